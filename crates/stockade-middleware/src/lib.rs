@@ -192,6 +192,8 @@ pub mod request_id;
 mod sanitization;
 pub mod security_headers;
 mod serialization;
+#[cfg(feature = "sessions")]
+pub mod sessions;
 #[cfg(feature = "tracing")]
 pub mod spans;
 mod timeout;

@@ -1,0 +1,285 @@
+//! [`MemorySessionStore`]: sessions in the memory of the process.
+
+mod table;
+
+use std::fmt;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+use stockade_core::{BoxFuture, Clock};
+
+use self::table::{Entry, Table};
+use super::store::{
+    NewSession, SessionKey, SessionStore, SessionStoreError, SessionWrite, StoredSession,
+    SubjectKey,
+};
+
+/// A store in the memory of the process, with bounds.
+///
+/// It holds at most [`max_sessions`](Self::max_sessions) and
+/// [`max_bytes`](Self::max_bytes) of their data; beyond that a new session, and data
+/// that grow, are a 503. A subject has at most
+/// [`max_per_subject`](Self::max_per_subject); a further one ends the oldest of them.
+/// Sessions whose time is over are removed as others come.
+///
+/// It is for one process, and its sessions end with it.
+///
+/// ```
+/// use stockade::middleware::sessions::MemorySessionStore;
+///
+/// let store = MemorySessionStore::new().max_sessions(10_000).max_bytes(16 << 20);
+/// assert!(store.is_empty());
+/// ```
+pub struct MemorySessionStore {
+    max_sessions: usize,
+    max_per_subject: usize,
+    max_bytes: usize,
+    clock: Clock,
+    table: Mutex<Table>,
+}
+
+impl MemorySessionStore {
+    /// Makes a store for at most 100,000 sessions with 64 MiB of data.
+    #[must_use]
+    pub fn new() -> Self {
+        Self {
+            max_sessions: 100_000,
+            max_per_subject: 100,
+            max_bytes: 64 << 20,
+            clock: Clock::default(),
+            table: Mutex::default(),
+        }
+    }
+
+    /// Sets the largest number of sessions, which take about 400 bytes each beside
+    /// their data. Default: 100,000.
+    #[must_use]
+    pub fn max_sessions(mut self, sessions: usize) -> Self {
+        self.max_sessions = sessions;
+        self
+    }
+
+    /// Sets the largest number of sessions of one subject. Default: 100; 0 counts as 1.
+    #[must_use]
+    pub fn max_per_subject(mut self, sessions: usize) -> Self {
+        self.max_per_subject = sessions.max(1);
+        self
+    }
+
+    /// Sets the largest number of bytes of all data. Default: 64 MiB.
+    #[must_use]
+    pub fn max_bytes(mut self, bytes: usize) -> Self {
+        self.max_bytes = bytes;
+        self
+    }
+
+    /// Replaces the clock of the system, for tests that do not wait. The time must
+    /// not go back.
+    #[must_use]
+    pub fn clock(mut self, clock: impl Fn() -> Instant + Send + Sync + 'static) -> Self {
+        self.clock = Clock::new(clock);
+        self
+    }
+
+    /// Returns the number of sessions, including those whose time is over and that were
+    /// not removed yet.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.lock().len()
+    }
+
+    /// Returns true if there are no sessions.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Takes over a lock from a thread that panicked: a session is never half written.
+    fn lock(&self) -> MutexGuard<'_, Table> {
+        self.table.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn create_now(
+        &self,
+        key: &SessionKey,
+        new: NewSession<'_>,
+    ) -> Result<SessionWrite, SessionStoreError> {
+        let now = self.clock.now();
+        let mut table = self.lock();
+        table.sweep(now, SWEPT_BY_A_CALL);
+        let mut freed = (0, 0);
+        if let Some(replaced) = &new.replaces {
+            let Some(old) = table.live(&replaced.key, now) else {
+                return Ok(SessionWrite::Missing);
+            };
+            if old.version != replaced.version {
+                return Ok(SessionWrite::Changed);
+            }
+            freed = (1, old.data.len());
+        }
+        let fits = |table: &Table| {
+            table.len() - freed.0 < self.max_sessions
+                && table.bytes() - freed.1 + new.data.len() <= self.max_bytes
+        };
+        if !fits(&table) {
+            // The replaced one is not over, and stays.
+            table.sweep(now, usize::MAX);
+            if !fits(&table) {
+                return Err(SessionStoreError::full());
+            }
+        }
+        if let Some(replaced) = &new.replaces {
+            table.remove(&replaced.key);
+        }
+        let subject = new.subject.map(str::to_owned);
+        if let Some(subject) = new.subject {
+            table.make_room_for(&SubjectKey::of(subject), self.max_per_subject, now);
+        }
+        let ends = later(now, new.lifetime);
+        let idle_until = later(now, new.idle).min(ends);
+        table.insert(*key, Entry { subject, data: new.data, version: 1, idle_until, ends });
+        Ok(SessionWrite::Written)
+    }
+
+    fn load_now(&self, key: &SessionKey) -> Option<StoredSession> {
+        let now = self.clock.now();
+        let table = self.lock();
+        table.live(key, now).map(|entry| StoredSession {
+            subject: entry.subject.clone(),
+            data: entry.data.clone(),
+            version: entry.version,
+            idle_left: entry.idle_until.saturating_duration_since(now),
+            lifetime_left: entry.ends.saturating_duration_since(now),
+        })
+    }
+
+    fn update_now(
+        &self,
+        key: &SessionKey,
+        version: u64,
+        data: Bytes,
+        idle: Duration,
+    ) -> Result<SessionWrite, SessionStoreError> {
+        let now = self.clock.now();
+        let mut table = self.lock();
+        let Some(entry) = table.live(key, now) else { return Ok(SessionWrite::Missing) };
+        if entry.version != version {
+            return Ok(SessionWrite::Changed);
+        }
+        let before = entry.data.len();
+        let grows = data.len() > before;
+        if grows && table.bytes() - before + data.len() > self.max_bytes {
+            table.sweep(now, usize::MAX);
+            if table.bytes() - before + data.len() > self.max_bytes {
+                return Err(SessionStoreError::full());
+            }
+        }
+        table.change(key, |entry| {
+            entry.version += 1;
+            entry.data = data;
+            entry.idle_until = later(now, idle).min(entry.ends);
+        });
+        Ok(SessionWrite::Written)
+    }
+
+    fn touch_now(&self, key: &SessionKey, idle: Duration) -> bool {
+        let now = self.clock.now();
+        let mut table = self.lock();
+        let is_there = table.live(key, now).is_some();
+        if is_there {
+            table.change(key, |entry| entry.idle_until = later(now, idle).min(entry.ends));
+        }
+        is_there
+    }
+
+    fn destroy_now(&self, key: &SessionKey) -> bool {
+        let now = self.clock.now();
+        let mut table = self.lock();
+        let is_there = table.live(key, now).is_some();
+        table.remove(key);
+        is_there
+    }
+
+    fn destroy_all_now(&self, subject: &SubjectKey) -> u64 {
+        let now = self.clock.now();
+        self.lock().remove_all(subject, now)
+    }
+}
+
+impl Default for MemorySessionStore {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// Returns the time after `now`; a year later where the clock has no such time.
+fn later(now: Instant, time: Duration) -> Instant {
+    let year = || now.checked_add(Duration::from_secs(31_536_000));
+    now.checked_add(time).or_else(year).unwrap_or(now)
+}
+
+/// Two, so that sessions go faster than they come.
+const SWEPT_BY_A_CALL: usize = 2;
+
+impl SessionStore for MemorySessionStore {
+    fn create<'a>(
+        &'a self,
+        key: &'a SessionKey,
+        session: NewSession<'a>,
+    ) -> BoxFuture<'a, Result<SessionWrite, SessionStoreError>> {
+        Box::pin(async move { self.create_now(key, session) })
+    }
+
+    fn load<'a>(
+        &'a self,
+        key: &'a SessionKey,
+    ) -> BoxFuture<'a, Result<Option<StoredSession>, SessionStoreError>> {
+        Box::pin(async move { Ok(self.load_now(key)) })
+    }
+
+    fn update<'a>(
+        &'a self,
+        key: &'a SessionKey,
+        version: u64,
+        data: Bytes,
+        idle: Duration,
+    ) -> BoxFuture<'a, Result<SessionWrite, SessionStoreError>> {
+        Box::pin(async move { self.update_now(key, version, data, idle) })
+    }
+
+    fn touch<'a>(
+        &'a self,
+        key: &'a SessionKey,
+        idle: Duration,
+    ) -> BoxFuture<'a, Result<bool, SessionStoreError>> {
+        Box::pin(async move { Ok(self.touch_now(key, idle)) })
+    }
+
+    fn destroy<'a>(
+        &'a self,
+        key: &'a SessionKey,
+    ) -> BoxFuture<'a, Result<bool, SessionStoreError>> {
+        Box::pin(async move { Ok(self.destroy_now(key)) })
+    }
+
+    fn destroy_all<'a>(
+        &'a self,
+        subject: &'a SubjectKey,
+    ) -> BoxFuture<'a, Result<u64, SessionStoreError>> {
+        Box::pin(async move { Ok(self.destroy_all_now(subject)) })
+    }
+}
+
+impl fmt::Debug for MemorySessionStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("MemorySessionStore")
+            .field("sessions", &self.len())
+            .field("max_sessions", &self.max_sessions)
+            .field("max_bytes", &self.max_bytes)
+            .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,319 @@
+//! [`SessionStore`]: the place where sessions are kept.
+
+use std::error::Error;
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use ring::digest;
+use stockade_auth::SessionId;
+use stockade_core::BoxFuture;
+use stockade_errors::BoxError;
+
+/// A store of sessions: in memory, or outside for several processes.
+///
+/// Each call is one step. A session that has ended, by a call or by its time, is not
+/// there: nothing but [`create`](Self::create) with a new key brings anything back, so
+/// that a slow request cannot undo a log-out. Times are given as durations, and the
+/// clock is that of the store. An [`Arc`] of a store is a store.
+pub trait SessionStore: Send + Sync {
+    /// Puts a new session under `key`, with the version 1. The key is new: it is the
+    /// hash of a random id.
+    ///
+    /// Where it replaces another session, that one ends in the same step, and nothing
+    /// happens if it is [`SessionWrite::Missing`] or has another version
+    /// ([`SessionWrite::Changed`]).
+    ///
+    /// # Errors
+    /// Fails when the store cannot be asked, or has no room.
+    fn create<'a>(
+        &'a self,
+        key: &'a SessionKey,
+        session: NewSession<'a>,
+    ) -> BoxFuture<'a, Result<SessionWrite, SessionStoreError>>;
+
+    /// Returns the session under `key`, if there is one.
+    ///
+    /// # Errors
+    /// Fails when the store cannot be asked.
+    fn load<'a>(
+        &'a self,
+        key: &'a SessionKey,
+    ) -> BoxFuture<'a, Result<Option<StoredSession>, SessionStoreError>>;
+
+    /// Replaces the data of a session if it still has this version, which grows by 1
+    /// then, and lets its idle time begin anew.
+    ///
+    /// # Errors
+    /// Fails when the store cannot be asked, or has no room for the data.
+    fn update<'a>(
+        &'a self,
+        key: &'a SessionKey,
+        version: u64,
+        data: Bytes,
+        idle: Duration,
+    ) -> BoxFuture<'a, Result<SessionWrite, SessionStoreError>>;
+
+    /// Lets the idle time of a session begin anew, and leaves its version. Returns false
+    /// if there is none.
+    ///
+    /// # Errors
+    /// Fails when the store cannot be asked.
+    fn touch<'a>(
+        &'a self,
+        key: &'a SessionKey,
+        idle: Duration,
+    ) -> BoxFuture<'a, Result<bool, SessionStoreError>>;
+
+    /// Ends a session. Returns false if there is none.
+    ///
+    /// # Errors
+    /// Fails when the store cannot be asked.
+    fn destroy<'a>(&'a self, key: &'a SessionKey)
+    -> BoxFuture<'a, Result<bool, SessionStoreError>>;
+
+    /// Ends all sessions of a subject, and returns how many there were.
+    ///
+    /// # Errors
+    /// Fails when the store cannot be asked.
+    fn destroy_all<'a>(
+        &'a self,
+        subject: &'a SubjectKey,
+    ) -> BoxFuture<'a, Result<u64, SessionStoreError>>;
+}
+
+/// The key of a session in a store: the SHA-256 of its id, so that nobody who reads the
+/// store can use the sessions in it.
+#[derive(Clone, Copy, Eq, Hash, Ord, PartialEq, PartialOrd)]
+pub struct SessionKey([u8; 32]);
+
+/// The key of the sessions of a subject: its SHA-256.
+#[derive(Clone, Copy, Eq, Hash, Ord, PartialEq, PartialOrd)]
+pub struct SubjectKey([u8; 32]);
+
+/// A session to be created.
+#[derive(Clone, Debug)]
+pub struct NewSession<'a> {
+    /// The user whose session it is, if there is one yet.
+    pub subject: Option<&'a str>,
+    /// The data, which only the program understands.
+    pub data: Bytes,
+    /// The time after which it ends if nobody uses it.
+    pub idle: Duration,
+    /// The time after which it ends however it is used.
+    pub lifetime: Duration,
+    /// The session in whose place it comes.
+    pub replaces: Option<ReplacedSession>,
+}
+
+/// The session that a new one replaces, if it has this version.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct ReplacedSession {
+    /// Its key.
+    pub key: SessionKey,
+    /// The version that was loaded.
+    pub version: u64,
+}
+
+/// A session as a store has it.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct StoredSession {
+    /// The user whose session it is, if there is one yet.
+    pub subject: Option<String>,
+    /// The data.
+    pub data: Bytes,
+    /// The number of writes of the data.
+    pub version: u64,
+    /// The time until it ends if nobody uses it.
+    pub idle_left: Duration,
+    /// The time until it ends however it is used.
+    pub lifetime_left: Duration,
+}
+
+/// The outcome of a write to a session.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum SessionWrite {
+    /// It was done.
+    Written,
+    /// Another write came first, and nothing was done.
+    Changed,
+    /// There is no such session (any more), and nothing was done.
+    Missing,
+}
+
+impl SessionKey {
+    /// Returns the key of an id.
+    ///
+    /// ```
+    /// use stockade::auth::SessionId;
+    /// use stockade::middleware::sessions::SessionKey;
+    ///
+    /// let id = SessionId::generate()?;
+    /// assert_eq!(SessionKey::of(&id), SessionKey::of(&id));
+    /// assert_eq!(SessionKey::of(&id).to_string().len(), 64);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn of(id: &SessionId) -> Self {
+        Self(hash(id.to_string().as_bytes()))
+    }
+
+    /// Returns the hash.
+    #[must_use]
+    pub fn as_bytes(&self) -> &[u8; 32] {
+        &self.0
+    }
+}
+
+impl SubjectKey {
+    /// Returns the key of a subject.
+    #[must_use]
+    pub fn of(subject: &str) -> Self {
+        Self(hash(subject.as_bytes()))
+    }
+
+    /// Returns the hash.
+    #[must_use]
+    pub fn as_bytes(&self) -> &[u8; 32] {
+        &self.0
+    }
+}
+
+fn hash(text: &[u8]) -> [u8; 32] {
+    let mut hash = [0; 32];
+    // SHA-256 has 32 bytes.
+    let digest = digest::digest(&digest::SHA256, text);
+    hash.iter_mut().zip(digest.as_ref()).for_each(|(to, from)| *to = *from);
+    hash
+}
+
+fn write_hex(hash: &[u8; 32], f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    hash.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+}
+
+/// Writes 64 hexadecimal digits.
+impl fmt::Display for SessionKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write_hex(&self.0, f)
+    }
+}
+
+/// Writes 64 hexadecimal digits.
+impl fmt::Display for SubjectKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write_hex(&self.0, f)
+    }
+}
+
+impl fmt::Debug for SessionKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "SessionKey({self})")
+    }
+}
+
+impl fmt::Debug for SubjectKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "SubjectKey({self})")
+    }
+}
+
+/// The error of a store of sessions that cannot be asked, or is full.
+#[derive(Clone, Debug)]
+pub struct SessionStoreError {
+    is_full: bool,
+    source: Option<Arc<dyn Error + Send + Sync>>,
+}
+
+impl SessionStoreError {
+    /// Makes the error of a store that cannot be asked. The source is for the log.
+    ///
+    /// ```
+    /// use stockade::middleware::sessions::SessionStoreError;
+    ///
+    /// let down = SessionStoreError::new("connection reset");
+    /// assert_eq!(down.to_string(), "the store of sessions is down: connection reset");
+    /// assert!(!down.is_full() && SessionStoreError::full().is_full());
+    /// ```
+    #[must_use]
+    pub fn new(source: impl Into<BoxError>) -> Self {
+        Self { is_full: false, source: Some(source.into().into()) }
+    }
+
+    /// Makes the error of a store that has no room.
+    #[must_use]
+    pub fn full() -> Self {
+        Self { is_full: true, source: None }
+    }
+
+    /// Returns true if the store can be asked, and has no room.
+    #[must_use]
+    pub fn is_full(&self) -> bool {
+        self.is_full
+    }
+}
+
+impl fmt::Display for SessionStoreError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (&self.source, self.is_full) {
+            (_, true) => f.write_str("the store of sessions is full"),
+            (Some(source), _) => write!(f, "the store of sessions is down: {source}"),
+            (None, _) => f.write_str("the store of sessions is down"),
+        }
+    }
+}
+
+impl Error for SessionStoreError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        self.source.as_deref().map(|source| source as _)
+    }
+}
+
+impl<S: SessionStore + ?Sized> SessionStore for Arc<S> {
+    fn create<'a>(
+        &'a self,
+        key: &'a SessionKey,
+        session: NewSession<'a>,
+    ) -> BoxFuture<'a, Result<SessionWrite, SessionStoreError>> {
+        (**self).create(key, session)
+    }
+
+    fn load<'a>(
+        &'a self,
+        key: &'a SessionKey,
+    ) -> BoxFuture<'a, Result<Option<StoredSession>, SessionStoreError>> {
+        (**self).load(key)
+    }
+
+    fn update<'a>(
+        &'a self,
+        key: &'a SessionKey,
+        version: u64,
+        data: Bytes,
+        idle: Duration,
+    ) -> BoxFuture<'a, Result<SessionWrite, SessionStoreError>> {
+        (**self).update(key, version, data, idle)
+    }
+
+    fn touch<'a>(
+        &'a self,
+        key: &'a SessionKey,
+        idle: Duration,
+    ) -> BoxFuture<'a, Result<bool, SessionStoreError>> {
+        (**self).touch(key, idle)
+    }
+
+    fn destroy<'a>(
+        &'a self,
+        key: &'a SessionKey,
+    ) -> BoxFuture<'a, Result<bool, SessionStoreError>> {
+        (**self).destroy(key)
+    }
+
+    fn destroy_all<'a>(
+        &'a self,
+        subject: &'a SubjectKey,
+    ) -> BoxFuture<'a, Result<u64, SessionStoreError>> {
+        (**self).destroy_all(subject)
+    }
+}
