@@ -409,6 +409,7 @@ const FACADE_FEATURES: &[&str] = &[
     "rpc",
     "schemars",
     "server",
+    "sessions",
     "sql",
     "sqlite",
     "swagger-ui",

@@ -142,6 +142,7 @@
 //! | `FileRequest` (feature `files`) | opens a file by the range and the conditions of a request |
 //! | `IdempotencyKey` (feature `idempotency`) | the key by which a client repeats a request |
 //! | `Preconditions` (feature `conditional`) | the conditions under which a handler may change something |
+//! | `Session`, `SetSession` (feature `sessions`) | the session of a request, and the cookie of one that begins or ends |
 //! | [`RequestId`], [`TraceContext`] | the id of a request, and its trace |
 //!
 //! # Stages
@@ -237,6 +238,8 @@ pub use security_headers::SecurityHeaders;
 pub use serialization::{
     DeserializeHelpers, DeserializeRequest, SerializeHelpers, SerializeResponse, with_serialization,
 };
+#[cfg(feature = "sessions")]
+pub use sessions::{Session, Sessions, SetSession};
 #[cfg(feature = "tracing")]
 pub use spans::{RequestSpans, with_tracing};
 #[doc(inline)]

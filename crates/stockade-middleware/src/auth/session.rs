@@ -237,6 +237,19 @@ impl SessionCookie {
         }
     }
 
+    /// Returns the session of a request, if its cookie has one that was signed.
+    ///
+    /// # Errors
+    /// 403 if a page of another origin sent a request that may change something.
+    #[cfg(feature = "sessions")]
+    pub(crate) fn session_of(&self, req: &Request) -> Result<Option<SessionId>, ApiError> {
+        match self.read(req) {
+            Ok(id) => Ok(Some(id)),
+            Err(Found::Refused(error)) => Err(error),
+            Err(_) => Ok(None),
+        }
+    }
+
     fn id(&self, headers: &HeaderMap) -> Result<SessionId, Found> {
         // Other cookies may hold bytes that are not ASCII.
         let cookies = headers.get_all(header::COOKIE).into_iter();

@@ -1,0 +1,107 @@
+//! [`Session`]: the session of a request.
+
+use std::fmt;
+use std::ops::Deref;
+
+use http::Method;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use stockade_auth::SessionId;
+use stockade_core::description::{Answer, HeaderDoc};
+use stockade_core::extract::OptionalFromRequest;
+use stockade_core::{FromRequest, Request, RouteDoc};
+use stockade_errors::ApiError;
+
+use super::Sessions;
+use crate::auth::no_user;
+
+/// The session of a request, with its data as they were; an argument of a handler.
+///
+/// It is for sessions that may have no user, such as the basket of a visitor, and for
+/// the log-in. Behind `with_auth(sessions.auth())` the session is loaded already:
+/// `User` has the data there, and [`CurrentSession`](crate::CurrentSession) the id.
+///
+/// The cookie is that of the `Sessions<T>` in the state, which the argument needs. No
+/// session is 401, and `None` of an `Option`: without the cookie, with one that nobody
+/// signed, and after the end of the session. A request of another origin that may
+/// change something is 403, as the [cookie](crate::SessionCookie) says, and a store that
+/// is down 503.
+///
+/// To change the data is the task of [`Sessions::change`].
+pub struct Session<T> {
+    id: SessionId,
+    subject: Option<String>,
+    data: T,
+}
+
+impl<T> Session<T> {
+    pub(super) fn new(id: SessionId, subject: Option<String>, data: T) -> Self {
+        Self { id, subject, data }
+    }
+
+    /// Returns the id.
+    #[must_use]
+    pub fn id(&self) -> &SessionId {
+        &self.id
+    }
+
+    /// Returns the user whose session it is, if there is one.
+    #[must_use]
+    pub fn subject(&self) -> Option<&str> {
+        self.subject.as_deref()
+    }
+
+    /// Returns the data.
+    #[must_use]
+    pub fn into_data(self) -> T {
+        self.data
+    }
+}
+
+impl<T> Deref for Session<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.data
+    }
+}
+
+impl<T: Serialize + DeserializeOwned + Send + 'static> FromRequest for Session<T> {
+    async fn from_request(req: &mut Request) -> Result<Self, ApiError> {
+        Self::from_request_optional(req).await?.ok_or_else(|| req.unauthorized())
+    }
+
+    fn describe(doc: &mut RouteDoc) {
+        Self::describe_optional(doc);
+        doc.answers(no_user());
+    }
+}
+
+impl<T: Serialize + DeserializeOwned + Send + 'static> OptionalFromRequest for Session<T> {
+    async fn from_request_optional(req: &mut Request) -> Result<Option<Self>, ApiError> {
+        let missing = || ApiError::new(500, "no state of type Sessions");
+        let sessions = req.state::<Sessions<T>>().ok_or_else(missing)?;
+        match sessions.cookie().session_of(req)? {
+            Some(id) => sessions.load(&id).await,
+            None => Ok(None),
+        }
+    }
+
+    fn describe_optional(doc: &mut RouteDoc) {
+        doc.needs_state::<Sessions<T>>();
+        doc.reads_header("Cookie", false);
+        if !matches!(*doc.method(), Method::GET | Method::HEAD | Method::OPTIONS) {
+            doc.may_answer(403, "A page of another origin sent the request");
+        }
+        let retry_after = HeaderDoc::new("Retry-After", "The seconds until the next attempt");
+        let meaning = "The store of sessions cannot be asked";
+        doc.answers(Answer::error(503).meaning(meaning).header(retry_after));
+    }
+}
+
+/// Shows neither the id nor the data.
+impl<T> fmt::Debug for Session<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Session").field("subject", &self.subject).finish_non_exhaustive()
+    }
+}

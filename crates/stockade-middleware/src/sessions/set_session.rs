@@ -1,0 +1,54 @@
+//! [`SetSession`]: the part of a reply with the cookie of a session.
+
+use std::fmt;
+
+use http::{HeaderValue, header};
+use stockade_auth::SessionId;
+use stockade_core::description::{Answer, HeaderDoc};
+use stockade_core::reply::ReplyPart;
+use stockade_core::{ApiError, Response};
+
+/// The cookie that begins or ends a session in the browser: part of a reply, as in
+/// `(sessions.begin(Some("user:7"), &data).await?, "welcome")`.
+///
+/// The response is `Cache-Control: no-store` too, unless it says something else: a
+/// cache that kept the cookie would give the session to others.
+#[derive(Clone)]
+#[must_use = "the browser gets it as part of a reply"]
+pub struct SetSession {
+    cookie: HeaderValue,
+    id: Option<SessionId>,
+}
+
+impl SetSession {
+    pub(super) fn new(cookie: HeaderValue, id: Option<SessionId>) -> Self {
+        Self { cookie, id }
+    }
+
+    /// Returns the id of the session that begins; `None` if one ends.
+    #[must_use]
+    pub fn id(&self) -> Option<SessionId> {
+        self.id
+    }
+}
+
+impl ReplyPart for SetSession {
+    fn apply(self, response: &mut Response) -> Result<(), ApiError> {
+        let headers = response.headers_mut();
+        headers.append(header::SET_COOKIE, self.cookie);
+        let no_store = HeaderValue::from_static("no-store");
+        headers.entry(header::CACHE_CONTROL).or_insert(no_store);
+        Ok(())
+    }
+
+    fn describe(answer: &mut Answer) {
+        answer.headers.push(HeaderDoc::new("Set-Cookie", "The cookie of the session"));
+    }
+}
+
+/// Shows nothing of the id, which is in the cookie too.
+impl fmt::Debug for SetSession {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SetSession").field("begins", &self.id.is_some()).finish_non_exhaustive()
+    }
+}
