@@ -5,17 +5,20 @@
 //! [`MemorySessionStore`]. The guide is the page `sessions` of the crate `stockade`.
 
 // Where things are:
-// - `sessions`: `Sessions`, all that a program does with them.
+// - `sessions`: `Sessions`, all that a program does with them; `changes`: its calls that
+//   read and write data; `user`: the user of a session.
 // - `session`: `Session`, the one of a request.
 // - `set_session`: `SetSession`, the part of a reply with the cookie.
 // - `store`, `memory`: the trait of a store, and the one in memory.
 
+mod changes;
 mod memory;
 mod session;
 #[expect(clippy::module_inception, reason = "the type of the module")]
 mod sessions;
 mod set_session;
 mod store;
+mod user;
 
 pub use memory::MemorySessionStore;
 pub use session::Session;

@@ -6,23 +6,20 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use serde::Serialize;
-use serde::de::DeserializeOwned;
-use serde_json::{Map, Value};
 use stockade_auth::SessionId;
 use stockade_core::__internal::Overloaded;
 use stockade_core::BoxFuture;
 use stockade_errors::__internal::setters;
 use stockade_errors::ApiError;
 use stockade_validation::__internal::LogRate;
-use tokio::time::{sleep, timeout};
+use tokio::time::timeout;
 
+use super::SetSession;
 use super::store::{
-    NewSession, ReplacedSession, SessionKey, SessionStore, SessionStoreError, SessionWrite,
-    StoredSession, SubjectKey,
+    NewSession, ReplacedSession, SessionKey, SessionStore, SessionStoreError, StoredSession,
+    SubjectKey,
 };
-use super::{Session, SetSession};
-use crate::auth::{Auth, SessionCookie};
+use crate::auth::SessionCookie;
 
 /// The sessions of an application, with data of the type `T`: state that handlers take
 /// as `State<Sessions<T>>`.
@@ -111,13 +108,13 @@ use crate::auth::{Auth, SessionCookie};
 /// # Beyond the spec
 /// The specification has no sessions.
 pub struct Sessions<T> {
-    store: Arc<dyn SessionStore>,
-    cookie: SessionCookie,
-    idle: Duration,
-    lifetime: Duration,
-    max_bytes: usize,
+    pub(super) store: Arc<dyn SessionStore>,
+    pub(super) cookie: SessionCookie,
+    pub(super) idle: Duration,
+    pub(super) lifetime: Duration,
+    pub(super) max_bytes: usize,
     outages: Arc<LogRate>,
-    unreadable: Arc<LogRate>,
+    pub(super) unreadable: Arc<LogRate>,
     data: PhantomData<fn() -> T>,
 }
 
@@ -180,7 +177,7 @@ impl<T> Sessions<T> {
     }
 
     /// Asks the store, within the time that a store has.
-    async fn asked<A>(
+    pub(super) async fn asked<A>(
         &self,
         asked: BoxFuture<'_, Result<A, SessionStoreError>>,
     ) -> Result<A, ApiError> {
@@ -204,7 +201,7 @@ impl<T> Sessions<T> {
             .with_header("Retry-After", "1")
     }
 
-    fn new_session<'a>(
+    pub(super) fn new_session<'a>(
         &self,
         subject: Option<&'a str>,
         data: Bytes,
@@ -218,7 +215,7 @@ impl<T> Sessions<T> {
     }
 
     /// Returns a session as the store has it, and notes that it is used.
-    async fn used(&self, key: &SessionKey) -> Result<Option<StoredSession>, ApiError> {
+    pub(super) async fn used(&self, key: &SessionKey) -> Result<Option<StoredSession>, ApiError> {
         let Some(stored) = self.asked(self.store.load(key)).await? else { return Ok(None) };
         let full = self.idle.min(stored.lifetime_left);
         if stored.idle_left + self.idle / TOUCHES < full
@@ -229,216 +226,6 @@ impl<T> Sessions<T> {
         }
         Ok(Some(stored))
     }
-}
-
-impl<T: Serialize + DeserializeOwned> Sessions<T> {
-    /// Begins a session with a new id, of a user if there is one: the subject is the
-    /// name under which [`end_all`](Self::end_all) finds it, such as `user:7`. A session
-    /// without one finds no user.
-    ///
-    /// Where the request has a session already, [`renew`](Self::renew) keeps its data.
-    ///
-    /// # Errors
-    /// 413 if the data are larger than [`max_bytes`](Self::max_bytes), 503 if the store
-    /// cannot be asked or is full, and 500 for data that cannot be JSON, a subject that
-    /// is empty or longer than 255 bytes, and an operating system without randomness.
-    pub async fn begin(&self, subject: Option<&str>, data: &T) -> Result<SetSession, ApiError> {
-        let new = self.new_session(subject, self.encoded(data)?, None)?;
-        let id = new_id()?;
-        self.asked(self.store.create(&SessionKey::of(&id), new)).await?;
-        Ok(SetSession::new(self.cookie.issue(&id), Some(id)))
-    }
-
-    /// Returns a session, if it has not ended.
-    ///
-    /// Data that are no `T`, such as those of another version of the program, are no
-    /// session; a line at warn level tells of it, at most each second.
-    ///
-    /// # Errors
-    /// 503 if the store cannot be asked.
-    pub async fn load(&self, id: &SessionId) -> Result<Option<Session<T>>, ApiError> {
-        let Some(stored) = self.used(&SessionKey::of(id)).await? else { return Ok(None) };
-        let data = self.decoded(&stored.data);
-        Ok(data.map(|data| Session::new(*id, stored.subject, data)))
-    }
-
-    /// Changes the data of a session by a function, and returns what that returns.
-    ///
-    /// No change of another request is lost: where one has come first, the function
-    /// gets the new data, up to three times more. It must do nothing else than change
-    /// them. Data that it leaves as they are are not written.
-    ///
-    /// # Errors
-    /// 401 if the session has ended, 409 if others have come first each time, 413 if
-    /// the data grow larger than [`max_bytes`](Self::max_bytes), 503 if the store cannot
-    /// be asked or is full, and 500 for data that cannot be JSON. Nothing is changed
-    /// then; after a 503 it may have been.
-    pub async fn change<R>(
-        &self,
-        id: &SessionId,
-        mut change: impl FnMut(&mut T) -> R,
-    ) -> Result<R, ApiError> {
-        let key = SessionKey::of(id);
-        for repeat in 0..=REPEATS {
-            pause(repeat).await;
-            let stored = self.used(&key).await?.ok_or_else(ended)?;
-            let (outcome, data) = self.changed(&stored, &mut change)?;
-            if data == stored.data {
-                return Ok(outcome);
-            }
-            let update = self.store.update(&key, stored.version, data, self.idle);
-            match self.asked(update).await? {
-                SessionWrite::Written => return Ok(outcome),
-                SessionWrite::Missing => return Err(ended()),
-                SessionWrite::Changed => {}
-            }
-        }
-        Err(contended())
-    }
-
-    /// Gives a session a new id and a subject, in one step: the old id is no session any
-    /// more. The function may change the data, as in [`change`](Self::change). The
-    /// lifetime begins anew.
-    ///
-    /// It belongs to each log-in and each gain of rights: an id that was there before
-    /// may be known to others.
-    ///
-    /// # Errors
-    /// Those of [`begin`](Self::begin) and of [`change`](Self::change).
-    pub async fn renew(
-        &self,
-        id: &SessionId,
-        subject: Option<&str>,
-        mut change: impl FnMut(&mut T),
-    ) -> Result<SetSession, ApiError> {
-        let key = SessionKey::of(id);
-        for repeat in 0..=REPEATS {
-            pause(repeat).await;
-            let stored = self.used(&key).await?.ok_or_else(ended)?;
-            let ((), data) = self.changed(&stored, &mut change)?;
-            let replaced = ReplacedSession { key, version: stored.version };
-            let new = self.new_session(subject, data, Some(replaced))?;
-            let id = new_id()?;
-            match self.asked(self.store.create(&SessionKey::of(&id), new)).await? {
-                SessionWrite::Written => {
-                    return Ok(SetSession::new(self.cookie.issue(&id), Some(id)));
-                }
-                SessionWrite::Missing => return Err(ended()),
-                SessionWrite::Changed => {}
-            }
-        }
-        Err(contended())
-    }
-
-    /// Runs the function on the data, and returns them as they are to be stored.
-    fn changed<R>(
-        &self,
-        stored: &StoredSession,
-        change: &mut impl FnMut(&mut T) -> R,
-    ) -> Result<(R, Bytes), ApiError> {
-        let mut data = self.decoded(&stored.data).ok_or_else(ended)?;
-        let outcome = change(&mut data);
-        Ok((outcome, self.encoded(&data)?))
-    }
-
-    fn encoded(&self, data: &T) -> Result<Bytes, ApiError> {
-        let json = serde_json::to_vec(data).map_err(ApiError::internal)?;
-        if json.len() > self.max_bytes {
-            let (length, most) = (json.len(), self.max_bytes);
-            let message = format!("The session would have {length} bytes, and {most} are allowed");
-            return Err(ApiError::new(413, message));
-        }
-        Ok(json.into())
-    }
-
-    fn decoded(&self, data: &[u8]) -> Option<T> {
-        let decoded = serde_json::from_slice(data);
-        if let Err(error) = &decoded
-            && let Some(unlogged) = self.unreadable.next()
-        {
-            // Of the error only the place: its text may have parts of the data.
-            log::warn!(
-                target: "stockade",
-                "the data of a session are not of its type, and so were {unlogged} others: \
-                 column {}", error.column()
-            );
-        }
-        decoded.ok()
-    }
-}
-
-impl<T: Serialize + DeserializeOwned + 'static> Sessions<T> {
-    /// Returns the method by which `with_auth` finds the user of a request:
-    /// `Auth::session` with the [cookie](Self::cookie) and the
-    /// [`lookup`](Self::lookup).
-    pub fn auth(&self) -> Auth {
-        Auth::session(self.cookie.clone(), self.lookup())
-    }
-
-    /// Returns the function for [`Auth::session`] that finds the user of a session.
-    ///
-    /// The user is the data if they are a JSON object, with the subject as `sub` unless
-    /// they have a `sub` of their own, and else `{"sub": …, "data": …}`. So `User<T>`
-    /// has the data, and rate limits and idempotency keys are those of the subject. A
-    /// session without a subject has no user.
-    pub fn lookup(
-        &self,
-    ) -> impl Fn(SessionId) -> BoxFuture<'static, Result<Option<Value>, ApiError>>
-    + Clone
-    + Send
-    + Sync
-    + 'static
-    + use<T> {
-        let sessions = Arc::new(self.clone());
-        move |id| {
-            let sessions = Arc::clone(&sessions);
-            Box::pin(async move {
-                let stored = sessions.used(&SessionKey::of(&id)).await?;
-                Ok(stored.and_then(|stored| sessions.user_of(stored)))
-            })
-        }
-    }
-
-    fn user_of(&self, stored: StoredSession) -> Option<Value> {
-        let subject = Value::String(stored.subject?);
-        // What is no `T` is no session for any of the calls.
-        self.decoded(&stored.data)?;
-        match serde_json::from_slice(&stored.data).ok()? {
-            Value::Object(mut user) => {
-                user.entry("sub").or_insert(subject);
-                Some(Value::Object(user))
-            }
-            data => {
-                let members = [("sub".to_owned(), subject), ("data".to_owned(), data)];
-                Some(Value::Object(Map::from_iter(members)))
-            }
-        }
-    }
-}
-
-fn new_id() -> Result<SessionId, ApiError> {
-    SessionId::generate().map_err(ApiError::internal)
-}
-
-/// Waits for a random time before a repetition, so that requests which were in each
-/// other's way are not again.
-async fn pause(repeat: u8) {
-    let mut random = [0];
-    if repeat > 0 && getrandom::fill(&mut random).is_ok() {
-        let [random] = random;
-        sleep(Duration::from_millis(u64::from(random % 16) * u64::from(repeat))).await;
-    }
-}
-
-#[cold]
-fn ended() -> ApiError {
-    ApiError::new(401, "The session has ended")
-}
-
-#[cold]
-fn contended() -> ApiError {
-    ApiError::new(409, "Other requests change the session at the same time")
-        .with_header("Retry-After", "1")
 }
 
 impl<T> Clone for Sessions<T> {
@@ -468,9 +255,6 @@ impl<T> fmt::Debug for Sessions<T> {
 }
 
 const STORE_TIMEOUT: Duration = Duration::from_secs(1);
-
-/// The number of times that a change is tried again.
-const REPEATS: u8 = 3;
 
 /// A use is noted at most so often in an idle time.
 const TOUCHES: u32 = 20;
