@@ -9,7 +9,7 @@ use stockade_middleware::idempotency::{
 };
 use tokio::task::JoinSet;
 
-use super::{LONG, SHORT, asked, unique};
+use super::{LONG, SHORT, asked, equal, unique};
 use crate::fail::{fail, or_fail};
 
 /// Checks the promises of an [`IdempotencyStore`]: one of many gets the place, another
@@ -206,11 +206,5 @@ impl<S: IdempotencyStore + ?Sized> Place<'_, S> {
     async fn frees(&self, promise: &str, nonce: u8, expected: bool) {
         let freed = asked(promise, self.store.free(&self.key, &[nonce; 16]).await);
         equal(promise, &freed, &expected);
-    }
-}
-
-fn equal<T: PartialEq + std::fmt::Debug>(promise: &str, actual: &T, expected: &T) {
-    if actual != expected {
-        fail(format!("{promise}: {actual:?}, and not {expected:?}"));
     }
 }

@@ -21,17 +21,20 @@
 
 // Where things are:
 // - `idempotency_store`: the promises of `IdempotencyStore`.
+// - `session_store`: the promises of `SessionStore`.
 
 mod idempotency_store;
+mod session_store;
 
 pub use idempotency_store::idempotency_store;
+pub use session_store::session_store;
 
-use std::fmt::Display;
+use std::fmt::{Debug, Display};
 use std::time::Duration;
 
 use stockade_auth::SessionId;
 
-use crate::fail::or_fail;
+use crate::fail::{fail, or_fail};
 
 /// A time that does not pass while a check runs.
 const LONG: Duration = Duration::from_secs(600);
@@ -46,6 +49,13 @@ fn unique() -> [u8; 32] {
     // 43 characters are longer than this, and 192 random bits enough.
     bytes.iter_mut().zip(id.bytes()).for_each(|(to, from)| *to = from);
     bytes
+}
+
+/// Fails the test where an answer is another one than was promised.
+fn equal<T: PartialEq + Debug>(promise: &str, actual: &T, expected: &T) {
+    if actual != expected {
+        fail(format!("{promise}: {actual:?}, and not {expected:?}"));
+    }
 }
 
 /// Returns the answer of a store, or fails the test.

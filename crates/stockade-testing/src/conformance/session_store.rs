@@ -1,0 +1,261 @@
+//! [`session_store`]: the promises of a store of sessions.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use stockade_auth::SessionId;
+use stockade_middleware::sessions::{
+    NewSession, ReplacedSession, SessionKey, SessionStore, SessionWrite, StoredSession, SubjectKey,
+};
+use tokio::task::JoinSet;
+
+use super::{LONG, SHORT, asked, equal};
+use crate::fail::{fail, or_fail};
+
+/// Checks the promises of a [`SessionStore`]: of many writes to one version one is done,
+/// what has ended stays ended whatever is called, a new session takes the place of an
+/// old one in one step, all sessions of a subject end together, and times are kept.
+///
+/// `pass` lets at least so much time pass for the store.
+///
+/// # Panics
+/// When the store breaks a promise, or fails. It needs a runtime of tokio.
+pub async fn session_store(store: impl SessionStore + 'static, pass: impl AsyncFn(Duration)) {
+    let store = Arc::new(store);
+    of_many_writes_one_is_done(&store).await;
+    of_many_replacements_one_is_done(&store).await;
+    let check = Check { store: &*store, pass: &pass };
+    check.a_session_is_created_and_loaded().await;
+    check.a_write_compares_the_version().await;
+    check.what_has_ended_stays_ended().await;
+    check.a_new_one_takes_the_place_of_another().await;
+    check.all_of_a_subject_end_together().await;
+    check.a_session_ends_when_nobody_uses_it().await;
+    check.a_use_begins_the_idle_time_anew().await;
+    check.the_lifetime_is_never_longer().await;
+    check.data_are_kept_byte_for_byte().await;
+}
+
+/// A store that is checked.
+struct Check<'a, S: ?Sized, P> {
+    store: &'a S,
+    pass: &'a P,
+}
+
+fn unique_key() -> SessionKey {
+    SessionKey::of(&or_fail(SessionId::generate()))
+}
+
+fn unique_subject() -> String {
+    format!("user:{}", or_fail(SessionId::generate()))
+}
+
+fn new<'a>(subject: Option<&'a str>, data: &'static str) -> NewSession<'a> {
+    let data = Bytes::from_static(data.as_bytes());
+    NewSession { subject, data, idle: LONG, lifetime: LONG * 2, replaces: None }
+}
+
+fn data(text: &'static str) -> Bytes {
+    Bytes::from_static(text.as_bytes())
+}
+
+async fn of_many_writes_one_is_done(store: &Arc<impl SessionStore + 'static>) {
+    let key = unique_key();
+    asked("a new session", store.create(&key, new(None, "0")).await);
+    let mut writes = JoinSet::new();
+    for _ in 0..50 {
+        let store = Arc::clone(store);
+        writes.spawn(async move { store.update(&key, 1, data("1"), LONG).await });
+    }
+    one_is_written("of 50 writes to one version", writes).await;
+}
+
+async fn of_many_replacements_one_is_done(store: &Arc<impl SessionStore + 'static>) {
+    let old = unique_key();
+    asked("a new session", store.create(&old, new(None, "0")).await);
+    let mut writes = JoinSet::new();
+    for _ in 0..50 {
+        let store = Arc::clone(store);
+        writes.spawn(async move {
+            let replaces = Some(ReplacedSession { key: old, version: 1 });
+            store.create(&unique_key(), NewSession { replaces, ..new(None, "1") }).await
+        });
+    }
+    one_is_written("of 50 that replace one session", writes).await;
+}
+
+async fn one_is_written<E: std::fmt::Display + 'static>(
+    promise: &str,
+    mut writes: JoinSet<Result<SessionWrite, E>>,
+) {
+    let mut written = 0;
+    while let Some(write) = writes.join_next().await {
+        if asked(promise, or_fail(write)) == SessionWrite::Written {
+            written += 1;
+        }
+    }
+    equal(promise, &written, &1);
+}
+
+impl<S: SessionStore + ?Sized, P: AsyncFn(Duration)> Check<'_, S, P> {
+    async fn created(&self, new: NewSession<'_>) -> SessionKey {
+        let key = unique_key();
+        let written = asked("a new session", self.store.create(&key, new).await);
+        equal("a new session", &written, &SessionWrite::Written);
+        key
+    }
+
+    async fn loaded(&self, promise: &str, key: &SessionKey) -> Option<StoredSession> {
+        asked(promise, self.store.load(key).await)
+    }
+
+    async fn is_there(&self, promise: &str, key: &SessionKey, expected: bool) {
+        equal(promise, &self.loaded(promise, key).await.is_some(), &expected);
+    }
+
+    async fn updates(&self, promise: &str, key: &SessionKey, version: u64, write: SessionWrite) {
+        let updated = self.store.update(key, version, data("new"), LONG).await;
+        equal(promise, &asked(promise, updated), &write);
+    }
+
+    async fn a_session_is_created_and_loaded(&self) {
+        self.is_there("a session that nobody made", &unique_key(), false).await;
+        let subject = unique_subject();
+        for subject in [Some(&*subject), None] {
+            let key = self.created(new(subject, "data")).await;
+            let Some(stored) = self.loaded("a session", &key).await else {
+                fail("a session that was made is not there");
+            };
+            equal("its subject", &stored.subject.as_deref(), &subject);
+            equal("its data", &stored.data, &data("data"));
+            equal("its version", &stored.version, &1);
+            let half = LONG / 2..=LONG;
+            equal("its idle time", &half.contains(&stored.idle_left), &true);
+            equal("its lifetime", &(LONG..=LONG * 2).contains(&stored.lifetime_left), &true);
+        }
+    }
+
+    async fn a_write_compares_the_version(&self) {
+        let key = self.created(new(None, "old")).await;
+        self.updates("a version that never was", &key, 7, SessionWrite::Changed).await;
+        self.updates("the version", &key, 1, SessionWrite::Written).await;
+        self.updates("the version of before", &key, 1, SessionWrite::Changed).await;
+        let stored = self.loaded("a session", &key).await;
+        let found = stored.map(|stored| (stored.data, stored.version));
+        equal("what was written", &found, &Some((data("new"), 2)));
+        self.updates("the next version", &key, 2, SessionWrite::Written).await;
+    }
+
+    async fn what_has_ended_stays_ended(&self) {
+        let subject = unique_subject();
+        let key = self.created(new(Some(&subject), "data")).await;
+        let destroy = async || asked("its end", self.store.destroy(&key).await);
+        equal("its end", &destroy().await, &true);
+        equal("its second end", &destroy().await, &false);
+        self.updates("a write after its end", &key, 1, SessionWrite::Missing).await;
+        let touched = asked("a use after its end", self.store.touch(&key, LONG).await);
+        equal("a use after its end", &touched, &false);
+        let replaces = Some(ReplacedSession { key, version: 1 });
+        let successor = unique_key();
+        let replacing = NewSession { replaces, ..new(Some(&subject), "data") };
+        let created = asked("a successor", self.store.create(&successor, replacing).await);
+        equal("a successor after its end", &created, &SessionWrite::Missing);
+        self.is_there("a session after its end", &key, false).await;
+        self.is_there("the successor", &successor, false).await;
+        let ended = self.store.destroy_all(&SubjectKey::of(&subject)).await;
+        equal("of its subject are left", &asked("the end of all", ended), &0);
+    }
+
+    async fn a_new_one_takes_the_place_of_another(&self) {
+        let (visitor, user) = (unique_subject(), unique_subject());
+        let old = self.created(new(Some(&visitor), "data")).await;
+        let replace = async |version| {
+            let (key, replaces) = (unique_key(), Some(ReplacedSession { key: old, version }));
+            let replacing = NewSession { replaces, ..new(Some(&user), "more") };
+            let created = self.store.create(&key, replacing).await;
+            (key, asked("a successor", created))
+        };
+        let (refused, created) = replace(2).await;
+        equal("the successor of another version", &created, &SessionWrite::Changed);
+        self.is_there("it", &refused, false).await;
+        self.is_there("the old one", &old, true).await;
+        let (key, created) = replace(1).await;
+        equal("the successor of this version", &created, &SessionWrite::Written);
+        self.is_there("the old one", &old, false).await;
+        self.is_there("the new one", &key, true).await;
+        let ended = self.store.destroy_all(&SubjectKey::of(&visitor)).await;
+        equal("sessions of the old subject", &asked("its end", ended), &0);
+        self.is_there("the new one", &key, true).await;
+    }
+
+    async fn all_of_a_subject_end_together(&self) {
+        let (subject, other) = (unique_subject(), unique_subject());
+        let mut own = Vec::new();
+        for _ in 0..3 {
+            own.push(self.created(new(Some(&subject), "data")).await);
+        }
+        let others = self.created(new(Some(&other), "data")).await;
+        let nobodys = self.created(new(None, "data")).await;
+        let end_all = async || {
+            asked("the end of all", self.store.destroy_all(&SubjectKey::of(&subject)).await)
+        };
+        equal("sessions of a subject", &end_all().await, &3);
+        for key in &own {
+            self.is_there("a session of the subject", key, false).await;
+            self.updates("a write to it", key, 1, SessionWrite::Missing).await;
+        }
+        self.is_there("a session of another one", &others, true).await;
+        self.is_there("a session of nobody", &nobodys, true).await;
+        equal("a second time", &end_all().await, &0);
+        let later = self.created(new(Some(&subject), "data")).await;
+        self.is_there("a session that began later", &later, true).await;
+    }
+
+    async fn a_session_ends_when_nobody_uses_it(&self) {
+        let subject = unique_subject();
+        let short = NewSession { idle: SHORT, ..new(Some(&subject), "data") };
+        let key = self.created(short).await;
+        (self.pass)(SHORT * 2).await;
+        self.is_there("a session after its idle time", &key, false).await;
+        self.updates("a write to it", &key, 1, SessionWrite::Missing).await;
+        let touched = asked("a use of it", self.store.touch(&key, LONG).await);
+        equal("a use of it", &touched, &false);
+        let ended = asked("its end", self.store.destroy(&key).await);
+        equal("its end", &ended, &false);
+    }
+
+    async fn a_use_begins_the_idle_time_anew(&self) {
+        let short = || NewSession { idle: Duration::from_secs(5), ..new(None, "data") };
+        let (touched, written) = (self.created(short()).await, self.created(short()).await);
+        let is_there = asked("a use", self.store.touch(&touched, LONG).await);
+        equal("a use", &is_there, &true);
+        self.updates("a write", &written, 1, SessionWrite::Written).await;
+        (self.pass)(Duration::from_secs(6)).await;
+        self.is_there("a session that was used", &touched, true).await;
+        self.is_there("a session that was written", &written, true).await;
+        self.updates("the version of one that was used", &touched, 1, SessionWrite::Written).await;
+    }
+
+    async fn the_lifetime_is_never_longer(&self) {
+        let lifetime = SHORT * 20;
+        let short = || NewSession { idle: LONG, lifetime, ..new(None, "data") };
+        let (touched, written) = (self.created(short()).await, self.created(short()).await);
+        asked("a use", self.store.touch(&touched, LONG).await);
+        asked("a write", self.store.update(&written, 1, data("new"), LONG).await);
+        (self.pass)(lifetime + SHORT).await;
+        self.is_there("a session that was used, after its lifetime", &touched, false).await;
+        self.is_there("a session that was written, after its lifetime", &written, false).await;
+    }
+
+    async fn data_are_kept_byte_for_byte(&self) {
+        let every_byte: Vec<u8> = (0..=u8::MAX).collect();
+        for bytes in [Vec::new(), every_byte.clone(), every_byte.repeat(64)] {
+            let bytes = Bytes::from(bytes);
+            let key = self.created(NewSession { data: bytes.clone(), ..new(None, "") }).await;
+            let stored = self.loaded("a session", &key).await;
+            let same = stored.is_some_and(|stored| stored.data == bytes);
+            equal("data that came back as they were", &same, &true);
+        }
+    }
+}
