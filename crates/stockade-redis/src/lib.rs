@@ -1,5 +1,5 @@
-//! State that several processes share on Valkey or Redis: the counts of rate limits and
-//! idempotency keys.
+//! State that several processes share on Valkey or Redis: the counts of rate limits,
+//! idempotency keys and sessions.
 
 // Where things are:
 // - `link`: `Redis`: sends commands, with their deadlines; `keeper`: the task that
@@ -13,6 +13,7 @@
 // - `rate_limits/`: `RedisRateLimits`: `algorithm` reads the answers of the scripts;
 //   `refusals` and `leases` are what a process knows without asking.
 // - `idempotency/`: `RedisIdempotencyStore`, a script for each step.
+// - `sessions/`: `RedisSessionStore`, a script for each step.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod address;
@@ -31,6 +32,7 @@ mod script;
 mod sentinel;
 mod slots;
 mod target;
+mod sessions;
 #[cfg(feature = "tls")]
 mod tls;
 
@@ -39,6 +41,7 @@ pub use idempotency::RedisIdempotencyStore;
 pub use link::Redis;
 pub use options::RedisOptions;
 pub use rate_limits::RedisRateLimits;
+pub use sessions::RedisSessionStore;
 
 /// The commands that this crate sends, with those of its scripts, as an ACL of the
 /// engine names them.
@@ -63,6 +66,9 @@ pub const COMMANDS: &[&str] = &[
     "zcount",
     "zrem",
     "zremrangebyscore",
+    "zcard",
+    "zrange",
+    "exists",
 ];
 
 /// The commands that [`Redis::cluster`] sends besides [`COMMANDS`].

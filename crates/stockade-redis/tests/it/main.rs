@@ -19,5 +19,6 @@ mod long;
 mod proxy;
 mod rate_limits;
 mod sentinel;
+mod sessions;
 #[cfg(feature = "tls")]
 mod tls;

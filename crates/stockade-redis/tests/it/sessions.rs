@@ -1,0 +1,222 @@
+//! The store of sessions: the promises of its trait, no change lost and no session back
+//! over several links.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+use stockade_auth::{KeyRing, Secret, SessionId};
+use stockade_middleware::SessionCookie;
+use stockade_middleware::sessions::{
+    NewSession, SessionKey, SessionStore as _, SessionWrite, Sessions,
+};
+use stockade_redis::{Redis, RedisOptions, RedisSessionStore};
+use stockade_testing::conformance;
+use tokio::sync::Semaphore;
+use tokio::task::JoinSet;
+
+use crate::engine::Engine;
+
+/// Opens a store whose deadline a busy machine keeps.
+fn open(engine: &Engine) -> RedisSessionStore {
+    let redis = Redis::open(&engine.url(), RedisOptions::new().prefix("shop")).unwrap();
+    redis.sessions().deadline(Duration::from_secs(10))
+}
+
+/// The sessions of a process, which count.
+fn sessions(engine: &Engine) -> Sessions<u64> {
+    let keys = KeyRing::new(Secret::new("a secret of thirty-two bytes or more").unwrap());
+    Sessions::new(open(engine), SessionCookie::new(keys))
+}
+
+fn new(subject: Option<&str>) -> NewSession<'_> {
+    let (idle, lifetime) = (Duration::from_secs(600), Duration::from_secs(1_200));
+    NewSession { subject, data: Bytes::from_static(b"0"), idle, lifetime, replaces: None }
+}
+
+fn unique_key() -> SessionKey {
+    SessionKey::of(&SessionId::generate().unwrap())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn it_keeps_the_promises_of_a_store() {
+    let Some(engine) = Engine::start() else { return };
+    conformance::session_store(open(&engine), tokio::time::sleep).await;
+    // What is left has an end.
+    for key in engine.list(&["KEYS", "*"]) {
+        assert_ne!(engine.admin(&["PTTL", &key]), ":-1", "{key}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn of_ten_thousand_changes_none_is_lost() {
+    let Some(engine) = Engine::start() else { return };
+    let nodes = [0, 1, 2].map(|_| sessions(&engine));
+    let mut ids = Vec::new();
+    for number in 0..100 {
+        let subject = format!("user:{number}");
+        ids.push(nodes[0].begin(Some(&subject), &0).await.unwrap().id().unwrap());
+    }
+    let (begin, contended) = (Instant::now(), Arc::new(AtomicUsize::new(0)));
+    // A store has a second for its answer, also on a busy machine.
+    let at_once = Arc::new(Semaphore::new(300));
+    let mut changes = JoinSet::new();
+    for number in 0..10_000 {
+        // Of each of 20 sessions about 15 are under way at a time.
+        let session = number / 2_000 * 20 + number % 20;
+        let (id, node) = (ids[session], nodes[number % 3].clone());
+        let (contended, at_once) = (Arc::clone(&contended), Arc::clone(&at_once));
+        changes.spawn(async move {
+            let _place = at_once.acquire().await.unwrap();
+            loop {
+                match node.change(&id, |count| *count += 1).await {
+                    Ok(()) => return,
+                    // A client sends it again.
+                    Err(error) if error.status() == 409 => {
+                        contended.fetch_add(1, Ordering::Relaxed);
+                    }
+                    Err(error) => panic!("{error}"),
+                }
+            }
+        });
+    }
+    changes.join_all().await;
+    let mut sum = 0;
+    for id in &ids {
+        let count = nodes[1].load(id).await.unwrap().unwrap().into_data();
+        assert_eq!(count, 100);
+        sum += count;
+    }
+    eprintln!(
+        "10,000 changes of 100 sessions over 3 links: {sum} are there, {} conflicts were sent \
+         again, in {:?}",
+        contended.load(Ordering::Relaxed),
+        begin.elapsed()
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn no_change_brings_back_what_was_logged_out() {
+    let Some(engine) = Engine::start() else { return };
+    let nodes = [0, 1, 2].map(|_| sessions(&engine));
+    let mut resurrected = 0;
+    for round in 0..300 {
+        let subject = format!("user:{round}");
+        let id = nodes[0].begin(Some(&subject), &0).await.unwrap().id().unwrap();
+        let mut changes = JoinSet::new();
+        for number in 0..9 {
+            let (node, subject) = (nodes[number % 3].clone(), subject.clone());
+            changes.spawn(async move {
+                match number {
+                    // The log-out, here or everywhere, is in the middle of the others.
+                    4 if round % 2 == 0 => drop(node.end(&id).await.unwrap()),
+                    4 => drop(node.end_all(&subject).await.unwrap()),
+                    8 => drop(node.renew(&id, None, |count| *count += 1).await.map(|it| it.id())),
+                    _ => drop(node.change(&id, |count| *count += 1).await),
+                }
+            });
+        }
+        changes.join_all().await;
+        resurrected += usize::from(nodes[1].load(&id).await.unwrap().is_some());
+    }
+    assert_eq!(resurrected, 0);
+    // A renewal that came before the log-out has made a session without a subject, which
+    // is another one.
+    for name in engine.list(&["KEYS", "shop:{session}:of:*"]) {
+        panic!("{name} is left of a user who was logged out");
+    }
+}
+
+/// A log-in that runs beside the end of all sessions is before it or after it: its
+/// session is gone, or the next end of all finds it.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_end_of_all_sessions_misses_none() {
+    let Some(engine) = Engine::start() else { return };
+    let nodes = [0, 1, 2].map(|_| sessions(&engine));
+    for round in 0..100 {
+        let subject = format!("user:{round}");
+        let old = nodes[0].begin(None, &0).await.unwrap().id().unwrap();
+        let (one, two, three) = tokio::join!(
+            nodes[0].begin(Some(&subject), &0),
+            nodes[1].renew(&old, Some(&subject), |_| ()),
+            nodes[2].end_all(&subject),
+        );
+        let before = three.unwrap();
+        let after = nodes[2].end_all(&subject).await.unwrap();
+        assert_eq!(before + after, 2);
+        for id in [one, two].map(|set| set.unwrap().id().unwrap()) {
+            assert!(nodes[1].load(&id).await.unwrap().is_none());
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_further_session_of_a_subject_ends_the_oldest() {
+    let Some(engine) = Engine::start() else { return };
+    let store = open(&engine).max_per_subject(2);
+    let keys = [0; 4].map(|_| unique_key());
+    for (number, key) in keys.iter().enumerate() {
+        let subject = if number == 1 { "bob" } else { "ada" };
+        // Sessions of one millisecond have no order.
+        tokio::time::sleep(Duration::from_millis(2)).await;
+        assert_eq!(store.create(key, new(Some(subject))).await.unwrap(), SessionWrite::Written);
+    }
+    let mut are_there = Vec::new();
+    for key in &keys {
+        are_there.push(store.load(key).await.unwrap().is_some());
+    }
+    assert_eq!(are_there, [false, true, true, true]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_engine_without_memory_ends_no_session() {
+    let Some(engine) = Engine::start() else { return };
+    let store = open(&engine);
+    let key = unique_key();
+    store.create(&key, new(Some("ada"))).await.unwrap();
+    engine.admin(&["CONFIG", "SET", "maxmemory", "1"]);
+    assert!(store.create(&unique_key(), new(Some("ada"))).await.unwrap_err().is_full());
+    let idle = Duration::from_secs(600);
+    let update = store.update(&key, 1, Bytes::from_static(b"1"), idle).await;
+    assert!(update.unwrap_err().is_full());
+    assert!(store.touch(&key, idle).await.unwrap());
+    assert_eq!(store.load(&key).await.unwrap().unwrap().version, 1);
+    // A log-out needs no room.
+    assert!(store.destroy(&key).await.unwrap());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn without_an_engine_nobody_is_logged_out() {
+    let Some(mut engine) = Engine::start() else { return };
+    let sessions = sessions(&engine);
+    let id = sessions.begin(Some("ada"), &1).await.unwrap().id().unwrap();
+    engine.admin(&["SCRIPT", "FLUSH"]);
+    assert!(sessions.load(&id).await.unwrap().is_some());
+    engine.kill();
+    let status = |error: stockade_errors::ApiError| error.status();
+    assert_eq!(sessions.load(&id).await.map(drop).map_err(status), Err(503));
+    assert_eq!(sessions.lookup()(id).await.map(drop).map_err(status), Err(503));
+    assert_eq!(sessions.change(&id, |count| *count += 1).await.map_err(status), Err(503));
+    assert_eq!(sessions.end(&id).await.map(drop).map_err(status), Err(503));
+    assert_eq!(sessions.end_all("ada").await.map(drop).map_err(status), Err(503));
+    assert_eq!(sessions.begin(None, &1).await.map(drop).map_err(status), Err(503));
+}
+
+/// Who reads the engine gets neither ids nor names of keys that are ids.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_dump_opens_no_session() {
+    let Some(engine) = Engine::start() else { return };
+    let sessions = sessions(&engine);
+    let id = sessions.begin(Some("ada"), &1).await.unwrap().id().unwrap();
+    for key in engine.list(&["KEYS", "*"]) {
+        assert!(!key.contains(&id.to_string()), "{key}");
+        let all = match key.contains(":of:") {
+            true => engine.list(&["ZRANGE", &key, "0", "-1"]),
+            false => engine.list(&["HGETALL", &key]),
+        };
+        assert!(!all.concat().contains(&id.to_string()), "{all:?}");
+        let name = key.rsplit(':').next().unwrap();
+        assert!(name.parse::<SessionId>().is_err(), "{name}");
+    }
+}
