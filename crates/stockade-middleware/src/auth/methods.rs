@@ -337,7 +337,7 @@ impl Auth {
     /// # Beyond the spec
     /// The specification has no sessions.
     pub fn session<M>(cookie: SessionCookie, lookup: impl Lookup<SessionId, M>) -> Self {
-        let challenge = Challenge::other("Session", format!("cookie=\"{}\"", cookie.full_name()));
+        let challenge = cookie.challenge();
         let scheme = SecurityScheme::Cookie(cookie.full_name().to_owned().into());
         let protections = cookie.protection().cloned().into_iter().collect();
         let cookie = Arc::new(cookie);

@@ -10,6 +10,7 @@ use stockade_core::{FromRequest, Request, RouteDoc};
 use stockade_errors::__internal::setters;
 use stockade_errors::ApiError;
 
+use super::challenge::Challenge;
 use super::method::Found;
 use crate::{CrossOriginProtection, with_cross_origin_protection};
 
@@ -201,6 +202,18 @@ impl SessionCookie {
     /// Returns the name with its prefix.
     pub(super) fn full_name(&self) -> &str {
         &self.name
+    }
+
+    /// Returns the challenge for a request without a session.
+    pub(super) fn challenge(&self) -> Challenge {
+        Challenge::other("Session", format!("cookie=\"{}\"", self.name))
+    }
+
+    /// Returns the 401 for a request without a session.
+    #[cfg(feature = "sessions")]
+    #[cold]
+    pub(crate) fn unauthorized(&self, message: &'static str) -> ApiError {
+        ApiError::new(401, message).with_header("WWW-Authenticate", self.challenge().as_str())
     }
 
     /// Returns the value of `Set-Cookie` that begins a session.

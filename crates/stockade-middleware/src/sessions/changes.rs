@@ -62,7 +62,7 @@ impl<T: Serialize + DeserializeOwned> Sessions<T> {
         let key = SessionKey::of(id);
         for repeat in 0..=REPEATS {
             pause(repeat).await;
-            let stored = self.used(&key).await?.ok_or_else(ended)?;
+            let stored = self.used(&key).await?.ok_or_else(|| self.ended())?;
             let (outcome, data) = self.changed(&stored, &mut change)?;
             if data == stored.data {
                 return Ok(outcome);
@@ -70,7 +70,7 @@ impl<T: Serialize + DeserializeOwned> Sessions<T> {
             let update = self.store.update(&key, stored.version, data, self.idle);
             match self.asked(update).await? {
                 SessionWrite::Written => return Ok(outcome),
-                SessionWrite::Missing => return Err(ended()),
+                SessionWrite::Missing => return Err(self.ended()),
                 SessionWrite::Changed => {}
             }
         }
@@ -95,7 +95,7 @@ impl<T: Serialize + DeserializeOwned> Sessions<T> {
         let key = SessionKey::of(id);
         for repeat in 0..=REPEATS {
             pause(repeat).await;
-            let stored = self.used(&key).await?.ok_or_else(ended)?;
+            let stored = self.used(&key).await?.ok_or_else(|| self.ended())?;
             let ((), data) = self.changed(&stored, &mut change)?;
             let replaced = ReplacedSession { key, version: stored.version };
             let new = self.new_session(subject, data, Some(replaced))?;
@@ -104,7 +104,7 @@ impl<T: Serialize + DeserializeOwned> Sessions<T> {
                 SessionWrite::Written => {
                     return Ok(SetSession::new(self.cookie.issue(&id), Some(id)));
                 }
-                SessionWrite::Missing => return Err(ended()),
+                SessionWrite::Missing => return Err(self.ended()),
                 SessionWrite::Changed => {}
             }
         }
@@ -117,9 +117,14 @@ impl<T: Serialize + DeserializeOwned> Sessions<T> {
         stored: &StoredSession,
         change: &mut impl FnMut(&mut T) -> R,
     ) -> Result<(R, Bytes), ApiError> {
-        let mut data = self.decoded(&stored.data).ok_or_else(ended)?;
+        let mut data = self.decoded(&stored.data).ok_or_else(|| self.ended())?;
         let outcome = change(&mut data);
         Ok((outcome, self.encoded(&data)?))
+    }
+
+    #[cold]
+    fn ended(&self) -> ApiError {
+        self.cookie.unauthorized("The session has ended")
     }
 
     fn encoded(&self, data: &T) -> Result<Bytes, ApiError> {
@@ -160,11 +165,6 @@ async fn pause(repeat: u8) {
         let [random] = random;
         sleep(Duration::from_millis(u64::from(random % 16) * u64::from(repeat))).await;
     }
-}
-
-#[cold]
-fn ended() -> ApiError {
-    ApiError::new(401, "The session has ended")
 }
 
 #[cold]

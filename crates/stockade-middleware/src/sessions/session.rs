@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::ops::Deref;
+use std::sync::Arc;
 
 use http::Method;
 use serde::Serialize;
@@ -66,9 +67,25 @@ impl<T> Deref for Session<T> {
     }
 }
 
+impl<T: Serialize + DeserializeOwned> Session<T> {
+    async fn found(sessions: &Sessions<T>, req: &mut Request) -> Result<Option<Self>, ApiError> {
+        match sessions.cookie().session_of(req)? {
+            Some(id) => sessions.load(&id).await,
+            None => Ok(None),
+        }
+    }
+}
+
+/// Returns the sessions in the state.
+fn of<T: 'static>(req: &Request) -> Result<Arc<Sessions<T>>, ApiError> {
+    req.state().ok_or_else(|| ApiError::new(500, "no state of the type Sessions"))
+}
+
 impl<T: Serialize + DeserializeOwned + Send + 'static> FromRequest for Session<T> {
     async fn from_request(req: &mut Request) -> Result<Self, ApiError> {
-        Self::from_request_optional(req).await?.ok_or_else(|| req.unauthorized())
+        let sessions = of(req)?;
+        let session = Self::found(&sessions, req).await?;
+        session.ok_or_else(|| sessions.cookie().unauthorized("Unauthorized"))
     }
 
     fn describe(doc: &mut RouteDoc) {
@@ -79,12 +96,8 @@ impl<T: Serialize + DeserializeOwned + Send + 'static> FromRequest for Session<T
 
 impl<T: Serialize + DeserializeOwned + Send + 'static> OptionalFromRequest for Session<T> {
     async fn from_request_optional(req: &mut Request) -> Result<Option<Self>, ApiError> {
-        let missing = || ApiError::new(500, "no state of type Sessions");
-        let sessions = req.state::<Sessions<T>>().ok_or_else(missing)?;
-        match sessions.cookie().session_of(req)? {
-            Some(id) => sessions.load(&id).await,
-            None => Ok(None),
-        }
+        let sessions = of(req)?;
+        Self::found(&sessions, req).await
     }
 
     fn describe_optional(doc: &mut RouteDoc) {

@@ -43,6 +43,7 @@ impl ReplyPart for SetSession {
 
     fn describe(answer: &mut Answer) {
         answer.headers.push(HeaderDoc::new("Set-Cookie", "The cookie of the session"));
+        answer.headers.push(HeaderDoc::new("Cache-Control", "`no-store`, by default"));
     }
 }
 
