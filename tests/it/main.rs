@@ -42,6 +42,7 @@ mod auth;
 mod auth_lookups;
 mod helpers;
 mod idempotency;
+mod sessions;
 
 mod graphql;
 mod http;

@@ -10,7 +10,7 @@ use stockade::BodyError;
 use stockade::prelude::*;
 use stockade::testing::{TestClient, TestResponse};
 
-use super::{Row, answers, extractors, headers, method_of, parts, replies, web_sockets};
+use super::{Row, answers, extractors, headers, method_of, parts, replies, sessions, web_sockets};
 use crate::support::block_on;
 
 /// A row of a type that describes itself.
@@ -69,7 +69,7 @@ impl Case {
 }
 
 fn cases() -> Vec<Case> {
-    [extractors::cases(), replies::cases()].into_iter().flatten().collect()
+    [extractors::cases(), replies::cases(), sessions::cases()].into_iter().flatten().collect()
 }
 
 /// The client keeps the contract too, so that schemas and headers are compared with

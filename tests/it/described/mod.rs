@@ -16,6 +16,7 @@ mod opaque;
 mod parts;
 mod places;
 mod replies;
+mod sessions;
 mod stages;
 mod web_sockets;
 mod webhooks;
