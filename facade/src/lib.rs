@@ -47,6 +47,11 @@
 //! `idempotency_keys`, with the feature `idempotency`, says how a client may send a
 //! POST again without doing it twice.
 //!
+//! # Sessions
+//!
+//! `sessions`, with the feature `sessions`, says how people log in and out, and how
+//! their data are kept and changed.
+//!
 //! # GraphQL
 //!
 //! `graphql_schemas`, with the feature `graphql`, says how a schema is served: who
@@ -173,6 +178,10 @@ pub mod rest_resources {}
 #[cfg(feature = "idempotency")]
 #[doc = include_str!("../docs/idempotency.md")]
 pub mod idempotency_keys {}
+
+#[cfg(feature = "sessions")]
+#[doc = include_str!("../docs/sessions.md")]
+pub mod sessions {}
 
 #[doc = include_str!("../docs/in-production.md")]
 pub mod in_production {}
