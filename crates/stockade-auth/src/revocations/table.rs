@@ -1,0 +1,268 @@
+//! [`Table`]: everything that is revoked, in memory.
+//!
+//! Hot: [`Table::is_revoked`] of a token costs a hash for each kind of revocation that
+//! there is, and nothing while there is none.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::time::Instant;
+
+use super::entry::{Kind, Name, Revocation};
+use crate::{Claims, Clock};
+
+/// Everything that is revoked, with the time of the last contact to its log.
+pub(super) struct Table {
+    tokens: Shards<Until>,
+    subjects: Shards<Before>,
+    max_entries: AtomicUsize,
+    clock: OnceLock<Clock>,
+    start: Instant,
+    /// Milliseconds of [`Table::steady_millis`] at the last contact, and 1; 0 for none
+    /// yet.
+    heard: AtomicU64,
+    /// True if a log removes expired entries, here and in what it shares.
+    is_shared: bool,
+    /// The time of the last look for expired entries, in seconds since 1970.
+    swept: AtomicU64,
+    pub(super) has_warned: AtomicBool,
+}
+
+impl Table {
+    pub(super) fn new(is_shared: bool) -> Self {
+        Self {
+            tokens: Shards::new(),
+            subjects: Shards::new(),
+            max_entries: AtomicUsize::new(MAX_ENTRIES),
+            clock: OnceLock::new(),
+            start: Instant::now(),
+            heard: AtomicU64::new(0),
+            is_shared,
+            swept: AtomicU64::new(0),
+            has_warned: AtomicBool::new(false),
+        }
+    }
+
+    pub(super) fn set_clock(&self, clock: Clock) {
+        // The first one counts: times of two clocks cannot be compared.
+        let _ = self.clock.set(clock);
+    }
+
+    pub(super) fn set_max_entries(&self, max: usize) {
+        self.max_entries.store(max, Ordering::Relaxed);
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.tokens.len() + self.subjects.len()
+    }
+
+    /// Returns the seconds since 1970, or the end of time where the clock is before:
+    /// no token is valid then.
+    pub(super) fn now(&self) -> u64 {
+        self.clock.get().map_or_else(|| Clock::default().now(), Clock::now).unwrap_or(u64::MAX)
+    }
+
+    /// Returns a time in milliseconds that the clock of the day does not change, unless
+    /// a test has given one.
+    fn steady_millis(&self) -> u64 {
+        match self.clock.get().filter(|clock| clock.is_custom()) {
+            Some(clock) => clock.now().unwrap_or(u64::MAX).saturating_mul(1_000),
+            None => u64::try_from(self.start.elapsed().as_millis()).unwrap_or(u64::MAX),
+        }
+    }
+
+    /// Notes that everything which the log has is known now.
+    pub(super) fn note_contact(&self) {
+        self.heard.store(self.steady_millis().saturating_add(1), Ordering::Release);
+    }
+
+    /// Returns the milliseconds since the last contact; `None` before the first.
+    pub(super) fn age_millis(&self) -> Option<u64> {
+        let heard = self.heard.load(Ordering::Acquire).checked_sub(1)?;
+        Some(self.steady_millis().saturating_sub(heard))
+    }
+
+    /// Returns true if a token is revoked, by itself or by its subject.
+    pub(super) fn is_revoked(&self, claims: &Claims) -> bool {
+        let (tokens, subjects) = (self.tokens.len() > 0, self.subjects.len() > 0);
+        if !tokens && !subjects {
+            return false;
+        }
+        let marks = claims.marks();
+        if tokens {
+            let name = Name::of_token(marks.id.as_deref(), claims);
+            if self.tokens.get(name).is_some_and(|Until(until)| self.now() < until) {
+                return true;
+            }
+        }
+        let Some(subject) = marks.subject.as_deref().filter(|_| subjects) else { return false };
+        self.subjects.get(Name::of_subject(subject)).is_some_and(|found| {
+            claims.issued_at().is_none_or(|issued| issued < found.before)
+                && self.now() < found.until
+        })
+    }
+
+    /// Adds an entry. Returns false if there is no room for it.
+    pub(super) fn add(&self, entry: Revocation) -> bool {
+        let now = self.now();
+        if entry.until() <= now {
+            return true;
+        }
+        let max = self.max_entries.load(Ordering::Relaxed);
+        let pause = match self.len() >= max {
+            true => Some(FULL_SWEEP_SECONDS),
+            false => (!self.is_shared).then_some(SWEEP_SECONDS),
+        };
+        let swept = self.swept.load(Ordering::Relaxed);
+        if pause.is_some_and(|pause| now >= swept.saturating_add(pause)) {
+            self.swept.store(now, Ordering::Relaxed);
+            self.sweep();
+        }
+        let has_room = self.len() < max;
+        match entry.kind() {
+            Kind::Token => self.tokens.join(entry.name(), Until(entry.until()), has_room),
+            Kind::Subject { before } => {
+                self.subjects.join(entry.name(), Before { before, until: entry.until() }, has_room)
+            }
+        }
+    }
+
+    /// Removes the expired entries, and returns them.
+    pub(super) fn sweep(&self) -> Vec<Revocation> {
+        let now = self.now();
+        let mut expired = Vec::new();
+        self.tokens.sweep(now, &mut expired);
+        self.subjects.sweep(now, &mut expired);
+        expired
+    }
+
+    /// Returns all entries, in no order.
+    pub(super) fn entries(&self) -> Vec<Revocation> {
+        let mut entries = Vec::with_capacity(self.len());
+        self.tokens.list(&mut entries);
+        self.subjects.list(&mut entries);
+        entries
+    }
+}
+
+/// A value of the table. Two for the same name become one, in any order.
+trait Value: Copy {
+    fn join(self, other: Self) -> Self;
+    fn until(self) -> u64;
+    fn entry(self, name: Name) -> Revocation;
+}
+
+/// A token is revoked until this time.
+#[derive(Clone, Copy)]
+struct Until(u64);
+
+/// The tokens of a subject that were issued before a time.
+#[derive(Clone, Copy)]
+struct Before {
+    before: u64,
+    until: u64,
+}
+
+impl Value for Until {
+    fn join(self, other: Self) -> Self {
+        Self(self.0.max(other.0))
+    }
+
+    fn until(self) -> u64 {
+        self.0
+    }
+
+    fn entry(self, name: Name) -> Revocation {
+        Revocation::token(name, self.0)
+    }
+}
+
+impl Value for Before {
+    fn join(self, other: Self) -> Self {
+        Self { before: self.before.max(other.before), until: self.until.max(other.until) }
+    }
+
+    fn until(self) -> u64 {
+        self.until
+    }
+
+    fn entry(self, name: Name) -> Revocation {
+        Revocation::subject(name, self.before, self.until)
+    }
+}
+
+/// A map in parts, so that a change stops few readers.
+struct Shards<V> {
+    maps: [RwLock<HashMap<Name, V>>; SHARDS],
+    len: AtomicUsize,
+}
+
+impl<V: Value> Shards<V> {
+    fn new() -> Self {
+        let maps = std::array::from_fn(|_| RwLock::default());
+        Self { maps, len: AtomicUsize::new(0) }
+    }
+
+    fn len(&self) -> usize {
+        self.len.load(Ordering::Acquire)
+    }
+
+    fn map(&self, name: Name) -> &RwLock<HashMap<Name, V>> {
+        &self.maps[usize::from(name.first_byte()) % SHARDS]
+    }
+
+    fn get(&self, name: Name) -> Option<V> {
+        read(self.map(name)).get(&name).copied()
+    }
+
+    /// Adds a value, if there is room for a new name. Returns false otherwise.
+    fn join(&self, name: Name, value: V, has_room: bool) -> bool {
+        let mut map = write(self.map(name));
+        if let Some(known) = map.get_mut(&name) {
+            *known = known.join(value);
+            return true;
+        }
+        if has_room {
+            map.insert(name, value);
+            self.len.fetch_add(1, Ordering::Release);
+        }
+        has_room
+    }
+
+    fn sweep(&self, now: u64, expired: &mut Vec<Revocation>) {
+        for map in &self.maps {
+            let before = expired.len();
+            write(map).retain(|name, value| {
+                let holds = now < value.until();
+                if !holds {
+                    expired.push(value.entry(*name));
+                }
+                holds
+            });
+            self.len.fetch_sub(expired.len() - before, Ordering::Release);
+        }
+    }
+
+    fn list(&self, entries: &mut Vec<Revocation>) {
+        for map in &self.maps {
+            entries.extend(read(map).iter().map(|(name, value)| value.entry(*name)));
+        }
+    }
+}
+
+/// Takes over a lock from a thread that panicked: the maps are whole at any time.
+fn read<T>(lock: &RwLock<T>) -> RwLockReadGuard<'_, T> {
+    lock.read().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn write<T>(lock: &RwLock<T>) -> RwLockWriteGuard<'_, T> {
+    lock.write().unwrap_or_else(PoisonError::into_inner)
+}
+
+const SHARDS: usize = 16;
+/// The default of `Revocations::max_entries`.
+const MAX_ENTRIES: usize = 1_000_000;
+/// The time between two looks for expired entries.
+const SWEEP_SECONDS: u64 = 60;
+/// The same while the table is full.
+const FULL_SWEEP_SECONDS: u64 = 1;
