@@ -24,6 +24,7 @@
 //! | read the token in `Authorization` | [`bearer_token`] |
 //! | change a secret | [`KeyRing`] |
 //! | ask for issuer, audience, leeway; learn the reason | [`TokenVerifier`] |
+//! | refuse tokens before they expire | [`Revocations`] |
 //! | accept tokens of another issuer (feature `jwks`) | `JwkSet`, `JwkSource` |
 //! | make a random text | [`generate_token`] |
 //! | store passwords (PBKDF2, or Argon2id with feature `argon2`) | [`PasswordHasher`] |
@@ -52,6 +53,8 @@
 //! - A `JwkSource` never fetches while it verifies, so that no request waits
 //!   for another server, and forged tokens cause no fetches. It reports that it
 //!   needs a refresh, and the program fetches.
+//! - A revoked token without `jti` is known by its payload, so that another
+//!   signature of the same claims is revoked with it.
 //! - Of Wycheproof's 40 cases for HS256, 36 agree. Cases 367 and 370 are the
 //!   same text as the valid 357, and 372 and 373 expect a foreign character in
 //!   base64url to be skipped.
@@ -62,6 +65,7 @@
 // - `secret`: `Secret`, `KeyRing`; `random`: `generate_token`.
 // - `token`: issuing and verifying tokens; `verify` in it is the hot path.
 // - `jwks`: public keys of other issuers.
+// - `revocations`: `Revocations`; `table` in it is the hot path.
 // - `password`, `api_key`, `session`, `basic`.
 
 mod api_key;
@@ -71,6 +75,7 @@ mod basic;
 mod jwks;
 mod password;
 mod random;
+mod revocations;
 mod secret;
 mod session;
 mod token;
@@ -84,6 +89,10 @@ pub use password::{
     verify_password,
 };
 pub use random::{DEFAULT_TOKEN_BYTES, MAX_TOKEN_BYTES, RandomError, generate_token};
+pub use revocations::{
+    PublishFuture, Revocation, RevocationFeed, RevocationLog, RevocationStatus, Revocations,
+    RevokeError, Stale,
+};
 pub use secret::{KeyRing, Secret};
 pub use session::{SessionId, SessionIdError};
 pub use token::{
@@ -97,12 +106,20 @@ pub use token::{
 pub mod __internal {
     use serde_json::Value;
 
-    use crate::Claims;
+    use crate::{Claims, TokenVerifier};
+
+    pub use crate::revocations::KEPT_SECONDS;
 
     /// Returns the claims as text, and as a value if they were parsed before.
     #[must_use]
     pub fn into_parts(claims: Claims) -> (String, Option<Value>) {
         claims.into_parts()
+    }
+
+    /// Returns the leeway of a verifier in seconds.
+    #[must_use]
+    pub fn leeway_seconds(verifier: &TokenVerifier) -> u64 {
+        verifier.leeway_seconds()
     }
 }
 

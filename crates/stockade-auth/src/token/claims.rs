@@ -7,8 +7,8 @@ use serde::de::DeserializeOwned;
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Number, Value};
 
-use super::TokenError;
 use super::payload::Payload;
+use super::{Marks, TokenError};
 
 /// The payload of a token that was verified; there is no other way to get one.
 ///
@@ -152,6 +152,11 @@ impl Claims {
     #[must_use]
     pub fn not_before(&self) -> Option<u64> {
         self.times.nbf
+    }
+
+    /// Returns `jti` and `sub` without reading the other claims.
+    pub(crate) fn marks(&self) -> Marks<'_> {
+        Marks::read(self.as_json())
     }
 
     /// Returns the text of [`as_json`](Self::as_json), and all claims if they

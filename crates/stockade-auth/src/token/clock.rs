@@ -40,6 +40,11 @@ impl Clock {
             None => SystemTime::now().duration_since(UNIX_EPOCH).ok().map(|time| time.as_secs()),
         }
     }
+
+    /// Returns true unless it is that of the system.
+    pub(crate) fn is_custom(&self) -> bool {
+        self.custom.is_some()
+    }
 }
 
 impl fmt::Debug for Clock {

@@ -145,7 +145,7 @@ impl<'de> Names<'de> {
 }
 
 /// A name, borrowed unless it has escapes.
-struct Name<'de>(Cow<'de, str>);
+pub(super) struct Name<'de>(pub(super) Cow<'de, str>);
 
 impl<'de> Deserialize<'de> for Name<'de> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {

@@ -7,7 +7,8 @@
 //! - `bearer`: the token in a value of `Authorization`.
 //! - `compact`: the parts of a token; `header`: the rules for its header.
 //! - `keys`: the keys that verify and sign.
-//! - `claims`: [`Claims`]; `json`: objects in which every name stands once.
+//! - `claims`: [`Claims`]; `json`: objects in which every name stands once; `marks`:
+//!   the claims by which a token is revoked.
 //!
 //! Spec: Authentication › Token functions.
 
@@ -21,6 +22,7 @@ mod header;
 mod issue;
 mod json;
 mod keys;
+mod marks;
 mod payload;
 mod verify;
 
@@ -37,6 +39,7 @@ pub use issue::{TokenIssuer, generate_jwt};
 pub(crate) use keys::SealedKeys;
 pub(crate) use keys::find_signer;
 pub use keys::{SigningKeys, TokenKeys};
+pub(crate) use marks::Marks;
 pub use verify::{TokenVerifier, verify_token, verify_token_as};
 
 /// The largest token that is made or read, in bytes without `Bearer `:

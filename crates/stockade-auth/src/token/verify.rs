@@ -135,6 +135,11 @@ impl TokenVerifier {
         self
     }
 
+    /// Returns the leeway in seconds.
+    pub(crate) fn leeway_seconds(&self) -> u64 {
+        self.leeway_seconds
+    }
+
     /// Requires this issuer; called several times, one of them. Default: any,
     /// or none.
     #[must_use]

@@ -9,6 +9,7 @@ mod jwks;
 mod options;
 mod passwords;
 mod properties;
+mod revocations;
 mod secrets;
 mod support;
 mod tokens;

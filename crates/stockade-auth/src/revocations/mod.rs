@@ -1,0 +1,302 @@
+//! [`Revocations`]: tokens that are refused before they expire.
+//!
+//! - `table`: everything that is revoked, in memory; the hot path.
+//! - `entry`: one revocation, and its bytes.
+//! - `shared_log`: the way from one process to the others.
+//! - `error`: [`RevokeError`].
+
+mod entry;
+mod error;
+mod shared_log;
+mod table;
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use stockade_errors::__internal::setters;
+
+pub use entry::Revocation;
+pub use error::RevokeError;
+pub use shared_log::{PublishFuture, RevocationFeed, RevocationLog};
+
+use crate::{Claims, Clock};
+use entry::Name;
+use table::Table;
+
+/// Tokens that are refused before they expire. Clones share them.
+///
+/// Only what is revoked and has not expired yet is kept, and each process has all of
+/// it in memory: a check is a look-up, and waits for nothing. A million entries take
+/// about 50 MB; each is a hash of 16 bytes and its times.
+///
+/// ```
+/// use std::time::{Duration, SystemTime};
+///
+/// use serde_json::json;
+/// use stockade_auth::{RevocationStatus, Revocations, Secret, generate_jwt, verify_token};
+/// # use std::future::Future;
+/// # use std::task::{Context, Poll, Waker};
+/// # fn block_on<T>(future: impl Future<Output = T>) -> T {
+/// #     let mut future = Box::pin(future);
+/// #     match future.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+/// #         Poll::Ready(value) => value,
+/// #         Poll::Pending => unreachable!("memory does not wait"),
+/// #     }
+/// # }
+/// # block_on(async {
+///
+/// let secret = Secret::new("a secret of thirty-two bytes or more")?;
+/// let claims = json!({ "sub": "user:7", "jti": "a1" });
+/// let token = generate_jwt(claims, "1h", &secret)?;
+/// let claims = verify_token(&token, &secret).ok_or("not valid")?;
+///
+/// let revocations = Revocations::in_memory();
+/// assert_eq!(revocations.check(&claims), RevocationStatus::NotRevoked);
+///
+/// // Signed out here: this token alone.
+/// revocations.revoke(&claims).await?;
+/// assert_eq!(revocations.check(&claims), RevocationStatus::Revoked);
+///
+/// // Signed out everywhere: all tokens of the user up to now.
+/// revocations.revoke_before("user:7", SystemTime::now()).await?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # }).unwrap();
+/// ```
+///
+/// `Auth::revocations` of the middleware checks each token by it, and with a shared log,
+/// such as that of `Redis::revocations`, all processes refuse what one has revoked.
+///
+/// # Beyond the spec
+/// The specification has no revocation.
+#[derive(Clone)]
+#[must_use = "it does nothing until tokens are checked by it"]
+pub struct Revocations {
+    table: Arc<Table>,
+    log: Option<Arc<dyn RevocationLog>>,
+    stale: Stale,
+    max_token_life: Duration,
+}
+
+/// The answer of [`Revocations::check`].
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum RevocationStatus {
+    /// The token may be accepted.
+    NotRevoked,
+    /// The token must be refused.
+    Revoked,
+    /// Nobody can say: there has been no contact to the log for too long, or none yet.
+    Unknown,
+}
+
+/// The treatment of tokens while there is no contact to the log.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum Stale {
+    /// Their status is [`Unknown`](RevocationStatus::Unknown) once the last contact is
+    /// older than this, and before the first one. Requests with tokens are answered 503
+    /// then. The default, with 30 s.
+    Refuse {
+        /// The age of the last contact up to which tokens are accepted.
+        after: Duration,
+    },
+    /// They are judged by what is known, however old it is: a token that was revoked
+    /// elsewhere meanwhile is accepted. It is a warning in the log where a router is
+    /// built with it.
+    Accept,
+}
+
+impl Revocations {
+    /// Makes revocations that this process alone knows, and that end with it.
+    pub fn in_memory() -> Self {
+        Self {
+            table: Arc::new(Table::new(false)),
+            log: None,
+            stale: Stale::Refuse { after: STALE_AFTER },
+            max_token_life: MAX_TOKEN_LIFE,
+        }
+    }
+
+    /// Makes revocations that all processes with this log share.
+    pub fn shared(log: Arc<dyn RevocationLog>) -> Self {
+        let table = Arc::new(Table::new(true));
+        log.attach(RevocationFeed::new(&table));
+        Self { table, log: Some(log), ..Self::in_memory() }
+    }
+
+    /// Sets the largest number of entries; beyond it, [`revoke`](Self::revoke) fails.
+    /// Default: 1,000,000. All clones have the same, and all processes should.
+    pub fn max_entries(self, max: usize) -> Self {
+        self.table.set_max_entries(max);
+        self
+    }
+
+    /// Sets the clock of all clones, for tests. Only the first one counts. Default: that
+    /// of the system, and for the age of the last contact one that never goes back.
+    pub fn clock(self, clock: Clock) -> Self {
+        self.table.set_clock(clock);
+        self
+    }
+
+    setters! {
+        /// Sets the treatment of tokens while there is no contact to the log. Default:
+        /// [`Stale::Refuse`] after 30 s. Without a log it means nothing.
+        stale: Stale;
+
+        /// Sets the longest time for which tokens of this application are valid: so
+        /// long [`revoke_before`](Self::revoke_before) is remembered. Default: 30 days.
+        /// A token that is valid for longer, or has no `exp` or no `iat`, is a warning
+        /// in the log, once.
+        max_token_life: Duration;
+    }
+
+    /// Returns the treatment of tokens while there is no contact; `None` if all of this
+    /// is in memory, and needs none.
+    #[must_use]
+    pub fn stale_policy(&self) -> Option<Stale> {
+        self.log.is_some().then_some(self.stale)
+    }
+
+    /// Returns the number of entries that are kept in this process.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        self.table.len()
+    }
+
+    /// Checks a verified token. Reads memory only.
+    #[must_use]
+    pub fn check(&self, claims: &Claims) -> RevocationStatus {
+        if let Some(log) = &self.log
+            && self.is_stale()
+        {
+            log.wake();
+            return RevocationStatus::Unknown;
+        }
+        self.warn_of_a_long_life(claims);
+        if self.table.is_revoked(claims) {
+            RevocationStatus::Revoked
+        } else {
+            RevocationStatus::NotRevoked
+        }
+    }
+
+    /// Revokes one token: by its `jti`, or, without one, by its payload. It is kept
+    /// until its `exp`, and ten minutes more for clocks that differ.
+    ///
+    /// It is refused here from now on, and in the other processes when they have heard
+    /// of it.
+    ///
+    /// # Errors
+    /// [`RevokeError::NoExpiry`] of a token without `exp`; [`RevokeError::Full`];
+    /// [`RevokeError::Log`] if the others cannot be told at once.
+    pub async fn revoke(&self, claims: &Claims) -> Result<(), RevokeError> {
+        let until = claims.expires_at().ok_or(RevokeError::NoExpiry)?;
+        self.add(Revocation::token(name_of(claims), until.saturating_add(KEPT_SECONDS))).await
+    }
+
+    /// Revokes one token as [`revoke`](Self::revoke) does, for this time and no longer,
+    /// whatever its `exp` is. It is for tokens without one.
+    ///
+    /// # Errors
+    /// As [`revoke`](Self::revoke), without [`RevokeError::NoExpiry`].
+    pub async fn revoke_for(&self, claims: &Claims, time: Duration) -> Result<(), RevokeError> {
+        let until = self.table.now().saturating_add(whole_seconds(time));
+        self.add(Revocation::token(name_of(claims), until)).await
+    }
+
+    /// Revokes the token with this `jti`, which the application has kept, until this
+    /// time: that of its `exp`. Ten minutes are added as in [`revoke`](Self::revoke).
+    ///
+    /// # Errors
+    /// As [`revoke`](Self::revoke), without [`RevokeError::NoExpiry`].
+    pub async fn revoke_id(&self, id: &str, until: SystemTime) -> Result<(), RevokeError> {
+        let until = seconds_up(until).saturating_add(KEPT_SECONDS);
+        self.add(Revocation::token(Name::of_id(id), until)).await
+    }
+
+    /// Revokes all tokens whose `sub` is this and that were issued before this time, and
+    /// those without `iat`: to sign somebody out everywhere, or after a change of a
+    /// password. It is kept for [`max_token_life`](Self::max_token_life).
+    ///
+    /// `iat` counts whole seconds. So of a time within a second, such as that of
+    /// `SystemTime::now()`, all tokens of that second are revoked, also one that is
+    /// issued after it: the new token of a client comes a second later, or the time is
+    /// given without its fraction.
+    ///
+    /// # Errors
+    /// As [`revoke`](Self::revoke), without [`RevokeError::NoExpiry`].
+    pub async fn revoke_before(&self, subject: &str, time: SystemTime) -> Result<(), RevokeError> {
+        let before = seconds_up(time);
+        let kept = whole_seconds(self.max_token_life).saturating_add(KEPT_SECONDS);
+        // From now at least: the tokens of a time to come are revoked until they expire.
+        let until = before.max(self.table.now()).saturating_add(kept);
+        self.add(Revocation::subject(Name::of_subject(subject), before, until)).await
+    }
+
+    async fn add(&self, entry: Revocation) -> Result<(), RevokeError> {
+        if !self.table.add(entry) {
+            return Err(RevokeError::Full);
+        }
+        match &self.log {
+            Some(log) if entry.until() > self.table.now() => log.publish(entry).await,
+            _ => Ok(()),
+        }
+    }
+
+    fn is_stale(&self) -> bool {
+        match self.stale {
+            Stale::Accept => false,
+            Stale::Refuse { after } => {
+                self.table.age_millis().is_none_or(|age| u128::from(age) > after.as_millis())
+            }
+        }
+    }
+
+    /// Warns once of a token for which `revoke_before` may be forgotten too early.
+    fn warn_of_a_long_life(&self, claims: &Claims) {
+        let life = claims.expires_at().zip(claims.issued_at());
+        let is_longer = life.is_none_or(|(expires, issued)| {
+            expires.saturating_sub(issued) > whole_seconds(self.max_token_life)
+        });
+        if is_longer && !self.table.has_warned.swap(true, Ordering::Relaxed) {
+            log::warn!(
+                target: crate::LOG_TARGET,
+                "a token is valid for longer than Revocations::max_token_life, or has no exp or no \
+                 iat: revoke_before is forgotten after {:?}, and then such a token is valid again",
+                self.max_token_life,
+            );
+        }
+    }
+}
+
+impl fmt::Debug for Revocations {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Revocations")
+            .field("count", &self.count())
+            .field("is_shared", &self.log.is_some())
+            .field("stale", &self.stale)
+            .finish_non_exhaustive()
+    }
+}
+
+fn name_of(claims: &Claims) -> Name {
+    Name::of_token(claims.marks().id.as_deref(), claims)
+}
+
+/// Returns the seconds since 1970 of a time, rounded up.
+fn seconds_up(time: SystemTime) -> u64 {
+    time.duration_since(UNIX_EPOCH).map_or(0, whole_seconds)
+}
+
+/// Returns the seconds of a duration, rounded up.
+fn whole_seconds(time: Duration) -> u64 {
+    time.as_secs().saturating_add(u64::from(time.subsec_nanos() > 0))
+}
+
+/// The time for which an entry is kept after the token has expired: the clocks of
+/// processes differ, and verifiers have a leeway, which must not be longer.
+pub const KEPT_SECONDS: u64 = 600;
+const STALE_AFTER: Duration = Duration::from_secs(30);
+const MAX_TOKEN_LIFE: Duration = Duration::from_secs(30 * 86_400);

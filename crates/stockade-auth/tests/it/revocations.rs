@@ -1,0 +1,272 @@
+//! Tokens that are refused before they expire.
+
+use std::future::Future;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::task::{Context, Poll, Waker};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use serde_json::{Value, json};
+use stockade_auth::{
+    Claims, Clock, PublishFuture, Revocation, RevocationFeed, RevocationLog,
+    RevocationStatus as Status, Revocations, RevokeError, Stale,
+};
+
+use crate::support::{HEADER, NOW, forge, secret, verifier};
+
+/// Memory does not wait.
+fn now<T>(future: impl Future<Output = T>) -> T {
+    let mut future = Box::pin(future);
+    let outcome = future.as_mut().poll(&mut Context::from_waker(Waker::noop()));
+    let Poll::Ready(value) = outcome else { unreachable!("memory does not wait") };
+    value
+}
+
+fn claims(payload: &Value) -> Claims {
+    verifier().verify(&forge(HEADER, payload.to_string()), &secret()).unwrap()
+}
+
+fn at(seconds: f64) -> SystemTime {
+    UNIX_EPOCH + Duration::from_secs_f64(seconds)
+}
+
+/// A clock that a test moves.
+#[derive(Clone, Default)]
+struct Hands(Arc<AtomicU64>);
+
+impl Hands {
+    fn set(&self, seconds: u64) {
+        self.0.store(seconds, Ordering::Relaxed);
+    }
+
+    fn clock(&self) -> Clock {
+        let hands = Arc::clone(&self.0);
+        Clock::new(move || hands.load(Ordering::Relaxed))
+    }
+}
+
+fn in_memory() -> (Revocations, Hands) {
+    let hands = Hands::default();
+    hands.set(NOW);
+    (Revocations::in_memory().clock(hands.clock()), hands)
+}
+
+#[test]
+fn a_token_is_revoked_by_its_id_or_by_its_payload() {
+    let (revocations, _) = in_memory();
+    let exp = NOW + 60;
+    let named = claims(&json!({ "jti": "a", "exp": exp, "iat": NOW }));
+    let renamed = claims(&json!({ "jti": "a", "exp": exp + 1, "iat": NOW }));
+    let other = claims(&json!({ "jti": "b", "exp": exp, "iat": NOW }));
+    now(revocations.revoke(&named)).unwrap();
+    assert_eq!(revocations.check(&named), Status::Revoked);
+    assert_eq!(revocations.check(&renamed), Status::Revoked);
+    assert_eq!(revocations.check(&other), Status::NotRevoked);
+
+    let unnamed = claims(&json!({ "sub": "ada", "exp": exp }));
+    let twin = claims(&json!({ "sub": "ada", "exp": exp + 1 }));
+    // An id that is no text is none.
+    let strange = claims(&json!({ "jti": 7, "exp": exp }));
+    for (token, others) in [(&unnamed, [&twin, &strange]), (&strange, [&twin, &other])] {
+        now(revocations.revoke(token)).unwrap();
+        assert_eq!(revocations.check(token), Status::Revoked);
+        assert!(others.iter().all(|other| revocations.check(other) == Status::NotRevoked));
+    }
+    let clone = revocations.clone();
+    assert_eq!((clone.check(&named), clone.check(&other)), (Status::Revoked, Status::NotRevoked));
+    assert_eq!(revocations.count(), 3);
+}
+
+#[test]
+fn an_id_is_revoked_without_its_token() {
+    let (revocations, _) = in_memory();
+    now(revocations.revoke_id("a", at(NOW as f64 + 60.0))).unwrap();
+    let token = claims(&json!({ "\u{6a}ti": "a", "exp": NOW + 60 }));
+    assert_eq!(revocations.check(&token), Status::Revoked);
+}
+
+#[test]
+fn a_token_without_an_end_needs_a_time() {
+    let (revocations, hands) = in_memory();
+    let token = claims(&json!({ "jti": "a" }));
+    assert!(matches!(now(revocations.revoke(&token)), Err(RevokeError::NoExpiry)));
+    assert_eq!(revocations.check(&token), Status::NotRevoked);
+    now(revocations.revoke_for(&token, Duration::from_secs(100))).unwrap();
+    hands.set(NOW + 99);
+    assert_eq!(revocations.check(&token), Status::Revoked);
+    hands.set(NOW + 100);
+    assert_eq!(revocations.check(&token), Status::NotRevoked);
+}
+
+#[test]
+fn all_older_tokens_of_a_subject_are_revoked() {
+    let (revocations, hands) = in_memory();
+    let token = |subject: &str, issued: u64| {
+        claims(&json!({ "sub": subject, "iat": issued, "exp": NOW + 3_600 }))
+    };
+    now(revocations.revoke_before("ada", at(NOW as f64 - 10.0))).unwrap();
+    assert_eq!(revocations.check(&token("ada", NOW - 11)), Status::Revoked);
+    assert_eq!(revocations.check(&token("ada", NOW - 10)), Status::NotRevoked);
+    assert_eq!(revocations.check(&token("bob", NOW - 11)), Status::NotRevoked);
+    let undated = claims(&json!({ "sub": "ada", "exp": NOW + 60 }));
+    assert_eq!(revocations.check(&undated), Status::Revoked);
+
+    // Within a second all tokens of that second are meant.
+    now(revocations.revoke_before("ada", at(NOW as f64 - 4.5))).unwrap();
+    assert_eq!(revocations.check(&token("ada", NOW - 5)), Status::Revoked);
+    assert_eq!(revocations.check(&token("ada", NOW - 4)), Status::NotRevoked);
+    // An earlier time takes nothing back.
+    now(revocations.revoke_before("ada", at(1.0))).unwrap();
+    assert_eq!(revocations.check(&token("ada", NOW - 5)), Status::Revoked);
+    assert_eq!(revocations.count(), 1);
+
+    hands.set(NOW + 30 * 86_400 + 599);
+    assert_eq!(revocations.check(&token("ada", NOW - 5)), Status::Revoked);
+    hands.set(NOW + 30 * 86_400 + 600);
+    assert_eq!(revocations.check(&token("ada", NOW - 5)), Status::NotRevoked);
+}
+
+#[test]
+fn what_has_expired_is_not_kept() {
+    let (revocations, hands) = in_memory();
+    let token =
+        |id: u64, exp: u64| claims(&json!({ "jti": id.to_string(), "exp": exp, "iat": NOW }));
+    for id in 0..100 {
+        now(revocations.revoke(&token(id, NOW + 60))).unwrap();
+    }
+    assert_eq!(revocations.count(), 100);
+    // A verifier with a leeway may still take it.
+    hands.set(NOW + 60 + 599);
+    assert_eq!(revocations.check(&token(7, NOW + 60)), Status::Revoked);
+    hands.set(NOW + 60 + 600);
+    now(revocations.revoke(&token(100, NOW + 3_600))).unwrap();
+    assert_eq!(revocations.count(), 1);
+    now(revocations.revoke(&token(7, NOW + 60))).unwrap();
+    assert_eq!(revocations.count(), 1);
+}
+
+#[test]
+fn there_are_never_too_many() {
+    let (revocations, hands) = in_memory();
+    let revocations = revocations.max_entries(10);
+    let token = |id: u64, exp: u64| claims(&json!({ "jti": id.to_string(), "exp": exp }));
+    for id in 0..10 {
+        now(revocations.revoke(&token(id, NOW + id))).unwrap();
+    }
+    let one_more = now(revocations.revoke(&token(10, NOW + 60)));
+    assert!(matches!(one_more, Err(RevokeError::Full)));
+    // One that is known may change.
+    now(revocations.revoke(&token(3, NOW + 60))).unwrap();
+    hands.set(NOW + 600 + 5);
+    now(revocations.revoke(&token(10, NOW + 60))).unwrap();
+    // 0, 1, 2, 4 and 5 are gone.
+    assert_eq!(revocations.count(), 6);
+}
+
+/// A log that keeps what it is told, and fails if it shall.
+#[derive(Default)]
+struct Log {
+    feed: Mutex<Option<RevocationFeed>>,
+    published: Mutex<Vec<Revocation>>,
+    fails: bool,
+    woken: AtomicU64,
+}
+
+impl RevocationLog for Log {
+    fn attach(&self, feed: RevocationFeed) {
+        *self.feed.lock().unwrap() = Some(feed);
+    }
+
+    fn publish(&self, entry: Revocation) -> PublishFuture<'_> {
+        self.published.lock().unwrap().push(entry);
+        let outcome = if self.fails { Err(RevokeError::Log("away".into())) } else { Ok(()) };
+        Box::pin(async { outcome })
+    }
+
+    fn wake(&self) {
+        self.woken.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+impl Log {
+    fn feed(&self) -> RevocationFeed {
+        self.feed.lock().unwrap().clone().unwrap()
+    }
+}
+
+#[test]
+fn without_contact_nobody_can_say() {
+    let hands = Hands::default();
+    hands.set(NOW);
+    let log = Arc::new(Log::default());
+    let revocations = Revocations::shared(log.clone()).clock(hands.clock());
+    let token = claims(&json!({ "jti": "a", "exp": NOW + 3_600, "iat": NOW }));
+    // There was none yet.
+    assert_eq!(revocations.check(&token), Status::Unknown);
+    assert_eq!(log.woken.load(Ordering::Relaxed), 1);
+    let accepting = revocations.clone().stale(Stale::Accept);
+    assert_eq!(accepting.check(&token), Status::NotRevoked);
+    let feed = log.feed();
+    feed.note_contact();
+    for (later, expected) in
+        [(0, Status::NotRevoked), (30, Status::NotRevoked), (31, Status::Unknown)]
+    {
+        hands.set(NOW + later);
+        assert_eq!(revocations.check(&token), expected, "{later}");
+    }
+    let short = revocations.clone().stale(Stale::Refuse { after: Duration::from_secs(2) });
+    feed.note_contact();
+    hands.set(NOW + 31 + 3);
+    assert_eq!(revocations.check(&token), Status::NotRevoked);
+    assert_eq!(short.check(&token), Status::Unknown);
+}
+
+#[test]
+fn processes_tell_each_other() {
+    let (here_log, there_log) = (Arc::new(Log::default()), Arc::new(Log::default()));
+    let clock = || Clock::at(NOW);
+    let here = Revocations::shared(here_log.clone()).clock(clock());
+    let there = Revocations::shared(there_log.clone()).clock(clock());
+    let token = claims(&json!({ "jti": "a", "sub": "ada", "exp": NOW + 3_600, "iat": NOW }));
+    let older = claims(&json!({ "jti": "b", "sub": "ada", "exp": NOW + 3_600, "iat": NOW - 9 }));
+    for log in [&here_log, &there_log] {
+        log.feed().note_contact();
+    }
+    now(here.revoke(&token)).unwrap();
+    now(here.revoke_before("ada", at(NOW as f64))).unwrap();
+    assert_eq!(there.check(&older), Status::NotRevoked);
+    let told = here_log.published.lock().unwrap().clone();
+    // The order means nothing, and twice is once.
+    assert!(there_log.feed().apply(told.iter().rev().chain(&told).copied()));
+    assert_eq!([there.check(&token), there.check(&older)], [Status::Revoked; 2]);
+    let mut known = there_log.feed().entries().unwrap();
+    known.sort_by_key(Revocation::until);
+    assert_eq!(known, told);
+
+    drop((here, there));
+    assert!(!there_log.feed().apply(told) && there_log.feed().entries().is_none());
+}
+
+#[test]
+fn what_the_log_does_not_take_is_revoked_here() {
+    let log = Arc::new(Log { fails: true, ..Log::default() });
+    let revocations = Revocations::shared(log.clone()).clock(Clock::at(NOW));
+    log.feed().note_contact();
+    let token = claims(&json!({ "jti": "a", "exp": NOW + 60 }));
+    let error = now(revocations.revoke(&token)).unwrap_err();
+    assert_eq!(error.to_string(), "revoked in this process alone for now: away");
+    assert_eq!(stockade_errors::ApiError::from(error).status(), 503);
+    assert_eq!(revocations.check(&token), Status::Revoked);
+}
+
+#[test]
+fn a_check_allocates_nothing() {
+    let (revocations, _) = in_memory();
+    let token = claims(&json!({ "jti": "a", "sub": "ada", "exp": NOW + 60, "iat": NOW }));
+    now(revocations.revoke_id("b", at(NOW as f64 + 60.0))).unwrap();
+    now(revocations.revoke_before("bob", at(NOW as f64))).unwrap();
+    let counted = allocation_counter::measure(|| {
+        assert_eq!(revocations.check(&token), Status::NotRevoked);
+    });
+    assert_eq!(counted.count_total, 0);
+}
