@@ -4,7 +4,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use serde_json::Value;
-use stockade_core::description::{SecurityScheme, UserMethod};
+use stockade_auth::{RevocationStatus, Revocations, Stale};
+use stockade_core::description::{Answer, SecurityScheme, UserMethod};
 use stockade_core::{BoxFuture, Request, Response, RouteDoc};
 use stockade_errors::ApiError;
 
@@ -40,6 +41,20 @@ impl Found {
     }
 }
 
+/// Returns the finding of a valid token that must not be accepted.
+pub(super) fn refusal_of(status: RevocationStatus) -> Option<Found> {
+    match status {
+        RevocationStatus::NotRevoked => None,
+        RevocationStatus::Revoked => Some(Found::Invalid),
+        // A status that is not known is no reason to accept it.
+        _ => {
+            let message = "nobody can say if the token is revoked";
+            let error = ApiError::new(503, message).with_header("Retry-After", "1");
+            Some(Found::Failed(Err(error)))
+        }
+    }
+}
+
 /// The answer to a failure: a response that is sent as it is, or an error.
 pub(super) type Failed = Result<Box<Response>, ApiError>;
 
@@ -59,12 +74,24 @@ pub(super) struct AuthMethod {
 }
 
 type FindSync = dyn Fn(&Request, &Scheme) -> Found + Send + Sync;
+type FindByToken = dyn Fn(&Request, &Scheme, Option<&Revocations>) -> Found + Send + Sync;
 type FindAsync = dyn for<'r> Fn(&'r mut Request, &'r Scheme) -> BoxFuture<'r, Found> + Send + Sync;
 
 #[derive(Clone)]
 pub(super) enum Find {
     Sync(Arc<FindSync>),
+    /// Finds the user in the claims of a token.
+    Token(TokenFinder),
     Async(Arc<FindAsync>),
+}
+
+/// The function of a method of tokens, with what is revoked of them.
+#[derive(Clone)]
+pub(super) struct TokenFinder {
+    pub(super) find: Arc<FindByToken>,
+    /// The leeway of the verifier.
+    pub(super) leeway_seconds: u64,
+    pub(super) revocations: Option<Revocations>,
 }
 
 impl AuthMethod {
@@ -98,6 +125,11 @@ impl AuthMethod {
     pub(super) fn describe(&self, doc: &mut RouteDoc) {
         self.describe_needs(doc);
         (self.describe)(doc);
+        if let Find::Token(TokenFinder { revocations: Some(revocations), .. }) = &self.find
+            && matches!(revocations.stale_policy(), Some(Stale::Refuse { .. }))
+        {
+            doc.answers(Answer::error(503).meaning("Nobody can say if the token is revoked"));
+        }
     }
 
     /// Describes the arguments of the function alone.
@@ -105,19 +137,29 @@ impl AuthMethod {
         (self.needs)(doc);
     }
 
+    /// Returns the function of a method of tokens.
+    pub(super) fn token_finder(&mut self) -> Option<&mut TokenFinder> {
+        match &mut self.find {
+            Find::Token(finder) => Some(finder),
+            Find::Sync(_) | Find::Async(_) => None,
+        }
+    }
+
     /// Calls the function if it is synchronous.
     pub(super) fn find_sync(&self, req: &Request) -> Option<Found> {
+        let scheme = self.challenge.scheme();
         match &self.find {
-            Find::Sync(find) => Some(find(req, self.challenge.scheme())),
+            Find::Sync(find) => Some(find(req, scheme)),
+            Find::Token(finder) => Some((finder.find)(req, scheme, finder.revocations.as_ref())),
             Find::Async(_) => None,
         }
     }
 
     pub(super) async fn find(&self, req: &mut Request) -> Found {
-        match &self.find {
-            Find::Sync(find) => find(req, self.challenge.scheme()),
-            Find::Async(find) => find(req, self.challenge.scheme()).await,
+        if let Find::Async(find) = &self.find {
+            return find(req, self.challenge.scheme()).await;
         }
+        self.find_sync(req).unwrap_or(Found::Nothing)
     }
 
     pub(super) fn is_async(&self) -> bool {
