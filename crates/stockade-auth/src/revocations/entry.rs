@@ -20,10 +20,19 @@ pub struct Revocation {
     until: u64,
 }
 
-/// The first 16 bytes of a SHA-256. Nobody can choose an id or a subject that has the
-/// name of another one.
+/// The name of an entry, the same in all processes: a quick hash of 4 bytes, by which
+/// nearly every token that is not revoked is known to be none, and the first 12 of a
+/// SHA-256, so that nobody can choose an id or a subject with the name of another one.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub(super) struct Name([u8; 16]);
+
+/// A text that has a name.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Named<'t> {
+    /// Tells ids and subjects apart.
+    kind: u8,
+    text: &'t str,
+}
 
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub(super) enum Kind {
@@ -34,36 +43,54 @@ pub(super) enum Kind {
     },
 }
 
-impl Name {
-    /// Returns the name of a token: by its id, or by the payload that was signed.
-    pub(super) fn of_token(id: Option<&str>, claims: &Claims) -> Self {
-        match id {
-            Some(id) => Self::of_id(id),
-            None => Self::of(b'p', claims.as_json()),
+impl<'t> Named<'t> {
+    /// A token: by its id, or by the payload that was signed.
+    pub(super) fn token(claims: &'t Claims) -> Self {
+        match claims.marked_id() {
+            Some(id) => Self::id(id),
+            None => Self { kind: b'p', text: claims.as_json() },
         }
     }
 
-    pub(super) fn of_id(id: &str) -> Self {
-        Self::of(b'i', id)
+    pub(super) fn id(text: &'t str) -> Self {
+        Self { kind: b'i', text }
     }
 
-    pub(super) fn of_subject(subject: &str) -> Self {
-        Self::of(b's', subject)
+    pub(super) fn subject(text: &'t str) -> Self {
+        Self { kind: b's', text }
     }
 
-    /// Hashes a text of a kind, so that an id and a subject have different names.
-    fn of(kind: u8, text: &str) -> Self {
+    /// Returns the quick hash: a multiplication for each 8 bytes.
+    pub(super) fn quick(self) -> u32 {
+        let (words, rest) = self.text.as_bytes().as_chunks();
+        let mut last = [0; 8];
+        last.iter_mut().zip(rest).for_each(|(to, from)| *to = *from);
+        let first = (self.text.len() as u64) << 8 | u64::from(self.kind);
+        let words = words.iter().chain([&last]).map(|word| u64::from_le_bytes(*word));
+        let hash = words.fold(first.wrapping_mul(FACTOR), |hash, word| {
+            (hash.rotate_left(23) ^ word).wrapping_mul(FACTOR)
+        });
+        // The upper half is the better one.
+        (hash >> 32) as u32
+    }
+
+    pub(super) fn name(self) -> Name {
         let mut context = digest::Context::new(&digest::SHA256);
-        context.update(&[kind]);
-        context.update(text.as_bytes());
+        context.update(&[self.kind]);
+        context.update(self.text.as_bytes());
         let hash = context.finish();
         let mut name = [0; 16];
-        name.iter_mut().zip(hash.as_ref()).for_each(|(to, from)| *to = *from);
-        Self(name)
+        let bytes = self.quick().to_be_bytes();
+        name.iter_mut().zip(bytes.iter().chain(hash.as_ref())).for_each(|(to, from)| *to = *from);
+        Name(name)
     }
+}
 
-    pub(super) fn first_byte(self) -> u8 {
-        self.0[0]
+impl Name {
+    /// Returns the quick hash.
+    pub(super) fn quick(self) -> u32 {
+        let [a, b, c, d, ..] = self.0;
+        u32::from_be_bytes([a, b, c, d])
     }
 }
 
@@ -120,6 +147,8 @@ impl Revocation {
     }
 }
 
+/// The fraction of the golden ratio, an odd number with bits everywhere.
+const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
 const TOKEN: u8 = 1;
 const SUBJECT: u8 = 2;
 const SUBJECT_BYTES: usize = 33;
@@ -130,7 +159,7 @@ mod tests {
 
     #[test]
     fn bytes_are_read_as_they_were_written() {
-        let name = Name::of_id("7");
+        let name = Named::id("7").name();
         let token = Revocation::token(name, 1_700_000_000);
         let subject = Revocation::subject(name, u64::MAX, 7);
         assert_eq!((token.to_bytes().len(), subject.to_bytes().len()), (25, 33));
@@ -147,8 +176,23 @@ mod tests {
 
     #[test]
     fn names_tell_kinds_apart() {
-        assert_ne!(Name::of_id("ada"), Name::of_subject("ada"));
-        // The name is that of all processes: it must never change.
-        assert_eq!(hex::encode(Name::of_subject("ada").0).len(), 32);
+        assert_ne!(Named::id("ada").name(), Named::subject("ada").name());
+        assert_ne!(Named::id("ada").quick(), Named::subject("ada").quick());
+        assert_ne!(Named::id("a").quick(), Named::id("a\0").quick());
+        assert_eq!(Named::id("ada").quick(), Named::id("ada").name().quick());
+        // All processes have the same names, also those of another version.
+        assert_eq!(
+            hex::encode(Named::subject("user:7").name().0),
+            "7a90948f5e5245fd2e6f45ddacae049d"
+        );
+    }
+
+    #[test]
+    fn quick_hashes_are_spread() {
+        let mut seen = std::collections::HashSet::new();
+        let texts = (0..100_000).map(|number| format!("user:{number}"));
+        let twice = texts.filter(|text| !seen.insert(Named::subject(text).quick() >> 8)).count();
+        // Of 2^24 places 298 are hit twice by chance.
+        assert!(twice < 600, "{twice}");
     }
 }

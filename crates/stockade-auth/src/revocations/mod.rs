@@ -22,7 +22,7 @@ pub use error::RevokeError;
 pub use shared_log::{PublishFuture, RevocationFeed, RevocationLog};
 
 use crate::{Claims, Clock};
-use entry::Name;
+use entry::Named;
 use table::Table;
 
 /// Tokens that are refused before they expire. Clones share them.
@@ -193,7 +193,8 @@ impl Revocations {
     /// [`RevokeError::Log`] if the others cannot be told at once.
     pub async fn revoke(&self, claims: &Claims) -> Result<(), RevokeError> {
         let until = claims.expires_at().ok_or(RevokeError::NoExpiry)?;
-        self.add(Revocation::token(name_of(claims), until.saturating_add(KEPT_SECONDS))).await
+        self.add(Revocation::token(Named::token(claims).name(), until.saturating_add(KEPT_SECONDS)))
+            .await
     }
 
     /// Revokes one token as [`revoke`](Self::revoke) does, for this time and no longer,
@@ -203,7 +204,7 @@ impl Revocations {
     /// As [`revoke`](Self::revoke), without [`RevokeError::NoExpiry`].
     pub async fn revoke_for(&self, claims: &Claims, time: Duration) -> Result<(), RevokeError> {
         let until = self.table.now().saturating_add(whole_seconds(time));
-        self.add(Revocation::token(name_of(claims), until)).await
+        self.add(Revocation::token(Named::token(claims).name(), until)).await
     }
 
     /// Revokes the token with this `jti`, which the application has kept, until this
@@ -213,7 +214,7 @@ impl Revocations {
     /// As [`revoke`](Self::revoke), without [`RevokeError::NoExpiry`].
     pub async fn revoke_id(&self, id: &str, until: SystemTime) -> Result<(), RevokeError> {
         let until = seconds_up(until).saturating_add(KEPT_SECONDS);
-        self.add(Revocation::token(Name::of_id(id), until)).await
+        self.add(Revocation::token(Named::id(id).name(), until)).await
     }
 
     /// Revokes all tokens whose `sub` is this and that were issued before this time, and
@@ -232,7 +233,7 @@ impl Revocations {
         let kept = whole_seconds(self.max_token_life).saturating_add(KEPT_SECONDS);
         // From now at least: the tokens of a time to come are revoked until they expire.
         let until = before.max(self.table.now()).saturating_add(kept);
-        self.add(Revocation::subject(Name::of_subject(subject), before, until)).await
+        self.add(Revocation::subject(Named::subject(subject).name(), before, until)).await
     }
 
     async fn add(&self, entry: Revocation) -> Result<(), RevokeError> {
@@ -279,10 +280,6 @@ impl fmt::Debug for Revocations {
             .field("stale", &self.stale)
             .finish_non_exhaustive()
     }
-}
-
-fn name_of(claims: &Claims) -> Name {
-    Name::of_token(claims.marks().id.as_deref(), claims)
 }
 
 /// Returns the seconds since 1970 of a time, rounded up.

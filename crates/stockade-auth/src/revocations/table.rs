@@ -1,14 +1,14 @@
 //! [`Table`]: everything that is revoked, in memory.
 //!
-//! Hot: [`Table::is_revoked`] of a token costs a hash for each kind of revocation that
-//! there is, and nothing while there is none.
+//! Hot: [`Table::is_revoked`] of a token costs a quick hash and a look at a bit for each
+//! kind of revocation that there is, and nothing while there is none.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::Instant;
 
-use super::entry::{Kind, Name, Revocation};
+use super::entry::{Kind, Name, Named, Revocation};
 use crate::{Claims, Clock};
 
 /// Everything that is revoked, with the time of the last contact to its log.
@@ -84,19 +84,13 @@ impl Table {
 
     /// Returns true if a token is revoked, by itself or by its subject.
     pub(super) fn is_revoked(&self, claims: &Claims) -> bool {
-        let (tokens, subjects) = (self.tokens.len() > 0, self.subjects.len() > 0);
-        if !tokens && !subjects {
-            return false;
+        if let Some(Until(until)) = self.tokens.get(|| Some(Named::token(claims)))
+            && self.now() < until
+        {
+            return true;
         }
-        let marks = claims.marks();
-        if tokens {
-            let name = Name::of_token(marks.id.as_deref(), claims);
-            if self.tokens.get(name).is_some_and(|Until(until)| self.now() < until) {
-                return true;
-            }
-        }
-        let Some(subject) = marks.subject.as_deref().filter(|_| subjects) else { return false };
-        self.subjects.get(Name::of_subject(subject)).is_some_and(|found| {
+        let subject = || claims.marked_subject().map(Named::subject);
+        self.subjects.get(subject).is_some_and(|found| {
             claims.issued_at().is_none_or(|issued| issued < found.before)
                 && self.now() < found.until
         })
@@ -193,64 +187,119 @@ impl Value for Before {
 
 /// A map in parts, so that a change stops few readers.
 struct Shards<V> {
-    maps: [RwLock<HashMap<Name, V>>; SHARDS],
+    shards: [RwLock<Shard<V>>; SHARDS],
     len: AtomicUsize,
+}
+
+/// A part of the names, by the lower bits of their quick hash.
+struct Shard<V> {
+    map: HashMap<Name, V>,
+    /// A bit for each value of further bits of the quick hash: one that is not set has
+    /// no name. Empty before the first name.
+    filter: Vec<u64>,
 }
 
 impl<V: Value> Shards<V> {
     fn new() -> Self {
-        let maps = std::array::from_fn(|_| RwLock::default());
-        Self { maps, len: AtomicUsize::new(0) }
+        let shards =
+            std::array::from_fn(|_| RwLock::new(Shard { map: HashMap::new(), filter: Vec::new() }));
+        Self { shards, len: AtomicUsize::new(0) }
     }
 
     fn len(&self) -> usize {
         self.len.load(Ordering::Acquire)
     }
 
-    fn map(&self, name: Name) -> &RwLock<HashMap<Name, V>> {
-        &self.maps[usize::from(name.first_byte()) % SHARDS]
+    fn shard(&self, quick: u32) -> &RwLock<Shard<V>> {
+        &self.shards[quick as usize % SHARDS]
     }
 
-    fn get(&self, name: Name) -> Option<V> {
-        read(self.map(name)).get(&name).copied()
+    /// Returns the value of a text, which is asked for only where there are values.
+    fn get<'t>(&self, text: impl FnOnce() -> Option<Named<'t>>) -> Option<V> {
+        if self.len() == 0 {
+            return None;
+        }
+        let text = text()?;
+        let quick = text.quick();
+        let shard = read(self.shard(quick));
+        if !shard.may_have(quick) {
+            return None;
+        }
+        shard.map.get(&text.name()).copied()
     }
 
     /// Adds a value, if there is room for a new name. Returns false otherwise.
     fn join(&self, name: Name, value: V, has_room: bool) -> bool {
-        let mut map = write(self.map(name));
-        if let Some(known) = map.get_mut(&name) {
+        let mut shard = write(self.shard(name.quick()));
+        if let Some(known) = shard.map.get_mut(&name) {
             *known = known.join(value);
             return true;
         }
         if has_room {
-            map.insert(name, value);
+            shard.note(name);
+            shard.map.insert(name, value);
             self.len.fetch_add(1, Ordering::Release);
         }
         has_room
     }
 
     fn sweep(&self, now: u64, expired: &mut Vec<Revocation>) {
-        for map in &self.maps {
+        for shard in &self.shards {
             let before = expired.len();
-            write(map).retain(|name, value| {
+            let mut shard = write(shard);
+            shard.map.retain(|name, value| {
                 let holds = now < value.until();
                 if !holds {
                     expired.push(value.entry(*name));
                 }
                 holds
             });
-            self.len.fetch_sub(expired.len() - before, Ordering::Release);
+            let gone = expired.len() - before;
+            if gone > 0 {
+                shard.renew_filter();
+                self.len.fetch_sub(gone, Ordering::Release);
+            }
         }
     }
 
     fn list(&self, entries: &mut Vec<Revocation>) {
-        for map in &self.maps {
-            entries.extend(read(map).iter().map(|(name, value)| value.entry(*name)));
+        for shard in &self.shards {
+            entries.extend(read(shard).map.iter().map(|(name, value)| value.entry(*name)));
         }
     }
 }
 
-/// Takes over a lock from a thread that panicked: the maps are whole at any time.
+impl<V> Shard<V> {
+    fn may_have(&self, quick: u32) -> bool {
+        let (word, bit) = place(quick);
+        self.filter.get(word).is_some_and(|word| word & bit != 0)
+    }
+
+    fn note(&mut self, name: Name) {
+        if self.filter.is_empty() {
+            self.filter = vec![0; FILTER_WORDS];
+        }
+        let (word, bit) = place(name.quick());
+        self.filter[word] |= bit;
+    }
+
+    fn renew_filter(&mut self) {
+        self.filter.fill(0);
+        let Self { map, filter } = self;
+        for name in map.keys() {
+            let (word, bit) = place(name.quick());
+            filter[word] |= bit;
+        }
+    }
+}
+
+/// Returns the word and the bit of a filter for a quick hash.
+fn place(quick: u32) -> (usize, u64) {
+    let place = quick as usize / SHARDS;
+    (place / 64 % FILTER_WORDS, 1 << (place % 64))
+}
+
+/// Takes over a lock from a thread that panicked: a bit is set before its name is there.
 fn read<T>(lock: &RwLock<T>) -> RwLockReadGuard<'_, T> {
     lock.read().unwrap_or_else(PoisonError::into_inner)
 }
@@ -260,6 +309,8 @@ fn write<T>(lock: &RwLock<T>) -> RwLockWriteGuard<'_, T> {
 }
 
 const SHARDS: usize = 16;
+/// The words of a filter, of 64 bits: 32 KB, of which a million names set a fifth.
+const FILTER_WORDS: usize = 4_096;
 /// The default of `Revocations::max_entries`.
 const MAX_ENTRIES: usize = 1_000_000;
 /// The time between two looks for expired entries.

@@ -7,8 +7,9 @@ use serde::de::DeserializeOwned;
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Number, Value};
 
+use super::TokenError;
+use super::marks::Mark;
 use super::payload::Payload;
-use super::{Marks, TokenError};
 
 /// The payload of a token that was verified; there is no other way to get one.
 ///
@@ -154,9 +155,23 @@ impl Claims {
         self.times.nbf
     }
 
-    /// Returns `jti` and `sub` without reading the other claims.
-    pub(crate) fn marks(&self) -> Marks<'_> {
-        Marks::read(self.as_json())
+    /// Returns `jti` as [`id`](Self::id) does, without reading the other claims.
+    pub(crate) fn marked_id(&self) -> Option<&str> {
+        self.marked(self.payload.marks().id, "jti")
+    }
+
+    /// Returns `sub` as [`subject`](Self::subject) does, without reading the other
+    /// claims.
+    pub(crate) fn marked_subject(&self) -> Option<&str> {
+        self.marked(self.payload.marks().subject, "sub")
+    }
+
+    fn marked(&self, mark: Mark, name: &str) -> Option<&str> {
+        match mark {
+            Mark::Absent => None,
+            Mark::At { start, end } => self.as_json().get(start..end),
+            Mark::Escaped => self.text(name),
+        }
     }
 
     /// Returns the text of [`as_json`](Self::as_json), and all claims if they
@@ -282,6 +297,23 @@ mod tests {
             (value.clone(), value)
         );
         assert_eq!((read, unread.clone().into_json().as_str()), (unread, json));
+    }
+
+    #[test]
+    fn marks_are_found_by_whatever_name() {
+        #[track_caller]
+        fn check(json: &str, id: Option<&str>, subject: Option<&str>) {
+            let claims = Claims::read(json.into()).unwrap();
+            assert_eq!((claims.marked_id(), claims.marked_subject()), (id, subject), "{json}");
+            assert_eq!((claims.id(), claims.subject()), (id, subject), "{json}");
+        }
+        check("{}", None, None);
+        check(r#"{"sub":"ada","x":{"jti":"no"},"jti":"7"}"#, Some("7"), Some("ada"));
+        check(r#"{"jti":"","x":["sub","b"]}"#, Some(""), None);
+        check(r#"{"\u006ati":"a\n","sub":"\u0061d\u00e4"}"#, Some("a\n"), Some("adä"));
+        for other in ["1", "-1", "1.5", "null", "true", "[\"a\",[1]]", "{\"a\":{\"b\":1}}"] {
+            check(&format!(r#"{{"jti":{other},"sub":"ä"}}"#), None, Some("ä"));
+        }
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! JSON objects without repeated names.
 //!
-//! Hot: [`times`], which allocates nothing for an object whose names are few and
+//! Hot: [`skim`], which allocates nothing for an object whose names are few and
 //! have no escapes.
 
 use std::borrow::Cow;
@@ -11,6 +11,7 @@ use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor}
 use serde_json::{Map, Value};
 
 use super::claims::{Times, time};
+use super::marks::{Mark, Marks};
 
 /// Reads one JSON object; `None` for any other value, for text that is not
 /// UTF-8, and for a repeated name at the top level.
@@ -23,11 +24,12 @@ pub(super) fn object(json: &[u8]) -> Option<Map<String, Value>> {
     serde_json::from_str(json).ok().map(|Object(map)| map)
 }
 
-/// Reads the times of an object without the rest of it. Returns `None` where
-/// [`object`] does or, with other features of serde_json, would do so, and for
-/// a time that is no number.
-pub(super) fn times(json: &str) -> Option<Times> {
-    serde_json::from_str(json).ok().map(|Skimmed(times)| times)
+/// Reads the times of an object, and where its marks stand, without the rest of it.
+/// Returns `None` where [`object`] does or, with other features of serde_json, would do
+/// so, and for a time that is no number.
+pub(super) fn skim(json: &str) -> Option<(Times, Marks)> {
+    let Skimmed { times, id, subject } = serde_json::from_str(json).ok()?;
+    Some((times, Marks { id: id.mark(json), subject: subject.mark(json) }))
 }
 
 /// Returns true if an object is nested deeper than [`object`] reads.
@@ -79,10 +81,14 @@ impl<'de> Visitor<'de> for ObjectVisitor {
 /// Room for the claims of most tokens, so that the map need not grow.
 const TYPICAL_MEMBERS: usize = 8;
 
-/// A reader of an object that keeps the times only.
-struct Skimmed(Times);
+/// A reader of an object that keeps the times and the marks only.
+struct Skimmed<'de> {
+    times: Times,
+    id: Checked<'de>,
+    subject: Checked<'de>,
+}
 
-impl<'de> Deserialize<'de> for Skimmed {
+impl<'de> Deserialize<'de> for Skimmed<'de> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_map(SkimmedVisitor)
     }
@@ -91,30 +97,33 @@ impl<'de> Deserialize<'de> for Skimmed {
 struct SkimmedVisitor;
 
 impl<'de> Visitor<'de> for SkimmedVisitor {
-    type Value = Skimmed;
+    type Value = Skimmed<'de>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("an object")
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<Skimmed, A::Error> {
+    fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<Skimmed<'de>, A::Error> {
         let mut names = Names::default();
         let mut times = Times::default();
+        let (mut id, mut subject) = (Checked::Other, Checked::Other);
         while let Some(Name(name)) = access.next_key()? {
-            match times.place(&name) {
-                Some(place) => {
-                    let time = time(&access.next_value()?);
-                    *place = Some(time.ok_or_else(|| A::Error::custom("no time"))?);
-                }
-                None => {
-                    let Checked = access.next_value()?;
+            if let Some(place) = times.place(&name) {
+                let time = time(&access.next_value()?);
+                *place = Some(time.ok_or_else(|| A::Error::custom("no time"))?);
+            } else {
+                let value = access.next_value()?;
+                match &*name {
+                    "jti" => id = value,
+                    "sub" => subject = value,
+                    _ => {}
                 }
             }
             if !names.insert(name) {
                 return Err(A::Error::custom("a name stands twice"));
             }
         }
-        Ok(Skimmed(times))
+        Ok(Skimmed { times, id, subject })
     }
 }
 
@@ -145,7 +154,7 @@ impl<'de> Names<'de> {
 }
 
 /// A name, borrowed unless it has escapes.
-pub(super) struct Name<'de>(pub(super) Cow<'de, str>);
+struct Name<'de>(Cow<'de, str>);
 
 impl<'de> Deserialize<'de> for Name<'de> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -171,64 +180,90 @@ impl<'de> Visitor<'de> for NameVisitor {
     }
 }
 
-/// Any value, read as strictly as [`Value`] reads it, and not kept.
-struct Checked;
+/// Any value, read as strictly as [`Value`] reads it, of which only a text is kept.
+enum Checked<'de> {
+    Text(&'de str),
+    /// A text with escapes.
+    Escaped,
+    Other,
+}
 
-impl<'de> Deserialize<'de> for Checked {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        // `IgnoredAny` would also pass a number that is too large, and half a
-        // surrogate.
-        deserializer.deserialize_any(Self)
+impl Checked<'_> {
+    /// Returns the place of the value in the whole text.
+    fn mark(&self, json: &str) -> Mark {
+        match self {
+            Self::Text(text) => Mark::of(text, json),
+            Self::Escaped => Mark::Escaped,
+            Self::Other => Mark::Absent,
+        }
     }
 }
 
-impl<'de> Visitor<'de> for Checked {
-    type Value = Self;
+impl<'de> Deserialize<'de> for Checked<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        // `IgnoredAny` would also pass a number that is too large, and half a
+        // surrogate.
+        deserializer.deserialize_any(CheckedVisitor)
+    }
+}
+
+struct CheckedVisitor;
+
+impl<'de> Visitor<'de> for CheckedVisitor {
+    type Value = Checked<'de>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a value")
     }
 
-    fn visit_bool<E>(self, _: bool) -> Result<Self, E> {
-        Ok(self)
+    fn visit_bool<E>(self, _: bool) -> Result<Checked<'de>, E> {
+        Ok(Checked::Other)
     }
 
-    fn visit_i64<E>(self, _: i64) -> Result<Self, E> {
-        Ok(self)
+    fn visit_i64<E>(self, _: i64) -> Result<Checked<'de>, E> {
+        Ok(Checked::Other)
     }
 
-    fn visit_u64<E>(self, _: u64) -> Result<Self, E> {
-        Ok(self)
+    fn visit_u64<E>(self, _: u64) -> Result<Checked<'de>, E> {
+        Ok(Checked::Other)
     }
 
-    fn visit_f64<E>(self, _: f64) -> Result<Self, E> {
-        Ok(self)
+    fn visit_f64<E>(self, _: f64) -> Result<Checked<'de>, E> {
+        Ok(Checked::Other)
     }
 
-    fn visit_str<E>(self, _: &str) -> Result<Self, E> {
-        Ok(self)
+    fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Checked<'de>, E> {
+        Ok(Checked::Text(text))
     }
 
-    fn visit_unit<E>(self) -> Result<Self, E> {
-        Ok(self)
+    fn visit_str<E>(self, _: &str) -> Result<Checked<'de>, E> {
+        Ok(Checked::Escaped)
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut access: A) -> Result<Self, A::Error> {
-        while let Some(Self) = access.next_element()? {}
-        Ok(self)
+    fn visit_unit<E>(self) -> Result<Checked<'de>, E> {
+        Ok(Checked::Other)
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<Self, A::Error> {
-        let Some(Name(first)) = access.next_key()? else { return Ok(self) };
+    fn visit_seq<A: SeqAccess<'de>>(self, mut access: A) -> Result<Checked<'de>, A::Error> {
+        while access.next_element::<Checked<'_>>()?.is_some() {}
+        Ok(Checked::Other)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<Checked<'de>, A::Error> {
+        let Some(Name(first)) = access.next_key()? else { return Ok(Checked::Other) };
         if first.starts_with(PRIVATE) {
             // With `arbitrary_precision` a number comes like this.
             let number: String = access.next_value()?;
             let is_number = first == NUMBER && number.parse::<serde_json::Number>().is_ok();
-            return if is_number { Ok(self) } else { Err(A::Error::custom("a private name")) };
+            return if is_number {
+                Ok(Checked::Other)
+            } else {
+                Err(A::Error::custom("a private name"))
+            };
         }
-        let Self = access.next_value()?;
-        while let Some((Self, Self)) = access.next_entry()? {}
-        Ok(self)
+        access.next_value::<Checked<'_>>()?;
+        while access.next_entry::<Checked<'_>, Checked<'_>>()?.is_some() {}
+        Ok(Checked::Other)
     }
 }
 
@@ -246,6 +281,10 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+
+    fn times(json: &str) -> Option<Times> {
+        skim(json).map(|(times, _)| times)
+    }
 
     #[test]
     fn only_objects_with_distinct_names_are_read() {

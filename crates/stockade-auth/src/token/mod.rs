@@ -8,7 +8,7 @@
 //! - `compact`: the parts of a token; `header`: the rules for its header.
 //! - `keys`: the keys that verify and sign.
 //! - `claims`: [`Claims`]; `json`: objects in which every name stands once; `marks`:
-//!   the claims by which a token is revoked.
+//!   the places of the claims by which a token is revoked.
 //!
 //! Spec: Authentication › Token functions.
 
@@ -39,7 +39,6 @@ pub use issue::{TokenIssuer, generate_jwt};
 pub(crate) use keys::SealedKeys;
 pub(crate) use keys::find_signer;
 pub use keys::{SigningKeys, TokenKeys};
-pub(crate) use marks::Marks;
 pub use verify::{TokenVerifier, verify_token, verify_token_as};
 
 /// The largest token that is made or read, in bytes without `Bearer `:

@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 use super::TokenError;
 use super::claims::Times;
 use super::json;
+use super::marks::Marks;
 
 /// The payload of a token: text of one JSON object, whose claims are parsed when
 /// the first of them is asked for, and then kept.
@@ -19,6 +20,8 @@ use super::json;
 pub(super) struct Payload {
     /// Invariant: [`json::object`] reads it.
     text: String,
+    /// The places of the claims by which a token is revoked.
+    marks: Marks,
     claims: OnceLock<Map<String, Value>>,
 }
 
@@ -26,12 +29,16 @@ impl Payload {
     /// Takes the decoded payload of a token, and reads the times out of it.
     pub(super) fn read(payload: Vec<u8>) -> Result<(Self, Times), TokenError> {
         let text = String::from_utf8(payload).map_err(|_| TokenError::Malformed)?;
-        let times = json::times(&text).ok_or(TokenError::Malformed)?;
-        Ok((Self { text, claims: OnceLock::new() }, times))
+        let (times, marks) = json::skim(&text).ok_or(TokenError::Malformed)?;
+        Ok((Self { text, marks, claims: OnceLock::new() }, times))
     }
 
     pub(super) fn text(&self) -> &str {
         &self.text
+    }
+
+    pub(super) fn marks(&self) -> Marks {
+        self.marks
     }
 
     /// Returns all claims, in the order of the text.
@@ -40,7 +47,7 @@ impl Payload {
     }
 
     pub(super) fn into_claims(self) -> Map<String, Value> {
-        let Self { text, claims } = self;
+        let Self { text, claims, .. } = self;
         claims.into_inner().unwrap_or_else(|| parse(&text))
     }
 
