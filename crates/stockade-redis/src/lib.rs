@@ -1,5 +1,5 @@
 //! State that several processes share on Valkey or Redis: the counts of rate limits,
-//! idempotency keys and sessions.
+//! idempotency keys, sessions, and what is revoked of tokens.
 
 // Where things are:
 // - `link`: `Redis`: sends commands, with their deadlines; `keeper`: the task that
@@ -14,6 +14,7 @@
 //   `refusals` and `leases` are what a process knows without asking.
 // - `idempotency/`: `RedisIdempotencyStore`, a script for each step.
 // - `sessions/`: `RedisSessionStore`, a script for each step.
+// - `revocations/`: `Redis::revocations`: a log, which a task of each process follows.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod address;
@@ -28,6 +29,7 @@ mod keeper;
 mod link;
 mod options;
 mod rate_limits;
+mod revocations;
 mod script;
 mod sentinel;
 mod slots;
@@ -69,6 +71,9 @@ pub const COMMANDS: &[&str] = &[
     "zcard",
     "zrange",
     "exists",
+    "zrangebyscore",
+    "zrevrange",
+    "zscore",
 ];
 
 /// The commands that [`Redis::cluster`] sends besides [`COMMANDS`].

@@ -104,6 +104,13 @@ impl RevocationFeed {
         Some(self.0.upgrade()?.sweep())
     }
 
+    /// Returns the largest number of entries, for a log that has a bound too; `None` if
+    /// the table is gone.
+    #[must_use]
+    pub fn max_entries(&self) -> Option<usize> {
+        Some(self.0.upgrade()?.max_entries())
+    }
+
     /// Returns the time in seconds since 1970; `None` if the table is gone.
     #[must_use]
     pub fn now(&self) -> Option<u64> {

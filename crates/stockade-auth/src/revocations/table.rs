@@ -52,6 +52,10 @@ impl Table {
         self.max_entries.store(max, Ordering::Relaxed);
     }
 
+    pub(super) fn max_entries(&self) -> usize {
+        self.max_entries.load(Ordering::Relaxed)
+    }
+
     pub(super) fn len(&self) -> usize {
         self.tokens.len() + self.subjects.len()
     }
@@ -102,7 +106,7 @@ impl Table {
         if entry.until() <= now {
             return true;
         }
-        let max = self.max_entries.load(Ordering::Relaxed);
+        let max = self.max_entries();
         let pause = match self.len() >= max {
             true => Some(FULL_SWEEP_SECONDS),
             false => (!self.is_shared).then_some(SWEEP_SECONDS),

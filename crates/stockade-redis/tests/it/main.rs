@@ -18,6 +18,7 @@ mod link;
 mod long;
 mod proxy;
 mod rate_limits;
+mod revocations;
 mod sentinel;
 mod sessions;
 #[cfg(feature = "tls")]

@@ -1,0 +1,2 @@
+-- Removes expired entries.
+return redis.call('ZREM', KEYS[1], unpack(ARGV))

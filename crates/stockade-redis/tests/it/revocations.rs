@@ -1,0 +1,251 @@
+//! Revocations: in all processes soon, and forgotten by none.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant, SystemTime};
+
+use serde_json::{Value, json};
+use stockade_auth::{
+    Claims, Clock, RevocationStatus as Status, Revocations, RevokeError, Secret, TokenVerifier,
+    generate_jwt,
+};
+use stockade_redis::{Redis, RedisOptions};
+
+use crate::engine::Engine;
+
+fn open(engine: &Engine) -> Revocations {
+    Redis::open(&engine.url(), RedisOptions::new().prefix("shop")).unwrap().revocations()
+}
+
+/// A valid token with these claims.
+fn claims(payload: &Value) -> Claims {
+    let secret = Secret::new([7; 32]).unwrap();
+    let token = generate_jwt(payload, "1h", &secret).unwrap();
+    TokenVerifier::new().verify(&token, &secret).unwrap()
+}
+
+fn token(id: &str) -> Claims {
+    claims(&json!({ "jti": id, "sub": "ada" }))
+}
+
+/// Waits until a process says this of a token.
+async fn wait_for(revocations: &Revocations, token: &Claims, expected: Status) {
+    let begin = Instant::now();
+    while revocations.check(token) != expected {
+        assert!(begin.elapsed() < Duration::from_secs(60), "{expected:?} {revocations:?}");
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+}
+
+async fn started(engine: &Engine) -> [Revocations; 3] {
+    let nodes = [0, 1, 2].map(|_| open(engine));
+    for node in &nodes {
+        wait_for(node, &token("none"), Status::NotRevoked).await;
+    }
+    nodes
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_token_that_one_process_revokes_is_refused_by_all() {
+    let Some(engine) = Engine::start() else { return };
+    let nodes = started(&engine).await;
+    let rounds = if std::env::var("STOCKADE_REDIS_LONG").is_ok() { 500 } else { 20 };
+    let mut times = Vec::new();
+    for round in 0..rounds {
+        let token = token(&format!("token {round}"));
+        let begin = Instant::now();
+        nodes[round % 3].revoke(&token).await.unwrap();
+        assert_eq!(nodes[round % 3].check(&token), Status::Revoked);
+        for node in &nodes {
+            wait_for(node, &token, Status::Revoked).await;
+        }
+        times.push(begin.elapsed());
+    }
+    times.sort();
+    let at = |percent: usize| times[(times.len() * percent / 100).min(times.len() - 1)];
+    eprintln!("revoked in three processes: p50 {:?}, p99 {:?}", at(50), at(99));
+    assert!(nodes.iter().all(|node| node.check(&token("another")) == Status::NotRevoked));
+}
+
+/// The cost of reading a log in which nothing happens; measured by the long run.
+#[tokio::test(flavor = "multi_thread")]
+async fn three_processes_that_read_cost_little() {
+    let Some(engine) = Engine::start() else { return };
+    if std::env::var("STOCKADE_REDIS_LONG").is_err() {
+        return;
+    }
+    let _nodes = started(&engine).await;
+    // Both in seconds: the engine's, and that of this process with its three links.
+    let times = || {
+        let info = engine.admin(&["INFO", "cpu"]);
+        let of = |name: &str| {
+            let line = info.lines().find_map(|line| line.strip_prefix(name));
+            line.unwrap().trim().parse::<f64>().unwrap()
+        };
+        let stat = std::fs::read_to_string("/proc/self/stat").unwrap();
+        let ticks = stat.split(' ').skip(13).take(2).map(|word| word.parse::<f64>().unwrap());
+        (of("used_cpu_user:") + of("used_cpu_sys:"), ticks.sum::<f64>() / 100.0)
+    };
+    let before = times();
+    tokio::time::sleep(Duration::from_secs(20)).await;
+    let after = times();
+    eprintln!(
+        "three processes that read for a second: engine {:.2} ms of CPU, each process {:.2} ms",
+        (after.0 - before.0) * 50.0,
+        (after.1 - before.1) * 50.0 / 3.0,
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_signs_out_everywhere_is_out_everywhere() {
+    let Some(engine) = Engine::start() else { return };
+    let nodes = started(&engine).await;
+    let (ada, bob) = (claims(&json!({ "sub": "ada" })), claims(&json!({ "sub": "bob" })));
+    nodes[0].revoke_before("ada", SystemTime::now()).await.unwrap();
+    for node in &nodes {
+        wait_for(node, &ada, Status::Revoked).await;
+        assert_eq!(node.check(&bob), Status::NotRevoked);
+    }
+    // The next sign-in is good.
+    let later = SystemTime::now() + Duration::from_secs(5);
+    let seconds = later.duration_since(SystemTime::UNIX_EPOCH).unwrap().as_secs();
+    let secret = Secret::new([7; 32]).unwrap();
+    let issuer = stockade_auth::TokenIssuer::new().clock(Clock::at(seconds));
+    let again = issuer.issue(json!({ "sub": "ada" }), "1h", &secret).unwrap();
+    let again = TokenVerifier::new().verify(&again, &secret).unwrap();
+    assert!(nodes.iter().all(|node| node.check(&again) == Status::NotRevoked));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_engine_that_comes_back_empty_is_filled_again() {
+    let Some(mut engine) = Engine::start() else { return };
+    let nodes = started(&engine).await;
+    let old: Vec<Claims> = (0..1_200).map(|number| token(&format!("old {number}"))).collect();
+    for (number, token) in old.iter().enumerate() {
+        nodes[number % 3].revoke(token).await.unwrap();
+    }
+    for node in &nodes {
+        for token in &old {
+            wait_for(node, token, Status::Revoked).await;
+        }
+    }
+    engine.kill();
+    // It holds here, and the others learn it later.
+    let meanwhile = token("meanwhile");
+    let begin = Instant::now();
+    while !matches!(nodes[0].revoke(&meanwhile).await, Err(RevokeError::Log(_))) {
+        assert!(begin.elapsed() < Duration::from_secs(60));
+    }
+    assert_eq!(nodes[0].check(&meanwhile), Status::Revoked);
+    assert_eq!(nodes[1].check(&meanwhile), Status::NotRevoked);
+    engine.restart();
+    let new = open(&engine);
+    for node in nodes.iter().chain([&new]) {
+        for token in old.iter().chain([&meanwhile]) {
+            wait_for(node, token, Status::Revoked).await;
+        }
+    }
+    assert_eq!(new.count(), 1_201);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn data_that_is_lost_while_others_write_is_put_back() {
+    let Some(engine) = Engine::start() else { return };
+    let nodes = started(&engine).await;
+    for round in 0..5 {
+        let (before, after) = (token(&format!("before {round}")), token(&format!("after {round}")));
+        nodes[0].revoke(&before).await.unwrap();
+        wait_for(&nodes[1], &before, Status::Revoked).await;
+        engine.admin(&["FLUSHALL"]);
+        engine.admin(&["SCRIPT", "FLUSH"]);
+        // Another log begins, perhaps with the same numbers.
+        nodes[2].revoke(&after).await.unwrap();
+        let new = open(&engine);
+        for node in nodes.iter().chain([&new]) {
+            wait_for(node, &before, Status::Revoked).await;
+            wait_for(node, &after, Status::Revoked).await;
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn without_contact_nobody_can_say() {
+    let Some(mut engine) = Engine::start() else { return };
+    let real = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap().as_secs();
+    let hands = Arc::new(AtomicU64::new(real));
+    let clock = Arc::clone(&hands);
+    let clock = Clock::new(move || clock.load(Ordering::Relaxed));
+    let node = open(&engine).clock(clock);
+    let (token, revoked) = (token("a"), token("b"));
+    // Not even before the first contact.
+    assert_eq!(node.check(&token), Status::Unknown);
+    wait_for(&node, &token, Status::NotRevoked).await;
+    node.revoke(&revoked).await.unwrap();
+    engine.kill();
+    let begin = Instant::now();
+    while !matches!(node.revoke(&revoked).await, Err(RevokeError::Log(_))) {
+        assert!(begin.elapsed() < Duration::from_secs(60));
+    }
+    hands.store(real + 30, Ordering::Relaxed);
+    assert_eq!([node.check(&token), node.check(&revoked)], [Status::NotRevoked, Status::Revoked]);
+    hands.store(real + 31, Ordering::Relaxed);
+    assert_eq!([node.check(&token), node.check(&revoked)], [Status::Unknown; 2]);
+    let accepting = node.clone().stale(stockade_auth::Stale::Accept);
+    assert_eq!(accepting.check(&revoked), Status::Revoked);
+    engine.restart();
+    wait_for(&node, &token, Status::NotRevoked).await;
+    assert_eq!(node.check(&revoked), Status::Revoked);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_has_expired_leaves_the_engine() {
+    let Some(engine) = Engine::start() else { return };
+    let real = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap().as_secs();
+    let hands = Arc::new(AtomicU64::new(real));
+    let clock = Arc::clone(&hands);
+    let node = open(&engine).clock(Clock::new(move || clock.load(Ordering::Relaxed)));
+    for number in 0..20 {
+        node.revoke(&token(&format!("token {number}"))).await.unwrap();
+    }
+    let long = claims(&json!({ "jti": "long", "sub": "ada" }));
+    node.revoke_for(&long, Duration::from_secs(86_400)).await.unwrap();
+    // Twenty-one, and the counter.
+    assert_eq!(engine.admin(&["ZCARD", "shop:revoked"]), ":22");
+    let kept = |text: String| text.trim_start_matches(':').parse::<u64>().unwrap();
+    assert!(kept(engine.admin(&["PTTL", "shop:revoked"])) > 86_000_000);
+    hands.store(real + 3_600 + 601, Ordering::Relaxed);
+    let begin = Instant::now();
+    while engine.admin(&["ZCARD", "shop:revoked"]) != ":2" {
+        assert!(begin.elapsed() < Duration::from_secs(60));
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    assert_eq!(node.count(), 1);
+    wait_for(&node, &long, Status::Revoked).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_log_that_is_full_says_so() {
+    let Some(engine) = Engine::start() else { return };
+    let nodes = [open(&engine).max_entries(3), open(&engine).max_entries(2)];
+    for number in 0..3 {
+        nodes[0].revoke(&token(&format!("token {number}"))).await.unwrap();
+    }
+    assert!(matches!(nodes[0].revoke(&token("more")).await, Err(RevokeError::Full)));
+    let error = nodes[1].revoke(&token("other")).await.unwrap_err();
+    assert!(!error.to_string().is_empty());
+}
+
+#[test]
+fn it_may_be_made_before_the_runtime() {
+    let Some(engine) = Engine::start() else { return };
+    let node = open(&engine);
+    for _ in 0..2 {
+        let runtime = tokio::runtime::Runtime::new().unwrap();
+        let token = token(&format!("{runtime:?}"));
+        runtime.block_on(async {
+            node.revoke(&token).await.unwrap();
+            wait_for(&node, &token, Status::Revoked).await;
+            wait_for(&open(&engine), &token, Status::Revoked).await;
+        });
+    }
+}
