@@ -2,10 +2,13 @@
 //!
 //! Spec: Authentication; Middleware helpers › `withPermission`.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 use stockade::auth::{
     ApiKey, ApiKeyHash, BasicCredentials, KeyRing, PasswordCost, PasswordError, PasswordHasher,
-    SessionId, generate_jwt, verify_password, verify_token,
+    PublishFuture, Revocation, RevocationFeed, RevocationLog, Revocations, SessionId, Stale,
+    TokenVerifier, generate_jwt, verify_password, verify_token,
 };
 use stockade::middleware::{
     SameSite, SessionCookie, hash_password_async, hash_password_with_async, verify_password_async,
@@ -83,6 +86,88 @@ fn a_token_says_who_asks() {
     assert_eq!(challenges(&app, "GET /own"), "Bearer");
     let invalid = challenges(&app, "GET /own\nauthorization: Bearer x");
     assert_eq!(invalid, r#"Bearer error="invalid_token""#);
+}
+
+#[test]
+fn a_revoked_token_is_refused_as_an_expired_one() {
+    let revocations = Revocations::in_memory();
+    let checked = || Auth::secret(secret()).revocations(revocations.clone());
+    let app = app_of(routes! {
+        "own": { GET: { async || "own", middleware: [with_auth(checked())] } },
+        "open": {
+            GET: {
+                async |user: Option<User<Value>>| json!(user.is_some()),
+                middleware: [with_auth(checked().required(false))],
+            },
+        },
+        "either": {
+            GET: {
+                async |User(user): User<Value>| user["sub"].clone(),
+                middleware: [with_auth(
+                    checked().or(Auth::api_key(|_: ApiKeyHash| Some(json!({ "sub": "key" })))),
+                )],
+            },
+        },
+    });
+    let token = token(json!({ "sub": "ada", "jti": "a" }));
+    let get = |path: &str| format!("GET {path}\nauthorization: Bearer {token}");
+    check(&app, &get("/own"), "200 own");
+    let claims = verify_token(&token, &secret()).unwrap();
+    block_on(revocations.revoke(&claims)).unwrap();
+    check(&app, &get("/own"), UNAUTHORIZED);
+    assert_eq!(challenges(&app, &get("/own")), r#"Bearer error="invalid_token""#);
+    check(&app, &get("/open"), "200 false");
+    check(&app, &format!("{}\nx-api-key: a_b", get("/either")), "200 key");
+}
+
+#[test]
+fn a_token_of_which_nobody_can_say_is_503() {
+    struct Silent;
+
+    impl RevocationLog for Silent {
+        fn attach(&self, _: RevocationFeed) {}
+
+        fn publish(&self, _: Revocation) -> PublishFuture<'_> {
+            Box::pin(async { Ok(()) })
+        }
+    }
+
+    let revocations = Revocations::shared(Arc::new(Silent));
+    let auth = |stale| Auth::secret(secret()).revocations(revocations.clone().stale(stale));
+    let refuse = Stale::Refuse { after: std::time::Duration::from_secs(30) };
+    let app = app_of(routes! {
+        "own": { GET: { async || "own", middleware: [with_auth(auth(refuse))] } },
+        "open": { GET: { async || "open", middleware: [with_auth(auth(refuse).required(false))] } },
+        "trusting": { GET: { async || "trusting", middleware: [with_auth(auth(Stale::Accept))] } },
+    });
+    let token = token(json!({ "sub": "ada" }));
+    let get = |path: &str| format!("GET {path}\nauthorization: Bearer {token}");
+    for path in ["/own", "/open"] {
+        let response = block_on(app.handle(request(&get(path))));
+        assert_eq!(response.status(), 503);
+        assert_eq!(response.headers()["retry-after"], "1");
+    }
+    check(&app, &get("/trusting"), "200 trusting");
+    // Without a token, and with one that is no good, there is nothing to say.
+    check(&app, "GET /own", UNAUTHORIZED);
+    check(&app, "GET /own\nauthorization: Bearer x.y.z", UNAUTHORIZED);
+    check(&app, "GET /open", "200 open");
+    let tells = |index: usize| app.routes()[index].answers_by_status().contains_key("503");
+    assert!(tells(0) && !tells(2));
+}
+
+#[test]
+fn revocations_need_tokens_and_a_short_leeway() {
+    let mistake = |auth: Auth| {
+        let tree = routes! { "own": { GET: { async || "own", middleware: [with_auth(auth)] } } };
+        create_router(tree, RouterOptions::new()).build().unwrap_err().to_string()
+    };
+    let revocations = Revocations::in_memory;
+    let keys = Auth::api_key(|_: ApiKeyHash| None::<Value>);
+    assert!(mistake(keys.revocations(revocations())).contains("revocations are those of tokens"));
+    let slow = TokenVerifier::new().leeway(std::time::Duration::from_secs(601));
+    let slow = Auth::tokens(secret(), slow).revocations(revocations());
+    assert!(mistake(slow).contains("601 seconds"));
 }
 
 #[test]

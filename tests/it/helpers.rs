@@ -5,6 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::future::pending;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant, SystemTime};
 
@@ -585,4 +586,31 @@ fn readiness_is_what_was_set() {
     check(&app, "GET /health/live", r#"200 {"status":"ok"}"#);
     readiness.set(true);
     check(&app, "GET /health/ready", r#"200 {"status":"ok"}"#);
+}
+
+#[test]
+fn readiness_watches_and_only_critical_parts_decide() {
+    let away = Arc::new(AtomicU64::new(0));
+    let of = |away: &Arc<AtomicU64>| {
+        let away = Arc::clone(away);
+        move || Some(away.load(Ordering::Relaxed)).filter(|time| *time > 0).map(Duration::from_secs)
+    };
+    let tree = || routes! { "live": { GET: live }, "ready": { GET: ready } };
+    let app_with =
+        |readiness| app(create_router(tree(), RouterOptions::new().state::<Readiness>(readiness)));
+    let watching = Readiness::new().watching("redis", of(&away));
+    let quiet = app_with(watching.clone());
+    let told = app_with(watching.details(true));
+    let critical = app_with(Readiness::new().critical("redis", of(&away)).details(true));
+    for app in [&quiet, &told, &critical] {
+        check(app, "GET /ready", r#"200 {"status":"ok"}"#);
+    }
+    for (seconds, status, text) in [(1, 200, "ok"), (9, 200, "ok"), (10, 503, "unavailable")] {
+        away.store(seconds, Ordering::Relaxed);
+        check(&quiet, "GET /ready", r#"200 {"status":"ok"}"#);
+        check(&told, "GET /ready", r#"200 {"status":"ok","degraded":["redis"]}"#);
+        let expected = format!(r#"{status} {{"status":"{text}","degraded":["redis"]}}"#);
+        check(&critical, "GET /ready", &expected);
+        check(&critical, "GET /live", r#"200 {"status":"ok"}"#);
+    }
 }

@@ -1,6 +1,10 @@
 //! [`Health`]: the state of a link.
 
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
+
+use stockade_middleware::health::Watched;
+
+use crate::link::Redis;
 
 /// The state of the link to an engine.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -22,5 +26,16 @@ impl Health {
     #[must_use]
     pub fn is_up(&self) -> bool {
         matches!(self, Self::Up)
+    }
+}
+
+/// The link, as a [`Readiness`](stockade_middleware::health::Readiness) watches it:
+/// `Readiness::new().watching("redis", redis.clone())`.
+impl Watched for Redis {
+    fn down_for(&self) -> Option<Duration> {
+        match self.health() {
+            Health::Up => None,
+            Health::Down { since, .. } => Some(since.elapsed().unwrap_or_default()),
+        }
     }
 }
