@@ -12,7 +12,7 @@ use tokio::time::{sleep, timeout};
 
 use crate::backoff::Backoff;
 use crate::connect::{ConnectError, Connected, Driver};
-use crate::link::{Fault, FaultKind, Link, State, lock};
+use crate::link::{Fault, FaultKind, Link, SILENT, State, lock};
 
 /// The task's hold of the link. Its end lets another task begin.
 pub(crate) struct Kept {
@@ -145,7 +145,7 @@ async fn watch(
             Some(Fault { kind: FaultKind::Wrong(reason), .. }) => return lost(&reason, true),
             Some(Fault { kind: FaultKind::Silent, .. }) => {
                 let open = lock(&link.breaker).open();
-                link.down("commands get no answer in time");
+                link.down(SILENT);
                 tokio::select! {
                     _ = &mut driver.0 => return lost("the connection was closed", true),
                     () = sleep(open) => {}

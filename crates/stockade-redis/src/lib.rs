@@ -9,6 +9,7 @@
 // - `breaker`, `backoff`: the two waits, as data.
 // - `options`, `address`, `tls`: what a link is opened with.
 // - `error`, `health`: what it says of itself.
+// - `counts`: the metrics of a link.
 // - `script`: Lua by its hash.
 // - `rate_limits/`: `RedisRateLimits`: `algorithm` reads the answers of the scripts;
 //   `refusals` and `leases` are what a process knows without asking.
@@ -22,6 +23,8 @@ mod backoff;
 mod breaker;
 mod cluster;
 mod connect;
+#[cfg(feature = "metrics")]
+mod counts;
 mod error;
 mod health;
 mod idempotency;

@@ -15,6 +15,8 @@ use tokio::time::timeout;
 use crate::address::Address;
 use crate::breaker::Breaker;
 use crate::cluster::{Asking, Cluster};
+#[cfg(feature = "metrics")]
+use crate::counts::Counts;
 use crate::error::{LinkError, wants_another_connection};
 use crate::health::Health;
 use crate::keeper::{self, Kept};
@@ -77,6 +79,8 @@ pub(crate) struct Link {
     /// Told when all handles are gone.
     pub(crate) closed: Notify,
     faults: mpsc::Sender<Fault>,
+    #[cfg(feature = "metrics")]
+    counts: Counts,
     /// The other end, while no task has it.
     pub(crate) noted: Mutex<Option<mpsc::Receiver<Fault>>>,
 }
@@ -155,6 +159,8 @@ impl Redis {
             wanted: Notify::new(),
             closed: Notify::new(),
             faults,
+            #[cfg(feature = "metrics")]
+            counts: Counts::default(),
             noted: Mutex::new(Some(noted)),
         });
         link.keep();
@@ -194,13 +200,20 @@ impl Redis {
         arguments: &[impl ToRedisArgs],
         deadline: Duration,
     ) -> Result<T, LinkError> {
-        match self.0.0.target.nodes() {
+        #[cfg(feature = "metrics")]
+        let begin = Instant::now();
+        let outcome = match self.0.0.target.nodes() {
             Some(cluster) => {
                 self.0.0.keep();
                 cluster.run(self, script, keys, arguments, deadline).await
             }
             None => self.run_here(script, keys, arguments, Asking::No, deadline).await,
+        };
+        #[cfg(feature = "metrics")]
+        if let Some(key) = keys.first() {
+            self.0.0.counts.note(self.prefix(), key, outcome.as_ref().err(), begin.elapsed());
         }
+        outcome
     }
 
     /// Runs a script in this engine, whatever it knows of others.
@@ -218,6 +231,24 @@ impl Redis {
             }
             outcome => outcome,
         }
+    }
+
+    #[cfg(feature = "metrics")]
+    pub(crate) fn counts(&self) -> &Counts {
+        &self.0.0.counts
+    }
+
+    /// Returns the address as it is logged, without secrets.
+    #[cfg(feature = "metrics")]
+    pub(crate) fn address(&self) -> String {
+        self.0.0.target.address.to_string()
+    }
+
+    /// Returns true while there is a connection that is not asked.
+    #[cfg(feature = "metrics")]
+    pub(crate) fn is_breaker_open(&self) -> bool {
+        let state = self.0.0.state.borrow();
+        matches!(&*state, State::Down(reason) if **reason == *SILENT)
     }
 
     /// Sends a command, which has this time for its answer. A future that is dropped
@@ -354,6 +385,8 @@ impl Link {
             let time = outage.since.elapsed().unwrap_or_default();
             log::info!(target: "stockade", "redis {address} is up again after {time:.1?}");
         }
+        #[cfg(feature = "metrics")]
+        self.counts.note_connection(number);
         self.state.send_replace(State::Up(connection, number));
     }
 
@@ -386,6 +419,9 @@ impl fmt::Debug for Redis {
             .finish_non_exhaustive()
     }
 }
+
+/// The reason of an outage with a connection that gives no answers.
+pub(crate) const SILENT: &str = "commands get no answer in time";
 
 /// Returns true if the connection broke, which its task sees too.
 fn is_lost(error: &RedisError) -> bool {

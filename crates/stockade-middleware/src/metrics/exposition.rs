@@ -6,6 +6,7 @@ use std::fmt::{self, Write as _};
 use std::sync::atomic::Ordering;
 
 use super::series::{BUCKETS, Series, Status};
+use super::source::write_escaped;
 
 /// Writes all metrics. The `series` are in the order in which they are shown.
 pub(super) fn write(series: &[&Series]) -> String {
@@ -77,14 +78,7 @@ struct Labels<'s>(&'s Series);
 impl fmt::Display for Labels<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "method=\"{}\",route=\"", self.0.method)?;
-        for char in self.0.route.chars() {
-            match char {
-                '\\' => f.write_str("\\\\")?,
-                '"' => f.write_str("\\\"")?,
-                '\n' => f.write_str("\\n")?,
-                char => f.write_char(char)?,
-            }
-        }
+        write_escaped(f, &self.0.route)?;
         f.write_char('"')
     }
 }

@@ -16,6 +16,9 @@
 //! other 4xx) or `server_error`. A request is in flight until the end of its
 //! answer's body, and its duration that until the head of its answer.
 //!
+//! [`Metrics::add_source`] adds those of other parts of a program, such as a link to
+//! Valkey or Redis.
+//!
 //! ```
 //! use std::time::Duration;
 //!
@@ -40,15 +43,18 @@
 // - `reason`: the reasons for which requests are refused.
 // - `series`: the counters of one method and route.
 // - `exposition`: the text that Prometheus reads.
+// - `source`: metrics of other parts of the program.
 // - `with_metrics`: `with_metrics`.
 
 mod exposition;
 mod reason;
 mod registry;
 mod series;
+mod source;
 mod with_metrics;
 
 pub(crate) use reason::Reason;
 pub(crate) use registry::InFlight;
 pub use registry::{Metrics, MetricsText};
+pub use source::{HistogramValue, MetricsSource, MetricsWriter};
 pub use with_metrics::with_metrics;

@@ -7,7 +7,7 @@ use std::fmt;
 use std::future::{Ready, ready};
 use std::hash::BuildHasher as _;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use foldhash::fast::RandomState;
@@ -18,6 +18,7 @@ use stockade_core::{ApiError, HttpBody, Reply, Response, RouteDoc};
 use super::exposition;
 use super::reason::Reason;
 use super::series::Series;
+use super::source::{MetricsSource, MetricsWriter};
 
 /// Counters of requests by method and route; clones share them.
 ///
@@ -41,6 +42,7 @@ struct Registry {
     slots: Box<[OnceLock<Series>]>,
     /// The series of pairs beyond the table, one for each of [`METHODS`].
     others: Box<[Series]>,
+    sources: Mutex<Vec<Arc<dyn MetricsSource>>>,
 }
 
 /// The index of a pair's counters in the registry.
@@ -70,6 +72,7 @@ impl Metrics {
             hasher: RandomState::default(),
             slots: slots.collect(),
             others: others.into(),
+            sources: Mutex::default(),
         };
         Self { registry: Arc::new(registry) }
     }
@@ -101,7 +104,19 @@ impl Metrics {
         let known = registry.slots.iter().filter_map(OnceLock::get);
         let mut series: Vec<&Series> = known.chain(&registry.others).collect();
         series.sort_by_key(|series| (&*series.route, series.method));
-        exposition::write(&series)
+        let mut text = exposition::write(&series);
+        // A list is whole at every moment, also after a panic.
+        let sources = registry.sources.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let mut writer = MetricsWriter::default();
+        sources.iter().for_each(|source| source.collect(&mut writer));
+        writer.append_to(&mut text);
+        text
+    }
+
+    /// Adds the metrics of another part of the program, behind those of requests.
+    pub fn add_source(&self, source: impl MetricsSource) {
+        let mut sources = self.registry.sources.lock().unwrap_or_else(PoisonError::into_inner);
+        sources.push(Arc::new(source));
     }
 
     /// Makes a handler that answers [`text`](Self::text), for a route such as

@@ -134,3 +134,45 @@ fn what_is_wrong_without_a_network_is_an_error_of_open() {
     error(engine, options().connect_timeout(Duration::ZERO).max_in_flight(0));
     assert!(error("shop:secret@127.0.0.1", options()).contains("redis://"));
 }
+
+#[cfg(feature = "metrics")]
+#[tokio::test]
+async fn metrics_tell_of_commands_and_connections() {
+    let Some(mut engine) = Engine::start() else { return };
+    let redis = Redis::open(&engine.url(), options()).unwrap();
+    let metrics = stockade_middleware::Metrics::new();
+    metrics.add_source(redis.clone());
+    let store = redis.rate_limits().deadline(Duration::from_secs(60));
+    for _ in 0..3 {
+        charge(&store).await.unwrap();
+    }
+    let name = format!("engine=\"127.0.0.1:{}\"", engine.port);
+    let check = |lines: &[&str]| {
+        let text = metrics.text();
+        for line in lines {
+            let line = line.replace("{E", &format!("{{{name}"));
+            assert!(text.contains(&format!("{line}\n")), "{line}\n{text}");
+        }
+    };
+    check(&[
+        r#"stockade_redis_commands_total{E,kind="rate_limit",outcome="ok"} 3"#,
+        r#"stockade_redis_command_duration_seconds_count{E,kind="rate_limit"} 3"#,
+        "stockade_redis_up{E} 1",
+        "stockade_redis_breaker_open{E} 0",
+        "stockade_redis_reconnects_total{E} 0",
+    ]);
+    engine.kill();
+    wait_for_error(&redis, "").await;
+    assert!(charge(&store).await.is_err());
+    check(&[
+        r#"stockade_redis_commands_total{E,kind="rate_limit",outcome="down"} 1"#,
+        "stockade_redis_up{E} 0",
+    ]);
+    engine.restart();
+    let begin = Instant::now();
+    while charge(&store).await.is_err() {
+        assert!(begin.elapsed() < Duration::from_secs(60), "{redis:?}");
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    check(&["stockade_redis_up{E} 1", "stockade_redis_reconnects_total{E} 1"]);
+}
