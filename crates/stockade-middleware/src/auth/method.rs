@@ -81,7 +81,7 @@ type FindAsync = dyn for<'r> Fn(&'r mut Request, &'r Scheme) -> BoxFuture<'r, Fo
 pub(super) enum Find {
     Sync(Arc<FindSync>),
     /// Finds the user in the claims of a token.
-    Token(TokenFinder),
+    Token(Box<TokenFinder>),
     Async(Arc<FindAsync>),
 }
 
@@ -125,7 +125,8 @@ impl AuthMethod {
     pub(super) fn describe(&self, doc: &mut RouteDoc) {
         self.describe_needs(doc);
         (self.describe)(doc);
-        if let Find::Token(TokenFinder { revocations: Some(revocations), .. }) = &self.find
+        if let Find::Token(finder) = &self.find
+            && let Some(revocations) = &finder.revocations
             && matches!(revocations.stale_policy(), Some(Stale::Refuse { .. }))
         {
             doc.answers(Answer::error(503).meaning("Nobody can say if the token is revoked"));

@@ -79,7 +79,7 @@ impl Auth {
             }
         };
         let finder = TokenFinder { find: Arc::new(find), leeway_seconds, revocations: None };
-        let method = AuthMethod::new(Challenge::BEARER, Find::Token(finder));
+        let method = AuthMethod::new(Challenge::BEARER, Find::Token(Box::new(finder)));
         Self::one(method).documented_as(SecurityScheme::jwt())
     }
 
