@@ -209,13 +209,15 @@ impl Service {
         let meter = req.shared::<Meter>();
         let caller = Caller::of(req);
         let budget = Budget::new(self.limits.complexity);
-        let mut refusal = None;
+        let (mut granted, mut refusal) = (u32::MAX, None);
+        if let Some(meter) = meter {
+            let others = batch.len().saturating_sub(1);
+            (granted, refusal) = meter.charge_n(u32::try_from(others).unwrap_or(u32::MAX)).await;
+        }
         let mut answers = Vec::with_capacity(batch.len());
         for (index, params) in batch.into_iter().enumerate() {
-            if let Some(meter) = meter.as_ref().filter(|_| index > 0 && refusal.is_none()) {
-                refusal = meter.charge().await.err();
-            }
-            if let Some(error) = &refusal {
+            let is_refused = u32::try_from(index).is_ok_and(|index| index > granted);
+            if let Some(error) = refusal.as_ref().filter(|_| is_refused) {
                 let failure = Failure::of_error(error, settings.expose_errors);
                 answers.push(Answer::refused(failure));
                 continue;

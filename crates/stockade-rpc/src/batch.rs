@@ -74,20 +74,17 @@ pub(crate) fn meter_of(req: &Request) -> Option<Arc<Meter>> {
     req.shared()
 }
 
-/// Charges each call. Those that are refused fail.
+/// Charges all calls at once. Those that are refused fail.
 pub(crate) async fn charge<'e, 't: 'e>(
     meter: &Meter,
-    entries: impl Iterator<Item = &'e mut Entry<'t>>,
+    entries: impl ExactSizeIterator<Item = &'e mut Entry<'t>>,
     settings: Settings,
 ) {
-    let mut refusal = None;
-    for entry in entries {
-        if refusal.is_none() {
-            refusal = charge_one(meter, settings).await.err();
-        }
-        if let Some(failure) = &refusal {
-            entry.call = Err(failure.clone());
-        }
+    let (granted, refusal) = meter.charge_n(u32::try_from(entries.len()).unwrap_or(u32::MAX)).await;
+    let Some(error) = refusal else { return };
+    let failure = failure_of(&error, settings);
+    for entry in entries.skip(usize::try_from(granted).unwrap_or(usize::MAX)) {
+        entry.call = Err(failure.clone());
     }
 }
 
@@ -96,12 +93,14 @@ pub(crate) async fn charge<'e, 't: 'e>(
 /// # Errors
 /// Fails where a rate limit refuses it, with what its client gets.
 pub(crate) async fn charge_one(meter: &Meter, settings: Settings) -> Result<(), Failure> {
-    meter.charge().await.map_err(|error| {
-        // The status of an error is one of 400 to 599.
-        let status =
-            StatusCode::from_u16(error.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-        Failure::of_error(&error, status, settings)
-    })
+    meter.charge().await.map_err(|error| failure_of(&error, settings))
+}
+
+/// Returns what the client of a call gets that a rate limit refuses.
+fn failure_of(error: &ApiError, settings: Settings) -> Failure {
+    // The status of an error is one of 400 to 599.
+    let status = StatusCode::from_u16(error.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    Failure::of_error(error, status, settings)
 }
 
 /// A call of a batch that waits for something.

@@ -21,7 +21,7 @@ use super::key::RateKey;
 use super::memory::MemoryStore;
 use super::options::{KeyGenerator, RateLimit};
 use super::quota::Policy;
-use super::store::{Charge, RateStore, StoreFailure};
+use super::store::{BatchDecision, Charge, RateStore, StoreFailure};
 
 /// A rate limit that counts. A clone counts in the same place.
 #[derive(Clone)]
@@ -63,6 +63,14 @@ impl RateLimiter {
         }
         let store = options.place();
         let local = Local::new(options, &policy, &*store).map(Arc::new);
+        if store.waits() && !options.has_chosen_failure() {
+            let name = policy.name();
+            log::warn!(
+                target: "stockade",
+                "the rate limit {name:?} refuses every request while its store is away; choose it by \
+                 on_store_failure: StoreFailure::Local keeps clients and limit, Refuse, or Pass",
+            );
+        }
         Self {
             policy,
             store,
@@ -126,19 +134,39 @@ impl RateLimiter {
         let local = self.local.as_ref().map(|it| it.store.decide(key, &it.policy, passed));
         match self.store.charge(key, &self.policy, passed) {
             Charge::Later(decision) => {
-                Charge::Later(Box::pin(self.waited(decision, passed, local)))
+                let uncounted = || self.uncounted();
+                Charge::Later(Box::pin(self.waited(decision, passed, local, uncounted)))
             }
             decided @ Charge::Now(_) => decided,
         }
     }
 
-    /// Waits for the store. A failure is an error or a decision, by the option.
-    async fn waited(
+    /// Charges `n` requests to `key`, with one question to a store outside; all of them,
+    /// or as many as pass until the first refusal.
+    ///
+    /// # Errors
+    /// Fails as the store does, where [`RateLimit::on_store_failure`] refuses.
+    pub(super) async fn charge_n(
         &self,
-        decision: BoxFuture<'_, Result<Decision, ApiError>>,
+        key: &RateKey,
+        n: u32,
+        now: Instant,
+    ) -> Result<BatchDecision, ApiError> {
+        let passed = now.saturating_duration_since(*self.shared.start.get_or_init(|| now));
+        let local = self.local.as_ref().map(|it| it.decide_n(key, n, passed));
+        let decision = self.store.charge_n(key, &self.policy, n, passed);
+        let uncounted = || BatchDecision::new(n, self.uncounted());
+        self.waited(decision, passed, local, uncounted).await
+    }
+
+    /// Waits for the store. A failure is an error or a decision, by the option.
+    async fn waited<T>(
+        &self,
+        decision: BoxFuture<'_, Result<T, ApiError>>,
         now: Duration,
-        local: Option<Decision>,
-    ) -> Result<Decision, ApiError> {
+        local: Option<T>,
+        uncounted: impl FnOnce() -> T,
+    ) -> Result<T, ApiError> {
         let outcome = match self.store_timeout {
             Some(limit) => match tokio::time::timeout(limit, decision).await {
                 Ok(outcome) => outcome,
@@ -153,7 +181,7 @@ impl RateLimiter {
             }
             (Err(error), None) if self.on_store_failure == StoreFailure::Pass => {
                 self.log_failure("lets requests pass", &error, now);
-                Ok(self.uncounted())
+                Ok(uncounted())
             }
             (outcome, _) => outcome,
         }
@@ -219,6 +247,19 @@ impl Local {
         let algorithm = store.algorithm().unwrap_or(options.algorithm);
         let store = MemoryStore::new(algorithm, options.max_keys);
         Some(Self { store, policy: policy.share(nodes) })
+    }
+
+    /// Charges several requests, one after the other until the first refusal.
+    fn decide_n(&self, key: &RateKey, n: u32, now: Duration) -> BatchDecision {
+        let mut batch = BatchDecision::new(0, self.store.decide(key, &self.policy, now));
+        while batch.last.allowed {
+            batch.granted += 1;
+            if batch.granted >= n {
+                break;
+            }
+            batch.last = self.store.decide(key, &self.policy, now);
+        }
+        batch
     }
 }
 

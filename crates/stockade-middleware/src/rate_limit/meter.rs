@@ -75,6 +75,41 @@ impl Meter {
         Ok(())
     }
 
+    /// Charges `n` more parts to each limit, and returns how many pass, with the reason
+    /// why the next one does not: 429 of the first limit that refuses it, or the error of
+    /// a store. All of them are refused when a store fails.
+    ///
+    /// Where a store is outside, each limit is asked once for all parts, so that a batch
+    /// costs one round trip. A limit that stands before one that refuses has counted some
+    /// parts then that do not run.
+    pub async fn charge_n(&self, n: u32) -> (u32, Option<ApiError>) {
+        let waits = self.lock().iter().any(|counting| counting.limiter.waits());
+        if !waits {
+            for passed in 0..n {
+                if let Err(error) = self.charge().await {
+                    return (passed, Some(error));
+                }
+            }
+            return (n, None);
+        }
+        let (mut granted, mut refusal) = (n, None);
+        let mut index = 0;
+        while let Some((limiter, key, clock)) = self.limit(index).filter(|_| granted > 0) {
+            let batch = match limiter.charge_n(&key, granted, clock.now()).await {
+                Ok(batch) => batch,
+                Err(error) => return (0, Some(error)),
+            };
+            if batch.granted < granted {
+                granted = batch.granted;
+                refusal = Some(too_many(&batch.last));
+            } else if let Some(counting) = self.lock().get_mut(index) {
+                counting.passed = batch.last;
+            }
+            index += 1;
+        }
+        (granted, refusal)
+    }
+
     /// Returns the last decision of a limit that let a part pass, for the headers
     /// of the response.
     #[must_use]
@@ -103,10 +138,13 @@ impl fmt::Debug for Meter {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Instant;
+    use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+    use std::time::{Duration, Instant};
+
+    use stockade_core::BoxFuture;
 
     use super::super::options::RateLimitExt as _;
-    use super::super::{MINUTE, RateLimit};
+    use super::super::{BatchDecision, MINUTE, Policy, RateLimit, RateStore, StoreFailure};
     use super::*;
 
     #[tokio::test]
@@ -131,8 +169,96 @@ mod tests {
         assert_eq!(meter.passed(&wide).map(|it| it.remaining), Some(6));
     }
 
+    /// A store outside that counts its questions, and lets 5 requests pass in all.
+    #[derive(Default)]
+    struct Outside {
+        questions: AtomicU32,
+        used: AtomicU32,
+        is_away: AtomicBool,
+    }
+
+    impl RateStore for Outside {
+        fn waits(&self) -> bool {
+            true
+        }
+
+        fn charge<'a>(&'a self, key: &'a RateKey, policy: &'a Policy, now: Duration) -> Charge<'a> {
+            let batch = self.charge_n(key, policy, 1, now);
+            Charge::Later(Box::pin(async { Ok(batch.await?.last) }))
+        }
+
+        fn charge_n<'a>(
+            &'a self,
+            _: &'a RateKey,
+            _: &'a Policy,
+            n: u32,
+            _: Duration,
+        ) -> BoxFuture<'a, Result<BatchDecision, ApiError>> {
+            self.questions.fetch_add(1, Ordering::Relaxed);
+            let used = self.used.load(Ordering::Relaxed);
+            let granted = n.min(5 - used);
+            self.used.store(used + granted, Ordering::Relaxed);
+            let (second, left) = (Duration::from_secs(1), 5 - used - granted);
+            let last = match granted < n {
+                true => Decision::refuse(5, second, second),
+                false => Decision::pass(5, left, second),
+            };
+            let outcome = match self.is_away.load(Ordering::Relaxed) {
+                true => Err(ApiError::new(503, "the store is away")),
+                false => Ok(BatchDecision::new(granted, last)),
+            };
+            Box::pin(async { outcome })
+        }
+    }
+
+    #[tokio::test]
+    async fn a_batch_is_one_question_to_a_store_outside() {
+        let start = Instant::now();
+        let store = Arc::new(Outside::default());
+        let meter = |failure: StoreFailure| {
+            let limit = RateLimit::from(6 / MINUTE).store(Arc::clone(&store) as Arc<dyn RateStore>);
+            let limiter = limit.on_store_failure(failure).build_at(start).unwrap();
+            let meter = Meter::default();
+            let passed = Decision::pass(5, 5, Duration::ZERO);
+            let clock = Clock::new(move || start);
+            meter.add(Arc::new(limiter), RateKey::shared(), clock, passed);
+            meter
+        };
+        let refusing = meter(StoreFailure::Refuse);
+        assert!(matches!(refusing.charge_n(3).await, (3, None)));
+        let (granted, refusal) = refusing.charge_n(4).await;
+        assert_eq!((granted, refusal.map(|error| error.status())), (2, Some(429)));
+        assert_eq!(store.questions.load(Ordering::Relaxed), 2);
+
+        store.is_away.store(true, Ordering::Relaxed);
+        let (granted, refusal) = refusing.charge_n(4).await;
+        assert_eq!((granted, refusal.map(|error| error.status())), (0, Some(503)));
+        assert!(matches!(meter(StoreFailure::Pass).charge_n(4).await, (4, None)));
+        // The half of six.
+        let (granted, refusal) = meter(StoreFailure::Local { nodes: 2 }).charge_n(4).await;
+        assert_eq!((granted, refusal.map(|error| error.status())), (3, Some(429)));
+    }
+
+    #[tokio::test]
+    async fn a_batch_in_memory_is_charged_part_by_part() {
+        let start = Instant::now();
+        let meter = Meter::default();
+        let limiters = [10, 3]
+            .map(|quota: u32| Arc::new(RateLimit::from(quota / MINUTE).build_at(start).unwrap()));
+        for limiter in &limiters {
+            let passed = Decision::pass(10, 10, Duration::ZERO);
+            let clock = Clock::new(move || start);
+            meter.add(Arc::clone(limiter), RateKey::shared(), clock, passed);
+        }
+        let (granted, refusal) = meter.charge_n(8).await;
+        assert_eq!((granted, refusal.map(|error| error.status())), (3, Some(429)));
+        // The wide one has counted no part that was never asked for.
+        assert_eq!(meter.passed(&limiters[0]).map(|it| it.remaining), Some(6));
+    }
+
     #[tokio::test]
     async fn without_a_limit_every_part_passes() {
         assert!(Meter::default().charge().await.is_ok());
+        assert!(matches!(Meter::default().charge_n(7).await, (7, None)));
     }
 }

@@ -70,5 +70,5 @@ pub use memory::MemoryStore;
 pub use options::RateLimit;
 pub use own::OwnLimit;
 pub use quota::{HOUR, MINUTE, Per, Policy, Quota, SECOND};
-pub use store::{Charge, RateStore, StoreFailure};
+pub use store::{BatchDecision, Charge, RateStore, StoreFailure};
 pub use with_rate_limit::{RouteLimit, with_rate_limit};

@@ -83,6 +83,9 @@ pub struct RateLimit {
     /// The store, instead of memory. Default: none.
     #[serde(skip)]
     store: Option<Arc<dyn RateStore>>,
+    /// True if the setter was called, also with the default.
+    #[serde(skip)]
+    is_failure_chosen: bool,
 }
 
 impl Default for RateLimit {
@@ -98,6 +101,7 @@ impl Default for RateLimit {
             on_store_failure: StoreFailure::Refuse,
             key_generator: None,
             store: None,
+            is_failure_chosen: false,
         }
     }
 }
@@ -133,9 +137,6 @@ impl RateLimit {
 
         /// Sets [`store_timeout`](Self#structfield.store_timeout).
         store_timeout: into Option<Duration>;
-
-        /// Sets [`on_store_failure`](Self#structfield.on_store_failure).
-        on_store_failure: StoreFailure;
 
         /// Sets the store, which then chooses the algorithm and the number of keys.
         /// By default each limiter has one in memory.
@@ -174,6 +175,22 @@ impl RateLimit {
     /// [`StoreFailure::Local`] with 0 processes.
     pub fn build(&self) -> Result<RateLimiter, ConfigError> {
         Ok(RateLimiter::new(self, self.policy()?, None))
+    }
+
+    /// Sets [`on_store_failure`](Self#structfield.on_store_failure). A limit with a store
+    /// that may wait, for which nobody has set it, is a warning in the log when it is
+    /// built: without a choice the outage of the store is that of the API.
+    #[must_use]
+    pub fn on_store_failure(mut self, on_store_failure: StoreFailure) -> Self {
+        self.on_store_failure = on_store_failure;
+        self.is_failure_chosen = true;
+        self
+    }
+
+    /// Returns true if the treatment of a store that fails was set, or is none of the
+    /// default.
+    pub(super) fn has_chosen_failure(&self) -> bool {
+        self.is_failure_chosen || self.on_store_failure != StoreFailure::default()
     }
 
     fn policy(&self) -> Result<Policy, ConfigError> {
@@ -225,6 +242,7 @@ impl RateLimitExt for RateLimit {
             on_store_failure,
             key_generator,
             store,
+            is_failure_chosen: _,
         } = self;
         let default = Self::default();
         *window == default.window

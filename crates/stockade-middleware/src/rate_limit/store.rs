@@ -40,6 +40,55 @@ pub trait RateStore: Send + Sync {
     ///
     /// [`MemoryStore`]: super::MemoryStore
     fn charge<'a>(&'a self, key: &'a RateKey, policy: &'a Policy, now: Duration) -> Charge<'a>;
+
+    /// Charges `n` requests to `key` at once, as for the calls of a batch: as many as
+    /// pass, one after the other until the first refusal. By default it calls
+    /// [`charge`](Self::charge) for each; a store outside should need one round trip.
+    ///
+    /// # Errors
+    /// The store failed. Some requests may have been charged.
+    fn charge_n<'a>(
+        &'a self,
+        key: &'a RateKey,
+        policy: &'a Policy,
+        n: u32,
+        now: Duration,
+    ) -> BoxFuture<'a, Result<BatchDecision, ApiError>> {
+        Box::pin(async move {
+            let limit = policy.limit().get();
+            let mut batch = BatchDecision::new(0, Decision::pass(limit, limit, Duration::ZERO));
+            while batch.granted < n {
+                batch.last = match self.charge(key, policy, now) {
+                    Charge::Now(decision) => decision,
+                    Charge::Later(decision) => decision.await?,
+                };
+                if !batch.last.allowed {
+                    break;
+                }
+                batch.granted += 1;
+            }
+            Ok(batch)
+        })
+    }
+}
+
+/// The decision about several requests that were charged at once.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub struct BatchDecision {
+    /// The number of requests that pass.
+    pub granted: u32,
+    /// The decision about the last one that was charged: the first refusal, if not all
+    /// of them pass.
+    pub last: Decision,
+}
+
+impl BatchDecision {
+    /// Makes the decision, for a [`RateStore`] of one's own.
+    #[must_use]
+    pub const fn new(granted: u32, last: Decision) -> Self {
+        Self { granted, last }
+    }
 }
 
 /// The answer of a [`RateStore`].

@@ -9,8 +9,11 @@ use std::hash::{BuildHasher as _, RandomState};
 use std::time::{Duration, Instant};
 
 use ring::{digest, hmac};
+use stockade_core::BoxFuture;
 use stockade_errors::ApiError;
-use stockade_middleware::rate_limit::{Algorithm, Charge, Decision, Policy, RateKey, RateStore};
+use stockade_middleware::rate_limit::{
+    Algorithm, BatchDecision, Charge, Decision, Policy, RateKey, RateStore,
+};
 
 use crate::link::Redis;
 use crate::rate_limits::algorithm::{Counting, Granted};
@@ -154,12 +157,8 @@ impl RedisRateLimits {
         let key = self.key(key, policy);
         // Times of the engine count from here, so that nothing is kept for too long.
         let sent = Instant::now();
-        let arguments = self.counting.arguments(policy, want);
-        let script = self.counting.script();
-        let answer: Vec<i64> = self.redis.run(script, &key, &arguments, self.deadline).await?;
-        let Some(Granted { granted, decision }) = self.counting.read(policy, &answer) else {
-            return Err(ApiError::new(503, "the engine has answered something else"));
-        };
+        let answer = self.send(&key, policy, want).await?;
+        let Granted { granted, decision } = self.read(policy, &answer)?;
         if let Some(asking) = asking {
             asking.settle(granted.saturating_sub(1), decision.remaining, sent + decision.reset);
         } else if let Some(leases) = &self.leases {
@@ -172,6 +171,49 @@ impl RedisRateLimits {
         }
         self.refusals.keep(name, sent + decision.retry_after, sent + decision.reset, sent);
         Ok(decision)
+    }
+}
+
+impl RedisRateLimits {
+    /// Asks the engine for all requests of a batch.
+    async fn ask_n(
+        &self,
+        key: &RateKey,
+        policy: &Policy,
+        want: u32,
+    ) -> Result<BatchDecision, ApiError> {
+        let (name, now) = (self.name(key, policy), Instant::now());
+        let limit = policy.limit().get();
+        if let Some(refusal) = self.refusals.find(name, now) {
+            let last = Decision::refuse(limit, refusal.reset, refusal.retry_after);
+            return Ok(BatchDecision::new(0, last));
+        }
+        let mut answer = self.send(&self.key(key, policy), policy, want).await?;
+        let Granted { granted, decision } = self.read(policy, &answer)?;
+        if let Some(leases) = &self.leases {
+            leases.note(name, decision.remaining, now + decision.reset);
+        }
+        if granted >= want {
+            return Ok(BatchDecision::new(granted, decision));
+        }
+        // The answer to the first one that did not pass: the same state, nothing granted.
+        if let Some(granted) = answer.first_mut() {
+            *granted = 0;
+        }
+        let last = self.read(policy, &answer)?.decision;
+        self.refusals.keep(name, now + last.retry_after, now + last.reset, now);
+        Ok(BatchDecision::new(granted, last))
+    }
+
+    /// Runs the script.
+    async fn send(&self, key: &str, policy: &Policy, want: u32) -> Result<Vec<i64>, ApiError> {
+        let arguments = self.counting.arguments(policy, want);
+        Ok(self.redis.run(self.counting.script(), key, &arguments, self.deadline).await?)
+    }
+
+    fn read(&self, policy: &Policy, answer: &[i64]) -> Result<Granted, ApiError> {
+        let other = || ApiError::new(503, "the engine has answered something else");
+        self.counting.read(policy, answer).ok_or_else(other)
     }
 }
 
@@ -200,6 +242,17 @@ impl RateStore for RedisRateLimits {
             None => 1,
         };
         Charge::Later(Box::pin(self.ask(name, key, policy, want)))
+    }
+
+    /// One round trip, which takes nothing of a lease.
+    fn charge_n<'a>(
+        &'a self,
+        key: &'a RateKey,
+        policy: &'a Policy,
+        n: u32,
+        _: Duration,
+    ) -> BoxFuture<'a, Result<BatchDecision, ApiError>> {
+        Box::pin(self.ask_n(key, policy, n))
     }
 }
 

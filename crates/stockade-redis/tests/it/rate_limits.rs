@@ -246,3 +246,23 @@ async fn an_engine_that_dies_under_load_refuses_nobody_with_a_share() {
     assert!(redis.health().is_up());
     assert_eq!(outcomes.failed.load(Ordering::Relaxed), 0);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_batch_is_one_command() {
+    let Some(engine) = Engine::start() else { return };
+    for algorithm in ALL {
+        let store = open(&engine).algorithm(algorithm);
+        let (key, policy) = (RateKey::text(format!("{algorithm:?}")), policy(10 / HOUR));
+        let charge_n = |n: u32| store.charge_n(&key, &policy, n, Duration::ZERO);
+        let before = scripts(&engine);
+        let batch = charge_n(7).await.unwrap();
+        assert_eq!((batch.granted, batch.last.allowed, batch.last.remaining), (7, true, 3));
+        let batch = charge_n(7).await.unwrap();
+        assert_eq!((batch.granted, batch.last.allowed), (3, false), "{algorithm:?}");
+        assert!(batch.last.retry_after > Duration::ZERO, "{algorithm:?}");
+        // That nothing more passes is remembered.
+        assert_eq!(charge_n(7).await.unwrap().granted, 0);
+        assert!(!charge(&store, &key, &policy).await.allowed);
+        assert!(scripts(&engine) - before <= 3, "{algorithm:?}");
+    }
+}
