@@ -1,0 +1,125 @@
+//! Signing out: tokens that are refused before they expire.
+//!
+//! ```text
+//! cargo run -p stockade-examples --example revocation
+//! token=$(curl -s localhost:3000/session -H 'content-type: application/json' \
+//!     -d '{"name": "ada"}' | jq -r .token)
+//! curl -i localhost:3000/me -H "authorization: Bearer $token"
+//! curl -i -X DELETE localhost:3000/session -H "authorization: Bearer $token"
+//! curl -i localhost:3000/me -H "authorization: Bearer $token"
+//! ```
+//!
+//! The last one is 401. `DELETE /sessions` ends all sessions of the user. Several
+//! processes share what is revoked by `Redis::revocations` in the place of
+//! `Revocations::in_memory`.
+
+use std::time::{Duration, SystemTime};
+
+use stockade::auth::{Revocations, generate_jwt, generate_token};
+use stockade::prelude::*;
+
+#[derive(serde::Deserialize, Schema)]
+struct Login {
+    #[schema(min_length = 1)]
+    name: String,
+}
+
+/// The claims of a token.
+#[derive(serde::Deserialize)]
+struct Session {
+    sub: String,
+    /// The id of the token.
+    jti: String,
+    exp: u64,
+}
+
+/// Signs in; a program in earnest asks for a password.
+async fn sign_in(secret: State<Secret>, Body(login): Body<Login>) -> Result<Value, ApiError> {
+    let id = generate_token(16).map_err(ApiError::internal)?;
+    let token = generate_jwt(json!({ "sub": login.name, "jti": id }), "1h", &**secret)?;
+    Ok(json!({ "token": token }))
+}
+
+async fn me(User(session): User<Session>) -> String {
+    session.sub
+}
+
+/// Signs out here: this token alone.
+async fn sign_out(
+    User(session): User<Session>,
+    revocations: State<Revocations>,
+) -> Result<StatusCode, ApiError> {
+    let expires = SystemTime::UNIX_EPOCH + Duration::from_secs(session.exp);
+    revocations.revoke_id(&session.jti, expires).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// Signs out everywhere: all tokens of the user up to now.
+async fn sign_out_everywhere(
+    User(session): User<Session>,
+    revocations: State<Revocations>,
+) -> Result<StatusCode, ApiError> {
+    revocations.revoke_before(&session.sub, SystemTime::now()).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+fn router(secret: Secret) -> Router {
+    let revocations = Revocations::in_memory().max_token_life(Duration::from_secs(3_600));
+    let signed_in = with_auth(Auth::secret(secret.clone()).revocations(revocations.clone()));
+    let api = routes! {
+        "session": {
+            POST: { sign_in, public: "one has no token yet" },
+            DELETE: { sign_out, middleware: [signed_in.clone()] },
+        },
+        "sessions": { DELETE: { sign_out_everywhere, middleware: [signed_in.clone()] } },
+        "me": { GET: { me, middleware: [signed_in] } },
+    };
+    create_router(api, RouterOptions::new().state(secret).state(revocations))
+}
+
+#[tokio::main]
+async fn main() -> Result<(), BoxError> {
+    env_logger::init();
+    // One of the environment, in earnest, and the same for all processes.
+    let secret = Secret::new(generate_token(32)?)?;
+    let server = router(secret).create_server()?.bind(3000).await?;
+    println!("listening on http://{}; Ctrl-C ends it", server.local_addr());
+    server.with_signals().serve().await?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use stockade::testing::TestClient;
+
+    use super::*;
+
+    fn client() -> TestClient {
+        TestClient::new(router(Secret::new("a secret of thirty-two bytes or more").unwrap()))
+    }
+
+    async fn token(client: &TestClient) -> String {
+        let response = client.post("/session").json(json!({ "name": "ada" })).await;
+        response.json::<Value>()["token"].as_str().unwrap().to_owned()
+    }
+
+    #[tokio::test]
+    async fn signing_out_ends_one_token() {
+        let client = client();
+        let (here, there) = (token(&client).await, token(&client).await);
+        client.get("/me").bearer(&here).await.assert_text("ada");
+        client.delete("/session").bearer(&here).await.assert_status(204);
+        client.get("/me").bearer(&here).await.assert_status(401);
+        client.get("/me").bearer(&there).await.assert_text("ada");
+    }
+
+    #[tokio::test]
+    async fn signing_out_everywhere_ends_all_tokens() {
+        let client = client();
+        let (here, there) = (token(&client).await, token(&client).await);
+        client.delete("/sessions").bearer(&here).await.assert_status(204);
+        for token in [here, there] {
+            client.get("/me").bearer(&token).await.assert_status(401);
+        }
+    }
+}
