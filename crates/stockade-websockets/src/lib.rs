@@ -72,7 +72,9 @@
 //   `token_bucket`, `waker_set`: its parts.
 // - `socket`, `message`: `WebSocket`, `Receiver`, `Sender`, `Message`; `typed`: the
 //   same with types for the messages.
-// - `rooms`, `limits`: groups and counts of connections.
+// - `rooms/`, `limits`: groups and counts of connections; `rooms/backplane`: what joins
+//   the rooms of several processes, `rooms/memory`: the one for tests. `loopback`: a
+//   connection for those.
 //
 // The codec is our own, because tungstenite takes whole frames: it would read a
 // large frame to its end although a text in it is wrong at the beginning. The
@@ -84,6 +86,7 @@ mod frame;
 mod handler;
 mod handshake;
 mod limits;
+mod loopback;
 mod message;
 mod options;
 mod origin;
@@ -104,7 +107,10 @@ mod tests;
 pub use close::Close;
 pub use message::{IntoMessage, Message, SocketError};
 pub use options::{SlowReader, WebSocketOptions};
-pub use rooms::{Audience, Backplane, Member, RoomLimits, Rooms};
+pub use rooms::{
+    Audience, Backplane, BackplaneFuture, BroadcastError, Gap, History, Member, MemoryBackplane,
+    MemoryHub, Order, PastMessage, Presence, Published, RoomLimits, Rooms, WeakRooms,
+};
 pub use socket::{Receiver, Sender, SocketId, WebSocket};
 pub use typed::{TypedReceiver, TypedSender, TypedWebSocket};
 pub use upgrade::WebSocketUpgrade;
@@ -115,4 +121,5 @@ pub mod __internal {
     pub use crate::handler::web_socket_handler;
     pub use crate::handshake::{RouterRules, Rules, wants_web_socket};
     pub use crate::limits::Connections;
+    pub use crate::loopback::Loopback;
 }

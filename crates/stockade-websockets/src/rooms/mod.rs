@@ -22,17 +22,29 @@
 //! }
 //! ```
 
-use std::collections::{HashMap, HashSet};
+mod backplane;
+mod everywhere;
+mod limits;
+mod member;
+mod memory;
+mod table;
+
 use std::fmt;
-use std::net::IpAddr;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use bytes::Bytes;
-use stockade_core::__internal::shrink_map;
-use stockade_errors::__internal::setters;
 use stockade_errors::ApiError;
 
-use crate::limits::ClientCounts;
+pub use self::backplane::{
+    Audience, Backplane, BackplaneFuture, BroadcastError, Gap, History, Order, PastMessage,
+    Presence, Published,
+};
+pub use self::everywhere::WeakRooms;
+use self::everywhere::{OnGap, WithIds};
+pub use self::limits::RoomLimits;
+pub use self::member::Member;
+pub use self::memory::{MemoryBackplane, MemoryHub};
+use self::table::RoomTable;
 use crate::socket::{Sender, SocketId};
 
 /// The members of an application and the rooms that they are in. All clones share
@@ -45,107 +57,19 @@ pub struct Rooms {
 struct RoomsInner {
     limits: RoomLimits,
     backplane: Option<Box<dyn Backplane>>,
+    /// Called for messages that were missed.
+    on_gap: OnceLock<Box<OnGap>>,
+    /// Writes ids into texts.
+    with_ids: OnceLock<Box<WithIds>>,
     // Locked to enter, join and leave, and while a broadcast is put into the
     // queues of its members, which never waits.
     table: Mutex<RoomTable>,
 }
 
-#[derive(Default)]
-struct RoomTable {
-    members: HashMap<SocketId, MemberEntry>,
-    rooms: HashMap<Arc<str>, Room>,
-    /// The number of rooms that each client has made, of those that still exist.
-    made: ClientCounts,
-}
-
-struct MemberEntry {
-    sender: Sender,
-    rooms: HashSet<Arc<str>>,
-}
-
-/// A room with at least one member.
-struct Room {
-    members: HashSet<SocketId>,
-    /// The client whose member came first, if its address is known.
-    maker: Option<IpAddr>,
-}
-
-/// The limits of [`Rooms`].
-///
-/// A room counts against the client whose member made it, until the room is
-/// empty. So with the defaults it takes fifty clients to fill the table.
-///
-/// ```
-/// use stockade::websockets::{RoomLimits, Rooms};
-///
-/// let rooms = Rooms::new(RoomLimits::new().rooms(200_000).rooms_per_client(2_000));
-/// assert_eq!(rooms.count(), 0);
-/// ```
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-#[non_exhaustive]
-pub struct RoomLimits {
-    /// The number of rooms in all. Default: 50,000, which take up to 16 MB with
-    /// names of 20 bytes and 30 MB with names of 256 bytes.
-    pub rooms: usize,
-    /// The number of rooms that one client has made. A client is an address, or a
-    /// network of 64 bits in IPv6. Rooms of clients without an address count only
-    /// in all. Default: 1,000.
-    pub rooms_per_client: usize,
-    /// The number of rooms that one member is in. Default: 100.
-    pub rooms_per_member: usize,
-    /// The length of the name of a room, in bytes. Default: 256.
-    pub name: usize,
-}
-
-impl Default for RoomLimits {
-    fn default() -> Self {
-        Self { rooms: 50_000, rooms_per_client: 1_000, rooms_per_member: 100, name: 256 }
+impl RoomsInner {
+    fn backplane(&self) -> Option<&dyn Backplane> {
+        self.backplane.as_deref()
     }
-}
-
-impl RoomLimits {
-    /// Returns the defaults.
-    #[must_use]
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    setters! {
-        /// Sets [`rooms`](Self#structfield.rooms).
-        rooms: usize;
-
-        /// Sets [`rooms_per_client`](Self#structfield.rooms_per_client).
-        rooms_per_client: usize;
-
-        /// Sets [`rooms_per_member`](Self#structfield.rooms_per_member).
-        rooms_per_member: usize;
-
-        /// Sets [`name`](Self#structfield.name), in bytes.
-        name: usize;
-    }
-}
-
-/// The receivers of a message.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-#[non_exhaustive]
-pub enum Audience<'a> {
-    /// Every member.
-    All,
-    /// Every member of the room with this name.
-    Room(&'a str),
-    /// Every member of a route, by its pattern, such as `/chat/:room`.
-    Route(&'a str),
-}
-
-/// The transport of broadcasts between the processes of an application.
-///
-/// An implementation calls [`Rooms::deliver`] for each message that another
-/// process publishes. [`Rooms::members`] and [`Rooms::count`] know only this
-/// process.
-pub trait Backplane: Send + Sync + 'static {
-    /// Publishes a message to the other processes. This must not block: a message
-    /// that cannot be sent now is dropped, or queued up to a bound.
-    fn publish(&self, audience: Audience<'_>, text: &Bytes, except: Option<SocketId>);
 }
 
 impl Default for Rooms {
@@ -168,7 +92,14 @@ impl Rooms {
     }
 
     fn build(limits: RoomLimits, backplane: Option<Box<dyn Backplane>>) -> Self {
-        Self { inner: Arc::new(RoomsInner { limits, backplane, table: Mutex::default() }) }
+        let (on_gap, with_ids) = (OnceLock::new(), OnceLock::new());
+        let table = Mutex::default();
+        let rooms =
+            Self { inner: Arc::new(RoomsInner { limits, backplane, on_gap, with_ids, table }) };
+        if let Some(backplane) = rooms.inner.backplane() {
+            backplane.attach(&rooms);
+        }
+        rooms
     }
 
     /// Adds a connection, which is a member until the [`Member`] is dropped.
@@ -181,7 +112,7 @@ impl Rooms {
         if table.members.contains_key(&id) {
             return Err(ApiError::conflict().with_message("a connection enters only once"));
         }
-        table.members.insert(id, MemberEntry { sender: sender.clone(), rooms: HashSet::new() });
+        table.enter(sender, self.inner.backplane());
         Ok(Member { rooms: self.clone(), id })
     }
 
@@ -206,10 +137,30 @@ impl Rooms {
 
     fn send(&self, audience: Audience<'_>, text: String, except: Option<SocketId>) -> usize {
         let text = Bytes::from(text);
-        if let Some(backplane) = &self.inner.backplane {
-            backplane.publish(audience, &text, except);
+        let published = self.publish(audience, &text, except);
+        self.finish(published, audience, &text, except)
+    }
+
+    fn publish(&self, audience: Audience<'_>, text: &Bytes, except: Option<SocketId>) -> Published {
+        let backplane = self.inner.backplane();
+        backplane.map_or(Published::SENT, |it| it.publish(audience, text, except))
+    }
+
+    /// Gives a message to the members of this process, unless the backplane does that.
+    fn finish(
+        &self,
+        published: Published,
+        audience: Audience<'_>,
+        text: &Bytes,
+        except: Option<SocketId>,
+    ) -> usize {
+        if !published.is_echoed {
+            return self.share(audience, text, except);
         }
-        self.share(audience, &text, except)
+        match published.error {
+            Some(_) => 0,
+            None => self.lock().visit(audience, except, |_| true),
+        }
     }
 
     /// Sends a text that another process has published, without publishing it again.
@@ -223,23 +174,7 @@ impl Rooms {
     }
 
     fn share(&self, audience: Audience<'_>, text: &Bytes, except: Option<SocketId>) -> usize {
-        let table = self.lock();
-        let share = |(id, entry): (&SocketId, &MemberEntry)| {
-            Some(*id) != except && entry.sender.share(text).is_ok()
-        };
-        match audience {
-            Audience::All => table.members.iter().filter(|member| share(*member)).count(),
-            Audience::Route(route) => {
-                let members = table.members.iter();
-                members.filter(|member| member.1.sender.route() == route && share(*member)).count()
-            }
-            Audience::Room(room) => {
-                let ids = table.rooms.get(room).into_iter().flat_map(|room| &room.members);
-                ids.filter_map(|id| table.members.get_key_value(id))
-                    .filter(|member| share(*member))
-                    .count()
-            }
-        }
+        self.lock().visit(audience, except, |sender| sender.share(text).is_ok())
     }
 
     /// Returns the ids of the members of a room, in no order.
@@ -267,105 +202,6 @@ impl fmt::Debug for Rooms {
             .field("members", &table.members.len())
             .field("rooms", &table.rooms.len())
             .finish_non_exhaustive()
-    }
-}
-
-/// The membership of a connection, which leaves all rooms when this is dropped.
-#[derive(Debug)]
-#[must_use = "the connection leaves when this is dropped"]
-pub struct Member {
-    rooms: Rooms,
-    id: SocketId,
-}
-
-impl Member {
-    /// Joins a room; does nothing if the member is in it already.
-    ///
-    /// # Errors
-    /// 400 when the name is too long, 429 when the member is in too many rooms or
-    /// its client has made too many, 503 when there are too many rooms in all. See
-    /// [`RoomLimits`].
-    pub fn join(&self, room: &str) -> Result<(), ApiError> {
-        let limits = self.rooms.inner.limits;
-        if room.len() > limits.name {
-            return Err(ApiError::new(400, "the name of a room is too long"));
-        }
-        let mut table = self.rooms.lock();
-        let Some(entry) = table.members.get(&self.id) else { return Ok(()) };
-        if entry.rooms.contains(room) {
-            return Ok(());
-        }
-        if entry.rooms.len() >= limits.rooms_per_member {
-            return Err(ApiError::new(429, "too many rooms for one member"));
-        }
-        let maker = entry.sender.client();
-        let known = table.rooms.get_key_value(room).map(|(name, _)| Arc::clone(name));
-        let name = known.map_or_else(|| table.make(room, maker, limits), Ok)?;
-        if let Some(room) = table.rooms.get_mut(&name) {
-            room.members.insert(self.id);
-        }
-        if let Some(entry) = table.members.get_mut(&self.id) {
-            entry.rooms.insert(name);
-        }
-        Ok(())
-    }
-
-    /// Leaves a room; does nothing if the member is not in it.
-    pub fn leave(&self, room: &str) {
-        let mut table = self.rooms.lock();
-        if let Some(entry) = table.members.get_mut(&self.id) {
-            entry.rooms.remove(room);
-        }
-        table.remove(room, self.id);
-    }
-}
-
-impl Drop for Member {
-    fn drop(&mut self) {
-        let mut table = self.rooms.lock();
-        let Some(entry) = table.members.remove(&self.id) else { return };
-        shrink_map(&mut table.members);
-        for room in &entry.rooms {
-            table.remove(room, self.id);
-        }
-    }
-}
-
-impl RoomTable {
-    /// Makes an empty room that counts against `maker`.
-    fn make(
-        &mut self,
-        name: &str,
-        maker: Option<IpAddr>,
-        limits: RoomLimits,
-    ) -> Result<Arc<str>, ApiError> {
-        if maker.is_some_and(|client| self.made.of(client) >= limits.rooms_per_client) {
-            return Err(ApiError::new(429, "too many rooms of one client"));
-        }
-        if self.rooms.len() >= limits.rooms {
-            return Err(ApiError::new(503, "too many rooms"));
-        }
-        if let Some(client) = maker {
-            self.made.add(client);
-        }
-        let name: Arc<str> = name.into();
-        self.rooms.insert(Arc::clone(&name), Room { members: HashSet::new(), maker });
-        Ok(name)
-    }
-
-    /// Removes a member from a room, and the room if it is empty then.
-    fn remove(&mut self, name: &str, id: SocketId) {
-        let Some(room) = self.rooms.get_mut(name) else { return };
-        room.members.remove(&id);
-        if !room.members.is_empty() {
-            return;
-        }
-        let maker = room.maker;
-        self.rooms.remove(name);
-        shrink_map(&mut self.rooms);
-        if let Some(client) = maker {
-            self.made.remove(client);
-        }
     }
 }
 

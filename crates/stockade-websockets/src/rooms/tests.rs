@@ -1,6 +1,7 @@
 //! The limits of rooms: whose they are, when they are free again, their memory.
 
 use super::*;
+use crate::loopback::Loopback;
 use crate::options::WebSocketOptions;
 use crate::socket::{DriverEnd, WebSocket, pair};
 
@@ -93,4 +94,133 @@ fn a_full_table_takes_as_much_as_the_documentation_says() {
     let (short, long) = (full_table(17), full_table(253));
     assert!(short < 16_000_000, "{short} bytes");
     assert!(long < 30_000_000, "{long} bytes");
+}
+
+/// Rooms on one hub, each with members in the room `a`.
+fn nodes(order: Order, members: usize) -> (Vec<Rooms>, Vec<(Member, WebSocket, Loopback)>) {
+    let hub = MemoryHub::new(order);
+    let limits = RoomLimits::new();
+    let nodes: Vec<Rooms> =
+        (0..3).map(|_| Rooms::with_backplane(limits, hub.backplane())).collect();
+    let mut joined = Vec::new();
+    for rooms in &nodes {
+        for _ in 0..members {
+            let (socket, client) = Loopback::open("/chat").unwrap();
+            let member = rooms.enter(socket.sender()).unwrap();
+            member.join("a").unwrap();
+            joined.push((member, socket, client));
+        }
+    }
+    (nodes, joined)
+}
+
+#[tokio::test]
+async fn a_hub_joins_the_rooms_of_several_processes() {
+    for order in [Order::Local, Order::Room] {
+        let (nodes, mut joined) = nodes(order, 2);
+        joined[0].0.ready("a").await.unwrap();
+        let except = joined[5].1.id();
+        assert_eq!(nodes[0].broadcast(Audience::Room("a"), "1"), 2);
+        assert_eq!(nodes[1].try_broadcast(Audience::Route("/chat"), "2"), Ok(2));
+        assert_eq!(nodes[2].broadcast_except(Audience::All, "3", except), 1);
+        assert_eq!(nodes[2].broadcast(Audience::Room("b"), "nobody"), 0);
+        nodes[0].broadcast(Audience::All, "4");
+        for (number, (_, _, client)) in joined.iter_mut().enumerate() {
+            let mut expected = vec!["1", "2", "3", "4"];
+            expected.retain(|it| number < 5 || *it != "3");
+            for text in expected {
+                assert_eq!(client.next().await.as_deref(), Some(text), "{number}");
+            }
+        }
+        assert_eq!(nodes[0].count_everywhere("a").await.unwrap(), 6);
+        joined.truncate(3);
+        let present = nodes[1].members_everywhere("a").await.unwrap();
+        assert_eq!((present.members.len(), present.stale_nodes), (3, 0));
+        assert_eq!(nodes[0].since("a", "").await.unwrap(), History::default());
+    }
+}
+
+/// Notes what it is told.
+#[derive(Clone, Default)]
+struct Notes(Arc<Mutex<Vec<String>>>);
+
+impl Notes {
+    fn add(&self, note: String) {
+        self.0.lock().unwrap().push(note);
+    }
+
+    fn take(&self) -> Vec<String> {
+        std::mem::take(&mut self.0.lock().unwrap())
+    }
+}
+
+impl Backplane for Notes {
+    fn publish(&self, _: Audience<'_>, text: &Bytes, _: Option<SocketId>) -> Published {
+        if text.len() > 3 {
+            return Published::dropped(Order::Room, BroadcastError::TooLarge);
+        }
+        Published::dropped(Order::Local, BroadcastError::Overloaded)
+    }
+
+    fn opened(&self, audience: Audience<'_>) {
+        self.add(format!("{audience} opened"));
+    }
+
+    fn closed(&self, audience: Audience<'_>) {
+        self.add(format!("{audience} closed"));
+    }
+
+    fn changed(&self, room: &str) {
+        self.add(format!("{room} changed"));
+    }
+}
+
+#[test]
+fn a_backplane_is_told_of_the_first_and_the_last_of_an_audience() {
+    let notes = Notes::default();
+    let rooms = Rooms::with_backplane(RoomLimits::new(), notes.clone());
+    let first = enter(&rooms, None);
+    let second = enter(&rooms, None);
+    assert_eq!(notes.take(), ["all members opened", "the route \"/chat\" opened"]);
+    assert_eq!([join(&first, "a"), join(&second, "a"), join(&second, "a")], [200; 3]);
+    assert_eq!(notes.take(), ["the room \"a\" opened", "a changed", "a changed"]);
+    first.member.leave("a");
+    first.member.leave("a");
+    drop(first);
+    assert_eq!(notes.take(), ["a changed"]);
+    drop(second);
+    let route = "the route \"/chat\" closed";
+    assert_eq!(notes.take(), ["a changed", "the room \"a\" closed", route, "all members closed"]);
+}
+
+#[test]
+fn a_message_that_is_dropped_is_an_error_of_try_broadcast() {
+    let rooms = Rooms::with_backplane(RoomLimits::new(), Notes::default());
+    let _member = enter(&rooms, None);
+    assert_eq!(rooms.broadcast(Audience::All, "abc"), 1, "own members get it");
+    assert_eq!(rooms.broadcast(Audience::All, "abcd"), 0, "in the order of all nobody does");
+    let outcome = |text: &str| rooms.try_broadcast(Audience::All, text).unwrap_err();
+    assert_eq!(ApiError::from(outcome("abc")).status(), 503);
+    assert_eq!(ApiError::from(outcome("abcd")).status(), 413);
+}
+
+#[tokio::test]
+async fn gaps_and_ids_are_told_as_the_application_has_set() {
+    let told = Arc::new(Mutex::new(Vec::new()));
+    let gaps = Arc::clone(&told);
+    let rooms = Rooms::default()
+        .on_gap(move |gap| gaps.lock().unwrap().push((gap.audience.to_string(), gap.missed)))
+        .with_ids(|id, text| format!("{id}: {text}"));
+    rooms.report_gap(Audience::Room("a"), Some(3));
+    rooms.report_gap(Audience::All, None);
+    let expected = [("the room \"a\"", Some(3)), ("all members", None)];
+    let expected = expected.map(|(audience, missed)| (audience.to_owned(), missed));
+    assert_eq!(*told.lock().unwrap(), expected);
+
+    let (socket, mut client) = Loopback::open("/chat").unwrap();
+    let _member = rooms.enter(socket.sender()).unwrap();
+    rooms.deliver_with_id(Audience::All, "e-1", "hello", None);
+    assert_eq!(client.next().await.as_deref(), Some("e-1: hello"));
+    assert_eq!(socket.id().to_string().parse(), Ok(socket.id()));
+    assert!(rooms.downgrade().upgrade().is_some());
 }

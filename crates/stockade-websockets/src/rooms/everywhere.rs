@@ -1,0 +1,184 @@
+//! The methods of [`Rooms`] that reach beyond this process.
+
+use std::fmt;
+use std::sync::{Arc, Weak};
+
+use bytes::Bytes;
+use stockade_errors::ApiError;
+
+use super::backplane::{Audience, BroadcastError, Gap, History, Presence};
+use super::{Rooms, RoomsInner};
+use crate::socket::SocketId;
+
+pub(super) type OnGap = dyn Fn(Gap<'_>) + Send + Sync;
+pub(super) type WithIds = dyn Fn(&str, &str) -> String + Send + Sync;
+
+impl Rooms {
+    /// Calls a function for messages that members of this process have missed. Default:
+    /// a line in the log at warn level. Only the first call counts.
+    ///
+    /// A program tells its clients to load the state of the room again, for instance.
+    /// The function must not block.
+    ///
+    /// ```
+    /// use stockade::websockets::{Audience, Rooms};
+    ///
+    /// let rooms = Rooms::default();
+    /// let weak = rooms.downgrade();
+    /// let rooms = rooms.on_gap(move |gap| {
+    ///     if let Some(rooms) = weak.upgrade() {
+    ///         rooms.deliver(gap.audience, "reload", None);
+    ///     }
+    /// });
+    /// rooms.report_gap(Audience::Room("lobby"), Some(3));
+    /// ```
+    #[must_use]
+    pub fn on_gap(self, told: impl Fn(Gap<'_>) + Send + Sync + 'static) -> Self {
+        let _ = self.inner.on_gap.set(Box::new(told));
+        self
+    }
+
+    /// Puts the id of each message into its text, by which a client that comes back asks
+    /// for what it has missed ([`since`](Self::since)). Default: the text alone. Only the
+    /// first call counts.
+    ///
+    /// The function gets the id and the text of a message that a backplane delivers with
+    /// an id. With [`Order::Room`](super::Order::Room) these are all messages.
+    ///
+    /// ```
+    /// use stockade::websockets::Rooms;
+    ///
+    /// // The messages of this program are JSON.
+    /// let rooms = Rooms::default()
+    ///     .with_ids(|id, text| format!(r#"{{"id":"{id}","message":{text}}}"#));
+    /// # drop(rooms);
+    /// ```
+    #[must_use]
+    pub fn with_ids(self, text: impl Fn(&str, &str) -> String + Send + Sync + 'static) -> Self {
+        let _ = self.inner.with_ids.set(Box::new(text));
+        self
+    }
+
+    /// Sends a text as [`broadcast`](Self::broadcast) does, and fails if the other
+    /// processes do not get it. Then no member gets it.
+    ///
+    /// # Errors
+    /// [`BroadcastError::Overloaded`] when too many messages wait for the backplane, and
+    /// [`BroadcastError::TooLarge`] for one that is longer than it takes.
+    ///
+    /// ```
+    /// use stockade::websockets::{Audience, Rooms};
+    ///
+    /// assert_eq!(Rooms::default().try_broadcast(Audience::All, "hello"), Ok(0));
+    /// ```
+    pub fn try_broadcast(
+        &self,
+        audience: Audience<'_>,
+        text: impl Into<String>,
+    ) -> Result<usize, BroadcastError> {
+        let text = Bytes::from(text.into());
+        let published = self.publish(audience, &text, None);
+        match published.error {
+            Some(error) => Err(error),
+            None => Ok(self.finish(published, audience, &text, None)),
+        }
+    }
+
+    /// Returns the number of members of a room in all processes.
+    ///
+    /// # Errors
+    /// 503 when the backplane does not answer.
+    pub async fn count_everywhere(&self, room: &str) -> Result<usize, ApiError> {
+        let others = match &self.inner.backplane {
+            Some(backplane) => backplane.count(room).await?,
+            None => 0,
+        };
+        Ok(self.members(room).len() + others)
+    }
+
+    /// Returns the members of a room in all processes. Those of this one are the members
+    /// of now; others may be older by the time that the backplane takes.
+    ///
+    /// # Errors
+    /// 503 when the backplane does not answer.
+    pub async fn members_everywhere(&self, room: &str) -> Result<Presence, ApiError> {
+        let mut presence = match &self.inner.backplane {
+            Some(backplane) => backplane.presence(room).await?,
+            None => Presence::default(),
+        };
+        presence.members.extend(self.members(room));
+        Ok(presence)
+    }
+
+    /// Returns the messages to a room after the one with this id, also those to all but
+    /// one member. An id that is empty, unknown or too old gives the messages that are
+    /// still there, as [`is_complete`](History#structfield.is_complete) says.
+    ///
+    /// Without a backplane that keeps messages there are none.
+    ///
+    /// # Errors
+    /// 503 when the backplane does not answer.
+    pub async fn since(&self, room: &str, id: &str) -> Result<History, ApiError> {
+        match &self.inner.backplane {
+            Some(backplane) => backplane.since(room, id).await,
+            None => Ok(History::default()),
+        }
+    }
+
+    /// Delivers a text as [`deliver`](Self::deliver) does, with the id that the backplane
+    /// has for it.
+    pub fn deliver_with_id(
+        &self,
+        audience: Audience<'_>,
+        id: &str,
+        text: impl Into<String>,
+        except: Option<SocketId>,
+    ) {
+        let text = text.into();
+        match self.inner.with_ids.get() {
+            Some(with_id) => self.deliver(audience, with_id(id, &text), except),
+            None => self.deliver(audience, text, except),
+        }
+    }
+
+    /// Reports messages that members of this process have missed, to the function of
+    /// [`on_gap`](Self::on_gap). A backplane calls this.
+    pub fn report_gap(&self, audience: Audience<'_>, missed: Option<u64>) {
+        if let Some(told) = self.inner.on_gap.get() {
+            return told(Gap { audience, missed });
+        }
+        match missed {
+            Some(missed) => {
+                log::warn!(target: "stockade", "{audience} missed up to {missed} messages");
+            }
+            None => log::warn!(target: "stockade", "{audience} may have missed messages"),
+        }
+    }
+
+    /// Returns a handle that does not keep the rooms alive.
+    #[must_use]
+    pub fn downgrade(&self) -> WeakRooms {
+        WeakRooms { inner: Arc::downgrade(&self.inner) }
+    }
+}
+
+/// A handle of [`Rooms`] that does not keep them alive: that of a
+/// [`Backplane`](super::Backplane).
+#[derive(Clone)]
+pub struct WeakRooms {
+    inner: Weak<RoomsInner>,
+}
+
+impl WeakRooms {
+    /// Returns the rooms, if they are still there.
+    #[must_use]
+    pub fn upgrade(&self) -> Option<Rooms> {
+        self.inner.upgrade().map(|inner| Rooms { inner })
+    }
+}
+
+impl fmt::Debug for WeakRooms {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("WeakRooms").finish_non_exhaustive()
+    }
+}

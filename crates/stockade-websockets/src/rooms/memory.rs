@@ -1,0 +1,124 @@
+//! [`MemoryHub`]: a backplane between several `Rooms` of one process, for tests.
+
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use bytes::Bytes;
+
+use super::backplane::{Audience, Backplane, BackplaneFuture, Order, Presence, Published};
+use super::{Rooms, WeakRooms};
+use crate::socket::SocketId;
+
+/// Joins several [`Rooms`] of one process, as an engine joins those of several: for
+/// tests of a program that will have many processes.
+///
+/// It loses nothing, and keeps no history.
+///
+/// ```
+/// use stockade::websockets::{Audience, MemoryHub, RoomLimits, Rooms};
+///
+/// let hub = MemoryHub::default();
+/// let [here, there] =
+///     [(), ()].map(|()| Rooms::with_backplane(RoomLimits::new(), hub.backplane()));
+/// // Reaches the members of both.
+/// here.broadcast(Audience::All, "hello");
+/// # drop(there);
+/// ```
+#[derive(Clone, Default)]
+pub struct MemoryHub {
+    order: Order,
+    nodes: Arc<Mutex<Nodes>>,
+}
+
+#[derive(Default)]
+struct Nodes {
+    next: usize,
+    rooms: Vec<(usize, WeakRooms)>,
+}
+
+/// The backplane of one [`Rooms`] on a [`MemoryHub`].
+pub struct MemoryBackplane {
+    hub: MemoryHub,
+    node: usize,
+}
+
+impl MemoryHub {
+    /// Makes a hub whose messages have this order.
+    #[must_use]
+    pub fn new(order: Order) -> Self {
+        Self { order, nodes: Arc::default() }
+    }
+
+    /// Makes the backplane of one `Rooms`; each needs its own.
+    #[must_use]
+    pub fn backplane(&self) -> MemoryBackplane {
+        let mut nodes = self.lock();
+        nodes.next += 1;
+        MemoryBackplane { hub: self.clone(), node: nodes.next }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Nodes> {
+        self.nodes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl MemoryBackplane {
+    fn others(&self) -> Vec<Rooms> {
+        let nodes = self.hub.lock();
+        let others = nodes.rooms.iter().filter(|(node, _)| *node != self.node);
+        others.filter_map(|(_, rooms)| rooms.upgrade()).collect()
+    }
+}
+
+impl Backplane for MemoryBackplane {
+    fn attach(&self, rooms: &Rooms) {
+        self.hub.lock().rooms.push((self.node, rooms.downgrade()));
+    }
+
+    fn publish(&self, audience: Audience<'_>, text: &Bytes, except: Option<SocketId>) -> Published {
+        // Rooms whose last handle goes here are dropped after the lock is free.
+        let mut reached = Vec::new();
+        // Held all the while: all members get all messages in one order.
+        let nodes = self.hub.lock();
+        for (node, rooms) in &nodes.rooms {
+            let is_echo = *node == self.node && self.hub.order == Order::Room;
+            if let Some(rooms) = rooms.upgrade()
+                && (is_echo || *node != self.node)
+            {
+                rooms.share(audience, text, except);
+                reached.push(rooms);
+            }
+        }
+        drop(nodes);
+        drop(reached);
+        match self.hub.order {
+            Order::Local => Published::SENT,
+            Order::Room => Published::ECHOED,
+        }
+    }
+
+    fn presence<'a>(&'a self, room: &'a str) -> BackplaneFuture<'a, Presence> {
+        let others = self.others();
+        let members = others.iter().flat_map(|rooms| rooms.members(room)).collect();
+        Box::pin(std::future::ready(Ok(Presence::new(members, 0))))
+    }
+}
+
+impl Drop for MemoryBackplane {
+    fn drop(&mut self) {
+        self.hub.lock().rooms.retain(|(node, _)| *node != self.node);
+    }
+}
+
+impl fmt::Debug for MemoryHub {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let nodes = self.lock().rooms.len();
+        f.debug_struct("MemoryHub").field("order", &self.order).field("nodes", &nodes).finish()
+    }
+}
+
+impl fmt::Debug for MemoryBackplane {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("MemoryBackplane").field("hub", &self.hub).finish_non_exhaustive()
+    }
+}
