@@ -1,0 +1,214 @@
+//! [`Listening`]: which messages of a channel are delivered, as data: no clock, no
+//! network.
+
+use std::collections::HashMap;
+
+use super::envelope::{Envelope, Heard, UNNUMBERED};
+
+/// The place of this process in the messages of a channel.
+#[derive(Debug, Default)]
+pub(crate) struct Listening {
+    /// The last message that was delivered or reported as missed; `None` until the
+    /// position of the channel was read.
+    position: Option<Position>,
+    /// True while an answer of the engine is waited for: what comes meanwhile is noted
+    /// here and read from the log afterwards, so that nothing newer goes out before.
+    is_reading: bool,
+    heard_meanwhile: Option<Position>,
+    /// The last message of each process, by its own count.
+    senders: HashMap<u64, u64>,
+    /// True if the numbers have gone back: the engine has lost the end of its data.
+    went_back: bool,
+    /// True if the engine may have lost data, which its answer does not show.
+    is_suspected: bool,
+}
+
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(crate) struct Position {
+    pub(crate) epoch: String,
+    pub(crate) number: u64,
+}
+
+/// The consequence of a message.
+#[derive(Debug, Eq, PartialEq)]
+pub(crate) enum Step {
+    Deliver,
+    Drop,
+    /// The log is to be read first.
+    Read,
+}
+
+/// A question to the engine.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(crate) struct Question {
+    /// The known position; `None` asks for the position alone.
+    pub(crate) after: Option<Position>,
+    /// True if the epoch is to be ended.
+    pub(crate) renew: bool,
+}
+
+/// An answer: the position of the channel, and messages of the log.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    pub(crate) position: Position,
+    pub(crate) messages: Vec<(u64, Vec<u8>)>,
+}
+
+/// The consequence of an answer.
+#[derive(Debug, Default)]
+pub(crate) struct Filled {
+    /// Messages that were missed, or an unknown number of them.
+    pub(crate) gap: Option<Option<u64>>,
+    pub(crate) deliver: Vec<(u64, Vec<u8>)>,
+    /// True if there is more to read.
+    pub(crate) again: bool,
+}
+
+impl Listening {
+    pub(crate) fn is_reading(&self) -> bool {
+        self.is_reading
+    }
+
+    /// Notes that the engine may have lost what it had acknowledged.
+    pub(crate) fn suspect(&mut self) {
+        self.is_suspected = self.position.is_some();
+    }
+
+    /// Begins to read; from here on messages wait.
+    pub(crate) fn begin(&mut self) {
+        self.is_reading = true;
+    }
+
+    pub(crate) fn question(&self) -> Question {
+        Question { after: self.position.clone(), renew: self.went_back }
+    }
+
+    /// Judges a message that was published.
+    pub(crate) fn heard(&mut self, heard: &Heard<'_>) -> Step {
+        if heard.epoch == UNNUMBERED {
+            return self.judge_sender(&heard.envelope);
+        }
+        let position = match &mut self.position {
+            Some(position) if !self.is_reading => position,
+            _ => {
+                self.note(heard);
+                return Step::Drop;
+            }
+        };
+        if heard.epoch == position.epoch && heard.number == position.number + 1 {
+            position.number = heard.number;
+            return self.judge_sender(&heard.envelope);
+        }
+        if heard.epoch == position.epoch && heard.number <= position.number {
+            if !self.is_new(&heard.envelope) {
+                return Step::Drop;
+            }
+            // A number that was given twice: a replica that lagged was promoted.
+            self.went_back = true;
+        }
+        self.note(heard);
+        Step::Read
+    }
+
+    /// Judges the position that a comparison has found, asked at `before`. Returns true
+    /// if the log is to be read now.
+    pub(crate) fn compared(&mut self, before: &Position, found: &Position) -> bool {
+        let Some(position) = &self.position else { return false };
+        if self.is_reading || position.epoch != before.epoch {
+            return false;
+        }
+        let has_gone_back = found.epoch == before.epoch && found.number < before.number;
+        self.went_back |= has_gone_back;
+        has_gone_back || found.epoch != position.epoch
+    }
+
+    /// Returns true if messages up to this position are not here.
+    pub(crate) fn is_behind(&self, found: &Position) -> bool {
+        let here = self.position.as_ref().filter(|_| !self.is_reading);
+        here.is_some_and(|it| it.epoch != found.epoch || it.number < found.number)
+    }
+
+    /// Takes an answer that was asked for by `question`.
+    pub(crate) fn filled(&mut self, question: &Question, answer: Answer, most: usize) -> Filled {
+        let mut filled = Filled::default();
+        let Answer { position: found, messages } = answer;
+        let before = question.after.as_ref();
+        if before.is_some_and(|it| it.epoch == found.epoch && found.number < it.number) {
+            self.went_back = true;
+            filled.again = true;
+            return filled;
+        }
+        self.went_back = false;
+        match &mut self.position {
+            None => self.position = Some(found),
+            Some(position) => {
+                let is_new = position.epoch != found.epoch;
+                if is_new {
+                    *position = Position { epoch: found.epoch.clone(), number: 0 };
+                }
+                let is_cut = messages.len() >= most;
+                let mut missed = 0;
+                for (number, bytes) in messages {
+                    let Some(position) = &mut self.position else { break };
+                    if number <= position.number {
+                        continue;
+                    }
+                    missed += number - position.number - 1;
+                    position.number = number;
+                    let envelope = Envelope::read(&bytes);
+                    if envelope.is_some_and(|it| self.judge_sender(&it) == Step::Deliver) {
+                        filled.deliver.push((number, bytes));
+                    }
+                }
+                if let Some(position) = &mut self.position {
+                    if !is_cut && position.number < found.number {
+                        missed += found.number - position.number;
+                        position.number = found.number;
+                    }
+                    filled.again = position.number < found.number;
+                }
+                if is_new || std::mem::take(&mut self.is_suspected) {
+                    filled.gap = Some(None);
+                } else if missed > 0 {
+                    filled.gap = Some(Some(missed));
+                }
+            }
+        }
+        if let (Some(heard), Some(here)) = (self.heard_meanwhile.take(), &self.position) {
+            filled.again |= heard.epoch != here.epoch || heard.number > here.number;
+        }
+        self.is_reading = filled.again;
+        filled
+    }
+
+    fn note(&mut self, heard: &Heard<'_>) {
+        let (epoch, number) = (heard.epoch, heard.number);
+        match &mut self.heard_meanwhile {
+            Some(noted) if noted.epoch == epoch => noted.number = noted.number.max(number),
+            noted => *noted = Some(Position { epoch: epoch.to_owned(), number }),
+        }
+    }
+
+    fn is_new(&self, envelope: &Envelope<'_>) -> bool {
+        self.senders.get(&envelope.node).is_none_or(|last| envelope.count > *last)
+    }
+
+    /// Drops a message that its sender has published before.
+    fn judge_sender(&mut self, envelope: &Envelope<'_>) -> Step {
+        if !self.is_new(envelope) {
+            return Step::Drop;
+        }
+        if self.senders.len() >= MAX_SENDERS && !self.senders.contains_key(&envelope.node) {
+            self.senders.clear();
+        }
+        self.senders.insert(envelope.node, envelope.count);
+        Step::Deliver
+    }
+}
+
+/// The processes whose counts are remembered for each channel.
+const MAX_SENDERS: usize = 1_024;
+
+#[cfg(test)]
+#[path = "listening_tests.rs"]
+mod tests;
