@@ -10,7 +10,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use redis::aio::MultiplexedConnection;
+use redis::aio::{MultiplexedConnection, PubSub};
 use redis::{FromRedisValue, ToRedisArgs};
 use stockade_errors::{ConfigError, Mistake};
 use tokio::sync::Notify;
@@ -116,9 +116,7 @@ impl Cluster {
     /// Connects to one node after the other, until one says where the slots are. The
     /// next attempt begins after it.
     pub(crate) async fn connect(&self, time: Duration) -> Result<Connected, ConnectError> {
-        let known: Vec<_> = lock(&self.nodes).links.keys().cloned().collect();
-        let known = known.iter().filter_map(|(host, port)| self.endpoint(host, *port).ok());
-        let known: Vec<Endpoint> = known.collect();
+        let known = self.known();
         // Those of the options may be long gone.
         let nodes: Vec<&Endpoint> = self.seeds.iter().chain(&known).collect();
         let first = self.next.load(Ordering::Relaxed);
@@ -138,6 +136,26 @@ impl Cluster {
             }
         }
         Err(ConnectError::new(errors.join("; ")))
+    }
+
+    /// Connects for subscriptions: what is published is heard at every node.
+    pub(crate) async fn subscriber(&self, time: Duration) -> Result<PubSub, ConnectError> {
+        let known = self.known();
+        let mut error = ConnectError::new("there is no node");
+        // Those that are known are there more likely than those of the options.
+        for node in known.iter().chain(&self.seeds) {
+            match in_time(time, node.subscriber()).await {
+                Ok(connection) => return Ok(connection),
+                Err(other) => error = other,
+            }
+        }
+        Err(error)
+    }
+
+    /// Returns the nodes of the map.
+    fn known(&self) -> Vec<Endpoint> {
+        let names: Vec<_> = lock(&self.nodes).links.keys().cloned().collect();
+        names.iter().filter_map(|(host, port)| self.endpoint(host, *port).ok()).collect()
     }
 
     async fn connect_to(&self, node: &Endpoint) -> Result<Connected, ConnectError> {

@@ -4,7 +4,7 @@ use std::fmt;
 use std::io;
 use std::time::Duration;
 
-use redis::aio::MultiplexedConnection;
+use redis::aio::{MultiplexedConnection, PubSub};
 use redis::{AsyncConnectionConfig, RedisError};
 use socket2::{SockRef, TcpKeepalive};
 use stockade_errors::Mistake;
@@ -105,6 +105,16 @@ impl Endpoint {
             return self.speak(tls.encrypt(stream).await?).await;
         }
         self.speak(stream).await
+    }
+
+    /// Connects for subscriptions, which need no engine that takes writes.
+    pub(crate) async fn subscriber(&self) -> Result<PubSub, ConnectError> {
+        let (stream, login) = (self.open_stream().await?, &self.address.login);
+        #[cfg(feature = "tls")]
+        if let Some(tls) = &self.tls {
+            return Ok(PubSub::new(login, tls.encrypt(stream).await?).await?);
+        }
+        Ok(PubSub::new(login, stream).await?)
     }
 
     async fn open_stream(&self) -> io::Result<TcpStream> {

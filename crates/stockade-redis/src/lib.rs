@@ -1,5 +1,5 @@
 //! State that several processes share on Valkey or Redis: the counts of rate limits,
-//! idempotency keys, sessions, and what is revoked of tokens.
+//! idempotency keys, sessions, what is revoked of tokens, and rooms of WebSockets.
 
 // Where things are:
 // - `link`: `Redis`: sends commands, with their deadlines; `keeper`: the task that
@@ -16,6 +16,7 @@
 // - `idempotency/`: `RedisIdempotencyStore`, a script for each step.
 // - `sessions/`: `RedisSessionStore`, a script for each step.
 // - `revocations/`: `Redis::revocations`: a log, which a task of each process follows.
+// - `rooms/`: `RedisRooms`: rooms of WebSockets across processes.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod address;
@@ -33,6 +34,7 @@ mod link;
 mod options;
 mod rate_limits;
 mod revocations;
+mod rooms;
 mod script;
 mod sentinel;
 mod slots;
@@ -47,6 +49,7 @@ pub use link::Redis;
 pub use options::RedisOptions;
 pub use rate_limits::RedisRateLimits;
 pub use sessions::RedisSessionStore;
+pub use rooms::RedisRooms;
 
 /// The commands that this crate sends, with those of its scripts, as an ACL of the
 /// engine names them.
@@ -77,6 +80,17 @@ pub const COMMANDS: &[&str] = &[
     "zrangebyscore",
     "zrevrange",
     "zscore",
+    "publish",
+    "subscribe",
+    "unsubscribe",
+    "xadd",
+    "xrange",
+    "hget",
+    "hincrby",
+    "hexists",
+    "hlen",
+    "hgetall",
+    "hdel",
 ];
 
 /// The commands that [`Redis::cluster`] sends besides [`COMMANDS`].

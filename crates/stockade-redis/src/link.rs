@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
-use redis::aio::MultiplexedConnection;
+use redis::aio::{MultiplexedConnection, PubSub};
 use redis::{Cmd, FromRedisValue, RedisError, ToRedisArgs};
 use stockade_errors::ConfigError;
 use tokio::runtime::Handle;
@@ -241,7 +241,7 @@ impl Redis {
     /// Returns the address as it is logged, without secrets.
     #[cfg(feature = "metrics")]
     pub(crate) fn address(&self) -> String {
-        self.0.0.target.address.to_string()
+        self.0.0.target.to_string()
     }
 
     /// Returns true while there is a connection that is not asked.
@@ -249,6 +249,23 @@ impl Redis {
     pub(crate) fn is_breaker_open(&self) -> bool {
         let state = self.0.0.state.borrow();
         matches!(&*state, State::Down(reason) if **reason == *SILENT)
+    }
+
+    /// Makes a connection for subscriptions; `None` if that fails.
+    pub(crate) async fn subscriber(&self) -> Option<PubSub> {
+        self.0.0.keep();
+        self.0.0.target.subscriber().await.ok()
+    }
+
+    /// Returns the name of the engine's run, which is another one after a restart or a
+    /// failover.
+    pub(crate) async fn engine_run(&self) -> Option<String> {
+        let mut info = redis::cmd("INFO");
+        info.arg("server");
+        let deadline = Duration::from_millis(500);
+        let info: String = self.send_as(&info, Asking::No, deadline).await.ok()?;
+        let run = info.lines().find_map(|line| line.strip_prefix("run_id:"))?;
+        Some(run.trim_end().to_owned())
     }
 
     /// Sends a command, which has this time for its answer. A future that is dropped

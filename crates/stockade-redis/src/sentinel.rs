@@ -2,13 +2,15 @@
 
 use std::fmt;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use redis::aio::PubSub;
 use stockade_errors::{ConfigError, Mistake};
 
 use crate::address::Address;
 use crate::connect::{ConnectError, Connected, Endpoint, Wanted};
-use crate::link::Redis;
+use crate::link::{Redis, lock};
 use crate::options::RedisOptions;
 use crate::target::{Target, in_time};
 
@@ -20,6 +22,8 @@ pub(crate) struct Sentinel {
     engine: Endpoint,
     /// The sentinel that named the right one the last time: it is asked first.
     first: AtomicUsize,
+    /// The engine that was the master when the link last connected.
+    master_at: Mutex<Option<Arc<Endpoint>>>,
 }
 
 impl Redis {
@@ -80,6 +84,7 @@ impl Sentinel {
             master: master.to_owned(),
             engine: Endpoint::new(engine, options)?,
             first: AtomicUsize::new(0),
+            master_at: Mutex::default(),
         })
     }
 
@@ -110,7 +115,17 @@ impl Sentinel {
         let (host, port) = in_time(time / 2, self.ask(sentinel)).await.map_err(by)?;
         let engine = self.engine.at(&host, port)?;
         let at = |error| ConnectError::new(format!("{}: {error}", engine.address));
-        in_time(time, engine.connect(Wanted::Master)).await.map_err(at)
+        let connected = in_time(time, engine.connect(Wanted::Master)).await.map_err(at)?;
+        *lock(&self.master_at) = Some(Arc::new(engine));
+        Ok(connected)
+    }
+
+    /// Connects for subscriptions, to the engine that was last found to be the master:
+    /// one that no longer is hears what is published all the same.
+    pub(crate) async fn subscriber(&self, time: Duration) -> Result<PubSub, ConnectError> {
+        let engine = lock(&self.master_at).clone();
+        let engine = engine.ok_or_else(|| ConnectError::new("no master is known yet"))?;
+        in_time(time, engine.subscriber()).await
     }
 
     async fn ask(&self, sentinel: &Endpoint) -> Result<(String, u16), ConnectError> {

@@ -4,6 +4,7 @@ use std::fmt;
 use std::future::Future;
 use std::time::Duration;
 
+use redis::aio::PubSub;
 use stockade_errors::Mistake;
 use tokio::time::timeout;
 
@@ -69,6 +70,15 @@ impl Target {
             }
             Way::Sentinel(sentinel) => sentinel.connect(self.connect_timeout).await,
             Way::Cluster(cluster) => cluster.connect(self.connect_timeout).await,
+        }
+    }
+
+    /// Connects for subscriptions.
+    pub(crate) async fn subscriber(&self) -> Result<PubSub, ConnectError> {
+        match &self.way {
+            Way::Engine(endpoint) => in_time(self.connect_timeout, endpoint.subscriber()).await,
+            Way::Sentinel(sentinel) => sentinel.subscriber(self.connect_timeout).await,
+            Way::Cluster(cluster) => cluster.subscriber(self.connect_timeout).await,
         }
     }
 
