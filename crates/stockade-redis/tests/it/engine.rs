@@ -148,7 +148,7 @@ fn spawn(program: &str, port: u16, folder: &TempDir, start: &Start) -> Child {
             command.args(["--port", &port.to_string(), "--bind", "127.0.0.1", "--save", ""]);
             command.args(["--maxmemory-policy", "noeviction", "--enable-debug-command", "local"]);
             command.args(["--repl-diskless-sync-delay", "0"]).arg("--dir").arg(folder.path());
-            command.args(["--user", "shop", "on", ">secret", "~shop:*", "-@all"]);
+            command.args(["--user", "shop", "on", ">secret", "~shop:*", "&shop:*", "-@all"]);
             command.args(COMMANDS.iter().map(|command| format!("+{command}")));
             if settings.iter().any(|word| word == "--cluster-enabled") {
                 command.args(CLUSTER_COMMANDS.iter().map(|command| format!("+{command}")));

@@ -1,4 +1,4 @@
-//! The link and the rate limits on engines that are started, stopped and killed here.
+//! The link, the rate limits and the rooms on engines that are started, stopped and killed here.
 //!
 //! `cargo xtask redis` says where `redis-server` is; without it these tests say that
 //! they are skipped.
@@ -19,6 +19,7 @@ mod long;
 mod proxy;
 mod rate_limits;
 mod revocations;
+mod rooms;
 mod sentinel;
 mod sessions;
 #[cfg(feature = "tls")]

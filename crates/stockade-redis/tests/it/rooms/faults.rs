@@ -1,0 +1,186 @@
+//! The faults of engines and networks: nothing is lost silently.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use stockade_websockets::Audience;
+
+use super::{Client, Process, once, until};
+use crate::engine::{Engine, url};
+use crate::proxy::Proxy;
+
+/// Three processes with a member each, of which the first two broadcast all the time.
+struct Talk {
+    processes: Arc<Vec<Process>>,
+    clients: Vec<Client>,
+    ended: Arc<AtomicBool>,
+    talking: tokio::task::JoinHandle<usize>,
+}
+
+impl Talk {
+    async fn begin(urls: [String; 3]) -> Self {
+        let processes =
+            Arc::new(urls.map(|url| Process::open(&url)).into_iter().collect::<Vec<_>>());
+        let mut clients = Vec::new();
+        for process in processes.iter() {
+            clients.push(process.join("lobby").await);
+        }
+        let ended = Arc::new(AtomicBool::new(false));
+        let (by, until) = (Arc::clone(&processes), Arc::clone(&ended));
+        let talking = tokio::spawn(async move {
+            let mut number = 0;
+            while !until.load(Ordering::Relaxed) {
+                for (process, sender) in by.iter().zip(0..2) {
+                    process.rooms.broadcast(Audience::Room("lobby"), format!("{sender} {number}"));
+                }
+                number += 1;
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+            number
+        });
+        Self { processes, clients, ended, talking }
+    }
+
+    async fn pause(millis: u64) {
+        tokio::time::sleep(Duration::from_millis(millis)).await;
+    }
+
+    /// Waits for the last messages; fails for any that came twice, and for any that is
+    /// missing without a gap. Returns the numbers of messages that are missing, and of
+    /// gaps.
+    async fn end(self) -> (usize, usize) {
+        // The last word of each comes through, once the fault is over.
+        self.ended.store(true, Ordering::Relaxed);
+        let sent = self.talking.await.unwrap();
+        for (process, sender) in self.processes.iter().zip(0..2) {
+            process.rooms.broadcast(Audience::Room("lobby"), format!("{sender} last"));
+        }
+        let mut all = (0, 0);
+        for (process, client) in self.processes.iter().zip(&self.clients) {
+            for sender in 0..2 {
+                client.has(&format!("{sender} last")).await;
+            }
+            let texts = client.texts();
+            let missing = 2 * (sent + 1) - once(&texts).len();
+            let gaps = process.gaps();
+            assert!(missing == 0 || !gaps.is_empty(), "{missing} are missing silently");
+            for sender in ["0 ", "1 "] {
+                let numbers = texts.iter().filter_map(|text| text.strip_prefix(sender));
+                let numbers: Vec<u64> = numbers.filter_map(|it| it.parse().ok()).collect();
+                assert!(numbers.is_sorted(), "the order of {sender}");
+            }
+            all = (all.0 + missing, all.1 + gaps.len());
+        }
+        all
+    }
+}
+
+fn urls(engine: &Engine) -> [String; 3] {
+    [engine.url(), engine.url(), engine.url()]
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn links_that_are_cut_lose_nothing() {
+    let Some(engine) = Engine::start() else { return };
+    let talk = Talk::begin(urls(&engine)).await;
+    for kind in ["pubsub", "normal", "pubsub", "normal", "pubsub", "pubsub"] {
+        Talk::pause(150).await;
+        engine.admin(&["CLIENT", "KILL", "TYPE", kind]);
+    }
+    Talk::pause(150).await;
+    engine.admin(&["SCRIPT", "FLUSH"]);
+    Talk::pause(150).await;
+    assert_eq!(talk.end().await, (0, 0));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_engine_that_stops_for_a_while_loses_nothing() {
+    let Some(engine) = Engine::start() else { return };
+    let talk = Talk::begin(urls(&engine)).await;
+    Talk::pause(200).await;
+    engine.freeze();
+    Talk::pause(3_000).await;
+    engine.thaw();
+    Talk::pause(500).await;
+    let (missing, gaps) = talk.end().await;
+    // What waited comes at once, and may be more than a log of 100 has.
+    assert!(missing == 0 || gaps > 0, "{missing} missing, {gaps} gaps");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_engine_that_loses_its_data_is_a_gap() {
+    let Some(engine) = Engine::start() else { return };
+    let talk = Talk::begin(urls(&engine)).await;
+    for _ in 0..3 {
+        Talk::pause(200).await;
+        engine.admin(&["FLUSHALL"]);
+    }
+    Talk::pause(200).await;
+    let (_, gaps) = talk.end().await;
+    assert!(gaps >= 3, "{gaps} gaps of three processes");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_engine_that_dies_is_a_gap() {
+    let Some(mut engine) = Engine::start() else { return };
+    let talk = Talk::begin(urls(&engine)).await;
+    for _ in 0..2 {
+        Talk::pause(300).await;
+        engine.kill();
+        Talk::pause(300).await;
+        engine.restart();
+    }
+    Talk::pause(300).await;
+    let (_, gaps) = talk.end().await;
+    assert!(gaps >= 3, "{gaps} gaps of three processes");
+}
+
+/// One process is half-open to the engine, which has small buffers for it.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_process_that_does_not_hear_catches_up() {
+    let Some(engine) = Engine::start() else { return };
+    engine.admin(&["CONFIG", "SET", "client-output-buffer-limit", "pubsub 32kb 16kb 1"]);
+    let proxy = Proxy::to(engine.port).await;
+    let [here, there] = [engine.url(), url(proxy.port)].map(|url| Process::open(&url));
+    let (_own, deaf) = (here.join("lobby").await, there.join("lobby").await);
+    let text = "x".repeat(2_000);
+    for (messages, is_gap) in [(80, false), (1_000, true)] {
+        let before = deaf.texts().len();
+        proxy.silence();
+        for number in 0..messages {
+            here.rooms.broadcast(Audience::Room("lobby"), format!("{messages} {number} {text}"));
+        }
+        deaf.has(&format!("{messages} {} {text}", messages - 1)).await;
+        let got = deaf.texts().len() - before;
+        once(&deaf.texts());
+        let missed: u64 = there.gaps().iter().flatten().sum();
+        let missing = u64::try_from(messages - got).unwrap();
+        assert_eq!((missing, missed > 0), (missed, is_gap), "of {messages}");
+    }
+}
+
+/// Numbers that go back, as after a failover to a replica that lagged.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_failover_to_a_replica_that_lags_is_a_gap() {
+    let Some(engine) = Engine::start() else { return };
+    let [here, there] = [(), ()].map(|()| Process::open(&engine.url()));
+    let (_own, client) = (here.join("lobby").await, there.join("lobby").await);
+    let room = Audience::Room("lobby");
+    for number in 0..20 {
+        here.rooms.broadcast(room, number.to_string());
+    }
+    client.has("19").await;
+    // The last ten were not replicated.
+    let (head, log) = ("shop:rooms:{room:lobby}:head", "shop:rooms:{room:lobby}:log");
+    engine.admin(&["HSET", head, "n", "10"]);
+    engine.admin(&["DEL", log]);
+    for number in 20..40 {
+        here.rooms.broadcast(room, number.to_string());
+    }
+    assert!(until(|| !there.gaps().is_empty()).await, "it is reported");
+    assert!(until(|| !here.gaps().is_empty()).await, "to all");
+    here.rooms.broadcast(room, "after");
+    client.has("after").await;
+    once(&client.texts());
+}

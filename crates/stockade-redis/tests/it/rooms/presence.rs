@@ -1,0 +1,100 @@
+//! Presence: who is in a room, whatever happens to the processes.
+
+use std::time::Duration;
+
+use stockade_websockets::Presence;
+use tokio::runtime::Runtime;
+
+use super::{PATIENCE, Process};
+use crate::engine::Engine;
+
+/// Waits until a process sees so many members and stale processes.
+async fn sees(process: &Process, members: usize, stale: usize) {
+    let begin = std::time::Instant::now();
+    loop {
+        let found = process.rooms.members_everywhere("lobby").await;
+        let found = found.map(|it: Presence| (it.members.len(), it.stale_nodes));
+        let count = process.rooms.count_everywhere("lobby").await;
+        if found.as_ref().ok() == Some(&(members, stale)) && count.as_ref().ok() == Some(&members) {
+            return;
+        }
+        assert!(begin.elapsed() < PATIENCE, "{found:?} and {count:?}, not {members}, {stale}");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+}
+
+/// A process that dies without a word: its tasks end, and its members stay written.
+fn die(url: String, members: usize) {
+    let runtime = Runtime::new().unwrap();
+    runtime.block_on(async {
+        let process = Process::open(&url);
+        let mut clients = Vec::new();
+        for _ in 0..members {
+            clients.push(process.join("lobby").await);
+        }
+        sees(&process, members + 1, 0).await;
+        let written = process.rooms.members("lobby").len();
+        assert_eq!(written, members);
+        // Until the other process sees them, they are not written.
+        let other = Process::open(&url);
+        sees(&other, members + 1, 0).await;
+        tokio::spawn(async move {
+            let _kept = (process, clients);
+            std::future::pending::<()>().await;
+        });
+        // Its end is not the matter here.
+        drop(other);
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    });
+    // The tasks are gone before the rooms are.
+    runtime.shutdown_background();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn members_of_all_processes_are_known() {
+    let Some(engine) = Engine::start() else { return };
+    let [here, there] = [(), ()].map(|()| Process::open(&engine.url()));
+    sees(&here, 0, 0).await;
+    let first = here.join("lobby").await;
+    let second = there.join("lobby").await;
+    let third = there.join("lobby").await;
+    sees(&here, 3, 0).await;
+    sees(&there, 3, 0).await;
+    let members = here.rooms.members_everywhere("lobby").await.unwrap().members;
+    assert!(members.contains(&first.socket.id()) && members.contains(&third.socket.id()));
+    third.member.leave("lobby");
+    sees(&here, 2, 0).await;
+    // The engine loses them, and gets them again.
+    engine.admin(&["FLUSHALL"]);
+    sees(&here, 2, 0).await;
+    sees(&there, 2, 0).await;
+    drop(second);
+    sees(&here, 1, 0).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_process_that_died_is_out_after_its_lease() {
+    let Some(engine) = Engine::start() else { return };
+    let here = Process::open(&engine.url());
+    let _client = here.join("lobby").await;
+    sees(&here, 1, 0).await;
+    let url = engine.url();
+    tokio::task::spawn_blocking(move || die(url, 2)).await.unwrap();
+    // The times of the leases are those of the engine: here they pass at once.
+    let nodes = engine.list(&["KEYS", "*:nodes"]).remove(0);
+    let found = engine.list(&["HKEYS", "shop:rooms:{room:lobby}:here"]);
+    assert_eq!(found.len(), 2);
+    if std::env::var("STOCKADE_REDIS_LONG").is_err() {
+        for node in &found {
+            engine.admin(&["ZADD", &nodes, "XX", "1", node]);
+        }
+    }
+    // That of this process is renewed.
+    sees(&here, 1, 1).await;
+    for node in &found {
+        engine.admin(&["ZREM", &nodes, node]);
+    }
+    sees(&here, 1, 0).await;
+    let found = || engine.list(&["HKEYS", "shop:rooms:{room:lobby}:here"]);
+    assert!(super::until(|| found().len() == 1).await, "what it left is removed");
+}
