@@ -9,9 +9,10 @@ use ring::rand::{SecureRandom as _, SystemRandom};
 use stockade_websockets::{Audience, Order, Rooms, WeakRooms};
 use tokio::runtime::Handle;
 use tokio::sync::{Notify, mpsc, oneshot, watch};
+use tokio::time::Instant;
 
 use super::channel::Channel;
-use super::queue::Queue;
+use super::queue::{MAX_MESSAGES, Queue};
 use super::subscription::Subscription;
 use super::{presence, publisher};
 use crate::link::{Redis, lock};
@@ -40,6 +41,8 @@ pub(crate) struct Node {
     pub(crate) settings: Settings,
     rooms: WeakRooms,
     pub(crate) queue: Queue,
+    /// The time until which the log is long, because processes come back.
+    long_until: Mutex<Option<Instant>>,
     commands: mpsc::UnboundedSender<Command>,
     /// The other end, until the tasks run.
     received: Mutex<Option<mpsc::UnboundedReceiver<Command>>>,
@@ -75,6 +78,7 @@ impl Node {
             settings,
             rooms: rooms.downgrade(),
             queue: Queue::default(),
+            long_until: Mutex::new(None),
             commands,
             received: Mutex::new(Some(received)),
             is_started: AtomicBool::new(false),
@@ -132,6 +136,24 @@ impl Node {
         self.has_changed.notify_one();
     }
 
+    /// Notes that the engine did not answer. Others may have lost their connections too:
+    /// for a while the log keeps what comes out of the queues at once, or they would find
+    /// its end alone.
+    pub(crate) fn note_outage(&self) {
+        *lock(&self.long_until) = Some(Instant::now() + LONG);
+    }
+
+    /// Returns the number of messages that the log keeps now.
+    pub(crate) fn log_messages(&self) -> usize {
+        let mut long_until = lock(&self.long_until);
+        *long_until = long_until.filter(|until| *until > Instant::now());
+        if long_until.is_none() {
+            return self.settings.log_messages;
+        }
+        let queues = self.nodes.load(Ordering::Relaxed).clamp(1, MAX_LONG);
+        self.settings.log_messages.max(queues * MAX_MESSAGES)
+    }
+
     /// Waits until a channel is heard; returns at once for one that is not open.
     pub(crate) async fn heard(&self, channel: Channel) {
         let (told, is_heard) = oneshot::channel();
@@ -162,5 +184,8 @@ pub(crate) fn random() -> u64 {
 
 /// The time between two comparisons of all channels with the engine.
 pub(crate) const COMPARE: Duration = Duration::from_secs(30);
+/// The time after an outage in which the log is long, and for how many queues at most.
+const LONG: Duration = Duration::from_secs(15);
+const MAX_LONG: usize = 16;
 /// The time that the engine has for an answer.
 pub(crate) const DEADLINE: Duration = Duration::from_millis(500);

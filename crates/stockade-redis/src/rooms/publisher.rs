@@ -60,6 +60,7 @@ async fn publish_group(node: &Arc<Node>, channel: Channel, messages: &[Vec<u8>])
     let mut refusals = 0;
     loop {
         let Err(error) = try_publish(node, &channel, messages).await else { return };
+        node.note_outage();
         if let LinkError::Failed(cause) = &error
             && !cause.is_io_error()
             && !cause.is_connection_dropped()
@@ -92,7 +93,7 @@ async fn try_publish(
         format!("{:x}", random()).into_bytes(),
         millis(settings.life()).into_bytes(),
         millis(settings.log_time).into_bytes(),
-        settings.log_messages.to_string().into_bytes(),
+        node.log_messages().to_string().into_bytes(),
     ];
     arguments.extend_from_slice(messages);
     redis.run_on(&PUBLISH, &[&keys.head, &keys.log, &name], &arguments, DEADLINE).await

@@ -115,7 +115,7 @@ impl Queue {
 }
 
 /// The messages that wait at most, and their bytes: 8 MiB.
-const MAX_MESSAGES: usize = 4_096;
+pub(crate) const MAX_MESSAGES: usize = 4_096;
 const MAX_BYTES: usize = 8_388_608;
 /// The length of a message: 64 KiB.
 const MAX_MESSAGE: usize = 65_536;

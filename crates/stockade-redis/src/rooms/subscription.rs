@@ -234,7 +234,7 @@ impl Subscription {
     fn finish(&mut self, done: Done) {
         match done {
             Done::Connected(None) => {
-                self.next_attempt = Some(Instant::now() + self.backoff.wait());
+                self.wait();
             }
             Done::Connected(Some((connection, engine))) => {
                 self.backoff = Backoff::new();
@@ -313,11 +313,17 @@ impl Subscription {
         self.to_read.extend(names.map(|name| (name.clone(), purpose)));
     }
 
+    /// Waits before the next attempt to connect, for a second at most: the log reaches
+    /// for a short time.
+    fn wait(&mut self) {
+        self.next_attempt = Some(Instant::now() + self.backoff.wait().min(LONGEST_WAIT));
+    }
+
     /// Gives the connection up; the next one is made at once.
     pub(super) fn lose(&mut self) {
         self.connection = None;
         self.subscribed.clear();
-        self.next_attempt = Some(Instant::now() + self.backoff.wait());
+        self.wait();
     }
 
     fn hear(&mut self, messages: Option<Vec<Msg>>) {
@@ -429,6 +435,7 @@ const TICK: Duration = Duration::from_millis(250);
 /// The silence after which the engine is pinged, and the time for its answer.
 const SILENCE: Duration = Duration::from_secs(1);
 const PING_DEADLINE: Duration = Duration::from_secs(1);
+const LONGEST_WAIT: Duration = Duration::from_secs(1);
 /// The time for a subscription.
 const CONFIRMED: Duration = Duration::from_secs(5);
 /// The names that are subscribed at once, and messages that are taken at once.
