@@ -1,5 +1,6 @@
 //! Reading a channel's position and log, and what follows from it.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -11,8 +12,9 @@ use super::channel::{Channel, Keys};
 use super::envelope::Envelope;
 use super::listening::{Answer, Position, Question};
 use super::node::{DEADLINE, Node, random};
+use super::open_channel::deliver;
 use super::script::READ;
-use super::subscription::{Purpose, Subscription, deliver};
+use super::subscription::{Purpose, Subscription};
 use crate::error::LinkError;
 use crate::link::lock;
 use crate::script::millis;
@@ -84,7 +86,7 @@ pub(super) async fn since(node: &Node, room: &str, id: &str) -> Result<History, 
         ask(node, &name, String::new(), &question, MOST_HISTORY).await?.answer;
     let mut is_complete = position.epoch == after.epoch && position.number >= after.number;
     let mut last = after.number;
-    let mut senders = std::collections::HashMap::new();
+    let mut senders = HashMap::new();
     let mut past = Vec::new();
     for (number, bytes) in messages {
         is_complete &= number == last + 1;

@@ -4,13 +4,16 @@
 // - `channel`, `envelope`: the names and the form of messages in the engine.
 // - `script`: what the engine does in one step.
 // - `node`: what the three tasks share: `publisher` empties the `queue`, `subscription`
-//   hears, with `listening` (which messages are delivered) and `log` (what is read where
-//   some are missing), and `presence` writes the members.
+//   hears on a `connection` for each `open_channel`, with `listening` (which messages are
+//   delivered) and `log` (what is read where some are missing), and `presence` writes the
+//   members.
 mod channel;
+mod connection;
 mod envelope;
 mod listening;
 mod log;
 mod node;
+mod open_channel;
 mod presence;
 mod publisher;
 mod queue;

@@ -2,31 +2,27 @@
 //! of its own.
 
 use std::collections::{HashMap, HashSet, VecDeque};
-use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
-use std::task::Poll;
 use std::time::Duration;
 
-use futures_core::Stream as _;
 use redis::Msg;
-use redis::aio::{PubSub, PubSubSink, PubSubStream};
-use stockade_websockets::Order;
-use tokio::sync::{mpsc, oneshot};
+use redis::aio::PubSub;
+use tokio::sync::mpsc;
 use tokio::task::JoinSet;
-use tokio::time::{Instant, MissedTickBehavior, interval, timeout};
+use tokio::time::{Instant, MissedTickBehavior, interval};
 
-use super::channel::Channel;
-use super::envelope::{Envelope, Heard, UNNUMBERED};
+use super::connection::{Changes, Connection, next, ping};
+use super::envelope::Heard;
 use super::listening::{Listening, Position, Question, Step};
 use super::log::{Read, read};
 use super::node::{COMPARE, Command, Node};
+use super::open_channel::{OpenChannel, deliver};
 use super::presence;
 use crate::backoff::Backoff;
 
 pub(crate) struct Subscription {
     pub(super) node: Arc<Node>,
-    pub(super) channels: HashMap<String, Open>,
+    pub(super) channels: HashMap<String, OpenChannel>,
     connection: Option<Connection>,
     /// The names that the engine has confirmed.
     subscribed: HashSet<String>,
@@ -48,24 +44,6 @@ pub(crate) struct Subscription {
     births: u64,
 }
 
-/// A channel with members here.
-pub(super) struct Open {
-    pub(super) channel: Channel,
-    /// Tells it from one of the same name that was closed.
-    pub(super) birth: u64,
-    pub(super) listening: Listening,
-    is_ready: bool,
-    waiting: Vec<oneshot::Sender<()>>,
-}
-
-struct Connection {
-    number: u64,
-    sink: PubSubSink,
-    stream: PubSubStream,
-    last_heard: Instant,
-    is_pinged: bool,
-}
-
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Purpose {
     /// Messages wait for the answer.
@@ -78,7 +56,7 @@ pub(super) enum Purpose {
 pub(super) enum Done {
     Connected(Option<(PubSub, Option<String>)>),
     /// The names were subscribed or unsubscribed on the connection of this number.
-    Changed(u64, Vec<String>, bool),
+    Changed(u64, Changes, bool),
     Pinged(u64, bool),
     Engine(Option<String>),
     Read(String, u64, Purpose, Question, Option<Read>),
@@ -133,7 +111,7 @@ impl Subscription {
             Command::Open(channel) => {
                 let name = self.node.name(&channel);
                 self.births += 1;
-                let open = Open {
+                let open = OpenChannel {
                     channel,
                     birth: self.births,
                     listening: Listening::default(),
@@ -186,29 +164,20 @@ impl Subscription {
         }
         let Some(connection) = &self.connection else { return };
         let batch: Vec<String> = self.changes.iter().take(MAX_BATCH).cloned().collect();
-        let (mut on, mut off) = (Vec::new(), Vec::new());
-        for name in &batch {
-            self.changes.remove(name);
-            match (self.channels.contains_key(name), self.subscribed.contains(name)) {
-                (true, false) => on.push(name.clone()),
-                (false, true) => off.push(name.clone()),
-                _ => {}
+        let mut changes = Changes::default();
+        for name in batch {
+            self.changes.remove(&name);
+            match (self.channels.contains_key(&name), self.subscribed.contains(&name)) {
+                (true, false) => changes.on.push(name),
+                (false, true) => changes.off.push(name),
+                _ => changes.same.push(name),
             }
         }
-        let (mut sink, number) = (connection.sink.clone(), connection.number);
+        let (sink, number) = (connection.sink.clone(), connection.number);
         self.is_changing = true;
         self.work.spawn(async move {
-            let changing = async {
-                if !off.is_empty() {
-                    sink.unsubscribe(&off).await?;
-                }
-                if !on.is_empty() {
-                    sink.subscribe(&on).await?;
-                }
-                Ok::<_, redis::RedisError>(())
-            };
-            let is_done = timeout(CONFIRMED, changing).await.is_ok_and(|outcome| outcome.is_ok());
-            Done::Changed(number, batch, is_done)
+            let is_done = changes.make(sink).await;
+            Done::Changed(number, changes, is_done)
         });
     }
 
@@ -238,6 +207,9 @@ impl Subscription {
             }
             Done::Connected(Some((connection, engine))) => {
                 self.backoff = Backoff::new();
+                if engine.is_none() {
+                    self.next_comparison = Instant::now() + TICK;
+                }
                 self.judge_engine(engine);
                 let (sink, stream) = connection.split();
                 let (number, last_heard) = (self.births, Instant::now());
@@ -247,7 +219,7 @@ impl Subscription {
                 self.subscribed.clear();
                 self.changes = self.channels.keys().cloned().collect();
             }
-            Done::Changed(number, names, is_done) => {
+            Done::Changed(number, changes, is_done) => {
                 self.is_changing = false;
                 if self.connection.as_ref().is_none_or(|it| it.number != number) {
                     return;
@@ -255,9 +227,7 @@ impl Subscription {
                 if !is_done {
                     return self.lose();
                 }
-                for name in names {
-                    self.confirmed(name);
-                }
+                self.changed(changes);
             }
             Done::Pinged(number, is_answered) => {
                 if let Some(it) = self.connection.as_mut().filter(|it| it.number == number) {
@@ -281,19 +251,22 @@ impl Subscription {
         }
     }
 
-    /// Notes that a name is subscribed or not, as it was wanted.
-    fn confirmed(&mut self, name: String) {
-        let Some(open) = self.channels.get_mut(&name) else {
-            self.subscribed.remove(&name);
-            return;
-        };
-        if self.node.settings.is_numbered {
-            open.listening.begin();
-            self.to_read.push_back((name.clone(), Purpose::Fill));
-        } else {
-            open.ready(&self.node);
+    /// Takes over changes that the engine has confirmed. A channel may have been opened or
+    /// closed since; then it is among the changes again.
+    fn changed(&mut self, changes: Changes) {
+        for name in &changes.off {
+            self.subscribed.remove(name);
         }
-        self.subscribed.insert(name);
+        self.subscribed.extend(changes.on.iter().cloned());
+        for name in changes.on.into_iter().chain(changes.same) {
+            let Some(open) = self.channels.get_mut(&name) else { continue };
+            if self.node.settings.is_numbered {
+                open.listening.begin();
+                self.to_read.push_back((name, Purpose::Fill));
+            } else {
+                open.ready(&self.node);
+            }
+        }
     }
 
     /// Notes the run of the engine; returns true if it is another one than before, so
@@ -355,11 +328,8 @@ impl Subscription {
         let Some(connection) = &mut self.connection else { return };
         if !connection.is_pinged && now - connection.last_heard >= SILENCE {
             connection.is_pinged = true;
-            let (mut sink, number) = (connection.sink.clone(), connection.number);
-            self.work.spawn(async move {
-                let answer = timeout(PING_DEADLINE, sink.ping::<redis::Value>()).await;
-                Done::Pinged(number, answer.is_ok_and(|answer| answer.is_ok()))
-            });
+            let (sink, number) = (connection.sink.clone(), connection.number);
+            self.work.spawn(async move { Done::Pinged(number, ping(sink).await) });
         }
         if now >= self.next_comparison {
             self.next_comparison = now + COMPARE;
@@ -379,66 +349,13 @@ impl Subscription {
     }
 }
 
-impl Open {
-    /// Notes that the channel is heard, or closed.
-    pub(super) fn ready(&mut self, node: &Node) {
-        if !std::mem::replace(&mut self.is_ready, true) {
-            node.opening.fetch_sub(1, Ordering::AcqRel);
-        }
-        for waiting in self.waiting.drain(..) {
-            let _ = waiting.send(());
-        }
-    }
-}
-
-/// Gives a message to the members here, unless they have it.
-pub(super) fn deliver(
-    node: &Node,
-    channel: &Channel,
-    epoch: &str,
-    number: u64,
-    envelope: &Envelope<'_>,
-) {
-    if envelope.node == node.id && node.settings.order == Order::Local {
-        return;
-    }
-    let Some(rooms) = node.rooms() else { return };
-    let (audience, text, except) = (channel.audience(), envelope.text, envelope.except);
-    if epoch == UNNUMBERED {
-        rooms.deliver(audience, text, except);
-    } else {
-        rooms.deliver_with_id(audience, &format!("{epoch}-{number}"), text, except);
-    }
-}
-
-/// Waits for messages, and takes those that are there; `None` when the connection has
-/// ended.
-async fn next(connection: &mut Option<Connection>) -> Option<Vec<Msg>> {
-    let Some(connection) = connection else { return std::future::pending().await };
-    let mut messages = Vec::new();
-    std::future::poll_fn(|cx| {
-        while messages.len() < MAX_BATCH {
-            match Pin::new(&mut connection.stream).poll_next(cx) {
-                Poll::Ready(Some(message)) => messages.push(message),
-                Poll::Ready(None) if messages.is_empty() => return Poll::Ready(None),
-                Poll::Pending if messages.is_empty() => return Poll::Pending,
-                _ => break,
-            }
-        }
-        Poll::Ready(Some(std::mem::take(&mut messages)))
-    })
-    .await
-}
-
 /// The time between two looks at what is due.
 const TICK: Duration = Duration::from_millis(250);
-/// The silence after which the engine is pinged, and the time for its answer.
+/// The silence after which the engine is pinged.
 const SILENCE: Duration = Duration::from_secs(1);
-const PING_DEADLINE: Duration = Duration::from_secs(1);
+/// The longest wait between attempts to connect.
 const LONGEST_WAIT: Duration = Duration::from_secs(1);
-/// The time for a subscription.
-const CONFIRMED: Duration = Duration::from_secs(5);
-/// The names that are subscribed at once, and messages that are taken at once.
+/// The names that are subscribed at once.
 const MAX_BATCH: usize = 256;
 /// The channels that are read at the same time.
 const MAX_READS: usize = 64;

@@ -205,3 +205,25 @@ async fn nothing_is_left_behind() {
     let clients = || engine.admin(&["CLIENT", "LIST"]).lines().count();
     assert!(until(|| clients() == 1).await, "{}", engine.admin(&["CLIENT", "LIST"]));
 }
+
+/// A room that is left and joined all the time is heard whenever somebody is in it.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_room_that_is_left_and_joined_again_is_heard() {
+    let Some(engine) = Engine::start() else { return };
+    let [here, there] = [(), ()].map(|()| Process::open(&engine.url()));
+    let _other = here.join("lobby").await;
+    for round in 0..50 {
+        for _ in 0..round % 4 {
+            drop(there.enter("lobby"));
+            tokio::time::sleep(Duration::from_micros(round * 30)).await;
+        }
+        let client = there.join("lobby").await;
+        here.rooms.broadcast(Audience::Room("lobby"), round.to_string());
+        client.has(&round.to_string()).await;
+        assert_eq!(client.texts().len(), 1);
+    }
+    assert_eq!(there.gaps(), []);
+    drop(there);
+    let count = || engine.list(&["PUBSUB", "NUMSUB", "shop:rooms:{room:lobby}"]);
+    assert!(until(|| count()[1] == ":1").await, "{:?}", count());
+}

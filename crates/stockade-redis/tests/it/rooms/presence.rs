@@ -24,10 +24,10 @@ async fn sees(process: &Process, members: usize, stale: usize) {
 }
 
 /// A process that dies without a word: its tasks end, and its members stay written.
-fn die(url: String, members: usize) {
+fn die(url: &str, members: usize) {
     let runtime = Runtime::new().unwrap();
     runtime.block_on(async {
-        let process = Process::open(&url);
+        let process = Process::open(url);
         let mut clients = Vec::new();
         for _ in 0..members {
             clients.push(process.join("lobby").await);
@@ -36,7 +36,7 @@ fn die(url: String, members: usize) {
         let written = process.rooms.members("lobby").len();
         assert_eq!(written, members);
         // Until the other process sees them, they are not written.
-        let other = Process::open(&url);
+        let other = Process::open(url);
         sees(&other, members + 1, 0).await;
         tokio::spawn(async move {
             let _kept = (process, clients);
@@ -79,7 +79,7 @@ async fn a_process_that_died_is_out_after_its_lease() {
     let _client = here.join("lobby").await;
     sees(&here, 1, 0).await;
     let url = engine.url();
-    tokio::task::spawn_blocking(move || die(url, 2)).await.unwrap();
+    tokio::task::spawn_blocking(move || die(&url, 2)).await.unwrap();
     // The times of the leases are those of the engine: here they pass at once.
     let nodes = engine.list(&["KEYS", "*:nodes"]).remove(0);
     let found = engine.list(&["HKEYS", "shop:rooms:{room:lobby}:here"]);
