@@ -38,6 +38,56 @@
 //! [`write_timeout`]: WebSocketOptions#structfield.write_timeout
 //! [`close_timeout`]: WebSocketOptions#structfield.close_timeout
 //!
+//! # Rooms of many processes
+//!
+//! [`Rooms`] know the members of one process. With a [`Backplane`] a broadcast reaches
+//! those of all processes; the feature `redis` of the facade has one, and a
+//! [`MemoryHub`] joins several `Rooms` of a test. What a backplane could not deliver is
+//! told to [`Rooms::on_gap`], and [`Rooms::try_broadcast`] fails for what it does not
+//! take.
+//!
+//! ```
+//! # #[tokio::main]
+//! # async fn main() -> Result<(), stockade::ApiError> {
+//! use stockade::websockets::{Audience, MemoryHub, Order, RoomLimits, Rooms};
+//!
+//! let hub = MemoryHub::new(Order::Room);
+//! let here = Rooms::with_backplane(RoomLimits::new(), hub.backplane());
+//! let there = Rooms::with_backplane(RoomLimits::new(), hub.backplane());
+//! there.broadcast(Audience::Room("lobby"), "hello");
+//! assert_eq!(here.count_everywhere("lobby").await?, 0);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! An own backplane has to publish; all else has defaults:
+//!
+//! ```
+//! use stockade::websockets::{Audience, Backplane, Published, RoomLimits, Rooms, SocketId};
+//! use tokio::sync::broadcast::Sender;
+//!
+//! /// Gives texts to a task that sends them to the other processes.
+//! struct ToOthers(Sender<(String, Vec<u8>)>);
+//!
+//! impl Backplane for ToOthers {
+//!     fn publish(
+//!         &self,
+//!         audience: Audience<'_>,
+//!         text: &stockade::bytes::Bytes,
+//!         _except: Option<SocketId>,
+//!     ) -> Published {
+//!         // Nobody may be listening yet.
+//!         let _ = self.0.send((audience.to_string(), text.to_vec()));
+//!         Published::SENT
+//!     }
+//! }
+//!
+//! let (sender, mut sent) = tokio::sync::broadcast::channel(16);
+//! let rooms = Rooms::with_backplane(RoomLimits::new(), ToOthers(sender));
+//! rooms.broadcast(Audience::All, "hello");
+//! assert_eq!(sent.try_recv(), Ok(("all members".to_owned(), b"hello".to_vec())));
+//! ```
+//!
 //! # Beyond the specification
 //!
 //! Choices where the specification is silent:
