@@ -14,12 +14,13 @@ pub struct Loopback {
 }
 
 impl Loopback {
-    /// Makes a connection of a route, with the default options; `None` if the system has
+    /// Makes a connection of a route, whose queue has no bound; `None` if the system has
     /// no random bytes.
     #[must_use]
     pub fn open(route: &str) -> Option<(WebSocket, Self)> {
         let id = SocketId::random().ok()?;
-        let (socket, end) = pair(id, &Arc::new(WebSocketOptions::new()), route.into(), None, None);
+        let options = WebSocketOptions::new().send_queue(u64::MAX);
+        let (socket, end) = pair(id, &Arc::new(options), route.into(), None, None);
         Some((socket, Self { end }))
     }
 

@@ -113,7 +113,7 @@ impl RedisRooms {
     /// Publishes without numbers and without a log, for messages that are many and soon
     /// out of date, such as the places of cursors. Default: off.
     ///
-    /// What is published while a process does not hear is lost to it, without a
+    /// A message that is published while a process does not hear is lost to it, without a
     /// [`Gap`](stockade_websockets::Gap), and there is no history.
     #[must_use]
     pub fn at_most_once(mut self) -> Self {

@@ -48,6 +48,6 @@ pub(super) fn deliver(
     if epoch == UNNUMBERED {
         rooms.deliver(audience, text, except);
     } else {
-        rooms.deliver_with_id(audience, &format!("{epoch}-{number}"), text, except);
+        rooms.deliver_with_id(audience, format_args!("{epoch}-{number}"), text, except);
     }
 }

@@ -130,13 +130,13 @@ impl Rooms {
     pub fn deliver_with_id(
         &self,
         audience: Audience<'_>,
-        id: &str,
+        id: impl fmt::Display,
         text: impl Into<String>,
         except: Option<SocketId>,
     ) {
         let text = text.into();
         match self.inner.with_ids.get() {
-            Some(with_id) => self.deliver(audience, with_id(id, &text), except),
+            Some(with_id) => self.deliver(audience, with_id(&id.to_string(), &text), except),
             None => self.deliver(audience, text, except),
         }
     }

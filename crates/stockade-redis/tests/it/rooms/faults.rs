@@ -143,20 +143,29 @@ async fn a_process_that_does_not_hear_catches_up() {
     let proxy = Proxy::to(engine.port).await;
     let [here, there] = [engine.url(), url(proxy.port)].map(|url| Process::open(&url));
     let (_own, deaf) = (here.join("lobby").await, there.join("lobby").await);
-    let text = "x".repeat(2_000);
-    for (messages, is_gap) in [(80, false), (1_000, true)] {
-        let before = deaf.texts().len();
+    let text = "x".repeat(500);
+    let mut round = async |name: &str, messages: usize| {
+        let (before, missed) = (deaf.texts().len(), there.gaps().iter().flatten().sum::<u64>());
         proxy.silence();
         for number in 0..messages {
-            here.rooms.broadcast(Audience::Room("lobby"), format!("{messages} {number} {text}"));
+            here.rooms.broadcast(Audience::Room("lobby"), format!("{name} {number} {text}"));
         }
-        deaf.has(&format!("{messages} {} {text}", messages - 1)).await;
-        let got = deaf.texts().len() - before;
+        deaf.has(&format!("{name} {} {text}", messages - 1)).await;
+        let missing = messages - (deaf.texts().len() - before);
         once(&deaf.texts());
-        let missed: u64 = there.gaps().iter().flatten().sum();
-        let missing = u64::try_from(messages - got).unwrap();
-        assert_eq!((missing, missed > 0), (missed, is_gap), "of {messages}");
+        let missed = there.gaps().iter().flatten().sum::<u64>() - missed;
+        assert_eq!(u64::try_from(missing).unwrap(), missed, "of {messages}");
+        missing
+    };
+    assert_eq!(round("few", 80).await, 0, "the log reaches");
+    // A machine that is so busy that the engine answers late has a long log for 15 s.
+    for attempt in 0..5 {
+        if round(&format!("many {attempt}"), 1_000).await > 0 {
+            return;
+        }
+        Talk::pause(5_000).await;
     }
+    panic!("a log of 100 has kept 1,000 messages");
 }
 
 /// Numbers that go back, as after a failover to a replica that lagged.
