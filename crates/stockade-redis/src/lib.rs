@@ -37,9 +37,9 @@ mod revocations;
 mod rooms;
 mod script;
 mod sentinel;
+mod sessions;
 mod slots;
 mod target;
-mod sessions;
 #[cfg(feature = "tls")]
 mod tls;
 
@@ -48,8 +48,8 @@ pub use idempotency::RedisIdempotencyStore;
 pub use link::Redis;
 pub use options::RedisOptions;
 pub use rate_limits::RedisRateLimits;
-pub use sessions::RedisSessionStore;
 pub use rooms::RedisRooms;
+pub use sessions::RedisSessionStore;
 
 /// The commands that this crate sends, with those of its scripts, as an ACL of the
 /// engine names them.
