@@ -29,8 +29,9 @@
 //!
 //! # Many processes
 //!
-//! `many_processes`, with the feature `redis`, says how rate limits and rooms are shared
-//! on Valkey or Redis, and what happens when that is gone.
+//! `many_processes`, with the feature `redis`, says how rate limits, sessions,
+//! revoked tokens and rooms are shared on Valkey or Redis, and what happens when that is
+//! gone.
 //!
 //! # REST resources
 //!
