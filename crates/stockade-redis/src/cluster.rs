@@ -70,7 +70,8 @@ impl Redis {
     /// gone. All nodes are logged in to as the first address says. The user needs
     /// [`CLUSTER_COMMANDS`](crate::CLUSTER_COMMANDS) too.
     ///
-    /// [`Redis::health`] is down while any master is.
+    /// [`Redis::health`] is down while any master is, and
+    /// [`RedisOptions::max_in_flight`] is for each.
     ///
     /// # Errors
     /// Fails for what is seen without a network: no address, one that is none,
