@@ -12,17 +12,17 @@ use stockade_middleware::idempotency::{
     Claim, Idempotency, IdempotencyStore as _, ScopedKey, Taken,
 };
 use stockade_middleware::with_idempotency;
-use stockade_redis::{Redis, RedisIdempotencyStore, RedisOptions};
+use stockade_redis::RedisIdempotencyStore;
 use stockade_routing::{App, Router, RouterOptions};
 use stockade_testing::conformance;
 use tokio::task::JoinSet;
 
 use crate::engine::Engine;
+use crate::stores::linked;
 
 /// Opens a store whose deadline a busy machine keeps.
 fn open(url: &str) -> RedisIdempotencyStore {
-    let redis = Redis::open(url, RedisOptions::new().prefix("shop")).unwrap();
-    redis.idempotency().deadline(Duration::from_secs(10))
+    linked(url).idempotency().deadline(Duration::from_secs(10))
 }
 
 /// Makes an application whose handler counts its runs, and never ends for `hang`.
@@ -49,6 +49,19 @@ async fn send(app: &App, key: &str, text: &'static str) -> String {
     let response = app.handle(Request::from(request)).await;
     let (status, body) = (response.status().as_u16(), response.into_body());
     format!("{status} {}", String::from_utf8_lossy(&body.collect(1 << 20).await.unwrap()))
+}
+
+/// Sends a request again where a busy machine has kept the store from answering in its
+/// second, which is before the handler.
+async fn until_answered(app: &App, key: &str) -> String {
+    loop {
+        let answer = send(app, key, "a").await;
+        if !answer.starts_with("503") {
+            return answer;
+        }
+        // The link needs the processor to come back.
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -78,7 +91,8 @@ async fn of_twenty_duplicates_over_three_processes_one_runs() {
                 let mut duplicates = JoinSet::new();
                 for number in 0..20 {
                     let app = Arc::clone(&apps[number % 3]);
-                    duplicates.spawn(async move { send(&app, &format!("k-{key}"), "a").await });
+                    duplicates
+                        .spawn(async move { until_answered(&app, &format!("k-{key}")).await });
                 }
                 for answer in duplicates.join_all().await {
                     assert_eq!(answer, "200 a");

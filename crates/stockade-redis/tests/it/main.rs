@@ -16,11 +16,13 @@ mod faults;
 mod idempotency;
 mod link;
 mod long;
+mod models;
 mod proxy;
 mod rate_limits;
 mod revocations;
 mod rooms;
 mod sentinel;
 mod sessions;
+mod stores;
 #[cfg(feature = "tls")]
 mod tls;

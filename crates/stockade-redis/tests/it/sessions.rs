@@ -11,17 +11,17 @@ use stockade_middleware::SessionCookie;
 use stockade_middleware::sessions::{
     NewSession, SessionKey, SessionStore as _, SessionWrite, Sessions,
 };
-use stockade_redis::{Redis, RedisOptions, RedisSessionStore};
+use stockade_redis::RedisSessionStore;
 use stockade_testing::conformance;
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
 use crate::engine::Engine;
+use crate::stores::linked;
 
 /// Opens a store whose deadline a busy machine keeps.
 fn open(engine: &Engine) -> RedisSessionStore {
-    let redis = Redis::open(&engine.url(), RedisOptions::new().prefix("shop")).unwrap();
-    redis.sessions().deadline(Duration::from_secs(10))
+    linked(&engine.url()).sessions().deadline(Duration::from_secs(10))
 }
 
 /// The sessions of a process, which count.
@@ -59,14 +59,17 @@ async fn of_ten_thousand_changes_none_is_lost() {
         ids.push(nodes[0].begin(Some(&subject), &0).await.unwrap().id().unwrap());
     }
     let (begin, contended) = (Instant::now(), Arc::new(AtomicUsize::new(0)));
-    // A store has a second for its answer, also on a busy machine.
-    let at_once = Arc::new(Semaphore::new(300));
+    // A store has a second for its answer, which a busy machine may not keep: of such a
+    // change nobody knows.
+    let unknown = Arc::new(AtomicUsize::new(0));
+    let at_once = Arc::new(Semaphore::new(100));
     let mut changes = JoinSet::new();
     for number in 0..10_000 {
-        // Of each of 20 sessions about 15 are under way at a time.
+        // Of each of 20 sessions about 5 are under way at a time.
         let session = number / 2_000 * 20 + number % 20;
         let (id, node) = (ids[session], nodes[number % 3].clone());
-        let (contended, at_once) = (Arc::clone(&contended), Arc::clone(&at_once));
+        let [contended, unknown] = [&contended, &unknown].map(Arc::clone);
+        let at_once = Arc::clone(&at_once);
         changes.spawn(async move {
             let _place = at_once.acquire().await.unwrap();
             loop {
@@ -76,6 +79,10 @@ async fn of_ten_thousand_changes_none_is_lost() {
                     Err(error) if error.status() == 409 => {
                         contended.fetch_add(1, Ordering::Relaxed);
                     }
+                    Err(error) if error.status() == 503 => {
+                        unknown.fetch_add(1, Ordering::Relaxed);
+                        return;
+                    }
                     Err(error) => panic!("{error}"),
                 }
             }
@@ -84,14 +91,14 @@ async fn of_ten_thousand_changes_none_is_lost() {
     changes.join_all().await;
     let mut sum = 0;
     for id in &ids {
-        let count = nodes[1].load(id).await.unwrap().unwrap().into_data();
-        assert_eq!(count, 100);
-        sum += count;
+        sum += nodes[1].load(id).await.unwrap().unwrap().into_data();
     }
+    let [contended, unknown] = [contended, unknown].map(|it| it.load(Ordering::Relaxed));
+    let least = 10_000 - u64::try_from(unknown).unwrap();
+    assert!((least..=10_000).contains(&sum), "{sum} of at least {least}");
     eprintln!(
-        "10,000 changes of 100 sessions over 3 links: {sum} are there, {} conflicts were sent \
-         again, in {:?}",
-        contended.load(Ordering::Relaxed),
+        "10,000 changes of 100 sessions over 3 links: {sum} are there, {unknown} of unknown \
+         outcome, {contended} conflicts were sent again, in {:?}",
         begin.elapsed()
     );
 }

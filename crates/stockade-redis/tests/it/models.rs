@@ -1,0 +1,138 @@
+//! The stores in memory are the models: the same random calls to both have the same
+//! outcomes. Times, which two clocks measure, are left to the suites of promises.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use stockade_auth::SessionId;
+use stockade_middleware::idempotency::{
+    Claim, IdempotencyStore, MemoryIdempotencyStore, ScopedKey,
+};
+use stockade_middleware::sessions::{
+    MemorySessionStore, NewSession, ReplacedSession, SessionKey, SessionStore, SubjectKey,
+};
+
+use crate::engine::Engine;
+use crate::stores::linked;
+
+/// Random numbers; those of a failure are its seed.
+struct Numbers(u64);
+
+impl Numbers {
+    fn below(&mut self, end: u64) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0 % end
+    }
+
+    fn byte(&mut self, end: u64) -> u8 {
+        u8::try_from(self.below(end)).unwrap()
+    }
+
+    fn record(&mut self) -> Bytes {
+        let length = usize::try_from(self.below(30)).unwrap();
+        vec![self.byte(256); length].into()
+    }
+}
+
+const LONG: Duration = Duration::from_secs(600);
+const SEEDS: [u64; 4] = [1, 7, 4_711, 0x2545_f491_4f6c_dd1d];
+
+/// The steps of a seed: many more by `cargo xtask redis --long`.
+fn steps() -> u32 {
+    if std::env::var("STOCKADE_REDIS_LONG").is_ok() { 25_000 } else { 1_000 }
+}
+
+async fn call_idempotency(store: &impl IdempotencyStore, numbers: &mut Numbers) -> String {
+    let (key, owner) = (numbers.byte(6), numbers.byte(2));
+    let key = ScopedKey::from_hashes([key; 32], [owner; 32]);
+    let nonce = [numbers.byte(3); 16];
+    let remember_crash = (numbers.below(2) == 0).then_some(LONG);
+    let fingerprint = [numbers.byte(2); 32];
+    let claim = Claim { fingerprint, nonce, lease: LONG, remember_crash };
+    let call = numbers.below(6);
+    let told = |outcome: Result<bool, _>| format!("{:?}", outcome.map_err(is_full));
+    match call {
+        0..=2 => format!("{:?}", store.take(&key, &claim).await.map_err(is_full)),
+        3 => told(store.renew(&key, &claim).await),
+        4 => told(store.complete(&key, &nonce, numbers.record(), LONG).await),
+        _ => told(store.free(&key, &nonce).await),
+    }
+}
+
+fn is_full(error: stockade_middleware::idempotency::StoreDown) -> bool {
+    assert!(error.is_full(), "{error}");
+    true
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn idempotency_keys_are_as_in_memory() {
+    let Some(engine) = Engine::start() else { return };
+    for seed in SEEDS {
+        engine.admin(&["FLUSHALL"]);
+        let redis = linked(&engine.url()).idempotency();
+        let redis = redis.deadline(Duration::from_secs(10)).max_keys_per_owner(4);
+        let model = MemoryIdempotencyStore::new().max_keys_per_owner(4);
+        let mut numbers = [Numbers(seed), Numbers(seed)];
+        for step in 0..steps() {
+            let [one, two] = &mut numbers;
+            let actual = call_idempotency(&redis, one).await;
+            let expected = call_idempotency(&model, two).await;
+            assert_eq!(actual, expected, "step {step} of {seed}");
+        }
+    }
+}
+
+async fn call_sessions(
+    store: &impl SessionStore,
+    keys: &[SessionKey],
+    numbers: &mut Numbers,
+) -> String {
+    let mut key = || keys[usize::try_from(numbers.below(6)).unwrap()];
+    let (key, other) = (key(), key());
+    let (version, subject) = (1 + numbers.below(3), ["ada", "bob"][usize::from(numbers.byte(2))]);
+    let data = numbers.record();
+    match numbers.below(9) {
+        // The key of a new session is new.
+        0..=2 => match store.load(&key).await.unwrap() {
+            Some(_) => String::new(),
+            None => {
+                let replaces = (numbers.below(2) == 0 && other != key)
+                    .then_some(ReplacedSession { key: other, version });
+                let subject = (numbers.below(3) > 0).then_some(subject);
+                let (idle, lifetime) = (LONG, LONG);
+                let new = NewSession { subject, data, idle, lifetime, replaces };
+                format!("{:?}", store.create(&key, new).await.unwrap())
+            }
+        },
+        3 | 4 => format!("{:?}", store.update(&key, version, data, LONG).await.unwrap()),
+        5 => format!("{:?}", store.touch(&key, LONG).await.unwrap()),
+        6 => format!("{:?}", store.destroy(&key).await.unwrap()),
+        7 if version == 3 => {
+            format!("{:?}", store.destroy_all(&SubjectKey::of(subject)).await.unwrap())
+        }
+        _ => {
+            let stored = store.load(&key).await.unwrap();
+            format!("{:?}", stored.map(|it| (it.subject, it.data, it.version)))
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn sessions_are_as_in_memory() {
+    let Some(engine) = Engine::start() else { return };
+    for seed in SEEDS {
+        engine.admin(&["FLUSHALL"]);
+        let redis = linked(&engine.url()).sessions().deadline(Duration::from_secs(10));
+        let model = MemorySessionStore::new();
+        let keys = [0; 6].map(|_| SessionKey::of(&SessionId::generate().unwrap()));
+        let mut numbers = [Numbers(seed), Numbers(seed)];
+        for step in 0..steps() {
+            let [one, two] = &mut numbers;
+            let actual = call_sessions(&redis, &keys, one).await;
+            let expected = call_sessions(&model, &keys, two).await;
+            assert_eq!(actual, expected, "step {step} of {seed}");
+        }
+    }
+}
