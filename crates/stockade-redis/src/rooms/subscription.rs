@@ -119,14 +119,14 @@ impl Subscription {
                     waiting: Vec::new(),
                 };
                 self.channels.insert(name.clone(), open);
-                self.changes.insert(name);
+                self.note_change(name);
             }
             Command::Close(channel) => {
                 let name = self.node.name(&channel);
                 if let Some(mut open) = self.channels.remove(&name) {
                     open.ready(&self.node);
                 }
-                self.changes.insert(name);
+                self.note_change(name);
             }
             Command::Ready(channel, told) => match self.channels.get_mut(&self.node.name(&channel))
             {
@@ -138,6 +138,14 @@ impl Subscription {
                     let _ = told.send(());
                 }
             },
+        }
+    }
+
+    /// Notes that a name may have to be subscribed or unsubscribed. Without a connection
+    /// that is seen when there is one, so that an outage keeps no names.
+    fn note_change(&mut self, name: String) {
+        if self.connection.is_some() {
+            self.changes.insert(name);
         }
     }
 
@@ -218,6 +226,10 @@ impl Subscription {
                     Some(Connection { number, sink, stream, last_heard, is_pinged: false });
                 self.subscribed.clear();
                 self.changes = self.channels.keys().cloned().collect();
+                // All are read when they are subscribed.
+                self.to_read.clear();
+                self.later.clear();
+                self.behind.clear();
             }
             Done::Changed(number, changes, is_done) => {
                 self.is_changing = false;
