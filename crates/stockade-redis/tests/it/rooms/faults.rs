@@ -144,7 +144,7 @@ async fn a_process_that_does_not_hear_catches_up() {
     let [here, there] = [engine.url(), url(proxy.port)].map(|url| Process::open(&url));
     let (_own, deaf) = (here.join("lobby").await, there.join("lobby").await);
     let text = "x".repeat(500);
-    let mut round = async |name: &str, messages: usize| {
+    let round = async |name: &str, messages: usize| {
         let (before, missed) = (deaf.texts().len(), there.gaps().iter().flatten().sum::<u64>());
         proxy.silence();
         for number in 0..messages {
