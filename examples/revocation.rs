@@ -36,7 +36,7 @@ struct Session {
 /// Signs in; a program in earnest asks for a password.
 async fn sign_in(secret: State<Secret>, Body(login): Body<Login>) -> Result<Value, ApiError> {
     let id = generate_token(16).map_err(ApiError::internal)?;
-    let token = generate_jwt(json!({ "sub": login.name, "jti": id }), "1h", &**secret)?;
+    let token = generate_jwt(json!({ "sub": login.name, "jti": id }), "1h", &*secret)?;
     Ok(json!({ "token": token }))
 }
 

@@ -42,7 +42,7 @@ use stockade_errors::ApiError;
 /// use stockade::middleware::health::Readiness;
 ///
 /// let away = || Some(Duration::from_secs(60));
-/// let readiness = Readiness::new().watching("cache", away).critical("database", || None);
+/// let readiness = Readiness::new().watching("cache", away).critical("database", || None::<Duration>);
 /// assert!(readiness.is_ready());
 /// assert_eq!(readiness.degraded(), ["cache"]);
 ///

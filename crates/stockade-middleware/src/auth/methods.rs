@@ -127,9 +127,8 @@ impl Auth {
     /// let options = RouterOptions::new().state(revocations);
     /// # let client = TestClient::new(create_router(api, options));
     /// let token = generate_jwt(json!({ "sub": "user:7" }), "1h", &secret)?;
-    /// let authorization = format!("Bearer {token}");
-    /// client.delete("/session").header("authorization", &authorization).await.assert_status(204);
-    /// client.delete("/session").header("authorization", &authorization).await.assert_status(401);
+    /// client.delete("/session").bearer(&token).await.assert_status(204);
+    /// client.delete("/session").bearer(&token).await.assert_status(401);
     /// # Ok(())
     /// # }
     /// ```
