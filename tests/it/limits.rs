@@ -9,7 +9,7 @@ use stockade::middleware::RateLimit;
 use stockade::middleware::rate_limit::{Charge, Policy, RateKey, RateStore, StoreFailure};
 use stockade::prelude::*;
 
-use crate::support::{app, block_on, check, header_of, request, show};
+use crate::support::{app, block_on, check, header_of, log, request, show};
 
 #[test]
 fn a_clone_counts_in_the_same_place() {
@@ -141,6 +141,25 @@ fn a_store_that_fails_lets_nothing_pass_unless_told_to() {
             assert_eq!(retry.is_some_and(|it| it == "1"), expected == UNAVAILABLE);
             assert_eq!(block_on(show(response)), expected, "{is_silent} {failure:?}");
         }
+    }
+}
+
+#[test]
+fn a_store_outside_for_whose_failure_nobody_has_chosen_is_warned_of() {
+    log::watch();
+    let limit =
+        |name: &str| RateLimit::new().name(name).store(Arc::new(Broken { is_silent: false }));
+    for (limit, name, expected) in [
+        (limit("unchosen"), "unchosen", 1),
+        (limit("chosen").on_store_failure(StoreFailure::Refuse), "chosen", 0),
+        (limit("local").on_store_failure(StoreFailure::Local { nodes: 3 }), "local", 0),
+        (RateLimit::new().name("memory"), "memory", 0),
+    ] {
+        let mut router = Router::with_options(RouterOptions::new().rate_limit(limit));
+        router.get("/x", async || "x");
+        let _app = app(router);
+        let lines = log::lines_with(&format!("the rate limit \"{name}\" refuses every request"));
+        assert_eq!(lines.len(), expected, "{lines:?}");
     }
 }
 
