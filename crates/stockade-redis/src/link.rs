@@ -258,8 +258,11 @@ impl Redis {
     }
 
     /// Returns the name of the engine's run, which is another one after a restart or a
-    /// failover.
+    /// failover; `None` in a cluster, which has several.
     pub(crate) async fn engine_run(&self) -> Option<String> {
+        if self.0.0.target.nodes().is_some() {
+            return None;
+        }
         let mut info = redis::cmd("INFO");
         info.arg("server");
         let deadline = Duration::from_millis(500);
