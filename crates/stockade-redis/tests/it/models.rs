@@ -6,7 +6,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use stockade_auth::SessionId;
 use stockade_middleware::idempotency::{
-    Claim, IdempotencyStore, MemoryIdempotencyStore, ScopedKey,
+    Claim, IdempotencyStore, MemoryIdempotencyStore, ScopedKey, StoreDown,
 };
 use stockade_middleware::sessions::{
     MemorySessionStore, NewSession, ReplacedSession, SessionKey, SessionStore, SubjectKey,
@@ -52,18 +52,18 @@ async fn call_idempotency(store: &impl IdempotencyStore, numbers: &mut Numbers) 
     let fingerprint = [numbers.byte(2); 32];
     let claim = Claim { fingerprint, nonce, lease: LONG, remember_crash };
     let call = numbers.below(6);
-    let told = |outcome: Result<bool, _>| format!("{:?}", outcome.map_err(is_full));
+    let told = |outcome: Result<bool, _>| format!("{:?}", outcome.map_err(|error| full(&error)));
     match call {
-        0..=2 => format!("{:?}", store.take(&key, &claim).await.map_err(is_full)),
+        0..=2 => format!("{:?}", store.take(&key, &claim).await.map_err(|error| full(&error))),
         3 => told(store.renew(&key, &claim).await),
         4 => told(store.complete(&key, &nonce, numbers.record(), LONG).await),
         _ => told(store.free(&key, &nonce).await),
     }
 }
 
-fn is_full(error: stockade_middleware::idempotency::StoreDown) -> bool {
+fn full(error: &StoreDown) -> &'static str {
     assert!(error.is_full(), "{error}");
-    true
+    "full"
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -95,17 +95,16 @@ async fn call_sessions(
     let data = numbers.record();
     match numbers.below(9) {
         // The key of a new session is new.
-        0..=2 => match store.load(&key).await.unwrap() {
-            Some(_) => String::new(),
-            None => {
-                let replaces = (numbers.below(2) == 0 && other != key)
-                    .then_some(ReplacedSession { key: other, version });
-                let subject = (numbers.below(3) > 0).then_some(subject);
-                let (idle, lifetime) = (LONG, LONG);
-                let new = NewSession { subject, data, idle, lifetime, replaces };
-                format!("{:?}", store.create(&key, new).await.unwrap())
+        0..=2 => {
+            if store.load(&key).await.unwrap().is_some() {
+                return String::new();
             }
-        },
+            let replaces = (numbers.below(2) == 0 && other != key)
+                .then_some(ReplacedSession { key: other, version });
+            let subject = (numbers.below(3) > 0).then_some(subject);
+            let new = NewSession { subject, data, idle: LONG, lifetime: LONG, replaces };
+            format!("{:?}", store.create(&key, new).await.unwrap())
+        }
         3 | 4 => format!("{:?}", store.update(&key, version, data, LONG).await.unwrap()),
         5 => format!("{:?}", store.touch(&key, LONG).await.unwrap()),
         6 => format!("{:?}", store.destroy(&key).await.unwrap()),
