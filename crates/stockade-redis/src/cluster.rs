@@ -3,7 +3,7 @@
 //! So a node that hangs or is gone costs the commands for its own slots and no others,
 //! and everything that is true of a link is true of each.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::convert::Infallible;
 use std::fmt;
 use std::sync::Mutex;
@@ -141,8 +141,11 @@ impl Cluster {
 
     /// Connects for subscriptions: what is published is heard at every node.
     pub(crate) async fn subscriber(&self, time: Duration) -> Result<PubSub, ConnectError> {
-        let known = self.known();
+        let mut known = self.known();
         let mut error = ConnectError::new("there is no node");
+        // Another one each time: one that is cut off from the others hears nothing.
+        let first = self.next.fetch_add(1, Ordering::Relaxed) % known.len().max(1);
+        known.rotate_left(first);
         // Those that are known are there more likely than those of the options.
         for node in known.iter().chain(&self.seeds) {
             match in_time(time, node.subscriber()).await {
@@ -264,6 +267,18 @@ impl Cluster {
             Health::Up => None,
         });
         down.map_or(Health::Up, |(since, error)| Health::Down { since, error })
+    }
+
+    /// Returns the names of the runs of all masters, of which one is new after a failover
+    /// of any. Without an answer of each there is none.
+    pub(crate) async fn engine_runs(&self) -> Option<String> {
+        let masters: Vec<Redis> =
+            lock(&self.nodes).ranges.iter().map(|(_, node)| node.clone()).collect();
+        let mut runs = BTreeSet::new();
+        for master in masters {
+            runs.insert(master.engine_run_here().await?);
+        }
+        Some(Vec::from_iter(runs).join(" "))
     }
 
     fn find(&self, slot: u16) -> Option<Redis> {

@@ -258,11 +258,16 @@ impl Redis {
     }
 
     /// Returns the name of the engine's run, which is another one after a restart or a
-    /// failover; `None` in a cluster, which has several.
+    /// failover; of a cluster those of all masters.
     pub(crate) async fn engine_run(&self) -> Option<String> {
-        if self.0.0.target.nodes().is_some() {
-            return None;
+        match self.0.0.target.nodes() {
+            Some(cluster) => cluster.engine_runs().await,
+            None => self.engine_run_here().await,
         }
+    }
+
+    /// Returns the name of this engine's run, whatever it knows of others.
+    pub(crate) async fn engine_run_here(&self) -> Option<String> {
         let mut info = redis::cmd("INFO");
         info.arg("server");
         let deadline = Duration::from_millis(500);

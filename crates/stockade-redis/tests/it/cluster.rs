@@ -17,15 +17,15 @@ use crate::proxy::Proxy;
 const SLOTS: [u16; 4] = [0, 5_461, 10_923, 16_384];
 const MASTERS: usize = SLOTS.len() - 1;
 
-struct Nodes {
+pub(crate) struct Nodes {
     /// The first three begin as masters.
-    engines: Vec<Engine>,
+    pub(crate) engines: Vec<Engine>,
     /// Leads clients to the first master, which names it as its own port.
     proxy: Proxy,
 }
 
 impl Nodes {
-    async fn start() -> Option<Self> {
+    pub(crate) async fn start() -> Option<Self> {
         let mut engines = Vec::new();
         let mut ports = Vec::new();
         let proxy = Proxy::to(0).await;
@@ -96,8 +96,23 @@ impl Nodes {
         self.engines[1..].iter().map(|it| url(it.port)).collect()
     }
 
-    fn open(&self) -> Redis {
+    pub(crate) fn open(&self) -> Redis {
         Redis::cluster(self.addresses(), RedisOptions::new().prefix("shop")).unwrap()
+    }
+
+    /// Returns the position of the master that a key has at the beginning; its replica is
+    /// three further.
+    pub(crate) fn master_of(&self, key: &str) -> usize {
+        let slot = self.engines[1].admin(&["CLUSTER", "KEYSLOT", key]);
+        let slot = slot.trim_start_matches(':').parse().unwrap();
+        (0..MASTERS).rfind(|&it| SLOTS[it] <= slot).unwrap()
+    }
+
+    /// Waits until the replica of a master has its place.
+    pub(crate) async fn failed_over(&self, master: usize) {
+        let replica = &self.engines[master + MASTERS];
+        until("a failover", || replica.admin(&["INFO", "replication"]).contains("role:master"))
+            .await;
     }
 
     /// Returns a client whose key is on the master with this number.

@@ -24,5 +24,6 @@ mod rooms;
 mod sentinel;
 mod sessions;
 mod stores;
+mod stores_beyond_one;
 #[cfg(feature = "tls")]
 mod tls;

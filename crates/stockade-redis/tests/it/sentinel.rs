@@ -9,13 +9,13 @@ use crate::engine::Engine;
 use crate::faults::{Load, Ours, PATIENCE, Row, longest_gap};
 
 /// A master called `shop` and two replicas under three sentinels.
-struct Group {
-    engines: Vec<Engine>,
-    sentinels: Vec<Engine>,
+pub(crate) struct Group {
+    pub(crate) engines: Vec<Engine>,
+    pub(crate) sentinels: Vec<Engine>,
 }
 
 impl Group {
-    async fn start() -> Option<Self> {
+    pub(crate) async fn start() -> Option<Self> {
         let master = Engine::start()?;
         let port = master.port.to_string();
         let replica = || Engine::start_with(&["--replicaof", "127.0.0.1", &port]);
@@ -39,12 +39,16 @@ impl Group {
         Some(group)
     }
 
+    pub(crate) fn open(&self) -> Redis {
+        Redis::sentinel(self.addresses(), "shop", options()).unwrap()
+    }
+
     fn addresses(&self) -> Vec<String> {
         self.sentinels.iter().map(|it| format!("redis://127.0.0.1:{}", it.port)).collect()
     }
 
     /// Returns the position of the engine that all sentinels name, if they agree.
-    fn master(&self) -> Option<usize> {
+    pub(crate) fn master(&self) -> Option<usize> {
         let ask = ["SENTINEL", "GET-MASTER-ADDR-BY-NAME", "shop"];
         let named = |it: &Engine| it.list(&ask).pop().unwrap();
         let first = named(&self.sentinels[0]);
@@ -55,7 +59,7 @@ impl Group {
 
     /// Waits until all sentinels name another master, and the one before is a replica
     /// if it answers.
-    async fn failed_over(&self, from: usize, answers: bool) {
+    pub(crate) async fn failed_over(&self, from: usize, answers: bool) {
         until("a new master", || self.master().is_some_and(|it| it != from)).await;
         let role = |it: &Engine| it.admin(&["INFO", "replication"]);
         let new = &self.engines[self.master().unwrap()];
@@ -81,7 +85,7 @@ fn options() -> RedisOptions {
 /// Writes through a fault that moves the master, and prints how long that takes.
 async fn fail_over(fault: &'static str, cause: impl FnOnce(&mut Group, usize) -> bool) {
     let Some(mut group) = Group::start().await else { return };
-    let redis = Redis::sentinel(group.addresses(), "shop", options()).unwrap();
+    let redis = group.open();
     let load = Load::on(&Ours::over(&redis));
     assert!(load.wait_for_success(PATIENCE).await.is_some(), "{redis:?}");
     let from = group.master().unwrap();

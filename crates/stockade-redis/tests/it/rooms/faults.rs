@@ -11,7 +11,7 @@ use crate::engine::{Engine, url};
 use crate::proxy::Proxy;
 
 /// Three processes with a member each, of which the first two broadcast all the time.
-struct Talk {
+pub(super) struct Talk {
     processes: Arc<Vec<Process>>,
     clients: Vec<Client>,
     ended: Arc<AtomicBool>,
@@ -20,8 +20,11 @@ struct Talk {
 
 impl Talk {
     async fn begin(urls: [String; 3]) -> Self {
-        let processes =
-            Arc::new(urls.map(|url| Process::open(&url)).into_iter().collect::<Vec<_>>());
+        Self::of(urls.map(|url| Process::open(&url))).await
+    }
+
+    pub(super) async fn of(processes: [Process; 3]) -> Self {
+        let processes = Arc::new(Vec::from(processes));
         let mut clients = Vec::new();
         for process in processes.iter() {
             clients.push(process.join("lobby").await);
@@ -42,14 +45,14 @@ impl Talk {
         Self { processes, clients, ended, talking }
     }
 
-    async fn pause(millis: u64) {
+    pub(super) async fn pause(millis: u64) {
         tokio::time::sleep(Duration::from_millis(millis)).await;
     }
 
     /// Waits for the last messages; fails for any that came twice, and for any that is
     /// missing without a gap. Returns the numbers of messages that are missing, and of
     /// gaps.
-    async fn end(self) -> (usize, usize) {
+    pub(super) async fn end(self) -> (usize, usize) {
         // The last word of each comes through, once the fault is over.
         self.ended.store(true, Ordering::Relaxed);
         let sent = self.talking.await.unwrap();
@@ -63,8 +66,10 @@ impl Talk {
             }
             let texts = client.texts();
             let missing = 2 * (sent + 1) - once(&texts).len();
+            // The end of data that were not replicated is found by the next comparison.
+            let is_told = || missing == 0 || !process.gaps().is_empty();
+            assert!(until(is_told).await, "{missing} are missing silently");
             let gaps = process.gaps();
-            assert!(missing == 0 || !gaps.is_empty(), "{missing} are missing silently");
             for sender in ["0 ", "1 "] {
                 let numbers = texts.iter().filter_map(|text| text.strip_prefix(sender));
                 let numbers: Vec<u64> = numbers.filter_map(|it| it.parse().ok()).collect();

@@ -2,6 +2,7 @@
 //! its own; its members are connections in memory.
 
 mod delivery;
+mod failover;
 mod faults;
 mod load;
 mod presence;
@@ -28,6 +29,10 @@ impl Process {
 
     fn open_with(url: &str, set: impl Fn(RedisRooms) -> RedisRooms) -> Self {
         let redis = Redis::open(url, RedisOptions::new().prefix("shop")).unwrap();
+        Self::over(&redis, set)
+    }
+
+    fn over(redis: &Redis, set: impl Fn(RedisRooms) -> RedisRooms) -> Self {
         let gaps = Arc::new(Mutex::new(Vec::new()));
         let told = Arc::clone(&gaps);
         let rooms = Rooms::with_backplane(RoomLimits::new(), set(redis.rooms()))

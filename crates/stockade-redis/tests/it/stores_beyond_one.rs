@@ -1,0 +1,227 @@
+//! The stores on a cluster and behind Sentinel, where they keep the promises that they
+//! keep on one engine.
+
+use std::future::Future;
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+use serde_json::json;
+use stockade_auth::{
+    Claims, KeyRing, RevocationStatus as Status, Revocations, Secret, TokenVerifier, generate_jwt,
+};
+use stockade_middleware::SessionCookie;
+use stockade_middleware::idempotency::{Claim, IdempotencyStore as _, ScopedKey, Taken};
+use stockade_middleware::sessions::Sessions;
+use stockade_redis::{Redis, RedisIdempotencyStore, RedisSessionStore};
+use stockade_testing::conformance;
+use tokio::task::JoinSet;
+
+use crate::cluster::Nodes;
+use crate::sentinel::Group;
+
+/// A deadline that a busy machine keeps.
+const DEADLINE: Duration = Duration::from_secs(10);
+
+fn sessions_of(redis: &Redis) -> RedisSessionStore {
+    redis.sessions().deadline(DEADLINE)
+}
+
+fn idempotency_of(redis: &Redis) -> RedisIdempotencyStore {
+    redis.idempotency().deadline(DEADLINE)
+}
+
+/// The sessions of a process, which count.
+fn counting(redis: &Redis) -> Sessions<u64> {
+    let keys = KeyRing::new(Secret::new("a secret of thirty-two bytes or more").unwrap());
+    Sessions::new(sessions_of(redis), SessionCookie::new(keys))
+}
+
+fn token(id: &str) -> Claims {
+    let secret = Secret::new([7; 32]).unwrap();
+    let token = generate_jwt(json!({ "jti": id, "sub": "ada" }), "1h", &secret).unwrap();
+    TokenVerifier::new().verify(&token, &secret).unwrap()
+}
+
+/// Tries again until something succeeds, as a client does.
+async fn in_the_end<T, E: std::fmt::Debug>(
+    what: &str,
+    mut attempt: impl FnMut() -> Result<T, E>,
+) -> T {
+    let begin = Instant::now();
+    loop {
+        match attempt() {
+            Ok(done) => return done,
+            Err(error) => assert!(begin.elapsed() < PATIENCE, "{what}: {error:?}"),
+        }
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+}
+
+/// Waits until a call of a store succeeds: the link may still be on its way.
+async fn answered<T, E: std::fmt::Debug, F: Future<Output = Result<T, E>>>(
+    what: &str,
+    mut call: impl FnMut() -> F,
+) -> T {
+    let begin = Instant::now();
+    loop {
+        match call().await {
+            Ok(done) => return done,
+            Err(error) => assert!(begin.elapsed() < PATIENCE, "{what}: {error:?}"),
+        }
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+}
+
+async fn all_say(nodes: &[Revocations], token: &Claims, expected: Status) {
+    for node in nodes {
+        in_the_end("a revocation", || match node.check(token) {
+            status if status == expected => Ok(()),
+            status => Err(status),
+        })
+        .await;
+    }
+}
+
+/// Runs all stores over three links.
+async fn stores_of(links: [Redis; 3]) {
+    for link in &links {
+        in_the_end("a link", || if link.health().is_up() { Ok(()) } else { Err(link) }).await;
+    }
+    conformance::idempotency_store(idempotency_of(&links[0]), tokio::time::sleep).await;
+    conformance::session_store(sessions_of(&links[0]), tokio::time::sleep).await;
+
+    let revocations = links.each_ref().map(Redis::revocations);
+    all_say(&revocations, &token("none"), Status::NotRevoked).await;
+    for (number, node) in revocations.iter().enumerate() {
+        let token = token(&format!("token {number}"));
+        answered("revoke", || node.revoke(&token)).await;
+        all_say(&revocations, &token, Status::Revoked).await;
+    }
+
+    // Keys of twenty owners, which are on all masters of a cluster.
+    for owner in 0..20 {
+        let mut taken = JoinSet::new();
+        for number in 0..12 {
+            let store = idempotency_of(&links[number % 3]);
+            let nonce = [u8::try_from(number).unwrap(); 16];
+            taken.spawn(async move { store.take(&key(owner), &claim(nonce)).await.unwrap() });
+        }
+        let taken = taken.join_all().await;
+        assert_eq!(taken.iter().filter(|it| **it == Taken::New).count(), 1, "{taken:?}");
+    }
+
+    let nodes = links.each_ref().map(counting);
+    let set = answered("begin", || nodes[0].begin(Some("ada"), &0)).await;
+    let id = set.id().unwrap();
+    let mut changes = JoinSet::new();
+    for number in 0..60 {
+        let node = nodes[number % 3].clone();
+        changes.spawn(async move {
+            loop {
+                match node.change(&id, |count| *count += 1).await {
+                    Ok(()) => return 0,
+                    // A conflict is sent again.
+                    Err(error) if error.status() == 409 => {}
+                    // A busy machine has not answered in the second that a store has.
+                    Err(error) if error.status() == 503 => return 1,
+                    Err(error) => panic!("{error}"),
+                }
+            }
+        });
+    }
+    let unknown: u64 = changes.join_all().await.into_iter().sum();
+    let count = answered("load", || nodes[1].load(&id)).await.unwrap().into_data();
+    assert!((60 - unknown..=60).contains(&count), "{count}, and {unknown} of unknown outcome");
+    answered("end", || nodes[2].end_all("ada")).await;
+    assert!(answered("load", || nodes[0].load(&id)).await.is_none());
+}
+
+fn key(owner: u8) -> ScopedKey {
+    ScopedKey::from_hashes([owner; 32], [owner; 32])
+}
+
+fn claim(nonce: [u8; 16]) -> Claim {
+    let lease = Duration::from_secs(600);
+    Claim { fingerprint: [1; 32], nonce, lease, remember_crash: None }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn stores_keep_their_promises_on_a_cluster() {
+    let Some(nodes) = Nodes::start().await else { return };
+    stores_of([0, 1, 2].map(|_| nodes.open())).await;
+    // What is left has an end, on each node.
+    for engine in &nodes.engines[..3] {
+        for key in engine.list(&["KEYS", "*"]) {
+            assert_ne!(engine.admin(&["PTTL", &key]), ":-1", "{key}");
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn stores_keep_their_promises_behind_sentinel() {
+    let Some(group) = Group::start().await else { return };
+    stores_of([0, 1, 2].map(|_| group.open())).await;
+}
+
+/// What was replicated is there after a failover, and revocations are there in any case.
+async fn survives(links: [Redis; 3], fail_over: impl AsyncFnOnce()) {
+    let (sessions, store) = (links.each_ref().map(counting), idempotency_of(&links[0]));
+    let revocations = links.each_ref().map(Redis::revocations);
+    all_say(&revocations, &token("none"), Status::NotRevoked).await;
+    let set = answered("begin", || sessions[0].begin(Some("ada"), &7)).await;
+    let (id, record) = (set.id().unwrap(), Bytes::from_static(b"a record"));
+    for owner in 0..20 {
+        let (key, claim) = (key(owner), claim([1; 16]));
+        answered("take", || store.take(&key, &claim)).await;
+        let life = Duration::from_secs(600);
+        answered("complete", || store.complete(&key, &claim.nonce, record.clone(), life)).await;
+    }
+    let before = token("before");
+    answered("revoke", || revocations[0].revoke(&before)).await;
+    all_say(&revocations, &before, Status::Revoked).await;
+    // In step with the replicas.
+    tokio::time::sleep(Duration::from_millis(500)).await;
+    fail_over().await;
+    for node in &sessions {
+        let session = answered("load", || node.load(&id)).await;
+        assert_eq!(session.unwrap().into_data(), 7);
+    }
+    for owner in 0..20 {
+        let (key, claim) = (key(owner), claim([2; 16]));
+        let taken = answered("take", || store.take(&key, &claim)).await;
+        assert_eq!(taken, Taken::Done(record.clone()));
+    }
+    let after = token("after");
+    answered("revoke", || revocations[1].revoke(&after)).await;
+    for token in [&before, &after] {
+        all_say(&revocations, token, Status::Revoked).await;
+    }
+    drop(answered("end", || sessions[2].end(&id)).await);
+    assert!(answered("load", || sessions[0].load(&id)).await.is_none());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn stores_survive_a_failover_of_a_cluster() {
+    let Some(mut nodes) = Nodes::start().await else { return };
+    let links = [0, 1, 2].map(|_| nodes.open());
+    survives(links, async || {
+        let master = nodes.master_of("shop:{session}:");
+        nodes.engines[master].kill();
+        nodes.failed_over(master).await;
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn stores_survive_a_failover_by_sentinel() {
+    let Some(mut group) = Group::start().await else { return };
+    let links = [0, 1, 2].map(|_| group.open());
+    survives(links, async || {
+        let from = group.master().unwrap();
+        group.engines[from].kill();
+        group.failed_over(from, false).await;
+    })
+    .await;
+}
+
+const PATIENCE: Duration = Duration::from_secs(60);
