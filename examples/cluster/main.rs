@@ -7,11 +7,17 @@
 //! curl -i localhost:3001/orders
 //! ```
 //!
+//! Members of the page at `/` see each other whichever process they are at. What users
+//! have in all processes is in `users.rs`.
+//!
 //! `haproxy.cfg` beside this file leads one port to three processes.
 //! `cargo xtask cluster` starts all of it, takes parts of it away, and looks at the
 //! answers.
 
+mod users;
+
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use stockade::auth::generate_token;
@@ -21,7 +27,7 @@ use stockade::middleware::rate_limit::{HOUR, Quota, RateLimit, StoreFailure};
 use stockade::prelude::*;
 use stockade::redis::{Redis, RedisOptions};
 use stockade::routing::health_routes;
-use stockade::websockets::{Audience, Rooms, WebSocketOptions};
+use stockade::websockets::{Audience, RoomLimits, Rooms, WebSocketOptions};
 
 /// A setting from the environment, or its default.
 fn setting(name: &str, default: &str) -> String {
@@ -61,23 +67,51 @@ async fn page(node: State<Node>) -> Result<(HeaderMap, Html<String>), ApiError> 
     Ok((headers, Html(page)))
 }
 
-/// Tells everybody in the room what one of them says. The room is that of this process.
+/// Tells everybody in the room what one of them says, in all processes.
 async fn live(
     mut socket: WebSocket,
     node: State<Node>,
     rooms: State<Rooms>,
 ) -> Result<(), ApiError> {
     let member = rooms.enter(socket.sender())?;
-    member.join("all")?;
+    member.join(ROOM)?;
     let name = &node.0.0;
-    rooms.broadcast(Audience::Room("all"), format!("somebody has come, by {name}"));
-    while let Some(text) = socket.recv_text().await {
-        rooms.broadcast(Audience::Room("all"), format!("{}: {name}", text?));
+    if member.ready(ROOM).await.is_ok() {
+        tell_count(&rooms, &format!("somebody has come, by {name}")).await;
     }
+    while let Some(Ok(text)) = socket.recv_text().await {
+        rooms.broadcast(Audience::Room(ROOM), format!("{text}: {name}"));
+    }
+    drop(member);
+    tell_count(&rooms, &format!("somebody has gone, by {name}")).await;
     Ok(())
 }
 
-fn router(redis: &Redis) -> Router {
+/// Tells everybody how many there are in all processes.
+async fn tell_count(rooms: &Rooms, text: &str) {
+    // Without the engine nobody can say.
+    let count = rooms.count_everywhere(ROOM).await;
+    let count = count.map_or_else(|_| "?".to_owned(), |count| count.to_string());
+    rooms.broadcast(Audience::Room(ROOM), format!("{text} ({count} here)"));
+}
+
+/// The room of the page.
+const ROOM: &str = "all";
+
+/// Makes the rooms, and counts the gaps: the page of a member that has missed something
+/// says so.
+fn rooms(redis: &Redis, gaps: &Arc<AtomicU64>) -> Rooms {
+    let rooms = Rooms::with_backplane(RoomLimits::new(), redis.rooms());
+    let (weak, gaps) = (rooms.downgrade(), Arc::clone(gaps));
+    rooms.on_gap(move |gap| {
+        gaps.fetch_add(1, Ordering::Relaxed);
+        if let Some(rooms) = weak.upgrade() {
+            rooms.deliver(gap.audience, "(something is missing here)", None);
+        }
+    })
+}
+
+fn router(redis: &Redis) -> Result<Router, BoxError> {
     // All processes together allow this much; without the engine each its third.
     let shared = |name: &str, quota: Quota, deadline: u64| {
         let store = redis.rate_limits().deadline(Duration::from_millis(deadline));
@@ -87,10 +121,17 @@ fn router(redis: &Redis) -> Router {
     // On a machine that is busy an answer may come late, and then the share decides.
     let deadline: u64 = setting("DEADLINE", "100").parse().unwrap_or(100);
     let state = redis.clone();
+    let gaps = Arc::new(AtomicU64::new(0));
+    let rooms = rooms(redis, &gaps);
+    let users = users::Users::new(redis, Duration::from_millis(deadline))?;
     let api = routes! {
         ..health_routes(),
+        ..users.routes(),
         GET: page,
-        "live": { ws: { handler: live, options: WebSocketOptions::new().max_payload(1_024) } },
+        "live": {
+            ws: { handler: live, options: WebSocketOptions::new().max_payload(1_024) },
+            "gaps": { GET: async move || gaps.load(Ordering::Relaxed).to_string() },
+        },
         "orders": {
             GET: { handler: async || "orders", middleware: [shared("orders", 100 / HOUR, deadline)] },
         },
@@ -107,12 +148,14 @@ fn router(redis: &Redis) -> Router {
     let options = RouterOptions::new()
         .state(Readiness::new())
         .state(Node(setting("NODE", "a").into()))
-        .state(Rooms::default())
+        .state(rooms)
+        .state(users.sessions)
+        .state(users.revocations)
         .enable_web_sockets(true)
         .trust_proxy(proxies)
         // That of the router would count beside those of the routes.
         .rate_limit(None);
-    create_router(api, options)
+    Ok(create_router(api, options))
 }
 
 #[tokio::main]
@@ -120,7 +163,7 @@ async fn main() -> Result<(), BoxError> {
     env_logger::init();
     let redis = engine()?;
     let port: u16 = setting("PORT", "3000").parse()?;
-    let server = router(&redis).create_server()?.bind(format!("127.0.0.1:{port}")).await?;
+    let server = router(&redis)?.create_server()?.bind(format!("127.0.0.1:{port}")).await?;
     println!("listening on http://{}; Ctrl-C ends it", server.local_addr());
     server.with_signals().serve().await?;
     Ok(())
