@@ -17,6 +17,9 @@ pub struct Connection {
 
 pub struct Answer {
     pub status: u16,
+    pub body: String,
+    /// The cookie that it sets, as a client sends it back.
+    pub cookie: Option<String>,
     /// The requests that `RateLimit` says are left.
     left: Option<u64>,
 }
@@ -42,9 +45,13 @@ impl Connection {
 
     /// Sends a request of a client, which has an address of its own for each number.
     pub fn get(&mut self, path: &str, client: u32) -> Result<Answer, String> {
-        let client = Ipv4Addr::from_bits(0x0a00_0000 + client);
-        let head =
-            format!("GET {path} HTTP/1.1\r\nHost: localhost\r\nX-Forwarded-For: {client}\r\n\r\n");
+        self.send("GET", path, &format!("X-Forwarded-For: {}\r\n", address_of(client)))
+    }
+
+    /// Sends a request with these lines of its head.
+    pub fn send(&mut self, method: &str, path: &str, lines: &str) -> Result<Answer, String> {
+        let length = if method == "GET" { "" } else { "Content-Length: 0\r\n" };
+        let head = format!("{method} {path} HTTP/1.1\r\nHost: localhost\r\n{length}{lines}\r\n");
         let sent = self.stream.get_mut().write_all(head.as_bytes());
         sent.map_err(|error| format!("cannot send: {error}"))?;
         self.answer().map_err(|error| format!("no answer: {error}"))
@@ -52,13 +59,18 @@ impl Connection {
 
     fn answer(&mut self) -> std::io::Result<Answer> {
         let mut line = String::new();
-        let (mut answer, mut length) = (Answer { status: 0, left: None }, 0);
+        let mut answer = Answer { status: 0, body: String::new(), cookie: None, left: None };
+        let mut length = 0;
         loop {
             line.clear();
             if self.stream.read_line(&mut line)? == 0 {
                 return Err(std::io::ErrorKind::UnexpectedEof.into());
             }
             let text = line.trim_end().to_ascii_lowercase();
+            if text.starts_with("set-cookie: ") {
+                let value = line["set-cookie: ".len()..].split(';').next();
+                answer.cookie = value.map(str::to_owned);
+            }
             if let Some(rest) = text.strip_prefix("http/1.1 ") {
                 answer.status = rest.get(..3).and_then(|it| it.parse().ok()).unwrap_or_default();
             } else if let Some(value) = text.strip_prefix("content-length: ") {
@@ -72,8 +84,14 @@ impl Connection {
         }
         let mut body = vec![0; length];
         self.stream.read_exact(&mut body)?;
+        answer.body = String::from_utf8_lossy(&body).into_owned();
         Ok(answer)
     }
+}
+
+/// Returns the address of a client.
+pub fn address_of(client: u32) -> Ipv4Addr {
+    Ipv4Addr::from_bits(0x0a00_0000 + client)
 }
 
 /// One request: when it began, how long it took, and its answer.

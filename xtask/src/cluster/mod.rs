@@ -2,13 +2,16 @@
 //! emptied and failed over under load: the figures that were found, beside those that
 //! are wanted.
 //!
-//! A row is a function in `rows`, with a line in [`STAGES`].
+//! A row is a function in `rows` or, for what processes share beside limits, in
+//! `sharing`, with a line in [`STAGES`].
 
 mod client;
 mod engine;
 mod proxy;
 mod rows;
+mod sharing;
 mod site;
+mod socket;
 
 use std::env;
 use std::fs;
@@ -41,6 +44,15 @@ pub struct Scale {
     pub most_back: u128,
     /// The milliseconds that the engine has for the exact limit.
     pub deadline: u32,
+    /// The members of the room at each node, and the messages that each node sends.
+    pub members: u32,
+    pub messages: u32,
+    /// The sessions that are changed, and the tokens that are revoked.
+    pub sessions: u32,
+    /// The idempotency keys, each with 20 requests.
+    pub keys: u32,
+    /// The milliseconds in which a token is revoked on all nodes.
+    pub most_revoked: u128,
     /// True if the times of requests count too: nothing else runs on the machine.
     pub is_timed: bool,
 }
@@ -52,6 +64,11 @@ const SHORT: Scale = Scale {
     pause: 20,
     most_back: 5_000,
     deadline: 900,
+    members: 5,
+    messages: 100,
+    sessions: 5,
+    keys: 20,
+    most_revoked: 2_000,
     is_timed: false,
 };
 
@@ -62,6 +79,11 @@ const LONG: Scale = Scale {
     pause: 20,
     most_back: 2_000,
     deadline: 100,
+    members: 100,
+    messages: 1_000,
+    sessions: 100,
+    keys: 1_000,
+    most_revoked: 100,
     is_timed: true,
 };
 
@@ -89,6 +111,11 @@ const STAGES: &[Stage] = &[
         rows: &[
             rows::exact,
             rows::refusals_cost_nothing,
+            sharing::rooms,
+            sharing::rooms_with_faults,
+            sharing::sessions,
+            sharing::idempotency,
+            sharing::revocations,
             rows::killed,
             rows::stopped,
             rows::clients_killed,
@@ -102,12 +129,33 @@ const STAGES: &[Stage] = &[
     Stage {
         name: "Sentinel",
         start: engine::sentinel,
-        rows: &[rows::exact, rows::failover_by_sentinel, rows::exact, rows::master_killed],
+        rows: &[
+            rows::exact,
+            sharing::rooms,
+            sharing::rooms_with_faults,
+            sharing::sessions,
+            sharing::idempotency,
+            sharing::revocations,
+            rows::failover_by_sentinel,
+            rows::exact,
+            rows::master_killed,
+            sharing::rooms,
+        ],
     },
     Stage {
         name: "Cluster of 6",
         start: engine::cluster,
-        rows: &[rows::exact, rows::node_of_cluster_killed, rows::exact],
+        rows: &[
+            rows::exact,
+            sharing::rooms,
+            sharing::rooms_with_faults,
+            sharing::sessions,
+            sharing::idempotency,
+            sharing::revocations,
+            rows::node_of_cluster_killed,
+            rows::exact,
+            sharing::rooms,
+        ],
     },
 ];
 

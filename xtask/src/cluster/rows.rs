@@ -38,9 +38,10 @@ pub fn exact(site: &mut Site) -> Result<Row, String> {
 
 /// Floods a window that is used up.
 pub fn refusals_cost_nothing(site: &mut Site) -> Result<Row, String> {
+    // Each script of a limit reads its count once, and no other script has this command.
     let scripts = |site: &Site| -> Result<u64, String> {
         let stats = site.engines.engines[0].ask(&["INFO", "commandstats"])?;
-        let calls = stats.lines().filter_map(|it| it.strip_prefix("cmdstat_evalsha:calls="));
+        let calls = stats.lines().filter_map(|it| it.strip_prefix("cmdstat_get:calls="));
         Ok(calls.filter_map(|it| it.split(',').next()?.parse::<u64>().ok()).sum())
     };
     let before = scripts(site)?;

@@ -14,6 +14,8 @@ use crate::{announce, root};
 pub struct Site {
     pub engines: Engines,
     nodes: Vec<Process>,
+    /// The addresses of the nodes, for clients that choose one.
+    pub addresses: Vec<String>,
     _haproxy: Process,
     /// The address of HAProxy.
     pub address: String,
@@ -55,7 +57,8 @@ impl Site {
         let haproxy = haproxy.spawn().map_err(|error| format!("cannot start HAProxy: {error}"))?;
         let address = format!("127.0.0.1:{port}");
         let haproxy = Process(haproxy);
-        let site = Self { engines, nodes, _haproxy: haproxy, address, scale, windows: 0 };
+        let site =
+            Self { engines, nodes, addresses, _haproxy: haproxy, address, scale, windows: 0 };
         site.settle()?;
         Ok(site)
     }

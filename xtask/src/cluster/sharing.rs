@@ -1,0 +1,324 @@
+//! Rows for what the processes share beside limits: rooms, sessions, idempotency keys,
+//! and revoked tokens. Clients here choose their node.
+
+use std::collections::HashMap;
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use super::Row;
+use super::client::{Answer, Connection};
+use super::engine::tell;
+use super::site::Site;
+use super::socket::{Socket, send};
+
+/// Broadcasts on three nodes at once.
+pub fn rooms(site: &mut Site) -> Result<Row, String> {
+    site.settle()?;
+    let (Heard { lost, double, all, .. }, counted) = talk(site, || Ok(()))?;
+    let members = 3 * site.scale.members as usize;
+    Ok(Row {
+        name: format!(
+            "3 x {} messages to a room with {members} members on 3 nodes",
+            site.scale.messages
+        ),
+        wanted: format!("0 of {all} lost, 0 double; {members} members counted"),
+        found: format!("{lost} of {all} lost, {double} double; {counted} counted"),
+        holds: lost == 0 && double == 0 && counted == members,
+    })
+}
+
+/// The same, while all connections to the engines are closed again and again.
+pub fn rooms_with_faults(site: &mut Site) -> Result<Row, String> {
+    site.settle()?;
+    let ports: Vec<u16> = site.engines.engines.iter().map(|it| it.port).collect();
+    let fault = move || {
+        for round in 0..6 {
+            let kind = if round % 2 == 0 { "pubsub" } else { "normal" };
+            for &port in &ports {
+                tell(port, &["CLIENT", "KILL", "TYPE", kind])?;
+            }
+            thread::sleep(Duration::from_millis(150));
+        }
+        Ok(())
+    };
+    let (Heard { lost, double, silent, all }, _) = talk(site, fault)?;
+    site.settle()?;
+    Ok(Row {
+        name: "the same with CLIENT KILL of all connections, 6 times".to_owned(),
+        wanted: "0 lost silently, 0 double".to_owned(),
+        found: format!("{lost} of {all} lost, {silent} silently, {double} double"),
+        holds: silent == 0 && double == 0,
+    })
+}
+
+/// What all members together have heard.
+struct Heard {
+    lost: usize,
+    double: usize,
+    /// Those that are lost at nodes without a gap.
+    silent: usize,
+    all: usize,
+}
+
+/// Sends messages on each node while `fault` runs. Returns what was heard, and how many
+/// members a node has counted.
+fn talk(
+    site: &Site,
+    fault: impl FnOnce() -> Result<(), String> + Send + 'static,
+) -> Result<(Heard, usize), String> {
+    let (members, messages) = (site.scale.members, site.scale.messages);
+    let gaps_before = gaps(site)?;
+    let (mut readers, mut senders) = (Vec::new(), Vec::new());
+    for (node, address) in site.addresses.iter().enumerate() {
+        for member in 0..members {
+            // A client of its own: of one only some may be here.
+            let client = 1_000 * u32::try_from(node).unwrap_or_default() + member;
+            let (socket, _) = Socket::open(address, client)?;
+            if member == 0 {
+                senders.push(socket.sender()?);
+            }
+            readers.push((node, thread::spawn(move || listen(socket))));
+        }
+    }
+    let counted = count(site, 3 * members)?;
+    let fault = thread::spawn(fault);
+    for number in 0..messages {
+        for (sender, stream) in senders.iter_mut().enumerate() {
+            send(stream, &format!("m {sender} {number}"))?;
+        }
+        thread::sleep(Duration::from_millis(10));
+    }
+    fault.join().map_err(|_| "a fault panicked")??;
+    thread::sleep(Duration::from_millis(200));
+    for (sender, stream) in senders.iter_mut().enumerate() {
+        send(stream, &format!("end {sender}"))?;
+    }
+    let expected = 3 * messages as usize;
+    let (mut heard, mut lost_at) = (Heard { lost: 0, double: 0, silent: 0, all: 0 }, [0; 3]);
+    for (node, reader) in readers {
+        let times: HashMap<String, usize> = reader.join().map_err(|_| "a member panicked")?;
+        lost_at[node] += expected.saturating_sub(times.len());
+        heard.all += expected;
+        heard.double += times.values().map(|times| times - 1).sum::<usize>();
+    }
+    heard.lost = lost_at.iter().sum();
+    // A gap may be found by the next comparison alone.
+    let begin = Instant::now();
+    heard.silent = heard.lost;
+    while heard.silent > 0 && begin.elapsed() < Duration::from_secs(15) {
+        let gaps = gaps(site)?;
+        let silent = lost_at.iter().zip(gaps.iter().zip(&gaps_before));
+        let silent = silent.filter(|(_, (after, before))| after == before);
+        heard.silent = silent.map(|(lost, _)| lost).sum();
+        thread::sleep(Duration::from_millis(100));
+    }
+    Ok((heard, counted))
+}
+
+/// Receives until all three have ended. Returns how often each message came.
+fn listen(mut socket: Socket) -> HashMap<String, usize> {
+    let (mut times, mut ended) = (HashMap::new(), 0);
+    // What does not come is lost.
+    while ended < 3
+        && let Ok(text) = socket.next()
+    {
+        if text.starts_with("m ") {
+            *times.entry(text).or_default() += 1;
+        } else if text.starts_with("end ") {
+            ended += 1;
+        }
+    }
+    times
+}
+
+/// Waits until a further member, who is told how many there are, is told the right
+/// number; returns the last one without itself.
+fn count(site: &Site, wanted: u32) -> Result<usize, String> {
+    let begin = Instant::now();
+    loop {
+        let (probe, told) = Socket::open(&site.addresses[0], 9_999)?;
+        drop(probe);
+        let count = told.split_once('(').and_then(|(_, rest)| rest.split(' ').next()?.parse().ok());
+        let count = count.unwrap_or(0_usize).saturating_sub(1);
+        if count == wanted as usize || begin.elapsed() > Duration::from_secs(20) {
+            return Ok(count);
+        }
+        thread::sleep(Duration::from_millis(100));
+    }
+}
+
+/// Returns how many gaps each node has told its members of.
+fn gaps(site: &Site) -> Result<Vec<u64>, String> {
+    numbers(site, "/live/gaps")
+}
+
+fn numbers(site: &Site, path: &str) -> Result<Vec<u64>, String> {
+    let ask = |address: &String| {
+        let answer = Connection::open(address)?.send("GET", path, "")?;
+        answer.body.parse().map_err(|_| format!("{path}: {} {}", answer.status, answer.body))
+    };
+    site.addresses.iter().map(ask).collect()
+}
+
+/// Sends a request until it has an answer that is not 503, which a busy machine gives.
+fn answer(
+    connection: &mut Connection,
+    method: &str,
+    path: &str,
+    lines: &str,
+) -> Result<Answer, String> {
+    let begin = Instant::now();
+    loop {
+        let answer = connection.send(method, path, lines)?;
+        if answer.status != 503 || begin.elapsed() > Duration::from_secs(30) {
+            return Ok(answer);
+        }
+        thread::sleep(Duration::from_millis(50));
+    }
+}
+
+fn joined<T>(threads: Vec<JoinHandle<Result<T, String>>>) -> Result<Vec<T>, String> {
+    threads.into_iter().map(|it| it.join().map_err(|_| "a client panicked")?).collect()
+}
+
+/// Changes sessions on three nodes at once, and ends them on one of them meanwhile.
+pub fn sessions(site: &mut Site) -> Result<Row, String> {
+    site.settle()?;
+    let mut found = [0; 3];
+    for _ in 0..site.scale.sessions {
+        let begun = answer(&mut Connection::open(&site.addresses[0])?, "POST", "/session", "")?;
+        let cookie = begun.cookie.ok_or(format!("no session: {} {}", begun.status, begun.body))?;
+        let line = format!("Cookie: {cookie}\r\n");
+        let change = |changes: u32| {
+            let start = |address: &String| {
+                let (address, line) = (address.clone(), line.clone());
+                thread::spawn(move || count_pages(&address, &line, changes))
+            };
+            site.addresses.iter().map(start).collect::<Vec<_>>()
+        };
+        let changed = joined(change(CHANGES))?;
+        let unknown: u64 = changed.iter().sum();
+        let mut node = Connection::open(&site.addresses[1])?;
+        let last = answer(&mut node, "POST", "/session/pages", &line)?;
+        let pages: u64 = last.body.parse().map_err(|_| format!("{} {}", last.status, last.body))?;
+        let expected = u64::from(3 * CHANGES) + 1;
+        // Of a change that was not answered in time nobody knows.
+        found[0] += expected.saturating_sub(pages + unknown);
+        found[1] += pages.saturating_sub(expected + unknown);
+        // The log-out is in the middle of further changes.
+        let racing = change(CHANGES);
+        let ended =
+            answer(&mut Connection::open(&site.addresses[2])?, "DELETE", "/session", &line)?;
+        joined(racing)?;
+        for address in &site.addresses {
+            let mut node = Connection::open(address)?;
+            let answer = answer(&mut node, "POST", "/session/pages", &line)?;
+            found[2] += u64::from(ended.status != 200 || answer.status != 401);
+        }
+    }
+    let [lost, double, back] = found;
+    let sessions = site.scale.sessions;
+    Ok(Row {
+        name: format!(
+            "{sessions} sessions with {} changes each on 3 nodes, a log-out on one of them",
+            3 * CHANGES
+        ),
+        wanted: "0 changes lost, 0 double, 0 sessions back".to_owned(),
+        found: format!("{lost} lost, {double} double, {back} back"),
+        holds: found == [0; 3],
+    })
+}
+
+/// The changes of a session on each node.
+const CHANGES: u32 = 20;
+
+/// Makes changes on a node until the session ends. Returns how many have an unknown
+/// outcome.
+fn count_pages(address: &str, line: &str, changes: u32) -> Result<u64, String> {
+    let mut node = Connection::open(address)?;
+    let (mut done, mut unknown) = (0, 0);
+    while done < changes {
+        match node.send("POST", "/session/pages", line)?.status {
+            200 => done += 1,
+            // Others came first, again and again: a client sends it again.
+            409 => {}
+            503 => {
+                unknown += 1;
+                done += 1;
+            }
+            401 => break,
+            status => return Err(format!("a change has the answer {status}")),
+        }
+    }
+    Ok(unknown)
+}
+
+/// Sends each payment 20 times, to three nodes.
+pub fn idempotency(site: &mut Site) -> Result<Row, String> {
+    site.settle()?;
+    let keys = site.scale.keys;
+    let before: u64 = numbers(site, "/payments/made")?.iter().sum();
+    site.windows += 1;
+    let run = site.windows;
+    let clients = (0..20).map(|client: usize| {
+        let addresses = site.addresses.clone();
+        thread::spawn(move || {
+            let nodes = addresses.iter().map(|address| Connection::open(address));
+            let mut nodes = nodes.collect::<Result<Vec<_>, _>>()?;
+            let mut wrong = 0;
+            for key in 0..keys {
+                let node = &mut nodes[(client + key as usize) % 3];
+                let line = format!("Idempotency-Key: \"{run}-{key}\"\r\n");
+                let answer = answer(node, "POST", "/payments", &line)?;
+                wrong += u64::from(answer.status != 200);
+            }
+            Ok(wrong)
+        })
+    });
+    let wrong: u64 = joined(clients.collect())?.iter().sum();
+    let made = numbers(site, "/payments/made")?.iter().sum::<u64>() - before;
+    Ok(Row {
+        name: format!("{keys} idempotency keys with 20 requests each, over 3 nodes"),
+        wanted: format!("the handler runs {keys} times, 0 other answers"),
+        found: format!("{made} times, {wrong} other answers"),
+        holds: made == u64::from(keys) && wrong == 0,
+    })
+}
+
+/// Revokes tokens on one node after the other, and asks the others.
+pub fn revocations(site: &mut Site) -> Result<Row, String> {
+    site.settle()?;
+    let nodes = site.addresses.iter().map(|address| Connection::open(address));
+    let mut nodes = nodes.collect::<Result<Vec<_>, _>>()?;
+    let mut times = Vec::new();
+    for round in 0..site.scale.sessions as usize {
+        let token = answer(&mut nodes[round % 3], "POST", "/token", "")?.body;
+        let line = format!("Authorization: Bearer {token}\r\n");
+        for node in &mut nodes {
+            let before = answer(node, "GET", "/me", &line)?;
+            if before.status != 200 {
+                return Err(format!("a token is {}: {}", before.status, before.body));
+            }
+        }
+        let begin = Instant::now();
+        answer(&mut nodes[round % 3], "DELETE", "/me", &line)?;
+        for node in &mut nodes {
+            while node.send("GET", "/me", &line)?.status != 401 {
+                if begin.elapsed() > Duration::from_secs(20) {
+                    return Err("a token is not revoked in 20 s".to_owned());
+                }
+                thread::sleep(Duration::from_millis(1));
+            }
+        }
+        times.push(begin.elapsed().as_millis());
+    }
+    times.sort_unstable();
+    let at = |percent: usize| times.get(times.len() * percent / 100).copied().unwrap_or_default();
+    let most = site.scale.most_revoked;
+    Ok(Row {
+        name: format!("{} tokens revoked on one node, refused on all", times.len()),
+        wanted: format!("99 % within {most} ms"),
+        found: format!("half within {} ms, 99 % within {} ms", at(50), at(99)),
+        holds: at(99) <= most,
+    })
+}
