@@ -65,7 +65,10 @@ async fn log_out(
 }
 
 /// Revokes all tokens of a user.
-async fn sign_out(User(user): User<Value>, revocations: State<Revocations>) -> Result<(), ApiError> {
+async fn sign_out(
+    User(user): User<Value>,
+    revocations: State<Revocations>,
+) -> Result<(), ApiError> {
     if let Some(subject) = user["sub"].as_str() {
         revocations.revoke_before(subject, SystemTime::now()).await?;
     }

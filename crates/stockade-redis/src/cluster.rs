@@ -276,7 +276,11 @@ impl Cluster {
             lock(&self.nodes).ranges.iter().map(|(_, node)| node.clone()).collect();
         let mut runs = BTreeSet::new();
         for master in masters {
-            runs.insert(master.engine_run_here().await?);
+            let Some(run) = master.engine_run_here().await else {
+                self.stale.notify_one();
+                return None;
+            };
+            runs.insert(run);
         }
         Some(Vec::from_iter(runs).join(" "))
     }

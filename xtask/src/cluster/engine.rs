@@ -200,7 +200,7 @@ impl Engine {
     /// Sends a command on a connection of its own, and returns its answer, of a list
     /// its last part.
     pub fn ask(&self, command: &[&str]) -> Result<String, String> {
-        tell(self.port, command)
+        ask(self.port, command).map_err(|error| format!("port {}: {error}", self.port))
     }
 
     pub fn is_master(&self) -> Result<bool, String> {
@@ -257,11 +257,6 @@ pub fn free_port() -> u16 {
             return port;
         }
     }
-}
-
-/// Sends a command to the engine at a port, and returns its answer.
-pub fn tell(port: u16, command: &[&str]) -> Result<String, String> {
-    ask(port, command).map_err(|error| format!("port {port}: {error}"))
 }
 
 fn ask(port: u16, command: &[&str]) -> std::io::Result<String> {

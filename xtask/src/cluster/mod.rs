@@ -112,7 +112,8 @@ const STAGES: &[Stage] = &[
             rows::exact,
             rows::refusals_cost_nothing,
             sharing::rooms,
-            sharing::rooms_with_faults,
+            sharing::rooms_cut,
+            sharing::rooms_stopped,
             sharing::sessions,
             sharing::idempotency,
             sharing::revocations,
@@ -132,7 +133,7 @@ const STAGES: &[Stage] = &[
         rows: &[
             rows::exact,
             sharing::rooms,
-            sharing::rooms_with_faults,
+            sharing::rooms_failed_over,
             sharing::sessions,
             sharing::idempotency,
             sharing::revocations,
@@ -148,7 +149,7 @@ const STAGES: &[Stage] = &[
         rows: &[
             rows::exact,
             sharing::rooms,
-            sharing::rooms_with_faults,
+            sharing::rooms_cut,
             sharing::sessions,
             sharing::idempotency,
             sharing::revocations,

@@ -7,14 +7,14 @@ use std::time::{Duration, Instant};
 
 use super::Row;
 use super::client::{Answer, Connection};
-use super::engine::tell;
+use super::rows::fail_over;
 use super::site::Site;
 use super::socket::{Socket, send};
 
 /// Broadcasts on three nodes at once.
 pub fn rooms(site: &mut Site) -> Result<Row, String> {
     site.settle()?;
-    let (Heard { lost, double, all, .. }, counted) = talk(site, || Ok(()))?;
+    let (Heard { lost, double, all, .. }, counted) = talk(site, |_| Ok(()))?;
     let members = 3 * site.scale.members as usize;
     Ok(Row {
         name: format!(
@@ -28,23 +28,44 @@ pub fn rooms(site: &mut Site) -> Result<Row, String> {
 }
 
 /// The same, while all connections to the engines are closed again and again.
-pub fn rooms_with_faults(site: &mut Site) -> Result<Row, String> {
-    site.settle()?;
-    let ports: Vec<u16> = site.engines.engines.iter().map(|it| it.port).collect();
-    let fault = move || {
+pub fn rooms_cut(site: &mut Site) -> Result<Row, String> {
+    rooms_under(site, "CLIENT KILL of all connections, 6 times", |site| {
         for round in 0..6 {
             let kind = if round % 2 == 0 { "pubsub" } else { "normal" };
-            for &port in &ports {
-                tell(port, &["CLIENT", "KILL", "TYPE", kind])?;
+            for engine in &site.engines.engines {
+                engine.ask(&["CLIENT", "KILL", "TYPE", kind])?;
             }
             thread::sleep(Duration::from_millis(150));
         }
         Ok(())
-    };
+    })
+}
+
+/// The same, while the engine is stopped.
+pub fn rooms_stopped(site: &mut Site) -> Result<Row, String> {
+    rooms_under(site, "SIGSTOP of the engine, SIGCONT after 3 s", |site| {
+        let engine = &site.engines.engines[0];
+        engine.signal("-STOP")?;
+        thread::sleep(Duration::from_secs(3));
+        engine.signal("-CONT")
+    })
+}
+
+/// The same, while Sentinel promotes a replica.
+pub fn rooms_failed_over(site: &mut Site) -> Result<Row, String> {
+    rooms_under(site, "SENTINEL FAILOVER", fail_over)
+}
+
+fn rooms_under(
+    site: &mut Site,
+    name: &str,
+    fault: fn(&Site) -> Result<(), String>,
+) -> Result<Row, String> {
+    site.settle()?;
     let (Heard { lost, double, silent, all }, _) = talk(site, fault)?;
     site.settle()?;
     Ok(Row {
-        name: "the same with CLIENT KILL of all connections, 6 times".to_owned(),
+        name: format!("the same with {name}"),
         wanted: "0 lost silently, 0 double".to_owned(),
         found: format!("{lost} of {all} lost, {silent} silently, {double} double"),
         holds: silent == 0 && double == 0,
@@ -60,12 +81,9 @@ struct Heard {
     all: usize,
 }
 
-/// Sends messages on each node while `fault` runs. Returns what was heard, and how many
+/// Sends messages on each node, at least while `fault` runs. Returns what was heard, and how many
 /// members a node has counted.
-fn talk(
-    site: &Site,
-    fault: impl FnOnce() -> Result<(), String> + Send + 'static,
-) -> Result<(Heard, usize), String> {
+fn talk(site: &Site, fault: fn(&Site) -> Result<(), String>) -> Result<(Heard, usize), String> {
     let (members, messages) = (site.scale.members, site.scale.messages);
     let gaps_before = gaps(site)?;
     let (mut readers, mut senders) = (Vec::new(), Vec::new());
@@ -81,19 +99,24 @@ fn talk(
         }
     }
     let counted = count(site, 3 * members)?;
-    let fault = thread::spawn(fault);
-    for number in 0..messages {
-        for (sender, stream) in senders.iter_mut().enumerate() {
-            send(stream, &format!("m {sender} {number}"))?;
+    let sent = thread::scope(|scope| {
+        let fault = scope.spawn(|| fault(site));
+        let mut sent = 0;
+        while sent < messages as usize || !fault.is_finished() {
+            for (sender, stream) in senders.iter_mut().enumerate() {
+                send(stream, &format!("m {sender} {sent}"))?;
+            }
+            sent += 1;
+            thread::sleep(Duration::from_millis(10));
         }
-        thread::sleep(Duration::from_millis(10));
-    }
-    fault.join().map_err(|_| "a fault panicked")??;
+        fault.join().map_err(|_| "a fault panicked")??;
+        Ok::<_, String>(sent)
+    })?;
     thread::sleep(Duration::from_millis(200));
     for (sender, stream) in senders.iter_mut().enumerate() {
         send(stream, &format!("end {sender}"))?;
     }
-    let expected = 3 * messages as usize;
+    let expected = 3 * sent;
     let (mut heard, mut lost_at) = (Heard { lost: 0, double: 0, silent: 0, all: 0 }, [0; 3]);
     for (node, reader) in readers {
         let times: HashMap<String, usize> = reader.join().map_err(|_| "a member panicked")?;
