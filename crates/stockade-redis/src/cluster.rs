@@ -117,7 +117,7 @@ impl Cluster {
     /// Connects to one node after the other, until one says where the slots are. The
     /// next attempt begins after it.
     pub(crate) async fn connect(&self, time: Duration) -> Result<Connected, ConnectError> {
-        let known = self.known();
+        let known = self.known(|_| true);
         // Those of the options may be long gone.
         let nodes: Vec<&Endpoint> = self.seeds.iter().chain(&known).collect();
         let first = self.next.load(Ordering::Relaxed);
@@ -141,13 +141,14 @@ impl Cluster {
 
     /// Connects for subscriptions: what is published is heard at every node.
     pub(crate) async fn subscriber(&self, time: Duration) -> Result<PubSub, ConnectError> {
-        let mut known = self.known();
-        let mut error = ConnectError::new("there is no node");
+        let mut up = self.known(|link| link.current().is_some());
+        let down = self.known(|link| link.current().is_none());
         // Another one each time: one that is cut off from the others hears nothing.
-        let first = self.next.fetch_add(1, Ordering::Relaxed) % known.len().max(1);
-        known.rotate_left(first);
-        // Those that are known are there more likely than those of the options.
-        for node in known.iter().chain(&self.seeds) {
+        let first = self.next.fetch_add(1, Ordering::Relaxed) % up.len().max(1);
+        up.rotate_left(first);
+        let mut error = ConnectError::new("there is no node");
+        // One that hangs costs the whole time for connecting.
+        for node in up.iter().chain(&self.seeds).chain(&down) {
             match in_time(time, node.subscriber()).await {
                 Ok(connection) => return Ok(connection),
                 Err(other) => error = other,
@@ -156,10 +157,11 @@ impl Cluster {
         Err(error)
     }
 
-    /// Returns the nodes of the map.
-    fn known(&self) -> Vec<Endpoint> {
-        let names: Vec<_> = lock(&self.nodes).links.keys().cloned().collect();
-        names.iter().filter_map(|(host, port)| self.endpoint(host, *port).ok()).collect()
+    /// Returns the nodes of the map with such a link.
+    fn known(&self, is_wanted: impl Fn(&Redis) -> bool) -> Vec<Endpoint> {
+        let nodes = lock(&self.nodes);
+        let wanted = nodes.links.iter().filter(|(_, link)| is_wanted(link));
+        wanted.filter_map(|((host, port), _)| self.endpoint(host, *port).ok()).collect()
     }
 
     async fn connect_to(&self, node: &Endpoint) -> Result<Connected, ConnectError> {
