@@ -18,6 +18,7 @@ mod link;
 mod long;
 mod models;
 mod proxy;
+mod rate_limit_model;
 mod rate_limits;
 mod revocations;
 mod rooms;

@@ -1,0 +1,151 @@
+//! [`Model`]: the three scripts of rate limits in Rust, on a clock that is passed in. The
+//! test `rate_limit_model` compares it with an engine.
+
+use std::collections::HashMap;
+
+/// The script of an algorithm.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Kind {
+    Fixed,
+    Sliding,
+    Gcra,
+}
+
+/// The keys of one algorithm in an engine. Times are microseconds of its clock.
+#[derive(Debug)]
+pub(crate) struct Model {
+    kind: Kind,
+    keys: HashMap<u64, Key>,
+}
+
+/// A charge, with the arguments of a script.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Charge {
+    pub(crate) key: u64,
+    pub(crate) limit: u64,
+    /// Milliseconds for fixed windows, microseconds for the others.
+    pub(crate) window: u64,
+    pub(crate) want: u64,
+    pub(crate) now: u64,
+}
+
+#[derive(Debug)]
+struct Key {
+    state: State,
+    /// The millisecond in which the engine deletes it; `None` if that was lost.
+    dies: Option<u64>,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum State {
+    Fixed { used: u64 },
+    Sliding { end: u64, current: u64, previous: u64 },
+    Gcra { back: u64 },
+}
+
+impl Model {
+    pub(crate) fn new(kind: Kind) -> Self {
+        Self { kind, keys: HashMap::new() }
+    }
+
+    /// Runs the script, and returns its answer.
+    pub(crate) fn charge(&mut self, charge: &Charge) -> Vec<u64> {
+        let millis = charge.now / 1_000;
+        if self.keys.get(&charge.key).is_some_and(|key| key.dies.is_some_and(|at| at <= millis)) {
+            self.keys.remove(&charge.key);
+        }
+        match self.kind {
+            Kind::Fixed => self.fixed(charge, millis),
+            Kind::Sliding => self.sliding(charge, millis),
+            Kind::Gcra => self.gcra(charge, millis),
+        }
+    }
+
+    /// Removes a key, as an engine that loses it.
+    pub(crate) fn lose(&mut self, key: u64) {
+        self.keys.remove(&key);
+    }
+
+    /// Removes the expiry of a key.
+    pub(crate) fn lose_expiry(&mut self, key: u64) {
+        if let Some(key) = self.keys.get_mut(&key) {
+            key.dies = None;
+        }
+    }
+
+    fn fixed(&mut self, charge: &Charge, millis: u64) -> Vec<u64> {
+        let known = match self.keys.get(&charge.key) {
+            Some(Key { state: State::Fixed { used }, dies: Some(dies) }) => Some((*used, *dies)),
+            _ => None,
+        };
+        let (used, dies) = known.unwrap_or((0, millis + charge.window));
+        let granted = charge.want.min(charge.limit.saturating_sub(used));
+        self.set(charge.key, State::Fixed { used: used + granted }, Some(dies));
+        vec![granted, used + granted, dies - millis]
+    }
+
+    /// Counts in whole numbers; the doubles of the script have the same values as long as
+    /// limit × window is below 2^53.
+    fn sliding(&mut self, charge: &Charge, millis: u64) -> Vec<u64> {
+        let &Charge { key, limit, window, want, now } = charge;
+        let (end, current, previous) = match self.keys.get(&key).map(|it| it.state) {
+            Some(State::Sliding { end, current, previous }) if now < end => {
+                (end, current, previous)
+            }
+            Some(State::Sliding { end, current, .. }) if now < end + window => {
+                (end + window, 0, current)
+            }
+            _ => (now + window, 0, 0),
+        };
+        let end = end.min(now + window);
+        let left = end - now;
+        let counted = current + (previous * left).div_ceil(window);
+        let granted = want.min(limit.saturating_sub(counted));
+        let current = current + granted;
+        if granted > 0 {
+            let dies = millis + (left + window).div_ceil(1_000);
+            self.set(key, State::Sliding { end, current, previous }, Some(dies));
+        }
+        vec![granted, current, previous, left]
+    }
+
+    fn gcra(&mut self, charge: &Charge, millis: u64) -> Vec<u64> {
+        let &Charge { key, limit, window, want, now } = charge;
+        let period = window.div_ceil(limit);
+        let burst = period * limit;
+        let known = match self.keys.get(&key).map(|it| it.state) {
+            Some(State::Gcra { back }) => back,
+            _ => 0,
+        };
+        let back = known.max(now).min(now + burst);
+        let granted = want.min((now + burst - back) / period);
+        let back = back + granted * period;
+        if granted > 0 {
+            let dies = millis + (back - now).div_ceil(1_000);
+            self.set(key, State::Gcra { back }, Some(dies));
+        }
+        vec![granted, back - now]
+    }
+
+    fn set(&mut self, key: u64, state: State, dies: Option<u64>) {
+        self.keys.insert(key, Key { state, dies });
+    }
+}
+
+/// Random numbers; those of a failure are its seed.
+#[derive(Debug)]
+pub(crate) struct Numbers(u64);
+
+impl Numbers {
+    pub(crate) fn new(seed: u64) -> Self {
+        // Zero would stay zero, and small seeds begin alike.
+        Self((seed ^ 0x2545_f491_4f6c_dd1d).wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
+    }
+
+    pub(crate) fn below(&mut self, end: u64) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0 % end
+    }
+}
