@@ -2,10 +2,15 @@
 
 mod algorithm;
 mod leases;
+#[cfg(test)]
+mod model;
 mod refusals;
+#[cfg(test)]
+mod simulation;
 
 use std::fmt;
 use std::hash::{BuildHasher as _, RandomState};
+use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
 use ring::{digest, hmac};
@@ -17,7 +22,7 @@ use stockade_middleware::rate_limit::{
 
 use crate::link::Redis;
 use crate::rate_limits::algorithm::{Counting, Granted};
-use crate::rate_limits::leases::{Leases, Step};
+use crate::rate_limits::leases::{Asking, Leases, Step};
 use crate::rate_limits::refusals::Refusals;
 
 /// A store of rate limits that all processes with the same engine and prefix share.
@@ -153,12 +158,47 @@ impl RedisRateLimits {
         policy: &Policy,
         want: u32,
     ) -> Result<Decision, ApiError> {
-        let asking = self.leases.as_ref().filter(|_| want > 1).map(|leases| leases.asking(name));
+        let asking = self.asking(name, want);
         let key = self.key(key, policy);
         // Times of the engine count from here, so that nothing is kept for too long.
         let sent = Instant::now();
         let answer = self.send(&key, policy, want).await?;
-        let Granted { granted, decision } = self.read(policy, &answer)?;
+        self.answered(name, policy, asking, &answer, sent)
+    }
+}
+
+/// The part of a charge that needs no engine and no clock.
+impl RedisRateLimits {
+    /// Decides by what this process knows, or returns the number of requests for which
+    /// the engine is to be asked.
+    fn known(&self, name: u128, limit: u32, now: Instant) -> ControlFlow<Decision, u32> {
+        if let Some(refusal) = self.refusals.find(name, now) {
+            return ControlFlow::Break(Decision::refuse(limit, refusal.reset, refusal.retry_after));
+        }
+        let leases = self.leases.as_ref().filter(|_| self.counting.has_an_end());
+        match leases.map(|leases| leases.take(name, limit, now)) {
+            Some(Step::Spend { remaining, reset }) => {
+                ControlFlow::Break(Decision::pass(limit, remaining, reset))
+            }
+            Some(Step::Ask(want)) => ControlFlow::Continue(want),
+            None => ControlFlow::Continue(1),
+        }
+    }
+
+    fn asking(&self, name: u128, want: u32) -> Option<Asking<'_>> {
+        self.leases.as_ref().filter(|_| want > 1).map(|leases| leases.asking(name))
+    }
+
+    /// Takes the answer to a question that was sent at `sent`.
+    fn answered(
+        &self,
+        name: u128,
+        policy: &Policy,
+        asking: Option<Asking<'_>>,
+        answer: &[i64],
+        sent: Instant,
+    ) -> Result<Decision, ApiError> {
+        let Granted { granted, decision } = self.read(policy, answer)?;
         if let Some(asking) = asking {
             asking.settle(granted.saturating_sub(1), decision.remaining, sent + decision.reset);
         } else if let Some(leases) = &self.leases {
@@ -229,19 +269,12 @@ impl RateStore for RedisRateLimits {
     fn charge<'a>(&'a self, key: &'a RateKey, policy: &'a Policy, _: Duration) -> Charge<'a> {
         // The time of the limiter is not comparable with that of another one.
         let (name, now) = (self.name(key, policy), Instant::now());
-        let limit = policy.limit().get();
-        if let Some(refusal) = self.refusals.find(name, now) {
-            return Charge::Now(Decision::refuse(limit, refusal.reset, refusal.retry_after));
-        }
-        let leases = self.leases.as_ref().filter(|_| self.counting.has_an_end());
-        let want = match leases.map(|leases| leases.take(name, limit, now)) {
-            Some(Step::Spend { remaining, reset }) => {
-                return Charge::Now(Decision::pass(limit, remaining, reset));
+        match self.known(name, policy.limit().get(), now) {
+            ControlFlow::Break(decision) => Charge::Now(decision),
+            ControlFlow::Continue(want) => {
+                Charge::Later(Box::pin(self.ask(name, key, policy, want)))
             }
-            Some(Step::Ask(want)) => want,
-            None => 1,
-        };
-        Charge::Later(Box::pin(self.ask(name, key, policy, want)))
+        }
     }
 
     /// One round trip, which takes nothing of a lease.
