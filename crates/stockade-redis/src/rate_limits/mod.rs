@@ -3,7 +3,7 @@
 mod algorithm;
 mod leases;
 #[cfg(test)]
-mod model;
+pub(crate) mod model;
 mod refusals;
 #[cfg(test)]
 mod simulation;

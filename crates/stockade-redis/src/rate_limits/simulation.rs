@@ -28,6 +28,7 @@ use crate::breaker::Breaker;
 use crate::link::{Redis, lock};
 use crate::options::RedisOptions;
 
+#[expect(clippy::print_stderr, reason = "the figures are for the guide")]
 mod tests;
 
 /// Processes, their traffic and a fault.
@@ -160,20 +161,16 @@ impl Node {
         sleep(self.world.latency()).await;
         let answer = self.world.run(self.number, arguments);
         sleep(self.world.latency()).await;
-        match answer.filter(|_| self.world.is_reachable(self.number)) {
-            Some(answer) => {
-                lock(&self.breaker).0.succeeded();
-                Ok(answer)
-            }
-            None => {
-                sleep_until(begin + self.limits.deadline).await;
-                let mut breaker = lock(&self.breaker);
-                if breaker.0.failed() {
-                    breaker.1 = Some(Instant::now() + breaker.0.open());
-                }
-                Err(ApiError::new(503, "no answer in time"))
-            }
+        if let Some(answer) = answer.filter(|_| self.world.is_reachable(self.number)) {
+            lock(&self.breaker).0.succeeded();
+            return Ok(answer);
         }
+        sleep_until(begin + self.limits.deadline).await;
+        let mut breaker = lock(&self.breaker);
+        if breaker.0.failed() {
+            breaker.1 = Some(Instant::now() + breaker.0.open());
+        }
+        Err(ApiError::new(503, "no answer in time"))
     }
 
     async fn ask(&self, name: u128, policy: &Policy, want: u32) -> Result<Decision, ApiError> {

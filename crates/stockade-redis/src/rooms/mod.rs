@@ -18,6 +18,8 @@ mod presence;
 mod publisher;
 mod queue;
 mod script;
+#[cfg(test)]
+mod simulation;
 mod subscription;
 
 use std::fmt;
