@@ -51,8 +51,12 @@ pub fn rooms_stopped(site: &mut Site) -> Result<Row, String> {
     })
 }
 
-/// The same, while Sentinel promotes a replica.
+/// The same, while Sentinel promotes a replica. It takes 10 s until the old master knows,
+/// for which the short form has no time; the tests of `stockade-redis` have it too.
 pub fn rooms_failed_over(site: &mut Site) -> Result<Row, String> {
+    if !site.scale.is_timed {
+        return rooms_cut(site);
+    }
     rooms_under(site, "SENTINEL FAILOVER", fail_over)
 }
 
