@@ -103,7 +103,7 @@ impl Readiness {
     /// Watches a part without which the program can answer nothing: once it has been away
     /// for 10 s, the program is not ready.
     ///
-    /// What all processes share should not be critical: all of them would leave the load
+    /// Nothing that all processes share should be critical: all of them would leave the load
     /// balancer at once.
     #[must_use]
     pub fn critical(self, name: impl Into<String>, watched: impl Watched) -> Self {
