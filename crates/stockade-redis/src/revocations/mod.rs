@@ -6,6 +6,8 @@
 
 mod cursor;
 mod follow;
+#[cfg(test)]
+mod simulation;
 
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
