@@ -62,7 +62,7 @@ impl Log {
 #[derive(Default)]
 struct Node {
     cursor: Cursor,
-    /// What is refused here.
+    /// Entries that are refused here.
     known: HashSet<Revocation>,
     run: Option<u64>,
     compared: u64,
