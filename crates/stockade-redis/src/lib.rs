@@ -17,6 +17,8 @@
 // - `sessions/`: `RedisSessionStore`, a script for each step.
 // - `revocations/`: `Redis::revocations`: a log, which a task of each process follows.
 // - `rooms/`: `RedisRooms`: rooms of WebSockets across processes.
+// - `simulation` of `rate_limits`, `revocations` and `rooms`: up to 1,000 processes, in
+//   virtual time; for tests.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod address;

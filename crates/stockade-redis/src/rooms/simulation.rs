@@ -136,7 +136,8 @@ impl Node {
             }
             self.begin_reading(now + 1 + numbers.below(30));
         }
-        while let Some((_, bytes)) = self.coming.pop_front_if(|(at, _)| *at <= now) {
+        while self.coming.front().is_some_and(|(at, _)| *at <= now) {
+            let Some((_, bytes)) = self.coming.pop_front() else { break };
             let Some(heard) = Heard::read(&bytes) else { continue };
             match self.listening.heard(&heard) {
                 Step::Deliver => self.deliver(&heard.envelope),
