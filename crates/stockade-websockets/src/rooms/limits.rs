@@ -2,7 +2,7 @@
 
 use stockade_errors::__internal::setters;
 
-/// The limits of [`Rooms`].
+/// The limits of [`Rooms`](super::Rooms).
 ///
 /// A room counts against the client whose member made it, until the room is
 /// empty. So with the defaults it takes fifty clients to fill the table.

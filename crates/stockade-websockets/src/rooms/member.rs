@@ -21,7 +21,7 @@ impl Member {
     /// # Errors
     /// 400 when the name is too long, 429 when the member is in too many rooms or
     /// its client has made too many, 503 when there are too many rooms in all. See
-    /// [`RoomLimits`].
+    /// [`RoomLimits`](super::RoomLimits).
     pub fn join(&self, room: &str) -> Result<(), ApiError> {
         let limits = self.rooms.inner.limits;
         if room.len() > limits.name {
