@@ -11,6 +11,10 @@ use crate::{Outcome, compiling_command, debian, is_part_of, run as started, skip
 /// The programs of an engine; that of Valkey takes the same arguments.
 const PROGRAMS: &[&str] = &["redis-server", "valkey-server"];
 
+/// Tests in which engines fail over, or a fault lasts for seconds: two minutes together.
+const FAILOVERS: &[&str] =
+    &["cluster::our_links_to_a_cluster", "rooms::failover::", "sentinel::", "behind_sentinel"];
+
 pub fn run() -> Outcome {
     let Some(program) = find_program() else {
         if is_part_of("redis") {
@@ -30,9 +34,12 @@ pub fn run() -> Outcome {
         // As the tests before it: nothing is compiled again.
         test.arg("--workspace");
     }
-    test.args(["--all-features", "--test", "redis"]);
+    test.args(["--all-features", "--test", "redis", "--"]);
     if is_long {
-        test.args(["--", "--nocapture"]);
+        test.arg("--nocapture");
+    } else if is_part_of("ci") {
+        skip("failovers of the tests of Redis (`cargo xtask redis`); `cluster` has others");
+        test.args(FAILOVERS.iter().flat_map(|name| ["--skip", name]));
     }
     started(&mut test)
 }
