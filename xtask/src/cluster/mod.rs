@@ -178,7 +178,12 @@ pub fn run() -> Outcome {
     let scale = if is_long { LONG } else { SHORT };
     let mut table = String::from("| engine | what | wanted | found |\n|---|---|---|---|\n");
     let mut misses = Vec::new();
-    for stage in STAGES {
+    let mut stages = STAGES;
+    if is_part_of("ci") {
+        stages = &STAGES[..1];
+        skip("three processes under Sentinel and on a cluster (`cargo xtask cluster`)");
+    }
+    for stage in stages {
         let begin = Instant::now();
         let mut site = Site::start(&programs, (stage.start)(&programs)?, scale)?;
         for measure in stage.rows {
