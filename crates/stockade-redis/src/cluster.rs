@@ -276,6 +276,10 @@ impl Cluster {
     pub(crate) async fn engine_runs(&self) -> Option<String> {
         let masters: Vec<Redis> =
             lock(&self.nodes).ranges.iter().map(|(_, node)| node.clone()).collect();
+        if masters.is_empty() {
+            // There is no map yet.
+            return None;
+        }
         let mut runs = BTreeSet::new();
         for master in masters {
             let Some(run) = master.engine_run_here().await else {
