@@ -261,7 +261,11 @@ impl Redis {
     /// failover; of a cluster those of all masters.
     pub(crate) async fn engine_run(&self) -> Option<String> {
         match self.0.0.target.nodes() {
-            Some(cluster) => cluster.engine_runs().await,
+            Some(cluster) => {
+                // The map is there with the connection.
+                self.wait_for_connection(Duration::from_millis(500)).await.ok()?;
+                cluster.engine_runs().await
+            }
             None => self.engine_run_here().await,
         }
     }
