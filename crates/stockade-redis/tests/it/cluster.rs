@@ -2,14 +2,14 @@
 
 use std::fmt;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use redis::cluster::ClusterClientBuilder;
 use redis::cluster_async::ClusterConnection;
 use stockade_middleware::rate_limit::{Charge, HOUR, Policy, RateKey, RateStore as _};
 use stockade_redis::{Redis, RedisOptions, RedisRateLimits};
 
-use crate::engine::{Engine, free_port, url};
+use crate::engine::{Engine, free_port, until, url};
 use crate::faults::{Load, Ours, PATIENCE, Row, Subject, longest_gap};
 use crate::proxy::Proxy;
 
@@ -124,14 +124,6 @@ impl Nodes {
         };
         let range = SLOTS[master]..SLOTS[master + 1];
         (0..).map(|it| format!("client {it}")).find(|it| range.contains(&slot(it))).unwrap()
-    }
-}
-
-async fn until(what: &str, is_so: impl Fn() -> bool) {
-    let begin = Instant::now();
-    while !is_so() {
-        assert!(begin.elapsed() < Duration::from_secs(60), "no sign of {what}");
-        tokio::time::sleep(Duration::from_millis(50)).await;
     }
 }
 

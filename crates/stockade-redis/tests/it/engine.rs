@@ -137,6 +137,15 @@ impl Drop for Engine {
     }
 }
 
+/// Waits for a state of engines, which comes within a minute.
+pub(crate) async fn until(what: &str, is_so: impl Fn() -> bool) {
+    let begin = Instant::now();
+    while !is_so() {
+        assert!(begin.elapsed() < Duration::from_secs(60), "no sign of {what}");
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+}
+
 pub(crate) fn url(port: u16) -> String {
     format!("redis://shop:secret@127.0.0.1:{port}")
 }

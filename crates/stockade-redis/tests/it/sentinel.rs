@@ -1,11 +1,11 @@
 //! A master, its replicas, and the sentinels that name it.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use stockade_redis::{Redis, RedisOptions};
 use tokio::net::TcpListener;
 
-use crate::engine::Engine;
+use crate::engine::{Engine, until};
 use crate::faults::{Load, Ours, PATIENCE, Row, longest_gap};
 
 /// A master called `shop` and two replicas under three sentinels.
@@ -67,14 +67,6 @@ impl Group {
         if answers {
             until("a replica", || role(&self.engines[from]).contains("role:slave")).await;
         }
-    }
-}
-
-async fn until(what: &str, is_so: impl Fn() -> bool) {
-    let begin = Instant::now();
-    while !is_so() {
-        assert!(begin.elapsed() < Duration::from_secs(60), "no sign of {what}");
-        tokio::time::sleep(Duration::from_millis(10)).await;
     }
 }
 
