@@ -1,4 +1,4 @@
-//! What a user has in all processes: a session, a token that can be revoked, and
+//! The things of a user in all processes: a session, a token that can be revoked, and
 //! payments that are made once.
 //!
 //! ```text
@@ -33,7 +33,7 @@ pub struct Visit {
     pages: u64,
 }
 
-/// What all processes share about users.
+/// The state of users that all processes share.
 pub struct Users {
     pub sessions: Sessions<Visit>,
     pub revocations: Revocations,

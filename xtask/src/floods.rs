@@ -23,7 +23,7 @@ const SECONDS: u64 = 3;
 /// The longest.
 const MAX_SECONDS: u64 = 10;
 
-/// How much the memory of the example may grow in a flood, in KiB, beside twice what is sent
+/// The most that the memory of the example may grow in a flood, in KiB, beside twice what is sent
 /// over and over: a message is in memory as it is read, and as it is written back.
 const MAX_GROWTH: u64 = 4 * 1024;
 

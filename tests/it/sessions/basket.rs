@@ -66,7 +66,7 @@ async fn no_change_of_many_is_lost() {
     assert!(done > 0);
 }
 
-/// What a function leaves as it is is not written, and its outcome is returned.
+/// Data that a function leaves as they are are not written, and its outcome is returned.
 #[tokio::test]
 async fn a_function_that_changes_nothing_writes_nothing() {
     let store = std::sync::Arc::new(MemorySessionStore::new());

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-/// What is left of a third of the catalog's limit at most, which a node allows alone.
+/// The most that can be left of a third of the catalog's limit, which a node allows alone.
 const SHARE: u64 = 3_000_000;
 
 /// A connection to HAProxy.

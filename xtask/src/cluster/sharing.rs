@@ -76,7 +76,7 @@ fn rooms_under(
     })
 }
 
-/// What all members together have heard.
+/// The messages that all members together have heard.
 struct Heard {
     lost: usize,
     double: usize,

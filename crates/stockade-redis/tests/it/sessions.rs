@@ -208,7 +208,7 @@ async fn without_an_engine_nobody_is_logged_out() {
     assert_eq!(sessions.begin(None, &1).await.map(drop).map_err(status), Err(503));
 }
 
-/// Who reads the engine gets neither ids nor names of keys that are ids.
+/// A reader of the engine gets neither ids nor names of keys that are ids.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_dump_opens_no_session() {
     let Some(engine) = Engine::start() else { return };

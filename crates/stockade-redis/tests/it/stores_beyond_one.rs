@@ -163,7 +163,7 @@ async fn stores_keep_their_promises_behind_sentinel() {
     stores_of([0, 1, 2].map(|_| group.open())).await;
 }
 
-/// What was replicated is there after a failover, and revocations are there in any case.
+/// All that was replicated is there after a failover, and revocations are there in any case.
 async fn survives(links: [Redis; 3], fail_over: impl AsyncFnOnce()) {
     let (sessions, store) = (links.each_ref().map(counting), idempotency_of(&links[0]));
     let revocations = links.each_ref().map(Redis::revocations);
