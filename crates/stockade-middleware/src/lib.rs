@@ -197,6 +197,8 @@ mod serialization;
 pub mod sessions;
 #[cfg(feature = "tracing")]
 pub mod spans;
+#[cfg(any(feature = "idempotency", feature = "sessions"))]
+mod store_fault;
 mod timeout;
 mod tower_service;
 mod validation;

@@ -10,6 +10,7 @@ use stockade_core::BoxFuture;
 use stockade_errors::BoxError;
 
 use super::key::ScopedKey;
+use crate::store_fault::StoreFault;
 
 /// A store of idempotency keys: in memory, or outside for several processes.
 ///
@@ -110,10 +111,7 @@ pub enum Taken {
 
 /// The error of a store that cannot be asked, or is full.
 #[derive(Clone, Debug)]
-pub struct StoreDown {
-    is_full: bool,
-    source: Option<Arc<dyn Error + Send + Sync>>,
-}
+pub struct StoreDown(StoreFault);
 
 impl StoreDown {
     /// Makes the error of a store that cannot be asked. The source is for the log.
@@ -127,35 +125,31 @@ impl StoreDown {
     /// ```
     #[must_use]
     pub fn new(source: impl Into<BoxError>) -> Self {
-        Self { is_full: false, source: Some(source.into().into()) }
+        Self(StoreFault::down(source.into()))
     }
 
     /// Makes the error of a store that has no room.
     #[must_use]
     pub fn full() -> Self {
-        Self { is_full: true, source: None }
+        Self(StoreFault::full())
     }
 
     /// Returns true if the store can be asked, and has no room.
     #[must_use]
     pub fn is_full(&self) -> bool {
-        self.is_full
+        self.0.is_full()
     }
 }
 
 impl fmt::Display for StoreDown {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match (&self.source, self.is_full) {
-            (_, true) => f.write_str("the store of idempotency keys is full"),
-            (Some(source), _) => write!(f, "the store of idempotency keys is down: {source}"),
-            (None, _) => f.write_str("the store of idempotency keys is down"),
-        }
+        self.0.write("idempotency keys", f)
     }
 }
 
 impl Error for StoreDown {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
-        self.source.as_deref().map(|source| source as _)
+        self.0.source()
     }
 }
 

@@ -11,6 +11,8 @@ use stockade_auth::SessionId;
 use stockade_core::BoxFuture;
 use stockade_errors::BoxError;
 
+use crate::store_fault::StoreFault;
+
 /// A store of sessions: in memory, or outside for several processes.
 ///
 /// Each call is one step. A session that has ended, by a call or by its time, is not
@@ -220,10 +222,7 @@ impl fmt::Debug for SubjectKey {
 
 /// The error of a store of sessions that cannot be asked, or is full.
 #[derive(Clone, Debug)]
-pub struct SessionStoreError {
-    is_full: bool,
-    source: Option<Arc<dyn Error + Send + Sync>>,
-}
+pub struct SessionStoreError(StoreFault);
 
 impl SessionStoreError {
     /// Makes the error of a store that cannot be asked. The source is for the log.
@@ -237,35 +236,31 @@ impl SessionStoreError {
     /// ```
     #[must_use]
     pub fn new(source: impl Into<BoxError>) -> Self {
-        Self { is_full: false, source: Some(source.into().into()) }
+        Self(StoreFault::down(source.into()))
     }
 
     /// Makes the error of a store that has no room.
     #[must_use]
     pub fn full() -> Self {
-        Self { is_full: true, source: None }
+        Self(StoreFault::full())
     }
 
     /// Returns true if the store can be asked, and has no room.
     #[must_use]
     pub fn is_full(&self) -> bool {
-        self.is_full
+        self.0.is_full()
     }
 }
 
 impl fmt::Display for SessionStoreError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match (&self.source, self.is_full) {
-            (_, true) => f.write_str("the store of sessions is full"),
-            (Some(source), _) => write!(f, "the store of sessions is down: {source}"),
-            (None, _) => f.write_str("the store of sessions is down"),
-        }
+        self.0.write("sessions", f)
     }
 }
 
 impl Error for SessionStoreError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
-        self.source.as_deref().map(|source| source as _)
+        self.0.source()
     }
 }
 
