@@ -9,6 +9,7 @@ use futures_util::{SinkExt as _, StreamExt as _};
 use http::StatusCode;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use stockade_core::BoxFuture;
 use tokio_tungstenite::WebSocketStream;
 use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::tungstenite::handshake::client::generate_key;
@@ -116,17 +117,25 @@ impl TestWebSocketRequest {
     /// # Panics
     /// When the handshake is refused; the message has the whole answer.
     pub async fn connect(self) -> TestWebSocket {
-        let client = self.request.client().clone();
-        let key = self.key.clone();
-        let (stream, connection) = or_fail(self.request.sent().await);
-        let Some(connection) = connection else {
+        self.connected().await
+    }
+
+    /// Behind `dyn`, as all that speaks here, so that tungstenite is compiled with
+    /// this crate and not with each test: see `Server::serve` of stockade-server.
+    fn connected(self) -> BoxFuture<'static, TestWebSocket> {
+        Box::pin(async move {
+            let client = self.request.client().clone();
+            let key = self.key.clone();
+            let (stream, connection) = or_fail(self.request.sent().await);
+            let Some(connection) = connection else {
+                let response = stream.into_response().await;
+                response.exchange.fail("the handshake of a WebSocket was refused");
+            };
             let response = stream.into_response().await;
-            response.exchange.fail("the handshake of a WebSocket was refused");
-        };
-        let response = stream.into_response().await;
-        response.assert_header("sec-websocket-accept", &derive_accept_key(key.as_bytes()));
-        let socket = WebSocketStream::from_raw_socket(connection, Role::Client, None).await;
-        TestWebSocket { client, exchange: response.exchange, socket }
+            response.assert_header("sec-websocket-accept", &derive_accept_key(key.as_bytes()));
+            let socket = WebSocketStream::from_raw_socket(connection, Role::Client, None).await;
+            TestWebSocket { client, exchange: response.exchange, socket }
+        })
     }
 
     /// Sends a handshake that is refused, and returns the answer.
@@ -205,23 +214,30 @@ impl TestWebSocket {
     /// # Panics
     /// When nothing comes in time, or the answer is no WebSocket.
     pub async fn receive(&mut self) -> TestMessage {
-        loop {
-            let message = self.client.in_time("message", self.socket.next()).await;
-            let message = or_fail(message.map_err(|error| error.in_exchange(&self.exchange)));
-            return match message {
-                None => TestMessage::End,
-                Some(Ok(Message::Text(text))) => TestMessage::Text(text.as_str().to_owned()),
-                Some(Ok(Message::Binary(bytes))) => TestMessage::Binary(bytes),
-                Some(Ok(Message::Close(frame))) => {
-                    let frame = frame.map(|frame| (frame.code.into(), frame.reason.to_string()));
-                    let (code, reason) = frame.unwrap_or((NO_CODE, String::new()));
-                    TestMessage::Close(code, reason)
-                }
-                Some(Ok(Message::Ping(_) | Message::Pong(_) | Message::Frame(_))) => continue,
-                Some(Err(error)) if is_end(&error) => TestMessage::End,
-                Some(Err(error)) => self.fail(format_args!("no message came: {error}")),
-            };
-        }
+        self.next().await
+    }
+
+    fn next(&mut self) -> BoxFuture<'_, TestMessage> {
+        Box::pin(async move {
+            loop {
+                let message = self.client.in_time("message", self.socket.next()).await;
+                let message = or_fail(message.map_err(|error| error.in_exchange(&self.exchange)));
+                return match message {
+                    None => TestMessage::End,
+                    Some(Ok(Message::Text(text))) => TestMessage::Text(text.as_str().to_owned()),
+                    Some(Ok(Message::Binary(bytes))) => TestMessage::Binary(bytes),
+                    Some(Ok(Message::Close(frame))) => {
+                        let frame =
+                            frame.map(|frame| (frame.code.into(), frame.reason.to_string()));
+                        let (code, reason) = frame.unwrap_or((NO_CODE, String::new()));
+                        TestMessage::Close(code, reason)
+                    }
+                    Some(Ok(Message::Ping(_) | Message::Pong(_) | Message::Frame(_))) => continue,
+                    Some(Err(error)) if is_end(&error) => TestMessage::End,
+                    Some(Err(error)) => self.fail(format_args!("no message came: {error}")),
+                };
+            }
+        })
     }
 
     /// Returns the next message, which is text.
@@ -285,12 +301,8 @@ impl TestWebSocket {
     /// # Panics
     /// When it does not in time.
     pub async fn close_with(mut self, code: u16, reason: &str) -> (u16, String) {
-        let frame = CloseFrame { code: code.into(), reason: reason.to_owned().into() };
-        let closing = self.client.in_time("room for a close frame", self.socket.close(Some(frame)));
-        match or_fail(closing.await.map_err(|error| error.in_exchange(&self.exchange))) {
-            Err(error) if !is_end(&error) => self.fail(format_args!("closing failed: {error}")),
-            _ => {}
-        }
+        let reason = reason.to_owned().into();
+        self.send_close(CloseFrame { code: code.into(), reason }).await;
         loop {
             match self.receive().await {
                 TestMessage::Close(code, reason) => return (code, reason),
@@ -300,12 +312,25 @@ impl TestWebSocket {
         }
     }
 
-    async fn send(&mut self, message: Message) {
-        let sent = self.client.in_time("room for a message", self.socket.send(message)).await;
-        match or_fail(sent.map_err(|error| error.in_exchange(&self.exchange))) {
-            Ok(()) => {}
-            Err(error) => self.fail(format_args!("nothing could be sent: {error}")),
-        }
+    fn send(&mut self, message: Message) -> BoxFuture<'_, ()> {
+        Box::pin(async move {
+            let sent = self.client.in_time("room for a message", self.socket.send(message)).await;
+            match or_fail(sent.map_err(|error| error.in_exchange(&self.exchange))) {
+                Ok(()) => {}
+                Err(error) => self.fail(format_args!("nothing could be sent: {error}")),
+            }
+        })
+    }
+
+    fn send_close(&mut self, frame: CloseFrame) -> BoxFuture<'_, ()> {
+        Box::pin(async move {
+            let closing = self.socket.close(Some(frame));
+            let closed = self.client.in_time("room for a close frame", closing).await;
+            match or_fail(closed.map_err(|error| error.in_exchange(&self.exchange))) {
+                Err(error) if !is_end(&error) => self.fail(format_args!("closing failed: {error}")),
+                _ => {}
+            }
+        })
     }
 
     fn fail(&self, message: impl Display) -> ! {

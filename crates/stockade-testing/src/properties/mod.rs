@@ -15,6 +15,7 @@ mod values;
 use std::fmt;
 use std::panic::Location;
 use std::path::PathBuf;
+use std::pin::Pin;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -183,26 +184,34 @@ impl SchemaCheck {
     /// # Panics
     /// When a route that is named does not exist, and when the map has mistakes.
     pub async fn try_run(self) -> Result<SchemaReport, ConfigError> {
-        let contract = Contract::of(&(self.make)()?);
-        let map = contract.app().route_map();
-        let labels: Vec<String> =
-            map.routes.iter().map(|route| format!("{} {}", route.method, route.path)).collect();
-        let named = self.skipped.iter().map(|(route, _)| route);
-        for route in named.chain(self.own_cases.iter().map(|(route, _)| route)) {
-            if !labels.contains(route) {
-                fail(format_args!("SchemaCheck: there is no route {route:?}"));
+        self.checked().await
+    }
+
+    /// Behind `dyn`, so that the check is compiled with this crate and not with each
+    /// test: see `Server::serve` of stockade-server.
+    fn checked(self) -> Pin<Box<dyn Future<Output = Result<SchemaReport, ConfigError>>>> {
+        Box::pin(async move {
+            let contract = Contract::of(&(self.make)()?);
+            let map = contract.app().route_map();
+            let labels: Vec<String> =
+                map.routes.iter().map(|route| format!("{} {}", route.method, route.path)).collect();
+            let named = self.skipped.iter().map(|(route, _)| route);
+            for route in named.chain(self.own_cases.iter().map(|(route, _)| route)) {
+                if !labels.contains(route) {
+                    fail(format_args!("SchemaCheck: there is no route {route:?}"));
+                }
             }
-        }
-        let schemas = Rc::new(Schemas::new(map.schemas, contract.schemas()));
-        let mut kept = KeptFile::read(self.kept_in.clone());
-        let mut routes = Vec::new();
-        for route in map.routes.iter().enumerate() {
-            let checked =
-                RouteCheck::new(&self, route, (&schemas, &contract))?.run(&mut kept).await?;
-            routes.push(checked);
-        }
-        let KeptFile { path: kept_in, error: not_kept, .. } = kept;
-        Ok(SchemaReport { seed: self.seed, routes, kept_in, not_kept })
+            let schemas = Rc::new(Schemas::new(map.schemas, contract.schemas()));
+            let mut kept = KeptFile::read(self.kept_in.clone());
+            let mut routes = Vec::new();
+            for route in map.routes.iter().enumerate() {
+                let checked =
+                    RouteCheck::new(&self, route, (&schemas, &contract))?.run(&mut kept).await?;
+                routes.push(checked);
+            }
+            let KeptFile { path: kept_in, error: not_kept, .. } = kept;
+            Ok(SchemaReport { seed: self.seed, routes, kept_in, not_kept })
+        })
     }
 
     fn cases_for(&self, label: &str) -> u32 {
