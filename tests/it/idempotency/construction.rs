@@ -48,6 +48,8 @@ fn it_is_for_post_and_patch() {
 fn the_user_and_the_plain_body_are_known_before() {
     let once = || with_idempotency(in_memory());
     assert_eq!(mistakes("POST", [by_name(), once()]), "");
+    let text = mistakes("POST", [once(), once()]);
+    assert!(text.contains("two middlewares take the idempotency key"), "{text}");
     let text = mistakes("POST", [once(), by_name()]);
     let expected = "`with_idempotency` tells users apart before `with_auth` has found them: \
                     put `with_auth` first";

@@ -84,5 +84,5 @@ fn the_guide_lists_each_rule() {
         assert!(rows.iter().any(|row| row.starts_with(&start)), "{start}");
     }
     let value: Value = json!(Policy::strict().rules().collect::<Vec<_>>());
-    assert_eq!(value.as_array().map(Vec::len), Some(27));
+    assert_eq!(value.as_array().map(Vec::len), Some(29));
 }

@@ -52,6 +52,9 @@ pub struct RouteFacts {
     pub web_socket: Option<WebSocketFact>,
     /// The schema of GraphQL by which its requests ask; none of another route.
     pub graphql: Option<Arc<GraphQlFact>>,
+    /// The idempotency keys by which its requests run once; none where a request
+    /// that comes twice runs twice.
+    pub idempotency: Option<IdempotencyFact>,
 }
 
 /// A schema of GraphQL.
@@ -138,6 +141,36 @@ pub struct TimeoutFact {
     pub after: Duration,
     /// The status of the answer when it is over.
     pub status: u16,
+}
+
+/// The idempotency keys by which the requests of a route run once.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub struct IdempotencyFact {
+    /// True if a request without a key is refused.
+    pub required: bool,
+    /// The time for which a handler holds its key without renewing it.
+    pub lease: Duration,
+    /// The time for which an answer is kept.
+    pub ttl: Duration,
+    /// True if a key whose handler was dropped in the middle is refused, and false
+    /// if its handler runs again.
+    pub refuses_after_crash: bool,
+    /// True if requests run without protection while the store is down.
+    pub passes_outage: bool,
+    /// True if a function of the program tells whose key it is, and not the user
+    /// or the address of the client.
+    pub own_scope: bool,
+}
+
+impl IdempotencyFact {
+    /// Makes the fact of keys that hold: they are refused while the store is down,
+    /// run again after a crash, and belong to the user or the client.
+    #[must_use]
+    pub fn new(required: bool, lease: Duration, ttl: Duration) -> Self {
+        let (refuses_after_crash, passes_outage, own_scope) = (false, false, false);
+        Self { required, lease, ttl, refuses_after_crash, passes_outage, own_scope }
+    }
 }
 
 /// A middleware of a route.

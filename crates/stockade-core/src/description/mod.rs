@@ -35,8 +35,8 @@ mod web_socket;
 pub use answer::{Answer, AnswerBody, AnswerStatus, Content, ContentSchema, HeaderDoc, SchemaOf};
 pub use around::{AddedHeader, ErrorForm, InputFact, InputFrom};
 pub use facts::{
-    GraphQlFact, MiddlewareFact, Permission, QuotaFact, ReadField, ReadFrom, RouteFacts,
-    TimeoutFact, UserFact,
+    GraphQlFact, IdempotencyFact, MiddlewareFact, Permission, QuotaFact, ReadField, ReadFrom,
+    RouteFacts, TimeoutFact, UserFact,
 };
 pub use security::{SecurityScheme, UserMethod};
 pub use web_socket::WebSocketFact;

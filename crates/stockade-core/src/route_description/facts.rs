@@ -10,9 +10,9 @@ use stockade_validation::{Schema, ValidationOptions};
 use super::HANDLER;
 use crate::RouteDoc;
 use crate::description::{
-    AddedHeader, Answer, AnswerStatus, ErrorForm, GraphQlFact, HeaderDoc, InputFact, InputFrom,
-    MiddlewareFact, Permission, QuotaFact, ReadField, ReadFrom, RouteFacts, SchemaOf, TimeoutFact,
-    UserFact, UserMethod, WebSocketFact,
+    AddedHeader, Answer, AnswerStatus, ErrorForm, GraphQlFact, HeaderDoc, IdempotencyFact,
+    InputFact, InputFrom, MiddlewareFact, Permission, QuotaFact, ReadField, ReadFrom, RouteFacts,
+    SchemaOf, TimeoutFact, UserFact, UserMethod, WebSocketFact,
 };
 
 /// Notes for those who read the description of a route, such as a map of all
@@ -165,6 +165,14 @@ impl RouteDoc {
     pub fn times_out(&mut self, after: Duration, status: u16) {
         if self.facts.timeout.is_none_or(|known| after < known.after) {
             self.facts.timeout = Some(TimeoutFact { after, status });
+        }
+    }
+
+    /// Notes that requests run once by their idempotency keys. Twice on a route is a
+    /// mistake: the inner one would find the key taken by the outer one.
+    pub fn runs_once(&mut self, keys: IdempotencyFact) {
+        if self.facts.idempotency.replace(keys).is_some() {
+            self.mistake("two middlewares take the idempotency key of its requests: keep one");
         }
     }
 

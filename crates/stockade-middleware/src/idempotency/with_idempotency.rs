@@ -10,7 +10,7 @@ use http::{HeaderValue, Method, StatusCode, header};
 use stockade_core::__internal::{
     AsksProgress, ErrorContextExt as _, HandlerProgress, Overloaded, finish_form,
 };
-use stockade_core::description::{Answer, HeaderDoc};
+use stockade_core::description::{Answer, HeaderDoc, IdempotencyFact};
 use stockade_core::{ErrorContext, Middleware, Next, Request, Response, RouteDoc, error_of};
 use stockade_errors::ApiError;
 use stockade_validation::__internal::LogRate;
@@ -260,6 +260,7 @@ fn describe(options: &Idempotency, doc: &mut RouteDoc) {
         doc.middleware_reads_user(NAME);
     }
     reads_parsed_body(doc, NAME);
+    doc.runs_once(fact_of(options));
     key::describe(doc, options.required);
     let retry_after = || HeaderDoc::new("Retry-After", "The seconds until the next attempt");
     let meaning = "The request of this key is running, or its answer is not known";
@@ -271,6 +272,14 @@ fn describe(options: &Idempotency, doc: &mut RouteDoc) {
     }
     let meaning = "`true` for the stored answer of an earlier request";
     doc.adds_header(HeaderDoc::new("Idempotency-Replayed", meaning).sometimes(), None);
+}
+
+fn fact_of(options: &Idempotency) -> IdempotencyFact {
+    let mut fact = IdempotencyFact::new(options.required, options.lease, options.ttl);
+    fact.refuses_after_crash = options.after_crash == AfterCrash::Refuse;
+    fact.passes_outage = options.on_store_outage == StoreOutage::Pass;
+    fact.own_scope = options.scope.is_some();
+    fact
 }
 
 const NAME: &str = "with_idempotency";

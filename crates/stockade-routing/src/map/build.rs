@@ -149,6 +149,7 @@ fn info(app: Described<'_>, endpoint: &Arc<Endpoint>, told: &Told) -> RouteInfo 
         limits: limits_of(app, endpoint, facts),
         web_socket: facts.web_socket.as_ref().map(|fact| web_socket_of(app.schemas, fact)),
         graphql: facts.graphql.as_deref().map(Into::into),
+        idempotency: facts.idempotency.map(Into::into),
         cors: app.routes.cors_of(endpoint).map(|cors| cors_of(cors)),
         middleware: middleware_of(endpoint, facts),
         opaque_arguments: facts.opaque_arguments.iter().map(|&name| name.to_owned()).collect(),
@@ -454,7 +455,7 @@ fn quota_of(fact: &QuotaFact) -> QuotaInfo {
     }
 }
 
-fn millis(duration: Duration) -> u64 {
+pub(super) fn millis(duration: Duration) -> u64 {
     // No limit is longer than 584 million years.
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }

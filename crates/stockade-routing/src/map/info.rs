@@ -9,6 +9,8 @@ use serde_json::Value;
 use stockade_core::__internal::{EndpointKind, Level};
 use stockade_core::description::GraphQlFact;
 
+use super::IdempotencyInfo;
+
 /// Everything that a built application knows about its routes, as data.
 ///
 /// [`App::route_map`](crate::App::route_map) makes it. Its text is a table, a
@@ -103,6 +105,10 @@ pub struct RouteInfo {
     /// The schema of GraphQL by which requests ask; none of another route.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub graphql: Option<GraphQlInfo>,
+    /// The idempotency keys by which its requests run once; none where a request
+    /// that comes twice runs twice.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub idempotency: Option<IdempotencyInfo>,
     /// The rules of CORS, if they are others than those of the router.
     pub cors: Option<CorsInfo>,
     /// The middleware, in the order in which it runs.

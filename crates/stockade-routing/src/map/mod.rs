@@ -21,6 +21,7 @@ pub(crate) mod asked_route;
 mod build;
 mod by_status;
 mod explain;
+mod idempotency;
 mod info;
 mod inspect;
 pub(crate) mod path;
@@ -31,6 +32,7 @@ pub(crate) mod text;
 pub(crate) use build::map_of;
 pub(crate) use explain::explain;
 pub use explain::{ExplainError, Explanation, Miss, Step, StepKind};
+pub use idempotency::IdempotencyInfo;
 pub use info::{
     Access, AnswerBodyInfo, AnswerInfo, BodyInfo, ContentInfo, CorsInfo, DocsInfo, FieldInfo,
     GraphQlInfo, HeaderInfo, Limits, MiddlewareInfo, MiddlewareLevel, Need, ParamInfo, Place,

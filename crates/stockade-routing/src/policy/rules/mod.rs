@@ -7,6 +7,7 @@ mod exposure;
 mod limits;
 mod pages;
 mod passwords;
+mod retries;
 mod secrets;
 mod texts;
 
@@ -51,6 +52,8 @@ pub(super) const STRICT: &[BuiltIn] = &[
     secrets::SECRETS_UNCACHED,
     texts::NAMES_VISIBLE,
     texts::LINKS_SAFE,
+    retries::KEYS_HOLD,
+    retries::KEYS_TOLD_APART,
     access::GET_WITHOUT_EFFECTS,
 ];
 
