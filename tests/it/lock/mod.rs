@@ -4,6 +4,7 @@
 mod command;
 mod documents;
 mod graphql;
+mod idempotency;
 mod inputs;
 mod replies;
 mod resources;
@@ -46,7 +47,7 @@ pub fn mutation(
 
 pub fn all() -> Vec<Mutation> {
     let of_routes = [routes::all(), inputs::all(), replies::all(), safety::all()];
-    let of_adapters = [resources::all(), graphql::all()];
+    let of_adapters = [resources::all(), graphql::all(), idempotency::all()];
     of_routes.into_iter().chain(of_adapters).flatten().collect()
 }
 

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use stockade_routing::map::{
-    Access, AnswerBodyInfo, AnswerInfo, BodyInfo, CorsInfo, DocsInfo, MiddlewareInfo, Need,
-    QuotaInfo, RouteInfo, RouteKind, RouterInfo, SchemeInfo, WebSocketInfo,
+    Access, AnswerBodyInfo, AnswerInfo, BodyInfo, CorsInfo, DocsInfo, IdempotencyInfo,
+    MiddlewareInfo, Need, QuotaInfo, RouteInfo, RouteKind, RouterInfo, SchemeInfo, WebSocketInfo,
 };
 
 /// The word behind the name of a middleware that does not describe itself.
@@ -47,6 +47,8 @@ pub(super) struct RouteLock {
     /// The members of a schema of GraphQL, with their types.
     #[serde(default, skip_serializing_if = "is_default")]
     pub(super) graphql: BTreeMap<String, String>,
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub(super) idempotency: Option<IdempotencyInfo>,
     /// In the order in which it runs.
     #[serde(default, skip_serializing_if = "is_default")]
     pub(super) middleware: Vec<String>,
@@ -195,6 +197,7 @@ impl RouteLock {
             cors: route.cors.clone(),
             web_socket: route.web_socket.clone(),
             graphql: route.graphql.as_ref().map(|it| it.members.clone()).unwrap_or_default(),
+            idempotency: route.idempotency.clone(),
             middleware: route.middleware.iter().filter_map(middleware_of).collect(),
             docs: DocsLock::of(&route.docs),
         }

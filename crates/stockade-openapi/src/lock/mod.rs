@@ -33,7 +33,7 @@
 // - `command`: the command of `tool`.
 // - `compare`: the comparison of two locks; `pairs`: which routes are the same.
 // - `route`, `inputs`, `answers`, `access`, `limits`, `router`: the parts of it.
-// - `graphql`: the members of a schema of GraphQL.
+// - `graphql`: the members of a schema of GraphQL; `idempotency`: the keys of a route.
 // - `schema`: schemas, of requests and of replies.
 
 mod access;
@@ -44,6 +44,7 @@ mod compare;
 mod entry;
 mod file;
 mod graphql;
+mod idempotency;
 mod inputs;
 mod limits;
 mod pairs;

@@ -13,7 +13,7 @@ use super::rules::{
     SUNSET_EARLIER, SUNSET_LATER,
 };
 use super::schema::Direction;
-use super::{access, answers, graphql, inputs, limits, router};
+use super::{access, answers, graphql, idempotency, inputs, limits, router};
 
 /// Compares a route with what it was. Each is a label and an entry.
 pub(super) fn compare(
@@ -30,6 +30,7 @@ pub(super) fn compare(
     access::middleware(c, &old.middleware, &new.middleware);
     limits::compare(c, &old.limits, &new.limits);
     graphql::compare(c, &old.graphql, &new.graphql);
+    idempotency::compare(c, old.idempotency.as_ref(), new.idempotency.as_ref());
     if old.cors.is_some() || new.cors.is_some() {
         let (before, after) = (&c.old.router.cors, &c.new.router.cors);
         let before = old.cors.as_ref().or(before.as_ref());

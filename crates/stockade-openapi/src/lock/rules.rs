@@ -194,6 +194,15 @@ rules! {
     ACCEPTS_FEWER "accepts-fewer" BREAKING "the types that a body may have are fewer";
     ACCEPTS_MORE "accepts-more" WEAKENING "the types that a body may have are more";
 
+    KEYS_ADDED "idempotency-added" COMPATIBLE "requests with an idempotency key run once";
+    KEYS_REMOVED "idempotency-removed" WEAKENING "requests with an idempotency key run as often as they come";
+    KEYS_OPTIONAL "idempotency-optional" WEAKENING "requests without an idempotency key run, as often as they come";
+    KEYS_SHORTER "idempotency-shortened" WEAKENING "an idempotency key, or the lease of one, is free again earlier";
+    KEYS_LONGER "idempotency-extended" COMPATIBLE "an idempotency key, or the lease of one, is kept for longer";
+    KEYS_LOOSER "idempotency-loosened" WEAKENING "after a crash, or while the store is down, a request may run twice";
+    KEYS_STRICTER "idempotency-tightened" BREAKING "after a crash, or while the store is down, a request is refused";
+    KEYS_CHANGED "idempotency-scope-changed" BOTH "idempotency keys belong to other users or clients";
+
     ORIGIN_ADDED "origin-added" WEAKENING "pages of more origins read answers, or connect";
     ORIGIN_REMOVED "origin-removed" BREAKING "pages of fewer origins read answers, or connect";
     CREDENTIALS_ON "credentials-allowed" WEAKENING "pages of other origins may send credentials";
