@@ -100,6 +100,7 @@
 // - `hardening`: `assert_hardened`, `Hardening`.
 // - `sample`: one valid request for a route, made of the map.
 // - `properties`: `check_schemas`.
+// - `idempotency_key`: keys for requests of `hardening` and `properties`.
 // - `exchange`, `redact`, `difference`, `fail`: the messages of failed
 //   assertions.
 
@@ -118,6 +119,7 @@ mod exchange;
 mod fail;
 mod form;
 mod hardening;
+mod idempotency_key;
 mod lock;
 mod policy;
 #[cfg(feature = "proptest")]

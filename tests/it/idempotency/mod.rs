@@ -1,6 +1,7 @@
 //! Idempotency keys: a request that is sent again runs once.
 
 mod answers;
+mod checks;
 mod construction;
 mod crashes;
 mod model;

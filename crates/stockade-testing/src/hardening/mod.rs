@@ -6,6 +6,7 @@
 mod bodies;
 mod credentials;
 mod detours;
+mod idempotency_keys;
 mod origins;
 mod rate_limits;
 mod report;
@@ -35,7 +36,7 @@ use self::runner::Runner;
 use crate::fail::{fail, or_fail};
 use crate::{Credentials, IntoApp, TestClock};
 
-/// Attacks the application in process, by all seven families of attacks, and
+/// Attacks the application in process, by all eight families of attacks, and
 /// fails the test if one of them gets through.
 ///
 /// [`Hardening`] has the same with options, and the report.
@@ -265,6 +266,7 @@ impl Hardening {
             bodies::attack(&mut runner).await;
             origins::attack(&mut runner).await;
             rate_limits::attack(&mut runner).await;
+            idempotency_keys::attack(&mut runner).await;
             responses::attack(&mut runner).await;
             runner.into_report()
         })

@@ -23,6 +23,8 @@ pub enum AttackFamily {
     Bodies,
     /// Pages of other origins, by CORS and by WebSockets.
     Origins,
+    /// Idempotency keys that are missing or malformed.
+    IdempotencyKeys,
     /// More requests than a rate limit lets through, and headers that make one
     /// client look like many.
     RateLimits,
@@ -38,6 +40,7 @@ impl AttackFamily {
         Self::Detours,
         Self::Bodies,
         Self::Origins,
+        Self::IdempotencyKeys,
         Self::RateLimits,
         Self::Responses,
     ];
@@ -52,6 +55,7 @@ impl fmt::Display for AttackFamily {
             Self::Detours => "detours",
             Self::Bodies => "bodies",
             Self::Origins => "origins",
+            Self::IdempotencyKeys => "idempotency keys",
             Self::RateLimits => "rate limits",
             Self::Responses => "responses",
         })

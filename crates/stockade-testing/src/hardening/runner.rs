@@ -19,6 +19,7 @@ use super::{
     AttackFamily, Hardening, HardeningFailure, HardeningReport, NotAttacked, SkippedAttacks,
 };
 use crate::exchange::{Exchange, SentRequest};
+use crate::idempotency_key::{IDEMPOTENCY_KEY, key_of};
 use crate::{Credentials, TestClock};
 
 /// A rule that attacks try to break.
@@ -49,6 +50,7 @@ pub(super) struct Runner<'h> {
     /// The attacks that each skip has left out.
     skipped: Vec<usize>,
     peers: u32,
+    keys: u32,
 }
 
 impl<'h> Runner<'h> {
@@ -82,6 +84,7 @@ impl<'h> Runner<'h> {
             report,
             skipped: vec![0; plan.skips.len()],
             peers: 0,
+            keys: 0,
         }
     }
 
@@ -223,6 +226,15 @@ impl<'h> Runner<'h> {
         SocketAddr::new(IpAddr::V4(Ipv4Addr::from_bits(address)), 50_000)
     }
 
+    /// Adds an idempotency key that no other request has, if the shot wants one.
+    fn with_key<'s>(&mut self, shot: &'s Shot) -> Cow<'s, Shot> {
+        if !shot.has_new_key {
+            return Cow::Borrowed(shot);
+        }
+        self.keys += 1;
+        Cow::Owned(shot.clone().set(IDEMPOTENCY_KEY, key_of(self.keys)))
+    }
+
     /// Sends a request, and holds its answer to the rules for all answers. Fails
     /// with the reason why there is none.
     pub(super) async fn send(
@@ -231,6 +243,7 @@ impl<'h> Runner<'h> {
         shot: &Shot,
     ) -> Result<Exchange, String> {
         let peer = shot.peer.unwrap_or_else(|| self.new_peer());
+        let shot = &self.with_key(shot);
         let request = shot.request(peer).ok_or("no client can send it")?;
         let (app, through) = (self.app.clone(), self.plan.through.clone());
         let answer = async move {

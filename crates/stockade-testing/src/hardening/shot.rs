@@ -22,6 +22,8 @@ pub(super) struct Shot {
     pub(super) body: ShotBody,
     /// The address that it comes from; one that nobody has used where it is none.
     pub(super) peer: Option<SocketAddr>,
+    /// True if it is sent with an idempotency key that nothing else has.
+    pub(super) has_new_key: bool,
 }
 
 /// The body of a request.
@@ -48,6 +50,7 @@ impl Shot {
             headers,
             body: ShotBody::Whole(Bytes::new()),
             peer: None,
+            has_new_key: false,
         }
     }
 
@@ -75,6 +78,13 @@ impl Shot {
     pub(super) fn set(mut self, name: &str, value: impl AsRef<[u8]>) -> Self {
         self.headers.remove(name);
         self.add(name, value)
+    }
+
+    /// Lets it be sent with an idempotency key that nothing else has, or with none
+    /// but those that are added.
+    pub(super) fn new_key(mut self, has_new_key: bool) -> Self {
+        self.has_new_key = has_new_key;
+        self
     }
 
     /// Adds the credentials of a user.

@@ -8,6 +8,7 @@ use stockade_routing::App;
 use stockade_routing::map::{ContentInfo, Need, RouteInfo, RouteKind, RouteMap};
 
 use super::shot::Shot;
+use crate::idempotency_key::needs_key;
 use crate::sample::Sample;
 
 /// A route, and a valid request for it.
@@ -61,6 +62,8 @@ impl Target {
             None => self.path.clone(),
         };
         let shot = with_handshake(Shot::new(self.method.clone(), target), &self.route);
+        // Without one it would be refused for that, whatever else is wrong with it.
+        let shot = shot.new_key(needs_key(&self.route));
         match &self.body {
             Some((content_type, body)) => shot.body(content_type, body.clone()),
             None => shot,

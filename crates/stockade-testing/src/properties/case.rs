@@ -17,7 +17,8 @@ use super::judge::{self, Answered, Verdict};
 use super::kept::{Kept, KeptFile};
 use super::report::{Property, PropertyFailure};
 use super::route::RouteCheck;
-use crate::TestClient;
+use crate::idempotency_key::{IDEMPOTENCY_KEY, key_of, needs_key};
+use crate::{Credentials, TestClient};
 
 type Tree = Box<dyn ValueTree<Value = Input>>;
 
@@ -186,6 +187,11 @@ impl RouteCheck<'_> {
         self.asked += 1;
         let peer = Ipv4Addr::from(u32::from(Ipv4Addr::new(10, 0, 0, 0)) + self.asked);
         let mut request = input.request(&self.client, self.route).peer(peer);
+        let own = self.credentials.as_ref().map(Credentials::headers);
+        if needs_key(self.route) && !own.is_some_and(|own| own.contains_key(IDEMPOTENCY_KEY)) {
+            // Each request is one of its own, even where its input is that of another.
+            request = request.header(IDEMPOTENCY_KEY, key_of(self.asked));
+        }
         if let Some(credentials) = &self.credentials {
             request = credentials.add_to(request);
         }

@@ -18,6 +18,7 @@ use super::kept::{Kept, KeptFile};
 use super::report::{NotChecked, Property, RouteReport};
 use super::text::Alphabet;
 use super::values::{Maker, Source};
+use crate::idempotency_key::is_key;
 use crate::{Contract, Credentials, TestClient};
 
 /// The check of one route.
@@ -122,7 +123,8 @@ impl<'c> RouteCheck<'c> {
         let own = self.credentials.as_ref().map(Credentials::headers);
         let needed = self.route.headers.iter().find(|header| {
             let is_sent = own.is_some_and(|own| own.contains_key(&header.name));
-            header.required && !is_sent && !header.name.eq_ignore_ascii_case("content-type")
+            let is_made = header.name.eq_ignore_ascii_case("content-type") || is_key(&header.name);
+            header.required && !is_sent && !is_made
         });
         needed.map(|header| format!("the header {} has no schema to make it of", header.name))
     }

@@ -1,0 +1,82 @@
+//! Idempotency keys that are missing or malformed.
+
+use std::sync::Arc;
+
+use http::StatusCode;
+
+use super::AttackFamily;
+use super::runner::{Rule, Runner, Verdict};
+use super::shot::Shot;
+use super::target::Target;
+use crate::exchange::Exchange;
+use crate::idempotency_key::IDEMPOTENCY_KEY;
+
+const KEYS: Rule = Rule {
+    family: AttackFamily::IdempotencyKeys,
+    text: "a request whose `Idempotency-Key` is malformed, or missing where one is demanded, is \
+           answered with 400 and does not reach the handler \
+           (draft-ietf-httpapi-idempotency-key-header-07, sections 2.1 and 2.7)",
+    mend: "put nothing in front of `with_idempotency` that answers or changes the header, but the \
+           guards",
+};
+
+/// Sends malformed keys to each route whose requests run once by them.
+pub(super) async fn attack(runner: &mut Runner<'_>) {
+    let targets = Arc::clone(&runner.targets);
+    for target in targets.iter() {
+        let Some(keys) = &target.route.idempotency else { continue };
+        let user = runner.user(&target.roles()).filter(|_| target.needs_user());
+        if target.needs_user() && user.is_none() {
+            let reason = "no user whom the route lets through is known; tell one by \
+                          `Hardening::users`";
+            runner.leave(KEYS.family, Some(target), "all keys", reason);
+            continue;
+        }
+        let shot = target.shot().new_key(false);
+        let shot = match user {
+            Some(user) => shot.of(&user),
+            None => shot,
+        };
+        if keys.required {
+            send(runner, target, "no key", shot.clone()).await;
+        }
+        for (attack, key) in MALFORMED {
+            send(runner, target, attack, shot.clone().add(IDEMPOTENCY_KEY, key)).await;
+        }
+        let long = [b"\"".as_slice(), &[b'k'; 256], b"\""].concat();
+        let long = shot.clone().add(IDEMPOTENCY_KEY, long);
+        send(runner, target, "a key of 256 characters", long).await;
+        let twice = shot.add(IDEMPOTENCY_KEY, "\"a\"").add(IDEMPOTENCY_KEY, "\"b\"");
+        send(runner, target, "two keys", twice).await;
+    }
+}
+
+async fn send(runner: &mut Runner<'_>, target: &Target, attack: &'static str, shot: Shot) {
+    runner.attack(&KEYS, Some(target), attack, shot, is_refused).await;
+}
+
+fn is_refused(exchange: &Exchange) -> Verdict {
+    match exchange.status {
+        StatusCode::BAD_REQUEST => Verdict::Refused,
+        status @ (StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN) => {
+            Verdict::Unproven(format!("it was answered with {} before the key", status.as_u16()))
+        }
+        status => Verdict::GotThrough(format!("the answer is {status}")),
+    }
+}
+
+/// Values that are no string of a structured field, or an empty one.
+///
+/// Source: RFC 9651, section 4.2.5.
+const MALFORMED: [(&str, &[u8]); 10] = [
+    ("a key without quotes", b"k-1"),
+    ("a key in single quotes", b"'k-1'"),
+    ("an empty header", b""),
+    ("an empty key", b"\"\""),
+    ("a key whose last quote is missing", b"\"k-1"),
+    ("a key with a parameter", b"\"k-1\";a=1"),
+    ("two keys in a header", b"\"k-1\", \"k-2\""),
+    ("a key that is not ASCII", b"\"k\xE4\""),
+    ("a key with a tab", b"\"k\t1\""),
+    ("a key with a lone backslash", b"\"k\\1\""),
+];

@@ -1,0 +1,113 @@
+//! The facts of keys, and the checks that read them: map, policy, hardening, schemas.
+
+use std::time::Duration;
+
+use stockade::http::HeaderValue;
+use stockade::middleware::idempotency::{AfterCrash, StoreOutage};
+use stockade::policy::Policy;
+use stockade::testing::{AttackFamily, Hardening, HardeningReport, check_schemas};
+
+use super::*;
+use crate::support::block_on;
+
+#[derive(serde::Deserialize, serde::Serialize, Reply, Schema)]
+struct Payment {
+    #[schema(minimum = 1, maximum = 1_000)]
+    cents: u32,
+}
+
+/// A route that demands a key, of whoever `auth` lets through.
+fn paying(auth: Middleware, keys: Idempotency) -> Router {
+    let middleware = vec![auth, with_idempotency(keys.required(true))];
+    let handler = async |Body(payment): Body<Payment>| payment;
+    let api = routes! { "pay": { POST: { handler: handler, middleware: middleware } } };
+    create_router(api, RouterOptions::new())
+}
+
+#[test]
+fn the_map_has_the_facts_of_keys() {
+    let info = |keys: Idempotency| {
+        let map = paying(by_name(), keys).build().unwrap().route_map();
+        serde_json::to_value(&map.routes[0].idempotency).unwrap()
+    };
+    let defaults = json!({
+        "required": true,
+        "lease_ms": 30_000,
+        "ttl_ms": 86_400_000,
+        "refuses_after_crash": false,
+        "passes_outage": false,
+        "own_scope": false,
+    });
+    assert_eq!(info(in_memory()), defaults);
+    let others = in_memory()
+        .lease(Duration::from_secs(2))
+        .ttl(Duration::from_secs(60))
+        .after_crash(AfterCrash::Refuse)
+        .on_store_outage(StoreOutage::Pass)
+        .scope_by(|_| Ok(String::new()));
+    let expected = json!({
+        "required": true,
+        "lease_ms": 2_000,
+        "ttl_ms": 60_000,
+        "refuses_after_crash": true,
+        "passes_outage": true,
+        "own_scope": true,
+    });
+    assert_eq!(info(others), expected);
+    let map = create_router(routes! { POST: async || () }, quiet()).build().unwrap().route_map();
+    assert_eq!(map.routes[0].idempotency, None);
+}
+
+#[test]
+fn policies_find_keys_that_do_not_hold() {
+    let found = |router: Router| {
+        let findings = Policy::strict().check(&router.build().unwrap().route_map());
+        let rules = findings.into_iter().map(|finding| finding.rule);
+        rules.filter(|rule| rule.starts_with("keys-")).collect::<Vec<_>>()
+    };
+    let user = || with_auth(Auth::bearer(async |name: String| Some(json!({ "sub": name }))));
+    assert!(found(paying(user(), in_memory())).is_empty());
+    let passing = in_memory().on_store_outage(StoreOutage::Pass);
+    assert_eq!(found(paying(user(), passing)), ["keys-hold"]);
+    assert_eq!(found(paying(by_name(), in_memory())), ["keys-told-apart"]);
+    let scoped = in_memory().scope_by(|_| Ok(String::new()));
+    assert!(found(paying(by_name(), scoped)).is_empty());
+}
+
+fn attack(hardening: &Hardening) -> HardeningReport {
+    block_on(hardening.run())
+}
+
+#[test]
+fn attacks_on_keys_are_refused() {
+    let report = attack(&Hardening::new(paying(by_name(), in_memory())));
+    assert_eq!(report.count(AttackFamily::IdempotencyKeys).passed, 13, "{report}");
+    assert_eq!(report.count(AttackFamily::IdempotencyKeys).failed, 0, "{report}");
+    // Bodies come with a key, else they were refused for the missing one.
+    assert!(report.count(AttackFamily::Bodies).passed > 10, "{report}");
+    assert!(report.is_hardened(), "{report}");
+}
+
+/// Something in front of the application gives each request a key.
+#[test]
+fn a_key_that_is_made_up_on_the_way_is_found() {
+    let made_up = async |app: App, mut req: Request| {
+        req.headers_mut().insert("idempotency-key", HeaderValue::from_static("\"k\""));
+        app.handle(req).await
+    };
+    let report = attack(&Hardening::new(paying(by_name(), in_memory())).through(made_up));
+    let mut failures = report.failures.iter();
+    let failure = failures.find(|it| it.attack == "no key").unwrap_or_else(|| panic!("{report}"));
+    assert_eq!(failure.family, AttackFamily::IdempotencyKeys);
+    assert!(failure.found.contains("200 OK"), "{report}");
+}
+
+#[tokio::test]
+async fn schemas_of_a_route_that_demands_a_key_are_checked() {
+    let make = || paying(by_name(), in_memory());
+    let report = check_schemas(make).kept_in(None).try_run().await.unwrap();
+    let route = &report.routes[0];
+    assert!(route.failures.is_empty() && route.not_checked.is_empty(), "{report}");
+    assert_eq!(route.replies[&200], route.valid, "{report}");
+    assert!(route.valid >= 64 && route.rules >= 2, "{report}");
+}
