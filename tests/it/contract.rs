@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use stockade::description::{Answer, AnswerStatus, HeaderDoc};
 use stockade::http::{self, HeaderValue, header};
+use stockade::middleware::health::Readiness;
 use stockade::prelude::*;
+use stockade::routing::health_routes;
 use stockade::testing::{Contract, TestClient};
 use stockade::{Docs, HttpBody, RouteDoc};
 
@@ -292,4 +294,20 @@ fn other_options_make_another_contract() {
     let options = stockade::CallOptions::new().expose_errors(true);
     let client = TestClient::new(router).with_contract().with_call_options(options);
     block_on(client.get("/").send()).assert_error("no");
+}
+
+#[tokio::test]
+async fn an_answer_of_a_degraded_program_keeps_the_contract() {
+    let away = || Some(Duration::from_secs(1));
+    let readiness = Readiness::new().details(true).watching("redis", away);
+    let api = RouteTree::new().spread(health_routes());
+    let router = create_router(api, RouterOptions::new().state(readiness.clone()));
+    let client = TestClient::new(router).with_contract();
+    let answer = client.get("/health/ready").await;
+    answer.assert_status(200).assert_json(json!({ "status": "ok", "degraded": ["redis"] }));
+    readiness.set(false);
+    let answer = client.get("/health/ready").await;
+    answer
+        .assert_status(503)
+        .assert_json(json!({ "status": "unavailable", "degraded": ["redis"] }));
 }

@@ -110,8 +110,9 @@ impl Readiness {
         self.with(name.into(), watched, true)
     }
 
-    /// Tells the names of parts that are away in the answer of [`ready`], as `degraded`.
-    /// Default: false, because anybody may read it where the route is open.
+    /// Tells the names of parts that are away in the answer of [`ready`], as `degraded`:
+    /// the first 100 of them. Default: false, because anybody may read it where the
+    /// route is open.
     #[must_use]
     pub fn details(mut self, shows: bool) -> Self {
         self.shows_details = shows;
@@ -166,7 +167,7 @@ pub async fn live() -> LivenessReply {
 /// `{"status":"ok","degraded":["redis"]}`. The 503 is not logged as an error.
 pub async fn ready(readiness: State<Readiness>) -> ReadinessReply {
     let degraded = match readiness.shows_details {
-        true => readiness.degraded().into_iter().map(str::to_owned).collect(),
+        true => readiness.degraded().into_iter().take(MAX_NAMED).map(str::to_owned).collect(),
         false => Vec::new(),
     };
     ReadinessReply { is_ready: readiness.is_ready(), degraded }
@@ -191,7 +192,8 @@ impl Reply for LivenessReply {
     }
 
     fn describe(doc: &mut RouteDoc) {
-        doc.answers(documented(StatusCode::OK, OK).meaning("The program is alive"));
+        let members = json!({ "status": { "const": OK } });
+        doc.answers(documented(StatusCode::OK, members).meaning("The program is alive"));
     }
 }
 
@@ -209,8 +211,14 @@ impl Reply for ReadinessReply {
     }
 
     fn describe(doc: &mut RouteDoc) {
-        doc.answers(documented(StatusCode::OK, OK).meaning("The program takes requests"));
-        let refuses = documented(StatusCode::SERVICE_UNAVAILABLE, UNAVAILABLE);
+        let members = |text: &str| {
+            let names =
+                json!({ "type": "array", "items": { "type": "string" }, "maxItems": MAX_NAMED });
+            json!({ "status": { "const": text }, "degraded": names })
+        };
+        let takes = documented(StatusCode::OK, members(OK));
+        doc.answers(takes.meaning("The program takes requests"));
+        let refuses = documented(StatusCode::SERVICE_UNAVAILABLE, members(UNAVAILABLE));
         doc.answers(refuses.meaning("Requests should go elsewhere"));
     }
 }
@@ -220,13 +228,10 @@ fn answer(status: StatusCode, body: Value) -> (StatusCode, (HeaderMap, Value)) {
     (status, (headers, body))
 }
 
-/// Returns an answer as [`answer`] makes it, for a description.
-fn documented(status: StatusCode, text: &str) -> Answer {
-    let schema = json!({
-        "type": "object",
-        "properties": { "status": { "const": text } },
-        "required": ["status"],
-    });
+/// Returns an answer as [`answer`] makes it, for a description. Of these members it
+/// always has the status.
+fn documented(status: StatusCode, members: Value) -> Answer {
+    let schema = json!({ "type": "object", "properties": members, "required": ["status"] });
     let content = Content::new("application/json", ContentSchema::Json(schema));
     let no_store = HeaderDoc::new("Cache-Control", "Caches do not keep the answer");
     Answer::new(status).content(content).header(no_store)
@@ -234,5 +239,8 @@ fn documented(status: StatusCode, text: &str) -> Answer {
 
 const OK: &str = "ok";
 const UNAVAILABLE: &str = "unavailable";
+/// The number of parts that an answer names. Answers have a bound, and a program has
+/// fewer parts.
+const MAX_NAMED: usize = 100;
 /// The time for which a critical part may be away.
 const CRITICAL_AFTER: Duration = Duration::from_secs(10);

@@ -94,6 +94,11 @@ async fn file(file: FileRequest, Path(name): Path<FileName>) -> Result<FileReply
     file.within(concat!(env!("CARGO_MANIFEST_DIR"), "/it/described"), &name).await
 }
 
+/// A part of the program is away, and the answer says so.
+fn degraded(readiness: Readiness) -> Readiness {
+    readiness.details(true).watching("redis", || Some(Duration::from_secs(1)))
+}
+
 fn helpers() -> Vec<Case> {
     let mod_rs = "GET /x/mod.rs";
     let by = |header: &str| format!("{mod_rs}\n{header}");
@@ -105,7 +110,9 @@ fn helpers() -> Vec<Case> {
     let readiness = "Reply for ReadinessReply";
     let mut cases = vec![
         case(readiness, ready_row(Readiness::new()), 200),
-        case(readiness, ready_row(not_ready), 503),
+        case(readiness, ready_row(not_ready.clone()), 503),
+        case(readiness, ready_row(degraded(Readiness::new())), 200),
+        case(readiness, ready_row(degraded(not_ready)), 503),
     ];
     for name in [reply, request] {
         cases.extend(impls! {
