@@ -34,9 +34,10 @@ use std::env;
 use std::time::Duration;
 
 use stockade::auth::generate_token;
+use stockade::middleware::idempotency::{Idempotency, MemoryIdempotencyStore};
 use stockade::middleware::{
     Metrics, hash_password_with_async, named, with_compression, with_decompression, with_etag,
-    with_permission, with_role, with_serialization,
+    with_idempotency, with_permission, with_role, with_serialization,
 };
 use stockade::openapi::{OpenApiOptions, Webhook, tool, with_open_api};
 use stockade::policy::Policy;
@@ -162,6 +163,8 @@ fn api(metrics: &Metrics, products: Table<Product>) -> RouteTree {
     let perhaps_signed_in = with_auth(Auth::lookup(known_account).required(false));
     let clerks = with_role(["clerk", "admin"]);
     let admins = with_role("admin");
+    // A client that got no answer asks again with the same key, and gets the first one.
+    let once = with_idempotency(Idempotency::new(MemoryIdempotencyStore::new()));
     routes! {
         GET: {
             handler: home,
@@ -329,8 +332,11 @@ fn api(metrics: &Metrics, products: Table<Product>) -> RouteTree {
                 "checkout": {
                     POST: {
                         handler: check_out,
-                        docs: Docs::new("An order of all that is in the cart")
-                            .description("The cart is gone then."),
+                        middleware: [once],
+                        docs: Docs::new("An order of all that is in the cart").description(
+                            "The cart is gone then; the same `Idempotency-Key` gives the same \
+                             answer again.",
+                        ),
                     },
                 },
             },

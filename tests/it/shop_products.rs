@@ -7,7 +7,7 @@ use stockade::rest::{Draft, Expected, Scope, Store as _};
 use stockade::testing::TestClient;
 
 use crate::shop::{ANN, CLEO, JSON, TEAPOT, bearer, example, now, shop, stocked, token};
-use crate::support::{app, check};
+use crate::support::{app, check, header_of};
 
 const FORM: &str = "application/x-www-form-urlencoded";
 
@@ -130,6 +130,24 @@ fn check_left_checkout(writes: usize, answer: &str) {
     check(&app, &format!("GET /orders/1\n{own}"), &format!("200 {order}"));
     check(&app, &format!("GET /orders/2\n{own}"), r#"404 {"error":"there is no order 2"}"#);
     check(&app, &format!("GET /carts/1\n{own}"), r#"404 {"error":"there is no cart 1"}"#);
+}
+
+/// A client that got no answer asks again with the key of its first request.
+#[test]
+fn an_order_that_is_sent_twice_is_one_order() {
+    let app = shop();
+    let own = bearer(ANN);
+    check(&app, &format!("POST /carts\n{own}"), r#"201 {"cart":1}"#);
+    let item = format!("POST /carts/1/items\n{own}\n{JSON}\n\n{{\"product\":1}}");
+    check(&app, &item, "204");
+    let check_out = |key: &str| format!("POST /carts/1/checkout\n{own}\nidempotency-key: {key}");
+    let replayed = |key: &str| header_of(&app, &check_out(key), "idempotency-replayed");
+    check(&app, &check_out(r#""k-1""#), r#"201 {"order":1}"#);
+    check(&app, &check_out(r#""k-1""#), r#"201 {"order":1}"#);
+    assert_eq!(replayed(r#""k-1""#), "true");
+    // Another attempt of the user is told that the cart is gone.
+    check(&app, &check_out(r#""k-2""#), r#"404 {"error":"there is no cart 1"}"#);
+    check(&app, &format!("GET /orders/2\n{own}"), r#"404 {"error":"there is no order 2"}"#);
 }
 
 #[test]

@@ -16,8 +16,8 @@
     log.append(item);
   }
 
-  async function send(method, path, token, body, accept) {
-    const headers = accept ? { accept } : {};
+  async function send(method, path, token, body, more) {
+    const headers = { ...more };
     if (token) headers.authorization = `Bearer ${token}`;
     if (body) headers["content-type"] = "application/json";
     const response = await fetch(path, { method, headers, body: body && JSON.stringify(body) });
@@ -27,6 +27,20 @@
 
   async function json(...request) {
     return (await send(...request)).json();
+  }
+
+  // Sends what must not happen twice. Where no answer comes, nobody knows if it was
+  // carried out: with the same key the next attempt gets the answer of the first one.
+  async function once(path, token) {
+    const key = crypto.getRandomValues(new Uint32Array(4)).join("-");
+    for (let left = 2; ; left -= 1) {
+      try {
+        return await json("POST", path, token, null, { "idempotency-key": `"${key}"` });
+      } catch (error) {
+        // `fetch` fails so when no answer comes.
+        if (left === 0 || !(error instanceof TypeError)) throw error;
+      }
+    }
   }
 
   // A subscription of GraphQL, whose results are events. EventSource can neither POST nor
@@ -60,11 +74,13 @@
     const { cart } = await json("POST", "/carts", token);
     await send("POST", `/carts/${cart}/items`, token, { product });
     say("A cart with one piece", `POST /carts/${cart}/items`);
-    const { order } = await json("POST", `/carts/${cart}/checkout`, token);
+    const { order } = await once(`/carts/${cart}/checkout`, token);
     say("An order", `POST /carts/${cart}/checkout`);
     const query = "subscription ($id: Int!) { orderStatus(id: $id) }";
     const subscription = { query, variables: { id: order } };
-    const events = await send("POST", "/graphql", token, subscription, "text/event-stream");
+    const events = await send("POST", "/graphql", token, subscription, {
+      accept: "text/event-stream",
+    });
     say("Its status over GraphQL", "POST /graphql");
     say("It changes when a clerk ships it", `POST /orders/${order}/ship`);
     // The events go on: who asked for them was known when they began.
