@@ -193,7 +193,7 @@ impl Reply for LivenessReply {
 
     fn describe(doc: &mut RouteDoc) {
         let members = json!({ "status": { "const": OK } });
-        doc.answers(documented(StatusCode::OK, members).meaning("The program is alive"));
+        doc.answers(documented(StatusCode::OK, &members).meaning("The program is alive"));
     }
 }
 
@@ -216,9 +216,9 @@ impl Reply for ReadinessReply {
                 json!({ "type": "array", "items": { "type": "string" }, "maxItems": MAX_NAMED });
             json!({ "status": { "const": text }, "degraded": names })
         };
-        let takes = documented(StatusCode::OK, members(OK));
+        let takes = documented(StatusCode::OK, &members(OK));
         doc.answers(takes.meaning("The program takes requests"));
-        let refuses = documented(StatusCode::SERVICE_UNAVAILABLE, members(UNAVAILABLE));
+        let refuses = documented(StatusCode::SERVICE_UNAVAILABLE, &members(UNAVAILABLE));
         doc.answers(refuses.meaning("Requests should go elsewhere"));
     }
 }
@@ -230,7 +230,7 @@ fn answer(status: StatusCode, body: Value) -> (StatusCode, (HeaderMap, Value)) {
 
 /// Returns an answer as [`answer`] makes it, for a description. Of these members it
 /// always has the status.
-fn documented(status: StatusCode, members: Value) -> Answer {
+fn documented(status: StatusCode, members: &Value) -> Answer {
     let schema = json!({ "type": "object", "properties": members, "required": ["status"] });
     let content = Content::new("application/json", ContentSchema::Json(schema));
     let no_store = HeaderDoc::new("Cache-Control", "Caches do not keep the answer");
