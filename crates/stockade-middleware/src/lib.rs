@@ -268,9 +268,8 @@ pub mod __internal {
     pub use crate::rate_limit::headers::{LEGACY_REMAINING, RATE_LIMIT};
     pub use crate::rate_limit::limiter::RateLimiterExt;
     pub use crate::rate_limit::meter::Meter;
-    pub use crate::rate_limit::options::{
-        GivenRateLimit, RateLimitExt, optional as optional_rate_limit,
-    };
+    pub use crate::rate_limit::notation::{GivenRateLimit, optional as optional_rate_limit};
+    pub use crate::rate_limit::options::RateLimitExt;
     pub use crate::request_id::optional_request_ids;
     #[cfg(feature = "tracing")]
     pub use crate::spans::optional_request_spans;

@@ -35,7 +35,7 @@
 
 // Where things are:
 // - `quota`: `Quota`, its notations, and `Policy`, a quota with its name.
-// - `options`, `limiter`: `RateLimit` and `RateLimiter`.
+// - `options`, `limiter`: `RateLimit` and `RateLimiter`; `notation`: a limit in a file.
 // - `key`: `RateKey`, the client that a request is counted against.
 // - `decision`: `Decision`, and `too_many`, its error.
 // - `headers`: the headers of a limited response.
@@ -54,6 +54,7 @@ mod key;
 pub(crate) mod limiter;
 mod memory;
 pub(crate) mod meter;
+pub(crate) mod notation;
 pub(crate) mod options;
 mod overflow;
 mod own;
