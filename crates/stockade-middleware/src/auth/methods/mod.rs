@@ -1,18 +1,20 @@
 //! [`Auth`]: the methods by which a route authenticates users.
 
-use std::iter;
+mod options;
+#[cfg(test)]
+mod tests;
+
 use std::sync::Arc;
 
 use http::HeaderName;
 use serde::Serialize;
-use stockade_auth::__internal::{KEPT_SECONDS, into_parts, leeway_seconds};
+use stockade_auth::__internal::{into_parts, leeway_seconds};
 use stockade_auth::{
-    ApiKeyHash, BasicCredentials, Revocations, SessionId, Stale, TokenKeys, TokenVerifier,
+    ApiKeyHash, BasicCredentials, Revocations, SessionId, TokenKeys, TokenVerifier,
 };
 use stockade_core::description::SecurityScheme;
 use stockade_core::reply::Failure;
 use stockade_core::{Request, Shape};
-use stockade_errors::__internal::setters;
 
 use super::challenge::{Challenge, Scheme};
 use super::credentials::{authorization, only, refused, token};
@@ -81,86 +83,6 @@ impl Auth {
         let finder = TokenFinder { find: Arc::new(find), leeway_seconds, revocations: None };
         let method = AuthMethod::new(Challenge::BEARER, Find::Token(Box::new(finder)));
         Self::one(method).documented_as(SecurityScheme::jwt())
-    }
-
-    /// Refuses tokens that are revoked, of the methods of [`secret`](Self::secret) and
-    /// [`tokens`](Self::tokens) so far. The answer is that to an expired one. Default:
-    /// none are.
-    ///
-    /// While nobody can say if a token is revoked, because the processes have lost each
-    /// other, requests with a token are answered 503, as [`Stale`] says. Requests
-    /// without one do not notice.
-    ///
-    /// Without such a method it is a mistake when the router is built, and so is a
-    /// verifier with a leeway above ten minutes, because what is revoked is forgotten
-    /// ten minutes after it has expired.
-    ///
-    /// ```
-    /// use std::time::SystemTime;
-    ///
-    /// use stockade::auth::{Revocations, Secret, generate_jwt};
-    /// use stockade::extract::{State, User};
-    /// use stockade::middleware::{Auth, with_auth};
-    /// use stockade::prelude::*;
-    /// # use stockade::testing::TestClient;
-    ///
-    /// #[derive(serde::Deserialize)]
-    /// struct Person {
-    ///     sub: String,
-    /// }
-    ///
-    /// /// Signs out everywhere.
-    /// async fn sign_out(
-    ///     User(person): User<Person>,
-    ///     revocations: State<Revocations>,
-    /// ) -> Result<StatusCode, ApiError> {
-    ///     revocations.revoke_before(&person.sub, SystemTime::now()).await?;
-    ///     Ok(StatusCode::NO_CONTENT)
-    /// }
-    ///
-    /// # #[tokio::main]
-    /// # async fn main() -> Result<(), BoxError> {
-    /// let secret = Secret::new("a secret of thirty-two bytes or more")?;
-    /// let revocations = Revocations::in_memory();
-    /// let signed_in = with_auth(Auth::secret(secret.clone()).revocations(revocations.clone()));
-    /// let api = routes! { "session": { DELETE: { sign_out, middleware: [signed_in] } } };
-    /// let options = RouterOptions::new().state(revocations);
-    /// # let client = TestClient::new(create_router(api, options));
-    /// let token = generate_jwt(json!({ "sub": "user:7" }), "1h", &secret)?;
-    /// client.delete("/session").bearer(&token).await.assert_status(204);
-    /// client.delete("/session").bearer(&token).await.assert_status(401);
-    /// # Ok(())
-    /// # }
-    /// ```
-    ///
-    /// # Beyond the spec
-    /// The specification has no revocation.
-    pub fn revocations(mut self, revocations: Revocations) -> Self {
-        if revocations.stale_policy() == Some(Stale::Accept) {
-            log::warn!(
-                target: "stockade",
-                "with Stale::Accept a token that another process has revoked is accepted while the \
-                 processes have lost each other",
-            );
-        }
-        let mut has_tokens = false;
-        let finders = self.methods.iter_mut().filter_map(AuthMethod::token_finder);
-        for (finder, revocations) in finders.zip(iter::repeat(revocations)) {
-            has_tokens = true;
-            if finder.leeway_seconds > KEPT_SECONDS {
-                self.mistakes.push(format!(
-                    "a revoked token is forgotten {KEPT_SECONDS} seconds after it has expired, and \
-                     the leeway of the verifier is {} seconds",
-                    finder.leeway_seconds
-                ));
-            }
-            finder.revocations = Some(revocations);
-        }
-        if !has_tokens {
-            let mistake = "revocations are those of tokens: put them behind Auth::secret or tokens";
-            self.mistakes.push(mistake.to_owned());
-        }
-        self
     }
 
     /// Authenticates by a function from the request to a user: `fn(&Request) ->
@@ -439,98 +361,6 @@ impl Auth {
         Self { protections, ..auth }.documented_as(scheme)
     }
 
-    /// Adds the methods of `other`, which are tried where the own ones find no
-    /// user. A user is required if either side requires one, unless
-    /// [`required`](Self::required) is set afterwards.
-    pub fn or(mut self, other: Self) -> Self {
-        self.methods.extend(other.methods);
-        self.required |= other.required;
-        self.explains |= other.explains;
-        self.protections.extend(other.protections);
-        self.mistakes.extend(other.mistakes);
-        self
-    }
-
-    /// Sets the scheme of the methods so far, by its name: in the challenge of a
-    /// 401, and before a token in `Authorization`. Default: `Bearer` for tokens.
-    ///
-    /// Names of schemes have no case. A token without a scheme is read as one of
-    /// `Bearer` alone.
-    ///
-    /// ```
-    /// use stockade::auth::Secret;
-    /// use stockade::middleware::{Auth, with_auth};
-    ///
-    /// let secret = Secret::new("a secret of thirty-two bytes or more")?;
-    /// // Authorization: Token <token>
-    /// let signed_in = with_auth(Auth::secret(secret).scheme("Token"));
-    /// # let _ = signed_in;
-    /// # Ok::<(), stockade::ConfigError>(())
-    /// ```
-    ///
-    /// A name that no scheme can have is a mistake when the router is built, and
-    /// so is a scheme of [`basic`](Self::basic), which RFC 7617 names.
-    ///
-    /// # Beyond the spec
-    /// The specification has `Bearer` alone.
-    pub fn scheme(mut self, name: &str) -> Self {
-        for method in &mut self.methods {
-            match method.challenge.clone().with_scheme(name) {
-                Ok(challenge) => {
-                    if let SecurityScheme::Http { scheme, .. } = &mut method.scheme {
-                        *scheme = challenge.scheme_name().to_owned().into();
-                    }
-                    method.challenge = challenge;
-                }
-                Err(mistake) => self.mistakes.push(mistake),
-            }
-        }
-        self
-    }
-
-    /// Sets the realm in the challenges of the methods so far, which a browser
-    /// may show. Quotes and control characters are left out of it. Default:
-    /// none, and that of [`basic`](Self::basic).
-    pub fn realm(mut self, realm: &str) -> Self {
-        for method in &mut self.methods {
-            method.challenge = method.challenge.clone().with_realm(realm);
-        }
-        self
-    }
-
-    /// Sets the way of the credentials of the methods so far, as documents of the
-    /// API name it. It has no effect on requests. Default: a JSON web token for
-    /// [`secret`](Self::secret) and [`tokens`](Self::tokens), the header, the
-    /// cookie or Basic where the method reads that, and a bearer token for
-    /// [`verify`](Self::verify) and [`lookup`](Self::lookup).
-    ///
-    /// ```
-    /// use stockade::Request;
-    /// use stockade::description::SecurityScheme;
-    /// use stockade::middleware::{Auth, with_auth};
-    ///
-    /// let internal = Auth::verify(|req: &Request| {
-    ///     req.headers().contains_key("x-internal").then_some("internal")
-    /// });
-    /// let internal = internal.documented_as(SecurityScheme::Header("x-internal".into()));
-    /// assert_eq!(with_auth(internal).name(), "with_auth");
-    /// ```
-    ///
-    /// # Beyond the spec
-    /// The specification has no such documents.
-    pub fn documented_as(mut self, scheme: SecurityScheme) -> Self {
-        for (method, scheme) in self.methods.iter_mut().zip(iter::repeat(scheme)) {
-            method.scheme = scheme;
-        }
-        self
-    }
-
-    setters! {
-        /// Sets whether a request without a user is answered 401. Default: true. If
-        /// false, the request goes on without a user.
-        required: bool;
-    }
-
     fn by<I, M>(
         challenge: Challenge,
         read: impl Fn(&Request, &Scheme) -> Result<I, Found> + Send + Sync + 'static,
@@ -553,41 +383,4 @@ impl Auth {
 /// Returns the token in `Authorization`.
 fn bearer_token(req: &Request, scheme: &Scheme) -> Result<String, Found> {
     token(authorization(req)?, scheme).map(str::to_owned)
-}
-
-#[cfg(test)]
-mod tests {
-    use std::time::{Duration, SystemTime};
-
-    use stockade_auth::{Secret, generate_jwt};
-
-    use super::*;
-
-    #[tokio::test]
-    async fn a_good_token_costs_one_allocation() {
-        let secret = Secret::new("a secret of thirty-two bytes or more").unwrap();
-        let claims = serde_json::json!({ "sub": "7", "role": "editor" });
-        let token = generate_jwt(claims, "1h", &secret).unwrap();
-        let request = http::Request::get("/").header("authorization", format!("Bearer {token}"));
-        let req = Request::from(request.body(()).unwrap());
-        let plain = Auth::secret(secret.clone());
-        let counted = allocation_counter::measure(|| {
-            assert!(matches!(plain.methods[0].find_sync(&req), Some(Found::Json(_, None))));
-        });
-        assert_eq!(counted.count_total, 1);
-
-        // A look at what is revoked costs no more.
-        let revocations = Revocations::in_memory();
-        let checked = Auth::secret(secret.clone()).revocations(revocations.clone());
-        let later = SystemTime::now() + Duration::from_secs(60);
-        revocations.revoke_id("other", later).await.unwrap();
-        let counted = allocation_counter::measure(|| {
-            assert!(matches!(checked.methods[0].find_sync(&req), Some(Found::Json(_, None))));
-        });
-        assert_eq!(counted.count_total, 1);
-
-        // What a rule has read is not read again.
-        let strict = Auth::tokens(secret, TokenVerifier::new().require("sub"));
-        assert!(matches!(strict.methods[0].find_sync(&req), Some(Found::Json(_, Some(_)))));
-    }
 }

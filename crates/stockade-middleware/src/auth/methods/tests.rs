@@ -1,0 +1,35 @@
+//! Tests of the methods: what a token costs.
+
+use std::time::{Duration, SystemTime};
+
+use stockade_auth::{Secret, generate_jwt};
+
+use super::*;
+
+#[tokio::test]
+async fn a_good_token_costs_one_allocation() {
+    let secret = Secret::new("a secret of thirty-two bytes or more").unwrap();
+    let claims = serde_json::json!({ "sub": "7", "role": "editor" });
+    let token = generate_jwt(claims, "1h", &secret).unwrap();
+    let request = http::Request::get("/").header("authorization", format!("Bearer {token}"));
+    let req = Request::from(request.body(()).unwrap());
+    let plain = Auth::secret(secret.clone());
+    let counted = allocation_counter::measure(|| {
+        assert!(matches!(plain.methods[0].find_sync(&req), Some(Found::Json(_, None))));
+    });
+    assert_eq!(counted.count_total, 1);
+
+    // A look at what is revoked costs no more.
+    let revocations = Revocations::in_memory();
+    let checked = Auth::secret(secret.clone()).revocations(revocations.clone());
+    let later = SystemTime::now() + Duration::from_secs(60);
+    revocations.revoke_id("other", later).await.unwrap();
+    let counted = allocation_counter::measure(|| {
+        assert!(matches!(checked.methods[0].find_sync(&req), Some(Found::Json(_, None))));
+    });
+    assert_eq!(counted.count_total, 1);
+
+    // What a rule has read is not read again.
+    let strict = Auth::tokens(secret, TokenVerifier::new().require("sub"));
+    assert!(matches!(strict.methods[0].find_sync(&req), Some(Found::Json(_, Some(_)))));
+}
