@@ -18,10 +18,11 @@ use super::Resource;
 use super::bounds;
 use super::fields::{Field, Fields, Kind, MAX_SORTED};
 use super::page::{self, PageOf};
+use super::query::{RESERVED, cannot_filter, query_rule, sort_pattern, sort_rule};
 use crate::Entity;
 use crate::access::{Access, Operation};
 use crate::core::{Answered, Core, FilterField, Input, Schemas, SortField};
-use crate::handlers::{self, MAX_SORTS};
+use crate::handlers;
 use crate::store::{Op, StoreDoc};
 
 /// Makes the routes of a resource, or a tree of its mistakes.
@@ -370,85 +371,4 @@ impl Checker<'_> {
         doc.mistakes().iter().for_each(|mistake| self.mistake(mistake));
         doc.integers().to_vec()
     }
-}
-
-/// Parameters of a list that are no filters.
-const RESERVED: [&str; 4] = ["limit", "sort", "cursor", "count"];
-
-/// Returns the reason why a field has no such filter.
-fn cannot_filter(field: &Field, op: Op) -> Option<&'static str> {
-    match op {
-        Op::Null if field.is_optional => None,
-        Op::Null => Some("it is never null"),
-        _ if field.kind == Kind::Other => Some("its values cannot be compared"),
-        Op::Prefix if field.kind != Kind::Text => Some("it is no text"),
-        Op::Lt | Op::Lte | Op::Gt | Op::Gte if field.kind == Kind::Boolean => {
-            Some("it has two values")
-        }
-        _ => None,
-    }
-}
-
-/// Makes the rule of an order, if clients may choose one.
-fn sort_rule(id: &str, sorts: &[String]) -> Option<Rule> {
-    let listed = order_fields(id, sorts).join(", ");
-    let rule = Rule::string().description(format!(
-        "The order: up to {MAX_SORTS} of {listed}, with commas between them, each with - in \
-         front for the greatest first"
-    ));
-    (!sorts.is_empty()).then_some(rule)
-}
-
-/// Returns the pattern of an order.
-fn sort_pattern(id: &str, sorts: &[String]) -> String {
-    let names: Vec<String> =
-        order_fields(id, sorts).iter().map(|name| literal_pattern(name)).collect();
-    let (names, more) = (names.join("|"), MAX_SORTS - 1);
-    format!("^-?({names})(,-?({names})){{0,{more}}}$")
-}
-
-/// Returns the names of all fields that an order may have.
-fn order_fields<'n>(id: &'n str, sorts: &'n [String]) -> Vec<&'n str> {
-    let id = Some(id).filter(|id| !sorts.iter().any(|name| name == id));
-    sorts.iter().map(String::as_str).chain(id).collect()
-}
-
-/// Returns the pattern of a text.
-fn literal_pattern(text: &str) -> String {
-    let mut pattern = String::new();
-    for char in text.chars() {
-        if r"\^$.|?*+()[]{}".contains(char) {
-            pattern.push('\\');
-        }
-        pattern.push(char);
-    }
-    pattern
-}
-
-/// Makes the rule of the parameters of a list.
-fn query_rule(read: &Rule, filters: &[FilterField], sort: Option<Rule>, counts: bool) -> Rule {
-    let limit = u32::rule().minimum(1).maximum(100);
-    let limit = limit.description("The largest number of items. Default: 20");
-    let cursor = Rule::string().description("The value of `next` of an earlier page");
-    let mut rule = Rule::object([("limit", limit), ("cursor", cursor)]);
-    if let Some(sort) = sort {
-        rule = rule.property("sort", sort);
-    }
-    if counts {
-        let count = Rule::string().one_of(["exact"]);
-        let count = count.description("Asks for `X-Total-Count`, counted to 10,000 at most");
-        rule = rule.property("count", count);
-    }
-    for filter in filters {
-        // A field that is written and never read has no rule of its own.
-        let own = || read.property_rule(&filter.field).unwrap_or_else(Rule::any);
-        let value = match filter.op {
-            Op::Null => Rule::boolean(),
-            Op::Eq => Rule::array(own()).max_items(50),
-            Op::Prefix => Rule::array(Rule::string().min_length(1).max_length(200)).max_items(50),
-            Op::Lt | Op::Lte | Op::Gt | Op::Gte => own(),
-        };
-        rule = rule.property(filter.parameter.clone(), value);
-    }
-    rule
 }

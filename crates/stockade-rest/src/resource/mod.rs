@@ -4,6 +4,7 @@ mod bounds;
 mod build;
 mod fields;
 mod page;
+mod query;
 
 use std::any::Any;
 use std::future::Future;
