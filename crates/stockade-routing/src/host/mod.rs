@@ -8,6 +8,9 @@
 //!
 //! Spec: Router construction and members › toHostRouter.
 
+mod path;
+mod without_effect;
+
 use std::fmt;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -21,12 +24,13 @@ use stockade_core::__internal::{
 };
 use stockade_core::{BodyError, Endpoint, Handler, HttpBody, Request, Response};
 use stockade_errors::{ApiError, ConfigError};
-use stockade_middleware::__internal::{Cors, Meter, RateLimitExt as _};
-use stockade_path::{Part, Pattern, SPLAT, Segment, Variant};
+use stockade_middleware::__internal::{Cors, Meter};
+use stockade_path::Pattern;
 
+pub use self::path::{HostPath, HostSegment};
+use self::without_effect::without_effect;
 use crate::app::{App, Resolved};
 use crate::compile::nearest_cors;
-use crate::options::RouterOptions;
 use crate::router::{Router, is_any};
 use crate::{dispatch, finish, lookup, no_route};
 
@@ -333,197 +337,5 @@ impl HostRoute {
 impl fmt::Debug for HostRoute {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.endpoint.fmt(f)
-    }
-}
-
-/// A path for the router of another host.
-#[derive(Clone, Debug, Eq, PartialEq)]
-pub struct HostPath {
-    segments: Vec<HostSegment>,
-    order: Vec<stockade_path::Precedence>,
-}
-
-/// A segment of a [`HostPath`], between two slashes.
-#[derive(Clone, Debug, Eq, PartialEq)]
-#[non_exhaustive]
-pub enum HostSegment {
-    /// This text, which may be empty.
-    Text(String),
-    /// Any one segment that is not empty, under a name: an identifier of ASCII
-    /// that no other segment of the path has.
-    One(String),
-    /// The rest, slashes included, also nothing, under a name; only at the end.
-    Rest(String),
-}
-
-impl HostPath {
-    fn of(variant: &Variant) -> Self {
-        let mut taken: Vec<String> = Vec::new();
-        let mut free = |segment: &Segment| {
-            let mut name = name_of(segment);
-            if name.is_empty() || taken.contains(&name) {
-                name = format!("p{}", taken.len());
-            }
-            taken.push(name.clone());
-            name
-        };
-        let segments = variant.segments().iter().map(|segment| match segment {
-            Segment::Literal(text) => HostSegment::Text(text.clone()),
-            Segment::Rest => HostSegment::Rest(free(segment)),
-            _ => HostSegment::One(free(segment)),
-        });
-        Self {
-            segments: segments.collect(),
-            order: variant.segments().iter().map(Segment::precedence).collect(),
-        }
-    }
-
-    /// Returns the path without the rest at its end, if it has both.
-    fn without_rest(mut self) -> Option<Self> {
-        let rest = self.segments.pop_if(|last| matches!(last, HostSegment::Rest(_)));
-        self.order.pop();
-        (rest.is_some() && !self.segments.is_empty()).then_some(self)
-    }
-
-    /// Returns the segments, at least one; `/` is one empty text.
-    #[must_use]
-    pub fn segments(&self) -> &[HostSegment] {
-        &self.segments
-    }
-
-    /// Compares paths for routers that take the first path that matches: the
-    /// lesser path comes first.
-    #[must_use]
-    pub fn cmp_precedence(&self, other: &Self) -> std::cmp::Ordering {
-        self.order.cmp(&other.order)
-    }
-}
-
-/// Returns the names of a segment's parameters as one identifier, empty if they
-/// cannot be one.
-fn name_of(segment: &Segment) -> String {
-    let names = match segment {
-        Segment::Parts(parts) => {
-            let names = parts.iter().filter_map(|part| match part {
-                Part::Param(param) => Some(param.name.as_str()),
-                _ => None,
-            });
-            names.collect::<Vec<_>>().join("_")
-        }
-        _ => SPLAT.to_owned(),
-    };
-    let is_plain = names.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
-    // `p` and digits are the names of those that have none.
-    let is_number = names.strip_prefix('p').is_some_and(|rest| rest.parse::<u32>().is_ok());
-    if is_plain && !is_number { names } else { String::new() }
-}
-
-/// Returns the options that were set and that another host does not go by, as
-/// text.
-fn without_effect(router: &Router) -> Option<String> {
-    let options = &router.options;
-    let defaults = RouterOptions::default();
-    let has_cors = options.enable_cors;
-    let has_headers = options.enable_security_headers;
-    let is_limited = options.rate_limit.as_ref().is_some_and(|limit| !limit.is_default());
-    let own_cors = router.routes.iter().any(|route| route.entry.cors.is_some());
-    let set = [
-        ("`rate_limit`", is_limited),
-        ("`cors_origin`", has_cors && options.cors_origin.is_some()),
-        ("`cors`", has_cors && options.cors != defaults.cors),
-        ("`cors` of a route", own_cors),
-        (
-            "`security_headers`",
-            has_headers && options.security_headers != defaults.security_headers,
-        ),
-        ("`fallback`", options.fallback.is_some()),
-        ("`request_id`", options.request_id.is_some()),
-        ("`access_log`", options.access_log != defaults.access_log),
-        #[cfg(feature = "metrics")]
-        ("`metrics`", options.metrics.is_some()),
-        #[cfg(feature = "tracing")]
-        ("`tracing`", options.tracing.is_some()),
-        (
-            "`max_body_size` where nothing reads the body",
-            options.max_body_size != defaults.max_body_size,
-        ),
-    ];
-    let names: Vec<&str> =
-        set.iter().filter(|(_, is_set)| *is_set).map(|(name, _)| *name).collect();
-    (!names.is_empty()).then(|| names.join(", "))
-}
-
-#[cfg(test)]
-mod tests {
-    use std::sync::Mutex;
-
-    use stockade_middleware::rate_limit::{MINUTE, RateLimit};
-    use stockade_middleware::{CorsOptions, SecurityHeaders, with_request_id};
-
-    use super::*;
-
-    /// Keeps the lines that are logged.
-    struct Watch;
-
-    static LINES: Mutex<Vec<String>> = Mutex::new(Vec::new());
-
-    impl log::Log for Watch {
-        fn enabled(&self, _metadata: &log::Metadata<'_>) -> bool {
-            true
-        }
-
-        fn log(&self, record: &log::Record<'_>) {
-            LINES.lock().unwrap().push(record.args().to_string());
-        }
-
-        fn flush(&self) {}
-    }
-
-    // No other test of this crate looks at the log.
-    #[test]
-    fn options_without_effect_are_one_warning() {
-        log::set_logger(&Watch).unwrap();
-        log::set_max_level(log::LevelFilter::Warn);
-        let build = |options| HostRoutes::build(Router::with_options(options)).map(drop).unwrap();
-        build(RouterOptions::new().prefix("/api"));
-        build(RouterOptions::new().access_log(true).rate_limit(5 / MINUTE));
-        let lines = LINES.lock().unwrap();
-        let ours: Vec<_> = lines.iter().filter(|line| line.contains("another host")).collect();
-        assert_eq!(ours, ["routes of another host go without `rate_limit`, `access_log`"]);
-    }
-
-    #[track_caller]
-    fn check(options: RouterOptions, expected: &str) {
-        let router = Router::with_options(options);
-        assert_eq!(without_effect(&router).unwrap_or_default(), expected);
-    }
-
-    #[test]
-    fn what_was_set_and_has_no_effect_is_named() {
-        let options = RouterOptions::new;
-        check(options(), "");
-        check(options().prefix("/api").expose_errors(true).trust_proxy(1), "");
-        // An option that is off is not missed.
-        check(options().rate_limit(None).enable_cors(false).enable_security_headers(false), "");
-        check(options().rate_limit(5 / MINUTE), "`rate_limit`");
-        check(
-            options().rate_limit(RateLimit::new().key_generator(|_| Ok(String::new()))),
-            "`rate_limit`",
-        );
-        check(options().cors_origin("*"), "`cors_origin`");
-        check(options().cors(CorsOptions::default().max_age(5)), "`cors`");
-        check(options().cors_origin("*").enable_cors(false), "");
-        check(options().security_headers(SecurityHeaders::none()), "`security_headers`");
-        check(
-            options()
-                .cors_origin("*")
-                .max_body_size(5)
-                .access_log(true)
-                .request_id(with_request_id()),
-            "`cors_origin`, `request_id`, `access_log`, `max_body_size` where nothing reads the body",
-        );
-        let mut router = Router::new();
-        router.get("/x", async || "x").cors("*");
-        assert_eq!(without_effect(&router).as_deref(), Some("`cors` of a route"));
     }
 }

@@ -1,0 +1,117 @@
+//! The options that have no effect on the routes of another host.
+
+use stockade_middleware::__internal::RateLimitExt as _;
+
+use crate::options::RouterOptions;
+use crate::router::Router;
+
+/// Returns the options that were set and that another host does not go by, as
+/// text.
+pub(super) fn without_effect(router: &Router) -> Option<String> {
+    let options = &router.options;
+    let defaults = RouterOptions::default();
+    let has_cors = options.enable_cors;
+    let has_headers = options.enable_security_headers;
+    let is_limited = options.rate_limit.as_ref().is_some_and(|limit| !limit.is_default());
+    let own_cors = router.routes.iter().any(|route| route.entry.cors.is_some());
+    let set = [
+        ("`rate_limit`", is_limited),
+        ("`cors_origin`", has_cors && options.cors_origin.is_some()),
+        ("`cors`", has_cors && options.cors != defaults.cors),
+        ("`cors` of a route", own_cors),
+        (
+            "`security_headers`",
+            has_headers && options.security_headers != defaults.security_headers,
+        ),
+        ("`fallback`", options.fallback.is_some()),
+        ("`request_id`", options.request_id.is_some()),
+        ("`access_log`", options.access_log != defaults.access_log),
+        #[cfg(feature = "metrics")]
+        ("`metrics`", options.metrics.is_some()),
+        #[cfg(feature = "tracing")]
+        ("`tracing`", options.tracing.is_some()),
+        (
+            "`max_body_size` where nothing reads the body",
+            options.max_body_size != defaults.max_body_size,
+        ),
+    ];
+    let names: Vec<&str> =
+        set.iter().filter(|(_, is_set)| *is_set).map(|(name, _)| *name).collect();
+    (!names.is_empty()).then(|| names.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+
+    use stockade_middleware::rate_limit::{MINUTE, RateLimit};
+    use stockade_middleware::{CorsOptions, SecurityHeaders, with_request_id};
+
+    use super::*;
+    use crate::host::HostRoutes;
+
+    /// Keeps the lines that are logged.
+    struct Watch;
+
+    static LINES: Mutex<Vec<String>> = Mutex::new(Vec::new());
+
+    impl log::Log for Watch {
+        fn enabled(&self, _metadata: &log::Metadata<'_>) -> bool {
+            true
+        }
+
+        fn log(&self, record: &log::Record<'_>) {
+            LINES.lock().unwrap().push(record.args().to_string());
+        }
+
+        fn flush(&self) {}
+    }
+
+    // No other test of this crate looks at the log.
+    #[test]
+    fn options_without_effect_are_one_warning() {
+        log::set_logger(&Watch).unwrap();
+        log::set_max_level(log::LevelFilter::Warn);
+        let build = |options| HostRoutes::build(Router::with_options(options)).map(drop).unwrap();
+        build(RouterOptions::new().prefix("/api"));
+        build(RouterOptions::new().access_log(true).rate_limit(5 / MINUTE));
+        let lines = LINES.lock().unwrap();
+        let ours: Vec<_> = lines.iter().filter(|line| line.contains("another host")).collect();
+        assert_eq!(ours, ["routes of another host go without `rate_limit`, `access_log`"]);
+    }
+
+    #[track_caller]
+    fn check(options: RouterOptions, expected: &str) {
+        let router = Router::with_options(options);
+        assert_eq!(without_effect(&router).unwrap_or_default(), expected);
+    }
+
+    #[test]
+    fn what_was_set_and_has_no_effect_is_named() {
+        let options = RouterOptions::new;
+        check(options(), "");
+        check(options().prefix("/api").expose_errors(true).trust_proxy(1), "");
+        // An option that is off is not missed.
+        check(options().rate_limit(None).enable_cors(false).enable_security_headers(false), "");
+        check(options().rate_limit(5 / MINUTE), "`rate_limit`");
+        check(
+            options().rate_limit(RateLimit::new().key_generator(|_| Ok(String::new()))),
+            "`rate_limit`",
+        );
+        check(options().cors_origin("*"), "`cors_origin`");
+        check(options().cors(CorsOptions::default().max_age(5)), "`cors`");
+        check(options().cors_origin("*").enable_cors(false), "");
+        check(options().security_headers(SecurityHeaders::none()), "`security_headers`");
+        check(
+            options()
+                .cors_origin("*")
+                .max_body_size(5)
+                .access_log(true)
+                .request_id(with_request_id()),
+            "`cors_origin`, `request_id`, `access_log`, `max_body_size` where nothing reads the body",
+        );
+        let mut router = Router::new();
+        router.get("/x", async || "x").cors("*");
+        assert_eq!(without_effect(&router).as_deref(), Some("`cors` of a route"));
+    }
+}
