@@ -176,6 +176,8 @@ pub mod cors;
 mod cross_origin_protection;
 mod described;
 mod error_handling;
+#[cfg(any(feature = "idempotency", feature = "sessions"))]
+mod expiry;
 #[cfg(feature = "files")]
 pub mod files;
 mod headers;

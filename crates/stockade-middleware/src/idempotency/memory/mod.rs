@@ -8,9 +8,11 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use stockade_core::{BoxFuture, Clock};
+use stockade_errors::__internal::setters;
 
 use super::key::ScopedKey;
 use super::store::{Claim, IdempotencyStore, Nonce, SHORT_RECORD_BYTES, StoreDown, Taken};
+use crate::expiry::{SWEPT_BY_A_CALL, later};
 
 /// A store in the memory of the process, with bounds.
 ///
@@ -79,29 +81,19 @@ impl MemoryIdempotencyStore {
         }
     }
 
-    /// Sets the largest number of keys. Default: 100,000.
-    #[must_use]
-    pub fn max_keys(mut self, keys: usize) -> Self {
-        self.max_keys = keys;
-        self
-    }
+    setters! {
+        /// Sets the largest number of keys. Default: 100,000.
+        max_keys: usize;
 
-    /// Sets the largest number of keys of one user or client. Default: a tenth of
-    /// [`max_keys`](Self::max_keys), at least 100.
-    #[must_use]
-    pub fn max_keys_per_owner(mut self, keys: usize) -> Self {
-        self.max_keys_per_owner = Some(keys);
-        self
-    }
+        /// Sets the largest number of keys of one user or client. Default: a tenth of
+        /// [`max_keys`](Self::max_keys), at least 100.
+        max_keys_per_owner: some usize;
 
-    /// Sets the largest number of bytes of all answers. Default: 64 MiB.
-    ///
-    /// Beyond it a key is kept without its answer: a retry is 409 then, and the
-    /// handler does not run again.
-    #[must_use]
-    pub fn max_bytes(mut self, bytes: usize) -> Self {
-        self.max_bytes = bytes;
-        self
+        /// Sets the largest number of bytes of all answers. Default: 64 MiB.
+        ///
+        /// Beyond it a key is kept without its answer: a retry is 409 then, and the
+        /// handler does not run again.
+        max_bytes: usize;
     }
 
     /// Replaces the clock of the system, for tests that do not wait. The time must
@@ -297,15 +289,6 @@ impl Place {
 fn counted(record: &Bytes) -> usize {
     if record.len() <= SHORT_RECORD_BYTES { 0 } else { record.len() }
 }
-
-/// Returns the time after `now`; a year later where the clock has no such time.
-fn later(now: Instant, time: Duration) -> Instant {
-    let year = || now.checked_add(Duration::from_secs(31_536_000));
-    now.checked_add(time).or_else(year).unwrap_or(now)
-}
-
-/// Two, so that places go faster than they come.
-const SWEPT_BY_A_CALL: usize = 2;
 
 impl IdempotencyStore for MemoryIdempotencyStore {
     fn take<'a>(

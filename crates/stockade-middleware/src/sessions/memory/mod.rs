@@ -8,12 +8,14 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use stockade_core::{BoxFuture, Clock};
+use stockade_errors::__internal::setters;
 
 use self::table::{Entry, Table};
 use super::store::{
     NewSession, SessionKey, SessionStore, SessionStoreError, SessionWrite, StoredSession,
     SubjectKey,
 };
+use crate::expiry::{SWEPT_BY_A_CALL, later};
 
 /// A store in the memory of the process, with bounds.
 ///
@@ -52,26 +54,17 @@ impl MemorySessionStore {
         }
     }
 
-    /// Sets the largest number of sessions, which take about 400 bytes each beside
-    /// their data. Default: 100,000.
-    #[must_use]
-    pub fn max_sessions(mut self, sessions: usize) -> Self {
-        self.max_sessions = sessions;
-        self
-    }
+    setters! {
+        /// Sets the largest number of sessions, which take about 400 bytes each beside
+        /// their data. Default: 100,000.
+        max_sessions: usize;
 
-    /// Sets the largest number of sessions of one subject. Default: 100; 0 counts as 1.
-    #[must_use]
-    pub fn max_per_subject(mut self, sessions: usize) -> Self {
-        self.max_per_subject = sessions.max(1);
-        self
-    }
+        /// Sets the largest number of sessions of one subject. Default: 100; 0 counts
+        /// as 1.
+        max_per_subject: usize;
 
-    /// Sets the largest number of bytes of all data. Default: 64 MiB.
-    #[must_use]
-    pub fn max_bytes(mut self, bytes: usize) -> Self {
-        self.max_bytes = bytes;
-        self
+        /// Sets the largest number of bytes of all data. Default: 64 MiB.
+        max_bytes: usize;
     }
 
     /// Replaces the clock of the system, for tests that do not wait. The time must
@@ -134,7 +127,7 @@ impl MemorySessionStore {
         }
         let subject = new.subject.map(str::to_owned);
         if let Some(subject) = new.subject {
-            table.make_room_for(&SubjectKey::of(subject), self.max_per_subject, now);
+            table.make_room_for(&SubjectKey::of(subject), self.max_per_subject.max(1), now);
         }
         let ends = later(now, new.lifetime);
         let idle_until = later(now, new.idle).min(ends);
@@ -212,15 +205,6 @@ impl Default for MemorySessionStore {
         Self::new()
     }
 }
-
-/// Returns the time after `now`; a year later where the clock has no such time.
-fn later(now: Instant, time: Duration) -> Instant {
-    let year = || now.checked_add(Duration::from_secs(31_536_000));
-    now.checked_add(time).or_else(year).unwrap_or(now)
-}
-
-/// Two, so that sessions go faster than they come.
-const SWEPT_BY_A_CALL: usize = 2;
 
 impl SessionStore for MemorySessionStore {
     fn create<'a>(
