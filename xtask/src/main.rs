@@ -11,6 +11,7 @@ mod browser;
 mod check;
 mod clippy;
 mod cluster;
+mod command;
 mod debian;
 mod docs_page;
 mod examples;
@@ -30,21 +31,26 @@ mod prelude;
 mod public_api;
 mod readme;
 mod redis;
+mod report;
 mod rpc;
 mod separate;
 mod specification;
 mod sql;
 mod swagger_ui;
 mod tidy;
+mod test_alone;
 
 use std::env;
-use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode, Stdio};
-use std::sync::{Mutex, PoisonError};
+use std::process::ExitCode;
 use std::time::Instant;
 
 use When::{Asked, Ci, CiAndNightly, Nightly};
 
+use command::{
+    announce, cargo, cargo_command, cargo_output, compiling_command, root, run, target_directory,
+    target_directory_of,
+};
+use report::{report, skip};
 const TASKS: &[Task] = &[
     Task { name: "ci", about: "everything that must hold before a merge", when: Asked, run: ci },
     Task {
@@ -71,7 +77,7 @@ const TASKS: &[Task] = &[
         name: "test-alone",
         about: "each crate with its own features alone, each feature of the facade alone",
         when: Nightly,
-        run: test_alone,
+        run: test_alone::run,
     },
     Task {
         name: "doc",
@@ -342,25 +348,10 @@ fn run_all<'a>(run: &str, tasks: impl Iterator<Item = &'a Task>) -> Result<Strin
     Ok(summary)
 }
 
-fn report(run: &str, summary: &str) {
-    println!("\n{run} passed\n{summary}");
-    for what in SKIPPED.lock().unwrap_or_else(PoisonError::into_inner).iter() {
-        println!("  SKIPPED: {what}");
-    }
-}
-
 /// Returns true if the running task is a part of this one.
 fn is_part_of(name: &str) -> bool {
     env::args().nth(1).is_some_and(|task| task == name)
 }
-
-/// Says that something was not checked, now and again at the end of `ci`.
-fn skip(what: &str) {
-    println!("SKIPPED: {what}");
-    SKIPPED.lock().unwrap_or_else(PoisonError::into_inner).push(what.to_owned());
-}
-
-static SKIPPED: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
 fn fmt() -> Outcome {
     if env::args().any(|arg| arg == "--fix") {
@@ -381,119 +372,9 @@ fn lint() -> Outcome {
     Ok(())
 }
 
-/// Compiles a crate with each of its features alone.
-fn check_features(krate: &str, features: &[&str]) -> Outcome {
-    features.iter().try_for_each(|feature| {
-        cargo(&["check", "-p", krate, "--no-default-features", "--features", feature])
-    })
-}
-
-/// Features of the facade that choose code: each is compiled alone by `test-alone`.
-const FACADE_FEATURES: &[&str] = &[
-    "actix",
-    "argon2",
-    "axum",
-    "compression",
-    "conditional",
-    "conformance",
-    "contract",
-    "cookies",
-    "files",
-    "gcra",
-    "graphiql",
-    "graphql",
-    "idempotency",
-    "json-patch",
-    "jwks",
-    "metrics",
-    "multipart",
-    "postgres",
-    "redis",
-    "redis-tls",
-    "rest",
-    "rpc",
-    "schemars",
-    "server",
-    "sessions",
-    "sql",
-    "sqlite",
-    "swagger-ui",
-    "testing",
-    "tls",
-    "tracing",
-    "typed-headers",
-];
-
-/// Features that give schemas to the types of a crate. `test-alone` compiles them
-/// together from the facade, and each alone.
-const TYPE_FEATURES: &[&str] = &[
-    "bigdecimal",
-    "bytes",
-    "chrono",
-    "indexmap",
-    "jiff",
-    "rust_decimal",
-    "secrecy",
-    "smallvec",
-    "time",
-    "url",
-    "uuid",
-];
-
-/// Features of a crate that is used alone, without what others switch on.
-const AUTH_FEATURES: &[&str] = &["argon2", "jwks"];
-
 fn test() -> Outcome {
     cargo(&["test", "--workspace", "--all-features"])
 }
-
-/// The tests of `test` again, without the features that other crates switch on; and
-/// each feature of the facade alone.
-fn test_alone() -> Outcome {
-    // A workspace build unifies features and hides what a lone crate lacks.
-    cargo(&["check", "-p", "stockade", "--no-default-features"])?;
-    check_features("stockade", FACADE_FEATURES)?;
-    check_features("stockade", &[&TYPE_FEATURES.join(",")])?;
-    check_features("stockade-auth", AUTH_FEATURES)?;
-    check_features("stockade-validation", TYPE_FEATURES)?;
-    for krate in STANDALONE {
-        cargo(&["test", "-p", krate])?;
-    }
-    Ok(())
-}
-
-/// Where cargo puts what it builds.
-fn target_directory() -> Result<PathBuf, String> {
-    target_directory_of(".")
-}
-
-/// Where cargo puts what it builds of the workspace in this folder.
-fn target_directory_of(workspace: &str) -> Result<PathBuf, String> {
-    let manifest = format!("{workspace}/Cargo.toml");
-    let metadata = cargo_output(&[
-        "metadata",
-        "--format-version=1",
-        "--no-deps",
-        "--manifest-path",
-        &manifest,
-    ])?;
-    let (_, rest) = metadata.split_once("\"target_directory\":\"").ok_or("no target directory")?;
-    let (path, _) = rest.split_once('"').ok_or("no target directory")?;
-    Ok(path.replace("\\\\", "\\").into())
-}
-
-/// Crates that promise to work alone.
-const STANDALONE: &[&str] = &[
-    "stockade-errors",
-    "stockade-path",
-    "stockade-auth",
-    "stockade-serialization",
-    "stockade-validation",
-    "stockade-core",
-    "stockade-websockets",
-    "auth-only",
-    "validation-only",
-];
 
 /// Refuses a checkout with changes that are not committed, as cargo does.
 fn package() -> Outcome {
@@ -510,106 +391,4 @@ fn doc() -> Outcome {
         args.push("--open");
     }
     run(cargo_command().args(args).env("RUSTDOCFLAGS", "-Dwarnings").current_dir(root()))
-}
-
-/// Runs cargo in the root of the workspace.
-fn cargo(args: &[&str]) -> Outcome {
-    let compiles = args.first().is_some_and(|verb| ["build", "check", "test"].contains(verb));
-    let mut command = if compiles { compiling_command() } else { cargo_command() };
-    run(command.args(args).current_dir(root()))
-}
-
-/// Starts cargo in the root of the workspace; as a part of `ci` clippy is its compiler.
-fn compiling_command() -> Command {
-    let mut command = cargo_command();
-    if is_part_of("ci") {
-        clippy::compiles(&mut command);
-    }
-    command.current_dir(root());
-    command
-}
-
-/// Prints a cargo command, runs it, and gives what it printed.
-fn cargo_output(args: &[&str]) -> Result<String, String> {
-    let mut command = cargo_command();
-    command.args(args).current_dir(root()).stderr(Stdio::inherit());
-    announce(&command);
-    let output = command.output().map_err(|error| format!("cannot start cargo: {error}"))?;
-    if !output.status.success() {
-        return Err(format!("`cargo {}` failed", args.join(" ")));
-    }
-    String::from_utf8(output.stdout).map_err(|error| error.to_string())
-}
-
-/// Prints a command, runs it, and fails if it fails.
-fn run(command: &mut Command) -> Outcome {
-    announce(command);
-    let line = line_of(command);
-    let status = command.status().map_err(|error| format!("cannot start `{line}`: {error}"))?;
-    if status.success() { Ok(()) } else { Err(format!("`{line}` failed")) }
-}
-
-/// Prints a command that is about to run.
-fn announce(command: &Command) {
-    println!("$ {}", line_of(command));
-}
-
-/// A command as one would type it, with the variables that it sets.
-fn line_of(command: &Command) -> String {
-    let program = command.get_program();
-    let program = if program == cargo_path().as_str() { "cargo".as_ref() } else { program };
-    let set = command.get_envs().filter_map(|(name, value)| Some((name, value?)));
-    let set =
-        set.map(|(name, value)| format!("{}={}", name.display(), quoted(&value.to_string_lossy())));
-    let words = std::iter::once(program).chain(command.get_args());
-    let words = words.map(|word| quoted(&word.to_string_lossy()));
-    set.chain(words).collect::<Vec<_>>().join(" ")
-}
-
-/// A word for a shell, in quotes where it needs them.
-fn quoted(word: &str) -> String {
-    if word.is_empty() || word.contains([' ', '"', '$']) {
-        format!("'{word}'")
-    } else {
-        word.to_owned()
-    }
-}
-
-/// Starts cargo as a shell would, without what `cargo run` has told this program of its
-/// package: ring is compiled again wherever that differs, and with it all that rests on it.
-fn cargo_command() -> Command {
-    let mut command = Command::new(cargo_path());
-    for (name, _) in env::vars_os() {
-        let is_of_package = |begin: &&str| name.to_string_lossy().starts_with(begin);
-        if ["CARGO_PKG_", "CARGO_MANIFEST_"].iter().any(is_of_package) {
-            command.env_remove(name);
-        }
-    }
-    command
-}
-
-fn cargo_path() -> String {
-    env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned())
-}
-
-/// The root of the workspace.
-fn root() -> PathBuf {
-    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
-    here.parent().unwrap_or(here).to_owned()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_command_is_shown_as_one_would_type_it() {
-        let mut command = cargo_command();
-        command.args(["doc", "--no-deps"]).env("RUSTDOCFLAGS", "-Dwarnings").env_remove("PORT");
-        assert_eq!(line_of(&command), "RUSTDOCFLAGS=-Dwarnings cargo doc --no-deps");
-
-        let mut command = Command::new("sh");
-        command.args(["-c", "kill -TERM \"$0\"", "7"]);
-        assert_eq!(line_of(&command), "sh -c 'kill -TERM \"$0\"' 7");
-    }
 }

@@ -1,0 +1,129 @@
+//! The commands that tasks run, each of which is printed first.
+
+use std::env;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use crate::{Outcome, clippy, is_part_of};
+
+/// Runs cargo in the root of the workspace.
+pub(crate) fn cargo(args: &[&str]) -> Outcome {
+    let compiles = args.first().is_some_and(|verb| ["build", "check", "test"].contains(verb));
+    let mut command = if compiles { compiling_command() } else { cargo_command() };
+    run(command.args(args).current_dir(root()))
+}
+
+/// Starts cargo in the root of the workspace; as a part of `ci` clippy is its compiler.
+pub(crate) fn compiling_command() -> Command {
+    let mut command = cargo_command();
+    if is_part_of("ci") {
+        clippy::compiles(&mut command);
+    }
+    command.current_dir(root());
+    command
+}
+
+/// Prints a cargo command, runs it, and gives what it printed.
+pub(crate) fn cargo_output(args: &[&str]) -> Result<String, String> {
+    let mut command = cargo_command();
+    command.args(args).current_dir(root()).stderr(Stdio::inherit());
+    announce(&command);
+    let output = command.output().map_err(|error| format!("cannot start cargo: {error}"))?;
+    if !output.status.success() {
+        return Err(format!("`cargo {}` failed", args.join(" ")));
+    }
+    String::from_utf8(output.stdout).map_err(|error| error.to_string())
+}
+
+/// Prints a command, runs it, and fails if it fails.
+pub(crate) fn run(command: &mut Command) -> Outcome {
+    announce(command);
+    let line = line_of(command);
+    let status = command.status().map_err(|error| format!("cannot start `{line}`: {error}"))?;
+    if status.success() { Ok(()) } else { Err(format!("`{line}` failed")) }
+}
+
+/// Prints a command that is about to run.
+pub(crate) fn announce(command: &Command) {
+    println!("$ {}", line_of(command));
+}
+
+/// A command as one would type it, with the variables that it sets.
+fn line_of(command: &Command) -> String {
+    let program = command.get_program();
+    let program = if program == cargo_path().as_str() { "cargo".as_ref() } else { program };
+    let set = command.get_envs().filter_map(|(name, value)| Some((name, value?)));
+    let set =
+        set.map(|(name, value)| format!("{}={}", name.display(), quoted(&value.to_string_lossy())));
+    let words = std::iter::once(program).chain(command.get_args());
+    let words = words.map(|word| quoted(&word.to_string_lossy()));
+    set.chain(words).collect::<Vec<_>>().join(" ")
+}
+
+/// A word for a shell, in quotes where it needs them.
+fn quoted(word: &str) -> String {
+    if word.is_empty() || word.contains([' ', '"', '$']) {
+        format!("'{word}'")
+    } else {
+        word.to_owned()
+    }
+}
+
+/// Starts cargo as a shell would, without what `cargo run` has told this program of its
+/// package: ring is compiled again wherever that differs, and with it all that rests on it.
+pub(crate) fn cargo_command() -> Command {
+    let mut command = Command::new(cargo_path());
+    for (name, _) in env::vars_os() {
+        let is_of_package = |begin: &&str| name.to_string_lossy().starts_with(begin);
+        if ["CARGO_PKG_", "CARGO_MANIFEST_"].iter().any(is_of_package) {
+            command.env_remove(name);
+        }
+    }
+    command
+}
+
+fn cargo_path() -> String {
+    env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned())
+}
+
+/// The root of the workspace.
+pub(crate) fn root() -> PathBuf {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    here.parent().unwrap_or(here).to_owned()
+}
+
+/// Where cargo puts what it builds.
+pub(crate) fn target_directory() -> Result<PathBuf, String> {
+    target_directory_of(".")
+}
+
+/// Where cargo puts what it builds of the workspace in this folder.
+pub(crate) fn target_directory_of(workspace: &str) -> Result<PathBuf, String> {
+    let manifest = format!("{workspace}/Cargo.toml");
+    let metadata = cargo_output(&[
+        "metadata",
+        "--format-version=1",
+        "--no-deps",
+        "--manifest-path",
+        &manifest,
+    ])?;
+    let (_, rest) = metadata.split_once("\"target_directory\":\"").ok_or("no target directory")?;
+    let (path, _) = rest.split_once('"').ok_or("no target directory")?;
+    Ok(path.replace("\\\\", "\\").into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_is_shown_as_one_would_type_it() {
+        let mut command = cargo_command();
+        command.args(["doc", "--no-deps"]).env("RUSTDOCFLAGS", "-Dwarnings").env_remove("PORT");
+        assert_eq!(line_of(&command), "RUSTDOCFLAGS=-Dwarnings cargo doc --no-deps");
+
+        let mut command = Command::new("sh");
+        command.args(["-c", "kill -TERM \"$0\"", "7"]);
+        assert_eq!(line_of(&command), "sh -c 'kill -TERM \"$0\"' 7");
+    }
+}
