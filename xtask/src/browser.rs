@@ -13,11 +13,12 @@ use std::env;
 use std::fs::{self, File};
 use std::io::{BufRead as _, BufReader, Read};
 use std::path::{Path, PathBuf};
-use std::process::{self, Child, Command, Stdio};
+use std::process::{self, Command, Stdio};
 use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use crate::running::Running;
 use crate::{
     Outcome, announce, cargo, debian, docs_page, home_page, live_page, skip, target_directory,
 };
@@ -194,17 +195,9 @@ fn judge(got: &[(String, String)]) -> Outcome {
 
 /// The example, started once; it ends when this is dropped.
 struct Servers {
-    process: Child,
+    process: Running,
     /// The names of the servers with their addresses.
     addresses: Vec<(String, String)>,
-}
-
-impl Drop for Servers {
-    fn drop(&mut self) {
-        // Whatever happened, nothing is left running.
-        let _ = self.process.kill();
-        let _ = self.process.wait();
-    }
 }
 
 impl Servers {
@@ -212,7 +205,7 @@ impl Servers {
         let mut command = Command::new(binary);
         command.envs(allowed.map(|origin| ("ALLOWED", origin))).stdout(Stdio::piped());
         announce(&command);
-        let process = command.spawn().map_err(|error| format!("cannot start it: {error}"))?;
+        let process = Running::start(&mut command, "the servers")?;
         let mut servers = Self { process, addresses: Vec::new() };
         let stdout = servers.process.stdout.take().ok_or("the servers have no output")?;
         let line = within(end, move || {
@@ -262,16 +255,14 @@ fn page(folder: &Folder, url: &str, end: Instant) -> Result<String, String> {
         .stdout(Stdio::piped())
         .stderr(File::create(&log).map_err(fault)?);
     announce(&command);
-    let mut browser = command.spawn().map_err(fault)?;
+    let mut browser = Running::start(&mut command, CHROMIUM)?;
     let stdout = browser.stdout.take();
     let html = within(end, move || {
         let mut html = String::new();
         stdout.map(|mut stdout| stdout.read_to_string(&mut html));
         html
     });
-    // Whatever happened, nothing is left running.
-    let _ = browser.kill();
-    let _ = browser.wait();
+    drop(browser);
     let html = html.unwrap_or_default();
     if html.is_empty() {
         let log = fs::read_to_string(&log).unwrap_or_default();

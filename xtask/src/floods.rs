@@ -12,9 +12,10 @@ use std::fs;
 use std::io::{BufRead as _, BufReader, ErrorKind, Read as _, Write as _};
 use std::net::TcpStream;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use crate::running::Running;
 use crate::{Outcome, announce, examples, is_part_of, skip};
 
 /// How long each flood lasts, unless `--seconds` says something else.
@@ -164,21 +165,13 @@ fn frame(first: u8, length: usize) -> Vec<u8> {
 
 /// The running example; it ends when this is dropped.
 struct Echo {
-    process: Child,
+    process: Running,
     address: String,
-}
-
-impl Drop for Echo {
-    fn drop(&mut self) {
-        // Whatever happened, nothing is left running.
-        let _ = self.process.kill();
-        let _ = self.process.wait();
-    }
 }
 
 impl Echo {
     fn start(command: &mut Command) -> Result<Self, String> {
-        let process = command.spawn().map_err(|error| format!("cannot start echo: {error}"))?;
+        let process = Running::start(command, "echo")?;
         let mut echo = Self { process, address: String::new() };
         let stdout = echo.process.stdout.take().ok_or("echo has no output")?;
         let mut line = String::new();

@@ -8,12 +8,13 @@
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::{Ipv4Addr, TcpStream};
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::floods::memory_of_process;
+use crate::running::Running;
 use crate::{Outcome, announce, examples, is_part_of, skip};
 
 /// Clients in the whole run, each with one request.
@@ -87,16 +88,8 @@ pub fn run() -> Outcome {
 
 /// The running example; it ends when this is dropped.
 struct Limits {
-    process: Child,
+    process: Running,
     address: String,
-}
-
-impl Drop for Limits {
-    fn drop(&mut self) {
-        // Whatever happened, nothing is left running.
-        let _ = self.process.kill();
-        let _ = self.process.wait();
-    }
 }
 
 /// What a run has shown.
@@ -118,7 +111,7 @@ impl Limits {
         let mut command = Command::new(program);
         command.env("PORT", "0").env("MAX_KEYS", cap.to_string()).stdout(Stdio::piped());
         announce(&command);
-        let process = command.spawn().map_err(|error| format!("cannot start limits: {error}"))?;
+        let process = Running::start(&mut command, "limits")?;
         let mut limits = Self { process, address: String::new() };
         let stdout = limits.process.stdout.take().ok_or("limits has no output")?;
         let mut line = String::new();

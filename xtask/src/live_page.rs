@@ -7,12 +7,13 @@ use std::env::consts::EXE_SUFFIX;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
 use std::path::Path;
-use std::process::{Child, ChildStdin, Command, Stdio};
+use std::process::{ChildStdin, Command, Stdio};
 use std::sync::mpsc::{self, Receiver};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::browser::CHROMIUM;
+use crate::running::Running;
 use crate::{Outcome, announce};
 
 /// The situations, each with the outcome that must be there.
@@ -48,16 +49,8 @@ pub fn outcomes(
 
 /// The running shop; it ends when this is dropped.
 pub struct Shop {
-    process: Child,
+    process: Running,
     pub address: String,
-}
-
-impl Drop for Shop {
-    fn drop(&mut self) {
-        // Whatever happened, nothing is left running.
-        let _ = self.process.kill();
-        let _ = self.process.wait();
-    }
 }
 
 impl Shop {
@@ -74,7 +67,7 @@ impl Shop {
         // A token outlives the shop that gave it, so that one login serves all starts.
         command.env("SHOP_SECRET", SECRET);
         announce(command.stdout(Stdio::piped()));
-        let process = command.spawn().map_err(|error| format!("cannot start the shop: {error}"))?;
+        let process = Running::start(&mut command, "the shop")?;
         let mut shop = Self { process, address: String::new() };
         let stdout = shop.process.stdout.take().ok_or("the shop has no output")?;
         // It is read to its end: the shop goes on writing.
@@ -94,8 +87,7 @@ impl Shop {
 
     /// Ends it by SIGKILL, so that it can finish nothing.
     pub fn kill(&mut self) -> Outcome {
-        self.process.kill().map_err(|error| format!("cannot kill the shop: {error}"))?;
-        self.process.wait().map(drop).map_err(|error| format!("the shop does not end: {error}"))
+        self.process.end()
     }
 
     /// A token of the admin.
@@ -130,7 +122,7 @@ impl Shop {
 
 /// A page in a browser of its own, which ends when this is dropped.
 pub struct Page {
-    browser: Child,
+    _browser: Running,
     commands: ChildStdin,
     answers: Receiver<String>,
     /// Names the page in commands, once it is known.
@@ -139,14 +131,6 @@ pub struct Page {
     end: Instant,
     /// The requests of the page, and the messages of its console.
     pub events: Vec<String>,
-}
-
-impl Drop for Page {
-    fn drop(&mut self) {
-        // Whatever happened, nothing is left running.
-        let _ = self.browser.kill();
-        let _ = self.browser.wait();
-    }
 }
 
 impl Page {
@@ -184,8 +168,7 @@ impl Page {
             .stdout(Stdio::piped())
             .stderr(Stdio::null());
         announce(&command);
-        let fault = |error: std::io::Error| format!("{CHROMIUM}: {error}");
-        let mut browser = command.spawn().map_err(fault)?;
+        let mut browser = Running::start(&mut command, CHROMIUM)?;
         let commands = browser.stdin.take().ok_or("no pipe to the browser")?;
         let stdout = browser.stdout.take().ok_or("no pipe from the browser")?;
         let (sender, answers) = mpsc::channel();
@@ -194,7 +177,8 @@ impl Page {
                 let _ = sender.send(String::from_utf8_lossy(&message).into_owned());
             }
         });
-        Ok(Self { browser, commands, answers, session: None, sent: 0, end, events: Vec::new() })
+        let (session, events) = (None, Vec::new());
+        Ok(Self { _browser: browser, commands, answers, session, sent: 0, end, events })
     }
 
     /// Fills in the form, and gives the status that comes after `before`.

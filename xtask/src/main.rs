@@ -33,6 +33,7 @@ mod readme;
 mod redis;
 mod report;
 mod rpc;
+mod running;
 mod separate;
 mod specification;
 mod sql;

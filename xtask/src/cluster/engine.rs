@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 
 use super::Programs;
 use super::proxy::Proxy;
+use crate::running::Running;
 
 /// The engines of a stage, and how a node finds them.
 pub struct Engines {
@@ -28,7 +29,7 @@ pub struct Engine {
     program: PathBuf,
     words: Vec<String>,
     folder: PathBuf,
-    process: Child,
+    process: Running,
     pub port: u16,
 }
 
@@ -177,8 +178,7 @@ impl Engine {
 
     /// Ends it at once, as a crash does.
     pub fn kill(&mut self) -> Result<(), String> {
-        let killed = self.process.kill().and_then(|()| self.process.wait());
-        killed.map(|_| ()).map_err(|error| error.to_string())
+        self.process.end()
     }
 
     /// Starts it again on its port, without its data.
@@ -223,14 +223,6 @@ impl Engine {
     }
 }
 
-impl Drop for Engine {
-    fn drop(&mut self) {
-        // Whatever happened, nothing is left running.
-        let _ = self.process.kill();
-        let _ = self.process.wait();
-    }
-}
-
 pub fn signal_process(process: &Child, signal: &str) -> Result<(), String> {
     let sent = Command::new("kill").args([signal, &process.id().to_string()]).status();
     match sent {
@@ -239,11 +231,11 @@ pub fn signal_process(process: &Child, signal: &str) -> Result<(), String> {
     }
 }
 
-fn spawn(program: &Path, words: &[String], folder: &Path) -> Result<Child, String> {
+fn spawn(program: &Path, words: &[String], folder: &Path) -> Result<Running, String> {
     let log = File::create(folder.join("log")).map_err(|error| error.to_string())?;
     let mut command = Command::new(program);
     command.args(words).current_dir(folder).stdout(Stdio::from(log)).stderr(Stdio::null());
-    command.spawn().map_err(|error| format!("{}: {error}", program.display()))
+    Running::start(&mut command, &program.display().to_string())
 }
 
 /// Returns a port below those that systems give to outgoing connections, so that it is

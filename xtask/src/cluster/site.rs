@@ -2,37 +2,27 @@
 
 use std::fs::File;
 use std::io::{BufRead as _, BufReader};
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use super::client::Connection;
 use super::engine::{Engines, free_port};
 use super::{Programs, Scale};
+use crate::running::Running;
 use crate::{announce, root};
 
 pub struct Site {
     pub engines: Engines,
-    nodes: Vec<Process>,
+    nodes: Vec<Running>,
     /// The addresses of the nodes, for clients that choose one.
     pub addresses: Vec<String>,
-    _haproxy: Process,
+    _haproxy: Running,
     /// The address of HAProxy.
     pub address: String,
     pub scale: Scale,
     /// Windows that were used up: each is that of a client of its own.
     pub windows: u32,
-}
-
-/// A process that ends with this.
-struct Process(Child);
-
-impl Drop for Process {
-    fn drop(&mut self) {
-        // Whatever happened, nothing is left running.
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
 }
 
 impl Site {
@@ -54,9 +44,8 @@ impl Site {
         haproxy.envs(["NODE_A", "NODE_B", "NODE_C"].into_iter().zip(&addresses));
         haproxy.stdout(Stdio::null()).stderr(log(programs, "haproxy")?);
         announce(&haproxy);
-        let haproxy = haproxy.spawn().map_err(|error| format!("cannot start HAProxy: {error}"))?;
+        let haproxy = Running::start(&mut haproxy, "HAProxy")?;
         let address = format!("127.0.0.1:{port}");
-        let haproxy = Process(haproxy);
         let site =
             Self { engines, nodes, addresses, _haproxy: haproxy, address, scale, windows: 0 };
         site.settle()?;
@@ -94,7 +83,7 @@ impl Site {
     /// Ends a node at once.
     pub fn kill_node(&mut self, index: usize) -> Result<(), String> {
         let node = self.nodes.get_mut(index).ok_or("no such node")?;
-        node.0.kill().and_then(|()| node.0.wait()).map(|_| ()).map_err(|error| error.to_string())
+        node.end()
     }
 }
 
@@ -107,16 +96,15 @@ fn start_node(
     programs: &Programs,
     name: &str,
     settings: impl Iterator<Item = (&'static str, String)>,
-) -> Result<(Process, String), String> {
+) -> Result<(Running, String), String> {
     let mut command = Command::new(&programs.node);
     // The load stands for a proxy in front of HAProxy, and names its clients.
     command.env("PORT", "0").env("NODE", name).env("PROXIES", "2");
     command.env("RUST_LOG", "info").envs(settings);
     command.stdout(Stdio::piped()).stderr(log(programs, name)?);
     announce(&command);
-    let mut node = command.spawn().map_err(|error| format!("cannot start a node: {error}"))?;
+    let mut node = Running::start(&mut command, "a node")?;
     let stdout = node.stdout.take().ok_or("a node has no output")?;
-    let node = Process(node);
     let mut line = String::new();
     BufReader::new(stdout).read_line(&mut line).map_err(|error| error.to_string())?;
     let address = line.split_once("http://").and_then(|(_, rest)| rest.split_once(';'));

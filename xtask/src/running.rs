@@ -1,0 +1,43 @@
+//! [`Running`]: a program that a task has started.
+
+use std::ops::{Deref, DerefMut};
+use std::process::{Child, Command};
+
+/// A program that is started for a task, and killed when this is dropped: whatever
+/// happens to the task, nothing is left running.
+pub struct Running(Child);
+
+impl Running {
+    /// Starts a program, which messages call `name`.
+    pub fn start(command: &mut Command, name: &str) -> Result<Self, String> {
+        command.spawn().map(Self).map_err(|error| format!("cannot start {name}: {error}"))
+    }
+
+    /// Ends it by SIGKILL, so that it can finish nothing.
+    pub fn end(&mut self) -> Result<(), String> {
+        let ended = self.0.kill().and_then(|()| self.0.wait());
+        ended.map(drop).map_err(|error| format!("a program does not end: {error}"))
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // It may have ended by itself.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+impl Deref for Running {
+    type Target = Child;
+
+    fn deref(&self) -> &Child {
+        &self.0
+    }
+}
+
+impl DerefMut for Running {
+    fn deref_mut(&mut self) -> &mut Child {
+        &mut self.0
+    }
+}
