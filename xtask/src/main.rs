@@ -38,20 +38,20 @@ mod separate;
 mod specification;
 mod sql;
 mod swagger_ui;
-mod tidy;
 mod test_alone;
+mod tidy;
 
 use std::env;
 use std::process::ExitCode;
 use std::time::Instant;
 
 use When::{Asked, Ci, CiAndNightly, Nightly};
-
 use command::{
     announce, cargo, cargo_command, cargo_output, compiling_command, root, run, target_directory,
     target_directory_of,
 };
 use report::{report, skip};
+
 const TASKS: &[Task] = &[
     Task { name: "ci", about: "everything that must hold before a merge", when: Asked, run: ci },
     Task {
@@ -130,7 +130,7 @@ const TASKS: &[Task] = &[
     },
     Task {
         name: "cluster",
-        about: "three processes behind HAProxy, on engines that are taken away; `--long`",
+        about: "three processes behind HAProxy, on engines taken away; `--long`, `--page`",
         when: CiAndNightly,
         run: cluster::run,
     },

@@ -3,10 +3,12 @@
 //! are wanted.
 //!
 //! A row is a function in `rows` or, for what processes share beside limits, in
-//! `sharing`, with a line in [`STAGES`].
+//! `sharing`, with a line in [`STAGES`]. The long form has the page of the example in a
+//! browser too, and `--page` that alone.
 
 mod client;
 mod engine;
+mod page;
 mod proxy;
 mod rows;
 mod sharing;
@@ -183,11 +185,20 @@ pub fn run() -> Outcome {
         stages = &STAGES[..1];
         skip("three processes under Sentinel and on a cluster (`cargo xtask cluster`)");
     }
-    for stage in stages {
+    let is_page_alone = env::args().any(|argument| argument == "--page");
+    if is_page_alone {
+        stages = &STAGES[..1];
+    }
+    for (number, stage) in stages.iter().enumerate() {
         let begin = Instant::now();
         let mut site = Site::start(&programs, (stage.start)(&programs)?, scale)?;
-        for measure in stage.rows {
-            let Row { name, wanted, found, holds } = measure(&mut site)?;
+        let mut found = Vec::new();
+        if number == 0 && (is_long || is_page_alone) {
+            found.extend(page::row(&programs, &site)?.map(Ok));
+        }
+        let rows = if is_page_alone { &[] } else { stage.rows };
+        for row in found.into_iter().chain(rows.iter().map(|measure| measure(&mut site))) {
+            let Row { name, wanted, found, holds } = row?;
             let mark = if holds { "" } else { " MISSED" };
             println!("{}: {name}: wanted {wanted}; found {found}{mark}", stage.name);
             table += &format!("| {} | {name} | {wanted} | {found}{mark} |\n", stage.name);
