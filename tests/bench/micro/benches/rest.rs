@@ -4,6 +4,7 @@
 //! `cargo bench -p bench-micro --bench rest`
 
 mod beside;
+mod product;
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, RwLock};
@@ -11,21 +12,10 @@ use std::sync::{Arc, RwLock};
 use serde::{Deserialize, Serialize};
 use stockade::http::{HeaderValue, header};
 use stockade::prelude::*;
-use stockade::rest::{Access, Entity, MemoryStore, Resource};
+use stockade::rest::{Access, MemoryStore, Resource};
 
 use crate::beside::{Side, in_process, show};
-
-#[derive(Clone, Serialize, Deserialize, Schema)]
-struct Product {
-    id: i64,
-    name: String,
-    price_cents: u32,
-    category: Option<String>,
-}
-
-impl Entity for Product {
-    type Id = i64;
-}
+use crate::product::Product;
 
 fn products() -> impl Iterator<Item = Product> {
     (1..=1_000).map(|id| Product {

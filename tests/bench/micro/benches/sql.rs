@@ -6,30 +6,19 @@
 //! `cargo bench -p bench-micro --bench sql`
 
 mod beside;
+mod product;
 
 use std::path::Path as FilePath;
 use std::sync::{Arc, Mutex};
 
 use rusqlite::{Connection, OpenFlags, OptionalExtension as _};
-use serde::{Deserialize, Serialize};
 use stockade::http::{HeaderValue, header};
 use stockade::prelude::*;
-use stockade::rest::{Access, Entity, Resource};
+use stockade::rest::{Access, Resource};
 use stockade::sql::Sqlite;
 
 use crate::beside::{Side, show, with_threads};
-
-#[derive(Clone, Serialize, Deserialize, Schema)]
-struct Product {
-    id: i64,
-    name: String,
-    price_cents: u32,
-    category: Option<String>,
-}
-
-impl Entity for Product {
-    type Id = i64;
-}
+use crate::product::Product;
 
 fn fill(file: &FilePath) -> Sqlite {
     let database = Sqlite::open(file).expect("a new file");
