@@ -1,5 +1,5 @@
-//! What holds for the methods of an [`Auth`] so far: revocations, other methods beside
-//! them, names in challenges and documents.
+//! The settings that hold for the methods of an [`Auth`] so far: revocations, other
+//! methods beside them, names in challenges and documents.
 
 use std::iter;
 
