@@ -86,25 +86,29 @@ impl Request {
     #[must_use]
     pub fn new(head: Parts, body: HttpBody) -> Self {
         let peer = head.extensions.get::<PeerAddr>().copied();
-        let inner = Inner {
-            head,
-            payload: Payload::Unread(body),
-            params: Params::default(),
-            endpoint: None,
-            settings: Settings::default(),
-            max_body: DEFAULT_MAX_BODY_BYTES,
-            writer: None,
-            replaced: None,
-            user: LazyUser::default(),
-            peer,
-            client: None,
-            id: None,
-            shared: None,
-            is_framed: false,
-            is_on_tls: false,
-            has_listed_origin: false,
-        };
-        Self { inner: Box::new(inner) }
+        // The box comes first, so that its content is made in its place.
+        let inner = Box::write(
+            Box::new_uninit(),
+            Inner {
+                head,
+                payload: Payload::Unread(body),
+                params: Params::default(),
+                endpoint: None,
+                settings: Settings::default(),
+                max_body: DEFAULT_MAX_BODY_BYTES,
+                writer: None,
+                replaced: None,
+                user: LazyUser::default(),
+                peer,
+                client: None,
+                id: None,
+                shared: None,
+                is_framed: false,
+                is_on_tls: false,
+                has_listed_origin: false,
+            },
+        );
+        Self { inner }
     }
 
     /// Sets the peer at the other end of the connection.
