@@ -42,6 +42,10 @@ pub(crate) struct ConnectionRecord {
     held: AtomicU64,
     resets: AtomicBool,
     close_after: AtomicBool,
+    /// HTTP/1: a body was too large to be copied behind its head.
+    wants_vectored: AtomicBool,
+    /// HTTP/1: hyper writes bodies from where they are.
+    is_vectored: AtomicBool,
     upgraded: AtomicBool,
     parked: AtomicBool,
     awaits_body: AtomicBool,
@@ -81,6 +85,8 @@ impl ConnectionRecord {
             held: AtomicU64::new(0),
             resets: AtomicBool::new(false),
             close_after: AtomicBool::new(false),
+            wants_vectored: AtomicBool::new(false),
+            is_vectored: AtomicBool::new(false),
             upgraded: AtomicBool::new(false),
             parked: AtomicBool::new(false),
             awaits_body: AtomicBool::new(false),
@@ -192,6 +198,27 @@ impl ConnectionRecord {
     /// Returns true if the response to the running request is the last one.
     pub(crate) fn closes_after(&self) -> bool {
         self.close_after.load(Ordering::Relaxed)
+    }
+
+    /// HTTP/1: asks that hyper write bodies from where they are. It decides that when
+    /// its part of a connection is made, so the connection parks, unless the next
+    /// request has begun already.
+    #[cold]
+    pub(crate) fn ask_for_vectored(&self) {
+        self.wants_vectored.store(true, Ordering::Relaxed);
+        self.tell(Command::Park);
+    }
+
+    /// Decides for a new part of hyper if it writes bodies from where they are.
+    pub(crate) fn decide_on_vectored(&self) -> bool {
+        let wants = self.wants_vectored.load(Ordering::Relaxed);
+        self.is_vectored.store(wants, Ordering::Relaxed);
+        wants
+    }
+
+    /// Returns true if hyper writes bodies from where they are.
+    pub(crate) fn is_vectored(&self) -> bool {
+        self.is_vectored.load(Ordering::Relaxed)
     }
 
     pub(crate) fn snapshot(&self) -> Snapshot {

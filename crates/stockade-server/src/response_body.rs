@@ -18,49 +18,58 @@ use crate::streams;
 pub(crate) struct ResponseBody {
     body: HttpBody,
     in_flight: InFlight,
-    http2: Option<Http2Body>,
+    pieces: Option<Pieces>,
 }
 
-/// The state of a body on HTTP/2, where hyper polls it only when the client has
-/// room. So a body that is not polled waits for the client, which [`streams`]
-/// watches.
+/// The state of a body whose large frames hyper gets in pieces: each body on HTTP/2,
+/// and on HTTP/1 a large one that hyper copies.
 #[derive(Debug)]
-struct Http2Body {
+struct Pieces {
     /// The rest of a large frame, behind the last piece.
     rest: Bytes,
-    /// The bytes that are in memory as long as this lives, if they are many.
+    /// HTTP/2: the bytes that are in memory as long as this lives, if they are many.
     held: u64,
+    /// HTTP/2: hyper polls the body only when the client has room. So a body that is
+    /// not polled waits for the client, which [`streams`] watches.
+    http2: bool,
 }
 
 impl ResponseBody {
     pub(crate) fn new(body: HttpBody, in_flight: InFlight, http2: bool) -> Self {
-        let http2 = http2.then(|| {
-            let held = body.as_bytes().map_or(0, <[u8]>::len);
-            let held = if held > MAX_PIECE { held as u64 } else { 0 };
-            if held > 0 {
-                in_flight.record().hold(held);
-            }
-            Http2Body { rest: Bytes::new(), held }
-        });
-        Self { body, in_flight, http2 }
+        let length = body.as_bytes().map(<[u8]>::len);
+        let is_copied = !http2 && length.is_some_and(|length| length <= MAX_COPIED);
+        if is_copied || !http2 && in_flight.record().is_vectored() {
+            return Self { body, in_flight, pieces: None };
+        }
+        let held = length.filter(|length| http2 && *length > MAX_PIECE).unwrap_or(0) as u64;
+        if held > 0 {
+            in_flight.record().hold(held);
+        }
+        Self { body, in_flight, pieces: Some(Pieces { rest: Bytes::new(), held, http2 }) }
     }
 
-    /// Polls the body in small pieces. So this lives until the client has nearly
-    /// everything: the bytes that hyper has taken are out of sight.
-    fn poll_http2(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
-        let Some(http2) = &mut self.http2 else { return Pin::new(&mut self.body).poll_frame(cx) };
-        let mut polled = if http2.rest.is_empty() {
+    /// Polls the body in small pieces. So on HTTP/2 this lives until the client has
+    /// nearly everything: the bytes that hyper has taken are out of sight.
+    fn poll_pieces(
+        &mut self,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
+        let Some(pieces) = &mut self.pieces else {
+            return Pin::new(&mut self.body).poll_frame(cx);
+        };
+        let mut polled = if pieces.rest.is_empty() {
             Pin::new(&mut self.body).poll_frame(cx)
         } else {
-            Poll::Ready(Some(Ok(Frame::data(last_apart(&mut http2.rest)))))
+            Poll::Ready(Some(Ok(Frame::data(last_apart(&mut pieces.rest)))))
         };
         if let Poll::Ready(Some(Ok(frame))) = &mut polled
             && let Some(data) = frame.data_mut()
             && data.len() > MAX_PIECE
         {
-            http2.rest = data.split_off(MAX_PIECE);
+            pieces.rest = data.split_off(MAX_PIECE);
         }
         match &polled {
+            _ if !pieces.http2 => {}
             Poll::Ready(Some(Ok(frame))) => {
                 streams::gave_data(frame.data_ref().map_or(0, Bytes::len))
             }
@@ -85,20 +94,21 @@ impl Body for ResponseBody {
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
-        if self.http2.is_none() {
+        if self.pieces.is_none() {
             Pin::new(&mut self.body).poll_frame(cx)
         } else {
-            self.poll_http2(cx)
+            self.poll_pieces(cx)
         }
     }
 
     fn is_end_stream(&self) -> bool {
-        self.http2.as_ref().is_none_or(|http2| http2.rest.is_empty()) && self.body.is_end_stream()
+        self.pieces.as_ref().is_none_or(|pieces| pieces.rest.is_empty())
+            && self.body.is_end_stream()
     }
 
     fn size_hint(&self) -> SizeHint {
         let mut hint = self.body.size_hint();
-        if let Some(Http2Body { rest, .. }) = &self.http2 {
+        if let Some(Pieces { rest, .. }) = &self.pieces {
             let rest = rest.len() as u64;
             if let Some(upper) = hint.upper() {
                 hint.set_upper(upper + rest);
@@ -111,8 +121,10 @@ impl Body for ResponseBody {
 
 impl Drop for ResponseBody {
     fn drop(&mut self) {
-        if let Some(Http2Body { held: held @ 1.., .. }) = &self.http2 {
-            self.in_flight.record().release(*held);
+        match self.pieces {
+            None => {}
+            Some(Pieces { http2: false, .. }) => self.in_flight.record().ask_for_vectored(),
+            Some(Pieces { held, .. }) => self.in_flight.record().release(held),
         }
     }
 }
@@ -146,6 +158,10 @@ impl Body for UntilShutdown {
         Pin::new(&mut self.body).poll_frame(cx)
     }
 }
+
+/// The largest body that hyper copies behind its head: 4 KiB. The buffer in which it
+/// makes the head has 8 KiB from the start, so that it does not grow.
+const MAX_COPIED: usize = 4_096;
 
 /// The largest piece: 32 KiB. The server sees that a client has taken a piece only
 /// when it has taken all of it. At the least rate that must be possible within

@@ -262,6 +262,53 @@ async fn an_answer_that_the_socket_does_not_take_is_not_lost() {
     assert!(single.is_parked());
 }
 
+#[tokio::test]
+async fn a_large_body_is_copied_once_and_then_written_from_where_it_is() {
+    let (single, mut client) = start(async |request: Request| {
+        let length: usize = request.path()[1..].parse().unwrap();
+        text(200, "z".repeat(length))
+    })
+    .await;
+    let mut ask = async |length: usize| {
+        client.send(get(&format!("/{length}"))).await;
+        assert!(client.answer().await.body == "z".repeat(length));
+        tokio::task::yield_now().await;
+    };
+    for small in [0, 1, 4_096] {
+        ask(small).await;
+        assert!(!single.record.is_vectored() && !single.is_parked());
+    }
+    // More than hyper copies before it writes, in several pieces.
+    ask(200_000).await;
+    assert!(single.is_parked());
+    for any in [1, 200_000] {
+        ask(any).await;
+        assert!(single.record.is_vectored() && !single.is_parked());
+    }
+}
+
+#[tokio::test]
+async fn a_large_body_does_not_hold_up_what_was_sent_behind() {
+    let (single, mut client) = start(async |request: Request| {
+        let length = if request.path() == "/large" { 100_000 } else { 5 };
+        text(200, "z".repeat(length))
+    })
+    .await;
+    client.send(&(get("/large") + &get("/") + &get("/large") + &get("/"))).await;
+    for length in [100_000, 5, 100_000, 5] {
+        assert_eq!(client.answer().await.body.len(), length);
+    }
+    // There was no moment between them.
+    assert!(!single.record.is_vectored());
+    for length in [100_000, 5] {
+        let path = if length > 5 { "/large" } else { "/" };
+        client.send(get(path)).await;
+        assert_eq!(client.answer().await.body.len(), length);
+        tokio::task::yield_now().await;
+    }
+    assert!(single.record.is_vectored());
+}
+
 /// 32 MiB; Linux gives a socket at most 4 MiB to send from, and the buffer of
 /// one that nobody reads does not grow.
 const MORE_THAN_SOCKETS_HOLD: usize = 33_554_432;
