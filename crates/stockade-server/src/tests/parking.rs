@@ -127,6 +127,9 @@ async fn a_long_head_and_a_body_come_whole_after_parking() {
     client.send(format!("POST /echo HTTP/1.1\r\nHost: a\r\nPadding: {padding}\r\n")).await;
     client.send(format!("Content-Length: {}\r\n\r\n{body}", body.len())).await;
     assert_eq!(client.answer().await.body, body);
+    // After the large answer it parks at once, and then as any other.
+    client.send(get("/hello")).await;
+    assert_eq!(client.answer().await.body, "hello");
     single.park().await;
 }
 
