@@ -14,7 +14,7 @@ use crate::{HttpBody, Response};
 /// Makes a response with status 200, this body and this content type.
 ///
 /// The type is a value already, because one that is made of a text is checked.
-pub(crate) fn response(body: HttpBody, content_type: HeaderValue) -> Response {
+pub fn response(body: HttpBody, content_type: HeaderValue) -> Response {
     let mut response = Response::new(body);
     let headers = response.headers_mut();
     exchange(headers);

@@ -103,6 +103,7 @@ pub mod __internal {
     };
     pub use crate::error_handler::{finish_form, keep_form};
     pub use crate::handler_progress::{AsksProgress, HandlerProgress};
+    pub use crate::header_map_pool::response as pooled_response;
     pub use crate::list_header::{has_token, list_items};
     pub use crate::log_text::{Escaped, escaped};
     pub use crate::middleware::{Level, MiddlewareExt};

@@ -13,7 +13,7 @@ use stockade_errors::ApiError;
 use crate::challenge::unauthorized_on;
 use crate::endpoint::{Endpoint, ErrorContext, ErrorContextExt as _};
 use crate::lazy_user::LazyUser;
-use crate::{Request, escaped};
+use crate::{Request, escaped, header_map_pool};
 
 /// The head of a request, its user, its client, its name, and the state of the
 /// application.
@@ -95,6 +95,12 @@ impl RequestHead {
     #[must_use]
     pub fn context(&self) -> &ErrorContext {
         &self.context
+    }
+}
+
+impl Drop for RequestHead {
+    fn drop(&mut self) {
+        header_map_pool::give_back(&mut self.head.headers);
     }
 }
 

@@ -5,9 +5,9 @@
 use std::collections::BTreeMap;
 
 use async_graphql::Value;
-use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, StatusCode, header};
 use serde::ser::{Serialize, SerializeMap as _, Serializer};
+use stockade_core::__internal::pooled_response;
 use stockade_core::Response;
 use stockade_errors::ApiError;
 use stockade_serialization::to_json;
@@ -122,9 +122,12 @@ pub(crate) fn respond_refused(
 }
 
 fn respond(status: StatusCode, media: Media, text: Vec<u8>, mut headers: HeaderMap) -> Response {
-    headers.insert(header::CONTENT_TYPE, media.header());
-    let mut response = Response::new(Bytes::from(text).into());
+    let mut response = pooled_response(text.into(), media.header());
     *response.status_mut() = status;
-    *response.headers_mut() = headers;
+    // Resolvers rarely set any.
+    if !headers.is_empty() {
+        headers.insert(header::CONTENT_TYPE, media.header());
+        *response.headers_mut() = headers;
+    }
     response
 }
