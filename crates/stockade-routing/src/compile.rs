@@ -129,7 +129,7 @@ impl<'o> Compiler<'o> {
                 return Err(faults);
             }
         }
-        let (method, mut entry) = (route.method, route.entry);
+        let (method, mut entry) = (route.method, *route.entry);
         let calls = WaitingCalls::of(&mut entry);
         let is_web_socket = entry.web_socket.is_some();
         let page_headers = Some(entry.page_headers).filter(|names| !names.is_empty());

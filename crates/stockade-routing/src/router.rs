@@ -92,7 +92,9 @@ pub(crate) struct RouteDef {
     /// GET for a WebSocket.
     pub(crate) method: Method,
     pub(crate) path: String,
-    pub(crate) entry: RouteEntry,
+    /// In a box, which is freed when the route is compiled. A list of many entries
+    /// would be freed at once at the end, and stay with the allocator.
+    pub(crate) entry: Box<RouteEntry>,
 }
 
 impl RouteDef {
@@ -255,7 +257,7 @@ impl Router {
         mut entry: RouteEntry,
     ) -> RouteRef<'_> {
         entry.inherit(&self.used);
-        self.routes.push(RouteDef { method, path: join("", path), entry });
+        self.routes.push(RouteDef { method, path: join("", path), entry: Box::new(entry) });
         let index = self.routes.len() - 1;
         RouteRef::of(&mut self.routes[index].entry)
     }
@@ -285,13 +287,13 @@ impl Router {
             entry.inherited.fill(&settings);
             let path = entry.path.as_deref().unwrap_or(path);
             let path = join("", path);
-            self.routes.push(RouteDef { method, path, entry });
+            self.routes.push(RouteDef { method, path, entry: Box::new(entry) });
         }
         if let Some(mut entry) = tree.web_socket {
             entry.inherit(&inherited);
             entry.inherited.fill(&settings);
             let path = join("", entry.path.as_deref().unwrap_or(path));
-            self.routes.push(RouteDef { method: Method::GET, path, entry: *entry });
+            self.routes.push(RouteDef { method: Method::GET, path, entry });
         }
         for child in tree.children {
             let below = join(path, &child.key);
