@@ -1,6 +1,7 @@
 //! The stores in memory keep the promises that own ones are checked by.
 
 use stockade::middleware::idempotency::MemoryIdempotencyStore;
+use stockade::middleware::rate_limit::{Algorithm, MemoryStore};
 use stockade::middleware::sessions::MemorySessionStore;
 use stockade::testing::{TestClock, conformance};
 
@@ -9,6 +10,14 @@ async fn idempotency_keys_in_memory() {
     let clock = TestClock::new();
     let store = MemoryIdempotencyStore::new().clock(clock.for_route_limits());
     conformance::idempotency_store(store, async |time| clock.advance(time)).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn rate_limits_in_memory() {
+    for algorithm in [Algorithm::FixedWindow, Algorithm::SlidingWindow, Algorithm::Gcra] {
+        let store = MemoryStore::new(algorithm, 100_000);
+        conformance::rate_store(store, async |_| ()).await;
+    }
 }
 
 #[tokio::test]

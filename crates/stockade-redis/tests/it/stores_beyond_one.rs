@@ -87,6 +87,8 @@ async fn stores_of(links: [Redis; 3]) {
     for link in &links {
         in_the_end("a link", || if link.health().is_up() { Ok(()) } else { Err(link) }).await;
     }
+    let rates = links[0].rate_limits().deadline(DEADLINE);
+    conformance::rate_store(rates, tokio::time::sleep).await;
     conformance::idempotency_store(idempotency_of(&links[0]), tokio::time::sleep).await;
     conformance::session_store(sessions_of(&links[0]), tokio::time::sleep).await;
 

@@ -21,12 +21,18 @@
 
 // Where things are:
 // - `idempotency_store`: the promises of `IdempotencyStore`.
+// - `rate_store`: the promises of `RateStore`.
 // - `session_store`: the promises of `SessionStore`.
+// - `tests`: each of them refuses stores that break a promise.
 
 mod idempotency_store;
+mod rate_store;
 mod session_store;
+#[cfg(test)]
+mod tests;
 
 pub use idempotency_store::idempotency_store;
+pub use rate_store::rate_store;
 pub use session_store::session_store;
 
 use std::fmt::{Debug, Display};
@@ -41,6 +47,11 @@ const LONG: Duration = Duration::from_secs(600);
 
 /// A time that a check waits for.
 const SHORT: Duration = Duration::from_millis(100);
+
+/// Returns 32 characters that no other key has: ASCII letters, digits, `-` and `_`.
+fn unique_text() -> String {
+    unique().map(char::from).iter().collect()
+}
 
 /// Returns 32 bytes that no other key has.
 fn unique() -> [u8; 32] {

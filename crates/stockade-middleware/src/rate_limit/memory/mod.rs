@@ -145,6 +145,10 @@ impl MemoryStore {
 }
 
 impl RateStore for MemoryStore {
+    fn algorithm(&self) -> Option<Algorithm> {
+        Some(self.algorithm)
+    }
+
     fn charge<'a>(&'a self, key: &'a RateKey, policy: &'a Policy, now: Duration) -> Charge<'a> {
         Charge::Now(self.decide(key, policy, now))
     }

@@ -1,8 +1,7 @@
-//! The store: exactness, its cap, its memory.
+//! The store: its cap, its memory. The promises of its trait are checked by
+//! `stockade::testing::conformance`.
 
 use std::net::IpAddr;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread;
 
 use super::super::algorithm::ALL;
 use super::super::quota::{MINUTE, Quota};
@@ -14,45 +13,6 @@ fn policy(quota: Quota) -> Policy {
 
 fn address(number: u32) -> RateKey {
     IpAddr::from(number.to_be_bytes()).into()
-}
-
-#[test]
-fn exactly_a_hundred_of_a_thousand_at_once_pass() {
-    for &algorithm in ALL {
-        let (store, policy) = (MemoryStore::new(algorithm, 100_000), policy(100 / MINUTE));
-        let passed = AtomicUsize::new(0);
-        thread::scope(|scope| {
-            for _ in 0..8 {
-                scope.spawn(|| {
-                    for _ in 0..125 {
-                        let decision = store.decide(&address(7), &policy, Duration::ZERO);
-                        passed.fetch_add(usize::from(decision.allowed), Ordering::Relaxed);
-                    }
-                });
-            }
-        });
-        assert_eq!(passed.into_inner(), 100, "{algorithm:?}");
-    }
-}
-
-#[test]
-fn keys_do_not_touch_each_other() {
-    let (store, policy) = (MemoryStore::new(Algorithm::FixedWindow, 1_000), policy(1 / MINUTE));
-    let network: IpAddr = "::cb00:7107:0:0:0:1".parse().unwrap();
-    let keys = [
-        address(0xcb00_7107),
-        network.into(),
-        RateKey::text("203.0.113.7"),
-        RateKey::text(""),
-        RateKey::shared(),
-    ];
-    for expected in [true, false] {
-        for key in &keys {
-            let decision = store.decide(key, &policy, Duration::ZERO);
-            assert_eq!(decision.allowed, expected, "{key}");
-        }
-    }
-    assert_eq!(store.len(), 5);
 }
 
 #[test]

@@ -1,0 +1,335 @@
+//! [`rate_store`]: the promises of a store of rate limits.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use stockade_middleware::rate_limit::{
+    Algorithm, BatchDecision, Charge, Decision, Policy, Quota, RateKey, RateStore,
+};
+use tokio::task::JoinSet;
+
+use super::{asked, equal, unique_text};
+use crate::fail::{fail, or_fail};
+
+/// Checks the promises of a [`RateStore`]: of many requests at once exactly the limit
+/// passes, batches count as single requests, decisions tell what is left and for how
+/// long, refused requests prolong nothing, and no key touches another one.
+///
+/// The times of [`Algorithm`] are checked where the store has told its
+/// [algorithm](RateStore::algorithm).
+///
+/// `pass` lets at least so much time pass for the store. The time that comes with each
+/// charge goes on by as much, so that a store without a clock of its own has nothing to
+/// wait for.
+///
+/// ```
+/// use stockade::middleware::rate_limit::{Algorithm, MemoryStore};
+/// use stockade::testing::conformance;
+///
+/// # #[tokio::main]
+/// # async fn main() {
+/// let store = MemoryStore::new(Algorithm::SlidingWindow, 10_000);
+/// conformance::rate_store(store, async |_| ()).await;
+/// # }
+/// ```
+///
+/// # Panics
+/// When the store breaks a promise, or fails. It needs a runtime of tokio.
+pub async fn rate_store(store: impl RateStore + 'static, pass: impl AsyncFn(Duration)) {
+    let mut check =
+        Check { store: Arc::new(store), pass, name: unique_text(), now: Duration::ZERO };
+    check.exactly_the_limit_passes_at_once().await;
+    check.exactly_the_limit_of_batches_passes_at_once().await;
+    check.decisions_tell_what_is_left().await;
+    check.decisions_tell_the_times_of_the_algorithm().await;
+    check.a_batch_counts_as_its_requests().await;
+    check.keys_do_not_touch_each_other().await;
+    check.a_client_passes_after_its_wait().await;
+    check.the_limit_comes_back_by_the_algorithm().await;
+}
+
+/// A store that is checked.
+struct Check<S, P> {
+    store: Arc<S>,
+    pass: P,
+    /// The name of each policy, so that keys which everybody has are new in each run.
+    name: String,
+    /// The time that comes with each charge.
+    now: Duration,
+}
+
+/// One key under one policy.
+struct Counted<S> {
+    store: Arc<S>,
+    key: RateKey,
+    policy: Policy,
+    now: Duration,
+}
+
+/// A window that does not end while a check runs, however busy the machine is.
+const DAY: Duration = Duration::from_secs(86_400);
+
+/// A window of which a check waits for the end.
+const SECOND: Duration = Duration::from_secs(1);
+
+/// The error of a time, by the clocks and the rounding of a store.
+const TICK: Duration = Duration::from_millis(20);
+
+impl<S: RateStore + 'static, P: AsyncFn(Duration)> Check<S, P> {
+    fn counted_by(&self, key: RateKey, limit: u32, window: Duration) -> Counted<S> {
+        let policy = or_fail(Policy::new(&self.name, Quota::new(limit, window)));
+        Counted { store: Arc::clone(&self.store), key, policy, now: self.now }
+    }
+
+    fn counted(&self, limit: u32, window: Duration) -> Counted<S> {
+        self.counted_by(RateKey::text(unique_text()), limit, window)
+    }
+
+    async fn passes(&mut self, time: Duration, counted: &mut Counted<S>) {
+        (self.pass)(time).await;
+        self.now += time;
+        counted.now = self.now;
+    }
+
+    async fn exactly_the_limit_passes_at_once(&self) {
+        let client = Arc::new(self.counted(100, DAY));
+        let promise = "of 300 requests at once, those that pass a limit of 100";
+        let mut clients = JoinSet::new();
+        for _ in 0..30 {
+            let client = Arc::clone(&client);
+            clients.spawn(async move {
+                let mut passed = 0;
+                for _ in 0..10 {
+                    passed += u32::from(client.charged(promise).await.allowed);
+                    tokio::task::yield_now().await;
+                }
+                passed
+            });
+        }
+        let passed: u32 = clients.join_all().await.into_iter().sum();
+        equal(promise, &passed, &100);
+    }
+
+    async fn exactly_the_limit_of_batches_passes_at_once(&self) {
+        let client = Arc::new(self.counted(100, DAY));
+        let promise = "of 30 batches of 7 requests at once, those that pass a limit of 100";
+        let mut clients = JoinSet::new();
+        for _ in 0..30 {
+            let client = Arc::clone(&client);
+            clients.spawn(async move { client.charged_n(promise, 7).await.granted });
+        }
+        let passed: u32 = clients.join_all().await.into_iter().sum();
+        equal(promise, &passed, &100);
+    }
+
+    async fn decisions_tell_what_is_left(&self) {
+        let client = self.counted(3, DAY);
+        for remaining in [2, 1, 0] {
+            let promise = "allowed, limit, remaining and wait of a request that passes";
+            let it = client.charged(promise).await;
+            let told = (it.allowed, it.limit, it.remaining, it.retry_after);
+            equal(promise, &told, &(true, 3, remaining, Duration::ZERO));
+            equal("a request that passes counts for a time", &it.reset.is_zero(), &false);
+        }
+        let promise = "allowed, limit and remaining of a request that is refused";
+        let it = client.charged(promise).await;
+        equal(promise, &(it.allowed, it.limit, it.remaining), &(false, 3, 0));
+        equal("a refused client waits for a time", &it.retry_after.is_zero(), &false);
+        if it.retry_after > it.reset {
+            fail(format!("a refused client waits no longer than until the reset: {it:?}"));
+        }
+    }
+
+    async fn decisions_tell_the_times_of_the_algorithm(&self) {
+        // The reset of each request, and the wait of the fourth one.
+        let (resets, wait) = match self.store.algorithm() {
+            Some(Algorithm::FixedWindow) => ([DAY; 4], DAY),
+            Some(Algorithm::SlidingWindow) => ([DAY * 2; 4], DAY * 4 / 3),
+            Some(Algorithm::Gcra) => ([DAY / 3, DAY * 2 / 3, DAY, DAY], DAY / 3),
+            _ => return,
+        };
+        let client = self.counted(3, DAY);
+        for (index, reset) in resets.into_iter().enumerate() {
+            let decision = client.charged("a request").await;
+            near("the time until the reset", decision.reset, reset);
+            let wait = if index == 3 { wait } else { Duration::ZERO };
+            near("the time until a refused client passes", decision.retry_after, wait);
+        }
+    }
+
+    async fn a_batch_counts_as_its_requests(&self) {
+        let client = self.counted(10, DAY);
+        let it = client.charged_n("a batch that passes", 7).await;
+        let told = (it.granted, it.last.allowed, it.last.remaining);
+        equal("a batch of 7 with a limit of 10", &told, &(7, true, 3));
+        let it = client.charged_n("a batch that passes in part", 7).await;
+        let told = (it.granted, it.last.allowed, it.last.remaining);
+        equal("a batch of 7 with 3 left", &told, &(3, false, 0));
+        let waits = !it.last.retry_after.is_zero();
+        equal("a batch that passes in part has to wait", &waits, &true);
+        let it = client.charged_n("a batch with nothing left", 1).await;
+        equal("a batch with nothing left", &(it.granted, it.last.allowed), &(0, false));
+        let it = client.charged("a request after batches").await;
+        equal("a request passes after batches that took all", &it.allowed, &false);
+
+        let client = self.counted(10, DAY);
+        let it = client.charged_n("an empty batch", 0).await;
+        equal("an empty batch", &it.granted, &0);
+        let it = client.charged("a request after an empty batch").await;
+        equal("an empty batch takes nothing", &(it.allowed, it.remaining), &(true, 9));
+        let it = client.charged_n("a batch above the limit", u32::MAX).await;
+        equal("a batch above the limit", &(it.granted, it.last.allowed), &(9, false));
+    }
+
+    async fn keys_do_not_touch_each_other(&self) {
+        let begin = unique_text();
+        let long = "b".repeat(10_000);
+        let mut keys = vec![RateKey::shared(), RateKey::text("")];
+        for address in ["203.0.113.7", "203.0.113.8", "2001:db8::1", "::cb00:7107:0:0:0:1"] {
+            keys.push(or_fail(address.parse::<IpAddr>()).into());
+            keys.push(RateKey::text(address));
+            keys.push(RateKey::text(format!("ip:{address}")));
+        }
+        for end in HOSTILE.iter().copied().chain([&*long, &long[1..]]) {
+            keys.push(RateKey::text(format!("{begin}{end}")));
+        }
+        keys.push(RateKey::text(format!("{long}{begin}")));
+        let clients: Vec<_> = keys.into_iter().map(|key| self.counted_by(key, 1, DAY)).collect();
+        for (number, expected) in [("first", true), ("second", false)] {
+            for client in &clients {
+                let key: String = client.key.to_string().chars().take(100).collect();
+                let promise = format!("the {number} request of the key {key:?} passes");
+                let decision = client.charged(&promise).await;
+                equal(&promise, &decision.allowed, &expected);
+            }
+        }
+    }
+
+    async fn a_client_passes_after_its_wait(&mut self) {
+        let mut client = self.counted(2, SECOND);
+        let mut refusal = None;
+        // A machine may be too slow for two requests in a second, but not each time.
+        for _ in 0..1_000 {
+            let decision = client.charged("a request").await;
+            if !decision.allowed {
+                refusal = Some(decision);
+                break;
+            }
+        }
+        let Some(refusal) = refusal else {
+            fail("of 1,000 requests the limit of 2 in a second refuses one: all passed");
+        };
+        for _ in 0..20 {
+            let decision = client.charged("a refused request again").await;
+            if decision.retry_after > refusal.retry_after {
+                fail(format!("refused requests prolong nothing: {decision:?} after {refusal:?}"));
+            }
+            if decision.allowed {
+                // The time has passed meanwhile.
+                break;
+            }
+        }
+        self.passes(refusal.retry_after + TICK, &mut client).await;
+        let decision = client.charged("a client that has waited").await;
+        equal("a client that has waited as long as it was told passes", &decision.allowed, &true);
+        self.passes(decision.reset + TICK, &mut client).await;
+        let decision = client.charged("a client after its reset").await;
+        let told = (decision.allowed, decision.remaining);
+        equal("after the reset no earlier request counts", &told, &(true, 1));
+    }
+
+    async fn the_limit_comes_back_by_the_algorithm(&mut self) {
+        let Some(algorithm) = self.store.algorithm() else { return };
+        for time in [SECOND / 2, SECOND * 3 / 2] {
+            let mut client = self.counted(100, SECOND);
+            let begin = Instant::now();
+            let granted = client.charged_n("the first requests", 100).await.granted;
+            equal("of the first 100 requests, those that pass a limit of 100", &granted, &100);
+            self.passes(time, &mut client).await;
+            let granted = client.charged_n("the next requests", 100).await.granted;
+            // Between the time that was waited for and the time that it took.
+            let least = back(algorithm, time.saturating_sub(TICK));
+            let most = back(algorithm, begin.elapsed().max(time) + TICK);
+            if !(least..=most).contains(&granted) {
+                let expected = format!("and not {least} to {most}, by {algorithm:?}");
+                fail(format!(
+                    "of 100 in a second, those back after {time:?}: {granted}, {expected}"
+                ));
+            }
+        }
+    }
+}
+
+impl<S: RateStore> Counted<S> {
+    async fn charged(&self, promise: &str) -> Decision {
+        match self.store.charge(&self.key, &self.policy, self.now) {
+            Charge::Now(decision) => decision,
+            Charge::Later(decision) if self.store.waits() => asked(promise, decision.await),
+            Charge::Later(_) => fail("a store that does not wait decides at once: it did not"),
+        }
+    }
+
+    async fn charged_n(&self, promise: &str, n: u32) -> BatchDecision {
+        asked(promise, self.store.charge_n(&self.key, &self.policy, n, self.now).await)
+    }
+}
+
+/// Returns how many of 100 in a second are back after a time.
+fn back(algorithm: Algorithm, time: Duration) -> u32 {
+    let after = |wait: Duration| {
+        // A hundred in a second are one in 10 ms.
+        let back = time.saturating_sub(wait).as_millis() / 10;
+        u32::try_from(back).unwrap_or(u32::MAX).min(100)
+    };
+    match algorithm {
+        Algorithm::FixedWindow if time < SECOND => 0,
+        Algorithm::SlidingWindow => after(SECOND),
+        Algorithm::Gcra => after(Duration::ZERO),
+        _ => 100,
+    }
+}
+
+/// Fails where a time is not the expected one, less an hour that the check may take.
+fn near(promise: &str, actual: Duration, expected: Duration) {
+    let least = expected.saturating_sub(Duration::from_secs(3_600));
+    if !(least..=expected + TICK).contains(&actual) {
+        fail(format!("{promise}: {actual:?}, and not {expected:?}"));
+    }
+}
+
+/// Texts that mean something to an engine, and nothing here.
+const HOSTILE: &[&str] = &[
+    "",
+    " ",
+    ":",
+    "::",
+    "a",
+    "A",
+    "a:",
+    ":a",
+    "a b",
+    "a\nb",
+    "\r\n",
+    "\0",
+    "a\0",
+    "{a}",
+    "{b}",
+    "{}",
+    "*",
+    "?",
+    "%",
+    "%00",
+    "/",
+    "../",
+    "'",
+    "\"",
+    "; DROP TABLE rates; --",
+    "\r\nFLUSHALL\r\n",
+    "é",
+    "e\u{301}",
+    "\u{1f375}",
+    "\u{202e}",
+    "null",
+    "0",
+];

@@ -1,0 +1,16 @@
+//! Stores that break a promise are refused, with a message that names the promise.
+
+mod rate_store;
+
+use std::panic::AssertUnwindSafe;
+
+use futures_util::FutureExt as _;
+
+/// Checks that a suite fails, with a message that has these words.
+async fn refused(suite: impl Future<Output = ()>, words: &str) {
+    let Err(panic) = AssertUnwindSafe(suite).catch_unwind().await else {
+        panic!("it is not refused: {words}");
+    };
+    let message = panic.downcast::<String>().unwrap();
+    assert!(message.contains(words), "{message:?} does not contain {words:?}");
+}

@@ -1,0 +1,91 @@
+//! Stores of rate limits that break a promise.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+use stockade_middleware::rate_limit::{
+    Algorithm, Charge, Decision, MemoryStore, Policy, RateKey, RateStore,
+};
+
+use super::refused;
+use crate::conformance::rate_store;
+
+/// A store with one fault.
+struct Faulty {
+    store: MemoryStore,
+    fault: Fault,
+    charges: AtomicU32,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Fault {
+    /// Each hundredth charge is forgotten.
+    Forgets,
+    /// The first bytes of a key are the whole of it.
+    CutsKeys,
+    /// The time of the first charge is that of all.
+    StandsStill,
+    /// A refused client is told to come back at once.
+    TellsNoWait,
+    /// A refused request begins its window anew.
+    Prolongs,
+    /// A window lasts half as long.
+    Hurries,
+}
+
+impl RateStore for Faulty {
+    fn algorithm(&self) -> Option<Algorithm> {
+        self.store.algorithm()
+    }
+
+    fn charge<'a>(&'a self, key: &'a RateKey, policy: &'a Policy, now: Duration) -> Charge<'a> {
+        let charges = self.charges.fetch_add(1, Ordering::Relaxed);
+        let now = match self.fault {
+            Fault::StandsStill => Duration::ZERO,
+            Fault::Hurries => now * 2,
+            _ => now,
+        };
+        let cut =
+            |key: &RateKey| RateKey::text(key.to_string().chars().take(40).collect::<String>());
+        let mut decision = match self.fault {
+            Fault::Forgets if charges % 100 == 99 => {
+                Decision::pass(policy.limit().get(), 0, policy.window())
+            }
+            Fault::CutsKeys => self.store.decide(&cut(key), policy, now),
+            _ => self.store.decide(key, policy, now),
+        };
+        match self.fault {
+            Fault::TellsNoWait => decision.retry_after = Duration::ZERO,
+            Fault::Prolongs if !decision.allowed => {
+                let wait = policy.window() + Duration::from_micros(u64::from(charges));
+                decision = Decision::refuse(decision.limit, wait, wait);
+            }
+            _ => {}
+        }
+        Charge::Now(decision)
+    }
+}
+
+async fn check(algorithm: Algorithm, fault: Fault, words: &str) {
+    let store = MemoryStore::new(algorithm, 10_000);
+    let faulty = Faulty { store, fault, charges: AtomicU32::new(0) };
+    refused(rate_store(faulty, async |_| ()), words).await;
+}
+
+#[tokio::test]
+async fn faulty_ones_are_refused() {
+    use Algorithm::{FixedWindow, Gcra, SlidingWindow};
+    for algorithm in [FixedWindow, SlidingWindow, Gcra] {
+        let forgotten = "of 300 requests at once, those that pass a limit of 100: 10";
+        check(algorithm, Fault::Forgets, forgotten).await;
+        check(algorithm, Fault::CutsKeys, "the first request of the key \"key:").await;
+        let still = "a client that has waited as long as it was told passes: false";
+        check(algorithm, Fault::StandsStill, still).await;
+        check(algorithm, Fault::TellsNoWait, "a refused client waits for a time").await;
+    }
+    check(FixedWindow, Fault::Prolongs, "refused requests prolong nothing").await;
+    check(SlidingWindow, Fault::Prolongs, "the time until the reset").await;
+    check(Gcra, Fault::Prolongs, "the time until a refused client passes").await;
+    check(Gcra, Fault::Hurries, "of 100 in a second, those back after 500ms: 100").await;
+    check(SlidingWindow, Fault::Hurries, "those back after 1.5s: 100").await;
+}
