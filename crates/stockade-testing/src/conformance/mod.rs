@@ -22,17 +22,20 @@
 // Where things are:
 // - `idempotency_store`: the promises of `IdempotencyStore`.
 // - `rate_store`: the promises of `RateStore`.
+// - `rest_store`: the promises of `Store` of resources, and one model of them.
 // - `session_store`: the promises of `SessionStore`.
 // - `tests`: each of them refuses stores that break a promise.
 
 mod idempotency_store;
 mod rate_store;
+mod rest_store;
 mod session_store;
 #[cfg(test)]
 mod tests;
 
 pub use idempotency_store::idempotency_store;
 pub use rate_store::rate_store;
+pub use rest_store::{RestItem, rest_store, rest_store_operations};
 pub use session_store::session_store;
 
 use std::fmt::{Debug, Display};

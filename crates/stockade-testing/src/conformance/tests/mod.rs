@@ -1,6 +1,7 @@
 //! Stores that break a promise are refused, with a message that names the promise.
 
 mod rate_store;
+mod rest_store;
 
 use std::panic::AssertUnwindSafe;
 

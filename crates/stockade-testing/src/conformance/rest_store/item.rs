@@ -1,0 +1,105 @@
+//! [`RestItem`]: the type whose items a store of resources keeps while it is checked.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use stockade_rest::{Draft, Entity};
+use stockade_validation::Schema;
+
+/// The item that [`rest_store`](super::rest_store) keeps: a value of each kind.
+///
+/// The `name` of an item is unique in its store.
+#[derive(Clone, Debug, Deserialize, PartialEq, Schema, Serialize)]
+pub struct RestItem {
+    /// The key.
+    pub id: i64,
+    /// A text, which is unique.
+    pub name: String,
+    /// A number.
+    pub price: u32,
+    /// A number with a fraction.
+    pub rating: f64,
+    /// A text that may be null.
+    pub category: Option<String>,
+    /// A truth value.
+    pub open: bool,
+    /// The text by which scopes are made.
+    pub owner: String,
+    /// A list; empty by default.
+    #[serde(default)]
+    pub tags: Vec<String>,
+    /// Any JSON.
+    pub extra: Option<Value>,
+}
+
+impl Entity for RestItem {
+    type Id = i64;
+}
+
+impl RestItem {
+    /// Makes a draft with all fields that a client may write: `category` and `extra` are
+    /// null, `open` is true, and the rest is arbitrary.
+    #[must_use]
+    pub fn draft(name: &str, price: u32, owner: &str) -> Draft<Self> {
+        Draft::new([
+            ("name", json!(name)),
+            ("price", json!(price)),
+            ("rating", json!(1.5)),
+            ("category", Value::Null),
+            ("open", json!(true)),
+            ("owner", json!(owner)),
+            ("tags", json!(["a"])),
+            ("extra", Value::Null),
+        ])
+    }
+}
+
+/// Texts that mean something to a database, and nothing here.
+pub(super) const TEXTS: &[&str] = &[
+    "tea",
+    "teapot",
+    "Tea",
+    "",
+    " ",
+    "'",
+    "''; DROP TABLE items; --",
+    "\"; DROP TABLE items; --",
+    "1 OR 1=1",
+    "' OR ''='",
+    "%",
+    "_",
+    "te%",
+    "te_",
+    "\\",
+    "\\'",
+    "$1",
+    "?1",
+    ":id",
+    "{\"$ne\": null}",
+    "$.id",
+    "NULL",
+    "null",
+    "true",
+    "0",
+    "-1",
+    "1e3",
+    "/*",
+    "*/",
+    "--",
+    ";",
+    "\u{1}\u{7f}",
+    "\n\r\t",
+    "ä",
+    "Ä",
+    "z",
+    "é",
+    "e\u{301}",
+    "ß",
+    "\u{ffff}",
+    "\u{10000}",
+    "\u{10ffff}",
+    "🍵",
+    "𝄞",
+    "\u{202e}",
+    "owner",
+    "items",
+];

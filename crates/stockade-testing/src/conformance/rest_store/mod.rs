@@ -1,0 +1,93 @@
+//! [`rest_store`]: the promises of a store of resources.
+
+mod item;
+mod lists;
+mod model;
+mod writes;
+
+pub use item::RestItem;
+pub use model::rest_store_operations;
+
+use stockade_rest::{Ask, Op, Page, Scope, Store, StoreDoc, StoreError, Stored};
+
+use crate::fail::{fail, or_fail};
+
+/// Checks the promises of a [`Store`] of resources: values come back as they were, texts
+/// are data in every place, writes are done at one version, rows outside of a scope are
+/// missing, pages cover all rows once, and no update is lost. Then it does 2,000 random
+/// operations, as [`rest_store_operations`] does.
+///
+/// `make` makes an empty store each time. The names of its items are unique, by an index
+/// of the database for instance.
+///
+/// ```
+/// use stockade::rest::MemoryStore;
+/// use stockade::testing::conformance;
+///
+/// # #[tokio::main]
+/// # async fn main() {
+/// conformance::rest_store(async || MemoryStore::new().unique("name")).await;
+/// # }
+/// ```
+///
+/// # Panics
+/// When the store breaks a promise, or fails. It needs a runtime of tokio.
+pub async fn rest_store<S: Store<RestItem>>(make: impl AsyncFn() -> S) {
+    a_resource_of_items_has_no_mistakes(&make().await);
+    writes::values_come_back_as_they_were(make().await).await;
+    writes::ids_and_names_are_unique(make().await).await;
+    writes::writes_are_done_at_one_version(make().await).await;
+    writes::a_field_without_a_value_becomes_null_or_its_default(make().await).await;
+    writes::an_id_that_comes_back_has_a_new_version(make().await).await;
+    writes::no_update_is_lost(make().await).await;
+    lists::texts_are_data_in_every_place(make().await).await;
+    lists::rows_outside_of_a_scope_are_missing(make().await).await;
+    lists::pages_cover_all_rows_once(make().await).await;
+    lists::pages_go_on_behind_any_float(make().await).await;
+    rest_store_operations(make().await, 1, 2_000).await;
+}
+
+fn a_resource_of_items_has_no_mistakes(store: &impl Store<RestItem>) {
+    let compared = vec![Op::Eq, Op::Lt, Op::Lte, Op::Gt, Op::Gte, Op::Null];
+    let numbers = ["id", "price", "rating", "open"].map(|field| (field, compared.clone()));
+    let texts = ["name", "category", "owner"].map(|field| (field, Op::ALL.to_vec()));
+    let sorts = ["id", "name", "price", "rating", "open", "owner"];
+    let mut doc = StoreDoc::new(numbers.into_iter().chain(texts), sorts).with_scope();
+    store.describe(&mut doc);
+    if !doc.mistakes().is_empty() {
+        fail(format!("a resource of items on the store has no mistakes: {:?}", doc.mistakes()));
+    }
+}
+
+/// Returns the whole text of a failure, which is for a test alone.
+fn failure_of(error: &StoreError) -> String {
+    match error {
+        StoreError::Failed(source) | StoreError::Busy { source, .. } => {
+            format!("{error}: {source}")
+        }
+        _ => error.to_string(),
+    }
+}
+
+/// Returns what the store has answered, or fails the test.
+fn done<T>(promise: &str, outcome: Result<T, StoreError>) -> T {
+    or_fail(outcome.map_err(|error| format!("{promise}: {}", failure_of(&error))))
+}
+
+/// Fails the test where an outcome is not this refusal.
+fn refused<T>(promise: &str, outcome: Result<T, StoreError>, expected: &StoreError) {
+    match outcome {
+        Ok(_) => fail(format!("{promise}: it was done, and not refused: {expected}")),
+        Err(error) if error.to_string() == expected.to_string() => {}
+        Err(error) => fail(format!("{promise}: {}, and not: {expected}", failure_of(&error))),
+    }
+}
+
+async fn got(promise: &str, store: &impl Store<RestItem>, id: i64) -> Stored<RestItem> {
+    let found = done(promise, store.get(&id, &Scope::all()).await);
+    or_fail(found.ok_or_else(|| format!("{promise}: the item is missing")))
+}
+
+async fn listed(promise: &str, store: &impl Store<RestItem>, ask: &Ask) -> Page<RestItem> {
+    done(promise, store.list(ask).await)
+}

@@ -1,0 +1,239 @@
+//! [`rest_store_operations`]: random operations, which every store answers as the
+//! memory store does.
+
+use std::collections::HashMap;
+
+use serde_json::{Value, json};
+use stockade_rest::{
+    Ask, Direction, Draft, Expected, Filter, MemoryStore, Op, Scope, Sort, Store, StoreError,
+    Stored, Version,
+};
+
+use super::item::TEXTS;
+use super::{RestItem, failure_of};
+use crate::fail::fail;
+
+/// Does the same random operations on an empty store and on a
+/// [`MemoryStore`], which answer the same.
+///
+/// [`rest_store`](super::rest_store) calls it with one seed; more of them find more. The
+/// operations of a seed are the same in each run. Names are unique in the store.
+///
+/// ```
+/// use stockade::rest::MemoryStore;
+/// use stockade::testing::conformance;
+///
+/// # #[tokio::main]
+/// # async fn main() {
+/// for seed in 1..=3 {
+///     let store = MemoryStore::new().unique("name");
+///     conformance::rest_store_operations(store, seed, 200).await;
+/// }
+/// # }
+/// ```
+///
+/// # Panics
+/// With the seed and the number of the operation, when the store answers another thing
+/// or fails.
+pub async fn rest_store_operations(store: impl Store<RestItem>, seed: u64, count: u64) {
+    let model = MemoryStore::<RestItem>::new().unique("name");
+    let (mut of_model, mut of_store) = (Versions::default(), Versions::default());
+    for number in 1..=count {
+        let random = || Random::new(seed, number);
+        let step = format!("seed {seed}, operation {number}");
+        let expected = operate(&model, &mut of_model, random(), &step).await;
+        let found = operate(&store, &mut of_store, random(), &step).await;
+        if found != expected {
+            fail(format!(
+                "a store does what the memory store does, {step}: {found}, and not {expected}"
+            ));
+        }
+    }
+}
+
+/// A generator of numbers, the same in each run.
+///
+/// Source: Vigna, "An experimental exploration of Marsaglia's xorshift generators".
+struct Random(u64);
+
+impl Random {
+    fn new(seed: u64, number: u64) -> Self {
+        let mixed = seed.wrapping_mul(0xd134_2543_de82_ef95).wrapping_add(number);
+        // Never 0, of which only zeros come.
+        Self(mixed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
+    }
+
+    fn below(&mut self, end: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        // Both fit: the end is a small number.
+        let end = u64::try_from(end).unwrap_or(u64::MAX).max(1);
+        usize::try_from((self.0.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 8) % end).unwrap_or_default()
+    }
+
+    fn of<'v, T>(&mut self, values: &'v [T]) -> &'v T {
+        &values[self.below(values.len())]
+    }
+
+    fn is_one_of(&mut self, count: usize) -> bool {
+        self.below(count) == 0
+    }
+
+    fn text(&mut self) -> Value {
+        json!(self.of(TEXTS))
+    }
+
+    fn value(&mut self, field: &str) -> Value {
+        match field {
+            "id" => json!(self.below(30)),
+            "price" => json!(self.below(5)),
+            "rating" => json!(self.of(&[0.0, -1.5, 0.1 + 0.2, 1e300, 3.0])),
+            "open" => json!(self.is_one_of(2)),
+            "owner" => json!(self.of(&["ada", "bob", "Ada"])),
+            _ => self.text(),
+        }
+    }
+
+    fn draft(&mut self, id: Option<i64>) -> Draft<RestItem> {
+        const FIELDS: [&str; 5] = ["name", "price", "rating", "open", "owner"];
+        let mut draft = Draft::new(FIELDS.map(|field| (field, self.value(field))));
+        if !self.is_one_of(3) {
+            draft.set("category", self.text());
+        }
+        draft.set("tags", json!([self.text(), self.text()]));
+        draft.set("extra", json!({ "at": self.below(9), "text": self.text() }));
+        if let Some(id) = id {
+            draft.set("id", id);
+        }
+        draft
+    }
+
+    fn scope(&mut self) -> Scope {
+        match self.below(4) {
+            0 => Scope::eq("owner", self.value("owner")),
+            1 => Scope::eq("owner", self.value("owner")).and_eq("open", self.value("open")),
+            _ => Scope::all(),
+        }
+    }
+
+    fn filter(&mut self) -> Filter {
+        let field = *self.of(&["id", "name", "price", "rating", "category", "open", "owner"]);
+        let op = match field {
+            "name" | "category" | "owner" => *self.of(&Op::ALL),
+            _ => *self.of(&[Op::Eq, Op::Lt, Op::Lte, Op::Gt, Op::Gte, Op::Null]),
+        };
+        let count = 1 + self.below(3);
+        let value = |random: &mut Self| match op {
+            Op::Null => json!(random.is_one_of(2)),
+            _ => random.value(field),
+        };
+        let values = (0..count).map(|_| value(self)).collect();
+        Filter { field: field.to_owned(), op, values }
+    }
+
+    fn direction(&mut self) -> Direction {
+        if self.is_one_of(2) { Direction::Ascending } else { Direction::Descending }
+    }
+
+    fn ask(&mut self) -> Ask {
+        let mut fields = vec!["name", "price", "rating", "open", "owner"];
+        let mut sorts = Vec::new();
+        for _ in 0..self.below(3) {
+            let field = fields.remove(self.below(fields.len()));
+            sorts.push(Sort { field: field.to_owned(), direction: self.direction() });
+        }
+        sorts.push(Sort { field: "id".to_owned(), direction: self.direction() });
+        let after =
+            self.is_one_of(2).then(|| sorts.iter().map(|sort| self.value(&sort.field)).collect());
+        let filters = (0..self.below(3)).map(|_| self.filter()).collect();
+        let count = self.is_one_of(3).then(|| *self.of(&[0, 1, 3, 10, 19]));
+        let limit = 1 + self.below(6);
+        Ask { filters, sorts, after, count, scope: self.scope(), ..Ask::new("id", limit) }
+    }
+}
+
+/// The versions of a store, which differ from those of another one.
+#[derive(Default)]
+struct Versions(HashMap<i64, Vec<Version>>);
+
+impl Versions {
+    /// Returns a version that the row has or had.
+    fn expected(&self, id: i64, choice: usize) -> Expected {
+        let versions = self.0.get(&id).map_or(&[][..], Vec::as_slice);
+        match choice {
+            0 => Expected::Any,
+            1 => versions.last().map_or(Expected::Any, |it| Expected::Version(*it)),
+            _ => versions.first().map_or(Expected::Any, |it| Expected::Version(*it)),
+        }
+    }
+
+    /// Keeps the version of a write, which is new.
+    fn told(&mut self, outcome: Result<Stored<RestItem>, StoreError>, step: &str) -> String {
+        if let Ok(stored) = &outcome {
+            let versions = self.0.entry(stored.value.id).or_default();
+            if versions.contains(&stored.version) {
+                let (id, version) = (stored.value.id, stored.version);
+                fail(format!("each write gives a new version, {step}: {version} of {id} again"));
+            }
+            versions.push(stored.version);
+        }
+        told(outcome.map(|stored| stored.value), step)
+    }
+}
+
+/// Shows an outcome that two stores have in common.
+fn told<T: std::fmt::Debug>(outcome: Result<T, StoreError>, step: &str) -> String {
+    match outcome {
+        Ok(value) => format!("{value:?}"),
+        Err(error @ (StoreError::Failed(_) | StoreError::Busy { .. })) => {
+            fail(format!("{step}: the store failed: {}", failure_of(&error)))
+        }
+        Err(error) => error.to_string(),
+    }
+}
+
+/// Does one operation, and shows its outcome.
+async fn operate(
+    store: &impl Store<RestItem>,
+    versions: &mut Versions,
+    mut random: Random,
+    step: &str,
+) -> String {
+    let id = *random.of(&IDS);
+    match random.below(10) {
+        0..3 => {
+            let draft = random.draft(Some(id));
+            format!("create {}", versions.told(store.create(draft).await, step))
+        }
+        3..5 => {
+            let (draft, scope) = (random.draft(None), random.scope());
+            let expected = versions.expected(id, random.below(3));
+            let outcome = store.replace(&id, draft, expected, &scope).await;
+            format!("replace {id} {}", versions.told(outcome, step))
+        }
+        5 => {
+            let expected = versions.expected(id, random.below(3));
+            let outcome = store.delete(&id, expected, &random.scope()).await;
+            format!("delete {id} {}", told(outcome, step))
+        }
+        6 => {
+            let outcome = store.get(&id, &random.scope()).await;
+            format!("get {id} {}", told(outcome.map(|found| found.map(|it| it.value)), step))
+        }
+        _ => {
+            let ask = random.ask();
+            let page = store.list(&ask).await.map(|page| {
+                let items: Vec<_> = page.items.into_iter().map(|item| item.value).collect();
+                (items, page.more, page.total)
+            });
+            format!("list {ask:?} {}", told(page, step))
+        }
+    }
+}
+
+/// The ids of all items, so few that operations meet.
+const IDS: [i64; 30] = [
+    0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25,
+    26, 27, 28, 29,
+];

@@ -1,0 +1,182 @@
+//! The promises of single items and of writes.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use stockade_rest::{Ask, Draft, Expected, Scope, Store, StoreError, Version};
+use tokio::task::JoinSet;
+
+use super::{RestItem, done, got, listed, refused};
+use crate::conformance::equal;
+use crate::fail::{fail, or_fail};
+
+fn draft(name: &str, price: u32) -> Draft<RestItem> {
+    RestItem::draft(name, price, "ada")
+}
+
+pub(super) async fn values_come_back_as_they_were(store: impl Store<RestItem>) {
+    let promise = "values come back as they were";
+    let extra = json!({ "deep": [1, 2.5, null, { "x": "y" }], "n": 9_007_199_254_740_993_i64 });
+    for (extra, rating) in [
+        (extra, 0.1 + 0.2),
+        (json!("a text"), 1e300),
+        (json!("null"), -0.25),
+        (json!(7), 5e-324),
+        (json!(false), 123_456_789_012_345_680.0),
+        (json!([]), 1.0),
+        (Value::Null, 0.0),
+    ] {
+        let name = extra.to_string();
+        let mut new = draft(&name, u32::MAX);
+        new.set("extra", extra.clone());
+        new.set("rating", rating);
+        new.set("tags", json!(["", "\"", "é"]));
+        new.set("open", false);
+        let made = done(promise, store.create(new).await);
+        let found = got(promise, &store, made.value.id).await;
+        equal("an item is got as it was made", &found, &made);
+        let expected = RestItem {
+            id: made.value.id,
+            name,
+            price: u32::MAX,
+            rating,
+            category: None,
+            open: false,
+            owner: "ada".to_owned(),
+            tags: ["", "\"", "é"].map(str::to_owned).to_vec(),
+            extra: (!extra.is_null()).then_some(extra),
+        };
+        equal(promise, &found.value, &expected);
+    }
+}
+
+pub(super) async fn ids_and_names_are_unique(store: impl Store<RestItem>) {
+    let made = done("a first item", store.create(draft("a", 1)).await);
+    let taken = StoreError::taken("name");
+    refused("names are unique", store.create(draft("a", 2)).await, &taken);
+    let mut again = draft("b", 1);
+    again.set("id", made.value.id);
+    refused("ids are unique", store.create(again).await, &StoreError::taken("id"));
+    let other = done("a second item", store.create(draft("c", 1)).await).value.id;
+    equal("the store chooses another id for each item", &(other != made.value.id), &true);
+    let outcome = store.replace(&other, draft("a", 3), Expected::Any, &Scope::all()).await;
+    refused("names stay unique when an item is replaced", outcome, &taken);
+    let found = got("after a refusal", &store, other).await.value;
+    equal("a write that is refused writes nothing", &(&*found.name, found.price), &("c", 1));
+}
+
+pub(super) async fn writes_are_done_at_one_version(store: impl Store<RestItem>) {
+    let made = done("a first item", store.create(draft("a", 1)).await);
+    let (id, all) = (made.value.id, Scope::all());
+    let first = Expected::Version(made.version);
+    let changed = store.replace(&id, draft("a", 2), first, &all).await;
+    let changed = done("a write at the version of the item", changed);
+    equal("a write gives a new version", &(changed.version != made.version), &true);
+    for old in [first, Expected::Version(Version(u64::MAX))] {
+        let stale = store.replace(&id, draft("a", 3), old, &all).await;
+        refused("a write at another version", stale, &StoreError::Changed);
+        let stale = store.delete(&id, old, &all).await;
+        refused("a deletion at another version", stale, &StoreError::Changed);
+    }
+    let found = got("after stale writes", &store, id).await;
+    equal("a write at another version writes nothing", &found, &changed);
+
+    let deleted = store.delete(&id, Expected::Version(changed.version), &all).await;
+    done("a deletion at the version of the item", deleted);
+    for expected in [Expected::Any, first] {
+        let missing = store.delete(&id, expected, &all).await;
+        refused("the deletion of an item that is gone", missing, &StoreError::Missing);
+        let missing = store.replace(&id, draft("a", 3), expected, &all).await;
+        refused("a write to an item that is gone", missing, &StoreError::Missing);
+    }
+    for id in [id, i64::MIN] {
+        let found = done("a missing item", store.get(&id, &all).await);
+        equal("an item that is not there", &found, &None);
+    }
+}
+
+pub(super) async fn a_field_without_a_value_becomes_null_or_its_default(
+    store: impl Store<RestItem>,
+) {
+    let all = Scope::all();
+    let mut first = draft("a", 1);
+    first.set("category", "tea");
+    let id = done("a first item", store.create(first).await).value.id;
+    let mut second = draft("b", 2);
+    second.remove("category");
+    second.remove("tags");
+    let promise = "a field without a value becomes null or its default";
+    let item = done(promise, store.replace(&id, second, Expected::Any, &all).await).value;
+    equal(promise, &(item.category, item.tags), &(None, Vec::new()));
+
+    let third = Draft::new([("price", json!(9))]);
+    let promise = "a field that is not in a draft stays";
+    let item = done(promise, store.replace(&id, third, Expected::Any, &all).await).value;
+    equal(promise, &(&*item.name, item.price, &*item.owner), &("b", 9, "ada"));
+}
+
+pub(super) async fn an_id_that_comes_back_has_a_new_version(store: impl Store<RestItem>) {
+    let promise = "an id that comes back has a version that it never had";
+    let (mut versions, all) = (BTreeSet::new(), Scope::all());
+    for _ in 0..5 {
+        let mut new = draft("a", 1);
+        new.set("id", 42);
+        let mut given = vec![done(promise, store.create(new).await).version];
+        for _ in 0..3 {
+            let changed = store.replace(&42, draft("a", 2), Expected::Any, &all).await;
+            given.push(done(promise, changed).version);
+        }
+        for version in given {
+            equal(promise, &versions.insert(version), &true);
+        }
+        done(promise, store.delete(&42, Expected::Any, &all).await);
+    }
+}
+
+/// Changes of one field, each of which reads the row and writes it at the version that it
+/// has read.
+pub(super) async fn no_update_is_lost(store: impl Store<RestItem>) {
+    const ROWS: usize = 4;
+    const CLIENTS: usize = 8;
+    const CHANGES: usize = 25;
+    let store = Arc::new(store);
+    let mut ids = Vec::new();
+    for index in 0..ROWS {
+        let made = store.create(draft(&index.to_string(), 0)).await;
+        ids.push(done("an item", made).value.id);
+    }
+    let mut clients = JoinSet::new();
+    for client in 0..CLIENTS {
+        let (store, ids) = (Arc::clone(&store), ids.clone());
+        clients.spawn(async move {
+            for change in 0..CHANGES {
+                add_one(&*store, ids[(client + change) % ids.len()]).await;
+            }
+        });
+    }
+    while let Some(client) = clients.join_next().await {
+        or_fail(client);
+    }
+    let items = listed("all items", &*store, &Ask::new("id", 99)).await.items;
+    let sum: u32 = items.iter().map(|item| item.value.price).sum();
+    equal("of 200 updates at the same time, those that are there", &sum, &200);
+}
+
+async fn add_one(store: &impl Store<RestItem>, id: i64) {
+    for _ in 0..100_000 {
+        let old = got("an item that others change", store, id).await;
+        // Others come in between, also where the store never waits.
+        tokio::task::yield_now().await;
+        let new = Draft::new([("price", json!(old.value.price + 1))]);
+        let expected = Expected::Version(old.version);
+        match store.replace(&id, new, expected, &Scope::all()).await {
+            Err(StoreError::Changed) => tokio::task::yield_now().await,
+            outcome => {
+                done("one of many writes at the same time", outcome);
+                return;
+            }
+        }
+    }
+    fail("of many writes at one version one is done: none was");
+}
