@@ -3,6 +3,7 @@
 use stockade::middleware::idempotency::MemoryIdempotencyStore;
 use stockade::middleware::rate_limit::{Algorithm, MemoryStore};
 use stockade::middleware::sessions::MemorySessionStore;
+use stockade::rest;
 use stockade::testing::{TestClock, conformance};
 
 #[tokio::test]
@@ -17,6 +18,15 @@ async fn rate_limits_in_memory() {
     for algorithm in [Algorithm::FixedWindow, Algorithm::SlidingWindow, Algorithm::Gcra] {
         let store = MemoryStore::new(algorithm, 100_000);
         conformance::rate_store(store, async |_| ()).await;
+    }
+}
+
+#[tokio::test]
+async fn resources_in_memory() {
+    conformance::rest_store(async || rest::MemoryStore::new().unique("name")).await;
+    for seed in 2..20 {
+        let store = rest::MemoryStore::new().unique("name");
+        conformance::rest_store_operations(store, seed, 200).await;
     }
 }
 

@@ -1,6 +1,7 @@
 //! REST resources: one suite for all stores, and what needs no store of its own.
 
 mod checked;
+mod concurrent_patches;
 mod construction;
 mod edges;
 mod guarded;
@@ -8,7 +9,6 @@ mod json_patch;
 mod long_keys;
 mod marked;
 mod other_origins;
-pub(crate) mod stores;
 mod strict;
 pub(crate) mod suite;
 

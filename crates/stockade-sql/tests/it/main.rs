@@ -7,7 +7,6 @@
 mod engines;
 mod item;
 mod long;
-mod model;
 #[cfg(feature = "postgres")]
 mod postgres;
 mod references;
