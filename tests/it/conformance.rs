@@ -5,6 +5,7 @@ use stockade::middleware::rate_limit::{Algorithm, MemoryStore};
 use stockade::middleware::sessions::MemorySessionStore;
 use stockade::rest;
 use stockade::testing::{TestClock, conformance};
+use stockade::websockets::{MemoryHub, Order};
 
 #[tokio::test]
 async fn idempotency_keys_in_memory() {
@@ -27,6 +28,14 @@ async fn resources_in_memory() {
     for seed in 2..20 {
         let store = rest::MemoryStore::new().unique("name");
         conformance::rest_store_operations(store, seed, 200).await;
+    }
+}
+
+#[tokio::test]
+async fn rooms_in_memory() {
+    for order in [Order::Local, Order::Room] {
+        let hub = MemoryHub::new(order);
+        conformance::backplane(order, || hub.backplane()).await;
     }
 }
 

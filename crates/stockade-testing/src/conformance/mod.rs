@@ -20,12 +20,14 @@
 //! ```
 
 // Where things are:
+// - `backplane`: the promises of `Backplane` of rooms.
 // - `idempotency_store`: the promises of `IdempotencyStore`.
 // - `rate_store`: the promises of `RateStore`.
 // - `rest_store`: the promises of `Store` of resources, and one model of them.
 // - `session_store`: the promises of `SessionStore`.
 // - `tests`: each of them refuses stores that break a promise.
 
+mod backplane;
 mod idempotency_store;
 mod rate_store;
 mod rest_store;
@@ -33,6 +35,7 @@ mod session_store;
 #[cfg(test)]
 mod tests;
 
+pub use backplane::{backplane, backplane_under_faults};
 pub use idempotency_store::idempotency_store;
 pub use rate_store::rate_store;
 pub use rest_store::{RestItem, rest_store, rest_store_operations};
@@ -42,6 +45,7 @@ use std::fmt::{Debug, Display};
 use std::time::Duration;
 
 use stockade_auth::SessionId;
+use tokio::time::Instant;
 
 use crate::fail::{fail, or_fail};
 
@@ -50,6 +54,10 @@ const LONG: Duration = Duration::from_secs(600);
 
 /// A time that a check waits for.
 const SHORT: Duration = Duration::from_millis(100);
+
+/// The longest time that a check waits for something, also of an engine that comes back
+/// after a fault.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Returns 32 characters that no other key has: ASCII letters, digits, `-` and `_`.
 fn unique_text() -> String {
@@ -75,4 +83,23 @@ fn equal<T: PartialEq + Debug>(promise: &str, actual: &T, expected: &T) {
 /// Returns the answer of a store, or fails the test.
 fn asked<T, E: Display>(promise: &str, answer: Result<T, E>) -> T {
     or_fail(answer.map_err(|error| format!("{promise}: the store failed: {error}")))
+}
+
+/// Waits until something holds; returns false if it does not.
+async fn until(holds: impl AsyncFn() -> bool) -> bool {
+    let begin = Instant::now();
+    let mut turns = 0;
+    while !holds().await {
+        if begin.elapsed() > PATIENCE {
+            return false;
+        }
+        // What is in memory needs no time, and is soon there.
+        if turns < 100 {
+            turns += 1;
+            tokio::task::yield_now().await;
+        } else {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    }
+    true
 }

@@ -1,5 +1,6 @@
 //! Stores that break a promise are refused, with a message that names the promise.
 
+mod backplane;
 mod rate_store;
 mod rest_store;
 

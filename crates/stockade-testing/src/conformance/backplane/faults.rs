@@ -1,0 +1,90 @@
+//! [`backplane_under_faults`]: no message is lost silently.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use stockade_websockets::{Backplane, Order};
+
+use super::Check;
+use super::delivery::in_order;
+use super::process::{Process, once};
+use crate::conformance::{unique_text, until};
+use crate::fail::{fail, or_fail};
+
+/// Checks a [`Backplane`] while `fault` runs: no message comes twice, those of a process
+/// come in their order, and where one is missing a gap was reported to the process of the
+/// member ([`Rooms::on_gap`](stockade_websockets::Rooms::on_gap)).
+///
+/// Two of three processes broadcast all the while. `fault` cuts connections or restarts
+/// an engine, for instance, and returns when all is well again; what is sent then must
+/// arrive within a minute. `make` and `order` are those of
+/// [`backplane`](super::backplane).
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use stockade::testing::conformance;
+/// use stockade::websockets::{MemoryHub, Order};
+///
+/// # #[tokio::main]
+/// # async fn main() {
+/// let hub = MemoryHub::default();
+/// let nothing = async || tokio::time::sleep(Duration::from_millis(20)).await;
+/// conformance::backplane_under_faults(Order::Local, || hub.backplane(), nothing).await;
+/// # }
+/// ```
+///
+/// # Panics
+/// When the backplane breaks a promise. It needs a runtime of tokio with time.
+pub async fn backplane_under_faults<B: Backplane>(
+    order: Order,
+    make: impl Fn() -> B,
+    fault: impl AsyncFnOnce(),
+) {
+    let check = Check { order, make, name: unique_text() };
+    let (room, processes) = (check.room("faults"), Arc::new(check.processes::<3>()));
+    let mut clients = Vec::new();
+    for process in &*processes {
+        clients.push(process.join(&room).await);
+    }
+    let ended = Arc::new(AtomicBool::new(false));
+    let talk = talk(Arc::clone(&processes), room.clone(), Arc::clone(&ended));
+    let talk = tokio::spawn(talk);
+    fault().await;
+    ended.store(true, Ordering::Relaxed);
+    let sent = or_fail(talk.await);
+    for (sender, process) in processes[..2].iter().enumerate() {
+        process.broadcast(&room, format!("{sender} last"));
+    }
+    for (process, client) in processes.iter().zip(&clients) {
+        for sender in 0..2 {
+            client.gets("what is sent after a fault arrives", &format!("{sender} last")).await;
+        }
+        let texts = client.texts();
+        let came = once("no message comes twice, whatever happens", &texts).len();
+        for sender in 0..2 {
+            in_order(&texts, sender);
+        }
+        let missing = 2 * (sent + 1) - came;
+        // Some of what is missing is found by a comparison that comes later.
+        if !until(async || missing == 0 || !process.gaps().is_empty()).await {
+            fail(format!(
+                "no message is lost silently: {missing} are missing, and no gap was reported"
+            ));
+        }
+    }
+}
+
+/// Broadcasts in two processes, and returns how often.
+async fn talk(processes: Arc<[Process; 3]>, room: String, ended: Arc<AtomicBool>) -> usize {
+    let mut number = 0;
+    while !ended.load(Ordering::Relaxed) {
+        for (sender, process) in processes[..2].iter().enumerate() {
+            process.broadcast(&room, format!("{sender} {number}"));
+        }
+        number += 1;
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    number
+}

@@ -1,0 +1,136 @@
+//! Backplanes that break a promise.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use bytes::Bytes;
+use stockade_websockets::{
+    Audience, Backplane, BackplaneFuture, History, MemoryBackplane, MemoryHub, Order, Presence,
+    Published, Rooms, SocketId,
+};
+
+use super::refused;
+use crate::conformance::{backplane, backplane_under_faults};
+
+/// A backplane with one fault.
+struct Faulty {
+    backplane: MemoryBackplane,
+    fault: Fault,
+    messages: AtomicUsize,
+    held: Mutex<Option<Bytes>>,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Fault {
+    /// Each tenth message is lost.
+    Loses,
+    /// Each tenth message comes twice.
+    Repeats,
+    /// Each tenth message comes after the next one.
+    Reorders,
+    /// Each tenth message goes to the others with the next one.
+    Lags,
+    /// A member that is left out gets the message in another process.
+    LeavesNobodyOut,
+    /// Members of the same process get the echo and the message.
+    Echoes,
+    /// The members of other processes are not known.
+    KnowsNobody,
+    /// A history without messages is complete.
+    ClaimsHistory,
+}
+
+impl Backplane for Faulty {
+    fn publish(&self, audience: Audience<'_>, text: &Bytes, except: Option<SocketId>) -> Published {
+        let is_tenth = self.messages.fetch_add(1, Ordering::Relaxed) % 10 == 5;
+        let publish = |text: &Bytes, except| self.backplane.publish(audience, text, except);
+        match self.fault {
+            Fault::Loses if is_tenth => return Published::SENT,
+            Fault::Reorders | Fault::Lags if is_tenth => {
+                *self.held.lock().unwrap() = Some(text.clone());
+                return Published::SENT;
+            }
+            Fault::Repeats if is_tenth => drop(publish(text, except)),
+            Fault::LeavesNobodyOut => return publish(text, None),
+            _ => {}
+        }
+        let held = self.held.lock().unwrap().take();
+        let [first, second] = match self.fault {
+            Fault::Lags => [held.as_ref(), None],
+            _ => [None, held.as_ref()],
+        };
+        let _ = first.map(|held| publish(held, None));
+        let published = publish(text, except);
+        let _ = second.map(|held| publish(held, None));
+        if self.fault == Fault::Echoes { Published::SENT } else { published }
+    }
+
+    fn attach(&self, rooms: &Rooms) {
+        self.backplane.attach(rooms);
+    }
+
+    fn presence<'a>(&'a self, room: &'a str) -> BackplaneFuture<'a, Presence> {
+        match self.fault {
+            Fault::KnowsNobody => Box::pin(async { Ok(Presence::default()) }),
+            _ => self.backplane.presence(room),
+        }
+    }
+
+    fn since<'a>(&'a self, room: &'a str, id: &'a str) -> BackplaneFuture<'a, History> {
+        match self.fault {
+            Fault::ClaimsHistory => Box::pin(async { Ok(History::new(Vec::new(), true)) }),
+            _ => self.backplane.since(room, id),
+        }
+    }
+}
+
+fn faulty(hub: &MemoryHub, fault: Fault) -> Faulty {
+    let (messages, held) = (AtomicUsize::new(0), Mutex::new(None));
+    Faulty { backplane: hub.backplane(), fault, messages, held }
+}
+
+#[tokio::test]
+async fn faulty_ones_are_refused() {
+    use Order::{Local, Room};
+    for (order, fault, words) in [
+        (Local, Fault::Loses, "each member gets each message once: 5"),
+        (Local, Fault::Repeats, "each member gets each message once: "),
+        (Local, Fault::Reorders, "the messages of a process come in their order"),
+        (Local, Fault::LeavesNobodyOut, "one member is left out"),
+        (Room, Fault::Echoes, "each member gets each message once: \"0 0\" came twice"),
+        (Local, Fault::ClaimsHistory, "does not claim to be complete"),
+    ] {
+        let hub = MemoryHub::new(order);
+        refused(backplane(order, || faulty(&hub, fault)), words).await;
+    }
+    // It delivers to its own members at once, whatever was promised.
+    let hub = MemoryHub::new(Local);
+    let words = "with Order::Room all members get all messages in one order";
+    refused(backplane(Room, || faulty(&hub, Fault::Lags)), words).await;
+}
+
+/// A minute of waiting passes at once.
+#[tokio::test(start_paused = true)]
+async fn members_of_others_that_are_not_known_are_missed() {
+    let hub = MemoryHub::default();
+    let words = "the members of all processes are known: ";
+    refused(backplane(Order::Local, || faulty(&hub, Fault::KnowsNobody)), words).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn faults_lose_nothing_silently() {
+    let fault = async || tokio::time::sleep(Duration::from_secs(1)).await;
+    let hub = MemoryHub::default();
+    backplane_under_faults(Order::Local, || hub.backplane(), fault).await;
+    for (fault, words) in [
+        (Fault::Loses, "no message is lost silently: "),
+        (Fault::Repeats, "no message comes twice, whatever happens"),
+        (Fault::Reorders, "the messages of a process come in their order"),
+    ] {
+        let (hub, wait) = (MemoryHub::default(), Duration::from_secs(1));
+        let pause = async || tokio::time::sleep(wait).await;
+        let checked = backplane_under_faults(Order::Local, || faulty(&hub, fault), pause);
+        refused(checked, words).await;
+    }
+}
