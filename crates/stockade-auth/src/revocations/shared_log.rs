@@ -27,8 +27,11 @@ use super::{Revocation, RevokeError};
 ///
 /// impl RevocationLog for Shared {
 ///     fn attach(&self, feed: RevocationFeed) {
+///         let mut feeds = self.0.lock().unwrap();
+///         // One that comes later learns what the others know.
+///         feed.apply(feeds.iter().filter_map(RevocationFeed::entries).flatten());
 ///         feed.note_contact();
-///         self.0.lock().unwrap().push(feed);
+///         feeds.push(feed);
 ///     }
 ///
 ///     fn publish(&self, entry: Revocation) -> PublishFuture<'_> {

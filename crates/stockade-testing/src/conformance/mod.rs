@@ -24,6 +24,7 @@
 // - `idempotency_store`: the promises of `IdempotencyStore`.
 // - `rate_store`: the promises of `RateStore`.
 // - `rest_store`: the promises of `Store` of resources, and one model of them.
+// - `revocation_log`: the promises of `RevocationLog`.
 // - `session_store`: the promises of `SessionStore`.
 // - `tests`: each of them refuses stores that break a promise.
 
@@ -31,6 +32,7 @@ mod backplane;
 mod idempotency_store;
 mod rate_store;
 mod rest_store;
+mod revocation_log;
 mod session_store;
 #[cfg(test)]
 mod tests;
@@ -39,6 +41,7 @@ pub use backplane::{backplane, backplane_under_faults};
 pub use idempotency_store::idempotency_store;
 pub use rate_store::rate_store;
 pub use rest_store::{RestItem, rest_store, rest_store_operations};
+pub use revocation_log::revocation_log;
 pub use session_store::session_store;
 
 use std::fmt::{Debug, Display};

@@ -3,6 +3,7 @@
 mod backplane;
 mod rate_store;
 mod rest_store;
+mod revocation_log;
 
 use std::panic::AssertUnwindSafe;
 

@@ -1,0 +1,247 @@
+//! [`revocation_log`]: the promises of a log of revocations.
+
+use std::collections::BTreeSet;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use serde_json::{Value, json};
+use stockade_auth::{
+    Claims, Clock, RevocationStatus as Status, Revocations, Secret, TokenIssuer, TokenVerifier,
+};
+use tokio::task::JoinSet;
+
+use super::{asked, equal, unique_text, until};
+use crate::fail::{fail, or_fail};
+
+/// Checks the promises of a [`RevocationLog`](stockade_auth::RevocationLog): what one
+/// process revokes is refused by all, and nothing else is; a process that comes later
+/// knows everything before it says of a token that it may be accepted; and an entry
+/// arrives with its kind and its times, however often it is told.
+///
+/// `make` makes the revocations of one more process, on the log of all that it has made
+/// before: by [`Revocations::shared`], or a function such as `Redis::revocations`.
+///
+/// ```
+/// use std::sync::{Arc, Mutex};
+///
+/// use stockade::auth::{
+///     PublishFuture, Revocation, RevocationFeed, RevocationLog, Revocations,
+/// };
+/// use stockade::testing::conformance;
+///
+/// /// A log for several handles of one process.
+/// #[derive(Default)]
+/// struct Shared(Mutex<Vec<RevocationFeed>>);
+///
+/// impl RevocationLog for Shared {
+///     fn attach(&self, feed: RevocationFeed) {
+///         let mut feeds = self.0.lock().unwrap();
+///         // One that comes later learns what the others know.
+///         feed.apply(feeds.iter().filter_map(RevocationFeed::entries).flatten());
+///         feed.note_contact();
+///         feeds.push(feed);
+///     }
+///
+///     fn publish(&self, entry: Revocation) -> PublishFuture<'_> {
+///         self.0.lock().unwrap().retain(|feed| feed.apply([entry]));
+///         Box::pin(async { Ok(()) })
+///     }
+/// }
+///
+/// # #[tokio::main]
+/// # async fn main() {
+/// let log = Arc::new(Shared::default());
+/// conformance::revocation_log(|| Revocations::shared(log.clone())).await;
+/// # }
+/// ```
+///
+/// # Panics
+/// When the log breaks a promise, fails, or does not tell an entry within a minute. It
+/// needs a runtime of tokio with time.
+pub async fn revocation_log(make: impl Fn() -> Revocations) {
+    let tokens = Tokens { secret: or_fail(Secret::new(unique_text())) };
+    let nodes = [make(), make(), make()];
+    for node in &nodes {
+        says("a process has contact to the log", node, &tokens.new(), Status::NotRevoked).await;
+    }
+    let check = Check { nodes, tokens };
+    check.a_token_is_refused_by_all().await;
+    check.an_entry_that_comes_twice_changes_nothing().await;
+    check.a_subject_is_refused_by_all_up_to_a_time().await;
+    check.an_entry_ends().await;
+    check.many_at_once_are_all_told().await;
+    check.one_that_comes_later_knows_all(&make).await;
+    check.one_that_goes_takes_nothing_with_it(make()).await;
+}
+
+/// Processes with one log.
+struct Check {
+    nodes: [Revocations; 3],
+    tokens: Tokens,
+}
+
+/// Makes verified tokens.
+struct Tokens {
+    secret: Secret,
+}
+
+impl Tokens {
+    /// Makes a token with these claims, issued at a time.
+    fn with(&self, claims: Value, at: SystemTime) -> Claims {
+        let seconds = or_fail(at.duration_since(UNIX_EPOCH)).as_secs();
+        let issuer = TokenIssuer::new().clock(Clock::at(seconds));
+        let token = or_fail(issuer.issue(claims, "1h", &self.secret));
+        let claims = TokenVerifier::new().clock(Clock::at(seconds)).verify(&token, &self.secret);
+        or_fail(claims)
+    }
+
+    /// Makes a token that no other one is like.
+    fn new(&self) -> Claims {
+        self.with(json!({ "jti": unique_text(), "sub": unique_text() }), SystemTime::now())
+    }
+}
+
+/// Waits until a process says this of a token.
+async fn says(promise: &str, node: &Revocations, token: &Claims, expected: Status) {
+    if !until(async || node.check(token) == expected).await {
+        fail(format!("{promise}: {:?}, and not {expected:?}", node.check(token)));
+    }
+}
+
+/// Fails if a process says another thing of a token now.
+fn says_now(promise: &str, node: &Revocations, token: &Claims, expected: Status) {
+    equal(promise, &node.check(token), &expected);
+}
+
+impl Check {
+    async fn all_say(&self, promise: &str, token: &Claims, expected: Status) {
+        for node in &self.nodes {
+            says(promise, node, token, expected).await;
+        }
+    }
+
+    async fn a_token_is_refused_by_all(&self) {
+        for round in 0..20 {
+            let (token, node) = (self.tokens.new(), &self.nodes[round % 3]);
+            asked("a token is revoked", node.revoke(&token).await);
+            says_now("it is refused here at once", node, &token, Status::Revoked);
+            self.all_say(
+                "a token that one process revokes is refused by all",
+                &token,
+                Status::Revoked,
+            )
+            .await;
+        }
+        for node in &self.nodes {
+            says_now("another token is accepted", node, &self.tokens.new(), Status::NotRevoked);
+        }
+    }
+
+    async fn an_entry_that_comes_twice_changes_nothing(&self) {
+        let token = self.tokens.new();
+        for node in self.nodes.iter().chain(&self.nodes) {
+            asked("a token is revoked again, in each process", node.revoke(&token).await);
+        }
+        let promise = "a token that is revoked in each process is refused by all";
+        self.all_say(promise, &token, Status::Revoked).await;
+    }
+
+    async fn a_subject_is_refused_by_all_up_to_a_time(&self) {
+        let (subject, other) = (unique_text(), unique_text());
+        let now = SystemTime::now();
+        let old = self.tokens.with(json!({ "sub": subject, "jti": unique_text() }), now);
+        let bystander = self.tokens.with(json!({ "sub": other }), now);
+        // The name of a token is not that of a subject.
+        let named = self.tokens.with(json!({ "sub": other, "jti": subject }), now);
+        let later = now + Duration::from_secs(60);
+        let new = self.tokens.with(json!({ "sub": subject }), later);
+
+        let before = now + Duration::from_secs(1);
+        asked("a subject is revoked", self.nodes[0].revoke_before(&subject, before).await);
+        self.all_say("a subject that one process revokes is refused by all", &old, Status::Revoked)
+            .await;
+        for node in &self.nodes {
+            let accepted = Status::NotRevoked;
+            says_now("the next token of a revoked subject is accepted", node, &new, accepted);
+            says_now("another subject is accepted", node, &bystander, accepted);
+            says_now(
+                "a token with the id of a revoked subject is accepted",
+                node,
+                &named,
+                accepted,
+            );
+        }
+    }
+
+    async fn an_entry_ends(&self) {
+        let (short, marker) = (self.tokens.new(), self.tokens.new());
+        let [here, others @ ..] = &self.nodes;
+        asked("a token is revoked", here.revoke_for(&short, Duration::from_secs(2)).await);
+        asked("a token is revoked", here.revoke(&marker).await);
+        for node in others {
+            says(
+                "a token that one process revokes is refused by all",
+                node,
+                &marker,
+                Status::Revoked,
+            )
+            .await;
+        }
+        self.all_say("an entry ends in all processes", &short, Status::NotRevoked).await;
+    }
+
+    async fn many_at_once_are_all_told(&self) {
+        let mut revoking = JoinSet::new();
+        for client in 0..30 {
+            let node = self.nodes[client % 3].clone();
+            let tokens: Vec<Claims> = (0..20).map(|_| self.tokens.new()).collect();
+            revoking.spawn(async move {
+                for token in &tokens {
+                    asked("of many revocations at once, each", node.revoke(token).await);
+                }
+                tokens
+            });
+        }
+        while let Some(tokens) = revoking.join_next().await {
+            for token in or_fail(tokens) {
+                let promise = "of many revocations at once, each is told to all";
+                self.all_say(promise, &token, Status::Revoked).await;
+            }
+        }
+        let counts = || self.nodes.iter().map(Revocations::count).collect::<BTreeSet<_>>();
+        if !until(async || counts().len() == 1).await {
+            fail(format!("all processes know as many entries: {:?}", counts()));
+        }
+    }
+
+    async fn one_that_comes_later_knows_all(&self, make: &impl Fn() -> Revocations) {
+        let promise = "a process that comes later knows all before it says anything";
+        let tokens = [self.tokens.new(), self.tokens.new()];
+        for token in &tokens {
+            asked("a token is revoked", self.nodes[1].revoke(token).await);
+        }
+        let new = make();
+        for token in &tokens {
+            if !until(async || new.check(token) != Status::Unknown).await {
+                fail("a process has contact to the log: it has not");
+            }
+            says_now(promise, &new, token, Status::Revoked);
+        }
+        let token = self.tokens.new();
+        says_now("another token is accepted", &new, &token, Status::NotRevoked);
+        asked("a token is revoked", new.revoke(&token).await);
+        let promise = "a token that a new process revokes is refused by all";
+        self.all_say(promise, &token, Status::Revoked).await;
+    }
+
+    async fn one_that_goes_takes_nothing_with_it(&self, goes: Revocations) {
+        let promise = "what a process has revoked stays revoked when it goes";
+        let token = self.tokens.new();
+        says("a process has contact to the log", &goes, &token, Status::NotRevoked).await;
+        asked("a token is revoked", goes.revoke(&token).await);
+        drop(goes);
+        self.all_say(promise, &token, Status::Revoked).await;
+        let next = self.tokens.new();
+        asked("a token is revoked after a process went", self.nodes[2].revoke(&next).await);
+        self.all_say("a token is revoked after a process went", &next, Status::Revoked).await;
+    }
+}

@@ -1,0 +1,98 @@
+//! Logs of revocations that break a promise.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use stockade_auth::{
+    Clock, PublishFuture, Revocation, RevocationFeed, RevocationLog, Revocations, Stale,
+};
+use tokio::time::Instant;
+
+use super::refused;
+use crate::conformance::revocation_log;
+
+/// A log for several handles of one process, with at most one fault.
+struct Log {
+    feeds: Mutex<Vec<RevocationFeed>>,
+    fault: Fault,
+    entries: AtomicUsize,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Fault {
+    None,
+    /// Each tenth entry is forgotten.
+    Forgets,
+    /// A process that comes later does not learn what the others know.
+    TellsNoNewcomer,
+    /// It never says that all is known.
+    HasNoContact,
+    /// All tokens of a subject are revoked, also those to come.
+    LosesTheTime,
+    /// An entry never ends.
+    LosesTheEnd,
+}
+
+impl RevocationLog for Log {
+    fn attach(&self, feed: RevocationFeed) {
+        let mut feeds = self.feeds.lock().unwrap();
+        if self.fault != Fault::TellsNoNewcomer {
+            feed.apply(feeds.iter().filter_map(RevocationFeed::entries).flatten());
+        }
+        if self.fault != Fault::HasNoContact {
+            feed.note_contact();
+        }
+        feeds.push(feed);
+    }
+
+    fn publish(&self, entry: Revocation) -> PublishFuture<'_> {
+        let mut bytes = entry.to_bytes();
+        match self.fault {
+            Fault::Forgets if self.entries.fetch_add(1, Ordering::Relaxed) % 10 == 7 => {
+                return Box::pin(async { Ok(()) });
+            }
+            // The last 8 bytes of 33 are the time before which tokens are revoked, and
+            // those before them the end of the entry.
+            Fault::LosesTheTime if bytes.len() == 33 => bytes[25..].fill(0x7f),
+            Fault::LosesTheEnd => bytes[17..25].fill(0x7f),
+            _ => {}
+        }
+        let entry = Revocation::from_bytes(&bytes).unwrap();
+        self.feeds.lock().unwrap().retain(|feed| feed.apply([entry]));
+        Box::pin(async { Ok(()) })
+    }
+}
+
+/// Checks a log, on the clock of tokio: it stands still, and moves on where all wait.
+async fn check(fault: Fault) {
+    let (feeds, entries) = (Mutex::default(), AtomicUsize::new(0));
+    let log = Arc::new(Log { feeds, fault, entries });
+    let begin = Instant::now();
+    let real = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs();
+    let clock = Clock::new(move || real + begin.elapsed().as_secs());
+    revocation_log(|| {
+        // The only contact is that of the beginning.
+        let stale = Stale::Refuse { after: Duration::MAX };
+        Revocations::shared(log.clone()).clock(clock.clone()).stale(stale)
+    })
+    .await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_sound_one_passes() {
+    check(Fault::None).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn faulty_ones_are_refused() {
+    for (fault, words) in [
+        (Fault::Forgets, "a token that one process revokes is refused by all: NotRevoked"),
+        (Fault::TellsNoNewcomer, "a process that comes later knows all before it says anything"),
+        (Fault::HasNoContact, "a process has contact to the log: Unknown"),
+        (Fault::LosesTheTime, "the next token of a revoked subject is accepted: Revoked"),
+        (Fault::LosesTheEnd, "an entry ends in all processes: Revoked"),
+    ] {
+        refused(check(fault), words).await;
+    }
+}
