@@ -61,7 +61,7 @@ pub async fn revocation_log(make: impl Fn() -> Revocations) {
     let tokens = Tokens { secret: or_fail(Secret::new(unique_text())) };
     let nodes = [make(), make(), make()];
     for node in &nodes {
-        says("a process has contact to the log", node, &tokens.new(), Status::NotRevoked).await;
+        says("a process has contact to the log", node, &tokens.next(), Status::NotRevoked).await;
     }
     let check = Check { nodes, tokens };
     check.a_token_is_refused_by_all().await;
@@ -95,7 +95,7 @@ impl Tokens {
     }
 
     /// Makes a token that no other one is like.
-    fn new(&self) -> Claims {
+    fn next(&self) -> Claims {
         self.with(json!({ "jti": unique_text(), "sub": unique_text() }), SystemTime::now())
     }
 }
@@ -121,7 +121,7 @@ impl Check {
 
     async fn a_token_is_refused_by_all(&self) {
         for round in 0..20 {
-            let (token, node) = (self.tokens.new(), &self.nodes[round % 3]);
+            let (token, node) = (self.tokens.next(), &self.nodes[round % 3]);
             asked("a token is revoked", node.revoke(&token).await);
             says_now("it is refused here at once", node, &token, Status::Revoked);
             self.all_say(
@@ -132,12 +132,12 @@ impl Check {
             .await;
         }
         for node in &self.nodes {
-            says_now("another token is accepted", node, &self.tokens.new(), Status::NotRevoked);
+            says_now("another token is accepted", node, &self.tokens.next(), Status::NotRevoked);
         }
     }
 
     async fn an_entry_that_comes_twice_changes_nothing(&self) {
-        let token = self.tokens.new();
+        let token = self.tokens.next();
         for node in self.nodes.iter().chain(&self.nodes) {
             asked("a token is revoked again, in each process", node.revoke(&token).await);
         }
@@ -173,7 +173,7 @@ impl Check {
     }
 
     async fn an_entry_ends(&self) {
-        let (short, marker) = (self.tokens.new(), self.tokens.new());
+        let (short, marker) = (self.tokens.next(), self.tokens.next());
         let [here, others @ ..] = &self.nodes;
         asked("a token is revoked", here.revoke_for(&short, Duration::from_secs(2)).await);
         asked("a token is revoked", here.revoke(&marker).await);
@@ -193,7 +193,7 @@ impl Check {
         let mut revoking = JoinSet::new();
         for client in 0..30 {
             let node = self.nodes[client % 3].clone();
-            let tokens: Vec<Claims> = (0..20).map(|_| self.tokens.new()).collect();
+            let tokens: Vec<Claims> = (0..20).map(|_| self.tokens.next()).collect();
             revoking.spawn(async move {
                 for token in &tokens {
                     asked("of many revocations at once, each", node.revoke(token).await);
@@ -215,7 +215,7 @@ impl Check {
 
     async fn one_that_comes_later_knows_all(&self, make: &impl Fn() -> Revocations) {
         let promise = "a process that comes later knows all before it says anything";
-        let tokens = [self.tokens.new(), self.tokens.new()];
+        let tokens = [self.tokens.next(), self.tokens.next()];
         for token in &tokens {
             asked("a token is revoked", self.nodes[1].revoke(token).await);
         }
@@ -226,7 +226,7 @@ impl Check {
             }
             says_now(promise, &new, token, Status::Revoked);
         }
-        let token = self.tokens.new();
+        let token = self.tokens.next();
         says_now("another token is accepted", &new, &token, Status::NotRevoked);
         asked("a token is revoked", new.revoke(&token).await);
         let promise = "a token that a new process revokes is refused by all";
@@ -235,12 +235,12 @@ impl Check {
 
     async fn one_that_goes_takes_nothing_with_it(&self, goes: Revocations) {
         let promise = "what a process has revoked stays revoked when it goes";
-        let token = self.tokens.new();
+        let token = self.tokens.next();
         says("a process has contact to the log", &goes, &token, Status::NotRevoked).await;
         asked("a token is revoked", goes.revoke(&token).await);
         drop(goes);
         self.all_say(promise, &token, Status::Revoked).await;
-        let next = self.tokens.new();
+        let next = self.tokens.next();
         asked("a token is revoked after a process went", self.nodes[2].revoke(&next).await);
         self.all_say("a token is revoked after a process went", &next, Status::Revoked).await;
     }
