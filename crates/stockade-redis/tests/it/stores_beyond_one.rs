@@ -2,6 +2,7 @@
 //! keep on one engine.
 
 use std::future::Future;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
@@ -92,13 +93,9 @@ async fn stores_of(links: [Redis; 3]) {
     conformance::idempotency_store(idempotency_of(&links[0]), tokio::time::sleep).await;
     conformance::session_store(sessions_of(&links[0]), tokio::time::sleep).await;
 
-    let revocations = links.each_ref().map(Redis::revocations);
-    all_say(&revocations, &token("none"), Status::NotRevoked).await;
-    for (number, node) in revocations.iter().enumerate() {
-        let token = token(&format!("token {number}"));
-        answered("revoke", || node.revoke(&token)).await;
-        all_say(&revocations, &token, Status::Revoked).await;
-    }
+    let made = AtomicUsize::new(0);
+    let revocations = || links[made.fetch_add(1, Ordering::Relaxed) % 3].revocations();
+    conformance::revocation_log(revocations).await;
 
     // Keys of twenty owners, which are on all masters of a cluster.
     for owner in 0..20 {

@@ -4,11 +4,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use stockade_websockets::Audience;
+use stockade_testing::conformance;
+use stockade_websockets::{Audience, Order};
 
 use super::{Client, Process, once, until};
 use crate::engine::{Engine, url};
 use crate::proxy::Proxy;
+use crate::stores::linked;
 
 /// Three processes with a member each, of which the first two broadcast all the time.
 pub(super) struct Talk {
@@ -97,6 +99,22 @@ async fn links_that_are_cut_lose_nothing() {
     engine.admin(&["SCRIPT", "FLUSH"]);
     Talk::pause(150).await;
     assert_eq!(talk.end().await, (0, 0));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_engine_that_is_restarted_loses_nothing_silently() {
+    let Some(engine) = Engine::start() else { return };
+    let (url, engine) = (engine.url(), tokio::sync::Mutex::new(engine));
+    let fault = async || {
+        let mut engine = engine.lock().await;
+        Talk::pause(200).await;
+        engine.kill();
+        Talk::pause(200).await;
+        engine.restart();
+        Talk::pause(500).await;
+    };
+    let make = || linked(&url).rooms();
+    conformance::backplane_under_faults(Order::Local, make, fault).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

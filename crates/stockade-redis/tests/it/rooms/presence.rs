@@ -51,20 +51,13 @@ fn die(url: &str, members: usize) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn members_of_all_processes_are_known() {
+async fn members_that_the_engine_has_lost_are_known_again() {
     let Some(engine) = Engine::start() else { return };
     let [here, there] = [(), ()].map(|()| Process::open(&engine.url()));
-    sees(&here, 0, 0).await;
-    let first = here.join("lobby").await;
+    let _first = here.join("lobby").await;
     let second = there.join("lobby").await;
-    let third = there.join("lobby").await;
-    sees(&here, 3, 0).await;
-    sees(&there, 3, 0).await;
-    let members = here.rooms.members_everywhere("lobby").await.unwrap().members;
-    assert!(members.contains(&first.socket.id()) && members.contains(&third.socket.id()));
-    third.member.leave("lobby");
     sees(&here, 2, 0).await;
-    // The engine loses them, and gets them again.
+    sees(&there, 2, 0).await;
     engine.admin(&["FLUSHALL"]);
     sees(&here, 2, 0).await;
     sees(&there, 2, 0).await;
