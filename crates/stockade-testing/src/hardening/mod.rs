@@ -265,8 +265,8 @@ impl Hardening {
             detours::attack(&mut runner).await;
             bodies::attack(&mut runner).await;
             origins::attack(&mut runner).await;
-            rate_limits::attack(&mut runner).await;
             idempotency_keys::attack(&mut runner).await;
+            rate_limits::attack(&mut runner).await;
             responses::attack(&mut runner).await;
             runner.into_report()
         })
