@@ -2,13 +2,13 @@
 //!
 //! Spec: Authentication; Middleware helpers › `withPermission`.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use serde::{Deserialize, Serialize};
 use stockade::auth::{
-    ApiKey, ApiKeyHash, BasicCredentials, KeyRing, PasswordCost, PasswordError, PasswordHasher,
-    PublishFuture, Revocation, RevocationFeed, RevocationLog, Revocations, SessionId, Stale,
-    TokenVerifier, generate_jwt, verify_password, verify_token,
+    ApiKey, ApiKeyHash, AskFuture, BasicCredentials, KeyRing, PasswordCost, PasswordError,
+    PasswordHasher, PublishFuture, Revocation, RevocationFeed, RevocationKey, RevocationLog,
+    Revocations, SessionId, Stale, TokenVerifier, generate_jwt, verify_password, verify_token,
 };
 use stockade::middleware::{
     SameSite, SessionCookie, hash_password_async, hash_password_with_async, verify_password_async,
@@ -155,6 +155,63 @@ fn a_token_of_which_nobody_can_say_is_503() {
     let map = app.route_map();
     let tells = |index: usize| map.routes[index].answers_by_status().contains_key("503");
     assert!(tells(0) && !tells(2));
+}
+
+#[test]
+fn a_log_that_knows_more_than_the_process_is_asked() {
+    /// Has revoked one token, for which this process has no room.
+    struct Deep(Mutex<Option<RevocationFeed>>, Revocation);
+
+    impl RevocationLog for Deep {
+        fn attach(&self, feed: RevocationFeed) {
+            feed.note_contact();
+            *self.0.lock().unwrap() = Some(feed);
+        }
+
+        fn publish(&self, _: Revocation) -> PublishFuture<'_> {
+            Box::pin(async { Ok(()) })
+        }
+
+        fn can_ask(&self) -> bool {
+            true
+        }
+
+        fn ask<'a>(&'a self, keys: &'a [RevocationKey]) -> AskFuture<'a> {
+            let found = keys.iter().map(|key| Some(self.1).filter(|it| it.key() == *key));
+            let found = found.collect();
+            Box::pin(async { Ok(found) })
+        }
+    }
+
+    // Entries have no names of tokens: that of a revocation in memory is the one.
+    let (revoked, other) = (token(json!({ "jti": "a" })), token(json!({ "jti": "b" })));
+    let capture = Arc::new(Captured::default());
+    let claims = verify_token(&revoked, &secret()).unwrap();
+    block_on(Revocations::shared(capture.clone()).revoke(&claims)).unwrap();
+    let entry = capture.0.lock().unwrap().unwrap();
+    let log = Arc::new(Deep(Mutex::default(), entry));
+    let auth = Auth::secret(secret()).revocations(Revocations::shared(log.clone()));
+    let app = app_of(routes! { "own": { GET: { async || "own", middleware: [with_auth(auth)] } } });
+    let get = |token: &str| format!("GET /own\nauthorization: Bearer {token}");
+    check(&app, &get(&revoked), "200 own");
+    let feed = log.0.lock().unwrap().clone().unwrap();
+    assert!(feed.apply([Revocation::beyond(entry.until())]));
+    check(&app, &get(&revoked), UNAUTHORIZED);
+    check(&app, &get(&other), "200 own");
+    check(&app, "GET /own", UNAUTHORIZED);
+}
+
+/// A log that keeps the last entry.
+#[derive(Default)]
+struct Captured(Mutex<Option<Revocation>>);
+
+impl RevocationLog for Captured {
+    fn attach(&self, _: RevocationFeed) {}
+
+    fn publish(&self, entry: Revocation) -> PublishFuture<'_> {
+        *self.0.lock().unwrap() = Some(entry);
+        Box::pin(async { Ok(()) })
+    }
 }
 
 #[test]

@@ -90,8 +90,8 @@ pub use password::{
 };
 pub use random::{DEFAULT_TOKEN_BYTES, MAX_TOKEN_BYTES, RandomError, generate_token};
 pub use revocations::{
-    PublishFuture, Revocation, RevocationFeed, RevocationLog, RevocationStatus, Revocations,
-    RevokeError, Stale,
+    AskFuture, PublishFuture, Revocation, RevocationFeed, RevocationKey, RevocationLog,
+    RevocationStatus, Revocations, RevokeError, Stale,
 };
 pub use secret::{KeyRing, Secret};
 pub use session::{SessionId, SessionIdError};

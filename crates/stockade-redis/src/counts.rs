@@ -142,7 +142,8 @@ mod tests {
     fn a_key_has_its_kind_in_front() {
         for (key, expected) in [
             ("shop:rate:fixed:1:2:default:a", "rate_limit"),
-            ("shop:revoked", "revocation"),
+            ("shop:{revoked}", "revocation"),
+            ("shop:{revoked}:01ff", "revocation"),
             ("shop:{session}:7", "session"),
             ("shop:rooms:{all}", "room"),
             ("shop:else", "other"),

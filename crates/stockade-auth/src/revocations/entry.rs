@@ -41,7 +41,13 @@ pub(super) enum Kind {
     Subject {
         before: u64,
     },
+    /// No token: a note that the log has more than the processes hold.
+    Beyond,
 }
+
+/// The first bytes of an entry: its kind and its name. Entries with the same key are
+/// one revocation.
+pub type RevocationKey = [u8; 17];
 
 impl<'t> Named<'t> {
     /// A token: by its id, or by the payload that was signed.
@@ -86,6 +92,16 @@ impl<'t> Named<'t> {
     }
 }
 
+impl Kind {
+    fn byte(self) -> u8 {
+        match self {
+            Self::Token => TOKEN,
+            Self::Subject { .. } => SUBJECT,
+            Self::Beyond => BEYOND,
+        }
+    }
+}
+
 impl Name {
     /// Returns the quick hash.
     pub(super) fn quick(self) -> u32 {
@@ -103,6 +119,28 @@ impl Revocation {
         Self { name, kind: Kind::Subject { before }, until }
     }
 
+    /// Makes the note of a log that it has revocations beyond
+    /// [`max_entries`](super::Revocations::max_entries), which end at this time at the
+    /// latest, in seconds since 1970. It is kept and put back as entries are.
+    #[must_use]
+    pub fn beyond(until: u64) -> Self {
+        Self { name: Name([0; 16]), kind: Kind::Beyond, until }
+    }
+
+    /// Returns true if it is such a note.
+    #[must_use]
+    pub fn is_beyond(&self) -> bool {
+        self.kind == Kind::Beyond
+    }
+
+    /// Returns the kind and the name: the first 17 of its bytes.
+    #[must_use]
+    pub fn key(&self) -> RevocationKey {
+        let mut key = [self.kind.byte(); 17];
+        key.iter_mut().skip(1).zip(self.name.0).for_each(|(to, from)| *to = from);
+        key
+    }
+
     pub(super) fn name(&self) -> Name {
         self.name
     }
@@ -118,13 +156,12 @@ impl Revocation {
         self.until
     }
 
-    /// Returns the entry as bytes: 25 for a token, 33 for a subject, of which the first
-    /// is 1 or 2.
+    /// Returns the entry as bytes: 25 for a token and a note, 33 for a subject, of which
+    /// the first is 1, 3 or 2.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(SUBJECT_BYTES);
-        bytes.push(if matches!(self.kind, Kind::Token) { TOKEN } else { SUBJECT });
-        bytes.extend(self.name.0);
+        bytes.extend(self.key());
         bytes.extend(self.until.to_be_bytes());
         if let Kind::Subject { before } = self.kind {
             bytes.extend(before.to_be_bytes());
@@ -140,6 +177,7 @@ impl Revocation {
         let (until, rest) = rest.split_first_chunk()?;
         let kind = match (*kind, rest.len()) {
             (TOKEN, 0) => Kind::Token,
+            (BEYOND, 0) => Kind::Beyond,
             (SUBJECT, _) => Kind::Subject { before: u64::from_be_bytes(rest.try_into().ok()?) },
             _ => return None,
         };
@@ -151,6 +189,7 @@ impl Revocation {
 const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
 const TOKEN: u8 = 1;
 const SUBJECT: u8 = 2;
+const BEYOND: u8 = 3;
 const SUBJECT_BYTES: usize = 33;
 
 #[cfg(test)]
@@ -162,16 +201,19 @@ mod tests {
         let name = Named::id("7").name();
         let token = Revocation::token(name, 1_700_000_000);
         let subject = Revocation::subject(name, u64::MAX, 7);
+        let note = Revocation::beyond(7);
         assert_eq!((token.to_bytes().len(), subject.to_bytes().len()), (25, 33));
-        for entry in [token, subject] {
+        assert!(note.is_beyond() && !token.is_beyond());
+        for entry in [token, subject, note] {
             let bytes = entry.to_bytes();
+            assert_eq!(bytes[..17], entry.key());
             assert_eq!(Revocation::from_bytes(&bytes), Some(entry));
             for length in 0..bytes.len() {
                 assert_eq!(Revocation::from_bytes(&bytes[..length]), None);
             }
             assert_eq!(Revocation::from_bytes(&[&bytes[..], b"x"].concat()), None);
         }
-        assert_eq!(Revocation::from_bytes(&[3; 33]), None);
+        assert_eq!(Revocation::from_bytes(&[4; 33]), None);
     }
 
     #[test]

@@ -15,9 +15,12 @@ pub enum RevokeError {
     /// The token has no `exp`, and would have to be kept for ever. Take
     /// [`revoke_for`](super::Revocations::revoke_for).
     NoExpiry,
-    /// There are [`max_entries`](super::Revocations::max_entries) already. Nothing was
-    /// revoked.
+    /// There are [`max_entries`](super::Revocations::max_entries) already, and no log
+    /// that keeps more. Nothing was revoked.
     Full,
+    /// There are [`max_entries`](super::Revocations::max_entries) already, and the log
+    /// that keeps more cannot be reached. Nothing was revoked.
+    Beyond(Box<dyn Error + Send + Sync>),
     /// It is revoked in this process, and the others will learn it later: their log
     /// cannot be reached.
     Log(Box<dyn Error + Send + Sync>),
@@ -28,6 +31,9 @@ impl fmt::Display for RevokeError {
         match self {
             Self::NoExpiry => f.write_str("a token without `exp` would be kept for ever"),
             Self::Full => f.write_str("there are too many revocations"),
+            Self::Beyond(error) => {
+                write!(f, "there are too many revocations for this process: {error}")
+            }
             Self::Log(error) => write!(f, "revoked in this process alone for now: {error}"),
         }
     }
@@ -36,7 +42,7 @@ impl fmt::Display for RevokeError {
 impl Error for RevokeError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         match self {
-            Self::Log(error) => Some(&**error),
+            Self::Log(error) | Self::Beyond(error) => Some(&**error),
             _ => None,
         }
     }

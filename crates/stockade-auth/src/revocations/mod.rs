@@ -3,8 +3,10 @@
 //! - `table`: everything that is revoked, in memory; the hot path.
 //! - `entry`: one revocation, and its bytes.
 //! - `shared_log`: the way from one process to the others.
+//! - `beyond`: what the log has and no process holds.
 //! - `error`: [`RevokeError`].
 
+mod beyond;
 mod entry;
 mod error;
 mod shared_log;
@@ -17,11 +19,12 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use stockade_errors::__internal::setters;
 
-pub use entry::Revocation;
+pub use entry::{Revocation, RevocationKey};
 pub use error::RevokeError;
-pub use shared_log::{PublishFuture, RevocationFeed, RevocationLog};
+pub use shared_log::{AskFuture, PublishFuture, RevocationFeed, RevocationLog};
 
 use crate::{Claims, Clock};
+use beyond::{FRESH_MILLIS, keys_of};
 use entry::Named;
 use table::Table;
 
@@ -65,6 +68,10 @@ use table::Table;
 /// # }).unwrap();
 /// ```
 ///
+/// Beyond [`max_entries`](Self::max_entries) a log such as that of `Redis::revocations`
+/// keeps what is revoked, and is asked for each token, at most every 5 s: see
+/// [`check_or_ask`](Self::check_or_ask).
+///
 /// `Auth::revocations` of the middleware checks each token by it, and with a shared log,
 /// such as that of `Redis::revocations`, all processes refuse what one has revoked.
 ///
@@ -89,6 +96,9 @@ pub enum RevocationStatus {
     Revoked,
     /// Nobody can say: there has been no contact to the log for too long, or none yet.
     Unknown,
+    /// Memory cannot tell, because there are more revocations than it holds:
+    /// [`check_or_ask`](Revocations::check_or_ask) asks the log.
+    Unasked,
 }
 
 /// The treatment of tokens while there is no contact to the log.
@@ -126,7 +136,8 @@ impl Revocations {
         Self { table, log: Some(log), ..Self::in_memory() }
     }
 
-    /// Sets the largest number of entries; beyond it, [`revoke`](Self::revoke) fails.
+    /// Sets the largest number of entries in memory. Beyond it, [`revoke`](Self::revoke)
+    /// fails in one process, and with a log that can be asked the log keeps more.
     /// Default: 1,000,000. All clones have the same, and all processes should.
     pub fn max_entries(self, max: usize) -> Self {
         self.table.set_max_entries(max);
@@ -177,9 +188,61 @@ impl Revocations {
         self.warn_of_a_long_life(claims);
         if self.table.is_revoked(claims) {
             RevocationStatus::Revoked
+        } else if self.can_ask() && self.table.beyond.is_there(self.table.now()) {
+            match self.answered(claims, &keys_of(claims), FRESH_MILLIS) {
+                Some(true) => RevocationStatus::Revoked,
+                Some(false) => RevocationStatus::NotRevoked,
+                None => RevocationStatus::Unasked,
+            }
         } else {
             RevocationStatus::NotRevoked
         }
+    }
+
+    /// Checks a verified token as [`check`](Self::check) does, and asks the log where
+    /// memory cannot tell. An answer counts for 5 s, and of 100,000 keys at most.
+    ///
+    /// While the log does not answer, an older answer counts that is no older than
+    /// [`Stale::Refuse`] allows, and without one the token is
+    /// [`Unknown`](RevocationStatus::Unknown); with [`Stale::Accept`] it is not revoked.
+    pub async fn check_or_ask(&self, claims: &Claims) -> RevocationStatus {
+        let (status, log) = (self.check(claims), self.log.as_ref());
+        let Some(log) = log.filter(|_| status == RevocationStatus::Unasked) else { return status };
+        let keys = keys_of(claims);
+        let max_age = match log.ask(&keys).await {
+            Ok(found) => {
+                let at = self.table.steady_millis();
+                for (key, found) in keys.iter().zip(found) {
+                    self.table.beyond.keep(*key, found, at);
+                }
+                FRESH_MILLIS
+            }
+            Err(error) => {
+                log::debug!(target: crate::LOG_TARGET, "revocations cannot be asked: {error}");
+                match self.stale {
+                    Stale::Accept => u64::MAX,
+                    Stale::Refuse { after } => u64::try_from(after.as_millis()).unwrap_or(u64::MAX),
+                }
+            }
+        };
+        match self.answered(claims, &keys, max_age) {
+            Some(true) => RevocationStatus::Revoked,
+            Some(false) => RevocationStatus::NotRevoked,
+            None if self.stale == Stale::Accept => RevocationStatus::NotRevoked,
+            None => RevocationStatus::Unknown,
+        }
+    }
+
+    /// Returns true if there is a log that can be asked for what is in no memory.
+    #[must_use]
+    pub fn can_ask(&self) -> bool {
+        self.log.as_ref().is_some_and(|log| log.can_ask())
+    }
+
+    /// Returns what the answers of the log say that are at most this old.
+    fn answered(&self, claims: &Claims, keys: &[RevocationKey], max_age: u64) -> Option<bool> {
+        let (now, at) = (self.table.now(), self.table.steady_millis());
+        self.table.beyond.judge(claims, keys, now, (at, max_age))
     }
 
     /// Revokes one token: by its `jti`, or, without one, by its payload. It is kept
@@ -189,8 +252,9 @@ impl Revocations {
     /// of it.
     ///
     /// # Errors
-    /// [`RevokeError::NoExpiry`] of a token without `exp`; [`RevokeError::Full`];
-    /// [`RevokeError::Log`] if the others cannot be told at once.
+    /// [`RevokeError::NoExpiry`] of a token without `exp`; [`RevokeError::Full`] and
+    /// [`RevokeError::Beyond`] if there are too many; [`RevokeError::Log`] if the others
+    /// cannot be told at once.
     pub async fn revoke(&self, claims: &Claims) -> Result<(), RevokeError> {
         let until = claims.expires_at().ok_or(RevokeError::NoExpiry)?;
         self.add(Revocation::token(Named::token(claims).name(), until.saturating_add(KEPT_SECONDS)))
@@ -238,7 +302,11 @@ impl Revocations {
 
     async fn add(&self, entry: Revocation) -> Result<(), RevokeError> {
         if !self.table.add(entry) {
-            return Err(RevokeError::Full);
+            let log = self.log.as_ref().filter(|log| log.can_ask()).ok_or(RevokeError::Full)?;
+            log.publish_beyond(entry).await?;
+            // It holds here at once, whatever was answered before.
+            self.table.beyond.forget(&entry.key());
+            return Ok(());
         }
         match &self.log {
             Some(log) if entry.until() > self.table.now() => log.publish(entry).await,

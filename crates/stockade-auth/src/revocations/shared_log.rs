@@ -1,10 +1,12 @@
 //! [`RevocationLog`]: the way by which processes tell each other what is revoked.
 
+use std::error::Error;
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::{Arc, Weak};
 
+use super::entry::RevocationKey;
 use super::table::Table;
 use super::{Revocation, RevokeError};
 
@@ -53,6 +55,26 @@ pub trait RevocationLog: Send + Sync {
     /// must not lose it: the log tells it later.
     fn publish(&self, entry: Revocation) -> PublishFuture<'_>;
 
+    /// Returns true if the log keeps revocations that the processes have no room for,
+    /// and can be asked for them. Default: false; then revoking fails beyond
+    /// [`max_entries`](super::Revocations::max_entries).
+    fn can_ask(&self) -> bool {
+        false
+    }
+
+    /// Keeps an entry that this process has no room for, and tells the others that there
+    /// is one, by [`Revocation::beyond`] in their feeds and in its own. Default:
+    /// [`RevokeError::Full`].
+    fn publish_beyond(&self, _entry: Revocation) -> PublishFuture<'_> {
+        Box::pin(async { Err(RevokeError::Full) })
+    }
+
+    /// Returns what was published beyond the bound under each of these keys. Default:
+    /// nothing.
+    fn ask<'a>(&'a self, keys: &'a [RevocationKey]) -> AskFuture<'a> {
+        Box::pin(async { Ok(vec![None; keys.len()]) })
+    }
+
     /// Called when a token was refused because there is no contact, so that a log can
     /// look after its task. Default: nothing.
     fn wake(&self) {}
@@ -60,6 +82,11 @@ pub trait RevocationLog: Send + Sync {
 
 /// The future of [`RevocationLog::publish`].
 pub type PublishFuture<'a> = Pin<Box<dyn Future<Output = Result<(), RevokeError>> + Send + 'a>>;
+
+/// The future of [`RevocationLog::ask`].
+pub type AskFuture<'a> = Pin<Box<dyn Future<Output = Answers> + Send + 'a>>;
+
+type Answers = Result<Vec<Option<Revocation>>, Box<dyn Error + Send + Sync>>;
 
 /// The way from a log to the table of a process. It does not keep the table: once all
 /// its [`Revocations`](super::Revocations) are gone, nothing is kept any more.

@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::Instant;
 
+use super::beyond::Beyond;
 use super::entry::{Kind, Name, Named, Revocation};
 use crate::{Claims, Clock};
 
@@ -26,6 +27,7 @@ pub(super) struct Table {
     /// The time of the last look for expired entries, in seconds since 1970.
     swept: AtomicU64,
     pub(super) has_warned: AtomicBool,
+    pub(super) beyond: Beyond,
 }
 
 impl Table {
@@ -40,6 +42,7 @@ impl Table {
             is_shared,
             swept: AtomicU64::new(0),
             has_warned: AtomicBool::new(false),
+            beyond: Beyond::new(),
         }
     }
 
@@ -68,7 +71,7 @@ impl Table {
 
     /// Returns a time in milliseconds that the clock of the day does not change, unless
     /// a test has given one.
-    fn steady_millis(&self) -> u64 {
+    pub(super) fn steady_millis(&self) -> u64 {
         match self.clock.get().filter(|clock| clock.is_custom()) {
             Some(clock) => clock.now().unwrap_or(u64::MAX).saturating_mul(1_000),
             None => u64::try_from(self.start.elapsed().as_millis()).unwrap_or(u64::MAX),
@@ -106,6 +109,10 @@ impl Table {
         if entry.until() <= now {
             return true;
         }
+        if entry.is_beyond() {
+            self.beyond.note(entry.until());
+            return true;
+        }
         let max = self.max_entries();
         let pause = match self.len() >= max {
             true => Some(FULL_SWEEP_SECONDS),
@@ -118,6 +125,7 @@ impl Table {
         }
         let has_room = self.len() < max;
         match entry.kind() {
+            Kind::Beyond => true,
             Kind::Token => self.tokens.join(entry.name(), Until(entry.until()), has_room),
             Kind::Subject { before } => {
                 self.subjects.join(entry.name(), Before { before, until: entry.until() }, has_room)
@@ -131,6 +139,7 @@ impl Table {
         let mut expired = Vec::new();
         self.tokens.sweep(now, &mut expired);
         self.subjects.sweep(now, &mut expired);
+        self.beyond.sweep(now, &mut expired);
         expired
     }
 
@@ -139,6 +148,7 @@ impl Table {
         let mut entries = Vec::with_capacity(self.len());
         self.tokens.list(&mut entries);
         self.subjects.list(&mut entries);
+        self.beyond.list(&mut entries);
         entries
     }
 }

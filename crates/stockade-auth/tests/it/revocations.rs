@@ -1,15 +1,15 @@
 //! Tokens that are refused before they expire.
 
 use std::future::Future;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Waker};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde_json::{Value, json};
 use stockade_auth::{
-    Claims, Clock, PublishFuture, Revocation, RevocationFeed, RevocationLog,
-    RevocationStatus as Status, Revocations, RevokeError, Stale,
+    AskFuture, Claims, Clock, PublishFuture, Revocation, RevocationFeed, RevocationKey,
+    RevocationLog, RevocationStatus as Status, Revocations, RevokeError, Stale,
 };
 
 use crate::support::{HEADER, NOW, forge, secret, verifier};
@@ -257,6 +257,99 @@ fn what_the_log_does_not_take_is_revoked_here() {
     assert_eq!(error.to_string(), "revoked in this process alone for now: away");
     assert_eq!(stockade_errors::ApiError::from(error).status(), 503);
     assert_eq!(revocations.check(&token), Status::Revoked);
+}
+
+/// A log in memory that keeps more than the processes, and counts how often it is asked.
+#[derive(Default)]
+struct DeepLog {
+    feeds: Mutex<Vec<RevocationFeed>>,
+    beyond: Mutex<Vec<Revocation>>,
+    asked: AtomicU64,
+    is_away: AtomicBool,
+}
+
+impl RevocationLog for DeepLog {
+    fn attach(&self, feed: RevocationFeed) {
+        self.feeds.lock().unwrap().push(feed);
+    }
+
+    fn publish(&self, entry: Revocation) -> PublishFuture<'_> {
+        self.feeds.lock().unwrap().retain(|feed| feed.apply([entry]));
+        Box::pin(async { Ok(()) })
+    }
+
+    fn can_ask(&self) -> bool {
+        true
+    }
+
+    fn publish_beyond(&self, entry: Revocation) -> PublishFuture<'_> {
+        if self.is_away.load(Ordering::Relaxed) {
+            return Box::pin(async { Err(RevokeError::Beyond("away".into())) });
+        }
+        self.beyond.lock().unwrap().push(entry);
+        self.publish(Revocation::beyond(entry.until()))
+    }
+
+    fn ask<'a>(&'a self, keys: &'a [RevocationKey]) -> AskFuture<'a> {
+        self.asked.fetch_add(1, Ordering::Relaxed);
+        let beyond = self.beyond.lock().unwrap().clone();
+        let found = |key: &RevocationKey| beyond.iter().copied().find(|it| it.key() == *key);
+        let found = keys.iter().map(found).collect();
+        let is_away = self.is_away.load(Ordering::Relaxed);
+        Box::pin(async move { if is_away { Err("away".into()) } else { Ok(found) } })
+    }
+}
+
+#[test]
+fn beyond_the_bound_the_log_is_asked() {
+    let (log, hands) = (Arc::new(DeepLog::default()), Hands::default());
+    hands.set(NOW);
+    let node = || Revocations::shared(log.clone()).clock(hands.clock()).max_entries(1);
+    let (here, there) = (node(), node());
+    let contact = || log.feeds.lock().unwrap().iter().for_each(RevocationFeed::note_contact);
+    contact();
+    let token = |id: &str| claims(&json!({ "jti": id, "sub": id, "exp": NOW + 3_600, "iat": NOW }));
+    now(here.revoke(&token("a"))).unwrap();
+    assert_eq!(now(there.check_or_ask(&token("b"))), Status::NotRevoked);
+    assert_eq!(log.asked.load(Ordering::Relaxed), 0);
+
+    now(here.revoke(&token("b"))).unwrap();
+    assert_eq!([here.check(&token("b")), there.check(&token("b"))], [Status::Unasked; 2]);
+    for _ in 0..3 {
+        assert_eq!(now(there.check_or_ask(&token("b"))), Status::Revoked);
+        assert_eq!(now(there.check_or_ask(&token("c"))), Status::NotRevoked);
+        assert_eq!(now(there.check_or_ask(&token("a"))), Status::Revoked);
+    }
+    // Once for each token that is not in memory.
+    assert_eq!(log.asked.load(Ordering::Relaxed), 2);
+    // Where it is revoked, it is at once; elsewhere after 5 s.
+    assert_eq!(now(here.check_or_ask(&token("c"))), Status::NotRevoked);
+    now(here.revoke_before("c", at(NOW as f64 + 1.0))).unwrap();
+    assert_eq!(now(here.check_or_ask(&token("c"))), Status::Revoked);
+    assert_eq!(now(there.check_or_ask(&token("c"))), Status::NotRevoked);
+    hands.set(NOW + 6);
+    assert_eq!(now(there.check_or_ask(&token("c"))), Status::Revoked);
+
+    // Without the log: what it has said up to 30 s ago, or nobody can say.
+    assert_eq!(now(there.check_or_ask(&token("d"))), Status::NotRevoked);
+    log.is_away.store(true, Ordering::Relaxed);
+    assert!(matches!(now(there.revoke(&token("d"))), Err(RevokeError::Beyond(_))));
+    let accepting = there.clone().stale(Stale::Accept);
+    for (later, expected) in [(6 + 30, Status::NotRevoked), (6 + 31, Status::Unknown)] {
+        hands.set(NOW + later);
+        contact();
+        assert_eq!(now(there.check_or_ask(&token("d"))), expected, "{later}");
+    }
+    assert_eq!(now(there.check_or_ask(&token("b"))), Status::Revoked);
+    assert_eq!(now(there.check_or_ask(&token("e"))), Status::Unknown);
+    assert_eq!(now(accepting.check_or_ask(&token("e"))), Status::NotRevoked);
+
+    // Once all of it has expired, nobody is asked.
+    hands.set(NOW + 32 * 86_400);
+    contact();
+    assert_eq!(there.check(&token("e")), Status::NotRevoked);
+    let expired = log.feeds.lock().unwrap()[1].sweep().unwrap();
+    assert_eq!(expired.iter().filter(|entry| entry.is_beyond()).count(), 2);
 }
 
 #[test]

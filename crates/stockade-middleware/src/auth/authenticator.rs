@@ -144,6 +144,8 @@ impl AuthOutcome {
                 self.refused = Some(failed);
                 return true;
             }
+            // Whoever has such revocations waits for their log, so this does not come.
+            Found::Unasked(_) => return self.record(index, method, Found::unknown_token(), req),
             Found::Invalid => self.invalid.add(index),
             Found::User(user) => {
                 req.set_user(Some(user));

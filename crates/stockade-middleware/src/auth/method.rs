@@ -4,7 +4,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use serde_json::Value;
-use stockade_auth::{RevocationStatus, Revocations, Stale};
+use stockade_auth::__internal::into_parts;
+use stockade_auth::{Claims, RevocationStatus, Revocations, Stale};
 use stockade_core::description::{Answer, SecurityScheme, UserMethod};
 use stockade_core::{BoxFuture, Request, Response, RouteDoc};
 use stockade_errors::ApiError;
@@ -27,9 +28,33 @@ pub(super) enum Found {
     User(Value),
     /// A user as JSON, and as a value if it was parsed before.
     Json(String, Option<Value>),
+    /// A valid token, of which only the log of revocations can say if it is revoked.
+    Unasked(Box<Claims>),
 }
 
 impl Found {
+    /// Makes the finding of a token with this status.
+    pub(super) fn of_token(claims: Claims, status: RevocationStatus) -> Self {
+        match status {
+            RevocationStatus::NotRevoked => {
+                let (json, value) = into_parts(claims);
+                Self::Json(json, value)
+            }
+            RevocationStatus::Revoked => Self::Invalid,
+            RevocationStatus::Unasked => Self::Unasked(Box::new(claims)),
+            // A status that is not known is no reason to accept it.
+            _ => Self::unknown_token(),
+        }
+    }
+
+    /// Makes the finding of a token of which nobody can say if it is revoked.
+    #[cold]
+    pub(super) fn unknown_token() -> Self {
+        let message = "nobody can say if the token is revoked";
+        let error = ApiError::new(503, message).with_header("Retry-After", "1");
+        Self::Failed(Err(error))
+    }
+
     /// Makes the finding of a function that finds the user; `none` if it has found
     /// none.
     pub(super) fn of(user: Result<Option<Value>, Failed>, none: Self) -> Self {
@@ -37,20 +62,6 @@ impl Found {
             Ok(Some(user)) => Self::User(user),
             Ok(None) => none,
             Err(failed) => Self::Failed(failed),
-        }
-    }
-}
-
-/// Returns the finding of a valid token that must not be accepted.
-pub(super) fn refusal_of(status: RevocationStatus) -> Option<Found> {
-    match status {
-        RevocationStatus::NotRevoked => None,
-        RevocationStatus::Revoked => Some(Found::Invalid),
-        // A status that is not known is no reason to accept it.
-        _ => {
-            let message = "nobody can say if the token is revoked";
-            let error = ApiError::new(503, message).with_header("Retry-After", "1");
-            Some(Found::Failed(Err(error)))
         }
     }
 }
@@ -160,11 +171,29 @@ impl AuthMethod {
         if let Find::Async(find) = &self.find {
             return find(req, self.challenge.scheme()).await;
         }
-        self.find_sync(req).unwrap_or(Found::Nothing)
+        let found = self.find_sync(req).unwrap_or(Found::Nothing);
+        if let Found::Unasked(claims) = found {
+            let Some(revocations) = self.asked() else { return Found::unknown_token() };
+            let status = revocations.check_or_ask(&claims).await;
+            return match Found::of_token(*claims, status) {
+                Found::Unasked(_) => Found::unknown_token(),
+                found => found,
+            };
+        }
+        found
     }
 
+    /// Returns the revocations whose log can be asked.
+    fn asked(&self) -> Option<&Revocations> {
+        match &self.find {
+            Find::Token(finder) => finder.revocations.as_ref().filter(|it| it.can_ask()),
+            Find::Sync(_) | Find::Async(_) => None,
+        }
+    }
+
+    /// Returns true if it may have to wait.
     pub(super) fn is_async(&self) -> bool {
-        matches!(self.find, Find::Async(_))
+        matches!(self.find, Find::Async(_)) || self.asked().is_some()
     }
 }
 

@@ -8,7 +8,7 @@ use stockade_auth::{Revocation, RevocationFeed};
 use tokio::time::sleep;
 
 use super::cursor::{Cursor, Place};
-use super::{CHUNK, Followed, PAGE, Shared};
+use super::{CHUNK, Followed, PAGE, Room, Shared};
 use crate::error::LinkError;
 
 /// Follows the log until nobody needs the revocations any more.
@@ -114,16 +114,15 @@ impl Follower {
                 "the engine lacks {count} revocations of this process, which puts them back",
             );
         }
-        let mut left = 0;
-        for entries in missing.chunks(CHUNK) {
-            left += log.add(entries).await?;
-        }
-        if left > 0 {
+        if missing.iter().any(Revocation::is_beyond) {
             log::error!(
                 target: "stockade",
-                "the log of revocations has no room for {left} of this process; \
-                 raise Revocations::max_entries",
+                "the engine has lost the revocations beyond Revocations::max_entries, which no \
+                 process knows: their tokens are valid again",
             );
+        }
+        for entries in missing.chunks(CHUNK) {
+            log.add(entries, Room::OfLog).await?;
         }
         Ok(())
     }

@@ -198,12 +198,12 @@ async fn what_has_expired_leaves_the_engine() {
     let long = claims(&json!({ "jti": "long", "sub": "ada" }));
     node.revoke_for(&long, Duration::from_secs(86_400)).await.unwrap();
     // Twenty-one, and the counter.
-    assert_eq!(engine.admin(&["ZCARD", "shop:revoked"]), ":22");
+    assert_eq!(engine.admin(&["ZCARD", "shop:{revoked}"]), ":22");
     let kept = |text: String| text.trim_start_matches(':').parse::<u64>().unwrap();
-    assert!(kept(engine.admin(&["PTTL", "shop:revoked"])) > 86_000_000);
+    assert!(kept(engine.admin(&["PTTL", "shop:{revoked}"])) > 86_000_000);
     hands.store(real + 3_600 + 601, Ordering::Relaxed);
     let begin = Instant::now();
-    while engine.admin(&["ZCARD", "shop:revoked"]) != ":2" {
+    while engine.admin(&["ZCARD", "shop:{revoked}"]) != ":2" {
         assert!(begin.elapsed() < Duration::from_secs(60));
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
@@ -212,15 +212,86 @@ async fn what_has_expired_leaves_the_engine() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_log_that_is_full_says_so() {
-    let Some(engine) = Engine::start() else { return };
-    let nodes = [open(&engine).max_entries(3), open(&engine).max_entries(2)];
-    for number in 0..3 {
-        nodes[0].revoke(&token(&format!("token {number}"))).await.unwrap();
+async fn beyond_the_bound_the_engine_is_asked() {
+    let Some(mut engine) = Engine::start() else { return };
+    let real = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap().as_secs();
+    let hands = Arc::new(AtomicU64::new(real));
+    let node = || {
+        let clock = Arc::clone(&hands);
+        open(&engine).max_entries(3).clock(Clock::new(move || clock.load(Ordering::Relaxed)))
+    };
+    let nodes = [node(), node(), node()];
+    for node in &nodes {
+        wait_for(node, &token("none"), Status::NotRevoked).await;
     }
-    assert!(matches!(nodes[0].revoke(&token("more")).await, Err(RevokeError::Full)));
-    let error = nodes[1].revoke(&token("other")).await.unwrap_err();
-    assert!(!error.to_string().is_empty());
+    let good = claims(&json!({ "jti": "good", "sub": "bob" }));
+    let kept = ["a", "b", "c"].map(token);
+    for token in &kept {
+        nodes[0].revoke(token).await.unwrap();
+        wait_for(&nodes[1], token, Status::Revoked).await;
+        wait_for(&nodes[2], token, Status::Revoked).await;
+    }
+    // As long as there is room, nobody is asked.
+    assert_eq!(nodes[1].check(&good), Status::NotRevoked);
+    let more: Vec<Claims> =
+        (0..20).map(|id| claims(&json!({ "jti": id.to_string(), "sub": "eve" }))).collect();
+    for token in &more {
+        nodes[0].revoke(token).await.unwrap();
+        assert_eq!(nodes[0].check_or_ask(token).await, Status::Revoked);
+    }
+    let of_ada = claims(&json!({ "jti": "d", "sub": "ada" }));
+    let later = SystemTime::UNIX_EPOCH + Duration::from_secs(real + 60);
+    nodes[1].revoke_before("ada", later).await.unwrap();
+    // An earlier time takes nothing back.
+    nodes[2].revoke_before("ada", SystemTime::UNIX_EPOCH).await.unwrap();
+    let new = node();
+    wait_for(&new, &kept[0], Status::Revoked).await;
+    for node in nodes.iter().chain([&new]) {
+        wait_for(node, &good, Status::Unasked).await;
+        assert_eq!(node.check_or_ask(&good).await, Status::NotRevoked);
+        for token in more.iter().chain(&kept).chain([&of_ada]) {
+            assert_eq!(node.check_or_ask(token).await, Status::Revoked, "{node:?}");
+        }
+        assert_eq!(node.count(), 3);
+    }
+    // An answer counts for 5 s.
+    hands.store(real + 5, Ordering::Relaxed);
+    assert_eq!(nodes[1].check(&good), Status::NotRevoked);
+    hands.store(real + 6, Ordering::Relaxed);
+    assert_eq!(nodes[1].check(&good), Status::Unasked);
+
+    engine.kill();
+    let one_more = token("one more");
+    let begin = Instant::now();
+    while !matches!(nodes[0].revoke(&one_more).await, Err(RevokeError::Beyond(_))) {
+        assert!(begin.elapsed() < Duration::from_secs(60));
+    }
+    // What was asked before counts for 30 s, a revocation for ever, and of others nobody
+    // can say.
+    hands.store(real + 20, Ordering::Relaxed);
+    assert_eq!(nodes[1].check_or_ask(&good).await, Status::NotRevoked);
+    assert_eq!(nodes[1].check_or_ask(&more[7]).await, Status::Revoked);
+    let new = claims(&json!({ "jti": "new", "sub": "new" }));
+    assert_eq!(nodes[1].check_or_ask(&new).await, Status::Unknown);
+    let accepting = nodes[1].clone().stale(stockade_auth::Stale::Accept);
+    assert_eq!(accepting.check_or_ask(&new).await, Status::NotRevoked);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_beyond_the_bound_expires() {
+    let Some(engine) = Engine::start() else { return };
+    let node = open(&engine).max_entries(1);
+    wait_for(&node, &token("none"), Status::NotRevoked).await;
+    node.revoke(&token("a")).await.unwrap();
+    node.revoke(&token("b")).await.unwrap();
+    let keys = engine.list(&["KEYS", "shop:{revoked}:*"]);
+    assert_eq!(keys.len(), 1);
+    let life = engine.admin(&["PTTL", &keys[0]]);
+    let life: u64 = life.trim_start_matches(':').parse().unwrap();
+    // An hour, and ten minutes for clocks that differ, and one more.
+    assert!((4_200_000..=4_261_000).contains(&life), "{life}");
+    // The one entry, the note, and the counter.
+    assert_eq!(engine.admin(&["ZCARD", "shop:{revoked}"]), ":3");
 }
 
 #[test]

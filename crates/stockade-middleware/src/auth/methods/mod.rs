@@ -8,9 +8,10 @@ use std::sync::Arc;
 
 use http::HeaderName;
 use serde::Serialize;
-use stockade_auth::__internal::{into_parts, leeway_seconds};
+use stockade_auth::__internal::leeway_seconds;
 use stockade_auth::{
-    ApiKeyHash, BasicCredentials, Revocations, SessionId, TokenKeys, TokenVerifier,
+    ApiKeyHash, BasicCredentials, RevocationStatus, Revocations, SessionId, TokenKeys,
+    TokenVerifier,
 };
 use stockade_core::description::SecurityScheme;
 use stockade_core::reply::Failure;
@@ -18,7 +19,7 @@ use stockade_core::{Request, Shape};
 
 use super::challenge::{Challenge, Scheme};
 use super::credentials::{authorization, only, refused, token};
-use super::method::{AuthMethod, Find, Found, TokenFinder, refusal_of};
+use super::method::{AuthMethod, Find, Found, TokenFinder};
 use super::verify::{describe_failure, find_with};
 use super::{CredentialReader, Lookup, LookupArguments, SessionCookie, Verify};
 use crate::CrossOriginProtection;
@@ -69,13 +70,8 @@ impl Auth {
             };
             match verifier.verify(text, &keys) {
                 Ok(claims) => {
-                    if let Some(revocations) = revocations
-                        && let Some(refusal) = refusal_of(revocations.check(&claims))
-                    {
-                        return refusal;
-                    }
-                    let (json, value) = into_parts(claims);
-                    Found::Json(json, value)
+                    let status = revocations.map(|revocations| revocations.check(&claims));
+                    Found::of_token(claims, status.unwrap_or(RevocationStatus::NotRevoked))
                 }
                 Err(error) => refused(value, scheme, &error),
             }

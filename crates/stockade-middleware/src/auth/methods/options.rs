@@ -18,7 +18,9 @@ impl Auth {
     ///
     /// While nobody can say if a token is revoked, because the processes have lost each
     /// other, requests with a token are answered 503, as [`Stale`] says. Requests
-    /// without one do not notice.
+    /// without one do not notice. A log that can be asked, such as that of
+    /// `Redis::revocations`, is asked for each token once there are more revocations
+    /// than a process holds.
     ///
     /// Without such a method it is a mistake when the router is built, and so is a
     /// verifier with a leeway above ten minutes, because what is revoked is forgotten

@@ -1,0 +1,178 @@
+//! [`Beyond`]: revocations that no process holds, because there are more than
+//! `Revocations::max_entries`. The log has them, and is asked for each token.
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use super::entry::{Kind, Named, Revocation, RevocationKey};
+use crate::Claims;
+
+/// The notes that there are such revocations, and the last answers of the log.
+pub(super) struct Beyond {
+    /// The latest end of such a revocation, in seconds since 1970; 0 for none.
+    until: AtomicU64,
+    /// The ends that the notes in the log have.
+    notes: Mutex<BTreeSet<u64>>,
+    answers: Mutex<HashMap<RevocationKey, Answer>>,
+}
+
+/// The answer of the log for one key.
+struct Answer {
+    at_millis: u64,
+    found: Option<Revocation>,
+}
+
+impl Beyond {
+    pub(super) fn new() -> Self {
+        Self {
+            until: AtomicU64::new(0),
+            notes: Mutex::new(BTreeSet::new()),
+            answers: Mutex::new(HashMap::new()),
+        }
+    }
+
+    /// Notes that the log has such revocations until this time.
+    pub(super) fn note(&self, until: u64) {
+        lock(&self.notes).insert(until);
+        if self.until.fetch_max(until, Ordering::AcqRel) == 0 {
+            log::warn!(
+                target: crate::LOG_TARGET,
+                "there are more revocations than Revocations::max_entries: their log is asked for \
+                 each token now, which is a round trip every few seconds for each of them",
+            );
+        }
+    }
+
+    /// Returns true if the log has to be asked for a token.
+    pub(super) fn is_there(&self, now: u64) -> bool {
+        now < self.until.load(Ordering::Acquire)
+    }
+
+    /// Removes the notes that have expired.
+    pub(super) fn sweep(&self, now: u64, expired: &mut Vec<Revocation>) {
+        let mut notes = lock(&self.notes);
+        let kept = notes.split_off(&now.saturating_add(1));
+        expired.extend(notes.iter().copied().map(Revocation::beyond));
+        *notes = kept;
+        if notes.is_empty() && self.until.load(Ordering::Acquire) <= now {
+            lock(&self.answers).clear();
+        }
+    }
+
+    pub(super) fn list(&self, entries: &mut Vec<Revocation>) {
+        entries.extend(lock(&self.notes).iter().copied().map(Revocation::beyond));
+    }
+
+    /// Keeps the answer of the log for a key.
+    pub(super) fn keep(&self, key: RevocationKey, found: Option<Revocation>, at_millis: u64) {
+        let mut answers = lock(&self.answers);
+        if answers.len() >= MAX_ANSWERS && !answers.contains_key(&key) {
+            answers.retain(|_, answer| is_younger(answer, at_millis, FRESH_MILLIS));
+            if answers.len() >= MAX_ANSWERS {
+                answers.clear();
+            }
+        }
+        answers.insert(key, Answer { at_millis, found });
+    }
+
+    /// Forgets the answer for a key.
+    pub(super) fn forget(&self, key: &RevocationKey) {
+        lock(&self.answers).remove(key);
+    }
+
+    /// Returns true or false if the answers that are at most this old say that a token
+    /// is revoked or not, and `None` if they do not. A revocation is never taken back,
+    /// so that it may be older.
+    pub(super) fn judge(
+        &self,
+        claims: &Claims,
+        keys: &[RevocationKey],
+        now: u64,
+        (at_millis, max_age): (u64, u64),
+    ) -> Option<bool> {
+        let answers = lock(&self.answers);
+        let mut is_known = true;
+        for key in keys {
+            let answer = answers.get(key);
+            let found = answer.and_then(|answer| answer.found);
+            if found.is_some_and(|entry| entry.revokes(claims, now)) {
+                return Some(true);
+            }
+            is_known &= answer.is_some_and(|answer| is_younger(answer, at_millis, max_age));
+        }
+        is_known.then_some(false)
+    }
+}
+
+/// Returns the keys under which a token may be revoked.
+pub(super) fn keys_of(claims: &Claims) -> Vec<RevocationKey> {
+    let token = Revocation::token(Named::token(claims).name(), 0).key();
+    let subject = claims.marked_subject().map(|subject| Named::subject(subject).name());
+    let subject = subject.map(|name| Revocation::subject(name, 0, 0).key());
+    std::iter::once(token).chain(subject).collect()
+}
+
+impl Revocation {
+    /// Returns true if the token is revoked by this entry, which is one of its own.
+    fn revokes(&self, claims: &Claims, now: u64) -> bool {
+        let is_meant = match self.kind() {
+            Kind::Token => true,
+            Kind::Subject { before } => claims.issued_at().is_none_or(|issued| issued < before),
+            Kind::Beyond => false,
+        };
+        is_meant && now < self.until()
+    }
+}
+
+fn is_younger(answer: &Answer, at_millis: u64, max_age: u64) -> bool {
+    at_millis.saturating_sub(answer.at_millis) <= max_age
+}
+
+/// Takes over a lock from a thread that panicked: a map and a set are whole at any time.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The age up to which an answer of the log counts, in milliseconds.
+pub(super) const FRESH_MILLIS: u64 = 5_000;
+/// The largest number of answers that are kept, in about 10 MB.
+const MAX_ANSWERS: usize = 100_000;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn answers_are_bounded() {
+        let beyond = Beyond::new();
+        let key = |number: u64| {
+            let mut key = [0; 17];
+            key[..8].copy_from_slice(&number.to_be_bytes());
+            key
+        };
+        for number in 0..MAX_ANSWERS as u64 {
+            beyond.keep(key(number), None, u64::from(number >= 10) * 10_000);
+        }
+        assert_eq!(lock(&beyond.answers).len(), MAX_ANSWERS);
+        // The ten that are old go first, and then all of them.
+        beyond.keep(key(u64::MAX), None, 10_000);
+        assert_eq!(lock(&beyond.answers).len(), MAX_ANSWERS - 9);
+        for number in 0..11 {
+            beyond.keep(key(u64::MAX - 1 - number), None, 10_000);
+        }
+        assert!(lock(&beyond.answers).len() < 11);
+    }
+
+    #[test]
+    fn notes_expire() {
+        let (beyond, mut expired) = (Beyond::new(), Vec::new());
+        beyond.note(20);
+        beyond.note(10);
+        assert!(beyond.is_there(19) && !beyond.is_there(20));
+        beyond.sweep(10, &mut expired);
+        assert_eq!(expired, [Revocation::beyond(10)]);
+        beyond.list(&mut expired);
+        assert_eq!(expired, [Revocation::beyond(10), Revocation::beyond(20)]);
+    }
+}
