@@ -15,6 +15,7 @@ mod engine;
 mod faults;
 mod idempotency;
 mod link;
+mod logged;
 mod long;
 mod models;
 mod proxy;
