@@ -1,6 +1,7 @@
 //! Sessions end to end: a visitor with a basket logs in, and out.
 
 mod basket;
+mod cached;
 mod hostile;
 mod outages;
 mod times;

@@ -38,7 +38,7 @@ impl<T: Serialize + DeserializeOwned> Sessions<T> {
     /// # Errors
     /// 503 if the store cannot be asked.
     pub async fn load(&self, id: &SessionId) -> Result<Option<Session<T>>, ApiError> {
-        let Some(stored) = self.used(&SessionKey::of(id)).await? else { return Ok(None) };
+        let Some(stored) = self.read(&SessionKey::of(id)).await? else { return Ok(None) };
         let data = self.decoded(&stored.data);
         Ok(data.map(|data| Session::new(*id, stored.subject, data)))
     }
@@ -60,6 +60,7 @@ impl<T: Serialize + DeserializeOwned> Sessions<T> {
         mut change: impl FnMut(&mut T) -> R,
     ) -> Result<R, ApiError> {
         let key = SessionKey::of(id);
+        let _changing = self.changing(&key);
         for repeat in 0..=REPEATS {
             pause(repeat).await;
             let stored = self.used(&key).await?.ok_or_else(|| self.ended())?;
@@ -93,6 +94,7 @@ impl<T: Serialize + DeserializeOwned> Sessions<T> {
         mut change: impl FnMut(&mut T),
     ) -> Result<SetSession, ApiError> {
         let key = SessionKey::of(id);
+        let _changing = self.changing(&key);
         for repeat in 0..=REPEATS {
             pause(repeat).await;
             let stored = self.used(&key).await?.ok_or_else(|| self.ended())?;

@@ -9,8 +9,10 @@
 //   read and write data; `user`: the user of a session.
 // - `session`: `Session`, the one of a request.
 // - `set_session`: `SetSession`, the part of a reply with the cookie.
+// - `cache`: what a process has read a moment ago, if it may keep it.
 // - `store`, `memory`: the trait of a store, and the one in memory.
 
+mod cache;
 mod changes;
 mod memory;
 mod session;

@@ -3,18 +3,19 @@
 use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use stockade_auth::SessionId;
 use stockade_core::__internal::Overloaded;
-use stockade_core::BoxFuture;
+use stockade_core::{BoxFuture, Clock};
 use stockade_errors::__internal::setters;
 use stockade_errors::ApiError;
 use stockade_validation::__internal::LogRate;
 use tokio::time::timeout;
 
 use super::SetSession;
+use super::cache::{Changing, SessionCache};
 use super::store::{
     NewSession, ReplacedSession, SessionKey, SessionStore, SessionStoreError, StoredSession,
     SubjectKey,
@@ -35,7 +36,8 @@ use crate::auth::SessionCookie;
 /// A session ends after [`idle`](Self::idle) without a request and after
 /// [`lifetime`](Self::lifetime) in any case. Its id is random, and signed in the
 /// [cookie](SessionCookie); the store has its SHA-256 alone. Its end holds at once in
-/// all processes, because each request asks the store, and nothing brings it back.
+/// all processes, because each request asks the store, unless
+/// [`cached`](Self::cached) says otherwise, and nothing brings it back.
 ///
 /// A store that cannot be asked is a 503, and never a request without a user. A store
 /// has 1 s for its answer.
@@ -115,6 +117,7 @@ pub struct Sessions<T> {
     pub(super) max_bytes: usize,
     outages: Arc<LogRate>,
     pub(super) unreadable: Arc<LogRate>,
+    cache: Option<Arc<SessionCache>>,
     data: PhantomData<fn() -> T>,
 }
 
@@ -132,6 +135,7 @@ impl<T> Sessions<T> {
             max_bytes: 16_384,
             outages: Arc::default(),
             unreadable: Arc::default(),
+            cache: None,
             data: PhantomData,
         }
     }
@@ -151,6 +155,50 @@ impl<T> Sessions<T> {
         max_bytes: usize;
     }
 
+    /// Lets a process read a session for so long from its memory, without asking the
+    /// store again. Default: not at all; more than 1 s counts as 1 s.
+    ///
+    /// A change, a new id and a log-out hold at once in the process that makes them, and
+    /// in the others after this time at the latest. A [`change`](Self::change) always
+    /// asks the store, and loses nothing. At most 10,000 sessions with 16 MiB of data are
+    /// kept, and while the store is down they are found for so long too.
+    ///
+    /// It is for pages that send many requests at once, and a store that is far away.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// use stockade::auth::{KeyRing, Secret};
+    /// use stockade::middleware::SessionCookie;
+    /// use stockade::middleware::sessions::{MemorySessionStore, Sessions};
+    ///
+    /// let keys = KeyRing::new(Secret::new("a secret of thirty-two bytes or more")?);
+    /// let sessions = Sessions::<()>::new(MemorySessionStore::new(), SessionCookie::new(keys))
+    ///     .cached(Duration::from_secs(1));
+    /// # drop(sessions);
+    /// # Ok::<(), stockade::ConfigError>(())
+    /// ```
+    #[must_use]
+    pub fn cached(self, time: Duration) -> Self {
+        self.cached_by(time, Clock::default())
+    }
+
+    /// Does the same as [`cached`](Self::cached) by another clock, for tests that do not
+    /// wait. The time must not go back.
+    #[must_use]
+    pub fn cached_with_clock(
+        self,
+        time: Duration,
+        clock: impl Fn() -> Instant + Send + Sync + 'static,
+    ) -> Self {
+        self.cached_by(time, Clock::new(clock))
+    }
+
+    fn cached_by(mut self, time: Duration, clock: Clock) -> Self {
+        self.cache = (!time.is_zero()).then(|| Arc::new(SessionCache::new(time, clock)));
+        self
+    }
+
     /// Returns the cookie.
     #[must_use]
     pub fn cookie(&self) -> &SessionCookie {
@@ -163,7 +211,9 @@ impl<T> Sessions<T> {
     /// # Errors
     /// 503 if the store cannot be asked: the session may go on.
     pub async fn end(&self, id: &SessionId) -> Result<SetSession, ApiError> {
-        self.asked(self.store.destroy(&SessionKey::of(id))).await?;
+        let key = SessionKey::of(id);
+        let _changing = self.changing(&key);
+        self.asked(self.store.destroy(&key)).await?;
         Ok(SetSession::new(self.cookie.clear(), None))
     }
 
@@ -173,7 +223,17 @@ impl<T> Sessions<T> {
     /// # Errors
     /// 503 if the store cannot be asked: the sessions may go on.
     pub async fn end_all(&self, subject: &str) -> Result<u64, ApiError> {
-        self.asked(self.store.destroy_all(&SubjectKey::of(subject))).await
+        let ended = self.asked(self.store.destroy_all(&SubjectKey::of(subject))).await;
+        // The store alone knows which ones these were.
+        if let Some(cache) = &self.cache {
+            cache.forget_all();
+        }
+        ended
+    }
+
+    /// Lets the process forget a session once the value is dropped.
+    pub(super) fn changing<'k>(&'k self, key: &'k SessionKey) -> Option<Changing<'k>> {
+        self.cache.as_ref().map(|cache| cache.changing(key))
     }
 
     /// Asks the store, within the time that a store has.
@@ -214,6 +274,21 @@ impl<T> Sessions<T> {
         Ok(NewSession { subject, data, idle, lifetime, replaces })
     }
 
+    /// Returns a session as it was a moment ago, if it may be kept so long, or as the
+    /// store has it.
+    pub(super) async fn read(&self, key: &SessionKey) -> Result<Option<StoredSession>, ApiError> {
+        let Some(cache) = &self.cache else { return self.used(key).await };
+        if let Some(stored) = cache.get(key) {
+            return Ok(Some(stored));
+        }
+        let begun = cache.now();
+        let stored = self.used(key).await?;
+        if let Some(stored) = &stored {
+            cache.keep(key, stored, begun);
+        }
+        Ok(stored)
+    }
+
     /// Returns a session as the store has it, and notes that it is used.
     pub(super) async fn used(&self, key: &SessionKey) -> Result<Option<StoredSession>, ApiError> {
         let Some(stored) = self.asked(self.store.load(key)).await? else { return Ok(None) };
@@ -238,6 +313,7 @@ impl<T> Clone for Sessions<T> {
             max_bytes: self.max_bytes,
             outages: Arc::clone(&self.outages),
             unreadable: Arc::clone(&self.unreadable),
+            cache: self.cache.clone(),
             data: PhantomData,
         }
     }

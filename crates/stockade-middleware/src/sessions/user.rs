@@ -39,7 +39,7 @@ impl<T: Serialize + DeserializeOwned + 'static> Sessions<T> {
         move |id| {
             let sessions = Arc::clone(&sessions);
             Box::pin(async move {
-                let stored = sessions.used(&SessionKey::of(&id)).await?;
+                let stored = sessions.read(&SessionKey::of(&id)).await?;
                 Ok(stored.and_then(|stored| sessions.user_of(stored)))
             })
         }

@@ -1,0 +1,250 @@
+//! [`SessionCache`]: sessions that a process has read a moment ago.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use stockade_core::Clock;
+
+use super::store::{SessionKey, StoredSession};
+
+/// The sessions that were read in the last moment, with bounds. What this process has
+/// changed or ended is not in it any more.
+pub(super) struct SessionCache {
+    time: Duration,
+    clock: Clock,
+    table: Mutex<Table>,
+}
+
+#[derive(Default)]
+struct Table {
+    read: HashMap<SessionKey, Read>,
+    /// The bytes of all data and subjects.
+    bytes: usize,
+    /// The sessions that were changed a moment ago: a reading that had begun before is
+    /// not kept.
+    changed: HashMap<SessionKey, Instant>,
+    /// The same for all of them.
+    all_changed: Option<Instant>,
+    swept: Option<Instant>,
+}
+
+/// A session as it was read.
+struct Read {
+    session: StoredSession,
+    /// The beginning of the reading.
+    at: Instant,
+}
+
+impl SessionCache {
+    pub(super) fn new(time: Duration, clock: Clock) -> Self {
+        Self { time: time.min(LONGEST), clock, table: Mutex::default() }
+    }
+
+    /// Returns the time that a reading begins at.
+    pub(super) fn now(&self) -> Instant {
+        self.clock.now()
+    }
+
+    /// Returns a session that was read a moment ago, and has not ended since.
+    pub(super) fn get(&self, key: &SessionKey) -> Option<StoredSession> {
+        let now = self.now();
+        let table = self.table();
+        let Read { session, at } = table.read.get(key)?;
+        let age = now.saturating_duration_since(*at);
+        let (idle_left, lifetime_left) =
+            (session.idle_left.checked_sub(age)?, session.lifetime_left.checked_sub(age)?);
+        let holds = age < self.time && !idle_left.is_zero() && !lifetime_left.is_zero();
+        holds.then(|| StoredSession { idle_left, lifetime_left, ..session.clone() })
+    }
+
+    /// Keeps a session whose reading began at this time, unless it was changed since.
+    pub(super) fn keep(&self, key: &SessionKey, session: &StoredSession, begun: Instant) {
+        let now = self.now();
+        let table = &mut *self.table();
+        let changed = [table.changed.get(key).copied(), table.all_changed];
+        if changed.into_iter().flatten().any(|changed| begun <= changed) {
+            return;
+        }
+        table.forget(key);
+        let bytes = size_of(session);
+        let is_full =
+            |table: &Table| table.read.len() >= MAX_SESSIONS || table.bytes + bytes > MAX_BYTES;
+        if is_full(table) {
+            table.sweep(now, self.time);
+            if is_full(table) {
+                return;
+            }
+        }
+        table.bytes += bytes;
+        table.read.insert(*key, Read { session: session.clone(), at: begun });
+    }
+
+    /// Forgets a session once this is dropped, which is when a write has its answer, or
+    /// nobody waits for it any more.
+    pub(super) fn changing<'c>(&'c self, key: &'c SessionKey) -> Changing<'c> {
+        Changing { cache: self, key }
+    }
+
+    fn forget(&self, key: &SessionKey) {
+        let now = self.now();
+        let table = &mut *self.table();
+        table.forget(key);
+        if table.changed.len() >= MAX_SESSIONS {
+            table.changed.retain(|_, at| now.saturating_duration_since(*at) <= LONGEST_READING);
+        }
+        if table.changed.len() >= MAX_SESSIONS {
+            table.changed.clear();
+            table.all_changed = Some(now);
+        }
+        table.changed.insert(*key, now);
+    }
+
+    /// Forgets all sessions, for the end of those of a subject.
+    pub(super) fn forget_all(&self) {
+        let now = self.now();
+        *self.table() = Table { all_changed: Some(now), ..Table::default() };
+    }
+
+    /// Takes over the lock from a thread that panicked: a session is removed before its
+    /// bytes are counted, and so at worst there is less room.
+    fn table(&self) -> MutexGuard<'_, Table> {
+        self.table.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A write to a session, until it is dropped.
+pub(super) struct Changing<'c> {
+    cache: &'c SessionCache,
+    key: &'c SessionKey,
+}
+
+impl Drop for Changing<'_> {
+    fn drop(&mut self) {
+        self.cache.forget(self.key);
+    }
+}
+
+impl Table {
+    fn forget(&mut self, key: &SessionKey) {
+        if let Some(Read { session, .. }) = self.read.remove(key) {
+            self.bytes -= size_of(&session);
+        }
+    }
+
+    /// Removes what is too old, at most four times in the time for which it is kept.
+    fn sweep(&mut self, now: Instant, time: Duration) {
+        if self.swept.is_some_and(|swept| now.saturating_duration_since(swept) < time / 4) {
+            return;
+        }
+        self.swept = Some(now);
+        self.read.retain(|_, read| now.saturating_duration_since(read.at) < time);
+        self.bytes = self.read.values().map(|read| size_of(&read.session)).sum();
+    }
+}
+
+fn size_of(session: &StoredSession) -> usize {
+    session.data.len() + session.subject.as_ref().map_or(0, String::len)
+}
+
+/// The longest time for which a session is kept.
+const LONGEST: Duration = Duration::from_secs(1);
+/// The time that a store has for its answer, doubled.
+const LONGEST_READING: Duration = Duration::from_secs(2);
+const MAX_SESSIONS: usize = 10_000;
+const MAX_BYTES: usize = 16 << 20;
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicU64, Ordering};
+
+    use bytes::Bytes;
+    use stockade_auth::SessionId;
+
+    use super::*;
+
+    /// A cache with a clock that tests move.
+    fn timed(millis: u64) -> (SessionCache, impl Fn(u64)) {
+        let passed = Arc::new(AtomicU64::new(0));
+        let (start, hands) = (Instant::now(), Arc::clone(&passed));
+        let clock = Clock::new(move || start + Duration::from_millis(hands.load(Ordering::SeqCst)));
+        let advance = move |millis| {
+            passed.fetch_add(millis, Ordering::SeqCst);
+        };
+        (SessionCache::new(Duration::from_millis(millis), clock), advance)
+    }
+
+    fn key() -> SessionKey {
+        SessionKey::of(&SessionId::generate().unwrap())
+    }
+
+    fn session(bytes: usize, idle: u64) -> StoredSession {
+        StoredSession {
+            subject: None,
+            data: Bytes::from(vec![0; bytes]),
+            version: 1,
+            idle_left: Duration::from_millis(idle),
+            lifetime_left: Duration::from_secs(60),
+        }
+    }
+
+    #[test]
+    fn a_session_is_kept_for_a_moment() {
+        let (cache, advance) = timed(5_000);
+        let key = key();
+        cache.keep(&key, &session(1, 60_000), cache.now());
+        advance(999);
+        let found = cache.get(&key).unwrap();
+        assert_eq!(found.idle_left, Duration::from_millis(59_001));
+        advance(1);
+        assert_eq!(cache.get(&key), None);
+        // One whose time is over is not there.
+        cache.keep(&key, &session(1, 10), cache.now());
+        advance(9);
+        assert!(cache.get(&key).is_some());
+        advance(1);
+        assert_eq!(cache.get(&key), None);
+    }
+
+    #[test]
+    fn a_reading_that_began_before_a_change_is_not_kept() {
+        let (cache, advance) = timed(1_000);
+        let key = key();
+        let forget_one = |cache: &SessionCache, key: &SessionKey| cache.forget(key);
+        let forget_all = |cache: &SessionCache, _: &SessionKey| cache.forget_all();
+        let ways: [fn(&SessionCache, &SessionKey); 2] = [forget_one, forget_all];
+        for forget in ways {
+            cache.keep(&key, &session(1, 60_000), cache.now());
+            let begun = cache.now();
+            advance(1);
+            forget(&cache, &key);
+            assert_eq!(cache.get(&key), None);
+            cache.keep(&key, &session(1, 60_000), begun);
+            assert_eq!(cache.get(&key), None);
+            advance(1);
+            cache.keep(&key, &session(1, 60_000), cache.now());
+            assert!(cache.get(&key).is_some());
+        }
+    }
+
+    #[test]
+    fn it_has_bounds() {
+        let (cache, advance) = timed(1_000);
+        for _ in 0..MAX_SESSIONS + 10 {
+            cache.keep(&key(), &session(1, 60_000), cache.now());
+            cache.forget(&key());
+        }
+        assert_eq!(cache.table().read.len(), MAX_SESSIONS);
+        assert!(cache.table().changed.len() <= MAX_SESSIONS);
+        advance(1_000);
+        let large = [key(), key(), key()];
+        for key in &large {
+            cache.keep(key, &session(MAX_BYTES / 2, 60_000), cache.now());
+        }
+        assert_eq!(cache.table().read.len(), 2);
+        assert_eq!(cache.table().bytes, MAX_BYTES);
+        cache.forget(&large[0]);
+        assert_eq!(cache.table().bytes, MAX_BYTES / 2);
+    }
+}
