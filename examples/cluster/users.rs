@@ -19,6 +19,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
 
 use stockade::auth::{KeyRing, Revocations, generate_jwt, generate_token};
+use stockade::extract::Headers;
 use stockade::middleware::sessions::{Sessions, SetSession};
 use stockade::middleware::{CurrentSession, Idempotency, SessionCookie, with_idempotency};
 use stockade::prelude::*;
@@ -81,11 +82,13 @@ impl Users {
         let secret = setting("SECRET", "a secret of thirty-two bytes or more");
         let cookie = SessionCookie::new(KeyRing::new(Secret::new(secret.as_str())?));
         let idempotency = Idempotency::new(redis.idempotency().deadline(deadline));
+        // If this process dies in a handler, so long nobody else has its key.
+        let lease = Duration::from_secs(setting("LEASE", "30").parse()?);
         Ok(Self {
             sessions: Sessions::new(redis.sessions().deadline(deadline), cookie),
             revocations: redis.revocations(),
             secret: Secret::new(secret.as_str())?,
-            once: idempotency.required(true).wait(Duration::from_secs(10)),
+            once: idempotency.required(true).wait(Duration::from_secs(10)).lease(lease),
         })
     }
 
@@ -101,8 +104,16 @@ impl Users {
         };
         // The payments that this process has made.
         let made = Arc::new(AtomicU64::new(0));
-        let count = Arc::clone(&made);
+        let (count, slowly_made) = (Arc::clone(&made), Arc::clone(&made));
         let pay = async move || (made.fetch_add(1, Ordering::Relaxed) + 1).to_string();
+        // One that takes as long as the client says.
+        let pay_slowly = async move |headers: Headers| {
+            let number = slowly_made.fetch_add(1, Ordering::Relaxed) + 1;
+            let millis =
+                headers.get("x-millis").and_then(|value| value.to_str().ok()?.parse().ok());
+            tokio::time::sleep(Duration::from_millis(millis.unwrap_or(0).min(60_000))).await;
+            number.to_string()
+        };
         routes! {
             "session": {
                 POST: log_in,
@@ -117,6 +128,12 @@ impl Users {
             },
             "payments": {
                 POST: { handler: pay, middleware: [with_idempotency(self.once.clone())] },
+                "slow": {
+                    POST: {
+                        handler: pay_slowly,
+                        middleware: [with_idempotency(self.once.clone())],
+                    },
+                },
                 "made": { GET: async move || count.load(Ordering::Relaxed).to_string() },
             },
         }

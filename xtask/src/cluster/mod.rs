@@ -2,11 +2,15 @@
 //! emptied and failed over under load: the figures that were found, beside those that
 //! are wanted.
 //!
+//! `--long` is the whole form, `--release` the short one with an optimised program, and
+//! `--stage one`, `--stage sentinel` or `--stage cluster` only that part of it.
+//!
 //! A row is a function in `rows` or, for what processes share beside limits, in
-//! `sharing`, with a line in [`STAGES`]. The long form has the page of the example in a
-//! browser too, and `--page` that alone.
+//! `sharing` and `crash`, with a line in [`STAGES`]. The long form has the page of the
+//! example in a browser too, and `--page` that alone.
 
 mod client;
+mod crash;
 mod engine;
 mod page;
 mod proxy;
@@ -25,6 +29,7 @@ use self::site::Site;
 use crate::{Outcome, cargo, debian, examples, is_part_of, redis, skip, target_directory};
 
 /// The programs that the table needs, besides the example.
+#[derive(Clone)]
 pub struct Programs {
     pub engine: PathBuf,
     pub haproxy: PathBuf,
@@ -53,6 +58,8 @@ pub struct Scale {
     pub sessions: u32,
     /// The idempotency keys, each with 20 requests.
     pub keys: u32,
+    /// The seconds for which a handler holds its idempotency key.
+    pub lease: u64,
     /// The milliseconds in which a token is revoked on all nodes.
     pub most_revoked: u128,
     /// True if the times of requests count too: nothing else runs on the machine.
@@ -70,6 +77,7 @@ const SHORT: Scale = Scale {
     messages: 100,
     sessions: 5,
     keys: 20,
+    lease: 2,
     most_revoked: 2_000,
     is_timed: false,
 };
@@ -85,6 +93,7 @@ const LONG: Scale = Scale {
     messages: 1_000,
     sessions: 100,
     keys: 1_000,
+    lease: 30,
     most_revoked: 100,
     is_timed: true,
 };
@@ -118,6 +127,7 @@ const STAGES: &[Stage] = &[
             sharing::rooms_stopped,
             sharing::sessions,
             sharing::idempotency,
+            crash::killed_in_a_handler,
             sharing::revocations,
             rows::killed,
             rows::stopped,
@@ -138,6 +148,7 @@ const STAGES: &[Stage] = &[
             sharing::rooms_failed_over,
             sharing::sessions,
             sharing::idempotency,
+            crash::killed_in_a_handler,
             sharing::revocations,
             rows::failover_by_sentinel,
             rows::exact,
@@ -154,6 +165,7 @@ const STAGES: &[Stage] = &[
             sharing::rooms_cut,
             sharing::sessions,
             sharing::idempotency,
+            crash::killed_in_a_handler,
             sharing::revocations,
             rows::node_of_cluster_killed,
             rows::exact,
@@ -163,7 +175,9 @@ const STAGES: &[Stage] = &[
 ];
 
 pub fn run() -> Outcome {
-    let is_long = env::args().any(|argument| argument == "--long") || is_part_of("nightly");
+    let has = |word: &str| env::args().any(|argument| argument == word);
+    let is_long = has("--long") || is_part_of("nightly");
+    let only = env::args().skip_while(|argument| argument != "--stage").nth(1);
     let Some((engine, haproxy)) = redis::find_program().zip(find_haproxy()) else {
         let how = "`apt-get install redis-server haproxy`";
         if is_part_of("cluster") {
@@ -176,7 +190,7 @@ pub fn run() -> Outcome {
     // An absent folder is as good as an empty one.
     let _ = fs::remove_dir_all(&folder);
     fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
-    let programs = Programs { engine, haproxy, node: node(is_long)?, folder };
+    let programs = Programs { engine, haproxy, node: node(is_long || has("--release"))?, folder };
     let scale = if is_long { LONG } else { SHORT };
     let mut table = String::from("| engine | what | wanted | found |\n|---|---|---|---|\n");
     let mut misses = Vec::new();
@@ -189,7 +203,10 @@ pub fn run() -> Outcome {
     if is_page_alone {
         stages = &STAGES[..1];
     }
-    for (number, stage) in stages.iter().enumerate() {
+    let is_wanted = |stage: &&Stage| {
+        only.as_ref().is_none_or(|only| stage.name.to_lowercase().starts_with(only))
+    };
+    for (number, stage) in stages.iter().filter(is_wanted).enumerate() {
         let begin = Instant::now();
         let mut site = Site::start(&programs, (stage.start)(&programs)?, scale)?;
         let mut found = Vec::new();
@@ -213,8 +230,8 @@ pub fn run() -> Outcome {
 }
 
 /// Builds the example; for the figures of a goal optimised.
-fn node(is_long: bool) -> Result<PathBuf, String> {
-    if is_long || is_part_of("ci") {
+fn node(is_optimised: bool) -> Result<PathBuf, String> {
+    if is_optimised || is_part_of("ci") {
         return examples::program("cluster");
     }
     cargo(&["build", "-p", "stockade-examples", "--example", "cluster"])?;

@@ -176,15 +176,16 @@ fn count(site: &Site, wanted: u32) -> Result<usize, String> {
 
 /// Returns how many gaps each node has told its members of.
 fn gaps(site: &Site) -> Result<Vec<u64>, String> {
-    numbers(site, "/live/gaps")
+    numbers(&site.addresses, "/live/gaps")
 }
 
-fn numbers(site: &Site, path: &str) -> Result<Vec<u64>, String> {
+/// Returns the number that each of these nodes has at a path.
+pub fn numbers(addresses: &[String], path: &str) -> Result<Vec<u64>, String> {
     let ask = |address: &String| {
         let answer = Connection::open(address)?.send("GET", path, "")?;
         answer.body.parse().map_err(|_| format!("{path}: {} {}", answer.status, answer.body))
     };
-    site.addresses.iter().map(ask).collect()
+    addresses.iter().map(ask).collect()
 }
 
 /// Sends a request until it has an answer that is not 503, which a busy machine gives.
@@ -204,7 +205,8 @@ fn answer(
     }
 }
 
-fn joined<T>(threads: Vec<JoinHandle<Result<T, String>>>) -> Result<Vec<T>, String> {
+/// Waits for all threads.
+pub fn joined<T>(threads: Vec<JoinHandle<Result<T, String>>>) -> Result<Vec<T>, String> {
     threads.into_iter().map(|it| it.join().map_err(|_| "a client panicked")?).collect()
 }
 
@@ -284,7 +286,7 @@ fn count_pages(address: &str, line: &str, changes: u32) -> Result<u64, String> {
 pub fn idempotency(site: &mut Site) -> Result<Row, String> {
     site.settle()?;
     let keys = site.scale.keys;
-    let before: u64 = numbers(site, "/payments/made")?.iter().sum();
+    let before: u64 = numbers(&site.addresses, "/payments/made")?.iter().sum();
     site.windows += 1;
     let run = site.windows;
     let clients = (0..20).map(|client: usize| {
@@ -303,7 +305,7 @@ pub fn idempotency(site: &mut Site) -> Result<Row, String> {
         })
     });
     let wrong: u64 = joined(clients.collect())?.iter().sum();
-    let made = numbers(site, "/payments/made")?.iter().sum::<u64>() - before;
+    let made = numbers(&site.addresses, "/payments/made")?.iter().sum::<u64>() - before;
     Ok(Row {
         name: format!("{keys} idempotency keys with 20 requests each, over 3 nodes"),
         wanted: format!("the handler runs {keys} times, 0 other answers"),

@@ -14,7 +14,10 @@ use crate::{announce, root};
 
 pub struct Site {
     pub engines: Engines,
+    programs: Programs,
     nodes: Vec<Running>,
+    /// The variables of each node.
+    settings: Vec<Settings>,
     /// The addresses of the nodes, for clients that choose one.
     pub addresses: Vec<String>,
     _haproxy: Running,
@@ -25,17 +28,22 @@ pub struct Site {
     pub windows: u32,
 }
 
+type Settings = Vec<(&'static str, String)>;
+
 impl Site {
     pub fn start(programs: &Programs, engines: Engines, scale: Scale) -> Result<Self, String> {
-        let (mut nodes, mut addresses) = (Vec::new(), Vec::new());
-        for name in ["a", "b", "c"] {
+        let (mut nodes, mut addresses, mut all) = (Vec::new(), Vec::new(), Vec::new());
+        for name in NAMES {
             let proxy = engines.proxy.as_ref().filter(|_| name == "c");
             let own = proxy.map(|proxy| ("REDIS_URL", format!("redis://127.0.0.1:{}", proxy.port)));
             let deadline = ("DEADLINE", scale.deadline.to_string());
-            let settings = engines.settings.iter().cloned().chain(own).chain([deadline]);
-            let (node, address) = start_node(programs, name, settings)?;
+            let lease = ("LEASE", scale.lease.to_string());
+            let settings = engines.settings.iter().cloned().chain(own).chain([deadline, lease]);
+            let settings: Settings = settings.collect();
+            let (node, address) = start_node(programs, name, &settings, "0")?;
             nodes.push(node);
             addresses.push(address);
+            all.push(settings);
         }
         let port = free_port();
         let mut haproxy = Command::new(&programs.haproxy);
@@ -46,8 +54,17 @@ impl Site {
         announce(&haproxy);
         let haproxy = Running::start(&mut haproxy, "HAProxy")?;
         let address = format!("127.0.0.1:{port}");
-        let site =
-            Self { engines, nodes, addresses, _haproxy: haproxy, address, scale, windows: 0 };
+        let site = Self {
+            engines,
+            programs: programs.clone(),
+            nodes,
+            settings: all,
+            addresses,
+            _haproxy: haproxy,
+            address,
+            scale,
+            windows: 0,
+        };
         site.settle()?;
         Ok(site)
     }
@@ -85,7 +102,19 @@ impl Site {
         let node = self.nodes.get_mut(index).ok_or("no such node")?;
         node.end()
     }
+
+    /// Starts a node again at its address, after it was killed.
+    pub fn restart_node(&mut self, index: usize) -> Result<(), String> {
+        let (_, port) = self.addresses[index].rsplit_once(':').ok_or("an address has no port")?;
+        let (name, settings) = (NAMES[index], &self.settings[index]);
+        let (node, _) = start_node(&self.programs, name, settings, port)?;
+        self.nodes[index] = node;
+        Ok(())
+    }
 }
+
+/// The names of the nodes.
+const NAMES: [&str; 3] = ["a", "b", "c"];
 
 fn log(programs: &Programs, name: &str) -> Result<Stdio, String> {
     let file = programs.folder.join(format!("{name}.log"));
@@ -95,12 +124,13 @@ fn log(programs: &Programs, name: &str) -> Result<Stdio, String> {
 fn start_node(
     programs: &Programs,
     name: &str,
-    settings: impl Iterator<Item = (&'static str, String)>,
+    settings: &Settings,
+    port: &str,
 ) -> Result<(Running, String), String> {
     let mut command = Command::new(&programs.node);
     // The load stands for a proxy in front of HAProxy, and names its clients.
-    command.env("PORT", "0").env("NODE", name).env("PROXIES", "2");
-    command.env("RUST_LOG", "info").envs(settings);
+    command.env("PORT", port).env("NODE", name).env("PROXIES", "2");
+    command.env("RUST_LOG", "info").envs(settings.iter().cloned());
     command.stdout(Stdio::piped()).stderr(log(programs, name)?);
     announce(&command);
     let mut node = Running::start(&mut command, "a node")?;
