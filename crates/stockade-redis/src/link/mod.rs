@@ -1,27 +1,29 @@
 //! [`Redis`]: the link to an engine, which everything else stands on.
+//!
+//! - `commands`: the commands that it sends.
+
+mod commands;
 
 use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
-use redis::aio::{MultiplexedConnection, PubSub};
-use redis::{Cmd, FromRedisValue, RedisError, ToRedisArgs};
+use redis::RedisError;
+use redis::aio::MultiplexedConnection;
 use stockade_errors::ConfigError;
 use tokio::runtime::Handle;
 use tokio::sync::{Notify, Semaphore, mpsc, watch};
-use tokio::time::timeout;
 
 use crate::address::Address;
 use crate::breaker::Breaker;
-use crate::cluster::{Asking, Cluster};
+use crate::cluster::Cluster;
 #[cfg(feature = "metrics")]
 use crate::counts::Counts;
 use crate::error::{LinkError, wants_another_connection};
 use crate::health::Health;
 use crate::keeper::{self, Kept};
 use crate::options::RedisOptions;
-use crate::script::Script;
 use crate::target::Target;
 
 /// A link to Valkey or Redis, which is kept by a task in the background. A clone is
@@ -181,58 +183,6 @@ impl Redis {
         &self.0.0.options.prefix
     }
 
-    /// Runs a script on one key.
-    pub(crate) async fn run<T: FromRedisValue>(
-        &self,
-        script: &Script,
-        key: &str,
-        arguments: &[u64],
-        deadline: Duration,
-    ) -> Result<T, LinkError> {
-        self.run_on(script, &[key], arguments, deadline).await
-    }
-
-    /// Runs a script on keys of one hash tag.
-    pub(crate) async fn run_on<T: FromRedisValue>(
-        &self,
-        script: &Script,
-        keys: &[&str],
-        arguments: &[impl ToRedisArgs],
-        deadline: Duration,
-    ) -> Result<T, LinkError> {
-        #[cfg(feature = "metrics")]
-        let begin = Instant::now();
-        let outcome = match self.0.0.target.nodes() {
-            Some(cluster) => {
-                self.0.0.keep();
-                cluster.run(self, script, keys, arguments, deadline).await
-            }
-            None => self.run_here(script, keys, arguments, Asking::No, deadline).await,
-        };
-        #[cfg(feature = "metrics")]
-        if let Some(key) = keys.first() {
-            self.0.0.counts.note(self.prefix(), key, outcome.as_ref().err(), begin.elapsed());
-        }
-        outcome
-    }
-
-    /// Runs a script in this engine, whatever it knows of others.
-    pub(crate) async fn run_here<T: FromRedisValue>(
-        &self,
-        script: &Script,
-        keys: &[&str],
-        arguments: &[impl ToRedisArgs],
-        asking: Asking,
-        deadline: Duration,
-    ) -> Result<T, LinkError> {
-        match self.send_as(&script.by_hash(keys, arguments), asking, deadline).await {
-            Err(error) if error.is_unknown_script() => {
-                self.send_as(&script.by_code(keys, arguments), asking, deadline).await
-            }
-            outcome => outcome,
-        }
-    }
-
     #[cfg(feature = "metrics")]
     pub(crate) fn counts(&self) -> &Counts {
         &self.0.0.counts
@@ -249,81 +199,6 @@ impl Redis {
     pub(crate) fn is_breaker_open(&self) -> bool {
         let state = self.0.0.state.borrow();
         matches!(&*state, State::Down(reason) if **reason == *SILENT)
-    }
-
-    /// Makes a connection for subscriptions; `None` if that fails.
-    pub(crate) async fn subscriber(&self) -> Option<PubSub> {
-        self.0.0.keep();
-        self.0.0.target.subscriber().await.ok()
-    }
-
-    /// Returns the name of the engine's run, which is another one after a restart or a
-    /// failover; of a cluster those of all masters.
-    pub(crate) async fn engine_run(&self) -> Option<String> {
-        match self.0.0.target.nodes() {
-            Some(cluster) => {
-                // The map is there with the connection.
-                self.wait_for_connection(Duration::from_millis(500)).await.ok()?;
-                cluster.engine_runs().await
-            }
-            None => self.engine_run_here().await,
-        }
-    }
-
-    /// Returns the name of this engine's run, whatever it knows of others.
-    pub(crate) async fn engine_run_here(&self) -> Option<String> {
-        let mut info = redis::cmd("INFO");
-        info.arg("server");
-        let deadline = Duration::from_millis(500);
-        let info: String = self.send_as(&info, Asking::No, deadline).await.ok()?;
-        let run = info.lines().find_map(|line| line.strip_prefix("run_id:"))?;
-        Some(run.trim_end().to_owned())
-    }
-
-    /// Sends a command, which has this time for its answer. A future that is dropped
-    /// leaves the connection as it is.
-    async fn send_as<T: FromRedisValue>(
-        &self,
-        cmd: &Cmd,
-        asking: Asking,
-        deadline: Duration,
-    ) -> Result<T, LinkError> {
-        let link = &*self.0.0;
-        self.0.0.keep();
-        let _permit = link.in_flight.try_acquire().map_err(|_| LinkError::Full)?;
-        let mut sent_on = None;
-        let outcome = timeout(deadline, async {
-            let (mut connection, number) = link.connection().await?;
-            sent_on = Some(number);
-            let answer = match asking {
-                Asking::No => cmd.query_async(&mut connection).await,
-                Asking::Once => {
-                    let mut both = redis::pipe();
-                    both.cmd("ASKING").ignore().add_command(cmd.clone());
-                    both.query_async(&mut connection).await.map(|(answer,)| answer)
-                }
-            };
-            answer.map_err(LinkError::Failed)
-        });
-        let outcome = outcome.await.unwrap_or(Err(LinkError::Late(deadline)));
-        if let Some(number) = sent_on {
-            link.judge(number, outcome.as_ref().err());
-        }
-        outcome
-    }
-
-    /// Waits for the connection, if there may be one in a moment.
-    pub(crate) async fn wait_for_connection(&self, deadline: Duration) -> Result<(), LinkError> {
-        let connection = timeout(deadline, self.0.0.connection()).await;
-        connection.unwrap_or(Err(LinkError::Late(deadline))).map(|_| ())
-    }
-
-    /// Returns the connection, if there is one.
-    pub(crate) fn current(&self) -> Option<MultiplexedConnection> {
-        match &*self.0.0.state.borrow() {
-            State::Up(connection, _) => Some(connection.clone()),
-            State::Connecting | State::Down(_) => None,
-        }
     }
 }
 
