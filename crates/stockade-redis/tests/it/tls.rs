@@ -3,10 +3,12 @@
 use std::fs;
 use std::time::{Duration, Instant};
 
+use rcgen::{BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyPair};
 use stockade_middleware::rate_limit::{Charge, HOUR, Policy, RateKey, RateStore as _};
 use stockade_redis::{Health, Redis, RedisOptions};
+use tempfile::TempDir;
 
-use crate::engine::{Engine, free_port};
+use crate::engine::{Engine, free_port, until};
 
 async fn health_after(redis: &Redis, is_settled: impl Fn(&Health) -> bool) -> Health {
     let begin = Instant::now();
@@ -58,6 +60,111 @@ async fn the_nodes_of_a_cluster_are_encrypted_too() {
     };
     assert_eq!((decision.allowed, decision.remaining), (true, 4));
     assert_eq!(redis.health(), Health::Up);
+}
+
+/// A certificate for this machine, by an authority of its own, as files of a server.
+struct Signed {
+    folder: TempDir,
+    authority: String,
+}
+
+impl Signed {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let mut params = CertificateParams::default();
+        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        // One of the name of what it signs would count as signed by itself.
+        params.distinguished_name.push(DnType::CommonName, "an authority of a test");
+        let key = KeyPair::generate().unwrap();
+        let authority = params.self_signed(&key).unwrap().pem();
+        let issuer = Issuer::new(params, key);
+        let names = ["localhost".to_owned(), "127.0.0.1".to_owned()];
+        let (params, key) = (CertificateParams::new(names), KeyPair::generate().unwrap());
+        let certificate = params.unwrap().signed_by(&key, &issuer).unwrap();
+        fs::write(folder.path().join("authority.pem"), &authority).unwrap();
+        fs::write(folder.path().join("certificate.pem"), certificate.pem()).unwrap();
+        fs::write(folder.path().join("key.pem"), key.serialize_pem()).unwrap();
+        Self { folder, authority }
+    }
+
+    /// Returns the settings of a server that encrypts all its ways.
+    fn settings(&self, port: u16) -> Vec<(&'static str, String)> {
+        let file = |name: &str| self.folder.path().join(name).to_str().unwrap().to_owned();
+        vec![
+            ("tls-port", port.to_string()),
+            ("tls-cert-file", file("certificate.pem")),
+            ("tls-key-file", file("key.pem")),
+            ("tls-ca-cert-file", file("authority.pem")),
+            ("tls-auth-clients", "no".to_owned()),
+            ("tls-replication", "yes".to_owned()),
+        ]
+    }
+
+    /// Starts an engine at a port of its own, with further settings.
+    fn engine(&self, port: u16, more: &[&str]) -> Option<Engine> {
+        let settings = self.settings(port);
+        let words = settings.iter().map(|(name, value)| (format!("--{name}"), value));
+        let words: Vec<_> = words.flat_map(|(name, value)| [name, value.clone()]).collect();
+        let words: Vec<&str> =
+            words.iter().map(String::as_str).chain(more.iter().copied()).collect();
+        Engine::start_with(&words)
+    }
+
+    fn sentinel(&self, port: u16, more: &str) -> Option<Engine> {
+        let settings = self.settings(port);
+        let lines = settings.iter().map(|(name, value)| format!("{name} {value}\n"));
+        Engine::start_sentinel(&format!("{}{more}", lines.collect::<String>()))
+    }
+}
+
+/// Sentinel and the engines that it names are asked by TLS, also after a failover.
+#[tokio::test(flavor = "multi_thread")]
+async fn sentinels_and_their_engines_are_encrypted() {
+    let signed = Signed::new();
+    let ports = [free_port(), free_port()];
+    let Some(master) = signed.engine(ports[0], &[]) else { return };
+    let first = ports[0].to_string();
+    let Some(replica) = signed.engine(ports[1], &["--replicaof", "127.0.0.1", &first]) else {
+        return;
+    };
+    let asked = free_port();
+    let monitor = format!(
+        "sentinel monitor shop 127.0.0.1 {first} 1\nsentinel down-after-milliseconds shop 60000\n"
+    );
+    let Some(sentinel) = signed.sentinel(asked, &monitor) else { return };
+    let state = || replica.admin(&["INFO", "replication"]);
+    until("a replica", || state().contains("master_link_status:up")).await;
+    until("a group", || sentinel.admin(&["INFO", "sentinel"]).contains("slaves=1")).await;
+
+    let options = RedisOptions::new().prefix("shop").connect_timeout(Duration::from_secs(30));
+    let options = options.engine_login("shop", "secret");
+    let open = |authority: &str| {
+        let options = options.clone().root_certificates(authority);
+        Redis::sentinel([format!("rediss://127.0.0.1:{asked}")], "shop", options).unwrap()
+    };
+    let redis = open(&signed.authority);
+    assert_eq!(health_after(&redis, Health::is_up).await, Health::Up);
+    // The engine has it by TLS: its other port has no login of ours.
+    assert!(master.admin(&["CLIENT", "LIST"]).contains("user=shop"));
+    // It does not know at once how far the replica is.
+    until("an order", || sentinel.admin(&["SENTINEL", "FAILOVER", "shop"]) == "+OK").await;
+    until("a failover", || state().contains("role:master")).await;
+    let store = redis.rate_limits().deadline(Duration::from_secs(10));
+    // A command finds out that the first one is the master no more.
+    let (key, policy) = (RateKey::shared(), Policy::new("default", 1_000 / HOUR).unwrap());
+    let begin = Instant::now();
+    while !replica.admin(&["CLIENT", "LIST"]).contains("user=shop") {
+        assert!(begin.elapsed() < Duration::from_secs(60), "{redis:?}");
+        if let Charge::Later(decision) = store.charge(&key, &policy, Duration::ZERO) {
+            // It fails meanwhile.
+            let _ = decision.await;
+        }
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+
+    let told = |health: &Health| matches!(health, Health::Down { error, .. } if error.contains("certificate"));
+    let distrusting = open(&Signed::new().authority);
+    assert!(told(&health_after(&distrusting, told).await), "{distrusting:?}");
 }
 
 #[tokio::test]
