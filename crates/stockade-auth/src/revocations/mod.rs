@@ -188,7 +188,7 @@ impl Revocations {
         self.warn_of_a_long_life(claims);
         if self.table.is_revoked(claims) {
             RevocationStatus::Revoked
-        } else if self.can_ask() && self.table.beyond.is_there(self.table.now()) {
+        } else if self.table.beyond.is_there(|| self.table.now()) && self.can_ask() {
             match self.answered(claims, &keys_of(claims), FRESH_MILLIS) {
                 Some(true) => RevocationStatus::Revoked,
                 Some(false) => RevocationStatus::NotRevoked,

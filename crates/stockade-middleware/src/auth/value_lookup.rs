@@ -54,10 +54,11 @@ impl<I: Clone + Send + Sync + 'static> ValueLookup<I> {
         match found? {
             Found::User(user) => req.set_user(Some(user)),
             Found::Json(json, value) => req.set_user_json(json, value),
-            Found::Nothing | Found::OtherScheme | Found::Invalid => return Ok(false),
+            // A method of tokens does not leave one unasked.
+            Found::Nothing | Found::OtherScheme | Found::Invalid | Found::Unasked(_) => {
+                return Ok(false);
+            }
             Found::Refused(error) | Found::Failed(Err(error)) => return Err(error),
-            // A method of tokens has answered it.
-            Found::Unasked(_) => return Ok(false),
             Found::Failed(Ok(response)) => {
                 // Nobody can be sent a response: its status is what remains.
                 return Err(ApiError::new(response.status().as_u16(), ""));

@@ -18,7 +18,8 @@ use crate::script::{Script, millis};
 ///
 /// Each step is one script, and so one round trip, with
 /// [`deadline`](Self::deadline) for its answer; times are measured by the clock of the
-/// engine. A log-out holds in all processes at once, because none keeps a session.
+/// engine. A log-out holds in all processes at once, because none keeps a session,
+/// unless `Sessions::cached` lets it for a second.
 ///
 /// A subject has at most [`max_per_subject`](Self::max_per_subject) sessions; a further
 /// one ends the oldest of them. All together are bounded by the memory of the engine
