@@ -25,7 +25,7 @@ use stockade::http::HeaderMap;
 use stockade::middleware::health::Readiness;
 use stockade::middleware::rate_limit::{HOUR, Quota, RateLimit, StoreFailure};
 use stockade::prelude::*;
-use stockade::redis::{Redis, RedisOptions};
+use stockade::redis::{Redis, RedisOptions, RedisRateLimits};
 use stockade::routing::health_routes;
 use stockade::websockets::{Audience, RoomLimits, Rooms, WebSocketOptions};
 
@@ -87,6 +87,19 @@ async fn live(
     Ok(())
 }
 
+/// A room in which nobody is told who comes and goes, for many members.
+async fn crowd(mut socket: WebSocket, rooms: State<Rooms>) -> Result<(), ApiError> {
+    let member = rooms.enter(socket.sender())?;
+    member.join("crowd")?;
+    if member.ready("crowd").await.is_ok() && socket.send("here").await.is_err() {
+        return Ok(());
+    }
+    while let Some(Ok(text)) = socket.recv_text().await {
+        rooms.broadcast(Audience::Room("crowd"), text.to_string());
+    }
+    Ok(())
+}
+
 /// Tells everybody how many there are in all processes.
 async fn tell_count(rooms: &Rooms, text: &str) {
     // Without the engine nobody can say.
@@ -113,11 +126,15 @@ fn rooms(redis: &Redis, gaps: &Arc<AtomicU64>) -> Rooms {
 
 fn router(redis: &Redis) -> Result<Router, BoxError> {
     // All processes together allow this much; without the engine each its third.
-    let shared = |name: &str, quota: Quota, deadline: u64| {
-        let store = redis.rate_limits().deadline(Duration::from_millis(deadline));
+    let limited = |name: &str, quota: Quota, store: RedisRateLimits| {
         let limit = RateLimit::from(quota).name(name).store(Arc::new(store));
         with_rate_limit(limit.on_store_failure(StoreFailure::Local { nodes: 3 }))
     };
+    let shared = |name: &str, quota: Quota, deadline: u64| {
+        limited(name, quota, redis.rate_limits().deadline(Duration::from_millis(deadline)))
+    };
+    // Takes several requests of a busy client at once from the engine.
+    let leased = |name: &str, quota: Quota| limited(name, quota, redis.rate_limits().leased(16));
     // On a machine that is busy an answer may come late, and then the share decides.
     let deadline: u64 = setting("DEADLINE", "100").parse().unwrap_or(100);
     let state = redis.clone();
@@ -130,6 +147,7 @@ fn router(redis: &Redis) -> Result<Router, BoxError> {
         GET: page,
         "live": {
             ws: { handler: live, options: WebSocketOptions::new().max_payload(1_024) },
+            "crowd": { ws: { handler: crowd, options: WebSocketOptions::new().max_payload(1_024) } },
             "gaps": { GET: async move || gaps.load(Ordering::Relaxed).to_string() },
         },
         "orders": {
@@ -141,6 +159,10 @@ fn router(redis: &Redis) -> Result<Router, BoxError> {
                 middleware: [shared("catalog", 9_000_000 / HOUR, 100)],
             },
         },
+        "offers": { GET: { handler: async || "offers", middleware: [leased("offers", 100 / HOUR)] } },
+        "deals": { GET: { handler: async || "deals", middleware: [leased("deals", 90_000 / HOUR)] } },
+        // Without a limit, to compare with.
+        "free": { GET: async || "free" },
         // Readiness does not ask the engine: all processes would leave at once.
         "engine": { GET: async move || if state.health().is_up() { "up" } else { "down" } },
     };

@@ -112,18 +112,23 @@ impl Sample {
     }
 }
 
-/// Requests for the catalog from many connections, until it is ended.
+/// Requests for one path from many connections, until it is ended.
 pub struct Load {
     is_over: Arc<AtomicBool>,
     threads: Vec<JoinHandle<Vec<Sample>>>,
 }
 
 impl Load {
-    pub fn start(address: &str, connections: u32, pause: Duration) -> Self {
+    pub fn start(address: &str, path: &'static str, connections: u32, pause: Duration) -> Self {
         let is_over = Arc::new(AtomicBool::new(false));
         let send = |index: u32| {
             let (address, is_over) = (address.to_owned(), Arc::clone(&is_over));
-            move || send_until(&is_over, &address, index, pause)
+            // One after the other, and not all at once in each pause.
+            let offset = pause * index / connections;
+            move || {
+                thread::sleep(offset);
+                send_until(&is_over, &address, path, index, pause)
+            }
         };
         let threads = (0..connections).map(|index| thread::spawn(send(index))).collect();
         Self { is_over, threads }
@@ -139,7 +144,13 @@ impl Load {
     }
 }
 
-fn send_until(is_over: &AtomicBool, address: &str, client: u32, pause: Duration) -> Vec<Sample> {
+fn send_until(
+    is_over: &AtomicBool,
+    address: &str,
+    path: &str,
+    client: u32,
+    pause: Duration,
+) -> Vec<Sample> {
     let mut samples = Vec::new();
     let mut connection = None;
     let mut next = Instant::now();
@@ -147,7 +158,7 @@ fn send_until(is_over: &AtomicBool, address: &str, client: u32, pause: Duration)
         let begun = Instant::now();
         let mut there = connection.take().map_or_else(|| Connection::open(address), Ok);
         let answer = there.as_mut().map_err(|error| error.clone());
-        let answer = answer.and_then(|there| there.get("/catalog", client));
+        let answer = answer.and_then(|there| there.get(path, client));
         if answer.is_ok() {
             connection = there.ok();
         }

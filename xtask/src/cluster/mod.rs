@@ -6,10 +6,11 @@
 //! `--stage one`, `--stage sentinel` or `--stage cluster` only that part of it.
 //!
 //! A row is a function in `rows` or, for what processes share beside limits, in
-//! `sharing` and `crash`, with a line in [`STAGES`]. The long form has the page of the
+//! `sharing`, `crash` and `cost`, with a line in [`STAGES`]. The long form has the page of the
 //! example in a browser too, and `--page` that alone.
 
 mod client;
+mod cost;
 mod crash;
 mod engine;
 mod page;
@@ -113,6 +114,8 @@ struct Stage {
     name: &'static str,
     start: fn(&Programs) -> Result<Engines, String>,
     rows: &'static [Measure],
+    /// Those of the long form.
+    timed: &'static [Measure],
 }
 
 const STAGES: &[Stage] = &[
@@ -138,6 +141,7 @@ const STAGES: &[Stage] = &[
             rows::share_while_cut_off,
             rows::node_killed,
         ],
+        timed: &[cost::leased, cost::leased_busy, cost::added, cost::crowd],
     },
     Stage {
         name: "Sentinel",
@@ -155,6 +159,7 @@ const STAGES: &[Stage] = &[
             rows::master_killed,
             sharing::rooms,
         ],
+        timed: &[],
     },
     Stage {
         name: "Cluster of 6",
@@ -171,6 +176,7 @@ const STAGES: &[Stage] = &[
             rows::exact,
             sharing::rooms,
         ],
+        timed: &[],
     },
 ];
 
@@ -214,7 +220,9 @@ pub fn run() -> Outcome {
             found.extend(page::row(&programs, &site)?.map(Ok));
         }
         let rows = if is_page_alone { &[] } else { stage.rows };
-        for row in found.into_iter().chain(rows.iter().map(|measure| measure(&mut site))) {
+        let timed = if is_long { stage.timed } else { &[] };
+        let rows = timed.iter().chain(rows).map(|measure| measure(&mut site));
+        for row in found.into_iter().chain(rows) {
             let Row { name, wanted, found, holds } = row?;
             let mark = if holds { "" } else { " MISSED" };
             println!("{}: {name}: wanted {wanted}; found {found}{mark}", stage.name);

@@ -38,12 +38,6 @@ pub fn exact(site: &mut Site) -> Result<Row, String> {
 
 /// Floods a window that is used up.
 pub fn refusals_cost_nothing(site: &mut Site) -> Result<Row, String> {
-    // Each script of a limit reads its count once, and no other script has this command.
-    let scripts = |site: &Site| -> Result<u64, String> {
-        let stats = site.engines.engines[0].ask(&["INFO", "commandstats"])?;
-        let calls = stats.lines().filter_map(|it| it.strip_prefix("cmdstat_get:calls="));
-        Ok(calls.filter_map(|it| it.split(',').next()?.parse::<u64>().ok()).sum())
-    };
     let before = scripts(site)?;
     if before == 0 {
         return Err("no script of a limit has read its count".to_owned());
@@ -56,6 +50,14 @@ pub fn refusals_cost_nothing(site: &mut Site) -> Result<Row, String> {
         found: format!("{passed} pass, {commands} commands"),
         holds: passed == 0 && commands <= 30,
     })
+}
+
+/// Returns how often the engine has run a script of a limit: each reads its count once,
+/// and no other script has this command.
+pub fn scripts(site: &Site) -> Result<u64, String> {
+    let stats = site.engines.engines[0].ask(&["INFO", "commandstats"])?;
+    let calls = stats.lines().filter_map(|it| it.strip_prefix("cmdstat_get:calls="));
+    Ok(calls.filter_map(|it| it.split(',').next()?.parse::<u64>().ok()).sum())
 }
 
 /// Kills the engine, and starts it again without its data.
@@ -202,8 +204,8 @@ pub fn node_of_cluster_killed(site: &mut Site) -> Result<Row, String> {
 }
 
 fn load(site: &Site) -> Load {
-    let load =
-        Load::start(&site.address, site.scale.connections, Duration::from_millis(site.scale.pause));
+    let pause = Duration::from_millis(site.scale.pause);
+    let load = Load::start(&site.address, "/catalog", site.scale.connections, pause);
     thread::sleep(Duration::from_millis(500));
     load
 }

@@ -95,7 +95,7 @@ fn talk(site: &Site, fault: fn(&Site) -> Result<(), String>) -> Result<(Heard, u
         for member in 0..members {
             // A client of its own: of one only some may be here.
             let client = 1_000 * u32::try_from(node).unwrap_or_default() + member;
-            let (socket, _) = Socket::open(address, client)?;
+            let (socket, _) = Socket::open(address, "/live", client)?;
             if member == 0 {
                 senders.push(socket.sender()?);
             }
@@ -163,7 +163,7 @@ fn listen(mut socket: Socket) -> HashMap<String, usize> {
 fn count(site: &Site, wanted: u32) -> Result<usize, String> {
     let begin = Instant::now();
     loop {
-        let (probe, told) = Socket::open(&site.addresses[0], 9_999)?;
+        let (probe, told) = Socket::open(&site.addresses[0], "/live", 9_999)?;
         drop(probe);
         let count = told.split_once('(').and_then(|(_, rest)| rest.split(' ').next()?.parse().ok());
         let count = count.unwrap_or(0_usize).saturating_sub(1);

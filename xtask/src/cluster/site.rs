@@ -1,6 +1,6 @@
 //! [`Site`]: three nodes behind HAProxy.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{BufRead as _, BufReader};
 use std::process::{Command, Stdio};
 use std::thread;
@@ -95,6 +95,20 @@ impl Site {
             }
         }
         Ok(())
+    }
+
+    /// Returns the time that all nodes together have had of the processors.
+    pub fn processor_time(&self) -> Result<Duration, String> {
+        // Source: proc_pid_stat(5); a tick is a hundredth of a second.
+        let ticks = |node: &Running| -> Result<u64, String> {
+            let file = format!("/proc/{}/stat", node.id());
+            let stat = fs::read_to_string(&file).map_err(|error| format!("{file}: {error}"))?;
+            let (_, fields) = stat.rsplit_once(") ").ok_or(format!("{file}: no name"))?;
+            let times = fields.split(' ').skip(11).take(2).map(str::parse::<u64>);
+            times.sum::<Result<u64, _>>().map_err(|error| format!("{file}: {error}"))
+        };
+        let all: u64 = self.nodes.iter().map(ticks).sum::<Result<_, _>>()?;
+        Ok(Duration::from_millis(10 * all))
     }
 
     /// Ends a node at once.

@@ -14,14 +14,14 @@ pub struct Socket {
 impl Socket {
     /// Opens a connection to a node, and waits until its room is heard. Returns what the
     /// room was told of it.
-    pub fn open(address: &str, client: u32) -> Result<(Self, String), String> {
+    pub fn open(address: &str, path: &str, client: u32) -> Result<(Self, String), String> {
         let open = || {
             let mut stream = TcpStream::connect(address)?;
             stream.set_nodelay(true)?;
             stream.set_read_timeout(Some(Duration::from_secs(30)))?;
             let client = address_of(client);
             let head = format!(
-                "GET /live HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\n\
+                "GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\n\
                  Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\n\
                  Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\
                  X-Forwarded-For: {client}, {client}\r\n\r\n"
