@@ -3,7 +3,8 @@
 //! because other work on the machine decides about times.
 //!
 //! The goals are those of a machine on which each program has a processor of its own.
-//! What is wanted here is what two processors for all of them, clients too, must do.
+//! The wanted figures are those that two processors for all of them, clients too, must
+//! reach.
 
 use std::thread;
 use std::time::{Duration, Instant};
