@@ -41,18 +41,8 @@ pub(super) async fn attack(runner: &mut Runner<'_>) {
             continue;
         };
         attack_announced(runner, target).await;
-        let user = runner.user(&target.roles()).filter(|_| target.needs_user());
-        if target.needs_user() && user.is_none() {
-            let reason = "no user whom the route lets through is known; tell one by \
-                          `Hardening::users`";
-            runner.leave(FORM.family, Some(target), "all but an announced length", reason);
-            continue;
-        }
-        let shot = target.shot();
-        let shot = match user {
-            Some(user) => shot.of(&user),
-            None => shot,
-        };
+        let left_out = "all but an announced length";
+        let Some(shot) = runner.shot_let_through(FORM.family, target, left_out) else { continue };
         attack_size(runner, target, content_type, &shot).await;
         if runner.has_methods(target) {
             let reason = "JSON-RPC answers a malformed message with 200 and an error";

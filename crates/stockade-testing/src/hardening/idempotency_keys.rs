@@ -25,18 +25,8 @@ pub(super) async fn attack(runner: &mut Runner<'_>) {
     let targets = Arc::clone(&runner.targets);
     for target in targets.iter() {
         let Some(keys) = &target.route.idempotency else { continue };
-        let user = runner.user(&target.roles()).filter(|_| target.needs_user());
-        if target.needs_user() && user.is_none() {
-            let reason = "no user whom the route lets through is known; tell one by \
-                          `Hardening::users`";
-            runner.leave(KEYS.family, Some(target), "all keys", reason);
-            continue;
-        }
-        let shot = target.shot().new_key(false);
-        let shot = match user {
-            Some(user) => shot.of(&user),
-            None => shot,
-        };
+        let shot = runner.shot_let_through(KEYS.family, target, "all keys");
+        let Some(shot) = shot.map(|shot| shot.new_key(false)) else { continue };
         if keys.required {
             send(runner, target, "no key", shot.clone()).await;
         }

@@ -119,6 +119,26 @@ impl<'h> Runner<'h> {
         self.plan.users.as_ref()?(roles)
     }
 
+    /// Makes a request of a route that its guards let through: of a user where it needs
+    /// one. Where no such user is known, notes that `attack` is left out.
+    pub(super) fn shot_let_through(
+        &mut self,
+        family: AttackFamily,
+        target: &Target,
+        attack: &'static str,
+    ) -> Option<Shot> {
+        if !target.needs_user() {
+            return Some(target.shot());
+        }
+        let user = self.user(&target.roles());
+        if user.is_none() {
+            let reason = "no user whom the route lets through is known; tell one by \
+                          `Hardening::users`";
+            self.leave(family, Some(target), attack, reason);
+        }
+        user.map(|user| target.shot().of(&user))
+    }
+
     /// Sends an attack, and judges its answer.
     pub(super) async fn attack(
         &mut self,
