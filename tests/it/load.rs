@@ -4,7 +4,7 @@
 use std::convert::Infallible;
 use std::pin::Pin;
 use std::task::Poll;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use futures_util::stream;
 use stockade::middleware::health::Readiness;
@@ -64,7 +64,7 @@ fn waiting(app: &App, path: &str) -> Pin<Box<ResponseFuture>> {
 #[test]
 fn beyond_the_limit_of_a_router_everything_with_a_route_is_refused() {
     log::watch();
-    let metrics = Metrics::new();
+    let (metrics, begin) = (Metrics::new(), Instant::now());
     let app = with(RouterOptions::new().concurrency_limit(2).metrics(&metrics));
     let first = waiting(&app, "/waits");
     check(&app, "GET /fast", "200 fast");
@@ -93,7 +93,9 @@ fn beyond_the_limit_of_a_router_everything_with_a_route_is_refused() {
     let mut lines = log::lines_with("because 2 requests are in flight");
     // Of another test, which may run at the same time.
     lines.retain(|line| !line.contains(" /own/"));
-    assert_eq!(lines.len(), 1, "{lines:?}");
+    // One line in each second of the clock, in which the test begins anywhere.
+    let most = 2 + begin.elapsed().as_secs();
+    assert!((1..=most).contains(&(lines.len() as u64)), "{most} s: {lines:?}");
     assert!(lines[0].starts_with("WARN GET /fast is refused, "), "{lines:?}");
     let lines = log::lines_with("503 too many requests are in flight");
     assert!(!lines.is_empty() && lines.iter().all(|line| line.starts_with("DEBUG ")), "{lines:?}");
