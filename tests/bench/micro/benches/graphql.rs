@@ -16,7 +16,7 @@ use stockade::graphql::GraphQl;
 use stockade::prelude::*;
 use stockade::{HttpBody, http};
 
-use crate::beside::{Side, median, runtime, served, served_by, show};
+use crate::beside::{Server, Side, runtime, servers, show};
 
 #[derive(Clone, SimpleObject)]
 #[graphql(complex)]
@@ -107,25 +107,24 @@ fn beside_axum() {
         ("20 products", "{ products(first: 20) { id name priceCents category } }"),
     ] {
         let body = Some(json!({ "query": document }).to_string());
-        let bind = async || {
-            let router = axum::Router::new().route("/graphql", axum::routing::post(run));
-            let router = router.with_state(schema().finish());
-            let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a port");
-            let address = listener.local_addr().expect("an address");
-            (address, async { drop(axum::serve(listener, router).await) })
-        };
         for (mode, options) in [("bare", bare()), ("with defaults", RouterOptions::new())] {
             let ours = Side { app: app(options), target: "/graphql", body: body.clone() };
-            let found = median(21, || {
-                [served(&ours, REQUESTS), served_by(bind, ours.written(), REQUESTS)]
-                    .map(|time| time / REQUESTS)
-            });
+            let start = async || [ours.bind().await, axum(ours.written()).await];
+            let found = servers(start, 101, 640);
             show(&format!("{name} over HTTP, {mode}"), 1.05, &found);
         }
     }
 }
 
-const REQUESTS: u64 = 4_000;
+/// Binds a port for the peer.
+async fn axum(request: Vec<u8>) -> Server {
+    let router = axum::Router::new().route("/graphql", axum::routing::post(run));
+    let router = router.with_state(schema().finish());
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a port");
+    let address = listener.local_addr().expect("an address");
+    let serve = Box::pin(async { drop(axum::serve(listener, router).await) });
+    Server { address, serve, request }
+}
 
 /// A request that must be refused.
 struct Attack {

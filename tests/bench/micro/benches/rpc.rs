@@ -44,6 +44,6 @@ fn main() {
     let batch = side("/rpc", format!("[{}]", calls.join(",")));
     show("call, in process", 1.08, &in_process([&single, &route], 61, 3_000));
     show("batch of 50, in process", 20.0, &in_process([&batch, &single], 61, 300));
-    show("call, over HTTP", 1.08, &over_http([&single, &route], 21, 8_000));
-    show("batch of 50, over HTTP", 20.0, &over_http([&batch, &single], 11, 1_600));
+    show("call, over HTTP", 1.08, &over_http([&single, &route], 101, 1_600));
+    show("batch of 50, over HTTP", 20.0, &over_http([&batch, &single], 101, 160));
 }

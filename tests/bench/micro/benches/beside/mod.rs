@@ -6,6 +6,7 @@
 #![allow(dead_code)]
 
 use std::net::SocketAddr;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
@@ -15,6 +16,7 @@ use cpu_time::{ProcessTime, ThreadTime};
 use stockade::prelude::*;
 use stockade::{HttpBody, http};
 use tokio::runtime::{Builder, Runtime};
+use tokio::sync::mpsc;
 
 /// A request, and the application that answers it by 200.
 pub struct Side {
@@ -38,6 +40,15 @@ impl Side {
         };
         let response = self.app.handle(request.expect("a request")).await;
         assert_eq!(response.status(), 200);
+    }
+
+    /// Binds a port for the application.
+    pub async fn bind(&self) -> Server {
+        let server = self.app.clone().create_server().expect("options that fit");
+        let server = server.bind("127.0.0.1:0").await.expect("a port");
+        let address = server.local_addr();
+        let serve = Box::pin(async { drop(server.serve().await) });
+        Server { address, serve, request: self.written() }
     }
 
     /// Writes the request as a client sends it.
@@ -83,11 +94,9 @@ pub fn with_threads(sides: [&Arc<Side>; 2], rounds: usize, requests: u64) -> Bes
     median(rounds, || sides.map(|side| called_at_once(&runtime, side, requests) / requests))
 }
 
-/// Measures two sides in `rounds` rounds of `requests` requests each, on a server that
-/// clients ask from other threads: what is measured is the time of the server's
-/// thread.
+/// Measures two sides as [`servers`] does.
 pub fn over_http(sides: [&Side; 2], rounds: usize, requests: u64) -> Beside {
-    median(rounds, || sides.map(|side| served(side, requests) / requests))
+    servers(async || [sides[0].bind().await, sides[1].bind().await], rounds, requests)
 }
 
 /// Returns the round in the middle by its ratio.
@@ -148,46 +157,84 @@ fn called_at_once(runtime: &Runtime, side: &Arc<Side>, requests: u64) -> u64 {
 /// many that the server need not wait.
 const CONNECTIONS: u64 = 32;
 
-/// Returns the time of the thread of a server of stockade.
-pub fn served(side: &Side, requests: u64) -> u64 {
-    let bind = async || {
-        let server = side.app.clone().create_server().expect("options that fit");
-        let server = server.bind("127.0.0.1:0").await.expect("a port");
-        (server.local_addr(), async { drop(server.serve().await) })
-    };
-    served_by(bind, side.written(), requests)
+/// A server that listens, and the request that it gets.
+pub struct Server {
+    pub address: SocketAddr,
+    pub serve: Pin<Box<dyn Future<Output = ()>>>,
+    pub request: Vec<u8>,
 }
 
-/// Returns the time of the thread of a server, which `bind` gives with its address,
-/// while clients on another thread send a request again and again.
-pub fn served_by<F: Future<Output = ()>>(
-    bind: impl AsyncFnOnce() -> (SocketAddr, F),
-    request: Vec<u8>,
-    requests: u64,
-) -> u64 {
+/// Measures two servers in `rounds` rounds of `requests` requests each: the time of
+/// the thread on which both of them run, while clients on another thread ask the one
+/// and then the other, in every second round the other way round.
+///
+/// Both are there from the beginning to the end, and a round is short: so what the
+/// machine does besides falls on both, and nothing of their start is measured.
+pub fn servers(start: impl AsyncFnOnce() -> [Server; 2], rounds: usize, requests: u64) -> Beside {
     runtime().block_on(async {
-        let (address, serve) = bind().await;
-        let (sender, done) = tokio::sync::oneshot::channel();
-        thread::spawn(move || sender.send(ask(address, &request, requests / CONNECTIONS)));
+        let [one, other] = start().await;
+        let asked = [(one.address, one.request), (other.address, other.request)];
+        let (clock, mut readers) = mpsc::unbounded_channel::<Reader>();
+        let asking = thread::spawn(move || ask_both(&asked, rounds, requests, &clock));
         let begin = ThreadTime::now();
+        let read = async {
+            while let Some(reader) = readers.recv().await {
+                reader.send(nanoseconds(begin.elapsed())).expect("clients");
+            }
+        };
         tokio::select! {
-            () = serve => panic!("the server has ended"),
-            done = done => done.expect("a client that asks to its end"),
+            _ = async { tokio::join!(one.serve, other.serve) } => panic!("a server has ended"),
+            () = read => asking.join().expect("clients that ask to their end"),
         }
-        nanoseconds(begin.elapsed())
     })
 }
 
-/// Sends a request on each connection, and then reads the answers, so many times.
-fn ask(address: SocketAddr, request: &[u8], times: u64) {
-    let client = |_| Client::connect(address).expect("a server");
-    let mut clients: Vec<Client> = (0..CONNECTIONS).map(client).collect();
-    for _ in 0..times {
-        for client in &mut clients {
-            client.send(request).expect("a connection");
+/// Waits for the time of the thread of the servers, in nanoseconds.
+type Reader = std::sync::mpsc::Sender<u64>;
+
+fn ask_both(
+    asked: &[(SocketAddr, Vec<u8>); 2],
+    rounds: usize,
+    requests: u64,
+    clock: &mpsc::UnboundedSender<Reader>,
+) -> Beside {
+    let connect = |(address, _): &(SocketAddr, Vec<u8>)| -> Vec<Client> {
+        (0..CONNECTIONS).map(|_| Client::connect(*address).expect("a server")).collect()
+    };
+    let mut clients = [connect(&asked[0]), connect(&asked[1])];
+    let now = || {
+        let (reader, time) = std::sync::mpsc::channel();
+        clock.send(reader).expect("the thread of the servers");
+        time.recv().expect("its time")
+    };
+    let mut slice = |side: usize| {
+        let begin = now();
+        for _ in 0..requests / CONNECTIONS {
+            ask(&mut clients[side], &asked[side].1);
         }
-        for client in &mut clients {
-            assert_eq!(client.receive().expect("an answer").status, 200);
+        (now() - begin) / requests
+    };
+    // Not measured: both are warm then.
+    for side in [0, 1, 0, 1] {
+        slice(side);
+    }
+    let mut turned = false;
+    median(rounds, || {
+        turned = !turned;
+        let mut times = [0; 2];
+        for side in if turned { [0, 1] } else { [1, 0] } {
+            times[side] = slice(side);
         }
+        times
+    })
+}
+
+/// Sends a request on each connection, and then reads the answers.
+fn ask(clients: &mut [Client], request: &[u8]) {
+    for client in &mut *clients {
+        client.send(request).expect("a connection");
+    }
+    for client in clients {
+        assert_eq!(client.receive().expect("an answer").status, 200);
     }
 }
