@@ -16,12 +16,16 @@ use crate::engine::{Engine, Unfinished};
 use crate::limits::Limits;
 use crate::members::schema_fact;
 use crate::persisted::{Persisted, Store};
+use crate::reader::Reader;
 use crate::service::Service;
 use crate::subscription_options::SubscriptionOptions;
 use crate::upload::Uploads;
 use crate::web_socket::web_socket;
 
 /// A schema of GraphQL, and the rules by which it is asked.
+///
+/// The last 256 documents of up to 4 KiB, of 64 KiB together, are kept parsed, unless
+/// they have a text in them: what changes from request to request comes by variables.
 ///
 /// ```
 /// use stockade::graphql::{GraphQl, async_graphql as gql};
@@ -253,16 +257,15 @@ impl GraphQl {
                 None
             }
         };
-        let types: &[&str] = match self.uploads {
-            Some(_) => &["application/json", "multipart/form-data"],
-            None => &["application/json"],
-        };
+        let types = ["application/json", "multipart/form-data"];
+        let types = if self.uploads.is_some() { &types[..] } else { &types[..1] };
         let has_hashes = !matches!(documents, Store::Off);
         let service = Arc::new(Service {
             engine,
             limits: self.limits,
             has_budgets,
             introspection: self.introspection,
+            reader: Reader::new(self.limits),
             documents,
             uploads: self.uploads,
             #[cfg(feature = "graphiql")]

@@ -17,6 +17,8 @@
 // - `limits`: `Limits`; `complexity`: that of a list; `scan`: tokens and aliases,
 //   counted before the parser runs; `document`: a document that is parsed and
 //   measured. Hot.
+// - `reader`: reads documents, and keeps those that came lately; `recent`: what is kept.
+//   Hot.
 // - `persisted`: documents that clients name by their hash. `upload`: files.
 // - `service`: the handlers of the routes.
 // - `answer`, `failure`: what a client gets. Hot.
@@ -44,6 +46,8 @@ mod message;
 mod page;
 mod persisted;
 mod protocol;
+mod reader;
+mod recent;
 mod scan;
 mod service;
 mod sse;

@@ -3,8 +3,8 @@
 //! Source: the protocol of Apollo's automatic persisted queries, version 1; GraphQL
 //! over HTTP, appendix "Persisted Documents".
 
-use std::collections::{HashMap, VecDeque};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use ring::digest::{SHA256, digest};
 use serde_json::Value;
@@ -14,6 +14,8 @@ use crate::engine::{Engine, validate};
 use crate::failure::Failure;
 use crate::limits::Limits;
 use crate::message::Params;
+use crate::reader::Reader;
+use crate::recent::Recent;
 
 /// Documents that clients name by their SHA-256 instead of sending them.
 ///
@@ -82,7 +84,7 @@ impl Persisted {
                 (Store::Off, vec![mistake.to_owned()])
             }
             Documents::Cache(most) => {
-                (Store::Cache(Mutex::new(Cache { most, ..Cache::default() })), Vec::new())
+                (Store::Cache(Mutex::new(Texts::new(most, BYTES))), Vec::new())
             }
             Documents::Only(texts) => {
                 let mut mistakes = Vec::new();
@@ -115,7 +117,7 @@ impl Persisted {
 pub(crate) enum Store {
     #[default]
     Off,
-    Cache(Mutex<Cache>),
+    Cache(Mutex<Texts>),
     Only(HashMap<Hash, Arc<Document>>),
 }
 
@@ -128,7 +130,7 @@ impl Store {
     pub(crate) fn document(
         &self,
         params: &mut Params,
-        limits: &Limits,
+        reader: &Reader,
     ) -> Result<Document, Option<Failure>> {
         let hash = named(params)?;
         let text = params.query.take();
@@ -147,23 +149,23 @@ impl Store {
                 }
             }
             Self::Off => match text {
-                Some(text) => Document::read(text, limits).map_err(Some),
+                Some(text) => reader.read(text).map_err(Some),
                 None if hash.is_some() => Err(Some(not_supported())),
                 None => Err(None),
             },
             Self::Cache(cache) => match (text, hash) {
-                (Some(text), None) => Document::read(text, limits).map_err(Some),
+                (Some(text), None) => reader.read(text).map_err(Some),
                 (Some(text), Some(hash)) => {
                     if Hash::of(&text) != hash {
                         return Err(Some(Failure::new("The hash is not that of the document")));
                     }
-                    let document = Document::read(text, limits).map_err(Some)?;
-                    lock(cache).insert(hash, &document.text);
+                    let document = reader.read(text).map_err(Some)?;
+                    lock(cache).insert(hash, (*document.text).into(), document.text.len());
                     Ok(document)
                 }
                 (None, Some(hash)) => {
                     let text = lock(cache).get(&hash).ok_or_else(|| Some(not_found()))?;
-                    Document::read(text.as_ref().to_owned(), limits).map_err(Some)
+                    reader.read(text.as_ref().to_owned()).map_err(Some)
                 }
                 (None, None) => Err(None),
             },
@@ -172,7 +174,7 @@ impl Store {
 }
 
 /// Locks the cache, whose parts agree at any time.
-fn lock(cache: &Mutex<Cache>) -> std::sync::MutexGuard<'_, Cache> {
+fn lock(cache: &Mutex<Texts>) -> MutexGuard<'_, Texts> {
     cache.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -231,52 +233,7 @@ impl Hash {
 
 /// The texts of documents that clients have sent. They are kept as text, because a
 /// parsed document takes up to a hundred times as much.
-#[derive(Debug, Default)]
-pub(crate) struct Cache {
-    most: usize,
-    known: HashMap<Hash, Known>,
-    /// The hashes in the order of their coming; one that was asked for since is
-    /// passed over once.
-    order: VecDeque<Hash>,
-    /// In bytes.
-    size: usize,
-}
-
-#[derive(Debug)]
-struct Known {
-    text: Arc<str>,
-    was_asked: bool,
-}
-
-impl Cache {
-    fn get(&mut self, hash: &Hash) -> Option<Arc<str>> {
-        let known = self.known.get_mut(hash)?;
-        known.was_asked = true;
-        Some(Arc::clone(&known.text))
-    }
-
-    fn insert(&mut self, hash: Hash, text: &str) {
-        if self.known.contains_key(&hash) || text.len() > BYTES {
-            return;
-        }
-        while self.known.len() >= self.most || self.size + text.len() > BYTES {
-            let Some(oldest) = self.order.pop_front() else { return };
-            match self.known.get_mut(&oldest) {
-                Some(known) if known.was_asked => {
-                    known.was_asked = false;
-                    self.order.push_back(oldest);
-                }
-                _ => {
-                    let removed = self.known.remove(&oldest);
-                    self.size -= removed.map_or(0, |known| known.text.len());
-                }
-            }
-        }
-        self.size += text.len();
-        self.order.push_back(hash);
-        self.known.insert(hash, Known { text: text.into(), was_asked: false });
-    }
-}
+pub(crate) type Texts = Recent<Hash, Arc<str>>;
 
 /// The size of all texts together.
 const BYTES: usize = 16 * 1_048_576;
@@ -284,35 +241,6 @@ const BYTES: usize = 16 * 1_048_576;
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_document_that_was_not_asked_for_goes_first() {
-        let mut cache = Cache { most: 2, ..Cache::default() };
-        let [a, b, c, d] = ["a", "b", "c", "d"].map(|text| (Hash::of(text), text));
-        cache.insert(a.0, a.1);
-        cache.insert(b.0, b.1);
-        assert_eq!(cache.get(&a.0).as_deref(), Some("a"));
-        cache.insert(c.0, c.1);
-        assert_eq!(cache.get(&b.0), None);
-        assert_eq!((cache.known.len(), cache.order.len(), cache.size), (2, 2, 2));
-        // Both were asked for: the older one goes.
-        assert!(cache.get(&a.0).is_some() && cache.get(&c.0).is_some());
-        cache.insert(d.0, d.1);
-        assert_eq!((cache.known.len(), cache.order.len(), cache.size), (2, 2, 2));
-        assert!(cache.get(&d.0).is_some());
-    }
-
-    #[test]
-    fn all_texts_together_have_a_size() {
-        let mut cache = Cache { most: 1_000, ..Cache::default() };
-        let half = "a".repeat(BYTES / 2);
-        cache.insert(Hash::of("1"), &half);
-        cache.insert(Hash::of("2"), &half);
-        cache.insert(Hash::of("3"), "a");
-        assert_eq!((cache.known.len(), cache.size), (2, BYTES / 2 + 1));
-        cache.insert(Hash::of("4"), &"a".repeat(BYTES + 1));
-        assert!(cache.get(&Hash::of("4")).is_none());
-    }
 
     #[test]
     fn a_hash_has_sixty_four_digits() {

@@ -22,6 +22,7 @@ use crate::failure::{Failure, Shown};
 use crate::limits::Limits;
 use crate::message::{Message, Params, Unreadable};
 use crate::persisted::Store;
+use crate::reader::Reader;
 use crate::sse;
 use crate::upload::{self, File, Uploads};
 
@@ -34,6 +35,7 @@ pub(crate) struct Service {
     pub(crate) has_budgets: bool,
     /// True if the schema is shown, `None` if errors being shown decide.
     pub(crate) introspection: Option<bool>,
+    pub(crate) reader: Reader,
     pub(crate) documents: Store,
     pub(crate) uploads: Option<Uploads>,
     #[cfg(feature = "graphiql")]
@@ -154,7 +156,7 @@ impl Service {
         files: &[File],
         settings: Settings,
     ) -> Result<Operation, Refusal> {
-        let document = self.documents.document(&mut params, &self.limits).map_err(|failure| {
+        let document = self.documents.document(&mut params, &self.reader).map_err(|failure| {
             let missing = || Refusal::Parameters(Failure::new("`query` is missing"));
             failure.map_or_else(missing, Refusal::Document)
         })?;

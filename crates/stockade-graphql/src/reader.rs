@@ -1,0 +1,89 @@
+//! [`Reader`]: reads documents, and keeps those that came lately parsed.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::document::Document;
+use crate::failure::Failure;
+use crate::limits::Limits;
+use crate::recent::Recent;
+
+/// Reads documents within their limits.
+///
+/// Clients send the same few documents again and again, and to parse one takes longer
+/// than to run it. A document with a text in it is not kept: it may hold a password,
+/// and the time of an answer would tell that somebody else has sent it.
+#[derive(Debug)]
+pub(crate) struct Reader {
+    limits: Limits,
+    recent: Mutex<Recent<Arc<str>, Arc<Document>>>,
+}
+
+impl Reader {
+    pub(crate) fn new(limits: Limits) -> Self {
+        Self { limits, recent: Mutex::new(Recent::new(DOCUMENTS, BYTES)) }
+    }
+
+    /// Reads a document.
+    ///
+    /// # Errors
+    /// Those of [`Document::read`].
+    pub(crate) fn read(&self, text: String) -> Result<Document, Failure> {
+        if text.len() > LONGEST || text.contains('"') {
+            return Document::read(text, &self.limits);
+        }
+        let known = self.recent.lock().unwrap_or_else(PoisonError::into_inner).get(&*text);
+        if let Some(known) = known {
+            return Ok(Document::clone(&known));
+        }
+        let document = Document::read(text, &self.limits)?;
+        let (key, kept) = (Arc::from(&*document.text), Arc::new(document.clone()));
+        let mut recent = self.recent.lock().unwrap_or_else(PoisonError::into_inner);
+        recent.insert(key, kept, document.text.len());
+        Ok(document)
+    }
+}
+
+/// The number of documents that are kept.
+const DOCUMENTS: usize = 256;
+
+/// The bytes of all their texts; parsed they take up to a hundred times as much.
+const BYTES: usize = 65_536;
+
+/// The bytes of the longest one.
+const LONGEST: usize = 4_096;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    impl Reader {
+        fn keeps(&self, text: &str) -> bool {
+            self.recent.lock().unwrap().get(text).is_some()
+        }
+    }
+
+    #[test]
+    fn a_document_that_is_known_is_the_same() {
+        let reader = Reader::new(Limits::default());
+        let text = "query A($id: ID!) { one(id: $id) { ...F } __schema { types { name } } } \
+                    fragment F on One { id }";
+        let first = reader.read(text.to_owned()).unwrap();
+        assert!(reader.keeps(text));
+        let second = reader.read(text.to_owned()).unwrap();
+        assert_eq!(format!("{first:?}"), format!("{second:?}"));
+    }
+
+    #[test]
+    fn neither_texts_nor_mistakes_nor_long_documents_are_kept() {
+        let reader = Reader::new(Limits::default());
+        let long = format!("{{ one }} #{}", "a".repeat(LONGEST));
+        for text in [r#"{ login(password: "tea") }"#, r#"query A($a: T = "tea") { one }"#, &long] {
+            assert!(reader.read(text.to_owned()).is_ok(), "{text}");
+            assert!(!reader.keeps(text), "{text}");
+        }
+        for text in ["{ one", "{ a: one b: one"] {
+            assert!(reader.read(text.to_owned()).is_err(), "{text}");
+            assert!(!reader.keeps(text), "{text}");
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! [`Recent`]: the values that were asked for lately, within a number and a size.
+
+use std::borrow::Borrow;
+use std::collections::{HashMap, VecDeque};
+use std::hash::Hash;
+
+/// Values by their keys. Where there is no place, the one goes that was not asked for
+/// longest, nearly: one that was asked for is passed over once.
+#[derive(Debug)]
+pub(crate) struct Recent<K, V> {
+    /// The number of values that are kept at most.
+    most: usize,
+    /// The size of all values together at most.
+    room: usize,
+    known: HashMap<K, Known<V>>,
+    /// The keys in the order of their coming.
+    order: VecDeque<K>,
+    size: usize,
+}
+
+#[derive(Debug)]
+struct Known<V> {
+    value: V,
+    size: usize,
+    was_asked: bool,
+}
+
+impl<K: Clone + Eq + Hash, V: Clone> Recent<K, V> {
+    pub(crate) fn new(most: usize, room: usize) -> Self {
+        Self { most, room, known: HashMap::new(), order: VecDeque::new(), size: 0 }
+    }
+
+    pub(crate) fn get<Q: Eq + Hash + ?Sized>(&mut self, key: &Q) -> Option<V>
+    where
+        K: Borrow<Q>,
+    {
+        let known = self.known.get_mut(key)?;
+        known.was_asked = true;
+        Some(known.value.clone())
+    }
+
+    /// Keeps a value, unless its key is known or it has no room at all.
+    pub(crate) fn insert(&mut self, key: K, value: V, size: usize) {
+        if self.known.contains_key(&key) || size > self.room {
+            return;
+        }
+        while self.known.len() >= self.most || self.size + size > self.room {
+            let Some(oldest) = self.order.pop_front() else { return };
+            match self.known.get_mut(&oldest) {
+                Some(known) if known.was_asked => {
+                    known.was_asked = false;
+                    self.order.push_back(oldest);
+                }
+                _ => {
+                    let removed = self.known.remove(&oldest);
+                    self.size -= removed.map_or(0, |known| known.size);
+                }
+            }
+        }
+        self.size += size;
+        self.order.push_back(key.clone());
+        self.known.insert(key, Known { value, size, was_asked: false });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    impl<K, V> Recent<K, V> {
+        fn sizes(&self) -> (usize, usize, usize) {
+            (self.known.len(), self.order.len(), self.size)
+        }
+    }
+
+    #[test]
+    fn the_value_that_was_not_asked_for_goes_first() {
+        let mut recent = Recent::new(2, 100);
+        recent.insert('a', 1, 1);
+        recent.insert('b', 2, 1);
+        assert_eq!(recent.get(&'a'), Some(1));
+        recent.insert('c', 3, 1);
+        assert_eq!(recent.get(&'b'), None);
+        assert_eq!(recent.sizes(), (2, 2, 2));
+        // Both were asked for: the older one goes.
+        assert_eq!((recent.get(&'a'), recent.get(&'c')), (Some(1), Some(3)));
+        recent.insert('d', 4, 1);
+        assert_eq!(recent.sizes(), (2, 2, 2));
+        assert_eq!(recent.get(&'d'), Some(4));
+    }
+
+    #[test]
+    fn all_values_together_have_a_size() {
+        let mut recent = Recent::new(1_000, 10);
+        recent.insert(1, (), 5);
+        recent.insert(2, (), 5);
+        recent.insert(3, (), 1);
+        assert_eq!(recent.sizes(), (2, 2, 6));
+        recent.insert(4, (), 11);
+        assert_eq!((recent.get(&4), recent.sizes()), (None, (2, 2, 6)));
+        // A key that is known is counted once.
+        recent.insert(3, (), 1);
+        assert_eq!(recent.sizes(), (2, 2, 6));
+    }
+}
