@@ -54,14 +54,17 @@ impl Params {
         self.raw(path).map(|(name, raw)| (name, decode(raw)))
     }
 
+    /// The values as they were sent, in the order of the path.
+    pub(crate) fn raw_values<'p>(&self, path: &'p str) -> impl Iterator<Item = &'p str> {
+        // The spans are those of the matched path; another one may be shorter.
+        let value = |(start, end)| path.get(usize::from(start)..usize::from(end));
+        self.spans.iter().map(move |span| value(span).unwrap_or_default())
+    }
+
     fn raw<'a, 'p: 'a>(&'a self, path: &'p str) -> impl Iterator<Item = (&'a str, &'p str)> {
         // There are no names only where there are no spans.
         let names = self.names.as_deref().unwrap_or_default();
-        names.iter().zip(self.spans.iter()).map(move |(name, (start, end))| {
-            // The spans are those of the matched path; another one may be shorter.
-            let raw = path.get(usize::from(start)..usize::from(end)).unwrap_or_default();
-            (name.as_ref(), raw)
-        })
+        names.iter().map(Box::as_ref).zip(self.raw_values(path))
     }
 }
 

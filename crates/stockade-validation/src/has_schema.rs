@@ -120,6 +120,23 @@ pub trait HasSchema: 'static {
         false
     }
 
+    /// Reads a value from its texts without its schema, one text for a number and
+    /// one for each element of a tuple: only for integers, whose bounds are all
+    /// that their schema says. `None` for any other type, and for a text that is
+    /// no such number; the schema has the words for that.
+    ///
+    /// Two numbers of a path take a quarter of the instructions that the schema
+    /// takes for them.
+    #[doc(hidden)]
+    #[must_use]
+    fn from_plain_texts<'t>(texts: &mut dyn Iterator<Item = &'t str>) -> Option<Self>
+    where
+        Self: Sized,
+    {
+        let _ = texts;
+        None
+    }
+
     /// The name in documents.
     #[doc(hidden)]
     #[must_use]

@@ -28,21 +28,40 @@ macro_rules! rules {
     };
 }
 
-rules! {
-    bool => Rule::boolean();
+/// Integers that are all numbers between two bounds, so that those of Rust judge a
+/// text as the rule does.
+macro_rules! integers {
+    ($($ty:ty => $rule:expr;)*) => {
+        $(impl HasSchema for $ty {
+            fn rule() -> Rule {
+                $rule
+            }
+
+            fn from_plain_texts<'t>(texts: &mut dyn Iterator<Item = &'t str>) -> Option<Self> {
+                texts.next()?.parse().ok()
+            }
+        })*
+    };
+}
+
+integers! {
     i8 => small_integer(Self::MIN, Self::MAX, "int8");
     i16 => small_integer(Self::MIN, Self::MAX, "int16");
     i32 => small_integer(Self::MIN, Self::MAX, "int32");
     i64 => large_integer(Self::MIN, Self::MAX, "int64");
-    // No number of JSON beyond 64 bits is a whole one here.
-    i128 => Rule::integer().documented(json!({ "minimum": i64::MIN, "maximum": u64::MAX }));
     isize => large_integer(Self::MIN, Self::MAX, SIGNED);
     u8 => small_integer(Self::MIN, Self::MAX, "uint8");
     u16 => small_integer(Self::MIN, Self::MAX, "uint16");
     u32 => small_integer(Self::MIN, Self::MAX, "uint32");
     u64 => large_integer(Self::MIN, Self::MAX, "uint64");
-    u128 => Rule::integer().minimum(0).documented(json!({ "maximum": u64::MAX }));
     usize => large_integer(Self::MIN, Self::MAX, UNSIGNED);
+}
+
+rules! {
+    bool => Rule::boolean();
+    // No number of JSON beyond 64 bits is a whole one here.
+    i128 => Rule::integer().documented(json!({ "minimum": i64::MIN, "maximum": u64::MAX }));
+    u128 => Rule::integer().minimum(0).documented(json!({ "maximum": u64::MAX }));
     f32 => {
         let rule = Rule::number().minimum(-LARGEST_SINGLE).maximum(LARGEST_SINGLE);
         rule.documented(json!({ "format": "float" }))
@@ -273,6 +292,10 @@ macro_rules! tuples {
             fn rule() -> Rule {
                 Rule::tuple([$($element::field_rule()),+])
             }
+
+            fn from_plain_texts<'t>(texts: &mut dyn Iterator<Item = &'t str>) -> Option<Self> {
+                Some(($($element::from_plain_texts(texts)?,)+))
+            }
         })*
     };
 }
@@ -286,4 +309,62 @@ tuples! {
     (A B C D E F)
     (A B C D E F G)
     (A B C D E F G H)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fmt::Debug;
+    use std::iter;
+
+    use serde::de::DeserializeOwned;
+
+    use super::*;
+    use crate::ValidationOptions;
+    use crate::read::{Field, PairsKind, SchemaExt as _, Slot};
+
+    /// The value of a text by the schema of its type.
+    fn judged<T: HasSchema + DeserializeOwned>(text: &str) -> Option<T> {
+        let (schema, options) = (T::schema().unwrap(), ValidationOptions::new());
+        let mut slot = Slot::new();
+        let fields = &mut iter::once(Field::new("n".into(), text.into()));
+        let is_right = schema.read_pairs_into(fields, PairsKind::Ordered, &options, &mut slot);
+        is_right.then(|| slot.take().unwrap())
+    }
+
+    #[track_caller]
+    fn check<T: HasSchema + DeserializeOwned + PartialEq + Debug>() {
+        let powers = [7, 8, 15, 16, 31, 32, 63, 64].map(|bits| 1_i128 << bits);
+        let edges = powers.iter().flat_map(|power| [power - 1, *power, -power, -power - 1]);
+        let texts = edges.chain([0, 7]).map(|number| number.to_string());
+        let odd = ["", "-", "+", "+7", "-0", "007", " 7", "7 ", "7.0", "1e1", "x", "%37", "\u{667}"];
+        for text in texts.chain(odd.map(str::to_owned)) {
+            let plain = T::from_plain_texts(&mut iter::once(text.as_str()));
+            assert_eq!(plain, judged(&text), "{text:?}");
+        }
+        assert_eq!(T::from_plain_texts(&mut iter::empty()), None);
+    }
+
+    #[test]
+    fn integers_are_the_same_with_and_without_their_schema() {
+        check::<i8>();
+        check::<i16>();
+        check::<i32>();
+        check::<i64>();
+        check::<isize>();
+        check::<u8>();
+        check::<u16>();
+        check::<u32>();
+        check::<u64>();
+        check::<usize>();
+    }
+
+    #[test]
+    fn types_with_more_to_judge_are_left_to_their_schema() {
+        let texts = || ["7", "8"].into_iter();
+        assert_eq!(<(u8, i64)>::from_plain_texts(&mut texts()), Some((7, 8)));
+        assert_eq!(<(u8, String)>::from_plain_texts(&mut texts()), None);
+        assert_eq!(<(u8, u8, u8)>::from_plain_texts(&mut texts()), None);
+        assert_eq!(NonZero::<u8>::from_plain_texts(&mut texts()), None);
+        assert_eq!(Option::<u8>::from_plain_texts(&mut texts()), None);
+    }
 }

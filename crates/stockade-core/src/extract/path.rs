@@ -53,6 +53,9 @@ pub struct Path<T>(pub T);
 
 impl<T: HasSchema + DeserializeOwned + Send> FromRequest for Path<T> {
     async fn from_request(req: &mut Request) -> Result<Self, ApiError> {
+        if let Some(value) = typed::plain_params(req) {
+            return Ok(Self(value));
+        }
         typed::read(req, typed::params).map(Self)
     }
 

@@ -51,6 +51,17 @@ pub(super) fn read<T: HasSchema + DeserializeOwned>(
     }
 }
 
+/// Reads the parameters of the path where they are integers, without the schema.
+#[inline]
+pub(super) fn plain_params<T: HasSchema>(req: &Request) -> Option<T> {
+    if req.replaced_params().is_some() {
+        return None;
+    }
+    // An integer has no escapes, or the schema judges it.
+    let texts = &mut req.inner.params.raw_values(req.path());
+    T::from_plain_texts(texts).filter(|_| texts.next().is_none())
+}
+
 /// Reads the parameters of the path.
 pub(super) fn params(req: &Request, info: TypeInfo<'_>) -> Result<(), ApiError> {
     if req.replaced_params().is_none()
