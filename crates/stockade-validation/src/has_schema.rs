@@ -125,8 +125,8 @@ pub trait HasSchema: 'static {
     /// that their schema says. `None` for any other type, and for a text that is
     /// no such number; the schema has the words for that.
     ///
-    /// Two numbers of a path take a quarter of the instructions that the schema
-    /// takes for them.
+    /// A request with two numbers in its path takes 11,303 instructions by it, and
+    /// 12,240 by the schema (thin LTO).
     #[doc(hidden)]
     #[must_use]
     fn from_plain_texts<'t>(texts: &mut dyn Iterator<Item = &'t str>) -> Option<Self>

@@ -336,7 +336,8 @@ mod tests {
         let powers = [7, 8, 15, 16, 31, 32, 63, 64].map(|bits| 1_i128 << bits);
         let edges = powers.iter().flat_map(|power| [power - 1, *power, -power, -power - 1]);
         let texts = edges.chain([0, 7]).map(|number| number.to_string());
-        let odd = ["", "-", "+", "+7", "-0", "007", " 7", "7 ", "7.0", "1e1", "x", "%37", "\u{667}"];
+        let odd =
+            ["", "-", "+", "+7", "-0", "007", " 7", "7 ", "7.0", "1e1", "x", "%37", "\u{667}"];
         for text in texts.chain(odd.map(str::to_owned)) {
             let plain = T::from_plain_texts(&mut iter::once(text.as_str()));
             assert_eq!(plain, judged(&text), "{text:?}");
