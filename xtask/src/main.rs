@@ -12,6 +12,7 @@ mod check;
 mod clippy;
 mod cluster;
 mod command;
+mod compile_cost;
 mod debian;
 mod docs_page;
 mod examples;
@@ -139,6 +140,12 @@ const TASKS: &[Task] = &[
         about: "instructions and allocations per request, against what is recorded",
         when: CiAndNightly,
         run: bench::counts,
+    },
+    Task {
+        name: "compile-cost",
+        about: "what a program costs to compile, beside axum; `--modules`, `--short`, `--save`",
+        when: Nightly,
+        run: compile_cost::run,
     },
     Task {
         name: "audit",

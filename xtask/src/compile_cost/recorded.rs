@@ -1,0 +1,186 @@
+//! `tests/compile-cost.txt`: the figures that repeat, which may grow by 10 %.
+
+use std::fs;
+
+use crate::{Outcome, root};
+
+/// A figure that is the same in each run with the same compiler.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Figure {
+    /// The form of the run that counts it, `full` or `short`.
+    pub form: String,
+    /// The number of modules of the program.
+    pub modules: usize,
+    /// `lines`, `binary` or `crates`.
+    pub name: String,
+    pub count: u64,
+}
+
+impl Figure {
+    pub fn new(form: &str, modules: usize, name: &str, count: u64) -> Self {
+        Self { form: form.to_owned(), modules, name: name.to_owned(), count }
+    }
+
+    fn is_of_run(&self, other: &Self) -> bool {
+        self.form == other.form && self.modules == other.modules
+    }
+
+    /// Returns true if both count the same thing.
+    fn is_of_kind(&self, other: &Self) -> bool {
+        self.is_of_run(other) && self.name == other.name
+    }
+
+    fn key(&self) -> String {
+        format!("{} {} {}", self.form, self.modules, self.name)
+    }
+
+    fn line(&self) -> String {
+        format!("{:<6} {:>4} {:<7} {:>12}\n", self.form, self.modules, self.name, self.count)
+    }
+}
+
+/// Records these figures, or fails if they are above what is recorded. `is_usual` is the
+/// program of the usual size: of others nothing has to be recorded.
+pub fn settle(counted: &[Figure], save: bool, is_usual: bool) -> Outcome {
+    let recorded = read()?;
+    if save {
+        return write(&merged(recorded, counted));
+    }
+    let is_known = |figure: &Figure| recorded.iter().any(|known| known.is_of_run(figure));
+    if !is_usual && !counted.iter().any(is_known) {
+        println!("nothing is recorded of a program of this size");
+        return Ok(());
+    }
+    let faults = faults(counted, &recorded);
+    if faults.is_empty() {
+        return Ok(());
+    }
+    Err(format!(
+        "not as {FILE} has it, with 10 % above:\n{}\n\
+         if it must be so: the same command with --save (`cargo llvm-lines` shows which \
+         functions are many)",
+        faults.join("\n")
+    ))
+}
+
+/// Compares what was counted in a run with what is recorded of such a run: all that is
+/// more than 10 % above, and all that only one of the two has.
+fn faults(counted: &[Figure], recorded: &[Figure]) -> Vec<String> {
+    let mut faults = Vec::new();
+    for now in counted {
+        match recorded.iter().find(|then| then.is_of_kind(now)) {
+            Some(then) if is_above(now.count, then.count) => {
+                let (key, now, then) = (now.key(), now.count, then.count);
+                faults.push(format!("{key}: {now}, recorded are {then}"));
+            }
+            Some(_) => {}
+            None => faults.push(format!("{}: no line for it", now.key())),
+        }
+    }
+    let of_these = |then: &&Figure| counted.iter().any(|now| now.is_of_run(then));
+    let is_missing = |then: &&Figure| !counted.iter().any(|now| now.is_of_kind(then));
+    let missing = recorded.iter().filter(of_these).filter(is_missing);
+    faults.extend(missing.map(|then| format!("{}: it was not counted", then.key())));
+    faults
+}
+
+/// Returns true above 110 %.
+fn is_above(now: u64, then: u64) -> bool {
+    u128::from(now) * 10 > u128::from(then) * 11
+}
+
+/// The recorded figures, with those of one run in place of what stood there of it.
+fn merged(mut recorded: Vec<Figure>, counted: &[Figure]) -> Vec<Figure> {
+    recorded.retain(|then| !counted.iter().any(|now| now.is_of_run(then)));
+    recorded.extend_from_slice(counted);
+    recorded.sort_by(|a, b| (&a.form, a.modules).cmp(&(&b.form, b.modules)));
+    recorded
+}
+
+fn read() -> Result<Vec<Figure>, String> {
+    let text = fs::read_to_string(root().join(FILE)).map_err(|error| format!("{FILE}: {error}"))?;
+    let lines = text.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
+    lines.map(|line| parse(line).ok_or_else(|| format!("{FILE}: {line:?}"))).collect()
+}
+
+/// Reads a line; a figure of 0 would hold nothing.
+fn parse(line: &str) -> Option<Figure> {
+    let [form, modules, name, count] = line.split_whitespace().collect::<Vec<_>>()[..] else {
+        return None;
+    };
+    let count = count.parse().ok().filter(|count| *count > 0)?;
+    Some(Figure::new(form, modules.parse().ok()?, name, count))
+}
+
+fn write(figures: &[Figure]) -> Outcome {
+    let lines: String = figures.iter().map(Figure::line).collect();
+    fs::write(root().join(FILE), HEAD.to_owned() + &lines)
+        .map_err(|error| format!("{FILE}: {error}"))
+}
+
+const FILE: &str = "tests/compile-cost.txt";
+
+const HEAD: &str = "\
+# What a generated program on stockade costs to compile, as far as it repeats: lines of LLVM IR
+# of its own crate, bytes of its debug binary, crates that are compiled for it.
+# `cargo xtask compile-cost` fails at 10 % above a line of `full`, and with `--short`, as in ci,
+# of `short`; with `--save` it writes them anew. Another version of rustc moves them by some per
+# cent. The two forms count in different ways, and cannot be compared with each other
+# (`xtask/src/compile_cost/short.rs`).
+#
+# form modules what        figure
+";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lines(count: u64) -> Figure {
+        Figure::new("short", 50, "lines", count)
+    }
+
+    #[test]
+    fn what_is_written_is_read_again() {
+        assert_eq!(parse(lines(1_234).line().trim_end()), Some(lines(1_234)));
+        for line in ["short 50 lines", "short 50 lines 0", "short x lines 1", "short 50 lines 1 1"]
+        {
+            assert_eq!(parse(line), None, "{line}");
+        }
+    }
+
+    #[test]
+    fn the_recorded_figures_can_be_read() {
+        assert!(read().is_ok_and(|recorded| recorded.iter().any(|one| one.form == "full")));
+    }
+
+    #[test]
+    fn more_than_a_tenth_above_is_a_fault() {
+        #[track_caller]
+        fn check(now: u64, then: u64, expected: &[&str]) {
+            assert_eq!(faults(&[lines(now)], &[lines(then)]), expected);
+        }
+        check(1_000, 1_000, &[]);
+        check(1_100, 1_000, &[]);
+        check(1, 1_000, &[]);
+        check(1_101, 1_000, &["short 50 lines: 1101, recorded are 1000"]);
+        check(u64::MAX, u64::MAX, &[]);
+    }
+
+    #[test]
+    fn every_line_is_counted_and_every_count_has_its_line() {
+        let binary = Figure::new("short", 50, "binary", 9);
+        assert_eq!(faults(&[lines(9)], &[]), ["short 50 lines: no line for it"]);
+        let found = faults(&[lines(9)], &[lines(9), binary]);
+        assert_eq!(found, ["short 50 binary: it was not counted"]);
+        // Lines of other runs are not of this one.
+        let others = [Figure::new("full", 50, "binary", 9), Figure::new("short", 300, "binary", 9)];
+        assert_eq!(faults(&[lines(9)], &[&[lines(9)], &others[..]].concat()), [""; 0]);
+    }
+
+    #[test]
+    fn a_run_replaces_its_own_lines_alone() {
+        let full = Figure::new("full", 300, "lines", 5);
+        let found = merged(vec![lines(1), full.clone()], &[lines(2)]);
+        assert_eq!(found, [full, lines(2)]);
+    }
+}

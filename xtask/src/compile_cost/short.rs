@@ -1,0 +1,107 @@
+//! The short form, a part of `ci`: the program on stockade, compiled with the crates that the
+//! tests have compiled already.
+//!
+//! The whole of it from nothing takes 110 s of processor time even with 50 modules, nearly all of it
+//! for dependencies. So rustc is started by itself, with the libraries in our own target
+//! folder: those of a workspace with all features, by path, under clippy. Sizes are therefore
+//! not those of a user's program; they are compared with earlier ones of the same form alone.
+
+use std::env::consts::EXE_SUFFIX;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use super::full::size;
+use super::measure::{cost_of, count_ir, ir_arguments};
+use super::program::Framework;
+use super::recorded::Figure;
+use crate::{announce, cargo_command, clippy, root, target_directory};
+
+/// Counts the lines of LLVM IR and the size of the debug binary.
+pub fn count(modules: usize) -> Result<Vec<Figure>, String> {
+    let artifacts = artifacts()?;
+    let folder = target_directory()?.join("compile-cost/short");
+    let fault = |error: std::io::Error| format!("{}: {error}", folder.display());
+    fs::create_dir_all(&folder).map_err(fault)?;
+    let [source, ir] = ["main.rs", "main.ll"].map(|name| folder.join(name));
+    let binary = folder.join(format!("main{EXE_SUFFIX}"));
+    fs::write(&source, Framework::Stockade.source(modules, 0)).map_err(fault)?;
+    let mut rustc = Command::new("rustc");
+    rustc.args(["--edition=2024", "--crate-name=main", "-Cdebuginfo=2"]).arg(&source);
+    rustc.arg(format!("--emit=link={}", binary.display())).args(ir_arguments(&ir));
+    for name in ["serde", "stockade", "tokio"] {
+        let file = library(&artifacts, name)?;
+        rustc.arg("--extern").arg(format!("{name}={}", file.display()));
+        if name == "stockade" {
+            let dependencies = file.parent().unwrap_or(Path::new("."));
+            rustc.arg("-L").arg(format!("dependency={}", dependencies.display()));
+        }
+    }
+    cost_of(rustc.current_dir(&folder))?;
+    let figure = |name, count| Figure::new("short", modules, name, count);
+    Ok(vec![figure("lines", count_ir(&ir)?), figure("binary", size(&binary)?)])
+}
+
+/// Compiles the examples as `ci` has done, and gives what cargo says of each crate.
+fn artifacts() -> Result<String, String> {
+    let mut command = cargo_command();
+    // Also outside of `ci`, so that the figures are the same.
+    clippy::compiles(&mut command);
+    command.args(["build", "--workspace", "--examples", "--all-features"]);
+    command.arg("--message-format=json-render-diagnostics").current_dir(root());
+    announce(&command);
+    let output = command.stderr(Stdio::inherit()).output();
+    let output = output.map_err(|error| format!("cannot start cargo: {error}"))?;
+    if !output.status.success() {
+        return Err("the examples cannot be compiled".to_owned());
+    }
+    String::from_utf8(output.stdout).map_err(|error| error.to_string())
+}
+
+/// Returns the file of a library among the messages of cargo.
+fn library(artifacts: &str, name: &str) -> Result<PathBuf, String> {
+    let mut files: Vec<&str> =
+        artifacts.lines().filter_map(|message| library_in(message, name)).collect();
+    files.dedup();
+    match files[..] {
+        [file] => Ok(file.replace("\\\\", "\\").into()),
+        _ => Err(format!("cargo has compiled the library {name} {} times", files.len())),
+    }
+}
+
+/// Returns the file of this library if the message is about it.
+fn library_in<'a>(message: &'a str, name: &str) -> Option<&'a str> {
+    let (_, target) = message.split_once("\"target\":{")?;
+    let is_library = target.starts_with("\"kind\":[\"lib\"]");
+    let is_named = target.contains(&format!("\"name\":\"{name}\",\"src_path\""));
+    let (_, files) = message.split_once("\"filenames\":[")?;
+    let (files, _) = files.split_once(']')?;
+    let mut files = files.split(',').map(|file| file.trim_matches('"'));
+    files.find(|file| is_library && is_named && file.ends_with(".rlib"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_library_is_found_by_its_name() {
+        let message = |kind: &str, name: &str, files: &str| {
+            format!(
+                "{{\"reason\":\"compiler-artifact\",\"package_id\":\"a\",\"target\":{{\"kind\":[\"{kind}\"],\
+                 \"crate_types\":[\"{kind}\"],\"name\":\"{name}\",\"src_path\":\"/a/lib.rs\"}},\
+                 \"filenames\":[{files}],\"fresh\":true}}\n"
+            )
+        };
+        let one = message("lib", "tokio", "\"/t/libtokio-1.rlib\",\"/t/libtokio-1.rmeta\"");
+        let others = message("proc-macro", "serde_derive", "\"/t/libserde_derive.so\"")
+            + &message("example", "tokio", "\"/t/tokio\"")
+            + "{\"reason\":\"build-finished\",\"success\":true}\n";
+        assert_eq!(library(&format!("{others}{one}"), "tokio"), Ok("/t/libtokio-1.rlib".into()));
+        let two = one.replace("tokio-1", "tokio-2") + &one;
+        for (artifacts, count) in [(others, 0), (two, 2)] {
+            let fault = format!("cargo has compiled the library tokio {count} times");
+            assert_eq!(library(&artifacts, "tokio"), Err(fault));
+        }
+    }
+}
