@@ -129,7 +129,7 @@ pub trait HasSchema: 'static {
     /// 12,240 by the schema (thin LTO).
     #[doc(hidden)]
     #[must_use]
-    fn from_plain_texts<'t>(texts: &mut dyn Iterator<Item = &'t str>) -> Option<Self>
+    fn from_plain_texts(texts: &mut dyn Iterator<Item = &str>) -> Option<Self>
     where
         Self: Sized,
     {

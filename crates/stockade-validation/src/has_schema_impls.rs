@@ -37,7 +37,7 @@ macro_rules! integers {
                 $rule
             }
 
-            fn from_plain_texts<'t>(texts: &mut dyn Iterator<Item = &'t str>) -> Option<Self> {
+            fn from_plain_texts(texts: &mut dyn Iterator<Item = &str>) -> Option<Self> {
                 texts.next()?.parse().ok()
             }
         })*
@@ -293,7 +293,7 @@ macro_rules! tuples {
                 Rule::tuple([$($element::field_rule()),+])
             }
 
-            fn from_plain_texts<'t>(texts: &mut dyn Iterator<Item = &'t str>) -> Option<Self> {
+            fn from_plain_texts(texts: &mut dyn Iterator<Item = &str>) -> Option<Self> {
                 Some(($($element::from_plain_texts(texts)?,)+))
             }
         })*
