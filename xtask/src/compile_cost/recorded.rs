@@ -123,7 +123,7 @@ const FILE: &str = "tests/compile-cost.txt";
 const HEAD: &str = "\
 # What a generated program on stockade costs to compile, as far as it repeats: lines of LLVM IR
 # of its own crate, bytes of its debug binary, crates that are compiled for it.
-# `cargo xtask compile-cost` fails at 10 % above a line of `full`, and with `--short`, as in ci,
+# `cargo xtask compile-cost` fails at 10 % above a line of `full`, and with `--short`,
 # of `short`; with `--save` it writes them anew. Another version of rustc moves them by some per
 # cent. The two forms count in different ways, and cannot be compared with each other
 # (`xtask/src/compile_cost/short.rs`).
