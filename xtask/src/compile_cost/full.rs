@@ -22,7 +22,7 @@ pub fn count(modules: usize) -> Result<Vec<Figure>, String> {
     }
     let folder = target_directory()?.join("compile-cost");
     fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
-    let library = Library::write(&folder)?;
+    let (library, state) = (Library::write(&folder)?, library::state());
     let write = |framework| Program::write(framework, modules, &library, &folder);
     let programs = [write(Framework::ALL[0])?, write(Framework::ALL[1])?];
     let mut figures = [Figures::default(); 2];
@@ -57,7 +57,7 @@ pub fn count(modules: usize) -> Result<Vec<Figure>, String> {
          medians of {ROUNDS}\n\n{}",
         2 * modules,
         2 * modules,
-        library::state(),
+        state,
         table(stockade, axum)
     );
     let figure = |name, count| Figure::new("full", modules, name, count);

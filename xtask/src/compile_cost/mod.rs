@@ -40,7 +40,7 @@ pub fn run() -> Outcome {
     recorded::settle(&counted, options.save, modules == usual)
 }
 
-/// What stands behind `cargo xtask compile-cost`.
+/// The options of `cargo xtask compile-cost`.
 #[derive(Debug, Default, PartialEq)]
 struct Options {
     modules: Option<usize>,
