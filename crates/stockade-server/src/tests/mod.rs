@@ -46,10 +46,20 @@ use crate::{ServerOptions, tcp};
 
 type Answering = Pin<Box<dyn Future<Output = Response> + Send>>;
 
-/// A function as an application.
-struct Function<F>(F);
+/// A function as an application: one type, so that the server is compiled once for all tests.
+struct Function(Box<dyn Fn(Request) -> Answering + Send + Sync>);
 
-impl<F: Fn(Request) -> Answering + Send + Sync + 'static> Answer for Function<F> {
+impl Function {
+    fn new<F, Fut>(app: F) -> Self
+    where
+        F: Fn(Request) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = Response> + Send + 'static,
+    {
+        Self(Box::new(move |request| Box::pin(app(request))))
+    }
+}
+
+impl Answer for Function {
     type Answering = Answering;
 
     fn answer(&self, head: Parts, body: HttpBody, client: service::Client) -> Answering {
@@ -106,8 +116,7 @@ where
     F: Fn(Request) -> Fut + Send + Sync + 'static,
     Fut: Future<Output = Response> + Send + 'static,
 {
-    let app = Function(move |request| -> Answering { Box::pin(app(request)) });
-    serve(Shared::new(app, &options))
+    serve(Shared::new(Function::new(app), &options))
 }
 
 fn serve<A: Answer>(shared: Shared<A>) -> Running {

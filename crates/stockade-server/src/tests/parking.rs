@@ -13,7 +13,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::sync::{Notify, Semaphore, watch};
 
-use super::{Answering, Client, Function, app, get, options, soon, text};
+use super::{Client, Function, app, get, options, soon, text};
 use crate::accept::Stage;
 use crate::clients::Slot;
 use crate::connection::{self, Shared};
@@ -95,8 +95,8 @@ where
     F: Fn(Request) -> Fut + Send + Sync + 'static,
     Fut: Future<Output = Response> + Send + 'static,
 {
-    let app = Function(move |request| -> Answering { Box::pin(app(request)) });
-    let (single, stream) = Single::start(Shared::new(app, &options())).await;
+    let shared = Shared::new(Function::new(app), &options());
+    let (single, stream) = Single::start(shared).await;
     (single, Client::new(stream))
 }
 
@@ -424,8 +424,7 @@ async fn a_parked_connection_can_leave_http() {
 
 #[tokio::test]
 async fn the_task_of_a_parked_connection_is_small() {
-    let app = Function(|request| -> Answering { Box::pin(app(request)) });
-    let shared = Arc::new(Shared::new(app, &options()));
+    let shared = Arc::new(Shared::new(Function::new(app), &options()));
     let limits = Limits::of(&options());
     let clock = Arc::new(SweepClock::new(limits.interval()));
     let record = Arc::new(ConnectionRecord::new(clock));

@@ -44,16 +44,12 @@ where
 }
 
 /// The certificate of a server, and the roots that its clients trust.
-fn shared<F, Fut>(
-    options: &ServerOptions,
-    app: F,
-) -> (Shared<impl Answer + use<F, Fut>>, RootCertStore)
+fn shared<F, Fut>(options: &ServerOptions, app: F) -> (Shared<Function>, RootCertStore)
 where
     F: Fn(Request) -> Fut + Send + Sync + 'static,
     Fut: Future<Output = Response> + Send + 'static,
 {
-    let app = Function(move |request| -> super::Answering { Box::pin(app(request)) });
-    secured(Shared::new(app, options))
+    secured(Shared::new(Function::new(app), options))
 }
 
 /// On TLS, with a certificate of its own.
@@ -211,8 +207,7 @@ fn certificate() -> (String, String, RootCertStore) {
 
 /// A server of a configuration.
 fn serve_with(tls: &TlsConfig) -> Running {
-    let app = Function(move |request| -> super::Answering { Box::pin(app(request)) });
-    serve(Shared::new(app, &options()).with_tls(Some(tls.clone())))
+    serve(Shared::new(Function::new(app), &options()).with_tls(Some(tls.clone())))
 }
 
 /// Returns true if the server shows the certificate that these roots trust.
@@ -261,8 +256,7 @@ async fn a_configuration_of_rustls_keeps_its_alpn() {
     for (protocols, http2, expected) in cases {
         let (tls, roots) = rustls(protocols);
         let options = options().http2(http2);
-        let app = Function(move |request| -> super::Answering { Box::pin(app(request)) });
-        let server = serve(Shared::new(app, &options).with_tls(Some(tls.unwrap())));
+        let server = serve(Shared::new(Function::new(app), &options).with_tls(Some(tls.unwrap())));
         let stream = server.connect().await.stream;
         let stream = connect(stream, roots, &["h2", "http/1.1"]).await;
         let agreed = stream.get_ref().1.alpn_protocol().unwrap();

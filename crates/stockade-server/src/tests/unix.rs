@@ -15,7 +15,7 @@ use tokio::sync::{Notify, watch};
 use tokio::task::JoinHandle;
 
 use super::slow::large;
-use super::{Answering, Client, Function, app, get, log, ms, options, soon};
+use super::{Client, Function, app, get, log, ms, options, soon};
 use crate::accept::{self, Stage};
 use crate::connection::Shared;
 use crate::signals::advance;
@@ -73,8 +73,7 @@ where
     let path = dir.socket();
     let bound = UnixSocket::new(&path).open(options.backlog).unwrap();
     let stage = watch::Sender::new(Stage::Running);
-    let app = Function(move |request| -> Answering { Box::pin(app(request)) });
-    let shared = Arc::new(Shared::new(app, options));
+    let shared = Arc::new(Shared::new(Function::new(app), options));
     let served = tokio::spawn(accept::serve(vec![bound], shared, stage.clone()));
     Running { path, stage, served }
 }
