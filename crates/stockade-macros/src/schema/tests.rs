@@ -148,21 +148,3 @@ fn what_has_no_schema_is_refused() {
         ],
     );
 }
-
-/// The validation has these names in tables of its own, which a macro cannot
-/// read: they must be the same.
-#[test]
-fn formats_and_types_are_those_of_the_validation() {
-    use stockade_validation::__internal::{FORMATS, TEXT_TYPES};
-    use stockade_validation::Schema;
-
-    let formats: Vec<&str> = FORMATS.iter().map(|format| format.name()).collect();
-    assert_eq!(keyword::FORMATS, formats);
-    let forms = TEXT_TYPES.iter().map(|form| form.name());
-    assert!(forms.clone().all(|name| keyword::KINDS.contains(&name)));
-    // The others are the seven types of JSON.
-    assert_eq!(keyword::KINDS.len(), 7 + forms.count());
-    for kind in keyword::KINDS {
-        assert!(Schema::rule(&serde_json::json!({ "type": kind })).is_ok(), "{kind}");
-    }
-}

@@ -22,6 +22,7 @@ mod hostile;
 mod json_schema_suite;
 mod keywords;
 mod logged;
+mod macro_names;
 #[cfg(feature = "derive")]
 mod names;
 mod nested;

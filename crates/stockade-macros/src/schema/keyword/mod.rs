@@ -2,6 +2,7 @@
 //! ([`read`]) and the mistakes in them ([`check`]).
 
 mod check;
+mod names;
 mod read;
 mod table;
 
@@ -11,8 +12,6 @@ use syn::{Attribute, Expr, Lit, LitStr, Type, UnOp};
 
 use self::check::{check_bounds, check_type};
 use self::read::read_list;
-#[cfg(test)]
-pub(super) use self::table::{FORMATS, KINDS};
 use crate::errors::Errors;
 
 /// A keyword with its value.

@@ -6,7 +6,8 @@ use syn::parse::ParseStream;
 use syn::{Expr, Lit, LitStr, Token, UnOp, token};
 
 use super::check::check_bounds;
-use super::table::{FORMATS, KEYWORDS, KINDS, Takes};
+use super::names::{FORMATS, KINDS};
+use super::table::{KEYWORDS, Takes};
 use super::{Keyword, Place, Value, literal};
 use crate::errors::Errors;
 use crate::suggest::closest;

@@ -97,39 +97,6 @@ pub(super) const KEYWORDS: &[Entry] = &[
     ("name", Takes::Text, &[Place::Container], ANY),
 ];
 
-/// The names of types. A test holds them and the formats equal to those of the
-/// validation.
-pub(in crate::schema) const KINDS: &[&str] = &[
-    "string",
-    "number",
-    "boolean",
-    "object",
-    "array",
-    "integer",
-    "null",
-    "email",
-    "url",
-    "uuid",
-    "phone",
-    "credit-card",
-    "date",
-];
-
-pub(in crate::schema) const FORMATS: &[&str] = &[
-    "email",
-    "uri",
-    "url",
-    "uuid",
-    "phone",
-    "credit-card",
-    "date",
-    "date-time",
-    "time",
-    "hostname",
-    "ipv4",
-    "ipv6",
-];
-
 /// Pairs of a lower and an upper bound; true if the two must differ.
 pub(super) const PAIRS: &[(&str, &str, bool)] = &[
     ("min_length", "max_length", false),

@@ -1,0 +1,35 @@
+//! The names of types and formats, in a file without other code: a test of
+//! `stockade-validation` reads it too, and holds them equal to those of the validation.
+
+/// The names of types.
+pub(crate) const KINDS: &[&str] = &[
+    "string",
+    "number",
+    "boolean",
+    "object",
+    "array",
+    "integer",
+    "null",
+    "email",
+    "url",
+    "uuid",
+    "phone",
+    "credit-card",
+    "date",
+];
+
+/// The names of formats.
+pub(crate) const FORMATS: &[&str] = &[
+    "email",
+    "uri",
+    "url",
+    "uuid",
+    "phone",
+    "credit-card",
+    "date",
+    "date-time",
+    "time",
+    "hostname",
+    "ipv4",
+    "ipv6",
+];
