@@ -64,6 +64,7 @@ mod hardened;
 mod hosts;
 mod observability;
 mod observatory;
+mod official;
 mod openapi;
 mod openapi_3_0;
 mod shop;

@@ -1,6 +1,6 @@
 //! The document, held against the official schema of OpenAPI 3.1.
 
-#[path = "../../../../tests/openapi/documents/judge.rs"]
+#[path = "../../../../tests/it/official/judge.rs"]
 mod judge;
 
 use stockade::prelude::*;

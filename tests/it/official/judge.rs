@@ -8,7 +8,7 @@ use stockade::prelude::Value;
 use stockade::serde_json;
 
 static OFFICIAL: LazyLock<Validator> = LazyLock::new(|| {
-    let schema = include_str!("../official/openapi-3.1.json");
+    let schema = include_str!("../../openapi/official/openapi-3.1.json");
     let schema: Value = serde_json::from_str(schema).unwrap();
     jsonschema::options().should_validate_formats(true).build(&schema).unwrap()
 });

@@ -10,7 +10,7 @@ use serde_json::json;
 use stockade::openapi::{OpenApiOptions, open_api};
 use stockade::prelude::{Method, Router, Value};
 
-use crate::judge::judge;
+use super::judge::judge;
 
 /// A route as data.
 #[derive(Clone, Debug)]
