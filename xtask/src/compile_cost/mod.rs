@@ -3,7 +3,7 @@
 //!
 //! `--modules N` is the size of the programs. The full form, a part of `nightly`, prints a
 //! table of times and sizes beside the goals; it needs half an hour or more and 8 GB of disk. The
-//! short form, `--short`, counts what repeats, with the crates as `ci` compiles them. Either
+//! short form, `--short`, a part of `ci`, counts what repeats, with the crates compiled there. Either
 //! fails only when a figure that repeats is 10 % above `tests/compile-cost.txt`, which
 //! `--save` writes, and never for a time.
 
@@ -17,7 +17,7 @@ mod table;
 
 use std::env;
 
-use crate::Outcome;
+use crate::{Outcome, is_part_of};
 
 /// The modules of the programs in the full form.
 const MODULES: usize = 300;
@@ -30,7 +30,8 @@ const MAX_MODULES: usize = 1_000;
 
 pub fn run() -> Outcome {
     let arguments: Vec<String> = env::args().skip(2).collect();
-    let options = Options::read(&arguments)?;
+    let mut options = Options::read(&arguments)?;
+    options.short |= is_part_of("ci");
     let usual = if options.short { FEW_MODULES } else { MODULES };
     let modules = options.modules.unwrap_or(usual);
     let counted = if options.short { short::count(modules)? } else { full::count(modules)? };
