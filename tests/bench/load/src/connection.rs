@@ -12,8 +12,8 @@ pub(crate) struct Connection {
     stream: TcpStream,
     buffer: Box<[u8; SIZE]>,
     filled: usize,
-    /// When the last request was sent.
-    pub(crate) sent: Instant,
+    /// When the last request was sent, or was due.
+    pub(crate) since: Instant,
 }
 
 const SIZE: usize = 16_384;
@@ -25,20 +25,16 @@ impl Connection {
         stream.set_nodelay(true)?;
         stream.set_nonblocking(true)?;
         let stream = TcpStream::from_std(stream);
-        Ok(Self { stream, buffer: Box::new([0; SIZE]), filled: 0, sent: Instant::now() })
+        Ok(Self { stream, buffer: Box::new([0; SIZE]), filled: 0, since: Instant::now() })
     }
 
     pub(crate) fn socket(&mut self) -> &mut TcpStream {
         &mut self.stream
     }
 
-    pub(crate) fn send(&mut self, request: &[u8]) -> io::Result<()> {
-        self.send_at(request, Instant::now())
-    }
-
-    /// Sends a request; the time is given, because the clock was just read.
-    pub(crate) fn send_at(&mut self, request: &[u8], now: Instant) -> io::Result<()> {
-        self.sent = now;
+    /// Sends a request, whose latency counts from the given time.
+    pub(crate) fn send(&mut self, request: &[u8], since: Instant) -> io::Result<()> {
+        self.since = since;
         self.filled = 0;
         // A request of a kilobyte always fits into an empty socket.
         if self.stream.write(request)? == request.len() {

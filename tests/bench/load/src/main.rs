@@ -5,10 +5,15 @@
 //! connection, and of an answer only the status and the length are read. It
 //! reads the times of the server's process itself, so that they belong to
 //! exactly the requests it has counted.
+//!
+//! With a pace, requests are due at fixed times, and latencies count from these:
+//! an answer that is late delays no request unseen.
 
 mod connection;
+mod pace;
 mod usage;
 
+use std::collections::VecDeque;
 use std::env;
 use std::error::Error;
 use std::fs;
@@ -21,6 +26,7 @@ use mio::{Events, Interest, Poll, Token};
 use serde::Serialize;
 
 use crate::connection::Connection;
+use crate::pace::Pace;
 use crate::usage::Usage;
 
 type Outcome<T> = Result<T, Box<dyn Error>>;
@@ -39,6 +45,11 @@ struct Report {
     p50: f64,
     p99: f64,
     p999: f64,
+    /// How late 99 % of the requests were sent at most, in microseconds; 0 without
+    /// a pace.
+    lag: f64,
+    /// How many requests were due and had no answer at the end; 0 without a pace.
+    unanswered: u64,
     /// What the server's process used within that time, in microseconds.
     cpu: f64,
     user: f64,
@@ -49,18 +60,43 @@ struct Report {
 
 fn main() -> Outcome<()> {
     let args: Vec<String> = env::args().skip(1).collect();
-    let [address, process, request, status, connections, warm_up, seconds] = &args[..] else {
+    let [address, process, request, status, connections, warm_up, seconds, rate @ ..] = &args[..]
+    else {
         return Err("usage: bench-load <address> <process> <file with the request> <status> \
-                    <connections> <seconds to warm up> <seconds>"
+                    <connections> <seconds to warm up> <seconds> [<requests per second>]"
             .into());
     };
+    let rate = rate.first().map(|rate| rate.parse()).transpose()?;
+    let request = fs::read(request)?;
     let mut load =
-        Load::open(address.parse()?, fs::read(request)?, status.parse()?, connections.parse()?)?;
+        Load::open(address.parse()?, request, status.parse()?, connections.parse()?, rate)?;
     let process = process.parse()?;
     load.run(Duration::from_secs_f64(warm_up.parse()?))?;
     let report = load.measure(process, Duration::from_secs_f64(seconds.parse()?))?;
     println!("{}", serde_json::to_string(&report)?);
     Ok(())
+}
+
+/// What was found since it was made.
+struct Tally {
+    answers: u64,
+    errors: u64,
+    /// From when requests were sent, or due, to their answers, in nanoseconds.
+    latencies: Histogram<u64>,
+    /// From when requests were due to when they were sent, in nanoseconds.
+    lags: Histogram<u64>,
+}
+
+impl Tally {
+    fn new() -> Outcome<Self> {
+        let times = Histogram::new_with_bounds(1, 60_000_000_000, 3)?;
+        Ok(Self { answers: 0, errors: 0, latencies: times.clone(), lags: times })
+    }
+}
+
+/// Adds a time to those that were measured.
+fn record(times: &mut Histogram<u64>, time: Duration) {
+    times.saturating_record(u64::try_from(time.as_nanos()).unwrap_or(u64::MAX));
 }
 
 struct Load {
@@ -69,17 +105,32 @@ struct Load {
     status: [u8; 3],
     poll: Poll,
     connections: Vec<Connection>,
-    latencies: Histogram<u64>,
-    errors: u64,
+    /// When requests are due; without it, each follows the answer before.
+    pace: Option<Pace>,
+    /// The connections without a request, the longest idle one first; only with a
+    /// pace.
+    idle: VecDeque<usize>,
+    tally: Tally,
 }
 
 impl Load {
-    fn open(address: SocketAddr, request: Vec<u8>, status: u16, count: usize) -> Outcome<Self> {
-        let status = <[u8; 3]>::try_from(status.to_string().as_bytes())?;
-        let latencies = Histogram::new_with_bounds(1, 60_000_000_000, 3)?;
-        let poll = Poll::new()?;
-        let mut load =
-            Self { address, request, status, poll, connections: Vec::new(), latencies, errors: 0 };
+    fn open(
+        address: SocketAddr,
+        request: Vec<u8>,
+        status: u16,
+        count: usize,
+        rate: Option<f64>,
+    ) -> Outcome<Self> {
+        let mut load = Self {
+            address,
+            request,
+            status: <[u8; 3]>::try_from(status.to_string().as_bytes())?,
+            poll: Poll::new()?,
+            connections: Vec::new(),
+            pace: rate.map(|rate| Pace::new(rate, Instant::now())),
+            idle: VecDeque::new(),
+            tally: Tally::new()?,
+        };
         for number in 0..count {
             let connection = load.connect(number)?;
             load.connections.push(connection);
@@ -87,31 +138,41 @@ impl Load {
         Ok(load)
     }
 
-    fn connect(&self, number: usize) -> io::Result<Connection> {
+    fn connect(&mut self, number: usize) -> io::Result<Connection> {
         let mut connection = Connection::open(self.address)?;
-        connection.send(&self.request)?;
+        match self.pace {
+            Some(_) => {
+                self.idle.retain(|idle| *idle != number);
+                self.idle.push_back(number);
+            }
+            None => connection.send(&self.request, Instant::now())?,
+        }
         let interest = Interest::READABLE;
         self.poll.registry().register(connection.socket(), Token(number), interest)?;
         Ok(connection)
     }
 
     fn measure(&mut self, process: u32, time: Duration) -> Outcome<Report> {
-        self.latencies.reset();
-        self.errors = 0;
+        self.tally = Tally::new()?;
         let own = std::process::id();
         let before = [Usage::of(process)?, Usage::of(own)?];
         let start = Instant::now();
         self.run(time)?;
-        let seconds = start.elapsed().as_secs_f64();
+        let end = Instant::now();
         let [server, load] = [Usage::of(process)? - before[0], Usage::of(own)? - before[1]];
-        let quantile = |share| self.latencies.value_at_quantile(share) as f64 / 1_000.0;
+        let unanswered = self.give_up(end);
+        let Tally { answers, errors, latencies, lags } = &self.tally;
+        let quantile =
+            |times: &Histogram<u64>, share| times.value_at_quantile(share) as f64 / 1_000.0;
         Ok(Report {
-            requests: self.latencies.len(),
-            errors: self.errors,
-            seconds,
-            p50: quantile(0.5),
-            p99: quantile(0.99),
-            p999: quantile(0.999),
+            requests: *answers,
+            errors: *errors,
+            seconds: end.duration_since(start).as_secs_f64(),
+            p50: quantile(latencies, 0.5),
+            p99: quantile(latencies, 0.99),
+            p999: quantile(latencies, 0.999),
+            lag: quantile(lags, 0.99),
+            unanswered,
             cpu: server.cpu,
             user: server.user,
             system: server.system,
@@ -120,13 +181,21 @@ impl Load {
     }
 
     fn run(&mut self, time: Duration) -> io::Result<()> {
-        let end = Instant::now() + time;
+        let start = Instant::now();
+        let end = start + time;
+        if let Some(pace) = &mut self.pace {
+            pace.restart(start);
+        }
         let mut events = Events::with_capacity(1_024);
         loop {
             let left = end.saturating_duration_since(Instant::now());
             if left.is_zero() {
                 return Ok(());
             }
+            self.send_due()?;
+            // A poll that waits for a time wakes up a millisecond late, in which a
+            // hundred requests are due.
+            let left = if self.pace.is_some() { Duration::ZERO } else { left };
             self.poll.poll(&mut events, Some(left))?;
             for event in &events {
                 self.answered(event.token().0)?;
@@ -134,24 +203,103 @@ impl Load {
         }
     }
 
+    /// Sends what is due by now, as far as connections are idle.
+    fn send_due(&mut self) -> io::Result<()> {
+        while let Some(&number) = self.idle.front() {
+            let now = Instant::now();
+            let Some(due) = self.pace.as_mut().and_then(|pace| pace.take(now)) else { break };
+            self.idle.pop_front();
+            record(&mut self.tally.lags, now.duration_since(due));
+            if self.connections[number].send(&self.request, due).is_err() {
+                self.replace(number)?;
+            }
+        }
+        Ok(())
+    }
+
     fn answered(&mut self, number: usize) -> io::Result<()> {
         let connection = &mut self.connections[number];
         match connection.receive() {
             Ok(None) => return Ok(()),
             Ok(Some(status)) => {
-                self.errors += u64::from(status != self.status);
                 let now = Instant::now();
-                let latency = now.duration_since(connection.sent).as_nanos();
-                self.latencies.saturating_record(u64::try_from(latency).unwrap_or(u64::MAX));
-                if connection.send_at(&self.request, now).is_ok() {
+                self.tally.answers += 1;
+                self.tally.errors += u64::from(status != self.status);
+                record(&mut self.tally.latencies, now.duration_since(connection.since));
+                if self.pace.is_some() {
+                    self.idle.push_back(number);
+                    return self.send_due();
+                }
+                if connection.send(&self.request, now).is_ok() {
                     return Ok(());
                 }
             }
             Err(_) => {}
         }
-        // The connection has ended: another one takes its place.
-        self.errors += 1;
+        self.replace(number)
+    }
+
+    /// Puts another connection in the place of one that has ended.
+    fn replace(&mut self, number: usize) -> io::Result<()> {
+        self.tally.errors += 1;
         self.connections[number] = self.connect(number)?;
+        Ok(())
+    }
+
+    /// Counts what was due and has no answer as answered at the end, which is
+    /// sooner than it would have been: left out, the latest requests would be
+    /// those that nobody sees. Returns how many there are.
+    fn give_up(&mut self, end: Instant) -> u64 {
+        let Some(pace) = &mut self.pace else { return 0 };
+        let unsent = std::iter::from_fn(|| pace.take(end)).collect::<Vec<_>>();
+        let is_idle = |number: &usize| self.idle.contains(number);
+        let sent = (0..self.connections.len()).filter(|number| !is_idle(number));
+        let sent = sent.map(|number| self.connections[number].since);
+        let mut count = 0;
+        for since in sent.chain(unsent) {
+            record(&mut self.tally.latencies, end.saturating_duration_since(since));
+            count += 1;
+        }
+        count
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::TcpListener;
+
+    use super::*;
+
+    #[test]
+    fn what_a_silent_server_leaves_open_is_late() -> Outcome<()> {
+        // The kernel takes connections in; nobody answers.
+        let listener = TcpListener::bind("127.0.0.1:0")?;
+        let mut load = Load::open(
+            listener.local_addr()?,
+            b"GET / HTTP/1.1\r\n\r\n".into(),
+            200,
+            2,
+            Some(1e3),
+        )?;
+        let time = Duration::from_millis(20);
+        load.run(time)?;
+        assert!(load.idle.is_empty());
+        assert_eq!((load.tally.answers, load.tally.lags.len()), (0, 2));
+        let unanswered = load.give_up(Instant::now());
+        assert!(unanswered >= 20, "{unanswered}");
+        assert_eq!(load.tally.latencies.len(), unanswered);
+        assert!(Duration::from_nanos(load.tally.latencies.max()) >= time);
+        Ok(())
+    }
+
+    #[test]
+    fn without_a_pace_nothing_is_due() -> Outcome<()> {
+        let listener = TcpListener::bind("127.0.0.1:0")?;
+        let mut load =
+            Load::open(listener.local_addr()?, b"GET / HTTP/1.1\r\n\r\n".into(), 200, 2, None)?;
+        load.run(Duration::from_millis(1))?;
+        assert_eq!(load.give_up(Instant::now()), 0);
+        assert_eq!(load.tally.latencies.len(), 0);
         Ok(())
     }
 }

@@ -1,0 +1,81 @@
+//! [`Pace`]: the times at which requests are due.
+
+use std::time::{Duration, Instant};
+
+/// Requests at even distances, whatever the answers do.
+#[derive(Debug)]
+pub(crate) struct Pace {
+    start: Instant,
+    /// Seconds from one request to the next.
+    interval: f64,
+    /// How many were sent since the start.
+    sent: u64,
+}
+
+impl Pace {
+    /// So many requests per second, the first one at the start.
+    pub(crate) fn new(rate: f64, start: Instant) -> Self {
+        Self { start, interval: 1.0 / rate, sent: 0 }
+    }
+
+    /// Begins anew: what was not sent until now is forgotten.
+    pub(crate) fn restart(&mut self, start: Instant) {
+        self.start = start;
+        self.sent = 0;
+    }
+
+    /// When the next request is due. Each time is counted from the start, so that
+    /// rounding does not add up.
+    pub(crate) fn due(&self) -> Instant {
+        self.start + Duration::from_secs_f64(self.sent as f64 * self.interval)
+    }
+
+    /// The next request, if it is due by now: gives the time it was due at.
+    pub(crate) fn take(&mut self, now: Instant) -> Option<Instant> {
+        let due = self.due();
+        if due > now {
+            return None;
+        }
+        self.sent += 1;
+        Some(due)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn requests_are_due_at_even_distances() {
+        let start = Instant::now();
+        let mut pace = Pace::new(4.0, start);
+        let at = |millis| start + Duration::from_millis(millis);
+        assert_eq!(pace.take(start), Some(start));
+        assert_eq!(pace.take(at(249)), None);
+        assert_eq!(pace.take(at(250)), Some(at(250)));
+        // What was delayed is due at its own time, and all of it at once.
+        assert_eq!(pace.take(at(1_000)), Some(at(500)));
+        assert_eq!(pace.take(at(1_000)), Some(at(750)));
+        assert_eq!(pace.take(at(1_000)), Some(at(1_000)));
+        assert_eq!(pace.take(at(1_000)), None);
+    }
+
+    #[test]
+    fn rounding_does_not_add_up() {
+        let start = Instant::now();
+        let mut pace = Pace::new(30_000.0, start);
+        let end = start + Duration::from_secs(10);
+        let taken = std::iter::from_fn(|| pace.take(end)).count();
+        assert!((300_000..=300_001).contains(&taken), "{taken}");
+    }
+
+    #[test]
+    fn a_restart_forgets_what_was_due() {
+        let start = Instant::now();
+        let mut pace = Pace::new(10.0, start);
+        let later = start + Duration::from_secs(5);
+        pace.restart(later);
+        assert_eq!(pace.take(later), Some(later));
+        assert_eq!(pace.take(later), None);
+    }
+}
