@@ -15,6 +15,9 @@ pub struct Workload {
     pub status: u16,
     /// The body of the answer.
     pub body: &'static str,
+    /// Whether requests are sent at fixed times, whatever the answers do; otherwise
+    /// each connection asks again as soon as it has its answer.
+    pub paced: bool,
 }
 
 impl Workload {
@@ -34,7 +37,7 @@ impl Workload {
     }
 }
 
-/// All workloads, in the order of the tables.
+/// The workloads that ask as fast as they can, in the order of the tables.
 #[must_use]
 pub fn all() -> Vec<Workload> {
     let origin = format!("Origin: {}\r\n", header::ORIGINS[0]);
@@ -59,8 +62,16 @@ pub fn all() -> Vec<Workload> {
     ]
 }
 
+/// Half-way between an idle server and one that can do no more: `json`, at a pace
+/// that keeps hyper busy for four fifths of the time. Nothing is counted of it.
+#[must_use]
+pub fn paced() -> Workload {
+    let request = request("GET", "/json", "", "");
+    Workload { paced: true, ..workload("p99", request, 200, MESSAGE) }
+}
+
 fn workload(name: &'static str, request: Vec<u8>, status: u16, body: &'static str) -> Workload {
-    Workload { name, full: false, request, status, body }
+    Workload { name, full: false, request, status, body, paced: false }
 }
 
 fn request(method: &str, path: &str, headers: &str, body: &str) -> Vec<u8> {

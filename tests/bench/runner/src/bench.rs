@@ -5,6 +5,7 @@ use bench_common::workload::Workload;
 use crate::contestant::{Contestant, Peer};
 use crate::journal::{Journal, Round};
 use crate::options::Options;
+use crate::pace;
 use crate::sample::{self, Sample};
 use crate::server::Server;
 use crate::{Outcome, extras, matching, place, report};
@@ -22,7 +23,8 @@ pub(crate) fn run(options: &Options) -> Outcome {
     for number in 0..options.rounds {
         for workload in &options.workloads {
             if !journal.has(number, workload) {
-                let taken = measure(&contestants, workload, number, options.seconds)?;
+                let taken =
+                    measure(&contestants, workload, number, options.seconds(workload.paced))?;
                 journal.add_round(Round { number, workload: workload.name.to_owned(), taken })?;
             }
         }
@@ -94,9 +96,11 @@ fn measure(
     if number % 2 == 1 {
         order[1..].reverse();
     }
-    order.push(order[0]);
+    let hyper = order[0];
+    order.push(hyper);
+    let rate = if workload.paced { Some(pace::find(hyper, workload)?) } else { None };
     let take = |contestant: Contestant| {
-        let sample = Sample::take(contestant, workload, seconds)?;
+        let sample = Sample::take(contestant, workload, seconds, rate)?;
         println!("{}", line(number, workload, contestant, &sample));
         Ok((contestant.to_string(), sample))
     };
@@ -107,7 +111,9 @@ fn measure(
 /// hyper in bare mode.
 fn belongs(contestant: Contestant, workload: &Workload) -> bool {
     let is_full = contestant.mode == bench_common::Mode::Full;
-    workload.full == is_full && workload.runs_in(contestant.mode)
+    workload.full == is_full
+        && workload.runs_in(contestant.mode)
+        && contestant.peer.is_asked(workload)
 }
 
 fn line(number: usize, workload: &Workload, contestant: Contestant, sample: &Sample) -> String {

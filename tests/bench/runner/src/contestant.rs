@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use bench_common::Mode;
+use bench_common::workload::Workload;
 
 use crate::{Outcome, place};
 
@@ -50,6 +51,12 @@ impl Peer {
     /// The package of this workspace that starts it; `None` for a script.
     pub(crate) fn package(&self) -> Option<String> {
         (self.kind == Kind::Program).then(|| format!("bench-{}", self.name))
+    }
+
+    /// Whether it takes part in a workload. A pace is hyper's: most others could
+    /// not follow.
+    pub(crate) fn is_asked(&self, workload: &Workload) -> bool {
+        !workload.paced || matches!(self.name, "hyper" | "stockade")
     }
 
     /// The peer once in each of its modes.

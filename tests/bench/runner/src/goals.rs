@@ -43,8 +43,17 @@ impl Goal {
 /// Whether times mean anything: a machine that does other things at the same time
 /// changes them more than any contestant.
 fn quiet(rows: &[Row]) -> Goal {
-    let busy = median(rows.iter().map(|row| row.median(|sample| sample.busy))) * 100.0;
-    let noise = median(rows.iter().map(Row::noise)) * 100.0;
+    let noise = median(rows.iter().map(|row| row.noise(|sample| sample.cpu))) * 100.0;
+    // At a pace a server does not ask for all of its processor.
+    if rows.iter().all(Row::is_paced) {
+        return Goal {
+            what: "quiet machine: hyper's turns of a round are at most 10 % apart".to_owned(),
+            found: format!("{noise:.0} %"),
+            is_met: noise <= 10.0,
+        };
+    }
+    let saturated = rows.iter().filter(|row| !row.is_paced());
+    let busy = median(saturated.map(|row| row.median(|sample| sample.busy))) * 100.0;
     Goal {
         what: "quiet machine: servers have 90 % of their processor, hyper's turns of a round \
                are at most 10 % apart"
@@ -108,11 +117,12 @@ fn find<'r>(rows: &'r [Row], contestant: &str, workload: &str) -> Option<&'r Row
     rows.iter().find(|row| row.contestant == contestant && row.workload == workload)
 }
 
-/// The slow requests, beside hyper's.
+/// The slow requests, beside hyper's at the same pace: how long a server that can
+/// do no more lets wait depends on how many wait.
 fn tails(rows: &[Row]) -> Vec<Goal> {
-    let own = rows.iter().filter(|row| OWN.contains(&row.contestant.as_str()));
+    let own = rows.iter().filter(|row| row.is_paced() && OWN.contains(&row.contestant.as_str()));
     let goal = |row: &Row| {
-        let what = format!("p99 of {}, {} / hyper", row.workload, row.contestant);
+        let what = format!("p99 at a pace that keeps hyper 80 % busy, {} / hyper", row.contestant);
         Goal::ratio(what, row.ratio(|sample| sample.p99), 1.1)
     };
     own.map(goal).collect()
@@ -163,6 +173,20 @@ pub(crate) fn of<'e>(name: &str, extras: &'e [(String, Extras)]) -> Option<&'e E
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::row::example;
+
+    #[test]
+    fn only_slow_requests_at_a_pace_are_judged() {
+        let saturated = example("json", None);
+        assert!(tails(&saturated).is_empty());
+        assert_eq!(quiet(&saturated).found, "80 %, 0 %");
+        let paced = example("p99", Some(90_000.0));
+        let [goal] = &tails(&paced)[..] else { panic!("one goal") };
+        assert_eq!((goal.found.as_str(), goal.is_met), ("2.00", false));
+        // How busy they are says nothing there of the machine.
+        assert_eq!(quiet(&paced).found, "0 %");
+        assert_eq!(quiet(&[saturated, paced].concat()).found, "80 %, 0 %");
+    }
 
     #[test]
     fn a_ratio_that_is_its_limit_meets_it() {

@@ -47,7 +47,7 @@ enum Entry {
 /// What must be the same for results to stand beside each other.
 #[derive(Debug, Deserialize, PartialEq, Serialize)]
 struct Setup {
-    seconds: f64,
+    seconds: Option<f64>,
     /// A hash of what each contestant runs.
     programs: BTreeMap<String, u64>,
 }

@@ -11,6 +11,7 @@ mod journal;
 mod limits;
 mod matching;
 mod options;
+mod pace;
 mod place;
 mod profile;
 mod report;

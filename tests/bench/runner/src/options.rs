@@ -11,9 +11,11 @@ pub(crate) struct Options {
     pub(crate) peers: Vec<&'static Peer>,
     pub(crate) workloads: Vec<Workload>,
     pub(crate) rounds: usize,
-    /// How long each measurement lasts, in seconds.
-    pub(crate) seconds: f64,
-    /// Whether memory, start, system calls and lookups are measured too.
+    /// How long each measurement lasts, in seconds; without it, as long as the kind
+    /// of workload needs.
+    pub(crate) seconds: Option<f64>,
+    /// Whether memory, start, system calls and lookups are measured too: not where
+    /// only the paced workload is asked for.
     pub(crate) extras: bool,
     /// Whether to go on with the run before, instead of beginning anew.
     pub(crate) resume: bool,
@@ -32,9 +34,9 @@ impl Options {
     pub(crate) fn parse(args: &[String]) -> Outcome<Self> {
         let mut options = Self {
             peers: PEERS.iter().collect(),
-            workloads: workload::all(),
+            workloads: every(),
             rounds: 5,
-            seconds: 0.5,
+            seconds: None,
             extras: true,
             resume: false,
             save: false,
@@ -47,22 +49,45 @@ impl Options {
                 "--resume" => options.resume = true,
                 "--save" => options.save = true,
                 "--peers" => options.peers = peers(value()?)?,
-                "--workloads" => options.workloads = workloads(value()?)?,
+                "--workloads" => {
+                    options.workloads = workloads(value()?)?;
+                    options.extras &= options.workloads.iter().any(|workload| !workload.paced);
+                }
                 "--rounds" => options.rounds = number(name, value()?)? as usize,
-                "--seconds" => options.seconds = number(name, value()?)?,
+                "--seconds" => options.seconds = Some(number(name, value()?)?),
                 _ => return Err(format!("what is {name}?\n{USAGE}")),
             }
         }
+        let Self { peers, workloads, .. } = &mut options;
+        peers.retain(|peer| workloads.iter().any(|workload| peer.is_asked(workload)));
         Ok(options)
+    }
+
+    /// How long each measurement lasts, in seconds, with or without a pace.
+    pub(crate) fn seconds(&self, paced: bool) -> f64 {
+        self.seconds.unwrap_or(if paced { PACED_SECONDS } else { SECONDS })
     }
 
     /// So little that it only shows that everything works.
     fn smoke(&mut self) {
         self.peers.truncate(2);
         self.rounds = 1;
-        self.seconds = 0.3;
+        self.seconds = Some(0.3);
         self.extras = false;
     }
+}
+
+const SECONDS: f64 = 0.5;
+
+/// Of a paced workload the slowest requests are of interest, of which there are
+/// few in a second.
+const PACED_SECONDS: f64 = 3.0;
+
+/// All workloads, the paced one last.
+fn every() -> Vec<Workload> {
+    let mut every = workload::all();
+    every.push(workload::paced());
+    every
 }
 
 /// The named peers, and hyper before them.
@@ -79,7 +104,7 @@ fn peers(names: &str) -> Outcome<Vec<&'static Peer>> {
 }
 
 fn workloads(names: &str) -> Outcome<Vec<Workload>> {
-    let mut all = workload::all();
+    let mut all = every();
     for name in names.split(',') {
         if !all.iter().any(|workload| workload.name == name) {
             return Err(format!("there is no workload {name:?}"));
@@ -92,4 +117,35 @@ fn workloads(names: &str) -> Outcome<Vec<Workload>> {
 fn number(name: &str, text: &str) -> Outcome<f64> {
     let number = text.parse().ok().filter(|number: &f64| *number > 0.0 && *number <= 1_000.0);
     number.ok_or(format!("{name} needs a number from 0 to 1,000, not {text:?}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parsed(line: &str) -> Outcome<Options> {
+        Options::parse(&line.split_whitespace().map(str::to_owned).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn a_paced_workload_alone_has_its_peers_and_its_time() -> Outcome {
+        let options = parsed("--workloads p99")?;
+        let names: Vec<&str> = options.peers.iter().map(|peer| peer.name).collect();
+        assert_eq!(names, ["hyper", "stockade"]);
+        assert_eq!(options.seconds(options.workloads[0].paced), PACED_SECONDS);
+        assert!(!options.extras);
+        Ok(())
+    }
+
+    #[test]
+    fn all_workloads_have_all_peers() -> Outcome {
+        let options = parsed("")?;
+        assert_eq!(options.peers.len(), PEERS.len());
+        assert_eq!(options.workloads.last().map(|workload| workload.name), Some("p99"));
+        assert_eq!(options.seconds(options.workloads[0].paced), SECONDS);
+        assert!(options.extras);
+        assert_eq!(parsed("--seconds 2")?.seconds(true), 2.0);
+        assert!(parsed("--workloads p98").is_err());
+        Ok(())
+    }
 }

@@ -10,6 +10,7 @@ use crate::goals::{self, hyper_of, of};
 use crate::journal::Journal;
 use crate::matching::Lookups;
 use crate::options::Options;
+use crate::pace::BUSY;
 use crate::row::{self, Row, median};
 use crate::sample::Sample;
 use crate::{Outcome, place};
@@ -45,7 +46,7 @@ fn show(readme: &Path, text: &str) -> Outcome {
 fn write_to(folder: &Path, journal: &Journal, options: &Options) -> Outcome {
     let rows = row::rows(&journal.rounds);
     let text = text(journal, &rows, options);
-    for (name, text) in [("results.md", text), ("chart.svg", chart::draw(&rows))] {
+    for (name, text) in [("results.md", text), ("chart.svg", chart::draw(&parted(&rows)[0]))] {
         let path = folder.join(name);
         fs::write(&path, text).map_err(|error| format!("{}: {error}", path.display()))?;
     }
@@ -72,15 +73,42 @@ const END: &str = "<!-- end of results -->";
 
 /// What the README has: where it was measured, and the processor time.
 fn summary(rows: &[Row], options: &Options) -> String {
-    let about = about(rows, options);
-    about + &table("CPU µs per request", rows, |row| with_ratio(row, |sample| sample.cpu, 2))
+    let [rows, _] = parted(rows);
+    if rows.is_empty() {
+        return String::new();
+    }
+    let about = about(&rows, options);
+    about + &table("CPU µs per request", &rows, |row| with_ratio(row, |sample| sample.cpu, 2))
+}
+
+/// The rows of the workloads that ask as fast as they can, and those at a pace.
+fn parted(rows: &[Row]) -> [Vec<Row>; 2] {
+    let (paced, saturated) = rows.iter().cloned().partition(Row::is_paced);
+    [saturated, paced]
 }
 
 fn text(journal: &Journal, rows: &[Row], options: &Options) -> String {
     let mut text = String::from("# Results\n\n");
     text += &summary(rows, options);
     text += &goals::table(journal, rows);
-    text += "## Requests\n\n";
+    let [saturated, paced] = parted(rows);
+    if !saturated.is_empty() {
+        text += &requests(&saturated);
+    }
+    if !paced.is_empty() {
+        text += &paced_table(&paced, options);
+    }
+    if !journal.extras.is_empty() {
+        text += &extras_table(&journal.extras);
+    }
+    if !journal.lookups.is_empty() {
+        text += &lookups_table(&journal.lookups);
+    }
+    text
+}
+
+fn requests(rows: &[Row]) -> String {
+    let mut text = String::from("## Requests\n\n");
     text += &table("user + system µs", rows, |row| {
         let cpu = row.median(|sample| sample.cpu);
         let parts = |share| format!("{:.1} + {:.1}", cpu * share, cpu * (1.0 - share));
@@ -100,24 +128,52 @@ fn text(journal: &Journal, rows: &[Row], options: &Options) -> String {
         let busy = row.median(|sample| sample.busy) * 100.0;
         format!("{busy:.0} / {:.0}", row.median(|sample| sample.load_busy) * 100.0)
     });
-    if !journal.extras.is_empty() {
-        text += &extras_table(&journal.extras);
-    }
-    if !journal.lookups.is_empty() {
-        text += &lookups_table(&journal.lookups);
-    }
     text
+}
+
+/// The workload at a pace: a line for each contestant.
+fn paced_table(rows: &[Row], options: &Options) -> String {
+    let noise = median(rows.iter().map(|row| row.noise(|sample| sample.p99))) * 100.0;
+    let mut text = format!(
+        "## At a pace\n\nMedians of {} rounds of {} s on {}.\nIn a round all are asked the same \
+         number of requests per second, at fixed times: as many as keep hyper busy for about \
+         {:.0} % of the time.\nLatencies count from when a request was due; the p99 of hyper's own \
+         two turns of a round are {noise:.0} % apart.\n\n\
+         | json at a pace | asked per second, thousands | server busy, % | CPU µs per request \
+         | p50, µs | p99, µs | p99.9, µs | p99 of the delay to send, µs | no answer at the end, ‰ \
+         |\n|---|{}\n",
+        rows.first().map_or(0, Row::rounds),
+        options.seconds(true),
+        place::machine(),
+        BUSY * 100.0,
+        "--:|".repeat(8),
+    );
+    for row in rows {
+        let cells = [
+            format!("{:.1}", row.median(|sample| sample.asked.unwrap_or_default()) / 1_000.0),
+            format!("{:.0}", row.median(|sample| sample.busy) * 100.0),
+            with_ratio(row, |sample| sample.cpu, 2),
+            with_ratio(row, |sample| sample.p50, 0),
+            with_ratio(row, |sample| sample.p99, 0),
+            with_ratio(row, |sample| sample.p999, 0),
+            format!("{:.0}", row.median(|sample| sample.lag)),
+            format!("{:.2}", row.median(|sample| sample.unanswered)),
+        ];
+        // Writing to a text does not fail.
+        let _ = writeln!(text, "| {} | {} |", row.contestant, cells.join(" | "));
+    }
+    text + "\n"
 }
 
 fn about(rows: &[Row], options: &Options) -> String {
     let rounds = rows.first().map_or(0, Row::rounds);
-    let noise = median(rows.iter().map(Row::noise)) * 100.0;
+    let noise = median(rows.iter().map(|row| row.noise(|sample| sample.cpu))) * 100.0;
     let busy = median(rows.iter().map(|row| row.median(|sample| sample.busy))) * 100.0;
     format!(
         "Medians of {rounds} rounds of {} s on {}; in brackets the ratio to hyper by hand, formed \
          within a round.\nHyper's own two turns of a round are {noise:.0} % apart, and servers had \
          {busy:.0} % of their processor.\n\n",
-        options.seconds,
+        options.seconds(false),
         place::machine(),
     )
 }
@@ -203,6 +259,19 @@ fn lookups_table(runs: &[Lookups]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_paced_workload_has_a_table_of_its_own() -> Outcome {
+        let options = Options::parse(&[])?;
+        let paced = row::example("p99", Some(90_000.0));
+        assert_eq!(summary(&paced, &options), "");
+        let table = paced_table(&paced, &options);
+        let line = "| stockade bare | 90.0 | 80 | 8.00 (1.00) | 50 (1.00) | 200 (2.00) |";
+        assert!(table.contains(line), "{table}");
+        let both = [row::example("json", None), paced].concat();
+        assert!(!summary(&both, &options).contains("p99"));
+        Ok(())
+    }
 
     #[test]
     fn what_is_between_the_marks_is_replaced() {

@@ -54,11 +54,17 @@ impl Row {
         self.measured.len() / 2
     }
 
-    /// How far hyper's two turns of a round are apart, as a share of the lesser:
-    /// what the machine adds by itself.
-    pub(crate) fn noise(&self) -> f64 {
+    /// Whether it was asked at a pace.
+    pub(crate) fn is_paced(&self) -> bool {
+        self.measured.iter().any(|measured| measured.sample.asked.is_some())
+    }
+
+    /// How far a figure of hyper's two turns of a round is apart, as a share of the
+    /// lesser: what the machine adds by itself.
+    pub(crate) fn noise(&self, figure: Figure) -> f64 {
         median(self.measured.iter().map(|Measured { hyper: [first, last], .. }| {
-            first.cpu.max(last.cpu) / first.cpu.min(last.cpu) - 1.0
+            let (first, last) = (figure(first), figure(last));
+            first.max(last) / first.min(last) - 1.0
         }))
     }
 }
@@ -95,6 +101,24 @@ pub(crate) fn median(values: impl Iterator<Item = f64>) -> f64 {
     }
 }
 
+/// The rows of a round in which stockade is half as quick as hyper.
+#[cfg(test)]
+pub(crate) fn example(workload: &str, asked: Option<f64>) -> Vec<Row> {
+    let sample = |p99| Sample {
+        cpu: 8.0,
+        rate: 1.0,
+        p50: 50.0,
+        p99,
+        p999: 900.0,
+        busy: 0.8,
+        asked,
+        ..Sample::default()
+    };
+    let taken = [("hyper bare", 100.0), ("stockade bare", 200.0), ("hyper bare", 100.0)];
+    let taken = taken.map(|(name, p99)| (name.to_owned(), sample(p99))).to_vec();
+    rows(&[Round { number: 0, workload: workload.to_owned(), taken }])
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -115,6 +139,9 @@ mod tests {
         assert_eq!(rows.len(), 2);
         assert_eq!(rows[0].ratio(|sample| sample.cpu), 1.0);
         assert_eq!(rows[1].ratio(|sample| sample.cpu), 2.0);
-        assert_eq!((rows[1].user_share(), rows[1].noise(), rows[0].rounds()), (Some(0.25), 1.0, 1));
+        assert_eq!(
+            (rows[1].user_share(), rows[1].noise(|sample| sample.cpu), rows[0].rounds()),
+            (Some(0.25), 1.0, 1)
+        );
     }
 }

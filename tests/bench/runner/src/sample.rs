@@ -21,10 +21,16 @@ pub(crate) struct Sample {
     pub(crate) system: f64,
     /// Requests per second.
     pub(crate) rate: f64,
-    /// Latencies in microseconds.
+    /// Requests per second that were asked; `None` where each followed an answer.
+    pub(crate) asked: Option<f64>,
+    /// Latencies in microseconds: from when a request was sent, or due.
     pub(crate) p50: f64,
     pub(crate) p99: f64,
     pub(crate) p999: f64,
+    /// How late 99 % of the requests were sent at most, in microseconds.
+    pub(crate) lag: f64,
+    /// How many requests per 1,000 were due and had no answer at the end.
+    pub(crate) unanswered: f64,
     /// The most memory that the server had, in KiB.
     pub(crate) peak: u64,
     /// How busy the server's processor was, and that of the load, as shares of
@@ -42,6 +48,8 @@ struct Report {
     p50: f64,
     p99: f64,
     p999: f64,
+    lag: f64,
+    unanswered: u64,
     cpu: f64,
     user: f64,
     system: f64,
@@ -59,11 +67,18 @@ const CONNECTIONS: usize = 64;
 const WARM_UP: f64 = 0.2;
 
 impl Sample {
-    /// Measures a fresh server, whose answer is checked first.
-    pub(crate) fn take(contestant: Contestant, workload: &Workload, seconds: f64) -> Outcome<Self> {
+    /// Measures a fresh server, whose answer is checked first; with a rate, at so
+    /// many requests per second.
+    pub(crate) fn take(
+        contestant: Contestant,
+        workload: &Workload,
+        seconds: f64,
+        rate: Option<f64>,
+    ) -> Outcome<Self> {
         let server = Server::start_on(SERVER, contestant.command()?)?;
         check(&server, contestant, workload)?;
         let mut command = load(&server, workload, WARM_UP, seconds)?;
+        command.args(rate.map(|rate| rate.to_string()));
         let text = place::on(LOAD, || place::output(&mut command))??;
         let report: Report = serde_json::from_str(&text).map_err(|error| error.to_string())?;
         if report.errors > 0 || report.requests == 0 {
@@ -76,9 +91,12 @@ impl Sample {
             user: report.user / requests,
             system: report.system / requests,
             rate: requests / report.seconds,
+            asked: rate,
             p50: report.p50,
             p99: report.p99,
             p999: report.p999,
+            lag: report.lag,
+            unanswered: report.unanswered as f64 / (requests + report.unanswered as f64) * 1_000.0,
             peak: memory(server.id(), "VmHWM:")?,
             busy: report.cpu / report.seconds / 1_000_000.0,
             load_busy: report.own_cpu / report.seconds / 1_000_000.0,
