@@ -9,6 +9,8 @@ pub mod header;
 pub mod mode;
 pub mod route;
 pub mod token;
+#[cfg(feature = "check")]
+pub mod usage;
 #[cfg(feature = "user")]
 pub mod user;
 pub mod workload;

@@ -11,7 +11,6 @@
 
 mod connection;
 mod pace;
-mod usage;
 
 use std::collections::VecDeque;
 use std::env;
@@ -21,13 +20,13 @@ use std::io;
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
+use bench_common::usage::Usage;
 use hdrhistogram::Histogram;
 use mio::{Events, Interest, Poll, Token};
 use serde::Serialize;
 
 use crate::connection::Connection;
 use crate::pace::Pace;
-use crate::usage::Usage;
 
 type Outcome<T> = Result<T, Box<dyn Error>>;
 

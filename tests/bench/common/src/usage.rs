@@ -6,16 +6,21 @@ use std::ops::Sub;
 
 /// Processor time since the start of a process, in microseconds.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Usage {
+pub struct Usage {
     /// Of all threads, exact.
-    pub(crate) cpu: f64,
-    /// Outside and inside of the kernel, in steps of 10 ms.
-    pub(crate) user: f64,
-    pub(crate) system: f64,
+    pub cpu: f64,
+    /// Outside of the kernel, in steps of 10 ms.
+    pub user: f64,
+    /// Inside of the kernel, in steps of 10 ms.
+    pub system: f64,
 }
 
 impl Usage {
-    pub(crate) fn of(process: u32) -> io::Result<Self> {
+    /// Reads the processor time of a process from `/proc`.
+    ///
+    /// # Errors
+    /// When there is no such process.
+    pub fn of(process: u32) -> io::Result<Self> {
         let mut nanos = 0;
         for task in fs::read_dir(format!("/proc/{process}/task"))? {
             let text = fs::read_to_string(task?.path().join("schedstat"))?;
