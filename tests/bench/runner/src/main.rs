@@ -12,18 +12,15 @@ mod limits;
 mod matching;
 mod options;
 mod pace;
-mod place;
 mod profile;
 mod report;
 mod row;
 mod sample;
-mod server;
 
 use std::env;
 use std::process::ExitCode;
 
-/// What a step says when it fails.
-type Outcome<T = ()> = Result<T, String>;
+use bench_runner::{Outcome, place, server};
 
 fn main() -> ExitCode {
     let args: Vec<String> = env::args().skip(1).collect();

@@ -10,31 +10,31 @@ use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 use crate::Outcome;
 
 /// The folder of the benchmark: `tests/bench`.
-pub(crate) fn folder() -> &'static Path {
+pub fn folder() -> &'static Path {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     here.parent().unwrap_or(here)
 }
 
 /// Where cargo puts what it builds for the benchmark.
-pub(crate) fn target() -> Outcome<PathBuf> {
+pub fn target() -> Outcome<PathBuf> {
     let own = env::current_exe().map_err(|error| error.to_string())?;
     own.ancestors().nth(2).map(Path::to_owned).ok_or("this program has no folder".to_owned())
 }
 
 /// A program of this workspace, built for release.
-pub(crate) fn program(name: &str) -> Outcome<PathBuf> {
+pub fn program(name: &str) -> Outcome<PathBuf> {
     Ok(target()?.join("release").join(format!("{name}{}", env::consts::EXE_SUFFIX)))
 }
 
 /// Builds packages of this workspace, each alone, so that no contestant gets
 /// features that another one asks for.
-pub(crate) fn build(packages: &[&str]) -> Outcome {
+pub fn build(packages: &[&str]) -> Outcome {
     packages.iter().try_for_each(|package| build_together(&[package]))
 }
 
 /// Builds packages of this workspace at once, which compiles what they share only
 /// once.
-pub(crate) fn build_together(packages: &[&str]) -> Outcome {
+pub fn build_together(packages: &[&str]) -> Outcome {
     let mut command = cargo()?;
     command.args(["build", "--release", "--locked"]);
     command.args(packages.iter().flat_map(|package| ["-p", package]));
@@ -42,7 +42,7 @@ pub(crate) fn build_together(packages: &[&str]) -> Outcome {
 }
 
 /// Cargo, in the workspace of the benchmark.
-pub(crate) fn cargo() -> Outcome<Command> {
+pub fn cargo() -> Outcome<Command> {
     let cargo = env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
     let mut command = Command::new(cargo);
     command.current_dir(folder()).env("CARGO_TARGET_DIR", target()?);
@@ -62,7 +62,7 @@ pub(crate) fn cargo() -> Outcome<Command> {
 const OWN: [&str; 2] = ["CARGO_MANIFEST_", "CARGO_PKG_"];
 
 /// The command that starts a server of the folder `node`.
-pub(crate) fn script(name: &str) -> Command {
+pub fn script(name: &str) -> Command {
     let mut command = Command::new("node");
     command.arg(script_of(name));
     command.env("NODE_ENV", "production");
@@ -70,12 +70,12 @@ pub(crate) fn script(name: &str) -> Command {
 }
 
 /// The file of a server of the folder `node`.
-pub(crate) fn script_of(name: &str) -> PathBuf {
+pub fn script_of(name: &str) -> PathBuf {
     folder().join("node").join(format!("{name}.mjs"))
 }
 
 /// The processors of this machine and its system, in words.
-pub(crate) fn machine() -> String {
+pub fn machine() -> String {
     let read = |path: &str| fs::read_to_string(path).unwrap_or_default();
     let processors = read("/proc/cpuinfo");
     let models: Vec<&str> = processors
@@ -92,7 +92,7 @@ pub(crate) fn machine() -> String {
 
 /// Installs what the servers of the folder `node` need, as their lock file has
 /// it. Says whether they can run.
-pub(crate) fn install() -> bool {
+pub fn install() -> bool {
     let tools = ["node", "npm"];
     let mut command = Command::new("npm");
     command.args(["ci", "--no-audit", "--no-fund", "--ignore-scripts"]);
@@ -101,14 +101,14 @@ pub(crate) fn install() -> bool {
 }
 
 /// Prints a command and runs it.
-pub(crate) fn run(command: &mut Command) -> Outcome {
+pub fn run(command: &mut Command) -> Outcome {
     let line = announce(command);
     let status = command.status().map_err(|error| format!("cannot start `{line}`: {error}"))?;
     if status.success() { Ok(()) } else { Err(format!("`{line}` failed")) }
 }
 
 /// Runs a command, and gives what it printed.
-pub(crate) fn output(command: &mut Command) -> Outcome<String> {
+pub fn output(command: &mut Command) -> Outcome<String> {
     let line = line(command);
     command.stderr(Stdio::inherit());
     let output = command.output().map_err(|error| format!("cannot start `{line}`: {error}"))?;
@@ -119,14 +119,14 @@ pub(crate) fn output(command: &mut Command) -> Outcome<String> {
 }
 
 /// Whether a program of this name can be started.
-pub(crate) fn is_installed(program: &str, argument: &str) -> bool {
+pub fn is_installed(program: &str, argument: &str) -> bool {
     let mut command = Command::new(program);
     command.arg(argument).stdout(Stdio::null()).stderr(Stdio::null());
     command.status().is_ok_and(|status| status.success())
 }
 
 /// Does something on one processor; what it starts stays there.
-pub(crate) fn on<T>(processor: usize, what: impl FnOnce() -> T) -> Outcome<T> {
+pub fn on<T>(processor: usize, what: impl FnOnce() -> T) -> Outcome<T> {
     let whole = sched_getaffinity(None).map_err(|error| error.to_string())?;
     let mut one = CpuSet::new();
     one.set(processor);
@@ -137,7 +137,7 @@ pub(crate) fn on<T>(processor: usize, what: impl FnOnce() -> T) -> Outcome<T> {
 }
 
 /// Says that something was not done. `cargo xtask` repeats it at its end.
-pub(crate) fn skip(what: &str) {
+pub fn skip(what: &str) {
     println!("SKIPPED: {what}");
 }
 

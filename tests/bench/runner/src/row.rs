@@ -1,5 +1,7 @@
 //! [`Row`]: all that was measured of one contestant under one workload.
 
+pub(crate) use bench_runner::median::median;
+
 use crate::journal::Round;
 use crate::sample::Sample;
 
@@ -91,16 +93,6 @@ pub(crate) fn rows(rounds: &[Round]) -> Vec<Row> {
     rows
 }
 
-/// The middle one; of an even number the mean of the middle two.
-pub(crate) fn median(values: impl Iterator<Item = f64>) -> f64 {
-    let mut values: Vec<f64> = values.collect();
-    values.sort_by(f64::total_cmp);
-    match values.len() {
-        0 => f64::NAN,
-        length => (values[(length - 1) / 2] + values[length / 2]) / 2.0,
-    }
-}
-
 /// The rows of a round in which stockade is half as quick as hyper.
 #[cfg(test)]
 pub(crate) fn example(workload: &str, asked: Option<f64>) -> Vec<Row> {
@@ -122,13 +114,6 @@ pub(crate) fn example(workload: &str, asked: Option<f64>) -> Vec<Row> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_median_is_in_the_middle() {
-        assert_eq!(median([3.0, 1.0, 2.0].into_iter()), 2.0);
-        assert_eq!(median([4.0, 1.0].into_iter()), 2.5);
-        assert!(median(std::iter::empty()).is_nan());
-    }
 
     #[test]
     fn a_ratio_is_to_the_mean_of_hyper_in_its_round() {

@@ -8,14 +8,14 @@ use std::process::{Child, Command, Stdio};
 use crate::{Outcome, place};
 
 /// A server that has said where it listens.
-pub(crate) struct Server {
+pub struct Server {
     process: Child,
-    pub(crate) address: SocketAddr,
+    pub address: SocketAddr,
 }
 
 impl Server {
     /// Starts a server and waits until it listens.
-    pub(crate) fn start(mut command: Command) -> Outcome<Self> {
+    pub fn start(mut command: Command) -> Outcome<Self> {
         let name = format!("{:?}", command.get_program());
         command.stdout(Stdio::piped()).stdin(Stdio::null());
         let process = command.spawn().map_err(|error| format!("cannot start {name}: {error}"))?;
@@ -34,19 +34,19 @@ impl Server {
     }
 
     /// Starts a server that has only this processor.
-    pub(crate) fn start_on(processor: usize, command: Command) -> Outcome<Self> {
+    pub fn start_on(processor: usize, command: Command) -> Outcome<Self> {
         place::on(processor, || Self::start(command))?
     }
 
     /// How many files and sockets it has open.
-    pub(crate) fn open_files(&self) -> Outcome<usize> {
+    pub fn open_files(&self) -> Outcome<usize> {
         let path = format!("/proc/{}/fd", self.id());
         let files = fs::read_dir(&path).map_err(|error| format!("{path}: {error}"))?;
         Ok(files.count())
     }
 
     /// The number of its process.
-    pub(crate) fn id(&self) -> u32 {
+    pub fn id(&self) -> u32 {
         self.process.id()
     }
 }
