@@ -30,6 +30,7 @@ fn main() -> ExitCode {
             counts::run(asks("--save"), asks("--short"))
         }
         Some("profile") => counts::profile(&args[1..]),
+        Some("scenarios") => scenarios(&args[1..]),
         _ => options::Options::parse(&args).and_then(|options| bench::run(&options)),
     };
     match outcome {
@@ -39,4 +40,12 @@ fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+/// Starts the benchmark of the scenarios, a package of its own.
+fn scenarios(args: &[String]) -> Outcome {
+    let mut command = place::cargo()?;
+    let program = ["-p", "bench-scenarios", "--bin", "bench-scenarios", "--"];
+    command.args(["run", "--quiet", "--locked", "--profile", "scenarios"]).args(program);
+    place::run(command.args(args))
 }

@@ -28,7 +28,8 @@ usage: cargo xtask bench [--peers a,b] [--workloads x,y] [--rounds n] [--seconds
                          [--resume] [--save]
        cargo xtask bench --smoke
        cargo xtask bench counts [--save]
-       cargo xtask bench profile <server> <mode> <workload>";
+       cargo xtask bench profile <server> <mode> <workload>
+       cargo xtask bench scenarios [--scenarios a,b] [--rounds n] [--seconds s] [--save]";
 
 impl Options {
     pub(crate) fn parse(args: &[String]) -> Outcome<Self> {
