@@ -15,7 +15,7 @@ pub struct Workload {
     pub status: u16,
     /// The body of the answer.
     pub body: &'static str,
-    /// Whether requests are sent at fixed times, whatever the answers do; otherwise
+    /// True if requests are sent at fixed times, whatever the answers do; otherwise
     /// each connection asks again as soon as it has its answer.
     pub paced: bool,
 }

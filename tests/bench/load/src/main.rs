@@ -44,10 +44,11 @@ struct Report {
     p50: f64,
     p99: f64,
     p999: f64,
-    /// How late 99 % of the requests were sent at most, in microseconds; 0 without
-    /// a pace.
+    /// The delay below which 99 % of the requests were sent, in microseconds; 0
+    /// without a pace.
     lag: f64,
-    /// How many requests were due and had no answer at the end; 0 without a pace.
+    /// The number of requests that were due and had no answer at the end; 0 without a
+    /// pace.
     unanswered: u64,
     /// What the server's process used within that time, in microseconds.
     cpu: f64,
@@ -76,7 +77,7 @@ fn main() -> Outcome<()> {
     Ok(())
 }
 
-/// What was found since it was made.
+/// The findings since it was made.
 struct Tally {
     answers: u64,
     errors: u64,

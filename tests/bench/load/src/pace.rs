@@ -8,7 +8,7 @@ pub(crate) struct Pace {
     start: Instant,
     /// Seconds from one request to the next.
     interval: f64,
-    /// How many were sent since the start.
+    /// The number of those that were sent since the start.
     sent: u64,
 }
 

@@ -8,7 +8,7 @@ use crate::options::Options;
 use crate::pace;
 use crate::sample::{self, Sample};
 use crate::server::Server;
-use crate::{Outcome, extras, matching, place, report};
+use crate::{Outcome, extras, matching, place, report, turns};
 
 /// Builds, checks, measures and reports.
 ///
@@ -90,14 +90,11 @@ fn measure(
     number: usize,
     seconds: f64,
 ) -> Outcome<Vec<(String, Sample)>> {
-    let mut order: Vec<Contestant> =
+    let belonging: Vec<Contestant> =
         contestants.iter().copied().filter(|contestant| belongs(*contestant, workload)).collect();
     // Hyper begins and ends the round.
-    if number % 2 == 1 {
-        order[1..].reverse();
-    }
-    let hyper = order[0];
-    order.push(hyper);
+    let order = turns::order(&belonging, number);
+    let &hyper = order.first().ok_or(format!("nobody takes part in {}", workload.name))?;
     let rate = if workload.paced { Some(pace::find(hyper, workload)?) } else { None };
     let take = |contestant: Contestant| {
         let sample = Sample::take(contestant, workload, seconds, rate)?;

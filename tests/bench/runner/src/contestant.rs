@@ -53,7 +53,7 @@ impl Peer {
         (self.kind == Kind::Program).then(|| format!("bench-{}", self.name))
     }
 
-    /// Whether it takes part in a workload. A pace is hyper's: most others could
+    /// Returns true if it takes part in a workload. A pace is hyper's: most others could
     /// not follow.
     pub(crate) fn is_asked(&self, workload: &Workload) -> bool {
         !workload.paced || matches!(self.name, "hyper" | "stockade")

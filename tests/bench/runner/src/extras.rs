@@ -12,8 +12,9 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use serde::{Deserialize, Serialize};
 
 use crate::contestant::Contestant;
+use crate::place::{LOAD, SERVER};
 use crate::row::median;
-use crate::sample::{LOAD, SERVER, check, load, memory};
+use crate::sample::{check, load, memory};
 use crate::server::Server;
 use crate::{Outcome, place};
 

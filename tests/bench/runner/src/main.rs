@@ -20,7 +20,7 @@ mod sample;
 use std::env;
 use std::process::ExitCode;
 
-use bench_runner::{Outcome, place, server};
+use bench_runner::{Outcome, place, server, turns};
 
 fn main() -> ExitCode {
     let args: Vec<String> = env::args().skip(1).collect();

@@ -6,7 +6,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::sample::SERVER;
+use crate::place::SERVER;
 use crate::{Outcome, place};
 
 /// Nanoseconds per path, of one run: medians of criterion.

@@ -11,10 +11,10 @@ pub(crate) struct Options {
     pub(crate) peers: Vec<&'static Peer>,
     pub(crate) workloads: Vec<Workload>,
     pub(crate) rounds: usize,
-    /// How long each measurement lasts, in seconds; without it, as long as the kind
+    /// The length of each measurement, in seconds; without it, as long as the kind
     /// of workload needs.
     pub(crate) seconds: Option<f64>,
-    /// Whether memory, start, system calls and lookups are measured too: not where
+    /// True if memory, start, system calls and lookups are measured too: not where
     /// only the paced workload is asked for.
     pub(crate) extras: bool,
     /// Whether to go on with the run before, instead of beginning anew.
@@ -64,7 +64,7 @@ impl Options {
         Ok(options)
     }
 
-    /// How long each measurement lasts, in seconds, with or without a pace.
+    /// Returns the length of each measurement, in seconds, with or without a pace.
     pub(crate) fn seconds(&self, paced: bool) -> f64 {
         self.seconds.unwrap_or(if paced { PACED_SECONDS } else { SECONDS })
     }

@@ -12,16 +12,16 @@ use crate::Outcome;
 use crate::contestant::Contestant;
 use crate::sample::Sample;
 
-/// How busy hyper should be, as a share of its processor.
+/// The share of its processor for which hyper should be busy.
 pub(crate) const BUSY: f64 = 0.8;
 
-/// What is near enough.
+/// The shares that are near enough.
 const NEAR: RangeInclusive<f64> = 0.77..=0.83;
 
-/// How often a rate is tried at most: the nearest one is taken then.
+/// The most tries of a rate: the nearest one is taken then.
 const TRIES: usize = 6;
 
-/// How long each try lasts, in seconds.
+/// The length of each try, in seconds.
 const SECONDS: f64 = 0.5;
 
 /// Finds the requests per second, by trying them on hyper.
@@ -48,7 +48,7 @@ struct Search {
 struct Try {
     /// Requests per second.
     rate: f64,
-    /// How busy the server was, as a share of its processor.
+    /// The share of its processor for which the server was busy.
     busy: f64,
 }
 

@@ -125,6 +125,12 @@ pub fn is_installed(program: &str, argument: &str) -> bool {
     command.status().is_ok_and(|status| status.success())
 }
 
+/// The processor of the server.
+pub const SERVER: usize = 0;
+
+/// The processor of the load.
+pub const LOAD: usize = 1;
+
 /// Does something on one processor; what it starts stays there.
 pub fn on<T>(processor: usize, what: impl FnOnce() -> T) -> Outcome<T> {
     let whole = sched_getaffinity(None).map_err(|error| error.to_string())?;

@@ -4,6 +4,7 @@ pub(crate) use bench_runner::median::median;
 
 use crate::journal::Round;
 use crate::sample::Sample;
+use crate::turns;
 
 /// What was measured of one contestant under one workload.
 #[derive(Clone, Debug)]
@@ -56,18 +57,19 @@ impl Row {
         self.measured.len() / 2
     }
 
-    /// Whether it was asked at a pace.
+    /// Returns true if it was asked at a pace.
     pub(crate) fn is_paced(&self) -> bool {
         self.measured.iter().any(|measured| measured.sample.asked.is_some())
     }
 
-    /// How far a figure of hyper's two turns of a round is apart, as a share of the
+    /// Returns how far a figure of hyper's two turns of a round is apart, as a share of the
     /// lesser: what the machine adds by itself.
     pub(crate) fn noise(&self, figure: Figure) -> f64 {
-        median(self.measured.iter().map(|Measured { hyper: [first, last], .. }| {
-            let (first, last) = (figure(first), figure(last));
-            first.max(last) / first.min(last) - 1.0
-        }))
+        median(
+            self.measured.iter().map(|Measured { hyper: [first, last], .. }| {
+                turns::apart(figure(first), figure(last))
+            }),
+        )
     }
 }
 

@@ -27,9 +27,9 @@ pub(crate) struct Sample {
     pub(crate) p50: f64,
     pub(crate) p99: f64,
     pub(crate) p999: f64,
-    /// How late 99 % of the requests were sent at most, in microseconds.
+    /// The delay below which 99 % of the requests were sent, in microseconds.
     pub(crate) lag: f64,
-    /// How many requests per 1,000 were due and had no answer at the end.
+    /// The requests per 1,000 that were due and had no answer at the end.
     pub(crate) unanswered: f64,
     /// The most memory that the server had, in KiB.
     pub(crate) peak: u64,
@@ -56,10 +56,6 @@ struct Report {
     own_cpu: f64,
 }
 
-/// The processor of the server, and that of the load.
-pub(crate) const SERVER: usize = 0;
-pub(crate) const LOAD: usize = 1;
-
 /// How many connections ask at the same time.
 const CONNECTIONS: usize = 64;
 
@@ -75,11 +71,11 @@ impl Sample {
         seconds: f64,
         rate: Option<f64>,
     ) -> Outcome<Self> {
-        let server = Server::start_on(SERVER, contestant.command()?)?;
+        let server = Server::start_on(place::SERVER, contestant.command()?)?;
         check(&server, contestant, workload)?;
         let mut command = load(&server, workload, WARM_UP, seconds)?;
         command.args(rate.map(|rate| rate.to_string()));
-        let text = place::on(LOAD, || place::output(&mut command))??;
+        let text = place::on(place::LOAD, || place::output(&mut command))??;
         let report: Report = serde_json::from_str(&text).map_err(|error| error.to_string())?;
         if report.errors > 0 || report.requests == 0 {
             let Report { requests, errors, .. } = report;

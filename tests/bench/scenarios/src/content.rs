@@ -18,7 +18,7 @@ pub struct Order {
     pub id: u32,
     /// The name of what is ordered.
     pub product: String,
-    /// How many of them.
+    /// The number of them.
     pub quantity: u32,
     /// For each.
     pub price: f64,

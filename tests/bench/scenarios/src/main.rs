@@ -12,7 +12,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use bench_runner::server::Server;
-use bench_runner::{Outcome, place};
+use bench_runner::{Outcome, place, turns};
 use bench_scenarios::{Scenario, content, tls};
 
 use crate::contestant::Contestant;
@@ -46,7 +46,7 @@ fn run(options: &Options) -> Outcome {
     let mut turns = Turns::new(options);
     for number in 0..options.rounds {
         for &scenario in &options.scenarios {
-            let round = order(number).into_iter().map(|contestant| {
+            let round = turns::order(&Contestant::ALL, number).into_iter().map(|contestant| {
                 let sample = take(contestant, scenario, &folder, [WARM_UP, options.seconds])?;
                 println!("{}", report::line(number, scenario, contestant, &sample));
                 Ok((contestant, sample))
@@ -58,16 +58,6 @@ fn run(options: &Options) -> Outcome {
     turns.publish(options.save)
 }
 
-/// Hyper begins and ends each round, and each second one goes the other way round.
-fn order(number: usize) -> Vec<Contestant> {
-    let mut order = Contestant::ALL.to_vec();
-    if number % 2 == 1 {
-        order[1..].reverse();
-    }
-    order.push(order[0]);
-    order
-}
-
 /// Measures a fresh server, on a processor of its own if it has one worker.
 fn take(
     contestant: Contestant,
@@ -77,18 +67,15 @@ fn take(
 ) -> Outcome<Sample> {
     let command = contestant.command(scenario, folder)?;
     let shares = scenario.workers() > 1;
-    let server = if shares { Server::start(command) } else { Server::start_on(SERVER, command) }?;
+    let server =
+        if shares { Server::start(command) } else { Server::start_on(place::SERVER, command) }?;
     let target = Target { scenario, address: server.address, process: server.id(), folder };
     let measured = match shares {
         true => load::measure(target, warm_up, seconds),
-        false => place::on(LOAD, || load::measure(target, warm_up, seconds))?,
+        false => place::on(place::LOAD, || load::measure(target, warm_up, seconds))?,
     };
     measured.map_err(|error| format!("{contestant} {}: {error}", scenario.name()))
 }
-
-/// The processor of the server, and that of the load.
-const SERVER: usize = 0;
-const LOAD: usize = 1;
 
 /// The time for which a server is loaded before it is measured, and that of the
 /// comparison of its answers, in seconds.

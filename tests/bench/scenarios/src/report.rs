@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::fs;
 
 use bench_runner::median::median;
-use bench_runner::{Outcome, place};
+use bench_runner::{Outcome, place, turns};
 use bench_scenarios::Scenario;
 
 use crate::contestant::Contestant;
@@ -132,7 +132,7 @@ impl Turns {
     fn noise(&self, scenario: Scenario) -> f64 {
         median(self.rounds_of(scenario).map(|round| {
             let [(_, first), .., (_, last)] = round else { return f64::NAN };
-            first.cpu.max(last.cpu) / first.cpu.min(last.cpu) - 1.0
+            turns::apart(first.cpu, last.cpu)
         }))
     }
 

@@ -14,7 +14,7 @@ use crate::{BoxError, Scenario};
 pub struct Start {
     /// The work that it does.
     pub scenario: Scenario,
-    /// How much it does beside. Peers of stockade are always bare.
+    /// The amount of work beside that. Peers of stockade are always bare.
     pub mode: Mode,
     /// The folder with the certificate and the file.
     pub folder: PathBuf,

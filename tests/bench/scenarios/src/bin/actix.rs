@@ -53,7 +53,7 @@ async fn serve(start: Start) -> Result<(), BoxError> {
     Ok(server?.run().await?)
 }
 
-/// What all workers share.
+/// The parts that all workers share.
 struct Site {
     file: PathBuf,
     news: Sender<&'static str>,

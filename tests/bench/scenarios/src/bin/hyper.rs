@@ -42,7 +42,7 @@ fn main() -> Result<(), BoxError> {
     start.runtime()?.block_on(serve(start))
 }
 
-/// What the connections share.
+/// The parts that the connections share.
 struct Site {
     start: Start,
     news: Sender<&'static str>,

@@ -23,21 +23,23 @@ use tokio_rustls::rustls::pki_types::ServerName;
 use super::Target;
 use super::tally::Tally;
 
-/// How many connections of HTTP/1.1 ask.
+/// The connections of HTTP/1.1.
 const CONNECTIONS: usize = 64;
 
-/// How many of them ask for a file.
+/// Those that ask for a file.
 const FILE_CONNECTIONS: usize = 8;
 
-/// How many connections of HTTP/2 ask, and how many requests each has at a time.
+/// The connections of HTTP/2, and the requests that each has at a time.
 const HTTP2_CONNECTIONS: usize = 4;
 const STREAMS: usize = 100;
 
 /// Opens the connections of a scenario with one request after the other.
 pub(super) async fn open(target: Target<'_>, tally: &Rc<Tally>) -> Result<(), BoxError> {
     let exchange = Rc::new(Exchange::of(target.scenario));
+    let config = tls::client(target.folder, target.scenario)?;
+    let connector = TlsConnector::from(Arc::new(config));
     for _ in 0..connections(target.scenario) {
-        for mut sender in connect(target).await? {
+        for mut sender in connect(target, &connector).await? {
             let (tally, exchange) = (Rc::clone(tally), Rc::clone(&exchange));
             exchange.compare(&mut sender).await?;
             spawn_local(async move { tally.ended(exchange.repeat(&mut sender, &tally).await) });
@@ -55,15 +57,12 @@ fn connections(scenario: Scenario) -> usize {
 }
 
 /// Opens a connection, and returns a sender for each request that it has at a time.
-async fn connect(target: Target<'_>) -> Result<Vec<Sender>, BoxError> {
-    let stream = TcpStream::connect(target.address).await?;
-    stream.set_nodelay(true)?;
+async fn connect(target: Target<'_>, connector: &TlsConnector) -> Result<Vec<Sender>, BoxError> {
+    let stream = tcp(target).await?;
     let Some(protocol) = target.scenario.protocol() else {
         return Ok(vec![Sender::Http1(http1_over(stream).await?)]);
     };
-    let config = tls::client(target.folder, target.scenario)?;
-    let name = ServerName::try_from(tls::NAME)?;
-    let stream = TlsConnector::from(Arc::new(config)).connect(name, stream).await?;
+    let stream = connector.connect(ServerName::try_from(tls::NAME)?, stream).await?;
     if stream.get_ref().1.alpn_protocol() != Some(protocol) {
         return Err("the server has chosen another protocol".into());
     }
@@ -74,6 +73,13 @@ async fn connect(target: Target<'_>) -> Result<Vec<Sender>, BoxError> {
     let (sender, connection) = http2::handshake(executor, TokioIo::new(stream)).await?;
     spawn_local(connection);
     Ok((0..STREAMS).map(|_| Sender::Http2(sender.clone())).collect())
+}
+
+/// Opens a connection of TCP.
+pub(super) async fn tcp(target: Target<'_>) -> Result<TcpStream, BoxError> {
+    let stream = TcpStream::connect(target.address).await?;
+    stream.set_nodelay(true)?;
+    Ok(stream)
 }
 
 /// Begins HTTP/1.1 on a connection.

@@ -20,17 +20,17 @@ use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::{WebSocketStream, client_async};
 
 use super::Target;
-use super::http::http1_over;
+use super::http::{http1_over, tcp};
 use super::tally::Tally;
 
-/// How many clients get the news.
+/// The number of clients that get the news.
 const MEMBERS: usize = 1_000;
 
 /// Opens the readers of server-sent events, and publishes.
 pub(super) async fn open_events(target: Target<'_>, tally: &Rc<Tally>) -> Result<(), BoxError> {
     let round = Rc::new(Round::default());
     for _ in 0..MEMBERS {
-        let mut sender = http1_over(connect(target).await?).await?;
+        let mut sender = http1_over(tcp(target).await?).await?;
         let response = sender.send_request(request(Method::GET, "/events")?).await?;
         let kind = response.headers().get(CONTENT_TYPE).map(|kind| kind.as_bytes());
         let is_stream = kind.is_some_and(|kind| kind.starts_with(b"text/event-stream"));
@@ -65,7 +65,7 @@ async fn read_events(mut body: Incoming, tally: &Tally, round: &Round) -> Result
 pub(super) async fn open_sockets(target: Target<'_>, tally: &Rc<Tally>) -> Result<(), BoxError> {
     let round = Rc::new(Round::default());
     for _ in 0..MEMBERS {
-        let stream = connect(target).await?;
+        let stream = tcp(target).await?;
         let (mut socket, _) = client_async("ws://localhost/live", stream).await?;
         // Whoever has this is in the room.
         match socket.next().await {
@@ -113,7 +113,7 @@ impl Round {
 
 /// Publishes once, and goes on in a task.
 async fn publish(target: Target<'_>, tally: &Rc<Tally>, round: &Rc<Round>) -> Result<(), BoxError> {
-    let mut sender = http1_over(connect(target).await?).await?;
+    let mut sender = http1_over(tcp(target).await?).await?;
     publish_once(&mut sender, tally, round).await?;
     let (tally, round) = (Rc::clone(tally), Rc::clone(round));
     spawn_local(async move {
@@ -143,12 +143,6 @@ async fn publish_once(
     round.all_there.notified().await;
     tally.took(start);
     Ok(())
-}
-
-async fn connect(target: Target<'_>) -> Result<TcpStream, BoxError> {
-    let stream = TcpStream::connect(target.address).await?;
-    stream.set_nodelay(true)?;
-    Ok(stream)
 }
 
 fn request(method: Method, path: &str) -> Result<Request<Full<Bytes>>, BoxError> {

@@ -29,7 +29,7 @@ pub(crate) struct Sample {
     /// microseconds.
     pub(crate) p50: f64,
     pub(crate) p99: f64,
-    /// How busy the processors of the server and of the load were, in processors.
+    /// The processors that the server and the load had.
     pub(crate) busy: f64,
     pub(crate) load_busy: f64,
 }

@@ -1,0 +1,35 @@
+//! The turns of a round: their order, and how far those of hyper are apart.
+
+/// Returns the turns of a round: the first contestant begins and ends it, and each
+/// second round goes the other way round.
+pub fn order<T: Copy>(contestants: &[T], number: usize) -> Vec<T> {
+    let Some((&hyper, others)) = contestants.split_first() else { return Vec::new() };
+    let mut others = others.to_vec();
+    if number % 2 == 1 {
+        others.reverse();
+    }
+    [&[hyper], &others[..], &[hyper]].concat()
+}
+
+/// Returns how far two figures are apart, as a share of the lesser.
+pub fn apart(first: f64, last: f64) -> f64 {
+    first.max(last) / first.min(last) - 1.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_begins_and_ends_each_round() {
+        assert_eq!(order(&['a', 'b', 'c'], 0), ['a', 'b', 'c', 'a']);
+        assert_eq!(order(&['a', 'b', 'c'], 1), ['a', 'c', 'b', 'a']);
+        assert_eq!(order(&['a'], 1), ['a', 'a']);
+        assert_eq!(order::<char>(&[], 1), []);
+    }
+
+    #[test]
+    fn what_is_apart_is_a_share_of_the_lesser() {
+        assert_eq!((apart(2.0, 3.0), apart(3.0, 2.0), apart(2.0, 2.0)), (0.5, 0.5, 0.0));
+    }
+}
