@@ -325,7 +325,8 @@ fn main() -> ExitCode {
 fn ci() -> Outcome {
     let in_ci = |task: &&Task| matches!(task.when, Ci | CiAndNightly);
     let first_wait = TASKS.iter().position(|task| task.name == FIRST_WAIT);
-    let (busy, waiting) = TASKS.split_at(first_wait.unwrap_or(TASKS.len()));
+    let first_wait = first_wait.ok_or(format!("no task is called {FIRST_WAIT}"))?;
+    let (busy, waiting) = TASKS.split_at(first_wait);
     let mut summary = run_all("ci", busy.iter().filter(in_ci))?;
     let _ahead = bench::compile_ahead()?;
     summary += &run_all("ci", waiting.iter().filter(in_ci))?;

@@ -3,9 +3,9 @@
 //!
 //! `--modules N` is the size of the programs. The full form, a part of `nightly`, prints a
 //! table of times and sizes beside the goals; it needs half an hour or more and 8 GB of disk. The
-//! short form, `--short`, a part of `ci`, counts what repeats, with the crates compiled there. Either
-//! fails only when a figure that repeats is 10 % above `tests/compile-cost.txt`, which
-//! `--save` writes, and never for a time.
+//! short form, `--short`, a part of `ci`, counts what repeats, with the crates compiled
+//! there. Either fails only when a figure that repeats is 10 % above
+//! `tests/compile-cost.txt`, which `--save` writes, and never for a time.
 
 mod full;
 mod library;
