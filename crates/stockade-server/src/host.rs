@@ -59,30 +59,25 @@ fn is_each_once(headers: &HeaderMap) -> bool {
 
 /// Returns true for `uri-host [ ":" port ]` with a host that is not empty.
 fn is_valid(host: &[u8]) -> bool {
-    is_plain_name(host) || is_address_or_has_port(host)
+    // From the end, because a colon may also stand in an address in brackets.
+    let (host, port) = match host.iter().rposition(|byte| !byte.is_ascii_digit()) {
+        Some(colon) if host[colon] == b':' => (&host[..colon], &host[colon + 1..]),
+        _ => (host, &[][..]),
+    };
+    is_port(port) && (is_plain_name(host) || is_name(host) || is_ipv6_in_brackets(host))
 }
 
-/// Fast check: accepts names without escapes and without a port, never an invalid one.
+/// Fast check: accepts names without escapes, never an invalid one.
 /// It goes on behind a wrong byte, so that it takes 4 instructions for each, and a
 /// fifth of what the whole check would.
 fn is_plain_name(host: &[u8]) -> bool {
     host.iter().fold(!host.is_empty(), |is_name, byte| is_name & IN_NAME[usize::from(*byte)])
 }
 
-fn is_address_or_has_port(host: &[u8]) -> bool {
-    if host.first() == Some(&b'[') {
-        let Some(end) = host.iter().position(|&byte| byte == b']') else { return false };
-        let (address, rest) = (&host[1..end], &host[end + 1..]);
-        return is_ipv6(address) && (rest.is_empty() || rest[0] == b':' && is_port(&rest[1..]));
-    }
-    let (name, port) = match host.iter().position(|&byte| byte == b':') {
-        Some(colon) => (&host[..colon], &host[colon + 1..]),
-        None => (host, &[][..]),
+fn is_ipv6_in_brackets(host: &[u8]) -> bool {
+    let Some(address) = host.strip_prefix(b"[").and_then(|rest| rest.strip_suffix(b"]")) else {
+        return false;
     };
-    is_name(name) && is_port(port)
-}
-
-fn is_ipv6(address: &[u8]) -> bool {
     std::str::from_utf8(address).is_ok_and(|address| address.parse::<Ipv6Addr>().is_ok())
 }
 
@@ -106,12 +101,11 @@ fn is_name(mut name: &[u8]) -> bool {
     true
 }
 
-/// Returns true for a number up to 65,535, or for none: the grammar allows a colon
-/// without a port.
-fn is_port(port: &[u8]) -> bool {
-    port.is_empty()
-        || port.iter().all(u8::is_ascii_digit)
-            && std::str::from_utf8(port).is_ok_and(|port| port.parse::<u16>().is_ok())
+/// Returns true for digits that are at most 65,535, or for none: the grammar allows a
+/// colon without a port.
+fn is_port(digits: &[u8]) -> bool {
+    let add = |port: u16, digit: &u8| port.checked_mul(10)?.checked_add(u16::from(digit - b'0'));
+    digits.iter().try_fold(0, add).is_some()
 }
 
 /// A table that is true for the bytes of `unreserved` and `sub-delims`.
