@@ -119,6 +119,7 @@ mod guard;
 mod guarded_io;
 mod handshake;
 mod head;
+mod heap;
 mod host;
 mod idle_queue;
 #[cfg(unix)]

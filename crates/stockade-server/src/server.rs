@@ -20,7 +20,7 @@ use crate::listener::Bound;
 use crate::signals::{self, Signals, advance};
 #[cfg(feature = "tls")]
 use crate::tls::TlsConfig;
-use crate::{ListenAddr, LocalAddr, ServeError, ServerOptions};
+use crate::{ListenAddr, LocalAddr, ServeError, ServerOptions, heap};
 
 /// Makes a server out of a router, out of an application that is built, or out of
 /// a tower service ([`FromTower`](crate::FromTower)).
@@ -153,6 +153,7 @@ impl Server {
         stage: watch::Sender<Stage>,
         signals: bool,
     ) -> Result<(), ServeError> {
+        heap::keep_freed_memory();
         let options = self.options;
         let shared = Shared::new(self.app, &options);
         #[cfg(feature = "tls")]
