@@ -6,8 +6,9 @@ use std::hint::black_box;
 /// end of each heap, for the next request.
 ///
 /// It keeps 128 KiB by default, and returns what is above to the system after each
-/// request with 100 KB of JSON in and out: such a request took 1.8 calls of `brk`, the
-/// system cleared its pages again, and that made a quarter of its processor time.
+/// request with 100 KB of JSON in and out. Such a request took 1.8 calls of `brk`, the
+/// system cleared its pages again, and it took 1.13 to 1.36 times the processor time of
+/// hyper by hand (64 connections); now 1.03.
 /// Both limits grow once a block is freed that is larger than they are, so this asks
 /// for such a block and gives it back: it costs two calls and no memory, because no
 /// page of it is touched. Programs grow them themselves as soon as they fill one large
