@@ -23,6 +23,7 @@ use stockade_middleware::rate_limit::{Charge, Decision};
 
 use crate::app::Resolved;
 use crate::finish::{correct_framing, finish_response};
+use crate::header_lines::HeaderLines;
 use crate::lookup::{asked_cors, asked_headers, find_route, is_preflight};
 use crate::no_route::{no_content, no_route};
 use crate::stages::{self, RequestScope};
@@ -249,14 +250,22 @@ impl Future for ResponseFuture {
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Response> {
         let mut slot = Poll::Pending;
-        poll_into(&mut self, cx, &mut slot);
+        poll_into(&mut self, cx, &mut slot, None);
         slot
     }
 }
 
 /// Polls a future and writes its outcome to `slot`: for a server to which each
 /// move of a response counts.
-pub fn poll_into(future: &mut ResponseFuture, cx: &mut Context<'_>, slot: &mut Poll<Response>) {
+///
+/// If the server writes `lines` into the head of the response, headers that are
+/// prepared as text are set there, and are not in the response.
+pub fn poll_into(
+    future: &mut ResponseFuture,
+    cx: &mut Context<'_>,
+    slot: &mut Poll<Response>,
+    lines: Option<&HeaderLines>,
+) {
     let ResponseFuture { app, scope, state, .. } = future;
     scope.in_span(|scope| {
         state.answer(app, scope, cx, slot);
@@ -266,7 +275,7 @@ pub fn poll_into(future: &mut ResponseFuture, cx: &mut Context<'_>, slot: &mut P
     });
     if let Poll::Ready(response) = slot {
         future.app.stages.note_parts(&mut future.scope);
-        future.app.stages.finish_headers(response, &future.scope);
+        future.app.stages.finish_headers(response, &future.scope, lines);
         finish_response(response, future.is_head, future.version);
         keep_form(response);
         future.scope.end(response);

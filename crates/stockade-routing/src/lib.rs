@@ -13,7 +13,8 @@
 // - `dispatch`: the life of a request; `lookup`: its route; `no_route`: the answers
 //   without one; `finish`: the last rules for a response. Hot.
 // - `stages`: the work for every request, with or without a route. Hot.
-// - `prepared_headers`: the headers of most responses as one map. Hot.
+// - `prepared_headers`: the headers of most responses, as one map and as text
+//   (`header_lines`). Hot.
 // - `matcher`: path to route. Hot.
 // - `options`, `call_options`: `RouterOptions`, and `CallOptions` that
 //   override them.
@@ -35,6 +36,7 @@ mod deprecation;
 mod dispatch;
 mod entry;
 mod finish;
+mod header_lines;
 mod health;
 mod host;
 mod lookup;
@@ -74,6 +76,7 @@ pub mod __internal {
     pub use crate::adapter::{add_mistake, entry_of};
     pub use crate::calls::{CallTable, Calls, Inspect, RouteEntryExt, RunningCall};
     pub use crate::dispatch::poll_into;
+    pub use crate::header_lines::HeaderLines;
     pub use crate::map::asked_route::asked_route;
     pub use crate::map::path::capitalised;
     pub use crate::map::schemas::{PLACE as SCHEMAS, references, schema_name};

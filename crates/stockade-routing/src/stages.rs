@@ -29,6 +29,7 @@ use stockade_middleware::rate_limit::{Charge, Decision, RateKey, RateLimiter};
 use stockade_middleware::{CorsOrigin, SecurityHeaders, TrustProxy};
 
 use crate::call_options::CallOptions;
+use crate::header_lines::HeaderLines;
 use crate::options::{Clock, RouterOptions};
 use crate::prepared_headers::PreparedHeaders;
 
@@ -205,20 +206,30 @@ impl Stages {
     }
 
     /// Adds the headers of every response, but for one that gives the connection
-    /// away.
+    /// away. To `lines`, if there is a place for them, go those that are prepared.
     #[inline]
-    pub(crate) fn finish_headers(&self, response: &mut Response, scope: &RequestScope) {
+    pub(crate) fn finish_headers(
+        &self,
+        response: &mut Response,
+        scope: &RequestScope,
+        lines: Option<&HeaderLines>,
+    ) {
         if !self.security.is_empty() || self.cors.is_some() || !scope.is_bare() {
-            self.add_headers(response, scope);
+            self.add_headers(response, scope, lines);
         }
     }
 
-    fn add_headers(&self, response: &mut Response, scope: &RequestScope) {
+    fn add_headers(
+        &self,
+        response: &mut Response,
+        scope: &RequestScope,
+        lines: Option<&HeaderLines>,
+    ) {
         if upgrade::switches(response) {
             // Its headers are those of the handshake alone.
             return;
         }
-        if !self.prepared.add(self, response, scope) {
+        if !self.prepared.add(self, response, scope, lines) {
             self.write_headers(response, scope);
         }
     }

@@ -14,6 +14,7 @@ use stockade_core::{BoxFuture, ErrorContext, HttpBody, PeerAddr, Request, Respon
 use stockade_errors::__internal::catch_panic;
 use stockade_errors::{ApiError, ConfigError};
 use stockade_middleware::TowerService;
+use stockade_routing::__internal::HeaderLines;
 use stockade_routing::{App, ResponseFuture};
 
 use crate::service::{Answer, Client, request_of};
@@ -119,9 +120,14 @@ impl Answer for Application {
         }
     }
 
-    fn poll_into(answering: &mut Answering, cx: &mut Context<'_>, slot: &mut Poll<Response>) {
+    fn poll_into(
+        answering: &mut Answering,
+        cx: &mut Context<'_>,
+        slot: &mut Poll<Response>,
+        lines: Option<&HeaderLines>,
+    ) {
         match answering {
-            Answering::App(answering) => App::poll_into(answering, cx, slot),
+            Answering::App(answering) => App::poll_into(answering, cx, slot, lines),
             Answering::Tower(answering) => *slot = answering.as_mut().poll(cx),
         }
     }

@@ -54,6 +54,7 @@ use crate::ServerOptions;
 use crate::accept::Stage;
 use crate::connection_record::{Command, ConnectionRecord};
 use crate::guarded_io::GuardedIo;
+use crate::head_writer::HeadWriter;
 use crate::options::DEFAULT_MAX_HEADERS;
 use crate::response_body::ResponseBody;
 use crate::rewind::Rewind;
@@ -272,8 +273,9 @@ where
 {
     loop {
         let Some(io) = slot.take() else { return Outcome::Told };
-        let connection = http1_of(http1, &peer.record)
-            .serve_connection(TokioIo::new(GuardedIo::new(io)), service_of(peer));
+        let io = HeadWriter::new(GuardedIo::new(io), Arc::clone(&peer.record));
+        let connection =
+            http1_of(http1, &peer.record).serve_connection(TokioIo::new(io), service_of(peer));
         let mut connection = Box::new(connection.with_upgrades());
         let outcome =
             drive(&peer.record, Pin::new(&mut *connection), Http1::graceful_shutdown, true).await;
@@ -316,7 +318,7 @@ where
     S::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
 {
     let parts = connection.into_parts()?;
-    let (mut io, mut read) = parts.io.into_inner().into_parts(parts.read_buf);
+    let (mut io, mut read) = parts.io.into_inner().into_inner().into_parts(parts.read_buf);
     // An empty line between requests means nothing (RFC 9112, section 2.2).
     if read.starts_with(b"\r\n") {
         read.advance(2);
@@ -325,7 +327,11 @@ where
     Some(io)
 }
 
-type Http1<T, S> = http1::UpgradeableConnection<TokioIo<GuardedIo<Rewind<T>>>, S>;
+type Http1<T, S> = http1::UpgradeableConnection<Http1Io<Rewind<T>>, S>;
+
+/// A connection as hyper has it for HTTP/1. An upgrade takes it out of hyper by this
+/// type.
+pub(crate) type Http1Io<T> = TokioIo<HeadWriter<GuardedIo<T>>>;
 
 /// Waits for the next request; returns false if the connection ends instead.
 async fn rest<T>(record: &ConnectionRecord, io: &mut Rewind<T>) -> bool

@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use std::task::Context;
 
 use atomic_waker::AtomicWaker;
+use stockade_routing::__internal::HeaderLines;
 
 use crate::sweep::{Phase, Snapshot, SweepClock};
 
@@ -46,6 +47,11 @@ pub(crate) struct ConnectionRecord {
     wants_vectored: AtomicBool,
     /// HTTP/1: hyper writes bodies from where they are.
     is_vectored: AtomicBool,
+    /// HTTP/1: headers of the next response that hyper does not write.
+    lines: HeaderLines,
+    /// HTTP/1: hyper has written all that it has: the next bytes begin a head, or go on
+    /// with a body.
+    is_flushed: AtomicBool,
     upgraded: AtomicBool,
     parked: AtomicBool,
     awaits_body: AtomicBool,
@@ -87,6 +93,8 @@ impl ConnectionRecord {
             close_after: AtomicBool::new(false),
             wants_vectored: AtomicBool::new(false),
             is_vectored: AtomicBool::new(false),
+            lines: HeaderLines::default(),
+            is_flushed: AtomicBool::new(false),
             upgraded: AtomicBool::new(false),
             parked: AtomicBool::new(false),
             awaits_body: AtomicBool::new(false),
@@ -219,6 +227,22 @@ impl ConnectionRecord {
     /// Returns true if hyper writes bodies from where they are.
     pub(crate) fn is_vectored(&self) -> bool {
         self.is_vectored.load(Ordering::Relaxed)
+    }
+
+    /// Returns the headers of the next response that hyper does not write.
+    pub(crate) fn lines(&self) -> &HeaderLines {
+        &self.lines
+    }
+
+    /// Returns the place for headers of a response that is ready now, which hyper does
+    /// not write, if its head will be the next that hyper writes.
+    pub(crate) fn lines_of_next_head(&self) -> Option<&HeaderLines> {
+        self.is_flushed.load(Ordering::Relaxed).then_some(&self.lines)
+    }
+
+    /// HTTP/1: notes if hyper has written all that it has.
+    pub(crate) fn set_flushed(&self, is_flushed: bool) {
+        self.is_flushed.store(is_flushed, Ordering::Relaxed);
     }
 
     pub(crate) fn snapshot(&self) -> Snapshot {

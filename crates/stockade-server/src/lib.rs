@@ -119,6 +119,7 @@ mod guard;
 mod guarded_io;
 mod handshake;
 mod head;
+mod head_writer;
 mod heap;
 mod host;
 mod idle_queue;

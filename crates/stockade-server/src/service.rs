@@ -20,7 +20,7 @@ use stockade_core::upgrade::Switch;
 use stockade_core::{HttpBody, LocalPeer, PeerAddr, PeerCredentials, Request, Response, error_of};
 use stockade_errors::ApiError;
 use stockade_middleware::health::Readiness;
-use stockade_routing::__internal::poll_into;
+use stockade_routing::__internal::{HeaderLines, poll_into};
 use stockade_routing::{App, ResponseFuture};
 use tokio::sync::watch;
 
@@ -48,8 +48,14 @@ pub(crate) trait Answer: Send + Sync + 'static {
     /// Answers a request of a client.
     fn answer(&self, head: Parts, body: HttpBody, client: Client) -> Self::Answering;
 
-    /// Polls an answer, and writes its outcome to `slot`.
-    fn poll_into(answering: &mut Self::Answering, cx: &mut Context<'_>, slot: &mut Poll<Response>);
+    /// Polls an answer, and writes its outcome to `slot`. Some of its headers may be
+    /// set as `lines`, if the connection writes them.
+    fn poll_into(
+        answering: &mut Self::Answering,
+        cx: &mut Context<'_>,
+        slot: &mut Poll<Response>,
+        lines: Option<&HeaderLines>,
+    );
 
     /// Returns the answer to a request that the application does not get to
     /// see.
@@ -77,8 +83,13 @@ impl Answer for App {
         self.handle(request_of(head, body, client))
     }
 
-    fn poll_into(answering: &mut ResponseFuture, cx: &mut Context<'_>, slot: &mut Poll<Response>) {
-        poll_into(answering, cx, slot);
+    fn poll_into(
+        answering: &mut ResponseFuture,
+        cx: &mut Context<'_>,
+        slot: &mut Poll<Response>,
+        lines: Option<&HeaderLines>,
+    ) {
+        poll_into(answering, cx, slot, lines);
     }
 
     #[cold]
@@ -207,7 +218,7 @@ impl<A: Answer> Future for Serving<A> {
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let this = &mut *self;
         let mut slot = Poll::Pending;
-        A::poll_into(&mut this.answering, cx, &mut slot);
+        A::poll_into(&mut this.answering, cx, &mut slot, this.peer.record.lines_of_next_head());
         let Poll::Ready(mut response) = slot else { return Poll::Pending };
         // hyper does not ask again for an answer that it has.
         let Some(in_flight) = this.in_flight.take() else { return Poll::Pending };

@@ -14,18 +14,17 @@ use stockade_core::upgrade::{Io, Switch, TlsConnection, Upgraded};
 use tokio::sync::watch;
 
 use crate::accept::{Stage, reached};
-use crate::connection::until_told;
+use crate::connection::{Http1Io, until_told};
 use crate::connection_record::{Command, ConnectionRecord, InFlight};
-use crate::guarded_io::GuardedIo;
 
 /// A function that takes the connection out of hyper's type for it.
 pub(crate) type Unwrap = fn(hyper::upgrade::Upgraded) -> Upgraded;
 
 /// Takes a connection of type `T` out of hyper's type for it.
 pub(crate) fn open<T: Io>(upgraded: hyper::upgrade::Upgraded) -> Upgraded {
-    match upgraded.downcast::<TokioIo<GuardedIo<T>>>() {
+    match upgraded.downcast::<Http1Io<T>>() {
         Ok(parts) => {
-            let (io, read) = parts.io.into_inner().into_parts(parts.read_buf);
+            let (io, read) = parts.io.into_inner().into_inner().into_parts(parts.read_buf);
             Upgraded::new(io).with_read(read)
         }
         // A stream of HTTP/2.

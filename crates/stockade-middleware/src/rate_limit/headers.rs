@@ -157,7 +157,9 @@ pub(super) fn left(policy: &Policy, decision: &Decision) -> Option<HeaderValue> 
     HeaderValue::try_from(text).ok()
 }
 
-fn write_left(policy: &Policy, decision: &Decision, text: &mut Vec<u8>) {
+/// Appends the value of `RateLimit` for one limiter alone. It is a valid value, because
+/// [`Policy`] checks names.
+pub(super) fn write_left(policy: &Policy, decision: &Decision, text: &mut Vec<u8>) {
     text.extend_from_slice(policy.remaining.as_bytes());
     text.extend_from_slice(itoa::Buffer::new().format(decision.remaining).as_bytes());
     text.extend_from_slice(b";t=");

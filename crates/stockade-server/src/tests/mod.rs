@@ -5,6 +5,7 @@ mod conformance;
 mod crowded;
 mod half_close;
 mod handshake;
+mod heads;
 mod http2;
 #[cfg(unix)]
 mod inherited;
@@ -32,6 +33,7 @@ use std::time::Duration;
 use http::request::Parts;
 use stockade_core::__internal::ErrorContextExt as _;
 use stockade_core::{ApiError, ErrorContext, HttpBody, Request, Response};
+use stockade_routing::__internal::HeaderLines;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::sync::watch;
@@ -66,7 +68,12 @@ impl Answer for Function {
         (self.0)(request_of(head, body, client))
     }
 
-    fn poll_into(answering: &mut Answering, cx: &mut Context<'_>, slot: &mut Poll<Response>) {
+    fn poll_into(
+        answering: &mut Answering,
+        cx: &mut Context<'_>,
+        slot: &mut Poll<Response>,
+        _lines: Option<&HeaderLines>,
+    ) {
         *slot = answering.as_mut().poll(cx);
     }
 

@@ -19,7 +19,7 @@ use stockade_errors::__internal::catch_panic;
 use stockade_errors::ApiError;
 
 use super::decision::Decision;
-use super::headers::{documented, left, write_headers};
+use super::headers::{documented, left, write_headers, write_left};
 use super::key::RateKey;
 use super::memory::MemoryStore;
 use super::options::{KeyGenerator, RateLimit};
@@ -277,6 +277,9 @@ pub trait RateLimiterExt {
     #[must_use]
     fn left(&self, decision: Decision) -> Option<HeaderValue>;
 
+    /// Appends the same value to a text.
+    fn write_left(&self, decision: Decision, text: &mut Vec<u8>);
+
     /// Describes the limit as a part of a route: its quota, its refusal, and the
     /// headers that it adds.
     fn describe(&self, doc: &mut RouteDoc);
@@ -290,6 +293,10 @@ impl RateLimiterExt for RateLimiter {
 
     fn left(&self, decision: Decision) -> Option<HeaderValue> {
         left(&self.policy, &decision)
+    }
+
+    fn write_left(&self, decision: Decision, text: &mut Vec<u8>) {
+        write_left(&self.policy, &decision, text);
     }
 
     fn describe(&self, doc: &mut RouteDoc) {
