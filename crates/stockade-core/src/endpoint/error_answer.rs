@@ -104,7 +104,9 @@ impl ErrorContext {
         // The first one may have gone by other settings.
         if let Some(answer) = kept.filter(|answer| answer.settings == self.settings) {
             let mut response = start(self.settings, &error, answer.body.clone().into());
-            response.headers_mut().extend(answer.headers.iter().cloned());
+            for (name, value) in &answer.headers {
+                response.headers_mut().append(name, value.clone());
+            }
             response.extensions_mut().insert(error);
             return response;
         }
