@@ -137,10 +137,11 @@ fn paced_table(rows: &[Row], options: &Options) -> String {
     let mut text = format!(
         "## At a pace\n\nMedians of {} rounds of {} s on {}.\nIn a round all are asked the same \
          number of requests per second, at fixed times: as many as keep hyper busy for about \
-         {:.0} % of the time.\nLatencies count from when a request was due; the p99 of hyper's own \
-         two turns of a round are {noise:.0} % apart.\n\n\
+         {:.0} % of the time.\nLatencies count from when a request was due; p99 is the median of \
+         slices of 50 ms, so that the machine may stand still in some of them. That of hyper's own \
+         two turns of a round is {noise:.0} % apart.\n\n\
          | json at a pace | asked per second, thousands | server busy, % | CPU µs per request \
-         | p50, µs | p99, µs | p99.9, µs | p99 of the delay to send, µs | no answer at the end, ‰ \
+         | p50, µs | p99 of 50 ms, µs | p99.9, µs | p99 of the delay to send, µs | no answer at the end, ‰ \
          |\n|---|{}\n",
         rows.first().map_or(0, Row::rounds),
         options.seconds(true),
