@@ -28,6 +28,7 @@
 // - `bug`: the 500 where stockade itself is wrong.
 // - `upgrade`: `Upgrade`, how a connection leaves HTTP.
 // - `log_text`: texts from outside in a log.
+// - `rare`: parts of a route that most routes leave as they are.
 // - `state`: the values that the application provides, by type.
 // - `route_description`: `RouteDoc`, the description of a route while the
 //   router is built; `description`: the words that it is made of. `route_docs`: `Docs`, its documentation for people;
@@ -56,6 +57,7 @@ pub mod middleware;
 mod params;
 mod peer;
 mod query;
+mod rare;
 mod read;
 pub mod reply;
 mod request;
@@ -108,6 +110,7 @@ pub mod __internal {
     pub use crate::log_text::{Escaped, escaped};
     pub use crate::middleware::{Level, MiddlewareExt};
     pub use crate::params::Params;
+    pub use crate::rare::{HasCommon, Rare};
     pub use crate::read::is_not_json;
     pub use crate::reply::failure::{DescribesFailure, DescribesUnknown, InnerFailure, answer_of};
     pub use crate::request::RequestExt;

@@ -7,6 +7,8 @@ use serde_json::Value;
 use stockade_errors::__internal::setters;
 use stockade_serialization::deserialize_date;
 
+use crate::rare::HasCommon;
+
 /// The documentation of a route, for people.
 ///
 /// It has no effect on the route, but that [`deprecated_since`](Self::deprecated_since)
@@ -23,7 +25,7 @@ use stockade_serialization::deserialize_date;
 /// # Beyond the spec
 ///
 /// The specification has no `docs`.
-#[derive(Clone, Debug, Default, Eq, PartialEq)]
+#[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct Docs {
     /// A few words. Default: none.
@@ -55,7 +57,35 @@ pub struct Docs {
     faults: Vec<String>,
 }
 
+impl HasCommon for Docs {
+    const COMMON: &'static Self = &Self::NONE;
+
+    fn is_common(&self) -> bool {
+        *self == Self::NONE
+    }
+}
+
+impl Default for Docs {
+    fn default() -> Self {
+        Self::NONE
+    }
+}
+
 impl Docs {
+    const NONE: Self = Self {
+        summary: None,
+        description: None,
+        tags: Vec::new(),
+        deprecated: false,
+        responses: Vec::new(),
+        example: None,
+        reply_examples: Vec::new(),
+        hidden: None,
+        deprecated_since: None,
+        sunset: None,
+        faults: Vec::new(),
+    };
+
     /// Makes a documentation with this [`summary`](Self#structfield.summary).
     #[must_use]
     pub fn new(summary: impl Into<String>) -> Self {

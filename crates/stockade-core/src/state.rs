@@ -10,15 +10,17 @@ use std::sync::Arc;
 #[derive(Clone, Default)]
 pub struct States {
     // A handful of types: a scan is quicker than a hash map.
-    values: Vec<(TypeId, Arc<dyn Any + Send + Sync>)>,
+    // Shared, because each route has it.
+    values: Arc<[(TypeId, Arc<dyn Any + Send + Sync>)]>,
 }
 
 impl States {
     /// Provides `value`; it replaces an earlier one of the same type.
     pub fn insert<T: Send + Sync + 'static>(&mut self, value: T) {
         let id = TypeId::of::<T>();
-        self.values.retain(|(known, _)| *known != id);
-        self.values.push((id, Arc::new(value)));
+        let others = self.values.iter().filter(|(known, _)| *known != id).cloned();
+        let value: Arc<dyn Any + Send + Sync> = Arc::new(value);
+        self.values = others.chain([(id, value)]).collect();
     }
 
     /// Returns the value of type `T`, if there is one.

@@ -12,6 +12,7 @@ use stockade_validation::{Rule, Schema, ValidationOptions, validate_against_sche
 use crate::description::InputFrom;
 use crate::extract::TypeInfo;
 use crate::media::Media;
+use crate::rare::HasCommon;
 use crate::read::Payload;
 use crate::route_description::RouteDocExt as _;
 use crate::{Docs, Request, RouteDoc};
@@ -21,7 +22,7 @@ use crate::{Docs, Request, RouteDoc};
 /// answered with 400 and reported alone.
 ///
 /// Spec: Route entry object; Validation helpers.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Validation {
     /// The schema of the parameters of the path.
@@ -59,7 +60,31 @@ impl Input {
     }
 }
 
+impl HasCommon for Validation {
+    const COMMON: &'static Self = &Self::NONE;
+
+    fn is_common(&self) -> bool {
+        let Self { params, query, body, options, inputs } = self;
+        let has_schema = params.is_some() || query.is_some() || body.is_some();
+        !has_schema && inputs.is_empty() && *options == Self::NONE.options
+    }
+}
+
+impl Default for Validation {
+    fn default() -> Self {
+        Self::NONE
+    }
+}
+
 impl Validation {
+    const NONE: Self = Self {
+        params: None,
+        query: None,
+        body: None,
+        options: ValidationOptions::new(),
+        inputs: Vec::new(),
+    };
+
     /// Makes the checks of a route that judges only the types that its handler
     /// takes.
     #[must_use]

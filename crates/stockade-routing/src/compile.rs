@@ -189,7 +189,7 @@ impl<'o> Compiler<'o> {
         let accepts = self.accepts_of(entry.accepts.take(), is_bodiless, &doc, faults);
         faults.extend(web_socket::misplaced(is_web_socket, &doc));
         faults.extend(entry.docs.mistakes());
-        let validation = entry.validation.with_handler(&doc);
+        let validation = entry.validation.into_inner().with_handler(&doc);
         faults.extend(example_mistakes(&validation, &doc, &entry.docs));
         let errors = entry.inherited.error_handling.as_ref();
         let changes_errors = errors.is_some_and(|handler| handler.form().is_some());
@@ -202,7 +202,7 @@ impl<'o> Compiler<'o> {
         let parts = EndpointParts {
             name: entry.name.map(Into::into),
             middleware: middleware.into(),
-            validation,
+            validation: validation.into(),
             states: self.options.states.clone(),
             max_body: entry.max_body,
             accepts,

@@ -6,7 +6,7 @@
 use std::panic::Location;
 use std::sync::Arc;
 
-use stockade_core::__internal::{Level, MiddlewareExt as _};
+use stockade_core::__internal::{Level, MiddlewareExt as _, Rare};
 use stockade_core::{
     Accepts, Docs, ErrorHandler, Handler, IntoErrorHandler, IntoMiddlewareList, IntoSchema,
     Middleware, Shape, Signature, Validation,
@@ -51,7 +51,7 @@ pub struct RouteEntry {
     pub(crate) own: usize,
     /// True for each [`Key`] whose middleware runs before the entry's own.
     ahead: [bool; 4],
-    pub(crate) validation: Validation,
+    pub(crate) validation: Rare<Validation>,
     pub(crate) name: Option<String>,
     pub(crate) path: Option<String>,
     pub(crate) max_body: Option<u64>,
@@ -71,7 +71,7 @@ pub struct RouteEntry {
     pub(crate) cors: Option<Box<CorsOptions>>,
     /// The headers that pages of other origins may send, beside those of CORS.
     pub(crate) page_headers: &'static [&'static str],
-    pub(crate) docs: Docs,
+    pub(crate) docs: Rare<Docs>,
     pub(crate) public: Option<String>,
     /// The methods that its requests call by their names.
     pub(crate) calls: Option<Box<Calls>>,
@@ -135,7 +135,7 @@ impl RouteEntry {
             middleware: Vec::new(),
             own: 0,
             ahead: [false; 4],
-            validation: Validation::new(),
+            validation: Rare::default(),
             name: None,
             path: None,
             max_body: None,
@@ -148,7 +148,7 @@ impl RouteEntry {
             concurrency_limited: true,
             cors: None,
             page_headers: &[],
-            docs: Docs::default(),
+            docs: Rare::default(),
             public: None,
             calls: None,
             has_parts: false,
@@ -266,25 +266,25 @@ setters! {
     /// read as JSON. On a route of any method, such as a mount, GET, HEAD and OPTIONS
     /// without a body pass; a body of GET or HEAD is not parsed, and fails.
     fn validation(entry, schema: impl IntoSchema) {
-        entry.validation.body = entry.checked("validation", schema.into_schema());
+        entry.validation.make_mut().body = entry.checked("validation", schema.into_schema());
     }
 
     /// Checks the query before the body. Text becomes numbers and booleans
     /// where the schema asks for them.
     fn query(entry, schema: impl IntoSchema) {
-        entry.validation.query = entry.checked("query", schema.into_schema());
+        entry.validation.make_mut().query = entry.checked("query", schema.into_schema());
     }
 
     /// Checks the parameters of the path before the query. Text becomes numbers
     /// and booleans where the schema asks for them.
     fn params(entry, schema: impl IntoSchema) {
-        entry.validation.params = entry.checked("params", schema.into_schema());
+        entry.validation.make_mut().params = entry.checked("params", schema.into_schema());
     }
 
     /// Sets the options by which the schemas of the route judge, also those of
     /// the types that its handler takes included.
     fn validation_options(entry, options: ValidationOptions) {
-        entry.validation.options = options;
+        entry.validation.make_mut().options = options;
     }
 
     /// Sets the status of a failed validation, from 400 to 499, such as 422,
@@ -390,7 +390,7 @@ setters! {
     /// Documents the route for those who read about it, by [`Docs`] or by their
     /// summary. [`Endpoint::docs`](stockade_core::Endpoint::docs) has it.
     fn docs(entry, docs: impl Into<Docs>) {
-        entry.docs = docs.into();
+        entry.docs = docs.into().into();
     }
 
     /// Sets the reason why the route is open to everybody. It is for people who

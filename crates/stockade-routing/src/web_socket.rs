@@ -133,8 +133,8 @@ pub(crate) fn compile(
         let own = "a WebSocket has no body: use `max_json_values` of its options";
         faults.push(own.to_owned());
     }
-    if let Some(schema) = entry.validation.body.take() {
-        own.validation = Some(schema);
+    if entry.validation.body.is_some() {
+        own.validation = entry.validation.make_mut().body.take();
         own.validation_options = entry.validation.options.clone();
     }
     let rules = Rules::new(own, router);

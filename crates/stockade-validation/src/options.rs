@@ -57,6 +57,14 @@ pub struct ValidationOptions {
 
 impl Default for ValidationOptions {
     fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl ValidationOptions {
+    /// Returns the default options.
+    #[must_use]
+    pub const fn new() -> Self {
         Self {
             abort_early: false,
             strip_unknown: false,
@@ -66,19 +74,11 @@ impl Default for ValidationOptions {
             max_errors: DEFAULT_MAX_ERRORS,
         }
     }
-}
-
-impl ValidationOptions {
-    /// Returns the default options.
-    #[must_use]
-    pub fn new() -> Self {
-        Self::default()
-    }
 
     /// Returns the options for query strings: conversion, and lists of one.
     #[must_use]
     pub fn query() -> Self {
-        Self { coerce_types: true, list_from_one: true, ..Self::default() }
+        Self { coerce_types: true, list_from_one: true, ..Self::new() }
     }
 
     setters! {

