@@ -47,7 +47,15 @@ pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 #[derive(Clone)]
 pub struct Handler {
     call: Arc<dyn Fn(Request) -> BoxFuture<'static, Result<Response, ApiError>> + Send + Sync>,
-    describe: Arc<dyn Fn(&mut RouteDoc) + Send + Sync>,
+    describe: Describe,
+}
+
+/// The function by which a handler describes itself.
+#[derive(Clone)]
+enum Describe {
+    /// Of a type: without memory of its own, because there are many routes.
+    OfType(fn(&mut RouteDoc)),
+    Erased(Arc<dyn Fn(&mut RouteDoc) + Send + Sync>),
 }
 
 impl Handler {
@@ -59,12 +67,10 @@ impl Handler {
         F::Future: Send,
         Args: Send + 'static,
     {
-        // As a pointer, so that all handlers share one table of functions.
-        let describe: fn(&mut RouteDoc) = <F::Signature as Signature>::describe;
         Self {
             // The one allocation for each request.
             call: Arc::new(move |req| Box::pin(answer(function.clone(), req))),
-            describe: Arc::new(describe),
+            describe: Describe::OfType(<F::Signature as Signature>::describe),
         }
     }
 
@@ -78,7 +84,7 @@ impl Handler {
         call: impl Fn(Request) -> BoxFuture<'static, Result<Response, ApiError>> + Send + Sync + 'static,
         describe: impl Fn(&mut RouteDoc) + Send + Sync + 'static,
     ) -> Self {
-        Self { call: Arc::new(call), describe: Arc::new(describe) }
+        Self { call: Arc::new(call), describe: Describe::Erased(Arc::new(describe)) }
     }
 
     /// Runs the handler on a request.
@@ -88,7 +94,10 @@ impl Handler {
 
     /// Lets the arguments and the result describe themselves.
     pub fn describe(&self, doc: &mut RouteDoc) {
-        (self.describe)(doc);
+        match &self.describe {
+            Describe::OfType(describe) => describe(doc),
+            Describe::Erased(describe) => describe(doc),
+        }
     }
 }
 
