@@ -57,13 +57,14 @@ pub(crate) fn expand(segments: &[Segment]) -> Vec<Variant> {
 fn choose(segments: &[Segment], is_chosen: impl Fn(usize) -> bool) -> Variant {
     let mut optional = 0;
     let mut skipped = 0;
-    let mut chosen = Vec::new();
+    // With room for what comes: by itself a list has room for four at least.
+    let mut chosen = Vec::with_capacity(segments.len());
     for segment in segments {
         let Segment::Parts(parts) = segment else {
             chosen.push(segment.clone());
             continue;
         };
-        let mut kept = Vec::new();
+        let mut kept = Vec::with_capacity(parts.len());
         for part in parts {
             match part {
                 Part::Literal(text) => push_text(&mut kept, text),

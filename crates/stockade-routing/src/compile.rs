@@ -2,11 +2,14 @@
 //! mistake in them.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::panic::Location;
 use std::sync::Arc;
 
 use http::{Extensions, Method};
 use stockade_core::__internal::{
-    EndpointKind, EndpointParts, RouteDocExt as _, Settings, contradictions, example_mistakes,
+    EndpointExt as _, EndpointKind, EndpointParts, RouteDocExt as _, Settings, contradictions,
+    example_mistakes,
 };
 use stockade_core::description::QuotaFact;
 use stockade_core::{Accepts, BodyKind, Endpoint, Middleware, RouteDoc};
@@ -36,7 +39,8 @@ pub(crate) struct Compiler<'o> {
     /// True for the routes of another host.
     is_hosted: bool,
     mistakes: Vec<Mistake>,
-    seen: Seen,
+    /// The names that are declared already, each with the words that name its place.
+    seen_names: HashMap<String, String>,
     tables: Vec<(Method, TableBuilder<Arc<Endpoint>>)>,
     /// The routes of any method.
     any: Vec<(Pattern, Arc<Endpoint>)>,
@@ -77,7 +81,7 @@ impl<'o> Compiler<'o> {
             options,
             is_hosted,
             mistakes,
-            seen: Seen::default(),
+            seen_names: HashMap::new(),
             tables: Vec::new(),
             any: Vec::new(),
             web_sockets: None,
@@ -117,15 +121,20 @@ impl<'o> Compiler<'o> {
         }
         let mut faults = Vec::new();
         if let Some(name) = &route.entry.name {
-            match self.seen.name(name, &route, label) {
-                Some(earlier) => faults.push(format!("the name {name:?} belongs to {earlier}")),
-                None => drop(self.names.insert(name.clone(), UrlPattern::new(pattern.clone()))),
+            match self.seen_names.entry(name.clone()) {
+                Entry::Occupied(earlier) => {
+                    faults.push(format!("the name {name:?} belongs to {}", earlier.get()));
+                }
+                Entry::Vacant(place) => {
+                    place.insert(located(label, route.entry.location));
+                    self.names.insert(name.clone(), UrlPattern::new(pattern.clone()));
+                }
             }
         }
         let mount = mount_path(&route.entry, path);
         for pattern in mount.iter().chain([&pattern]) {
-            if let Some(earlier) = self.seen.path(&route, pattern, label) {
-                faults.push(format!("the same method and path as {earlier}"));
+            if let Some(earlier) = self.equivalent(&route, pattern) {
+                faults.push(format!("the same method and path as {}", place_of(earlier)));
                 return Err(faults);
             }
         }
@@ -274,6 +283,15 @@ impl<'o> Compiler<'o> {
             middleware.retain(|it| it.mark::<LimitsConcurrency>().is_none());
         }
         middleware
+    }
+
+    /// Returns the route that has the same method and path, if there is one.
+    fn equivalent(&self, route: &RouteDef, pattern: &Pattern) -> Option<&Endpoint> {
+        let table = match &route.entry.web_socket {
+            Some(_) => self.web_sockets.as_ref(),
+            None => self.tables.iter().find(|(known, _)| *known == route.method).map(|it| &it.1),
+        };
+        table?.equivalent(pattern).map(|endpoint| &**endpoint)
     }
 
     /// Puts a route into the table of its method.
@@ -498,40 +516,17 @@ fn unreadable(accepts: &Accepts, doc: &RouteDoc) -> Option<String> {
     Some(format!("the handler reads {wanted}, which `accepts` leaves out"))
 }
 
-/// The paths and names that are declared already, each with the words that name
-/// its place.
-#[derive(Default)]
-struct Seen {
-    /// By method, true for a WebSocket, and canonical path.
-    paths: HashMap<(Method, bool, String), String>,
-    names: HashMap<String, String>,
+/// Returns the words that name a route in mistakes, with its place.
+fn place_of(endpoint: &Endpoint) -> String {
+    let kind = match endpoint.kind() {
+        EndpointKind::WebSocket => "WebSocket",
+        _ => endpoint.method().as_str(),
+    };
+    located(&format!("{kind} {}", endpoint.pattern()), endpoint.location())
 }
 
-impl Seen {
-    fn path(&mut self, route: &RouteDef, pattern: &Pattern, label: &str) -> Option<String> {
-        let is_web_socket = route.entry.web_socket.is_some();
-        let key = (route.method.clone(), is_web_socket, pattern.canonical());
-        note(&mut self.paths, key, route, label)
-    }
-
-    fn name(&mut self, name: &str, route: &RouteDef, label: &str) -> Option<String> {
-        note(&mut self.names, name.to_owned(), route, label)
-    }
-}
-
-/// Notes the place of a key; gives the earlier one if there is one.
-fn note<K: std::hash::Hash + Eq>(
-    places: &mut HashMap<K, String>,
-    key: K,
-    route: &RouteDef,
-    label: &str,
-) -> Option<String> {
-    if let Some(earlier) = places.get(&key) {
-        return Some(earlier.clone());
-    }
-    let location = route.entry.location;
-    places.insert(key, format!("{label} ({}:{})", location.file(), location.line()));
-    None
+fn located(label: &str, location: &Location<'_>) -> String {
+    format!("{label} ({}:{})", location.file(), location.line())
 }
 
 /// Returns true if `NODE_ENV` is `development`. Read once, when the router is

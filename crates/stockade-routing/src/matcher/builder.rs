@@ -1,7 +1,9 @@
 //! [`TableBuilder`]: from patterns to a [`Table`]. All that is slow happens here.
 
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
+use std::rc::Rc;
 use std::sync::Arc;
 
 use stockade_path::{Pattern, Precedence, Segment, Variant};
@@ -11,13 +13,23 @@ use super::segment::Dynamic;
 use super::table::{End, Table, TableNode};
 
 /// Collects patterns and their values, in any order.
+///
+/// It keeps little beside the patterns, because it lives while all routes are compiled:
+/// what was used for the tree of each pattern stayed with the process, between parts
+/// that live on.
 #[derive(Debug)]
 #[must_use = "a builder does nothing until `build`"]
 pub struct TableBuilder<T> {
     values: Vec<T>,
     /// The canonical text of each pattern, and the index of its value.
     known: HashMap<String, usize>,
-    candidates: Vec<Candidate>,
+    /// The texts of the patterns, as many as values, in the same order. Parsed, they
+    /// take four times the memory.
+    patterns: Vec<Box<str>>,
+    /// The ends of all variants of the first pattern, then those of the second.
+    ends: Vec<End>,
+    /// The segments with parameters, compiled once for all of their shape.
+    dynamic: BTreeMap<Precedence, Arc<Dynamic>>,
 }
 
 /// Why a pattern cannot join a [`Table`].
@@ -43,8 +55,9 @@ pub enum InsertError {
 /// A variant on its way into the tree.
 #[derive(Debug)]
 struct Candidate {
-    segments: Vec<Step>,
-    end: End,
+    variant: Variant,
+    /// The index of its end.
+    end: u32,
     order: Order,
 }
 
@@ -54,15 +67,8 @@ struct Candidate {
 #[derive(Debug, Eq, Ord, PartialEq, PartialOrd)]
 struct Order {
     skips: bool,
-    whole: Vec<Precedence>,
-    canonical: String,
-}
-
-#[derive(Debug)]
-enum Step {
-    Literal(String),
-    Dynamic(Precedence, Arc<Dynamic>),
-    Rest,
+    whole: Rc<[Precedence]>,
+    canonical: Rc<str>,
 }
 
 impl<T> Default for TableBuilder<T> {
@@ -74,7 +80,19 @@ impl<T> Default for TableBuilder<T> {
 impl<T> TableBuilder<T> {
     /// Makes a builder without patterns.
     pub fn new() -> Self {
-        Self { values: Vec::new(), known: HashMap::new(), candidates: Vec::new() }
+        Self {
+            values: Vec::new(),
+            known: HashMap::new(),
+            patterns: Vec::new(),
+            ends: Vec::new(),
+            dynamic: BTreeMap::new(),
+        }
+    }
+
+    /// Returns the value of an equivalent pattern, if there is one.
+    #[must_use]
+    pub fn equivalent(&self, pattern: &Pattern) -> Option<&T> {
+        self.known.get(&pattern.canonical()).map(|index| &self.values[*index])
     }
 
     /// Adds a pattern, and gives the index of its value: how many were added
@@ -89,22 +107,19 @@ impl<T> TableBuilder<T> {
             return Err(InsertError::Duplicate { pattern: pattern.to_string(), earlier });
         }
         let index = self.values.len();
-        let whole: Vec<_> = pattern.segments().iter().map(Segment::precedence).collect();
-        let mut candidates = Vec::new();
-        for variant in &pattern.variants() {
-            let segments = steps(variant).map_err(|error| InsertError::Constraint {
+        let variants = pattern.variants();
+        for segment in variants.iter().flat_map(Variant::segments) {
+            compile(&mut self.dynamic, segment).map_err(|error| InsertError::Constraint {
                 pattern: pattern.to_string(),
                 message: error.to_string(),
             })?;
-            let names = variant.names().map(Box::from).collect();
-            let order = Order {
-                skips: variant.skipped() > 0,
-                whole: whole.clone(),
-                canonical: canonical.clone(),
-            };
-            candidates.push(Candidate { segments, end: End { value: index, names }, order });
         }
-        self.candidates.extend(candidates);
+        let end = |variant: &Variant| End {
+            value: index,
+            names: variant.names().map(Box::from).collect(),
+        };
+        self.ends.extend(variants.iter().map(end));
+        self.patterns.push(pattern.as_str().into());
         self.known.insert(canonical, index);
         self.values.push(value);
         Ok(index)
@@ -113,15 +128,24 @@ impl<T> TableBuilder<T> {
     /// Returns the table of all that was added.
     #[must_use]
     pub fn build(self) -> Table<T> {
-        let mut candidates = self.candidates;
+        let mut candidates = Vec::with_capacity(self.ends.len());
+        // A pattern was parsed before, so that its text can be parsed.
+        for pattern in self.patterns.iter().flat_map(|text| Pattern::parse(text)) {
+            let whole = pattern.segments().iter().map(Segment::precedence).collect();
+            let (whole, canonical): (Rc<[_]>, Rc<str>) = (whole, pattern.canonical().into());
+            for variant in pattern.variants() {
+                let skips = variant.skipped() > 0;
+                let (whole, canonical) = (Rc::clone(&whole), Rc::clone(&canonical));
+                let order = Order { skips, whole, canonical };
+                candidates.push(Candidate { variant, end: narrow(candidates.len()), order });
+            }
+        }
         // The first to come to an end keeps it.
         candidates.sort_by(|one, other| one.order.cmp(&other.order));
 
-        let mut ends = Vec::new();
         let mut nodes = vec![Growing::default()];
-        for Candidate { segments, end, .. } in candidates {
-            plant(&mut nodes, segments, narrow(ends.len()));
-            ends.push(end);
+        for Candidate { variant, end, .. } in candidates {
+            plant(&mut nodes, &self.dynamic, &variant, end);
         }
         let texts: Vec<(u32, &str, u32)> = (0..)
             .zip(&nodes)
@@ -131,22 +155,24 @@ impl<T> TableBuilder<T> {
             .collect();
         Table {
             values: self.values.into_boxed_slice(),
-            ends: ends.into_boxed_slice(),
+            ends: self.ends.into_boxed_slice(),
             literals: Literals::new(&texts),
             nodes: nodes.into_iter().map(Growing::freeze).collect(),
         }
     }
 }
 
-fn steps(variant: &Variant) -> Result<Vec<Step>, regex::Error> {
-    let step = |segment: &Segment| {
-        Ok(match (Dynamic::new(segment)?, segment) {
-            (Some(dynamic), _) => Step::Dynamic(segment.precedence(), Arc::new(dynamic)),
-            (None, Segment::Literal(text)) => Step::Literal(text.clone()),
-            (None, _) => Step::Rest,
-        })
-    };
-    variant.segments().iter().map(step).collect()
+/// Compiles a segment, unless one of its shape is compiled.
+fn compile(
+    known: &mut BTreeMap<Precedence, Arc<Dynamic>>,
+    segment: &Segment,
+) -> Result<(), regex::Error> {
+    if let Entry::Vacant(place) = known.entry(segment.precedence())
+        && let Some(dynamic) = Dynamic::new(segment)?
+    {
+        place.insert(Arc::new(dynamic));
+    }
+    Ok(())
 }
 
 /// A [`TableNode`] that still takes children.
@@ -174,17 +200,23 @@ impl Growing {
 }
 
 /// Adds a path through the tree that leads to `end`, unless its end is taken.
-fn plant(nodes: &mut Vec<Growing>, segments: Vec<Step>, end: u32) {
+fn plant(
+    nodes: &mut Vec<Growing>,
+    compiled: &BTreeMap<Precedence, Arc<Dynamic>>,
+    variant: &Variant,
+    end: u32,
+) {
     let mut node = 0;
-    for step in segments {
+    for segment in variant.segments() {
         let new = narrow(nodes.len());
         let here = &mut nodes[node as usize];
-        node = match step {
-            Step::Literal(text) => *here.literals.entry(text).or_insert(new),
-            Step::Dynamic(precedence, dynamic) => {
-                here.dynamic.entry(precedence).or_insert((dynamic, new)).1
+        let precedence = segment.precedence();
+        node = match (segment, compiled.get(&precedence)) {
+            (Segment::Literal(text), _) => *here.literals.entry(text.clone()).or_insert(new),
+            (_, Some(dynamic)) => {
+                here.dynamic.entry(precedence).or_insert_with(|| (Arc::clone(dynamic), new)).1
             }
-            Step::Rest => {
+            (_, None) => {
                 here.rest.get_or_insert(end);
                 return;
             }
