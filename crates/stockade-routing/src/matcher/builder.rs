@@ -129,10 +129,13 @@ impl<T> TableBuilder<T> {
     #[must_use]
     pub fn build(self) -> Table<T> {
         let mut candidates = Vec::with_capacity(self.ends.len());
-        // A pattern was parsed before, so that its text can be parsed.
-        for pattern in self.patterns.iter().flat_map(|text| Pattern::parse(text)) {
-            let whole = pattern.segments().iter().map(Segment::precedence).collect();
-            let (whole, canonical): (Rc<[_]>, Rc<str>) = (whole, pattern.canonical().into());
+        let mut known: Vec<(String, usize)> = self.known.into_iter().collect();
+        known.sort_unstable_by_key(|(_, index)| *index);
+        for ((canonical, _), text) in known.into_iter().zip(self.patterns) {
+            // It was parsed before, so that it can be parsed.
+            let Ok(pattern) = Pattern::parse(&text) else { continue };
+            let whole: Rc<[_]> = pattern.segments().iter().map(Segment::precedence).collect();
+            let canonical: Rc<str> = canonical.into();
             for variant in pattern.variants() {
                 let skips = variant.skipped() > 0;
                 let (whole, canonical) = (Rc::clone(&whole), Rc::clone(&canonical));
@@ -143,21 +146,16 @@ impl<T> TableBuilder<T> {
         // The first to come to an end keeps it.
         candidates.sort_by(|one, other| one.order.cmp(&other.order));
 
-        let mut nodes = vec![Growing::default()];
+        let mut tree = Tree::default();
         for Candidate { variant, end, .. } in candidates {
-            plant(&mut nodes, &self.dynamic, &variant, end);
+            tree.plant(&self.dynamic, &variant, end);
         }
-        let texts: Vec<(u32, &str, u32)> = (0..)
-            .zip(&nodes)
-            .flat_map(|(parent, node)| {
-                node.literals.iter().map(move |(text, child)| (parent, text.as_str(), *child))
-            })
-            .collect();
+        let (literals, nodes) = tree.freeze();
         Table {
             values: self.values.into_boxed_slice(),
             ends: self.ends.into_boxed_slice(),
-            literals: Literals::new(&texts),
-            nodes: nodes.into_iter().map(Growing::freeze).collect(),
+            literals,
+            nodes,
         }
     }
 }
@@ -175,57 +173,80 @@ fn compile(
     Ok(())
 }
 
-/// A [`TableNode`] that still takes children.
-#[derive(Default)]
-struct Growing {
-    end: Option<u32>,
-    literals: BTreeMap<String, u32>,
-    /// By precedence, which is different for different shapes.
-    dynamic: BTreeMap<Precedence, (Arc<Dynamic>, u32)>,
-    rest: Option<u32>,
+/// The nodes of a table that still take children. All children are in two maps, because
+/// a map for each node would have room for eleven.
+struct Tree {
+    nodes: Vec<TableNode>,
+    /// By parent and text.
+    literals: BTreeMap<(u32, String), u32>,
+    /// By parent and precedence, which is different for different shapes.
+    dynamic: BTreeMap<(u32, Precedence), (Arc<Dynamic>, u32)>,
 }
 
-impl Growing {
-    fn freeze(self) -> TableNode {
-        let mut dynamic: Vec<_> = self.dynamic.into_values().collect();
-        let whole = dynamic.pop_if(|(segment, _)| matches!(**segment, Dynamic::Whole));
-        TableNode {
-            lengths: self.literals.keys().fold(0, |bits, text| bits | length_bit(text.len())),
-            end: self.end,
-            whole: whole.map(|(_, child)| child),
-            rest: self.rest,
-            dynamic: dynamic.into_boxed_slice(),
-        }
+impl Default for Tree {
+    fn default() -> Self {
+        let nodes = vec![TableNode::default()];
+        Self { nodes, literals: BTreeMap::new(), dynamic: BTreeMap::new() }
     }
 }
 
-/// Adds a path through the tree that leads to `end`, unless its end is taken.
-fn plant(
-    nodes: &mut Vec<Growing>,
-    compiled: &BTreeMap<Precedence, Arc<Dynamic>>,
-    variant: &Variant,
-    end: u32,
-) {
-    let mut node = 0;
-    for segment in variant.segments() {
-        let new = narrow(nodes.len());
-        let here = &mut nodes[node as usize];
-        let precedence = segment.precedence();
-        node = match (segment, compiled.get(&precedence)) {
-            (Segment::Literal(text), _) => *here.literals.entry(text.clone()).or_insert(new),
-            (_, Some(dynamic)) => {
-                here.dynamic.entry(precedence).or_insert_with(|| (Arc::clone(dynamic), new)).1
+impl Tree {
+    /// Adds a path through the tree that leads to `end`, unless its end is taken.
+    fn plant(
+        &mut self,
+        compiled: &BTreeMap<Precedence, Arc<Dynamic>>,
+        variant: &Variant,
+        end: u32,
+    ) {
+        let mut node = 0;
+        for segment in variant.segments() {
+            let new = narrow(self.nodes.len());
+            let precedence = segment.precedence();
+            node = match (segment, compiled.get(&precedence)) {
+                (Segment::Literal(text), _) => {
+                    *self.literals.entry((node, text.clone())).or_insert(new)
+                }
+                (_, Some(dynamic)) => {
+                    let place = self.dynamic.entry((node, precedence));
+                    place.or_insert_with(|| (Arc::clone(dynamic), new)).1
+                }
+                (_, None) => {
+                    self.nodes[node as usize].rest.get_or_insert(end);
+                    return;
+                }
+            };
+            if node == new {
+                self.nodes.push(TableNode::default());
             }
-            (_, None) => {
-                here.rest.get_or_insert(end);
-                return;
-            }
-        };
-        if node == new {
-            nodes.push(Growing::default());
         }
+        self.nodes[node as usize].end.get_or_insert(end);
     }
-    nodes[node as usize].end.get_or_insert(end);
+
+    /// Gives the nodes their children.
+    fn freeze(self) -> (Literals, Box<[TableNode]>) {
+        let Self { mut nodes, literals, dynamic } = self;
+        for ((parent, _), (segment, child)) in dynamic {
+            let node = &mut nodes[parent as usize];
+            let other = match *segment {
+                // Of `:name` and `*`, the one that comes last is `whole`.
+                Dynamic::Whole => node.whole.replace(child),
+                _ => Some(child),
+            };
+            if let Some(other) = other {
+                let mut children = std::mem::take(&mut node.dynamic).into_vec();
+                children.push((segment, other));
+                node.dynamic = children.into_boxed_slice();
+            }
+        }
+        for (parent, text) in literals.keys() {
+            nodes[*parent as usize].lengths |= length_bit(text.len());
+        }
+        let texts: Vec<(u32, &str, u32)> = literals
+            .iter()
+            .map(|((parent, text), child)| (*parent, text.as_str(), *child))
+            .collect();
+        (Literals::new(&texts), nodes.into_boxed_slice())
+    }
 }
 
 impl fmt::Display for InsertError {
