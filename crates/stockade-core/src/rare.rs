@@ -32,6 +32,14 @@ impl<T: HasCommon + Clone> Rare<T> {
     }
 }
 
+impl<T> Rare<T> {
+    /// Returns the value where it is not the default.
+    #[must_use]
+    pub fn own(&self) -> Option<&T> {
+        self.0.as_deref()
+    }
+}
+
 impl<T> Default for Rare<T> {
     fn default() -> Self {
         Self(None)
@@ -55,15 +63,20 @@ impl<T: HasCommon> Deref for Rare<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Docs;
+    use crate::{Docs, Endpoint};
+
+    #[test]
+    fn a_route_is_small() {
+        assert!(size_of::<Endpoint>() <= 280, "{} bytes", size_of::<Endpoint>());
+    }
 
     #[test]
     fn only_another_value_has_memory() {
         let mut docs = Rare::from(Docs::default());
-        assert!(docs.0.is_none());
+        assert!(docs.own().is_none());
         assert_eq!(*docs, Docs::default());
         docs.make_mut().deprecated = true;
-        assert!(docs.deprecated && docs.0.is_some());
+        assert!(docs.deprecated && docs.own().is_some());
         assert_eq!(docs.into_inner(), Docs::default().deprecated(true));
     }
 }

@@ -199,9 +199,10 @@ impl Chain {
         // The validation comes once, after the last middleware.
         let is_first = self.at == endpoint.parts.middleware.len();
         self.at += 1;
-        self.state = match is_first.then(|| endpoint.parts.validation.judge_text(&mut req)) {
+        let checks = endpoint.parts.validation.own().filter(|_| is_first);
+        self.state = match checks.map(|checks| checks.judge_text(&mut req)) {
             Some(Err(error)) => ChainState::failed(error),
-            Some(Ok(())) if endpoint.parts.validation.body.is_some() => {
+            Some(Ok(())) if checks.is_some_and(|checks| checks.body.is_some()) => {
                 ChainState::Step(validate_body(Arc::clone(endpoint), req))
             }
             _ => ChainState::Handler(endpoint.parts.handler.call(req)),

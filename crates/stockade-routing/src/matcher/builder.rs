@@ -263,3 +263,17 @@ impl fmt::Display for InsertError {
 }
 
 impl std::error::Error for InsertError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_shape_is_compiled_once() {
+        let mut builder = TableBuilder::new();
+        for path in ["/:a", "/x/:b", r"/:id(\d+)/y", r"/z/:other(\d+)"] {
+            builder.insert(&Pattern::parse(path).unwrap(), path).unwrap();
+        }
+        assert_eq!(builder.dynamic.len(), 2);
+    }
+}

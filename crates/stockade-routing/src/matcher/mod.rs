@@ -3,8 +3,8 @@
 //! A [`Table`] is built once, for one method, by a [`TableBuilder`]. Which of
 //! several patterns wins is defined in the docs of `stockade_path`; the order of
 //! insertion never matters. A lookup allocates nothing, unless a route has more
-//! than eight parameters, or two threads are in the same segment with several
-//! parameters and an expression at the same moment.
+//! than eight parameters, or two threads are at the same moment in segments of the
+//! same shape, with several parameters and an expression.
 //!
 //! # How it works
 //!
