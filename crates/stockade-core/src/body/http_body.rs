@@ -85,7 +85,7 @@ impl HttpBody {
         D: Into<Bytes> + 'static,
         E: Into<BoxError> + 'static,
     {
-        let stream = StreamBody { stream: Box::pin(stream), pieces: PhantomData };
+        let stream = StreamBody { stream, pieces: PhantomData };
         Self { kind: Kind::Stream(Box::pin(stream)) }
     }
 
@@ -275,11 +275,13 @@ impl fmt::Debug for HttpBody {
     }
 }
 
-/// A stream of pieces as a body without trailers.
-struct StreamBody<S, D, E> {
-    // Boxed, because pinning it in place would need unsafe code.
-    stream: Pin<Box<S>>,
-    pieces: PhantomData<fn() -> (D, E)>,
+pin_project! {
+    /// A stream of pieces as a body without trailers.
+    struct StreamBody<S, D, E> {
+        #[pin]
+        stream: S,
+        pieces: PhantomData<fn() -> (D, E)>,
+    }
 }
 
 impl<S, D, E> Body for StreamBody<S, D, E>
@@ -292,10 +294,10 @@ where
     type Error = BoxError;
 
     fn poll_frame(
-        mut self: Pin<&mut Self>,
+        self: Pin<&mut Self>,
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
-        self.stream.as_mut().poll_next(cx).map(|item| {
+        self.project().stream.poll_next(cx).map(|item| {
             item.map(|piece| piece.map(|data| Frame::data(data.into())).map_err(Into::into))
         })
     }
