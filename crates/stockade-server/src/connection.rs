@@ -391,7 +391,7 @@ async fn drive<C: Future<Output = hyper::Result<()>>>(
     shut_down: fn(Pin<&mut C>),
     parks: bool,
 ) -> Outcome {
-    let mut finishing = false;
+    let mut told = Command::Stay;
     let mut go_away = None;
     std::future::poll_fn(|cx| {
         let mut was_idle = false;
@@ -402,8 +402,10 @@ async fn drive<C: Future<Output = hyper::Result<()>>>(
             }
             match record.command(cx) {
                 Command::Close => return Poll::Ready(Outcome::Told),
-                Command::Finish | Command::Shutdown if !finishing => {
-                    finishing = true;
+                // Each of the two once, and then the connection again: at a shutdown
+                // some bodies end.
+                command @ (Command::Finish | Command::Shutdown) if command > told => {
+                    told = command;
                     shut_down(connection.as_mut());
                 }
                 Command::Shutdown if parks && record.snapshot().waits_for_head() => {

@@ -316,6 +316,11 @@ impl ConnectionRecord {
         self.command.load(Ordering::Relaxed) >= Command::Finish as u8
     }
 
+    /// Returns true if the connection was told that the server shuts down.
+    pub(crate) fn is_told_to_shut_down(&self) -> bool {
+        self.command.load(Ordering::Relaxed) >= Command::Shutdown as u8
+    }
+
     /// Returns the command of the connection, and wakes its task when that changes.
     pub(crate) fn command(&self, cx: &Context<'_>) -> Command {
         self.task.register(cx.waker());

@@ -19,6 +19,8 @@ pub(crate) struct ResponseBody {
     body: HttpBody,
     in_flight: InFlight,
     pieces: Option<Pieces>,
+    /// The body ends when the server begins to shut down.
+    ends_at_shutdown: bool,
 }
 
 /// The state of a body whose large frames hyper gets in pieces: each body on HTTP/2,
@@ -35,17 +37,23 @@ struct Pieces {
 }
 
 impl ResponseBody {
-    pub(crate) fn new(body: HttpBody, in_flight: InFlight, http2: bool) -> Self {
+    pub(crate) fn new(
+        body: HttpBody,
+        in_flight: InFlight,
+        http2: bool,
+        ends_at_shutdown: bool,
+    ) -> Self {
         let length = body.as_bytes().map(<[u8]>::len);
         let is_copied = !http2 && length.is_some_and(|length| length <= MAX_COPIED);
         if is_copied || !http2 && in_flight.record().is_vectored() {
-            return Self { body, in_flight, pieces: None };
+            return Self { body, in_flight, pieces: None, ends_at_shutdown };
         }
         let held = length.filter(|length| http2 && *length > MAX_PIECE).unwrap_or(0) as u64;
         if held > 0 {
             in_flight.record().hold(held);
         }
-        Self { body, in_flight, pieces: Some(Pieces { rest: Bytes::new(), held, http2 }) }
+        let pieces = Some(Pieces { rest: Bytes::new(), held, http2 });
+        Self { body, in_flight, pieces, ends_at_shutdown }
     }
 
     /// Polls the body in small pieces. So on HTTP/2 this lives until the client has
@@ -94,6 +102,9 @@ impl Body for ResponseBody {
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
+        if self.ends_at_shutdown && self.in_flight.record().is_told_to_shut_down() {
+            self.body = HttpBody::empty();
+        }
         if self.pieces.is_none() {
             Pin::new(&mut self.body).poll_frame(cx)
         } else {
@@ -129,7 +140,12 @@ impl Drop for ResponseBody {
     }
 }
 
-/// Makes a body that ends when the server begins to shut down.
+/// Makes a body that ends when the server begins to shut down, for HTTP/2.
+///
+/// On HTTP/1 the connection polls its body, and a command wakes it, so that
+/// [`ResponseBody`] looks for that command. A stream of HTTP/2 has a task of its own,
+/// which watches the stage: 700 instructions for each event, because hyper polls a
+/// body three times.
 pub(crate) fn until_shutdown(body: HttpBody, mut stage: watch::Receiver<Stage>) -> HttpBody {
     let shutdown = Box::pin(async move { reached(&mut stage, Stage::Finishing).await });
     HttpBody::new(UntilShutdown { body, shutdown: Some(shutdown) })
