@@ -140,10 +140,11 @@ impl FileRequest {
 /// | several ranges, a malformed one, an `If-Range` of another state | 200 with the whole file |
 ///
 /// It is read in chunks of 64 KiB while it is sent, on threads of tokio for
-/// blocking work. The content type follows from the extension of the name; a
-/// text counts as UTF-8. `ETag` is made of length and time of the last change,
-/// and weak for two seconds after it, because one of the two may not show a
-/// further change in that time.
+/// blocking work; on Linux most of what the system has in memory is read without
+/// them. The content type follows from the extension of the name; a text counts as
+/// UTF-8. `ETag` is made of length and time of the last change, and weak for two
+/// seconds after it, because one of the two may not show a further change in that
+/// time.
 ///
 /// A browser runs HTML, SVG and scripts of the same origin. Files that users
 /// upload are sent by [`download`](Self::download), or from another origin.

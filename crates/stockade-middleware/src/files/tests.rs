@@ -1,5 +1,6 @@
 //! Files of a temporary folder, by requests that are built by hand.
 
+use std::io::Read as _;
 use std::time::Duration;
 
 use stockade_core::HttpBody;
@@ -159,6 +160,35 @@ async fn only_files_of_the_folder_are_found() {
     let name: FileName = "a.txt".parse().unwrap();
     let reply = file_request(&Method::GET, "").within(missing, &name).await;
     assert_eq!(answer(reply, &[]).await, "500  ");
+}
+
+#[tokio::test]
+async fn a_chunk_that_is_kept_is_not_written_over() {
+    let folder = Folder::new("kept");
+    let bytes: Vec<u8> = (0..400_000_u32).map(|index| (index % 251) as u8).collect();
+    let path = folder.file("a.bin", &bytes, long_ago());
+    let reply = file_request(&Method::GET, "").open(&path).await.unwrap();
+    let mut body = reply.into_response().unwrap().into_body();
+    let mut kept = Vec::new();
+    while let Some(chunk) = body.chunk().await.unwrap() {
+        // Every other one is dropped, and its memory may be used again.
+        if kept.len() % 2 == 0 {
+            kept.push(chunk);
+        } else {
+            kept.push(chunk.to_vec().into());
+        }
+    }
+    assert_eq!(kept.concat(), bytes);
+}
+
+#[test]
+fn a_chunk_that_was_read_in_part_is_read_to_its_end() {
+    let folder = Folder::new("part");
+    let mut file = File::open(folder.file("a", b"abcdef", long_ago())).unwrap();
+    let mut chunk = bytes::BytesMut::zeroed(6);
+    file.read_exact(&mut chunk[..2]).unwrap();
+    let (_, chunk) = chunks::read(file, chunk, 2).unwrap();
+    assert_eq!(chunk, "abcdef");
 }
 
 #[tokio::test]
