@@ -206,22 +206,22 @@ async fn endless_timeouts_are_served_and_shut_down() {
     server.ended().await;
 }
 
+/// One event, and then none for ever.
+struct Once(bool);
+
+impl futures_core::Stream for Once {
+    type Item = Result<Event, stockade_core::ApiError>;
+
+    fn poll_next(mut self: Pin<&mut Self>, _cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        if std::mem::replace(&mut self.0, true) {
+            return Poll::Pending;
+        }
+        Poll::Ready(Some(Ok(Event::data("one"))))
+    }
+}
+
 #[tokio::test]
 async fn a_stream_of_events_ends_at_the_shutdown() {
-    /// One event, and then none for ever.
-    struct Once(bool);
-
-    impl futures_core::Stream for Once {
-        type Item = Result<Event, stockade_core::ApiError>;
-
-        fn poll_next(mut self: Pin<&mut Self>, _cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-            if std::mem::replace(&mut self.0, true) {
-                return Poll::Pending;
-            }
-            Poll::Ready(Some(Ok(Event::data("one"))))
-        }
-    }
-
     let server = start(options(), async |_| Sse::new(Once(false)).into_response().unwrap()).await;
     let mut client = server.connect().await;
     client.send(get("/")).await;
@@ -237,6 +237,20 @@ async fn a_stream_of_events_ends_at_the_shutdown() {
         client.more().await;
     }
     assert_eq!(String::from_utf8_lossy(&client.read), whole);
+    server.ended().await;
+}
+
+#[tokio::test]
+async fn a_stream_of_events_on_http2_ends_at_the_shutdown() {
+    let server = start(options(), async |_| Sse::new(Once(false)).into_response().unwrap()).await;
+    let (mut sender, connection) = http2::speak(server.connect().await.stream).await;
+    let mut body = soon(sender.send_request(http2::get("/"))).await.unwrap().into_body();
+    let event = soon(body.frame()).await.unwrap().unwrap().into_data().unwrap();
+    assert_eq!(event, "data: one\n\n");
+    server.shutdown();
+    let rest = soon(body.collect()).await.unwrap().to_bytes();
+    assert_eq!(rest, "", "not cut off");
+    soon(connection).await.unwrap().unwrap();
     server.ended().await;
 }
 
