@@ -251,8 +251,8 @@ fn check<A>(head: &Parts, http2: bool, is_ended: bool, peer: &Peer<A>) -> Result
     if http2 && head.headers.len() > peer.max_headers {
         return Err(ApiError::new(431, ""));
     }
-    // With any transfer coding HTTP/1 has a body.
-    if http2 || !is_ended {
+    // With any transfer coding HTTP/1 has a body. On HTTP/2 h2 refuses them all.
+    if !http2 && !is_ended {
         framing::check(&head.headers).map_err(|message| {
             // Where the next request begins is a matter of opinion.
             peer.record.close_after();

@@ -47,11 +47,23 @@ pub(super) async fn frames(
     method: &str,
     path: &str,
 ) -> Vec<String> {
+    frames_of(client, method, path, &[]).await
+}
+
+/// The same of a request with more headers.
+async fn frames_of(
+    client: &mut Client<TcpStream>,
+    method: &str,
+    path: &str,
+    headers: &[(&str, &str)],
+) -> Vec<String> {
     let field = |name: u8, value: &str| {
         [&[name, u8::try_from(value.len()).unwrap()], value.as_bytes()].concat()
     };
     let (scheme, authority) = (vec![0x86], field(1, "a.example"));
-    let fields = [field(2, method), scheme, field(4, path), authority].concat();
+    let more = headers.iter().map(|(name, value)| [field(0, name), field(0, value)[1..].into()]);
+    let fields = [field(2, method), scheme, field(4, path), authority].into_iter();
+    let fields = fields.chain(more.flatten()).collect::<Vec<_>>().concat();
     let length = u8::try_from(fields.len()).unwrap();
     let settings = [0, 0, 0, 0x4, 0, 0, 0, 0, 0];
     // END_STREAM and END_HEADERS.
@@ -77,6 +89,7 @@ pub(super) async fn frames(
         let kind = match kind {
             0x0 => "DATA",
             0x1 => "HEADERS",
+            0x3 => return vec!["RST_STREAM".to_owned()],
             0x8 => continue, // WINDOW_UPDATE
             other => panic!("a frame of type {other}"),
         };
@@ -86,6 +99,29 @@ pub(super) async fn frames(
         }
         frames.push(kind.to_owned());
     }
+}
+
+/// The server does not look for a transfer coding on HTTP/2, because h2 refuses it as
+/// malformed.
+///
+/// Source: RFC 9113, section 8.2.2.
+#[tokio::test]
+async fn a_transfer_coding_is_refused_before_the_server_sees_it() {
+    let calls = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&calls);
+    let server = start(options(), move |_| {
+        counted.fetch_add(1, Ordering::Relaxed);
+        async { text(200, "") }
+    })
+    .await;
+    for value in ["chunked", "gzip"] {
+        let headers = [("transfer-encoding", value)];
+        let frames = frames_of(&mut server.connect().await, "GET", "/", &headers).await;
+        assert_eq!(frames, ["RST_STREAM"], "{value}");
+    }
+    let headers = [("x-transfer-encoding", "chunked")];
+    frames_of(&mut server.connect().await, "GET", "/", &headers).await;
+    assert_eq!(calls.load(Ordering::Relaxed), 1);
 }
 
 #[tokio::test]
