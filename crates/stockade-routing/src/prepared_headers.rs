@@ -13,7 +13,9 @@ use http::header::{
 };
 use http::{HeaderMap, HeaderName, HeaderValue};
 use stockade_core::Response;
-use stockade_middleware::__internal::{LEGACY_REMAINING, RATE_LIMIT, RateLimiterExt as _};
+use stockade_middleware::__internal::{
+    LEGACY_REMAINING, RATE_LIMIT, RateLimiterExt as _, TRACEPARENT, X_REQUEST_ID,
+};
 use stockade_middleware::cors::CorsDecided;
 use stockade_middleware::rate_limit::{Decision, RateLimiter};
 
@@ -133,7 +135,8 @@ impl OriginHeaders {
         let mut added = HeaderMap::new();
         added.extend(left.map(|left| (RATE_LIMIT, left)));
         append(written, &mut added);
-        let is_plain = !OF_THE_MESSAGE.iter().any(|name| written.contains_key(name));
+        let has = |name: &HeaderName| written.contains_key(name);
+        let is_plain = !OF_THE_MESSAGE.iter().any(has) && !BEHIND.iter().any(has);
         let lines = is_plain.then(|| lines_of(written));
         Some(Self { added, lines, shapes: Default::default() })
     }
@@ -259,6 +262,10 @@ const LOOKED_AT: [HeaderName; 4] =
 /// Headers by which a server frames its message, or that it writes itself.
 const OF_THE_MESSAGE: [HeaderName; 6] =
     [CONNECTION, CONTENT_LENGTH, DATE, TRAILER, TRANSFER_ENCODING, UPGRADE];
+
+/// Headers that are written into the map behind the prepared ones, in the place of any
+/// that are there. Security headers can have their names, too.
+const BEHIND: [HeaderName; 3] = [RETRY_AFTER, X_REQUEST_ID, TRACEPARENT];
 
 /// [`RATE_LIMIT`] at the beginning of a line.
 const RATE_LIMIT_NAME: &[u8] = b"ratelimit: ";

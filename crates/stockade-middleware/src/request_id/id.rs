@@ -105,7 +105,8 @@ pub(super) fn random_bytes<const N: usize>() -> Result<[u8; N], ApiError> {
     Ok(bytes)
 }
 
-pub(crate) const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+/// The id of a request.
+pub const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 const MAX_BYTES: usize = 128;
 
 #[cfg(test)]

@@ -196,7 +196,8 @@ fn keep_from_zero(id: &mut [u8]) {
     }
 }
 
-pub(super) const TRACEPARENT: HeaderName = HeaderName::from_static("traceparent");
+/// The trace that a request is a part of.
+pub const TRACEPARENT: HeaderName = HeaderName::from_static("traceparent");
 const TRACESTATE: HeaderName = HeaderName::from_static("tracestate");
 /// The length of version 00.
 const LENGTH_BYTES: usize = 55;

@@ -6,13 +6,14 @@ use http::{HeaderMap, Request, header};
 use stockade_core::reply::ResponseWriter;
 use stockade_core::{ApiError, HttpBody, Response};
 use stockade_middleware::rate_limit::HOUR;
+use stockade_middleware::{SecurityHeaders, with_request_id};
 use stockade_routing::{App, Router, RouterOptions};
 use tokio::net::TcpStream;
 
 use super::{Client, soon};
 use crate::{CreateServer, ServerHandle, ServerOptions};
 
-fn options() -> RouterOptions {
+pub(super) fn options() -> RouterOptions {
     RouterOptions::new().cors_origin(["https://a.example"]).rate_limit(1_000 / HOUR)
 }
 
@@ -55,7 +56,7 @@ async fn serve(app: &App) -> (ServerHandle, Client<TcpStream>) {
 
 /// Lines of a head in an order of their own, without those of the server and the number
 /// of requests that are left.
-fn lines(head: &str) -> Vec<String> {
+pub(super) fn lines(head: &str) -> Vec<String> {
     let mut lines: Vec<_> = head.trim_end().lines().skip(1).map(str::to_lowercase).collect();
     let of_server = ["date:", "content-length:", "transfer-encoding:", "connection:"];
     lines.retain(|line| !of_server.iter().any(|name| line.starts_with(name)));
@@ -76,7 +77,12 @@ fn text(headers: &HeaderMap) -> String {
 }
 
 /// Asks the application itself.
-async fn asked(app: &App, method: &str, path: &str, origin: Option<&str>) -> Vec<String> {
+pub(super) async fn asked(
+    app: &App,
+    method: &str,
+    path: &str,
+    origin: Option<&str>,
+) -> Vec<String> {
     let mut request = Request::builder().method(method).uri(path).header("host", "a");
     if let Some(origin) = origin {
         request = request.header("origin", origin);
@@ -206,5 +212,24 @@ async fn http_1_0_gets_the_same_headers() {
         let head = client.head().await;
         assert!(head.starts_with("http/1.0 "), "{head}");
         assert_eq!(lines(&head), asked(&app, "GET", path, None).await, "{path}");
+    }
+}
+
+/// Where two stages write the same header, there is one.
+#[tokio::test]
+async fn a_security_header_by_the_name_of_another_stage_is_there_once() {
+    for name in ["retry-after", "x-request-id", "traceparent", "vary", "ratelimit-policy"] {
+        let security = SecurityHeaders::new().set(name, "a").unwrap();
+        let limit = RouterOptions::new().rate_limit(1 / HOUR).security_headers(security);
+        let app = app(limit.request_id(with_request_id()));
+        let (_handle, mut client) = serve(&app).await;
+        let trace = "traceparent: 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+        for status in [200, 429] {
+            client.send(format!("GET /hello HTTP/1.1\r\nHost: a\r\n{trace}\r\n\r\n")).await;
+            let answer = client.answer().await;
+            assert_eq!(answer.status, status);
+            let found = answer.head.matches(&format!("\r\n{name}: ")).count();
+            assert_eq!(found, 1, "{name} {}", answer.head);
+        }
     }
 }
