@@ -66,8 +66,9 @@ impl<T: AsyncWrite + Unpin> HeadWriter<T> {
         Poll::Ready(Ok(()))
     }
 
-    /// Writes a head, the first of `bufs`, with its lines, and what follows it. Returns
-    /// the number of bytes of `bufs` that count as written: the whole head at least.
+    /// Writes a head, at the beginning of the first of `bufs`, with its lines, and what
+    /// follows it. Returns the number of bytes of `bufs` that count as written: those up
+    /// to [`MAX_COPIED`] behind the status line at least.
     fn poll_head(&mut self, cx: &mut Context<'_>, bufs: &[IoSlice<'_>]) -> Poll<io::Result<usize>> {
         ready!(self.poll_rest(cx))?;
         let mut text = self.record.lines().take();
@@ -78,9 +79,10 @@ impl<T: AsyncWrite + Unpin> HeadWriter<T> {
         };
         text.extend_from_slice(status_line);
         text.rotate_right(status_line.len());
-        text.extend_from_slice(&head[status_line.len()..]);
+        let copied = head.len().min(status_line.len() + MAX_COPIED);
+        text.extend_from_slice(&head[status_line.len()..copied]);
         let io = Pin::new(&mut self.io);
-        let polled = if others.is_empty() {
+        let polled = if others.is_empty() || copied < head.len() {
             io.poll_write(cx, &text)
         } else {
             let mut all = [IoSlice::new(&text); MAX_BUFS];
@@ -95,11 +97,11 @@ impl<T: AsyncWrite + Unpin> HeadWriter<T> {
         if count < text.len() {
             self.rest = std::mem::take(&mut text);
             self.taken = count;
-            return Poll::Ready(Ok(head.len()));
+            return Poll::Ready(Ok(copied));
         }
         let behind = count - text.len();
         text.clear();
-        Poll::Ready(Ok(head.len() + behind))
+        Poll::Ready(Ok(copied + behind))
     }
 }
 
@@ -174,6 +176,11 @@ const CONTINUE: &[u8] = b"HTTP/1.1 100 Continue\r\n\r\n";
 
 /// The beginning of a status line, up to the status.
 const VERSION: &str = "HTTP/1.1 200";
+
+/// The most bytes behind a status line that are copied behind its lines: 8 KiB, as many
+/// as hyper has room for from the start. Where it copies large bodies behind their
+/// heads, there are up to 100 KiB, which the record would keep.
+const MAX_COPIED: usize = 8_192;
 
 /// The largest number of pieces that are written at once; hyper writes the others
 /// afterwards.
@@ -308,6 +315,22 @@ mod tests {
                     let written = String::from_utf8(writer.io.written).unwrap();
                     assert_eq!(written, expected.repeat(3), "{most} {vectored}");
                 }
+            }
+        }
+    }
+
+    #[tokio::test]
+    async fn of_a_large_answer_little_is_copied() {
+        let lengths = [MAX_COPIED - 1, MAX_COPIED, MAX_COPIED + 1, 100_000];
+        for (length, most) in lengths.into_iter().flat_map(|it| [(it, 700), (it, usize::MAX)]) {
+            for vectored in [false, true] {
+                let (mut writer, record) = writer(most);
+                let head = format!("HTTP/1.1 200 OK\r\n{}", "a".repeat(length));
+                record.lines().set(|text| text.extend_from_slice(b"x-a: b\r\n"));
+                write(&mut writer, &[&head, "body"], vectored).await.unwrap();
+                let expected = head.replacen('\n', "\nx-a: b\r\n", 1) + "body";
+                assert!(writer.io.written == expected.as_bytes(), "{length} {most} {vectored}");
+                assert!(record.lines().take().capacity() <= 2 * MAX_COPIED);
             }
         }
     }
