@@ -5,6 +5,8 @@ mod conformance;
 mod crowded;
 mod half_close;
 mod handshake;
+mod head_bytes;
+mod head_edges;
 mod heads;
 mod http2;
 #[cfg(unix)]
