@@ -127,8 +127,7 @@
 //   connection for those.
 //
 // The codec is our own, because tungstenite takes whole frames: it would read a
-// large frame to its end although a text in it is wrong at the beginning. The
-// key of the handshake and the list of codes are tungstenite's.
+// large frame to its end although a text in it is wrong at the beginning.
 
 mod close;
 mod decoder;

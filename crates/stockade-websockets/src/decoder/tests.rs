@@ -1,8 +1,10 @@
 //! The codec by its rules, then against tungstenite as the peer.
 
 use proptest::prelude::*;
-use tungstenite::protocol::frame::coding::{Control, Data, OpCode as TheirOpCode};
-use tungstenite::protocol::frame::{Frame as TheirFrame, FrameHeader};
+use tokio_tungstenite::tungstenite::protocol::frame::coding::{
+    Control, Data, OpCode as TheirOpCode,
+};
+use tokio_tungstenite::tungstenite::protocol::frame::{Frame as TheirFrame, FrameHeader};
 
 use super::*;
 

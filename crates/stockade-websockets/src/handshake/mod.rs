@@ -9,19 +9,21 @@
 
 use std::sync::{Arc, OnceLock};
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use http::header::{
     CONNECTION, CONTENT_LENGTH, HOST, ORIGIN, SEC_WEBSOCKET_KEY, SEC_WEBSOCKET_PROTOCOL,
     SEC_WEBSOCKET_VERSION, TRANSFER_ENCODING, UPGRADE,
 };
 use http::uri::Scheme;
 use http::{HeaderMap, HeaderName, Method, Uri, Version};
+use ring::digest;
 use stockade_core::__internal::{has_token, list_items};
 use stockade_core::description::{Answer, HeaderDoc};
 use stockade_core::upgrade::{TlsConnection, Upgrade};
 use stockade_core::{Middleware, Request, RouteDoc};
 use stockade_errors::{ApiError, ConfigError};
 use stockade_validation::Schema;
-use tungstenite::handshake::derive_accept_key;
 
 use crate::limits::Connections;
 use crate::options::WebSocketOptions;
@@ -204,7 +206,7 @@ fn judge(req: &Request, rules: &Rules) -> Result<Negotiated, ApiError> {
         let key = single_value(headers, &SEC_WEBSOCKET_KEY).filter(|key| is_key(key));
         let key =
             key.ok_or_else(|| ApiError::new(400, "Sec-WebSocket-Key is missing or malformed"))?;
-        Some(derive_accept_key(key.as_bytes()))
+        Some(accept_key(key))
     };
     if headers.contains_key(ORIGIN) {
         let origin = single_value(headers, &ORIGIN).unwrap_or("null");
@@ -264,6 +266,16 @@ fn single_value<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Option<&'h str
     let mut values = headers.get_all(name).iter();
     let value = values.next()?.to_str().ok()?.trim();
     values.next().is_none().then_some(value)
+}
+
+/// Returns the value of `Sec-WebSocket-Accept` that answers this key.
+///
+/// Source: RFC 6455, section 4.2.2, step 5.4.
+fn accept_key(key: &str) -> String {
+    let mut hash = digest::Context::new(&digest::SHA1_FOR_LEGACY_USE_ONLY);
+    hash.update(key.as_bytes());
+    hash.update(b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11");
+    STANDARD.encode(hash.finish())
 }
 
 /// Returns true for the base64 of 16 bytes.
