@@ -5,6 +5,7 @@
 use std::any::TypeId;
 
 use serde_json::{Map, Value};
+use stockade_errors::__internal::sort_by;
 use stockade_errors::{ApiError, ConfigError};
 use stockade_validation::__internal::{ParamShape, SchemaExt, shape_of};
 use stockade_validation::{Rule, Schema, ValidationOptions, validate_against_schema};
@@ -98,7 +99,7 @@ impl Validation {
     pub fn with_handler(mut self, doc: &RouteDoc) -> Self {
         self.inputs.clone_from(&doc.inputs);
         // In the order in which they are judged.
-        self.inputs.sort_by_key(|input| input.source);
+        sort_by(&mut self.inputs, |one, other| one.source.cmp(&other.source));
         for input in &self.inputs {
             let own = match input.source {
                 InputFrom::Params => &mut self.params,

@@ -30,6 +30,7 @@ mod field_error;
 mod panic;
 mod setters;
 mod short_name;
+mod sorting;
 mod status;
 
 pub use api_error::{ApiError, BoxError, Shown};
@@ -44,4 +45,5 @@ pub mod __internal {
     pub use crate::__setters as setters;
     pub use crate::panic::catch_panic;
     pub use crate::short_name::{short_name, short_path, short_text};
+    pub use crate::sorting::sort_by;
 }

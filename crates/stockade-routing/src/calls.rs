@@ -16,6 +16,7 @@ use stockade_core::__internal::{
     ChildExt as _, EndpointExt as _, EndpointKind, EndpointParts, RunningHandler, run_from,
 };
 use stockade_core::{Endpoint, Handler, Request, Response};
+use stockade_errors::__internal::sort_by;
 use stockade_errors::Mistake;
 use stockade_middleware::__internal::{Meter, Observation};
 use stockade_path::Pattern;
@@ -237,7 +238,7 @@ impl Compiler<'_> {
             methods.push((name.into_boxed_str(), Call { endpoint, own }));
         }
         let endpoints = methods.iter().map(|(_, call)| Arc::clone(&call.endpoint)).collect();
-        methods.sort_by(|(one, _), (other, _)| one.cmp(other));
+        sort_by(&mut methods, |(one, _), (other, _)| one.cmp(other));
         self.add_calls(BuiltCalls {
             route: Arc::clone(route),
             methods: endpoints,

@@ -13,6 +13,7 @@ use stockade_core::__internal::{
 };
 use stockade_core::description::QuotaFact;
 use stockade_core::{Accepts, BodyKind, Endpoint, Middleware, RouteDoc};
+use stockade_errors::__internal::sort_by;
 use stockade_errors::{ConfigError, Mistake};
 use stockade_middleware::__internal::{Cors, LimitsConcurrency};
 use stockade_middleware::{RateLimit, with_concurrency_limit};
@@ -415,8 +416,8 @@ impl<'o> Compiler<'o> {
         settings.expose_errors = self.options.expose_errors.unwrap_or_else(in_development);
         settings.problem_details = self.options.problem_details;
         warn_if_exposed(settings);
-        self.own_cors.sort_by_key(|(endpoint, _)| Arc::as_ptr(endpoint));
-        self.page_headers.sort_by_key(|(endpoint, _)| Arc::as_ptr(endpoint));
+        sort_by_address(&mut self.own_cors);
+        sort_by_address(&mut self.page_headers);
         let routes = Arc::new(RouteSet {
             tables: with_any(self.tables, &self.any),
             web_sockets: self.web_sockets.map(TableBuilder::build),
@@ -439,6 +440,11 @@ impl<'o> Compiler<'o> {
             Resolved { routes, settings, exposes_errors_always, error_handler, stages, max_body };
         Ok(App { resolved: Arc::new(resolved) })
     }
+}
+
+/// Sorts by the address of the endpoint, by which a request finds its own.
+fn sort_by_address<T>(entries: &mut [(Arc<Endpoint>, T)]) {
+    sort_by(entries, |(one, _), (other, _)| Arc::as_ptr(one).cmp(&Arc::as_ptr(other)));
 }
 
 /// The name of the fallback in mistakes.

@@ -23,6 +23,7 @@ use std::panic::Location;
 use http::Method;
 use stockade_core::__internal::Level;
 use stockade_core::{IntoErrorHandler, IntoMiddlewareList, Middleware, Shape, Signature, Tag};
+use stockade_errors::__internal::sort_by;
 use stockade_errors::Mistake;
 use stockade_path::Pattern;
 
@@ -285,7 +286,7 @@ fn did_you_mean(key: &str) -> String {
     let same_letters = |name: &str| {
         let sorted = |text: &str| {
             let mut bytes = text.as_bytes().to_vec();
-            bytes.sort_unstable();
+            sort_by(&mut bytes, u8::cmp);
             bytes
         };
         let (key, name) = (sorted(&key), sorted(name));

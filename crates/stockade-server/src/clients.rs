@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use stockade_core::__internal::shrink_map;
+use stockade_errors::__internal::sort_by;
 use stockade_middleware::rate_limit::RateKey;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::Instant;
@@ -108,7 +109,7 @@ impl Clients {
         let count = |client: &Client| client.ids.iter().filter(|id| is_one(**id)).count();
         let counts = self.clients.iter().map(|(key, client)| (count(client), key));
         let mut counts: Vec<_> = counts.filter(|(count, _)| *count > 0).collect();
-        counts.sort_unstable_by_key(|(count, _)| *count);
+        sort_by(&mut counts, |(one, _), (other, _)| one.cmp(other));
         for (at, (count, _)) in counts.iter().enumerate() {
             let share = room / (counts.len() - at);
             if *count > share {

@@ -5,6 +5,7 @@ use std::fmt;
 
 use serde::Serialize;
 use serde_json::Value;
+use stockade_errors::__internal::sort_by;
 
 use super::rules::Rule;
 
@@ -80,7 +81,7 @@ impl Changes {
             let rule = change.rule;
             (!(rule.breaking && rule.weakening), !rule.breaking, !rule.weakening, rule.text)
         };
-        changes.sort_by_key(gravity);
+        sort_by(&mut changes, |one, other| gravity(one).cmp(&gravity(other)));
         Self { changes }
     }
 }

@@ -1,6 +1,5 @@
 //! [`Explanation`]: the way of a request, and the reasons for it.
 
-use std::cmp::Reverse;
 use std::fmt;
 use std::sync::Arc;
 
@@ -8,6 +7,7 @@ use http::Method;
 use serde::Serialize;
 use stockade_core::__internal::Params;
 use stockade_core::{Endpoint, HttpBody, Request};
+use stockade_errors::__internal::sort_by;
 use stockade_path::{Pattern, Segment};
 
 use super::build::info_of;
@@ -229,7 +229,7 @@ fn misses(app: &Resolved, method: &str, path: &str) -> Vec<Miss> {
         .filter(|route| name_of(route).is_none())
         .filter_map(|route| miss(route, method, path))
         .collect();
-    misses.sort_by_key(|miss| Reverse(miss.nearness));
+    sort_by(&mut misses, |one, other| other.nearness.cmp(&one.nearness));
     misses
 }
 

@@ -1,12 +1,14 @@
 //! Paths in braces, and names made of them.
 
+use stockade_errors::__internal::sort_by;
 use stockade_path::{Part, Pattern, SPLAT, Segment, Variant};
 
 /// Returns the path in braces for each choice of the optional parameters, the
 /// longest first: `/users/{id}`.
 pub(super) fn templates(pattern: &Pattern) -> Vec<String> {
     let mut templates: Vec<String> = pattern.variants().iter().map(template).collect();
-    templates.sort_by_key(|template| std::cmp::Reverse(template.matches('{').count()));
+    let parameters = |template: &String| template.matches('{').count();
+    sort_by(&mut templates, |one, other| parameters(other).cmp(&parameters(one)));
     templates.dedup();
     templates
 }

@@ -6,6 +6,7 @@ use std::fmt;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use stockade_errors::__internal::sort_by;
 use stockade_path::{Pattern, Precedence, Segment, Variant};
 
 use super::literals::{Literals, length_bit, narrow};
@@ -144,7 +145,7 @@ impl<T> TableBuilder<T> {
             }
         }
         // The first to come to an end keeps it.
-        candidates.sort_by(|one, other| one.order.cmp(&other.order));
+        sort_by(&mut candidates, |one, other| one.order.cmp(&other.order));
 
         let mut tree = Tree::default();
         for Candidate { variant, end, .. } in candidates {

@@ -3,6 +3,8 @@
 
 use std::panic::Location;
 
+use stockade_errors::__internal::sort_by;
+
 use super::Policy;
 use super::finding::{Finding, POLICY, ROUTER};
 use super::rule::{Rule, all_routes};
@@ -137,14 +139,15 @@ impl Policy {
         drop_repeated(&mut verdict);
         let labels: Vec<String> = all_routes(map).map(RouteInfo::label).collect();
         // The router first, then route by route, and the policy itself last.
-        verdict.findings.sort_by_key(|finding| match &*finding.subject {
+        let place = |finding: &Finding| match &*finding.subject {
             ROUTER => 0,
             POLICY => labels.len() + 2,
             subject => {
                 let index = labels.iter().position(|label| label == subject);
                 index.unwrap_or(labels.len()) + 1
             }
-        });
+        };
+        sort_by(&mut verdict.findings, |one, other| place(one).cmp(&place(other)));
         verdict
     }
 

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use serde::Serialize;
+use stockade_errors::__internal::sort_by;
 
 use super::Policy;
 use super::finding::Finding;
@@ -118,7 +119,8 @@ pub(super) fn audit(policy: &Policy, map: &RouteMap) -> Audit {
     });
     let mut routes: Vec<AuditedRoute> = routes.collect();
     // The order within each group stays.
-    routes.sort_by_key(|route| route.user == Need::Required);
+    let is_private = |route: &AuditedRoute| route.user == Need::Required;
+    sort_by(&mut routes, |one, other| is_private(one).cmp(&is_private(other)));
     Audit {
         routes,
         findings: verdict.findings,

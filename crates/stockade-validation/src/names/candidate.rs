@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet};
 use std::panic::Location;
 
 use serde_json::Value;
+use stockade_errors::__internal::sort_by;
 
 use crate::document::{Definition, DefinitionId};
 use crate::has_schema::paths_of;
@@ -34,7 +35,7 @@ pub(super) struct Candidate {
 impl Candidate {
     fn new(mut definitions: Vec<Definition>, differs: bool) -> Self {
         // What is written comes first, and has the name.
-        definitions.sort_by_key(|definition| !definition.is_reply());
+        sort_by(&mut definitions, |one, other| other.is_reply().cmp(&one.is_reply()));
         let first = &definitions[0];
         let (short_name, type_name) = (plain(first.short_name()), first.type_name());
         // A name that is given to a generic type is that of several types.
@@ -100,7 +101,7 @@ pub(super) fn candidates(all: &HashMap<DefinitionId, Definition>) -> Vec<Candida
             candidate.text = text_of(&candidate.definitions[0], all);
         }
     }
-    candidates.sort_by(|left, right| {
+    sort_by(&mut candidates, |left, right| {
         let key = |of: &Candidate| (of.type_name, of.short_name.clone(), of.text.clone());
         key(left).cmp(&key(right))
     });

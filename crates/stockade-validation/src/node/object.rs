@@ -1,5 +1,7 @@
 //! The rules of objects, and [`ObjectState`], which follows the members of one.
 
+use stockade_errors::__internal::sort_by;
+
 use super::{Counts, Node};
 use crate::equal::{order, same, same_short};
 use crate::options::ValidationOptions;
@@ -82,7 +84,7 @@ impl ObjectRules {
         let defaulted = bits(&has_default);
         let required = bits(&|entry| is_required(entry) && !has_default(entry));
         let mut by_name: Box<[usize]> = (0..entries.len()).collect();
-        by_name.sort_by(|left, right| order(&entries[*left].name, &entries[*right].name));
+        sort_by(&mut by_name, |left, right| order(&entries[*left].name, &entries[*right].name));
         Self {
             lists_properties,
             entries: entries.into(),

@@ -4,6 +4,7 @@ use std::cmp::Ordering;
 use std::ops::ControlFlow;
 
 use serde_json::{Map, Value};
+use stockade_errors::__internal::sort_by;
 
 use super::Node;
 use super::judge::Broken;
@@ -44,8 +45,8 @@ impl Literals {
             values.iter().filter_map(Value::as_str).map(Into::into).collect();
         let mut numbers: Vec<Num> =
             values.iter().filter_map(Value::as_number).map(Num::of).collect();
-        texts.sort_unstable_by(|left, right| order(left, right));
-        numbers.sort_unstable_by(|left, right| left.compare(*right));
+        sort_by(&mut texts, |left, right| order(left, right));
+        sort_by(&mut numbers, |left, right| left.compare(*right));
         Self {
             rule,
             texts: texts.into(),

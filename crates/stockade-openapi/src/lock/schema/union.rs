@@ -1,6 +1,7 @@
 //! Unions: values that fit one of several schemas.
 
 use serde_json::{Map, Value};
+use stockade_errors::__internal::sort_by;
 use stockade_routing::__internal::schema_name;
 
 use super::aspect::{CONDITION, Effect, VARIANT};
@@ -132,6 +133,6 @@ fn mark(lock: &Lock, variant: &Value) -> Option<Mark> {
     if let Some(fields) = fields.filter(|fields| fields.len() == 1) {
         marks.extend(fields.keys().map(|name| (name.clone(), Value::Null)));
     }
-    marks.sort_by(|(a, _), (b, _)| a.cmp(b));
+    sort_by(&mut marks, |(a, _), (b, _)| a.cmp(b));
     Some((types(lock, variant), marks))
 }
