@@ -62,6 +62,8 @@ pub use typed_header::TypedHeader;
 pub use headers;
 pub use user::User;
 
+#[doc(hidden)]
+pub use typed::COMMON_PARAMS;
 pub(crate) use typed::{TypeInfo, know_schemas};
 
 use std::future::Future;

@@ -62,6 +62,10 @@ pub(super) fn plain_params<T: HasSchema>(req: &Request) -> Option<T> {
     T::from_plain_texts(texts).filter(|_| texts.next().is_none())
 }
 
+/// A function that nothing calls: with it, what [`plain_params`] needs for any type is
+/// compiled here, as `COMMON_TYPES` of `stockade-validation` says.
+pub static COMMON_PARAMS: fn(&Request) -> Option<u64> = plain_params::<u64>;
+
 /// Reads the parameters of the path.
 pub(super) fn params(req: &Request, info: TypeInfo<'_>) -> Result<(), ApiError> {
     if req.replaced_params().is_none()

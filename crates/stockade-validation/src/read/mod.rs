@@ -23,9 +23,11 @@
 //! - `parsed`: the source of data that was judged; `twice`: names that an object
 //!   has more than once; `spelled`: texts that stand for numbers.
 //! - `probe`: sources without data, by which a type is asked about itself.
+//! - `common`: types that are read here for all programs.
 //! - `misfit`: [`Misfit`], the error of all of them.
 
 mod access;
+mod common;
 mod error;
 mod json;
 mod judging;
@@ -42,6 +44,7 @@ mod target;
 mod twice;
 mod untyped;
 
+pub use common::COMMON_TYPES;
 pub use error::{ReadError, too_many_values};
 pub use misfit::Misfit;
 pub use pairs::{Field, PairsKind};
