@@ -53,7 +53,8 @@ impl Pattern {
     /// Returns the names of the parameters in order, each with whether it may
     /// be absent. `*` and `**` are named `splat` and never absent.
     pub fn params(&self) -> impl Iterator<Item = (&str, bool)> {
-        self.segments.iter().flat_map(Segment::names)
+        // As a list, for the reason in `Segment::params`.
+        self.segments.iter().flat_map(Segment::names).collect::<Vec<_>>().into_iter()
     }
 
     /// Returns the notation without the names of parameters.

@@ -95,17 +95,20 @@ impl Segment {
 
     /// Returns the parameters in order; empty for `*` and `**` too.
     pub fn params(&self) -> impl Iterator<Item = &Param> {
-        self.parts().iter().filter_map(|part| match part {
+        let params = self.parts().iter().filter_map(|part| match part {
             Part::Param(param) => Some(param),
             Part::Literal(_) => None,
-        })
+        });
+        // As a list: the type of the chain would stand in the names of all that is made
+        // of it, and these in the debug information of each program.
+        params.collect::<Vec<_>>().into_iter()
     }
 
     /// Returns the names of the captured parameters in order, each with a flag
     /// that is true if the parameter may be absent.
-    pub(crate) fn names(&self) -> impl Iterator<Item = (&str, bool)> {
+    pub(crate) fn names(&self) -> Vec<(&str, bool)> {
         let splat = matches!(self, Self::Any | Self::Rest).then_some((SPLAT, false));
-        self.params().map(|param| (param.name.as_str(), param.optional)).chain(splat)
+        self.params().map(|param| (param.name.as_str(), param.optional)).chain(splat).collect()
     }
 
     /// Returns true if the segment is a single optional parameter, which goes

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use stockade_errors::__internal::sort_by;
 use tokio::time::Instant;
 
 /// The ids of idle connections, the one that has been idle longest first.
@@ -38,7 +39,7 @@ impl IdleQueue {
         let mut looks = 0;
         let found = all.inspect(|_| looks += 1).filter_map(|id| Some((idle_since(id)?, id)));
         self.waiting = found.collect();
-        self.waiting.sort_unstable_by(|one, other| other.cmp(one));
+        sort_by(&mut self.waiting, |one, other| other.cmp(one));
         self.next_look = Some(now + LOOK_COST * looks);
         self.next(&idle_since)
     }

@@ -159,7 +159,7 @@ impl Rooms {
         }
         match published.error {
             Some(_) => 0,
-            None => self.lock().visit(audience, except, |_| true),
+            None => self.lock().visit(audience, except, &|_| true),
         }
     }
 
@@ -174,7 +174,7 @@ impl Rooms {
     }
 
     fn share(&self, audience: Audience<'_>, text: &Bytes, except: Option<SocketId>) -> usize {
-        self.lock().visit(audience, except, |sender| sender.share(text).is_ok())
+        self.lock().visit(audience, except, &|sender| sender.share(text).is_ok())
     }
 
     /// Returns the ids of the members of a room, in no order.

@@ -57,7 +57,7 @@ impl RoomTable {
         &self,
         audience: Audience<'_>,
         except: Option<SocketId>,
-        visit: impl Fn(&Sender) -> bool,
+        visit: &dyn Fn(&Sender) -> bool,
     ) -> usize {
         let visit =
             |(id, entry): (&SocketId, &MemberEntry)| Some(*id) != except && visit(&entry.sender);
@@ -68,10 +68,9 @@ impl RoomTable {
                 members.filter(|member| member.1.sender.route() == route && visit(*member)).count()
             }
             Audience::Room(room) => {
-                let ids = self.rooms.get(room).into_iter().flat_map(|room| &room.members);
-                ids.filter_map(|id| self.members.get_key_value(id))
-                    .filter(|member| visit(*member))
-                    .count()
+                let Some(room) = self.rooms.get(room) else { return 0 };
+                let members = room.members.iter().filter_map(|id| self.members.get_key_value(id));
+                members.filter(|member| visit(*member)).count()
             }
         }
     }

@@ -19,7 +19,7 @@ pub(super) const NAMES_VISIBLE: BuiltIn = BuiltIn {
     find: |map| {
         each(map, |route| {
             let names = ["handle", "login", "loginname", "nickname", "screenname", "username"];
-            let place = place_of(map, route, |name| names.contains(&name), &UNSEEN)?;
+            let place = place_of(map, route, &|name| names.contains(&name), &UNSEEN)?;
             let message = format!("a name may have invisible signs ({place}), and look as another");
             let mend = "list the signs that a name may have: `pattern = \"^[A-Za-z0-9_.-]+$\"`";
             Some(Finding::on(route, message).mend(mend))
@@ -44,7 +44,7 @@ pub(super) const LINKS_SAFE: BuiltIn = BuiltIn {
         each(map, |route| {
             let ends = ["avatar", "homepage", "href", "image", "link", "picture", "url", "website"];
             let is_link = |name: &str| ends.iter().any(|end| name.ends_with(end));
-            let place = place_of(map, route, is_link, &SCRIPTS)?;
+            let place = place_of(map, route, &is_link, &SCRIPTS)?;
             let message = format!("a link may run a script in the page that shows it ({place})");
             let mend = "take addresses of the web alone: \
                         `pattern = \"^https://[^\\\\s\\\"'<>]+$\"`";
@@ -62,19 +62,21 @@ const SCRIPTS: [&str; 2] = ["javascript:alert(1)", "https://example.org/\"onerro
 fn place_of(
     map: &RouteMap,
     route: &RouteInfo,
-    is_wanted: impl Fn(&str) -> bool,
+    is_wanted: &dyn Fn(&str) -> bool,
     texts: &[&str],
 ) -> Option<String> {
-    let contents = route.body.iter().flat_map(|body| &body.content);
-    let fields = contents.flat_map(|content| {
-        let (schemas, root) = (&map.schemas, &content.schema);
-        fields_of(schemas, root, "body").into_iter().map(move |field| (schemas, root, field))
-    });
     let letters = |name: &str| -> String {
         name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
     };
-    let mut fields = fields.filter(|(_, _, field)| is_wanted(&letters(field.name)));
-    fields.find(|(schemas, root, field)| accepts(schemas, root, field, texts)).map(|it| it.2.place)
+    for content in route.body.iter().flat_map(|body| &body.content) {
+        let (schemas, root) = (&map.schemas, &content.schema);
+        for field in fields_of(schemas, root, "body") {
+            if is_wanted(&letters(field.name)) && accepts(schemas, root, &field, texts) {
+                return Some(field.place);
+            }
+        }
+    }
+    None
 }
 
 /// Returns true if a field takes one of these texts.
