@@ -46,7 +46,7 @@ pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 /// Spec: Handler contract.
 #[derive(Clone)]
 pub struct Handler {
-    call: Arc<dyn Fn(Request) -> BoxFuture<'static, Result<Response, ApiError>> + Send + Sync>,
+    call: Arc<Call>,
     describe: Describe,
 }
 
@@ -58,6 +58,8 @@ enum Describe {
     Erased(Arc<dyn Fn(&mut RouteDoc) + Send + Sync>),
 }
 
+type Call = dyn Fn(Request) -> BoxFuture<'static, Result<Response, ApiError>> + Send + Sync;
+
 impl Handler {
     /// Erases the types of `function`.
     pub fn new<F, Args>(function: F) -> Self
@@ -67,9 +69,11 @@ impl Handler {
         F::Future: Send,
         Args: Send + 'static,
     {
+        // The one allocation for each request.
+        let call: Box<Call> = Box::new(move |req| Box::pin(answer(function.clone(), req)));
+        // `Arc::new` would be compiled for each handler.
         Self {
-            // The one allocation for each request.
-            call: Arc::new(move |req| Box::pin(answer(function.clone(), req))),
+            call: Arc::from(call),
             describe: Describe::OfType(<F::Signature as Signature>::describe),
         }
     }
@@ -128,10 +132,19 @@ where
     // The request is gone before the function runs on its own behalf.
     drop(req);
     let future = function.call(args);
-    let handler = Box::pin(async move { F::Signature::reply(future.await) });
+    let handler = Box::pin(response_of(future, F::Signature::reply));
     // In a box, so that other handlers need no room for it.
     let answer: BoxFuture<'_, _> = Box::pin(writer::answer(link, handler));
     answer.await
+}
+
+/// Makes the response of what a function returns. As a block in [`answer`] it would be
+/// named by all types of the handler, in each part of its debug information.
+async fn response_of<Fut: Future>(
+    future: Fut,
+    reply: fn(Fut::Output) -> Result<Response, ApiError>,
+) -> Result<Response, ApiError> {
+    reply(future.await)
 }
 
 /// A function of any types that returns a future.
@@ -211,11 +224,18 @@ macro_rules! handler_of {
                 $(let $arg = if $Arg::TAKES_REQUEST {
                     None
                 } else {
-                    Some($Arg::from_request(req).await?)
+                    // As `match`: the functions behind `?` would be compiled for each type.
+                    match $Arg::from_request(req).await {
+                        Ok($arg) => Some($arg),
+                        Err(error) => return Err(error),
+                    }
                 };)*
                 $(let $arg = match $arg {
                     Some($arg) => $arg,
-                    None => $Arg::from_request(req).await?,
+                    None => match $Arg::from_request(req).await {
+                        Ok($arg) => $arg,
+                        Err(error) => return Err(error),
+                    },
                 };)*
                 Ok(($($arg,)*))
             }

@@ -161,7 +161,7 @@ pub trait HasSchema: 'static {
     where
         Self: Sized,
     {
-        Ok(Self::field_rule().build()?.for_type(TypeId::of::<Self>()))
+        built_for(Self::field_rule(), TypeId::of::<Self>())
     }
 
     /// Returns the compiled schema of what serde writes, for documents of
@@ -179,6 +179,12 @@ pub trait HasSchema: 'static {
     {
         Self::reply_rule().build()
     }
+}
+
+/// Builds the schema of a type; it is compiled once, and not for each of them.
+#[track_caller]
+fn built_for(rule: Rule, type_id: TypeId) -> Result<Schema, ConfigError> {
+    Ok(rule.build()?.for_type(type_id))
 }
 
 /// A value that serde alone reads; its schema allows everything, absence too.

@@ -320,15 +320,15 @@ mod tests {
 
     use super::*;
     use crate::ValidationOptions;
-    use crate::read::{Field, PairsKind, SchemaExt as _, Slot};
+    use crate::read::{Field, PairsKind, SchemaExt as _};
 
     /// The value of a text by the schema of its type.
     fn judged<T: HasSchema + DeserializeOwned>(text: &str) -> Option<T> {
         let (schema, options) = (T::schema().unwrap(), ValidationOptions::new());
-        let mut slot = Slot::new();
+        let mut slot = None;
         let fields = &mut iter::once(Field::new("n".into(), text.into()));
         let is_right = schema.read_pairs_into(fields, PairsKind::Ordered, &options, &mut slot);
-        is_right.then(|| slot.take().unwrap())
+        is_right.then(|| slot.unwrap())
     }
 
     #[track_caller]

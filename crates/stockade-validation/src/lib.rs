@@ -155,8 +155,8 @@ pub mod __internal {
     pub use crate::json::{has_more_values, plain_end};
     pub use crate::log_rate::LogRate;
     pub use crate::read::{
-        COMMON_TYPES, Field, Fit, Misfit, PairsKind, ParamShape, SchemaExt, Slot, Target,
-        TypedReader, fit_of, read_nothing, read_texts_into, shape_of, too_many_values,
+        COMMON_TYPES, Field, Fit, Misfit, PairsKind, ParamShape, SchemaExt, Target, TypedReader,
+        fit_of, nothing_read, read_nothing, read_texts_into, shape_of, too_many_values,
     };
     pub use crate::suggest::did_you_mean;
 

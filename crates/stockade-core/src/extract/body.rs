@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use serde::de::DeserializeOwned;
 use stockade_errors::ApiError;
-use stockade_validation::__internal::{Slot, read_nothing};
+use stockade_validation::__internal::read_nothing;
 use stockade_validation::HasSchema;
 
 use super::typed;
@@ -59,11 +59,14 @@ impl<T: HasSchema + DeserializeOwned + Send> FromRequest for Body<T> {
         if is_unread(req) {
             req.bytes().await?;
         }
-        typed::read(req, typed::body).map(Self)
+        match typed::read(req, typed::body) {
+            Ok(value) => Ok(Self(value)),
+            Err(error) => Err(error),
+        }
     }
 
     fn describe(doc: &mut RouteDoc) {
-        let optional = read_nothing(&mut Slot::<T>::new());
+        let optional = read_nothing(&mut None::<T>);
         doc.reads_body(if optional { BodyKind::Optional } else { BodyKind::Typed });
         // The body is judged last of all sources, so no other source asks for
         // its failure.

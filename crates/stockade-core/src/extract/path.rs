@@ -56,13 +56,14 @@ impl<T: HasSchema + DeserializeOwned + Send> FromRequest for Path<T> {
         if let Some(value) = typed::plain_params(req) {
             return Ok(Self(value));
         }
-        typed::read(req, typed::params).map(Self)
+        match typed::read(req, typed::params) {
+            Ok(value) => Ok(Self(value)),
+            Err(error) => Err(error),
+        }
     }
 
     fn describe(doc: &mut RouteDoc) {
         doc.reads_params::<T>();
-        typed::describe::<T>(doc, InputFrom::Params, |req| {
-            typed::read::<T>(req, typed::params).map(drop)
-        });
+        typed::describe::<T>(doc, InputFrom::Params, |req| typed::probe::<T>(req, typed::params));
     }
 }

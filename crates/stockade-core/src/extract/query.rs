@@ -46,12 +46,13 @@ pub struct Query<T>(pub T);
 
 impl<T: HasSchema + DeserializeOwned + Send> FromRequest for Query<T> {
     async fn from_request(req: &mut Request) -> Result<Self, ApiError> {
-        typed::read(req, typed::query).map(Self)
+        match typed::read(req, typed::query) {
+            Ok(value) => Ok(Self(value)),
+            Err(error) => Err(error),
+        }
     }
 
     fn describe(doc: &mut RouteDoc) {
-        typed::describe::<T>(doc, InputFrom::Query, |req| {
-            typed::read::<T>(req, typed::query).map(drop)
-        });
+        typed::describe::<T>(doc, InputFrom::Query, |req| typed::probe::<T>(req, typed::query));
     }
 }

@@ -11,7 +11,8 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 use stockade_errors::{ApiError, ConfigError};
 use stockade_validation::__internal::{
-    Field, PairsKind, ParamShape, SchemaExt, Slot, Target, read_nothing, read_texts_into, shape_of,
+    Field, PairsKind, ParamShape, SchemaExt, Target, nothing_read, read_nothing, read_texts_into,
+    shape_of,
 };
 use stockade_validation::{
     HasSchema, ReadError, Schema, ValidationOptions, validate_against_schema,
@@ -31,7 +32,7 @@ pub(crate) struct TypeInfo<'t> {
 }
 
 impl<'t> TypeInfo<'t> {
-    pub(crate) fn of<T: HasSchema + DeserializeOwned>(slot: &'t mut Slot<T>) -> Self {
+    pub(crate) fn of<T: HasSchema + DeserializeOwned>(slot: &'t mut Option<T>) -> Self {
         Self { type_id: TypeId::of::<T>(), schema: T::schema, target: slot }
     }
 }
@@ -44,11 +45,25 @@ pub(super) fn read<T: HasSchema + DeserializeOwned>(
     req: &Request,
     read: fn(&Request, TypeInfo<'_>) -> Result<(), ApiError>,
 ) -> Result<T, ApiError> {
-    let mut slot = Slot::new();
+    let mut slot = None;
     match read(req, TypeInfo::of::<T>(&mut slot)) {
-        Ok(()) => slot.take(),
+        Ok(()) => match slot {
+            Some(value) => Ok(value),
+            None => Err(nothing_read()),
+        },
         Err(error) => Err(error),
     }
+}
+
+/// Reads a value as [`read`] does, only for its error.
+///
+/// # Errors
+/// Those of `read`.
+pub(super) fn probe<T: HasSchema + DeserializeOwned>(
+    req: &Request,
+    read: fn(&Request, TypeInfo<'_>) -> Result<(), ApiError>,
+) -> Result<(), ApiError> {
+    read(req, TypeInfo::of::<T>(&mut None))
 }
 
 /// Reads the parameters of the path where they are integers, without the schema.
@@ -269,7 +284,7 @@ pub(super) fn describe<T: HasSchema + DeserializeOwned>(
     source: InputFrom,
     read: fn(&Request) -> Result<(), ApiError>,
 ) {
-    describe_type(doc, source, TypeInfo::of::<T>(&mut Slot::new()), type_name::<T>(), read);
+    describe_type(doc, source, TypeInfo::of::<T>(&mut None), type_name::<T>(), read);
 }
 
 fn describe_type(

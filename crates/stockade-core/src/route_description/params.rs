@@ -3,9 +3,7 @@
 use std::any::type_name;
 
 use serde::de::DeserializeOwned;
-use stockade_validation::__internal::{
-    Fit, ParamShape, SchemaExt, Slot, fit_of, read_nothing, shape_of,
-};
+use stockade_validation::__internal::{Fit, ParamShape, SchemaExt, fit_of, read_nothing, shape_of};
 use stockade_validation::HasSchema;
 
 use crate::RouteDoc;
@@ -15,7 +13,7 @@ impl RouteDoc {
     /// Notes the type that the parameters of the path are read into: `T` of a
     /// `Path<T>`.
     pub fn reads_params<T: HasSchema + DeserializeOwned>(&mut self) {
-        self.reads_type(TypeInfo::of::<T>(&mut Slot::new()), type_name::<T>());
+        self.reads_type(TypeInfo::of::<T>(&mut None), type_name::<T>());
     }
 
     fn reads_type(&mut self, mut info: TypeInfo<'_>, type_name: &str) {

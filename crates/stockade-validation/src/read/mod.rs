@@ -51,7 +51,7 @@ pub use pairs::{Field, PairsKind};
 pub use probe::{Fit, ParamShape, fit_of, read_nothing, shape_of};
 pub use reader::TypedReader;
 pub use schema::SchemaExt;
-pub use target::{Slot, Target};
+pub use target::{Target, nothing_read};
 pub use untyped::{read_texts_into, read_value};
 
 pub(crate) use judging::is_private;

@@ -166,7 +166,6 @@ mod tests {
     use serde::Deserialize;
     use serde::de::DeserializeOwned;
 
-    use super::super::Slot;
     use super::*;
 
     #[derive(Deserialize)]
@@ -183,7 +182,7 @@ mod tests {
 
     #[track_caller]
     fn check<T: DeserializeOwned>(expected: ParamShape) {
-        assert_eq!(shape_of(&mut Slot::<T>::new()), expected);
+        assert_eq!(shape_of(&mut None::<T>), expected);
     }
 
     #[test]
@@ -198,18 +197,18 @@ mod tests {
 
     #[test]
     fn names_are_compared_with_fields() {
-        let fit = |names: &[&str]| fit_of(&mut Slot::<User>::new(), names);
+        let fit = |names: &[&str]| fit_of(&mut None::<User>, names);
         assert_eq!(fit(&["name", "age"]), Fit::Fits);
         assert_eq!(fit(&["name", "more", "years"]), Fit::Fits);
         assert_eq!(fit(&["age"]), Fit::Missing("name"));
         assert_eq!(fit(&["name", "age", "years"]), Fit::Duplicate);
-        assert_eq!(fit_of(&mut Slot::<BTreeMap<String, Vec<u8>>>::new(), &["a"]), Fit::Unknown);
+        assert_eq!(fit_of(&mut None::<BTreeMap<String, Vec<u8>>>, &["a"]), Fit::Unknown);
     }
 
     #[test]
     fn only_an_option_is_read_from_nothing() {
-        assert!(read_nothing(&mut Slot::<Option<User>>::new()));
-        assert!(!read_nothing(&mut Slot::<Wrapped>::new()));
-        assert!(!read_nothing(&mut Slot::<()>::new()));
+        assert!(read_nothing(&mut None::<Option<User>>));
+        assert!(!read_nothing(&mut None::<Wrapped>));
+        assert!(!read_nothing(&mut None::<()>));
     }
 }

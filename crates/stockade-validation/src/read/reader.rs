@@ -66,7 +66,13 @@ impl<'r, 'de> TypedReader<'r, 'de> {
         visitor: V,
     ) -> Result<V::Value, Misfit> {
         let value = visitor.visit_map(Access { source: self.source, frame: &mut frame });
-        ended(self.source, &mut frame, value)
+        // As `ended` does, which would be one function more for each struct of a program.
+        if value.is_ok()
+            && let Err(error) = self.source.end(&mut frame)
+        {
+            return Err(error);
+        }
+        value
     }
 }
 

@@ -13,7 +13,7 @@ use super::misfit::Misfit;
 use super::pairs::{Field, Pairs, PairsKind};
 use super::parsed::Parsed;
 use super::reader::TypedReader;
-use super::target::{Slot, Target};
+use super::target::{Target, nothing_read};
 use super::twice::Shape;
 use super::untyped::{not_utf8, read_into};
 use super::{ReadError, read_value};
@@ -212,9 +212,9 @@ impl SchemaExt for Schema {
         options: &ValidationOptions,
         most_values: usize,
     ) -> Result<T, ReadError> {
-        let mut slot = Slot::new();
+        let mut slot = None;
         self.read_json_into(text, options, most_values, &mut slot)?;
-        Ok(slot.take()?)
+        Ok(slot.ok_or_else(nothing_read)?)
     }
 
     fn read_json_into(
@@ -258,9 +258,9 @@ impl SchemaExt for Schema {
         text: &str,
         options: &ValidationOptions,
     ) -> Option<T> {
-        let mut slot = Slot::new();
+        let mut slot = None;
         read_text(self.judging(options)?, text, usize::MAX, &mut slot).ok()?;
-        slot.take().ok()
+        slot
     }
 
     fn read_value_into(
@@ -327,10 +327,10 @@ fn read_text(
 /// Reads a text for which there is no schema, without words.
 #[cfg(test)]
 pub(crate) fn read_unjudged<T: DeserializeOwned>(text: &str) -> Option<T> {
-    let mut slot = Slot::new();
+    let mut slot = None;
     let options = ValidationOptions::new();
     read_text(Judging::of_any(&options), text, usize::MAX, &mut slot).ok()?;
-    slot.take().ok()
+    slot
 }
 
 /// Returns the error of a text that has a field of the type twice: parsed data

@@ -15,41 +15,13 @@ pub trait Target {
     fn read(&mut self, reader: TypedReader<'_, '_>) -> Result<(), Misfit>;
 }
 
-/// The place for a value of one type.
-#[derive(Debug)]
-pub struct Slot<T>(Option<T>);
-
-impl<T> Slot<T> {
-    /// Makes a target without a value.
-    #[must_use]
-    pub const fn new() -> Self {
-        Self(None)
-    }
-
-    /// Returns the value that was read.
-    ///
-    /// # Errors
-    /// 500 where nothing was read.
-    #[inline]
-    pub fn take(self) -> Result<T, ApiError> {
-        match self.0 {
-            Some(value) => Ok(value),
-            None => Err(nothing_read()),
-        }
-    }
-}
-
-impl<T> Default for Slot<T> {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
-impl<T: DeserializeOwned> Target for Slot<T> {
+/// The place for a value of one type. `Option` itself, because the functions of a type of
+/// our own would be compiled for each type that a program reads.
+impl<T: DeserializeOwned> Target for Option<T> {
     fn read(&mut self, reader: TypedReader<'_, '_>) -> Result<(), Misfit> {
         match T::deserialize(reader) {
             Ok(value) => {
-                self.0 = Some(value);
+                *self = Some(value);
                 Ok(())
             }
             Err(error) => Err(error),
@@ -57,7 +29,8 @@ impl<T: DeserializeOwned> Target for Slot<T> {
     }
 }
 
+/// Returns the error of a target that nothing was read into.
 #[cold]
-fn nothing_read() -> ApiError {
+pub fn nothing_read() -> ApiError {
     ApiError::new(500, "this is a bug in stockade: a value was not read")
 }

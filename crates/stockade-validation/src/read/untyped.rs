@@ -8,7 +8,7 @@ use super::misfit::Misfit;
 use super::parsed::Parsed;
 use super::reader::TypedReader;
 use super::source::Source;
-use super::target::{Slot, Target};
+use super::target::{Target, nothing_read};
 
 /// Reads a typed value from data.
 ///
@@ -38,9 +38,9 @@ use super::target::{Slot, Target};
 /// [`ReadError::Invalid`] with one error of the rule `type` for data that does
 /// not fit.
 pub fn read_value<T: DeserializeOwned>(value: &Value) -> Result<T, ReadError> {
-    let mut slot = Slot::new();
+    let mut slot = None;
     read_into(&mut Parsed::new(value), &mut slot)?;
-    Ok(slot.take()?)
+    Ok(slot.ok_or_else(nothing_read)?)
 }
 
 /// Reads a typed value from data that was judged: the texts in it may still be

@@ -391,7 +391,7 @@ fn of_pairs_of_text() {
 
     use chrono::{DateTime, Utc};
     use rust_decimal::Decimal;
-    use stockade_validation::__internal::{Field, PairsKind, SchemaExt as _, Slot};
+    use stockade_validation::__internal::{Field, PairsKind, SchemaExt as _};
     use stockade_validation::Rule;
     use uuid::Uuid;
 
@@ -409,11 +409,11 @@ fn of_pairs_of_text() {
         let pairs = [("id", id), ("price", price), ("since", "2024-02-29T12:30:00Z")];
         let pairs = pairs.map(|(name, text)| (Cow::Borrowed(name), Cow::Borrowed(text)));
         let mut fields = Field::group(pairs.into()).into_iter();
-        let mut slot = Slot::<Search>::new();
+        let mut slot = None::<Search>;
         let options = ValidationOptions::new();
         let is_read = schema.read_pairs_into(&mut fields, kind, &options, &mut slot);
         is_read.then(|| {
-            let Search { id, price, since } = slot.take().unwrap();
+            let Search { id, price, since } = slot.unwrap();
             format!("{id} {price} {since}")
         })
     };

@@ -6,7 +6,7 @@ use std::fmt::Debug;
 use serde::Deserialize;
 use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_json::json;
-use stockade_validation::__internal::{Field, PairsKind, SchemaExt, Slot};
+use stockade_validation::__internal::{Field, PairsKind, SchemaExt};
 use stockade_validation::{Rule, Schema, ValidationOptions};
 
 fn read_by<T: DeserializeOwned + Debug>(schema: &Schema, kind: PairsKind, pairs: &str) -> String {
@@ -15,11 +15,11 @@ fn read_by<T: DeserializeOwned + Debug>(schema: &Schema, kind: PairsKind, pairs:
     let pairs = pairs.map(|(name, value)| (name.into(), value.to_owned().into()));
     let mut fields = Field::group(pairs.collect()).into_iter();
     let options = ValidationOptions::new();
-    let mut slot = Slot::<T>::new();
+    let mut slot = None::<T>;
     if !schema.read_pairs_into(&mut fields, kind, &options, &mut slot) {
         return "-".to_owned();
     }
-    format!("{:?}", slot.take().unwrap())
+    format!("{:?}", slot.unwrap())
 }
 
 #[track_caller]
