@@ -71,8 +71,12 @@ impl<T: AsyncWrite + Unpin> HeadWriter<T> {
     /// to [`MAX_COPIED`] behind the status line at least.
     fn poll_head(&mut self, cx: &mut Context<'_>, bufs: &[IoSlice<'_>]) -> Poll<io::Result<usize>> {
         ready!(self.poll_rest(cx))?;
-        let mut text = self.record.lines().take();
         let Some((head, others)) = bufs.split_first() else { return Poll::Ready(Ok(0)) };
+        if **head == *CONTINUE {
+            // hyper refuses to write the answer, and ends the connection after this.
+            return Pin::new(&mut self.io).poll_write(cx, head);
+        }
+        let mut text = self.record.lines().take();
         let Some(status_line) = status_line_of(head) else {
             let message = "this is a bug in stockade: a head was expected";
             return Poll::Ready(Err(io::Error::other(message)));

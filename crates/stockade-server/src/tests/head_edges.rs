@@ -99,6 +99,7 @@ async fn an_unusual_answer_behind_good_ones_takes_no_headers_of_them() {
     let app = app();
     let get = super::get;
     let hello = get("/hello");
+    let post = "POST /length HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\n";
     // The heads that come, and the number of those that have the headers.
     for (last, heads, with_headers) in [
         (get("/fails"), 3, 3),
@@ -116,8 +117,8 @@ async fn an_unusual_answer_behind_good_ones_takes_no_headers_of_them() {
         (format!("GET /{} HTTP/1.1\r\n", "a".repeat(200_000)), 3, 2),
         ("GET /hello HTTP/1.0\r\nConnection: keep-alive\r\n\r\n".into(), 3, 3),
         ("CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n".into(), 3, 3),
-        ("POST /length HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nExpect: 100-continue\r\n\r\na".into(), 2, 2),
-        ("POST /length HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\n\r\na".into(), 2, 2),
+        (format!("{post}Expect: 100-continue\r\n\r\na"), 3, 2),
+        (format!("{post}\r\na"), 2, 2),
     ] {
         let text = exchange(&app, &format!("{hello}{hello}{last}")).await;
         let found = (text.matches("HTTP/1.").count(), nosniff(&text));
