@@ -19,12 +19,11 @@ pub(crate) struct ResponseBody {
     body: HttpBody,
     in_flight: InFlight,
     pieces: Option<Pieces>,
-    /// The body ends when the server begins to shut down.
-    ends_at_shutdown: bool,
 }
 
 /// The state of a body whose large frames hyper gets in pieces: each body on HTTP/2,
-/// and on HTTP/1 a large one that hyper copies.
+/// and on HTTP/1 a large one that hyper copies. Events have it too, so that nothing
+/// else pays for them.
 #[derive(Debug)]
 struct Pieces {
     /// The rest of a large frame, behind the last piece.
@@ -34,6 +33,8 @@ struct Pieces {
     /// HTTP/2: hyper polls the body only when the client has room. So a body that is
     /// not polled waits for the client, which [`streams`] watches.
     http2: bool,
+    /// The body ends when the server begins to shut down.
+    ends_at_shutdown: bool,
 }
 
 impl ResponseBody {
@@ -45,15 +46,16 @@ impl ResponseBody {
     ) -> Self {
         let length = body.as_bytes().map(<[u8]>::len);
         let is_copied = !http2 && length.is_some_and(|length| length <= MAX_COPIED);
-        if is_copied || !http2 && in_flight.record().is_vectored() {
-            return Self { body, in_flight, pieces: None, ends_at_shutdown };
+        let is_whole = is_copied || !http2 && in_flight.record().is_vectored();
+        if is_whole && !ends_at_shutdown {
+            return Self { body, in_flight, pieces: None };
         }
         let held = length.filter(|length| http2 && *length > MAX_PIECE).unwrap_or(0) as u64;
         if held > 0 {
             in_flight.record().hold(held);
         }
-        let pieces = Some(Pieces { rest: Bytes::new(), held, http2 });
-        Self { body, in_flight, pieces, ends_at_shutdown }
+        let pieces = Some(Pieces { rest: Bytes::new(), held, http2, ends_at_shutdown });
+        Self { body, in_flight, pieces }
     }
 
     /// Polls the body in small pieces. So on HTTP/2 this lives until the client has
@@ -65,6 +67,9 @@ impl ResponseBody {
         let Some(pieces) = &mut self.pieces else {
             return Pin::new(&mut self.body).poll_frame(cx);
         };
+        if pieces.ends_at_shutdown && self.in_flight.record().is_told_to_shut_down() {
+            self.body = HttpBody::empty();
+        }
         let mut polled = if pieces.rest.is_empty() {
             Pin::new(&mut self.body).poll_frame(cx)
         } else {
@@ -102,9 +107,6 @@ impl Body for ResponseBody {
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
-        if self.ends_at_shutdown && self.in_flight.record().is_told_to_shut_down() {
-            self.body = HttpBody::empty();
-        }
         if self.pieces.is_none() {
             Pin::new(&mut self.body).poll_frame(cx)
         } else {
@@ -134,6 +136,7 @@ impl Drop for ResponseBody {
     fn drop(&mut self) {
         match self.pieces {
             None => {}
+            Some(Pieces { http2: false, .. }) if self.in_flight.record().is_vectored() => {}
             Some(Pieces { http2: false, .. }) => self.in_flight.record().ask_for_vectored(),
             Some(Pieces { held, .. }) => self.in_flight.record().release(held),
         }

@@ -235,11 +235,11 @@ impl<A: Answer> Future for Serving<A> {
         if !this.http2 && in_flight.record().closes_after() {
             response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
         }
-        let (head, mut body) = response.into_parts();
-        let ends_at_shutdown = head.extensions.get::<EndsAtShutdown>().is_some();
+        let ends_at_shutdown = response.extensions().get::<EndsAtShutdown>().is_some();
         if ends_at_shutdown && this.http2 {
-            body = until_shutdown(body, this.peer.stage.clone());
+            response = response.map(|body| until_shutdown(body, this.peer.stage.clone()));
         }
+        let (head, body) = response.into_parts();
         let body = ResponseBody::new(body, in_flight, this.http2, ends_at_shutdown);
         Poll::Ready(Ok(http::Response::from_parts(head, body)))
     }
