@@ -31,6 +31,7 @@ impl<T: DeserializeOwned> Target for Option<T> {
 
 /// Returns the error of a target that nothing was read into.
 #[cold]
+#[must_use]
 pub fn nothing_read() -> ApiError {
     ApiError::new(500, "this is a bug in stockade: a value was not read")
 }
