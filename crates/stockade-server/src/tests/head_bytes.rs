@@ -19,7 +19,7 @@ use super::heads::{asked, lines, options};
 use super::{Client, ms, soon};
 use crate::{CreateServer, Listener, LocalAddr, ServerHandle, ServerOptions};
 
-/// What a connection takes.
+/// The number of bytes that a connection takes at a time.
 #[derive(Debug)]
 enum Taking {
     /// A random number of bytes, and each third time none.
