@@ -10,7 +10,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 /// Lines of headers that belong into the head of the next response of a connection,
 /// and are not in the map of its headers.
 ///
-/// A server gives it to [`poll_into`](crate::__internal::poll_into) if it writes them
+/// A server gives it to [`poll_into`](crate::dispatch::poll_into) if it writes them
 /// there, as one of HTTP/1 does. The response and the socket are in different hands, so
 /// it is shared; only the task of the connection ever locks it.
 #[derive(Debug, Default)]

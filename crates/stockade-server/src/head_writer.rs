@@ -11,8 +11,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use crate::connection_record::ConnectionRecord;
 
 /// The connection that hyper writes. The lines of headers that an answer sets
-/// ([`HeaderLines`](stockade_routing::__internal::HeaderLines)) get their place behind
-/// its status line here.
+/// (`HeaderLines` of routing) get their place behind its status line here.
 ///
 /// This saves three quarters of what the headers of the defaults cost: their map is not
 /// copied, and hyper does not write them one by one. Where a head begins is certain,
