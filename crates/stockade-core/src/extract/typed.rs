@@ -77,7 +77,7 @@ pub(super) fn plain_params<T: HasSchema>(req: &Request) -> Option<T> {
     T::from_plain_texts(texts).filter(|_| texts.next().is_none())
 }
 
-/// A function that nothing calls: with it, what [`plain_params`] needs for any type is
+/// A function that nothing calls: with it, what `plain_params` needs for any type is
 /// compiled here, as `COMMON_TYPES` of `stockade-validation` says.
 pub static COMMON_PARAMS: fn(&Request) -> Option<u64> = plain_params::<u64>;
 
