@@ -1,8 +1,8 @@
 //! [`HeaderLines`]: headers as the text that HTTP/1 has of them, for a server that
 //! writes it into its responses itself.
 //!
-//! Hot: the eleven headers of the defaults cost 4,600 instructions as a map, which is
-//! copied for each response and written by hyper line by line, and 900 as text.
+//! Hot: the defaults, with their eleven headers, cost 4,600 instructions as a map, which
+//! is copied for each response and written by hyper line by line, and 1,200 as text.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
