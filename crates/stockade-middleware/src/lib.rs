@@ -272,7 +272,9 @@ pub mod __internal {
     pub use crate::rate_limit::meter::Meter;
     pub use crate::rate_limit::notation::{GivenRateLimit, optional as optional_rate_limit};
     pub use crate::rate_limit::options::RateLimitExt;
-    pub use crate::request_id::{TRACEPARENT, X_REQUEST_ID, optional_request_ids};
+    pub use crate::request_id::id::X_REQUEST_ID;
+    pub use crate::request_id::optional_request_ids;
+    pub use crate::request_id::trace::TRACEPARENT;
     #[cfg(feature = "tracing")]
     pub use crate::spans::optional_request_spans;
 }

@@ -20,11 +20,12 @@
 // - `trace`: `TraceParent` and `TraceContext`.
 // - `with_request_id`: `with_request_id`.
 
-mod id;
-mod trace;
+pub(crate) mod id;
+pub(crate) mod trace;
 mod with_request_id;
 
-pub use id::{RequestId, X_REQUEST_ID};
-pub use trace::{TRACEPARENT, TraceContext, TraceParent};
+pub use id::RequestId;
+pub(crate) use id::X_REQUEST_ID;
+pub use trace::{TraceContext, TraceParent};
 pub(crate) use with_request_id::RequestNames;
 pub use with_request_id::{RequestIds, optional_request_ids, with_request_id};
