@@ -2,34 +2,33 @@
 //!
 //! # Parking
 //!
-//! hyper keeps some 10 KiB for each connection of HTTP/1, also for an idle one.
-//! So the sweep parks idle connections: hyper's part is freed, the task keeps the
-//! socket, and the first bytes of the next request create hyper's part anew.
+//! hyper keeps some 10 KiB for each HTTP/1 connection, even for an idle one. So the
+//! sweep parks idle connections: it frees hyper's part, the task keeps the socket, and
+//! the first bytes of the next request create a new part.
 //!
-//! This loses nothing, because at that moment (hyper 1.12, `proto/h1`):
+//! The decision depends only on facts that this crate observes itself
+//! ([`Exchanges`](crate::exchanges::Exchanges)). A connection is parked only if
 //!
-//! - No request runs, no answer is on its way, and no body of a request is
-//!   alive in this process: each of these has an
-//!   [`InFlight`](crate::connection_record::InFlight). That was so before hyper was polled
-//!   the last time, so hyper has seen the end of all of them: after
-//!   `Dispatcher::poll_read` and `poll_write` it waits for a head, or it has
-//!   closed the connection and is ready.
-//! - The last write was taken whole. `Dispatcher::poll_loop` ends each round
-//!   with a flush, and a flush of `Buffered` is only pending when the socket
-//!   took no more, which [`TrackedStream`] notes in the record. The same holds
-//!   for bytes in the buffer of TLS, because hyper flushes after it writes.
-//! - Bytes that hyper has read and not used come with `into_parts`, and are
-//!   read again, by a [`Guard`](crate::guard::Guard) that begins anew as well.
-//!   Then nothing is parked: a head has begun.
+//! - the [`Guard`] is at the start of a message, and the requests that it has seen to
+//!   their end equal the responses that were handed over to their end;
+//! - the socket has taken every byte of these responses;
+//! - no request and no request body exists in this process
+//!   ([`InFlight`](crate::connection_record::InFlight));
+//! - on this connection no request body was left unread, no client waited for
+//!   `100 Continue`, no bytes were rejected, and neither side announced a close;
+//! - hyper was polled once more after all this was true, and it is still true.
 //!
-//! A connection also parks for a moment after its first large answer, so that hyper
-//! begins anew and writes later ones from where they are ([`http1_of`]).
+//! Then hyper holds no bytes of the client, except an empty line between requests. If it
+//! returns any others, the counts are wrong, and the connection is closed. The guard
+//! continues across parking, so every byte is checked exactly once.
 //!
-//! Each is private behaviour of hyper, so the workspace takes 1.12 and no later
-//! minor version. `tests/parking.rs` guards them, in this order:
-//! `a_connection_whose_body_still_comes_is_not_parked`,
-//! `an_answer_that_the_socket_does_not_take_is_not_lost` and
-//! `what_came_with_an_earlier_request_is_not_lost`.
+//! One assumption about hyper remains: it flushes the socket only after it has written
+//! its whole buffer. `tests/parking.rs` checks it
+//! (`an_answer_that_the_socket_does_not_take_is_not_lost`), and `tests/pipelines.rs`
+//! checks the whole rule with generated connections.
+//!
+//! A connection is also parked for a moment after its first large response, because
+//! hyper decides when its part is created how it writes bodies ([`http1_of`]).
 
 use std::convert::Infallible;
 use std::net::SocketAddr;
@@ -39,7 +38,7 @@ use std::task::{Context, Poll, ready};
 use std::time::Duration;
 use std::{fmt, io};
 
-use bytes::{Buf, Bytes};
+use bytes::Bytes;
 use hyper::body::Incoming;
 use hyper::server::conn::{http1, http2};
 use hyper::service::{HttpService, Service, service_fn};
@@ -53,6 +52,7 @@ use tokio::time::{Instant, Sleep, sleep};
 use crate::ServerOptions;
 use crate::accept::Stage;
 use crate::connection_record::{Command, ConnectionRecord};
+use crate::guard::Guard;
 use crate::guarded_io::GuardedIo;
 use crate::head_writer::HeadWriter;
 use crate::options::DEFAULT_MAX_HEADERS;
@@ -271,28 +271,60 @@ async fn speak_http1<A: Answer, T>(
 where
     T: AsyncRead + AsyncWrite + Send + Unpin + 'static,
 {
+    let mut is_after_blank = false;
     loop {
-        let Some(io) = slot.take() else { return Outcome::Told };
-        let io = HeadWriter::new(GuardedIo::new(io), Arc::clone(&peer.record));
-        let connection =
-            http1_of(http1, &peer.record).serve_connection(TokioIo::new(io), service_of(peer));
-        let mut connection = Box::new(connection.with_upgrades());
+        let Some(mut connection) = http1_connection(http1, peer, slot, is_after_blank) else {
+            return Outcome::Told;
+        };
         let outcome =
             drive(&peer.record, Pin::new(&mut *connection), Http1::graceful_shutdown, true).await;
         if !matches!(outcome, Outcome::Idle) {
             return outcome;
         }
-        let Some(io) = take_apart(connection) else { return outcome };
-        let io = slot.insert(io);
-        if !io.has_prefix() {
-            peer.record.set_parked();
-            if !rest(&peer.record, io).await {
-                return outcome;
-            }
+        let Some(after_blank) = take_apart(connection, slot) else { return outcome };
+        is_after_blank = after_blank;
+        peer.record.set_parked();
+        let Some(io) = slot else { return outcome };
+        if !rest(&peer.record, io).await {
+            return outcome;
         }
         peer.record.bytes_came();
         peer.record.wake_up();
     }
+}
+
+/// Creates hyper's part of an HTTP/1 connection, before the first request or between two.
+/// Returns `None` if there is no connection.
+///
+/// The connection moves only through `slot`, because a future keeps the variables of moved
+/// values, and the task of a parked connection has to be small.
+fn http1_connection<A: Answer, T>(
+    http1: &http1::Builder,
+    peer: &Arc<Peer<A>>,
+    slot: &mut Option<Rewind<T>>,
+    is_after_blank: bool,
+) -> Option<
+    Box<
+        Http1<
+            T,
+            impl HttpService<
+                Incoming,
+                ResBody = ResponseBody,
+                Error = Infallible,
+                Future: Send + 'static,
+            > + use<A, T>,
+        >,
+    >,
+>
+where
+    T: AsyncRead + AsyncWrite + Send + Unpin + 'static,
+{
+    let record = &peer.record;
+    let guard = Guard::resume(record.exchanges().requests(), is_after_blank);
+    let io = GuardedIo::new(slot.take()?, guard, Arc::clone(record));
+    let io = TokioIo::new(HeadWriter::new(io, Arc::clone(record)));
+    let connection = http1_of(http1, record).serve_connection(io, service_of(peer));
+    Some(Box::new(connection.with_upgrades()))
 }
 
 /// Returns the builder of hyper's part of an HTTP/1 connection.
@@ -308,23 +340,33 @@ fn http1_of(http1: &http1::Builder, record: &ConnectionRecord) -> http1::Builder
     http1
 }
 
-/// Takes the socket out of hyper, with the bytes that were read and not used, and
-/// frees the rest. `None` if the connection was upgraded.
+/// Takes the socket out of hyper, puts it into `slot` and frees the rest. Returns true if
+/// the client has sent an empty line since its last request.
+///
+/// Returns `None` if the connection was upgraded, or if hyper holds unread bytes, which must
+/// not be read again.
 #[expect(clippy::boxed_local, reason = "the box is to be freed at once, too")]
-fn take_apart<T, S>(connection: Box<Http1<T, S>>) -> Option<Rewind<T>>
+fn take_apart<T, S>(connection: Box<Http1<T, S>>, slot: &mut Option<Rewind<T>>) -> Option<bool>
 where
     T: AsyncRead + AsyncWrite + Unpin,
     S: HttpService<Incoming, ResBody = ResponseBody>,
     S::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
 {
     let parts = connection.into_parts()?;
-    let (mut io, mut read) = parts.io.into_inner().into_inner().into_parts(parts.read_buf);
-    // An empty line between requests means nothing (RFC 9112, section 2.2).
-    if read.starts_with(b"\r\n") {
-        read.advance(2);
+    // The guard has read an empty line between requests, which means nothing (RFC 9112,
+    // section 2.2).
+    if !matches!(&parts.read_buf[..], b"" | b"\r\n") {
+        let count = parts.read_buf.len();
+        log::error!(
+            target: "stockade::server",
+            "this is a bug in stockade: {count} bytes are unread between two requests; \
+             the connection is closed",
+        );
+        return None;
     }
-    io.rewind(read);
-    Some(io)
+    let (io, guard) = parts.io.into_inner().into_inner().into_io_and_guard();
+    *slot = Some(io);
+    Some(guard.is_after_blank())
 }
 
 type Http1<T, S> = http1::UpgradeableConnection<Http1Io<Rewind<T>>, S>;
@@ -394,7 +436,7 @@ async fn drive<C: Future<Output = hyper::Result<()>>>(
     let mut told = Command::Stay;
     let mut go_away = None;
     std::future::poll_fn(|cx| {
-        let mut was_idle = false;
+        let mut complete_before = None;
         loop {
             // First the connection, so that a request that has come is served.
             if let Poll::Ready(outcome) = connection.as_mut().poll(cx) {
@@ -416,11 +458,12 @@ async fn drive<C: Future<Output = hyper::Result<()>>>(
                     return go_away.poll(record, command, cx).map(|()| Outcome::Told);
                 }
                 Command::Park if parks && record.snapshot().may_park() => {
-                    // hyper must be polled after this: see above, Parking.
-                    if was_idle {
+                    // hyper must be polled once more: see above, Parking.
+                    let complete = record.exchanges().complete();
+                    if complete.is_some() && complete == complete_before {
                         return Poll::Ready(Outcome::Idle);
                     }
-                    was_idle = true;
+                    complete_before = complete;
                 }
                 Command::Park => {
                     record.wake_up();

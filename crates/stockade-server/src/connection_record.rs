@@ -12,6 +12,7 @@ use std::task::Context;
 use atomic_waker::AtomicWaker;
 use stockade_routing::__internal::HeaderLines;
 
+use crate::exchanges::Exchanges;
 use crate::sweep::{Phase, Snapshot, SweepClock};
 
 /// The state of one connection, and the command that it has to follow.
@@ -49,9 +50,8 @@ pub(crate) struct ConnectionRecord {
     is_vectored: AtomicBool,
     /// HTTP/1: headers of the next response that hyper does not write.
     lines: HeaderLines,
-    /// HTTP/1: hyper has written all that it has: the next bytes begin a head, or go on
-    /// with a body.
-    is_flushed: AtomicBool,
+    /// HTTP/1: the requests and responses.
+    exchanges: Exchanges,
     upgraded: AtomicBool,
     parked: AtomicBool,
     awaits_body: AtomicBool,
@@ -94,7 +94,7 @@ impl ConnectionRecord {
             wants_vectored: AtomicBool::new(false),
             is_vectored: AtomicBool::new(false),
             lines: HeaderLines::default(),
-            is_flushed: AtomicBool::new(false),
+            exchanges: Exchanges::new(),
             upgraded: AtomicBool::new(false),
             parked: AtomicBool::new(false),
             awaits_body: AtomicBool::new(false),
@@ -237,12 +237,12 @@ impl ConnectionRecord {
     /// Returns the place for headers of a response that is ready now, which hyper does
     /// not write, if its head will be the next that hyper writes.
     pub(crate) fn lines_of_next_head(&self) -> Option<&HeaderLines> {
-        self.is_flushed.load(Ordering::Relaxed).then_some(&self.lines)
+        self.exchanges.is_flushed().then_some(&self.lines)
     }
 
-    /// HTTP/1: notes if hyper has written all that it has.
-    pub(crate) fn set_flushed(&self, is_flushed: bool) {
-        self.is_flushed.store(is_flushed, Ordering::Relaxed);
+    /// Returns the count of requests and responses of an HTTP/1 connection.
+    pub(crate) fn exchanges(&self) -> &Exchanges {
+        &self.exchanges
     }
 
     pub(crate) fn snapshot(&self) -> Snapshot {
@@ -265,6 +265,7 @@ impl ConnectionRecord {
             http2: self.http2.load(Ordering::Relaxed),
             parked: self.parked.load(Ordering::Relaxed),
             blocked: self.is_blocked(),
+            complete: self.exchanges.complete().is_some(),
             taken: self.taken.load(Ordering::Relaxed),
         }
     }
@@ -362,8 +363,10 @@ impl InFlight {
 impl Drop for InFlight {
     fn drop(&mut self) {
         let record = &self.record;
+        // The connection is idle now, unless the next head has begun already.
+        let is_idle = !record.exchanges.is_in_head();
         // First the mark: `snapshot` reads it last.
-        record.mark.store(record.clock.stamp() * 2 + 1, Ordering::Relaxed);
+        record.mark.store(record.clock.stamp() * 2 + u64::from(is_idle), Ordering::Relaxed);
         // One running request less, one ended request more.
         record.requests.fetch_add(ENDED - 1, Ordering::Release);
     }

@@ -2,11 +2,13 @@
 
 use std::io;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
+use crate::connection_record::ConnectionRecord;
 use crate::forward::forward_write;
 use crate::guard::Guard;
 
@@ -21,6 +23,7 @@ use crate::guard::Guard;
 pub(crate) struct GuardedIo<T> {
     io: T,
     guard: Guard,
+    record: Arc<ConnectionRecord>,
     refused: Option<Box<Refused>>,
 }
 
@@ -33,8 +36,14 @@ struct Refused {
 }
 
 impl<T> GuardedIo<T> {
-    pub(crate) fn new(io: T) -> Self {
-        Self { io, guard: Guard::new(), refused: None }
+    /// Wraps a connection. The guard continues after the bytes that it has read before.
+    pub(crate) fn new(io: T, guard: Guard, record: Arc<ConnectionRecord>) -> Self {
+        Self { io, guard, record, refused: None }
+    }
+
+    /// Returns the connection and its guard, which has read all bytes that came from it.
+    pub(crate) fn into_io_and_guard(self) -> (T, Guard) {
+        (self.io, self.guard)
     }
 
     /// Returns the connection, and the bytes that came from it and were not used.
@@ -49,6 +58,7 @@ impl<T> GuardedIo<T> {
     /// Refuses the bytes from `from` on, and keeps them.
     #[cold]
     fn refuse(&mut self, buf: &mut ReadBuf<'_>, from: usize) {
+        self.record.exchanges().pin();
         let bytes = Bytes::copy_from_slice(&buf.filled()[from..]);
         buf.set_filled(from);
         let refused = self.refused.insert(Box::new(Refused { bytes, given: 0 }));
@@ -82,6 +92,7 @@ impl<T: AsyncRead + Unpin> AsyncRead for GuardedIo<T> {
         if let Err(good) = this.guard.read(&buf.filled()[before..]) {
             this.refuse(buf, before + good);
         }
+        this.record.exchanges().received(this.guard.ended(), this.guard.part());
         Poll::Ready(Ok(()))
     }
 }

@@ -32,13 +32,13 @@ pub(crate) struct HeadWriter<T> {
 
 impl<T> HeadWriter<T> {
     pub(crate) fn new(io: T, record: Arc<ConnectionRecord>) -> Self {
-        record.set_flushed(true);
+        record.exchanges().set_flushed(true);
         Self { io, record, rest: Vec::new(), taken: 0 }
     }
 
     /// Returns the connection itself, after a flush.
     pub(crate) fn into_inner(self) -> T {
-        self.record.set_flushed(false);
+        self.record.exchanges().set_flushed(false);
         self.record.lines().free();
         self.io
     }
@@ -135,7 +135,7 @@ impl<T: AsyncWrite + Unpin> AsyncWrite for HeadWriter<T> {
         cx: &mut Context<'_>,
         buf: &[u8],
     ) -> Poll<io::Result<usize>> {
-        self.record.set_flushed(false);
+        self.record.exchanges().set_flushed(false);
         if self.record.lines().are_set() {
             return self.poll_head(cx, &[IoSlice::new(buf)]);
         }
@@ -149,7 +149,7 @@ impl<T: AsyncWrite + Unpin> AsyncWrite for HeadWriter<T> {
         cx: &mut Context<'_>,
         bufs: &[IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        self.record.set_flushed(false);
+        self.record.exchanges().set_flushed(false);
         if self.record.lines().are_set() {
             return self.poll_head(cx, bufs);
         }
@@ -164,7 +164,7 @@ impl<T: AsyncWrite + Unpin> AsyncWrite for HeadWriter<T> {
     #[inline]
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         ready!(self.poll_rest(cx))?;
-        self.record.set_flushed(true);
+        self.record.exchanges().set_flushed(true);
         Pin::new(&mut self.io).poll_flush(cx)
     }
 

@@ -67,7 +67,8 @@
 //!   which make room for new ones.
 //! - `connection`: one connection, awake and parked; `tracked_stream`: its
 //!   `socket`; `rewind`: bytes of the socket that are read again.
-//! - `connection_record`: the state of one connection; `registry`: all open ones;
+//! - `connection_record`: the state of one connection; `exchanges`: its requests and
+//!   responses, counted to know when it may be parked; `registry`: all open ones;
 //!   `sweep`: one coarse task that ends stalled connections and parks idle ones,
 //!   instead of a timer for each request.
 //! - `time_budget`: the time for which a client is waited for, in both
@@ -91,7 +92,8 @@
 //   which make room for new ones.
 // - `connection`: one connection, awake and parked; `tracked_stream`: its
 //   socket; `rewind`: bytes of the socket that are read again.
-// - `connection_record`: the state of one connection; `registry`: all open ones;
+// - `connection_record`: the state of one connection; `exchanges`: its requests and
+//   responses, counted to know when it may be parked; `registry`: all open ones;
 //   `sweep`: one coarse task that ends stalled connections and parks idle ones,
 //   instead of a timer for each request.
 // - `time_budget`: the time for which a client is waited for, in both
@@ -113,6 +115,7 @@ mod connection;
 mod connection_record;
 mod drain;
 mod error;
+mod exchanges;
 mod forward;
 mod framing;
 mod guard;

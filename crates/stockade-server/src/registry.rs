@@ -307,6 +307,7 @@ mod tests {
             let slot = Slot::new(permit, IpAddr::from([192, 0, 2, client(at)]));
             let registration = registry.register(Arc::clone(&record), slot);
             drop(InFlight::begin(&record));
+            record.exchanges().set_flushed(true);
             (record, registration)
         };
         (0..count).map(enter).collect()

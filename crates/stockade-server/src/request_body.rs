@@ -60,6 +60,9 @@ impl RequestBody {
     ) -> Self {
         let http1 = head.version <= Version::HTTP_11;
         let expect = head.headers.get(header::EXPECT);
+        if expect.is_some() {
+            record.exchanges().pin();
+        }
         let unasked = head.version == Version::HTTP_11
             && expect.is_some_and(|value| value.as_bytes().eq_ignore_ascii_case(b"100-continue"));
         let budget = TimeBudget::short(policy);
@@ -70,6 +73,7 @@ impl RequestBody {
     /// Ends the body with an error; the connection ends with the response.
     fn fail(&mut self, error: BodyError) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
         if let Some(unread) = self.unread.take() {
+            unread.in_flight.record().exchanges().pin();
             unread.in_flight.record().close_after();
         }
         Poll::Ready(Some(Err(error)))
@@ -141,6 +145,7 @@ impl Drop for RequestBody {
         if unread.incoming.is_end_stream() {
             return;
         }
+        unread.in_flight.record().exchanges().pin();
         if !self.unasked {
             let most = if self.http1 { drain::MAX_BYTES } else { drain::MAX_BYTES_HTTP2 };
             drain::start(unread, most);

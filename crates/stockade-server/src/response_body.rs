@@ -134,6 +134,7 @@ impl Body for ResponseBody {
 
 impl Drop for ResponseBody {
     fn drop(&mut self) {
+        self.in_flight.record().exchanges().answered();
         match self.pieces {
             None => {}
             Some(Pieces { http2: false, .. }) if self.in_flight.record().is_vectored() => {}

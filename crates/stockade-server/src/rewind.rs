@@ -44,11 +44,6 @@ impl<T> Rewind<T> {
             [&bytes[..], &self.prefix[..]].concat().into()
         };
     }
-
-    /// Returns true if there are bytes to be read again.
-    pub(crate) fn has_prefix(&self) -> bool {
-        !self.prefix.is_empty()
-    }
 }
 
 impl<T: AsyncRead + Unpin> AsyncRead for Rewind<T> {
@@ -86,10 +81,8 @@ mod tests {
         io.rewind(Bytes::from_static(b"cd"));
         io.rewind(Bytes::from_static(b"ab"));
         assert_eq!(io.read_u8().await.unwrap(), b'a');
-        assert!(io.has_prefix());
         let mut rest = String::new();
         io.read_to_string(&mut rest).await.unwrap();
         assert_eq!(rest, "bcdef");
-        assert!(!io.has_prefix());
     }
 }

@@ -9,7 +9,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use http::header::{CONNECTION, HeaderValue};
+use http::header::{CONNECTION, HeaderMap, HeaderValue};
 use http::request::Parts;
 use http::{StatusCode, Version};
 use hyper::body::{Body, Incoming};
@@ -175,6 +175,9 @@ pub(crate) fn serve<A: Answer>(
     let (mut head, body) = request.into_parts();
     let is_ended = body.is_end_stream();
     let outcome = check(&head, http2, is_ended, peer);
+    if head.version == Version::HTTP_10 || announces_close(&head.headers) {
+        peer.record.exchanges().pin();
+    }
     let body = if is_ended {
         HttpBody::empty()
     } else {
@@ -239,10 +242,31 @@ impl<A: Answer> Future for Serving<A> {
         if ends_at_shutdown && this.http2 {
             response = response.map(|body| until_shutdown(body, this.peer.stage.clone()));
         }
+        let exchanges = in_flight.record().exchanges();
+        exchanges.set_flushed(false);
+        if announces_close(response.headers()) {
+            exchanges.pin();
+        }
         let (head, body) = response.into_parts();
         let body = ResponseBody::new(body, in_flight, this.http2, ends_at_shutdown);
         Poll::Ready(Ok(http::Response::from_parts(head, body)))
     }
+}
+
+/// Returns true if the connection ends after this message. A connection that only
+/// announces to persist, or an upgrade, does not.
+///
+/// Source: RFC 9112, section 9.6.
+#[inline]
+fn announces_close(headers: &HeaderMap) -> bool {
+    headers.get(CONNECTION).is_some_and(|value| value != "keep-alive") && lists_close(headers)
+}
+
+#[cold]
+fn lists_close(headers: &HeaderMap) -> bool {
+    let is_close = |item: &[u8]| item.trim_ascii().eq_ignore_ascii_case(b"close");
+    let mut values = headers.get_all(CONNECTION).iter();
+    values.any(|value| value.as_bytes().split(|byte| *byte == b',').any(is_close))
 }
 
 /// Fails with the error of a request that the application does not get to see.

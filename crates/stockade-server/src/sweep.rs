@@ -53,6 +53,8 @@ pub(crate) struct Snapshot {
     pub(crate) parked: bool,
     /// The socket takes no more bytes.
     pub(crate) blocked: bool,
+    /// HTTP/1: each request was answered, and the next one has not begun.
+    pub(crate) complete: bool,
     /// The bytes that the socket took after it was blocked.
     pub(crate) taken: u64,
 }
@@ -61,7 +63,7 @@ impl Snapshot {
     /// Returns true for an idle connection that can be parked.
     pub(crate) fn may_park(&self) -> bool {
         let idle = matches!(self.phase, Phase::Idle { .. });
-        idle && !self.http2 && !self.blocked
+        idle && !self.http2 && !self.blocked && self.complete
     }
 
     /// Returns true if nothing can happen before the client takes bytes.
@@ -189,7 +191,14 @@ pub(crate) mod tests {
     #[track_caller]
     fn check(phase: Phase, now: u64, expected: Command) {
         let limits = limits();
-        let seen = Snapshot { phase, http2: true, parked: false, blocked: false, taken: 0 };
+        let seen = Snapshot {
+            phase,
+            http2: true,
+            parked: false,
+            blocked: false,
+            complete: false,
+            taken: 0,
+        };
         assert_eq!(verdict(&seen, now, limits), expected, "{seen:?} at {now}");
     }
 
@@ -201,6 +210,7 @@ pub(crate) mod tests {
             http2: false,
             parked: false,
             blocked: false,
+            complete: true,
             taken: 0,
         };
         let cases = [
@@ -211,6 +221,8 @@ pub(crate) mod tests {
             (Snapshot { parked: true, ..idle }, 61_000, Command::Finish),
             (Snapshot { http2: true, ..idle }, 3_000, Command::Stay),
             (Snapshot { blocked: true, ..idle }, 3_000, Command::Stay),
+            (Snapshot { complete: false, ..idle }, 3_000, Command::Stay),
+            (Snapshot { complete: false, ..idle }, 61_000, Command::Finish),
             (Snapshot { phase: Phase::Busy, ..idle }, 3_000, Command::Stay),
             (Snapshot { phase: Phase::Head { since: 1_000 }, ..idle }, 3_000, Command::Stay),
             (Snapshot { phase: Phase::Upgraded, ..idle }, 3_000, Command::Stay),

@@ -6,6 +6,7 @@ use std::io;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll};
+use std::time::Duration;
 
 use bytes::Bytes;
 use http::{Request, Response, header};
@@ -20,8 +21,11 @@ use proptest::sample::select;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
+use super::Guard;
 use super::tests::refused;
+use crate::connection_record::ConnectionRecord;
 use crate::guarded_io::GuardedIo;
+use crate::sweep::SweepClock;
 
 /// The requests that a server saw in some bytes.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
@@ -109,7 +113,9 @@ fn serve(bytes: &[u8], lengths: &[usize], guarded: bool) -> Seen {
     runtime.block_on(async {
         // An error shows in the bytes that were written.
         let _ = if guarded {
-            http1.serve_connection(TokioIo::new(GuardedIo::new(script)), service).await
+            let record = ConnectionRecord::new(Arc::new(SweepClock::new(Duration::from_secs(1))));
+            let io = GuardedIo::new(script, Guard::new(), Arc::new(record));
+            http1.serve_connection(TokioIo::new(io), service).await
         } else {
             http1.serve_connection(TokioIo::new(script), service).await
         };

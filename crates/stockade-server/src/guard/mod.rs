@@ -29,6 +29,7 @@ mod fuzz;
 mod tests;
 
 use self::chunks::Chunks;
+use crate::exchanges::Part;
 
 /// The state of the requests of a connection, and the framing of the head that is
 /// read.
@@ -47,6 +48,8 @@ pub(crate) struct Guard {
     /// True if the last transfer coding of the head that is read is `chunked`;
     /// `None` if there is no coding.
     chunked: Option<bool>,
+    /// The number of requests that have ended.
+    ended: u64,
 }
 
 /// The part of a request that the next byte belongs to.
@@ -114,9 +117,24 @@ enum Coding {
 }
 
 impl Guard {
-    /// Makes a guard at the beginning of a request.
+    /// Makes a guard at the beginning of a connection.
+    #[cfg(test)]
     pub(crate) fn new() -> Self {
-        Self { at: START, cr: false, in_target: false, left: 0, length: None, chunked: None }
+        Self::resume(0, false)
+    }
+
+    /// Makes a guard between two requests: after so many requests, and perhaps after an
+    /// empty line.
+    pub(crate) fn resume(ended: u64, is_after_blank: bool) -> Self {
+        Self {
+            at: State::Start { blank: is_after_blank },
+            cr: false,
+            in_target: false,
+            left: 0,
+            length: None,
+            chunked: None,
+            ended,
+        }
     }
 
     /// Reads the next bytes of the connection.
@@ -131,7 +149,7 @@ impl Guard {
             let read = match self.at {
                 State::Start { .. } if !matches!(rest[0], b'\r' | b'\n') => {
                     if is_plain_head(rest) {
-                        self.at = START;
+                        self.end_request();
                         return Ok(());
                     }
                     self.lines(rest, true)
@@ -142,6 +160,33 @@ impl Guard {
             at += read.map_err(|good| at + good)?;
         }
         Ok(())
+    }
+
+    /// Returns the number of requests that have ended, with their bodies.
+    #[inline]
+    pub(crate) fn ended(&self) -> u64 {
+        self.ended
+    }
+
+    /// Returns the part of a request that the next byte belongs to.
+    #[inline]
+    pub(crate) fn part(&self) -> Part {
+        match self.at {
+            State::Start { .. } => Part::Start,
+            State::Body | State::Chunks(_) => Part::Body,
+            _ => Part::Head,
+        }
+    }
+
+    /// Returns true after an empty line between two requests.
+    pub(crate) fn is_after_blank(&self) -> bool {
+        matches!(self.at, State::Start { blank: true })
+    }
+
+    #[inline]
+    fn end_request(&mut self) {
+        self.at = START;
+        self.ended += 1;
     }
 
     /// Reads the whole lines of a head, from the beginning of a line on. The rest is
@@ -203,15 +248,15 @@ impl Guard {
     /// Ends the head and begins its body; `None` if the body has no known end.
     fn head_end(&mut self) -> Option<()> {
         let length = self.length.take().unwrap_or(0);
-        self.at = match self.chunked.take() {
-            Some(true) => State::Chunks(Chunks::new()),
+        match self.chunked.take() {
+            Some(true) => self.at = State::Chunks(Chunks::new()),
             Some(false) => return None,
-            None if length == 0 => START,
+            None if length == 0 => self.end_request(),
             None => {
                 self.left = length;
-                State::Body
+                self.at = State::Body;
             }
-        };
+        }
         Some(())
     }
 
@@ -229,9 +274,12 @@ impl Guard {
             State::Length(at) => return self.length(at, bytes),
             State::Body => return Ok(self.body(bytes)),
             State::Chunks(mut chunks) => {
-                let ended = chunks.read(bytes)?;
-                self.at = if ended.is_some() { START } else { State::Chunks(chunks) };
-                return Ok(ended.unwrap_or(bytes.len()));
+                let Some(end) = chunks.read(bytes)? else {
+                    self.at = State::Chunks(chunks);
+                    return Ok(bytes.len());
+                };
+                self.end_request();
+                return Ok(end);
             }
             State::Start { .. }
             | State::StartLf
@@ -402,7 +450,7 @@ impl Guard {
         let here = bytes.len().min(usize::try_from(self.left).unwrap_or(usize::MAX));
         self.left -= here as u64;
         if self.left == 0 {
-            self.at = START;
+            self.end_request();
         }
         here
     }

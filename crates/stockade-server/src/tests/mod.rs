@@ -14,6 +14,8 @@ mod inherited;
 mod listening;
 mod log;
 mod parking;
+#[cfg(unix)]
+mod pipelines;
 mod requests;
 mod router;
 mod several;

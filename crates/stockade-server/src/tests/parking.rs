@@ -3,7 +3,7 @@
 //! The test is the sweep, and both ends run on one thread: so a connection has
 //! done what it was told when the test is on again.
 
-use std::net::{IpAddr, Ipv4Addr};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -20,6 +20,7 @@ use crate::connection::{self, Shared};
 use crate::connection_record::{Command, ConnectionRecord};
 use crate::registry::Registry;
 use crate::service::Answer;
+use crate::socket::Socket;
 use crate::sweep::{Limits, Phase, SweepClock};
 use crate::tcp;
 use crate::tracked_stream::TrackedStream;
@@ -37,8 +38,20 @@ pub(super) struct Single {
 }
 
 impl Single {
-    /// It, and the end of the client.
+    /// Serves a new TCP connection, and returns the client's end of it.
     pub(super) async fn start<A: Answer>(shared: Shared<A>) -> (Self, TcpStream) {
+        let listener = tcp::listen(([127, 0, 0, 1], 0).into(), 1, false).unwrap();
+        let client = soon(TcpStream::connect(listener.local_addr().unwrap())).await.unwrap();
+        let (stream, address) = soon(listener.accept()).await.unwrap();
+        (Self::serve(Arc::new(shared), stream, Some(address)), client)
+    }
+
+    /// Serves a connection.
+    pub(super) fn serve<A: Answer>(
+        shared: Arc<Shared<A>>,
+        stream: impl Into<Socket>,
+        address: Option<SocketAddr>,
+    ) -> Self {
         let limits = Limits::of(&options());
         let clock = Arc::new(SweepClock::new(Duration::from_secs(1)));
         let record = Arc::new(ConnectionRecord::new(Arc::clone(&clock)));
@@ -46,16 +59,16 @@ impl Single {
         let registry = Arc::new(Registry::new(limits));
         let permit = Arc::clone(&slots).try_acquire_owned().unwrap();
         let registration = registry.register(Arc::clone(&record), Slot::new(permit, LOCALHOST));
-
-        let listener = tcp::listen(([127, 0, 0, 1], 0).into(), 1, false).unwrap();
-        let client = soon(TcpStream::connect(listener.local_addr().unwrap())).await.unwrap();
-        let (stream, address) = soon(listener.accept()).await.unwrap();
         let io = TrackedStream::new(stream, Arc::clone(&record), registration);
         let stage = watch::Sender::new(Stage::Running);
         let receiver = stage.subscribe();
-        let (shared, known) = (Arc::new(shared), Arc::clone(&record));
-        tokio::spawn(connection::serve(shared, io, known, Some(address), receiver));
-        (Self { clock, registry, record, slots, _stage: stage }, client)
+        let known = Arc::clone(&record);
+        tokio::spawn(connection::serve(shared, io, known, address, receiver));
+        Self { clock, registry, record, slots, _stage: stage }
+    }
+
+    pub(super) fn record(&self) -> &Arc<ConnectionRecord> {
+        &self.record
     }
 
     /// Lets so many seconds pass.
@@ -71,7 +84,7 @@ impl Single {
         tokio::task::yield_now().await;
     }
 
-    fn is_parked(&self) -> bool {
+    pub(super) fn is_parked(&self) -> bool {
         self.record.snapshot().parked
     }
 

@@ -1,0 +1,153 @@
+//! [`Exchanges`]: how many requests came in and how many responses went out on an
+//! HTTP/1 connection.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+/// The requests and responses of an HTTP/1 connection, counted by this crate only.
+///
+/// A connection may be parked only between two requests. hyper knows this point, but
+/// does not report it. So this type derives it from facts that do not depend on when
+/// hyper is polled: the [`Guard`](crate::guard::Guard) follows every byte of the client
+/// and knows where each message ends, and [`ResponseBody`](crate::ResponseBody) knows
+/// when a response is complete.
+///
+/// All fields are written by the task of the connection. The sweep only reads them.
+#[derive(Debug)]
+pub(crate) struct Exchanges {
+    /// The number of requests that were received to their end, and in the lowest two
+    /// bits the [`Part`] of the request that comes next.
+    received: AtomicU64,
+    /// The number of responses that were handed over to their end.
+    answered: AtomicU64,
+    /// True if the socket has taken all bytes of all responses.
+    is_flushed: AtomicBool,
+    /// True if this connection must never be parked.
+    is_pinned: AtomicBool,
+}
+
+/// The part of a request that the next byte of the client belongs to.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Part {
+    /// Nothing of a request has come since the end of the one before.
+    Start = 0,
+    /// A head has begun.
+    Head = 1,
+    /// A head has come, and more of its body must follow.
+    Body = 2,
+}
+
+impl Exchanges {
+    pub(crate) fn new() -> Self {
+        Self {
+            received: AtomicU64::new(0),
+            answered: AtomicU64::new(0),
+            is_flushed: AtomicBool::new(false),
+            is_pinned: AtomicBool::new(false),
+        }
+    }
+
+    /// Records the number of requests that have come to their end, and where the next
+    /// one is.
+    pub(crate) fn received(&self, requests: u64, next: Part) {
+        self.received.store(requests << PART_BITS | next as u64, Ordering::Relaxed);
+    }
+
+    /// Returns the number of requests that have come to their end.
+    pub(crate) fn requests(&self) -> u64 {
+        self.received.load(Ordering::Relaxed) >> PART_BITS
+    }
+
+    /// Records that all of a response was handed over.
+    pub(crate) fn answered(&self) {
+        // Only the task of the connection writes it.
+        let answered = self.answered.load(Ordering::Relaxed) + 1;
+        self.answered.store(answered, Ordering::Relaxed);
+        self.is_flushed.store(false, Ordering::Relaxed);
+    }
+
+    /// Records whether the socket has taken all bytes that were handed over.
+    pub(crate) fn set_flushed(&self, is_flushed: bool) {
+        self.is_flushed.store(is_flushed, Ordering::Relaxed);
+    }
+
+    /// Returns true if the socket has taken all bytes that were handed over.
+    pub(crate) fn is_flushed(&self) -> bool {
+        self.is_flushed.load(Ordering::Relaxed)
+    }
+
+    /// Excludes the connection from parking for the rest of its life. The end of such a
+    /// connection, or of its current request, is not certain: a body was not read, the
+    /// client waits for `100 Continue`, or one side has announced the close.
+    #[cold]
+    pub(crate) fn pin(&self) {
+        self.is_pinned.store(true, Ordering::Relaxed);
+    }
+
+    /// Returns true while the head of the next request has begun.
+    pub(crate) fn is_in_head(&self) -> bool {
+        self.received.load(Ordering::Relaxed) & PART_MASK == Part::Head as u64
+    }
+
+    /// Returns the number of exchanges if all of them are complete and the next request
+    /// has not begun. `None` while anything is unread or unwritten, and after
+    /// [`pin`](Self::pin).
+    pub(crate) fn complete(&self) -> Option<u64> {
+        let received = self.received.load(Ordering::Relaxed);
+        let answered = self.answered.load(Ordering::Relaxed);
+        let is_complete = received == answered << PART_BITS | Part::Start as u64;
+        let may_park = is_complete && self.is_flushed() && !self.is_pinned.load(Ordering::Relaxed);
+        may_park.then_some(answered)
+    }
+}
+
+const PART_BITS: u32 = 2;
+const PART_MASK: u64 = (1 << PART_BITS) - 1;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// One fact about a connection.
+    #[derive(Clone, Copy, Debug)]
+    enum Fact {
+        Received(u64, Part),
+        Answered,
+        Flushed,
+        Pinned,
+    }
+
+    #[test]
+    fn complete_only_if_each_request_was_answered_and_nothing_waits() {
+        use Fact::{Answered, Flushed, Pinned, Received};
+        use Part::{Body, Head, Start};
+
+        #[track_caller]
+        fn check(facts: &[Fact], expected: Option<u64>) {
+            let exchanges = Exchanges::new();
+            for fact in facts {
+                match *fact {
+                    Received(requests, next) => exchanges.received(requests, next),
+                    Answered => exchanges.answered(),
+                    Flushed => exchanges.set_flushed(true),
+                    Pinned => exchanges.pin(),
+                }
+            }
+            assert_eq!(exchanges.complete(), expected, "{facts:?}");
+        }
+
+        check(&[Received(1, Start), Answered, Flushed], Some(1));
+        check(&[Received(2, Start), Answered, Flushed, Answered, Flushed], Some(2));
+        // The next request has begun.
+        check(&[Received(1, Head), Answered, Flushed], None);
+        check(&[Received(1, Body), Answered, Flushed], None);
+        // A request came that nobody has answered, or whose body has not ended.
+        check(&[Received(2, Start), Answered, Flushed], None);
+        check(&[Received(0, Body), Answered, Flushed], None);
+        check(&[Received(0, Start), Answered, Flushed], None);
+        // A response was handed over and not written.
+        check(&[Received(1, Start), Answered], None);
+        check(&[Received(1, Start), Flushed, Answered], None);
+        check(&[Received(1, Start), Pinned, Answered, Flushed], None);
+        check(&[Received(1, Start), Answered, Flushed, Pinned], None);
+    }
+}
