@@ -28,6 +28,7 @@ mod kills;
 mod live_page;
 mod lock_diff;
 mod openapi;
+mod pipelines;
 mod prelude;
 mod public_api;
 mod readme;
@@ -110,6 +111,13 @@ const TASKS: &[Task] = &[
         about: "flood the echo example and look at its memory; `--seconds`, `--idle`",
         when: CiAndNightly,
         run: floods::run,
+    },
+    // Compiles the server with optimization.
+    Task {
+        name: "pipelines",
+        about: "200,000 generated connections against a model; `--connections`, `--seed`",
+        when: Nightly,
+        run: pipelines::run,
     },
     Task {
         name: "keys",
