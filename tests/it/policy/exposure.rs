@@ -3,9 +3,11 @@
 use std::time::Duration;
 
 use stockade::RouteEntry;
+use stockade::graphql::{GraphQl, async_graphql as gql};
 use stockade::middleware::{with_rate_limit, with_timeout};
 use stockade::prelude::*;
 use stockade::routing::HostRoutes;
+use stockade::rpc::{Rpc, RpcMethod};
 use stockade::validation::Unchecked;
 use stockade::websockets::WebSocketOptions;
 
@@ -156,6 +158,50 @@ fn a_socket_of_every_origin_is_found_where_a_browser_sends_the_credentials() {
     let same = RouteEntry::web_socket(async |_: WebSocket| ()).middleware(session());
     tree = at(tree, "same", same);
     check("ws-origin-open", tree, &["WS /session", "WS /opaque"]);
+}
+
+#[test]
+fn a_socket_of_json_rpc_counts_the_methods_that_it_calls() {
+    let options = || WebSocketOptions::new().allowed_origins(["*"]);
+    let rpc = || Rpc::new().web_socket(true).web_socket_options(options());
+    let method = || RpcMethod::new(async || "");
+    let tree = routes! {
+        "open": { ..rpc().method("a", method()).routes() },
+        "all": { middleware: [session()], ..rpc().method("a", method()).routes() },
+        "one": {
+            ..rpc().method("a", method()).method("b", method().middleware(session())).routes()
+        },
+        "token": { ..rpc().method("a", method().middleware(signed_in())).routes() },
+        "closed": {
+            ..Rpc::new().web_socket(true).method("a", method().middleware(session())).routes()
+        },
+    };
+    check("ws-origin-open", tree, &["WS /all", "WS /one"]);
+}
+
+#[test]
+fn a_socket_of_graphql_is_found() {
+    struct Query;
+
+    #[gql::Object(crate = "gql")]
+    impl Query {
+        async fn hello(&self) -> &str {
+            "hello"
+        }
+    }
+    let options = || WebSocketOptions::new().allowed_origins(["*"]);
+    let schema = || gql::Schema::build(Query, gql::EmptyMutation, gql::EmptySubscription);
+    let graphql = || GraphQl::new(schema()).web_socket(true).web_socket_options(options());
+    let tree = routes! {
+        "open": { ..graphql().public("news").routes() },
+        "unknown": { ..graphql().routes() },
+        "session": { middleware: [session()], ..graphql().routes() },
+        "token": { middleware: [signed_in()], ..graphql().routes() },
+        "init": { ..graphql().on_init(|_: Value| None::<String>).routes() },
+        "same": { middleware: [session()], ..GraphQl::new(schema()).web_socket(true).routes() },
+    };
+    // Resolvers see the headers of the handshake, and its cookies among them.
+    check("ws-origin-open", tree, &["WS /unknown", "WS /session"]);
 }
 
 #[test]

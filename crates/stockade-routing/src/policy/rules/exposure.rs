@@ -65,7 +65,12 @@ pub(super) const WS_ORIGIN_OPEN: BuiltIn = BuiltIn {
     find: |map| {
         each(map, |route| {
             let is_open = route.web_socket.as_ref()?.allowed_origins.iter().any(|it| it == "*");
-            (is_open && may_be_ridden(route)).then(|| {
+            let is_ridden = || {
+                may_be_ridden(route)
+                    || methods_of(map, route).any(may_be_ridden)
+                    || leaves_users_to_resolvers(map, route)
+            };
+            (is_open && is_ridden()).then(|| {
                 let message = "pages of every origin may open it, with the cookies of the user \
                                who looks at them";
                 Finding::on(route, message).mend("list the origins in its `allowed_origins`")
@@ -73,6 +78,25 @@ pub(super) const WS_ORIGIN_OPEN: BuiltIn = BuiltIn {
         })
     },
 };
+
+/// Returns the methods that a WebSocket of JSON-RPC calls. They may find the user by the
+/// cookies of the handshake.
+fn methods_of<'m>(map: &'m RouteMap, socket: &'m RouteInfo) -> impl Iterator<Item = &'m RouteInfo> {
+    map.routes.iter().filter(|route| {
+        let name = route.path.strip_prefix(&socket.path);
+        route.kind == RouteKind::RpcMethod && name.is_some_and(|name| name.starts_with('#'))
+    })
+}
+
+/// Returns true for a WebSocket of GraphQL that finds no user itself: its resolvers see
+/// the headers of the handshake, and may find a user by its cookies. `on_init` asks for a
+/// token that no browser sends by itself.
+fn leaves_users_to_resolvers(map: &RouteMap, socket: &RouteInfo) -> bool {
+    let mut routes = map.routes.iter();
+    let is_graphql = routes.any(|route| route.graphql.is_some() && route.path == socket.path);
+    let has_init = socket.middleware.iter().any(|it| it.is_named && it.name == "on_init");
+    is_graphql && !has_init && socket.access.user == Need::None && socket.access.public.is_none()
+}
 
 /// Returns true if a browser may send credentials to a route by itself: cookies,
 /// Basic, or what nobody has described. A key or a token in a header it does not.
