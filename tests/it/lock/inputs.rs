@@ -2,7 +2,7 @@
 
 use stockade::RouteDoc;
 use stockade::prelude::*;
-use stockade::validation::{Schema as AnySchema, ValidationOptions};
+use stockade::validation::{Schema as AnySchema, Unchecked, ValidationOptions};
 
 use super::{Mutation, api, asks, mutation, nothing, takes};
 
@@ -294,6 +294,15 @@ fn parts() -> Vec<Mutation> {
             ),
             "- error-added request-body-added",
             "B error-removed request-body-removed",
+        ),
+        mutation(
+            "the media type of a body is described",
+            (
+                api(routes! { "x": { POST: async |_: Bytes| () } }),
+                api(routes! { "x": { POST: async |_: Body<Unchecked<Value>>| () } }),
+            ),
+            "B error-added error-fields-listed request-body-required request-media-type-described",
+            "B error-form-changed error-removed request-body-optional request-media-type-added",
         ),
         mutation(
             "fewer types are taken",

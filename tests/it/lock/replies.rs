@@ -253,6 +253,7 @@ fn statuses() -> Vec<Mutation> {
         let content = Content::new("application/json", ContentSchema::Any);
         Answer::new(status).content(content)
     };
+    let any = |status: u16| Answer::new(status).content(Content::new("*/*", ContentSchema::Any));
     let text = || Content::new("text/plain", ContentSchema::Text);
     let class = || {
         let content = Content::new("application/json", ContentSchema::Any);
@@ -284,6 +285,12 @@ fn statuses() -> Vec<Mutation> {
             (answers(json(200).content(text())), answers(json(200))),
             "B reply-media-type-removed",
             "- reply-media-type-added",
+        ),
+        mutation(
+            "the media type of a reply is described",
+            (answers(any(200)), answers(json(200))),
+            "- reply-media-type-described",
+            "B reply-media-type-added reply-media-type-removed",
         ),
         mutation(
             "nothing is known of a reply any more",

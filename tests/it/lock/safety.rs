@@ -22,6 +22,20 @@ fn user(required: bool) -> Middleware {
     Middleware::new(with_auth(Auth::verify(|_: &Request| None::<String>).required(required)))
 }
 
+/// Tokens, which documents call `bearer`.
+fn token() -> Auth {
+    Auth::secret(Secret::new("0123456789abcdef0123456789abcdef").unwrap())
+}
+
+/// A function of the application, which documents call `bearer` too.
+fn own() -> Auth {
+    Auth::verify(|_: &Request| None::<String>)
+}
+
+fn found_by(methods: Vec<Auth>) -> Middleware {
+    Middleware::new(with_auth(methods.into_iter().reduce(Auth::or).unwrap()))
+}
+
 fn roles(names: &[&str]) -> Router {
     behind(vec![user(true), Middleware::new(with_role(names))])
 }
@@ -96,6 +110,33 @@ fn access() -> Vec<Mutation> {
             (behind(vec![user(true)]), behind(vec![key()])),
             "W scheme-added",
             "B scheme-removed",
+        ),
+        mutation(
+            "a method with the same name finds the user too",
+            (behind(vec![found_by(vec![token()])]), behind(vec![found_by(vec![token(), own()])])),
+            "W scheme-added",
+            "B scheme-removed",
+        ),
+        mutation(
+            "a method with the same facts finds the user too",
+            (behind(vec![found_by(vec![own()])]), behind(vec![found_by(vec![own(), own()])])),
+            "W scheme-added",
+            "B scheme-removed",
+        ),
+        mutation(
+            "another method with the same name finds the user instead",
+            (behind(vec![found_by(vec![token()])]), behind(vec![found_by(vec![own()])])),
+            "BW scheme-changed",
+            "BW scheme-changed",
+        ),
+        mutation(
+            "the methods are tried in another order",
+            (
+                behind(vec![found_by(vec![token(), own()])]),
+                behind(vec![found_by(vec![own(), token()])]),
+            ),
+            "BW scheme-order-changed",
+            "BW scheme-order-changed",
         ),
         mutation(
             "it is open to everybody",

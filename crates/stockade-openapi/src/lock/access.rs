@@ -1,15 +1,15 @@
 //! The comparison of who may call a route, and of its middleware.
 
 use serde_json::{Value, json};
-use stockade_routing::map::{Need, SchemeInfo};
+use stockade_routing::map::Need;
 
 use super::compare::Comparison;
 use super::entry::{AccessLock, OPAQUE};
 use super::rules::{
     EARLIER_USER, EARLIER_USER_GONE, GUARD_ADDED, GUARD_OPAQUE, GUARD_ORDER, GUARD_REMOVED,
     PERMISSION_DEMANDED, PERMISSION_GONE, PERMISSION_UNNAMED, PUBLIC_ADDED, PUBLIC_REMOVED,
-    PUBLIC_TEXT, ROLE_DEMANDED, ROLE_WEAKER, SCHEME_ADDED, SCHEME_CHANGED, SCHEME_REMOVED,
-    USER_FOUND, USER_REQUIRED, USER_WEAKER,
+    PUBLIC_TEXT, ROLE_DEMANDED, ROLE_WEAKER, SCHEME_ADDED, SCHEME_CHANGED, SCHEME_ORDER,
+    SCHEME_REMOVED, USER_FOUND, USER_REQUIRED, USER_WEAKER,
 };
 
 /// Compares who may call a route.
@@ -65,22 +65,22 @@ fn schemes(c: &mut Comparison<'_>, old: &AccessLock, new: &AccessLock) {
     if old.user == Need::None || new.user == Need::None {
         return;
     }
-    let find = |schemes: &[SchemeInfo], name: &str| -> Option<SchemeInfo> {
-        schemes.iter().find(|scheme| scheme.name() == name).cloned()
-    };
-    for before in &old.schemes {
-        match find(&new.schemes, before.name()) {
-            None => c.note(SCHEME_REMOVED, "access/schemes", before, Value::Null),
-            Some(after) if after != *before => {
-                c.note(SCHEME_CHANGED, "access/schemes", before, after);
+    // Two methods may have the same name, and even the same facts.
+    let gone = without(&old.schemes, &new.schemes);
+    let mut added = without(&new.schemes, &old.schemes);
+    for before in &gone {
+        match added.iter().position(|after| after.name() == before.name()) {
+            Some(index) => {
+                c.note(SCHEME_CHANGED, "access/schemes", before, added.remove(index));
             }
-            Some(_) => {}
+            None => c.note(SCHEME_REMOVED, "access/schemes", before, Value::Null),
         }
     }
-    for after in &new.schemes {
-        if find(&old.schemes, after.name()).is_none() {
-            c.note(SCHEME_ADDED, "access/schemes", Value::Null, after);
-        }
+    for after in &added {
+        c.note(SCHEME_ADDED, "access/schemes", Value::Null, after);
+    }
+    if gone.is_empty() && added.is_empty() && old.schemes != new.schemes {
+        c.note(SCHEME_ORDER, "access/schemes", &old.schemes, &new.schemes);
     }
 }
 
@@ -131,11 +131,11 @@ pub(super) fn middleware(c: &mut Comparison<'_>, old: &[String], new: &[String])
     }
 }
 
-/// Returns the items of a list without those of another one, as often as they
-/// stand there.
-fn without(list: &[String], others: &[String]) -> Vec<String> {
+/// Returns the items of a list without the items of another list, as often as they occur
+/// there.
+fn without<T: Clone + PartialEq>(list: &[T], others: &[T]) -> Vec<T> {
     let mut left = others.to_vec();
-    let is_left = |item: &&String| match left.iter().position(|other| other == *item) {
+    let is_left = |item: &&T| match left.iter().position(|other| other == *item) {
         Some(index) => {
             left.remove(index);
             false

@@ -9,7 +9,8 @@ use super::entry::AnswerLock;
 use super::inputs::ANY_TYPE;
 use super::rules::{
     ERROR_ADDED, ERROR_BODY, ERROR_FIELDS, ERROR_REMOVED, REPLY_HEADER_ADDED, REPLY_HEADER_REMOVED,
-    REPLY_KNOWN, REPLY_TYPE_ADDED, REPLY_TYPE_REMOVED, REPLY_UNKNOWN, STATUS_ADDED, STATUS_REMOVED,
+    REPLY_KNOWN, REPLY_TYPE_ADDED, REPLY_TYPE_KNOWN, REPLY_TYPE_REMOVED, REPLY_UNKNOWN,
+    STATUS_ADDED, STATUS_REMOVED,
 };
 use super::schema::Direction;
 
@@ -50,16 +51,20 @@ fn answer(c: &mut Comparison<'_>, status: &str, old: &AnswerLock, new: &AnswerLo
         _ => {}
     }
     for (media_type, before) in &old.content {
-        match new.content.get(media_type).or_else(|| new.content.get(ANY_TYPE)) {
+        match new.content.get(media_type) {
             Some(after) => {
                 c.schema(&format!("{at}/{media_type}"), before, after, Direction::Reply);
+            }
+            None if media_type == ANY_TYPE && !new.content.is_empty() => {
+                let types: Vec<&String> = new.content.keys().collect();
+                c.note(REPLY_TYPE_KNOWN, at.clone(), media_type, types);
             }
             // Told above.
             None if new.unknown => {}
             None => c.note(REPLY_TYPE_REMOVED, at.clone(), media_type, Value::Null),
         }
     }
-    if !old.unknown {
+    if !old.unknown && !old.content.contains_key(ANY_TYPE) {
         for media_type in new.content.keys().filter(|it| !old.content.contains_key(*it)) {
             c.note(REPLY_TYPE_ADDED, at.clone(), Value::Null, media_type);
         }

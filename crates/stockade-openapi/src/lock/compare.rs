@@ -15,7 +15,7 @@ use super::rules::{
     FALLBACK_ADDED, FALLBACK_REMOVED, ROUTE_ADDED, ROUTE_REMOVED, ROUTE_SUNSET, Rule,
 };
 use super::schema::Direction;
-use super::{route, router, secrets};
+use super::{route, router, secrets, unexplained};
 
 /// Returns the differences of two locks.
 pub(super) fn changes(old: &Lock, new: &Lock, now: SystemTime) -> Changes {
@@ -45,10 +45,14 @@ pub(super) fn changes(old: &Lock, new: &Lock, now: SystemTime) -> Changes {
         comparison.routes = vec![new_label.clone()];
         if let (Some(before), Some(after)) = (old.routes.get(old_label), new.routes.get(new_label))
         {
+            let first = comparison.found.len();
             route::compare(&mut comparison, (old_label, before), (new_label, after));
             secrets::compare(&mut comparison, before, after);
+            unexplained::in_route(&mut comparison, before, after, first);
         }
     }
+    comparison.routes.clear();
+    unexplained::elsewhere(&mut comparison);
     Changes::of(comparison.found)
 }
 
@@ -94,6 +98,23 @@ impl<'a> Comparison<'a> {
         self.found.push(change);
     }
 
+    /// Returns true if a change is noted at a place or within it. The first changes are not
+    /// considered.
+    pub(super) fn has_noted(&self, first: usize, place: &str) -> bool {
+        let is_within = |at: &str| {
+            at.strip_prefix(place).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        };
+        // A status that comes or goes is noted at all answers.
+        let of_all = place.split_once('/').map(|(all, _)| all).filter(|all| *all == "answers");
+        let mut changes = self.found.iter().skip(first);
+        changes.any(|change| is_within(&change.at) || Some(change.at.as_str()) == of_all)
+    }
+
+    /// Returns true if there are more changes than the first ones.
+    pub(super) fn has_changes(&self, first: usize) -> bool {
+        self.found.len() > first
+    }
+
     /// Goes on with the routes that lead to a schema, and returns those of before.
     pub(super) fn about_schema(&mut self, name: &str, direction: Direction) -> Vec<String> {
         let users = self.users.get(&(direction, name.to_owned()));
@@ -103,7 +124,7 @@ impl<'a> Comparison<'a> {
     }
 }
 
-fn value_of(value: impl Serialize) -> Value {
+pub(super) fn value_of(value: impl Serialize) -> Value {
     // All that is compared here came from JSON, or goes into it.
     serde_json::to_value(value).unwrap_or(Value::Null)
 }

@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 use super::compare::Comparison;
 use super::entry::{BodyLock, RouteLock};
 use super::rules::{
-    BODY_ADDED, BODY_OPTIONAL, BODY_REMOVED, BODY_REQUIRED, BODY_TYPE_ADDED, BODY_TYPE_REMOVED,
-    FIELD_DEMANDED, FIELD_IGNORED, FIELD_OPTIONAL, FIELD_READ,
+    BODY_ADDED, BODY_OPTIONAL, BODY_REMOVED, BODY_REQUIRED, BODY_TYPE_ADDED, BODY_TYPE_KNOWN,
+    BODY_TYPE_REMOVED, FIELD_DEMANDED, FIELD_IGNORED, FIELD_OPTIONAL, FIELD_READ,
 };
 use super::schema::Direction;
 
@@ -67,10 +67,17 @@ fn body(c: &mut Comparison<'_>, old: &BodyLock, new: &BodyLock) {
         let at = format!("body/{media_type}");
         match new.content.get(media_type).or_else(|| new.content.get(ANY_TYPE)) {
             Some(after) => c.schema(&at, before, after, Direction::Request),
+            None if media_type == ANY_TYPE && !new.content.is_empty() => {
+                let types: Vec<&String> = new.content.keys().collect();
+                c.note(BODY_TYPE_KNOWN, "body", media_type, types);
+            }
             None => c.note(BODY_TYPE_REMOVED, "body", media_type, Value::Null),
         }
     }
-    for media_type in new.content.keys().filter(|it| !old.content.contains_key(*it)) {
+    let is_known = |media_type: &&String| {
+        old.content.contains_key(*media_type) || old.content.contains_key(ANY_TYPE)
+    };
+    for media_type in new.content.keys().filter(|it| !is_known(it)) {
         c.note(BODY_TYPE_ADDED, "body", Value::Null, media_type);
     }
 }

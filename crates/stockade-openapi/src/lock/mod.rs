@@ -35,6 +35,7 @@
 // - `route`, `inputs`, `answers`, `access`, `limits`, `router`: the parts of it.
 // - `graphql`: the members of a schema of GraphQL; `idempotency`: the keys of a route.
 // - `schema`: schemas, of requests and of replies.
+// - `unexplained`: differences that none of these has noticed.
 
 mod access;
 mod answers;
@@ -53,6 +54,7 @@ mod router;
 mod rules;
 mod schema;
 mod secrets;
+mod unexplained;
 mod write;
 
 pub use change::{Change, Changes};

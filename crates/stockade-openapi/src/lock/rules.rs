@@ -89,6 +89,7 @@ rules! {
     BODY_OPTIONAL "request-body-optional" COMPATIBLE "the body may be absent now";
     BODY_REMOVED "request-body-removed" BREAKING "the body is no longer read";
     BODY_TYPE_ADDED "request-media-type-added" COMPATIBLE "a media type of the body is new";
+    BODY_TYPE_KNOWN "request-media-type-described" COMPATIBLE "the media type of the body was not described, and is now";
     BODY_TYPE_REMOVED "request-media-type-removed" BREAKING "a media type of the body is gone";
 
     IN_FIELD_ADDED "request-field-added" COMPATIBLE "a field or parameter is new that may be absent";
@@ -122,6 +123,7 @@ rules! {
     ERROR_ADDED "error-added" COMPATIBLE "an error is new";
     ERROR_REMOVED "error-removed" COMPATIBLE "an error is gone";
     REPLY_TYPE_ADDED "reply-media-type-added" COMPATIBLE "a media type of an answer is new";
+    REPLY_TYPE_KNOWN "reply-media-type-described" COMPATIBLE "the media type of an answer was not described, and is now";
     REPLY_TYPE_REMOVED "reply-media-type-removed" BREAKING "a media type of an answer is gone";
     REPLY_KNOWN "reply-described" COMPATIBLE "an answer of which nothing was known is described";
     REPLY_UNKNOWN "reply-not-described" BOTH "nothing is known any more of an answer";
@@ -168,6 +170,7 @@ rules! {
     SCHEME_ADDED "scheme-added" WEAKENING "another method may find the user";
     SCHEME_REMOVED "scheme-removed" BREAKING "a method no longer finds the user";
     SCHEME_CHANGED "scheme-changed" BOTH "a method to find the user is another one under the same name";
+    SCHEME_ORDER "scheme-order-changed" BOTH "the methods that find the user are tried in another order";
     ROLE_DEMANDED "role-required" BREAKING "a role is demanded that was not";
     ROLE_WEAKER "role-not-required" WEAKENING "users with other roles, or with none, are let through";
     PERMISSION_DEMANDED "permission-required" BREAKING "a permission is demanded that was not";
@@ -221,6 +224,8 @@ rules! {
     FALLBACK_REMOVED "fallback-removed" BREAKING "no handler takes the requests that no route takes";
     WEB_SOCKETS_ON "web-sockets-enabled" COMPATIBLE "the router may have WebSockets";
     WEB_SOCKETS_OFF "web-sockets-disabled" BREAKING "the router may no longer have WebSockets";
+    FORM "form-changed" TEXT "the same routes are written in another way, such as a list in another order";
+    UNEXPLAINED "unexplained-change" BOTH "a difference that no other rule explains";
 }
 
 #[cfg(test)]

@@ -14,7 +14,8 @@ use serde_json::{Map, Value};
 use stockade_routing::__internal::{SCHEMAS, schema_name};
 
 use self::aspect::{BOUND, CONDITION, Effect, PATTERN, TYPE};
-use self::reference::{Resolved, resolve, without_reference};
+use self::reference::without_reference;
+pub(in crate::lock) use self::reference::{Resolved, resolve};
 use super::compare::Comparison;
 use super::rules::{SCHEMA_RENAMED, SCHEMA_TEXT, SCHEMA_UNKNOWN};
 

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use stockade_routing::__internal::schema_name;
 
 /// A schema without references at its top.
-pub(super) enum Resolved {
+pub(in crate::lock) enum Resolved {
     Known(Map<String, Value>),
     /// It leads nowhere, or to itself.
     Unknown,
@@ -17,7 +17,7 @@ const LONGEST: usize = 32;
 
 /// Follows the references of a schema. Keywords beside a reference count in the
 /// place of those that it leads to.
-pub(super) fn resolve(schemas: &BTreeMap<String, Value>, schema: &Value) -> Resolved {
+pub(in crate::lock) fn resolve(schemas: &BTreeMap<String, Value>, schema: &Value) -> Resolved {
     let mut own = without_reference(schema);
     let mut next = schema;
     for _ in 0..LONGEST {
