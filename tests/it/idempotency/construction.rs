@@ -3,6 +3,8 @@
 use std::time::Duration;
 
 use stockade::middleware::with_decompression;
+use stockade::openapi::{OpenApiOptions, open_api};
+use stockade::validation::{Schema as AnySchema, ValidationOptions, validate_against_schema};
 
 use super::*;
 
@@ -58,4 +60,40 @@ fn the_user_and_the_plain_body_are_known_before() {
     assert_eq!(mistakes("POST", [own, by_name()]), "");
     let text = mistakes("POST", [once(), Middleware::new(with_decompression())]);
     assert!(text.contains("put `with_decompression` first"), "{text}");
+}
+
+#[tokio::test]
+async fn the_document_describes_the_keys_that_are_accepted() {
+    let app = keyed!(in_memory(), async || "x");
+    let map = app.route_map();
+    let header = map.routes[0].headers.iter().find(|it| it.name == "Idempotency-Key").unwrap();
+    let documented = AnySchema::from_value(header.schema.as_ref().unwrap()).unwrap();
+    let document = open_api(&app, &OpenApiOptions::new("Keys", "1.0.0")).unwrap();
+    let parameters = document["paths"]["/x"]["post"]["parameters"].as_array().unwrap();
+    let parameter = parameters.iter().find(|it| it["name"] == "Idempotency-Key").unwrap();
+    assert_eq!(Some(&parameter["schema"]), header.schema.as_ref());
+
+    let longest = "a".repeat(255);
+    let keys = [
+        r#""8e03978e-40d5""#,
+        r#""a b""#,
+        r#""\"\\""#,
+        &format!("\"{longest}\""),
+        &format!("\"{}\"", r"\\".repeat(255)),
+        &format!("\"{longest}a\""),
+        r#""""#,
+        r#""\a""#,
+        r#""a"b"#,
+        r#""a"#,
+        "8e03978e-40d5",
+    ];
+    for (place, key) in keys.into_iter().enumerate() {
+        let request = request(&format!("POST /x\nidempotency-key: {key}"));
+        let is_accepted = app.handle(request).await.status() == 200;
+        let options = ValidationOptions::new();
+        let validated = validate_against_schema(&documented, json!(key), &options).unwrap();
+        let is_documented = validated.errors.is_empty();
+        assert_eq!(is_accepted, place < 5, "{key}");
+        assert_eq!(is_documented, is_accepted, "{key}");
+    }
 }

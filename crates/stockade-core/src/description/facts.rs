@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use serde_json::Value;
+
 use super::{AddedHeader, Answer, ErrorForm, InputFact, SecurityScheme, WebSocketFact};
 
 /// The words of middleware, extractors and reply of a route about it, in the
@@ -86,6 +88,8 @@ pub struct ReadField {
     pub name: Cow<'static, str>,
     /// True if a request without it is refused.
     pub required: bool,
+    /// The JSON Schema of its text. `None` for any text.
+    pub schema: Option<Value>,
     /// The part of the route that reads it.
     pub by: Cow<'static, str>,
 }

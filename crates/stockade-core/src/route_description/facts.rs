@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;
 
+use serde_json::Value;
 use stockade_validation::{Schema, ValidationOptions};
 
 use super::HANDLER;
@@ -57,18 +58,35 @@ impl RouteDoc {
     /// Notes that a header of the request is read, and that a request without it
     /// is refused if it is `required`.
     pub fn reads_header(&mut self, name: impl Into<Cow<'static, str>>, required: bool) {
-        self.reads(ReadFrom::Header, name.into(), required);
+        self.reads(ReadFrom::Header, name.into(), required, None);
+    }
+
+    /// Notes that a header of the request is read, as [`reads_header`](Self::reads_header)
+    /// does, and that its text must fit a JSON Schema.
+    pub fn reads_header_as(
+        &mut self,
+        name: impl Into<Cow<'static, str>>,
+        required: bool,
+        schema: Value,
+    ) {
+        self.reads(ReadFrom::Header, name.into(), required, Some(schema));
     }
 
     /// Notes that a cookie of the request is read, and that a request without it
     /// is refused if it is `required`.
     pub fn reads_cookie(&mut self, name: impl Into<Cow<'static, str>>, required: bool) {
-        self.reads(ReadFrom::Cookie, name.into(), required);
+        self.reads(ReadFrom::Cookie, name.into(), required, None);
     }
 
-    fn reads(&mut self, from: ReadFrom, name: Cow<'static, str>, required: bool) {
+    fn reads(
+        &mut self,
+        from: ReadFrom,
+        name: Cow<'static, str>,
+        required: bool,
+        schema: Option<Value>,
+    ) {
         let by = self.describer.clone();
-        self.facts.reads.push(ReadField { from, name, required, by });
+        self.facts.reads.push(ReadField { from, name, required, schema, by });
     }
 
     /// Notes that middleware finds the user by any of `methods`, and answers 401

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use http::{HeaderMap, HeaderValue};
 use ring::digest;
-use serde_json::Value;
+use serde_json::{Value, json};
 use stockade_core::extract::OptionalFromRequest;
 use stockade_core::{FromRequest, Request, RouteDoc};
 use stockade_errors::ApiError;
@@ -232,7 +232,14 @@ impl OptionalFromRequest for IdempotencyKey {
 
 /// Notes the header and its 400.
 pub(super) fn describe(doc: &mut RouteDoc, required: bool) {
-    doc.reads_header("Idempotency-Key", required);
+    // A quoted string with escapes, of the characters that `parse` accepts.
+    let schema = json!({
+        "type": "string",
+        "pattern": format!(r#"^"(?:[ !#-\[\]-~]|\\["\\]){{1,{MAX_KEY_LENGTH}}}"$"#),
+        "minLength": 3,
+        "maxLength": 2 + 2 * MAX_KEY_LENGTH,
+    });
+    doc.reads_header_as("Idempotency-Key", required, schema);
     let meaning = match required {
         true => "The header Idempotency-Key is missing or malformed",
         false => "The header Idempotency-Key is malformed",

@@ -170,6 +170,6 @@ fn field(field: &FieldInfo, place: &str) -> Value {
     if field.required {
         value["required"] = json!(true);
     }
-    value["schema"] = json!({ "type": "string" });
+    value["schema"] = field.schema.clone().unwrap_or_else(|| json!({ "type": "string" }));
     value
 }

@@ -249,12 +249,16 @@ fn fields_of(facts: &RouteFacts, from: ReadFrom) -> Vec<FieldInfo> {
     let info = |field: &ReadField| FieldInfo {
         name: field.name.to_string(),
         required: field.required,
+        schema: field.schema.clone(),
         by: field.by.to_string(),
     };
     let mut infos: Vec<FieldInfo> = Vec::new();
     for field in facts.reads.iter().filter(|field| field.from == from) {
         match infos.iter_mut().find(|known| known.name.eq_ignore_ascii_case(&field.name)) {
-            Some(known) => known.required |= field.required,
+            Some(known) => {
+                known.required |= field.required;
+                known.schema = known.schema.take().or_else(|| field.schema.clone());
+            }
             None => infos.push(info(field)),
         }
     }

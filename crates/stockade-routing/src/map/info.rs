@@ -238,6 +238,9 @@ pub struct FieldInfo {
     pub name: String,
     /// True if a request without it is refused.
     pub required: bool,
+    /// The JSON Schema of its text. `None` for any text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub schema: Option<Value>,
     /// The part of the route that reads it.
     pub by: String,
 }
