@@ -5,6 +5,7 @@
 
 mod differences;
 mod serve;
+mod spellings;
 
 #[path = "../it/hosts/mod.rs"]
 mod hosts;

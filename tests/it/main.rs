@@ -36,6 +36,7 @@ mod options;
 mod validation;
 
 mod rest;
+mod spellings;
 mod sql;
 
 mod auth;

@@ -67,6 +67,7 @@
 // - `constraint`: `Constraint`, the expression of a parameter.
 // - `variant`: `Variant`, the choices of optional parameters.
 // - `spans`: `Spans`, the positions of parameters in a path.
+// - `spelling`: `Spelling`, a path with its escapes decoded.
 // - `error`: `PatternError` and `PatternErrorKind`.
 
 mod constraint;
@@ -75,6 +76,7 @@ mod parse;
 mod pattern;
 mod segment;
 mod spans;
+mod spelling;
 mod variant;
 
 pub use constraint::Constraint;
@@ -88,4 +90,5 @@ pub use variant::Variant;
 #[doc(hidden)]
 pub mod __internal {
     pub use crate::parse::find_control_escape;
+    pub use crate::spelling::{Spelling, without_detours};
 }

@@ -28,6 +28,11 @@ impl Variant {
         self.skipped
     }
 
+    /// Returns the same choice with other segments.
+    pub(crate) fn with_segments(&self, segments: Vec<Segment>) -> Self {
+        Self { segments, skipped: self.skipped }
+    }
+
     /// Returns true if it has as many segments as `other` and matches every
     /// path that `other` matches, segment by segment.
     fn covers(&self, other: &Self) -> bool {
@@ -81,10 +86,8 @@ fn choose(segments: &[Segment], is_chosen: impl Fn(usize) -> bool) -> Variant {
             }
         }
         // A parameter that is the whole segment goes with its slash.
-        match kept.as_slice() {
-            [] => {}
-            [Part::Literal(text)] => chosen.push(Segment::Literal(text.clone())),
-            _ => chosen.push(Segment::Parts(kept)),
+        if !kept.is_empty() {
+            chosen.push(segment_of(kept));
         }
     }
     // The path `/` is one empty segment.
@@ -92,6 +95,15 @@ fn choose(segments: &[Segment], is_chosen: impl Fn(usize) -> bool) -> Variant {
         chosen.push(Segment::Literal(String::new()));
     }
     Variant { segments: chosen, skipped }
+}
+
+/// Returns the segment that consists of some parts.
+pub(crate) fn segment_of(parts: Vec<Part>) -> Segment {
+    match parts.as_slice() {
+        [] => Segment::Literal(String::new()),
+        [Part::Literal(text)] => Segment::Literal(text.clone()),
+        _ => Segment::Parts(parts),
+    }
 }
 
 /// Keeps the invariant of `Segment::Parts` that no two texts are adjacent.

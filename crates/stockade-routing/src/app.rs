@@ -11,6 +11,7 @@ use stockade_core::__internal::{ErrorContextExt as _, Settings, States};
 use stockade_core::{Endpoint, ErrorContext, ErrorHandler, Request};
 use stockade_errors::{ApiError, ConfigError};
 use stockade_middleware::__internal::Cors;
+use stockade_path::__internal::Spelling;
 
 use crate::call_options::CallOptions;
 use crate::calls::BuiltCalls;
@@ -68,10 +69,11 @@ pub(crate) struct Resolved {
 
 /// The compiled routes of a router, for every application that is made of it.
 pub(crate) struct RouteSet {
-    /// One table for each method, since the method is part of the match.
-    pub(crate) tables: Tables<Arc<Endpoint>>,
-    /// The WebSocket routes, if there are any.
-    pub(crate) web_sockets: Option<Table<Arc<Endpoint>>>,
+    pub(crate) tables: TableSet,
+    /// The tables for paths in other spellings, if their routes differ from `tables`.
+    pub(crate) spelled: Option<Box<SpelledTables>>,
+    /// True if paths without escapes can be ambiguous too.
+    pub(crate) has_ambiguous_raw_paths: bool,
     /// True if the router may have WebSocket routes.
     pub(crate) enables_web_sockets: bool,
     /// The endpoint for requests that no route takes.
@@ -93,6 +95,39 @@ pub(crate) struct RouteSet {
     pub(crate) method_not_allowed: bool,
     /// The rules that the routes keep.
     pub(crate) policy: Option<Arc<Policy>>,
+}
+
+/// The tables in which a request is looked up.
+pub(crate) struct TableSet {
+    /// One table for each method, since the method is part of the match.
+    pub(crate) methods: Tables<Arc<Endpoint>>,
+    /// The WebSocket routes, if there are any.
+    pub(crate) web_sockets: Option<Table<Arc<Endpoint>>>,
+}
+
+/// The tables of the same routes, with the text of their paths in other spellings.
+pub(crate) struct SpelledTables {
+    unreserved: TableSet,
+    once: TableSet,
+    twice: TableSet,
+}
+
+impl SpelledTables {
+    pub(crate) fn new(of: impl Fn(Spelling) -> TableSet) -> Self {
+        Self {
+            unreserved: of(Spelling::Unreserved),
+            once: of(Spelling::Once),
+            twice: of(Spelling::Twice),
+        }
+    }
+
+    pub(crate) fn get(&self, spelling: Spelling) -> &TableSet {
+        match spelling {
+            Spelling::Unreserved => &self.unreserved,
+            Spelling::Once => &self.once,
+            Spelling::Twice => &self.twice,
+        }
+    }
 }
 
 impl Resolved {

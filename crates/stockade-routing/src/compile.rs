@@ -21,7 +21,7 @@ use stockade_path::Pattern;
 use stockade_validation::Schema;
 use stockade_websockets::__internal::RouterRules;
 
-use crate::app::{App, Resolved, RouteSet, warn_if_exposed};
+use crate::app::{App, Resolved, RouteSet, SpelledTables, TableSet, warn_if_exposed};
 use crate::calls::{BuiltCalls, WaitingCalls};
 use crate::deprecation::announcing;
 use crate::entry::RouteEntry;
@@ -418,9 +418,13 @@ impl<'o> Compiler<'o> {
         warn_if_exposed(settings);
         sort_by_address(&mut self.own_cors);
         sort_by_address(&mut self.page_headers);
+        let builders = TableBuilders::new(self.tables, &self.any, self.web_sockets);
+        let spelled = builders.spelled();
+        let is_mount = |endpoint: &Arc<Endpoint>| endpoint.kind() == EndpointKind::Mount;
         let routes = Arc::new(RouteSet {
-            tables: with_any(self.tables, &self.any),
-            web_sockets: self.web_sockets.map(TableBuilder::build),
+            has_ambiguous_raw_paths: spelled.is_some() || self.endpoints.iter().any(is_mount),
+            tables: builders.build(),
+            spelled,
             enables_web_sockets: self.options.enable_web_sockets,
             fallback: self.fallback,
             states: self.options.states.clone(),
@@ -464,28 +468,64 @@ fn mount_path(entry: &RouteEntry, path: &str) -> Option<Pattern> {
     own.and_then(|own| Pattern::parse(own).ok())
 }
 
-/// Builds the tables of all methods. A route of any method is in each of them,
-/// unless a route of the method has an equivalent path.
-///
-/// HEAD and OPTIONS have their own routes alone: where none of these matches,
-/// HEAD goes as GET, and OPTIONS is answered without a route or goes to a route
-/// of any method (`lookup.rs`).
-fn with_any(
-    mut tables: Vec<(Method, TableBuilder<Arc<Endpoint>>)>,
-    routes: &[(Pattern, Arc<Endpoint>)],
-) -> Tables<Arc<Endpoint>> {
-    let any = tables.iter().position(|(method, _)| is_any(method));
-    let any = any.map(|index| tables.swap_remove(index));
-    let alone = [Method::HEAD, Method::OPTIONS];
-    for (_, table) in tables.iter_mut().filter(|(method, _)| !alone.contains(method)) {
-        for (pattern, endpoint) in routes {
-            // The table of any has it, so that the one fault left is an
-            // equivalent path, which takes the method away from it.
-            let _ = table.insert(pattern, Arc::clone(endpoint));
+/// The builders of all tables.
+struct TableBuilders {
+    methods: Vec<(Method, TableBuilder<Arc<Endpoint>>)>,
+    any: Option<(Method, TableBuilder<Arc<Endpoint>>)>,
+    web_sockets: Option<TableBuilder<Arc<Endpoint>>>,
+}
+
+impl TableBuilders {
+    /// Adds the routes of any method to each table, unless a route of the method has
+    /// an equivalent path.
+    ///
+    /// HEAD and OPTIONS have their own routes alone: where none of these matches,
+    /// HEAD goes as GET, and OPTIONS is answered without a route or goes to a route
+    /// of any method (`lookup.rs`).
+    fn new(
+        mut methods: Vec<(Method, TableBuilder<Arc<Endpoint>>)>,
+        routes: &[(Pattern, Arc<Endpoint>)],
+        web_sockets: Option<TableBuilder<Arc<Endpoint>>>,
+    ) -> Self {
+        let any = methods.iter().position(|(method, _)| is_any(method));
+        let any = any.map(|index| methods.swap_remove(index));
+        let alone = [Method::HEAD, Method::OPTIONS];
+        for (_, table) in methods.iter_mut().filter(|(method, _)| !alone.contains(method)) {
+            for (pattern, endpoint) in routes {
+                // The table of any has it, so that the one fault left is an
+                // equivalent path, which takes the method away from it.
+                let _ = table.insert(pattern, Arc::clone(endpoint));
+            }
+        }
+        Self { methods, any, web_sockets }
+    }
+
+    /// Returns the tables for paths in other spellings, if a route has text with
+    /// another spelling.
+    fn spelled(&self) -> Option<Box<SpelledTables>> {
+        let methods = self.methods.iter().chain(&self.any).map(|(_, table)| table);
+        let mut tables = methods.chain(&self.web_sockets);
+        if !tables.any(TableBuilder::has_other_spellings) {
+            return None;
+        }
+        Some(Box::new(SpelledTables::new(|spelling| {
+            let build = |(method, table): &(Method, TableBuilder<_>)| {
+                (method.clone(), table.build_spelled(spelling))
+            };
+            TableSet {
+                methods: Tables::new(self.methods.iter().map(build), self.any.as_ref().map(build)),
+                web_sockets: self.web_sockets.as_ref().map(|it| it.build_spelled(spelling)),
+            }
+        })))
+    }
+
+    fn build(self) -> TableSet {
+        let build = |(method, table): (Method, TableBuilder<_>)| (method, table.build());
+        TableSet {
+            methods: Tables::new(self.methods.into_iter().map(build), self.any.map(build)),
+            web_sockets: self.web_sockets.map(TableBuilder::build),
         }
     }
-    let build = |(method, table): (Method, TableBuilder<_>)| (method, table.build());
-    Tables::new(tables.into_iter().map(build), any.map(build))
 }
 
 /// Makes the limit of a router, which all of its routes share.

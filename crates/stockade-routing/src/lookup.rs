@@ -5,15 +5,27 @@
 use std::sync::Arc;
 
 use http::{Method, header};
-use stockade_core::__internal::{Params, RequestExt as _};
+use stockade_core::__internal::{EndpointExt as _, EndpointKind, Params, RequestExt as _};
 use stockade_core::upgrade::Upgrade;
 use stockade_core::{Endpoint, Request};
 use stockade_middleware::__internal::{self, Cors};
+use stockade_path::__internal::{Spelling, find_control_escape, without_detours};
+use stockade_path::SPLAT;
 use stockade_websockets::__internal::wants_web_socket;
 
-use crate::app::{Resolved, RouteSet};
+use crate::app::{Resolved, RouteSet, TableSet};
 use crate::matcher::Table;
 use crate::no_route::has_answer;
+
+/// The outcome of a look-up.
+pub(crate) enum LookUp {
+    /// The route of the request.
+    Found(Arc<Endpoint>, Params),
+    /// A route has the raw path, but the request gets a 400.
+    Rejected,
+    /// No route takes the request.
+    Missing,
+}
 
 /// Finds the route of a request and puts it there, so that every stage can go by
 /// its rules. Nothing else happens yet.
@@ -21,43 +33,130 @@ pub(crate) fn find_route(app: &Resolved, req: &mut Request) -> Option<Arc<Endpoi
     if is_tunnel(req) {
         return None;
     }
-    let found = find(&app.routes, req, req.path());
-    let Some((endpoint, params)) = found.or_else(|| find_for_preflight(app, req)) else {
-        return fallback_for(app, req);
-    };
-    // The text of a route is sound: it was checked when the route was declared.
-    if !params.is_empty() && !is_sound(req.path()) {
-        return None;
-    }
+    let LookUp::Found(endpoint, params) = look_up(app, req) else { return None };
     // A limit of the route itself is stronger than any other.
     let max_body = endpoint.max_body().unwrap_or(app.max_body);
     req.set_route(Arc::clone(&endpoint), params, app.settings, max_body);
     Some(endpoint)
 }
 
-/// Puts a request that no route takes on the fallback, unless it has an answer
-/// without one: a preflight, a wrong method, a path that no route could have.
-#[cold]
-fn fallback_for(app: &Resolved, req: &mut Request) -> Option<Arc<Endpoint>> {
-    let routes = &*app.routes;
-    let endpoint = routes.fallback.as_ref()?;
-    if is_preflight(req) || !is_sound(req.path()) || has_answer(routes, req) {
-        return None;
+/// Looks a request up, which must not be for a tunnel.
+#[inline]
+pub(crate) fn look_up(app: &Resolved, req: &Request) -> LookUp {
+    let path = req.path();
+    let found = find(&app.routes.tables, req, path);
+    let found = found.or_else(|| find_for_preflight(app, &app.routes.tables, req, path));
+    let Some((endpoint, params)) = found else { return fallback_for(app, req) };
+    // The text of a route is sound: it was checked when the route was declared.
+    if !params.is_empty() {
+        let soundness = soundness(path);
+        let is_plain = soundness == Soundness::Plain && !app.routes.has_ambiguous_raw_paths;
+        if !is_plain
+            && (soundness == Soundness::Malformed || is_shared(app, req, &endpoint, &params))
+        {
+            return LookUp::Rejected;
+        }
     }
-    let endpoint = Arc::clone(endpoint);
-    let max_body = endpoint.max_body().unwrap_or(app.max_body);
-    req.set_route(Arc::clone(&endpoint), Params::default(), app.settings, max_body);
-    Some(endpoint)
+    LookUp::Found(endpoint, params)
+}
+
+/// Returns true if the path of a request is also a path of another route.
+#[cold]
+fn is_shared(app: &Resolved, req: &Request, endpoint: &Arc<Endpoint>, params: &Params) -> bool {
+    is_ambiguous(&app.routes, req.path(), endpoint, params, &|tables, path| {
+        find(tables, req, path).or_else(|| find_for_preflight(app, tables, req, path))
+    })
+}
+
+/// Looks a request that no route takes up as one for the fallback, unless it has a
+/// response without one: a preflight, a wrong method, a path that no route could have.
+#[cold]
+fn fallback_for(app: &Resolved, req: &Request) -> LookUp {
+    let (routes, path) = (&*app.routes, req.path());
+    let Some(endpoint) = &routes.fallback else { return LookUp::Missing };
+    if is_preflight(req) || !is_sound(path) || has_answer(routes, req, &routes.tables, path) {
+        return LookUp::Missing;
+    }
+    // A fallback may decode the path, as a mount at the root may.
+    let has_route = |tables: &TableSet, path: &str| {
+        find(tables, req, path).is_some() || has_answer(routes, req, tables, path)
+    };
+    if path.contains('%') && has_other_path(routes, path, Some(1), &has_route) {
+        return LookUp::Rejected;
+    }
+    LookUp::Found(Arc::clone(endpoint), Params::default())
 }
 
 /// Returns the route of any method for a preflight that no rules of CORS answer.
 #[cold]
-fn find_for_preflight(app: &Resolved, req: &Request) -> Option<(Arc<Endpoint>, Params)> {
+fn find_for_preflight(
+    app: &Resolved,
+    tables: &TableSet,
+    req: &Request,
+    path: &str,
+) -> Option<(Arc<Endpoint>, Params)> {
     let has_rules = || app.stages.cors.is_some() || asked_cors(&app.routes, req).is_some();
     if !is_preflight(req) || has_rules() {
         return None;
     }
-    find_any(&app.routes, req.path())
+    find_any(tables, path)
+}
+
+/// Returns true if a program that decodes the path of a request would see a path of
+/// another route, whose middleware may guard it. `find` looks a path up.
+///
+/// A parameter stays one value: only its unreserved characters are decoded. The service
+/// behind a mount or a wildcard may decode everything, also twice, and may remove empty
+/// segments, `.` and `..`.
+#[cold]
+pub(crate) fn is_ambiguous(
+    routes: &RouteSet,
+    path: &str,
+    endpoint: &Arc<Endpoint>,
+    params: &Params,
+    find: Find<'_>,
+) -> bool {
+    let has_escape = path.contains('%');
+    let may_be_ambiguous = has_escape
+        || endpoint.kind() == EndpointKind::Mount && path.contains("//")
+        || routes.spelled.is_some() && !path.is_ascii();
+    if params.is_empty() || !may_be_ambiguous {
+        return false;
+    }
+    let is_another = |tables: &TableSet, path: &str| {
+        find(tables, path).is_some_and(|(other, _)| !Arc::ptr_eq(&other, endpoint))
+    };
+    has_other_path(routes, path, params.start(SPLAT), &is_another)
+}
+
+/// The look-up of a path.
+pub(crate) type Find<'f> = &'f dyn Fn(&TableSet, &str) -> Option<(Arc<Endpoint>, Params)>;
+
+/// Returns true if `is_another` returns true for another spelling of a path, whose
+/// wildcard begins at `rest` if it has one.
+fn has_other_path(
+    routes: &RouteSet,
+    path: &str,
+    rest: Option<usize>,
+    is_another: &dyn Fn(&TableSet, &str) -> bool,
+) -> bool {
+    let differs = |spelling, other: &str| {
+        // Without text that has other spellings, the tables are the same.
+        let tables = routes.spelled.as_ref().map(|spelled| spelled.get(spelling));
+        let is_known = tables.is_none() && other == path;
+        !is_known && is_another(tables.unwrap_or(&routes.tables), other)
+    };
+    if differs(Spelling::Unreserved, &Spelling::Unreserved.of(path)) {
+        return true;
+    }
+    let parts = rest.and_then(|start| path.split_at_checked(start));
+    parts.is_some_and(|(before, rest)| {
+        [Spelling::Once, Spelling::Twice].into_iter().any(|spelling| {
+            let (before, rest) = (spelling.of(before), spelling.of(rest));
+            differs(spelling, &format!("{before}{rest}"))
+                || differs(spelling, &format!("{before}{}", without_detours(&rest)))
+        })
+    })
 }
 
 /// Returns the rules of CORS of the route that a preflight asks about, if it has
@@ -66,8 +165,10 @@ pub(crate) fn asked_cors<'r>(routes: &'r RouteSet, req: &Request) -> Option<&'r 
     if !routes.has_own_cors() {
         return None;
     }
-    let asked = find_asked(routes, req).map(|(endpoint, _)| endpoint);
-    let fallback = || routes.fallback.clone().filter(|_| !has_answer(routes, req));
+    let tables = &routes.tables;
+    let asked = find_asked(tables, req, req.path()).map(|(endpoint, _)| endpoint);
+    let has_answer = || has_answer(routes, req, tables, req.path());
+    let fallback = || routes.fallback.clone().filter(|_| !has_answer());
     routes.cors_of(&asked.or_else(fallback)?)
 }
 
@@ -78,7 +179,7 @@ pub(crate) fn asked_headers(routes: &RouteSet, req: &Request) -> &'static [&'sta
     if known.is_empty() {
         return &[];
     }
-    let asked = find_asked(routes, req).and_then(|(endpoint, _)| {
+    let asked = find_asked(&routes.tables, req, req.path()).and_then(|(endpoint, _)| {
         let wanted = Arc::as_ptr(&endpoint);
         known.binary_search_by_key(&wanted, |(known, _)| Arc::as_ptr(known)).ok()
     });
@@ -86,12 +187,16 @@ pub(crate) fn asked_headers(routes: &RouteSet, req: &Request) -> &'static [&'sta
 }
 
 /// Returns the route that a preflight asks about.
-pub(crate) fn find_asked(routes: &RouteSet, req: &Request) -> Option<(Arc<Endpoint>, Params)> {
+pub(crate) fn find_asked(
+    tables: &TableSet,
+    req: &Request,
+    path: &str,
+) -> Option<(Arc<Endpoint>, Params)> {
     let asked = req.headers().get(header::ACCESS_CONTROL_REQUEST_METHOD)?;
     let asked = Method::from_bytes(asked.as_bytes()).ok()?;
-    let found = find_exact(routes, &asked, req.path());
+    let found = find_exact(tables, &asked, path);
     found.or_else(|| match asked {
-        Method::HEAD => find_exact(routes, &Method::GET, req.path()),
+        Method::HEAD => find_exact(tables, &Method::GET, path),
         _ => None,
     })
 }
@@ -112,20 +217,41 @@ fn is_extended_connect(req: &Request) -> bool {
     req.extensions().get().copied().is_some_and(Upgrade::is_extended_connect)
 }
 
+/// The soundness of a path.
+#[derive(Clone, Copy, Eq, PartialEq)]
+pub(crate) enum Soundness {
+    /// It has nothing to decode.
+    Plain,
+    /// It has escapes.
+    Escaped,
+    /// It must not be matched: it does not begin with a slash, or has a backslash or a
+    /// control character, also as `%0A`, which no well-meant path has.
+    Malformed,
+}
+
 /// Returns true if the path may be matched at all.
-///
-/// A backslash or a control character, also as `%0A`, is never part of a path
-/// that means well.
 pub(crate) fn is_sound(path: &str) -> bool {
+    soundness(path) != Soundness::Malformed
+}
+
+#[inline]
+fn soundness(path: &str) -> Soundness {
     // `http` takes no other control character than DEL for a part of a path.
     let odd = memchr::memchr3(b'\\', DEL, b'%', path.as_bytes());
-    path.starts_with('/') && odd.is_none_or(|at| means_well(&path[at..]))
+    match odd {
+        _ if !path.starts_with('/') => Soundness::Malformed,
+        Some(at) => soundness_of(&path[at..]),
+        None => Soundness::Plain,
+    }
 }
 
 #[cold]
-fn means_well(path: &str) -> bool {
-    !path.bytes().any(|byte| byte == b'\\' || byte.is_ascii_control())
-        && stockade_path::__internal::find_control_escape(path).is_none()
+fn soundness_of(path: &str) -> Soundness {
+    let is_odd = |byte: u8| byte == b'\\' || byte.is_ascii_control();
+    match path.bytes().any(is_odd) || find_control_escape(path).is_some() {
+        true => Soundness::Malformed,
+        false => Soundness::Escaped,
+    }
 }
 
 /// The one control character that `http` takes in a path.
@@ -137,44 +263,44 @@ const DEL: u8 = 0x7F;
 /// A handshake goes to the WebSocket of the path, if it has one; so does a GET
 /// that nothing else takes, to be told the right form of a handshake.
 pub(crate) fn find(
-    routes: &RouteSet,
+    tables: &TableSet,
     req: &Request,
     path: &str,
 ) -> Option<(Arc<Endpoint>, Params)> {
     let method = req.method();
-    if let Some(web_sockets) = &routes.web_sockets
+    if let Some(web_sockets) = &tables.web_sockets
         && matches!(*method, Method::GET | Method::CONNECT)
         && wants_web_socket(req)
         && let Some(found) = find_in(web_sockets, path)
     {
         return Some(found);
     }
-    find_exact(routes, method, path).or_else(|| find_otherwise(routes, req, path))
+    find_exact(tables, method, path).or_else(|| find_otherwise(tables, req, path))
 }
 
 /// Returns the route of a request whose own method has none.
 #[cold]
-fn find_otherwise(routes: &RouteSet, req: &Request, path: &str) -> Option<(Arc<Endpoint>, Params)> {
+fn find_otherwise(tables: &TableSet, req: &Request, path: &str) -> Option<(Arc<Endpoint>, Params)> {
     match *req.method() {
-        Method::GET => find_in(routes.web_sockets.as_ref()?, path),
-        Method::HEAD => find_exact(routes, &Method::GET, path)
-            .or_else(|| find_in(routes.web_sockets.as_ref()?, path)),
-        Method::OPTIONS if !is_preflight(req) => find_any(routes, path),
+        Method::GET => find_in(tables.web_sockets.as_ref()?, path),
+        Method::HEAD => find_exact(tables, &Method::GET, path)
+            .or_else(|| find_in(tables.web_sockets.as_ref()?, path)),
+        Method::OPTIONS if !is_preflight(req) => find_any(tables, path),
         _ => None,
     }
 }
 
 /// Returns the route of any method that has a path.
-pub(crate) fn find_any(routes: &RouteSet, path: &str) -> Option<(Arc<Endpoint>, Params)> {
-    find_in(routes.tables.any()?, path)
+pub(crate) fn find_any(tables: &TableSet, path: &str) -> Option<(Arc<Endpoint>, Params)> {
+    find_in(tables.methods.any()?, path)
 }
 
 pub(crate) fn find_exact(
-    routes: &RouteSet,
+    tables: &TableSet,
     method: &Method,
     path: &str,
 ) -> Option<(Arc<Endpoint>, Params)> {
-    find_in(routes.tables.get(method)?, path)
+    find_in(tables.methods.get(method)?, path)
 }
 
 pub(crate) fn find_in(table: &Table<Arc<Endpoint>>, path: &str) -> Option<(Arc<Endpoint>, Params)> {

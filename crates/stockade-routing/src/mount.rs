@@ -3,12 +3,12 @@
 
 use http::Uri;
 use http::uri::PathAndQuery;
-use percent_encoding::percent_decode_str;
 use stockade_core::__internal::{Detached, start_of_rest};
 use stockade_core::description::{Answer, AnswerStatus};
 use stockade_core::{Handler, Request, Response, RouteDoc};
 use stockade_errors::ApiError;
 use stockade_middleware::TowerService;
+use stockade_path::__internal::Spelling;
 
 use crate::entry::{RouteEntry, RouteRef};
 use crate::router::{Router, any_method};
@@ -60,8 +60,10 @@ impl Router {
     ///   `PeerAddr`.
     /// - The path stays raw. One with a segment `.` or `..`, encoded or not, and one
     ///   that would begin with two slashes is answered with 400, so that no path leads
-    ///   out of a folder. Symbolic links are not looked at: `ServeDir` follows those
-    ///   in its folder, wherever they lead.
+    ///   out of a folder. So is a path that leads to another route when it is decoded,
+    ///   once or twice: no spelling of a guarded path below a mount reaches its service.
+    ///   Symbolic links are not looked at: `ServeDir` follows those in its folder,
+    ///   wherever they lead.
     /// - A body that is announced to be longer than the limit of the route or the
     ///   router is a 413 before the service is called. One that turns out to be longer
     ///   gives the service its bytes up to the limit, and then ends with the error
@@ -180,13 +182,14 @@ fn below(uri: &Uri, start: Option<usize>) -> Result<Uri, ApiError> {
 }
 
 /// Returns true if a path has a segment that means this folder or the one above,
-/// as it stands or decoded.
+/// as it is, decoded, or decoded twice.
 fn has_dot_segment(path: &str) -> bool {
     if !path.contains(['.', '%']) {
         return false;
     }
-    let decoded: Vec<u8> = percent_decode_str(path).collect();
-    decoded.split(|byte| matches!(byte, b'/' | b'\\')).any(|it| matches!(it, b"." | b".."))
+    [Spelling::Once, Spelling::Twice]
+        .into_iter()
+        .any(|spelling| spelling.of(path).split('/').any(|it| matches!(it, "." | "..")))
 }
 
 #[cfg(test)]
@@ -228,6 +231,9 @@ mod tests {
             "x%2f..%2Fy",
             "..%5cx",
             "%2e",
+            "%252e%252e/x",
+            "%c0%ae%c0%ae/x",
+            "..%c0%afx",
             "/evil.example",
             "//x",
         ];

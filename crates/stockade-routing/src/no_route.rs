@@ -7,8 +7,8 @@ use stockade_core::__internal::ErrorContextExt as _;
 use stockade_core::{Endpoint, ErrorContext, Request, Response};
 use stockade_errors::ApiError;
 
-use crate::app::{Resolved, RouteSet};
-use crate::lookup::{is_sound, is_tunnel};
+use crate::app::{Resolved, RouteSet, TableSet};
+use crate::lookup::{LookUp, is_sound, is_tunnel, look_up};
 use crate::matcher::Table;
 
 /// Returns the answer to a request that no route takes.
@@ -19,13 +19,14 @@ pub(crate) fn no_route(app: &Resolved, req: &Request) -> Response {
     if is_tunnel(req) {
         // Nothing is tunnelled here. 405 and not 501, which would let anybody
         // fill the log of errors.
-        return not_allowed(&context, &methods_of(routes, |_| true));
+        return not_allowed(&context, &methods_of(&routes.tables, |_| true));
     }
     let path = req.path();
     if path == "*" && *req.method() == Method::OPTIONS {
-        return allowed(&methods_of(routes, |_| true));
+        return allowed(&methods_of(&routes.tables, |_| true));
     }
-    if !is_sound(path) {
+    let is_rejected = || matches!(look_up(app, req), LookUp::Rejected);
+    if !is_sound(path) || is_rejected() {
         return context.answer(ApiError::new(400, "Bad Request"));
     }
     unmatched(routes, req, &context)
@@ -34,7 +35,7 @@ pub(crate) fn no_route(app: &Resolved, req: &Request) -> Response {
 /// Returns the answer when no route has this method and path.
 #[cold]
 pub(crate) fn unmatched(routes: &RouteSet, req: &Request, context: &ErrorContext) -> Response {
-    let others = methods_at(routes, req.path());
+    let others = methods_at(&routes.tables, req.path());
     if !is_told_of(&others, routes, req) {
         return context.answer(NOT_FOUND.clone());
     }
@@ -44,10 +45,10 @@ pub(crate) fn unmatched(routes: &RouteSet, req: &Request, context: &ErrorContext
     not_allowed(context, &others)
 }
 
-/// Returns true if the answer to a request without a route names the methods of
-/// its path.
-pub(crate) fn has_answer(routes: &RouteSet, req: &Request) -> bool {
-    is_told_of(&methods_at(routes, req.path()), routes, req)
+/// Returns true if the answer to a request without a route names the methods that a
+/// path has in some tables.
+pub(crate) fn has_answer(routes: &RouteSet, req: &Request, tables: &TableSet, path: &str) -> bool {
+    is_told_of(&methods_at(tables, path), routes, req)
 }
 
 fn is_told_of(others: &[&str], routes: &RouteSet, req: &Request) -> bool {
@@ -55,9 +56,9 @@ fn is_told_of(others: &[&str], routes: &RouteSet, req: &Request) -> bool {
 }
 
 /// Returns the methods that a path has.
-fn methods_at<'r>(routes: &'r RouteSet, path: &str) -> Vec<&'r str> {
-    let mut methods = methods_of(routes, |table| table.find(path).is_some());
-    if routes.web_sockets.as_ref().is_some_and(|table| table.find(path).is_some()) {
+fn methods_at<'r>(tables: &'r TableSet, path: &str) -> Vec<&'r str> {
+    let mut methods = methods_of(tables, |table| table.find(path).is_some());
+    if tables.web_sockets.as_ref().is_some_and(|table| table.find(path).is_some()) {
         methods.push("GET");
     }
     methods
@@ -68,10 +69,10 @@ static NOT_FOUND: LazyLock<ApiError> = LazyLock::new(|| ApiError::new(404, "Not 
 
 /// Returns the methods of the tables that have something; all usual ones where a
 /// route of any method is among it.
-fn methods_of(routes: &RouteSet, has: impl Fn(&Table<Arc<Endpoint>>) -> bool) -> Vec<&str> {
-    let tables = routes.tables.iter().filter(|(_, table)| has(table));
-    let mut methods: Vec<&str> = tables.map(|(method, _)| method.as_str()).collect();
-    if routes.tables.any().is_some_and(has) {
+fn methods_of(tables: &TableSet, has: impl Fn(&Table<Arc<Endpoint>>) -> bool) -> Vec<&str> {
+    let named = tables.methods.iter().filter(|(_, table)| has(table));
+    let mut methods: Vec<&str> = named.map(|(method, _)| method.as_str()).collect();
+    if tables.methods.any().is_some_and(has) {
         methods.extend(USUAL_ORDER);
     }
     methods

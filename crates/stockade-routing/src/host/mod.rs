@@ -29,7 +29,7 @@ use stockade_path::Pattern;
 
 pub use self::path::{HostPath, HostSegment};
 use self::without_effect::without_effect;
-use crate::app::{App, Resolved};
+use crate::app::{App, Resolved, TableSet};
 use crate::compile::nearest_cors;
 use crate::router::{Router, is_any};
 use crate::{dispatch, finish, lookup, no_route};
@@ -94,7 +94,7 @@ impl HostRoutes {
     /// Returns the routes one by one, in the order in which they were added.
     #[must_use]
     pub fn routes(&self) -> Vec<HostRoute> {
-        let web_sockets = self.app.routes.web_sockets.as_ref();
+        let web_sockets = self.app.routes.tables.web_sockets.as_ref();
         let is_web_socket = |endpoint: &Arc<Endpoint>| {
             let known = web_sockets.map_or(&[][..], |table| table.values());
             known.iter().any(|known| Arc::ptr_eq(known, endpoint))
@@ -131,7 +131,7 @@ impl HostRoutes {
         if self.preflights.is_empty() || !lookup::is_preflight(req) {
             return &[];
         }
-        let is_ours = lookup::find(&self.app.routes, req, req.path()).is_none();
+        let is_ours = lookup::find(&self.app.routes.tables, req, req.path()).is_none();
         if is_ours { lookup::asked_headers(&self.app.routes, req) } else { &[] }
     }
 
@@ -142,10 +142,15 @@ impl HostRoutes {
             let context = app.error_context(&req);
             return HostState::Ready(Some(context.answer(ApiError::new(400, "Bad Request"))));
         }
-        let Some((endpoint, params)) = self.find(&req) else {
+        let Some((endpoint, params)) = self.find(&app.routes.tables, &req, req.path()) else {
             let context = app.error_context(&req);
             return HostState::Ready(Some(no_route::unmatched(&app.routes, &req, &context)));
         };
+        let find = |tables: &TableSet, path: &str| self.find(tables, &req, path);
+        if lookup::is_ambiguous(&app.routes, req.path(), &endpoint, &params, &find) {
+            let context = app.error_context(&req);
+            return HostState::Ready(Some(context.answer(ApiError::new(400, "Bad Request"))));
+        }
         let max_body = endpoint.max_body().unwrap_or(app.max_body);
         req.set_route(Arc::clone(&endpoint), params, settings, max_body);
         dispatch::judge_origin(
@@ -165,14 +170,20 @@ impl HostRoutes {
         HostState::Running(Box::new(run(endpoint, req)))
     }
 
-    fn find(&self, req: &Request) -> Option<(Arc<Endpoint>, Params)> {
-        let found = lookup::find(&self.app.routes, req, req.path());
+    /// Returns the route that has the path of a request in some tables.
+    fn find(
+        &self,
+        tables: &TableSet,
+        req: &Request,
+        path: &str,
+    ) -> Option<(Arc<Endpoint>, Params)> {
+        let found = lookup::find(tables, req, path);
         if found.is_some() || !lookup::is_preflight(req) {
             return found;
         }
-        let asked = lookup::find_asked(&self.app.routes, req)
+        let asked = lookup::find_asked(tables, req, path)
             .and_then(|(endpoint, params)| Some((Arc::clone(self.preflight(&endpoint)?), params)));
-        asked.or_else(|| lookup::find_any(&self.app.routes, req.path()))
+        asked.or_else(|| lookup::find_any(tables, path))
     }
 
     fn preflight(&self, endpoint: &Arc<Endpoint>) -> Option<&Arc<Endpoint>> {
@@ -323,12 +334,13 @@ impl HostRoute {
     /// Returns true if a raw path is its own among the routes of its method.
     #[must_use]
     pub fn has_path(&self, path: &str) -> bool {
+        let tables = &self.app.routes.tables;
         let found = if self.is_web_socket {
-            self.app.routes.web_sockets.as_ref().and_then(|table| lookup::find_in(table, path))
+            tables.web_sockets.as_ref().and_then(|table| lookup::find_in(table, path))
         } else if self.takes_any_method() {
-            lookup::find_any(&self.app.routes, path)
+            lookup::find_any(tables, path)
         } else {
-            lookup::find_exact(&self.app.routes, self.endpoint.method(), path)
+            lookup::find_exact(tables, self.endpoint.method(), path)
         };
         found.is_some_and(|(endpoint, _)| Arc::ptr_eq(&endpoint, &self.endpoint))
     }

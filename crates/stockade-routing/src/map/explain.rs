@@ -5,16 +5,15 @@ use std::sync::Arc;
 
 use http::Method;
 use serde::Serialize;
-use stockade_core::__internal::Params;
 use stockade_core::{Endpoint, HttpBody, Request};
 use stockade_errors::__internal::sort_by;
 use stockade_path::{Pattern, Segment};
 
 use super::build::info_of;
 use super::{Place, RouteInfo};
-use crate::app::Resolved;
+use crate::app::{Resolved, TableSet};
 use crate::calls::name_of;
-use crate::lookup::{find, find_in, is_sound};
+use crate::lookup::{self, LookUp, find_in, is_ambiguous, is_sound};
 use crate::matcher::TableBuilder;
 
 /// The largest number of routes that are named where none takes a request.
@@ -126,16 +125,16 @@ pub(crate) fn explain(app: &Resolved, line: &str) -> Result<Explanation, Explain
         status: None,
         misses: Vec::new(),
     };
-    let Some((endpoint, params)) = look_up(app, method, path)? else {
-        explanation.misses = misses(app, method, path);
-        let has_other_method = explanation.misses.iter().any(|it| it.nearness == OTHER_METHOD);
-        explanation.status = match has_other_method && app.routes.method_not_allowed {
-            true => Some(405),
-            false if app.routes.fallback.is_some() => None,
-            false => Some(404),
-        };
-        explanation.misses.truncate(MISSES);
-        return Ok(explanation);
+    let (endpoint, params) = match look_up(app, method, path)? {
+        LookUp::Found(endpoint, params) => (endpoint, params),
+        LookUp::Rejected => {
+            explanation.status = Some(400);
+            return Ok(explanation);
+        }
+        LookUp::Missing => {
+            explain_missing(app, &mut explanation);
+            return Ok(explanation);
+        }
     };
     let route = info_of(app, &endpoint);
     let values = params.iter(path);
@@ -144,6 +143,18 @@ pub(crate) fn explain(app: &Resolved, line: &str) -> Result<Explanation, Explain
     explanation.steps = steps(app, &route);
     explanation.route = Some(route);
     Ok(explanation)
+}
+
+/// Adds the reasons why no route takes a request.
+fn explain_missing(app: &Resolved, explanation: &mut Explanation) {
+    explanation.misses = misses(app, &explanation.method, &explanation.path);
+    let has_other_method = explanation.misses.iter().any(|it| it.nearness == OTHER_METHOD);
+    explanation.status = match has_other_method && app.routes.method_not_allowed {
+        true => Some(405),
+        false if app.routes.fallback.is_some() => None,
+        false => Some(404),
+    };
+    explanation.misses.truncate(MISSES);
 }
 
 /// Reads a method and a path, without a query. The method is written in capitals, for those who type it otherwise.
@@ -160,24 +171,36 @@ fn read(line: &str) -> Result<(String, &str), ExplainError> {
     Ok((method.to_ascii_uppercase(), path))
 }
 
-fn look_up(
-    app: &Resolved,
-    method: &str,
-    path: &str,
-) -> Result<Option<(Arc<Endpoint>, Params)>, ExplainError> {
+fn look_up(app: &Resolved, method: &str, path: &str) -> Result<LookUp, ExplainError> {
     if !is_sound(path) {
-        return Ok(None);
+        return Ok(LookUp::Rejected);
     }
     if method == "WS" {
-        let table = app.routes.web_sockets.as_ref();
-        return Ok(table.and_then(|table| find_in(table, path)));
+        return Ok(look_up_web_socket(app, path));
     }
     let method = Method::from_bytes(method.as_bytes())
         .map_err(|_| ExplainError { message: format!("{method:?} is no method") })?;
     let request = http::Request::builder().method(method).uri(path).body(HttpBody::default());
     let request =
         request.map_err(|error| ExplainError { message: format!("{path:?}: {error}") })?;
-    Ok(find(&app.routes, &Request::from(request), path))
+    let fallback = app.routes.fallback.as_ref();
+    let is_fallback = |endpoint| fallback.is_some_and(|fallback| Arc::ptr_eq(fallback, endpoint));
+    Ok(match lookup::look_up(app, &Request::from(request)) {
+        LookUp::Found(endpoint, _) if is_fallback(&endpoint) => LookUp::Missing,
+        found => found,
+    })
+}
+
+fn look_up_web_socket(app: &Resolved, path: &str) -> LookUp {
+    let find = |tables: &TableSet, path: &str| find_in(tables.web_sockets.as_ref()?, path);
+    let routes = &app.routes;
+    match find(&routes.tables, path) {
+        Some((route, params)) if is_ambiguous(routes, path, &route, &params, &find) => {
+            LookUp::Rejected
+        }
+        Some((route, params)) => LookUp::Found(route, params),
+        None => LookUp::Missing,
+    }
 }
 
 /// Returns the steps of a request to a route, in order.

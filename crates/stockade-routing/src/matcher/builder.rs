@@ -7,6 +7,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use stockade_errors::__internal::sort_by;
+use stockade_path::__internal::Spelling;
 use stockade_path::{Pattern, Precedence, Segment, Variant};
 
 use super::literals::{Literals, length_bit, narrow};
@@ -129,28 +130,7 @@ impl<T> TableBuilder<T> {
     /// Returns the table of all that was added.
     #[must_use]
     pub fn build(self) -> Table<T> {
-        let mut candidates = Vec::with_capacity(self.ends.len());
-        let mut known: Vec<(String, usize)> = self.known.into_iter().collect();
-        known.sort_unstable_by_key(|(_, index)| *index);
-        for ((canonical, _), text) in known.into_iter().zip(self.patterns) {
-            // It was parsed before, so that it can be parsed.
-            let Ok(pattern) = Pattern::parse(&text) else { continue };
-            let whole: Rc<[_]> = pattern.segments().iter().map(Segment::precedence).collect();
-            let canonical: Rc<str> = canonical.into();
-            for variant in pattern.variants() {
-                let skips = variant.skipped() > 0;
-                let (whole, canonical) = (Rc::clone(&whole), Rc::clone(&canonical));
-                let order = Order { skips, whole, canonical };
-                candidates.push(Candidate { variant, end: narrow(candidates.len()), order });
-            }
-        }
-        // The first to come to an end keeps it.
-        sort_by(&mut candidates, |one, other| one.order.cmp(&other.order));
-
-        let mut tree = Tree::default();
-        for Candidate { variant, end, .. } in candidates {
-            tree.plant(&self.dynamic, &variant, end);
-        }
+        let tree = Tree::of(self.candidates(Variant::clone), &self.dynamic);
         let (literals, nodes) = tree.freeze();
         Table {
             values: self.values.into_boxed_slice(),
@@ -158,6 +138,59 @@ impl<T> TableBuilder<T> {
             literals,
             nodes,
         }
+    }
+
+    /// Returns true if a pattern has text that can be spelled in another way.
+    #[must_use]
+    pub fn has_other_spellings(&self) -> bool {
+        self.patterns.iter().any(|pattern| pattern.contains('%') || !pattern.is_ascii())
+    }
+
+    /// Returns the table of all that was added, with the text of the patterns in a
+    /// spelling. It is for paths in the same spelling.
+    #[must_use]
+    pub fn build_spelled(&self, spelling: Spelling) -> Table<T>
+    where
+        T: Clone,
+    {
+        let mut dynamic = BTreeMap::new();
+        let mut candidates = self.candidates(|variant| spelling.of_variant(variant));
+        // An expression stays as it is and was compiled before, so nothing is removed.
+        candidates.retain(|candidate| {
+            let segments = &mut candidate.variant.segments().iter();
+            segments.all(|segment| compile(&mut dynamic, segment).is_ok())
+        });
+        let (literals, nodes) = Tree::of(candidates, &dynamic).freeze();
+        Table {
+            values: self.values.clone().into_boxed_slice(),
+            ends: self.ends.clone().into_boxed_slice(),
+            literals,
+            nodes,
+        }
+    }
+
+    /// Returns the variants of all patterns, the preferred ones first.
+    fn candidates(&self, spelled: impl Fn(&Variant) -> Variant) -> Vec<Candidate> {
+        let mut candidates = Vec::with_capacity(self.ends.len());
+        let mut known: Vec<(&String, usize)> =
+            self.known.iter().map(|(canonical, index)| (canonical, *index)).collect();
+        known.sort_unstable_by_key(|(_, index)| *index);
+        for ((canonical, _), text) in known.into_iter().zip(&self.patterns) {
+            // It was parsed before, so that it can be parsed.
+            let Ok(pattern) = Pattern::parse(text) else { continue };
+            let whole: Rc<[_]> = pattern.segments().iter().map(Segment::precedence).collect();
+            let canonical: Rc<str> = canonical.as_str().into();
+            for variant in pattern.variants() {
+                let skips = variant.skipped() > 0;
+                let (whole, canonical) = (Rc::clone(&whole), Rc::clone(&canonical));
+                let order = Order { skips, whole, canonical };
+                let end = narrow(candidates.len());
+                candidates.push(Candidate { variant: spelled(&variant), end, order });
+            }
+        }
+        // The first to come to an end keeps it.
+        sort_by(&mut candidates, |one, other| one.order.cmp(&other.order));
+        candidates
     }
 }
 
@@ -192,6 +225,14 @@ impl Default for Tree {
 }
 
 impl Tree {
+    fn of(candidates: Vec<Candidate>, compiled: &BTreeMap<Precedence, Arc<Dynamic>>) -> Self {
+        let mut tree = Self::default();
+        for Candidate { variant, end, .. } in candidates {
+            tree.plant(compiled, &variant, end);
+        }
+        tree
+    }
+
     /// Adds a path through the tree that leads to `end`, unless its end is taken.
     fn plant(
         &mut self,

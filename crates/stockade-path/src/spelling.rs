@@ -1,0 +1,272 @@
+//! [`Spelling`]: other spellings of the same path.
+//!
+//! The matcher compares raw paths. A program behind a route may decode its path, and
+//! then see the path of another route. The functions here give the paths that such a
+//! program can see.
+
+use std::borrow::Cow;
+use std::fmt::Write as _;
+
+use crate::{Part, Segment, Variant, variant};
+
+/// The amount of decoding.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Spelling {
+    /// Unreserved characters are decoded, all other characters that may be encoded are
+    /// encoded in capitals. The meaning of the path is unchanged.
+    ///
+    /// Source: RFC 3986, sections 6.2.2.1 and 6.2.2.2.
+    Unreserved,
+    /// Everything is decoded once.
+    Once,
+    /// Everything is decoded twice.
+    Twice,
+}
+
+impl Spelling {
+    /// All spellings, in the order of their amount of decoding.
+    pub const ALL: [Self; 3] = [Self::Unreserved, Self::Once, Self::Twice];
+
+    /// Returns a path, or a part of one, in this spelling.
+    ///
+    /// A malformed escape stays. When everything is decoded, overlong UTF-8 counts as
+    /// the character that it encodes, and a backslash as a slash, because some programs
+    /// read them like this.
+    #[must_use]
+    pub fn of(self, text: &str) -> Cow<'_, str> {
+        match self {
+            Self::Unreserved => unreserved(text),
+            Self::Once => decoded(text),
+            Self::Twice => match decoded(text) {
+                Cow::Borrowed(text) => Cow::Borrowed(text),
+                Cow::Owned(once) => Cow::Owned(decoded(&once).into_owned()),
+            },
+        }
+    }
+
+    /// Returns a variant whose text is in this spelling. Decoded slashes split segments.
+    #[must_use]
+    pub fn of_variant(self, variant: &Variant) -> Variant {
+        let segments = variant.segments().iter().flat_map(|segment| self.of_segment(segment));
+        variant.with_segments(segments.collect())
+    }
+
+    fn of_segment(self, segment: &Segment) -> Vec<Segment> {
+        let parts = match segment {
+            Segment::Literal(text) => &[Part::Literal(text.clone())][..],
+            Segment::Parts(parts) => parts,
+            Segment::Any | Segment::Rest => return vec![segment.clone()],
+        };
+        let mut segments = vec![Vec::new()];
+        for part in parts {
+            let Part::Literal(text) = part else {
+                push(&mut segments, part.clone());
+                continue;
+            };
+            for (index, text) in self.of(text).split('/').enumerate() {
+                if index > 0 {
+                    segments.push(Vec::new());
+                }
+                if !text.is_empty() {
+                    push(&mut segments, Part::Literal(text.to_owned()));
+                }
+            }
+        }
+        segments.into_iter().map(variant::segment_of).collect()
+    }
+}
+
+fn push(segments: &mut [Vec<Part>], part: Part) {
+    if let Some(last) = segments.last_mut() {
+        last.push(part);
+    }
+}
+
+/// Returns a path without empty segments and without `.` and `..`, as file systems and
+/// many services read it. `..` never leads above the beginning.
+#[must_use]
+pub fn without_detours(path: &str) -> String {
+    let mut kept: Vec<&str> = Vec::new();
+    let mut ends_open = false;
+    for segment in path.split('/') {
+        ends_open = matches!(segment, "" | "." | "..");
+        match segment {
+            "" | "." => {}
+            ".." => _ = kept.pop(),
+            _ => kept.push(segment),
+        }
+    }
+    if ends_open && !kept.is_empty() {
+        kept.push("");
+    }
+    kept.join("/")
+}
+
+fn unreserved(text: &str) -> Cow<'_, str> {
+    let changes = |bytes: &[u8]| match (escaped(bytes), bytes) {
+        (Some(byte), [_, high, low, ..]) => {
+            is_unreserved(byte) || high.is_ascii_lowercase() || low.is_ascii_lowercase()
+        }
+        _ => !bytes[0].is_ascii(),
+    };
+    let bytes = text.as_bytes();
+    if (0..bytes.len()).all(|at| !changes(&bytes[at..])) {
+        return Cow::Borrowed(text);
+    }
+    let mut spelled = String::with_capacity(text.len());
+    let mut rest = bytes;
+    while let [first, after @ ..] = rest {
+        match escaped(rest) {
+            Some(byte) if is_unreserved(byte) => spelled.push(char::from(byte)),
+            // Writing to a `String` does not fail.
+            Some(byte) => _ = write!(spelled, "%{byte:02X}"),
+            None if first.is_ascii() => spelled.push(char::from(*first)),
+            None => _ = write!(spelled, "%{first:02X}"),
+        }
+        rest = if escaped(rest).is_some() { &rest[3..] } else { after };
+    }
+    Cow::Owned(spelled)
+}
+
+fn decoded(text: &str) -> Cow<'_, str> {
+    if !text.contains(['%', '\\']) {
+        return Cow::Borrowed(text);
+    }
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let [first, after @ ..] = rest {
+        let escaped = escaped(rest);
+        bytes.push(escaped.unwrap_or(*first));
+        rest = if escaped.is_some() { &rest[3..] } else { after };
+    }
+    let mut bytes = without_overlong(&bytes);
+    bytes.iter_mut().filter(|byte| **byte == b'\\').for_each(|byte| *byte = b'/');
+    Cow::Owned(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// Returns the byte of the escape with which a text begins, if it begins with one.
+fn escaped(text: &[u8]) -> Option<u8> {
+    let [b'%', high, low, ..] = text else { return None };
+    let digit = |byte: u8| char::from(byte).to_digit(16);
+    let value = digit(*high)? << 4 | digit(*low)?;
+    u8::try_from(value).ok()
+}
+
+/// Source: RFC 3986, section 2.3.
+fn is_unreserved(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"-._~".contains(&byte)
+}
+
+/// Replaces each ASCII character that is written in more than one byte, which UTF-8
+/// forbids and some decoders accept.
+fn without_overlong(bytes: &[u8]) -> Vec<u8> {
+    let mut kept = Vec::with_capacity(bytes.len());
+    let mut rest = bytes;
+    while let [first, after @ ..] = rest {
+        match overlong(*first, after) {
+            Some((character, length)) => {
+                kept.push(character);
+                rest = &after[length..];
+            }
+            None => {
+                kept.push(*first);
+                rest = after;
+            }
+        }
+    }
+    kept
+}
+
+/// Returns the ASCII character that an overlong sequence encodes, and the number of
+/// bytes after the first.
+fn overlong(first: u8, after: &[u8]) -> Option<(u8, usize)> {
+    let length = match first {
+        0xC0..=0xDF => 1,
+        0xE0..=0xEF => 2,
+        0xF0..=0xF7 => 3,
+        0xF8..=0xFB => 4,
+        0xFC..=0xFD => 5,
+        _ => return None,
+    };
+    let others = after.get(..length)?;
+    let start = u32::from(first & (0x3F >> length));
+    let value = others.iter().try_fold(start, |value, byte| {
+        (byte & 0xC0 == 0x80).then_some(value << 6 | u32::from(byte & 0x3F))
+    })?;
+    u8::try_from(value).ok().filter(u8::is_ascii).map(|character| (character, length))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Pattern;
+
+    #[test]
+    fn unreserved_characters_are_decoded() {
+        for (text, expected) in [
+            ("/admin", "/admin"),
+            ("/%61dmin/%2e%7E%2D%5f%39", "/admin/.~-_9"),
+            ("/a%2fb%2Fc", "/a%2Fb%2Fc"),
+            ("/a%40b%3a", "/a%40b%3A"),
+            ("/caf%c3%a9", "/caf%C3%A9"),
+            ("/caf\u{e9}", "/caf%C3%A9"),
+            ("/%2561", "/%2561"),
+            ("/100%", "/100%"),
+            ("/%zz%6", "/%zz%6"),
+        ] {
+            assert_eq!(Spelling::Unreserved.of(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn everything_is_decoded_once_or_twice() {
+        for (text, once, twice) in [
+            ("/a b", "/a b", "/a b"),
+            ("/%61%2f%5C%2e", "/a//.", "/a//."),
+            ("/%2561%252F", "/%61%2F", "/a/"),
+            ("/%25%36%31", "/%61", "/a"),
+            ("/100%/%zz", "/100%/%zz", "/100%/%zz"),
+            ("/caf%C3%a9", "/caf\u{e9}", "/caf\u{e9}"),
+            ("/%ff", "/\u{fffd}", "/\u{fffd}"),
+            ("/%c0%af%C1%a1", "//a", "//a"),
+            ("/%e0%80%af%f0%80%80%ae", "//.", "//."),
+            ("/%f8%80%80%81%a1%fc%80%80%80%80%af", "/a/", "/a/"),
+            ("/%c0x", "/\u{fffd}x", "/\u{fffd}x"),
+        ] {
+            assert_eq!(Spelling::Once.of(text), once, "{text}");
+            assert_eq!(Spelling::Twice.of(text), twice, "{text}");
+        }
+    }
+
+    #[test]
+    fn detours_are_removed() {
+        for (path, expected) in [
+            ("a/b", "a/b"),
+            ("a//b/", "a/b/"),
+            ("/a/./b/.", "a/b/"),
+            ("a/x/../b/..", "a/"),
+            ("../../a", "a"),
+            ("a/..", ""),
+            ("", ""),
+            ("...", "..."),
+        ] {
+            assert_eq!(without_detours(path), expected, "{path}");
+        }
+    }
+
+    #[test]
+    fn the_text_of_a_variant_is_decoded() {
+        let shown = |path: &str, spelling: Spelling| -> Vec<String> {
+            let variants = Pattern::parse(path).unwrap().variants();
+            let show = |variant: &Variant| {
+                spelling.of_variant(variant).segments().iter().map(|it| format!("/{it}")).collect()
+            };
+            variants.iter().map(show).collect()
+        };
+        assert_eq!(shown("/%61/b%2fc", Spelling::Unreserved), ["/a/b%2Fc"]);
+        assert_eq!(shown("/%61/b%2fc/**", Spelling::Once), ["/a/b/c/**"]);
+        assert_eq!(shown("/%2561/:x%2F:y", Spelling::Twice), ["/a/:x/:y"]);
+        assert_eq!(shown("/x%2F:id?", Spelling::Once), ["/x/:id", "/x/"]);
+        assert_eq!(shown("/:a(%41)%41", Spelling::Once), ["/:a(%41)A"]);
+    }
+}

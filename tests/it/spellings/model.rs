@@ -1,0 +1,279 @@
+//! The rule for encoded paths, written to be obvious and slow, and paths to compare
+//! with it. It shares no code with the router.
+
+use std::fmt::Write as _;
+
+/// A route: its path, and whether it is a mount.
+pub type Route = (&'static str, bool);
+
+/// Returns the expected response: `200` and the path of the route, `400` or `404`.
+pub fn expected(routes: &[Route], path: &str) -> String {
+    if has_control_escape(path) {
+        return "400".to_owned();
+    }
+    let Some(found) = best(routes, path, str::to_owned) else { return "404".to_owned() };
+    let (pattern, is_mount) = routes[found.route];
+    if !found.has_params {
+        return format!("200 {pattern}");
+    }
+    let differs = |spell: fn(&str) -> String, form: &str| {
+        best(routes, form, spell).is_some_and(|other| other.route != found.route)
+    };
+    let mut is_ambiguous = false;
+    if path.contains('%') {
+        is_ambiguous |= differs(unreserved, &unreserved(path));
+    }
+    if let Some(start) = found.rest {
+        for spell in [once, twice] {
+            let (before, rest) = (spell(&path[..start]), spell(&path[start..]));
+            if path.contains('%') {
+                is_ambiguous |= differs(spell, &format!("{before}{rest}"));
+            }
+            if path.contains('%') || is_mount {
+                is_ambiguous |= differs(spell, &format!("{before}{}", cleaned(&rest)));
+            }
+            let has_dots = rest.split('/').any(|segment| segment == "." || segment == "..");
+            is_ambiguous |= is_mount && has_dots;
+        }
+        is_ambiguous |= is_mount && path[start..].starts_with('/');
+    }
+    if is_ambiguous { "400".to_owned() } else { format!("200 {pattern}") }
+}
+
+struct Found {
+    route: usize,
+    has_params: bool,
+    /// The first byte of the wildcard.
+    rest: Option<usize>,
+}
+
+/// Returns the best route for a path, where the text of the routes is spelled.
+fn best(routes: &[Route], path: &str, spell: fn(&str) -> String) -> Option<Found> {
+    let mut all: Vec<(usize, String)> = Vec::new();
+    for (index, (pattern, is_mount)) in routes.iter().enumerate() {
+        if *is_mount {
+            all.push((index, (*pattern).to_owned()));
+            all.push((index, format!("{}/**", pattern.trim_end_matches('/'))));
+        } else {
+            all.push((index, (*pattern).to_owned()));
+        }
+    }
+    let matches = |(index, pattern): &(usize, String)| {
+        let segments: Vec<String> = pattern[1..]
+            .split('/')
+            .flat_map(|segment| {
+                let spelled = spell(segment);
+                spelled.split('/').map(str::to_owned).collect::<Vec<_>>()
+            })
+            .collect();
+        let (ranks, rest) = ranks(&segments, path)?;
+        let has_params = ranks.iter().any(|rank| *rank > 0);
+        Some((ranks, Found { route: *index, has_params, rest }))
+    };
+    all.iter().filter_map(matches).min_by(|one, other| one.0.cmp(&other.0)).map(|it| it.1)
+}
+
+/// Returns the ranks of the segments by which a pattern matches a path, and the first
+/// byte of its wildcard.
+fn ranks(pattern: &[String], path: &str) -> Option<(Vec<u8>, Option<usize>)> {
+    let texts: Vec<&str> = path.strip_prefix('/')?.split('/').collect();
+    let mut ranks = Vec::new();
+    let (mut rest, mut at) = (None, 1);
+    for (index, segment) in pattern.iter().enumerate() {
+        let text = texts.get(index)?;
+        if segment == "**" {
+            ranks.push(5);
+            return Some((ranks, Some(at)));
+        }
+        let rank = match segment.as_str() {
+            "*" if !text.is_empty() => {
+                rest = Some(at);
+                4
+            }
+            segment if segment.starts_with(':') && !text.is_empty() => 3,
+            segment if segment == *text => 0,
+            _ => return None,
+        };
+        ranks.push(rank);
+        at += text.len() + 1;
+    }
+    (pattern.len() == texts.len()).then_some((ranks, rest))
+}
+
+fn has_control_escape(path: &str) -> bool {
+    let codes = (0..0x20).chain([0x7F]);
+    let path = path.to_ascii_lowercase();
+    codes.into_iter().any(|code: u8| path.contains(&format!("%{code:02x}")))
+}
+
+fn unreserved(text: &str) -> String {
+    let bytes = text.as_bytes();
+    let (mut spelled, mut at) = (String::new(), 0);
+    while at < bytes.len() {
+        let code = text.get(at + 1..at + 3).filter(|_| bytes[at] == b'%');
+        let code = code.filter(|code| code.bytes().all(|byte| byte.is_ascii_hexdigit()));
+        match code {
+            Some(code) => {
+                let byte = u8::from_str_radix(code, 16).unwrap();
+                if byte.is_ascii_alphanumeric() || "-._~".contains(char::from(byte)) {
+                    spelled.push(char::from(byte));
+                } else {
+                    write!(spelled, "%{}", code.to_uppercase()).unwrap();
+                }
+                at += 3;
+            }
+            None => {
+                if bytes[at].is_ascii() {
+                    spelled.push(char::from(bytes[at]));
+                } else {
+                    write!(spelled, "%{:02X}", bytes[at]).unwrap();
+                }
+                at += 1;
+            }
+        }
+    }
+    spelled
+}
+
+/// Decodes everything once: escapes, then overlong forms, then backslashes.
+pub fn once(text: &str) -> String {
+    let bytes = text.as_bytes();
+    let (mut decoded, mut at) = (Vec::new(), 0);
+    while at < bytes.len() {
+        let code = bytes.get(at + 1..at + 3).filter(|_| bytes[at] == b'%');
+        let code = code.filter(|code| code.iter().all(u8::is_ascii_hexdigit));
+        match code {
+            Some(code) => {
+                let code = std::str::from_utf8(code).unwrap();
+                decoded.push(u8::from_str_radix(code, 16).unwrap());
+                at += 3;
+            }
+            None => {
+                decoded.push(bytes[at]);
+                at += 1;
+            }
+        }
+    }
+    for code in 0..0x80 {
+        for length in 2..=4 {
+            replace(&mut decoded, &overlong(code, length), code);
+        }
+    }
+    String::from_utf8_lossy(&decoded).replace('\\', "/")
+}
+
+pub fn twice(text: &str) -> String {
+    once(&once(text))
+}
+
+fn replace(text: &mut Vec<u8>, sequence: &[u8], code: u8) {
+    while let Some(at) = text.windows(sequence.len()).position(|part| part == sequence) {
+        text.splice(at..at + sequence.len(), [code]);
+    }
+}
+
+/// Returns an ASCII character in two to four bytes.
+fn overlong(code: u8, length: usize) -> Vec<u8> {
+    let (high, low) = (0x80 | code >> 6, 0x80 | code & 0x3F);
+    match length {
+        2 => vec![0xC0 | code >> 6, low],
+        3 => vec![0xE0, high, low],
+        _ => vec![0xF0, 0x80, high, low],
+    }
+}
+
+/// Removes empty segments, `.` and `..`, as a file system does.
+pub fn cleaned(path: &str) -> String {
+    let mut kept: Vec<&str> = Vec::new();
+    for segment in path.split('/') {
+        if segment == ".." {
+            kept.pop();
+        } else if !segment.is_empty() && segment != "." {
+            kept.push(segment);
+        }
+    }
+    let last = path.rsplit('/').next().unwrap();
+    let is_open = ["", ".", ".."].contains(&last) && !kept.is_empty();
+    kept.join("/") + if is_open { "/" } else { "" }
+}
+
+/// Numbers that are the same in each run.
+pub struct Numbers(u64);
+
+impl Numbers {
+    pub fn new(seed: u64) -> Self {
+        Self(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1)
+    }
+
+    pub fn below(&mut self, limit: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        usize::try_from(self.0 >> 33).unwrap() % limit
+    }
+
+    pub fn of<'t>(&mut self, texts: &[&'t str]) -> &'t str {
+        texts[self.below(texts.len())]
+    }
+}
+
+/// Returns a path with some of its characters in other spellings. Each other spelling
+/// is one that some program decodes to the same path.
+pub fn spelled(path: &str, numbers: &mut Numbers) -> String {
+    let one_in = [1, 3, 8, 20][numbers.below(4)];
+    let mut spelled = String::from("/");
+    for character in path[1..].chars() {
+        if numbers.below(one_in) > 0 {
+            spelled.push(character);
+            continue;
+        }
+        if character == '/' {
+            spelled += numbers.of(&[
+                "%2F",
+                "%2f",
+                "%5c",
+                "%5C",
+                "%252F",
+                "%252f",
+                "%255C",
+                "%c0%af",
+                "%C0%AF",
+                "%e0%80%af",
+                "%f0%80%80%af",
+                "%25c0%25af",
+                "//",
+                "%2F/",
+                "/%2F",
+                "/%2e/",
+                "/./",
+                "%2f.%2f",
+                "/x/%2e%2e/",
+                "/x/..%2F",
+                "/%252e/",
+                "/%c0%ae/",
+            ]);
+            continue;
+        }
+        for byte in character.to_string().bytes() {
+            spelled += &escape(byte, numbers);
+        }
+    }
+    // Some escapes have no meaning, or a meaning that nothing else has.
+    if numbers.below(10) == 0 {
+        spelled += numbers.of(&["%", "%6", "%zz", "%20", "%ff", "%2B", "%C3%A9", "%e9", "/%2e"]);
+    }
+    spelled
+}
+
+fn escape(byte: u8, numbers: &mut Numbers) -> String {
+    let hex = |byte: u8, numbers: &mut Numbers| match numbers.below(2) {
+        0 => format!("{byte:02x}"),
+        _ => format!("{byte:02X}"),
+    };
+    let bytes = match numbers.below(8) {
+        kind @ 0..=2 if byte.is_ascii() => overlong(byte, kind + 2),
+        _ => vec![byte],
+    };
+    let percent = numbers.of(&["%", "%", "%", "%25", "%25", "%2525"]);
+    bytes.iter().map(|byte| format!("{percent}{}", hex(*byte, numbers))).collect()
+}
