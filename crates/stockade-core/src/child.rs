@@ -122,6 +122,7 @@ mod tests {
         let sent = http::Request::post("/rpc?a=1").header("x-tenant", "7").body("whole").unwrap();
         let mut whole = Request::from(sent).with_peer(PeerAddr(([192, 0, 2, 1], 80).into()));
         whole.set_user_json(json!({ "name": "ada" }).to_string(), None);
+        whole.set_user_origin("[\"token\"]".into());
         whole.set_id("r-1");
         whole.extensions_mut().insert(7_u8);
         whole.share(Arc::new("shared"));
@@ -135,6 +136,7 @@ mod tests {
         );
         assert_eq!(child.headers()["x-tenant"], "7");
         assert_eq!(child.user().unwrap()["name"], "ada");
+        assert_eq!(child.user_origin(), whole.user_origin());
         assert_eq!(child.client_ip(), whole.client_ip());
         assert_eq!(child.extensions().get(), Some(&7_u8));
         assert_eq!(child.shared().as_deref(), Some(&"shared"));
@@ -143,6 +145,7 @@ mod tests {
         assert_eq!(child.bytes().await.unwrap(), "[1]");
 
         child.set_user(None);
+        assert_eq!(child.user_origin(), None);
         child.headers_mut().clear();
         assert!(whole.user().is_some() && whole.headers().contains_key("x-tenant"));
         assert_eq!(whole.bytes().await.unwrap(), "whole");

@@ -1,6 +1,6 @@
 //! [`LazyUser`]: the user of a request, kept as a value or as JSON.
 
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -14,12 +14,22 @@ pub(crate) struct LazyUser {
     /// In a box, because most routes never ask for the user.
     value: OnceLock<Box<Value>>,
     json: Option<String>,
+    /// The method that found the user, as authentication names it.
+    origin: Option<Arc<str>>,
 }
 
 impl LazyUser {
     pub(crate) fn of(user: Option<Value>) -> Self {
         let value = user.map(Box::new).map_or_else(OnceLock::new, OnceLock::from);
-        Self { value, json: None }
+        Self { value, json: None, origin: None }
+    }
+
+    pub(crate) fn origin(&self) -> Option<&Arc<str>> {
+        self.origin.as_ref()
+    }
+
+    pub(crate) fn set_origin(&mut self, origin: Arc<str>) {
+        self.origin = Some(origin);
     }
 
     /// Makes a user of JSON. `value` is the parsed JSON, if it was parsed

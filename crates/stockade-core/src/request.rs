@@ -512,6 +512,14 @@ pub trait RequestExt: Sized {
     /// already.
     fn set_user_json(&mut self, json: String, value: Option<Value>);
 
+    /// Sets the origin of the user: JSON that names the method which found it.
+    /// Every later change of the user removes the origin.
+    fn set_user_origin(&mut self, origin: Arc<str>);
+
+    /// Returns the origin of the user; `None` if middleware of the program set
+    /// the user.
+    fn user_origin(&self) -> Option<&Arc<str>>;
+
     /// Returns true if the client announced more than the limit of the route.
     fn announces_too_much(&self) -> bool;
 }
@@ -556,6 +564,14 @@ impl RequestExt for Request {
 
     fn set_user_json(&mut self, json: String, value: Option<Value>) {
         self.inner.user = LazyUser::of_json(json, value);
+    }
+
+    fn set_user_origin(&mut self, origin: Arc<str>) {
+        self.inner.user.set_origin(origin);
+    }
+
+    fn user_origin(&self) -> Option<&Arc<str>> {
+        self.inner.user.origin()
     }
 
     fn announces_too_much(&self) -> bool {

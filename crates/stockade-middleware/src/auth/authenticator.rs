@@ -22,7 +22,8 @@ pub(super) struct Authenticator {
 }
 
 impl Authenticator {
-    pub(super) fn new(auth: Auth) -> Self {
+    pub(super) fn new(mut auth: Auth) -> Self {
+        AuthMethod::number_origins(&mut auth.methods);
         let mut bearers = MethodSet::NONE;
         for (index, method) in auth.methods.iter().enumerate() {
             if method.challenge.tells_invalid() {

@@ -3,9 +3,10 @@
 use std::fmt;
 use std::sync::Arc;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use stockade_auth::__internal::into_parts;
 use stockade_auth::{Claims, RevocationStatus, Revocations, Stale};
+use stockade_core::__internal::RequestExt as _;
 use stockade_core::description::{Answer, SecurityScheme, UserMethod};
 use stockade_core::{BoxFuture, Request, Response, RouteDoc};
 use stockade_errors::ApiError;
@@ -82,6 +83,41 @@ pub(super) struct AuthMethod {
     describe: fn(&mut RouteDoc),
     /// The cookie by which the method finds a user, if it is one of sessions.
     pub(super) session: Option<Arc<SessionCookie>>,
+    /// The users that the method finds.
+    pool: UserPool,
+    /// The same as JSON, for the requests whose users the method finds.
+    origin: Arc<str>,
+}
+
+/// The users that a method finds. Two methods never share a user by accident, even
+/// if their users have the same name.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(super) enum UserPool {
+    /// The users of a kind of methods, such as API keys, and of one header, cookie or
+    /// session kind.
+    Method { kind: &'static str, detail: String },
+    /// A pool that the application named.
+    Named(String),
+}
+
+impl UserPool {
+    pub(super) fn of(kind: &'static str) -> Self {
+        Self::Method { kind, detail: String::new() }
+    }
+
+    pub(super) fn with_detail(kind: &'static str, detail: &str) -> Self {
+        Self::Method { kind, detail: detail.to_owned() }
+    }
+
+    /// Returns the pool as JSON. `number` counts the methods of one `with_auth` that
+    /// have the same kind and detail: their users are different too.
+    fn origin(&self, number: usize) -> Arc<str> {
+        let json = match self {
+            Self::Method { kind, detail } => json!([kind, detail, number]),
+            Self::Named(name) => json!([name]),
+        };
+        json.to_string().into()
+    }
 }
 
 type FindSync = dyn Fn(&Request, &Scheme) -> Found + Send + Sync;
@@ -108,7 +144,35 @@ pub(super) struct TokenFinder {
 impl AuthMethod {
     pub(super) fn new(challenge: Challenge, find: Find) -> Self {
         let scheme = SecurityScheme::bearer();
-        Self { challenge, scheme, find, needs: |_| {}, describe: |_| {}, session: None }
+        let pool = UserPool::of("function");
+        let origin = pool.origin(0);
+        Self {
+            challenge,
+            scheme,
+            find,
+            needs: |_| {},
+            describe: |_| {},
+            session: None,
+            pool,
+            origin,
+        }
+    }
+
+    /// Sets the users that the method finds.
+    pub(super) fn set_pool(&mut self, pool: UserPool) {
+        self.origin = pool.origin(0);
+        self.pool = pool;
+    }
+
+    /// Gives each method its origin: methods with the same pool differ by their number,
+    /// unless the application named the pool.
+    pub(super) fn number_origins(methods: &mut [Self]) {
+        for index in 0..methods.len() {
+            let (earlier, rest) = methods.split_at_mut(index);
+            let Some(method) = rest.first_mut() else { return };
+            let number = earlier.iter().filter(|earlier| earlier.pool == method.pool).count();
+            method.origin = method.pool.origin(number);
+        }
     }
 
     /// Sets the description of the arguments of the function.
@@ -123,8 +187,9 @@ impl AuthMethod {
 
     /// Notes on a request that this method has found its user.
     pub(super) fn found(&self, req: &mut Request) {
+        req.set_user_origin(Arc::clone(&self.origin));
         if let Some(cookie) = &self.session {
-            CurrentSession::note(cookie, req);
+            CurrentSession::note(cookie, &self.origin, req);
         }
     }
 

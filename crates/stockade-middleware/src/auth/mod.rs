@@ -10,6 +10,7 @@
 //! - `verify`: the functions of an application that find a user.
 //! - `role`, `permission`: the rights of a user.
 //! - `session`: the cookie of a session.
+//! - `user_key`: the identity of a user, as a key.
 //! - `password`: hashing without blocking.
 //!
 //! Spec: Authentication.
@@ -23,6 +24,7 @@ mod password;
 mod permission;
 mod role;
 mod session;
+mod user_key;
 mod value_lookup;
 mod verify;
 mod with_auth;
@@ -34,7 +36,10 @@ pub use password::{hash_password_async, hash_password_with_async, verify_passwor
 pub use permission::{CheckFn, IntoDecision, NamedPermission, Permission, named, with_permission};
 pub use role::{IntoRoles, with_role};
 pub use session::{CurrentSession, SameSite, SessionCookie};
+pub use user_key::UserKey;
 pub use value_lookup::ValueLookup;
+#[cfg(feature = "sessions")]
+pub(crate) use verify::SessionUser;
 pub use verify::{
     CredentialReader, ErasedFind, ErasedMethod, IntoUser, Lookup, LookupArguments, Verify, form,
 };

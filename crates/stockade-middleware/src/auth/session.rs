@@ -308,17 +308,37 @@ pub struct CurrentSession(pub SessionId);
 
 /// A mark on a request whose user was found by the session in this cookie.
 #[derive(Clone)]
-struct FoundBy(Arc<SessionCookie>);
+struct FoundBy {
+    cookie: Arc<SessionCookie>,
+    /// The origin of the user whom the session found.
+    origin: Arc<str>,
+    /// The subject of the session, if the lookup knows it.
+    subject: Option<SessionSubject>,
+}
+
+/// The subject of a session that is about to find the user of a request. The data of
+/// the session may contain another `sub`, which the application chose.
+#[derive(Clone)]
+pub(crate) struct SessionSubject(pub(crate) Arc<str>);
 
 impl CurrentSession {
     /// Notes that the session in `cookie` has found the user of a request. The id
     /// is read when it is asked for, because most handlers need the user alone.
-    pub(super) fn note(cookie: &Arc<SessionCookie>, req: &mut Request) {
-        req.extensions_mut().insert(FoundBy(Arc::clone(cookie)));
+    pub(super) fn note(cookie: &Arc<SessionCookie>, origin: &Arc<str>, req: &mut Request) {
+        let subject = req.extensions_mut().remove::<SessionSubject>();
+        let (cookie, origin) = (Arc::clone(cookie), Arc::clone(origin));
+        req.extensions_mut().insert(FoundBy { cookie, origin, subject });
+    }
+
+    /// Returns the subject of the session that found the user with this origin.
+    pub(super) fn subject<'r>(req: &'r Request, origin: &Arc<str>) -> Option<&'r str> {
+        let found = req.extensions().get::<FoundBy>();
+        let found = found.filter(|found| Arc::ptr_eq(&found.origin, origin))?;
+        found.subject.as_ref().map(|SessionSubject(subject)| &**subject)
     }
 
     fn read(req: &Request) -> Option<Self> {
-        let FoundBy(cookie) = req.extensions().get()?;
+        let FoundBy { cookie, .. } = req.extensions().get()?;
         cookie.id(req.headers()).ok().map(Self)
     }
 }

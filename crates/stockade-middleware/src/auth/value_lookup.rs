@@ -10,14 +10,15 @@ use stockade_core::{Request, RouteDoc};
 use stockade_errors::ApiError;
 
 use super::challenge::Challenge;
-use super::method::{AuthMethod, Found};
+use super::method::{AuthMethod, Found, UserPool};
 use super::verify::{CredentialReader, Lookup, catch_panic_async};
 
 /// A function from a value to a user, such as that of a token in the first message of
 /// a WebSocket: any that [`Auth::bearer`](super::Auth::bearer) takes.
 #[derive(Clone)]
 pub struct ValueLookup<I> {
-    method: AuthMethod,
+    /// In a box, because connections store the lookup in an enum with small variants.
+    method: Box<AuthMethod>,
     credentials: PhantomData<fn(I)>,
 }
 
@@ -33,7 +34,9 @@ impl<I: Clone + Send + Sync + 'static> ValueLookup<I> {
             given.map(|given| given.0.clone()).ok_or(Found::Nothing)
         };
         let reader = CredentialReader { challenge: Challenge::BEARER, read: Arc::new(read) };
-        Self { method: lookup.into_method(reader).0, credentials: PhantomData }
+        let mut method = lookup.into_method(reader).0;
+        method.set_pool(UserPool::of("message"));
+        Self { method: Box::new(method), credentials: PhantomData }
     }
 
     /// Describes the arguments of the function, such as the state that they need. Its
@@ -64,6 +67,7 @@ impl<I: Clone + Send + Sync + 'static> ValueLookup<I> {
                 return Err(ApiError::new(response.status().as_u16(), ""));
             }
         }
+        self.method.found(req);
         Ok(true)
     }
 }

@@ -10,6 +10,8 @@ use std::task::Poll;
 use http::StatusCode;
 use serde::Serialize;
 use serde_json::Value;
+#[cfg(feature = "sessions")]
+use stockade_auth::SessionId;
 use stockade_core::__internal::{RouteDocExt as _, answer_of, escaped};
 use stockade_core::description::{Answer, AnswerStatus};
 use stockade_core::middleware::BorrowingFn;
@@ -20,6 +22,8 @@ use stockade_errors::{ApiError, BoxError};
 
 use super::challenge::{Challenge, Scheme};
 use super::method::{AuthMethod, Failed, Find, Found};
+#[cfg(feature = "sessions")]
+use super::session::SessionSubject;
 
 /// The result of a function that finds a user: an `Option` of a serialisable
 /// value, a JSON value, or a `Result` of these. An error, null, false, 0 and
@@ -237,6 +241,39 @@ impl<I: 'static> CredentialReader<I> {
         }));
         AuthMethod::new(challenge, find)
     }
+}
+
+#[cfg(feature = "sessions")]
+impl CredentialReader<SessionId> {
+    /// Makes a method of a function that finds the user of a session and its subject.
+    pub(crate) fn into_session_method(
+        self,
+        find: impl Fn(SessionId) -> BoxFuture<'static, Result<Option<SessionUser>, ApiError>>
+        + Send
+        + Sync
+        + 'static,
+    ) -> ErasedMethod {
+        let method = self.into_async(move |id, req| {
+            let found = find(id);
+            Box::pin(async move {
+                let found = catch_panic_async(found).await.and_then(|found| found);
+                let user = found.map(|found| {
+                    let SessionUser { user, subject } = found?;
+                    req.extensions_mut().insert(SessionSubject(subject));
+                    Some(user)
+                });
+                Found::of(user.map_err(Err), Found::Invalid)
+            })
+        });
+        ErasedMethod(method.describing(may_fail))
+    }
+}
+
+/// The user of a session, with the subject under which the session was stored.
+#[cfg(feature = "sessions")]
+pub(crate) struct SessionUser {
+    pub(crate) user: Value,
+    pub(crate) subject: Arc<str>,
 }
 
 type Read<I> = dyn Fn(&Request, &Scheme) -> Result<I, Found> + Send + Sync;

@@ -45,19 +45,19 @@ use super::{Charge, Decision, RateLimit, RateLimiter};
 /// have a limit, from whatever address the requests come:
 ///
 /// ```
-/// use stockade::middleware::RateLimit;
+/// use stockade::middleware::{RateLimit, UserKey};
 /// use stockade::prelude::*;
 /// # use stockade::testing::TestClient;
 ///
-/// fn name_of_user(req: &Request) -> Result<String, ApiError> {
-///     let user = req.user().and_then(|user| user["name"].as_str());
-///     user.map(str::to_owned).ok_or_else(ApiError::authentication)
+/// // Includes the issuer and the tenant: `sub` alone is not unique.
+/// fn user_key(req: &Request) -> Result<String, ApiError> {
+///     UserKey::of(req).map(String::from).ok_or_else(ApiError::authentication)
 /// }
 ///
 /// # #[tokio::main]
 /// # async fn main() {
-/// let known = with_auth(Auth::bearer(async |token: String| Some(json!({ "name": token }))));
-/// let each = with_rate_limit(RateLimit::from(1 / MINUTE).name("user").key_generator(name_of_user));
+/// let known = with_auth(Auth::bearer(async |token: String| Some(json!({ "sub": token }))));
+/// let each = with_rate_limit(RateLimit::from(1 / MINUTE).name("user").key_generator(user_key));
 /// let api = routes! { "api": { middleware: [known, each], "rooms": { GET: async || "rooms" } } };
 /// # let client = TestClient::new(create_router(api, RouterOptions::new()));
 /// client.get("/api/rooms").bearer("ada").await.assert_status(200);

@@ -11,22 +11,24 @@ use stockade_errors::ApiError;
 
 use super::Sessions;
 use super::store::{SessionKey, StoredSession};
-use crate::auth::Auth;
+use crate::auth::{Auth, CredentialReader, ErasedMethod, Lookup, SessionUser};
 
 impl<T: Serialize + DeserializeOwned + 'static> Sessions<T> {
     /// Returns the method by which `with_auth` finds the user of a request:
-    /// `Auth::session` with the [cookie](Self::cookie) and the
+    /// [`Auth::session`] with the [cookie](Self::cookie), and with the user of
     /// [`lookup`](Self::lookup).
+    ///
+    /// Rate limits, idempotency keys and [`UserKey`](crate::UserKey) use the subject of
+    /// the session, also if the data have another `sub`.
     pub fn auth(&self) -> Auth {
-        Auth::session(self.cookie.clone(), self.lookup())
+        Auth::session(self.cookie.clone(), ByStoredSession(self.clone()))
     }
 
     /// Returns the function for [`Auth::session`] that finds the user of a session.
     ///
     /// The user is the data if they are a JSON object, with the subject as `sub` unless
     /// they have a `sub` of their own, and else `{"sub": …, "data": …}`. So `User<T>`
-    /// has the data, and rate limits and idempotency keys are those of the subject. A
-    /// session without a subject has no user.
+    /// has the data. A session without a subject has no user.
     pub fn lookup(
         &self,
     ) -> impl Fn(SessionId) -> BoxFuture<'static, Result<Option<Value>, ApiError>>
@@ -38,26 +40,46 @@ impl<T: Serialize + DeserializeOwned + 'static> Sessions<T> {
         let sessions = Arc::new(self.clone());
         move |id| {
             let sessions = Arc::clone(&sessions);
-            Box::pin(async move {
-                let stored = sessions.read(&SessionKey::of(&id)).await?;
-                Ok(stored.and_then(|stored| sessions.user_of(stored)))
-            })
+            Box::pin(async move { Ok(sessions.user(&id).await?.map(|found| found.user)) })
         }
     }
 
-    fn user_of(&self, stored: StoredSession) -> Option<Value> {
-        let subject = Value::String(stored.subject?);
+    async fn user(&self, id: &SessionId) -> Result<Option<SessionUser>, ApiError> {
+        let stored = self.read(&SessionKey::of(id)).await?;
+        Ok(stored.and_then(|stored| self.user_of(stored)))
+    }
+
+    fn user_of(&self, stored: StoredSession) -> Option<SessionUser> {
+        let subject = stored.subject?;
         // What is no `T` is no session for any of the calls.
         self.decoded(&stored.data)?;
-        match serde_json::from_slice(&stored.data).ok()? {
+        let name = Value::from(&*subject);
+        let user = match serde_json::from_slice(&stored.data).ok()? {
             Value::Object(mut user) => {
-                user.entry("sub").or_insert(subject);
-                Some(Value::Object(user))
+                user.entry("sub").or_insert(name);
+                Value::Object(user)
             }
             data => {
-                let members = [("sub".to_owned(), subject), ("data".to_owned(), data)];
-                Some(Value::Object(Map::from_iter(members)))
+                let members = [("sub".to_owned(), name), ("data".to_owned(), data)];
+                Value::Object(Map::from_iter(members))
             }
-        }
+        };
+        Some(SessionUser { user, subject: subject.into() })
+    }
+}
+
+/// Finds the user of a session together with its subject.
+struct ByStoredSession<T>(Sessions<T>);
+
+/// The form of [`ByStoredSession`] as a [`Lookup`].
+struct Stored;
+
+impl<T: Serialize + DeserializeOwned + 'static> Lookup<SessionId, Stored> for ByStoredSession<T> {
+    fn into_method(self, reader: CredentialReader<SessionId>) -> ErasedMethod {
+        let sessions = Arc::new(self.0);
+        reader.into_session_method(move |id| {
+            let sessions = Arc::clone(&sessions);
+            Box::pin(async move { sessions.user(&id).await })
+        })
     }
 }

@@ -19,7 +19,7 @@ use stockade_core::{Request, Shape};
 
 use super::challenge::{Challenge, Scheme};
 use super::credentials::{authorization, only, refused, token};
-use super::method::{AuthMethod, Find, Found, TokenFinder};
+use super::method::{AuthMethod, Find, Found, TokenFinder, UserPool};
 use super::verify::{describe_failure, find_with};
 use super::{CredentialReader, Lookup, LookupArguments, SessionCookie, Verify};
 use crate::CrossOriginProtection;
@@ -78,7 +78,7 @@ impl Auth {
         };
         let finder = TokenFinder { find: Arc::new(find), leeway_seconds, revocations: None };
         let method = AuthMethod::new(Challenge::BEARER, Find::Token(Box::new(finder)));
-        Self::one(method).documented_as(SecurityScheme::jwt())
+        Self::one(method).finding(&UserPool::of("token")).documented_as(SecurityScheme::jwt())
     }
 
     /// Authenticates by a function from the request to a user: `fn(&Request) ->
@@ -233,7 +233,7 @@ impl Auth {
     /// The specification has the form `with_auth(lookup)`, whose 401 says in its
     /// body if the header was missing.
     pub fn bearer<M>(lookup: impl Lookup<String, M>) -> Self {
-        Self::by(Challenge::BEARER, bearer_token, lookup)
+        Self::by(Challenge::BEARER, bearer_token, lookup).finding(&UserPool::of("bearer"))
     }
 
     /// Authenticates by a key in the header `x-api-key`. `lookup` gets the hash
@@ -278,8 +278,9 @@ impl Auth {
     pub fn api_key_in<M>(header: HeaderName, lookup: impl Lookup<ApiKeyHash, M>) -> Self {
         let challenge = Challenge::other("ApiKey", format!("header=\"{header}\""));
         let scheme = SecurityScheme::Header(header.as_str().to_owned().into());
+        let pool = UserPool::with_detail("api_key", header.as_str());
         let read = move |req: &Request, _: &Scheme| only(req, &header).map(ApiKeyHash::of);
-        Self::by(challenge, read, lookup).documented_as(scheme)
+        Self::by(challenge, read, lookup).finding(&pool).documented_as(scheme)
     }
 
     /// Authenticates by a name and a password in `Authorization: Basic` (RFC
@@ -297,7 +298,8 @@ impl Auth {
         let read = |req: &Request, _: &Scheme| {
             BasicCredentials::parse(authorization(req)?).ok_or(Found::Invalid)
         };
-        Self::by(Challenge::basic(realm), read, lookup).documented_as(SecurityScheme::basic())
+        let auth = Self::by(Challenge::basic(realm), read, lookup);
+        auth.finding(&UserPool::of("basic")).documented_as(SecurityScheme::basic())
     }
 
     /// Authenticates by a signed session id in a cookie. `lookup` gets the id
@@ -347,6 +349,7 @@ impl Auth {
         let challenge = cookie.challenge();
         let scheme = SecurityScheme::Cookie(cookie.full_name().to_owned().into());
         let protections = cookie.protection().cloned().into_iter().collect();
+        let pool = UserPool::with_detail("session", cookie.full_name());
         let cookie = Arc::new(cookie);
         let session = Arc::clone(&cookie);
         let mut auth =
@@ -354,7 +357,7 @@ impl Auth {
         for method in &mut auth.methods {
             method.session = Some(Arc::clone(&session));
         }
-        Self { protections, ..auth }.documented_as(scheme)
+        Self { protections, ..auth }.finding(&pool).documented_as(scheme)
     }
 
     fn by<I, M>(
@@ -363,6 +366,14 @@ impl Auth {
         lookup: impl Lookup<I, M>,
     ) -> Self {
         Self::one(lookup.into_method(CredentialReader { challenge, read: Arc::new(read) }).0)
+    }
+
+    /// Sets the users that the methods so far find.
+    fn finding(mut self, pool: &UserPool) -> Self {
+        for method in &mut self.methods {
+            method.set_pool(pool.clone());
+        }
+        self
     }
 
     fn one(method: AuthMethod) -> Self {

@@ -8,7 +8,7 @@ use stockade_auth::{Revocations, Stale};
 use stockade_core::description::SecurityScheme;
 use stockade_errors::__internal::setters;
 
-use super::super::method::AuthMethod;
+use super::super::method::{AuthMethod, UserPool};
 use super::Auth;
 
 impl Auth {
@@ -178,6 +178,31 @@ impl Auth {
             method.scheme = scheme;
         }
         self
+    }
+
+    /// Names the users that the methods so far find. Users of the same pool with the
+    /// same issuer and subject count as one user, whichever method found them: they
+    /// share idempotency keys and a [`UserKey`](super::super::UserKey).
+    ///
+    /// Default: each method has its own pool. The pools differ by the kind of the method
+    /// (token, session, API key, …), by the header or the kind of the session, and, if
+    /// there are several such methods in one `with_auth`, by their order.
+    ///
+    /// Set the same name on two methods if an account may use both, for example a
+    /// session in a browser and an API key in a script. Set different names if two
+    /// routes have functions of the same kind that find different users.
+    ///
+    /// ```
+    /// use stockade::auth::ApiKeyHash;
+    /// use stockade::middleware::{Auth, with_auth};
+    /// use stockade::serde_json::json;
+    ///
+    /// let partner = |_: ApiKeyHash| Some(json!({ "id": 7 }));
+    /// let partners = with_auth(Auth::api_key(partner).user_pool("partners"));
+    /// # drop(partners);
+    /// ```
+    pub fn user_pool(self, name: &str) -> Self {
+        self.finding(&UserPool::Named(name.to_owned()))
     }
 
     setters! {
