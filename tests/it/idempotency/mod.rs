@@ -5,6 +5,7 @@ mod checks;
 mod construction;
 mod crashes;
 mod model;
+mod owners;
 mod races;
 mod scopes;
 mod sockets;

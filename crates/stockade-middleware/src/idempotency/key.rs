@@ -8,11 +8,12 @@ use std::sync::Arc;
 
 use http::{HeaderMap, HeaderValue};
 use ring::digest;
-use serde_json::{Value, json};
+use serde_json::json;
 use stockade_core::extract::OptionalFromRequest;
 use stockade_core::{FromRequest, Request, RouteDoc};
 use stockade_errors::ApiError;
 
+use crate::auth::UserKey;
 use crate::rate_limit::RateKey;
 
 /// The `Idempotency-Key` of a request; an argument of a handler.
@@ -124,13 +125,11 @@ impl ScopedKey {
 
 /// Returns the user of a request, or its client where there is none.
 fn owner(req: &Request) -> Result<String, ApiError> {
-    let Some(user) = req.user() else {
+    if req.user().is_none() {
         return Ok(format!("client:{}", RateKey::from(req.client_ip())));
-    };
-    let is_name = |value: &&Value| value.is_string() || value.is_number();
-    let name = ["sub", "id"].into_iter().find_map(|name| user.get(name).filter(is_name));
-    match name.or_else(|| Some(user).filter(is_name)) {
-        Some(name) => Ok(format!("user:{name}")),
+    }
+    match UserKey::of(req) {
+        Some(key) => Ok(format!("user:{key}")),
         None => Err(ApiError::new(500, NAMELESS)),
     }
 }
@@ -261,6 +260,8 @@ impl fmt::Debug for ScopedKey {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::Value;
+
     use super::*;
 
     #[track_caller]
@@ -328,7 +329,11 @@ mod tests {
             scoped(Some(json!({ "sub": 7 })), here),
             scoped(Some(json!({ "sub": "7" })), here)
         );
-        assert_eq!(scoped(Some(json!({ "id": 7 })), here), scoped(Some(json!(7)), here));
+        assert_ne!(scoped(Some(json!({ "id": 7 })), here), scoped(Some(json!(7)), here));
+        assert_ne!(
+            scoped(Some(json!({ "sub": "ada", "iss": "a" })), here),
+            scoped(Some(json!({ "sub": "ada", "iss": "b" })), here)
+        );
         assert_eq!(scoped(Some(json!({ "name": "ada" })), here), Err(500));
     }
 

@@ -177,9 +177,9 @@ impl Idempotency {
         self
     }
 
-    /// Sets a function that tells whose keys those of a request are, in the place of
-    /// the user's `sub` or `id`, and of the client's address where there is no user.
-    /// Its error is the answer.
+    /// Sets a function that returns the owner of the keys of a request. Default: the
+    /// [`UserKey`](crate::UserKey) of the user, or the client's address without a user.
+    /// An error of the function is the response.
     ///
     /// ```
     /// use stockade::ApiError;
