@@ -200,7 +200,7 @@ impl<A: Answer> Acceptor<A> {
                     continue;
                 }
             }
-            let Some(permit) = self.slot().await else { return };
+            let Some(permit) = self.slot(client).await else { return };
             let slot = Slot::new(permit, client);
             let record = Arc::new(ConnectionRecord::new(Arc::clone(&self.clock)));
             let registration = self.registry.register(Arc::clone(&record), slot);
@@ -225,7 +225,7 @@ impl<A: Answer> Acceptor<A> {
                 Err(error) => error,
             };
             let now = Instant::now();
-            let pause = pause_after(&error, || self.registry.make_room(now));
+            let pause = pause_after(&error, || self.registry.make_room(None, now));
             if pause.is_zero() {
                 log::debug!(target: "stockade::server", "a client left while it came: {error}");
                 // A listener that fails at once must not keep the thread.
@@ -237,15 +237,15 @@ impl<A: Answer> Acceptor<A> {
         }
     }
 
-    /// Waits for a free slot, and tells idle connections to finish for it.
-    async fn slot(&mut self) -> Option<OwnedSemaphorePermit> {
+    /// Waits for a free slot for a connection of `client`, and ends others for it.
+    async fn slot(&mut self, client: Option<IpAddr>) -> Option<OwnedSemaphorePermit> {
         if let Ok(permit) = Arc::clone(&self.slots).try_acquire_owned() {
             return Some(permit);
         }
         self.log_full();
         loop {
-            self.registry.make_room(Instant::now());
-            // Tries again after a while: another connection may be idle by then, and
+            self.registry.make_room(client, Instant::now());
+            // Tries again after a while: another connection may make room by then, and
             // the one that was told to finish may need long.
             let free = timeout(ROOM_EVERY, Arc::clone(&self.slots).acquire_owned());
             if let Ok(permit) = free.await {
@@ -277,7 +277,8 @@ impl<A: Answer> Acceptor<A> {
         if is_due(&mut self.full_at, Instant::now(), LOG_FULL_EVERY) {
             log::warn!(
                 target: "stockade::server",
-                "max_connections is reached; for a new one the longest idle one ends, or it waits"
+                "max_connections is reached; for a new one the longest idle one ends, or the \
+                 slowest unfinished one of the client with the most; else it waits"
             );
         }
     }
@@ -322,8 +323,8 @@ fn is_due(logged_at: &mut Option<Instant>, now: Instant, every: Duration) -> boo
 
 /// Returns the time to wait after an error: none if the error concerns one
 /// client, a while if it concerns the server, such as too many open files. In
-/// the second case an idle connection is told to finish, which frees a file; if
-/// there is one, the wait is short.
+/// the second case a connection ends, which frees a file; if there is one that may
+/// end, the wait is short.
 fn pause_after(error: &io::Error, make_room: impl FnOnce() -> bool) -> Duration {
     match error.kind() {
         io::ErrorKind::ConnectionAborted
@@ -390,7 +391,7 @@ mod tests {
             registry.register(Arc::clone(record), Slot::new(permit, IpAddr::from([127, 0, 0, 1])))
         });
         drop(InFlight::begin(&records[1]));
-        let pause = pause_after(&too_many(), || registry.make_room(Instant::now()));
+        let pause = pause_after(&too_many(), || registry.make_room(None, Instant::now()));
         assert_eq!(pause, ROOM_EVERY);
         assert_eq!(records.map(|record| record.is_told_to_end()), [false, true]);
     }

@@ -13,6 +13,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::Instant;
 
 use crate::idle_queue::IdleQueue;
+use crate::unfinished_queue::Crowded;
 
 /// The clients with open connections, by the key of the rate limit: an address,
 /// or a network of 64 bits in IPv6.
@@ -119,6 +120,35 @@ impl Clients {
             room -= count;
         }
         Some(HashSet::new())
+    }
+
+    /// Returns the clients that have more than `share` connections for which `since`
+    /// returns a time, with the earliest time of each client last. A new connection of
+    /// `newcomer` counts too. Connections without an address are left out, because
+    /// they belong to many clients.
+    pub(crate) fn crowded(
+        &self,
+        share: usize,
+        newcomer: &RateKey,
+        since: impl Fn(u64) -> Option<u64>,
+    ) -> Vec<Crowded> {
+        let known = self.clients.iter().filter(|(key, _)| **key != RateKey::shared());
+        let large = known.filter(|(key, client)| {
+            client.open.load(Ordering::Relaxed) + usize::from(*key == newcomer) > share
+        });
+        let crowded = large.filter_map(|(key, client)| {
+            let found = client.ids.iter().filter_map(|id| Some((since(*id)?, *id)));
+            let mut waiting: Vec<_> = found.collect();
+            sort_by(&mut waiting, |one, other| other.cmp(one));
+            let is_above = waiting.len() + usize::from(key == newcomer) > share;
+            is_above.then(|| Crowded { client: key.clone(), waiting })
+        });
+        crowded.collect()
+    }
+
+    /// Returns the number of clients, counting one that has no connection yet.
+    pub(crate) fn count_with(&self, newcomer: &RateKey) -> usize {
+        self.clients.len() + usize::from(!self.clients.contains_key(newcomer))
     }
 
     /// Counts a connection of a client as closed.

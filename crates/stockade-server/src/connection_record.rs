@@ -6,7 +6,7 @@
 //! another, which is below the precision of the sweep.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
 use std::task::Context;
 
 use atomic_waker::AtomicWaker;
@@ -54,7 +54,8 @@ pub(crate) struct ConnectionRecord {
     exchanges: Exchanges,
     upgraded: AtomicBool,
     parked: AtomicBool,
-    awaits_body: AtomicBool,
+    /// The number of request bodies of which more is awaited; several on HTTP/2.
+    awaited_bodies: AtomicU32,
     command: AtomicU8,
     task: AtomicWaker,
 }
@@ -97,7 +98,7 @@ impl ConnectionRecord {
             exchanges: Exchanges::new(),
             upgraded: AtomicBool::new(false),
             parked: AtomicBool::new(false),
-            awaits_body: AtomicBool::new(false),
+            awaited_bodies: AtomicU32::new(0),
             command: AtomicU8::new(Command::Stay as u8),
             task: AtomicWaker::new(),
         }
@@ -267,6 +268,8 @@ impl ConnectionRecord {
             blocked: self.is_blocked(),
             complete: self.exchanges.complete().is_some(),
             taken: self.taken.load(Ordering::Relaxed),
+            awaits_body: self.awaited_bodies.load(Ordering::Relaxed) > 0,
+            begun: since,
         }
     }
 
@@ -276,13 +279,18 @@ impl ConnectionRecord {
         let running = self.requests.load(Ordering::Relaxed) % ENDED;
         running > 0
             && !self.http2.load(Ordering::Relaxed)
-            && !self.awaits_body.load(Ordering::Relaxed)
+            && self.awaited_bodies.load(Ordering::Relaxed) == 0
     }
 
-    /// Notes if more of a request's body is awaited. Then reading shows the end
+    /// Notes that more of a request's body is awaited. Then reading shows the end
     /// of the client.
-    pub(crate) fn set_awaits_body(&self, awaits: bool) {
-        self.awaits_body.store(awaits, Ordering::Relaxed);
+    pub(crate) fn await_body(&self) {
+        self.awaited_bodies.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Takes back one [`await_body`](Self::await_body).
+    pub(crate) fn end_await(&self) {
+        self.awaited_bodies.fetch_sub(1, Ordering::Relaxed);
     }
 
     /// Returns true if no request has ended since the last call.

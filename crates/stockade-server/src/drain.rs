@@ -31,6 +31,7 @@ pub(crate) fn start(mut unread: Unread, most: usize) {
         return;
     }
     let Ok(runtime) = Handle::try_current() else { return };
+    unread.set_awaited(true);
     runtime.spawn(async move {
         let rest = std::future::poll_fn(|cx| poll(&mut unread.incoming, &mut left, cx));
         // A timeout ends like the bound: the body is dropped.

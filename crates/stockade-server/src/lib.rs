@@ -29,7 +29,7 @@
 //! | keeps an idle connection open | the connection closes | [`idle_timeout`] |
 //! | sends too many or too long headers | 431 | [`max_headers`], [`max_header_bytes`] |
 //! | opens too many connections | its own longest idle one closes, else the new one | [`max_connections_per_client`] |
-//! | is one of too many | the longest idle connection closes, else the new one waits | [`max_connections`] |
+//! | is one of too many | the longest idle connection closes; else the slowest unfinished one of the client that has the most, if that is more than its share; else the new one waits | [`max_connections`] |
 //! | asks too often, while connections are scarce | the 429 closes the connection | – |
 //! | sends no `Host`, two, a malformed one, or another one than the target has | 400 | – |
 //! | asks for a target that is not ASCII, or of another scheme than `http` and `https` | 400 | – |
@@ -64,7 +64,8 @@
 //!   `inherited`: how they are opened; `handshake`: [`Handshake`].
 //! - `accept`: from the listeners to connections, and the shutdown;
 //!   `clients`: the connections of each client; `idle_queue`: the idle ones,
-//!   which make room for new ones.
+//!   which make room for new ones; `unfinished_queue`: the unfinished ones of
+//!   clients with many, which do so if none is idle.
 //! - `connection`: one connection, awake and parked; `tracked_stream`: its
 //!   `socket`; `rewind`: bytes of the socket that are read again.
 //! - `connection_record`: the state of one connection; `exchanges`: its requests and
@@ -89,7 +90,8 @@
 //   `address`, `error`, `signals`, `tls`: their arguments and errors.
 // - `accept`: from the listening socket to connections, and the shutdown;
 //   `clients`: the connections of each client; `idle_queue`: the idle ones,
-//   which make room for new ones.
+//   which make room for new ones; `unfinished_queue`: the unfinished ones of
+//   clients with many, which do so if none is idle.
 // - `connection`: one connection, awake and parked; `tracked_stream`: its
 //   socket; `rewind`: bytes of the socket that are read again.
 // - `connection_record`: the state of one connection; `exchanges`: its requests and
@@ -145,6 +147,7 @@ mod time_budget;
 #[cfg(feature = "tls")]
 mod tls;
 mod tracked_stream;
+mod unfinished_queue;
 #[cfg(unix)]
 mod unix;
 mod upgraded;

@@ -177,9 +177,14 @@ impl ServerOptions {
         /// Sets the number of connections that are served at a time. Default: 10,000.
         ///
         /// For a further one the connection that has been idle longest is told to
-        /// finish; if none is idle, it waits until one closes, and those behind it
-        /// in the queue of the system (see [`backlog`](Self::backlog)). The same
-        /// goes when the system has no file for it.
+        /// finish. If none is idle, the client with the most unfinished requests loses
+        /// the slowest one, if it has more than its share: the connections divided by
+        /// the clients. A request is unfinished while the server waits for the rest of
+        /// its head or body, or for the client to read. This needs a limit
+        /// [for each client](Self::max_connections_per_client). Otherwise the new
+        /// connection waits until one closes, and so do those behind it in the queue of
+        /// the system (see [`backlog`](Self::backlog)). The same rules apply when the
+        /// system has no file for it.
         max_connections: u32;
 
         /// Sets the number of connections of one client: an address, or a network of

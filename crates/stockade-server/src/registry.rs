@@ -1,5 +1,5 @@
 //! [`Registry`]: the open connections of a server. The sweep looks at them, and
-//! idle ones make room for new ones.
+//! idle or unfinished ones make room for new ones.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::net::IpAddr;
@@ -13,6 +13,7 @@ use crate::clients::{Admission, Capacity, ClientQuota, Clients, Slot};
 use crate::connection_record::{Command, ConnectionRecord};
 use crate::idle_queue::IdleQueue;
 use crate::sweep::{Limits, Phase, verdict};
+use crate::unfinished_queue::{Look, UnfinishedQueue};
 use crate::write_stall::WriteStall;
 
 /// All open connections of a server.
@@ -34,6 +35,9 @@ struct OpenConnections {
     unparked: VecDeque<u64>,
     /// The idle connections, which may make room for new ones.
     idle: IdleQueue,
+    /// The unfinished connections of clients with many, which make room if none is
+    /// idle.
+    unfinished: UnfinishedQueue,
     /// The connections by client; `None` if a client may have any number.
     clients: Option<Clients>,
     /// The connections that the last sweep found blocked.
@@ -51,6 +55,12 @@ struct OpenConnections {
 fn idle_since(records: &HashMap<u64, Arc<ConnectionRecord>>, id: u64) -> Option<u64> {
     let record = records.get(&id).filter(|record| !record.is_told_to_end())?;
     record.snapshot().idle_since()
+}
+
+/// Returns the time at which an unfinished connection began, if it may be ended.
+fn unfinished_since(records: &HashMap<u64, Arc<ConnectionRecord>>, id: u64) -> Option<u64> {
+    let record = records.get(&id).filter(|record| !record.is_told_to_end())?;
+    record.snapshot().unfinished_since()
 }
 
 fn tell_to_finish(records: &HashMap<u64, Arc<ConnectionRecord>>, id: u64) {
@@ -132,15 +142,33 @@ impl Registry {
         admission
     }
 
-    /// Tells the connection that has been idle longest to finish, for a new one
-    /// that waits. Returns false if none is idle.
-    pub(crate) fn make_room(&self, now: Instant) -> bool {
-        let OpenConnections { records, idle, .. } = &mut *self.lock();
-        let longest = idle.pop(now, records.keys().copied(), |id| idle_since(records, id));
-        if let Some(id) = longest {
+    /// Ends a connection for a new one of `newcomer`, which waits. That is the
+    /// connection that has been idle longest. If none is idle, it is the slowest
+    /// unfinished one of the client that has the most, if that client has more than its
+    /// share. Returns false if there is no such connection.
+    pub(crate) fn make_room(&self, newcomer: Option<IpAddr>, now: Instant) -> bool {
+        let OpenConnections { records, idle, unfinished, clients, .. } = &mut *self.lock();
+        if let Some(id) = idle.pop(now, records.keys().copied(), |id| idle_since(records, id)) {
             tell_to_finish(records, id);
+            return true;
         }
-        longest.is_some()
+        let Some(clients) = clients else { return false };
+        let newcomer = RateKey::from(newcomer);
+        let since = |id| unfinished_since(records, id);
+        let look = || {
+            let share = (records.len() / clients.count_with(&newcomer)).max(1);
+            let crowded = clients.crowded(share, &newcomer, since);
+            Look { crowded, share, looks: u32::try_from(records.len()).unwrap_or(u32::MAX) }
+        };
+        let slowest = unfinished.pop(now, &newcomer, look, since);
+        let Some(record) = slowest.and_then(|id| records.get(&id)) else { return false };
+        log::debug!(target: "stockade::server", "an unfinished connection ends for a new one");
+        if record.is_blocked() {
+            record.give_up();
+        } else {
+            record.tell(Command::Close);
+        }
+        true
     }
 
     /// Adds a connection. Dropping the registration removes it and frees its slot.

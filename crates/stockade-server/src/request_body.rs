@@ -42,11 +42,24 @@ pub(crate) struct Unread {
     // the body, too (see `connection`).
     pub(crate) incoming: Incoming,
     pub(crate) in_flight: InFlight,
+    /// True if the last poll had to wait for the client.
+    awaited: bool,
+}
+
+impl Unread {
+    /// Notes if more of the body is awaited.
+    pub(crate) fn set_awaited(&mut self, awaited: bool) {
+        if self.awaited != awaited {
+            self.awaited = awaited;
+            let record = self.in_flight.record();
+            if awaited { record.await_body() } else { record.end_await() }
+        }
+    }
 }
 
 impl Drop for Unread {
     fn drop(&mut self) {
-        self.in_flight.record().set_awaits_body(false);
+        self.set_awaited(false);
     }
 }
 
@@ -59,14 +72,15 @@ impl RequestBody {
         record: Arc<ConnectionRecord>,
     ) -> Self {
         let http1 = head.version <= Version::HTTP_11;
-        let expect = head.headers.get(header::EXPECT);
-        if expect.is_some() {
+        if head.headers.contains_key(header::EXPECT) {
             record.exchanges().pin();
         }
+        // Each line counts, as it does for hyper.
+        let mut expectations = head.headers.get_all(header::EXPECT).iter();
         let unasked = head.version == Version::HTTP_11
-            && expect.is_some_and(|value| value.as_bytes().eq_ignore_ascii_case(b"100-continue"));
+            && expectations.any(|value| value.as_bytes().eq_ignore_ascii_case(b"100-continue"));
         let budget = TimeBudget::short(policy);
-        let unread = Some(Unread { incoming, in_flight: InFlight::of(record) });
+        let unread = Some(Unread { incoming, in_flight: InFlight::of(record), awaited: false });
         Self { unread, budget, waiting_since: None, timer: None, unasked, http1 }
     }
 
@@ -108,7 +122,7 @@ impl Body for RequestBody {
         let Some(unread) = &mut this.unread else { return Poll::Ready(None) };
         this.unasked = false;
         let polled = Pin::new(&mut unread.incoming).poll_frame(cx);
-        unread.in_flight.record().set_awaits_body(polled.is_pending());
+        unread.set_awaited(polled.is_pending());
         match polled {
             Poll::Ready(Some(Ok(frame))) => {
                 this.received(frame.data_ref().map_or(0, Bytes::len));

@@ -57,6 +57,10 @@ pub(crate) struct Snapshot {
     pub(crate) complete: bool,
     /// The bytes that the socket took after it was blocked.
     pub(crate) taken: u64,
+    /// More of a request's body is awaited.
+    pub(crate) awaits_body: bool,
+    /// The time at which the last head or the last idleness began.
+    pub(crate) begun: u64,
 }
 
 impl Snapshot {
@@ -89,6 +93,17 @@ impl Snapshot {
         match self.phase {
             Phase::Idle { since } if self.is_unused() => Some(since),
             _ => None,
+        }
+    }
+
+    /// Returns the time at which an unfinished request began: the server waits for
+    /// the rest of its head or its body, or for the client to take the response.
+    pub(crate) fn unfinished_since(&self) -> Option<u64> {
+        match self.phase {
+            Phase::Head { since } => Some(since),
+            Phase::Busy if self.awaits_body || self.blocked => Some(self.begun),
+            Phase::Idle { since } if self.blocked => Some(since),
+            Phase::Busy | Phase::Idle { .. } | Phase::Upgraded => None,
         }
     }
 
@@ -187,32 +202,49 @@ pub(crate) mod tests {
         Limits { header_read: 10_000, idle: 60_000, write, stuck: 2, park: 2_000 }
     }
 
+    /// Makes the snapshot of a connection of HTTP/1.
+    fn snapshot(phase: Phase) -> Snapshot {
+        Snapshot {
+            phase,
+            http2: false,
+            parked: false,
+            blocked: false,
+            complete: true,
+            taken: 0,
+            awaits_body: false,
+            begun: 7,
+        }
+    }
+
+    #[test]
+    fn request_is_unfinished_while_the_server_waits_for_the_client() {
+        let cases = [
+            (Phase::Head { since: 7 }, [Some(7); 4]),
+            (Phase::Busy, [None, Some(7), Some(7), Some(7)]),
+            (Phase::Idle { since: 7 }, [None, None, Some(7), Some(7)]),
+            (Phase::Upgraded, [None; 4]),
+        ];
+        let flags = [(false, false), (true, false), (false, true), (true, true)];
+        for (phase, expected) in cases {
+            let found = flags.map(|(awaits_body, blocked)| {
+                Snapshot { awaits_body, blocked, ..snapshot(phase) }.unfinished_since()
+            });
+            assert_eq!(found, expected, "{phase:?}");
+        }
+    }
+
     /// Header 10 s, idle 60 s, parking 2 s; HTTP/2.
     #[track_caller]
     fn check(phase: Phase, now: u64, expected: Command) {
         let limits = limits();
-        let seen = Snapshot {
-            phase,
-            http2: true,
-            parked: false,
-            blocked: false,
-            complete: false,
-            taken: 0,
-        };
+        let seen = Snapshot { http2: true, ..snapshot(phase) };
         assert_eq!(verdict(&seen, now, limits), expected, "{seen:?} at {now}");
     }
 
     #[test]
     fn only_an_idle_connection_of_http1_is_parked_and_once() {
         let limits = limits();
-        let idle = Snapshot {
-            phase: Phase::Idle { since: 1_000 },
-            http2: false,
-            parked: false,
-            blocked: false,
-            complete: true,
-            taken: 0,
-        };
+        let idle = snapshot(Phase::Idle { since: 1_000 });
         let cases = [
             (idle, 2_999, Command::Stay),
             (idle, 3_000, Command::Park),

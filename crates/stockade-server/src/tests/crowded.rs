@@ -2,11 +2,12 @@
 
 use std::net::Ipv4Addr;
 
+use stockade_core::Request;
 use stockade_middleware::TrustProxy;
 use stockade_routing::{CallOptions, Router, RouterOptions};
 use tokio::net::{TcpSocket, TcpStream};
 
-use super::{Client, Running, app, get, http2, log, ms, options, soon, start};
+use super::{Client, Running, app, get, http2, log, ms, options, soon, start, text};
 use crate::ServerOptions;
 
 /// A new connection from `127.0.0.<last>`.
@@ -197,4 +198,75 @@ fn a_proxy_is_trusted_by_the_router_or_by_the_call() {
         let app = app.with_options(options).unwrap();
         assert_eq!(app.trusts_proxy(), expected, "{router:?} {call:?}");
     }
+}
+
+/// Fills the server from the addresses 127.0.0.1 to 127.0.0.11 with connections that
+/// sent `begun`. Each of these clients has more than its share.
+async fn crowd(server: &Running, begun: &str) -> Vec<Client<TcpStream>> {
+    let mut crowd = Vec::new();
+    for at in 0..110 {
+        let mut client = connect(server, 1 + at % 11).await;
+        client.send(begun).await;
+        crowd.push(client);
+    }
+    crowd
+}
+
+#[tokio::test]
+async fn unfinished_requests_of_few_clients_do_not_keep_others_out() {
+    let half_body = "POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhe";
+    let drained = "POST /404 HTTP/1.1\r\nHost: a\r\nContent-Length: 9000\r\n\r\nhe";
+    let preface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0";
+    for begun in ["", "GET /hello HTTP/1.1\r\nHos", half_body, drained, preface] {
+        let server = start(patient(112, 20), app).await;
+        let mut slow_head = connect(&server, 20).await;
+        slow_head.send("GET /hello HTTP/1.1\r\n").await;
+        let mut slow_body = connect(&server, 21).await;
+        slow_body.send(half_body).await;
+        let crowd = crowd(&server, begun).await;
+        // They run, so that they do not make room for each other.
+        let mut newcomers = Vec::new();
+        for last in 30..45 {
+            let mut newcomer = idle(&server, last).await;
+            newcomer.send(get("/hang")).await;
+            newcomers.push(newcomer);
+        }
+        // Clients within their share go on.
+        slow_head.send("Host: a\r\n\r\n").await;
+        assert_eq!(slow_head.answer().await.body, "hello", "{begun:?}");
+        slow_body.send("llo").await;
+        assert_eq!(slow_body.answer().await.body, "hello", "{begun:?}");
+        drop(crowd);
+    }
+}
+
+#[tokio::test]
+async fn responses_that_few_clients_do_not_read_do_not_keep_others_out() {
+    let large = async |request: Request| match request.path() {
+        "/large" => text(200, "x".repeat(8 << 20)),
+        _ => text(200, "hello"),
+    };
+    let server = start(patient(110, 20), large).await;
+    let crowd = crowd(&server, &get("/large")).await;
+    for last in 30..50 {
+        idle(&server, last).await;
+    }
+    drop(crowd);
+}
+
+#[tokio::test]
+async fn running_requests_do_not_end_for_others() {
+    let server = start(patient(4, 3), app).await;
+    let mut running = Vec::new();
+    for last in [1, 1, 1, 2] {
+        let mut client = connect(&server, last).await;
+        client.send(get("/hang")).await;
+        running.push(client);
+    }
+    let mut newcomer = connect(&server, 3).await;
+    newcomer.send(get("/hello")).await;
+    let answered = tokio::time::timeout(ms(300), newcomer.more()).await;
+    assert!(answered.is_err(), "there is no room");
+    drop(running.pop());
+    assert_eq!(newcomer.answer().await.body, "hello");
 }

@@ -1,0 +1,222 @@
+//! [`UnfinishedQueue`]: the unfinished connections of clients that have more than
+//! their share of them.
+
+use std::time::Duration;
+
+use stockade_middleware::rate_limit::RateKey;
+use tokio::time::Instant;
+
+/// The connections on which the server waits for a client in the middle of a
+/// request or a response, for each client that has more than its share.
+///
+/// They make room for a new connection if no connection is idle. The client with
+/// the most of them loses its slowest one. The new connection counts too, so a
+/// client cannot push others out. A client within its share loses nothing.
+///
+/// The queue is filled by a look at all connections, as an
+/// [`IdleQueue`](crate::idle_queue::IdleQueue) is.
+#[derive(Debug, Default)]
+pub(crate) struct UnfinishedQueue {
+    crowded: Vec<Crowded>,
+    share: usize,
+    /// The time before which the connections are not looked at again.
+    next_look: Option<Instant>,
+}
+
+/// A client and its unfinished connections.
+#[derive(Debug)]
+pub(crate) struct Crowded {
+    pub(crate) client: RateKey,
+    /// The time at which each connection began, and its id; the slowest is the last.
+    pub(crate) waiting: Vec<(u64, u64)>,
+}
+
+/// The result of a look at all connections.
+#[derive(Debug)]
+pub(crate) struct Look {
+    /// The clients with more unfinished connections than the share, and perhaps some
+    /// with less.
+    pub(crate) crowded: Vec<Crowded>,
+    /// The number of connections that each client may keep.
+    pub(crate) share: usize,
+    /// The number of connections that were looked at.
+    pub(crate) looks: u32,
+}
+
+impl UnfinishedQueue {
+    /// Takes the slowest connection of the client that has the most, if that is more
+    /// than its share.
+    ///
+    /// `newcomer` is the client whose connection waits. `since` returns the time at
+    /// which an unfinished connection began, if it may be ended.
+    pub(crate) fn pop(
+        &mut self,
+        now: Instant,
+        newcomer: &RateKey,
+        look: impl FnOnce() -> Look,
+        since: impl Fn(u64) -> Option<u64>,
+    ) -> Option<u64> {
+        if let Some(id) = self.next(newcomer, &since) {
+            return Some(id);
+        }
+        if self.next_look.is_some_and(|at| now < at) {
+            return None;
+        }
+        let found = look();
+        self.next_look = Some(now + LOOK_COST * found.looks);
+        (self.crowded, self.share) = (found.crowded, found.share);
+        self.next(newcomer, &since)
+    }
+
+    fn next(&mut self, newcomer: &RateKey, since: impl Fn(u64) -> Option<u64>) -> Option<u64> {
+        while let Some(at) = most(&self.crowded, newcomer, self.share) {
+            let Some((began, id)) = self.crowded[at].waiting.pop() else { break };
+            if since(id) == Some(began) {
+                return Some(id);
+            }
+        }
+        // The memory for thousands of entries is not kept.
+        self.crowded = Vec::new();
+        None
+    }
+}
+
+/// Returns the place of the client with the most connections, counting the new one,
+/// if they are more than its share.
+fn most(crowded: &[Crowded], newcomer: &RateKey, share: usize) -> Option<usize> {
+    let count = |client: &Crowded| {
+        let is_newcomer = client.client == *newcomer;
+        // If two have the same number, the newcomer's client is the one that loses.
+        (client.waiting.len() + usize::from(is_newcomer), is_newcomer)
+    };
+    let counts = crowded.iter().map(count).enumerate();
+    let (at, (most, _)) = counts.max_by_key(|(_, count)| *count)?;
+    (most > share).then_some(at)
+}
+
+/// The pause before the next look, for each connection of the last one: ten times
+/// the cost of the look.
+const LOOK_COST: Duration = Duration::from_micros(1);
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+    use std::collections::BTreeMap;
+    use std::net::IpAddr;
+
+    use super::*;
+
+    fn key(last: u8) -> RateKey {
+        RateKey::from(IpAddr::from([192, 0, 2, last]))
+    }
+
+    /// Connections by id: the last byte of the address, and the time at which each
+    /// began.
+    type Connections = BTreeMap<u64, (u8, u64)>;
+
+    /// Looks at all connections as the registry does.
+    fn look(connections: &Connections, newcomer: u8) -> Look {
+        let mut clients: BTreeMap<u8, Vec<(u64, u64)>> = BTreeMap::from([(newcomer, Vec::new())]);
+        for (id, (client, since)) in connections {
+            clients.entry(*client).or_default().push((*since, *id));
+        }
+        let share = (connections.len() / clients.len()).max(1);
+        let crowded = clients.into_iter().map(|(client, mut waiting)| {
+            waiting.sort_by(|one, other| other.cmp(one));
+            Crowded { client: key(client), waiting }
+        });
+        let looks = u32::try_from(connections.len()).unwrap();
+        Look { crowded: crowded.collect(), share, looks }
+    }
+
+    fn pop(
+        queue: &mut UnfinishedQueue,
+        now: Instant,
+        connections: &Connections,
+        newcomer: u8,
+    ) -> Option<u64> {
+        let since = |id| connections.get(&id).map(|(_, since)| *since);
+        queue.pop(now, &key(newcomer), || look(connections, newcomer), since)
+    }
+
+    /// Checks which client loses a connection, for the number of connections of each.
+    #[track_caller]
+    fn check(counts: &[usize], newcomer: u8, expected: Option<u8>) {
+        let mut connections = Connections::new();
+        for (client, count) in counts.iter().enumerate() {
+            for _ in 0..*count {
+                let id = connections.len() as u64;
+                connections.insert(id, (u8::try_from(client).unwrap(), 1_000 - id));
+            }
+        }
+        let mut queue = UnfinishedQueue::default();
+        let id = pop(&mut queue, Instant::now(), &connections, newcomer);
+        let client = id.map(|id| connections[&id].0);
+        assert_eq!(client, expected, "{counts:?}, newcomer {newcomer}");
+        let Some((client, id)) = client.zip(id) else { return };
+        let slowest = connections.values().filter(|it| it.0 == client).map(|it| it.1).min();
+        assert_eq!(Some(connections[&id].1), slowest, "{counts:?}, newcomer {newcomer}");
+    }
+
+    #[test]
+    fn client_with_the_most_loses_its_slowest_connection() {
+        check(&[], 9, None);
+        check(&[10], 9, Some(0));
+        check(&[4, 9, 3], 9, Some(1));
+        check(&[1, 1, 1, 9], 0, Some(3));
+        // The clients have one each.
+        check(&[1, 1, 1], 9, None);
+        check(&[1, 1, 2], 9, Some(2));
+        check(&[3, 5, 3], 0, Some(1));
+        check(&[3, 3, 3], 0, Some(0));
+        check(&[3, 3, 3], 1, Some(1));
+        check(&[3, 4, 3], 0, Some(0));
+        check(&[3, 4, 3], 1, Some(1));
+        check(&[4, 5], 0, Some(0));
+    }
+
+    #[test]
+    fn client_within_its_share_loses_nothing() {
+        let connections = |count: u64| (0..count).map(|id| (id, (1, id))).collect::<Connections>();
+        for (count, share, expected) in [(3, 3, false), (3, 4, false), (4, 3, true)] {
+            let connections = connections(count);
+            let mut queue = UnfinishedQueue::default();
+            let crowded = || Look { share, ..look(&connections, 9) };
+            let id = queue.pop(Instant::now(), &key(9), crowded, |id| Some(id));
+            assert_eq!(id.is_some(), expected, "{count} of {share}");
+        }
+    }
+
+    #[test]
+    fn one_look_serves_all_connections_above_the_share() {
+        let looks = Cell::new(0);
+        let mut connections: Connections = (0..1_000).map(|id| (id, (1, id))).collect();
+        connections.extend((1_000..1_100).map(|id| (id, (2, id))));
+        let now = Instant::now();
+        let mut queue = UnfinishedQueue::default();
+        let mut ended = 0;
+        loop {
+            let counted = || {
+                looks.set(looks.get() + 1);
+                look(&connections, 9)
+            };
+            let since = |id| connections.get(&id).map(|it| it.1);
+            let Some(id) = queue.pop(now, &key(9), counted, since) else { break };
+            assert_eq!(connections.remove(&id), Some((1, ended)));
+            ended += 1;
+        }
+        // 1,100 connections of three clients.
+        assert_eq!((ended, looks.get()), (1_000 - 1_100 / 3, 1));
+    }
+
+    #[test]
+    fn connection_that_went_on_is_skipped() {
+        let mut connections: Connections = (0..10).map(|id| (id, (1, id))).collect();
+        let now = Instant::now();
+        let mut queue = UnfinishedQueue::default();
+        assert_eq!(pop(&mut queue, now, &connections, 9), Some(0));
+        connections.remove(&1);
+        connections.insert(2, (1, 20));
+        assert_eq!(pop(&mut queue, now, &connections, 9), Some(3));
+    }
+}
