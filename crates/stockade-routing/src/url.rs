@@ -34,7 +34,8 @@ pub enum UrlError {
         /// The name of the parameter.
         name: String,
     },
-    /// The expression of a parameter does not match its value.
+    /// The expression of a parameter does not match its value, or the value has a
+    /// control character, which routers reject in a path.
     RefusedValue {
         /// The pattern.
         pattern: String,
@@ -60,7 +61,8 @@ pub enum UrlError {
 ///
 /// # Errors
 /// When a required value is missing or empty, when an expression refuses a
-/// value, and when a value makes a segment `.` or `..`.
+/// value, when a value has a control character, and when a value makes a segment
+/// `.` or `..`.
 ///
 /// # Examples
 /// ```
@@ -114,7 +116,9 @@ impl UrlPattern {
                 Segment::Any => required(pattern, SPLAT, param(SPLAT))?,
                 Segment::Rest => match param(SPLAT) {
                     Some(value) => {
-                        value.split('/').map(encode_component).collect::<Vec<_>>().join("/")
+                        let parts: Result<Vec<_>, _> =
+                            value.split('/').map(|part| encode(pattern, SPLAT, part)).collect();
+                        parts?.join("/")
                     }
                     None => required(pattern, SPLAT, None)?,
                 },
@@ -189,12 +193,28 @@ fn required(
     name: &str,
     value: Option<Cow<'_, str>>,
 ) -> Result<String, UrlError> {
-    let (pattern, name) = (pattern.to_string(), name.to_owned());
+    let names = || (pattern.to_string(), name.to_owned());
     match value {
-        None => Err(UrlError::MissingValue { pattern, name }),
-        Some(value) if value.is_empty() => Err(UrlError::EmptyValue { pattern, name }),
-        Some(value) => Ok(encode_component(&value)),
+        None => {
+            let (pattern, name) = names();
+            Err(UrlError::MissingValue { pattern, name })
+        }
+        Some(value) if value.is_empty() => {
+            let (pattern, name) = names();
+            Err(UrlError::EmptyValue { pattern, name })
+        }
+        Some(value) => encode(pattern, name, &value),
     }
+}
+
+/// Encodes a value, unless routers would reject the path.
+fn encode(pattern: &Pattern, name: &str, value: &str) -> Result<String, UrlError> {
+    let encoded = encode_component(value);
+    if value.contains(|character: char| character.is_ascii_control()) {
+        let (pattern, name) = (pattern.to_string(), name.to_owned());
+        return Err(UrlError::RefusedValue { pattern, name, value: encoded });
+    }
+    Ok(encoded)
 }
 
 /// Returns a text as `encodeURIComponent` of JavaScript does.
@@ -302,6 +322,19 @@ mod tests {
         check(r"/u/:id(a%20b)", "id=a b", Ok("/u/a%20b"));
         let refused = r#"parameter "e" of "/:f.:e(a|b)?" cannot be "ab""#;
         check("/:f.:e(a|b)?", "f=x&e=ab", Err(refused));
+    }
+
+    #[test]
+    fn rejects_control_characters() {
+        for (character, escape) in [("\0", "%00"), ("\n", "%0A"), ("\r", "%0D"), ("\x7f", "%7F")] {
+            for (path, name) in [("/u/:id", "id"), ("/u/*", "splat"), ("/u/**", "splat")] {
+                let expected = format!("parameter {name:?} of {path:?} cannot be \"a{escape}b\"");
+                check(path, &format!("{name}=a{character}b"), Err(&expected));
+            }
+        }
+        check("/u/**", "splat=a/b\0", Err("parameter \"splat\" of \"/u/**\" cannot be \"b%00\""));
+        // They are not ASCII, and routers accept them.
+        check("/u/:id", "id=\u{85}", Ok("/u/%C2%85"));
     }
 
     #[test]
