@@ -91,7 +91,7 @@ pub use password::{
 pub use random::{DEFAULT_TOKEN_BYTES, MAX_TOKEN_BYTES, RandomError, generate_token};
 pub use revocations::{
     AskFuture, PublishFuture, Revocation, RevocationFeed, RevocationKey, RevocationLog,
-    RevocationStatus, Revocations, RevokeError, Stale,
+    RevocationStatus, RevocationWatch, Revocations, RevokeError, Stale,
 };
 pub use secret::{KeyRing, Secret};
 pub use session::{SessionId, SessionIdError};
@@ -106,7 +106,7 @@ pub use token::{
 pub mod __internal {
     use serde_json::Value;
 
-    use crate::{Claims, TokenVerifier};
+    use crate::{Claims, Clock, TokenVerifier};
 
     pub use crate::revocations::KEPT_SECONDS;
 
@@ -120,6 +120,18 @@ pub mod __internal {
     #[must_use]
     pub fn leeway_seconds(verifier: &TokenVerifier) -> u64 {
         verifier.leeway_seconds()
+    }
+
+    /// Returns the clock of a verifier.
+    #[must_use]
+    pub fn clock(verifier: &TokenVerifier) -> Clock {
+        verifier.own_clock().clone()
+    }
+
+    /// Returns true for a clock that a test has passed in.
+    #[must_use]
+    pub fn is_custom(clock: &Clock) -> bool {
+        clock.is_custom()
     }
 }
 

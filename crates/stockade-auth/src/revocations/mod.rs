@@ -4,6 +4,7 @@
 //! - `entry`: one revocation, and its bytes.
 //! - `shared_log`: the way from one process to the others.
 //! - `beyond`: what the log has and no process holds.
+//! - `watch`: [`RevocationWatch`], for connections that outlive a request.
 //! - `error`: [`RevokeError`].
 
 mod beyond;
@@ -11,6 +12,7 @@ mod entry;
 mod error;
 mod shared_log;
 mod table;
+mod watch;
 
 use std::fmt;
 use std::sync::Arc;
@@ -22,6 +24,7 @@ use stockade_errors::__internal::setters;
 pub use entry::{Revocation, RevocationKey};
 pub use error::RevokeError;
 pub use shared_log::{AskFuture, PublishFuture, RevocationFeed, RevocationLog};
+pub use watch::RevocationWatch;
 
 use crate::{Claims, Clock};
 use beyond::{FRESH_MILLIS, keys_of};
@@ -233,6 +236,13 @@ impl Revocations {
         }
     }
 
+    /// Returns a future that ends when a revocation of this token, or of its subject,
+    /// has arrived in this process. A connection that outlives the request of its token
+    /// waits for it, and then checks the token again.
+    pub fn watch(&self, claims: &Claims) -> RevocationWatch {
+        RevocationWatch::new(Arc::clone(&self.table), claims)
+    }
+
     /// Returns true if there is a log that can be asked for what is in no memory.
     #[must_use]
     pub fn can_ask(&self) -> bool {
@@ -306,6 +316,7 @@ impl Revocations {
             log.publish_beyond(entry).await?;
             // It holds here at once, whatever was answered before.
             self.table.beyond.forget(&entry.key());
+            self.table.watchers.wake(&entry.key());
             return Ok(());
         }
         match &self.log {

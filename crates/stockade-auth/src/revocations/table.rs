@@ -10,6 +10,7 @@ use std::time::Instant;
 
 use super::beyond::Beyond;
 use super::entry::{Kind, Name, Named, Revocation};
+use super::watch::Watchers;
 use crate::{Claims, Clock};
 
 /// Everything that is revoked, with the time of the last contact to its log.
@@ -28,6 +29,7 @@ pub(super) struct Table {
     swept: AtomicU64,
     pub(super) has_warned: AtomicBool,
     pub(super) beyond: Beyond,
+    pub(super) watchers: Watchers,
 }
 
 impl Table {
@@ -43,6 +45,7 @@ impl Table {
             swept: AtomicU64::new(0),
             has_warned: AtomicBool::new(false),
             beyond: Beyond::new(),
+            watchers: Watchers::default(),
         }
     }
 
@@ -124,13 +127,17 @@ impl Table {
             self.sweep();
         }
         let has_room = self.len() < max;
-        match entry.kind() {
+        let is_added = match entry.kind() {
             Kind::Beyond => true,
             Kind::Token => self.tokens.join(entry.name(), Until(entry.until()), has_room),
             Kind::Subject { before } => {
                 self.subjects.join(entry.name(), Before { before, until: entry.until() }, has_room)
             }
+        };
+        if is_added {
+            self.watchers.wake(&entry.key());
         }
+        is_added
     }
 
     /// Removes the expired entries, and returns them.

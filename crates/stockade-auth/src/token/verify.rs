@@ -140,6 +140,11 @@ impl TokenVerifier {
         self.leeway_seconds
     }
 
+    /// Returns the clock.
+    pub(crate) fn own_clock(&self) -> &Clock {
+        &self.clock
+    }
+
     /// Requires this issuer; called several times, one of them. Default: any,
     /// or none.
     #[must_use]
