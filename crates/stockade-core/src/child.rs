@@ -62,6 +62,8 @@ impl ChildExt for Request {
             writer: None,
             replaced,
             user: whole.user.clone(),
+            user_watch: whole.user_watch.clone(),
+            taken_lifetime: None,
             peer: whole.peer,
             client: whole.client,
             id: whole.id.clone(),

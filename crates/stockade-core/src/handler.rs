@@ -17,6 +17,7 @@ use stockade_errors::ApiError;
 
 use crate::handler_progress::note_refusal;
 use crate::reply::writer;
+use crate::user_lifetime::{end_with, end_with_user, lifetime_of};
 use crate::{FromRequest, Reply, Request, Response, RouteDoc};
 
 /// A future in a box, as handlers and middleware give it.
@@ -127,14 +128,21 @@ where
         }
     };
     let Some(link) = req.inner.writer.take() else {
-        return F::Signature::reply(function.call(args).await);
+        let mut response = F::Signature::reply(function.call(args).await)?;
+        end_with_user(&mut response, &mut req);
+        return Ok(response);
     };
+    let lifetime = lifetime_of(&mut req);
     // The request is gone before the function runs on its own behalf.
     drop(req);
     let future = function.call(args);
     let handler = Box::pin(response_of(future, F::Signature::reply));
     // In a box, so that other handlers need no room for it.
-    let answer: BoxFuture<'_, _> = Box::pin(writer::answer(link, handler));
+    let answer: BoxFuture<'_, _> = Box::pin(async {
+        let mut response = writer::answer(link, handler).await?;
+        end_with(&mut response, lifetime);
+        Ok(response)
+    });
     answer.await
 }
 

@@ -67,6 +67,7 @@ mod route_docs;
 mod state;
 mod tag;
 pub mod upgrade;
+mod user_lifetime;
 mod validation;
 
 pub use accepts::Accepts;
@@ -118,6 +119,7 @@ pub mod __internal {
     pub use crate::route_description::{RouteDocExt, contradictions};
     pub use crate::state::States;
     pub use crate::upgrade::requested_upgrade;
+    pub use crate::user_lifetime::{EndsItself, UserWatch, UserWatchExt, end_with};
     pub use crate::validation::example_mistakes;
 }
 

@@ -21,6 +21,7 @@ use crate::media::Media;
 use crate::read::{Payload, Rules};
 use crate::reply::writer;
 use crate::upgrade::TlsConnection;
+use crate::user_lifetime::{UserLifetime, UserWatch};
 use crate::{HttpBody, Params, PeerAddr, header_map_pool};
 
 /// A request on its way through the middleware to the handler.
@@ -54,6 +55,10 @@ pub(crate) struct Inner {
     pub(crate) replaced: Option<Box<Replaced>>,
     /// Not of the user's own type, because roles are read from it.
     pub(crate) user: LazyUser,
+    /// The source of the user, which tells when the login ends; mostly none.
+    pub(crate) user_watch: Option<Arc<dyn UserWatch>>,
+    /// The lifetime of the user of a request that was taken whole.
+    pub(crate) taken_lifetime: Option<UserLifetime>,
     pub(crate) peer: Option<PeerAddr>,
     /// Found by the router behind trusted proxies.
     pub(crate) client: Option<IpAddr>,
@@ -99,6 +104,8 @@ impl Request {
                 writer: None,
                 replaced: None,
                 user: LazyUser::default(),
+                user_watch: None,
+                taken_lifetime: None,
                 peer,
                 client: None,
                 id: None,
@@ -250,6 +257,10 @@ impl Request {
 
     /// Sets the user of the request; `None` for no known user.
     pub fn set_user(&mut self, user: Option<Value>) {
+        if user.is_none() {
+            // A user that is required guards the route still.
+            self.inner.user_watch.take_if(|watch| watch.is_optional());
+        }
         self.inner.user = LazyUser::of(user);
     }
 
@@ -470,8 +481,16 @@ impl Request {
     pub(crate) fn take(&mut self) -> Self {
         let (head, ()) = http::Request::new(()).into_parts();
         let writer = self.inner.writer.take();
+        // The response is made after the request is gone.
+        let may_stream = self.inner.endpoint.as_deref().is_none_or(Endpoint::may_stream);
+        let lifetime = if self.inner.user_watch.is_some() && may_stream {
+            UserLifetime::of(self)
+        } else {
+            None
+        };
         let taken = std::mem::replace(self, Self::new(head, HttpBody::empty()));
         self.inner.writer = writer;
+        self.inner.taken_lifetime = lifetime;
         taken
     }
 }

@@ -80,6 +80,11 @@ pub struct EndpointParts {
     pub tag: Option<Arc<Tag>>,
     /// The reason why it is open to everybody. Default: none.
     pub public: Option<Box<str>>,
+    /// The reason why its responses may outlive the login of their user. Default:
+    /// none.
+    pub outlives_user: Option<Box<str>>,
+    /// False if no response of it is a stream. Default: true.
+    pub may_stream: bool,
     /// The reason why no rate limit counts it, where the framework takes it out.
     /// Default: none.
     pub rate_exempt_reason: Option<&'static str>,
@@ -134,6 +139,8 @@ impl EndpointParts {
             docs: Rare::default(),
             tag: None,
             public: None,
+            outlives_user: None,
+            may_stream: true,
             rate_exempt_reason: None,
             kind: EndpointKind::default(),
             label: None,
@@ -248,6 +255,11 @@ impl Endpoint {
         self.own_validation_status().unwrap_or(400)
     }
 
+    /// Returns false if no response of the route is a stream.
+    pub(crate) fn may_stream(&self) -> bool {
+        self.parts.may_stream
+    }
+
     pub(crate) fn own_validation_status(&self) -> Option<u16> {
         self.parts.validation_status
     }
@@ -271,6 +283,14 @@ impl Endpoint {
     #[must_use]
     pub fn public_reason(&self) -> Option<&str> {
         self.parts.public.as_deref()
+    }
+
+    /// Returns the reason why the WebSocket or the event stream of the route may
+    /// outlive the login of its user, if its entry gives one. Without one it ends
+    /// when the token expires, the session ends or the user is revoked.
+    #[must_use]
+    pub fn outlives_user_reason(&self) -> Option<&str> {
+        self.parts.outlives_user.as_deref()
     }
 
     /// Returns the file and line where the route was declared.

@@ -12,6 +12,7 @@
 //! | [`State<T>`] | what the application provided |
 //! | [`Extension<T>`] | what middleware put on the request |
 //! | [`User<T>`] | the user that authentication found |
+//! | [`UserLifetime`] | the end of the user's login |
 //! | [`Headers`] | the headers |
 //! | `TypedHeader<H>` (feature `typed-headers`) | one header as a type of the crate `headers` |
 //! | [`LastEventId`] | the event that a client of [`Sse`](crate::reply::Sse) saw last |
@@ -55,6 +56,8 @@ pub use query::Query;
 pub use state::State;
 #[cfg(feature = "typed-headers")]
 pub use typed_header::TypedHeader;
+
+pub use crate::user_lifetime::UserLifetime;
 
 /// The crate of the types that a [`TypedHeader`] takes.
 #[cfg(feature = "typed-headers")]
