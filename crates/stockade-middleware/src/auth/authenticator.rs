@@ -1,16 +1,21 @@
 //! [`Authenticator`]: tries the methods of an [`Auth`] for a request.
 
-use stockade_core::__internal::RequestExt as _;
+use std::sync::Arc;
+
+use stockade_core::__internal::{RequestExt as _, UserWatch, UserWatchExt as _};
 use stockade_core::{Flow, Request};
 use stockade_errors::ApiError;
 
 use super::Auth;
 use super::method::{AuthMethod, Failed, Found};
+use super::recheck::MethodWatch;
 
 /// An [`Auth`] with its usual refusals prepared, because an invalid token must
 /// cost the server little.
 pub(super) struct Authenticator {
     auth: Auth,
+    /// The source of the user for each method, for connections that outlive a request.
+    watches: Vec<Arc<dyn UserWatch>>,
     /// The methods of tokens, whose challenge tells if a token was invalid.
     bearers: MethodSet,
     /// The answer to a request without credentials.
@@ -30,10 +35,14 @@ impl Authenticator {
                 bearers.add(index);
             }
         }
+        let is_optional = !auth.required;
+        let methods = auth.methods.iter().cloned();
+        let watches = methods.map(|method| Arc::new(MethodWatch { method, is_optional }) as _);
+        let watches = watches.collect();
         let missing = auth.unauthorized(MethodSet::NONE, false).repeated();
         let other_scheme = auth.unauthorized(MethodSet::NONE, true).repeated();
         let invalid = auth.unauthorized(MethodSet::ALL, false).repeated();
-        Self { auth, bearers, missing, other_scheme, invalid }
+        Self { auth, watches, bearers, missing, other_scheme, invalid }
     }
 
     pub(super) fn authenticate(&self, req: &mut Request) -> Result<Flow, ApiError> {
@@ -59,7 +68,10 @@ impl Authenticator {
     }
 
     fn decide(&self, req: &mut Request, outcome: AuthOutcome) -> Result<Flow, ApiError> {
-        if outcome.found {
+        if let Some(index) = outcome.found {
+            if let Some(watch) = self.watches.get(index) {
+                req.set_user_watch(Arc::clone(watch));
+            }
             return Ok(Flow::Continue);
         }
         req.set_user(None);
@@ -116,8 +128,8 @@ impl MethodSet {
 /// The findings of the methods that were tried.
 #[derive(Default)]
 pub(super) struct AuthOutcome {
-    /// True if the request has a user now.
-    found: bool,
+    /// The method that found the user whom the request has now.
+    found: Option<usize>,
     /// The methods that found credentials, but no user for them.
     invalid: MethodSet,
     /// True if the header held credentials of another scheme.
@@ -150,17 +162,17 @@ impl AuthOutcome {
             Found::Invalid => self.invalid.add(index),
             Found::User(user) => {
                 req.set_user(Some(user));
-                self.found = true;
+                self.found = Some(index);
             }
             Found::Json(json, value) => {
                 req.set_user_json(json, value);
-                self.found = true;
+                self.found = Some(index);
             }
         }
-        if self.found {
+        if self.found.is_some() {
             method.found(req);
         }
-        self.found
+        self.found.is_some()
     }
 }
 

@@ -2,16 +2,18 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde_json::{Value, json};
 use stockade_auth::__internal::into_parts;
-use stockade_auth::{Claims, RevocationStatus, Revocations, Stale};
+use stockade_auth::{Claims, Clock, RevocationStatus, Revocations, Stale};
 use stockade_core::__internal::RequestExt as _;
 use stockade_core::description::{Answer, SecurityScheme, UserMethod};
 use stockade_core::{BoxFuture, Request, Response, RouteDoc};
 use stockade_errors::ApiError;
 
 use super::challenge::{Challenge, Scheme};
+use super::recheck::{self, Expiry, Schedule};
 use super::session::{CurrentSession, SessionCookie};
 
 /// The finding of a method.
@@ -87,6 +89,8 @@ pub(super) struct AuthMethod {
     pool: UserPool,
     /// The same as JSON, for the requests whose users the method finds.
     origin: Arc<str>,
+    /// The time after which the credentials of a connection are checked again.
+    pub(super) recheck: Duration,
 }
 
 /// The users that a method finds. Two methods never share a user by accident, even
@@ -121,7 +125,7 @@ impl UserPool {
 }
 
 type FindSync = dyn Fn(&Request, &Scheme) -> Found + Send + Sync;
-type FindByToken = dyn Fn(&Request, &Scheme, Option<&Revocations>) -> Found + Send + Sync;
+type VerifyToken = dyn Fn(&Request, &Scheme) -> Result<Claims, Found> + Send + Sync;
 type FindAsync = dyn for<'r> Fn(&'r mut Request, &'r Scheme) -> BoxFuture<'r, Found> + Send + Sync;
 
 #[derive(Clone)]
@@ -135,9 +139,11 @@ pub(super) enum Find {
 /// The function of a method of tokens, with what is revoked of them.
 #[derive(Clone)]
 pub(super) struct TokenFinder {
-    pub(super) find: Arc<FindByToken>,
+    pub(super) verify: Arc<VerifyToken>,
     /// The leeway of the verifier.
     pub(super) leeway_seconds: u64,
+    /// The clock of the verifier.
+    pub(super) clock: Clock,
     pub(super) revocations: Option<Revocations>,
 }
 
@@ -155,6 +161,7 @@ impl AuthMethod {
             session: None,
             pool,
             origin,
+            recheck: recheck::INTERVAL,
         }
     }
 
@@ -227,7 +234,7 @@ impl AuthMethod {
         let scheme = self.challenge.scheme();
         match &self.find {
             Find::Sync(find) => Some(find(req, scheme)),
-            Find::Token(finder) => Some((finder.find)(req, scheme, finder.revocations.as_ref())),
+            Find::Token(finder) => Some(finder.find(req, scheme)),
             Find::Async(_) => None,
         }
     }
@@ -248,6 +255,23 @@ impl AuthMethod {
         found
     }
 
+    /// Returns the times at which the credentials of a request are checked again.
+    pub(super) fn schedule(&self, req: &Request) -> Schedule {
+        let mut schedule = Schedule { interval: self.recheck, expiry: None, revocation: None };
+        let Find::Token(finder) = &self.find else {
+            // The function may have verified a token, whose claims are the user.
+            let expires_at = req.user().and_then(|user| user.get("exp")?.as_u64());
+            schedule.expiry = expires_at.map(|at| Expiry::new(at, 0, Clock::default()));
+            return schedule;
+        };
+        if let Ok(claims) = (finder.verify)(req, self.challenge.scheme()) {
+            let expiry = |at| Expiry::new(at, finder.leeway_seconds, finder.clock.clone());
+            schedule.expiry = claims.expires_at().map(expiry);
+            schedule.revocation = finder.revocations.as_ref().map(|it| it.watch(&claims));
+        }
+        schedule
+    }
+
     /// Returns the revocations whose log can be asked.
     fn asked(&self) -> Option<&Revocations> {
         match &self.find {
@@ -259,6 +283,19 @@ impl AuthMethod {
     /// Returns true if it may have to wait.
     pub(super) fn is_async(&self) -> bool {
         matches!(self.find, Find::Async(_)) || self.asked().is_some()
+    }
+}
+
+impl TokenFinder {
+    fn find(&self, req: &Request, scheme: &Scheme) -> Found {
+        match (self.verify)(req, scheme) {
+            Ok(claims) => {
+                let status =
+                    self.revocations.as_ref().map(|revocations| revocations.check(&claims));
+                Found::of_token(claims, status.unwrap_or(RevocationStatus::NotRevoked))
+            }
+            Err(found) => found,
+        }
     }
 }
 

@@ -6,6 +6,7 @@
 //! - `method`: one method, with its types erased.
 //! - `challenge`: a value of `WWW-Authenticate`.
 //! - `credentials`: the headers in which credentials come.
+//! - `recheck`: the end of a login, for connections that outlive their request.
 //! - `value_lookup`: credentials that come by another way than the headers.
 //! - `verify`: the functions of an application that find a user.
 //! - `role`, `permission`: the rights of a user.
@@ -22,6 +23,7 @@ mod method;
 mod methods;
 mod password;
 mod permission;
+pub(crate) mod recheck;
 mod role;
 mod session;
 mod user_key;

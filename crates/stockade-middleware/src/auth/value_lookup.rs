@@ -5,12 +5,13 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use stockade_core::__internal::RequestExt as _;
-use stockade_core::{Request, RouteDoc};
+use stockade_core::__internal::{RequestExt as _, UserWatch, UserWatchExt as _};
+use stockade_core::{BoxFuture, Request, RouteDoc};
 use stockade_errors::ApiError;
 
 use super::challenge::Challenge;
 use super::method::{AuthMethod, Found, UserPool};
+use super::recheck::MethodWatch;
 use super::verify::{CredentialReader, Lookup, catch_panic_async};
 
 /// A function from a value to a user, such as that of a token in the first message of
@@ -51,7 +52,7 @@ impl<I: Clone + Send + Sync + 'static> ValueLookup<I> {
     /// # Errors
     /// Those of the function and its extractors; a panic is a 500.
     pub async fn find(&self, req: &mut Request, value: I) -> Result<bool, ApiError> {
-        req.extensions_mut().insert(Given(value));
+        req.extensions_mut().insert(Given(value.clone()));
         let found = catch_panic_async(self.method.find(req)).await;
         req.extensions_mut().remove::<Given<I>>();
         match found? {
@@ -68,7 +69,22 @@ impl<I: Clone + Send + Sync + 'static> ValueLookup<I> {
             }
         }
         self.method.found(req);
+        let watch = MethodWatch { method: (*self.method).clone(), is_optional: false };
+        req.set_user_watch(Arc::new(GivenWatch { watch: Arc::new(watch), value }));
         Ok(true)
+    }
+}
+
+/// The source of a user who was found by a value.
+struct GivenWatch<I> {
+    watch: Arc<MethodWatch>,
+    value: I,
+}
+
+impl<I: Clone + Send + Sync + 'static> UserWatch for GivenWatch<I> {
+    fn ended(self: Arc<Self>, mut req: Request) -> BoxFuture<'static, ()> {
+        req.extensions_mut().insert(Given(self.value.clone()));
+        Arc::clone(&self.watch).ended(req)
     }
 }
 

@@ -8,6 +8,7 @@ use http::Method;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use stockade_auth::SessionId;
+use stockade_core::__internal::UserWatchExt as _;
 use stockade_core::description::{Answer, HeaderDoc};
 use stockade_core::extract::OptionalFromRequest;
 use stockade_core::{FromRequest, Request, RouteDoc};
@@ -67,12 +68,19 @@ impl<T> Deref for Session<T> {
     }
 }
 
-impl<T: Serialize + DeserializeOwned> Session<T> {
-    async fn found(sessions: &Sessions<T>, req: &mut Request) -> Result<Option<Self>, ApiError> {
-        match sessions.cookie().session_of(req)? {
-            Some(id) => sessions.load(&id).await,
-            None => Ok(None),
+impl<T: Serialize + DeserializeOwned + 'static> Session<T> {
+    async fn found(
+        sessions: Arc<Sessions<T>>,
+        req: &mut Request,
+    ) -> Result<Option<Self>, ApiError> {
+        let Some(id) = sessions.cookie().session_of(req)? else { return Ok(None) };
+        let found = sessions.load(&id).await?;
+        let has_user = found.as_ref().is_some_and(|session| session.subject.is_some());
+        // A connection ends with the session, unless `with_auth` sees to it.
+        if has_user && !req.has_user_watch() {
+            req.set_user_watch(sessions);
         }
+        Ok(found)
     }
 }
 
@@ -84,7 +92,7 @@ fn of<T: 'static>(req: &Request) -> Result<Arc<Sessions<T>>, ApiError> {
 impl<T: Serialize + DeserializeOwned + Send + 'static> FromRequest for Session<T> {
     async fn from_request(req: &mut Request) -> Result<Self, ApiError> {
         let sessions = of(req)?;
-        let session = Self::found(&sessions, req).await?;
+        let session = Self::found(Arc::clone(&sessions), req).await?;
         session.ok_or_else(|| sessions.cookie().unauthorized("Unauthorized"))
     }
 
@@ -97,7 +105,7 @@ impl<T: Serialize + DeserializeOwned + Send + 'static> FromRequest for Session<T
 impl<T: Serialize + DeserializeOwned + Send + 'static> OptionalFromRequest for Session<T> {
     async fn from_request_optional(req: &mut Request) -> Result<Option<Self>, ApiError> {
         let sessions = of(req)?;
-        Self::found(&sessions, req).await
+        Self::found(sessions, req).await
     }
 
     fn describe_optional(doc: &mut RouteDoc) {

@@ -21,6 +21,7 @@ use super::store::{
     SubjectKey,
 };
 use crate::auth::SessionCookie;
+use crate::auth::recheck::is_recheck;
 
 /// The sessions of an application, with data of the type `T`: state that handlers take
 /// as `State<Sessions<T>>`.
@@ -293,7 +294,9 @@ impl<T> Sessions<T> {
     pub(super) async fn used(&self, key: &SessionKey) -> Result<Option<StoredSession>, ApiError> {
         let Some(stored) = self.asked(self.store.load(key)).await? else { return Ok(None) };
         let full = self.idle.min(stored.lifetime_left);
-        if stored.idle_left + self.idle / TOUCHES < full
+        // The check of a connection is no use of its session.
+        if !is_recheck()
+            && stored.idle_left + self.idle / TOUCHES < full
             && let Err(error) = self.asked(self.store.touch(key, self.idle)).await
         {
             // The session is there: to be noted later is enough.

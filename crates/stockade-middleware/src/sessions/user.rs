@@ -6,12 +6,33 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use stockade_auth::SessionId;
-use stockade_core::BoxFuture;
+use stockade_core::__internal::UserWatch;
+use stockade_core::{BoxFuture, Request};
 use stockade_errors::ApiError;
 
 use super::Sessions;
 use super::store::{SessionKey, StoredSession};
+use crate::auth::recheck::{INTERVAL, Schedule, Standing, failed_with, until_ended};
 use crate::auth::{Auth, CredentialReader, ErasedMethod, Lookup, SessionUser};
+
+/// The source of the user of a [`Session`](super::Session) that a handler takes itself.
+impl<T: 'static> UserWatch for Sessions<T> {
+    fn ended(self: Arc<Self>, req: Request) -> BoxFuture<'static, ()> {
+        let schedule = Schedule { interval: INTERVAL, expiry: None, revocation: None };
+        let id = self.cookie.session_of(&req).ok().flatten();
+        Box::pin(until_ended(schedule, move || {
+            let sessions = Arc::clone(&self);
+            Box::pin(async move {
+                let Some(id) = id else { return Standing::Ended };
+                match sessions.read(&SessionKey::of(&id)).await {
+                    Ok(Some(stored)) if stored.subject.is_some() => Standing::Valid,
+                    Ok(_) => Standing::Ended,
+                    Err(error) => failed_with(&error),
+                }
+            })
+        }))
+    }
+}
 
 impl<T: Serialize + DeserializeOwned + 'static> Sessions<T> {
     /// Returns the method by which `with_auth` finds the user of a request:

@@ -8,11 +8,8 @@ use std::sync::Arc;
 
 use http::HeaderName;
 use serde::Serialize;
-use stockade_auth::__internal::leeway_seconds;
-use stockade_auth::{
-    ApiKeyHash, BasicCredentials, RevocationStatus, Revocations, SessionId, TokenKeys,
-    TokenVerifier,
-};
+use stockade_auth::__internal::{clock, leeway_seconds};
+use stockade_auth::{ApiKeyHash, BasicCredentials, SessionId, TokenKeys, TokenVerifier};
 use stockade_core::description::SecurityScheme;
 use stockade_core::reply::Failure;
 use stockade_core::{Request, Shape};
@@ -20,6 +17,7 @@ use stockade_core::{Request, Shape};
 use super::challenge::{Challenge, Scheme};
 use super::credentials::{authorization, only, refused, token};
 use super::method::{AuthMethod, Find, Found, TokenFinder, UserPool};
+use super::recheck::PASSWORD_INTERVAL;
 use super::verify::{describe_failure, find_with};
 use super::{CredentialReader, Lookup, LookupArguments, SessionCookie, Verify};
 use crate::CrossOriginProtection;
@@ -53,30 +51,19 @@ impl Auth {
     /// Authenticates as [`secret`](Self::secret) does, with the rules of
     /// `verifier`: an issuer, an audience, a leeway, required claims.
     pub fn tokens(keys: impl TokenKeys + 'static, verifier: TokenVerifier) -> Self {
-        let leeway_seconds = leeway_seconds(&verifier);
-        let find = move |req: &Request, scheme: &Scheme, revocations: Option<&Revocations>| {
-            let value = match authorization(req) {
-                Ok(value) => value,
-                Err(found) => return found,
-            };
+        let (leeway_seconds, clock) = (leeway_seconds(&verifier), clock(&verifier));
+        let verify = move |req: &Request, scheme: &Scheme| {
+            let value = authorization(req)?;
             // The verifier gets the whole value, so that `Bearer` is taken off
             // in one place, and once.
             let text = match scheme {
                 Scheme::Bearer => value,
-                Scheme::Named(_) => match token(value, scheme) {
-                    Ok(token) => token,
-                    Err(found) => return found,
-                },
+                Scheme::Named(_) => token(value, scheme)?,
             };
-            match verifier.verify(text, &keys) {
-                Ok(claims) => {
-                    let status = revocations.map(|revocations| revocations.check(&claims));
-                    Found::of_token(claims, status.unwrap_or(RevocationStatus::NotRevoked))
-                }
-                Err(error) => refused(value, scheme, &error),
-            }
+            verifier.verify(text, &keys).map_err(|error| refused(value, scheme, &error))
         };
-        let finder = TokenFinder { find: Arc::new(find), leeway_seconds, revocations: None };
+        let verify = Arc::new(verify);
+        let finder = TokenFinder { verify, leeway_seconds, clock, revocations: None };
         let method = AuthMethod::new(Challenge::BEARER, Find::Token(Box::new(finder)));
         Self::one(method).finding(&UserPool::of("token")).documented_as(SecurityScheme::jwt())
     }
@@ -299,7 +286,9 @@ impl Auth {
             BasicCredentials::parse(authorization(req)?).ok_or(Found::Invalid)
         };
         let auth = Self::by(Challenge::basic(realm), read, lookup);
-        auth.finding(&UserPool::of("basic")).documented_as(SecurityScheme::basic())
+        auth.finding(&UserPool::of("basic"))
+            .documented_as(SecurityScheme::basic())
+            .recheck_every(PASSWORD_INTERVAL)
     }
 
     /// Authenticates by a signed session id in a cookie. `lookup` gets the id

@@ -2,6 +2,7 @@
 //! methods beside them, names in challenges and documents.
 
 use std::iter;
+use std::time::Duration;
 
 use stockade_auth::__internal::KEPT_SECONDS;
 use stockade_auth::{Revocations, Stale};
@@ -203,6 +204,42 @@ impl Auth {
     /// ```
     pub fn user_pool(self, name: &str) -> Self {
         self.finding(&UserPool::Named(name.to_owned()))
+    }
+
+    /// Sets the longest time between two checks of a connection that outlives its
+    /// request, for the methods so far. Default: 15 s, and 5 minutes for
+    /// [`basic`](Self::basic), because a password is expensive to check.
+    ///
+    /// A WebSocket, an event stream and a subscription end when their user's
+    /// credentials stop being valid. A token ends them when it expires, and when a
+    /// revocation of it arrives. Everything else is found by a check: the method runs
+    /// again on a copy of the request without its body. If the check fails with a
+    /// server error, the connection goes on for up to 5 minutes.
+    ///
+    /// A check must find the user again. A method that accepts something only once,
+    /// such as a ticket in the query of a handshake, ends its connection at the first
+    /// check: allow that route to outlive its user.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// use stockade::auth::ApiKeyHash;
+    /// use stockade::middleware::{Auth, with_auth};
+    ///
+    /// async fn find(hash: ApiKeyHash) -> Option<String> {
+    ///     // In a program: from the database.
+    ///     (hash.to_string() == "…").then(|| "door 1".to_owned())
+    /// }
+    ///
+    /// let known = with_auth(Auth::api_key(find).recheck_every(Duration::from_secs(60)));
+    /// # let _ = known;
+    /// ```
+    ///
+    /// # Beyond the spec
+    /// The specification does not say when a connection ends.
+    pub fn recheck_every(mut self, interval: Duration) -> Self {
+        self.methods.iter_mut().for_each(|method| method.recheck = interval);
+        self
     }
 
     setters! {

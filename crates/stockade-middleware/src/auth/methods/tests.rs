@@ -2,7 +2,7 @@
 
 use std::time::{Duration, SystemTime};
 
-use stockade_auth::{Secret, generate_jwt};
+use stockade_auth::{Revocations, Secret, generate_jwt};
 
 use super::*;
 

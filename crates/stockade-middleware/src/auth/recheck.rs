@@ -1,0 +1,212 @@
+//! The end of a login, for connections that outlive their request: the credentials are
+//! checked again until they stop being valid.
+//!
+//! A check runs the method that found the user on a copy of the request, so it sees an
+//! expired token, a changed key set, an ended session, a deleted API key and a removed
+//! user alike. It runs when a token expires, when a revocation of it arrives, and once
+//! in each interval.
+
+use std::cell::Cell;
+use std::future::{Future, poll_fn};
+use std::pin::{Pin, pin};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use stockade_auth::{Clock, RevocationWatch};
+use stockade_core::__internal::{ChildExt as _, UserWatch, escaped};
+use stockade_core::{BoxFuture, Request};
+use stockade_errors::ApiError;
+use tokio::time::{Instant, sleep, timeout};
+
+use super::method::{AuthMethod, Found};
+use super::verify::catch_panic_async;
+
+/// The result of a check.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Standing {
+    Valid,
+    Ended,
+    /// The check failed: nobody knows.
+    Unknown,
+}
+
+/// The times at which the credentials of one connection are checked again.
+pub(crate) struct Schedule {
+    /// The longest time between two checks.
+    pub(crate) interval: Duration,
+    /// The time at which the credentials expire.
+    pub(crate) expiry: Option<Expiry>,
+    pub(crate) revocation: Option<RevocationWatch>,
+}
+
+/// The time at which a token expires.
+pub(crate) struct Expiry {
+    /// In seconds since 1970; the token is valid in this second.
+    last: u64,
+    clock: Clock,
+}
+
+impl Expiry {
+    pub(super) fn new(expires_at: u64, leeway_seconds: u64, clock: Clock) -> Self {
+        Self { last: expires_at.saturating_add(leeway_seconds), clock }
+    }
+
+    /// Returns the time until the token expires; `None` if it has expired.
+    fn left(&self) -> Option<Duration> {
+        let left = self.last.checked_sub(self.clock.now()?)?;
+        let left = Duration::from_secs(left.saturating_add(1));
+        // Timers do not follow a clock that a test moves.
+        let is_custom = stockade_auth::__internal::is_custom(&self.clock);
+        Some(if is_custom { left.min(CUSTOM_CLOCK_INTERVAL) } else { left })
+    }
+}
+
+impl Schedule {
+    /// Waits until the next check is due. `longest` is the longest time.
+    async fn wait(&mut self, longest: Duration) {
+        let left = self.expiry.as_ref().and_then(Expiry::left);
+        let mut sleep = pin!(sleep(left.map_or(longest, |left| left.min(longest))));
+        let revocation = &mut self.revocation;
+        poll_fn(|cx| {
+            if let Some(revocation) = revocation
+                && Pin::new(revocation).poll(cx).is_ready()
+            {
+                return Poll::Ready(());
+            }
+            sleep.as_mut().poll(cx)
+        })
+        .await;
+    }
+}
+
+/// Waits until `check` says that the credentials are no longer valid, or fails for
+/// [`MAX_UNKNOWN`].
+pub(crate) async fn until_ended(
+    mut schedule: Schedule,
+    mut check: impl FnMut() -> BoxFuture<'static, Standing> + Send,
+) {
+    let interval = schedule.interval.max(SHORTEST_INTERVAL);
+    let mut longest = spread(interval);
+    let mut unknown_since = None;
+    loop {
+        schedule.wait(longest).await;
+        longest = interval;
+        let checked = catch_panic_async(timeout(CHECK_TIMEOUT, Recheck(check()))).await;
+        match checked.ok().and_then(Result::ok).unwrap_or(Standing::Unknown) {
+            Standing::Valid => unknown_since = None,
+            Standing::Ended => return,
+            Standing::Unknown => {
+                let since = *unknown_since.get_or_insert_with(Instant::now);
+                if since.elapsed() >= MAX_UNKNOWN {
+                    log::warn!(
+                        target: "stockade::auth",
+                        "a connection ends: its user could not be checked for {MAX_UNKNOWN:?}"
+                    );
+                    return;
+                }
+            }
+        }
+    }
+}
+
+/// Returns a time from half of the interval to the whole, so that connections that
+/// begin together are not all checked together.
+fn spread(interval: Duration) -> Duration {
+    static STARTED: AtomicU32 = AtomicU32::new(0);
+    let number = STARTED.fetch_add(1, Ordering::Relaxed);
+    // Multiples of the golden ratio are spread evenly.
+    let share = f64::from(number.wrapping_mul(2_654_435_769)) / f64::from(u32::MAX);
+    interval.mul_f64(0.5 + share / 2.0)
+}
+
+/// A method of authentication, as the source of a user.
+pub(super) struct MethodWatch {
+    pub(super) method: AuthMethod,
+    pub(super) is_optional: bool,
+}
+
+impl UserWatch for MethodWatch {
+    fn ended(self: Arc<Self>, req: Request) -> BoxFuture<'static, ()> {
+        Box::pin(async move {
+            let schedule = self.method.schedule(&req);
+            until_ended(schedule, move || {
+                let (watch, req) = (Arc::clone(&self), req.child());
+                Box::pin(async move { watch.check(req).await })
+            })
+            .await;
+        })
+    }
+
+    fn is_optional(&self) -> bool {
+        self.is_optional
+    }
+}
+
+impl MethodWatch {
+    async fn check(&self, mut req: Request) -> Standing {
+        match self.method.find(&mut req).await {
+            Found::User(_) | Found::Json(..) => Standing::Valid,
+            Found::Failed(Ok(response)) => failed(response.status().as_u16()),
+            Found::Failed(Err(error)) => failed_with(&error),
+            Found::Unasked(_) => Standing::Unknown,
+            Found::Nothing | Found::OtherScheme | Found::Invalid | Found::Refused(_) => {
+                Standing::Ended
+            }
+        }
+    }
+}
+
+/// Returns the result of a check that failed with an error. An error of the server, or
+/// of too many checks, says nothing about the user.
+pub(crate) fn failed_with(error: &ApiError) -> Standing {
+    log::debug!(target: "stockade::auth", "the check of a user failed: {}", escaped(error));
+    failed(error.status())
+}
+
+fn failed(status: u16) -> Standing {
+    if status >= 500 || matches!(status, 408 | 429) { Standing::Unknown } else { Standing::Ended }
+}
+
+/// A check, while it is polled.
+struct Recheck<'a>(BoxFuture<'a, Standing>);
+
+thread_local! {
+    static IS_RECHECK: Cell<bool> = const { Cell::new(false) };
+}
+
+impl Future for Recheck<'_> {
+    type Output = Standing;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Standing> {
+        struct Reset(bool);
+
+        impl Drop for Reset {
+            fn drop(&mut self) {
+                IS_RECHECK.set(self.0);
+            }
+        }
+
+        let _reset = Reset(IS_RECHECK.replace(true));
+        self.0.as_mut().poll(cx)
+    }
+}
+
+/// Returns true while a check runs. A check is no use of a session: otherwise a
+/// connection that nobody uses would keep its session alive.
+#[cfg(feature = "sessions")]
+pub(crate) fn is_recheck() -> bool {
+    IS_RECHECK.get()
+}
+
+/// The default time between two checks.
+pub(crate) const INTERVAL: Duration = Duration::from_secs(15);
+/// The same for passwords, whose check is expensive.
+pub(super) const PASSWORD_INTERVAL: Duration = Duration::from_secs(300);
+const SHORTEST_INTERVAL: Duration = Duration::from_millis(10);
+const CUSTOM_CLOCK_INTERVAL: Duration = Duration::from_millis(250);
+/// The time that a check may take.
+const CHECK_TIMEOUT: Duration = Duration::from_secs(10);
+/// The time after which a connection ends whose user cannot be checked.
+const MAX_UNKNOWN: Duration = Duration::from_secs(300);
