@@ -37,6 +37,9 @@ impl Close {
     pub const INTERNAL: u16 = 1011;
     /// 1013: too busy, to be tried again later.
     pub const TRY_AGAIN: u16 = 1013;
+    /// 4401: the credentials of the user are no longer valid. The code is the 401 of
+    /// HTTP in the range of applications.
+    pub const LOGGED_OUT: u16 = 4401;
 
     /// Makes a close with this code and reason.
     ///
@@ -122,7 +125,7 @@ impl Violation {
 
 /// Returns true for the registered codes and for those of libraries and applications.
 /// 1005, 1006 and 1015 never stand in a frame; 1014 is for gateways.
-fn may_be_sent(code: u16) -> bool {
+pub(crate) fn may_be_sent(code: u16) -> bool {
     matches!(code, 1000..=1003 | 1007..=1013 | 3000..=4999)
 }
 

@@ -3,6 +3,7 @@
 //! Its extractors run before the upgrade, so that their errors answer the
 //! handshake.
 
+use stockade_core::__internal::UserWatchExt as _;
 use stockade_core::{Handler, Request, Response, Shape, Signature};
 use stockade_errors::ApiError;
 
@@ -38,9 +39,12 @@ where
     F::Future: Send,
     Args: Send + 'static,
 {
-    let pending = Pending::new(Handshake::of(&mut req)?);
+    let handshake = Handshake::of(&mut req)?;
+    let pending_lifetime = handshake.lifetime.clone();
+    let pending = Pending::new(handshake);
     req.extensions_mut().insert(pending.clone());
     let args = <F::Signature as Signature>::extract(&mut req).await?;
+    pending_lifetime.set(req.take_lifetime());
     drop(req);
     match pending.into_paired() {
         Some(paired) => {

@@ -5,6 +5,8 @@ use std::time::Duration;
 use stockade_errors::__internal::setters;
 use stockade_validation::{Schema, ValidationOptions};
 
+use crate::close::Close;
+
 /// The options of a WebSocket route.
 ///
 /// ```
@@ -70,6 +72,10 @@ pub struct WebSocketOptions {
     /// The time that the client has for its close frame, and after that the handler
     /// for coming to its end. Default: 5 s.
     pub close_timeout: Duration,
+    /// The close code with which the connection ends when the credentials of its user
+    /// stop being valid: the token expires or is revoked, or the session ends. Default:
+    /// 4401.
+    pub logged_out_code: u16,
     /// The number of messages that a client may send in a second, with at most one
     /// second saved up. More end the connection with 1008. Default: `None`, no
     /// limit.
@@ -113,6 +119,7 @@ impl Default for WebSocketOptions {
             idle_timeout: None,
             write_timeout: Duration::from_secs(30),
             close_timeout: Duration::from_secs(5),
+            logged_out_code: Close::LOGGED_OUT,
             max_rate: None,
             send_queue: 262_144,
             slow_reader: SlowReader::default(),
@@ -178,6 +185,10 @@ impl WebSocketOptions {
 
         /// Sets [`close_timeout`](Self#structfield.close_timeout).
         close_timeout: Duration;
+
+        /// Sets [`logged_out_code`](Self#structfield.logged_out_code). A code that must not
+        /// be sent is a configuration error.
+        logged_out_code: u16;
 
         /// Sets [`max_rate`](Self#structfield.max_rate), in messages a second.
         max_rate: Option<u32>;

@@ -9,6 +9,7 @@ use http::header::{SEC_WEBSOCKET_ACCEPT, SEC_WEBSOCKET_PROTOCOL, UPGRADE};
 use http::{HeaderMap, HeaderValue};
 use stockade_core::__internal::{ErrorContextExt as _, list_items};
 use stockade_core::description::{Answer, HeaderDoc};
+use stockade_core::extract::UserLifetime;
 use stockade_core::upgrade::{Upgrade, Upgraded};
 use stockade_core::{BoxFuture, ErrorContext, FromRequest, Reply, Request, Response, RouteDoc};
 use stockade_errors::ApiError;
@@ -117,6 +118,7 @@ pub(crate) struct Handshake {
     protocol: Option<HeaderValue>,
     context: ErrorContext,
     permit: Permit,
+    pub(crate) lifetime: LifetimeSlot,
 }
 
 impl Handshake {
@@ -138,6 +140,7 @@ impl Handshake {
             accept: negotiated.accept.map(value).transpose()?,
             protocol: negotiated.protocol.map(value).transpose()?,
             rules,
+            lifetime: LifetimeSlot::default(),
         })
     }
 
@@ -152,11 +155,13 @@ impl Handshake {
 
     /// Makes the connection for a handler, and the rest for its answer.
     fn pair(self) -> (WebSocket, Paired) {
-        let protocol = self.protocol().map(Into::into);
-        let Self { id, client, route, rules, upgrade, accept, protocol: header, context, permit } =
+        let (protocol, header) = (self.protocol().map(Into::into), self.protocol.clone());
+        let Self { id, client, route, rules, upgrade, accept, context, permit, lifetime, .. } =
             self;
         let (socket, ends) = pair(id, &rules.options, route, protocol, client);
-        (socket, Paired { ends, rules, upgrade, accept, protocol: header, context, permit })
+        let paired =
+            Paired { ends, rules, upgrade, accept, protocol: header, context, permit, lifetime };
+        (socket, paired)
     }
 }
 
@@ -169,6 +174,7 @@ pub(crate) struct Paired {
     protocol: Option<HeaderValue>,
     context: ErrorContext,
     permit: Permit,
+    lifetime: LifetimeSlot,
 }
 
 impl Paired {
@@ -178,10 +184,11 @@ impl Paired {
         self,
         handling: impl Future<Output = Result<Response, ApiError>> + Send + 'static,
     ) -> Response {
-        let Self { ends, rules, upgrade, accept, protocol, context, permit } = self;
+        let Self { ends, rules, upgrade, accept, protocol, context, permit, lifetime } = self;
         let mut response = upgrade.switch(move |upgraded: Upgraded| {
             let handling: BoxFuture<'static, _> = Box::pin(handling);
-            Session::start(upgraded, ends, handling, rules.max_payload, context, permit)
+            let user = lifetime.take();
+            Session::start(upgraded, ends, handling, rules.max_payload, context, permit, user)
         });
         let headers: &mut HeaderMap = response.headers_mut();
         if let Some(accept) = accept {
@@ -192,6 +199,21 @@ impl Paired {
             headers.insert(SEC_WEBSOCKET_PROTOCOL, protocol);
         }
         response
+    }
+}
+
+/// The place for the lifetime of the user, which is known once all arguments of the
+/// handler were taken. Clones are the same place.
+#[derive(Clone, Default)]
+pub(crate) struct LifetimeSlot(Arc<Mutex<Option<UserLifetime>>>);
+
+impl LifetimeSlot {
+    pub(crate) fn set(&self, lifetime: Option<UserLifetime>) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = lifetime;
+    }
+
+    fn take(&self) -> Option<UserLifetime> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 }
 

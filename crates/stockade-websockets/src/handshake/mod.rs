@@ -25,6 +25,7 @@ use stockade_core::{Middleware, Request, RouteDoc};
 use stockade_errors::{ApiError, ConfigError};
 use stockade_validation::Schema;
 
+use crate::close::may_be_sent;
 use crate::limits::Connections;
 use crate::options::WebSocketOptions;
 use crate::origin;
@@ -102,6 +103,10 @@ impl Rules {
         mistakes.extend(zero.map(|(name, _)| format!("{name} is 0")));
         if self.options.max_rate == Some(0) {
             mistakes.push("max_rate is 0".to_owned());
+        }
+        let code = self.options.logged_out_code;
+        if !may_be_sent(code) {
+            mistakes.push(format!("logged_out_code is {code}, which no close frame may have"));
         }
         let tokens = self.options.protocols.iter().filter(|protocol| !is_token(protocol));
         mistakes.extend(tokens.map(|protocol| format!("{protocol:?} cannot be a subprotocol")));

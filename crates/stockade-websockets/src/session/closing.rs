@@ -111,6 +111,7 @@ impl Session {
         self.permit = None;
         self.messages = None;
         self.shutdown = None;
+        self.user = None;
         self.send_queue = SendQueue::default();
         self.outgoing.close();
         while self.outgoing.try_recv().is_ok() {}

@@ -19,6 +19,7 @@ use std::task::{Context, Poll, Waker};
 
 use bytes::Bytes;
 use stockade_core::__internal::{ErrorContextExt as _, escaped};
+use stockade_core::extract::UserLifetime;
 use stockade_core::upgrade::{Io, Upgraded};
 use stockade_core::{BoxFuture, ErrorContext, Response};
 use stockade_errors::__internal::catch_panic;
@@ -88,6 +89,8 @@ pub(crate) struct Session {
     shared: Arc<Shared>,
     handler: Option<HandlerFuture>,
     shutdown: Option<BoxFuture<'static, ()>>,
+    /// Ends when the user is logged out.
+    user: Option<UserLifetime>,
     timeouts: Timeouts,
     rate: Option<TokenBucket>,
     context: Box<ErrorContext>,
@@ -103,6 +106,7 @@ impl Session {
         max_payload: u64,
         context: ErrorContext,
         permit: Permit,
+        user: Option<UserLifetime>,
     ) -> SessionFuture {
         let Upgraded { io, read, shutdown } = upgraded;
         let options = Arc::clone(&ends.shared.options);
@@ -128,6 +132,7 @@ impl Session {
             shared: ends.shared,
             handler: Some(handler),
             shutdown: Some(shutdown),
+            user,
             rate: options.max_rate.map(TokenBucket::new),
             timeouts: Timeouts::new(options),
             context: Box::new(context),
@@ -198,14 +203,27 @@ impl Session {
         true
     }
 
-    /// Polls the shutdown and the timeouts.
+    /// Polls the lifetime of the user, the shutdown and the timeouts.
     fn poll_housekeeping(&mut self, cx: &mut Context<'_>) -> bool {
-        let moved = self.poll_shutdown(cx) | self.poll_timeouts(cx);
+        let moved = self.poll_user(cx) | self.poll_shutdown(cx) | self.poll_timeouts(cx);
         if moved {
-            // Polled again until both are pending, so that both have our waker.
+            // Polled again until all are pending, so that all have our waker.
             self.waker_set.mark(WakeReason::Housekeeping);
         }
         moved
+    }
+
+    /// Closes the connection of a user who is logged out. Messages that wait are not
+    /// sent any more.
+    fn poll_user(&mut self, cx: &mut Context<'_>) -> bool {
+        let Some(user) = &mut self.user else { return false };
+        if Pin::new(user).poll(cx).is_pending() {
+            return false;
+        }
+        self.user = None;
+        let code = self.shared.options.logged_out_code;
+        self.close(&Close::new(code, "the login has ended"));
+        true
     }
 
     fn poll_shutdown(&mut self, cx: &mut Context<'_>) -> bool {
