@@ -127,6 +127,7 @@ use proc_macro::TokenStream;
 /// | `error_handling` | an `ErrorHandler` for the errors of the route, or a function that is one |
 /// | `docs` | `Docs`, or the summary alone |
 /// | `public` | the reason why the route is open to everybody, a text |
+/// | `outlives_user` | the reason why its WebSocket or event stream may outlive the login of its user, a text |
 /// | `options`, `allowed_origins` | only of `ws`: its `WebSocketOptions`, and the origins alone |
 ///
 /// # What is checked

@@ -11,7 +11,7 @@ use stockade_core::__internal::{
     EndpointExt as _, EndpointKind, EndpointParts, RouteDocExt as _, Settings, contradictions,
     example_mistakes,
 };
-use stockade_core::description::QuotaFact;
+use stockade_core::description::{AnswerBody, QuotaFact};
 use stockade_core::{Accepts, BodyKind, Endpoint, Middleware, RouteDoc};
 use stockade_errors::__internal::sort_by;
 use stockade_errors::{ConfigError, Mistake};
@@ -207,6 +207,9 @@ impl<'o> Compiler<'o> {
         if entry.public.as_ref().is_some_and(|reason| reason.trim().is_empty()) {
             faults.push("`public` needs a reason".to_owned());
         }
+        if entry.outlives_user.as_ref().is_some_and(|reason| reason.trim().is_empty()) {
+            faults.push("`outlives_user` needs a reason".to_owned());
+        }
         self.common = std::mem::take(doc.common_mut());
 
         let parts = EndpointParts {
@@ -227,6 +230,8 @@ impl<'o> Compiler<'o> {
             docs: entry.docs,
             tag: tag.map(|placed| placed.tag),
             public: entry.public.map(Into::into),
+            outlives_user: entry.outlives_user.map(Into::into),
+            may_stream: is_web_socket || may_stream(&doc),
             kind: match is_web_socket {
                 true => EndpointKind::WebSocket,
                 false if entry.is_mount => EndpointKind::Mount,
@@ -553,6 +558,18 @@ fn foreign_params(schema: Option<&Schema>, pattern: &Pattern) -> Vec<String> {
 
 /// Returns the mistake that no body that is accepted can be read by the
 /// handler.
+/// Returns true unless all successful responses of a route are known, and none of
+/// them is a stream.
+fn may_stream(doc: &RouteDoc) -> bool {
+    let is_stream = |media: &str| media.starts_with("text/event-stream") || media.contains('*');
+    doc.has_writer()
+        || doc.facts().answers.iter().any(|answer| match &answer.body {
+            AnswerBody::Unknown => true,
+            AnswerBody::Content(contents) => contents.iter().any(|it| is_stream(&it.media_type)),
+            _ => false,
+        })
+}
+
 fn unreadable(accepts: &Accepts, doc: &RouteDoc) -> Option<String> {
     let kind = doc.body().filter(|kind| !accepts.lets_read(*kind))?;
     let wanted = match kind {

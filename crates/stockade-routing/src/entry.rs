@@ -73,6 +73,7 @@ pub struct RouteEntry {
     pub(crate) page_headers: &'static [&'static str],
     pub(crate) docs: Rare<Docs>,
     pub(crate) public: Option<String>,
+    pub(crate) outlives_user: Option<String>,
     /// The methods that its requests call by their names.
     pub(crate) calls: Option<Box<Calls>>,
     /// True if rate limits count the parts of its requests one by one.
@@ -150,6 +151,7 @@ impl RouteEntry {
             page_headers: &[],
             docs: Rare::default(),
             public: None,
+            outlives_user: None,
             calls: None,
             has_parts: false,
             location: Location::caller(),
@@ -400,5 +402,15 @@ setters! {
     /// built.
     fn public(entry, reason: impl Into<String>) {
         entry.public = Some(reason.into());
+    }
+
+    /// Lets the WebSocket or the event stream of the route outlive the login of its
+    /// user, and sets the reason for it. By default it ends when the token expires or
+    /// is revoked, when the session ends, and when the API key or the user is removed.
+    /// [`Endpoint::outlives_user_reason`](stockade_core::Endpoint::outlives_user_reason)
+    /// returns the reason, and a policy lists it. An empty reason is a configuration
+    /// error.
+    fn outlives_user(entry, reason: impl Into<String>) {
+        entry.outlives_user = Some(reason.into());
     }
 }

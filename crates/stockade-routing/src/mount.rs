@@ -3,7 +3,7 @@
 
 use http::Uri;
 use http::uri::PathAndQuery;
-use stockade_core::__internal::{Detached, start_of_rest};
+use stockade_core::__internal::{Detached, UserWatchExt as _, end_with, start_of_rest};
 use stockade_core::description::{Answer, AnswerStatus};
 use stockade_core::{Handler, Request, Response, RouteDoc};
 use stockade_errors::ApiError;
@@ -153,15 +153,19 @@ fn describe(doc: &mut RouteDoc) {
     doc.answers(Answer::unknown(AnswerStatus::Default).meaning("An answer of the service"));
 }
 
-async fn serve(service: impl TowerService, req: Request) -> Result<Response, ApiError> {
+async fn serve(service: impl TowerService, mut req: Request) -> Result<Response, ApiError> {
     let inner = below(req.uri(), start_of_rest(&req))?;
     let peer = req.peer();
+    // An event stream of the service ends with the user of this application.
+    let lifetime = req.lend_user();
     let (mut request, _) = Detached::of(req);
     let original = std::mem::replace(request.uri_mut(), inner);
     let extensions = request.extensions_mut();
     extensions.get_or_insert_with(|| OriginalUri(original));
     peer.map(|peer| extensions.insert(peer));
-    service.answer(request).await
+    let mut response = service.answer(request).await?;
+    end_with(&mut response, lifetime);
+    Ok(response)
 }
 
 /// Returns the target behind the path of a mount, whose rest begins at `start`;

@@ -77,7 +77,7 @@ fn an_entry_begins_with_a_handler_without_its_key() {
         &["1:11 unknown key `g`: an entry holds handler, name, path, \
          middleware, validation, query, params, validation_options, validation_status, \
          max_body, accepts, max_json_values, rate_limit, concurrency_limit, timeout, cors, \
-         error_handling, docs, public"],
+         error_handling, docs, public, outlives_user"],
     );
     check("POST: { h, name }", &["1:11 expected `:` and a value after `name`"]);
 }
@@ -200,7 +200,8 @@ fn unknown_keys_of_an_entry_are_named() {
             "1:34 unknown key `nmae`, did you mean `name`?",
             "1:45 unknown key `summary`: an entry holds handler, name, path, middleware, \
              validation, query, params, validation_options, validation_status, max_body, \
-             accepts, max_json_values, rate_limit, concurrency_limit, timeout, cors, error_handling, docs, public",
+             accepts, max_json_values, rate_limit, concurrency_limit, timeout, cors, error_handling, docs, public, \
+             outlives_user",
             "1:59 `PUT` stands beside `GET`, not in its entry",
             "1:67 a path segment stands beside `GET`, not in its entry",
         ],

@@ -110,7 +110,7 @@ pub(crate) const MOUNT: &str = "mount";
 
 /// The keys of an entry. Each except `handler` is the method of `RouteEntry`
 /// that takes its value.
-pub(crate) const ENTRY_KEYS: [&str; 19] = [
+pub(crate) const ENTRY_KEYS: [&str; 20] = [
     "handler",
     "name",
     "path",
@@ -130,4 +130,5 @@ pub(crate) const ENTRY_KEYS: [&str; 19] = [
     "error_handling",
     "docs",
     "public",
+    "outlives_user",
 ];

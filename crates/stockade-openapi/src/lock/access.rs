@@ -7,9 +7,10 @@ use super::compare::Comparison;
 use super::entry::{AccessLock, OPAQUE};
 use super::rules::{
     EARLIER_USER, EARLIER_USER_GONE, GUARD_ADDED, GUARD_OPAQUE, GUARD_ORDER, GUARD_REMOVED,
-    PERMISSION_DEMANDED, PERMISSION_GONE, PERMISSION_UNNAMED, PUBLIC_ADDED, PUBLIC_REMOVED,
-    PUBLIC_TEXT, ROLE_DEMANDED, ROLE_WEAKER, SCHEME_ADDED, SCHEME_CHANGED, SCHEME_ORDER,
-    SCHEME_REMOVED, USER_FOUND, USER_REQUIRED, USER_WEAKER,
+    OUTLIVES_ADDED, OUTLIVES_REMOVED, OUTLIVES_TEXT, PERMISSION_DEMANDED, PERMISSION_GONE,
+    PERMISSION_UNNAMED, PUBLIC_ADDED, PUBLIC_REMOVED, PUBLIC_TEXT, ROLE_DEMANDED, ROLE_WEAKER,
+    SCHEME_ADDED, SCHEME_CHANGED, SCHEME_ORDER, SCHEME_REMOVED, USER_FOUND, USER_REQUIRED,
+    USER_WEAKER,
 };
 
 /// Compares who may call a route.
@@ -38,6 +39,13 @@ pub(super) fn compare(c: &mut Comparison<'_>, old: &AccessLock, new: &AccessLock
         (Some(one), Some(other)) if one != other => {
             c.note(PUBLIC_TEXT, "access/public", one, other);
         }
+        _ => {}
+    }
+    let place = "access/outlives_user";
+    match (&old.outlives_user, &new.outlives_user) {
+        (None, Some(reason)) => c.note(OUTLIVES_ADDED, place, Value::Null, reason),
+        (Some(reason), None) => c.note(OUTLIVES_REMOVED, place, reason, Value::Null),
+        (Some(one), Some(other)) if one != other => c.note(OUTLIVES_TEXT, place, one, other),
         _ => {}
     }
 }

@@ -113,6 +113,8 @@ pub(super) struct AccessLock {
     pub(super) judges_earlier_user: bool,
     #[serde(default, skip_serializing_if = "is_default")]
     pub(super) public: Option<String>,
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub(super) outlives_user: Option<String>,
 }
 
 /// The limits of a route, as far as they are others than those of the router.
@@ -235,6 +237,7 @@ impl AccessLock {
             permissions: access.permissions.clone(),
             judges_earlier_user: access.judges_earlier_user,
             public: access.public.clone(),
+            outlives_user: access.outlives_user.clone(),
         }
     }
 }

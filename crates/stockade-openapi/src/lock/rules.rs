@@ -181,6 +181,9 @@ rules! {
     PUBLIC_ADDED "public-added" WEAKENING "the route says that it is open to everybody";
     PUBLIC_REMOVED "public-removed" COMPATIBLE "the route no longer says that it is open to everybody";
     PUBLIC_TEXT "public-text-changed" TEXT "the reason for being open to everybody has other words";
+    OUTLIVES_ADDED "outlives-user-added" WEAKENING "connections of the route may outlive the login of their user";
+    OUTLIVES_REMOVED "outlives-user-removed" BREAKING "connections of the route end with the login of their user";
+    OUTLIVES_TEXT "outlives-user-text-changed" TEXT "the reason for outliving the login of the user has other words";
     GUARD_ADDED "middleware-added" COMPATIBLE "a middleware is new that describes itself";
     GUARD_REMOVED "middleware-removed" WEAKENING "a named middleware is gone";
     GUARD_OPAQUE "middleware-opaque-changed" BOTH "middleware is new or gone that does not describe itself";

@@ -416,6 +416,7 @@ fn access_of(endpoint: &Endpoint, facts: &RouteFacts) -> Access {
         permissions: permissions.collect(),
         judges_earlier_user: facts.judges_earlier_user,
         public: endpoint.public_reason().map(str::to_owned),
+        outlives_user: endpoint.outlives_user_reason().map(str::to_owned),
     }
 }
 

@@ -329,6 +329,9 @@ impl Explanation {
         if let Some(name) = &route.name {
             writeln!(f, "  name     {name}")?;
         }
+        if let Some(reason) = &route.access.outlives_user {
+            writeln!(f, "  login    its connections may outlive it: {reason}")?;
+        }
         for (name, value) in &self.params {
             writeln!(f, "  param    {name} = {value}")?;
         }

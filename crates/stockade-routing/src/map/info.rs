@@ -345,6 +345,10 @@ pub struct Access {
     pub judges_earlier_user: bool,
     /// The reason why the route is open to everybody, if its entry gives one.
     pub public: Option<String>,
+    /// The reason why its WebSocket or event stream may outlive the login of its user,
+    /// if its entry gives one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub outlives_user: Option<String>,
 }
 
 /// A method that finds the user.

@@ -40,6 +40,9 @@ pub struct AuditedRoute {
     pub user: Need,
     /// The reason why it is open, if it gives one.
     pub public: Option<String>,
+    /// The reason why its connections may outlive the login of their user, if it gives
+    /// one.
+    pub outlives_user: Option<String>,
     /// The short names of the methods that find the user.
     pub schemes: Vec<String>,
     /// The roles, one of each list.
@@ -104,6 +107,7 @@ pub(super) fn audit(policy: &Policy, map: &RouteMap) -> Audit {
         AuditedRoute {
             user: route.access.user,
             public: route.access.public.clone(),
+            outlives_user: route.access.outlives_user.clone(),
             schemes: route.access.schemes.iter().map(|it| it.name().to_owned()).collect(),
             roles: route.access.roles.clone(),
             permissions: route.access.permissions.clone(),
@@ -213,6 +217,11 @@ impl fmt::Display for Audit {
             format!("{}: {reason}", route.route)
         });
         list(f, "open to everybody", open)?;
+        let outliving = self.routes.iter().filter_map(|route| {
+            let reason = route.outlives_user.as_deref()?;
+            Some(format!("{}: {reason}", route.route))
+        });
+        list(f, "outlives the login of its user", outliving)?;
         list(f, "findings", self.findings.iter().map(ToString::to_string))?;
         let allowed = self.allowed.iter().map(|it| {
             let subject = it.subject.as_deref().unwrap_or_default();
