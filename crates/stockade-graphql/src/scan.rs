@@ -35,6 +35,11 @@ pub(crate) fn scan(document: &str, limits: &Limits) -> Result<(), Excess> {
         at += 1;
         match byte {
             b' ' | b'\t' | b'\n' | b'\r' | b',' => continue,
+            0xef if text[at..].starts_with(b"\xbb\xbf") => {
+                // A byte order mark.
+                at += 2;
+                continue;
+            }
             b'#' => {
                 at = end_of_comment(text, at);
                 continue;
@@ -66,10 +71,15 @@ pub(crate) fn scan(document: &str, limits: &Limits) -> Result<(), Excess> {
                     return Err(Excess::Directives);
                 }
             }
-            _ if is_word(byte) => {
-                let rest = &text[at..];
-                at += rest.iter().position(|&byte| !is_word(byte)).unwrap_or(rest.len());
+            _ if is_name_start(byte) => {
+                let start = at - 1;
+                at = skip(text, at, |byte| is_name_start(byte) || byte.is_ascii_digit());
+                if parentheses > 0 {
+                    left =
+                        left.checked_sub(glued_values(&text[start..at])).ok_or(Excess::Tokens)?;
+                }
             }
+            b'-' | b'0'..=b'9' => at = end_of_number(text, at - 1),
             _ => {}
         }
         // A place ends with what is neither a directive nor its arguments.
@@ -82,10 +92,53 @@ pub(crate) fn scan(document: &str, limits: &Limits) -> Result<(), Excess> {
     Ok(())
 }
 
-/// Returns true for the bytes of names and numbers. Other bytes stand alone, those
-/// of characters beyond ASCII too, which only texts and comments may have.
-const fn is_word(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'+' | b'.')
+/// Returns true for the first byte of a name. Bytes that begin no token count as one
+/// each.
+const fn is_name_start(byte: u8) -> bool {
+    byte.is_ascii_alphabetic() || byte == b'_'
+}
+
+/// Returns the index of the first byte, from `at`, that is not accepted.
+fn skip(text: &[u8], at: usize, accepts: impl Fn(u8) -> bool) -> usize {
+    let rest = &text[at..];
+    at + rest.iter().position(|&byte| !accepts(byte)).unwrap_or(rest.len())
+}
+
+/// Returns the number of further values that the parser reads from a word in a list:
+/// it takes `truenull` for two values.
+fn glued_values(mut word: &[u8]) -> usize {
+    let mut values = 0;
+    let literals: [&[u8]; 3] = [b"true", b"false", b"null"];
+    while let Some(rest) = literals.iter().find_map(|literal| word.strip_prefix(*literal))
+        && !rest.is_empty()
+    {
+        values += 1;
+        word = rest;
+    }
+    values
+}
+
+/// Returns the index behind a number that begins at `start`, or behind a sign without
+/// a number. A zero is followed by no further digit of its whole part.
+fn end_of_number(text: &[u8], start: usize) -> usize {
+    let is_digit = |byte: u8| byte.is_ascii_digit();
+    let whole = start + usize::from(text[start] == b'-');
+    let mut end = match text.get(whole) {
+        Some(b'0') => whole + 1,
+        Some(b'1'..=b'9') => skip(text, whole, is_digit),
+        _ => return whole.max(start + 1),
+    };
+    if text.get(end) == Some(&b'.') && text.get(end + 1).is_some_and(u8::is_ascii_digit) {
+        end = skip(text, end + 1, is_digit);
+    }
+    if matches!(text.get(end), Some(b'e' | b'E')) {
+        let sign = usize::from(matches!(text.get(end + 1), Some(b'+' | b'-')));
+        let digits = end + 1 + sign;
+        if text.get(digits).is_some_and(u8::is_ascii_digit) {
+            end = skip(text, digits, is_digit);
+        }
+    }
+    end
 }
 
 /// Returns the index behind a comment, whose `#` is before `at`.
@@ -103,8 +156,8 @@ fn end_of_text(text: &[u8], at: usize) -> usize {
     while let Some(byte) = text.get(at) {
         at += 1;
         match byte {
-            // The next byte is escaped, and ends nothing.
-            b'\\' => at += 1,
+            // The next byte is escaped, and ends nothing, unless it ends the line.
+            b'\\' if !matches!(text.get(at), Some(b'\n' | b'\r')) => at += 1,
             // A text without an end is malformed.
             b'"' | b'\n' | b'\r' => break,
             _ => {}
@@ -182,7 +235,7 @@ mod tests {
     #[test]
     fn tokens_are_those_of_the_specification() {
         check("", 0, 0);
-        check(" ,\t\r\n\u{feff}", 3, 0); // The mark is three bytes, which stand alone.
+        check("\u{feff} ,\t\r\n\u{feff}", 0, 0);
         check("{ a }", 3, 1);
         check("query Q($a: Int! = 1) { b(c: $a) @d }", 22, 2);
         check("{ ...F ... on T { x } }", 10, 2);
@@ -191,6 +244,264 @@ mod tests {
         check("{ a(b: {c: [d]}) }", 14, 4);
         check("a|b&c", 5, 0);
     }
+
+    #[test]
+    fn counts_tokens_without_spaces_between_them() {
+        check("{...a...b}", 6, 1);
+        check("...a...b...c", 6, 0);
+        check("[1-1-1]", 5, 1);
+        check("[0000]", 6, 1);
+        check("1.5...a", 3, 0);
+        check("1e+5-2.5E-3+", 3, 0);
+        check("a.b", 3, 0);
+        check("..", 2, 0);
+        check("\u{feff}a\u{feff}b", 2, 0);
+        check(r#"["a""b""\"c"]"#, 5, 1);
+    }
+
+    /// The parser of the engine needs nothing between these values.
+    #[test]
+    fn counts_values_that_the_parser_reads_from_one_word() {
+        check("(a: [truefalsenull nullx true])", 12, 2);
+        check("{ nullable trueish }", 4, 1);
+        let many = format!("{{ a(b: [{}]) }}", "true".repeat(5_000));
+        assert_eq!(scan(&many, &Limits::default()), Err(Excess::Tokens));
+    }
+
+    /// Counts tokens as the specification defines them (October 2021, section 2.1), one
+    /// character after the other. Returns the number of tokens, and true if the whole
+    /// document consists of tokens.
+    fn reference(document: &str) -> (usize, bool) {
+        let text: Vec<char> = document.chars().collect();
+        let get = |at: usize| text.get(at).copied();
+        let is_name_start =
+            |c: Option<char>| c.is_some_and(|c| c.is_ascii_alphabetic() || c == '_');
+        let is_digit = |c: Option<char>| c.is_some_and(|c| c.is_ascii_digit());
+        let (mut at, mut count) = (0, 0);
+        while let Some(c) = get(at) {
+            match c {
+                // Ignored: UnicodeBOM, WhiteSpace, LineTerminator, Comma.
+                '\u{feff}' | '\t' | ' ' | '\n' | '\r' | ',' => at += 1,
+                // Ignored: Comment.
+                '#' => {
+                    while get(at).is_some_and(|c| !matches!(c, '\n' | '\r')) {
+                        at += 1;
+                    }
+                }
+                // Punctuator.
+                '!' | '$' | '&' | '(' | ')' | ':' | '=' | '@' | '[' | ']' | '{' | '|' | '}' => {
+                    at += 1;
+                    count += 1;
+                }
+                '.' => {
+                    if (get(at + 1), get(at + 2)) != (Some('.'), Some('.')) {
+                        return (count, false);
+                    }
+                    at += 3;
+                    count += 1;
+                }
+                // Name.
+                _ if is_name_start(Some(c)) => {
+                    while is_name_start(get(at)) || is_digit(get(at)) {
+                        at += 1;
+                    }
+                    count += 1;
+                }
+                // IntValue, FloatValue.
+                '-' | '0'..='9' => {
+                    at += usize::from(c == '-');
+                    if get(at) == Some('0') {
+                        at += 1;
+                    } else if is_digit(get(at)) {
+                        while is_digit(get(at)) {
+                            at += 1;
+                        }
+                    } else {
+                        return (count, false);
+                    }
+                    if is_digit(get(at)) {
+                        return (count, false);
+                    }
+                    if get(at) == Some('.') && is_digit(get(at + 1)) {
+                        at += 1;
+                        while is_digit(get(at)) {
+                            at += 1;
+                        }
+                    }
+                    if matches!(get(at), Some('e' | 'E')) {
+                        at += 1 + usize::from(matches!(get(at + 1), Some('+' | '-')));
+                        if !is_digit(get(at)) {
+                            return (count, false);
+                        }
+                        while is_digit(get(at)) {
+                            at += 1;
+                        }
+                    }
+                    if get(at) == Some('.') || is_name_start(get(at)) {
+                        return (count, false);
+                    }
+                    count += 1;
+                }
+                // StringValue, as a block.
+                '"' if (get(at + 1), get(at + 2)) == (Some('"'), Some('"')) => {
+                    at += 3;
+                    loop {
+                        let next: String = text[at..].iter().take(4).collect();
+                        if next.starts_with("\"\"\"") {
+                            at += 3;
+                            break;
+                        }
+                        if next.is_empty() {
+                            return (count, false);
+                        }
+                        at += if next == "\\\"\"\"" { 4 } else { 1 };
+                    }
+                    count += 1;
+                }
+                // StringValue.
+                '"' => {
+                    at += 1;
+                    loop {
+                        match (get(at), get(at + 1)) {
+                            (Some('"'), _) => break,
+                            (Some('\\'), Some('"' | '\\' | '/' | 'b' | 'f' | 'n' | 'r' | 't')) => {
+                                at += 2;
+                            }
+                            (Some('\\'), Some('u')) => {
+                                let digits: Vec<char> =
+                                    text[at + 2..].iter().take(4).copied().collect();
+                                if digits.len() < 4 || !digits.iter().all(char::is_ascii_hexdigit) {
+                                    return (count, false);
+                                }
+                                at += 6;
+                            }
+                            (None | Some('\\' | '\n' | '\r'), _) => return (count, false),
+                            _ => at += 1,
+                        }
+                    }
+                    at += 1;
+                    count += 1;
+                }
+                _ => return (count, false),
+            }
+        }
+        (count, true)
+    }
+
+    /// Returns the smallest limit that a document does not exceed.
+    fn count(document: &str) -> usize {
+        let most = usize::MAX;
+        let fits = |tokens| {
+            let limits = Limits {
+                tokens,
+                nesting: most,
+                aliases: most,
+                directives: most,
+                ..Limits::default()
+            };
+            scan(document, &limits).is_ok()
+        };
+        (0..).find(|&tokens| fits(tokens)).unwrap()
+    }
+
+    /// Pieces of documents. Words that begin with a literal have a test of their own.
+    const PIECES: [&str; 64] = [
+        "!",
+        "$",
+        "&",
+        "(",
+        ")",
+        "...",
+        ":",
+        "=",
+        "@",
+        "[",
+        "]",
+        "{",
+        "|",
+        "}",
+        "a",
+        "_1b",
+        "on",
+        "query",
+        "0",
+        "-0",
+        "7",
+        "-12",
+        "1.5",
+        "-0.25e10",
+        "3E+2",
+        "4e-1",
+        "\"\"",
+        "\"a\"",
+        "\"{ # , \\\" \\u00e4 ä\"",
+        "\"\"\"block\"\"\"",
+        "\"\"\"a \"\" { \\\"\"\" \n # b\"\"\"",
+        "\"\"\"\"\"\"",
+        " ",
+        "\t",
+        "\n",
+        "\r",
+        "\r\n",
+        ",",
+        "\u{feff}",
+        "# a { \" comment\n",
+        "#\r",
+        " ",
+        "\n",
+        ",",
+        "...",
+        "...",
+        "a",
+        "b",
+        "{",
+        "}",
+        "(",
+        ")",
+        ":",
+        "@",
+        "$",
+        "-",
+        "+",
+        ".",
+        "..",
+        "ä",
+        "\\",
+        "\"",
+        "?",
+        "%",
+    ];
+
+    /// The count is that of the specification, and no less for a malformed document, where
+    /// the parser stops.
+    fn check_pieces(pieces: &[usize]) {
+        let document: String = pieces.iter().map(|&piece| PIECES[piece]).collect();
+        let (expected, is_whole) = reference(&document);
+        let counted = count(&document);
+        assert!(counted >= expected, "{document:?}: {counted} < {expected}");
+        assert!(!is_whole || counted == expected, "{document:?}: {counted} != {expected}");
+    }
+
+    proptest::proptest! {
+        #![proptest_config(proptest::prelude::ProptestConfig::with_cases(2_000))]
+
+        #[test]
+        fn counts_as_many_tokens_as_the_specification(
+            pieces in proptest::collection::vec(0..WELL_FORMED, 0..60),
+        ) {
+            check_pieces(&pieces);
+        }
+
+        #[test]
+        fn counts_no_fewer_tokens_of_malformed_documents(
+            pieces in proptest::collection::vec(0..PIECES.len(), 0..40),
+        ) {
+            check_pieces(&pieces);
+        }
+    }
+
+    /// The number of the first pieces that are whole tokens or ignored.
+    const WELL_FORMED: usize = 55;
 
     #[test]
     fn texts_and_comments_hide_braces() {
