@@ -53,6 +53,12 @@ impl Failure {
         failure
     }
 
+    /// Makes the error of an operation that ends because its user is logged out.
+    #[cold]
+    pub(crate) fn logged_out() -> Self {
+        Self::new("The login has ended").with_code("UNAUTHENTICATED")
+    }
+
     pub(crate) fn message(&self) -> &str {
         &self.error.message
     }

@@ -61,6 +61,7 @@ pub struct GraphQl {
     uploads: Option<Uploads>,
     max_body: Option<u64>,
     public: Option<String>,
+    outlives_user: Option<String>,
     pub(crate) subscriptions: SubscriptionOptions,
     #[cfg(feature = "graphiql")]
     graphiql: bool,
@@ -110,6 +111,7 @@ impl GraphQl {
             uploads: None,
             max_body: None,
             public: None,
+            outlives_user: None,
             subscriptions: SubscriptionOptions::default(),
             #[cfg(feature = "graphiql")]
             graphiql: false,
@@ -219,6 +221,14 @@ impl GraphQl {
         self
     }
 
+    /// Lets subscriptions outlive the login of their user, and sets the reason for it,
+    /// as [`RouteEntry::outlives_user`] does. By default a WebSocket ends with 4401, and
+    /// an event stream with an error and `complete`.
+    pub fn outlives_user(mut self, reason: impl Into<String>) -> Self {
+        self.outlives_user = Some(reason.into());
+        self
+    }
+
     /// Serves GraphiQL to browsers that open the path: one page from the program itself,
     /// under a policy that allows no other host. It needs
     /// [`introspection`](Self::introspection) to show the schema, and gets the events of
@@ -273,7 +283,7 @@ impl GraphQl {
         });
         let socket = self.subscriptions.web_socket.then(|| {
             let entry = web_socket(Arc::clone(&service), self.subscriptions);
-            self.public.iter().fold(entry, |entry, reason| entry.public(reason))
+            with_reasons(entry, self.public.as_deref(), self.outlives_user.as_deref())
         });
         let (of_get, of_post) = (Arc::clone(&service), service);
         #[cfg(feature = "graphiql")]
@@ -297,13 +307,17 @@ impl GraphQl {
             .docs(Docs::new("Runs an operation of GraphQL"));
         let post = if self.limits.batch > 0 { post.with_parts() } else { post };
         let post = self.max_body.into_iter().fold(post, RouteEntry::max_body);
-        let (get, post) = match self.public {
-            Some(reason) => (get.public(reason.clone()), post.public(reason)),
-            None => (get, post),
-        };
+        let get = with_reasons(get, self.public.as_deref(), None);
+        let post = with_reasons(post, self.public.as_deref(), self.outlives_user.as_deref());
         let tree = RouteTree::new().method(Method::GET, get).method(Method::POST, post);
         socket.into_iter().fold(tree, RouteTree::web_socket)
     }
+}
+
+/// Adds the reasons that an entry gives for what is open about it.
+fn with_reasons(entry: RouteEntry, public: Option<&str>, outlives: Option<&str>) -> RouteEntry {
+    let entry = public.into_iter().fold(entry, RouteEntry::public);
+    outlives.into_iter().fold(entry, RouteEntry::outlives_user)
 }
 
 impl fmt::Debug for GraphQl {

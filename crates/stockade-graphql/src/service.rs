@@ -8,6 +8,7 @@ use std::task::Poll;
 use futures_core::stream::BoxStream;
 use http::{HeaderName, header};
 use stockade_core::__internal::{ChildExt as _, ErrorContextExt as _, Settings};
+use stockade_core::extract::UserLifetime;
 use stockade_core::{Request, Response};
 use stockade_errors::__internal::catch_panic;
 use stockade_errors::ApiError;
@@ -89,9 +90,10 @@ impl Service {
                     if events_alone
                         || accepted.events && operation.kind() == Kind::Subscription =>
                 {
+                    let lifetime = UserLifetime::of(&req);
                     let caller = Caller::of(req);
                     let outcomes = self.stream(operation, caller.clone());
-                    sse::respond(outcomes, self.shown(settings), caller)
+                    sse::respond(outcomes, self.shown(settings), caller, lifetime)
                 }
                 Err(refusal) if events_alone => sse::refuse(refusal.into_failure()),
                 Ok(operation) if operation.kind() == Kind::Subscription => {

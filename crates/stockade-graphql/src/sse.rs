@@ -4,13 +4,15 @@
 //! Source: <https://github.com/enisdenjo/graphql-sse/blob/master/PROTOCOL.md>, "Distinct
 //! connections mode".
 
+use std::future::Future as _;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use futures_core::Stream;
 use futures_core::stream::BoxStream;
-use stockade_core::__internal::ErrorContextExt as _;
+use stockade_core::__internal::{EndsItself, ErrorContextExt as _};
+use stockade_core::extract::UserLifetime;
 use stockade_core::reply::{Event, Sse};
 use stockade_core::{Reply as _, Response};
 use stockade_errors::__internal::catch_panic;
@@ -21,13 +23,15 @@ use crate::caller::Caller;
 use crate::engine::Outcome;
 use crate::failure::{Failure, Shown};
 
-/// Sends the outcomes of an operation; its stream ends with the response.
+/// Sends the outcomes of an operation; its stream ends with the response, and with the
+/// login of the user.
 pub(crate) fn respond(
     outcomes: BoxStream<'static, Outcome>,
     shown: Shown,
     caller: Caller,
+    lifetime: Option<UserLifetime>,
 ) -> Result<Response, ApiError> {
-    send(Events::Running { outcomes, shown, caller })
+    send(Events::Running { outcomes, shown, caller, lifetime })
 }
 
 /// Sends the failure of an operation that does not run: a client that takes events
@@ -37,7 +41,9 @@ pub(crate) fn refuse(failure: Failure) -> Result<Response, ApiError> {
 }
 
 fn send(events: Events) -> Result<Response, ApiError> {
-    Sse::new(events).keep_alive(KEEP_ALIVE).into_response()
+    let mut response = Sse::new(events).keep_alive(KEEP_ALIVE).into_response()?;
+    response.extensions_mut().insert(EndsItself);
+    Ok(response)
 }
 
 /// The events of an operation.
@@ -46,6 +52,7 @@ enum Events {
         outcomes: BoxStream<'static, Outcome>,
         shown: Shown,
         caller: Caller,
+        lifetime: Option<UserLifetime>,
     },
     Refused(Failure),
     /// All outcomes were sent.
@@ -57,7 +64,13 @@ impl Stream for Events {
     type Item = Result<Event, ApiError>;
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        if let Self::Running { outcomes, shown, caller } = &mut *self {
+        if let Self::Running { outcomes, shown, caller, lifetime } = &mut *self {
+            if let Some(lifetime) = lifetime
+                && Pin::new(lifetime).poll(cx).is_ready()
+            {
+                *self = Self::Complete;
+                return Poll::Ready(Some(next(&Answer::refused(Failure::logged_out()))));
+            }
             let answer = match catch_panic(|| outcomes.as_mut().poll_next(cx)) {
                 Ok(polled) => ready!(polled).map(|outcome| Answer::of(outcome, *shown, caller)),
                 Err(panic) => {

@@ -84,7 +84,9 @@ impl GraphQl {
     /// takes an object, or null where the client sent none, and is any function that
     /// [`Auth::bearer`](stockade_middleware::Auth::bearer) takes, with its extractors. A
     /// connection without a user, and one whose function fails with an error below 500,
-    /// ends with 4403; any other error is logged, and ends it with 4500. Default: none,
+    /// ends with 4403; any other error is logged, and ends it with 4500. The function is
+    /// called again from time to time, and the connection ends with 4401 once it finds no
+    /// user. Default: none,
     /// and the user is that of the handshake.
     ///
     /// ```

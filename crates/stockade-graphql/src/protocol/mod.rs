@@ -14,6 +14,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use stockade_websockets::Close;
 
+use crate::failure::Failure;
+
 /// The name of the subprotocol.
 pub(crate) const SUBPROTOCOL: &str = "graphql-transport-ws";
 
@@ -225,6 +227,17 @@ impl Protocol {
         ids.sort_unstable();
         let mut actions: Vec<_> = ids.iter().map(|id| self.complete(id)).collect();
         actions.push(self.close(Close::GOING_AWAY, "the server shuts down"));
+        actions
+    }
+
+    /// Ends all operations with an error, and the connection after them, because the
+    /// credentials of the user are no longer valid.
+    pub(crate) fn log_out(&mut self, code: u16) -> Vec<Action> {
+        let mut ids: Vec<String> = self.running.iter().cloned().collect();
+        ids.sort_unstable();
+        let errors = [Failure::logged_out()];
+        let mut actions: Vec<_> = ids.iter().map(|id| self.error(id, &errors)).collect();
+        actions.push(self.close(code, "the login has ended"));
         actions
     }
 

@@ -2,7 +2,7 @@
 //! all of them end with the connection.
 
 use std::collections::VecDeque;
-use std::future::poll_fn;
+use std::future::{Future as _, poll_fn};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
@@ -12,6 +12,7 @@ use futures_sink::Sink as _;
 use serde_json::Value;
 use serde_json::value::RawValue;
 use stockade_core::__internal::{ChildExt as _, ErrorContextExt as _, Settings};
+use stockade_core::extract::UserLifetime;
 use stockade_core::{BoxFuture, ErrorContext, Request};
 use stockade_errors::ApiError;
 use stockade_middleware::__internal::{Meter, ValueLookup};
@@ -33,6 +34,7 @@ pub(super) async fn serve(
     req: Request,
     protocol: Protocol,
     on_init: Option<ValueLookup<Value>>,
+    logged_out_code: u16,
 ) {
     if socket.protocol() != Some(SUBPROTOCOL) {
         socket.close(NO_SUBPROTOCOL, "Subprotocol not acceptable").await;
@@ -51,7 +53,9 @@ pub(super) async fn serve(
         sender: sender.clone(),
         shutdown: Some(Box::pin(async move { told.shutting_down().await })),
         deadline: deadline.map(|sleep| sleep as _),
-        user: User::Unknown { req: Some(req), on_init },
+        user: User::Unknown { req: Some(req), on_init: on_init.map(Box::new) },
+        lifetime: None,
+        logged_out_code,
         protocol,
         waiting: VecDeque::new(),
         operations: VecDeque::new(),
@@ -78,6 +82,10 @@ struct Connection {
     receiver: Receiver,
     sender: Sender,
     user: User,
+    /// The lifetime of the user that `connection_init` named. The driver of the WebSocket
+    /// knows that of the handshake.
+    lifetime: Option<UserLifetime>,
+    logged_out_code: u16,
     /// The messages that wait for room in the send queue, a few at most.
     waiting: VecDeque<String>,
     /// The operations that run; the first is polled next.
@@ -93,12 +101,15 @@ enum User {
     /// `connection_init` has not come.
     Unknown {
         req: Option<Request>,
-        on_init: Option<ValueLookup<Value>>,
+        on_init: Option<Box<ValueLookup<Value>>>,
     },
     /// The function of the application judges its payload.
-    Asked(BoxFuture<'static, Result<Option<Caller>, ApiError>>),
+    Asked(BoxFuture<'static, Result<Option<Known>, ApiError>>),
     Known(Caller),
 }
+
+/// A user who was accepted, and the lifetime if `connection_init` named the user.
+type Known = (Caller, Option<UserLifetime>);
 
 impl Connection {
     /// Goes on until nothing moves; gives the close frame to send, or `None` when the
@@ -114,6 +125,7 @@ impl Connection {
                 return if has_room { Poll::Ready(self.close.take()) } else { Poll::Pending };
             }
             moved |= self.poll_shutdown(cx) | self.poll_clock(cx) | self.poll_user(cx);
+            moved |= self.poll_lifetime(cx);
             // A client that does not read may still say that it wants no more.
             if self.waiting.len() < MAX_WAITING {
                 match self.poll_receive(cx) {
@@ -194,8 +206,9 @@ impl Connection {
         let User::Asked(asked) = &mut self.user else { return false };
         let Poll::Ready(outcome) = asked.as_mut().poll(cx) else { return false };
         let action = match outcome {
-            Ok(Some(caller)) => {
+            Ok(Some((caller, lifetime))) => {
                 self.user = User::Known(caller);
+                self.lifetime = lifetime;
                 self.protocol.acknowledge()
             }
             Ok(None) => self.protocol.forbid("Forbidden"),
@@ -206,6 +219,19 @@ impl Connection {
             }
         };
         self.act(action);
+        true
+    }
+
+    /// Ends all operations and the connection once the user is logged out.
+    fn poll_lifetime(&mut self, cx: &mut Context<'_>) -> bool {
+        let Some(lifetime) = &mut self.lifetime else { return false };
+        if Pin::new(lifetime).poll(cx).is_pending() {
+            return false;
+        }
+        self.lifetime = None;
+        for action in self.protocol.log_out(self.logged_out_code) {
+            self.act(action);
+        }
         true
     }
 
@@ -282,6 +308,7 @@ impl Connection {
         let Some(mut req) = req.take() else { return };
         let on_init = on_init.take();
         self.user = User::Asked(Box::pin(async move {
+            let mut lifetime = None;
             if let Some(on_init) = on_init {
                 let payload = match payload {
                     Some(payload) => serde_json::from_str(payload.get())?,
@@ -290,8 +317,9 @@ impl Connection {
                 if !on_init.find(&mut req, payload).await? {
                     return Ok(None);
                 }
+                lifetime = UserLifetime::of(&req);
             }
-            Ok(Some(Caller::of(req)))
+            Ok(Some((Caller::of(req), lifetime)))
         }));
     }
 

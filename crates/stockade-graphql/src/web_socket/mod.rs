@@ -24,13 +24,14 @@ pub(crate) fn web_socket(service: Arc<Service>, options: SubscriptionOptions) ->
     let SubscriptionOptions { web_socket_options, on_init, init_timeout, max_operations, .. } =
         options;
     let describing = on_init.clone();
+    let logged_out_code = web_socket_options.logged_out_code;
     // The order counts: the handshake is taken before the request is copied.
     let handler = move |socket: WebSocket, Handshake(req): Handshake| {
         let deadline = Instant::now().checked_add(init_timeout);
         let protocol = Protocol::new(max_operations, deadline.map(Instant::into_std));
         let on_init = on_init.clone();
         let service = Arc::clone(&service);
-        async move { serve(service, socket, req, protocol, on_init).await }
+        async move { serve(service, socket, req, protocol, on_init, logged_out_code).await }
     };
     let mut socket = web_socket_options.protocols([SUBPROTOCOL]);
     // The protocol knows no binary messages, and says so to those who send one.
