@@ -14,7 +14,7 @@
 // - `answer`, `failure`: what a client gets. Hot.
 // - `service`: the handler of the route: one call, or a batch (`batch`). Hot.
 // - `web_socket`: calls by the messages of a WebSocket; `notifier`: `Notifier`, which
-//   sends messages that no call has asked for.
+//   sends messages that no call has asked for; `call_users`: the users for whom it does.
 // - `describe`: the body and the answers of the route, made of its methods; `openrpc`:
 //   the answer of `rpc.discover`.
 
@@ -22,6 +22,7 @@
 
 mod answer;
 mod batch;
+mod call_users;
 mod describe;
 mod failure;
 mod message;

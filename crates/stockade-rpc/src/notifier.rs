@@ -9,6 +9,8 @@ use stockade_core::{FromRequest, Request, RouteDoc};
 use stockade_errors::ApiError;
 use stockade_websockets::{Sender, SocketError};
 
+use crate::call_users::CallUsers;
+
 /// The client of a call that came by a WebSocket, to whom a method sends
 /// notifications, also after its own end. A clone sends to the same client.
 ///
@@ -31,6 +33,7 @@ use stockade_websockets::{Sender, SocketError};
 #[derive(Clone)]
 pub struct Notifier {
     sender: Sender,
+    users: CallUsers,
 }
 
 /// A notification, as it is sent.
@@ -42,8 +45,8 @@ struct Notification<'n, P> {
 }
 
 impl Notifier {
-    pub(crate) fn new(sender: Sender) -> Self {
-        Self { sender }
+    pub(crate) fn new(sender: Sender, users: CallUsers) -> Self {
+        Self { sender, users }
     }
 
     /// Sends a notification; waits while the queue of the connection is full. The
@@ -80,7 +83,10 @@ impl FromRequest for Notifier {
 
 impl OptionalFromRequest for Notifier {
     async fn from_request_optional(req: &mut Request) -> Result<Option<Self>, ApiError> {
-        Ok(req.extensions().get::<Self>().cloned())
+        let notifier = req.extensions().get::<Self>().cloned();
+        // Notifications may come after the call, so the connection ends with its user.
+        notifier.iter().for_each(|notifier| notifier.users.add(req));
+        Ok(notifier)
     }
 
     fn describe_optional(_: &mut RouteDoc) {}

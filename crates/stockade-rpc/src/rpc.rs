@@ -58,6 +58,7 @@ pub struct Rpc {
     discover: bool,
     web_socket: bool,
     web_socket_options: WebSocketOptions,
+    outlives_user: Option<String>,
     title: String,
     version: String,
     location: &'static Location<'static>,
@@ -77,6 +78,7 @@ impl Default for Rpc {
             discover: false,
             web_socket: false,
             web_socket_options: WebSocketOptions::new(),
+            outlives_user: None,
             title: "JSON-RPC".to_owned(),
             version: "1.0.0".to_owned(),
             location: Location::caller(),
@@ -156,6 +158,10 @@ impl Rpc {
         /// The options of that WebSocket; binary messages are always read. Default:
         /// those of the router.
         web_socket_options: WebSocketOptions;
+        /// The reason why that WebSocket may outlive the login of its user. Default: none;
+        /// it ends with 4401 when the user of the handshake, or of a call that took a
+        /// [`Notifier`](crate::Notifier), is logged out.
+        outlives_user: some into String;
         /// The title of the document of `rpc.discover`. Default: `JSON-RPC`.
         title: into String;
         /// The version of the interface in that document. Default: `1.0.0`.
@@ -174,7 +180,11 @@ impl Rpc {
             parallel: self.parallel.max(1),
             max_answer: self.max_answer,
         });
-        let socket = self.web_socket.then(|| web_socket(Arc::clone(&service)));
+        let socket = self.web_socket.then(|| {
+            let code = self.web_socket_options.logged_out_code;
+            let entry = web_socket(Arc::clone(&service), code);
+            self.outlives_user.iter().fold(entry, |entry, reason| entry.outlives_user(reason))
+        });
         let handler =
             Handler::erased(move |req| Box::pin(Arc::clone(&service).answer(req)), describe);
         let mut calls = Calls {

@@ -17,17 +17,18 @@ use stockade_websockets::{Message as SocketMessage, Receiver, Sender, SocketErro
 
 use crate::answer::Answer;
 use crate::batch::{self, charge, charge_one, meter_of};
+use crate::call_users::CallUsers;
 use crate::message::{self, Message};
 use crate::notifier::Notifier;
 use crate::service::{RunningEntry, Service};
 
 /// Makes the entry of the WebSocket.
 #[track_caller]
-pub(crate) fn web_socket(service: Arc<Service>) -> RouteEntry {
+pub(crate) fn web_socket(service: Arc<Service>, logged_out_code: u16) -> RouteEntry {
     // The order counts: the handshake is taken before the request is copied.
     let handler = move |socket: WebSocket, Whole(req): Whole| {
         let service = Arc::clone(&service);
-        async move { serve(service, socket, req).await }
+        async move { serve(service, socket, req, logged_out_code).await }
     };
     RouteEntry::web_socket(handler).with_parts()
 }
@@ -44,10 +45,16 @@ impl FromRequest for Whole {
 }
 
 /// Answers messages until the connection ends. Calls that still run end with it.
-async fn serve(service: Arc<Service>, socket: WebSocket, mut req: Request) -> Result<(), ApiError> {
+async fn serve(
+    service: Arc<Service>,
+    socket: WebSocket,
+    mut req: Request,
+    logged_out_code: u16,
+) -> Result<(), ApiError> {
     let (receiver, sender) = socket.split();
-    req.extensions_mut().insert(Notifier::new(sender.clone()));
-    let mut running = Running { receiver, answers: Vec::new() };
+    let users = CallUsers::of(&req);
+    req.extensions_mut().insert(Notifier::new(sender.clone(), users.clone()));
+    let mut running = Running { receiver, answers: Vec::new(), users, is_logged_out: false };
     while let Some(message) = poll_fn(|cx| running.poll(cx)).await {
         let bytes = match message? {
             SocketMessage::Text(text) => Bytes::from(text),
@@ -58,6 +65,11 @@ async fn serve(service: Arc<Service>, socket: WebSocket, mut req: Request) -> Re
         let answer = answer(Arc::clone(&service), req.child(), bytes, sender.clone());
         running.answers.push(Box::pin(answer));
     }
+    if running.is_logged_out {
+        // The calls that still run end first.
+        drop(running);
+        sender.close(logged_out_code, "the login has ended").await;
+    }
     Ok(())
 }
 
@@ -65,6 +77,9 @@ async fn serve(service: Arc<Service>, socket: WebSocket, mut req: Request) -> Re
 struct Running {
     receiver: Receiver,
     answers: Vec<BoxFuture<'static, Result<(), ApiError>>>,
+    users: CallUsers,
+    /// True once one of the users is logged out.
+    is_logged_out: bool,
 }
 
 impl Running {
@@ -79,6 +94,10 @@ impl Running {
             }
             Poll::Pending => true,
         });
+        if self.users.poll_end(cx).is_ready() {
+            self.is_logged_out = true;
+            return Poll::Ready(None);
+        }
         if self.answers.len() >= MAX_RUNNING {
             return Poll::Pending;
         }

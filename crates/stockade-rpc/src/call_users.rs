@@ -1,0 +1,49 @@
+//! [`CallUsers`]: the users of the calls that may send notifications later.
+
+use std::collections::HashMap;
+use std::future::Future as _;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll};
+
+use stockade_core::__internal::UserWatchExt as _;
+use stockade_core::Request;
+use stockade_core::extract::UserLifetime;
+
+/// The lifetimes of the users that the middleware of methods has found. Clones are those
+/// of the same connection.
+#[derive(Clone, Debug)]
+pub(crate) struct CallUsers {
+    /// The source of the user of the handshake, whom the driver of the WebSocket knows.
+    of_handshake: Option<usize>,
+    /// One for each method: all its calls have the credentials of the handshake.
+    by_method: Arc<Mutex<HashMap<Box<str>, UserLifetime>>>,
+}
+
+impl CallUsers {
+    pub(crate) fn of(handshake: &Request) -> Self {
+        Self { of_handshake: handshake.user_watch_id(), by_method: Arc::default() }
+    }
+
+    /// Adds the user of a call.
+    pub(crate) fn add(&self, call: &Request) {
+        if !call.has_user_watch() || call.user_watch_id() == self.of_handshake {
+            return;
+        }
+        let method = call.route().unwrap_or_default();
+        let mut by_method = self.by_method.lock().unwrap_or_else(PoisonError::into_inner);
+        if !by_method.contains_key(method)
+            && let Some(lifetime) = UserLifetime::of(call)
+        {
+            by_method.insert(method.into(), lifetime);
+        }
+    }
+
+    /// Waits until one of the users is logged out. Must be polled after the calls, one of
+    /// which may have added a user.
+    pub(crate) fn poll_end(&self, cx: &mut Context<'_>) -> Poll<()> {
+        let mut by_method = self.by_method.lock().unwrap_or_else(PoisonError::into_inner);
+        let has_ended = by_method.values_mut().any(|it| Pin::new(it).poll(cx).is_ready());
+        if has_ended { Poll::Ready(()) } else { Poll::Pending }
+    }
+}
