@@ -30,6 +30,7 @@ mod json_vectors;
 mod limits;
 mod load;
 mod lock;
+mod logged_out;
 mod map;
 mod middleware;
 mod options;
