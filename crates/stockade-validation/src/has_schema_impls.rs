@@ -59,9 +59,9 @@ integers! {
 
 rules! {
     bool => Rule::boolean();
-    // No number of JSON beyond 64 bits is a whole one here.
-    i128 => Rule::integer().documented(json!({ "minimum": i64::MIN, "maximum": u64::MAX }));
-    u128 => Rule::integer().minimum(0).documented(json!({ "maximum": u64::MAX }));
+    // A number of JSON beyond 64 bits loses digits, so other sources stop there too.
+    i128 => bounded_integer(i64::MIN, u64::MAX);
+    u128 => bounded_integer(0, u64::MAX);
     f32 => {
         let rule = Rule::number().minimum(-LARGEST_SINGLE).maximum(LARGEST_SINGLE);
         rule.documented(json!({ "format": "float" }))
@@ -113,8 +113,13 @@ fn small_integer<N: Into<Value>>(least: N, most: N, format: &str) -> Rule {
 /// not everything that a schema has judged is read by serde at once. A bound of a program's
 /// own that is wider leaves these in documents.
 fn large_integer<N: Into<Value>>(least: N, most: N, format: &str) -> Rule {
+    bounded_integer(least, most).documented(json!({ "format": format }))
+}
+
+/// Integers with bounds that documents keep beside a program's own.
+fn bounded_integer(least: impl Into<Value>, most: impl Into<Value>) -> Rule {
     let (least, most): (Value, Value) = (least.into(), most.into());
-    let bounds = json!({ "minimum": least, "maximum": most, "format": format });
+    let bounds = json!({ "minimum": least, "maximum": most });
     Rule::integer().minimum(least).maximum(most).documented(bounds)
 }
 

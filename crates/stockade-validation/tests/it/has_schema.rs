@@ -3,11 +3,15 @@
 use std::any::TypeId;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::num::NonZero;
 use std::sync::Arc;
 
+use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
-use stockade_validation::__internal::SchemaExt;
-use stockade_validation::{HasSchema, Rule, Schema, Unchecked, ValidationOptions};
+use stockade_validation::__internal::{Field, PairsKind, SchemaExt, read_texts_into};
+use stockade_validation::{
+    HasSchema, Rule, Schema, Unchecked, ValidationOptions, validate_against_schema,
+};
 
 use crate::support::{check_with, lines};
 
@@ -49,6 +53,49 @@ fn scalars() {
     check::<()>(&[json!(null)], &[json!(0)]);
     check::<Value>(&[json!(null), json!([1])], &[]);
     check::<Map<String, Value>>(&[json!({ "a": 1 })], &[json!([])]);
+}
+
+#[test]
+fn integers_of_128_bits_stop_at_64_bits_in_every_source() {
+    let beyond = u128::from(u64::MAX) + 1;
+    let below = i128::from(i64::MIN) - 1;
+    every_source::<u128>(&[u64::MAX.to_string(), "0".into()], &[beyond.to_string(), "-1".into()]);
+    every_source::<i128>(
+        &[u64::MAX.to_string(), i64::MIN.to_string()],
+        &[beyond.to_string(), below.to_string(), i128::MIN.to_string(), u128::MAX.to_string()],
+    );
+    every_source::<NonZero<u128>>(&["1".into()], &["0".into(), beyond.to_string()]);
+    every_source::<NonZero<i128>>(&["-1".into()], &["0".into(), below.to_string()]);
+    let document = i128::schema().unwrap().to_json_schema();
+    assert_eq!(document["minimum"], json!(i64::MIN));
+    assert_eq!(document["maximum"], json!(u64::MAX));
+    let document = u128::schema().unwrap().to_json_schema();
+    assert_eq!((&document["minimum"], &document["maximum"]), (&json!(0), &json!(u64::MAX)));
+}
+
+/// Reads numbers from JSON, from parsed data and from a parameter.
+#[track_caller]
+fn every_source<T: HasSchema + DeserializeOwned>(valid: &[String], invalid: &[String]) {
+    let schema = T::schema().unwrap();
+    let options = ValidationOptions::new();
+    for (text, is_valid) in
+        valid.iter().map(|text| (text, true)).chain(invalid.iter().map(|text| (text, false)))
+    {
+        let from_json = schema.read_json::<T>(text.as_bytes(), &options);
+        assert_eq!(from_json.is_ok(), is_valid, "JSON {text}");
+        let value: Value = serde_json::from_str(text).unwrap();
+        let from_value = schema.read_value::<T>(&value, &options);
+        assert_eq!(from_value.is_ok(), is_valid, "value {text}");
+        let mut slot = None::<T>;
+        let mut field = std::iter::once(Field::new("id".into(), text.as_str().into()));
+        let is_quick = schema.read_pairs_into(&mut field, PairsKind::Ordered, &options, &mut slot);
+        // A rule with a function is left to the longer way.
+        assert!(is_valid || !is_quick, "parameter {text}");
+        let judged = validate_against_schema(&schema, json!(text), &ValidationOptions::query());
+        let judged = judged.unwrap();
+        let is_read = judged.valid() && read_texts_into("id", &judged.data, &mut None::<T>).is_ok();
+        assert_eq!(is_read, is_valid, "judged parameter {text}");
+    }
 }
 
 #[test]
@@ -123,8 +170,7 @@ fn recursive_types_are_checked_at_every_level() {
     );
     // What changes far below arrives.
     let options = ValidationOptions::new();
-    let outcome =
-        stockade_validation::validate_against_schema(&schema, nested(2), &options).unwrap();
+    let outcome = validate_against_schema(&schema, nested(2), &options).unwrap();
     assert_eq!(outcome.data["children"][0]["children"][0]["name"], "leaf");
 }
 
