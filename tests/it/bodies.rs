@@ -7,7 +7,7 @@ use std::convert::Infallible;
 
 use futures_util::stream;
 use serde::{Deserialize, Serialize};
-use stockade::extract::Multipart;
+use stockade::extract::{FileName, Multipart};
 use stockade::prelude::*;
 use stockade::validation::Rule;
 use stockade::{CallOptions, HttpBody, http};
@@ -392,3 +392,51 @@ fn multipart_is_read_part_by_part() {
 fn a_route_may_never_ask_for_the_body() {
     post("/unread", JSON, "{", "200 never asked");
 }
+#[test]
+fn multipart_names_are_read_as_clients_send_them() {
+    async fn names(mut form: Multipart) -> Result<Value, ApiError> {
+        let mut seen = Vec::new();
+        while let Some(part) = form.next().await? {
+            let file = part.file_name().unwrap_or_default();
+            let is_safe = file.parse::<FileName>().is_ok();
+            seen.push(json!([part.name(), part.file_name(), is_safe]));
+        }
+        Ok(seen.into())
+    }
+    let app = app_of(routes! { "names": { POST: names } });
+    let post = |boundary: &str, delimiter: &str, disposition: &str, expected: &str| {
+        let head = format!("content-type: Multipart/Form-Data; charset=x; {boundary}");
+        let part = format!("Content-Disposition: form-data; {disposition}\r\n\r\nx");
+        let body = format!("--{delimiter}\r\n{part}\r\n--{delimiter}--\r\n");
+        check(&app, &format!("POST /names\n{head}\n\n{body}"), expected);
+    };
+    for (disposition, expected) in [
+        (r#"NAME="a"; FileName="b.txt""#, r#"["a","b.txt",true]"#),
+        (r#"name="a"; filename="x"; filename*=UTF-8''%e2%82%ac.txt"#, r#"["a","€.txt",true]"#),
+        (r#"name="a%22%0D%0A"; filename="b%22.txt""#, r#"["a\"\r\n","b\".txt",false]"#),
+        ("name=\"a\";\r\n filename=\"b.txt\"", r#"["a","b.txt",true]"#),
+        ("name=\"a\"\r\n\t; filename*=\r\n utf-8''b", r#"["a","b",true]"#),
+        // No way of writing a name makes a path of it.
+        (r#"name="a"; filename*=UTF-8''..%2F..%2Fetc"#, r#"["a","../../etc",false]"#),
+        (r#"name="a"; filename*=UTF-8''b%00.png"#, r#"["a","b\u0000.png",false]"#),
+        (r#"name="a"; filename="..\x""#, r#"["a","..\\x",false]"#),
+        (r#"name="a"; filename="b%0Ac""#, r#"["a","b\nc",false]"#),
+    ] {
+        post("boundary=B", "B", disposition, &format!("200 [{expected}]"));
+    }
+    for (boundary, delimiter) in [
+        ("BOUNDARY=B", "B"),
+        ("boundary=\"a b'()+_,-./:=?c\"", "a b'()+_,-./:=?c"),
+        ("boundary=----=_Part_1(2)/3:4,5?6", "----=_Part_1(2)/3:4,5?6"),
+        ("boundary=\"a\\\"b\"; x=y", "a\"b"),
+    ] {
+        post(boundary, delimiter, r#"name="a""#, r#"200 [["a",null,false]]"#);
+    }
+    let missing = r#"400 {"error":"The multipart boundary is missing"}"#;
+    post("boundary=", "B", r#"name="a""#, missing);
+    post("boundary=\"\"", "B", r#"name="a""#, missing);
+    post("boundary", "B", r#"name="a""#, missing);
+    let ambiguous = r#"400 {"error":"The multipart boundary is ambiguous"}"#;
+    post("boundary=B; boundary=C", "B", r#"name="a""#, ambiguous);
+}
+

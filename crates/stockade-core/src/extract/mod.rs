@@ -31,6 +31,8 @@
 
 mod body;
 mod connection;
+#[cfg(feature = "multipart")]
+mod disposition;
 mod extension;
 mod file_name;
 #[cfg(feature = "multipart")]

@@ -10,6 +10,7 @@ use http::header;
 use http_body_util::BodyExt as _;
 use stockade_errors::ApiError;
 
+use super::disposition::{Disposition, Parameters};
 use super::part_headers::{BoundedHeaders, HeaderTooLong};
 use crate::body::BodyError;
 use crate::route_description::BodyKind;
@@ -157,7 +158,10 @@ impl Multipart {
         if self.seen > self.limits.parts {
             return Err(ApiError::new(413, "Too many parts"));
         }
-        Ok(Some(Part { field, bytes_max: self.limits.part_bytes }))
+        let disposition = field.headers().get(header::CONTENT_DISPOSITION);
+        let disposition = disposition.map(|value| Disposition::parse(value.as_bytes()));
+        let disposition = disposition.unwrap_or_default();
+        Ok(Some(Part { field, disposition, bytes_max: self.limits.part_bytes }))
     }
 }
 
@@ -171,13 +175,9 @@ impl FromRequest for Multipart {
     const TAKES_REQUEST: bool = true;
 
     async fn from_request(req: &mut Request) -> Result<Self, ApiError> {
-        let content_type = req.headers().get(header::CONTENT_TYPE);
-        // A missing type, or one that is no text, is a 415 as any type but multipart.
-        let content_type = content_type.and_then(|value| value.to_str().ok()).unwrap_or_default();
-        let boundary = multer::parse_boundary(content_type).map_err(|error| match error {
-            multer::Error::NoBoundary => ApiError::new(400, "The multipart boundary is missing"),
-            _ => ApiError::new(415, "Unsupported Media Type"),
-        })?;
+        // A missing type, or one that is not text, is a 415 like any other type.
+        let content_type = crate::media::content_type(req.headers()).unwrap_or_default();
+        let boundary = boundary_of(content_type)?;
         let stream = BoundedHeaders::new(req.take_stream().into_data_stream(), &boundary);
         Ok(Self {
             parts: multer::Multipart::new(stream, boundary),
@@ -196,21 +196,27 @@ impl FromRequest for Multipart {
 /// Its content is read whole, by [`chunk`](Self::chunk), or as a `Stream`.
 pub struct Part {
     field: multer::Field<'static>,
+    disposition: Disposition,
     bytes_max: usize,
 }
 
 impl Part {
-    /// Returns the name of the field.
+    /// Returns the name of the field, with the `%22`, `%0D` and `%0A` of browsers
+    /// decoded.
     #[must_use]
     pub fn name(&self) -> Option<&str> {
-        self.field.name()
+        self.disposition.name.as_deref()
     }
 
-    /// Returns the name of the file as the client gave it. Never use it as a
-    /// path.
+    /// Returns the name of the file as the client sent it: the parameter
+    /// `filename*` (RFC 8187) if it can be decoded, otherwise `filename`, with the
+    /// `%22`, `%0D` and `%0A` of browsers decoded.
+    ///
+    /// Never use it as a path: it may contain `/`, `..` and control characters.
+    /// Parse it as a [`FileName`](super::FileName), which rejects these.
     #[must_use]
     pub fn file_name(&self) -> Option<&str> {
-        self.field.file_name()
+        self.disposition.file_name.as_deref()
     }
 
     /// Returns the content type that the client claims.
@@ -266,6 +272,29 @@ impl fmt::Debug for Part {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Part").field("name", &self.name()).finish_non_exhaustive()
     }
+}
+
+/// Returns the boundary of a content type.
+///
+/// # Errors
+/// 415 for any other type; 400 if it does not have exactly one boundary.
+fn boundary_of(content_type: &str) -> Result<String, ApiError> {
+    let (essence, parameters) = content_type.split_once(';').unwrap_or((content_type, ""));
+    if !essence.trim().eq_ignore_ascii_case("multipart/form-data") {
+        return Err(ApiError::new(415, "Unsupported Media Type"));
+    }
+    let mut boundaries = Parameters::of(parameters.as_bytes())
+        .filter(|parameter| parameter.name.eq_ignore_ascii_case(b"boundary"));
+    // With two boundaries, another program may find other parts.
+    let boundary = match (boundaries.next(), boundaries.next()) {
+        (Some(boundary), None) => String::from_utf8(boundary.value).ok(),
+        (Some(_), Some(_)) => {
+            return Err(ApiError::new(400, "The multipart boundary is ambiguous"));
+        }
+        (None, _) => None,
+    };
+    let boundary = boundary.filter(|boundary| !boundary.is_empty());
+    boundary.ok_or_else(|| ApiError::new(400, "The multipart boundary is missing"))
 }
 
 /// Returns the error for a body that multer cannot read.

@@ -1,11 +1,15 @@
-//! [`PartHeaders`]: a bound for the headers of the parts of a multipart body.
+//! [`PartHeaders`]: a bound for the headers of the parts of a multipart body, and
+//! the unfolding of their lines.
 //!
 //! multer keeps the header of a part until it has ended, and the text before
-//! the first boundary until the boundary has come, without a limit. So the
-//! bytes are followed here before multer gets them, by the same framing.
+//! the first boundary until the boundary has come, without a limit. It also
+//! rejects a header line that is continued on the next line. So the bytes are
+//! followed here before multer gets them, by the same framing.
 //!
-//! Source: RFC 2046, section 5.1.1 (framing); RFC 7578 (`multipart/form-data`).
+//! Source: RFC 2046, section 5.1.1 (framing); RFC 5322, section 2.2.3 (folding);
+//! RFC 7578 (`multipart/form-data`).
 
+use std::collections::VecDeque;
 use std::fmt;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
@@ -18,11 +22,13 @@ use stockade_errors::BoxError;
 pub(super) struct BoundedHeaders<S> {
     pieces: S,
     headers: PartHeaders,
+    /// The pieces that are ready.
+    ready: VecDeque<Bytes>,
 }
 
 impl<S> BoundedHeaders<S> {
     pub(super) fn new(pieces: S, boundary: &str) -> Self {
-        Self { pieces, headers: PartHeaders::new(boundary) }
+        Self { pieces, headers: PartHeaders::new(boundary), ready: VecDeque::new() }
     }
 }
 
@@ -34,12 +40,16 @@ where
 
     fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         let this = self.get_mut();
-        let piece = ready!(Pin::new(&mut this.pieces).poll_next(cx));
-        Poll::Ready(piece.map(|piece| {
-            let piece = piece?;
-            this.headers.follow(&piece)?;
-            Ok(piece)
-        }))
+        loop {
+            if let Some(piece) = this.ready.pop_front() {
+                return Poll::Ready(Some(Ok(piece)));
+            }
+            // A header that has not ended is kept back.
+            let Some(piece) = ready!(Pin::new(&mut this.pieces).poll_next(cx)) else {
+                return Poll::Ready(None);
+            };
+            this.headers.follow(&piece?, &mut this.ready)?;
+        }
     }
 }
 
@@ -64,6 +74,8 @@ struct PartHeaders {
     opening: Search,
     blank_line: Search,
     delimiter: Search,
+    /// The beginning of a header that came in earlier pieces.
+    held: Vec<u8>,
 }
 
 #[derive(Clone, Copy)]
@@ -86,44 +98,78 @@ impl PartHeaders {
             opening: Search::new(format!("--{boundary}")),
             blank_line: Search::new("\r\n\r\n"),
             delimiter: Search::new(format!("\r\n--{boundary}")),
+            held: Vec::new(),
         }
     }
 
-    fn follow(&mut self, mut piece: &[u8]) -> Result<(), HeaderTooLong> {
-        while let Some((&byte, rest)) = piece.split_first() {
-            piece = match self.place {
+    /// Follows a piece, and adds what multer may get of it to `ready`: everything
+    /// but a header that has not ended, with the lines of each header unfolded.
+    fn follow(&mut self, piece: &Bytes, ready: &mut VecDeque<Bytes>) -> Result<(), HeaderTooLong> {
+        // What is before `from` is ready; what is before `at` has been followed.
+        let (mut from, mut at) = (0, 0);
+        while let Some(&byte) = piece.get(at) {
+            let rest = &piece[at..];
+            at = match self.place {
                 Place::Preamble => {
-                    let end = self.opening.find(piece);
-                    self.bounded(piece, end, Place::Line(None))?
+                    let end = self.opening.find(rest);
+                    at + self.bounded(rest, end, Place::Line(None))?
                 }
                 Place::Header => {
-                    let end = self.blank_line.find(piece);
-                    self.bounded(piece, end, Place::Content)?
+                    let end = self.blank_line.find(rest);
+                    let length = self.bounded(rest, end, Place::Content)?;
+                    from = self.header(piece, (from, at, at + length), end.is_some(), ready);
+                    at + length
                 }
-                Place::Content => match self.delimiter.find(piece) {
+                Place::Content => match self.delimiter.find(rest) {
                     Some(end) => {
                         self.place = Place::Line(None);
-                        &piece[end..]
+                        at + end
                     }
-                    None => return Ok(()),
+                    None => piece.len(),
                 },
                 Place::Line(before) => {
                     self.line(before, byte);
-                    rest
+                    at + 1
                 }
-                Place::End => return Ok(()),
+                Place::End => piece.len(),
             };
         }
+        push(ready, piece.slice(from..));
         Ok(())
     }
 
-    /// Counts the bytes up to an end that was found or not; gives the rest.
-    fn bounded<'p>(
+    /// Passes on the bytes of a header from `start` to `end`, if it has ended, and
+    /// the bytes before it; holds them back otherwise. Returns the place up to which
+    /// the piece is ready or held back.
+    fn header(
         &mut self,
-        piece: &'p [u8],
+        piece: &Bytes,
+        (from, start, end): (usize, usize, usize),
+        has_ended: bool,
+        ready: &mut VecDeque<Bytes>,
+    ) -> usize {
+        let header = &piece[start..end];
+        if has_ended && self.held.is_empty() && !is_folded(header) {
+            // The usual case: it is passed on with its surroundings.
+            return from;
+        }
+        push(ready, piece.slice(from..start));
+        self.held.extend_from_slice(header);
+        if has_ended {
+            let mut header = std::mem::take(&mut self.held);
+            unfold(&mut header);
+            push(ready, header.into());
+        }
+        end
+    }
+
+    /// Counts the bytes up to an end that was found or not; gives their number.
+    fn bounded(
+        &mut self,
+        piece: &[u8],
         end: Option<usize>,
         next: Place,
-    ) -> Result<&'p [u8], HeaderTooLong> {
+    ) -> Result<usize, HeaderTooLong> {
         let counted = end.unwrap_or(piece.len());
         self.length = self.length.saturating_add(counted);
         if self.length > super::MultipartLimits::MAX_PART_HEADER {
@@ -132,7 +178,7 @@ impl PartHeaders {
         if end.is_some() {
             self.place = next;
         }
-        Ok(&piece[counted..])
+        Ok(counted)
     }
 
     /// Follows one byte behind a boundary. `--` is the end of the body; after
@@ -147,6 +193,30 @@ impl PartHeaders {
             }
             _ => Place::End,
         };
+    }
+}
+
+fn push(ready: &mut VecDeque<Bytes>, piece: Bytes) {
+    if !piece.is_empty() {
+        ready.push_back(piece);
+    }
+}
+
+/// Returns the places of the line ends in a header behind which its line goes on.
+fn folds(header: &[u8]) -> impl Iterator<Item = usize> {
+    let is_fold = |bytes: &[u8]| matches!(bytes, b"\r\n " | b"\r\n\t");
+    let folds = header.windows(3).enumerate().filter(move |(_, bytes)| is_fold(bytes));
+    folds.map(|(place, _)| place)
+}
+
+fn is_folded(header: &[u8]) -> bool {
+    folds(header).next().is_some()
+}
+
+/// Replaces each line end behind which a line goes on with two spaces.
+fn unfold(header: &mut [u8]) {
+    for place in folds(header).collect::<Vec<_>>() {
+        header[place..place + 2].fill(b' ');
     }
 }
 

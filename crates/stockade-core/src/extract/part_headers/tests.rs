@@ -8,7 +8,18 @@ const MAX: usize = crate::extract::MultipartLimits::MAX_PART_HEADER;
 /// Returns true if a body passes in pieces of this size.
 fn passes(boundary: &str, body: &[u8], size: usize) -> bool {
     let mut headers = PartHeaders::new(boundary);
-    body.chunks(size).all(|piece| headers.follow(piece).is_ok())
+    body.chunks(size)
+        .all(|piece| headers.follow(&Bytes::copy_from_slice(piece), &mut VecDeque::new()).is_ok())
+}
+
+/// Returns what multer gets of a body in pieces of this size.
+fn passed_on(body: &str, size: usize) -> String {
+    let mut headers = PartHeaders::new("B");
+    let mut ready = VecDeque::new();
+    for piece in body.as_bytes().chunks(size) {
+        headers.follow(&Bytes::copy_from_slice(piece), &mut ready).unwrap();
+    }
+    String::from_utf8(ready.into_iter().flatten().collect()).unwrap()
 }
 
 #[track_caller]
@@ -52,6 +63,23 @@ fn what_stands_before_the_first_boundary_is_bounded() {
 }
 
 #[test]
+fn unfolds_headers_and_nothing_else() {
+    let text = "x\r\n y\r\n\tz";
+    let part = |line: &str| format!("--B\r\nA: b{line}c\r\nD: e\r\n\r\n {text}\r\n");
+    let body = |lines: [&str; 3]| {
+        let parts: String = lines.into_iter().map(part).collect();
+        format!("{text}{parts}--B--\r\n {text}")
+    };
+    let sent = body(["\r\n ", ";", "\r\n\t \r\n "]);
+    let expected = body(["   ", ";", "  \t    "]);
+    for size in 1..=sent.len() {
+        assert_eq!(passed_on(&sent, size), expected, "in pieces of {size}");
+    }
+    // A header without an end is not passed on.
+    assert_eq!(passed_on("--B\r\nA: b\r\n c", 5), "--B\r\n");
+}
+
+#[test]
 fn a_boundary_that_repeats_itself_is_found() {
     let long = "y".repeat(2 * MAX);
     for boundary in ["-", "----", "-a-a", "aab"] {
@@ -90,7 +118,8 @@ fn multer_sees_the_same_parts() {
             rest /= tokens.len();
         }
         let mut headers = PartHeaders::new("B");
-        headers.follow(body.as_bytes()).unwrap();
+        let piece = Bytes::copy_from_slice(body.as_bytes());
+        headers.follow(&piece, &mut VecDeque::new()).unwrap();
         if let Some(names) = names(&body) {
             accepted += 1;
             assert!(matches!(headers.place, Place::End), "{body:?} has {} parts", names.len());
