@@ -160,6 +160,125 @@ fn forms_and_texts() {
     post("/parsed", "content-type: text/csv", "a,b", r#"200 "a,b""#);
 }
 
+#[derive(Deserialize, Reply, Schema, Serialize)]
+struct Settings {
+    news: bool,
+    #[serde(default = "enabled")]
+    on_by_default: bool,
+    maybe: Option<bool>,
+    age: Option<u8>,
+    #[serde(default)]
+    limit: u8,
+    #[schema(min_length = 2)]
+    nick: Option<String>,
+    note: Option<String>,
+    color: Option<Color>,
+    #[serde(default)]
+    sizes: Vec<u8>,
+    #[serde(flatten)]
+    more: More,
+}
+
+#[derive(Deserialize, Serialize, Schema)]
+struct More {
+    terms: bool,
+}
+
+#[derive(Deserialize, Serialize, Schema)]
+#[serde(rename_all = "lowercase")]
+enum Color {
+    Red,
+}
+
+fn enabled() -> bool {
+    true
+}
+
+#[derive(Deserialize, Reply, Schema, Serialize)]
+#[serde(tag = "kind", rename_all = "lowercase")]
+enum Choice {
+    Mail { html: bool, copies: Option<u8> },
+    Post { express: bool },
+}
+
+#[test]
+fn forms_are_read_as_browsers_send_them() {
+    let app = app_of(routes! {
+        "typed": { POST: async |Body(form): Body<Settings>| form },
+        "kinds": { POST: async |Body(form): Body<Choice>| form },
+        "optional": { POST: async |Body(form): Body<Option<Settings>>| form },
+        "untyped": { POST: {
+            handler: async |mut req: Request| Ok::<_, ApiError>(req.body().await?.clone()),
+            validation: schema!({
+                "type": "object",
+                "properties": {
+                    "flag": { "type": "boolean" },
+                    "free": { "type": "boolean" },
+                    "age": { "type": "integer" },
+                    "size": { "type": "integer", "default": 7 },
+                },
+                "required": ["flag"],
+            }),
+        } },
+    });
+    let form = "content-type: application/x-www-form-urlencoded";
+    let typed = |body: &str, expected: &str| {
+        check(&app, &format!("POST /typed\n{form}\n\n{body}"), &format!("200 {expected}"));
+    };
+    let nothing = r#"{"news":false,"on_by_default":true,"maybe":null,"age":null,"limit":0,"nick":null,"note":null,"color":null,"sizes":[],"terms":false}"#;
+    typed("", nothing);
+    typed("age=&limit=&nick=&color=&sizes=&maybe=&on_by_default=", nothing);
+    typed(
+        "news=on&terms=on&maybe=on&age=7&nick=ab&note=&color=red&sizes=1&sizes=2&limit=3",
+        r#"{"news":true,"on_by_default":true,"maybe":true,"age":7,"limit":3,"nick":"ab","note":"","color":"red","sizes":[1,2],"terms":true}"#,
+    );
+    typed(
+        "news=true&terms=false&on_by_default=false",
+        &nothing
+            .replacen("false", "true", 1)
+            .replace(r#""on_by_default":true"#, r#""on_by_default":false"#),
+    );
+    for (body, field, message) in [
+        ("news=yes", "news", "Expected boolean, got string"),
+        ("news=", "news", "Expected boolean, got string"),
+        ("news=on&news=on", "news", "Expected boolean, got array"),
+        ("age=on", "age", "Expected integer, got string"),
+    ] {
+        let text = format!("POST /typed\n{form}\n\n{body}");
+        check_field_error(&app, &text, field, message);
+    }
+    let kinds = |body: &str, expected: &str| {
+        check(&app, &format!("POST /kinds\n{form}\n\n{body}"), expected);
+    };
+    kinds("kind=mail&copies=", r#"200 {"kind":"mail","html":false,"copies":null}"#);
+    kinds("kind=post&express=on", r#"200 {"kind":"post","express":true}"#);
+    check(&app, &format!("POST /optional\n{form}"), "204");
+    let untyped = |body: &str, expected: &str| {
+        check(&app, &format!("POST /untyped\n{form}\n\n{body}"), expected);
+    };
+    untyped("", r#"200 {"flag":false,"size":7}"#);
+    untyped("flag=on&age=&size=", r#"200 {"flag":true,"size":7}"#);
+    // JSON says what it means.
+    check_field_error(
+        &app,
+        &format!("POST /typed\n{JSON}\n\n{{\"terms\":true}}"),
+        "news",
+        "Required field 'news' is missing",
+    );
+    let on = format!("POST /typed\n{JSON}\n\n{{\"terms\":true,\"news\":\"on\"}}");
+    check_field_error(&app, &on, "news", "Expected boolean, got string");
+}
+
+/// Checks the first error of a request that fails its validation.
+#[track_caller]
+fn check_field_error(app: &App, text: &str, field: &str, message: &str) {
+    let request = crate::support::request(text);
+    let shown = block_on(async { show(app.handle(request).await).await });
+    let body: Value = serde_json::from_str(shown.strip_prefix("400 ").expect("a 400")).unwrap();
+    let error = &body["details"]["errors"][0];
+    assert_eq!((&error["field"], &error["message"]), (&json!(field), &json!(message)), "{text}");
+}
+
 #[test]
 fn other_types_are_bytes_and_415_where_they_must_be_read() {
     for content_type in
@@ -389,10 +508,6 @@ fn multipart_is_read_part_by_part() {
 }
 
 #[test]
-fn a_route_may_never_ask_for_the_body() {
-    post("/unread", JSON, "{", "200 never asked");
-}
-#[test]
 fn multipart_names_are_read_as_clients_send_them() {
     async fn names(mut form: Multipart) -> Result<Value, ApiError> {
         let mut seen = Vec::new();
@@ -440,3 +555,7 @@ fn multipart_names_are_read_as_clients_send_them() {
     post("boundary=B; boundary=C", "B", r#"name="a""#, ambiguous);
 }
 
+#[test]
+fn a_route_may_never_ask_for_the_body() {
+    post("/unread", JSON, "{", "200 never asked");
+}

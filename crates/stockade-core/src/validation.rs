@@ -290,7 +290,9 @@ impl Request {
     }
 
     /// Checks the parsed body. [`body`](Self::body) and `Body<T>` give the
-    /// outcome; the bytes stay as they were sent.
+    /// outcome; the bytes stay as they were sent. A form is read as `Body<T>` reads
+    /// it: text becomes numbers and booleans, an unchecked checkbox is false, and an
+    /// empty optional field is absent.
     ///
     /// # Errors
     /// 400 with the mistakes; those of [`body`](Self::body); 500 when a
@@ -306,7 +308,11 @@ impl Request {
         let is_text = is_form && !matches!(self.inner.payload, Payload::Replaced(_));
         let body = self.body().await?;
         let options = if is_text { &as_text(options) } else { options };
-        let outcome = validate_against_schema(schema, body.take(), options)?;
+        let mut data = body.take();
+        if is_text {
+            schema.fill_form(&mut data, options);
+        }
+        let outcome = validate_against_schema(schema, data, options)?;
         *body = outcome.data;
         if outcome.errors.is_empty() { Ok(()) } else { Err(ApiError::validation(outcome.errors)) }
     }

@@ -20,6 +20,16 @@ use crate::{FromRequest, HttpBody, Request, RouteDoc};
 /// schema of `T` judges the value; a value that fails is a 400 that names the
 /// fields.
 ///
+/// A form is read as browsers send it:
+///
+/// - A form without fields is an empty object; `Body<Option<T>>` gives `None`.
+/// - A `bool` that is absent is false, because an unchecked checkbox is not sent.
+///   A `bool` with `#[serde(default)]` gets that default instead, and an
+///   `Option<bool>` is `None`. `on`, the value of a checked checkbox, is true.
+/// - Empty text for an optional field is `None`, or the default of the field, if the
+///   type does not accept empty text: a number, a date, an enum, a text with
+///   `min_length`. For an `Option<String>` it stays empty text.
+///
 /// Some values of JSON are kept whatever their type is. They count against
 /// `max_json_values` of the route, and more of them are a 413. These are the
 /// values that `T` has as a `Value` or takes for an untagged enum. All values

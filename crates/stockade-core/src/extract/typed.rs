@@ -107,7 +107,7 @@ pub(super) fn query(req: &Request, info: TypeInfo<'_>) -> Result<(), ApiError> {
             return Ok(());
         }
     }
-    Judge::of(req, InputFrom::Query, info)?.read_object(req.query()?)
+    Judge::of(req, InputFrom::Query, info)?.read_object(req.query()?, false)
 }
 
 /// Returns the schema and options that the router compiled for a type of the
@@ -134,12 +134,10 @@ pub(super) fn body(req: &Request, info: TypeInfo<'_>) -> Result<(), ApiError> {
         Payload::Parsed { value: Value::Object(object), bytes }
             if bytes.is_empty() && object.is_empty() =>
         {
-            absent(judge.target)
+            judge.read_nothing(media)
         }
-        Payload::Parsed { value: Value::Object(form), bytes }
-            if media == Media::Form && !bytes.is_empty() =>
-        {
-            judge.read_object(form.clone())
+        Payload::Parsed { value: Value::Object(form), .. } if media == Media::Form => {
+            judge.read_object(form.clone(), true)
         }
         Payload::Parsed { value: Value::String(text), bytes }
             if media == Media::Text && !bytes.is_empty() =>
@@ -147,10 +145,10 @@ pub(super) fn body(req: &Request, info: TypeInfo<'_>) -> Result<(), ApiError> {
             judge.read_text(text)
         }
         Payload::Parsed { value, .. } | Payload::Replaced(value) => judge.read_value(value),
-        Payload::Bytes(bytes) if bytes.is_empty() => absent(judge.target),
+        Payload::Bytes(bytes) if bytes.is_empty() => judge.read_nothing(media),
         Payload::Bytes(bytes) => match media {
             Media::Json => judge.read_json(req, bytes),
-            Media::Form => judge.read_object(crate::query::object(text_of(bytes)?)?),
+            Media::Form => judge.read_object(crate::query::object(text_of(bytes)?)?, true),
             Media::Text => judge.read_text(text_of(bytes)?),
             Media::Other | Media::ForeignCharset => Err(unsupported()),
         },
@@ -188,12 +186,25 @@ impl<'r, 't> Judge<'r, 't> {
         Ok(Self { schema, options, shape, target })
     }
 
+    /// Reads a body without bytes. A browser sends none for a form in which nothing
+    /// is checked or filled in.
+    fn read_nothing(self, media: Media) -> Result<(), ApiError> {
+        match media {
+            Media::Form if read_nothing(self.target) => Ok(()),
+            Media::Form => self.read_object(Map::new(), true),
+            _ => absent(self.target),
+        }
+    }
+
     /// Reads a query or a form.
-    fn read_object(self, object: Map<String, Value>) -> Result<(), ApiError> {
-        let data = match self.shape {
+    fn read_object(self, object: Map<String, Value>, is_form: bool) -> Result<(), ApiError> {
+        let mut data = match self.shape {
             ParamShape::List => pairs_of(object),
             _ => object.into(),
         };
+        if is_form {
+            self.schema.fill_form(&mut data, &as_text(&self.options));
+        }
         self.read_judged("", data, |field| field)
     }
 

@@ -21,10 +21,12 @@
 //! - `prepare`: trim, transform, conversion.
 //! - `container`: arrays and objects.
 //! - `inner`: definitions and unions.
+//! - `form`: the fields of a form that have no text of their own.
 //! - `patch`: the changes.
 //! - `path`: the position of a value, as text only when it is needed.
 
 mod container;
+mod form;
 mod inner;
 mod patch;
 mod path;
@@ -35,6 +37,7 @@ mod walk;
 use serde_json::Value;
 use stockade_errors::{ApiError, FieldError};
 
+pub(crate) use self::form::fill as fill_form;
 use self::path::Path;
 use self::sink::{Collecting, Quiet, Sink as _};
 use self::walk::Walk;

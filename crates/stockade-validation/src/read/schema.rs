@@ -195,6 +195,14 @@ pub trait SchemaExt {
         target: &mut dyn Target,
     ) -> bool;
 
+    /// Prepares the object of a form for its validation, because a browser sends no
+    /// text for some values. `options` are those of the validation.
+    ///
+    /// A required boolean that is absent becomes false, and the text `on` becomes
+    /// true. Empty text is left out if the field is optional and its rule rejects
+    /// empty text.
+    fn fill_form(&self, form: &mut Value, options: &ValidationOptions);
+
     /// Returns true if an object without this property gets it from its default.
     #[must_use]
     fn fills(&self, property: &str) -> bool;
@@ -288,6 +296,10 @@ impl SchemaExt for Schema {
         pattern::begin();
         let mut pairs = Pairs::new(fields, kind, judging);
         target.read(TypedReader::new(&mut pairs)).is_ok() && pairs.is_fulfilled()
+    }
+
+    fn fill_form(&self, form: &mut Value, options: &ValidationOptions) {
+        check::fill_form(self.compiled(), form, options);
     }
 
     fn fills(&self, property: &str) -> bool {
