@@ -7,7 +7,8 @@ pub use serde_json::{Value, json};
 use crate::direction::Direction;
 pub use crate::direction::Presence;
 use crate::has_schema::HasSchema;
-use crate::rule::Rule;
+use crate::inner::InnerRule;
+use crate::rule::{Additional, Rule};
 
 /// Returns the rule of a field.
 #[must_use = "a rule does nothing until it is built"]
@@ -39,6 +40,18 @@ pub fn tagged_content<const N: usize>(
 #[track_caller]
 pub fn names<const N: usize>(names: [&str; N]) -> Rule {
     Rule::string().one_of(names)
+/// Rejects unknown members beside the tag and the content of a rule that
+/// [`tagged_content`] made.
+#[must_use = "a rule does nothing until it is built"]
+pub fn closed(mut rule: Rule) -> Rule {
+    if let Some(InnerRule::Tagged { variants, .. }) = &mut rule.inner {
+        for (_, variant) in variants {
+            variant.additional = Some(Additional::Allowed(false));
+        }
+    }
+    rule
+}
+
 }
 
 /// Makes a [`Rule::tagged`] from the names of variants.

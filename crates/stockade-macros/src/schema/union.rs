@@ -71,7 +71,12 @@ pub(crate) fn union(writer: &mut Writer<'_>, whole: Enum<'_>) -> TokenStream {
             let pairs = pairs(writer, &variants, whole);
             quote_spanned!(span=>
                 #root::__private::tagged_content(#tag, #content, [#(#pairs),*])
-            )
+            );
+            if serde.deny_unknown_fields {
+                quote_spanned!(span=> #root::__private::closed(#rule))
+            } else {
+                rule
+            }
         }
         (Some(tag), None) => {
             let mut pairs = Vec::new();

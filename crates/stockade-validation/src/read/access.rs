@@ -104,6 +104,7 @@ fn of_name<'de>(source: &mut dyn Source<'de>, frame: &Frame<'de>, error: Misfit)
 
 /// An enum: the name of its variant, and the content behind it.
 pub(super) struct Variant<'a, 'de> {
+    let error = error.of_name();
     pub(super) source: &'a mut (dyn Source<'de> + 'a),
     /// `None` for a variant that is a text.
     pub(super) frame: Option<&'a mut Frame<'de>>,

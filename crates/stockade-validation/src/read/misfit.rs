@@ -42,6 +42,8 @@ enum Problem {
     Missing(&'static str),
     Twice(&'static str),
     Unknown(String),
+    /// A text, or a name, that is not one of those that the type expects.
+    Unexpected(String),
     /// A message for a client.
     Message(String),
     /// A message of the type's own.
@@ -67,8 +69,7 @@ impl Misfit {
     }
 
     fn expected(wanted: &str, found: &str) -> Self {
-        let wanted = if wanted == found { ANOTHER } else { wanted };
-        Self::message(format!("Expected {wanted}, got {found}"))
+        Self::message(expected_text(wanted, found))
     }
 
     /// Returns the reason why the quick way was given up.
@@ -119,6 +120,17 @@ impl Misfit {
         matches!(&self.0, Reason::Words(words) if matches!(words.problem, Problem::Unknown(_)))
     }
 
+    /// Turns the error for an unexpected text into the error for an unknown field,
+    /// because the text is the name of a member.
+    pub(super) fn of_name(mut self) -> Self {
+        if let Reason::Words(words) = &mut self.0
+            && let Problem::Unexpected(name) = &mut words.problem
+        {
+            words.problem = Problem::Unknown(short_name(&std::mem::take(name)).into_owned());
+        }
+        self
+    }
+
     /// Returns the error as a client is told it.
     pub(super) fn into_field_error(self) -> FieldError {
         let (mut place, problem) = match self.0 {
@@ -141,11 +153,17 @@ impl Misfit {
                 place.push(Step::Name(name));
                 message
             }
+            Problem::Unexpected(_) => expected_text(ANOTHER, "string"),
             Problem::Message(message) => message,
             Problem::Custom(message) => for_a_client(&message),
         };
         FieldError::new(short_name(&path_of(&place)), message, "type")
     }
+}
+
+fn expected_text(wanted: &str, found: &str) -> String {
+    let wanted = if wanted == found { ANOTHER } else { wanted };
+    format!("Expected {wanted}, got {found}")
 }
 
 fn path_of(place: &[Step]) -> String {
@@ -238,9 +256,14 @@ impl Error for Misfit {
 
     #[cold]
     fn invalid_value(found: Unexpected<'_>, expected: &dyn Expected) -> Self {
-        let kind = found_kind(&found);
-        if kind == expected_kind(expected) {
+        let (kind, expected_kind) = (found_kind(&found), expected_kind(expected));
+        if kind == expected_kind {
             return Self::message(format!("The {kind} is out of range"));
+        }
+        if let Unexpected::Str(text) = found
+            && expected_kind == ANOTHER
+        {
+            return Self::of(Problem::Unexpected(text.to_owned()));
         }
         Self::invalid_type(found, expected)
     }
@@ -274,6 +297,7 @@ impl fmt::Display for Misfit {
                 Problem::Missing(name) => write!(f, "missing field `{name}`"),
                 Problem::Twice(name) => write!(f, "duplicate field `{name}`"),
                 Problem::Unknown(name) => write!(f, "unknown field `{name}`"),
+                Problem::Unexpected(_) => f.write_str(&expected_text(ANOTHER, "string")),
                 Problem::Message(message) | Problem::Custom(message) => f.write_str(message),
             },
         }
