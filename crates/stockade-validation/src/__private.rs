@@ -1,8 +1,12 @@
 //! The functions that the macros call. Not part of the public interface.
 
+mod wire_form;
+
 use std::marker::PhantomData;
 
 pub use serde_json::{Value, json};
+
+pub use self::wire_form::{Kinds, NotRead, NotWritten, Reads, Writes, agrees, names_or_numbers};
 
 use crate::direction::Direction;
 pub use crate::direction::Presence;
@@ -36,10 +40,6 @@ pub fn tagged_content<const N: usize>(
     Rule::tagged_content(tag, content, variants.map(|(name, rule)| (name, rule.map(present))))
 }
 
-/// Makes a rule for one of these texts.
-#[track_caller]
-pub fn names<const N: usize>(names: [&str; N]) -> Rule {
-    Rule::string().one_of(names)
 /// Rejects unknown members beside the tag and the content of a rule that
 /// [`tagged_content`] made.
 #[must_use = "a rule does nothing until it is built"]
@@ -52,6 +52,16 @@ pub fn closed(mut rule: Rule) -> Rule {
     rule
 }
 
+/// Makes a rule for one of these texts.
+#[track_caller]
+pub fn names<const N: usize>(names: [&str; N]) -> Rule {
+    Rule::string().one_of(names)
+}
+
+/// Allows a tuple to end after `least` elements, because the others have defaults.
+#[must_use = "a rule does nothing until it is built"]
+pub fn at_least(rule: Rule, least: usize) -> Rule {
+    rule.min_items(least)
 }
 
 /// Makes a [`Rule::tagged`] from the names of variants.

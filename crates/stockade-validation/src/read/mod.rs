@@ -55,5 +55,6 @@ pub use target::{Target, nothing_read};
 pub use untyped::{read_texts_into, read_value};
 
 pub(crate) use judging::is_private;
+pub(crate) use probe::kinds_of;
 #[cfg(test)]
 pub(crate) use schema::read_unjudged;

@@ -5,6 +5,7 @@ use super::reader::TypedReader;
 use super::source::{Found, Frame, Source, Text, Wanted};
 use super::target::Target;
 use crate::json::{Number, Refused};
+use crate::node::kind;
 
 /// The values that a type is read from.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -26,10 +27,7 @@ pub enum ParamShape {
 /// through newtypes and `Option`.
 #[must_use]
 pub fn shape_of(target: &mut dyn Target) -> ParamShape {
-    let mut probe = Probe { asked: Wanted::Any };
-    // This always fails. The probe notes the first kind that the type asks for.
-    let _ = target.read(TypedReader::new(&mut probe));
-    match probe.asked {
+    match wanted_by(target) {
         Wanted::Boolean
         | Wanted::Integer(_)
         | Wanted::Float32
@@ -42,6 +40,30 @@ pub fn shape_of(target: &mut dyn Target) -> ParamShape {
         Wanted::Fields(fields) => ParamShape::Fields(fields),
         Wanted::Any | Wanted::Null | Wanted::Map | Wanted::Ignored => ParamShape::Any,
     }
+}
+
+/// Returns the bits of the kinds of JSON that a type is read from, without any
+/// data. It sees through newtypes and `Option`.
+pub(crate) fn kinds_of(target: &mut dyn Target) -> u8 {
+    match wanted_by(target) {
+        Wanted::Any | Wanted::Ignored => u8::MAX,
+        Wanted::Boolean => kind::BOOLEAN,
+        Wanted::Integer(_) | Wanted::Float32 | Wanted::Float64 => kind::NUMBER,
+        Wanted::Char | Wanted::Text => kind::STRING,
+        Wanted::Null => kind::NULL,
+        Wanted::List | Wanted::Tuple(_) => kind::ARRAY,
+        Wanted::Map | Wanted::Fields(_) => kind::OBJECT,
+        // The name of the variant, or an object with this name as its key.
+        Wanted::Variant => kind::STRING | kind::OBJECT,
+    }
+}
+
+/// Returns the first kind of value that a type asks for.
+fn wanted_by(target: &mut dyn Target) -> Wanted {
+    let mut probe = Probe { asked: Wanted::Any, left: MAX_WRAPPERS };
+    // This always fails. The probe notes the first kind that the type asks for.
+    let _ = target.read(TypedReader::new(&mut probe));
+    probe.asked
 }
 
 /// Reads the type from nothing, which only an `Option` allows; false for
@@ -79,6 +101,18 @@ pub enum Fit {
 /// A source without a value, which notes the first kind that it is asked for.
 struct Probe {
     asked: Wanted,
+    /// The number of newtypes and options that it still sees through.
+    left: usize,
+}
+
+/// A type that contains only itself has no end of newtypes.
+const MAX_WRAPPERS: usize = 64;
+
+impl Probe {
+    fn unwrap_one(&mut self) -> Result<(), Misfit> {
+        self.left = self.left.checked_sub(1).ok_or(Refused::Data)?;
+        Ok(())
+    }
 }
 
 impl<'de> Source<'de> for Probe {
@@ -88,11 +122,11 @@ impl<'de> Source<'de> for Probe {
     }
 
     fn some(&mut self) -> Result<bool, Misfit> {
-        Ok(true)
+        self.unwrap_one().map(|()| true)
     }
 
     fn newtype(&mut self, _name: &'static str) -> Result<Option<Frame<'de>>, Misfit> {
-        Ok(None)
+        self.unwrap_one().map(|()| None)
     }
 }
 
