@@ -341,7 +341,18 @@ pub fn derive_api_error(input: TokenStream) -> TokenStream {
 /// `deserialize_with`) may hold anything, unless `#[schema(with = path)]` names
 /// a function that gives its rule. `skip`, `rename`, `rename_all`, `flatten`,
 /// `deny_unknown_fields`, `transparent`, `from`, `try_from` and `into` are
-/// followed; `alias` on a field is refused.
+/// followed; `alias` on a field is refused. An element of a tuple struct that has
+/// a default may be absent, if all behind it are absent.
+///
+/// `bound`, `borrow`, `crate`, `expecting`, `getter` and `remote` do not change the
+/// form of a type. An attribute of serde that is not listed here does not compile.
+/// `#[serde_as]` and `#[skip_serializing_none]` of `serde_with` must be above
+/// `#[derive(Schema)]`.
+///
+/// If an `impl` by hand or another derive, such as `DeserializeFromStr`, reads the
+/// type from another kind of value than the schema describes, the schema is a
+/// configuration error. Declare the form by `#[schema(kind = "…")]` or
+/// `#[schema(with = path)]` on the type.
 ///
 /// Types of other crates have a schema by a feature of the crate's name: the
 /// docs of `HasSchema` list them. For any other type `#[schema(opaque)]` takes
@@ -371,7 +382,9 @@ pub fn derive_api_error(input: TokenStream) -> TokenStream {
 ///
 /// # Enums
 ///
-/// Variants without fields are a list of names. All forms of serde that have a
+/// Variants without fields are a list of names. With a `#[repr(u8)]`, or another
+/// integer, they are a list of numbers if serde reads or writes these, as with the
+/// derives of `serde_repr`. All forms of serde that have a
 /// tag, or the name of the variant as the key, are followed; an untagged enum is
 /// refused.
 ///

@@ -4,7 +4,7 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::ext::IdentExt as _;
 use syn::spanned::Spanned as _;
-use syn::{Attribute, Expr, Field, Fields, Lit, Type};
+use syn::{Attribute, Expr, Field, Fields, FieldsUnnamed, Lit, Type};
 
 use super::case::Case;
 use super::field_type::may_be_absent;
@@ -61,29 +61,49 @@ impl Writer<'_> {
                 let root = self.root.at(span);
                 self.field(&fields.unnamed[0], owner).in_both(&root)
             }
-            Fields::Unnamed(fields) => {
-                let (mut read, mut written, mut differs) = (Vec::new(), Vec::new(), false);
-                for field in &fields.unnamed {
-                    let skip = Serde::read(&field.attrs).skip;
-                    if skip.read && skip.write {
-                        continue;
-                    }
-                    let never_read = owner.never_read || skip.read;
-                    let rule = self.field(field, Owner { never_read, ..owner });
-                    differs |= skip.read != skip.write || rule.written.is_some();
-                    if !skip.write {
-                        written.push(rule.written.unwrap_or_else(|| rule.rule.clone()));
-                    }
-                    if !skip.read {
-                        read.push(rule.rule);
-                    }
+            Fields::Unnamed(fields) => self.tuple(fields, span, owner),
+        }
+    }
+
+    /// Returns the rule of a tuple with any number of fields but one.
+    fn tuple(&mut self, fields: &FieldsUnnamed, span: Span, owner: Owner) -> TokenStream {
+        let (mut read, mut written, mut differs) = (Vec::new(), Vec::new(), false);
+        // The number of elements that must be there.
+        let mut least = owner.default.then_some(0);
+        for field in &fields.unnamed {
+            let serde = Serde::read(&field.attrs);
+            let skip = serde.skip;
+            if skip.read && skip.write {
+                continue;
+            }
+            if serde.skip_if.is_some() && !skip.write {
+                let message = "`Schema` cannot describe an element of a tuple that is sometimes \
+                               left out, because the next one takes its place: use named fields";
+                self.errors.push(field.span(), message);
+            }
+            let never_read = owner.never_read || skip.read;
+            let rule = self.field(field, Owner { never_read, ..owner });
+            differs |= skip.read != skip.write || rule.written.is_some();
+            if !skip.write {
+                written.push(rule.written.unwrap_or_else(|| rule.rule.clone()));
+            }
+            if !skip.read {
+                if serde.default && least.is_none() {
+                    least = Some(read.len());
                 }
-                let root = self.root.at(span);
-                let tuple =
-                    |rules: Vec<_>| quote_spanned!(span=> #root::Rule::tuple([#(#rules),*]));
-                in_both(tuple(read), differs.then(|| tuple(written)), &root)
+                read.push(rule.rule);
             }
         }
+        let root = self.root.at(span);
+        let tuple =
+            |rules: &[TokenStream]| quote_spanned!(span=> #root::Rule::tuple([#(#rules),*]));
+        let mut rule = tuple(&read);
+        if let Some(least) = least.filter(|least| *least < read.len()) {
+            rule = quote_spanned!(span=> #root::__private::at_least(#rule, #least));
+            // All elements are written.
+            differs = true;
+        }
+        in_both(rule, differs.then(|| tuple(&written)), &root)
     }
 
     /// Returns the rule of an object with a property for each field.

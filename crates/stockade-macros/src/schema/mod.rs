@@ -18,11 +18,12 @@ mod union;
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
 use syn::ext::IdentExt as _;
-use syn::{Data, DataEnum, DeriveInput, Field, Fields, Generics, Ident, Type};
+use syn::{Data, DataEnum, DeriveInput, Field, Fields, Generics, Type, Variant};
+use syn::{parenthesized, token};
 
 use self::expand::{Owner, Writer, call, in_both, write_only};
 use self::keyword::{Keywords, Place};
-use self::serde_attribute::{Both, Direction, Serde};
+use self::serde_attribute::{Both, Direction, Serde, refuse_later_macros, refuse_unknown};
 use self::union::{Enum, differs, union};
 use crate::errors::Errors;
 use crate::paths::CratePath;
@@ -43,6 +44,7 @@ fn expand(input: &DeriveInput, root: CratePath, errors: &mut Errors) -> TokenStr
     if input.generics.lifetimes().next().is_some() {
         return TokenStream::new();
     }
+    refuse_foreign(input, errors);
     let serde = Serde::read(&input.attrs);
     let keywords = Keywords::read(&input.attrs, Place::Container, errors);
     let name = &input.ident;
@@ -89,6 +91,26 @@ fn expand(input: &DeriveInput, root: CratePath, errors: &mut Errors) -> TokenStr
     }
 }
 
+/// Rejects attributes that change the form of the type in a way that the derive
+/// does not know.
+fn refuse_foreign(input: &DeriveInput, errors: &mut Errors) {
+    refuse_later_macros(&input.attrs, errors);
+    refuse_unknown(&input.attrs, errors);
+    let fields = |fields: &Fields, errors: &mut Errors| {
+        fields.iter().for_each(|field| refuse_unknown(&field.attrs, errors));
+    };
+    match &input.data {
+        Data::Struct(data) => fields(&data.fields, errors),
+        Data::Enum(data) => {
+            for variant in &data.variants {
+                refuse_unknown(&variant.attrs, errors);
+                fields(&variant.fields, errors);
+            }
+        }
+        Data::Union(_) => {}
+    }
+}
+
 /// Returns the rule of the type, and, if the type itself decides it, whether
 /// its property may be absent.
 fn whole(
@@ -111,14 +133,20 @@ fn whole(
     let Both { read, write } = &serde.instead;
     let from = |from| quote_spanned!(span=> #root::__private::rule_of::<#from>());
     let into = |into| write_only(into, span, &root);
+    // A kind replaces the form that the fields have.
+    let is_own = keywords.get("kind").is_none();
+    let checked = |(rule, is_optional): (TokenStream, _)| {
+        let rule = if is_own { agreed(rule, input, serde, &root) } else { rule };
+        (rule, is_optional)
+    };
     Some(match (read, write) {
-        (None, None) => return Some(by_fields(writer, input, serde, false)),
+        (None, None) => return Some(checked(by_fields(writer, input, serde, false))),
         (Some(read), Some(write)) => {
             let same = quote!(#read).to_string() == quote!(#write).to_string();
             (in_both(from(read), (!same).then(|| into(write)), &root), None)
         }
         (None, Some(write)) => {
-            let (rule, is_optional) = by_fields(writer, input, serde, false);
+            let (rule, is_optional) = checked(by_fields(writer, input, serde, false));
             (in_both(rule, Some(into(write)), &root), is_optional)
         }
         (Some(read), None) => {
@@ -133,6 +161,51 @@ fn whole(
     })
 }
 
+/// Compares the rule of a type, when its schema is built, with the form in which
+/// serde reads the type: other derives, or an `impl` by hand, may use another one.
+fn agreed(
+    rule: TokenStream,
+    input: &DeriveInput,
+    serde: &Serde,
+    root: &TokenStream,
+) -> TokenStream {
+    let span = input.ident.span();
+    let kinds = |ty: &TokenStream| {
+        quote_spanned! {span=> {
+            #[allow(unused_imports)]
+            use #root::__private::NotRead as _;
+            #root::__private::Reads::<#ty>::kinds()
+        }}
+    };
+    let described = match &input.data {
+        Data::Struct(data) => match &data.fields {
+            fields if serde.transparent || is_newtype(fields) => {
+                let Some(field) = only_field(fields) else { return rule };
+                let own = Serde::read(&field.attrs);
+                let keywords = Keywords::read(&field.attrs, Place::Field, &mut Errors::default());
+                let is_replaced = keywords.replaces_rule() || keywords.get("kind").is_some();
+                if own.with.read || is_replaced {
+                    return rule;
+                }
+                let ty = &field.ty;
+                kinds(&quote!(#ty))
+            }
+            Fields::Named(_) => quote!(#root::__private::Kinds::OBJECT),
+            Fields::Unnamed(_) => quote!(#root::__private::Kinds::ARRAY),
+            Fields::Unit => quote!(#root::__private::Kinds::NULL),
+        },
+        Data::Enum(data) => match union::form(data, serde) {
+            // Its rule follows serde.
+            union::Form::Names if is_numbered(input) => return rule,
+            union::Form::Names => quote!(#root::__private::Kinds::STRING),
+            union::Form::Objects => quote!(#root::__private::Kinds::OBJECT),
+        },
+        Data::Union(_) => return rule,
+    };
+    let read = kinds(&quote!(Self));
+    quote_spanned!(span=> #root::__private::agrees(#rule, #described, #read))
+}
+
 /// Returns the rule of the type as its fields or variants make it.
 fn by_fields(
     writer: &mut Writer<'_>,
@@ -143,7 +216,7 @@ fn by_fields(
     let span = input.ident.span();
     let fields = match &input.data {
         Data::Struct(data) => &data.fields,
-        Data::Enum(data) => return (of_enum(writer, &input.ident, data, serde, never_read), None),
+        Data::Enum(data) => return (of_enum(writer, input, data, serde, never_read), None),
         // Refused before.
         Data::Union(_) => return (TokenStream::new(), None),
     };
@@ -173,12 +246,13 @@ fn by_fields(
 
 fn of_enum(
     writer: &mut Writer<'_>,
-    name: &Ident,
+    input: &DeriveInput,
     data: &DataEnum,
     serde: &Serde,
     never_read: bool,
 ) -> TokenStream {
-    let whole = Enum { name, data, serde, direction: Direction::Read, never_read };
+    let (name, numbered) = (&input.ident, is_numbered(input));
+    let whole = Enum { name, data, serde, direction: Direction::Read, never_read, numbered };
     let written = Enum { direction: Direction::Write, ..whole };
     if never_read {
         return union(writer, written);
@@ -188,7 +262,36 @@ fn of_enum(
     let mut errors = Errors::default();
     let mut writer = Writer { root: writer.root.clone(), errors: &mut errors };
     let root = writer.root.at(name.span());
-    in_both(read, differs(data, serde).then(|| union(&mut writer, written)), &root)
+    in_both(read, differs(whole).then(|| union(&mut writer, written)), &root)
+}
+
+/// Returns true for an enum without fields that has a `repr` of an integer, which
+/// the derives of `serde_repr` read and write as its number.
+fn is_numbered(input: &DeriveInput) -> bool {
+    let Data::Enum(data) = &input.data else { return false };
+    let is_unit = |variant: &Variant| matches!(variant.fields, Fields::Unit);
+    let mut has_integer = false;
+    for attribute in input.attrs.iter().filter(|attribute| attribute.path().is_ident("repr")) {
+        // The compiler reports a `repr` that cannot be read.
+        let _ = attribute.parse_nested_meta(|meta| {
+            let name = meta.path.get_ident().map(ToString::to_string).unwrap_or_default();
+            has_integer |= INTEGERS.contains(&name.as_str());
+            if meta.input.peek(token::Paren) {
+                let content;
+                parenthesized!(content in meta.input);
+                content.parse::<TokenStream>()?;
+            }
+            Ok(())
+        });
+    }
+    has_integer && !data.variants.is_empty() && data.variants.iter().all(is_unit)
+}
+
+const INTEGERS: [&str; 12] =
+    ["i8", "i16", "i32", "i64", "i128", "isize", "u8", "u16", "u32", "u64", "u128", "usize"];
+
+fn is_newtype(fields: &Fields) -> bool {
+    matches!(fields, Fields::Unnamed(fields) if fields.unnamed.len() == 1)
 }
 
 /// Returns the field that a transparent struct is written as.

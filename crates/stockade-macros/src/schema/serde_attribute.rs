@@ -6,6 +6,7 @@ use syn::spanned::Spanned as _;
 use syn::{Attribute, Expr, LitStr, Token, Type, token};
 
 use super::case::Case;
+use crate::errors::Errors;
 
 /// The direction in which serde uses a type.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -44,6 +45,77 @@ impl Both<bool> {
     fn set(&mut self, read: bool, write: bool) {
         self.read |= read;
         self.write |= write;
+    }
+}
+
+/// The attributes of serde that the derive follows, or rejects at their places.
+const FOLLOWED: &[&str] = &[
+    "alias",
+    "content",
+    "default",
+    "deny_unknown_fields",
+    "deserialize_with",
+    "flatten",
+    "from",
+    "into",
+    "other",
+    "rename",
+    "rename_all",
+    "rename_all_fields",
+    "serialize_with",
+    "skip",
+    "skip_deserializing",
+    "skip_serializing",
+    "skip_serializing_if",
+    "tag",
+    "transparent",
+    "try_from",
+    "untagged",
+    "with",
+];
+
+/// The attributes of serde that change neither what is read nor what is written.
+const WITHOUT_EFFECT: &[&str] = &["borrow", "bound", "crate", "expecting", "getter", "remote"];
+
+/// Attribute macros of `serde_with` that change the attributes of the fields.
+const MACROS: &[&str] = &["serde_as", "skip_serializing_none"];
+
+/// Rejects the attributes of one place whose effect on the form of the type the
+/// derive does not know.
+pub(crate) fn refuse_unknown(attributes: &[Attribute], errors: &mut Errors) {
+    for attribute in attributes.iter().filter(|attribute| attribute.path().is_ident("serde")) {
+        let _ = attribute.parse_nested_meta(|meta| {
+            let name = meta.path.get_ident().map(ToString::to_string).unwrap_or_default();
+            read_value(&meta)?;
+            let name = name.as_str();
+            if !FOLLOWED.contains(&name) && !WITHOUT_EFFECT.contains(&name) {
+                errors.push(
+                    meta.path.span(),
+                    format_args!(
+                        "`Schema` does not support `{name}` of serde: implement `HasSchema` by \
+                         hand, or wrap the type where it is used: `Unchecked<T>`"
+                    ),
+                );
+            }
+            Ok(())
+        });
+    }
+}
+
+/// Rejects attribute macros that run after the derive and change the fields that
+/// it has seen.
+pub(crate) fn refuse_later_macros(attributes: &[Attribute], errors: &mut Errors) {
+    for attribute in attributes {
+        let Some(last) = attribute.path().segments.last() else {
+            continue;
+        };
+        if MACROS.iter().any(|name| last.ident == name) {
+            let name = &last.ident;
+            errors.push(
+                attribute.path().span(),
+                format_args!("`#[{name}]` changes the fields: write it above `#[derive(Schema)]`"),
+            );
+        }
     }
 }
 

@@ -148,3 +148,91 @@ fn what_has_no_schema_is_refused() {
         ],
     );
 }
+
+#[test]
+fn rejects_attributes_of_serde_that_it_does_not_know() {
+    let message = |name: &str| {
+        format!(
+            "`Schema` does not support `{name}` of serde: implement `HasSchema` by hand, or wrap \
+             the type where it is used: `Unchecked<T>`"
+        )
+    };
+    for name in ["field_identifier", "variant_identifier", "flatten_all"] {
+        check(&format!("#[serde({name})] enum T {{ A }}"), &[&format!("1:8 {}", message(name))]);
+        let source = format!("struct T {{ #[serde(default, {name} = \"x\")] a: u8 }}");
+        check(&source, &[&format!("1:28 {}", message(name))]);
+        let source = format!("enum T {{ #[serde({name}(x = \"y\"))] A, B(#[serde({name})] u8) }}");
+        let expected = [format!("1:17 {}", message(name))];
+        let second = source.rfind(name).expect("it is there");
+        check(&source, &[&expected[0], &format!("1:{second} {}", message(name))]);
+    }
+}
+
+#[test]
+fn accepts_every_other_attribute_of_serde() {
+    for attribute in [
+        "bound = \"\"",
+        "bound(serialize = \"\", deserialize = \"\")",
+        "content = \"c\", tag = \"t\"",
+        "crate = \"serde\"",
+        "default",
+        "deny_unknown_fields",
+        "expecting = \"a type\"",
+        "from = \"u8\", into = \"u8\"",
+        "remote = \"other::T\"",
+        "rename = \"t\"",
+        "rename(serialize = \"t\", deserialize = \"u\")",
+        "rename_all = \"camelCase\"",
+        "rename_all_fields = \"camelCase\"",
+        "transparent",
+        "try_from = \"u8\"",
+    ] {
+        check(&format!("#[serde({attribute})] struct T {{ a: u8 }}"), &[]);
+    }
+    for attribute in [
+        "borrow",
+        "borrow = \"'a\"",
+        "bound = \"\"",
+        "default = \"path\"",
+        "deserialize_with = \"path\"",
+        "flatten",
+        "getter = \"path\"",
+        "rename = \"b\"",
+        "serialize_with = \"path\"",
+        "skip",
+        "skip_deserializing",
+        "skip_serializing",
+        "skip_serializing_if = \"path\"",
+        "with = \"path\"",
+    ] {
+        check(&format!("struct T {{ #[serde({attribute})] a: u8 }}"), &[]);
+    }
+    for attribute in ["alias = \"B\"", "rename_all = \"camelCase\"", "skip", "with = \"path\""] {
+        check(&format!("enum T {{ #[serde({attribute})] A {{ a: u8 }}, B }}"), &[]);
+    }
+}
+
+#[test]
+fn rejects_macros_that_change_the_fields_later() {
+    check(
+        "#[serde_as] struct T { #[serde_as(as = \"Hex\")] a: u8 }",
+        &["1:2 `#[serde_as]` changes the fields: write it above `#[derive(Schema)]`"],
+    );
+    check(
+        "#[serde_with::skip_serializing_none] struct T { a: Option<u8> }",
+        &["1:2 `#[skip_serializing_none]` changes the fields: write it above `#[derive(Schema)]`"],
+    );
+}
+
+#[test]
+fn an_element_of_a_tuple_is_not_left_out() {
+    check(
+        "struct T(u8, #[serde(skip_serializing_if = \"is_zero\")] u8);",
+        &[
+            "1:13 `Schema` cannot describe an element of a tuple that is sometimes left out, because \
+           the next one takes its place: use named fields",
+        ],
+    );
+    check("struct T(#[serde(skip_serializing_if = \"is_zero\")] u8);", &[]);
+    check("struct T(u8, #[serde(skip, skip_serializing_if = \"is_zero\")] u8);", &[]);
+}

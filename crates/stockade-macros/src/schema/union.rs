@@ -19,17 +19,64 @@ pub(crate) struct Enum<'i> {
     pub(crate) direction: Direction,
     /// Another type is read instead.
     pub(crate) never_read: bool,
+    /// It has a `repr` of an integer, and serde may use its numbers.
+    pub(crate) numbered: bool,
+}
+
+/// The form in which serde reads an enum.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Form {
+    /// The name of the variant as a string.
+    Names,
+    /// An object, or for some variants the name alone.
+    Objects,
+}
+
+/// Returns the form in which serde reads an enum by its attributes.
+pub(crate) fn form(data: &DataEnum, serde: &Serde) -> Form {
+    let has_content = |variant: &Variant| {
+        let own = Serde::read(&variant.attrs);
+        !own.skip.read && !is_unit(variant, &own, Direction::Read)
+    };
+    if serde.tag.is_none() && !data.variants.iter().any(has_content) {
+        Form::Names
+    } else {
+        Form::Objects
+    }
+}
+
+/// Returns true if serde uses a variant as one without content. It skips the only
+/// field of a tuple together with the tuple, and a function makes content of its
+/// own.
+fn is_unit(variant: &Variant, own: &Serde, direction: Direction) -> bool {
+    if *own.with.get(direction) {
+        return false;
+    }
+    match &variant.fields {
+        Fields::Unit => true,
+        Fields::Unnamed(fields) if fields.unnamed.len() == 1 => {
+            *Serde::read(&fields.unnamed[0].attrs).skip.get(direction)
+        }
+        Fields::Unnamed(_) | Fields::Named(_) => false,
+    }
 }
 
 /// Returns true if an enum is not written as it is read, apart from the fields
 /// of its variants.
-pub(crate) fn differs(data: &DataEnum, serde: &Serde) -> bool {
+pub(crate) fn differs(Enum { data, serde, numbered, .. }: Enum<'_>) -> bool {
     let differs = |variant: &Variant| {
         let own = Serde::read(&variant.attrs);
         let is_written_otherwise = own.has_two_names() || own.skip.read != own.skip.write;
-        is_written_otherwise || own.with.read != own.with.write || !own.aliases.is_empty()
+        let is_unit_when_read = is_unit(variant, &own, Direction::Read);
+        let has_two_forms = is_unit_when_read != is_unit(variant, &own, Direction::Write);
+        let is_skipped_tuple = is_unit_when_read && !matches!(variant.fields, Fields::Unit);
+        is_written_otherwise
+            || has_two_forms
+            || is_skipped_tuple
+            || own.with.read != own.with.write
+            || !own.aliases.is_empty()
     };
-    serde.has_two_names() || data.variants.iter().any(differs)
+    numbered || serde.has_two_names() || data.variants.iter().any(differs)
 }
 
 /// Returns the rule of an enum, in the form that serde has for enums.
@@ -53,7 +100,7 @@ pub(crate) fn union(writer: &mut Writer<'_>, whole: Enum<'_>) -> TokenStream {
         variants.push((variant, own, names));
     }
 
-    let all_units = variants.iter().all(|(variant, ..)| matches!(variant.fields, Fields::Unit));
+    let all_units = variants.iter().all(|(variant, own, _)| is_unit(variant, own, direction));
     match (&serde.tag, &serde.content) {
         (None, _) if all_units => {
             let names = variants.iter().flat_map(|(_, _, names)| names);
@@ -61,7 +108,12 @@ pub(crate) fn union(writer: &mut Writer<'_>, whole: Enum<'_>) -> TokenStream {
                 // Only for the mistakes in them.
                 Keywords::read(&variant.attrs, Place::Variant, writer.errors);
             }
-            quote_spanned!(span=> #root::__private::names([#(#names),*]))
+            let names = quote!([#(#names),*]);
+            if whole.numbered {
+                numbers_of(whole, &names, &root)
+            } else {
+                quote_spanned!(span=> #root::__private::names(#names))
+            }
         }
         (None, _) => {
             let pairs = pairs(writer, &variants, whole);
@@ -69,7 +121,7 @@ pub(crate) fn union(writer: &mut Writer<'_>, whole: Enum<'_>) -> TokenStream {
         }
         (Some(tag), Some(content)) => {
             let pairs = pairs(writer, &variants, whole);
-            quote_spanned!(span=>
+            let rule = quote_spanned!(span=>
                 #root::__private::tagged_content(#tag, #content, [#(#pairs),*])
             );
             if serde.deny_unknown_fields {
@@ -87,6 +139,26 @@ pub(crate) fn union(writer: &mut Writer<'_>, whole: Enum<'_>) -> TokenStream {
             quote_spanned!(span=> #root::__private::tagged(#tag, [#(#pairs),*]))
         }
     }
+}
+
+/// Returns the rule of an enum whose names or numbers serde uses.
+fn numbers_of(whole: Enum<'_>, names: &TokenStream, root: &TokenStream) -> TokenStream {
+    let span = whole.name.span().resolved_at(Span::mixed_site());
+    let variants = whole.data.variants.iter().map(|variant| &variant.ident);
+    let first = whole.data.variants.first().map(|variant| &variant.ident);
+    let is_written = whole.direction == Direction::Write;
+    let numbers = variants.map(|variant| quote_spanned!(span=> Self::#variant as i128));
+    quote_spanned! {span=> {
+        #[allow(unused_imports)]
+        use #root::__private::{NotRead as _, NotWritten as _};
+        #root::__private::names_or_numbers(
+            #names,
+            [#(#numbers),*],
+            #root::__private::Reads::<Self>::kinds(),
+            #root::__private::Writes::<Self>::kinds(&Self::#first),
+            #is_written,
+        )
+    }}
 }
 
 fn refuse_untagged(writer: &mut Writer<'_>, untagged: Option<Span>) {
@@ -117,7 +189,14 @@ fn pairs(
     let mut pairs = Vec::new();
     for (variant, own, names) in variants {
         let keywords = Keywords::read(&variant.attrs, Place::Variant, writer.errors);
-        let content = if matches!(variant.fields, Fields::Unit) {
+        // serde writes no content for a tuple that it skips, and reads null.
+        let reads_null = whole.serde.content.is_some()
+            && whole.direction == Direction::Read
+            && !matches!(variant.fields, Fields::Unit);
+        let content = if is_unit(variant, own, whole.direction) && reads_null {
+            let root = writer.root.at(variant.ident.span());
+            quote!(::core::option::Option::Some(#root::Rule::kind("null")))
+        } else if is_unit(variant, own, whole.direction) {
             quote!(::core::option::Option::None)
         } else {
             let rule = content(writer, variant, own, whole);
@@ -153,13 +232,18 @@ fn internal(
     let span = variant.ident.span();
     let keywords = Keywords::read(&variant.attrs, Place::Variant, writer.errors);
     let rule = match &variant.fields {
-        Fields::Unit => writer.object(std::iter::empty(), span, owner(own, whole)),
+        _ if *own.with.get(whole.direction) => content(writer, variant, own, whole),
+        _ if is_unit(variant, own, whole.direction) => {
+            writer.object(std::iter::empty(), span, owner(own, whole))
+        }
         Fields::Unnamed(fields) if fields.unnamed.len() != 1 => {
             let message = "a tuple has no place for a tag: give the enum `content` too";
             writer.errors.push(span, message);
             writer.object(std::iter::empty(), span, owner(own, whole))
         }
-        Fields::Named(_) | Fields::Unnamed(_) => content(writer, variant, own, whole),
+        Fields::Unit | Fields::Named(_) | Fields::Unnamed(_) => {
+            content(writer, variant, own, whole)
+        }
     };
     writer.with_keywords(rule, &keywords, &variant.attrs)
 }
