@@ -13,6 +13,8 @@ mod derive;
 mod derive_enums;
 #[cfg(feature = "derive")]
 mod derive_keywords;
+#[cfg(feature = "derive")]
+mod derive_serde;
 mod exported;
 mod foreign_types;
 #[cfg(feature = "schemars")]
