@@ -26,8 +26,12 @@ impl Num {
         if let Some(whole) = number.as_u64() {
             return Self::Whole(whole.into());
         }
-        // Without `arbitrary_precision` this is the third and last case; with
-        // it, a number beyond the range of `f64` counts as infinite.
+        // Without `arbitrary_precision` only a float is left. With it, an integer may
+        // have more digits than a float, and a number beyond the range of `f64` counts
+        // as infinite.
+        if let Some(whole) = number.as_i128().filter(|whole| whole.unsigned_abs() < 1 << 126) {
+            return Self::Whole(whole);
+        }
         Self::of_float(number.as_f64().unwrap_or(f64::INFINITY))
     }
 

@@ -10,6 +10,7 @@ use super::name::Name;
 use super::parsed::Parsed;
 use super::reader::TypedReader;
 use super::source::{Frame, Source, Wanted};
+use crate::json::{Refused, keeps_digits};
 
 /// The elements of an array, or the members of an object.
 pub(super) struct Access<'a, 'de> {
@@ -91,6 +92,10 @@ impl<'de> Access<'_, 'de> {
         seed: S,
         value: &'de Value,
     ) -> Result<S::Value, Misfit> {
+        // The longer way can read it from rounded numbers, too.
+        if keeps_digits() {
+            return Err(Refused::Data.into());
+        }
         let value = seed.deserialize(TypedReader::new(&mut Parsed::new(value)));
         value.map_err(|error| self.source.locate(self.frame, error))
     }
@@ -99,12 +104,12 @@ impl<'de> Access<'_, 'de> {
 /// Adds to an error where the name was found that does not fit.
 #[cold]
 fn of_name<'de>(source: &mut dyn Source<'de>, frame: &Frame<'de>, error: Misfit) -> Misfit {
+    let error = error.of_name();
     if error.is_unknown() { error } else { source.locate(frame, error) }
 }
 
 /// An enum: the name of its variant, and the content behind it.
 pub(super) struct Variant<'a, 'de> {
-    let error = error.of_name();
     pub(super) source: &'a mut (dyn Source<'de> + 'a),
     /// `None` for a variant that is a text.
     pub(super) frame: Option<&'a mut Frame<'de>>,

@@ -5,8 +5,10 @@ use std::slice;
 use serde_json::{Number as JsonNumber, Value, map};
 
 use super::misfit::Misfit;
+use super::reader::TypedReader;
 use super::source::{Found, Frame, Integer, Source, Text, Wanted, Wide};
 use super::spelled;
+use super::target::Target;
 use super::twice::{Members, Shape};
 use crate::data::Data;
 use crate::json::{Number, keeps_digits};
@@ -22,11 +24,23 @@ pub(super) struct Parsed<'de> {
     shape: Option<&'de Shape<'de>>,
     /// The value as text, for a type of serde_json that wants it so.
     digits: Option<String>,
+    /// Every number is given as the nearest float, for a type that cannot take all
+    /// of its digits.
+    is_rounding: bool,
+    /// A number was given with all of its digits, as an object.
+    has_given_digits: bool,
 }
 
 impl<'de> Parsed<'de> {
     pub(super) fn new(value: &'de Value) -> Self {
-        Self { value, has_texts: false, shape: None, digits: None }
+        Self {
+            value,
+            has_texts: false,
+            shape: None,
+            digits: None,
+            is_rounding: false,
+            has_given_digits: false,
+        }
     }
 
     /// Makes a source whose texts may stand for numbers and booleans, and for a
@@ -38,6 +52,23 @@ impl<'de> Parsed<'de> {
     /// Makes a source with names that come more than once.
     pub(super) fn with_shape(value: &'de Value, shape: &'de Shape<'de>) -> Self {
         Self { shape: Some(shape), ..Self::new(value) }
+    }
+
+    /// Reads a type into `target`.
+    ///
+    /// serde keeps the values of a flattened or tagged type before it knows their
+    /// types. There a number with more digits than a float has is an object, which
+    /// serde_json itself understands and an `f64` does not. So a type that fails is
+    /// read once more, from rounded numbers.
+    pub(super) fn read_into(mut self, target: &mut dyn Target) -> Result<(), Misfit> {
+        let whole = (self.value, self.has_texts, self.shape);
+        let read = target.read(TypedReader::new(&mut self));
+        if read.is_ok() || !self.has_given_digits {
+            return read;
+        }
+        let (value, has_texts, shape) = whole;
+        let mut rounded = Self { has_texts, shape, is_rounding: true, ..Self::new(value) };
+        target.read(TypedReader::new(&mut rounded))
     }
 
     #[cold]
@@ -58,12 +89,12 @@ impl<'de> Parsed<'de> {
         number.ok_or_else(|| Misfit::message("The number is out of range"))
     }
 
-    /// Returns true for a number that no other type holds with all its digits.
+    /// Returns true for a number whose digits are not those of a float.
     fn has_more_digits(number: &JsonNumber) -> bool {
         keeps_digits()
             && number.as_u64().is_none()
             && number.as_i64().is_none()
-            && number.as_f64().is_none_or(|float| float.to_string() != number.to_string())
+            && number.as_f64().and_then(JsonNumber::from_f64).is_none_or(|float| float != *number)
     }
 }
 
@@ -73,7 +104,10 @@ impl<'de> Source<'de> for Parsed<'de> {
             _ if self.digits.is_some() => Found::Text,
             Value::Null => Found::Null,
             Value::Bool(flag) => Found::Boolean(*flag),
-            Value::Number(number) if Self::has_more_digits(number) => Found::Object,
+            Value::Number(number) if !self.is_rounding && Self::has_more_digits(number) => {
+                self.has_given_digits = true;
+                Found::Object
+            }
             Value::Number(number) => Found::Number(Self::number_of(number)?),
             Value::String(_) => Found::Text,
             Value::Array(_) => Found::Array,

@@ -93,7 +93,7 @@ impl Schema {
         if let Some(error) = repeated(text, &data, target) {
             return Err(ReadError::misfit(error));
         }
-        read_into(&mut Parsed::new(&data), target)
+        read_into(Parsed::new(&data), target)
     }
 
     /// Reads a typed value from data that is right by this schema.
@@ -252,7 +252,7 @@ impl SchemaExt for Schema {
                 Ok(tape) => {
                     let outcome = check::validate_text(compiled, &tape, options)?;
                     let data = outcome.map_err(ReadError::Invalid)?;
-                    return read_into(&mut Parsed::new(&data), target);
+                    return read_into(Parsed::new(&data), target);
                 }
                 Err(Refused::TooMany) => return Err(too_many_values(text, most_values)),
                 Err(Refused::Syntax | Refused::Data) => {}
@@ -278,9 +278,9 @@ impl SchemaExt for Schema {
         target: &mut dyn Target,
     ) -> Result<(), ReadError> {
         if check::accepts(self.compiled(), value, options, true) {
-            return read_into(&mut Parsed::new(value), target);
+            return read_into(Parsed::new(value), target);
         }
-        read_into(&mut Parsed::new(&self.validated(value.clone(), options)?), target)
+        read_into(Parsed::new(&self.validated(value.clone(), options)?), target)
     }
 
     fn read_pairs_into<'f>(
@@ -352,6 +352,6 @@ pub(crate) fn read_unjudged<T: DeserializeOwned>(text: &str) -> Option<T> {
 /// twice in the text.
 fn repeated(text: &str, data: &Value, target: &mut dyn Target) -> Option<FieldError> {
     let shape = Shape::of(text)?;
-    let read = target.read(TypedReader::new(&mut Parsed::with_shape(data, &shape)));
+    let read = Parsed::with_shape(data, &shape).read_into(target);
     read.err().filter(Misfit::is_duplicate).map(Misfit::into_field_error)
 }

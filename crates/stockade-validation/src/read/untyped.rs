@@ -6,8 +6,6 @@ use serde_json::Value;
 use super::ReadError;
 use super::misfit::Misfit;
 use super::parsed::Parsed;
-use super::reader::TypedReader;
-use super::source::Source;
 use super::target::{Target, nothing_read};
 
 /// Reads a typed value from data.
@@ -39,7 +37,7 @@ use super::target::{Target, nothing_read};
 /// not fit.
 pub fn read_value<T: DeserializeOwned>(value: &Value) -> Result<T, ReadError> {
     let mut slot = None;
-    read_into(&mut Parsed::new(value), &mut slot)?;
+    read_into(Parsed::new(value), &mut slot)?;
     Ok(slot.ok_or_else(nothing_read)?)
 }
 
@@ -51,21 +49,16 @@ pub fn read_value<T: DeserializeOwned>(value: &Value) -> Result<T, ReadError> {
 /// [`ReadError::Invalid`] with one error of the rule `type` for data that does
 /// not fit.
 pub fn read_texts_into(name: &str, data: &Value, target: &mut dyn Target) -> Result<(), ReadError> {
-    let read = target.read(TypedReader::new(&mut Parsed::with_texts(data)));
-    read.map_err(|error| {
+    Parsed::with_texts(data).read_into(target).map_err(|error| {
         let error = if name.is_empty() { error } else { error.in_member(name) };
         ReadError::misfit(error.into_field_error())
     })
 }
 
 /// Reads a typed value; an error has its words.
-pub(super) fn read_into<'de>(
-    source: &mut dyn Source<'de>,
-    target: &mut dyn Target,
-) -> Result<(), ReadError> {
-    target
-        .read(TypedReader::new(source))
-        .map_err(|error: Misfit| ReadError::misfit(error.into_field_error()))
+pub(super) fn read_into(data: Parsed<'_>, target: &mut dyn Target) -> Result<(), ReadError> {
+    let read = data.read_into(target);
+    read.map_err(|error: Misfit| ReadError::misfit(error.into_field_error()))
 }
 
 /// Returns the error of serde_json for text that is not UTF-8.
