@@ -1,5 +1,6 @@
-//! Builds and tests examples that are workspaces of their own, because their
-//! dependencies must not be in our lock file.
+//! Builds and tests packages that are workspaces of their own, because their
+//! dependencies must not be in our lock file, or because of the features that they
+//! switch on.
 
 use std::process::Command;
 
@@ -8,6 +9,11 @@ use crate::{Outcome, cargo_command, debian, root, run as started, skip};
 /// Tests the backend of Conduit, on SQLite.
 pub fn conduit() -> Outcome {
     test("examples/conduit")
+}
+
+/// Tests reading while serde_json keeps all digits of a number.
+pub fn arbitrary_precision() -> Outcome {
+    test("tests/arbitrary-precision")
 }
 
 /// Tests the programs that axum has as examples. Two of them need OpenSSL.

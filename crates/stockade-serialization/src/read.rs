@@ -1,11 +1,12 @@
 //! Reading of JSON into any type that serde can make.
 
 use std::fmt;
+use std::sync::LazyLock;
 
 use serde::de::value::{MapAccessDeserializer, MapDeserializer, SeqDeserializer};
 use serde::de::{DeserializeOwned, Error as _, IntoDeserializer, Unexpected, Visitor};
 use serde::{Deserializer, forward_to_deserialize_any};
-use serde_json::{Map, Value};
+use serde_json::{Map, Number, Value};
 
 use crate::key::KeyReader;
 use crate::nesting::Levels;
@@ -38,7 +39,45 @@ use crate::{Date, SerializationError};
 /// [`Unreadable`](SerializationError::Unreadable), a 400, when the value does
 /// not fit `T` or is nested more than [`MAX_DEPTH`](crate::MAX_DEPTH) levels.
 pub fn deserialize_from_json<T: DeserializeOwned>(value: Value) -> Result<T, SerializationError> {
-    T::deserialize(ValueReader(value)).map_err(Into::into)
+    // A flattened or tagged type may fail on a number with all its digits, which
+    // serde_json hands on as an object. It is read once more from rounded numbers.
+    let mut rounded = if keeps_digits() { Some(value.clone()) } else { None };
+    let read = T::deserialize(ValueReader(value));
+    if read.is_err()
+        && let Some(mut value) = rounded.take()
+        && round(&mut value)
+    {
+        return T::deserialize(ValueReader(value)).map_err(Into::into);
+    }
+    read.map_err(Into::into)
+}
+
+/// Returns true if serde_json keeps all digits of a number: its feature
+/// `arbitrary_precision`, which any crate may switch on.
+fn keeps_digits() -> bool {
+    static KEEPS: LazyLock<bool> = LazyLock::new(|| {
+        let read = serde_json::from_str::<Number>("1.00");
+        read.is_ok_and(|number| number.to_string() == "1.00")
+    });
+    *KEEPS
+}
+
+/// Replaces the numbers that are not integers by the nearest floats; returns true
+/// if one of them changes.
+fn round(value: &mut Value) -> bool {
+    match value {
+        Value::Number(number) if number.is_i64() || number.is_u64() => false,
+        Value::Number(number) => match number.as_f64().and_then(Number::from_f64) {
+            Some(rounded) => std::mem::replace(number, rounded.clone()) != rounded,
+            None => false,
+        },
+        // Every element is rounded.
+        Value::Array(items) => items.iter_mut().fold(false, |changes, item| round(item) | changes),
+        Value::Object(entries) => {
+            entries.values_mut().fold(false, |changes, item| round(item) | changes)
+        }
+        Value::Null | Value::Bool(_) | Value::String(_) => false,
+    }
 }
 
 /// Reads a key from its text.
@@ -108,6 +147,20 @@ impl<'de> Deserializer<'de> for ValueReader {
         }
     }
 
+    fn deserialize_f32<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ReadError> {
+        match self.0 {
+            Value::Number(number) => number.deserialize_f32(visitor).map_err(ReadError::custom),
+            other => Self(other).deserialize_any(visitor),
+        }
+    }
+
+    fn deserialize_f64<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ReadError> {
+        match self.0 {
+            Value::Number(number) => number.deserialize_f64(visitor).map_err(ReadError::custom),
+            other => Self(other).deserialize_any(visitor),
+        }
+    }
+
     fn deserialize_i128<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ReadError> {
         match self.0 {
             Value::String(digits) => KeyReader(digits).deserialize_i128(visitor),
@@ -170,7 +223,7 @@ impl<'de> Deserializer<'de> for ValueReader {
     }
 
     forward_to_deserialize_any! {
-        bool i8 i16 i32 i64 u8 u16 u32 u64 f32 f64 char str string bytes byte_buf unit
+        bool i8 i16 i32 i64 u8 u16 u32 u64 char str string bytes byte_buf unit
         unit_struct seq tuple tuple_struct map identifier ignored_any
     }
 }
