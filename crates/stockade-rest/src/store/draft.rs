@@ -7,6 +7,8 @@ use std::sync::Arc;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
+use stockade_validation::read_value;
+
 use super::StoreError;
 
 /// The values of an item that are to be written: what a client may write and has
@@ -107,7 +109,9 @@ impl<T> Draft<T> {
     /// Fails with [`StoreError::Failed`] if they do not fit, which is a mistake of the
     /// program: the schema has judged them.
     pub fn read<New: DeserializeOwned>(self) -> Result<New, StoreError> {
-        serde_json::from_value(self.into_value()).map_err(StoreError::failed)
+        // Not by serde_json, which fails for some numbers of flattened types if another
+        // crate switches on its feature `arbitrary_precision`.
+        read_value(&self.into_value()).map_err(StoreError::failed)
     }
 }
 
