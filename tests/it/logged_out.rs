@@ -318,7 +318,7 @@ async fn a_session_that_a_handler_takes_ends_its_connections() {
     events.next_event().await.unwrap();
     of_nobody.next_event().await.unwrap();
     assert!(timeout(CHECKED, events.chunk()).await.is_err());
-    sessions.end(&id).await.unwrap();
+    let _ = sessions.end(&id).await.unwrap();
     let closed = sockets.iter_mut().map(|it| timeout(CHECKED, it.receive_close()));
     let (closed, ended) = join(join_all(closed), timeout(CHECKED, events.chunk())).await;
     assert!(closed.into_iter().all(|closed| closed.unwrap().0 == 4401));
