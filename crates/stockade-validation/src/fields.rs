@@ -75,7 +75,7 @@ impl Rule {
         if let Some(properties) = &mut rule.properties {
             properties.retain(|(name, _)| !is_removed(name));
         }
-        rule.required_fields.retain(|name| !is_removed(name));
+        rule.forget_required(&names.iter().map(|it| it.as_ref().to_owned()).collect::<Vec<_>>());
         let flattened = std::mem::take(&mut rule.flattened);
         rule.flattened = flattened.into_iter().map(|inner| inner.without(names)).collect();
         if let Some(written) = rule.written.take() {

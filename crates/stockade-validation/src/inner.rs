@@ -12,6 +12,7 @@ use serde_json::Value;
 
 use crate::direction::Presence;
 use crate::has_schema::HasSchema;
+use crate::marks::View;
 use crate::rule::Rule;
 
 /// The part of a rule beside its keywords.
@@ -49,6 +50,8 @@ struct TypeFunctions {
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
 pub(crate) enum Key {
     Type(TypeId),
+    /// A view of another rule by its marks.
+    View(Box<Self>, View),
     /// A definition of a document, which is told by its address: the reference
     /// keeps it alive.
     #[cfg(feature = "schemars")]

@@ -73,6 +73,7 @@
 // - `direction`: what is read and what is written, where the two differ.
 // - `fields`: the properties of an object rule, for further rules.
 // - `patch_field`: `Patch` and `Optional`, fields that may be absent.
+// - `marks`: read-only and write-only places, applied at every depth.
 // - `build`: reading the notations, finding the mistakes, compiling.
 // - `node`: the compiled form of a schema, and the rules that judge.
 // - `check`: the walk over a value, quiet or with all its errors and changes.
@@ -116,6 +117,7 @@ mod inner;
 mod json;
 mod log_rate;
 mod macros;
+mod marks;
 mod names;
 mod node;
 mod number;
@@ -154,6 +156,7 @@ pub mod __internal {
     pub use crate::equal::equal;
     pub use crate::json::{has_more_values, plain_end};
     pub use crate::log_rate::LogRate;
+    pub use crate::marks::{Mark, Marks, View, add_origins, is_origin, remove_origins};
     pub use crate::read::{
         COMMON_TYPES, Field, Fit, Misfit, PairsKind, ParamShape, SchemaExt, Target, TypedReader,
         fit_of, nothing_read, read_nothing, read_texts_into, shape_of, too_many_values,

@@ -370,16 +370,17 @@ impl Rule {
 
     /// Marks the value as one that clients read and do not send: `readOnly`.
     ///
-    /// It is a word for documents. A value that is sent all the same is judged as any
-    /// other, and nothing takes it away: that is for the program, or for a resource of
-    /// `stockade-rest`, whose inputs leave such fields out.
+    /// It is a word for documents: validation accepts such a value as any other and does
+    /// not remove it. A resource of `stockade-rest` ignores such values in its inputs, at
+    /// every depth.
     pub fn read_only(self) -> Self {
         self.with("readOnly", true)
     }
 
     /// Marks the value as one that clients send and do not get: `writeOnly`.
     ///
-    /// It is a word for documents, as [`read_only`](Self::read_only) is. A field that
+    /// It is a word for documents, as [`read_only`](Self::read_only) is. A resource of
+    /// `stockade-rest` removes such values from its responses, at every depth. A field that
     /// serde never writes is in no schema of replies.
     pub fn write_only(self) -> Self {
         self.with("writeOnly", true)

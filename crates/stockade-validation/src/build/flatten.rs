@@ -73,8 +73,13 @@ impl Compiler<'_> {
         {
             self.mistake("a rule with `custom`, `transform` or counts of keys cannot be flattened");
         }
+        let is_marked = |keyword: &&str| other.keywords.get(*keyword) == Some(&Value::Bool(true));
+        let marks: Vec<&str> = ["readOnly", "writeOnly"].into_iter().filter(is_marked).collect();
         match other.inner.take() {
-            None if is_object => take_properties(rule, other, optional),
+            None if is_object => take_properties(rule, other, optional, &marks),
+            Some(InnerRule::Tagged { .. }) if !marks.is_empty() => {
+                self.mistake("a flattened union cannot be marked: mark the fields of its variants");
+            }
             Some(InnerRule::Tagged { tag, variants }) if !optional => unions.push((tag, variants)),
             Some(InnerRule::Tagged { .. }) => {
                 self.mistake("a union that may be absent cannot be flattened");
@@ -86,7 +91,9 @@ impl Compiler<'_> {
 
 type Union = (String, Vec<(String, Rule)>);
 
-fn take_properties(rule: &mut Rule, other: Rule, optional: bool) {
+/// Moves the properties of `other` into `rule`, each with the marks of the whole.
+fn take_properties(rule: &mut Rule, other: Rule, optional: bool, marks: &[&str]) {
+    let marked = |rule: Rule| marks.iter().fold(rule, |rule, mark| rule.with(mark, true));
     let listed = match other.keywords.get("required") {
         Some(Value::Array(names)) => names.clone(),
         _ => Vec::new(),
@@ -100,11 +107,11 @@ fn take_properties(rule: &mut Rule, other: Rule, optional: bool) {
         if optional {
             rule.keywords.remove("required");
         }
-        (name, rule)
+        (name, marked(rule))
     });
     rule.properties.get_or_insert_default().extend(properties);
     if let Some(Additional::Rule(values)) = other.additional {
-        rule.additional.get_or_insert(Additional::Rule(values));
+        rule.additional.get_or_insert(Additional::Rule(Box::new(marked(*values))));
     }
 }
 
