@@ -6,11 +6,15 @@
 //! A list of marked elements counts as marked itself.
 //!
 //! - here: [`Marks`], which finds and removes marked places.
+//! - `stored`: marked places of a stored value, put back into a changed one.
+//! - `pairs`: the elements of a changed list, paired with the stored elements.
 //! - `origin`: origins of list elements, which survive a move.
 //! - `rules`: rules without the marked places, for schemas and documents.
 
 mod origin;
+mod pairs;
 mod rules;
+mod stored;
 
 use std::sync::Arc;
 

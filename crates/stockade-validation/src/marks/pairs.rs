@@ -1,0 +1,195 @@
+//! The elements of a changed list, paired with the stored elements.
+//!
+//! A marked value of a stored element must stay with its element, and no element may get
+//! the marked values of two, nor two elements the values of one. Elements are paired by the
+//! first of these that fits:
+//!
+//! 1. the same origin, in a JSON patch;
+//! 2. the same visible content;
+//! 3. the same read-only values, which no second stored element has, or which the stored
+//!    element at the same index has;
+//! 4. the same content without the marked values;
+//! 5. the same index, if both lists have the same length.
+//!
+//! Each step looks the elements up by a text of their content, so that long lists take
+//! linear time.
+
+use std::collections::HashMap;
+
+use serde_json::Value;
+
+use super::{Mark, Marks, origin};
+use crate::node::Node;
+
+impl Marks {
+    /// Returns the index of the stored element for each changed element.
+    pub(super) fn pairs(
+        &self,
+        node: &Node,
+        stored: &[Value],
+        changed: &[Value],
+    ) -> Vec<Option<usize>> {
+        if self.has_places(node) {
+            return (0..changed.len()).map(|at| Some(at).filter(|at| *at < stored.len())).collect();
+        }
+        let mut pairs = Pairs::new(stored.len(), changed.len());
+        let element = self.element(node, 0);
+        let Some(node) = element.filter(|node| self.has_marks(node)) else { return pairs.of };
+        let key = |change: &dyn Fn(&mut Value)| {
+            let text = move |value: &Value| {
+                let mut value = value.clone();
+                change(&mut value);
+                origin::remove_origins(&mut value);
+                sort(&mut value);
+                value.to_string()
+            };
+            (
+                stored.iter().map(text).collect::<Vec<_>>(),
+                changed.iter().map(text).collect::<Vec<_>>(),
+            )
+        };
+        pairs.by_origin(stored, changed);
+        if pairs.is_done() {
+            return pairs.of;
+        }
+        let strip = |mark, value: &mut Value| self.strip_node(node, mark, value);
+        let (seen, sent) = key(&|value| strip(Mark::WriteOnly, value));
+        pairs.by_key(&seen, &sent, Choice::First);
+        let (mut seen, mut sent) = key(&|value| {
+            strip(Mark::WriteOnly, value);
+            self.keep(node, Mark::ReadOnly, value);
+        });
+        seen.iter_mut().chain(&mut sent).filter(|text| *text == "null").for_each(String::clear);
+        pairs.by_key(&seen, &sent, Choice::Only);
+        let (seen, sent) = key(&|value| {
+            strip(Mark::WriteOnly, value);
+            strip(Mark::ReadOnly, value);
+        });
+        pairs.by_key(&seen, &sent, Choice::First);
+        pairs.by_index();
+        pairs.of
+    }
+
+    /// Keeps the marked places of a value, each with the objects and lists around it.
+    fn keep(&self, node: &Node, mark: Mark, value: &mut Value) {
+        if self.is_marked(node, mark) {
+            return;
+        }
+        match value {
+            Value::Object(members) => {
+                let Some(shape) = self.shape(node, members) else {
+                    *value = Value::Null;
+                    return;
+                };
+                members.retain(|name, value| match Self::member(shape, mark, name) {
+                    super::Member::Marked => true,
+                    super::Member::Removable(node) | super::Member::Content(node) => {
+                        self.keep(node, mark, value);
+                        !value.is_null()
+                    }
+                    super::Member::Unknown => false,
+                });
+                if members.is_empty() {
+                    *value = Value::Null;
+                }
+            }
+            Value::Array(items) => {
+                for (index, item) in items.iter_mut().enumerate() {
+                    match self.element(node, index) {
+                        Some(node) => self.keep(node, mark, item),
+                        None => *item = Value::Null,
+                    }
+                }
+                if items.iter().all(Value::is_null) {
+                    *value = Value::Null;
+                }
+            }
+            _ => *value = Value::Null,
+        }
+    }
+}
+
+/// The stored element that is chosen if several have the same key.
+#[derive(Clone, Copy)]
+enum Choice {
+    /// The first that is free.
+    First,
+    /// The one at the same index, or the only one.
+    Only,
+}
+
+struct Pairs {
+    of: Vec<Option<usize>>,
+    is_taken: Vec<bool>,
+}
+
+impl Pairs {
+    fn new(stored: usize, changed: usize) -> Self {
+        Self { of: vec![None; changed], is_taken: vec![false; stored] }
+    }
+
+    fn is_done(&self) -> bool {
+        self.of.iter().all(Option::is_some) || self.is_taken.iter().all(|is_taken| *is_taken)
+    }
+
+    fn pair(&mut self, changed: usize, stored: usize) {
+        if self.of[changed].is_none() && !self.is_taken[stored] {
+            self.of[changed] = Some(stored);
+            self.is_taken[stored] = true;
+        }
+    }
+
+    fn by_origin(&mut self, stored: &[Value], changed: &[Value]) {
+        let places: HashMap<u64, usize> =
+            stored.iter().enumerate().filter_map(|(at, it)| Some((origin::of(it)?, at))).collect();
+        for (index, element) in changed.iter().enumerate() {
+            if let Some(at) = origin::of(element).and_then(|origin| places.get(&origin)) {
+                self.pair(index, *at);
+            }
+        }
+    }
+
+    /// Pairs the elements of one key. An empty key is none.
+    fn by_key(&mut self, stored: &[String], changed: &[String], choice: Choice) {
+        let is_at = |index: usize, key: &String| stored.get(index) == Some(key);
+        // An element that stays in its place comes before another of the same key.
+        for (index, key) in changed.iter().enumerate().filter(|(_, key)| !key.is_empty()) {
+            if is_at(index, key) {
+                self.pair(index, index);
+            }
+        }
+        let mut places: HashMap<&str, Vec<usize>> = HashMap::new();
+        for (at, key) in stored.iter().enumerate().rev() {
+            if !self.is_taken[at] {
+                places.entry(key).or_default().push(at);
+            }
+        }
+        for (index, key) in changed.iter().enumerate().filter(|(_, key)| !key.is_empty()) {
+            if self.of[index].is_some() {
+                continue;
+            }
+            let Some(free) = places.get_mut(key.as_str()) else { continue };
+            if matches!(choice, Choice::First) || free.len() == 1 {
+                free.pop().into_iter().for_each(|at| self.pair(index, at));
+            }
+        }
+    }
+
+    fn by_index(&mut self) {
+        if self.of.len() == self.is_taken.len() {
+            (0..self.of.len()).for_each(|index| self.pair(index, index));
+        }
+    }
+}
+
+/// Sorts the members of all objects by their names.
+fn sort(value: &mut Value) {
+    match value {
+        Value::Array(items) => items.iter_mut().for_each(sort),
+        Value::Object(members) => {
+            members.sort_keys();
+            members.values_mut().for_each(sort);
+        }
+        _ => {}
+    }
+}
