@@ -15,6 +15,8 @@ mod origin;
 mod pairs;
 mod rules;
 mod stored;
+#[cfg(test)]
+mod tests;
 
 use std::sync::Arc;
 

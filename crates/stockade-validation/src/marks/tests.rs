@@ -1,0 +1,258 @@
+//! Tests of marks in each kind of rule. The property test is one of resources, in all
+//! stores.
+
+use serde_json::{Value, json};
+
+use super::{Mark, Marks, View, add_origins, remove_origins};
+use crate::{HasSchema, Rule, Schema};
+
+struct Node;
+
+impl HasSchema for Node {
+    fn rule() -> Rule {
+        Rule::object([
+            ("name", Rule::string().required()),
+            ("role", Rule::string().required().read_only()),
+            ("key", Rule::string().nullable().write_only()),
+            ("children", Rule::array(Rule::of::<Self>())),
+        ])
+    }
+
+    fn field_rule() -> Rule {
+        Rule::of::<Self>()
+    }
+}
+
+/// A type whose values are hidden in every place.
+struct Secret;
+
+impl HasSchema for Secret {
+    fn rule() -> Rule {
+        Rule::string().write_only()
+    }
+
+    fn field_rule() -> Rule {
+        Rule::of::<Self>()
+    }
+}
+
+fn schema() -> Schema {
+    let secret = || Rule::string().write_only();
+    let login = || Rule::object([("name", Rule::string()), ("key", secret())]);
+    Rule::object([
+        ("node", Rule::of::<Node>().nullable()),
+        ("map", Rule::object::<String>([]).additional_properties(Rule::of::<Node>())),
+        ("secrets", Rule::object::<String>([]).additional_properties(Rule::of::<Secret>())),
+        ("list", Rule::array(Rule::of::<Secret>())),
+        ("pair", Rule::tuple([Rule::string(), secret()])),
+        (
+            "tagged",
+            Rule::tagged(
+                "kind",
+                [
+                    ("open", Rule::object([("key", Rule::string())])),
+                    ("closed", login()),
+                    ("hidden", login().write_only()),
+                ],
+            ),
+        ),
+        (
+            "content",
+            Rule::tagged_content("kind", "value", [("a", Some(login())), ("b", Some(secret()))]),
+        ),
+        ("variants", Rule::variants([("a", Some(login())), ("b", Some(secret())), ("c", None)])),
+        (
+            "flat",
+            Rule::object([("own", Rule::string())])
+                .flatten(login())
+                .flatten(Rule::object([("hidden", Rule::string().required())]).write_only()),
+        ),
+    ])
+    .build()
+    .unwrap()
+}
+
+#[track_caller]
+fn check(property: &str, value: &Value, shown: &Value) {
+    let mut whole = json!({ property: value });
+    Marks::of(&schema()).strip(Mark::WriteOnly, &mut whole);
+    assert_eq!(whole[property], *shown);
+}
+
+#[test]
+fn removes_marked_places_of_every_kind() {
+    let node = json!({ "name": "a", "key": "k", "children": [{ "name": "b", "key": "k" }] });
+    let shown = json!({ "name": "a", "children": [{ "name": "b" }] });
+    check("node", &node, &shown);
+    check("node", &Value::Null, &Value::Null);
+    check("map", &json!({ "key": node }), &json!({ "key": shown }));
+    check("secrets", &json!({ "a": "k", "b": "k" }), &json!({}));
+    check("pair", &json!(["a", "k"]), &json!(["a", null]));
+    check("tagged", &json!({ "kind": "open", "key": "a" }), &json!({ "kind": "open", "key": "a" }));
+    check("tagged", &json!({ "kind": "closed", "key": "k" }), &json!({ "kind": "closed" }));
+    check("tagged", &json!({ "kind": "hidden", "name": "k" }), &json!({ "kind": "hidden" }));
+    let content = json!({ "kind": "a", "value": { "name": "a", "key": "k" } });
+    check("content", &content, &json!({ "kind": "a", "value": { "name": "a" } }));
+    check("content", &json!({ "kind": "b", "value": "k" }), &json!({ "kind": "b" }));
+    check("variants", &json!({ "a": { "key": "k" } }), &json!({ "a": {} }));
+    check("variants", &json!({ "b": "k" }), &json!({ "b": null }));
+    check("variants", &json!("c"), &json!("c"));
+    let flat = json!({ "own": "a", "name": "a", "key": "k", "hidden": "k" });
+    check("flat", &flat, &json!({ "own": "a", "name": "a" }));
+    // A list of hidden elements is hidden.
+    check("list", &json!(["k"]), &Value::Null);
+}
+
+#[test]
+fn finds_marked_places_by_path() {
+    let marks = Marks::of(&schema());
+    let value = json!({
+        "node": { "key": "k", "children": [{ "key": "k" }] },
+        "tagged": { "kind": "open", "key": "a" },
+        "variants": { "b": "k" },
+    });
+    for (path, expected) in [
+        ("node/key", true),
+        ("node/name", false),
+        ("node/children/0/key", true),
+        ("node/children/1/key", false),
+        ("tagged/key", false),
+        ("variants/b", true),
+        ("list", true),
+        ("node/unknown", false),
+    ] {
+        assert_eq!(
+            marks.is_marked_at(Mark::WriteOnly, &value, path.split('/')),
+            expected,
+            "{path}"
+        );
+    }
+    for (path, expected) in [
+        ("node.children[3].key", true),
+        ("node.name", false),
+        // Another kind of the union has it.
+        ("tagged.key", true),
+        ("content.value.key", true),
+        ("variants.a.name", false),
+        ("pair[1]", true),
+        ("pair[0]", false),
+    ] {
+        assert_eq!(marks.may_be_marked(Mark::WriteOnly, path), expected, "{path}");
+    }
+}
+
+#[test]
+fn views_have_no_marked_place() {
+    let rule = || Rule::object([("node", Rule::of::<Node>())]);
+    assert!(rule().has_inner_mark(Mark::ReadOnly));
+    let document = |view| rule().viewed(view).build().unwrap().to_json_schema();
+    let names = |document: &Value, name: &str| {
+        let properties = document["$defs"][name]["properties"].as_object().unwrap();
+        properties.keys().cloned().collect::<Vec<_>>()
+    };
+    let sent = document(View::Sent);
+    assert_eq!(names(&sent, "NodeInput"), ["name", "key", "children"]);
+    assert_eq!(sent["$defs"]["NodeInput"]["required"], json!(["name"]));
+    assert_eq!(names(&document(View::Shown), "NodeOutput"), ["name", "role", "children"]);
+    // A type without marks stays as it is.
+    let plain = || Rule::object([("list", Rule::array(Rule::string()))]);
+    assert!(!plain().has_inner_mark(Mark::WriteOnly));
+    let [one, other] = [plain().viewed(View::Sent), plain()].map(|rule| rule.build().unwrap());
+    assert_eq!(one.to_json_schema(), other.to_json_schema());
+}
+
+#[test]
+fn removes_names_from_both_forms_of_required() {
+    let rule = Rule::from_value(&json!({
+        "type": "object",
+        "properties": { "a": { "type": "string" }, "b": { "type": "string" } },
+        "required": ["a", "b"],
+    }));
+    let document = rule.without(&["a"]).build().unwrap().to_json_schema();
+    assert_eq!(document["required"], json!(["b"]));
+}
+
+#[test]
+fn rejects_a_marked_flattened_union() {
+    let union = Rule::tagged("kind", [("a", Rule::object([("b", Rule::string())]))]);
+    let rule = Rule::object([("own", Rule::string())]).flatten(union.write_only());
+    let error = rule.build().unwrap_err().to_string();
+    assert!(error.contains("a flattened union cannot be marked"), "{error}");
+}
+
+/// Changes a stored list to another one, and returns the roles and keys of its elements.
+fn kept(stored: &[(&str, &str)], sent: &Value) -> Vec<[Value; 2]> {
+    let marks =
+        Marks::of(&Rule::object([("list", Rule::array(Rule::of::<Node>()))]).build().unwrap());
+    let stored: Vec<Value> = stored
+        .iter()
+        .map(|(name, role)| json!({ "name": name, "role": role, "key": format!("key of {name}") }))
+        .collect();
+    let (stored, mut changed) = (json!({ "list": stored }), json!({ "list": sent }));
+    let aligned = marks.aligned(&stored, &changed);
+    marks.strip(Mark::ReadOnly, &mut changed);
+    for mark in [Mark::ReadOnly, Mark::WriteOnly] {
+        marks.restore(mark, &aligned, &mut changed, None);
+    }
+    let elements = changed["list"].as_array().unwrap().iter();
+    elements.map(|it| ["role", "key"].map(|name| it[name].clone())).collect()
+}
+
+#[test]
+fn each_element_keeps_its_own_values() {
+    let stored = [("a", "admin"), ("b", "user"), ("c", "user")];
+    let pair = |role: &str, name: &str| [json!(role), json!(format!("key of {name}"))];
+    let none = || [Value::Null, Value::Null];
+    // The same elements in another order, without the read-only values.
+    let sent = json!([{ "name": "b" }, { "name": "a" }, { "name": "c" }]);
+    assert_eq!(kept(&stored, &sent), [pair("user", "b"), pair("admin", "a"), pair("user", "c")]);
+    // Fewer elements.
+    assert_eq!(kept(&stored, &json!([{ "name": "c" }])), [pair("user", "c")]);
+    // A new element gets nothing, whatever it claims.
+    let sent = json!([
+        { "name": "d", "role": "root" }, { "name": "a" }, { "name": "b" }, { "name": "c" },
+    ]);
+    assert_eq!(kept(&stored, &sent)[0], none());
+    // Two elements cannot share the values of one.
+    let sent = json!([{ "name": "a" }, { "name": "a" }, { "name": "a" }, { "name": "a" }]);
+    let roles = kept(&stored, &sent);
+    assert_eq!(roles.iter().filter(|it| it[0] == "admin").count(), 1);
+    // A changed name in the same place, with and without the read-only values.
+    let sent = json!([{ "name": "x" }, { "name": "b" }, { "name": "c" }]);
+    assert_eq!(kept(&stored, &sent)[0], pair("admin", "a"));
+    let sent = json!([{ "name": "c" }, { "name": "x", "role": "admin" }]);
+    assert_eq!(kept(&stored, &sent), [pair("user", "c"), pair("admin", "a")]);
+    // A new value of a write-only place stays.
+    let sent = json!([{ "name": "a", "key": null }]);
+    assert_eq!(kept(&stored, &sent)[0], [json!("admin"), Value::Null]);
+}
+
+#[test]
+fn origins_leave_nothing_behind() {
+    let value = json!({ "a": [{ "b": [{}] }, 1, [{}]], "c": { "d": {} } });
+    let mut changed = value.clone();
+    add_origins(&mut changed);
+    assert_ne!(changed, value);
+    remove_origins(&mut changed);
+    assert_eq!(changed, value);
+}
+
+#[test]
+fn a_hidden_value_does_not_become_visible_in_another_kind() {
+    let marks = Marks::of(&schema());
+    let stored = json!({ "tagged": { "kind": "closed", "name": "a", "key": "k" } });
+    let mut merged = json!({ "tagged": { "kind": "open", "name": "a", "key": "k" } });
+    let visible = json!({ "tagged": { "kind": "open", "name": "a" } });
+    marks.replace_switched(&stored, &mut merged, &visible);
+    assert_eq!(merged, visible);
+}
+
+#[test]
+fn names_a_required_value_that_nobody_has_set() {
+    let rule = Rule::object([("list", Rule::array(Rule::of::<Node>()))]);
+    let marks = Marks::of(&rule.build().unwrap());
+    let missing = |value: Value| marks.missing(Mark::ReadOnly, value.as_object().unwrap());
+    assert_eq!(missing(json!({ "list": [{ "role": "a" }] })), None);
+    let value = json!({ "list": [{ "role": "a" }, { "name": "b" }] });
+    assert_eq!(missing(value), Some("list[1].role".to_owned()));
+}
