@@ -12,6 +12,7 @@ use stockade_validation::{Schema, ValidationOptions, validate_against_schema};
 use crate::access::Operation;
 use crate::erased::{BoxItem, ErasedStore};
 use crate::failure::invalid;
+use crate::marked::Marked;
 use crate::store::{Op, RawDraft, Scope};
 
 /// A function that finds the scope of a user.
@@ -37,6 +38,7 @@ pub(crate) struct Core {
     /// The names of all parameters of a list.
     pub(crate) parameters: Vec<String>,
     pub(crate) hidden: Vec<String>,
+    pub(crate) marked: Marked,
     pub(crate) scope: Option<FindScope>,
     pub(crate) before: Vec<(Operation, Before)>,
     pub(crate) after: Vec<(Operation, After)>,
@@ -103,8 +105,8 @@ pub(crate) struct SortField {
 
 impl Input {
     /// Makes a draft of what a client sent, judged by the schema.
-    pub(crate) fn draft_of(&self, mut sent: Value) -> Result<RawDraft, ApiError> {
-        self.drop_others(&mut sent);
+    pub(crate) fn draft_of(&self, marked: &Marked, mut sent: Value) -> Result<RawDraft, ApiError> {
+        self.drop_others(marked, &mut sent);
         let names: Vec<String> = match &sent {
             Value::Object(sent) => sent.keys().filter(|name| self.has(name)).cloned().collect(),
             _ => Vec::new(),
@@ -118,11 +120,13 @@ impl Input {
         Ok(RawDraft { values, writable: Arc::clone(&self.fields), sent: names })
     }
 
-    /// Removes what has no effect, before a schema is asked that may refuse unknown names.
-    pub(crate) fn drop_others(&self, sent: &mut Value) {
+    /// Removes the values that have no effect before the validation, because a schema may
+    /// reject unknown names.
+    pub(crate) fn drop_others(&self, marked: &Marked, sent: &mut Value) {
         if let Value::Object(sent) = sent {
             sent.retain(|name, _| !self.others.contains(name));
         }
+        marked.drop_read_only(sent);
     }
 
     pub(crate) fn has(&self, field: &str) -> bool {
@@ -172,8 +176,8 @@ impl Core {
 
     pub(crate) fn is_hidden(&self, field: &str) -> bool {
         // An error names a part of a field by its path.
-        let field = field.split(['.', '[']).next().unwrap_or(field);
-        self.hidden.iter().any(|name| name == field)
+        let first = field.split(['.', '[']).next().unwrap_or(field);
+        self.hidden.iter().any(|name| name == first) || self.marked.hides(field)
     }
 
     /// Refuses a draft that would be outside of the scope, and gives it the values
@@ -223,11 +227,17 @@ impl Core {
         self.after.iter().any(|(of, _)| *of == operation)
     }
 
-    /// Removes hidden fields from an item.
+    /// Returns true if an item can have hidden values.
+    pub(crate) fn hides(&self) -> bool {
+        !self.hidden.is_empty() || self.marked.hides_inside
+    }
+
+    /// Removes the hidden values of an item, at every depth.
     pub(crate) fn hide(&self, item: &mut Value) {
         if let Value::Object(item) = item {
             self.hidden.iter().for_each(|name| drop(item.shift_remove(name)));
         }
+        self.marked.hide_inside(item);
     }
 
     /// Leaves the errors out that are about hidden fields.

@@ -59,7 +59,7 @@
 // - `entity`: `Entity`, the types of items; `access`: `Access` and `Operation`.
 // - `resource`: `Resource`, its checks, and the routes that it becomes.
 // - `core`: a resource without its types; `erased`: a store without its types; `keys`: some
-//   fields of an item.
+//   fields of an item; `marked`: read-only and write-only places inside its fields.
 // - `handlers`: the handlers, their conditions, queries and descriptions.
 // - `failure`: the answers to the failures of a store; `cursor`: places in an order.
 // - `store`: `Store`, and the words that a resource and its store speak.
@@ -73,6 +73,7 @@ mod erased;
 mod failure;
 mod handlers;
 mod keys;
+mod marked;
 mod memory;
 mod resource;
 mod store;

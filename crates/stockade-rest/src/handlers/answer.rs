@@ -53,9 +53,9 @@ impl Route {
 }
 
 impl Core {
-    /// Writes an item as JSON, without its hidden fields.
+    /// Writes an item as JSON, without its hidden values.
     fn written(&self, item: &dyn Item) -> Result<Vec<u8>, ApiError> {
-        if self.hidden.is_empty() {
+        if !self.hides() {
             return item.write();
         }
         let mut value = item.value()?;

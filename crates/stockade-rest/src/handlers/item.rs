@@ -64,7 +64,7 @@ impl Route {
         self.find(target).await?.ok_or_else(ApiError::not_found)
     }
 
-    async fn find(&self, target: &Target<'_>) -> Result<Option<BoxItem>, ApiError> {
+    pub(super) async fn find(&self, target: &Target<'_>) -> Result<Option<BoxItem>, ApiError> {
         let item = self.core.store.get(target.id, target.scope).await;
         let item = item.map_err(|error| self.core.failure(error, false))?;
         if let Some(item) = &item {

@@ -4,11 +4,11 @@
 
 use std::borrow::Cow;
 
-use json_patch::jsonptr::Pointer;
+use json_patch::jsonptr::{Pointer, PointerBuf};
 use json_patch::{AddOperation, PatchErrorKind, PatchOperation, patch_unsafe};
 use serde_json::Value;
 use stockade_errors::ApiError;
-use stockade_validation::__internal::equal;
+use stockade_validation::__internal::{Marks, equal, is_origin, remove_origins};
 
 use crate::failure::invalid;
 
@@ -35,7 +35,8 @@ impl JsonPatch {
             let message = format!("A patch has at most {MAX_OPERATIONS} operations");
             return Err(invalid("", message, "maxItems"));
         }
-        let operation = |(index, operation): (usize, Value)| {
+        let operation = |(index, mut operation): (usize, Value)| {
+            remove_origins(&mut operation);
             let message = "Must be an operation of RFC 6902";
             serde_json::from_value(operation)
                 .map_err(|_| invalid(format!("[{index}]"), message, "patch"))
@@ -44,19 +45,37 @@ impl JsonPatch {
         Ok(Self { operations: operations.collect::<Result<_, _>>()?, max_size })
     }
 
-    /// Applies the operations to an item without its hidden fields, which is lost if one
-    /// of them fails.
-    pub(super) fn apply(&self, item: &mut Value, hidden: &[String]) -> Result<(), ApiError> {
-        let mut size = size_of(item)?;
+    /// Applies the operations to an item without its hidden values, which is lost if one of
+    /// them fails. A hidden value that an operation removes is removed from `stored`, too.
+    pub(super) fn apply(
+        &self,
+        item: &mut Value,
+        stored: &mut Value,
+        is_hidden: IsHidden<'_>,
+    ) -> Result<(), ApiError> {
+        let mut plain = item.clone();
+        remove_origins(&mut plain);
+        let mut size = size_of(&plain)?;
         for (index, operation) in self.operations.iter().enumerate() {
             let field = || format!("[{index}]");
-            if is_absent_hidden(operation, item, hidden) {
-                // Nobody is told if there is a value to remove.
-                continue;
+            let no_place = || invalid(field(), "There is no such place in the item", "patch");
+            if names_origin(operation) {
+                return Err(no_place());
             }
-            let operation = &*with_hidden_place(operation, hidden);
+            if let Some(place) = removed(operation)
+                && is_hidden(item, place)
+            {
+                let steps: Vec<_> = place.tokens().map(|it| it.decoded().into_owned()).collect();
+                Marks::forget(stored, item, steps.iter().map(String::as_str));
+                if matches!(operation, PatchOperation::Remove(_)) && place.resolve(item).is_err() {
+                    // The response is the same whether there is a value to remove or not.
+                    continue;
+                }
+            }
+            let operation = &*prepared(operation, item, is_hidden);
             if let PatchOperation::Test(test) = operation
-                && test.path.resolve(item).is_ok_and(|value| equal(value, &test.value))
+                && let Ok(value) = test.path.resolve(item)
+                && is_equal(value, &test.value)
             {
                 // The library takes 2 and 2.0 for different values.
                 continue;
@@ -77,57 +96,82 @@ impl JsonPatch {
                     PatchErrorKind::TestFailed => {
                         ApiError::conflict().with_message("A test of the patch has failed")
                     }
-                    _ => invalid(field(), "There is no such place in the item", "patch"),
+                    _ => no_place(),
                 }
             })?;
         }
         Ok(())
     }
-
-    /// Returns true if an operation sets or removes a field of the item, or a part of it.
-    pub(super) fn changes(&self, name: &str) -> bool {
-        let is_of = |place: &Pointer| place.first().is_some_and(|it| it.decoded() == name);
-        self.operations.iter().any(|operation| match operation {
-            PatchOperation::Add(add) => is_of(&add.path),
-            PatchOperation::Remove(remove) => is_of(&remove.path),
-            PatchOperation::Replace(replace) => is_of(&replace.path),
-            PatchOperation::Move(moved) => is_of(&moved.path) || is_of(&moved.from),
-            PatchOperation::Copy(copy) => is_of(&copy.path),
-            PatchOperation::Test(_) => false,
-        })
-    }
 }
 
-/// Returns true for the removal of a hidden field to which no operation has given a
-/// value.
-fn is_absent_hidden(operation: &PatchOperation, item: &Value, hidden: &[String]) -> bool {
+/// A function that returns true if a place of an item is hidden.
+pub(super) type IsHidden<'f> = &'f dyn Fn(&Value, &Pointer) -> bool;
+
+/// Returns the place from which an operation takes a value away.
+fn removed(operation: &PatchOperation) -> Option<&Pointer> {
     match operation {
-        PatchOperation::Remove(remove) => {
-            is_one_of(&remove.path, hidden) && remove.path.resolve(item).is_err()
-        }
-        _ => false,
+        PatchOperation::Remove(remove) => Some(&remove.path),
+        PatchOperation::Move(moved) => Some(&moved.from),
+        _ => None,
     }
 }
 
-/// Returns an operation that replaces a hidden field as one that adds it: the patch does
-/// not see it.
-fn with_hidden_place<'p>(
+/// Returns true if an operation names the member that holds an origin, which is not a part
+/// of the item.
+fn names_origin(operation: &PatchOperation) -> bool {
+    let (path, from) = match operation {
+        PatchOperation::Add(add) => (&add.path, None),
+        PatchOperation::Remove(remove) => (&remove.path, None),
+        PatchOperation::Replace(replace) => (&replace.path, None),
+        PatchOperation::Move(moved) => (&moved.path, Some(&moved.from)),
+        PatchOperation::Copy(copy) => (&copy.path, Some(&copy.from)),
+        PatchOperation::Test(test) => (&test.path, None),
+    };
+    let mut tokens = path.tokens().chain(from.into_iter().flat_map(|from| from.tokens()));
+    tokens.any(|token| is_origin(&token.decoded()))
+}
+
+/// Returns the operation in the form that is applied:
+///
+/// - The replacement of a hidden member adds it, because the patch does not see it.
+/// - A copy adds the value without its origins: it is a new value.
+fn prepared<'p>(
     operation: &'p PatchOperation,
-    hidden: &[String],
+    item: &Value,
+    is_hidden: IsHidden<'_>,
 ) -> Cow<'p, PatchOperation> {
+    let add = |path: &PointerBuf, value: Value| {
+        Cow::Owned(PatchOperation::Add(AddOperation { path: path.clone(), value }))
+    };
     match operation {
-        PatchOperation::Replace(replace) if is_one_of(&replace.path, hidden) => {
-            let (path, value) = (replace.path.clone(), replace.value.clone());
-            Cow::Owned(PatchOperation::Add(AddOperation { path, value }))
+        PatchOperation::Replace(replace)
+            if is_in_object(&replace.path, item) && is_hidden(item, &replace.path) =>
+        {
+            add(&replace.path, replace.value.clone())
         }
+        PatchOperation::Copy(copy) => match copy.from.resolve(item) {
+            Ok(value) => {
+                let mut value = value.clone();
+                remove_origins(&mut value);
+                add(&copy.path, value)
+            }
+            Err(_) => Cow::Borrowed(operation),
+        },
         operation => Cow::Borrowed(operation),
     }
 }
 
-/// Returns true if a place is that of one of these fields.
-fn is_one_of(place: &Pointer, names: &[String]) -> bool {
-    let name = place.first().filter(|_| place.count() == 1);
-    name.is_some_and(|name| names.iter().any(|known| name.decoded() == *known))
+/// Returns true if a place is that of a member of an object.
+fn is_in_object(place: &Pointer, item: &Value) -> bool {
+    let parent = place.parent().and_then(|parent| parent.resolve(item).ok());
+    parent.is_some_and(Value::is_object)
+}
+
+/// Returns true if a value of the item, without the origins in it, equals another one.
+fn is_equal(value: &Value, other: &Value) -> bool {
+    let mut value = value.clone();
+    remove_origins(&mut value);
+    equal(&value, other)
 }
 
 /// Returns the value that an operation adds, and its place.
@@ -163,8 +207,18 @@ mod tests {
     use super::*;
 
     fn apply(item: &Value, patch: Value, max_size: u64) -> Result<Value, ApiError> {
+        apply_to(&mut item.clone(), item, patch, max_size)
+    }
+
+    fn apply_to(
+        stored: &mut Value,
+        item: &Value,
+        patch: Value,
+        max_size: u64,
+    ) -> Result<Value, ApiError> {
         let mut item = item.clone();
-        JsonPatch::of(patch, max_size)?.apply(&mut item, &["key".to_owned()])?;
+        let is_hidden = |_: &Value, place: &Pointer| place.as_str() == "/key";
+        JsonPatch::of(patch, max_size)?.apply(&mut item, stored, &is_hidden)?;
         Ok(item)
     }
 
@@ -219,19 +273,17 @@ mod tests {
             let one = |(op, path): &(&str, &str)| json!({ "op": op, "path": path, "from": "/key", "value": 7 });
             Value::Array(operations.iter().map(one).collect())
         };
-        for (patch, expected, changes) in [
+        for (patch, expected, is_forgotten) in [
             (vec![("remove", "/key")], json!({ "a": 1 }), true),
-            (vec![("replace", "/key")], json!({ "a": 1, "key": 7 }), true),
+            (vec![("replace", "/key")], json!({ "a": 1, "key": 7 }), false),
             (vec![("add", "/key"), ("remove", "/key")], json!({ "a": 1 }), true),
             (vec![("add", "/key"), ("move", "/a")], json!({ "a": 7 }), true),
             (vec![("replace", "/a")], json!({ "a": 7 }), false),
         ] {
             let patch = operations(&patch);
-            let read = JsonPatch::of(patch.clone(), 99).unwrap();
-            assert_eq!(
-                (apply(&item, patch, 99).unwrap(), read.changes("key")),
-                (expected, changes)
-            );
+            let mut stored = json!({ "a": 1, "key": 5 });
+            let changed = apply_to(&mut stored, &item, patch, 99).unwrap();
+            assert_eq!((changed, stored.get("key").is_none()), (expected, is_forgotten));
         }
         for patch in [vec![("test", "/key")], vec![("copy", "/a")], vec![("remove", "/key/b")]] {
             check(&item, operations(&patch), 99, 400);

@@ -60,7 +60,7 @@ impl Route {
                     break;
                 }
             }
-        } else if core.hidden.is_empty() {
+        } else if !core.hides() {
             page.items.write(list, most)?;
         } else {
             while let Some(value) = page.items.value(list.count())? {

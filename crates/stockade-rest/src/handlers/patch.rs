@@ -1,8 +1,11 @@
 //! [`Patch`]: a change of a part of an item.
 
+#[cfg(feature = "json-patch")]
+use json_patch::jsonptr::Pointer;
 use serde_json::Value;
 use stockade_core::Request;
 use stockade_errors::ApiError;
+use stockade_validation::__internal::Mark;
 use stockade_validation::ValidationOptions;
 
 #[cfg(feature = "json-patch")]
@@ -26,9 +29,14 @@ impl Patch {
         }
         let _: &Request = req;
         // By itself, whether there is an item or not. What comes out of it is judged too.
-        core.schemas.change.drop_others(&mut body);
+        let whole = core.marked.keeps_inside.then(|| body.clone());
+        core.schemas.change.drop_others(&core.marked, &mut body);
         let errors = core.schemas.patch.check(&body, &ValidationOptions::new())?;
-        if errors.is_empty() { Ok(Self::Merge(body)) } else { Err(ApiError::validation(errors)) }
+        if !errors.is_empty() {
+            return Err(ApiError::validation(errors));
+        }
+        // The read-only values in it have no effect, but help to find list elements.
+        Ok(Self::Merge(whole.unwrap_or(body)))
     }
 
     /// Applies it to the JSON of an item.
@@ -36,34 +44,65 @@ impl Patch {
         not(feature = "json-patch"),
         expect(clippy::unnecessary_wraps, reason = "a JSON patch may fail")
     )]
-    pub(super) fn applied(&self, core: &Core, present: &Value) -> Result<Value, ApiError> {
-        let _: &Core = core;
-        let mut changed = present.clone();
+    pub(super) fn applied(&self, core: &Core, present: &Value) -> Result<Changed, ApiError> {
         match self {
-            // It reads nothing, so that it may go by hidden fields too.
-            Self::Merge(patch) => merge(&mut changed, patch.clone()),
+            Self::Merge(patch) => Ok(merged(core, present, patch)),
             #[cfg(feature = "json-patch")]
-            Self::Json(patch) => {
-                core.hide(&mut changed);
-                patch.apply(&mut changed, &core.hidden)?;
-                keep_hidden(&core.hidden, patch, present, &mut changed);
-            }
+            Self::Json(patch) => patched(core, present, patch),
         }
-        Ok(changed)
     }
 }
 
-/// Puts the present values of hidden fields back, of which no operation has spoken.
+/// An item with the change of a patch, and with its hidden values.
+pub(super) struct Changed {
+    pub(super) value: Value,
+    /// The item as it was, in the form of the changed item.
+    pub(super) aligned: Value,
+}
+
+fn merged(core: &Core, present: &Value, patch: &Value) -> Changed {
+    let merge_into = |mut value: Value| {
+        merge(&mut value, patch.clone());
+        value
+    };
+    // It reads nothing, and may therefore change hidden values.
+    let mut value = merge_into(present.clone());
+    let marks = &core.marked.read;
+    if !core.marked.is_inside() {
+        return Changed { value, aligned: Value::Null };
+    }
+    let mut visible = present.clone();
+    core.hide(&mut visible);
+    marks.replace_switched(present, &mut value, &merge_into(visible));
+    let aligned = marks.aligned(present, &value);
+    marks.restore(Mark::WriteOnly, &aligned, &mut value, Some(patch));
+    Changed { value, aligned }
+}
+
 #[cfg(feature = "json-patch")]
-fn keep_hidden(hidden: &[String], patch: &JsonPatch, present: &Value, changed: &mut Value) {
-    let Value::Object(changed) = changed else { return };
-    for name in hidden.iter().filter(|name| !patch.changes(name)) {
-        // A patch of the whole may have set it.
-        if let Some(value) = present.get(name)
-            && !changed.contains_key(name)
-        {
-            changed.insert(name.clone(), value.clone());
-        }
+fn patched(core: &Core, present: &Value, patch: &JsonPatch) -> Result<Changed, ApiError> {
+    let marked = &core.marked;
+    let mut stored = present.clone();
+    marked.add_origins(&mut stored);
+    let mut value = stored.clone();
+    core.hide(&mut value);
+    patch.apply(&mut value, &mut stored, &|item, place| core.is_hidden_at(item, place))?;
+    let mut aligned = marked.read.aligned(&stored, &value);
+    marked.read.restore(Mark::WriteOnly, &aligned, &mut value, None);
+    marked.remove_origins(&mut value);
+    marked.remove_origins(&mut aligned);
+    Ok(Changed { value, aligned })
+}
+
+#[cfg(feature = "json-patch")]
+impl Core {
+    /// Returns true if a place of an item is hidden.
+    fn is_hidden_at(&self, item: &Value, place: &Pointer) -> bool {
+        let steps: Vec<_> = place.tokens().map(|token| token.decoded().into_owned()).collect();
+        let is_field = |name: &String| self.hidden.iter().any(|hidden| hidden == name);
+        let is_hidden_field = steps.len() == 1 && steps.first().is_some_and(is_field);
+        let steps = steps.iter().map(String::as_str);
+        is_hidden_field || self.marked.written.is_marked_at(Mark::WriteOnly, item, steps)
     }
 }
 

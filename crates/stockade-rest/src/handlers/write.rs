@@ -9,7 +9,7 @@ use super::Route;
 use super::answer::{header_value, place_of};
 use super::conditions::Conditions;
 use super::item::REPEATED;
-use super::patch::Patch;
+use super::patch::{Changed, Patch};
 use super::twice::repeated_name;
 use crate::access::Operation;
 use crate::core::{Core, Input};
@@ -29,7 +29,7 @@ impl Route {
     pub(super) async fn create(&self, mut req: Request) -> Result<Response, ApiError> {
         let core = &self.core;
         let scope = core.scope_of(&req)?;
-        let draft = core.schemas.create.draft_of(body(&mut req).await?)?;
+        let draft = core.schemas.create.draft_of(&core.marked, body(&mut req).await?)?;
         if let Some(id) = draft.values.get(core.id) {
             check_place(core.id, id)?;
         }
@@ -46,20 +46,29 @@ impl Route {
     pub(super) async fn replace(&self, mut req: Request) -> Result<Response, ApiError> {
         let core = &self.core;
         let (id, scope) = (core.id_of(&req)?, core.scope_of(&req)?);
-        let draft = core.schemas.change.draft_of(body(&mut req).await?)?;
+        let sent = body(&mut req).await?;
+        // The read-only values that a client sends back help to find the stored ones.
+        let echo = core.marked.keeps_inside.then(|| sent.clone());
+        let mut draft = core.schemas.change.draft_of(&core.marked, sent)?;
         let conditions = Conditions::of(self, &req)?;
-        let draft = self.placed(draft, req.user(), &scope).await?;
+        if echo.is_none() {
+            draft = self.placed(draft, req.user(), &scope).await?;
+        }
         let target = Target { user: req.user(), id: &id, scope: &scope, conditions: &conditions };
         let mut repeated = 0;
         loop {
-            match self.replace_at_present(&target, draft.clone()).await? {
+            match self.replace_at_present(&target, draft.clone(), echo.as_ref()).await? {
                 Ok(item) => {
                     let item = core.after(Operation::Replace, req.user(), item).await?;
                     return self.written(&req, StatusCode::OK, &*item);
                 }
                 Err(StoreError::Missing) if core.settings.put_creates && repeated <= REPEATED => {
                     conditions.judge(None)?;
-                    let Some(item) = self.create_at(&target, draft.clone()).await? else {
+                    let mut draft = draft.clone();
+                    if echo.is_some() {
+                        draft = self.placed(draft, req.user(), &scope).await?;
+                    }
+                    let Some(item) = self.create_at(&target, draft).await? else {
                         repeated += 1;
                         continue;
                     };
@@ -109,14 +118,31 @@ impl Route {
         scope: &Scope,
     ) -> Result<RawDraft, ApiError> {
         Core::place(&mut draft, scope)?;
-        self.core.before(self.operation, user, draft).await
+        let draft = self.core.before(self.operation, user, draft).await?;
+        self.core.marked.check(&draft)?;
+        Ok(draft)
     }
 
+    /// Replaces the present item. With `echo`, the value as the client sent it, the draft
+    /// gets the read-only values of the present item, and the hooks run then.
     async fn replace_at_present(
         &self,
         target: &Target<'_>,
-        draft: RawDraft,
+        mut draft: RawDraft,
+        echo: Option<&Value>,
     ) -> Result<Result<BoxItem, StoreError>, ApiError> {
+        if let Some(echo) = echo {
+            let Some(item) = self.find(target).await? else {
+                return Ok(Err(StoreError::Missing));
+            };
+            target.conditions.judge(Some(item.version()))?;
+            let marked = &self.core.marked;
+            let aligned = marked.read.aligned(&item.value()?, echo);
+            marked.keep_read_only(&aligned, &mut draft.values);
+            let draft = self.placed(draft, target.user, target.scope).await?;
+            let expected = Expected::Version(item.version());
+            return Ok(self.core.store.replace(target.id, draft, expected, target.scope).await);
+        }
         let Some(expected) = self.expected(target).await? else {
             return Ok(Err(StoreError::Missing));
         };
@@ -147,16 +173,20 @@ impl Route {
 
     /// Applies a patch to an item, and judges the whole.
     fn patched(&self, item: &dyn Item, patch: &Patch) -> Result<RawDraft, ApiError> {
-        let (core, present) = (&self.core, item.value()?);
-        let changed = patch.applied(core, &present)?;
+        let (core, mut present) = (&self.core, item.value()?);
+        let Changed { value: mut changed, aligned } = patch.applied(core, &present)?;
         let change: &Input = &core.schemas.change;
+        core.marked.drop_read_only(&mut present);
+        core.marked.drop_read_only(&mut changed);
         let sent = |changed: &Value, name: &str| {
             let value = changed.get(name).unwrap_or(&Value::Null);
             value != present.get(name).unwrap_or(&Value::Null)
         };
         let sent: Vec<String> =
             change.fields.iter().filter(|name| sent(&changed, name)).cloned().collect();
-        Ok(RawDraft { sent, ..change.draft_of(changed)? })
+        let mut draft = change.draft_of(&core.marked, changed)?;
+        core.marked.keep_read_only(&aligned, &mut draft.values);
+        Ok(RawDraft { sent, ..draft })
     }
 
     fn created(&self, req: &Request, item: &dyn Item, place: String) -> Result<Response, ApiError> {

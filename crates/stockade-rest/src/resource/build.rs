@@ -11,7 +11,7 @@ use stockade_core::{Docs, Handler, Middleware};
 use stockade_errors::{ConfigError, Mistake};
 use stockade_routing::__internal::{RouteEntryExt as _, add_mistake, entry_of};
 use stockade_routing::{RouteEntry, RouteTree};
-use stockade_validation::__internal::did_you_mean;
+use stockade_validation::__internal::{Mark, Marks, View, did_you_mean};
 use stockade_validation::{HasSchema as _, Rule, Schema};
 
 use super::Resource;
@@ -23,6 +23,7 @@ use crate::Entity;
 use crate::access::{Access, Operation};
 use crate::core::{Answered, Core, FilterField, Input, Schemas, SortField};
 use crate::handlers;
+use crate::marked::Marked;
 use crate::store::{Op, StoreDoc};
 
 /// Makes the routes of a resource, or a tree of its mistakes.
@@ -151,10 +152,9 @@ impl Checker<'_> {
     fn core<T: Entity>(&mut self, mut resource: Resource<T>) -> Option<Core> {
         let written = self.compiled(T::rule().for_replies())?;
         let fields = Fields::of(&written.to_json_schema(), T::rule().property_names());
-        let marked =
-            |is: fn(&&Field) -> bool| fields.all.iter().filter(is).map(|field| field.name.clone());
-        resource.server_fields.extend(marked(|field| field.is_read_only));
-        resource.hidden.extend(marked(|field| field.is_write_only));
+        let marks = Marks::of(&written);
+        resource.server_fields.extend(marks.names(Mark::ReadOnly));
+        resource.hidden.extend(marks.names(Mark::WriteOnly));
         self.check_names::<T>(&fields, &resource);
         let filters = self.filters(&fields, &resource);
         let sorts = self.sorts(&fields, &resource);
@@ -175,9 +175,9 @@ impl Checker<'_> {
             id: self.compiled(T::Id::field_rule())?,
             query: self.compiled(query(sort))?,
             told_query: self.compiled(query(told_sort).additional_properties(false))?,
-            create: self.input(create, &fields)?,
-            patch: self.compiled(change.clone().merge_patch())?,
-            change: self.input(change, &fields)?,
+            create: self.input(create.viewed(View::Sent), &fields)?,
+            patch: self.compiled(change.clone().merge_patch().viewed(View::Change))?,
+            change: self.input(change.viewed(View::Sent), &fields)?,
             item: self.answered::<T>(&resource.hidden, false)?,
             page: self.answered::<T>(&resource.hidden, true)?,
         };
@@ -192,6 +192,7 @@ impl Checker<'_> {
             filters,
             sorts,
             parameters,
+            marked: self.marked::<T>(&resource.server_fields, &resource.hidden)?,
             hidden: resource.hidden,
             scope: resource.scope,
             before: resource.before,
@@ -215,12 +216,27 @@ impl Checker<'_> {
         self.compiled(rule).map(|schema| Input { schema, fields, others })
     }
 
+    /// Finds the marked places inside the fields; the named fields count as marked.
+    fn marked<T: Entity>(&mut self, server_fields: &[String], hidden: &[String]) -> Option<Marked> {
+        let change = |rule: Rule, names: &[String], mark: fn(Rule) -> Rule| {
+            names.iter().fold(rule, |rule, name| rule.change_property(name, &mark))
+        };
+        let rule = change(T::rule(), server_fields, Rule::read_only);
+        let rule = change(rule, hidden, Rule::write_only);
+        Some(Marked {
+            keeps_inside: rule.has_inner_mark(Mark::ReadOnly),
+            hides_inside: rule.has_inner_mark(Mark::WriteOnly),
+            read: Marks::of(&self.compiled(rule.clone())?),
+            written: Marks::of(&self.compiled(rule.for_replies())?),
+        })
+    }
+
     fn answered<T: Entity>(&mut self, hidden: &[String], is_page: bool) -> Option<Answered> {
-        if hidden.is_empty() {
+        if hidden.is_empty() && !T::rule().has_inner_mark(Mark::WriteOnly) {
             let of = if is_page { SchemaOf::reply::<PageOf<T>>() } else { SchemaOf::reply::<T>() };
             return Some(Answered::Of(of));
         }
-        let item = T::rule().without(hidden);
+        let item = T::rule().without(hidden).viewed(View::Shown);
         let rule = if is_page { page::rule(item) } else { item };
         self.compiled(rule.for_replies()).map(Answered::Without)
     }

@@ -17,10 +17,6 @@ pub(super) struct Field {
     pub(super) is_optional: bool,
     /// True for a text that may be longer than a cursor has room for.
     pub(super) is_long: bool,
-    /// True if clients read it and do not send it: `readOnly`.
-    pub(super) is_read_only: bool,
-    /// True if clients send it and do not get it: `writeOnly`.
-    pub(super) is_write_only: bool,
 }
 
 /// The kind of values of a field.
@@ -49,8 +45,6 @@ impl Fields {
                 kind: kind(&types),
                 is_optional: !is_required(name) || types.contains(&"null"),
                 is_long: types.contains(&"string") && is_long(property),
-                is_read_only: property.get("readOnly") == Some(&Value::Bool(true)),
-                is_write_only: property.get("writeOnly") == Some(&Value::Bool(true)),
             }
         };
         let all: Vec<Field> = properties.map(field).collect();

@@ -126,7 +126,9 @@ impl<T: Entity> Resource<T> {
     /// type refuses unknown fields, and the schemas of bodies do not have them.
     ///
     /// A field that the type marks by `#[schema(read_only)]` is one of them without
-    /// being named here, and documents show it as `readOnly`.
+    /// being named here, and documents show it as `readOnly`. The mark also holds inside a
+    /// field, at every depth: a client cannot set such a value, and PUT and PATCH keep the
+    /// stored one.
     ///
     /// Where the id is none of them, a client chooses that of a new item. The id of an
     /// item never changes.
@@ -141,7 +143,8 @@ impl<T: Entity> Resource<T> {
     /// that breaks the schema is a 400 that names its field.
     ///
     /// A field that the type marks by `#[schema(write_only)]` is one of them without
-    /// being named here, and documents show it as `writeOnly`.
+    /// being named here, and documents show it as `writeOnly`. The mark also holds inside a
+    /// field, at every depth: no response has such a value, and PATCH keeps the stored one.
     pub fn hidden<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>) -> Self {
         self.hidden.extend(names.into_iter().map(Into::into));
         self
@@ -215,7 +218,8 @@ impl<T: Entity> Resource<T> {
 
     /// Adds a function that changes a draft before it is written, or refuses it by an
     /// error. It gets the user and the draft, which the schema has judged. Its changes
-    /// are not judged. With PATCH it may run again, if the item has changed meanwhile.
+    /// are not judged. It may run again if the item has changed meanwhile: with PATCH, and
+    /// with PUT if the type has read-only values inside a field.
     ///
     /// It is for the operations with a draft: [`Create`](Operation::Create),
     /// [`Replace`](Operation::Replace) and [`Patch`](Operation::Patch).

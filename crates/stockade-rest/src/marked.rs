@@ -1,0 +1,89 @@
+//! [`Marked`]: the read-only and write-only places inside the fields of an item.
+//!
+//! A resource treats them as its server fields and hidden fields, at every depth: clients
+//! neither set the former nor receive the latter, and a write keeps the stored values.
+
+use serde_json::{Map, Value};
+use stockade_errors::ApiError;
+use stockade_validation::__internal::{Mark, Marks, add_origins, remove_origins};
+
+use crate::store::RawDraft;
+
+/// The read-only and write-only places inside the fields of an item.
+pub(crate) struct Marked {
+    /// The places of the values that clients send.
+    pub(crate) read: Marks,
+    /// The places of the values that serde writes.
+    pub(crate) written: Marks,
+    /// True if a read-only place is inside a field.
+    pub(crate) keeps_inside: bool,
+    /// True if a write-only place is inside a field.
+    pub(crate) hides_inside: bool,
+}
+
+impl Marked {
+    /// Returns true if some place inside a field is marked.
+    pub(crate) fn is_inside(&self) -> bool {
+        self.keeps_inside || self.hides_inside
+    }
+
+    /// Returns true if the path of an error leads to a hidden place.
+    pub(crate) fn hides(&self, path: &str) -> bool {
+        self.hides_inside && self.written.may_be_marked(Mark::WriteOnly, path)
+    }
+
+    /// Removes the hidden places of an item.
+    pub(crate) fn hide_inside(&self, item: &mut Value) {
+        if self.hides_inside {
+            self.written.strip(Mark::WriteOnly, item);
+        }
+    }
+
+    /// Removes the read-only places of a value that a client sends.
+    pub(crate) fn drop_read_only(&self, sent: &mut Value) {
+        if self.keeps_inside {
+            self.read.strip(Mark::ReadOnly, sent);
+        }
+    }
+
+    /// Gives the stored read-only values to a draft. `aligned` has the form of the value
+    /// that the client sent.
+    pub(crate) fn keep_read_only(&self, aligned: &Value, draft: &mut Map<String, Value>) {
+        if let Value::Object(aligned) = aligned
+            && self.keeps_inside
+        {
+            self.read.restore_inside(Mark::ReadOnly, aligned, draft);
+        }
+    }
+
+    /// Checks that a draft has each required read-only value inside its fields.
+    ///
+    /// # Errors
+    /// Fails with 500 if it does not: a store would keep an item that no request can read.
+    pub(crate) fn check(&self, draft: &RawDraft) -> Result<(), ApiError> {
+        let missing = self.keeps_inside.then(|| self.read.missing(Mark::ReadOnly, &draft.values));
+        match missing.flatten() {
+            None => Ok(()),
+            Some(path) => Err(ApiError::internal(format!(
+                "no hook has set `{path}`, which is read-only and required: set it by `before`, or \
+                 give the field a default"
+            ))),
+        }
+    }
+
+    /// Numbers the elements of lists, if their marked values must follow them.
+    #[cfg(feature = "json-patch")]
+    pub(crate) fn add_origins(&self, item: &mut Value) {
+        if self.is_inside() {
+            add_origins(item);
+        }
+    }
+
+    /// Removes these numbers.
+    #[cfg(feature = "json-patch")]
+    pub(crate) fn remove_origins(&self, item: &mut Value) {
+        if self.is_inside() {
+            remove_origins(item);
+        }
+    }
+}
