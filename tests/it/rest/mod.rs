@@ -8,7 +8,7 @@ mod guarded;
 mod json_patch;
 mod long_keys;
 mod marked;
-mod nested;
+pub(crate) mod nested;
 mod other_origins;
 mod strict;
 pub(crate) mod suite;

@@ -12,6 +12,7 @@ use stockade::sql::{
 use stockade::testing::TestClient;
 use tokio::runtime::Runtime;
 
+use crate::rest::nested::{Doc, begin, check};
 use crate::rest::suite::{Item, suite};
 
 const UNIQUE: [&str; 2] = ["name", "secret"];
@@ -53,6 +54,21 @@ fn sqlite_passes_the_suite() {
         }
         db.table::<Item>("items").unwrap()
     }));
+}
+
+#[test]
+fn generated_types_with_marks_hold_in_sqlite() {
+    let folder = Folder::new("marks");
+    let db = Sqlite::open(folder.0.join("docs.db")).unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        for seed in 1_000..1_040 {
+            begin(seed);
+            run(&db, "DROP TABLE IF EXISTS docs".to_owned()).await;
+            run(&db, db.create_table_sql::<Doc>("docs").unwrap()).await;
+            check(seed, db.table::<Doc>("docs").unwrap()).await;
+        }
+    });
 }
 
 #[test]
