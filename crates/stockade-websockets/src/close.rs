@@ -124,9 +124,12 @@ impl Violation {
 }
 
 /// Returns true for the registered codes and for those of libraries and applications.
-/// 1005, 1006 and 1015 never stand in a frame; 1014 is for gateways.
+/// 1005, 1006 and 1015 never appear in a frame.
+///
+/// Source: the registry "WebSocket Close Code Number" of IANA, which has 1012 to 1014
+/// since RFC 6455.
 pub(crate) fn may_be_sent(code: u16) -> bool {
-    matches!(code, 1000..=1003 | 1007..=1013 | 3000..=4999)
+    matches!(code, 1000..=1003 | 1007..=1014 | 3000..=4999)
 }
 
 /// The longest reason: the 125 bytes of a control frame without the code.
@@ -138,13 +141,13 @@ mod tests {
 
     #[test]
     fn codes_that_must_not_be_sent_are_refused() {
-        for code in [0, 999, 1004, 1005, 1006, 1014, 1015, 1016, 1100, 2000, 2999, 5000, 65_535] {
+        for code in [0, 999, 1004, 1005, 1006, 1015, 1016, 1100, 2000, 2999, 5000, 65_535] {
             let read = Close::read(&u16::to_be_bytes(code));
             assert!(matches!(read, Err(Violation::Protocol(_))), "{code}");
         }
         for code in [
-            1000, 1001, 1002, 1003, 1007, 1008, 1009, 1010, 1011, 1012, 1013, 3000, 3999, 4000,
-            4999,
+            1000, 1001, 1002, 1003, 1007, 1008, 1009, 1010, 1011, 1012, 1013, 1014, 3000, 3999,
+            4000, 4999,
         ] {
             assert_eq!(Close::read(&u16::to_be_bytes(code)), Ok(Close::new(code, "")));
         }
