@@ -36,6 +36,7 @@ impl Session {
             let _ = self.shared.closed.set(close);
         }
         self.messages = None;
+        self.has_client_closed = true;
         self.linger();
     }
 

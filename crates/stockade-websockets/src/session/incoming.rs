@@ -47,6 +47,8 @@ impl Session {
         let mut space = [const { MaybeUninit::uninit() }; READ_SIZE];
         let mut buffer = ReadBuf::uninit(&mut space);
         match Pin::new(io).poll_read(cx, &mut buffer) {
+            // The server closes first (RFC 6455, section 7.1.1). All bytes are read.
+            Poll::Pending if self.is_shut_down && self.has_client_closed => self.finish(),
             Poll::Pending => return false,
             Poll::Ready(Ok(())) if buffer.filled().is_empty() => self.disconnected(),
             Poll::Ready(Ok(())) => self.receive_bytes(buffer.filled()),

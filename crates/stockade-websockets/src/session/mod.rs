@@ -45,9 +45,10 @@ enum Phase {
     Open,
     /// Our close frame is sent; the connection waits for that of the client.
     Closing,
-    /// Both sides have sent their close frame, and our end is closed. Further bytes
-    /// are read and discarded: a socket that is closed with unread bytes resets the
-    /// connection, and the client would lose our close frame.
+    /// Our end closes behind our close frame. The connection ends then if the client
+    /// has sent its close frame. Else further bytes are read and discarded: a socket
+    /// that is closed with unread bytes resets the connection, and the client would
+    /// lose our close frame.
     Lingering,
     /// The connection is closed; the handler may still come to its end.
     Over,
@@ -84,6 +85,8 @@ pub(crate) struct Session {
     discarded: usize,
     /// True once our end is closed.
     is_shut_down: bool,
+    /// True once the client has sent its close frame, behind which nothing may follow.
+    has_client_closed: bool,
     messages: Option<UnboundedSender<Result<Message, SocketError>>>,
     outgoing: UnboundedReceiver<Outgoing>,
     shared: Arc<Shared>,
@@ -127,6 +130,7 @@ impl Session {
             send_queue: SendQueue::default(),
             discarded: 0,
             is_shut_down: false,
+            has_client_closed: false,
             messages: Some(ends.messages),
             outgoing: ends.outgoing,
             shared: ends.shared,

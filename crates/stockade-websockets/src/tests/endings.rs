@@ -246,3 +246,24 @@ async fn a_client_that_goes_on_after_its_end_is_cut_off() {
     connection.served.await.unwrap();
     assert!(begun.elapsed().is_zero(), "long before the deadline");
 }
+
+#[tokio::test(start_paused = true)]
+async fn connection_ends_after_both_close_frames() {
+    async fn leave(socket: WebSocket) {
+        socket.close(Close::NORMAL, "").await;
+    }
+    for handler in [web_socket_handler(echo), web_socket_handler(leave)] {
+        let connection = connect(handler, WebSocketOptions::new()).await;
+        let Connection { mut client, served, connections } = connection;
+        let begun = tokio::time::Instant::now();
+        client.write_all(&frame(0x88, &[3, 232])).await.unwrap();
+        // The client reads the close frame, and keeps its side open.
+        let mut answer = Vec::new();
+        client.read_to_end(&mut answer).await.unwrap();
+        assert_eq!(answer, [0x88, 2, 3, 232]);
+        served.await.unwrap();
+        assert!(begun.elapsed().is_zero(), "{:?}", begun.elapsed());
+        assert_eq!(connections.count(), 0);
+        drop(client);
+    }
+}
