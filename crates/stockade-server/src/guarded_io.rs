@@ -87,10 +87,16 @@ impl<T: AsyncRead + Unpin> AsyncRead for GuardedIo<T> {
             refused.give(buf);
             return Poll::Ready(Ok(()));
         }
-        let before = buf.filled().len();
+        let mut from = buf.filled().len();
         ready!(Pin::new(&mut this.io).poll_read(cx, buf))?;
-        if let Err(good) = this.guard.read(&buf.filled()[before..]) {
-            this.refuse(buf, before + good);
+        while let Err(good) = this.guard.read(&buf.filled()[from..]) {
+            from += good;
+            if !this.guard.is_length_excess() {
+                this.refuse(buf, from);
+                break;
+            }
+            buf.filled_mut()[from] = b' ';
+            from += 1;
         }
         this.record.exchanges().received(this.guard.ended(), this.guard.part());
         Poll::Ready(Ok(()))

@@ -75,7 +75,7 @@ impl RequestBody {
         if head.headers.contains_key(header::EXPECT) {
             record.exchanges().pin();
         }
-        // Each line counts, as it does for hyper.
+        // A client that sends the line anywhere may wait. hyper answers the last one.
         let mut expectations = head.headers.get_all(header::EXPECT).iter();
         let unasked = head.version == Version::HTTP_11
             && expectations.any(|value| value.as_bytes().eq_ignore_ascii_case(b"100-continue"));

@@ -74,7 +74,7 @@ fn a_fragment_is_no_part_of_a_request() {
 
 #[test]
 fn a_length_is_a_number() {
-    for value in ["0", "5", " 5", "\t5 ", "  5 \t", "10", "18446744073709551615"] {
+    for value in ["0", "5", " 5", "\t5 ", "  5 \t", "10", "1000000000000000000"] {
         check_lines(&format!("Content-Length:{value}\r\n"));
         check_lines(&format!("cOnTeNt-LeNgTh:{value}\r\nX: y\r\nContent-Length:{value}\r\n"));
     }
@@ -95,7 +95,7 @@ fn a_length_is_a_number() {
         "0|05",
         "5|\n",
         "5\r|x",
-        "1844674407370955161|6",
+        "100000000000000000|1",
         "|\"5\"",
     ] {
         check_lines(&format!("Content-Length:{value}\r\n"));
