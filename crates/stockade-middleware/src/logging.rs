@@ -46,7 +46,7 @@ use crate::observation::{AccessLogLine, Observation};
 /// | `client` | the address of the client, also behind trusted proxies |
 /// | `request_id` | the id of the request |
 /// | `trace_id` | the id in a valid `traceparent` |
-/// | `aborted` | true where the client left before it had the whole answer, the answer broke off, or a shutdown ended its stream of events |
+/// | `aborted` | true if the client left before it had the whole response, or the response broke off; a stream of events that a shutdown ends is whole |
 ///
 /// A value that is not known is null. An answer that is whole when it is made
 /// gets its line then; a stream gets its line when it ends. The line of a

@@ -266,11 +266,11 @@ pub fn poll_into(
     slot: &mut Poll<Response>,
     lines: Option<&HeaderLines>,
 ) {
-    let ResponseFuture { app, scope, state, .. } = future;
+    let ResponseFuture { app, scope, state, is_head, .. } = future;
     scope.in_span(|scope| {
         state.answer(app, scope, cx, slot);
         if let Poll::Ready(response) = slot {
-            correct_framing(response);
+            correct_framing(response, *is_head);
         }
     });
     if let Poll::Ready(response) = slot {

@@ -3,7 +3,7 @@
 //!
 //! Hot: each response passes here.
 
-use http::{HeaderMap, HeaderName, HeaderValue, Version, header};
+use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, Version, header};
 use http_body::Body as _;
 use stockade_core::{HttpBody, Response, error_of};
 use stockade_errors::ApiError;
@@ -26,7 +26,10 @@ pub(crate) fn finish_response(response: &mut Response, is_head: bool, version: V
 /// Removes headers that would make a malformed message of the response.
 ///
 /// The framing is the host's: it knows the length of the message.
-pub(crate) fn correct_framing(response: &mut Response) {
+///
+/// An empty body may have the length of another one in a response to HEAD, and in a
+/// 304.
+pub(crate) fn correct_framing(response: &mut Response, is_head: bool) {
     // The usual response has nothing to be corrected. To compare a few names takes a
     // tenth of looking two up.
     let frames =
@@ -37,9 +40,10 @@ pub(crate) fn correct_framing(response: &mut Response) {
     if response.headers().contains_key(header::TRANSFER_ENCODING) {
         remove_transfer_encoding(response.headers_mut());
     }
-    let Some(length) = response.body().size_hint().exact().filter(|length| *length > 0) else {
+    let Some(length) = response.body().size_hint().exact() else { return };
+    if length == 0 && (is_head || response.status() == StatusCode::NOT_MODIFIED) {
         return;
-    };
+    }
     let wrong = |value: &HeaderValue| {
         value.to_str().ok().and_then(|text| text.parse().ok()) != Some(length)
     };

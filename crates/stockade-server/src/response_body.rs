@@ -5,6 +5,7 @@ use std::task::{Context, Poll};
 
 use bytes::Bytes;
 use http_body::{Body, Frame, SizeHint};
+use stockade_core::__internal::EndOfStream;
 use stockade_core::{BoxFuture, HttpBody};
 use stockade_errors::BoxError;
 use tokio::sync::watch;
@@ -19,7 +20,14 @@ pub(crate) struct ResponseBody {
     body: HttpBody,
     in_flight: InFlight,
     pieces: Option<Pieces>,
+    /// A body of another kind than bytes whose length the head announces.
+    announces: bool,
+    /// The end of a body that breaks off, until hyper has written what came before.
+    broken: Option<Broken>,
 }
+
+/// The end of a body that breaks off: an error, or `None` if it is too short.
+type Broken = Option<BoxError>;
 
 /// The state of a body whose large frames hyper gets in pieces: each body on HTTP/2,
 /// and on HTTP/1 a large one that hyper copies. Events have it too, so that nothing
@@ -33,8 +41,8 @@ struct Pieces {
     /// HTTP/2: hyper polls the body only when the client has room. So a body that is
     /// not polled waits for the client, which [`streams`] watches.
     http2: bool,
-    /// The body ends when the server begins to shut down.
-    ends_at_shutdown: bool,
+    /// The body ends when the server begins to shut down, which is noted there.
+    end: Option<EndOfStream>,
 }
 
 impl ResponseBody {
@@ -42,20 +50,48 @@ impl ResponseBody {
         body: HttpBody,
         in_flight: InFlight,
         http2: bool,
-        ends_at_shutdown: bool,
+        end: Option<EndOfStream>,
     ) -> Self {
         let length = body.as_bytes().map(<[u8]>::len);
         let is_copied = !http2 && length.is_some_and(|length| length <= MAX_COPIED);
         let is_whole = is_copied || !http2 && in_flight.record().is_vectored();
-        if is_whole && !ends_at_shutdown {
-            return Self { body, in_flight, pieces: None };
+        if is_whole && end.is_none() {
+            return Self { body, in_flight, pieces: None, announces: false, broken: None };
         }
         let held = length.filter(|length| http2 && *length > MAX_PIECE).unwrap_or(0) as u64;
         if held > 0 {
             in_flight.record().hold(held);
         }
-        let pieces = Some(Pieces { rest: Bytes::new(), held, http2, ends_at_shutdown });
-        Self { body, in_flight, pieces }
+        let pieces = Some(Pieces { rest: Bytes::new(), held, http2, end });
+        Self { body, in_flight, pieces, announces: false, broken: None }
+    }
+
+    /// Sets if the head announces the length of a body that is not in memory.
+    pub(crate) fn announcing(mut self, announces: bool) -> Self {
+        self.announces = announces;
+        self
+    }
+
+    /// Lets hyper write what it has before it hears that the body breaks off. It drops
+    /// the head and the data that it has not written then.
+    #[cold]
+    fn end(
+        &mut self,
+        end: Broken,
+        cx: &Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
+        let is_http2 = self.pieces.as_ref().is_some_and(|pieces| pieces.http2);
+        if end.is_none() {
+            // On HTTP/2 hyper ends the stream behind the data.
+            if !self.announces || is_http2 {
+                return Poll::Ready(None);
+            }
+            let message = "a handler's stream is shorter than its Content-Length";
+            log::error!(target: "stockade", "{message}");
+        }
+        self.broken = Some(end);
+        cx.waker().wake_by_ref();
+        Poll::Pending
     }
 
     /// Polls the body in small pieces. So on HTTP/2 this lives until the client has
@@ -67,7 +103,10 @@ impl ResponseBody {
         let Some(pieces) = &mut self.pieces else {
             return Pin::new(&mut self.body).poll_frame(cx);
         };
-        if pieces.ends_at_shutdown && self.in_flight.record().is_told_to_shut_down() {
+        if let Some(end) = &pieces.end
+            && self.in_flight.record().is_told_to_shut_down()
+        {
+            end.set();
             self.body = HttpBody::empty();
         }
         let mut polled = if pieces.rest.is_empty() {
@@ -107,10 +146,18 @@ impl Body for ResponseBody {
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
-        if self.pieces.is_none() {
+        if let Some(end) = self.broken.take() {
+            return Poll::Ready(end.map(Err));
+        }
+        let polled = if self.pieces.is_none() {
             Pin::new(&mut self.body).poll_frame(cx)
         } else {
             self.poll_pieces(cx)
+        };
+        match polled {
+            Poll::Ready(None) => self.end(None, cx),
+            Poll::Ready(Some(Err(error))) => self.end(Some(error), cx),
+            polled => polled,
         }
     }
 
@@ -150,15 +197,20 @@ impl Drop for ResponseBody {
 /// [`ResponseBody`] looks for that command. A stream of HTTP/2 has a task of its own,
 /// which watches the stage: 700 instructions for each event, because hyper polls a
 /// body three times.
-pub(crate) fn until_shutdown(body: HttpBody, mut stage: watch::Receiver<Stage>) -> HttpBody {
+pub(crate) fn until_shutdown(
+    body: HttpBody,
+    mut stage: watch::Receiver<Stage>,
+    end: EndOfStream,
+) -> HttpBody {
     let shutdown = Box::pin(async move { reached(&mut stage, Stage::Finishing).await });
-    HttpBody::new(UntilShutdown { body, shutdown: Some(shutdown) })
+    HttpBody::new(UntilShutdown { body, shutdown: Some(shutdown), end })
 }
 
 struct UntilShutdown {
     body: HttpBody,
     /// `None` when the shutdown has begun.
     shutdown: Option<BoxFuture<'static, ()>>,
+    end: EndOfStream,
 }
 
 impl Body for UntilShutdown {
@@ -172,6 +224,7 @@ impl Body for UntilShutdown {
         let Some(shutdown) = &mut self.shutdown else { return Poll::Ready(None) };
         if shutdown.as_mut().poll(cx).is_ready() {
             self.shutdown = None;
+            self.end.set();
             self.body = HttpBody::empty();
             return Poll::Ready(None);
         }

@@ -9,15 +9,17 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use http::header::{CONNECTION, HeaderMap, HeaderValue};
+use http::header::{CONNECTION, CONTENT_LENGTH, HeaderValue};
 use http::request::Parts;
-use http::{StatusCode, Version};
+use http::{HeaderMap, StatusCode, Version};
 use hyper::body::{Body, Incoming};
 use hyper::upgrade::OnUpgrade;
-use stockade_core::__internal::RequestExt as _;
+use stockade_core::__internal::{EndOfStream, RequestExt as _};
 use stockade_core::reply::EndsAtShutdown;
 use stockade_core::upgrade::Switch;
-use stockade_core::{HttpBody, LocalPeer, PeerAddr, PeerCredentials, Request, Response, error_of};
+use stockade_core::{
+    BoxFuture, HttpBody, LocalPeer, PeerAddr, PeerCredentials, Request, Response, error_of,
+};
 use stockade_errors::ApiError;
 use stockade_middleware::health::Readiness;
 use stockade_routing::__internal::{HeaderLines, poll_into};
@@ -170,7 +172,8 @@ pub(crate) fn serve<A: Answer>(
     mut request: http::Request<Incoming>,
 ) -> Serving<A> {
     let in_flight = InFlight::begin(&peer.record);
-    let http2 = request.version() == Version::HTTP_2;
+    let version = request.version();
+    let http2 = version == Version::HTTP_2;
     let on_upgrade = upgraded::wanted(&mut request, peer.is_tls);
     let (mut head, body) = request.into_parts();
     let is_ended = body.is_end_stream();
@@ -193,7 +196,7 @@ pub(crate) fn serve<A: Answer>(
         Ok(()) => peer.app.answer(head, body, client),
         Err(error) => peer.app.refuse(request_of(head, body, client), error),
     };
-    Serving { answering, on_upgrade, in_flight: Some(in_flight), peer: Arc::clone(peer), http2 }
+    Serving { answering, on_upgrade, in_flight: Some(in_flight), peer: Arc::clone(peer), version }
 }
 
 /// Makes a request of a head whose framing hyper has read.
@@ -212,7 +215,7 @@ pub(crate) struct Serving<A: Answer> {
     /// `None` when the answer was given.
     in_flight: Option<InFlight>,
     peer: Arc<Peer<A>>,
-    http2: bool,
+    version: Version,
 }
 
 impl<A: Answer> Future for Serving<A> {
@@ -220,27 +223,29 @@ impl<A: Answer> Future for Serving<A> {
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let this = &mut *self;
+        let http2 = this.version == Version::HTTP_2;
         let mut slot = Poll::Pending;
         A::poll_into(&mut this.answering, cx, &mut slot, this.peer.record.lines_of_next_head());
         let Poll::Ready(mut response) = slot else { return Poll::Pending };
         // hyper does not ask again for an answer that it has.
         let Some(in_flight) = this.in_flight.take() else { return Poll::Pending };
         if let Some(on_upgrade) = this.on_upgrade.take() {
-            this.peer.give_away(on_upgrade, &mut response, this.http2);
+            this.peer.give_away(on_upgrade, &mut response, http2);
         }
         // An error handler may have given it another status.
         let error = error_of(&response).map(ApiError::status);
         if response.status() == StatusCode::TOO_MANY_REQUESTS || error == Some(429) {
-            this.peer.end_if_scarce(this.http2);
+            this.peer.end_if_scarce(http2);
         }
         // It is not known where the next request begins. HTTP/2 has no such
         // header; there hyper resets the stream.
-        if !this.http2 && in_flight.record().closes_after() {
+        if !http2 && in_flight.record().closes_after() {
             response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
         }
-        let ends_at_shutdown = response.extensions().get::<EndsAtShutdown>().is_some();
-        if ends_at_shutdown && this.http2 {
-            response = response.map(|body| until_shutdown(body, this.peer.stage.clone()));
+        let end = response.extensions().get::<EndsAtShutdown>().map(|_| end_of(&response));
+        if let Some(end) = end.as_ref().filter(|_| http2) {
+            let (end, stage) = (end.clone(), this.peer.stage.clone());
+            response = response.map(|body| until_shutdown(body, stage, end));
         }
         let exchanges = in_flight.record().exchanges();
         exchanges.set_flushed(false);
@@ -248,7 +253,8 @@ impl<A: Answer> Future for Serving<A> {
             exchanges.pin();
         }
         let (head, body) = response.into_parts();
-        let body = ResponseBody::new(body, in_flight, this.http2, ends_at_shutdown);
+        let announces = body.as_bytes().is_none() && announces_length(&head.headers, &body);
+        let body = ResponseBody::new(body, in_flight, http2, end).announcing(announces);
         Poll::Ready(Ok(http::Response::from_parts(head, body)))
     }
 }
@@ -267,6 +273,17 @@ fn lists_close(headers: &HeaderMap) -> bool {
     let is_close = |item: &[u8]| item.trim_ascii().eq_ignore_ascii_case(b"close");
     let mut values = headers.get_all(CONNECTION).iter();
     values.any(|value| value.as_bytes().split(|byte| *byte == b',').any(is_close))
+}
+
+/// Returns true if the response announces how long its body is.
+fn announces_length(headers: &HeaderMap, body: &HttpBody) -> bool {
+    body.size_hint().exact().is_some() || headers.contains_key(CONTENT_LENGTH)
+}
+
+/// Returns the place where the end of a stream by a shutdown is noted.
+#[cold]
+fn end_of(response: &Response) -> EndOfStream {
+    response.extensions().get::<EndOfStream>().cloned().unwrap_or_default()
 }
 
 /// Fails with the error of a request that the application does not get to see.

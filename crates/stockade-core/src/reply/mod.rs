@@ -23,7 +23,7 @@
 pub(crate) mod failure;
 mod json;
 mod plain;
-mod sse;
+pub(crate) mod sse;
 mod status;
 mod streamed;
 pub(crate) mod writer;

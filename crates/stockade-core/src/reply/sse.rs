@@ -5,6 +5,8 @@
 use std::fmt;
 use std::marker::PhantomData;
 use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
@@ -122,6 +124,35 @@ impl fmt::Debug for Sse {
 /// host that shuts down ends it there, as if the stream had ended.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct EndsAtShutdown;
+
+/// A note that a shutdown has ended a stream, shared by the host and the parts of a
+/// program that observe the response.
+///
+/// A stream that is dropped before its end looks as if its client had left. This note,
+/// in the extensions of the response, tells the two apart.
+#[derive(Clone, Debug, Default)]
+pub struct EndOfStream(Arc<AtomicBool>);
+
+impl EndOfStream {
+    /// Returns the note of a response, which is added if it is not there; `None` if a
+    /// shutdown does not end the body.
+    pub fn of(response: &mut Response) -> Option<Self> {
+        let extensions = response.extensions_mut();
+        extensions.get::<EndsAtShutdown>()?;
+        Some(extensions.get_or_insert_default::<Self>().clone())
+    }
+
+    /// Notes that a shutdown ends the stream, before the stream is dropped.
+    pub fn set(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+
+    /// Returns true if a shutdown has ended the stream.
+    #[must_use]
+    pub fn is_set(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
 
 /// One event: its data, and if wanted its name, its id and a retry time.
 ///

@@ -5,6 +5,7 @@ use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
 use http_body::{Body, Frame, SizeHint};
+use stockade_core::__internal::EndOfStream;
 use stockade_core::{BoxError, HttpBody};
 
 use super::{Ending, Observation};
@@ -17,12 +18,21 @@ pub(super) struct CountedBody {
     /// The length of the whole body, if it is known. A server need not poll
     /// behind that.
     announced: Option<u64>,
+    /// The note of a shutdown, if one ends the stream.
+    end: Option<EndOfStream>,
 }
 
 impl CountedBody {
-    pub(super) fn new(body: HttpBody, observation: Observation) -> Self {
-        let announced = body.size_hint().exact();
-        Self { body, observation, bytes: 0, announced }
+    /// Counts a body whose head announces a length, or does not.
+    pub(super) fn new(body: HttpBody, observation: Observation, announced: Option<u64>) -> Self {
+        let announced = body.size_hint().exact().or(announced);
+        Self { body, observation, bytes: 0, announced, end: None }
+    }
+
+    /// Sets the note of a shutdown that ends the stream.
+    pub(super) fn ending(mut self, end: Option<EndOfStream>) -> Self {
+        self.end = end;
+        self
     }
 
     /// Makes a body for the response.
@@ -49,7 +59,11 @@ impl Body for CountedBody {
                 this.bytes = bytes.saturating_add(length as u64);
             }
             Some(Err(_)) => this.observation.end(Some(bytes), Ending::Broken),
-            None => this.observation.end(Some(bytes), Ending::Whole),
+            None => {
+                let is_short = this.announced.is_some_and(|announced| bytes < announced);
+                let ending = if is_short { Ending::Broken } else { Ending::Whole };
+                this.observation.end(Some(bytes), ending);
+            }
         }
         Poll::Ready(polled)
     }
@@ -65,7 +79,9 @@ impl Body for CountedBody {
 
 impl Drop for CountedBody {
     fn drop(&mut self) {
-        let whole = self.body.is_end_stream() || self.announced == Some(self.bytes);
+        let whole = self.body.is_end_stream()
+            || self.announced == Some(self.bytes)
+            || self.end.as_ref().is_some_and(EndOfStream::is_set);
         // What a stream logs when it is dropped belongs to its request too.
         let body = std::mem::take(&mut self.body);
         self.observation.in_span(|| drop(body));

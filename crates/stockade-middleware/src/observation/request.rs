@@ -3,7 +3,8 @@
 use std::fmt;
 use std::time::Instant;
 
-use http::{HeaderMap, Method, StatusCode};
+use http::{HeaderMap, Method, StatusCode, header};
+use stockade_core::__internal::EndOfStream;
 use stockade_core::{ApiError, Response};
 
 use super::access_log::{AccessLogLine, Ending, RequestEnd};
@@ -128,7 +129,11 @@ impl Observation {
         match whole {
             None if has_body => {
                 let body = std::mem::take(response.body_mut());
-                *response.body_mut() = CountedBody::new(body, self).into_body();
+                let length = response.headers().get(header::CONTENT_LENGTH);
+                let announced = length.and_then(|length| length.to_str().ok()?.parse().ok());
+                let end = EndOfStream::of(response);
+                let counted = CountedBody::new(body, self, announced).ending(end);
+                *response.body_mut() = counted.into_body();
             }
             Some(length) if has_body => self.end(Some(length as u64), Ending::Whole),
             _ => self.end(Some(0), Ending::Whole),

@@ -240,7 +240,7 @@ impl Future for HostResponseFuture {
             }
         };
         dispatch::allow_headers(self.page_headers, response.headers_mut());
-        finish::correct_framing(&mut response);
+        finish::correct_framing(&mut response, self.is_head);
         finish::finish_response(&mut response, self.is_head, self.version);
         keep_form(&mut response);
         Poll::Ready(response)

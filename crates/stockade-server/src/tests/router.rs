@@ -1,15 +1,19 @@
 //! A real router, through the public interface.
 
+use std::pin::Pin;
 use std::sync::Arc;
+use std::task::{Context, Poll};
 use std::time::Instant;
 
 use bytes::Bytes;
+use futures_core::Stream;
 use http_body_util::{BodyExt, Full};
 use stockade_core::extract::Body;
 use stockade_core::reply::ResponseWriter;
-use stockade_core::{ApiError, Request, Response};
+use stockade_core::{ApiError, HttpBody, Request, Response};
 use stockade_middleware::rate_limit::HOUR;
 use stockade_routing::{Router, RouterOptions};
+use tokio::io::AsyncReadExt as _;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Notify;
 use tokio::task::JoinHandle;
@@ -439,4 +443,79 @@ fn exposed_errors_are_logged_loudly() {
     assert_eq!(logged(ServerOptions::new().expose_errors(true)), [warning]);
     assert_eq!(logged(ServerOptions::new().expose_errors(false)), [""; 0]);
     assert_eq!(logged(ServerOptions::new()), [""; 0]);
+}
+
+/// A stream of pieces that are ready.
+struct Pieces(std::vec::IntoIter<Result<Bytes, ApiError>>);
+
+impl Pieces {
+    fn body(pieces: &[&'static str], fails: bool) -> HttpBody {
+        let mut pieces: Vec<_> = pieces.iter().map(|piece| Ok(Bytes::from(*piece))).collect();
+        if fails {
+            pieces.push(Err(ApiError::new(500, "broken")));
+        }
+        HttpBody::stream(Self(pieces.into_iter()))
+    }
+}
+
+impl Stream for Pieces {
+    type Item = Result<Bytes, ApiError>;
+
+    fn poll_next(mut self: Pin<&mut Self>, _cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        Poll::Ready(self.0.next())
+    }
+}
+
+/// Starts a server with streams that break off, and others.
+async fn streams() -> (ServerHandle, JoinHandle<Result<(), ServeError>>) {
+    let mut router = Router::new();
+    let length = |response: HttpBody| -> Response {
+        let mut response = Response::new(response);
+        response.headers_mut().insert("content-length", 10.into());
+        response
+    };
+    router.get("/short", async move || length(Pieces::body(&["one", "two"], false)));
+    router.get("/nothing", async move || length(Pieces::body(&[], false)));
+    router.get("/fails", async move || length(Pieces::body(&["one"], true)));
+    router.get("/fails-first", async || Response::new(Pieces::body(&[], true)));
+    router.get("/fails-later", async || Response::new(Pieces::body(&["one"], true)));
+    router.get("/whole", async move || length(Pieces::body(&["01234", "56789"], false)));
+    router.get("/empty", async move || length(HttpBody::empty()));
+    start(router.create_server().unwrap().bind(0).await.unwrap()).await
+}
+
+#[tokio::test]
+async fn stream_that_breaks_off_keeps_its_head_and_data() {
+    let (handle, _served) = streams().await;
+    for (path, length, expected) in [
+        ("/short", Some("10"), "onetwo"),
+        ("/nothing", Some("10"), ""),
+        ("/fails", Some("10"), "one"),
+        ("/fails-first", None, ""),
+        ("/fails-later", None, "3\r\none\r\n"),
+        ("/whole", Some("10"), "0123456789"),
+        ("/empty", Some("0"), ""),
+    ] {
+        let mut client = connect(&handle).await;
+        let request = get(path).replacen("\r\n", "\r\nConnection: close\r\n", 1);
+        client.send(request).await;
+        let head = client.head().await;
+        assert!(head.starts_with("http/1.1 200 "), "{path}: {head}");
+        let line = head.lines().find_map(|line| line.strip_prefix("content-length: "));
+        assert_eq!(line, length, "{path}");
+        while soon(client.stream.read_buf(&mut client.read)).await.is_ok_and(|count| count > 0) {}
+        assert_eq!(String::from_utf8_lossy(&client.read), expected, "{path}");
+    }
+}
+
+#[tokio::test]
+async fn stream_that_breaks_off_keeps_its_head_on_http2() {
+    let (handle, _served) = streams().await;
+    let (mut sender, connection) = http2::speak(connect(&handle).await.stream).await;
+    let _connection = tokio::spawn(connection);
+    for path in ["/fails-first", "/fails-later"] {
+        let answer = soon(sender.send_request(http2::get(path))).await.unwrap();
+        assert_eq!(answer.status(), 200, "{path}");
+        assert!(soon(answer.into_body().collect()).await.is_err(), "{path}");
+    }
 }
