@@ -14,7 +14,7 @@ use http::request::Parts;
 use http::{HeaderMap, StatusCode, Version};
 use hyper::body::{Body, Incoming};
 use hyper::upgrade::OnUpgrade;
-use stockade_core::__internal::{EndOfStream, RequestExt as _};
+use stockade_core::__internal::{EndOfStream, RequestExt as _, has_token};
 use stockade_core::reply::EndsAtShutdown;
 use stockade_core::upgrade::Switch;
 use stockade_core::{
@@ -242,6 +242,9 @@ impl<A: Answer> Future for Serving<A> {
         if !http2 && in_flight.record().closes_after() {
             response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
         }
+        if this.version == Version::HTTP_10 {
+            close_http10(&mut response);
+        }
         let end = response.extensions().get::<EndsAtShutdown>().map(|_| end_of(&response));
         if let Some(end) = end.as_ref().filter(|_| http2) {
             let (end, stage) = (end.clone(), this.peer.stage.clone());
@@ -284,6 +287,20 @@ fn announces_length(headers: &HeaderMap, body: &HttpBody) -> bool {
 #[cold]
 fn end_of(response: &Response) -> EndOfStream {
     response.extensions().get::<EndOfStream>().cloned().unwrap_or_default()
+}
+
+/// Closes a connection of HTTP/1.0 after this response, if the end of the connection
+/// is the end of the body, or if the response says so.
+///
+/// Otherwise hyper adds `keep-alive` for a client that asked for it. It leaves a
+/// response of HTTP/1.0 as it is.
+#[cold]
+fn close_http10(response: &mut Response) {
+    let is_close = has_token(response.headers(), &CONNECTION, "close");
+    if is_close || !announces_length(response.headers(), response.body()) {
+        *response.version_mut() = Version::HTTP_10;
+        response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+    }
 }
 
 /// Fails with the error of a request that the application does not get to see.

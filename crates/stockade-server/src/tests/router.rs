@@ -519,3 +519,35 @@ async fn stream_that_breaks_off_keeps_its_head_on_http2() {
         assert!(soon(answer.into_body().collect()).await.is_err(), "{path}");
     }
 }
+
+#[tokio::test]
+async fn response_to_http10_is_not_kept_alive_if_it_ends_the_connection() {
+    let mut router = router();
+    router.get("/stream", async || Response::new(Pieces::body(&["one", "two"], false)));
+    router.get("/closes", async || {
+        let mut response = Response::new("bye".to_owned().into());
+        response.headers_mut().insert("connection", "close".parse().unwrap());
+        response
+    });
+    let (handle, _served) = start(router.create_server().unwrap().bind(0).await.unwrap()).await;
+    for (path, kept, body) in
+        [("/hello", true, "hello"), ("/stream", false, "onetwo"), ("/closes", false, "bye")]
+    {
+        let mut client = connect(&handle).await;
+        client.send(format!("GET {path} HTTP/1.0\r\nConnection: keep-alive\r\n\r\n")).await;
+        let head = client.head().await;
+        let lines: Vec<_> = head.lines().filter(|line| line.starts_with("connection:")).collect();
+        let expected = if kept { "connection: keep-alive" } else { "connection: close" };
+        assert_eq!(lines, [expected], "{path}: {head}");
+        while client.read.len() < body.len() {
+            client.more().await;
+        }
+        assert_eq!(client.read, body.as_bytes());
+        client.read.clear();
+        if kept {
+            client.send("GET /hello HTTP/1.0\r\n\r\n").await;
+            assert_eq!(client.answer().await.body, "hello");
+        }
+        client.closed().await;
+    }
+}
