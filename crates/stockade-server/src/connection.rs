@@ -255,10 +255,19 @@ async fn speak<A: Answer, T>(
     };
     // After an upgrade the socket lives on in another task.
     peer.record.set_upgraded();
-    if let Outcome::Ended(Err(error)) = outcome {
-        let client = ClientName(peer.address);
-        log::debug!(target: "stockade::server", "the connection of {client} failed: {error}");
+    if let Some(status) = rejected_by_hyper(outcome, peer.address) {
+        service::note_rejected(peer, status).await;
     }
+}
+
+/// Logs the failure of a connection. If hyper has answered a request that the
+/// application has not seen, returns the status of the response.
+fn rejected_by_hyper(outcome: Outcome, address: Option<SocketAddr>) -> Option<u16> {
+    let Outcome::Ended(Err(error)) = outcome else { return None };
+    let client = ClientName(address);
+    log::debug!(target: "stockade::server", "the connection of {client} failed: {error}");
+    let status = if error.is_parse_too_large() { 431 } else { 400 };
+    error.is_parse().then_some(status)
 }
 
 /// Speaks HTTP/1 to the end, and parks the connection between requests that are

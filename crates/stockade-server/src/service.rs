@@ -11,7 +11,7 @@ use std::task::{Context, Poll};
 
 use http::header::{CONNECTION, CONTENT_LENGTH, HeaderValue};
 use http::request::Parts;
-use http::{HeaderMap, StatusCode, Version};
+use http::{HeaderMap, Method, StatusCode, Version};
 use hyper::body::{Body, Incoming};
 use hyper::upgrade::OnUpgrade;
 use stockade_core::__internal::{EndOfStream, RequestExt as _, has_token};
@@ -301,6 +301,28 @@ fn close_http10(response: &mut Response) {
         *response.version_mut() = Version::HTTP_10;
         response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
     }
+}
+
+/// Counts and logs a request that hyper has rejected itself, because its head cannot be
+/// read: the application makes the response, which is dropped.
+///
+/// Nothing of the request is known but the client, so its method is `-`.
+pub(crate) fn note_rejected<A: Answer>(peer: &Peer<A>, status: u16) -> BoxFuture<'static, ()> {
+    let (mut head, ()) = http::Request::new(()).into_parts();
+    // The name is valid.
+    head.method = Method::from_bytes(b"-").unwrap_or_default();
+    let client = Client { address: peer.address, is_tls: peer.is_tls };
+    if peer.address.is_none() {
+        head.extensions.insert(LocalPeer);
+    }
+    let request = request_of(head, HttpBody::empty(), client);
+    let error = ApiError::new(status, "The head of the request cannot be read");
+    let mut answering = peer.app.refuse(request, error);
+    let mut slot = Poll::Pending;
+    Box::pin(std::future::poll_fn(move |cx| {
+        A::poll_into(&mut answering, cx, &mut slot, None);
+        if slot.is_ready() { Poll::Ready(()) } else { Poll::Pending }
+    }))
 }
 
 /// Fails with the error of a request that the application does not get to see.
