@@ -27,7 +27,7 @@ use crate::headers::{add_vary, has_token};
 /// statuses 204, 205 and 206. A body that would not become smaller stays too.
 ///
 /// A response that depends on `Accept-Encoding` has it in `Vary`, compressed or
-/// not; a 304 gets nothing else. A strong `ETag` becomes weak, because the
+/// not, and so does a part (206) of such a response; a 304 gets nothing else. A strong `ETag` becomes weak, because the
 /// bytes change. A response to HEAD has the headers of the response to GET,
 /// with the compressed length where GET has it. The length that a HEAD route of
 /// its own sets is removed.
@@ -72,17 +72,32 @@ impl Compression {
 
     /// Returns true if the response is compressed for clients that want it.
     fn is_eligible(&self, is_head: bool, response: &Response) -> bool {
-        let headers = response.headers();
         length_of(response, is_head).is_none_or(|length| length >= self.min_size)
             && !NEVER.contains(&response.status())
             && !response.status().is_informational()
-            && !headers.contains_key(header::CONTENT_ENCODING)
-            && !headers.contains_key(header::CONTENT_RANGE)
-            && !has_token(headers, &header::CACHE_CONTROL, "no-transform")
-            && media_type(headers).is_some_and(is_compressible)
+            && !response.headers().contains_key(header::CONTENT_RANGE)
+            && may_change(response.headers())
+            && media_type(response.headers()).is_some_and(is_compressible)
+    }
+
+    /// Returns true for a part of a response that is compressed as a whole for clients
+    /// that want it.
+    fn is_part_of_eligible(&self, response: &Response) -> bool {
+        let headers = response.headers();
+        response.status() == StatusCode::PARTIAL_CONTENT
+            && whole_length(headers).is_none_or(|length| length >= self.min_size)
+            && may_change(headers)
+            // The type of the whole is in each of several parts.
+            && media_type(headers)
+                .is_some_and(|media| media == PARTS || is_compressible(media))
     }
 
     fn apply(&self, coding: Option<Coding>, is_head: bool, response: Response) -> Response {
+        if self.is_part_of_eligible(&response) {
+            let mut response = response;
+            add_vary(response.headers_mut(), "accept-encoding");
+            return response;
+        }
         if !self.is_eligible(is_head, &response) {
             return response;
         }
@@ -111,13 +126,25 @@ impl Compression {
     }
 }
 
-/// Returns the length of the body before it is compressed. A HEAD route of its
-/// own has no body, but may state the length of GET.
+/// Returns true if the encoding of the body is still to be chosen.
+fn may_change(headers: &HeaderMap) -> bool {
+    !headers.contains_key(header::CONTENT_ENCODING)
+        && !has_token(headers, &header::CACHE_CONTROL, "no-transform")
+}
+
+/// Returns the length of the whole that a part belongs to, if it is known.
+fn whole_length(headers: &HeaderMap) -> Option<u64> {
+    let range = headers.get(header::CONTENT_RANGE)?.to_str().ok()?;
+    range.rsplit_once('/')?.1.parse().ok()
+}
+
+/// Returns the length of the body before it is compressed. The head may state that of
+/// a stream. A HEAD route of its own has no body, but may state the length of GET.
 fn length_of(response: &Response, is_head: bool) -> Option<u64> {
     let length = response.body().size_hint().exact();
-    let said = response.headers().get(header::CONTENT_LENGTH).filter(|_| is_head);
-    let said = said.and_then(|said| said.to_str().ok()?.parse().ok());
-    if length == Some(0) { said.or(length) } else { length }
+    let is_stated = length.is_none() || is_head && length == Some(0);
+    let stated = response.headers().get(header::CONTENT_LENGTH).filter(|_| is_stated);
+    stated.and_then(|stated| stated.to_str().ok()?.parse().ok()).or(length)
 }
 
 /// Describes the compressed body in the headers.
@@ -200,6 +227,7 @@ const DEFAULT_MIN_SIZE_BYTES: u64 = 1_024;
 /// A larger body is compressed while it is sent.
 const MAX_AT_ONCE_BYTES: usize = 262_144;
 const EVENTS: &str = "text/event-stream";
+const PARTS: &str = "multipart/byteranges";
 /// Statuses of responses without a body, or with a part of one.
 const NEVER: [StatusCode; 4] = [
     StatusCode::NO_CONTENT,
@@ -251,6 +279,34 @@ mod tests {
             response.headers_mut().append(*name, HeaderValue::from_static(value));
         }
         assert_eq!(with_compression().is_eligible(false, &response), expected, "{headers:?}");
+    }
+
+    #[test]
+    fn part_varies_as_the_whole_does() {
+        let check = |status: u16, headers: &[(&'static str, &'static str)], expected: bool| {
+            for coding in [None, Some(Coding::Gzip)] {
+                let mut response = Response::new(HttpBody::from(vec![b'a'; 10]));
+                *response.status_mut() = StatusCode::from_u16(status).unwrap();
+                for (name, value) in headers {
+                    response.headers_mut().append(*name, HeaderValue::from_static(value));
+                }
+                let response = with_compression().apply(coding, false, response);
+                let varies = has_token(response.headers(), &header::VARY, "accept-encoding");
+                assert_eq!(varies, expected, "{status} {headers:?}");
+            }
+        };
+        let (css, png) = (("content-type", "text/css"), ("content-type", "image/png"));
+        let range = ("content-range", "bytes 0-9/4096");
+        check(206, &[css, range], true);
+        check(206, &[css, ("content-range", "bytes 0-9/*")], true);
+        check(206, &[("content-type", "multipart/byteranges; boundary=x")], true);
+        // The whole is not compressed either.
+        check(206, &[css, ("content-range", "bytes 0-9/1000")], false);
+        check(206, &[png, range], false);
+        check(206, &[css, range, ("content-encoding", "br")], false);
+        check(206, &[css, range, ("cache-control", "no-transform")], false);
+        check(416, &[css, ("content-range", "bytes */4096")], false);
+        check(200, &[css], false);
     }
 
     #[test]
