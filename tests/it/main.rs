@@ -59,6 +59,7 @@ mod events;
 mod failures;
 mod fallback;
 mod web_sockets;
+mod wire;
 
 mod any;
 mod github_routes;

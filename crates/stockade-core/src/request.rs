@@ -18,7 +18,7 @@ use stockade_errors::ApiError;
 use crate::endpoint::{Endpoint, Settings};
 use crate::lazy_user::LazyUser;
 use crate::media::Media;
-use crate::read::{Payload, Rules};
+use crate::read::{Payload, Rules, unsupported};
 use crate::reply::writer;
 use crate::upgrade::TlsConnection;
 use crate::user_lifetime::{UserLifetime, UserWatch};
@@ -342,12 +342,35 @@ impl Request {
         if self.has_no_body() && !matches!(self.inner.payload, Payload::Replaced(_)) {
             self.inner.payload = Payload::Replaced(Map::new().into());
         }
+        self.check_unread()?;
         let rules = Rules {
             max_body: self.inner.max_body,
             max_json_values: self.max_json_values(),
             expose: self.inner.settings.expose_errors,
         };
         self.inner.payload.value(&self.inner.head.headers, rules).await
+    }
+
+    /// Fails if the body will not be read, whatever it holds: a client that waits for
+    /// `100 Continue` need not send it then.
+    pub(crate) fn check_unread(&self) -> Result<(), ApiError> {
+        if self.headers().contains_key(header::EXPECT) && self.has_body() {
+            return self.check_head();
+        }
+        Ok(())
+    }
+
+    /// Checks the content type, and the parameters and the query that the handler
+    /// takes.
+    #[cold]
+    fn check_head(&self) -> Result<(), ApiError> {
+        let endpoint = self.inner.endpoint.as_deref();
+        let failure = endpoint.and_then(|endpoint| endpoint.validation().head_failure(self));
+        match failure {
+            Some(error) => Err(error),
+            None if self.has_readable_body() => Ok(()),
+            None => Err(unsupported()),
+        }
     }
 
     /// Returns the largest number of values of a JSON body that the route keeps

@@ -141,6 +141,13 @@ impl Validation {
         failure.unwrap_or(error)
     }
 
+    /// Returns the failure of the parameters and the query that the handler takes.
+    #[cold]
+    pub(crate) fn head_failure(&self, req: &Request) -> Option<ApiError> {
+        let inputs = self.inputs.iter().filter(|input| input.source != InputFrom::Body);
+        inputs.into_iter().find_map(|input| (input.read)(req).err())
+    }
+
     /// Checks the parameters and the query, which come with the head of the
     /// request.
     pub(crate) fn judge_text(&self, req: &mut Request) -> Result<(), ApiError> {

@@ -67,6 +67,7 @@ pub struct Body<T>(pub T);
 impl<T: HasSchema + DeserializeOwned + Send> FromRequest for Body<T> {
     async fn from_request(req: &mut Request) -> Result<Self, ApiError> {
         if is_unread(req) {
+            req.check_unread()?;
             req.bytes().await?;
         }
         match typed::read(req, typed::body) {

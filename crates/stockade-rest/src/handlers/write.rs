@@ -217,6 +217,8 @@ const MAX_ID: usize = 1_000;
 
 /// Returns the body of a request, which must be there.
 async fn body(req: &mut Request) -> Result<Value, ApiError> {
+    // Parsed first, so that the client of a body that is not read need not send it.
+    req.body().await?;
     let bytes = req.bytes().await?;
     if bytes.is_empty() {
         return Err(ApiError::new(400, "Request body is required"));
