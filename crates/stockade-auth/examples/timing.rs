@@ -17,8 +17,8 @@ use std::io::{self, Write};
 use std::time::Instant;
 
 use stockade_auth::{
-    ApiKey, ApiKeyHash, Secret, SessionId, generate_jwt, hash_password, verify_password,
-    verify_token,
+    ApiKey, ApiKeyHash, Secret, SessionId, SessionKeys, generate_jwt, hash_password,
+    verify_password, verify_token,
 };
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -33,9 +33,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     let refused = |token: &str| verify_token(token, &secret).is_none();
     report(&mut out, "signature", 20_000, &early, &late, &refused)?;
 
-    let signed = SessionId::generate()?.sign(&secret);
+    let keys = SessionKeys::new("session", &secret);
+    let signed = SessionId::generate()?.sign(&keys);
     let (early, late) = (flip(&signed, 44), flip(&signed, signed.len() - 2));
-    let refused = |signed: &str| SessionId::verify(signed, &secret).is_none();
+    let refused = |signed: &str| SessionId::verify(signed, &keys).is_none();
     report(&mut out, "session", 20_000, &early, &late, &refused)?;
 
     let stored = ApiKey::generate("")?.hash().to_string();

@@ -31,7 +31,7 @@
 //! | choose their cost | [`PasswordCost`], [`hash_password_with`], [`needs_rehash`] |
 //! | store them as the specification says, at a cost of the past | [`hash_password`], [`verify_password`] |
 //! | hand out API keys | [`ApiKey`], [`ApiKeyHash`] |
-//! | sign the id of a session | [`SessionId`] |
+//! | sign the id of a session | [`SessionId`], [`SessionKeys`] |
 //! | read `Authorization: Basic` | [`BasicCredentials`] |
 //!
 //! # Promises
@@ -94,7 +94,7 @@ pub use revocations::{
     RevocationStatus, RevocationWatch, Revocations, RevokeError, Stale,
 };
 pub use secret::{KeyRing, Secret};
-pub use session::{SessionId, SessionIdError};
+pub use session::{SessionId, SessionIdError, SessionKeys};
 pub use token::{
     Claims, Clock, ExpiresIn, IntoExpiresIn, IssueError, MAX_TOKEN_LENGTH, SigningKeys, TokenError,
     TokenIssuer, TokenKeys, TokenVerifier, bearer_token, generate_jwt, verify_token,

@@ -116,6 +116,12 @@ impl Secret {
         hmac::sign(&self.inner.key, message)
     }
 
+    /// Returns the secret for one purpose, which the label names.
+    pub(crate) fn derive(&self, label: &[u8]) -> Self {
+        let key = hmac::Key::new(hmac::HMAC_SHA256, self.sign(label).as_ref());
+        Self { inner: Arc::new(Inner { key, kid: None, header: String::new() }) }
+    }
+
     /// Returns true if `tag` is the whole HMAC-SHA256 of `message`, in constant
     /// time.
     pub(crate) fn verify(&self, message: &[u8], tag: &[u8]) -> bool {

@@ -2,12 +2,13 @@
 
 use std::fmt;
 use std::str::FromStr;
+use std::sync::Arc;
 
 use subtle::ConstantTimeEq;
 
 use crate::random::array;
 use crate::token::find_signer;
-use crate::{RandomError, SigningKeys, base64url};
+use crate::{KeyRing, RandomError, SigningKeys, base64url};
 
 /// The random id of a session, 256 bits.
 ///
@@ -15,14 +16,18 @@ use crate::{RandomError, SigningKeys, base64url};
 /// store. The caller provides the cookie, its attributes and the store.
 ///
 /// ```
-/// use stockade_auth::{Secret, SessionId};
+/// use stockade_auth::{Secret, SessionId, SessionKeys};
 ///
 /// let secret = Secret::new("a secret of thirty-two bytes or more")?;
+/// let customers = SessionKeys::new("customers", &secret);
 /// let id = SessionId::generate()?;
-/// let cookie = id.sign(&secret);
+/// let cookie = id.sign(&customers);
 ///
-/// assert_eq!(SessionId::verify(&cookie, &secret), Some(id));
-/// assert_eq!(SessionId::verify(&cookie.to_lowercase(), &secret), None);
+/// assert_eq!(SessionId::verify(&cookie, &customers), Some(id));
+/// assert_eq!(SessionId::verify(&cookie.to_lowercase(), &customers), None);
+/// // The same secret, and another kind of sessions.
+/// let admins = SessionKeys::new("admins", &secret);
+/// assert_eq!(SessionId::verify(&cookie, &admins), None);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
@@ -31,6 +36,42 @@ use crate::{RandomError, SigningKeys, base64url};
 #[derive(Clone, Copy)]
 pub struct SessionId {
     bytes: [u8; 32],
+}
+
+/// The keys that sign the session ids of one kind.
+///
+/// Each kind has keys of its own, which are derived from the secrets. A signed id of
+/// one kind is not valid for another kind, even if both have the same secret.
+#[derive(Clone)]
+pub struct SessionKeys {
+    kind: Arc<str>,
+    keys: KeyRing,
+}
+
+impl SessionKeys {
+    /// Derives the keys of a kind of sessions, such as `customers`, from a secret or a
+    /// key ring. The name of a kind is not a secret; a different name invalidates all
+    /// signed ids.
+    #[must_use]
+    pub fn new<K: SigningKeys + ?Sized>(kind: &str, keys: &K) -> Self {
+        let label = [DOMAIN, kind.as_bytes()].concat();
+        let signer = KeyRing::new(keys.signer().derive(&label));
+        let others = keys.others().iter().map(|secret| secret.derive(&label));
+        Self { kind: kind.into(), keys: others.fold(signer, KeyRing::or) }
+    }
+
+    /// Returns the name of the kind.
+    #[must_use]
+    pub fn kind(&self) -> &str {
+        &self.kind
+    }
+}
+
+/// Shows the kind only.
+impl fmt::Debug for SessionKeys {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SessionKeys").field("kind", &self.kind).finish_non_exhaustive()
+    }
 }
 
 impl SessionId {
@@ -43,13 +84,12 @@ impl SessionId {
     }
 
     /// Returns the signed form: 43 characters of id, a dot, 43 characters of
-    /// HMAC-SHA256, all of which may stand in a cookie.
+    /// HMAC-SHA256, all of which are valid in a cookie.
     ///
-    /// The same secret may sign tokens too: a session id is signed behind a
-    /// prefix that no token begins with.
+    /// The secret of the keys may sign tokens too: the keys of a kind differ from it.
     #[must_use]
-    pub fn sign<K: SigningKeys + ?Sized>(&self, keys: &K) -> String {
-        let tag = keys.signer().sign(&self.message());
+    pub fn sign(&self, keys: &SessionKeys) -> String {
+        let tag = keys.keys.signer().sign(&self.bytes);
         let mut signed = base64url::encode(&self.bytes);
         signed.push('.');
         base64url::encode_to(tag.as_ref(), &mut signed);
@@ -60,26 +100,18 @@ impl SessionId {
     ///
     /// The signature is compared in constant time.
     #[must_use]
-    pub fn verify<K: SigningKeys + ?Sized>(signed: &str, keys: &K) -> Option<Self> {
+    pub fn verify(signed: &str, keys: &SessionKeys) -> Option<Self> {
         let (id, tag) = signed.split_once('.')?;
         let id: Self = id.parse().ok()?;
         let tag = base64url::decode_32(tag.as_bytes())?;
-        find_signer(keys, &id.message(), &tag).map(|_| id)
-    }
-
-    /// Returns the bytes that are signed.
-    fn message(&self) -> [u8; DOMAIN.len() + 32] {
-        let mut message = [0; DOMAIN.len() + 32];
-        let (domain, id) = message.split_at_mut(DOMAIN.len());
-        domain.copy_from_slice(DOMAIN);
-        id.copy_from_slice(&self.bytes);
-        message
+        find_signer(&keys.keys, &id.bytes, &tag).map(|_| id)
     }
 }
 
-/// The prefix of the signed bytes. No token begins with it, because base64url
-/// has no colon.
-const DOMAIN: &[u8] = b"stockade:session:1:";
+/// The prefix of the text from which the keys of a kind are derived. No token begins
+/// with it, because base64url has no colon. Version 1 signed the ids with the secret
+/// itself.
+const DOMAIN: &[u8] = b"stockade:session:2:";
 
 /// Writes the 43 characters of base64url, without the signature, for the store.
 impl fmt::Display for SessionId {
@@ -130,15 +162,19 @@ impl std::error::Error for SessionIdError {}
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{KeyRing, Secret, generate_jwt, verify_token};
+    use crate::{Secret, generate_jwt, verify_token};
+
+    fn keys(kind: &str, byte: u8) -> SessionKeys {
+        SessionKeys::new(kind, &Secret::new([byte; 32]).unwrap())
+    }
 
     #[test]
     fn only_the_signed_text_itself_verifies() {
-        let secret = Secret::new([7; 32]).unwrap();
+        let keys = keys("session", 7);
         let id = SessionId::generate().unwrap();
-        let signed = id.sign(&secret);
+        let signed = id.sign(&keys);
         assert_eq!(signed.len(), 87);
-        assert_eq!(SessionId::verify(&signed, &secret), Some(id));
+        assert_eq!(SessionId::verify(&signed, &keys), Some(id));
 
         // Every change of one character, and of the length.
         for index in 0..signed.len() {
@@ -146,15 +182,40 @@ mod tests {
                 let mut changed = signed.clone();
                 changed.replace_range(index..=index, other);
                 if changed != signed {
-                    assert_eq!(SessionId::verify(&changed, &secret), None, "{changed}");
+                    assert_eq!(SessionId::verify(&changed, &keys), None, "{changed}");
                 }
             }
         }
         for changed in [format!("{signed}="), format!("{signed}\n"), format!(" {signed}")] {
-            assert_eq!(SessionId::verify(&changed, &secret), None);
+            assert_eq!(SessionId::verify(&changed, &keys), None);
         }
         for changed in ["", ".", &signed[..43], &signed[43..], &id.to_string()] {
-            assert_eq!(SessionId::verify(changed, &secret), None);
+            assert_eq!(SessionId::verify(changed, &keys), None);
+        }
+    }
+
+    #[test]
+    fn a_kind_rejects_the_ids_of_other_kinds() {
+        let kinds = ["", "a", "A", "ab", "a:", "session", "sessions", "__Host-session", "ä"];
+        let id = SessionId::generate().unwrap();
+        for one in kinds {
+            let signed = id.sign(&keys(one, 7));
+            for other in kinds {
+                let expected = (one == other).then_some(id);
+                assert_eq!(SessionId::verify(&signed, &keys(other, 7)), expected, "{one} {other}");
+            }
+        }
+        assert_eq!(keys("admins", 7).kind(), "admins");
+    }
+
+    #[test]
+    fn a_kind_rejects_ids_that_the_secret_itself_signed() {
+        let secret = Secret::new([7; 32]).unwrap();
+        let id = SessionId::generate().unwrap();
+        for message in [id.bytes.to_vec(), [b"stockade:session:1:", &id.bytes[..]].concat()] {
+            let signed = format!("{id}.{}", base64url::encode(secret.sign(&message).as_ref()));
+            assert_eq!(SessionId::verify(&signed, &keys("", 7)), None);
+            assert_eq!(SessionId::verify(&signed, &keys("session", 7)), None);
         }
     }
 
@@ -162,17 +223,19 @@ mod tests {
     fn secrets_can_be_changed() {
         let (old, new) = (Secret::new([1; 32]).unwrap(), Secret::new([2; 32]).unwrap());
         let id = SessionId::generate().unwrap();
-        let signed = id.sign(&old);
-        assert_eq!(SessionId::verify(&signed, &new), None);
-        assert_eq!(SessionId::verify(&signed, &KeyRing::new(new).or(old)), Some(id));
+        let signed = id.sign(&SessionKeys::new("session", &old));
+        assert_eq!(SessionId::verify(&signed, &SessionKeys::new("session", &new)), None);
+        let ring = SessionKeys::new("session", &KeyRing::new(new).or(old));
+        assert_eq!(SessionId::verify(&signed, &ring), Some(id));
     }
 
     #[test]
     fn a_token_is_no_session_and_a_session_no_token() {
         let secret = Secret::new([7; 32]).unwrap();
-        let signed = SessionId::generate().unwrap().sign(&secret);
+        let keys = keys("session", 7);
+        let signed = SessionId::generate().unwrap().sign(&keys);
         assert!(verify_token(&signed, &secret).is_none());
         let token = generate_jwt(serde_json::json!({}), "1h", &secret).unwrap();
-        assert_eq!(SessionId::verify(&token, &secret), None);
+        assert_eq!(SessionId::verify(&token, &keys), None);
     }
 }

@@ -180,6 +180,8 @@ mod error_handling;
 mod expiry;
 #[cfg(feature = "files")]
 pub mod files;
+#[cfg(any(feature = "idempotency", feature = "sessions"))]
+mod hashed;
 mod headers;
 pub mod health;
 #[cfg(feature = "idempotency")]

@@ -73,7 +73,7 @@ async fn a_function_that_changes_nothing_writes_nothing() {
     let sessions = Sessions::<Basket>::new(std::sync::Arc::clone(&store), cookie());
     let id = sessions.begin(None, &Basket::default()).await.unwrap().id().unwrap();
     assert_eq!(sessions.change(&id, |basket| basket.items.len()).await.unwrap(), 0);
-    let key = stockade::middleware::sessions::SessionKey::of(&id);
+    let key = stockade::middleware::sessions::SessionKey::of(NAME, &id);
     assert_eq!(store.load(&key).await.unwrap().unwrap().version, 1);
     sessions.change(&id, |basket| basket.items.push("x".to_owned())).await.unwrap();
     assert_eq!(store.load(&key).await.unwrap().unwrap().version, 2);

@@ -24,9 +24,9 @@ async fn a_session_cannot_be_fixed() {
 async fn forged_cookies_are_no_session() {
     let sessions = in_memory();
     let own = logged_in(&sessions, "ada").await;
-    let stranger = KeyRing::new(Secret::new("another secret of thirty-two bytes").unwrap());
+    let stranger = Secret::new("another secret of thirty-two bytes").unwrap();
     let id = SessionId::generate().unwrap();
-    let ours = KeyRing::new(Secret::new("a secret of thirty-two bytes or more").unwrap());
+    let ours = Secret::new("a secret of thirty-two bytes or more").unwrap();
     let (bare, tag) = own.split_once('.').unwrap();
     let forged = [
         String::new(),
@@ -37,9 +37,9 @@ async fn forged_cookies_are_no_session() {
         format!("{own}A"),
         own.to_lowercase(),
         id.to_string(),
-        id.sign(&stranger),
+        id.sign(&SessionKeys::new(NAME, &stranger)),
         // Signed, and of no session.
-        id.sign(&ours),
+        id.sign(&SessionKeys::new(NAME, &ours)),
         format!("{own}; {NAME}={own}"),
         "A".repeat(6_000),
         format!("{own}{}", "A".repeat(6_000)),

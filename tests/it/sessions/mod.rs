@@ -3,10 +3,11 @@
 mod basket;
 mod cached;
 mod hostile;
+mod kinds;
 mod outages;
 mod times;
 
-use stockade::auth::{KeyRing, SessionId};
+use stockade::auth::{KeyRing, SessionId, SessionKeys};
 use stockade::middleware::sessions::{MemorySessionStore, Session, SessionStore, Sessions};
 use stockade::middleware::{CurrentSession, SessionCookie, SetSession};
 use stockade::prelude::*;

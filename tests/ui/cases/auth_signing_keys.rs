@@ -1,8 +1,8 @@
 //! A text is no secret yet, and neither are bytes.
 
-use stockade::auth::{SessionId, generate_jwt};
+use stockade::auth::{SessionKeys, generate_jwt};
 
 fn main() {
     let _ = generate_jwt([("sub", "7")], "1h", "a secret of thirty-two bytes or more");
-    let _ = SessionId::generate().map(|id| id.sign(&[7_u8; 32]));
+    let _ = SessionKeys::new("session", &[7_u8; 32]);
 }

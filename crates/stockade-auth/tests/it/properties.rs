@@ -3,8 +3,8 @@
 use proptest::prelude::*;
 use serde_json::{Map, Value};
 use stockade_auth::{
-    ApiKeyHash, BasicCredentials, ExpiresIn, SessionId, TokenVerifier, generate_jwt, needs_rehash,
-    verify_token,
+    ApiKeyHash, BasicCredentials, ExpiresIn, SessionId, SessionKeys, TokenVerifier, generate_jwt,
+    needs_rehash, verify_token,
 };
 
 use crate::support::{forge, secret, verifier};
@@ -32,7 +32,7 @@ proptest! {
     #[test]
     fn any_text_is_judged(text in "(?s).{0,200}") {
         let _ = verify_token(&text, &secret());
-        let _ = SessionId::verify(&text, &secret());
+        let _ = SessionId::verify(&text, &SessionKeys::new("session", &secret()));
         let _ = BasicCredentials::parse(&text);
         let _ = BasicCredentials::parse(&format!("Basic {text}"));
         let _ = text.parse::<ApiKeyHash>();
@@ -44,7 +44,7 @@ proptest! {
     #[test]
     fn any_text_of_the_right_letters_is_judged(text in "(Bearer )?[A-Za-z0-9_-]{0,20}\\.[A-Za-z0-9_.-]{0,60}") {
         prop_assert!(verify_token(&text, &secret()).is_none());
-        prop_assert!(SessionId::verify(&text, &secret()).is_none());
+        prop_assert!(SessionId::verify(&text, &SessionKeys::new("session", &secret())).is_none());
     }
 
     #[test]

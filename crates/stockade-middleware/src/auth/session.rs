@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use http::{HeaderMap, HeaderValue, header};
-use stockade_auth::{KeyRing, SessionId};
+use stockade_auth::{KeyRing, SessionId, SessionKeys};
 use stockade_core::extract::OptionalFromRequest;
 use stockade_core::{FromRequest, Request, RouteDoc};
 use stockade_errors::__internal::setters;
@@ -118,7 +118,11 @@ use crate::{CrossOriginProtection, with_cross_origin_protection};
 #[derive(Clone, Debug)]
 pub struct SessionCookie {
     name: Arc<str>,
-    keys: KeyRing,
+    secrets: KeyRing,
+    /// The keys of the kind, derived from the secrets.
+    keys: SessionKeys,
+    /// True if the kind was set: it no longer follows the name.
+    has_own_kind: bool,
     same_site: SameSite,
     max_age: Option<Duration>,
     protection: Option<CrossOriginProtection>,
@@ -154,10 +158,12 @@ impl SessionCookie {
     /// and is sent with no request of another site.
     #[must_use]
     pub fn new(keys: KeyRing) -> Self {
-        let name = "__Host-session".into();
+        let name = "__Host-session";
         Self {
-            name,
-            keys,
+            name: name.into(),
+            keys: SessionKeys::new(name, &keys),
+            secrets: keys,
+            has_own_kind: false,
             same_site: SameSite::Strict,
             max_age: None,
             protection: Some(with_cross_origin_protection()),
@@ -166,10 +172,43 @@ impl SessionCookie {
 
     /// Sets the name to `__Host-` and `name`. Characters that a cookie name
     /// cannot have are left out.
+    ///
+    /// The name is the [`kind`](Self::kind) of the sessions too, unless that was set: a
+    /// different name signs all users out.
     #[must_use]
     pub fn name(mut self, name: &str) -> Self {
         let allowed = |char: &char| char.is_ascii_alphanumeric() || "-_.".contains(*char);
         self.name = format!("__Host-{}", name.chars().filter(allowed).collect::<String>()).into();
+        if !self.has_own_kind {
+            self.keys = SessionKeys::new(&self.name, &self.secrets);
+        }
+        self
+    }
+
+    /// Sets the kind of the sessions, such as `admins`. Default: the full name of the
+    /// cookie, `__Host-session`.
+    ///
+    /// The kind is part of the signature and of the keys in a store. Sessions of
+    /// different kinds do not accept each other's ids, and `end_all` ends the sessions
+    /// of one kind only, even if they share a secret and a store. Set it if two
+    /// applications with the same secret use the same cookie name on different hosts. A
+    /// different kind signs all users out.
+    ///
+    /// ```
+    /// use stockade::auth::{KeyRing, Secret, SessionId};
+    /// use stockade::middleware::SessionCookie;
+    ///
+    /// let keys = KeyRing::new(Secret::new("a secret of thirty-two bytes or more")?);
+    /// let customers = SessionCookie::new(keys.clone()).kind("customers");
+    /// let admins = SessionCookie::new(keys).kind("admins");
+    /// let id = SessionId::generate()?;
+    /// assert_ne!(customers.issue(&id), admins.issue(&id));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn kind(mut self, kind: &str) -> Self {
+        self.keys = SessionKeys::new(kind, &self.secrets);
+        self.has_own_kind = true;
         self
     }
 
@@ -202,6 +241,11 @@ impl SessionCookie {
     /// Returns the name with its prefix.
     pub(super) fn full_name(&self) -> &str {
         &self.name
+    }
+
+    /// Returns the name of the kind.
+    pub(crate) fn kind_name(&self) -> &str {
+        self.keys.kind()
     }
 
     /// Returns the challenge for a request without a session.

@@ -7,13 +7,13 @@ use std::fmt;
 use std::sync::Arc;
 
 use http::{HeaderMap, HeaderValue};
-use ring::digest;
 use serde_json::json;
 use stockade_core::extract::OptionalFromRequest;
 use stockade_core::{FromRequest, Request, RouteDoc};
 use stockade_errors::ApiError;
 
 use crate::auth::UserKey;
+use crate::hashed::hash;
 use crate::rate_limit::RateKey;
 
 /// The `Idempotency-Key` of a request; an argument of a handler.
@@ -136,19 +136,6 @@ fn owner(req: &Request) -> Result<String, ApiError> {
 
 const NAMELESS: &str = "the user has neither a `sub` nor an `id`, so that idempotency keys of \
      different users cannot be told apart: set `Idempotency::scope_by`";
-
-/// Returns the SHA-256 of parts, each behind its length.
-pub(super) fn hash<const N: usize>(parts: [&[u8]; N]) -> [u8; 32] {
-    let mut context = digest::Context::new(&digest::SHA256);
-    for part in parts {
-        context.update(&(part.len() as u64).to_be_bytes());
-        context.update(part);
-    }
-    let mut hash = [0; 32];
-    // SHA-256 has 32 bytes.
-    hash.iter_mut().zip(context.finish().as_ref()).for_each(|(to, from)| *to = *from);
-    hash
-}
 
 /// Reads the header; `None` where it is missing.
 fn read(headers: &HeaderMap) -> Result<Option<String>, ApiError> {
@@ -338,8 +325,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_are_told_apart_by_their_lengths() {
-        assert_ne!(hash([b"ab", b"c"]), hash([b"a", b"bc"]));
+    fn a_key_has_64_hexadecimal_digits() {
         let key = ScopedKey::from_hashes(hash([]), [0; 32]);
         assert_eq!(key.to_string().len(), 64);
     }

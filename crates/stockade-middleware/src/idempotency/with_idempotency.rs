@@ -18,12 +18,13 @@ use tokio::sync::Semaphore;
 use tokio::time::{Instant, sleep};
 
 use super::finishing::{Finishing, MAX_UNATTENDED};
-use super::key::{self, IdempotencyKey, hash};
+use super::key::{self, IdempotencyKey};
 use super::options::{AfterCrash, Idempotency, StoreOutage};
 use super::place::HeldPlace;
 use super::record::{Record, response_of};
 use super::store::{Claim, Nonce, StoreDown, Taken};
 use crate::described::reads_parsed_body;
+use crate::hashed::hash;
 
 /// Lets a request with an `Idempotency-Key` run once: a retry with the same key gets
 /// the stored answer, with `Idempotency-Replayed: true`.

@@ -176,7 +176,7 @@ mod tests {
     }
 
     fn key() -> SessionKey {
-        SessionKey::of(&SessionId::generate().unwrap())
+        SessionKey::of("session", &SessionId::generate().unwrap())
     }
 
     fn session(bytes: usize, idle: u64) -> StoredSession {

@@ -9,7 +9,7 @@ use stockade_auth::SessionId;
 use stockade_errors::ApiError;
 use tokio::time::sleep;
 
-use super::store::{ReplacedSession, SessionKey, SessionWrite, StoredSession};
+use super::store::{ReplacedSession, SessionWrite, StoredSession};
 use super::{Session, Sessions, SetSession};
 
 impl<T: Serialize + DeserializeOwned> Sessions<T> {
@@ -26,7 +26,7 @@ impl<T: Serialize + DeserializeOwned> Sessions<T> {
     pub async fn begin(&self, subject: Option<&str>, data: &T) -> Result<SetSession, ApiError> {
         let new = self.new_session(subject, self.encoded(data)?, None)?;
         let id = new_id()?;
-        self.asked(self.store.create(&SessionKey::of(&id), new)).await?;
+        self.asked(self.store.create(&self.key(&id), new)).await?;
         Ok(SetSession::new(self.cookie.issue(&id), Some(id)))
     }
 
@@ -38,7 +38,7 @@ impl<T: Serialize + DeserializeOwned> Sessions<T> {
     /// # Errors
     /// 503 if the store cannot be asked.
     pub async fn load(&self, id: &SessionId) -> Result<Option<Session<T>>, ApiError> {
-        let Some(stored) = self.read(&SessionKey::of(id)).await? else { return Ok(None) };
+        let Some(stored) = self.read(&self.key(id)).await? else { return Ok(None) };
         let data = self.decoded(&stored.data);
         Ok(data.map(|data| Session::new(*id, stored.subject, data)))
     }
@@ -59,7 +59,7 @@ impl<T: Serialize + DeserializeOwned> Sessions<T> {
         id: &SessionId,
         mut change: impl FnMut(&mut T) -> R,
     ) -> Result<R, ApiError> {
-        let key = SessionKey::of(id);
+        let key = self.key(id);
         let _changing = self.changing(&key);
         for repeat in 0..=REPEATS {
             pause(repeat).await;
@@ -93,7 +93,7 @@ impl<T: Serialize + DeserializeOwned> Sessions<T> {
         subject: Option<&str>,
         mut change: impl FnMut(&mut T),
     ) -> Result<SetSession, ApiError> {
-        let key = SessionKey::of(id);
+        let key = self.key(id);
         let _changing = self.changing(&key);
         for repeat in 0..=REPEATS {
             pause(repeat).await;
@@ -102,7 +102,7 @@ impl<T: Serialize + DeserializeOwned> Sessions<T> {
             let replaced = ReplacedSession { key, version: stored.version };
             let new = self.new_session(subject, data, Some(replaced))?;
             let id = new_id()?;
-            match self.asked(self.store.create(&SessionKey::of(&id), new)).await? {
+            match self.asked(self.store.create(&self.key(&id), new)).await? {
                 SessionWrite::Written => {
                     return Ok(SetSession::new(self.cookie.issue(&id), Some(id)));
                 }

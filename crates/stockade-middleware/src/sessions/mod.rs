@@ -28,5 +28,5 @@ pub use sessions::Sessions;
 pub use set_session::SetSession;
 pub use store::{
     NewSession, ReplacedSession, SessionKey, SessionStore, SessionStoreError, SessionWrite,
-    StoredSession, SubjectKey,
+    StoredSession, Subject, SubjectKey,
 };

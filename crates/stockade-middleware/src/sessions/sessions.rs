@@ -18,7 +18,7 @@ use super::SetSession;
 use super::cache::{Changing, SessionCache};
 use super::store::{
     NewSession, ReplacedSession, SessionKey, SessionStore, SessionStoreError, StoredSession,
-    SubjectKey,
+    Subject, SubjectKey,
 };
 use crate::auth::SessionCookie;
 use crate::auth::recheck::is_recheck;
@@ -36,7 +36,9 @@ use crate::auth::recheck::is_recheck;
 ///
 /// A session ends after [`idle`](Self::idle) without a request and after
 /// [`lifetime`](Self::lifetime) in any case. Its id is random, and signed in the
-/// [cookie](SessionCookie); the store has its SHA-256 alone. Its end holds at once in
+/// [cookie](SessionCookie); the store has only its SHA-256. Several `Sessions` may share
+/// a secret and a store if their cookies have different names or
+/// [kinds](SessionCookie::kind): each accepts only its own sessions. Its end holds at once in
 /// all processes, because each request asks the store, unless
 /// [`cached`](Self::cached) says otherwise, and nothing brings it back.
 ///
@@ -212,24 +214,31 @@ impl<T> Sessions<T> {
     /// # Errors
     /// 503 if the store cannot be asked: the session may go on.
     pub async fn end(&self, id: &SessionId) -> Result<SetSession, ApiError> {
-        let key = SessionKey::of(id);
+        let key = self.key(id);
         let _changing = self.changing(&key);
         self.asked(self.store.destroy(&key)).await?;
         Ok(SetSession::new(self.cookie.clear(), None))
     }
 
     /// Ends all sessions of a subject, such as after a change of the password, and
-    /// returns how many there were.
+    /// returns how many there were. Sessions of another
+    /// [kind](SessionCookie::kind) in the same store do not end.
     ///
     /// # Errors
     /// 503 if the store cannot be asked: the sessions may go on.
     pub async fn end_all(&self, subject: &str) -> Result<u64, ApiError> {
-        let ended = self.asked(self.store.destroy_all(&SubjectKey::of(subject))).await;
+        let subject = SubjectKey::of(self.cookie.kind_name(), subject);
+        let ended = self.asked(self.store.destroy_all(&subject)).await;
         // The store alone knows which ones these were.
         if let Some(cache) = &self.cache {
             cache.forget_all();
         }
         ended
+    }
+
+    /// Returns the key of a session in the store.
+    pub(super) fn key(&self, id: &SessionId) -> SessionKey {
+        SessionKey::of(self.cookie.kind_name(), id)
     }
 
     /// Lets the process forget a session once the value is dropped.
@@ -272,6 +281,7 @@ impl<T> Sessions<T> {
             return Err(ApiError::new(500, "the subject of a session has 1 to 255 bytes"));
         }
         let (idle, lifetime) = (self.idle, self.lifetime);
+        let subject = subject.map(|name| Subject::of(self.cookie.kind_name(), name));
         Ok(NewSession { subject, data, idle, lifetime, replaces })
     }
 

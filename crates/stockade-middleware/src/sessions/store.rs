@@ -6,11 +6,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use ring::digest;
 use stockade_auth::SessionId;
 use stockade_core::BoxFuture;
 use stockade_errors::BoxError;
 
+use crate::hashed::hash;
 use crate::store_fault::StoreFault;
 
 /// A store of sessions: in memory, or outside for several processes.
@@ -85,20 +85,29 @@ pub trait SessionStore: Send + Sync {
     ) -> BoxFuture<'a, Result<u64, SessionStoreError>>;
 }
 
-/// The key of a session in a store: the SHA-256 of its id, so that nobody who reads the
-/// store can use the sessions in it.
+/// The key of a session in a store: the SHA-256 of its kind and its id. Somebody who can
+/// read the store cannot use the sessions in it.
 #[derive(Clone, Copy, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub struct SessionKey([u8; 32]);
 
-/// The key of the sessions of a subject: its SHA-256.
+/// The key of the sessions of a subject: the SHA-256 of their kind and the subject.
 #[derive(Clone, Copy, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub struct SubjectKey([u8; 32]);
+
+/// The user of a session.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Subject<'a> {
+    /// The name of the user, for the data of the session.
+    pub name: &'a str,
+    /// The key of the user's sessions, by which [`SessionStore::destroy_all`] finds them.
+    pub key: SubjectKey,
+}
 
 /// A session to be created.
 #[derive(Clone, Debug)]
 pub struct NewSession<'a> {
     /// The user whose session it is, if there is one yet.
-    pub subject: Option<&'a str>,
+    pub subject: Option<Subject<'a>>,
     /// The data, which only the program understands.
     pub data: Bytes,
     /// The time after which it ends if nobody uses it.
@@ -145,20 +154,23 @@ pub enum SessionWrite {
 }
 
 impl SessionKey {
-    /// Returns the key of an id.
+    /// Returns the key of an id among the sessions of a
+    /// [kind](crate::SessionCookie::kind).
     ///
     /// ```
     /// use stockade::auth::SessionId;
     /// use stockade::middleware::sessions::SessionKey;
     ///
     /// let id = SessionId::generate()?;
-    /// assert_eq!(SessionKey::of(&id), SessionKey::of(&id));
-    /// assert_eq!(SessionKey::of(&id).to_string().len(), 64);
+    /// let key = SessionKey::of("customers", &id);
+    /// assert_eq!(key, SessionKey::of("customers", &id));
+    /// assert_ne!(key, SessionKey::of("admins", &id));
+    /// assert_eq!(key.to_string().len(), 64);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]
-    pub fn of(id: &SessionId) -> Self {
-        Self(hash(id.to_string().as_bytes()))
+    pub fn of(kind: &str, id: &SessionId) -> Self {
+        Self(hash([b"session", kind.as_bytes(), id.to_string().as_bytes()]))
     }
 
     /// Returns the hash.
@@ -169,10 +181,11 @@ impl SessionKey {
 }
 
 impl SubjectKey {
-    /// Returns the key of a subject.
+    /// Returns the key of a subject among the sessions of a
+    /// [kind](crate::SessionCookie::kind).
     #[must_use]
-    pub fn of(subject: &str) -> Self {
-        Self(hash(subject.as_bytes()))
+    pub fn of(kind: &str, subject: &str) -> Self {
+        Self(hash([b"subject", kind.as_bytes(), subject.as_bytes()]))
     }
 
     /// Returns the hash.
@@ -182,12 +195,12 @@ impl SubjectKey {
     }
 }
 
-fn hash(text: &[u8]) -> [u8; 32] {
-    let mut hash = [0; 32];
-    // SHA-256 has 32 bytes.
-    let digest = digest::digest(&digest::SHA256, text);
-    hash.iter_mut().zip(digest.as_ref()).for_each(|(to, from)| *to = *from);
-    hash
+impl<'a> Subject<'a> {
+    /// Makes the subject of a session of a [kind](crate::SessionCookie::kind).
+    #[must_use]
+    pub fn of(kind: &str, name: &'a str) -> Self {
+        Self { name, key: SubjectKey::of(kind, name) }
+    }
 }
 
 fn write_hex(hash: &[u8; 32], f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -11,7 +11,7 @@ use stockade_core::{BoxFuture, Request};
 use stockade_errors::ApiError;
 
 use super::Sessions;
-use super::store::{SessionKey, StoredSession};
+use super::store::StoredSession;
 use crate::auth::recheck::{INTERVAL, Schedule, Standing, failed_with, until_ended};
 use crate::auth::{Auth, CredentialReader, ErasedMethod, Lookup, SessionUser};
 
@@ -24,7 +24,7 @@ impl<T: 'static> UserWatch for Sessions<T> {
             let sessions = Arc::clone(&self);
             Box::pin(async move {
                 let Some(id) = id else { return Standing::Ended };
-                match sessions.read(&SessionKey::of(&id)).await {
+                match sessions.read(&sessions.key(&id)).await {
                     Ok(Some(stored)) if stored.subject.is_some() => Standing::Valid,
                     Ok(_) => Standing::Ended,
                     Err(error) => failed_with(&error),
@@ -66,7 +66,7 @@ impl<T: Serialize + DeserializeOwned + 'static> Sessions<T> {
     }
 
     async fn user(&self, id: &SessionId) -> Result<Option<SessionUser>, ApiError> {
-        let stored = self.read(&SessionKey::of(id)).await?;
+        let stored = self.read(&self.key(id)).await?;
         Ok(stored.and_then(|stored| self.user_of(stored)))
     }
 

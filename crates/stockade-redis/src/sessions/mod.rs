@@ -155,13 +155,14 @@ impl SessionStore for RedisSessionStore {
         session: NewSession<'a>,
     ) -> BoxFuture<'a, Result<SessionWrite, SessionStoreError>> {
         Box::pin(async move {
-            let set = session.subject.map(|subject| SubjectKey::of(subject).to_string());
+            let set = session.subject.map(|subject| subject.key.to_string());
             let replaced = session.replaces.map(|old| old.key.to_string()).unwrap_or_default();
             let version = session.replaces.map_or(0, |old| old.version).to_string();
             let (name, most) = (key.to_string(), self.max_per_subject.to_string());
             let (idle, lifetime) = (millis(session.idle), millis(session.lifetime));
             // Of a session without a subject both are empty.
-            let (subject, set) = (session.subject.unwrap_or_default(), set.unwrap_or_default());
+            let (subject, set) =
+                (session.subject.map_or("", |subject| subject.name), set.unwrap_or_default());
             let arguments: [&[u8]; 11] = [
                 self.of_session.as_bytes(),
                 self.of_subject.as_bytes(),

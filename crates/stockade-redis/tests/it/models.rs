@@ -9,7 +9,7 @@ use stockade_middleware::idempotency::{
     Claim, IdempotencyStore, MemoryIdempotencyStore, ScopedKey, StoreDown,
 };
 use stockade_middleware::sessions::{
-    MemorySessionStore, NewSession, ReplacedSession, SessionKey, SessionStore, SubjectKey,
+    MemorySessionStore, NewSession, ReplacedSession, SessionKey, SessionStore, Subject, SubjectKey,
 };
 
 use crate::engine::Engine;
@@ -101,7 +101,7 @@ async fn call_sessions(
             }
             let replaces = (numbers.below(2) == 0 && other != key)
                 .then_some(ReplacedSession { key: other, version });
-            let subject = (numbers.below(3) > 0).then_some(subject);
+            let subject = (numbers.below(3) > 0).then(|| Subject::of("session", subject));
             let new = NewSession { subject, data, idle: LONG, lifetime: LONG, replaces };
             format!("{:?}", store.create(&key, new).await.unwrap())
         }
@@ -109,7 +109,7 @@ async fn call_sessions(
         5 => format!("{:?}", store.touch(&key, LONG).await.unwrap()),
         6 => format!("{:?}", store.destroy(&key).await.unwrap()),
         7 if version == 3 => {
-            format!("{:?}", store.destroy_all(&SubjectKey::of(subject)).await.unwrap())
+            format!("{:?}", store.destroy_all(&SubjectKey::of("session", subject)).await.unwrap())
         }
         _ => {
             let stored = store.load(&key).await.unwrap();
@@ -125,7 +125,7 @@ async fn sessions_are_as_in_memory() {
         engine.admin(&["FLUSHALL"]);
         let redis = linked(&engine.url()).sessions().deadline(Duration::from_secs(10));
         let model = MemorySessionStore::new();
-        let keys = [0; 6].map(|_| SessionKey::of(&SessionId::generate().unwrap()));
+        let keys = [0; 6].map(|_| SessionKey::of("session", &SessionId::generate().unwrap()));
         let mut numbers = [Numbers(seed), Numbers(seed)];
         for step in 0..steps() {
             let [one, two] = &mut numbers;

@@ -9,7 +9,7 @@ use bytes::Bytes;
 use stockade_auth::{KeyRing, Secret, SessionId};
 use stockade_middleware::SessionCookie;
 use stockade_middleware::sessions::{
-    NewSession, SessionKey, SessionStore as _, SessionWrite, Sessions,
+    NewSession, SessionKey, SessionStore as _, SessionWrite, Sessions, Subject,
 };
 use stockade_redis::RedisSessionStore;
 use stockade_testing::conformance;
@@ -32,11 +32,12 @@ fn sessions(engine: &Engine) -> Sessions<u64> {
 
 fn new(subject: Option<&str>) -> NewSession<'_> {
     let (idle, lifetime) = (Duration::from_secs(600), Duration::from_secs(1_200));
+    let subject = subject.map(|name| Subject::of("session", name));
     NewSession { subject, data: Bytes::from_static(b"0"), idle, lifetime, replaces: None }
 }
 
 fn unique_key() -> SessionKey {
-    SessionKey::of(&SessionId::generate().unwrap())
+    SessionKey::of("session", &SessionId::generate().unwrap())
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -47,6 +48,26 @@ async fn it_keeps_the_promises_of_a_store() {
     for key in engine.list(&["KEYS", "*"]) {
         assert_ne!(engine.admin(&["PTTL", &key]), ":-1", "{key}");
     }
+}
+
+/// Two kinds of sessions with one secret, one engine and one prefix.
+#[tokio::test(flavor = "multi_thread")]
+async fn kinds_do_not_accept_each_others_sessions() {
+    let Some(engine) = Engine::start() else { return };
+    let of_kind = |kind: &str| {
+        let keys = KeyRing::new(Secret::new("a secret of thirty-two bytes or more").unwrap());
+        Sessions::<u64>::new(open(&engine), SessionCookie::new(keys).kind(kind))
+    };
+    let [customers, admins] = ["customers", "admins"].map(of_kind);
+    let customer = customers.begin(Some("7"), &1).await.unwrap().id().unwrap();
+    let admin = admins.begin(Some("7"), &2).await.unwrap().id().unwrap();
+    assert!(admins.load(&customer).await.unwrap().is_none());
+    assert!(admins.change(&customer, |data| *data += 1).await.is_err());
+    let _ = admins.end(&customer).await.unwrap();
+    assert_eq!(customers.load(&customer).await.unwrap().map(|it| *it), Some(1));
+    assert_eq!(customers.end_all("7").await.unwrap(), 1);
+    assert!(customers.load(&customer).await.unwrap().is_none());
+    assert_eq!(admins.load(&admin).await.unwrap().map(|it| *it), Some(2));
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -6,7 +6,8 @@ use std::time::Duration;
 use bytes::Bytes;
 use stockade_auth::SessionId;
 use stockade_middleware::sessions::{
-    NewSession, ReplacedSession, SessionKey, SessionStore, SessionWrite, StoredSession, SubjectKey,
+    NewSession, ReplacedSession, SessionKey, SessionStore, SessionWrite, StoredSession, Subject,
+    SubjectKey,
 };
 use tokio::task::JoinSet;
 
@@ -15,7 +16,8 @@ use crate::fail::{fail, or_fail};
 
 /// Checks the promises of a [`SessionStore`]: of many writes to one version one is done,
 /// what has ended stays ended whatever is called, a new session takes the place of an
-/// old one in one step, all sessions of a subject end together, and times are kept.
+/// old one in one step, all sessions of a subject end together, kinds of sessions are
+/// separate, and times are kept.
 ///
 /// `pass` lets at least so much time pass for the store.
 ///
@@ -31,6 +33,7 @@ pub async fn session_store(store: impl SessionStore + 'static, pass: impl AsyncF
     check.what_has_ended_stays_ended().await;
     check.a_new_one_takes_the_place_of_another().await;
     check.all_of_a_subject_end_together().await;
+    check.kinds_are_separate().await;
     check.a_session_ends_when_nobody_uses_it().await;
     check.a_use_begins_the_idle_time_anew().await;
     check.the_lifetime_is_never_longer().await;
@@ -43,8 +46,11 @@ struct Check<'a, S: ?Sized, P> {
     pass: &'a P,
 }
 
+/// The kind of most sessions of the check.
+const KIND: &str = "session";
+
 fn unique_key() -> SessionKey {
-    SessionKey::of(&or_fail(SessionId::generate()))
+    SessionKey::of(KIND, &or_fail(SessionId::generate()))
 }
 
 fn unique_subject() -> String {
@@ -52,6 +58,7 @@ fn unique_subject() -> String {
 }
 
 fn new<'a>(subject: Option<&'a str>, data: &'static str) -> NewSession<'a> {
+    let subject = subject.map(|name| Subject::of(KIND, name));
     let data = Bytes::from_static(data.as_bytes());
     NewSession { subject, data, idle: LONG, lifetime: LONG * 2, replaces: None }
 }
@@ -163,7 +170,7 @@ impl<S: SessionStore + ?Sized, P: AsyncFn(Duration)> Check<'_, S, P> {
         equal("a successor after its end", &created, &SessionWrite::Missing);
         self.is_there("a session after its end", &key, false).await;
         self.is_there("the successor", &successor, false).await;
-        let ended = self.store.destroy_all(&SubjectKey::of(&subject)).await;
+        let ended = self.store.destroy_all(&SubjectKey::of(KIND, &subject)).await;
         equal("of its subject are left", &asked("the end of all", ended), &0);
     }
 
@@ -184,7 +191,7 @@ impl<S: SessionStore + ?Sized, P: AsyncFn(Duration)> Check<'_, S, P> {
         equal("the successor of this version", &created, &SessionWrite::Written);
         self.is_there("the old one", &old, false).await;
         self.is_there("the new one", &key, true).await;
-        let ended = self.store.destroy_all(&SubjectKey::of(&visitor)).await;
+        let ended = self.store.destroy_all(&SubjectKey::of(KIND, &visitor)).await;
         equal("sessions of the old subject", &asked("its end", ended), &0);
         self.is_there("the new one", &key, true).await;
     }
@@ -198,7 +205,7 @@ impl<S: SessionStore + ?Sized, P: AsyncFn(Duration)> Check<'_, S, P> {
         let others = self.created(new(Some(&other), "data")).await;
         let nobodys = self.created(new(None, "data")).await;
         let end_all = async || {
-            asked("the end of all", self.store.destroy_all(&SubjectKey::of(&subject)).await)
+            asked("the end of all", self.store.destroy_all(&SubjectKey::of(KIND, &subject)).await)
         };
         equal("sessions of a subject", &end_all().await, &3);
         for key in &own {
@@ -210,6 +217,29 @@ impl<S: SessionStore + ?Sized, P: AsyncFn(Duration)> Check<'_, S, P> {
         equal("a second time", &end_all().await, &0);
         let later = self.created(new(Some(&subject), "data")).await;
         self.is_there("a session that began later", &later, true).await;
+    }
+
+    async fn kinds_are_separate(&self) {
+        let (id, name) = (or_fail(SessionId::generate()), unique_subject());
+        let [one, two] = ["one", "two"].map(|kind| {
+            let subject = Some(Subject::of(kind, &name));
+            (SessionKey::of(kind, &id), NewSession { subject, ..new(None, kind) })
+        });
+        let (one_subject, two_subject) = (one.1.subject, two.1.subject);
+        asked("a session of one kind", self.store.create(&one.0, one.1).await);
+        self.is_there("its id among sessions of another kind", &two.0, false).await;
+        asked("a session of another kind", self.store.create(&two.0, two.1).await);
+        let end_all = async |subject: Option<Subject<'_>>| match subject {
+            Some(subject) => asked("the end", self.store.destroy_all(&subject.key).await),
+            None => 0,
+        };
+        equal("the sessions of a subject of one kind", &end_all(one_subject).await, &1);
+        self.is_there("the session of this kind", &one.0, false).await;
+        self.is_there("the session of the other kind", &two.0, true).await;
+        let stored = self.loaded("the session of the other kind", &two.0).await;
+        let stored = stored.and_then(|stored| stored.subject);
+        equal("its subject", &stored.as_deref(), &Some(&*name));
+        equal("the sessions of the other kind", &end_all(two_subject).await, &1);
     }
 
     async fn a_session_ends_when_nobody_uses_it(&self) {

@@ -338,7 +338,7 @@ impl Auth {
         let challenge = cookie.challenge();
         let scheme = SecurityScheme::Cookie(cookie.full_name().to_owned().into());
         let protections = cookie.protection().cloned().into_iter().collect();
-        let pool = UserPool::with_detail("session", cookie.full_name());
+        let pool = UserPool::with_detail("session", cookie.kind_name());
         let cookie = Arc::new(cookie);
         let session = Arc::clone(&cookie);
         let mut auth =

@@ -125,9 +125,9 @@ impl MemorySessionStore {
         if let Some(replaced) = &new.replaces {
             table.remove(&replaced.key);
         }
-        let subject = new.subject.map(str::to_owned);
+        let subject = new.subject.map(|subject| (subject.name.to_owned(), subject.key));
         if let Some(subject) = new.subject {
-            table.make_room_for(&SubjectKey::of(subject), self.max_per_subject.max(1), now);
+            table.make_room_for(&subject.key, self.max_per_subject.max(1), now);
         }
         let ends = later(now, new.lifetime);
         let idle_until = later(now, new.idle).min(ends);
@@ -139,7 +139,7 @@ impl MemorySessionStore {
         let now = self.clock.now();
         let table = self.lock();
         table.live(key, now).map(|entry| StoredSession {
-            subject: entry.subject.clone(),
+            subject: entry.subject.as_ref().map(|(name, _)| name.clone()),
             data: entry.data.clone(),
             version: entry.version,
             idle_left: entry.idle_until.saturating_duration_since(now),

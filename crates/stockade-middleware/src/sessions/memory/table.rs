@@ -21,7 +21,8 @@ pub(super) struct Table {
 }
 
 pub(super) struct Entry {
-    pub(super) subject: Option<String>,
+    /// The name of the user, and the key of the user's sessions.
+    pub(super) subject: Option<(String, SubjectKey)>,
     pub(super) data: Bytes,
     pub(super) version: u64,
     /// It ends then if nobody uses it; at most `ends`.
@@ -31,7 +32,7 @@ pub(super) struct Entry {
 
 impl Entry {
     fn subject_key(&self) -> Option<SubjectKey> {
-        self.subject.as_deref().map(SubjectKey::of)
+        self.subject.as_ref().map(|(_, key)| *key)
     }
 }
 

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use stockade_auth::SessionId;
 
 use super::*;
-use crate::sessions::ReplacedSession;
+use crate::sessions::{ReplacedSession, Subject};
 
 /// A store with a clock that tests move.
 struct Timed {
@@ -21,13 +21,13 @@ fn timed(store: MemorySessionStore) -> Timed {
     let millis = Arc::new(AtomicU64::new(0));
     let (start, passed) = (Instant::now(), Arc::clone(&millis));
     let clock = move || start + Duration::from_millis(passed.load(Ordering::Relaxed));
-    let keys = (0..8).map(|_| SessionKey::of(&SessionId::generate().unwrap())).collect();
+    let keys = (0..8).map(|_| SessionKey::of("session", &SessionId::generate().unwrap())).collect();
     Timed { store: store.clock(clock), millis, keys }
 }
 
 fn new(subject: Option<&str>, bytes: usize) -> NewSession<'_> {
     NewSession {
-        subject,
+        subject: subject.map(|name| Subject::of("session", name)),
         data: vec![0; bytes].into(),
         idle: Duration::from_millis(30),
         lifetime: Duration::from_millis(100),
@@ -123,7 +123,7 @@ proptest! {
                 }
                 2 => { let _ = store.touch_now(&id, idle); }
                 3 => { let _ = store.destroy_now(&id); }
-                4 => { let _ = store.destroy_all_now(&SubjectKey::of("ada")); }
+                4 => { let _ = store.destroy_all_now(&SubjectKey::of("session", "ada")); }
                 _ => timed.advance(number),
             }
             let table = store.lock();

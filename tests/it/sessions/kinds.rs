@@ -1,0 +1,128 @@
+//! Two kinds of sessions with one secret and one store.
+
+use std::sync::Arc;
+
+use stockade::middleware::Auth;
+
+use super::*;
+
+/// The sessions of customers and of administrators, in this order.
+struct Kinds {
+    customers: Sessions<Basket>,
+    admins: Sessions<Basket>,
+}
+
+fn kinds(customers: SessionCookie, admins: SessionCookie) -> Kinds {
+    let store = Arc::new(MemorySessionStore::new());
+    Kinds {
+        customers: Sessions::new(Arc::clone(&store), customers),
+        admins: Sessions::new(store, admins),
+    }
+}
+
+/// Different cookies, and the same cookie with different kinds.
+fn all_kinds() -> [Kinds; 2] {
+    [
+        kinds(cookie(), cookie().name("admin")),
+        kinds(cookie().kind("customers"), cookie().kind("admins")),
+    ]
+}
+
+/// Returns the value of the cookie of a new session.
+async fn begin(sessions: &Sessions<Basket>, subject: &str) -> (SessionId, String) {
+    let set = sessions.begin(Some(subject), &Basket::default()).await.unwrap();
+    let id = set.id().unwrap();
+    (id, value(sessions.cookie(), &id))
+}
+
+fn value(cookie: &SessionCookie, id: &SessionId) -> String {
+    let set = cookie.issue(id);
+    set.to_str().unwrap().split([';', '=']).nth(1).unwrap().to_owned()
+}
+
+fn cookie_name(sessions: &Sessions<Basket>) -> String {
+    let set = sessions.cookie().clear();
+    set.to_str().unwrap().split('=').next().unwrap().to_owned()
+}
+
+fn client_of(auth: Auth) -> TestClient {
+    let user = async |User(user): User<Value>| user["sub"].as_str().unwrap_or_default().to_owned();
+    let api = routes! { "me": { GET: { user, middleware: [with_auth(auth)] } } };
+    TestClient::new(create_router(api, RouterOptions::new()))
+}
+
+#[tokio::test]
+async fn a_cookie_of_one_kind_is_rejected_by_another() {
+    for Kinds { customers, admins } in all_kinds() {
+        let [shop, office] = [&customers, &admins].map(|sessions| client_of(sessions.auth()));
+        let names = [&customers, &admins].map(cookie_name);
+        let (_, customer) = begin(&customers, "7").await;
+        let (_, admin) = begin(&admins, "7").await;
+        shop.get("/me").cookie(&names[0], &customer).await.assert_text("7");
+        office.get("/me").cookie(&names[1], &admin).await.assert_text("7");
+        shop.get("/me").cookie(&names[0], &admin).await.assert_status(401);
+        office.get("/me").cookie(&names[1], &customer).await.assert_status(401);
+    }
+}
+
+/// An id does not open a session of another kind, even if the signature is right.
+#[tokio::test]
+async fn an_id_of_one_kind_is_not_in_the_store_of_another() {
+    for Kinds { customers, admins } in all_kinds() {
+        let (id, _) = begin(&customers, "7").await;
+        assert!(admins.load(&id).await.unwrap().is_none());
+        assert_eq!(admins.change(&id, |_| ()).await.unwrap_err().status(), 401);
+        assert_eq!(admins.renew(&id, Some("1"), |_| ()).await.unwrap_err().status(), 401);
+        let _ = admins.end(&id).await.unwrap();
+        assert!(customers.load(&id).await.unwrap().is_some());
+        let forged = value(admins.cookie(), &id);
+        let office = client_of(admins.auth());
+        office.get("/me").cookie(cookie_name(&admins), &forged).await.assert_status(401);
+    }
+}
+
+#[tokio::test]
+async fn log_out_everywhere_ends_the_sessions_of_one_kind() {
+    for Kinds { customers, admins } in all_kinds() {
+        let (customer, _) = begin(&customers, "7").await;
+        let (admin, _) = begin(&admins, "7").await;
+        assert_eq!(customers.end_all("7").await.unwrap(), 1);
+        assert!(customers.load(&customer).await.unwrap().is_none());
+        assert!(admins.load(&admin).await.unwrap().is_some());
+    }
+}
+
+/// Many sessions of one kind do not end those of another kind with the same subject.
+#[tokio::test]
+async fn each_kind_has_its_own_number_of_sessions_of_a_subject() {
+    let store = Arc::new(MemorySessionStore::new().max_per_subject(2));
+    let customers = Sessions::<Basket>::new(Arc::clone(&store), cookie());
+    let admins = Sessions::<Basket>::new(store, cookie().name("admin"));
+    let (admin, _) = begin(&admins, "7").await;
+    for _ in 0..5 {
+        begin(&customers, "7").await;
+    }
+    assert!(admins.load(&admin).await.unwrap().is_some());
+}
+
+/// The own store of an application is protected by the signature.
+#[tokio::test]
+async fn a_lookup_of_the_application_gets_no_id_of_another_kind() {
+    let office = client_of(Auth::session(cookie().name("admin"), |_: SessionId| {
+        Some(json!({ "sub": "anybody" }))
+    }));
+    let id = SessionId::generate().unwrap();
+    let admin = value(&cookie().name("admin"), &id);
+    office.get("/me").cookie("__Host-admin", &admin).await.assert_text("anybody");
+    let customer = value(&cookie(), &id);
+    office.get("/me").cookie("__Host-admin", &customer).await.assert_status(401);
+}
+
+#[test]
+fn a_kind_that_was_set_does_not_follow_the_name() {
+    let id = SessionId::generate().unwrap();
+    let signed = |cookie: &SessionCookie| value(cookie, &id);
+    assert_eq!(signed(&cookie().kind("a").name("b")), signed(&cookie().name("c").kind("a")));
+    assert_ne!(signed(&cookie().name("b")), signed(&cookie()));
+    assert_eq!(signed(&cookie().kind("__Host-session").name("x")), signed(&cookie()));
+}
