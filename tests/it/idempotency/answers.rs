@@ -217,23 +217,44 @@ fn an_answer_that_is_too_large_is_sent_and_its_key_is_not_free() {
 }
 
 #[test]
-fn a_full_store_of_answers_keeps_the_keys() {
+fn a_response_larger_than_the_store_keeps_its_key() {
     let runs = Runs::default();
     let counted = runs.clone();
-    let store = Arc::new(MemoryIdempotencyStore::new().max_bytes(100).max_keys(2));
+    let store = Arc::new(MemoryIdempotencyStore::new().max_bytes(100));
     let app = keyed!(Idempotency::new(Arc::clone(&store)), move || {
         counted.begin();
-        async { "a".repeat(80) }
+        async { "a".repeat(200) }
     });
     block_on(async {
         assert!(send(&app, "k", "").await.starts_with("200 aaa"));
-        assert!(send(&app, "l", "").await.starts_with("200 aaa"));
-        assert!(send(&app, "l", "").await.starts_with("409 "));
-        assert!(send(&app, "m", "").await.starts_with("503 "));
-        let busy = app.handle(request("POST /x\nidempotency-key: \"m\"")).await;
+        assert!(send(&app, "k", "").await.starts_with("409 "));
+    });
+    assert_eq!((runs.count(), store.len()), (1, 1));
+}
+
+#[test]
+fn a_new_key_replaces_the_oldest_one_of_a_full_store() {
+    let store = Arc::new(MemoryIdempotencyStore::new().max_keys(2));
+    let app = keyed!(Idempotency::new(Arc::clone(&store)), async || "ran");
+    block_on(async {
+        for key in ["k", "l", "m"] {
+            assert_eq!(send(&app, key, "").await, "200 ran");
+        }
+        assert_eq!(send(&app, "m", "").await, "200 replayed ran");
+        assert_eq!(send(&app, "l", "").await, "200 replayed ran");
+        assert_eq!(send(&app, "k", "").await, "200 ran", "it was the oldest");
+    });
+    assert_eq!(store.len(), 2);
+}
+
+#[test]
+fn a_store_without_room_is_a_503() {
+    let app = keyed!(Idempotency::new(MemoryIdempotencyStore::new().max_keys(0)), async || "ran");
+    block_on(async {
+        assert!(send(&app, "k", "").await.starts_with("503 "));
+        let busy = app.handle(request("POST /x\nidempotency-key: \"k\"")).await;
         assert_eq!(busy.headers()["retry-after"], "1");
     });
-    assert_eq!((runs.count(), store.len()), (2, 2));
 }
 
 #[test]

@@ -187,3 +187,33 @@ async fn a_rate_limit_by_user_key_keeps_issuers_apart() {
     client.get("/x").bearer(&a).await.assert_status(429);
     client.get("/x").bearer(&b).await.assert_status(429);
 }
+
+/// Ten addresses fill the store with their keys. Another address still gets its requests
+/// through, and its retries still find their responses.
+#[tokio::test]
+async fn ten_addresses_do_not_turn_an_eleventh_away() {
+    let store = MemoryIdempotencyStore::new().max_keys(100).max_keys_per_owner(20);
+    let mut router = Router::with_options(quiet());
+    let handler = async |Body(text): Body<String>| text;
+    router.post("/x", handler).middleware(with_idempotency(Idempotency::new(store)));
+    let client = TestClient::new(router);
+    let post = |peer: &str, key: String| {
+        let request = client.post("/x").peer(peer).json(&key);
+        request.header("idempotency-key", format!("\"{key}\""))
+    };
+    for round in 0..5 {
+        for attacker in 1..=10 {
+            for number in 0..12 {
+                let key = format!("{round}-{number}");
+                post(&format!("192.0.2.{attacker}"), key).await.assert_status(200);
+            }
+        }
+        let key = format!("honest {round}");
+        let first = post("198.51.100.7", key.clone()).await;
+        first.assert_text(&key).assert_no_header("idempotency-replayed");
+        for earlier in 0..=round {
+            let retry = post("198.51.100.7", format!("honest {earlier}")).await;
+            retry.assert_status(200).assert_header("idempotency-replayed", "true");
+        }
+    }
+}

@@ -1,6 +1,7 @@
 //! [`MemoryIdempotencyStore`]: keys in the memory of the process.
 
-use std::collections::hash_map::Entry;
+mod owners;
+
 use std::collections::{BTreeSet, HashMap};
 use std::fmt;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -9,20 +10,31 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 use stockade_core::{BoxFuture, Clock};
 use stockade_errors::__internal::setters;
+use stockade_validation::__internal::LogRate;
 
+use self::owners::{Finished, Owners};
 use super::key::ScopedKey;
 use super::store::{Claim, IdempotencyStore, Nonce, SHORT_RECORD_BYTES, StoreDown, Taken};
 use crate::expiry::{SWEPT_BY_A_CALL, later};
 
 /// A store in the memory of the process, with bounds.
 ///
-/// It holds at most [`max_keys`](Self::max_keys), of about 400 bytes each, and
-/// [`max_bytes`](Self::max_bytes) of answers, and of one user or client at most
-/// [`max_keys_per_owner`](Self::max_keys_per_owner), so that one alone cannot fill it.
-/// No key is forgotten before its time:
-/// forgotten keys would let handlers run twice. With too many keys a new one is
-/// refused, which is a 503; with too many bytes an answer is not kept, so that a
-/// retry is 409. Keys whose time is over are removed as others come.
+/// It holds at most [`max_keys`](Self::max_keys), of about 500 bytes each, and
+/// [`max_bytes`](Self::max_bytes) of responses. Each user or client has at most
+/// [`max_keys_per_owner`](Self::max_keys_per_owner) and
+/// [`max_bytes_per_owner`](Self::max_bytes_per_owner) of these. Keys whose time is over
+/// are removed as others come.
+///
+/// At a bound of an owner, a new key or response replaces the oldest finished key of
+/// this owner. If the store is full, it replaces the oldest finished key of the owner
+/// with the most keys or bytes. So a few clients that send very many keys push out their
+/// own keys, and everybody else keeps theirs. A retry of a key that was pushed out runs
+/// its handler again; a line at warn level, at most one a second, reports it. Choose
+/// bounds that hold the keys of the time to live.
+///
+/// A key whose handler runs, or whose outcome is unknown, is never replaced. If there is
+/// no finished key to replace, a new key is a 503, and a response is not kept: its retry
+/// is a 409. The same applies to a response that is larger than a bound.
 ///
 /// It is for one process. With several, a retry may reach another one, which has
 /// not seen the key.
@@ -37,6 +49,8 @@ pub struct MemoryIdempotencyStore {
     max_keys: usize,
     max_keys_per_owner: Option<usize>,
     max_bytes: usize,
+    max_bytes_per_owner: Option<usize>,
+    replaced: LogRate,
     clock: Clock,
     places: Mutex<Places>,
 }
@@ -46,8 +60,7 @@ struct Places {
     by_key: HashMap<ScopedKey, Place>,
     /// The same places by the end of their time.
     by_end: BTreeSet<(Instant, ScopedKey)>,
-    /// The number of keys of each owner.
-    by_owner: HashMap<[u8; 32], usize>,
+    owners: Owners,
     /// The bytes of all records.
     bytes: usize,
 }
@@ -65,7 +78,10 @@ enum PlaceState {
     Held {
         leased_until: Instant,
     },
-    Done(Bytes),
+    Done {
+        record: Bytes,
+        finished: Finished,
+    },
 }
 
 impl MemoryIdempotencyStore {
@@ -76,6 +92,8 @@ impl MemoryIdempotencyStore {
             max_keys: 100_000,
             max_keys_per_owner: None,
             max_bytes: 64 << 20,
+            max_bytes_per_owner: None,
+            replaced: LogRate::default(),
             clock: Clock::default(),
             places: Mutex::default(),
         }
@@ -89,11 +107,12 @@ impl MemoryIdempotencyStore {
         /// [`max_keys`](Self::max_keys), at least 100.
         max_keys_per_owner: some usize;
 
-        /// Sets the largest number of bytes of all answers. Default: 64 MiB.
-        ///
-        /// Beyond it a key is kept without its answer: a retry is 409 then, and the
-        /// handler does not run again.
+        /// Sets the largest number of bytes of all responses. Default: 64 MiB.
         max_bytes: usize;
+
+        /// Sets the largest number of bytes of the responses of one user or client.
+        /// Default: a tenth of [`max_bytes`](Self::max_bytes), at least 1 MiB.
+        max_bytes_per_owner: some usize;
     }
 
     /// Replaces the clock of the system, for tests that do not wait. The time must
@@ -137,7 +156,7 @@ impl MemoryIdempotencyStore {
                 return Ok(Taken::OtherFingerprint);
             }
             let taken = match &place.state {
-                PlaceState::Done(record) => Taken::Done(record.clone()),
+                PlaceState::Done { record, .. } => Taken::Done(record.clone()),
                 PlaceState::Held { .. } if place.nonce == claim.nonce => Taken::New,
                 PlaceState::Held { leased_until } if *leased_until > now => Taken::Running,
                 PlaceState::Held { .. } => Taken::Crashed,
@@ -148,20 +167,92 @@ impl MemoryIdempotencyStore {
             return Ok(taken);
         }
         places.remove(key);
-        if !self.has_room(&places, key) {
-            places.sweep(now, usize::MAX);
-            if !self.has_room(&places, key) {
-                return Err(StoreDown::full());
-            }
+        if !self.make_room_for_key(&mut places, key, now) {
+            return Err(StoreDown::full());
         }
         places.hold(key, claim, now);
         Ok(Taken::New)
     }
 
-    fn has_room(&self, places: &Places, key: &ScopedKey) -> bool {
+    /// Removes finished keys until a new one has room. Returns false if it has none.
+    fn make_room_for_key(&self, places: &mut Places, key: &ScopedKey, now: Instant) -> bool {
         let of_owner = self.max_keys_per_owner.unwrap_or_else(|| (self.max_keys / 10).max(100));
-        let has = places.by_owner.get(key.owner()).copied().unwrap_or_default();
-        places.by_key.len() < self.max_keys && has < of_owner
+        if self.max_keys == 0 || of_owner == 0 {
+            return false;
+        }
+        let mut has_swept = false;
+        loop {
+            let is_over_share = places.owners.keys_of(key) >= of_owner;
+            if !is_over_share && places.by_key.len() < self.max_keys {
+                return true;
+            }
+            if !has_swept {
+                places.sweep(now, usize::MAX);
+                has_swept = true;
+                continue;
+            }
+            let replaced = match is_over_share {
+                true => places.owners.oldest_of(key),
+                false => places.owners.oldest_of_most_keys(),
+            };
+            if !self.replace(places, replaced) {
+                return false;
+            }
+        }
+    }
+
+    /// Removes finished keys until the response of a key has room. Returns false, and
+    /// removes nothing, if it is larger than a bound.
+    fn make_room_for_bytes(
+        &self,
+        places: &mut Places,
+        key: &ScopedKey,
+        more: usize,
+        now: Instant,
+    ) -> bool {
+        let of_owner = self.max_bytes_per_owner;
+        let of_owner = of_owner.unwrap_or_else(|| (self.max_bytes / 10).max(MIN_OWNER_BYTES));
+        if more == 0 {
+            return true;
+        }
+        if more > of_owner.min(self.max_bytes) {
+            return false;
+        }
+        let mut has_swept = false;
+        loop {
+            let is_over_share = places.owners.bytes_of(key) > of_owner - more;
+            if !is_over_share && places.bytes <= self.max_bytes - more {
+                return true;
+            }
+            if !has_swept {
+                places.sweep(now, usize::MAX);
+                has_swept = true;
+                continue;
+            }
+            let replaced = match is_over_share {
+                true => places.owners.oldest_with_bytes_of(key),
+                false => places.owners.oldest_of_most_bytes(),
+            };
+            if !self.replace(places, replaced) {
+                return false;
+            }
+        }
+    }
+
+    /// Removes a finished key before its time. Returns false if there is none.
+    fn replace(&self, places: &mut Places, key: Option<ScopedKey>) -> bool {
+        let removed = key.and_then(|key| places.remove(&key));
+        if removed.is_some()
+            && let Some(unlogged) = self.replaced.next()
+        {
+            log::warn!(
+                target: "stockade",
+                "an idempotency key was forgotten before its time, and so were {unlogged} others, \
+                 because the store in memory is full: their retries run again; raise max_keys and \
+                 max_bytes of MemoryIdempotencyStore, or use a store such as Redis"
+            );
+        }
+        removed.is_some()
     }
 
     fn renew_now(&self, key: &ScopedKey, claim: &Claim) -> bool {
@@ -185,18 +276,16 @@ impl MemoryIdempotencyStore {
         let Some(place) = places.live(key, now).filter(|place| place.nonce == *nonce) else {
             return Ok(false);
         };
-        if let PlaceState::Done(_) = place.state {
+        if let PlaceState::Done { .. } = place.state {
             return Ok(true);
         }
         let more = counted(&record);
-        if places.bytes.saturating_add(more) > self.max_bytes {
-            places.sweep(now, usize::MAX);
-            if places.bytes.saturating_add(more) > self.max_bytes {
-                return Err(StoreDown::full());
-            }
+        if !self.make_room_for_bytes(&mut places, key, more, now) {
+            return Err(StoreDown::full());
         }
         let Some(mut place) = places.remove(key) else { return Ok(false) };
-        place.state = PlaceState::Done(record);
+        let finished = places.owners.next_finished(more);
+        place.state = PlaceState::Done { record, finished };
         place.ends = later(now, ttl);
         places.insert(key, place);
         Ok(true)
@@ -245,7 +334,7 @@ impl Places {
     fn insert(&mut self, key: &ScopedKey, place: Place) {
         self.bytes += place.bytes();
         self.by_end.insert((place.ends, *key));
-        *self.by_owner.entry(*key.owner()).or_default() += 1;
+        self.owners.add(key, place.finished());
         self.by_key.insert(*key, place);
     }
 
@@ -253,12 +342,7 @@ impl Places {
         let place = self.by_key.remove(key)?;
         self.by_end.remove(&(place.ends, *key));
         self.bytes -= place.bytes();
-        if let Entry::Occupied(mut keys) = self.by_owner.entry(*key.owner()) {
-            *keys.get_mut() -= 1;
-            if *keys.get() == 0 {
-                keys.remove();
-            }
-        }
+        self.owners.remove(key, place.finished());
         Some(place)
     }
 
@@ -280,7 +364,14 @@ impl Place {
     fn bytes(&self) -> usize {
         match &self.state {
             PlaceState::Held { .. } => 0,
-            PlaceState::Done(record) => counted(record),
+            PlaceState::Done { finished, .. } => finished.bytes,
+        }
+    }
+
+    fn finished(&self) -> Option<Finished> {
+        match &self.state {
+            PlaceState::Held { .. } => None,
+            PlaceState::Done { finished, .. } => Some(*finished),
         }
     }
 }
@@ -289,6 +380,9 @@ impl Place {
 fn counted(record: &Bytes) -> usize {
     if record.len() <= SHORT_RECORD_BYTES { 0 } else { record.len() }
 }
+
+/// The smallest default of `max_bytes_per_owner`.
+const MIN_OWNER_BYTES: usize = 1 << 20;
 
 impl IdempotencyStore for MemoryIdempotencyStore {
     fn take<'a>(

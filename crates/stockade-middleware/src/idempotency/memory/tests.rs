@@ -93,31 +93,104 @@ fn a_lease_that_runs_out_frees_the_key_or_is_remembered() {
 }
 
 #[test]
-fn a_full_store_refuses_new_keys_and_forgets_none() {
-    let timed = timed(MemoryIdempotencyStore::new().max_keys(2).max_bytes(100));
+fn a_store_full_of_running_keys_refuses_new_ones() {
+    let timed = timed(MemoryIdempotencyStore::new().max_keys(2));
     assert_eq!(timed.take(1, &claim(1, 1)), Ok(Taken::New));
-    assert_eq!(timed.take(2, &claim(1, 1)), Ok(Taken::New));
+    assert_eq!(timed.take(2, &remembering(1, 1)), Ok(Taken::New));
     assert_eq!(timed.take(3, &claim(1, 1)), Err(true));
-    assert_eq!(timed.complete(1, 1, 90, 1_000), Ok(true));
-    assert_eq!(timed.complete(2, 1, 20, 1_000), Err(true));
-    assert_eq!(timed.complete(2, 1, SHORT_RECORD_BYTES, 1_000), Ok(true));
-    assert_eq!(timed.store.bytes(), 90);
-    assert_eq!(timed.take(3, &claim(1, 1)), Err(true));
-    timed.advance(1_000);
+    assert_eq!(timed.take(200, &claim(1, 1)), Err(true), "another owner");
+    // The outcome of the second is unknown: it stays.
+    timed.advance(40);
     assert_eq!(timed.take(3, &claim(1, 1)), Ok(Taken::New));
-    assert_eq!((timed.store.len(), timed.store.bytes()), (1, 0));
+    assert_eq!(timed.take(2, &remembering(1, 2)), Ok(Taken::Crashed));
+    assert_eq!(timed.take(4, &claim(1, 1)), Err(true));
+    assert_eq!(timed.take(3, &claim(1, 2)), Ok(Taken::Running));
 }
 
 #[test]
-fn one_owner_does_not_fill_it() {
-    let timed = timed(MemoryIdempotencyStore::new().max_keys(3).max_keys_per_owner(2));
+fn a_new_key_replaces_the_oldest_finished_one() {
+    let timed = timed(MemoryIdempotencyStore::new().max_keys(3));
+    for key in [1, 2, 3] {
+        assert_eq!(timed.take(key, &claim(1, 1)), Ok(Taken::New));
+    }
+    assert_eq!(timed.complete(2, 1, 3, 1_000), Ok(true));
+    assert_eq!(timed.complete(1, 1, 3, 1_000), Ok(true));
+    assert_eq!(timed.take(4, &claim(1, 1)), Ok(Taken::New));
+    assert_eq!(timed.take(1, &claim(1, 2)), Ok(Taken::Done(vec![1; 3].into())));
+    assert_eq!(timed.take(3, &claim(1, 2)), Ok(Taken::Running));
+    assert_eq!(timed.take(2, &claim(1, 2)), Ok(Taken::New), "forgotten, and 1 with it");
+    assert_eq!(timed.take(1, &claim(1, 2)), Err(true), "all others run");
+    assert_eq!(timed.store.len(), 3);
+}
+
+#[test]
+fn a_response_replaces_the_oldest_response() {
+    let timed = timed(MemoryIdempotencyStore::new().max_bytes(100));
+    for key in [1, 2, 3, 4] {
+        assert_eq!(timed.take(key, &claim(1, 1)), Ok(Taken::New));
+    }
+    assert_eq!(timed.complete(1, 1, SHORT_RECORD_BYTES, 1_000), Ok(true));
+    assert_eq!(timed.complete(2, 1, 90, 1_000), Ok(true));
+    assert_eq!(timed.complete(3, 1, 101, 1_000), Err(true), "larger than the bound");
+    assert_eq!(timed.complete(3, 1, 20, 1_000), Ok(true));
+    assert_eq!((timed.store.len(), timed.store.bytes()), (3, 20));
+    assert!(matches!(timed.take(1, &claim(1, 2)), Ok(Taken::Done(_))), "it has no bytes");
+    assert_eq!(timed.complete(4, 1, 80, 1_000), Ok(true));
+    assert_eq!((timed.store.len(), timed.store.bytes()), (3, 100));
+}
+
+#[test]
+fn an_owner_replaces_its_own_keys_first() {
+    let store = MemoryIdempotencyStore::new().max_keys(10).max_keys_per_owner(2);
+    let timed = timed(store.max_bytes(100).max_bytes_per_owner(60));
+    assert_eq!(timed.take(200, &claim(1, 1)), Ok(Taken::New));
+    assert_eq!(timed.complete(200, 1, 40, 1_000), Ok(true));
     assert_eq!(timed.take(1, &claim(1, 1)), Ok(Taken::New));
     assert_eq!(timed.take(2, &claim(1, 1)), Ok(Taken::New));
-    assert_eq!(timed.take(3, &claim(1, 1)), Err(true));
-    assert_eq!(timed.take(1, &claim(1, 2)), Ok(Taken::Running));
-    assert_eq!(timed.take(200, &claim(1, 1)), Ok(Taken::New), "another owner");
-    assert!(timed.store.free_now(&key_of(2), &[1; 16]));
+    assert_eq!(timed.take(3, &claim(1, 1)), Err(true), "both run");
+    assert_eq!(timed.complete(1, 1, 50, 1_000), Ok(true));
+    assert_eq!(timed.complete(2, 1, 61, 1_000), Err(true), "larger than its share");
+    assert_eq!(timed.complete(2, 1, 20, 1_000), Ok(true));
+    assert_eq!(timed.store.bytes(), 60, "the first of this owner is gone");
     assert_eq!(timed.take(3, &claim(1, 1)), Ok(Taken::New));
+    assert_eq!(timed.take(4, &claim(1, 1)), Ok(Taken::New));
+    assert_eq!(timed.take(2, &claim(1, 2)), Err(true), "it was replaced, and the others run");
+    assert!(matches!(timed.take(200, &claim(1, 2)), Ok(Taken::Done(_))));
+}
+
+/// Ten addresses send as many keys and as large responses as they can. An honest client
+/// sends a key now and then, and each of its retries finds the stored response.
+#[test]
+fn ten_owners_cannot_push_out_an_eleventh() {
+    let store = MemoryIdempotencyStore::new().max_keys(1_000).max_bytes(100_000);
+    let timed = timed(store.max_bytes_per_owner(20_000));
+    let key_of = |owner: u8, number: u32| {
+        let mut hash = [owner; 32];
+        hash[..4].copy_from_slice(&number.to_be_bytes());
+        ScopedKey::from_hashes(hash, [owner; 32])
+    };
+    let run = |key: &ScopedKey, bytes: usize| {
+        let taken = timed.store.take_now(key, &claim(1, 1)).unwrap();
+        assert_eq!(taken, Taken::New);
+        let record = vec![7; bytes].into();
+        let ttl = Duration::from_secs(86_400);
+        assert!(timed.store.complete_now(key, &[1; 16], record, ttl).unwrap());
+    };
+    let honest = |number: u32| key_of(0, number);
+    for round in 0..90 {
+        for number in 0..30 {
+            for attacker in 1..=10 {
+                run(&key_of(attacker, round * 30 + number), 40 + 97 * (number as usize % 3));
+            }
+        }
+        run(&honest(round), 100);
+        for earlier in 0..=round {
+            let retry = timed.store.take_now(&honest(earlier), &claim(1, 2)).unwrap();
+            assert_eq!(retry, Taken::Done(vec![7; 100].into()), "{earlier} of {round}");
+        }
+        assert!(timed.store.len() <= 1_000 && timed.store.bytes() <= 100_000);
+    }
+    assert!(timed.store.len() > 500, "{}", timed.store.len());
 }
 
 /// Keys that are taken and freed leave nothing behind.
@@ -130,7 +203,7 @@ fn nothing_is_left_of_a_freed_key() {
         assert!(timed.store.free_now(&key_of(round), &[1; 16]));
     }
     let places = timed.store.lock();
-    assert!(places.by_key.is_empty() && places.by_end.is_empty() && places.by_owner.is_empty());
+    assert!(places.by_key.is_empty() && places.by_end.is_empty() && places.owners.is_empty());
 }
 
 #[test]
@@ -147,44 +220,97 @@ fn a_time_beyond_the_clock_is_a_year() {
 #[derive(Default)]
 struct Model {
     places: Vec<ModelPlace>,
+    finished: u64,
 }
 
 struct ModelPlace {
     key: u8,
     fingerprint: u8,
     nonce: u8,
-    record: Option<usize>,
+    /// The length of the record, and its number in the order of all.
+    record: Option<(usize, u64)>,
     leased_until: u64,
     ends: u64,
 }
 
-const MAX_KEYS: usize = 3;
+impl ModelPlace {
+    fn owner(&self) -> u8 {
+        self.key >> 7
+    }
+
+    fn bytes(&self) -> usize {
+        self.record.map_or(0, |(length, _)| counted_length(length))
+    }
+}
+
+fn counted_length(length: usize) -> usize {
+    if length <= SHORT_RECORD_BYTES { 0 } else { length }
+}
+
+const MAX_KEYS: usize = 4;
+const MAX_OWNER_KEYS: usize = 3;
 const MAX_BYTES: usize = 100;
+const MAX_OWNER_BYTES: usize = 70;
 
 impl Model {
     fn place(&mut self, key: u8) -> Option<&mut ModelPlace> {
         self.places.iter_mut().find(|place| place.key == key)
     }
 
+    /// Returns the keys or the bytes of an owner, or of all.
+    fn weight(&self, owner: Option<u8>, by_bytes: bool) -> usize {
+        let of_owner = |place: &&ModelPlace| owner.is_none_or(|owner| place.owner() == owner);
+        let places = self.places.iter().filter(of_owner);
+        if by_bytes { places.map(ModelPlace::bytes).sum() } else { places.count() }
+    }
+
+    /// Removes finished places until there is room for more; false if there is none.
+    fn makes_room(&mut self, owner: u8, more: usize, by_bytes: bool) -> bool {
+        let (of_owner, of_all) = match by_bytes {
+            true => (MAX_OWNER_BYTES, MAX_BYTES),
+            false => (MAX_OWNER_KEYS, MAX_KEYS),
+        };
+        if more > of_owner {
+            return false;
+        }
+        loop {
+            let is_over_share = self.weight(Some(owner), by_bytes) + more > of_owner;
+            if more == 0 || !is_over_share && self.weight(None, by_bytes) + more <= of_all {
+                return true;
+            }
+            let candidates = self.places.iter().enumerate().filter(|(_, place)| {
+                place.record.is_some()
+                    && (!by_bytes || place.bytes() > 0)
+                    && (!is_over_share || place.owner() == owner)
+            });
+            // The most of an owner first, and then the oldest.
+            let victim = candidates.min_by_key(|(_, place)| {
+                let weight = self.weight(Some(place.owner()), by_bytes);
+                (usize::MAX - weight, place.record.map(|(_, number)| number))
+            });
+            let Some(index) = victim.map(|(index, _)| index) else { return false };
+            self.places.remove(index);
+        }
+    }
+
     fn step(&mut self, step: &Step, now: u64) -> String {
         self.places.retain(|place| place.ends > now);
-        let bytes = |record: usize| if record <= SHORT_RECORD_BYTES { 0 } else { record };
-        let used: usize = self.places.iter().filter_map(|it| it.record).map(bytes).sum();
-        let keys = self.places.len();
         let ends = |remembers: bool| now + if remembers { 100 } else { 30 };
         match *step {
             Step::Advance(_) => String::new(),
             Step::Take { key, fingerprint, nonce, remembers } => match self.place(key) {
                 Some(place) if place.fingerprint != fingerprint => "OtherFingerprint".to_owned(),
-                Some(ModelPlace { record: Some(record), .. }) => format!("Done {record}"),
+                Some(ModelPlace { record: Some((length, _)), .. }) => format!("Done {length}"),
                 Some(place) if place.nonce == nonce => {
                     (place.leased_until, place.ends) = (now + 30, ends(remembers));
                     "New".to_owned()
                 }
                 Some(place) if place.leased_until > now => "Running".to_owned(),
                 Some(_) => "Crashed".to_owned(),
-                None if keys == MAX_KEYS => "full".to_owned(),
                 None => {
+                    if !self.makes_room(key >> 7, 1, false) {
+                        return "full".to_owned();
+                    }
                     let (leased_until, ends) = (now + 30, ends(remembers));
                     let record = None;
                     let place = ModelPlace { key, fingerprint, nonce, record, leased_until, ends };
@@ -203,10 +329,14 @@ impl Model {
             Step::Complete { key, nonce, length } => match self.place(key) {
                 Some(place) if place.nonce == nonce && place.record.is_some() => "true".to_owned(),
                 Some(place) if place.nonce == nonce => {
-                    if used + bytes(length) > MAX_BYTES {
+                    if !self.makes_room(key >> 7, counted_length(length), true) {
                         return "full".to_owned();
                     }
-                    (place.record, place.ends) = (Some(length), now + 200);
+                    self.finished += 1;
+                    let record = Some((length, self.finished));
+                    if let Some(place) = self.place(key) {
+                        (place.record, place.ends) = (record, now + 200);
+                    }
                     "true".to_owned()
                 }
                 _ => "false".to_owned(),
@@ -232,7 +362,8 @@ enum Step {
 }
 
 fn steps() -> impl Strategy<Value = Step> {
-    let key = || 0..5_u8;
+    // Two owners.
+    let key = || prop::sample::select(vec![0_u8, 1, 2, 3, 128, 129, 130]);
     let nonce = || 0..3_u8;
     prop_oneof![
         2 => (0..60_u64).prop_map(Step::Advance),
@@ -241,7 +372,7 @@ fn steps() -> impl Strategy<Value = Step> {
         ),
         2 => (key(), nonce(), any::<bool>())
             .prop_map(|(key, nonce, remembers)| Step::Renew { key, nonce, remembers }),
-        3 => (key(), nonce(), 0..60_usize)
+        3 => (key(), nonce(), 0..80_usize)
             .prop_map(|(key, nonce, length)| Step::Complete { key, nonce, length }),
         1 => (key(), nonce()).prop_map(|(key, nonce)| Step::Free { key, nonce }),
     ]
@@ -279,9 +410,11 @@ fn run(timed: &Timed, step: &Step) -> String {
 proptest! {
     #[test]
     fn any_order_of_calls_is_as_the_model_says(
-        steps in proptest::collection::vec(steps(), 1..60)
+        steps in proptest::collection::vec(steps(), 1..120)
     ) {
-        let timed = timed(MemoryIdempotencyStore::new().max_keys(MAX_KEYS).max_bytes(MAX_BYTES));
+        let store = MemoryIdempotencyStore::new().max_keys(MAX_KEYS).max_bytes(MAX_BYTES);
+        let store = store.max_keys_per_owner(MAX_OWNER_KEYS).max_bytes_per_owner(MAX_OWNER_BYTES);
+        let timed = timed(store);
         let mut model = Model::default();
         for step in &steps {
             let actual = run(&timed, step);
@@ -291,6 +424,8 @@ proptest! {
             let places = timed.store.lock();
             prop_assert_eq!(places.by_key.len(), places.by_end.len());
             prop_assert!(places.by_key.len() <= MAX_KEYS && places.bytes <= MAX_BYTES);
+            prop_assert_eq!(places.owners.keys(), places.by_key.len());
+            prop_assert_eq!(places.owners.bytes(), places.bytes);
         }
     }
 }
