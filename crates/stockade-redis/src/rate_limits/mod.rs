@@ -147,7 +147,10 @@ impl RedisRateLimits {
         }
         let (prefix, algorithm) = (self.redis.prefix(), self.counting.name());
         let (limit, window) = (policy.limit(), policy.window().as_micros());
-        format!("{prefix}:rate:{algorithm}:{limit}:{window}:{}:{text}", policy.name())
+        // A name may contain colons, and the text of a key is often the choice of a client:
+        // without the escape a key of one limit could be the key of another limit.
+        let name = policy.name().replace(':', "::");
+        format!("{prefix}:rate:{algorithm}:{limit}:{window}:{name}:{text}")
     }
 
     /// Asks the engine for `want` requests, of which one is for now.

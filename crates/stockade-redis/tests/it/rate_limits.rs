@@ -149,6 +149,18 @@ async fn a_key_that_lost_its_expiry_heals() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn limits_whose_names_contain_colons_count_separately() {
+    let Some(engine) = Engine::start() else { return };
+    let store = open(&engine);
+    let named = |name| Policy::new(name, 5 / MINUTE).unwrap();
+    let keys = [("a", "b:key:c"), ("a:key:b", "c"), ("a:", "x"), ("a::", "x"), ("a", ":x")];
+    for (name, key) in keys {
+        let decision = charge(&store, &RateKey::text(key), &named(name)).await;
+        assert_eq!(decision.remaining, 4, "{name} {key}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_flushed_script_is_sent_again() {
     let Some(engine) = Engine::start() else { return };
     for algorithm in ALL {
