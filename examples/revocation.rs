@@ -44,13 +44,13 @@ async fn me(User(session): User<Session>) -> String {
     session.sub
 }
 
-/// Signs out here: this token alone.
+/// Signs out here: only this token. The tokens of this program have no `iss`.
 async fn sign_out(
     User(session): User<Session>,
     revocations: State<Revocations>,
 ) -> Result<StatusCode, ApiError> {
     let expires = SystemTime::UNIX_EPOCH + Duration::from_secs(session.exp);
-    revocations.revoke_id(&session.jti, expires).await?;
+    revocations.revoke_id(None, &session.jti, expires).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -59,7 +59,7 @@ async fn sign_out_everywhere(
     User(session): User<Session>,
     revocations: State<Revocations>,
 ) -> Result<StatusCode, ApiError> {
-    revocations.revoke_before(&session.sub, SystemTime::now()).await?;
+    revocations.revoke_before(None, &session.sub, SystemTime::now()).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 

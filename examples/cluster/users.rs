@@ -71,7 +71,7 @@ async fn sign_out(
     revocations: State<Revocations>,
 ) -> Result<(), ApiError> {
     if let Some(subject) = user["sub"].as_str() {
-        revocations.revoke_before(subject, SystemTime::now()).await?;
+        revocations.revoke_before(user["iss"].as_str(), subject, SystemTime::now()).await?;
     }
     Ok(())
 }

@@ -83,4 +83,5 @@ mod tower;
 mod allocations;
 
 mod derives;
+mod revoked_issuers;
 mod routes_macro;

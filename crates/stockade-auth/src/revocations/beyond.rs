@@ -109,10 +109,18 @@ impl Beyond {
 
 /// Returns the keys under which a token may be revoked.
 pub(super) fn keys_of(claims: &Claims) -> Vec<RevocationKey> {
-    let token = Revocation::token(Named::token(claims).name(), 0).key();
-    let subject = claims.marked_subject().map(|subject| Named::subject(subject).name());
-    let subject = subject.map(|name| Revocation::subject(name, 0, 0).key());
-    std::iter::once(token).chain(subject).collect()
+    let token = Named::token(claims);
+    let tokens = [token.name(), token.unbound_name()].map(|name| Revocation::token(name, 0));
+    let subject = Named::subject_of(claims);
+    let subjects = subject.map(|subject| {
+        let names = [subject.name(), subject.unbound_name()];
+        names.map(|name| Revocation::subject(name, 0, 0))
+    });
+    let mut keys: Vec<_> =
+        tokens.iter().chain(subjects.iter().flatten()).map(Revocation::key).collect();
+    // A payload has one name.
+    keys.dedup();
+    keys
 }
 
 impl Revocation {

@@ -29,8 +29,10 @@ pub(super) struct Name([u8; 16]);
 /// A text that has a name.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Named<'t> {
-    /// Tells ids and subjects apart.
+    /// Separates ids, subjects and payloads.
     kind: u8,
+    /// The issuer whose id or subject it is. A payload contains its issuer.
+    issuer: Option<&'t str>,
     text: &'t str,
 }
 
@@ -53,20 +55,27 @@ impl<'t> Named<'t> {
     /// A token: by its id, or by the payload that was signed.
     pub(super) fn token(claims: &'t Claims) -> Self {
         match claims.marked_id() {
-            Some(id) => Self::id(id),
-            None => Self { kind: b'p', text: claims.as_json() },
+            Some(id) => Self::id(claims.marked_issuer(), id),
+            None => Self { kind: PAYLOAD, issuer: None, text: claims.as_json() },
         }
     }
 
-    pub(super) fn id(text: &'t str) -> Self {
-        Self { kind: b'i', text }
+    pub(super) fn id(issuer: Option<&'t str>, text: &'t str) -> Self {
+        Self { kind: b'i', issuer, text }
     }
 
-    pub(super) fn subject(text: &'t str) -> Self {
-        Self { kind: b's', text }
+    pub(super) fn subject(issuer: Option<&'t str>, text: &'t str) -> Self {
+        Self { kind: b's', issuer, text }
     }
 
-    /// Returns the quick hash: a multiplication for each 8 bytes.
+    /// Returns the subject of a token, if it has one.
+    pub(super) fn subject_of(claims: &'t Claims) -> Option<Self> {
+        let subject = claims.marked_subject()?;
+        Some(Self::subject(claims.marked_issuer(), subject))
+    }
+
+    /// Returns the quick hash: a multiplication for each 8 bytes. The issuer is not part
+    /// of it: the whole name decides between issuers.
     pub(super) fn quick(self) -> u32 {
         let (words, rest) = self.text.as_bytes().as_chunks();
         let mut last = [0; 8];
@@ -81,9 +90,29 @@ impl<'t> Named<'t> {
     }
 
     pub(super) fn name(self) -> Name {
+        if self.kind == PAYLOAD {
+            return self.unbound_name();
+        }
+        let length = |text: &str| (text.len() as u64).to_be_bytes();
+        match self.issuer {
+            Some(issuer) => {
+                let issuer = [&length(issuer), issuer.as_bytes()];
+                self.hashed([&[BOUND, self.kind, 1], issuer[0], issuer[1], self.text.as_bytes()])
+            }
+            None => self.hashed([&[BOUND, self.kind, 0], &[], &[], self.text.as_bytes()]),
+        }
+    }
+
+    /// Returns the name that entries of earlier versions have, which did not contain the
+    /// issuer. Logs have such entries until they expire, and they revoke the tokens of
+    /// all issuers.
+    pub(super) fn unbound_name(self) -> Name {
+        self.hashed([&[self.kind], &[], &[], self.text.as_bytes()])
+    }
+
+    fn hashed(self, parts: [&[u8]; 4]) -> Name {
         let mut context = digest::Context::new(&digest::SHA256);
-        context.update(&[self.kind]);
-        context.update(self.text.as_bytes());
+        parts.iter().for_each(|part| context.update(part));
         let hash = context.finish();
         let mut name = [0; 16];
         let bytes = self.quick().to_be_bytes();
@@ -187,6 +216,10 @@ impl Revocation {
 
 /// The fraction of the golden ratio, an odd number with bits everywhere.
 const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
+/// The kind of a payload.
+const PAYLOAD: u8 = b'p';
+/// The first byte of what is hashed for a name with an issuer. No kind is the same.
+const BOUND: u8 = b'b';
 const TOKEN: u8 = 1;
 const SUBJECT: u8 = 2;
 const BEYOND: u8 = 3;
@@ -198,7 +231,7 @@ mod tests {
 
     #[test]
     fn bytes_are_read_as_they_were_written() {
-        let name = Named::id("7").name();
+        let name = Named::id(None, "7").name();
         let token = Revocation::token(name, 1_700_000_000);
         let subject = Revocation::subject(name, u64::MAX, 7);
         let note = Revocation::beyond(7);
@@ -218,22 +251,47 @@ mod tests {
 
     #[test]
     fn names_tell_kinds_apart() {
-        assert_ne!(Named::id("ada").name(), Named::subject("ada").name());
-        assert_ne!(Named::id("ada").quick(), Named::subject("ada").quick());
-        assert_ne!(Named::id("a").quick(), Named::id("a\0").quick());
-        assert_eq!(Named::id("ada").quick(), Named::id("ada").name().quick());
-        // All processes have the same names, also those of another version.
-        assert_eq!(
-            hex::encode(Named::subject("user:7").name().0),
-            "7a90948f5e5245fd2e6f45ddacae049d"
-        );
+        let (id, subject) = (Named::id(None, "ada"), Named::subject(None, "ada"));
+        assert_ne!(id.name(), subject.name());
+        assert_ne!(id.quick(), subject.quick());
+        assert_ne!(Named::id(None, "a").quick(), Named::id(None, "a\0").quick());
+        assert_eq!(id.quick(), id.name().quick());
+        assert_eq!(id.quick(), id.unbound_name().quick());
+    }
+
+    #[test]
+    fn names_tell_issuers_apart() {
+        let mut names = std::collections::HashSet::new();
+        let texts = ["", "a", "aa", "\0", "a\0", "\u{1}", "user:7", "\0\0\0\0\0\0\0\u{1}a"];
+        for text in texts {
+            for issuer in std::iter::once(None).chain(texts.map(Some)) {
+                for named in [Named::id(issuer, text), Named::subject(issuer, text)] {
+                    assert!(names.insert(named.name()), "{named:?}");
+                }
+            }
+            for named in [Named::id(None, text), Named::subject(None, text)] {
+                assert!(names.insert(named.unbound_name()), "{named:?}");
+            }
+        }
+    }
+
+    /// All processes have the same names, also processes of another version.
+    #[test]
+    fn names_never_change() {
+        let named = Named::subject(None, "user:7");
+        let of_issuer = Named::subject(Some("https://a.example"), "user:7");
+        let text = |name: Name| hex::encode(name.0);
+        assert_eq!(text(named.unbound_name()), "7a90948f5e5245fd2e6f45ddacae049d");
+        assert_eq!(text(named.name()), "7a90948f210143a2e403132e6d983f98");
+        assert_eq!(text(of_issuer.name()), "7a90948f86dd93c607fc4f6a61490c47");
     }
 
     #[test]
     fn quick_hashes_are_spread() {
         let mut seen = std::collections::HashSet::new();
         let texts = (0..100_000).map(|number| format!("user:{number}"));
-        let twice = texts.filter(|text| !seen.insert(Named::subject(text).quick() >> 8)).count();
+        let twice =
+            texts.filter(|text| !seen.insert(Named::subject(None, text).quick() >> 8)).count();
         // Of 2^24 places 298 are hit twice by chance.
         assert!(twice < 600, "{twice}");
     }

@@ -1,7 +1,7 @@
 //! [`Revocations`]: tokens that are refused before they expire.
 //!
 //! - `table`: everything that is revoked, in memory; the hot path.
-//! - `entry`: one revocation, and its bytes.
+//! - `entry`: one revocation, its name and its bytes.
 //! - `shared_log`: the way from one process to the others.
 //! - `beyond`: what the log has and no process holds.
 //! - `watch`: [`RevocationWatch`], for connections that outlive a request.
@@ -32,6 +32,9 @@ use entry::Named;
 use table::Table;
 
 /// Tokens that are refused before they expire. Clones share them.
+///
+/// A `jti` and a `sub` are unique only among the tokens of one issuer. A revocation
+/// includes the `iss` of the tokens, and does not affect tokens of another issuer.
 ///
 /// Only what is revoked and has not expired yet is kept, and each process has all of
 /// it in memory: a check is a look-up, and waits for nothing. A million entries take
@@ -65,8 +68,8 @@ use table::Table;
 /// revocations.revoke(&claims).await?;
 /// assert_eq!(revocations.check(&claims), RevocationStatus::Revoked);
 ///
-/// // Signed out everywhere: all tokens of the user up to now.
-/// revocations.revoke_before("user:7", SystemTime::now()).await?;
+/// // Signed out everywhere: all tokens of the user up to now. They have no `iss`.
+/// revocations.revoke_before(None, "user:7", SystemTime::now()).await?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// # }).unwrap();
 /// ```
@@ -255,8 +258,8 @@ impl Revocations {
         self.table.beyond.judge(claims, keys, now, (at, max_age))
     }
 
-    /// Revokes one token: by its `jti`, or, without one, by its payload. It is kept
-    /// until its `exp`, and ten minutes more for clocks that differ.
+    /// Revokes one token: by its `iss` and `jti`, or, without a `jti`, by its payload. It
+    /// is kept until its `exp`, and ten minutes more for clocks that differ.
     ///
     /// It is refused here from now on, and in the other processes when they have heard
     /// of it.
@@ -281,19 +284,30 @@ impl Revocations {
         self.add(Revocation::token(Named::token(claims).name(), until)).await
     }
 
-    /// Revokes the token with this `jti`, which the application has kept, until this
-    /// time: that of its `exp`. Ten minutes are added as in [`revoke`](Self::revoke).
+    /// Revokes the token with this `iss` and `jti`, which the application has kept, until
+    /// this time: its `exp`. Ten minutes are added as in [`revoke`](Self::revoke). The
+    /// issuer is `None` for tokens without `iss`.
     ///
     /// # Errors
     /// As [`revoke`](Self::revoke), without [`RevokeError::NoExpiry`].
-    pub async fn revoke_id(&self, id: &str, until: SystemTime) -> Result<(), RevokeError> {
+    pub async fn revoke_id(
+        &self,
+        issuer: Option<&str>,
+        id: &str,
+        until: SystemTime,
+    ) -> Result<(), RevokeError> {
         let until = seconds_up(until).saturating_add(KEPT_SECONDS);
-        self.add(Revocation::token(Named::id(id).name(), until)).await
+        self.add(Revocation::token(Named::id(issuer, id).name(), until)).await
     }
 
-    /// Revokes all tokens whose `sub` is this and that were issued before this time, and
+    /// Revokes all tokens with this `iss` and `sub` that were issued before this time, and
     /// those without `iat`: to sign somebody out everywhere, or after a change of a
     /// password. It is kept for [`max_token_life`](Self::max_token_life).
+    ///
+    /// The issuer is the `iss` of the tokens, and `None` for tokens without `iss`. Tokens
+    /// of another issuer with the same `sub` belong to another user, and stay valid: with
+    /// `None`, no token that has an `iss` is revoked. If several issuers omit `iss`, use
+    /// one `Revocations` for each of them.
     ///
     /// `iat` counts whole seconds. So of a time within a second, such as that of
     /// `SystemTime::now()`, all tokens of that second are revoked, also one that is
@@ -302,12 +316,17 @@ impl Revocations {
     ///
     /// # Errors
     /// As [`revoke`](Self::revoke), without [`RevokeError::NoExpiry`].
-    pub async fn revoke_before(&self, subject: &str, time: SystemTime) -> Result<(), RevokeError> {
+    pub async fn revoke_before(
+        &self,
+        issuer: Option<&str>,
+        subject: &str,
+        time: SystemTime,
+    ) -> Result<(), RevokeError> {
         let before = seconds_up(time);
         let kept = whole_seconds(self.max_token_life).saturating_add(KEPT_SECONDS);
         // From now at least: the tokens of a time to come are revoked until they expire.
         let until = before.max(self.table.now()).saturating_add(kept);
-        self.add(Revocation::subject(Named::subject(subject).name(), before, until)).await
+        self.add(Revocation::subject(Named::subject(issuer, subject).name(), before, until)).await
     }
 
     async fn add(&self, entry: Revocation) -> Result<(), RevokeError> {

@@ -99,8 +99,7 @@ impl Table {
         {
             return true;
         }
-        let subject = || claims.marked_subject().map(Named::subject);
-        self.subjects.get(subject).is_some_and(|found| {
+        self.subjects.get(|| Named::subject_of(claims)).is_some_and(|found| {
             claims.issued_at().is_none_or(|issued| issued < found.before)
                 && self.now() < found.until
         })
@@ -246,7 +245,11 @@ impl<V: Value> Shards<V> {
         if !shard.may_have(quick) {
             return None;
         }
-        shard.map.get(&text.name()).copied()
+        let bound = shard.map.get(&text.name()).copied();
+        match shard.map.get(&text.unbound_name()).copied() {
+            Some(unbound) => Some(bound.map_or(unbound, |bound| bound.join(unbound))),
+            None => bound,
+        }
     }
 
     /// Adds a value, if there is room for a new name. Returns false otherwise.

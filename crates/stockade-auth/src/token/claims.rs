@@ -160,6 +160,12 @@ impl Claims {
         self.marked(self.payload.marks().id, "jti")
     }
 
+    /// Returns `iss` as [`issuer`](Self::issuer) does, without reading the other
+    /// claims.
+    pub(crate) fn marked_issuer(&self) -> Option<&str> {
+        self.marked(self.payload.marks().issuer, "iss")
+    }
+
     /// Returns `sub` as [`subject`](Self::subject) does, without reading the other
     /// claims.
     pub(crate) fn marked_subject(&self) -> Option<&str> {
@@ -306,6 +312,9 @@ mod tests {
             let claims = Claims::read(json.into()).unwrap();
             assert_eq!((claims.marked_id(), claims.marked_subject()), (id, subject), "{json}");
             assert_eq!((claims.id(), claims.subject()), (id, subject), "{json}");
+            let renamed = json.replace("\"sub\"", "\"iss\"");
+            let claims = Claims::read(renamed.into()).unwrap();
+            assert_eq!((claims.marked_issuer(), claims.issuer()), (subject, subject), "{json}");
         }
         check("{}", None, None);
         check(r#"{"sub":"ada","x":{"jti":"no"},"jti":"7"}"#, Some("7"), Some("ada"));

@@ -28,8 +28,9 @@ pub(super) fn object(json: &[u8]) -> Option<Map<String, Value>> {
 /// Returns `None` where [`object`] does or, with other features of serde_json, would do
 /// so, and for a time that is no number.
 pub(super) fn skim(json: &str) -> Option<(Times, Marks)> {
-    let Skimmed { times, id, subject } = serde_json::from_str(json).ok()?;
-    Some((times, Marks { id: id.mark(json), subject: subject.mark(json) }))
+    let Skimmed { times, id, issuer, subject } = serde_json::from_str(json).ok()?;
+    let [id, issuer, subject] = [id, issuer, subject].map(|text| text.mark(json));
+    Some((times, Marks { id, issuer, subject }))
 }
 
 /// Returns true if an object is nested deeper than [`object`] reads.
@@ -85,6 +86,7 @@ const TYPICAL_MEMBERS: usize = 8;
 struct Skimmed<'de> {
     times: Times,
     id: Checked<'de>,
+    issuer: Checked<'de>,
     subject: Checked<'de>,
 }
 
@@ -106,7 +108,7 @@ impl<'de> Visitor<'de> for SkimmedVisitor {
     fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<Skimmed<'de>, A::Error> {
         let mut names = Names::default();
         let mut times = Times::default();
-        let (mut id, mut subject) = (Checked::Other, Checked::Other);
+        let (mut id, mut issuer, mut subject) = (Checked::Other, Checked::Other, Checked::Other);
         while let Some(Name(name)) = access.next_key()? {
             if let Some(place) = times.place(&name) {
                 let time = time(&access.next_value()?);
@@ -115,6 +117,7 @@ impl<'de> Visitor<'de> for SkimmedVisitor {
                 let value = access.next_value()?;
                 match &*name {
                     "jti" => id = value,
+                    "iss" => issuer = value,
                     "sub" => subject = value,
                     _ => {}
                 }
@@ -123,7 +126,7 @@ impl<'de> Visitor<'de> for SkimmedVisitor {
                 return Err(A::Error::custom("a name stands twice"));
             }
         }
-        Ok(Skimmed { times, id, subject })
+        Ok(Skimmed { times, id, issuer, subject })
     }
 }
 

@@ -1,9 +1,10 @@
 //! [`Marks`]: the places of the claims by which a token is revoked.
 
-/// The places of `jti` and `sub` in a payload, so that a check reads nothing else.
+/// The places of `jti`, `iss` and `sub` in a payload, so that a check reads nothing else.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Marks {
     pub(super) id: Mark,
+    pub(super) issuer: Mark,
     pub(super) subject: Mark,
 }
 

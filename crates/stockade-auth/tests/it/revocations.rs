@@ -80,9 +80,91 @@ fn a_token_is_revoked_by_its_id_or_by_its_payload() {
 #[test]
 fn an_id_is_revoked_without_its_token() {
     let (revocations, _) = in_memory();
-    now(revocations.revoke_id("a", at(NOW as f64 + 60.0))).unwrap();
+    now(revocations.revoke_id(None, "a", at(NOW as f64 + 60.0))).unwrap();
     let token = claims(&json!({ "\u{6a}ti": "a", "exp": NOW + 60 }));
     assert_eq!(revocations.check(&token), Status::Revoked);
+}
+
+#[test]
+fn the_tokens_of_another_issuer_stay_valid() {
+    let (revocations, _) = in_memory();
+    let issuers = [None, Some("a"), Some("b"), Some("")];
+    let token = |issuer: Option<&str>, id: &str| {
+        let mut payload =
+            json!({ "jti": id, "sub": "ada", "iat": NOW - 10, "exp": NOW + 60, "iss": issuer });
+        if issuer.is_none() {
+            payload.as_object_mut().unwrap().remove("iss");
+        }
+        claims(&payload)
+    };
+    let revoked_of =
+        |id: &str| issuers.map(|issuer| revocations.check(&token(issuer, id)) == Status::Revoked);
+    now(revocations.revoke(&token(Some("a"), "1"))).unwrap();
+    assert_eq!(revoked_of("1"), [false, true, false, false]);
+    now(revocations.revoke(&token(None, "2"))).unwrap();
+    assert_eq!(revoked_of("2"), [true, false, false, false]);
+    now(revocations.revoke_id(Some("b"), "3", at(NOW as f64))).unwrap();
+    assert_eq!(revoked_of("3"), [false, false, true, false]);
+    assert_eq!(revoked_of("4"), [false; 4]);
+    now(revocations.revoke_before(Some(""), "ada", at(NOW as f64))).unwrap();
+    assert_eq!(revoked_of("4"), [false, false, false, true]);
+    now(revocations.revoke_before(None, "ada", at(NOW as f64))).unwrap();
+    assert_eq!(revoked_of("4"), [true, false, false, true]);
+    now(revocations.revoke_before(Some("a"), "ada", at(NOW as f64))).unwrap();
+    assert_eq!(revoked_of("4"), [true, true, false, true]);
+    // However the issuer is written.
+    let escaped = forge(HEADER, r#"{"\u0069ss":"\u0061","sub":"ada","exp":9999999999}"#);
+    let escaped = verifier().verify(&escaped, &secret()).unwrap();
+    assert_eq!(revocations.check(&escaped), Status::Revoked);
+}
+
+/// Entries of earlier versions, which have no issuer, revoke the tokens of all issuers
+/// until they expire.
+#[test]
+fn entries_of_earlier_versions_still_count() {
+    let bytes = |kind: u8, name: &str, times: &[u64]| {
+        let times = times.iter().flat_map(|time| time.to_be_bytes());
+        [kind].into_iter().chain(hex::decode(name).unwrap()).chain(times).collect::<Vec<u8>>()
+    };
+    // The name of the subject `user:7`.
+    let subject = bytes(2, "7a90948f5e5245fd2e6f45ddacae049d", &[NOW + 3_600, NOW - 5]);
+    let entry = Revocation::from_bytes(&subject).unwrap();
+    let log = Arc::new(DeepLog::default());
+    let revocations = Revocations::shared(log.clone()).clock(Clock::at(NOW));
+    let feed = log.feeds.lock().unwrap()[0].clone();
+    feed.note_contact();
+    assert!(feed.apply([entry]));
+    let token = |issuer: &str, issued: u64| {
+        let payload = json!({ "iss": issuer, "sub": "user:7", "iat": issued, "exp": NOW + 60 });
+        revocations.check(&claims(&payload))
+    };
+    for issuer in ["a", "b"] {
+        assert_eq!(token(issuer, NOW - 6), Status::Revoked);
+        assert_eq!(token(issuer, NOW - 5), Status::NotRevoked);
+    }
+    // Both entries of one subject count.
+    now(revocations.revoke_before(Some("a"), "user:7", at(NOW as f64 - 8.0))).unwrap();
+    assert_eq!(token("a", NOW - 6), Status::Revoked);
+    now(revocations.revoke_before(Some("a"), "user:7", at(NOW as f64 - 2.0))).unwrap();
+    assert_eq!(token("a", NOW - 3), Status::Revoked);
+    assert_eq!(token("b", NOW - 3), Status::NotRevoked);
+
+    // The same for an entry that only the log has.
+    let deep = Arc::new(DeepLog::default());
+    let asking = Revocations::shared(deep.clone()).clock(Clock::at(NOW)).max_entries(0);
+    deep.beyond.lock().unwrap().push(entry);
+    let feed = deep.feeds.lock().unwrap()[0].clone();
+    feed.note_contact();
+    assert!(feed.apply([Revocation::beyond(NOW + 3_600)]));
+    let of_issuer = |issuer: Option<&str>, issued: u64| {
+        let payload = json!({ "sub": "user:7", "iss": issuer, "iat": issued, "exp": NOW + 60 });
+        now(asking.check_or_ask(&claims(&payload)))
+    };
+    assert_eq!(of_issuer(Some("a"), NOW - 6), Status::Revoked);
+    assert_eq!(of_issuer(None, NOW - 6), Status::Revoked);
+    now(asking.revoke_before(Some("a"), "user:7", at(NOW as f64))).unwrap();
+    assert_eq!(of_issuer(Some("a"), NOW - 3), Status::Revoked);
+    assert_eq!(of_issuer(Some("b"), NOW - 3), Status::NotRevoked);
 }
 
 #[test]
@@ -104,7 +186,7 @@ fn all_older_tokens_of_a_subject_are_revoked() {
     let token = |subject: &str, issued: u64| {
         claims(&json!({ "sub": subject, "iat": issued, "exp": NOW + 3_600 }))
     };
-    now(revocations.revoke_before("ada", at(NOW as f64 - 10.0))).unwrap();
+    now(revocations.revoke_before(None, "ada", at(NOW as f64 - 10.0))).unwrap();
     assert_eq!(revocations.check(&token("ada", NOW - 11)), Status::Revoked);
     assert_eq!(revocations.check(&token("ada", NOW - 10)), Status::NotRevoked);
     assert_eq!(revocations.check(&token("bob", NOW - 11)), Status::NotRevoked);
@@ -112,11 +194,11 @@ fn all_older_tokens_of_a_subject_are_revoked() {
     assert_eq!(revocations.check(&undated), Status::Revoked);
 
     // Within a second all tokens of that second are meant.
-    now(revocations.revoke_before("ada", at(NOW as f64 - 4.5))).unwrap();
+    now(revocations.revoke_before(None, "ada", at(NOW as f64 - 4.5))).unwrap();
     assert_eq!(revocations.check(&token("ada", NOW - 5)), Status::Revoked);
     assert_eq!(revocations.check(&token("ada", NOW - 4)), Status::NotRevoked);
     // An earlier time takes nothing back.
-    now(revocations.revoke_before("ada", at(1.0))).unwrap();
+    now(revocations.revoke_before(None, "ada", at(1.0))).unwrap();
     assert_eq!(revocations.check(&token("ada", NOW - 5)), Status::Revoked);
     assert_eq!(revocations.count(), 1);
 
@@ -233,7 +315,7 @@ fn processes_tell_each_other() {
         log.feed().note_contact();
     }
     now(here.revoke(&token)).unwrap();
-    now(here.revoke_before("ada", at(NOW as f64))).unwrap();
+    now(here.revoke_before(None, "ada", at(NOW as f64))).unwrap();
     assert_eq!(there.check(&older), Status::NotRevoked);
     let told = here_log.published.lock().unwrap().clone();
     // The order means nothing, and twice is once.
@@ -324,7 +406,7 @@ fn beyond_the_bound_the_log_is_asked() {
     assert_eq!(log.asked.load(Ordering::Relaxed), 2);
     // Where it is revoked, it is at once; elsewhere after 5 s.
     assert_eq!(now(here.check_or_ask(&token("c"))), Status::NotRevoked);
-    now(here.revoke_before("c", at(NOW as f64 + 1.0))).unwrap();
+    now(here.revoke_before(None, "c", at(NOW as f64 + 1.0))).unwrap();
     assert_eq!(now(here.check_or_ask(&token("c"))), Status::Revoked);
     assert_eq!(now(there.check_or_ask(&token("c"))), Status::NotRevoked);
     hands.set(NOW + 6);
@@ -356,8 +438,8 @@ fn beyond_the_bound_the_log_is_asked() {
 fn a_check_allocates_nothing() {
     let (revocations, _) = in_memory();
     let token = claims(&json!({ "jti": "a", "sub": "ada", "exp": NOW + 60, "iat": NOW }));
-    now(revocations.revoke_id("b", at(NOW as f64 + 60.0))).unwrap();
-    now(revocations.revoke_before("bob", at(NOW as f64))).unwrap();
+    now(revocations.revoke_id(None, "b", at(NOW as f64 + 60.0))).unwrap();
+    now(revocations.revoke_before(None, "bob", at(NOW as f64))).unwrap();
     let counted = allocation_counter::measure(|| {
         assert_eq!(revocations.check(&token), Status::NotRevoked);
     });

@@ -241,9 +241,9 @@ async fn beyond_the_bound_the_engine_is_asked() {
     }
     let of_ada = claims(&json!({ "jti": "d", "sub": "ada" }));
     let later = SystemTime::UNIX_EPOCH + Duration::from_secs(real + 60);
-    nodes[1].revoke_before("ada", later).await.unwrap();
+    nodes[1].revoke_before(None, "ada", later).await.unwrap();
     // An earlier time takes nothing back.
-    nodes[2].revoke_before("ada", SystemTime::UNIX_EPOCH).await.unwrap();
+    nodes[2].revoke_before(None, "ada", SystemTime::UNIX_EPOCH).await.unwrap();
     let new = node();
     wait_for(&new, &kept[0], Status::Revoked).await;
     for node in nodes.iter().chain([&new]) {

@@ -13,7 +13,7 @@ use super::{asked, equal, unique_text, until};
 use crate::fail::{fail, or_fail};
 
 /// Checks the promises of a [`RevocationLog`](stockade_auth::RevocationLog): what one
-/// process revokes is refused by all, and nothing else is; a process that comes later
+/// process revokes is refused by all, and nothing else is, such as a token of another issuer; a process that comes later
 /// knows everything before it says of a token that it may be accepted; and an entry
 /// arrives with its kind and its times, however often it is told.
 ///
@@ -67,6 +67,7 @@ pub async fn revocation_log(make: impl Fn() -> Revocations) {
     check.a_token_is_refused_by_all().await;
     check.an_entry_that_comes_twice_changes_nothing().await;
     check.a_subject_is_refused_by_all_up_to_a_time().await;
+    check.another_issuer_is_accepted_by_all().await;
     check.an_entry_ends().await;
     check.many_at_once_are_all_told().await;
     check.one_that_comes_later_knows_all(&make).await;
@@ -156,7 +157,7 @@ impl Check {
         let new = self.tokens.with(json!({ "sub": subject }), later);
 
         let before = now + Duration::from_secs(1);
-        asked("a subject is revoked", self.nodes[0].revoke_before(&subject, before).await);
+        asked("a subject is revoked", self.nodes[0].revoke_before(None, &subject, before).await);
         self.all_say("a subject that one process revokes is refused by all", &old, Status::Revoked)
             .await;
         for node in &self.nodes {
@@ -170,6 +171,35 @@ impl Check {
                 accepted,
             );
         }
+    }
+
+    async fn another_issuer_is_accepted_by_all(&self) {
+        let (id, subject) = (unique_text(), unique_text());
+        let now = SystemTime::now();
+        let token = |issuer: Option<&str>, id: &str| {
+            let mut claims = json!({ "jti": id, "sub": subject });
+            if let (Some(issuer), Some(claims)) = (issuer, claims.as_object_mut()) {
+                claims.insert("iss".to_owned(), issuer.into());
+            }
+            self.tokens.with(claims, now)
+        };
+        let issuers = [None, Some("one"), Some("two")];
+        let [first, second] = [&id, &unique_text()].map(|id| issuers.map(|it| token(it, id)));
+        asked("a token of an issuer is revoked", self.nodes[1].revoke(&first[1]).await);
+        let promise = "a token of one issuer that is revoked is refused by all";
+        self.all_say(promise, &first[1], Status::Revoked).await;
+        let promise = "a token of another issuer with the same id is accepted";
+        self.all_say(promise, &first[0], Status::NotRevoked).await;
+        self.all_say(promise, &first[2], Status::NotRevoked).await;
+
+        let before = now + Duration::from_secs(1);
+        let revoked = self.nodes[2].revoke_before(Some("two"), &subject, before).await;
+        asked("a subject of an issuer is revoked", revoked);
+        let promise = "a subject of one issuer that is revoked is refused by all";
+        self.all_say(promise, &second[2], Status::Revoked).await;
+        let promise = "the same subject of another issuer is accepted";
+        self.all_say(promise, &second[0], Status::NotRevoked).await;
+        self.all_say(promise, &second[1], Status::NotRevoked).await;
     }
 
     async fn an_entry_ends(&self) {

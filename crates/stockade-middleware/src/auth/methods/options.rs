@@ -46,7 +46,8 @@ impl Auth {
     ///     User(person): User<Person>,
     ///     revocations: State<Revocations>,
     /// ) -> Result<StatusCode, ApiError> {
-    ///     revocations.revoke_before(&person.sub, SystemTime::now()).await?;
+    ///     // The tokens have no `iss`.
+    ///     revocations.revoke_before(None, &person.sub, SystemTime::now()).await?;
     ///     Ok(StatusCode::NO_CONTENT)
     /// }
     ///

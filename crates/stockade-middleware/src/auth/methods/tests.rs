@@ -23,7 +23,7 @@ async fn a_good_token_costs_one_allocation() {
     let revocations = Revocations::in_memory();
     let checked = Auth::secret(secret.clone()).revocations(revocations.clone());
     let later = SystemTime::now() + Duration::from_secs(60);
-    revocations.revoke_id("other", later).await.unwrap();
+    revocations.revoke_id(None, "other", later).await.unwrap();
     let counted = allocation_counter::measure(|| {
         assert!(matches!(checked.methods[0].find_sync(&req), Some(Found::Json(_, None))));
     });
