@@ -182,12 +182,12 @@ mod tests {
         // It waits for the next one.
         assert!(!poll(&mut of_ada));
 
-        ready(revocations.revoke_before("bob", SystemTime::now())).unwrap();
+        ready(revocations.revoke_before(None, "bob", SystemTime::now())).unwrap();
         assert_eq!(count.0.load(Ordering::SeqCst), 2);
         assert!(poll(&mut of_bob) && !poll(&mut of_ada));
 
         // A revocation that no watch has seen yet is not lost.
-        ready(revocations.revoke_before("bob", SystemTime::now())).unwrap();
+        ready(revocations.revoke_before(None, "bob", SystemTime::now())).unwrap();
         assert!(poll(&mut of_bob));
     }
 
