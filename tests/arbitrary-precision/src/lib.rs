@@ -14,10 +14,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 use stockade_serialization::deserialize_from_json;
-use stockade_validation::__internal::{Field, PairsKind, SchemaExt, read_texts_into};
-use stockade_validation::{
-    HasSchema, ReadError, Schema, Unchecked, ValidationOptions, read_value, validate_against_schema,
-};
+use stockade_validation::{HasSchema, ReadError, Schema, Unchecked, ValidationOptions, read_value};
 
 /// Reads a JSON text as text and as parsed data, and checks that both give the
 /// same value.
@@ -231,20 +228,12 @@ fn defaults_are_read() {
 }
 
 #[test]
-fn pairs_of_text_are_read() {
+fn texts_of_a_query_are_read() {
     let (schema, options) = (Flat::schema().unwrap(), ValidationOptions::query());
     for (text, expected) in NUMBERS {
-        let mut slot = None::<Flat>;
-        let pairs = [("id", "1"), ("ratio", text)];
-        let fields = pairs.map(|(name, value)| Field::new(name.into(), value.into()));
-        let is_quick =
-            schema.read_pairs_into(&mut fields.into_iter(), PairsKind::Named, &options, &mut slot);
-        if !is_quick {
-            let judged =
-                validate_against_schema(&schema, json!({ "id": "1", "ratio": text }), &options);
-            read_texts_into("", &judged.unwrap().data, &mut slot).unwrap();
-        }
-        assert_eq!(slot.unwrap().inner.ratio, expected, "{text}");
+        let query = json!({ "id": "1", "ratio": text });
+        let flat: Flat = schema.read_value(&query, &options).unwrap();
+        assert_eq!(flat.inner.ratio, expected, "{text}");
     }
 }
 
