@@ -12,7 +12,6 @@ use crate::rule::Rule;
 #[cfg(any(
     feature = "chrono",
     feature = "jiff",
-    feature = "secrecy",
     feature = "time",
     feature = "url",
     feature = "uuid"
@@ -53,6 +52,7 @@ texts! {
 #[cfg(feature = "chrono")]
 mod of_chrono {
     use chrono::{DateTime, Month, NaiveDate, NaiveDateTime, NaiveTime, TimeZone, Weekday};
+    use serde::Serialize;
     use serde::de::DeserializeOwned;
 
     use super::{HasSchema, Rule};
@@ -70,7 +70,7 @@ mod of_chrono {
 
     impl<Z: TimeZone + 'static> HasSchema for DateTime<Z>
     where
-        Self: DeserializeOwned,
+        Self: DeserializeOwned + Serialize,
     {
         fn rule() -> Rule {
             Rule::text_of::<Self>("date-time", "Invalid date-time")
@@ -113,6 +113,9 @@ mod of_jiff {
 #[cfg(feature = "time")]
 mod of_time {
     use serde::de::DeserializeOwned;
+    use serde::de::value::{Error, StrDeserializer};
+    use serde::{Deserialize as _, Serialize};
+    use serde_json::Value;
     use time::{
         Date, Month, OffsetDateTime, PlainDateTime, SignedDuration, Time, UtcDateTime, UtcOffset,
         Weekday,
@@ -129,10 +132,26 @@ mod of_time {
     shown_texts! {
         Time => "12:30:00.0", "Invalid time";
         PlainDateTime => "2024-02-29 12:30:00.0", "Invalid date-time";
-        OffsetDateTime => "2024-02-29 12:30:00.0 +00:00:00", "Invalid date-time";
         UtcDateTime => "2024-02-29 12:30:00.0", "Invalid date-time";
         UtcOffset => "+01:00:00", "Invalid offset";
         SignedDuration => "1.500000000", "Invalid duration";
+    }
+
+    /// Its canonical form is the time in UTC, because texts with different offsets have no
+    /// useful order.
+    impl HasSchema for OffsetDateTime {
+        fn rule() -> Rule {
+            let rule = Rule::text_of::<Self>(None, "Invalid date-time").canonical(in_utc);
+            rule.examples(["2024-02-29 12:30:00.0 +00:00:00"])
+        }
+    }
+
+    fn in_utc(text: &str) -> Option<String> {
+        let time = OffsetDateTime::deserialize(StrDeserializer::<Error>::new(text)).ok()?;
+        match serde_json::to_value(time.checked_to_offset(UtcOffset::UTC)?) {
+            Ok(Value::String(written)) => Some(written),
+            _ => None,
+        }
     }
 
     /// A name, or the number of the month.
@@ -150,7 +169,7 @@ mod of_time {
     }
 
     /// It is written as the name.
-    fn name_or_number<T: DeserializeOwned>(last: u8, message: &'static str) -> Rule {
+    fn name_or_number<T: DeserializeOwned + Serialize>(last: u8, message: &'static str) -> Rule {
         let rule = Rule::kinds(["string", "integer"]).form_of::<T>(None, message);
         rule.minimum(1).maximum(last).in_replies(Rule::text_of::<T>(None, message))
     }
@@ -179,12 +198,12 @@ impl HasSchema for bigdecimal::BigDecimal {
 }
 
 #[cfg(any(feature = "bigdecimal", feature = "rust_decimal"))]
-fn number_or_decimal<T: serde::de::DeserializeOwned>() -> Rule {
+fn number_or_decimal<T: serde::de::DeserializeOwned + serde::Serialize>() -> Rule {
     decimal::<T>(Rule::kinds(["string", "number"]))
 }
 
 #[cfg(any(feature = "bigdecimal", feature = "rust_decimal"))]
-fn decimal<T: serde::de::DeserializeOwned>(rule: Rule) -> Rule {
+fn decimal<T: serde::de::DeserializeOwned + serde::Serialize>(rule: Rule) -> Rule {
     rule.form_of::<T>("decimal", "Invalid decimal")
 }
 
@@ -238,8 +257,10 @@ mod of_secrecy {
 
     use super::{HasSchema, Rule};
 
-    texts! {
-        SecretString => "password", "Invalid text";
+    impl HasSchema for SecretString {
+        fn rule() -> Rule {
+            Rule::string().read_as::<Self>("password", "Invalid text")
+        }
     }
 
     impl<T: HasSchema + Zeroize> HasSchema for SecretBox<T> {

@@ -91,7 +91,9 @@ rules! {
     IpAddr => Rule::string().custom(|value, _, _| {
         let is_address = value.as_str().is_none_or(|text| text.parse::<Self>().is_ok());
         if is_address { Ok(()) } else { Err("Invalid IP address") }
-    }).documented(json!({ "anyOf": [{ "format": "ipv4" }, { "format": "ipv6" }] }));
+    })
+    .canonical(|text| Some(text.parse::<Self>().ok()?.to_string()))
+    .documented(json!({ "anyOf": [{ "format": "ipv4" }, { "format": "ipv6" }] }));
 }
 
 /// The shortest text of `f32::MAX`, as a number of 64 bits. It is a little above

@@ -70,6 +70,7 @@
 // - `schema`: `Schema`; `rule`: `Rule`, which builds one.
 // - `has_schema`: `HasSchema`, types with a schema; `text_form`: types that
 //   judge their own text; `inner`: rules made of other rules.
+// - `canonical`: the canonical forms of texts, for stores; `canonical/times`: those of times.
 // - `direction`: what is read and what is written, where the two differ.
 // - `fields`: the properties of an object rule, for further rules.
 // - `patch_field`: `Patch` and `Optional`, fields that may be absent.
@@ -86,6 +87,7 @@
 // - `mod@format`: the string formats.
 
 mod build;
+mod canonical;
 mod check;
 mod constructors;
 mod data;
@@ -153,6 +155,7 @@ pub use stockade_macros::Schema;
 pub mod __internal {
     use crate::format::{Format, TextType};
 
+    pub use crate::canonical::CanonicalForms;
     pub use crate::equal::equal;
     pub use crate::json::{has_more_values, plain_end};
     pub use crate::log_rate::LogRate;

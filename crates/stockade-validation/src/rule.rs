@@ -10,6 +10,7 @@ use stockade_errors::ConfigError;
 
 use crate::Schema;
 use crate::build;
+use crate::canonical::CanonicalText;
 use crate::direction::{Direction, Presence};
 use crate::format::Format;
 use crate::function::{Custom, CustomOutcome, Default, Transform, TransformOutcome};
@@ -57,6 +58,7 @@ pub struct Rule {
     /// The rules whose properties are added to those of this one.
     pub(crate) flattened: Vec<Self>,
     pub(crate) form: Option<TextForm>,
+    pub(crate) canonical: Option<CanonicalText>,
     pub(crate) custom: Option<Custom>,
     pub(crate) transform: Option<Transform>,
     pub(crate) default: Option<Default>,
@@ -116,6 +118,7 @@ impl Rule {
             inner: None,
             flattened: Vec::new(),
             form: None,
+            canonical: None,
             custom: None,
             transform: None,
             default: None,
@@ -186,6 +189,31 @@ impl Rule {
     ) -> Self {
         self.transform = Some(Transform::new(transform));
         self
+    }
+
+    /// Sets the function that returns the canonical form of a text, such as a UUID in lower
+    /// case; `None` for a text that has no canonical form. Default: the form that serde
+    /// writes for the types of other crates, and the form of `format` otherwise.
+    ///
+    /// Validation does not change a text. Stores keep and compare the canonical form, so two
+    /// spellings of a value are equal there. The type must read its canonical form.
+    ///
+    /// ```
+    /// use stockade_validation::{HasSchema, Rule};
+    ///
+    /// /// A product number, which clients write in upper or lower case.
+    /// struct Sku(String);
+    ///
+    /// impl HasSchema for Sku {
+    ///     fn rule() -> Rule {
+    ///         let rule = Rule::string().pattern("^[A-Za-z]{2}-[0-9]{4}$");
+    ///         rule.canonical(|text| Some(text.to_ascii_uppercase()))
+    ///     }
+    /// }
+    /// # assert!(Sku::schema().is_ok());
+    /// ```
+    pub fn canonical(self, canonical: fn(&str) -> Option<String>) -> Self {
+        Self { canonical: Some(canonical), ..self }
     }
 
     /// Checks the value last: not null, and not after a type failure.

@@ -1,7 +1,9 @@
 //! [`TextForm`]: the form of text that serde reads a type from.
 
+use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde::de::value::{Error, StrDeserializer};
+use serde_json::Value;
 
 use crate::rule::Rule;
 
@@ -19,17 +21,27 @@ pub(crate) struct TextForm {
 }
 
 impl Rule {
-    /// A string from which serde reads a `T`.
+    /// A string from which serde reads a `T`, and which it writes again.
     #[track_caller]
-    pub(crate) fn text_of<T: DeserializeOwned>(
+    pub(crate) fn text_of<T: DeserializeOwned + Serialize>(
         format: impl Into<Option<&'static str>>,
         message: &'static str,
     ) -> Self {
         Self::string().form_of::<T>(format, message)
     }
 
-    /// Asks of strings that serde reads a `T` from them.
-    pub(crate) fn form_of<T: DeserializeOwned>(
+    /// Requires strings that serde reads as a `T`. Their canonical form is the text that
+    /// serde writes.
+    pub(crate) fn form_of<T: DeserializeOwned + Serialize>(
+        self,
+        format: impl Into<Option<&'static str>>,
+        message: &'static str,
+    ) -> Self {
+        self.read_as::<T>(format, message).canonical(written::<T>)
+    }
+
+    /// Requires strings that serde reads as a `T`.
+    pub(crate) fn read_as<T: DeserializeOwned>(
         self,
         format: impl Into<Option<&'static str>>,
         message: &'static str,
@@ -39,6 +51,18 @@ impl Rule {
     }
 }
 
+fn read<T: DeserializeOwned>(text: &str) -> Option<T> {
+    T::deserialize(StrDeserializer::<Error>::new(text)).ok()
+}
+
 fn reads<T: DeserializeOwned>(text: &str) -> bool {
-    T::deserialize(StrDeserializer::<Error>::new(text)).is_ok()
+    read::<T>(text).is_some()
+}
+
+/// Returns the text that serde writes for the `T` of a text.
+fn written<T: DeserializeOwned + Serialize>(text: &str) -> Option<String> {
+    match serde_json::to_value(read::<T>(text)?) {
+        Ok(Value::String(written)) => Some(written),
+        _ => None,
+    }
 }

@@ -9,6 +9,7 @@ use stockade_errors::{ConfigError, Mistake};
 use super::bounds;
 use super::definition::Definitions;
 use super::keyword::{self, Kind};
+use crate::canonical::CanonicalText;
 use crate::check;
 use crate::depth::{MAX_DEPTH, exceeds};
 use crate::direction::Direction;
@@ -98,7 +99,7 @@ impl<'m> Compiler<'m> {
             trim: flag(&keywords, "trim"),
             never: rule.boolean == Some(false),
             literals: literals(&keywords),
-            text: self.text(&keywords, rule.form),
+            text: self.text(&keywords, rule.form, rule.canonical),
             number: Limit::all(&keywords, NUMBER, ("Number must be", "")),
             array,
             object,
@@ -208,6 +209,7 @@ impl<'m> Compiler<'m> {
         &mut self,
         keywords: &Map<String, Value>,
         form: Option<TextForm>,
+        canonical: Option<CanonicalText>,
     ) -> Option<Box<TextRules>> {
         let pattern = text_of(keywords, "pattern").and_then(|text| match Pattern::new(text) {
             Ok(pattern) => Some(pattern),
@@ -225,11 +227,12 @@ impl<'m> Compiler<'m> {
             format
         });
         let limits = Limit::all(keywords, TEXT, ("String must be", " characters"));
-        let rules = TextRules { lengths: Counts::new(limits), pattern, format, form };
+        let rules = TextRules { lengths: Counts::new(limits), pattern, format, form, canonical };
         let is_empty = rules.lengths.is_empty()
             && rules.pattern.is_none()
             && rules.format.is_none()
-            && rules.form.is_none();
+            && rules.form.is_none()
+            && rules.canonical.is_none();
         (!is_empty).then(|| Box::new(rules))
     }
 

@@ -45,6 +45,7 @@ impl Compiler<'_> {
             let mut target = reference.rule();
             target.turn(self.direction);
             target.keywords.extend(rule.keywords);
+            target.canonical = rule.canonical.or(target.canonical);
             target.custom = rule.custom.or(target.custom);
             target.transform = rule.transform.or(target.transform);
             target.mistakes.append(&mut rule.mistakes);

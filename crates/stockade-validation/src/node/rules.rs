@@ -8,6 +8,7 @@ use stockade_errors::__internal::sort_by;
 
 use super::Node;
 use super::judge::Broken;
+use crate::canonical::CanonicalText;
 use crate::data::{Data, Kind};
 use crate::equal::{equal, order, same};
 use crate::format::Format;
@@ -282,6 +283,7 @@ pub(crate) struct TextRules {
     pub(crate) pattern: Option<Pattern>,
     pub(crate) format: Option<Format>,
     pub(crate) form: Option<TextForm>,
+    pub(crate) canonical: Option<CanonicalText>,
 }
 
 /// Keywords for arrays.
