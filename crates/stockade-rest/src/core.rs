@@ -10,6 +10,7 @@ use stockade_errors::{ApiError, FieldError};
 use stockade_validation::{Schema, ValidationOptions, validate_against_schema};
 
 use crate::access::Operation;
+use crate::canonical::Canonical;
 use crate::erased::{BoxItem, ErasedStore};
 use crate::failure::invalid;
 use crate::marked::Marked;
@@ -33,6 +34,7 @@ pub(crate) struct Core {
     pub(crate) store: Box<dyn ErasedStore>,
     pub(crate) id: &'static str,
     pub(crate) schemas: Schemas,
+    pub(crate) canonical: Canonical,
     pub(crate) filters: Vec<FilterField>,
     pub(crate) sorts: Vec<SortField>,
     /// The names of all parameters of a list.
@@ -137,7 +139,8 @@ impl Input {
 impl Core {
     /// Returns the scope of the user of a request.
     pub(crate) fn scope_of(&self, req: &Request) -> Result<Scope, ApiError> {
-        self.scope.as_ref().map_or_else(|| Ok(Scope::all()), |scope| scope(req.user()))
+        let Some(scope) = &self.scope else { return Ok(Scope::all()) };
+        scope(req.user()).map(|scope| self.canonical.scope(&scope).into_owned())
     }
 
     /// Reads the id of the path by its schema.
@@ -162,7 +165,8 @@ impl Core {
             // Caches and middleware take each path for a thing of its own.
             let message = "An id is written in one way";
             return if is_canonical {
-                Ok(judged.data)
+                // A UUID may have upper case: clients expect that, and it names one item.
+                Ok(self.canonical.value(self.id, judged.data))
             } else {
                 Err(invalid(self.id, message, "pattern"))
             };

@@ -28,8 +28,9 @@
 //!
 //! # Items
 //!
-//! An id is written in one way: for 1, `/products/01` and `/products/1.0` are 400. So is
-//! a new id that no path could have, such as `..`, one with a control character, or one of
+//! An id is written in one way: for 1, `/products/01` and `/products/1.0` are 400. Only the
+//! spellings of a UUID, an IP address or a time all name the same item. A new id that no
+//! path could have, such as `..`, is a 400 too, and so is one with a control character or of
 //! more than 1,000 bytes.
 //!
 //! An item has an entity tag of its version, such as `"v17"`. GET answers 304 to a client
@@ -64,8 +65,10 @@
 // - `failure`: the answers to the failures of a store; `cursor`: places in an order.
 // - `store`: `Store`, and the words that a resource and its store speak.
 // - `memory`: `MemoryStore`.
+// - `canonical`: the canonical spelling of values, which all stores keep and compare.
 
 mod access;
+mod canonical;
 mod core;
 mod cursor;
 mod entity;
@@ -86,3 +89,9 @@ pub use store::{
     Ask, Direction, Draft, Expected, Filter, Op, Page, Scope, Sort, Store, StoreDoc, StoreError,
     Stored, Version,
 };
+
+/// Items for the other crates of stockade. They carry no promise of stability.
+#[doc(hidden)]
+pub mod __internal {
+    pub use crate::canonical::Canonical;
+}

@@ -1,5 +1,7 @@
 //! The query of a list, read into a question for the store.
 
+use std::borrow::Cow;
+
 use serde_json::{Map, Value};
 use stockade_core::Request;
 use stockade_errors::{ApiError, FieldError};
@@ -44,12 +46,19 @@ impl Question {
         }
         question.ask.count = query.get("count").map(|_| MAX_COUNT);
         question.ask.filters = filters(core, &query)?;
+        let misfits = core.canonical.misfits_of(&question.ask);
+        if !misfits.is_empty() {
+            return Err(ApiError::validation(misfits));
+        }
         if let Some(Value::String(sort)) = query.get("sort") {
             question.ask.sorts = sorts(core, sort)?;
             question.sort.clone_from(sort);
         }
         if let Some(Value::String(cursor)) = query.get("cursor") {
             question.begin_at(core, cursor)?;
+        }
+        if let Cow::Owned(canonical) = core.canonical.ask(&question.ask) {
+            question.ask = canonical;
         }
         Ok(question)
     }

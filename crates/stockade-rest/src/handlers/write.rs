@@ -73,7 +73,7 @@ impl Route {
                         continue;
                     };
                     let item = core.after(Operation::Replace, req.user(), item).await?;
-                    return self.created(&req, &*item, req.path().to_owned());
+                    return self.created(&req, &*item, self.place_at(&req, &id));
                 }
                 Err(StoreError::Changed) if !conditions.are_given() && repeated < REPEATED => {
                     repeated += 1;
@@ -117,6 +117,7 @@ impl Route {
         user: Option<&Value>,
         scope: &Scope,
     ) -> Result<RawDraft, ApiError> {
+        self.core.canonical.change(&mut draft.values);
         Core::place(&mut draft, scope)?;
         let draft = self.core.before(self.operation, user, draft).await?;
         self.core.marked.check(&draft)?;
@@ -187,6 +188,19 @@ impl Route {
         let mut draft = change.draft_of(&core.marked, changed)?;
         core.marked.keep_read_only(&aligned, &mut draft.values);
         Ok(RawDraft { sent, ..draft })
+    }
+
+    /// Returns the path of a new item at the path of the request, with the canonical id.
+    fn place_at(&self, req: &Request, id: &Value) -> String {
+        let path = req.path();
+        match (id, path.rsplit_once('/')) {
+            (Value::String(text), Some((collection, _)))
+                if req.param(self.core.id).is_none_or(|sent| sent != *text) =>
+            {
+                place_of(collection, id)
+            }
+            _ => path.to_owned(),
+        }
     }
 
     fn created(&self, req: &Request, item: &dyn Item, place: String) -> Result<Response, ApiError> {

@@ -1,17 +1,20 @@
 //! [`MemoryStore`]: a store in memory, for tests and examples.
 
+mod decimal;
 mod order;
 mod table;
 #[cfg(test)]
 mod tests;
 
+use std::borrow::Cow;
 use std::fmt;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use serde_json::{Value, json};
 
 use self::table::Table;
-use crate::store::{Ask, Draft, Expected, Page, Scope, Store, StoreDoc, StoreError, Stored};
+use crate::canonical::Canonical;
+use crate::store::{Ask, Draft, Expected, Op, Page, Scope, Store, StoreDoc, StoreError, Stored};
 use crate::{Entity, Version};
 
 /// A store in memory, for tests and examples, and the model of all others. A clone
@@ -51,6 +54,7 @@ pub struct MemoryStore<T: Entity> {
     unique: Arc<[String]>,
     max_rows: usize,
     make_id: MakeId,
+    canonical: Arc<Canonical>,
 }
 
 /// A function that makes the JSON of an id of a number.
@@ -68,6 +72,7 @@ impl<T: Entity + Clone> MemoryStore<T> {
             unique: Arc::new([]),
             max_rows: 10_000,
             make_id: Arc::new(usual_id::<T>),
+            canonical: Arc::new(Canonical::of::<T>()),
         }
     }
 
@@ -104,9 +109,42 @@ impl<T: Entity + Clone> MemoryStore<T> {
     pub fn insert(&self, items: impl IntoIterator<Item = T>) -> Result<(), StoreError> {
         let mut table = self.write();
         items.into_iter().try_for_each(|item| {
-            let json = serde_json::to_value(&item).map_err(StoreError::failed)?;
-            table.create(json, item, self).map(drop)
+            let json = json_of(&item)?;
+            if self.canonical.is_empty() {
+                return table.create(json, item, self).map(drop);
+            }
+            let (item, keys) = self.item_of(json)?;
+            table.create(keys, item, self).map(drop)
         })
+    }
+
+    /// Reads an item from its JSON, and returns it with the JSON by which it is compared. A
+    /// missing field is a mistake of the program: a field of the server that no hook sets.
+    fn item_of(&self, mut json: Value) -> Result<(T, Value), StoreError> {
+        if let Value::Object(values) = &mut json {
+            self.canonical.change(values);
+            let misfits = self.canonical.misfits(values);
+            if !misfits.is_empty() {
+                return Err(StoreError::Invalid(misfits));
+            }
+        }
+        let item = T::deserialize(&json).map_err(StoreError::failed)?;
+        let mut keys = json_of(&item)?;
+        if let Value::Object(keys) = &mut keys {
+            self.canonical.change(keys);
+            order::change_decimals(&self.canonical, keys);
+        }
+        Ok((item, keys))
+    }
+
+    /// Returns the JSON of an id, in the form in which it is compared.
+    fn id_of(&self, id: &T::Id) -> Result<Value, StoreError> {
+        let id = self.canonical.value(T::ID, json_of(id)?);
+        Ok(order::key_of(&self.canonical, T::ID, id))
+    }
+
+    fn scope_of<'s>(&self, scope: &'s Scope) -> Cow<'s, Scope> {
+        order::scope_keys(&self.canonical, self.canonical.scope(scope))
     }
 
     fn read(&self) -> RwLockReadGuard<'_, Table<T>> {
@@ -122,11 +160,16 @@ impl<T: Entity + Clone> MemoryStore<T> {
 
 impl<T: Entity + Clone> Store<T> for MemoryStore<T> {
     async fn list(&self, ask: &Ask) -> Result<Page<T>, StoreError> {
-        Ok(self.read().list(ask))
+        let misfits = self.canonical.misfits_of(ask);
+        if !misfits.is_empty() {
+            return Err(StoreError::Invalid(misfits));
+        }
+        let ask = order::ask_keys(&self.canonical, self.canonical.ask(ask));
+        Ok(self.read().list(&ask))
     }
 
     async fn get(&self, id: &T::Id, scope: &Scope) -> Result<Option<Stored<T>>, StoreError> {
-        Ok(self.read().get(&json_of(id)?, scope))
+        Ok(self.read().get(&self.id_of(id)?, &self.scope_of(scope)))
     }
 
     async fn create(&self, draft: Draft<T>) -> Result<Stored<T>, StoreError> {
@@ -135,8 +178,8 @@ impl<T: Entity + Clone> Store<T> for MemoryStore<T> {
         if json.get(T::ID).is_none() {
             json[T::ID] = table.next_id(&*self.make_id);
         }
-        let item = read_item(&json)?;
-        table.create(json_of(&item)?, item, self)
+        let (item, keys) = self.item_of(json)?;
+        table.create(keys, item, self)
     }
 
     async fn replace(
@@ -146,9 +189,10 @@ impl<T: Entity + Clone> Store<T> for MemoryStore<T> {
         expected: Expected,
         scope: &Scope,
     ) -> Result<Stored<T>, StoreError> {
-        let id = json_of(id)?;
+        let id = self.id_of(id)?;
         let mut table = self.write();
-        let mut json = table.find(&id, expected, scope)?.clone();
+        let present = table.find(&id, expected, &self.scope_of(scope))?;
+        let mut json = json_of(&present.value)?;
         if let Value::Object(json) = &mut json {
             for field in draft.fields().filter(|field| *field != T::ID) {
                 match draft.get(field) {
@@ -158,8 +202,8 @@ impl<T: Entity + Clone> Store<T> for MemoryStore<T> {
                 }
             }
         }
-        let item = read_item(&json)?;
-        table.replace(id, json_of(&item)?, item, &self.unique)
+        let (item, keys) = self.item_of(json)?;
+        table.replace(id, keys, item, &self.unique)
     }
 
     async fn delete(
@@ -168,14 +212,22 @@ impl<T: Entity + Clone> Store<T> for MemoryStore<T> {
         expected: Expected,
         scope: &Scope,
     ) -> Result<(), StoreError> {
-        let id = json_of(id)?;
+        let id = self.id_of(id)?;
         let mut table = self.write();
-        table.find(&id, expected, scope)?;
+        table.find(&id, expected, &self.scope_of(scope))?;
         table.delete(id);
         Ok(())
     }
 
-    fn describe(&self, _doc: &mut StoreDoc) {}
+    fn describe(&self, doc: &mut StoreDoc) {
+        let decimals = doc
+            .filters()
+            .iter()
+            .filter(|(field, ops)| ops.contains(&Op::Prefix) && self.canonical.is_decimal(field));
+        let mistakes = decimals.map(|(field, _)| format!("{field} is a number without prefixes"));
+        let mistakes: Vec<String> = mistakes.collect();
+        mistakes.into_iter().for_each(|mistake| doc.mistake(mistake));
+    }
 }
 
 impl<T: Entity + Clone> Default for MemoryStore<T> {
@@ -191,6 +243,7 @@ impl<T: Entity> Clone for MemoryStore<T> {
             unique: Arc::clone(&self.unique),
             max_rows: self.max_rows,
             make_id: Arc::clone(&self.make_id),
+            canonical: Arc::clone(&self.canonical),
         }
     }
 }
@@ -209,12 +262,6 @@ fn usual_id<T: Entity>(number: u64) -> Value {
         forms.into_iter().filter(|id| serde_json::from_value::<T::Id>(id.clone()).is_ok());
     // A type that reads none of them needs `MemoryStore::ids`, and null says so.
     readable.next().unwrap_or(Value::Null)
-}
-
-/// Reads an item of its JSON. A field of the server that no hook sets is missing
-/// here, which is a mistake of the program.
-fn read_item<T: Entity>(json: &Value) -> Result<T, StoreError> {
-    T::deserialize(json).map_err(StoreError::failed)
 }
 
 fn json_of(value: &impl serde::Serialize) -> Result<Value, StoreError> {

@@ -1,10 +1,65 @@
 //! The order of JSON values, by which a memory store filters and sorts.
 
+use std::borrow::Cow;
 use std::cmp::Ordering;
 
-use serde_json::{Number, Value};
+use serde_json::{Map, Number, Value};
 
-use crate::store::{Direction, Filter, Op, Scope, Sort};
+use super::decimal::decimal_key;
+use crate::canonical::Canonical;
+use crate::store::{Ask, Direction, Filter, Op, Scope, Sort};
+
+/// Changes exact numbers to texts whose order is the order of the numbers.
+pub(super) fn change_decimals(canonical: &Canonical, values: &mut Map<String, Value>) {
+    if canonical.is_empty() {
+        return;
+    }
+    for (field, value) in values {
+        if canonical.is_decimal(field) {
+            *value = key_of(canonical, field, std::mem::take(value));
+        }
+    }
+}
+
+/// Returns a value in the form by which it is compared.
+pub(super) fn key_of(canonical: &Canonical, field: &str, value: Value) -> Value {
+    let key = match &value {
+        Value::String(text) if canonical.is_decimal(field) => decimal_key(text),
+        _ => None,
+    };
+    key.map_or(value, Value::String)
+}
+
+/// Changes the values of a scope to the form by which they are compared.
+pub(super) fn scope_keys<'s>(canonical: &Canonical, scope: Cow<'s, Scope>) -> Cow<'s, Scope> {
+    let mut fields = scope.conditions().iter();
+    if canonical.is_empty() || !fields.any(|(field, _)| canonical.is_decimal(field)) {
+        return scope;
+    }
+    let conditions = scope.conditions().iter().cloned();
+    Cow::Owned(conditions.fold(Scope::all(), |scope, (field, value)| {
+        let value = key_of(canonical, &field, value);
+        scope.and_eq(field, value)
+    }))
+}
+
+/// Changes the values of a question to the form by which they are compared.
+pub(super) fn ask_keys<'a>(canonical: &Canonical, ask: Cow<'a, Ask>) -> Cow<'a, Ask> {
+    if canonical.is_empty() {
+        return ask;
+    }
+    let mut ask = ask.into_owned();
+    ask.scope = scope_keys(canonical, Cow::Owned(ask.scope)).into_owned();
+    for filter in ask.filters.iter_mut().filter(|filter| canonical.is_decimal(&filter.field)) {
+        for value in &mut filter.values {
+            *value = key_of(canonical, &filter.field, std::mem::take(value));
+        }
+    }
+    for (sort, key) in ask.sorts.iter().zip(ask.after.iter_mut().flatten()) {
+        *key = key_of(canonical, &sort.field, std::mem::take(key));
+    }
+    Cow::Owned(ask)
+}
 
 /// A JSON value with an order.
 #[derive(Clone, Debug)]

@@ -22,7 +22,7 @@ pub(super) struct Table<T> {
     last_version: Version,
 }
 
-/// An item with its JSON, by which it is compared.
+/// An item with the JSON by which it is compared: its values are canonical.
 struct Row<T> {
     stored: Stored<T>,
     json: Value,
@@ -50,16 +50,16 @@ impl<T: Entity + Clone> Table<T> {
         Some(row.stored.clone())
     }
 
-    /// Returns the JSON of a row that may be written.
+    /// Returns an item that may be written.
     pub(super) fn find(
         &self,
         id: &Value,
         expected: Expected,
         scope: &Scope,
-    ) -> Result<&Value, StoreError> {
+    ) -> Result<&Stored<T>, StoreError> {
         let row = self.rows.get(&Key(id.clone())).filter(|row| is_in(&row.json, scope));
         let row = row.ok_or(StoreError::Missing)?;
-        if expected.allows(row.stored.version) { Ok(&row.json) } else { Err(StoreError::Changed) }
+        if expected.allows(row.stored.version) { Ok(&row.stored) } else { Err(StoreError::Changed) }
     }
 
     pub(super) fn create(

@@ -20,6 +20,7 @@ use super::fields::{Field, Fields, Kind, MAX_SORTED};
 use super::page::{self, PageOf};
 use super::query::{RESERVED, cannot_filter, query_rule, sort_pattern, sort_rule};
 use crate::Entity;
+use crate::canonical::Canonical;
 use crate::access::{Access, Operation};
 use crate::core::{Answered, Core, FilterField, Input, Schemas, SortField};
 use crate::handlers;
@@ -204,6 +205,7 @@ impl Checker<'_> {
     fn compiled(&mut self, rule: Rule) -> Option<Schema> {
         let told = |error: ConfigError| {
             error.mistakes().iter().for_each(|mistake| self.mistake(mistake.to_string()));
+            canonical: Canonical::of::<T>(),
         };
         rule.build().map_err(told).ok()
     }
