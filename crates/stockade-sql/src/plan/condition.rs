@@ -12,12 +12,22 @@ impl Plan<'_> {
     /// Returns the conditions of the scope and the filters.
     pub(super) fn of_ask(&mut self, ask: &Ask) -> Result<Vec<String>, SqlError> {
         let mut conditions = self.scope(&ask.scope)?;
-        let mut values = Vec::new();
+        let (mut values, mut ends) = (Vec::new(), Vec::new());
         for (index, filter) in ask.filters.iter().enumerate() {
             let column = known(self.table, &filter.field)?;
             conditions.push(self.filter(index, column, filter));
             let of_filter = filter.values.iter().map(|value| of_column(self.table, column, value));
             values.push(Value::Array(of_filter.collect()));
+            ends.push(match filter.op {
+                Op::Prefix => {
+                    let end = |value| of_column(self.table, column, &end_of(value).into());
+                    Value::Array(filter.values.iter().map(end).collect())
+                }
+                _ => Value::Null,
+            });
+        }
+        if ends.iter().any(Value::is_array) {
+            self.parameter.insert("ends".to_owned(), Value::Array(ends));
         }
         if !values.is_empty() {
             self.parameter.insert("filters".to_owned(), Value::Array(values));
@@ -60,7 +70,17 @@ impl Plan<'_> {
             Op::Lte => compared("<="),
             Op::Gt => compared(">"),
             Op::Gte => compared(">="),
-            Op::Prefix => each(&|_, value| self.prefix(&key, &value)),
+            Op::Prefix => {
+                let conditions = filter.values.iter().enumerate().map(|(at, value)| {
+                    let text = scalar(self.table, column, &place().at(at));
+                    let end = || {
+                        let place = Place::of("ends").at(index).at(at);
+                        scalar(self.table, column, &place)
+                    };
+                    self.prefix(column, &text, end_of(value).map(|_| end()))
+                });
+                any(&conditions.collect::<Vec<_>>())
+            }
             Op::Null => each(&|value, _| match value {
                 Value::Bool(true) => format!("{key} IS NULL"),
                 _ => format!("{key} IS NOT NULL"),
@@ -70,14 +90,20 @@ impl Plan<'_> {
         }
     }
 
-    /// Returns the condition that a text begins with another one.
-    fn prefix(&self, key: &str, value: &str) -> String {
+    /// Returns the condition that a text begins with another one. `end` is the first text
+    /// behind all of them. Both bounds are for an index.
+    fn prefix(&self, column: &Column, value: &str, end: Option<String>) -> String {
+        let key = ordered(self.table, column);
+        let below = end.map(|end| format!(" AND {key} < {end}")).unwrap_or_default();
         match self.table.dialect {
-            Dialect::Postgres => format!("starts_with({key}, {value})"),
-            // The first comparison is for an index. The second one is of bytes, because the
-            // length of a text ends at U+0000; a part of no bytes is null.
+            Dialect::Postgres if !column.has_text_order => format!("starts_with({key}, {value})"),
+            Dialect::Postgres => {
+                format!("({key} >= {value}{below} AND starts_with({key}, {value}))")
+            }
+            // The last comparison is of bytes, because the length of a text ends at U+0000; a
+            // part of no bytes is null.
             Dialect::Sqlite => format!(
-                "({key} >= {value} AND ifnull(substr(CAST({key} AS BLOB), 1, \
+                "({key} >= {value}{below} AND ifnull(substr(CAST({key} AS BLOB), 1, \
                  length(CAST({value} AS BLOB))), x'') = CAST({value} AS BLOB))"
             ),
         }
@@ -134,10 +160,50 @@ fn behind(keys: &[String], values: &[String], sorts: &[Sort]) -> String {
     condition
 }
 
+/// Returns the first text behind all texts with a prefix, in the order of code points: the
+/// prefix whose last character is the next one. `None` if there is no such text.
+fn end_of(prefix: &Value) -> Option<String> {
+    let mut end: Vec<char> = prefix.as_str()?.chars().collect();
+    while let Some(last) = end.pop() {
+        // The next code point, without the surrogates, which are not characters.
+        let next = (u32::from(last) + 1..).take(0x801).find_map(char::from_u32);
+        if let Some(next) = next {
+            end.push(next);
+            return Some(end.into_iter().collect());
+        }
+    }
+    None
+}
+
 fn any(conditions: &[String]) -> String {
     match conditions {
         [] => "FALSE".to_owned(),
         [one] => one.clone(),
         several => format!("({})", several.join(" OR ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_prefix_ends_at_the_next_text() {
+        for (prefix, expected) in [
+            ("te", Some("tf")),
+            ("Z", Some("[")),
+            ("te%", Some("te&")),
+            ("a\0", Some("a\u{1}")),
+            ("\u{7f}", Some("\u{80}")),
+            ("\u{d7ff}", Some("\u{e000}")),
+            ("\u{ffff}", Some("\u{10000}")),
+            ("a\u{10ffff}\u{10ffff}", Some("b")),
+            ("\u{10ffff}", None),
+            ("", None),
+        ] {
+            assert_eq!(end_of(&json!(prefix)).as_deref(), expected, "{prefix:?}");
+        }
     }
 }

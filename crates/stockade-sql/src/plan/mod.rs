@@ -8,6 +8,7 @@
 //! | `id` | the id of a row |
 //! | `scope` | the values of the scope, in its order |
 //! | `filters` | of each filter the list of its values |
+//! | `ends` | for each value of a prefix filter, the first text behind all texts with it |
 //! | `after` | the keys behind which a page begins |
 //! | `row` | the fields that are written |
 //! | `version` | the version that is expected, or that a row begins with |

@@ -193,9 +193,12 @@ fn fitting(dialect: Dialect, field: &Field, column: &FoundColumn) -> Column {
         "int4" => (i64::from(i32::MIN), i64::from(i32::MAX)),
         _ => (i64::MIN, i64::MAX),
     };
+    let is_plain_text = matches!(&*column.kind, "text" | "varchar") || dialect == Dialect::Sqlite;
     Column {
         name: quoted(&field.name),
         is_text,
+        has_text_order: is_text && is_plain_text && !column.collates,
+        is_instant: column.kind == "timestamptz" && field.format == "date-time",
         collates: column.collates && is_text,
         range,
         default: column.default.clone(),

@@ -41,6 +41,10 @@ pub(crate) struct Column {
     pub(crate) name: String,
     /// True if the type of the column is a text, which has prefixes.
     pub(crate) is_text: bool,
+    /// True if the column compares texts by code points, and an index of it does too.
+    pub(crate) has_text_order: bool,
+    /// True for a time of PostgreSQL, which has no offset of its own.
+    pub(crate) is_instant: bool,
     /// True if the order of the column is another one than that of code points.
     pub(crate) collates: bool,
     /// The integers that fit the column.
@@ -175,6 +179,8 @@ pub(crate) mod tests {
         let column = |field: Field| Column {
             name: quoted(&field.name),
             is_text: field.kind == Kind::Text,
+            has_text_order: field.kind == Kind::Text,
+            is_instant: false,
             collates: false,
             range: (i64::MIN, i64::MAX),
             default: (field.name == "tags").then(|| "'[]'".to_owned()),

@@ -9,6 +9,7 @@ mod item;
 mod long;
 #[cfg(feature = "postgres")]
 mod postgres;
+mod prefixes;
 mod references;
 mod refused;
 mod suite;
