@@ -51,8 +51,10 @@ impl Class {
         match code {
             // Unique, and its general form.
             "23505" | "23P01" => Self::Taken,
-            // NOT NULL, references, `RESTRICT` from PostgreSQL 18 on, CHECK.
-            "23502" | "23503" | "23001" | "23514" => Self::Invalid,
+            // NOT NULL, references, `RESTRICT` from PostgreSQL 18 on, CHECK; a value beyond a
+            // limit, such as the size of an index row; a trigger that raises an error, for
+            // which SQLite has the class of CHECK.
+            "23502" | "23503" | "23001" | "23514" | "54000" | "P0001" => Self::Invalid,
             "40001" | "40P01" => Self::Conflict,
             // Ended, by the time or a person; a lock; a server that became a copy.
             "57014" | "57P01" | "57P02" | "57P03" | "55P03" | "25006" => Self::Unavailable,
@@ -78,6 +80,9 @@ mod tests {
             ("23001", Class::Invalid),
             ("22P02", Class::Invalid),
             ("22003", Class::Invalid),
+            ("54000", Class::Invalid),
+            ("54001", Class::Failed),
+            ("P0001", Class::Invalid),
             ("40001", Class::Conflict),
             ("40P01", Class::Conflict),
             ("57014", Class::Unavailable),
