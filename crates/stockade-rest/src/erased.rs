@@ -13,7 +13,7 @@ use stockade_serialization::to_json;
 use crate::Entity;
 use crate::keys::keys_of;
 use crate::store::{
-    Ask, Draft, Expected, RawDraft, Scope, Store, StoreDoc, StoreError, Stored, Version,
+    Ask, Draft, Expected, Page, RawDraft, Scope, Store, StoreDoc, StoreError, Stored, Version,
 };
 
 /// A [`Store`] whose ids are JSON, which the schema of their type has judged.
@@ -51,6 +51,7 @@ pub(crate) struct ErasedPage {
     pub(crate) items: Box<dyn Items>,
     pub(crate) more: bool,
     pub(crate) total: Option<u64>,
+    pub(crate) skipped: u64,
 }
 
 /// The items of a page.
@@ -162,7 +163,8 @@ impl<T: Entity, S: Store<T>> ErasedStore for Typed<T, S> {
     fn list<'s>(&'s self, ask: &'s Ask) -> BoxFuture<'s, Result<ErasedPage, StoreError>> {
         Box::pin(async move {
             let page = self.store.list(ask).await?;
-            Ok(ErasedPage { items: Box::new(page.items), more: page.more, total: page.total })
+            let Page { items, more, total, skipped } = page;
+            Ok(ErasedPage { items: Box::new(items), more, total, skipped })
         })
     }
 

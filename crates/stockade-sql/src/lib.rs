@@ -90,6 +90,7 @@
 // - `plan/`: the statements: pure functions.
 // - `driver`: `Driver`, `Statement`, `Row`: what a store needs of a database.
 // - `error`: `SqlError`, the errors of every database in one form.
+// - `unreadable`: the error of a row that its type does not read.
 // - `sqlstate`: the codes of PostgreSQL, for every driver.
 // - `sqlite/`: `Sqlite`: `connection.rs` opens, `writer.rs` commits in groups, unless
 //   the file was moved (`file.rs`), `readers.rs` reads, `failure.rs` classifies the
@@ -108,6 +109,7 @@ mod sqlite;
 mod sqlstate;
 mod store;
 mod table;
+mod unreadable;
 
 #[cfg(feature = "postgres")]
 #[doc(no_inline)]

@@ -5,15 +5,17 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 use stockade_errors::{ConfigError, FieldError};
+use stockade_rest::__internal::Canonical;
 use stockade_rest::{
     Ask, Draft, Entity, Expected, Op, Page, Scope, Store, StoreDoc, StoreError, Stored, Version,
 };
 
 use crate::plan::{Plan, has_order};
 use crate::table::{Kind, Table};
-use crate::{Driver, Row, SqlError, Statement};
+use crate::unreadable::Unreadable;
+use crate::{Dialect, Driver, Row, SqlError, Statement};
 
 /// The items of a type in a table of a database. A clone is the same store.
 ///
@@ -26,13 +28,22 @@ use crate::{Driver, Row, SqlError, Statement};
 ///   if its column has the collation `"C"`.
 /// - Clients cannot sort by a field that may be null, and neither sort nor filter by
 ///   lists, objects and fields of several types.
+/// - UUIDs, addresses, times and other values with several spellings are kept and compared
+///   in their canonical form: times in UTC, as `2026-11-23T09:00:00.5+00:00`. Rows that
+///   another program wrote in another spelling do not match filters, ids and unique values;
+///   the guide "Stores in SQL" shows how to repair them.
 /// - A row whose draft has an id begins with a version made of the time, so that an
 ///   id that comes back has no old version.
 pub struct SqlStore<T, D> {
     driver: D,
     table: Arc<Table>,
+    canonical: Arc<Canonical>,
+    skips_unreadable: bool,
     of: PhantomData<fn() -> T>,
 }
+
+/// The largest number of rows that a page reads to find one that can be read.
+const MOST_SKIPPED: usize = 10_000;
 
 /// The number of times that a statement is tried when others are in the way.
 const TRIES: usize = 4;
@@ -50,8 +61,7 @@ impl<T: Entity, D: Driver> SqlStore<T, D> {
     pub async fn open(driver: D, table: &str) -> Result<Self, ConfigError> {
         let dialect = driver.dialect();
         let description = driver.run(Table::description(dialect, table)).await;
-        let table = Arc::new(Table::of::<T>(dialect, table, description)?);
-        Ok(Self { driver, table, of: PhantomData })
+        Ok(Self::with_table(driver, Table::of::<T>(dialect, table, description)?))
     }
 
     /// As [`open`](Self::open), by a function that runs a statement.
@@ -63,8 +73,26 @@ impl<T: Entity, D: Driver> SqlStore<T, D> {
     ) -> Result<Self, ConfigError> {
         let dialect = driver.dialect();
         let description = run(Table::description(dialect, table));
-        let table = Arc::new(Table::of::<T>(dialect, table, description)?);
-        Ok(Self { driver, table, of: PhantomData })
+        Ok(Self::with_table(driver, Table::of::<T>(dialect, table, description)?))
+    }
+
+    fn with_table(driver: D, table: Table) -> Self {
+        let canonical = Arc::new(Canonical::of::<T>());
+        let table = Arc::new(table);
+        Self { driver, table, canonical, skips_unreadable: false, of: PhantomData }
+    }
+
+    /// Leaves rows that the type does not read out of lists, instead of failing with 500.
+    /// Default: false.
+    ///
+    /// A row can be unreadable after a change of the type, or if another program wrote it.
+    /// Either way, the log has a line at level `error` with the id of the row and the name of
+    /// the column. A list that skips rows has their number in `skipped`, beside `items`. They
+    /// count in `X-Total-Count`. A request for one unreadable item is a 500.
+    #[must_use]
+    pub fn skip_unreadable(mut self, skips: bool) -> Self {
+        self.skips_unreadable = skips;
+        self
     }
 
     /// Runs a statement, again if other transactions were in the way.
@@ -108,6 +136,110 @@ impl<T: Entity, D: Driver> SqlStore<T, D> {
         StoreError::taken(self.table.field_of_constraint(&constraint, is_chosen))
     }
 
+    /// As [`failure`](Self::failure), of a statement about one row, which may be the reason.
+    async fn failure_at(&self, error: SqlError, id: &Value) -> StoreError {
+        if self.may_be_unreadable(&error)
+            && let Ok(rows) = self.run(Plan::get_checked(&self.table, id)).await
+            && let Some(Err(error)) = rows.first().map(|row| self.stored(row))
+        {
+            return error;
+        }
+        self.failure(error)
+    }
+
+    /// Returns true if a value of a row can be the reason of an error: SQLite fails for the
+    /// whole statement if it cannot write one of them as JSON.
+    fn may_be_unreadable(&self, error: &SqlError) -> bool {
+        self.table.dialect == Dialect::Sqlite && matches!(error, SqlError::Failed(_))
+    }
+
+    /// Returns the rows of a page, and one row more.
+    async fn rows(&self, ask: &Ask) -> Result<Vec<Row>, StoreError> {
+        match self.run(Plan::list(&self.table, ask)).await {
+            Err(error) if self.may_be_unreadable(&error) => {
+                let checked = self.run(Plan::list_checked(&self.table, ask)).await;
+                checked.map_err(|_| self.failure(error))
+            }
+            rows => rows.map_err(|error| self.failure(error)),
+        }
+    }
+
+    /// Returns a page. It has at least one item, unless no row behind its beginning can be
+    /// read, so that the next page has a place to begin.
+    async fn page(&self, ask: &Ask) -> Result<Page<T>, StoreError> {
+        let mut most = ask.limit;
+        let mut rows = self.rows(ask).await?;
+        loop {
+            let page = self.page_of(ask, &rows, most)?;
+            if !page.items.is_empty() || page.skipped == 0 || !page.more {
+                return Ok(page);
+            }
+            if most >= MOST_SKIPPED {
+                let name = &self.table.name;
+                let message = format!("{name}: {most} rows one after the other cannot be read");
+                return Err(StoreError::failed(message));
+            }
+            most = most.saturating_mul(8).min(MOST_SKIPPED);
+            rows = self.rows(&Ask { limit: most, ..ask.clone() }).await?;
+        }
+    }
+
+    /// Reads the first `most` rows up to the limits of a page.
+    fn page_of(&self, ask: &Ask, rows: &[Row], most: usize) -> Result<Page<T>, StoreError> {
+        let mut items = Vec::with_capacity(rows.len().min(ask.limit));
+        let (mut size, mut taken, mut skipped) = (0_usize, 0, 0);
+        for row in rows.iter().take(most) {
+            if items.len() == ask.limit || size >= ask.max_bytes {
+                break;
+            }
+            taken += 1;
+            match self.stored(row) {
+                Ok(item) => {
+                    size = size.saturating_add(row.json.len());
+                    items.push(item);
+                }
+                Err(StoreError::Failed(error)) if self.skips_unreadable => {
+                    log::error!(target: "stockade", "{error}");
+                    skipped += 1;
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(Page { items, more: taken < rows.len(), total: None, skipped })
+    }
+
+    /// Reads a row. Its text goes straight into the type, so that no digit is lost on the
+    /// way; floats are read exactly, as the last key of a page must be.
+    fn stored(&self, row: &Row) -> Result<Stored<T>, StoreError> {
+        let value = serde_json::from_str(&row.json).map_err(|error| {
+            StoreError::failed(Unreadable::of::<T>(&self.table.name, row, error))
+        })?;
+        let version = u64::try_from(row.number).map_err(StoreError::failed)?;
+        Ok(Stored::new(value, Version(version)))
+    }
+
+    /// Reads the row that a write gave back.
+    fn one(&self, rows: &[Row]) -> Result<Stored<T>, StoreError> {
+        let row = rows.first();
+        let missing = || StoreError::failed("a statement that writes gave no row back");
+        self.stored(row.ok_or_else(missing)?)
+    }
+
+    /// Returns the canonical values of a draft, which the columns can keep.
+    fn entering(&self, draft: &Draft<T>) -> Result<Map<String, Value>, StoreError> {
+        let mut values = draft.values().clone();
+        let mut misfits = self.canonical.misfits(&values);
+        self.canonical.change(&mut values);
+        misfits.extend(self.table.misfits(&values));
+        if misfits.is_empty() { Ok(values) } else { Err(StoreError::Invalid(misfits)) }
+    }
+
+    /// Returns the canonical JSON of an id.
+    fn id_of(&self, id: &T::Id) -> Result<Value, StoreError> {
+        let id = serde_json::to_value(id).map_err(StoreError::failed)?;
+        Ok(self.canonical.value(T::ID, id))
+    }
+
     /// Returns the reason why no row was written.
     async fn refusal(&self, id: &T::Id, expected: Expected, scope: &Scope) -> StoreError {
         match (expected, self.get(id, scope).await) {
@@ -120,7 +252,7 @@ impl<T: Entity, D: Driver> SqlStore<T, D> {
 
     /// Returns true if an id is none that the database could have.
     async fn is_no_id(&self, id: &T::Id) -> bool {
-        let Ok(id) = serde_json::to_value(id) else { return true };
+        let Ok(id) = self.id_of(id) else { return true };
         let statement = Plan::get(&self.table, &id, &Scope::all());
         matches!(self.run(statement).await, Err(SqlError::Invalid { .. }))
     }
@@ -128,42 +260,35 @@ impl<T: Entity, D: Driver> SqlStore<T, D> {
 
 impl<T: Entity, D: Driver> Store<T> for SqlStore<T, D> {
     async fn list(&self, ask: &Ask) -> Result<Page<T>, StoreError> {
-        let rows = self.run(Plan::list(&self.table, ask)).await;
-        let mut rows = rows.map_err(|error| self.failure(error))?;
-        let found = rows.len();
-        rows.truncate(ask.limit);
-        rows.truncate(within(&rows, ask.max_bytes));
-        let more = rows.len() < found;
-        let total = match ask.count {
-            Some(most) => {
-                let counted = self.run(Plan::count(&self.table, ask, most)).await;
-                Some(number(counted.map_err(|error| self.failure(error))?.first())?)
-            }
-            None => None,
-        };
-        let items = rows.iter().map(stored).collect::<Result<_, _>>()?;
-        Ok(Page { items, more, total })
-    }
-
-    async fn get(&self, id: &T::Id, scope: &Scope) -> Result<Option<Stored<T>>, StoreError> {
-        let rows = match self.run(Plan::get(&self.table, &json_of(id)?, scope)).await {
-            Ok(rows) => rows,
-            // No row has an id or a scope that its column cannot have.
-            Err(SqlError::Invalid { .. }) => return Ok(None),
-            Err(error) => return Err(self.failure(error)),
-        };
-        rows.first().map(stored).transpose()
-    }
-
-    async fn create(&self, draft: Draft<T>) -> Result<Stored<T>, StoreError> {
-        let values = draft.values();
-        let misfits = self.table.misfits(values);
+        let misfits = self.canonical.misfits_of(ask);
         if !misfits.is_empty() {
             return Err(StoreError::Invalid(misfits));
         }
-        let plan = Plan::create(&self.table, values.clone(), microseconds());
+        let ask = &*self.canonical.ask(ask);
+        let mut page = self.page(ask).await?;
+        if let Some(most) = ask.count {
+            let counted = self.run(Plan::count(&self.table, ask, most)).await;
+            page.total = Some(number(counted.map_err(|error| self.failure(error))?.first())?);
+        }
+        Ok(page)
+    }
+
+    async fn get(&self, id: &T::Id, scope: &Scope) -> Result<Option<Stored<T>>, StoreError> {
+        let (id, scope) = (self.id_of(id)?, self.canonical.scope(scope));
+        let rows = match self.run(Plan::get(&self.table, &id, &scope)).await {
+            Ok(rows) => rows,
+            // No row has an id or a scope that its column cannot have.
+            Err(SqlError::Invalid { .. }) => return Ok(None),
+            Err(error) => return Err(self.failure_at(error, &id).await),
+        };
+        rows.first().map(|row| self.stored(row)).transpose()
+    }
+
+    async fn create(&self, draft: Draft<T>) -> Result<Stored<T>, StoreError> {
+        let values = self.entering(&draft)?;
+        let plan = Plan::create(&self.table, values, microseconds());
         let rows = self.run(plan).await;
-        one(&rows.map_err(|error| self.failure_of(error, &draft, &Scope::all()))?)
+        self.one(&rows.map_err(|error| self.failure_of(error, &draft, &Scope::all()))?)
     }
 
     async fn replace(
@@ -173,17 +298,15 @@ impl<T: Entity, D: Driver> Store<T> for SqlStore<T, D> {
         expected: Expected,
         scope: &Scope,
     ) -> Result<Stored<T>, StoreError> {
-        let misfits = self.table.misfits(draft.values());
-        if !misfits.is_empty() {
-            return Err(StoreError::Invalid(misfits));
-        }
+        let values = self.entering(&draft)?;
         let fields: Vec<String> = draft.fields().map(str::to_owned).collect();
-        let values = draft.values().clone();
-        let plan = Plan::replace(&self.table, &json_of(id)?, values, &fields, expected, scope);
+        let (key, of_user) = (self.id_of(id)?, self.canonical.scope(scope));
+        let plan = Plan::replace(&self.table, &key, values, &fields, expected, &of_user);
         match self.run(plan).await {
             Ok(rows) if rows.is_empty() => Err(self.refusal(id, expected, scope).await),
-            Ok(rows) => one(&rows),
+            Ok(rows) => self.one(&rows),
             Err(SqlError::Invalid { .. }) if self.is_no_id(id).await => Err(StoreError::Missing),
+            Err(error @ SqlError::Failed(_)) => Err(self.failure_at(error, &key).await),
             Err(error) => Err(self.failure_of(error, &draft, scope)),
         }
     }
@@ -194,7 +317,8 @@ impl<T: Entity, D: Driver> Store<T> for SqlStore<T, D> {
         expected: Expected,
         scope: &Scope,
     ) -> Result<(), StoreError> {
-        let plan = Plan::delete(&self.table, &json_of(id)?, expected, scope);
+        let (key, of_user) = (self.id_of(id)?, self.canonical.scope(scope));
+        let plan = Plan::delete(&self.table, &key, expected, &of_user);
         match self.run(plan).await {
             Ok(rows) if rows.is_empty() => Err(self.refusal(id, expected, scope).await),
             Ok(_) => Ok(()),
@@ -233,6 +357,9 @@ impl<T: Entity, D: Driver> Store<T> for SqlStore<T, D> {
             }
         }
         mistakes.into_iter().for_each(|mistake| doc.mistake(mistake));
+        if self.skips_unreadable {
+            doc.skips_rows();
+        }
         for column in self.table.columns.iter().filter(|it| it.field.kind == Kind::Integer) {
             let (least, greatest) = column.range;
             doc.keeps_integers(&column.field.name, least..=greatest);
@@ -242,7 +369,13 @@ impl<T: Entity, D: Driver> Store<T> for SqlStore<T, D> {
 
 impl<T, D: Clone> Clone for SqlStore<T, D> {
     fn clone(&self) -> Self {
-        Self { driver: self.driver.clone(), table: Arc::clone(&self.table), of: PhantomData }
+        Self {
+            driver: self.driver.clone(),
+            table: Arc::clone(&self.table),
+            canonical: Arc::clone(&self.canonical),
+            skips_unreadable: self.skips_unreadable,
+            of: PhantomData,
+        }
     }
 }
 
@@ -252,38 +385,9 @@ impl<T, D> fmt::Debug for SqlStore<T, D> {
     }
 }
 
-/// Returns the number of rows up to the one that reaches this size, in bytes.
-fn within(rows: &[Row], most: usize) -> usize {
-    let mut size: usize = 0;
-    let taken = rows.iter().take_while(|row| {
-        let is_below = size < most;
-        size = size.saturating_add(row.json.len());
-        is_below
-    });
-    taken.count()
-}
-
-/// Reads a row. Its text goes straight into the type, so that no digit is lost on the
-/// way; floats are read exactly, as the last key of a page must be.
-fn stored<T: Entity>(row: &Row) -> Result<Stored<T>, StoreError> {
-    let value = serde_json::from_str(&row.json).map_err(StoreError::failed)?;
-    let version = u64::try_from(row.number).map_err(StoreError::failed)?;
-    Ok(Stored::new(value, Version(version)))
-}
-
-/// Reads the row that a write gave back.
-fn one<T: Entity>(rows: &[Row]) -> Result<Stored<T>, StoreError> {
-    let row = rows.first();
-    stored(row.ok_or_else(|| StoreError::failed("a statement that writes gave no row back"))?)
-}
-
 fn number(row: Option<&Row>) -> Result<u64, StoreError> {
     let row = row.ok_or_else(|| StoreError::failed("a statement that counts gave no row"))?;
     u64::try_from(row.number).map_err(StoreError::failed)
-}
-
-fn json_of(value: &impl serde::Serialize) -> Result<Value, StoreError> {
-    serde_json::to_value(value).map_err(StoreError::failed)
 }
 
 /// Returns the time as microseconds since 1970.

@@ -24,7 +24,11 @@ impl Route {
         let mut list = ListWriter::new("{\"items\":[", page.items.len());
         let cursors = self.write(req.user(), &question, &mut page, &mut list).await?;
         let next = serde_json::to_string(&cursors.next).map_err(ApiError::internal)?;
-        let mut response = json(list.finish(&["],\"next\":", &next, "}"].concat()))?;
+        let end = match page.skipped {
+            0 => ["],\"next\":", &next, "}"].concat(),
+            skipped => format!("],\"next\":{next},\"skipped\":{skipped}}}"),
+        };
+        let mut response = json(list.finish(&end))?;
         let headers = response.headers_mut();
         headers.insert(header::CACHE_CONTROL, self.cache_control());
         if let Some(links) = cursors.links(&req) {

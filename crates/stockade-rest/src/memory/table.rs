@@ -127,7 +127,7 @@ impl<T: Entity + Clone> Table<T> {
             [only] if only.field == T::ID => self.in_order_of_id(ask, only.direction),
             _ => self.sorted(ask),
         };
-        Page { items, more, total }
+        Page { total, ..Page::new(items, more) }
     }
 
     fn count(&self, ask: &Ask, most: u64) -> u64 {

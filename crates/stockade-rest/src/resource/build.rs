@@ -1,6 +1,5 @@
 //! The check of a resource, and the making of its routes.
 
-use std::ops::RangeInclusive;
 use std::panic::Location;
 use std::sync::Arc;
 
@@ -17,11 +16,11 @@ use stockade_validation::{HasSchema as _, Rule, Schema};
 use super::Resource;
 use super::bounds;
 use super::fields::{Field, Fields, Kind, MAX_SORTED};
-use super::page::{self, PageOf};
+use super::page::{self, PageOf, SkippingPageOf};
 use super::query::{RESERVED, cannot_filter, query_rule, sort_pattern, sort_rule};
 use crate::Entity;
-use crate::canonical::Canonical;
 use crate::access::{Access, Operation};
+use crate::canonical::Canonical;
 use crate::core::{Answered, Core, FilterField, Input, Schemas, SortField};
 use crate::handlers;
 use crate::marked::Marked;
@@ -113,6 +112,21 @@ fn entry<T>(
 /// The headers by which clients name versions, and say what they want back.
 const PAGE_HEADERS: &[&str] = &["If-Match", "If-None-Match", "Prefer"];
 
+/// The shape of an answer with items.
+#[derive(Clone, Copy)]
+enum Shape {
+    Item,
+    Page,
+    /// A page that may leave items out.
+    SkippingPage,
+}
+
+impl Shape {
+    fn page(store: &StoreDoc) -> Self {
+        if store.may_skip_rows() { Self::SkippingPage } else { Self::Page }
+    }
+}
+
 /// The check of a resource.
 struct Checker<'n> {
     name: &'n str,
@@ -160,9 +174,9 @@ impl Checker<'_> {
         let filters = self.filters(&fields, &resource);
         let sorts = self.sorts(&fields, &resource);
         self.check_hooks(&resource);
-        let integers = self.check_store(&resource, &filters);
+        let store = self.check_store(&resource, &filters);
 
-        let read = bounds::within(T::rule(), &self.compiled(T::rule())?, &integers);
+        let read = bounds::within(T::rule(), &self.compiled(T::rule())?, store.integers());
         let create = read.clone().without(&resource.server_fields);
         // The id of an item never changes.
         let change = create.clone().without(&[T::ID]);
@@ -179,8 +193,8 @@ impl Checker<'_> {
             create: self.input(create.viewed(View::Sent), &fields)?,
             patch: self.compiled(change.clone().merge_patch().viewed(View::Change))?,
             change: self.input(change.viewed(View::Sent), &fields)?,
-            item: self.answered::<T>(&resource.hidden, false)?,
-            page: self.answered::<T>(&resource.hidden, true)?,
+            item: self.answered::<T>(&resource.hidden, Shape::Item)?,
+            page: self.answered::<T>(&resource.hidden, Shape::page(&store))?,
         };
         let sorts = self.sort_fields(&fields, T::ID, sorts);
         let parameters = schemas.query.to_json_schema();
@@ -190,6 +204,7 @@ impl Checker<'_> {
             store: resource.store,
             id: T::ID,
             schemas,
+            canonical: Canonical::of::<T>(),
             filters,
             sorts,
             parameters,
@@ -205,7 +220,6 @@ impl Checker<'_> {
     fn compiled(&mut self, rule: Rule) -> Option<Schema> {
         let told = |error: ConfigError| {
             error.mistakes().iter().for_each(|mistake| self.mistake(mistake.to_string()));
-            canonical: Canonical::of::<T>(),
         };
         rule.build().map_err(told).ok()
     }
@@ -233,13 +247,20 @@ impl Checker<'_> {
         })
     }
 
-    fn answered<T: Entity>(&mut self, hidden: &[String], is_page: bool) -> Option<Answered> {
+    fn answered<T: Entity>(&mut self, hidden: &[String], shape: Shape) -> Option<Answered> {
         if hidden.is_empty() && !T::rule().has_inner_mark(Mark::WriteOnly) {
-            let of = if is_page { SchemaOf::reply::<PageOf<T>>() } else { SchemaOf::reply::<T>() };
-            return Some(Answered::Of(of));
+            return Some(Answered::Of(match shape {
+                Shape::Item => SchemaOf::reply::<T>(),
+                Shape::Page => SchemaOf::reply::<PageOf<T>>(),
+                Shape::SkippingPage => SchemaOf::reply::<SkippingPageOf<T>>(),
+            }));
         }
         let item = T::rule().without(hidden).viewed(View::Shown);
-        let rule = if is_page { page::rule(item) } else { item };
+        let rule = match shape {
+            Shape::Item => item,
+            Shape::Page => page::rule(item),
+            Shape::SkippingPage => page::skipping_rule(item),
+        };
         self.compiled(rule.for_replies()).map(Answered::Without)
     }
 
@@ -368,12 +389,12 @@ impl Checker<'_> {
         }
     }
 
-    /// Returns the integers that the fields of the store can keep.
+    /// Returns the answers of the store about the resource.
     fn check_store<T: Entity>(
         &mut self,
         resource: &Resource<T>,
         filters: &[FilterField],
-    ) -> Vec<(String, RangeInclusive<i64>)> {
+    ) -> StoreDoc {
         let mut by_field: Vec<(String, Vec<Op>)> = Vec::new();
         for filter in filters {
             match by_field.iter_mut().find(|(field, _)| *field == filter.field) {
@@ -387,6 +408,6 @@ impl Checker<'_> {
         }
         resource.store.describe(&mut doc);
         doc.mistakes().iter().for_each(|mistake| self.mistake(mistake));
-        doc.integers().to_vec()
+        doc
     }
 }

@@ -10,6 +10,9 @@ use crate::Entity;
 /// The type of which the schema of a page is.
 pub(super) struct PageOf<T>(PhantomData<fn() -> T>);
 
+/// The type of a page that may leave items out.
+pub(super) struct SkippingPageOf<T>(PhantomData<fn() -> T>);
+
 /// Makes the rule of a page of items of one rule.
 pub(super) fn rule(items: Rule) -> Rule {
     let cursor = "The cursor of the next page; null on the last one";
@@ -18,6 +21,26 @@ pub(super) fn rule(items: Rule) -> Rule {
         ("next", Rule::string().nullable().description(cursor)),
     ])
     .required_fields(["next"])
+}
+
+/// Makes the rule of a page that may leave items out.
+pub(super) fn skipping_rule(items: Rule) -> Rule {
+    let skipped = "The number of items that cannot be read and are left out; absent for none";
+    rule(items).property("skipped", Rule::integer().minimum(1).description(skipped))
+}
+
+impl<T: Entity> HasSchema for SkippingPageOf<T> {
+    fn rule() -> Rule {
+        skipping_rule(T::field_rule())
+    }
+
+    fn field_rule() -> Rule {
+        Rule::of::<Self>()
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        PageOf::<T>::schema_name()
+    }
 }
 
 impl<T: Entity> HasSchema for PageOf<T> {

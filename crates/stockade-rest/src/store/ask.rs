@@ -154,4 +154,16 @@ pub struct Page<T> {
     /// The number of all items, at most [`Ask::count`]; `None` if it was not asked
     /// for.
     pub total: Option<u64>,
+    /// The number of items that the store left out because it cannot read them. Usually 0: a
+    /// store fails instead, unless an option of the program says otherwise.
+    pub skipped: u64,
+}
+
+impl<T> Page<T> {
+    /// Makes a page of these items, without a total. `more` is true if there are more behind
+    /// them.
+    #[must_use]
+    pub fn new(items: Vec<Stored<T>>, more: bool) -> Self {
+        Self { items, more, total: None, skipped: 0 }
+    }
 }

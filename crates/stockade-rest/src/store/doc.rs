@@ -26,6 +26,7 @@ pub struct StoreDoc {
     filters: Vec<(String, Vec<Op>)>,
     sorts: Vec<String>,
     scopes: bool,
+    skips: bool,
     mistakes: Vec<String>,
     integers: Vec<(String, RangeInclusive<i64>)>,
 }
@@ -41,6 +42,7 @@ impl StoreDoc {
             filters: filters.into_iter().map(|(field, ops)| (field.into(), ops)).collect(),
             sorts: sorts.into_iter().map(Into::into).collect(),
             scopes: false,
+            skips: false,
             mistakes: Vec::new(),
             integers: Vec::new(),
         }
@@ -70,6 +72,18 @@ impl StoreDoc {
     #[must_use]
     pub fn has_scope(&self) -> bool {
         self.scopes
+    }
+
+    /// Says that a page may leave out items that the store cannot read, so that documents
+    /// have the number [`skipped`](super::Page::skipped) in a page.
+    pub fn skips_rows(&mut self) {
+        self.skips = true;
+    }
+
+    /// Returns true if a page may leave items out.
+    #[must_use]
+    pub fn may_skip_rows(&self) -> bool {
+        self.skips
     }
 
     /// Notes a mistake: lower case, no full stop.

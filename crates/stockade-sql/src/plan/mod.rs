@@ -27,7 +27,7 @@ use stockade_rest::{Ask, Direction, Expected, Scope, Sort};
 
 use crate::table::{Column, Kind, Table, VERSION, quoted};
 use crate::{Dialect, SqlError, Statement};
-use value::{Place, item, scalar};
+use value::{Place, checked_item, item, scalar};
 
 /// Writes the statements of a table.
 pub(crate) struct Plan<'t> {
@@ -42,6 +42,15 @@ impl<'t> Plan<'t> {
 
     /// Returns the page of an ask, and one row more.
     pub(crate) fn list(table: &'t Table, ask: &Ask) -> Result<Statement, SqlError> {
+        Self::page(table, ask, &item(table))
+    }
+
+    /// As [`list`](Self::list), with a marked row for each that SQLite cannot write as JSON.
+    pub(crate) fn list_checked(table: &'t Table, ask: &Ask) -> Result<Statement, SqlError> {
+        Self::page(table, ask, &checked_item(table))
+    }
+
+    fn page(table: &'t Table, ask: &Ask, item: &str) -> Result<Statement, SqlError> {
         let mut plan = Self::new(table);
         let mut conditions = plan.of_ask(ask)?;
         if let Some(keys) = &ask.after {
@@ -50,7 +59,7 @@ impl<'t> Plan<'t> {
         let keys = ask.sorts.iter().map(|sort| plan.key_of_order(sort));
         let order = keys.collect::<Result<Vec<_>, _>>()?.join(", ");
         let conditions = joined(&conditions);
-        let (item, name) = (item(table), &table.name);
+        let name = &table.name;
         let limit = ask.limit.saturating_add(1);
         let version = plan.version();
         let sql = format!(
@@ -74,9 +83,19 @@ impl<'t> Plan<'t> {
 
     /// Returns the row of an id.
     pub(crate) fn get(table: &'t Table, id: &Value, scope: &Scope) -> Result<Statement, SqlError> {
+        Self::row(table, id, scope, &item(table))
+    }
+
+    /// As [`get`](Self::get) without a scope, with a marked row for one that SQLite cannot
+    /// write as JSON.
+    pub(crate) fn get_checked(table: &'t Table, id: &Value) -> Result<Statement, SqlError> {
+        Self::row(table, id, &Scope::all(), &checked_item(table))
+    }
+
+    fn row(table: &'t Table, id: &Value, scope: &Scope, item: &str) -> Result<Statement, SqlError> {
         let mut plan = Self::new(table);
         let conditions = joined(&plan.of_row(id, scope)?);
-        let (item, name, version) = (item(table), &table.name, plan.version());
+        let (name, version) = (&table.name, plan.version());
         let sql = format!("SELECT {item}, {version} FROM {name} AS t WHERE {conditions}");
         Ok(plan.reading(sql))
     }

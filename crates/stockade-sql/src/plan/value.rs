@@ -5,7 +5,8 @@ use std::fmt::Write as _;
 use serde_json::{Value, json};
 
 use crate::Dialect;
-use crate::table::{Column, Kind, Table};
+use crate::table::{Column, Kind, Table, quoted};
+use crate::unreadable::MARK;
 
 /// The place of a value within the parameter.
 pub(super) struct Place {
@@ -119,6 +120,11 @@ pub(super) fn item(table: &Table) -> String {
             let columns = table.columns.iter().map(|column| match column.field.kind {
                 // Else its digits would become those of a float.
                 Kind::Decimal => format!("t.{name}::text AS {name}", name = column.name),
+                // In UTC, whatever the time zone of the connection is.
+                _ if column.is_instant => format!(
+                    "(to_json(t.{name} AT TIME ZONE 'UTC') #>> '{{}}') || '+00:00' AS {name}",
+                    name = column.name
+                ),
                 _ => format!("t.{}", column.name),
             });
             let columns = columns.collect::<Vec<_>>().join(", ");
@@ -139,4 +145,27 @@ pub(super) fn item(table: &Table) -> String {
             format!("json_object({})", members.collect::<Vec<_>>().join(", "))
         }
     }
+}
+
+/// Returns the item of a row as [`item`] does, or a [marked](MARK) object if SQLite cannot
+/// write one of its values as JSON. It costs a second look at each value.
+pub(super) fn checked_item(table: &Table) -> String {
+    let is_wrong = |column: &Column| {
+        let name = &column.name;
+        if column.field.kind.is_json() {
+            format!("({name} IS NOT NULL AND NOT json_valid({name}))")
+        } else {
+            format!("typeof({name}) = 'blob'")
+        }
+    };
+    let wrong = |column: &Column| format!("WHEN {} THEN '{}'", is_wrong(column), column.field.name);
+    let columns = table.columns.iter().map(wrong).collect::<Vec<_>>().join(" ");
+    let id = quoted(table.id);
+    let id = format!("CASE typeof({id}) WHEN 'blob' THEN hex({id}) ELSE {id} END");
+    let column = format!("CASE {columns} END");
+    let item = item(table);
+    format!(
+        "CASE WHEN {column} IS NULL THEN {item} \
+         ELSE json_object('{MARK}', json_array({id}, {column})) END"
+    )
 }

@@ -13,3 +13,4 @@ mod prefixes;
 mod references;
 mod refused;
 mod suite;
+mod unreadable;

@@ -10,12 +10,12 @@ use crate::engines;
 use crate::item::{Item, draft};
 
 /// Keeps the lines of the log.
-struct Lines(Mutex<Vec<(Level, String)>>);
+pub(crate) struct Lines(Mutex<Vec<(Level, String)>>);
 
-static LINES: Lines = Lines(Mutex::new(Vec::new()));
+pub(crate) static LINES: Lines = Lines(Mutex::new(Vec::new()));
 
 impl Lines {
-    fn get(&self) -> MutexGuard<'_, Vec<(Level, String)>> {
+    pub(crate) fn get(&self) -> MutexGuard<'_, Vec<(Level, String)>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -32,7 +32,7 @@ impl Log for Lines {
     fn flush(&self) {}
 }
 
-fn listen() {
+pub(crate) fn listen() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
         log::set_logger(&LINES).unwrap();
