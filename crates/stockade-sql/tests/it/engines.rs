@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use rusqlite::Connection;
 use stockade_core::BoxFuture;
-use stockade_rest::{MemoryStore, Store};
+use stockade_rest::{Entity, MemoryStore, Store};
 use stockade_sql::{
     Dialect, Driver, Row, SqlError, SqlStore, Sqlite, Statement, create_table_sql, rusqlite,
 };
@@ -67,6 +67,15 @@ pub(crate) async fn sqlite() -> Engine<SqlStore<Item, Sqlite>> {
     Engine { store: db.table("items").unwrap(), folder: Some(folder) }
 }
 
+/// Makes a file with a table of a type, and runs further statements.
+pub(crate) async fn sqlite_of<T: Entity>(further: &str) -> Engine<SqlStore<T, Sqlite>> {
+    let folder = tempfile::tempdir().unwrap();
+    let db = Sqlite::open(folder.path().join("items.db")).unwrap();
+    let create = format!("{} {further}", db.create_table_sql::<T>("items").unwrap());
+    db.write(move |tx| -> Result<(), SqlError> { Ok(tx.execute_batch(&create)?) }).await.unwrap();
+    Engine { store: db.table("items").unwrap(), folder: Some(folder) }
+}
+
 pub(crate) async fn own() -> Engine<SqlStore<Item, OneConnection>> {
     let connection = Connection::open_in_memory().unwrap();
     let table = create_table_sql::<Item>(Dialect::Sqlite, "items").unwrap();
@@ -114,6 +123,14 @@ pub(crate) mod postgres {
         let create = change(db.create_table_sql::<T>(name).unwrap());
         db.client().await.unwrap().batch_execute(&create).await.unwrap();
         db.table(name).await.unwrap()
+    }
+
+    /// Makes a table of a type, and runs further statements, in which `{}` is its name.
+    pub(crate) async fn table_of<T: Entity>(further: &str) -> Option<SqlStore<T, Postgres>> {
+        let (db, schema) = schema(&few()).await?;
+        let name = format!("{schema}.items");
+        let further = further.replace("{}", &name);
+        Some(table(&db, &name, |create| format!("{create} {further}")).await)
     }
 
     /// Makes an empty table of items, whose texts have the order of German.

@@ -12,5 +12,7 @@ mod postgres;
 mod prefixes;
 mod references;
 mod refused;
+mod spellings;
 mod suite;
+mod times;
 mod unreadable;

@@ -1,0 +1,234 @@
+//! Values with several spellings: each store keeps one of them, whichever a client sends.
+
+use std::net::IpAddr;
+
+use chrono::{DateTime, FixedOffset};
+use jiff::Timestamp;
+use jiff::civil::Date;
+use rust_decimal::Decimal;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use stockade_rest::{
+    Access, Ask, Draft, Entity, Expected, MemoryStore, Op, Resource, Scope, Store, StoreError,
+};
+use stockade_routing::{RouteTree, RouterOptions, create_router};
+use stockade_testing::TestClient;
+use stockade_validation::Schema;
+use uuid::Uuid;
+
+use crate::engines;
+
+#[derive(Clone, Debug, Deserialize, PartialEq, Schema, Serialize)]
+struct Visit {
+    id: Uuid,
+    device: Option<Uuid>,
+    /// A UUID that the type does not know as one.
+    #[schema(format = "uuid")]
+    ticket: String,
+    address: IpAddr,
+    #[schema(format = "ipv6")]
+    gateway: String,
+    at: Timestamp,
+    until: DateTime<FixedOffset>,
+    #[schema(format = "date-time")]
+    told: String,
+    day: Date,
+    price: Decimal,
+}
+
+impl Entity for Visit {
+    type Id = Uuid;
+}
+
+const ID: &str = "2eb8aa08-aa98-11ea-b4aa-73b441d16380";
+const DEVICE: &str = "a0000000-0000-4000-8000-00000000000f";
+const INDEXES: &str = "CREATE UNIQUE INDEX items_device ON {} (device);
+    CREATE UNIQUE INDEX items_ticket ON {} (ticket); CREATE UNIQUE INDEX items_told ON {} (told);";
+
+/// A visit as a client spells it that knows other spellings only.
+fn spelled(id: &str) -> Value {
+    json!({
+        "id": id.to_uppercase(),
+        "device": format!("urn:uuid:{DEVICE}"),
+        "ticket": DEVICE.to_uppercase(),
+        "address": "2001:DB8:0:0:0:0:0:7",
+        "gateway": "2001:DB8::0001",
+        "at": "2026-11-23T10:00:00.50+01:00",
+        "until": "2026-11-23T10:30:00.500+01:00",
+        "told": "2026-11-23t10:00:00.500+01:00",
+        "day": "2026-11-23T00:00:00",
+        "price": "+1.50",
+    })
+}
+
+/// The same visit as every answer has it.
+fn canonical(id: &str) -> Value {
+    json!({
+        "id": id,
+        "device": DEVICE,
+        "ticket": DEVICE,
+        "address": "2001:db8::7",
+        "gateway": "2001:db8::1",
+        "at": "2026-11-23T09:00:00.5Z",
+        "until": "2026-11-23T09:30:00.500Z",
+        "told": "2026-11-23T09:00:00.5+00:00",
+        "day": "2026-11-23",
+        "price": "1.50",
+    })
+}
+
+fn client(store: impl Store<Visit>) -> TestClient {
+    let open = || Access::public("a test");
+    let visits = Resource::new("visit", store)
+        .filter("id")
+        .filter("device")
+        .filter("ticket")
+        .filter("address")
+        .filter("gateway")
+        .filter_by("at", [Op::Eq, Op::Gt])
+        .filter("until")
+        .filter("told")
+        .filter("day")
+        .sort(["at", "told"])
+        .put_creates(true)
+        .read(open())
+        .write(open());
+    let tree = RouteTree::new().segment("visits", visits.routes());
+    TestClient::new(create_router(tree, RouterOptions::new()))
+}
+
+async fn one_item_has_one_spelling(store: impl Store<Visit> + Clone) {
+    let client = client(store);
+    let made = client.post("/visits").json(spelled(ID)).await;
+    made.assert_status(201).assert_json(canonical(ID));
+    let place = made.header("location").unwrap();
+    assert_eq!(place, format!("/visits/{ID}"));
+    client.get(&place).await.assert_status(200).assert_json(canonical(ID));
+    let shouted = format!("/visits/{}", ID.to_uppercase());
+    client.get(&shouted).await.assert_status(200).assert_json(canonical(ID));
+
+    // The same values in other spellings are taken.
+    let again = client.post("/visits").json(canonical(ID)).await;
+    again.assert_status(409);
+    let mut other = spelled("3eb8aa08-aa98-11ea-b4aa-73b441d16380");
+    other["ticket"] = json!(ID);
+    other["told"] = json!("2026-11-23T09:00:01Z");
+    let taken = client.post("/visits").json(&other).await;
+    taken.assert_status(409).assert_field_error("device", "unique");
+
+    // Each spelling finds the item by each field.
+    for field in ["id", "device", "ticket", "address", "gateway", "at", "until", "told", "day"] {
+        for value in [&spelled(ID)[field], &canonical(ID)[field]] {
+            let page = client.get("/visits").query([(field, value)]).await;
+            page.assert_status(200);
+            assert_eq!(page.json::<Value>()["items"], json!([canonical(ID)]), "{field} {value}");
+        }
+    }
+
+    // Writes keep the spelling, wherever the value stands.
+    let patch = json!({ "told": "2026-11-23T11:00:00+01:00", "device": null });
+    let patched = client.patch(&shouted).json(patch).await;
+    patched.assert_status(200).assert_json_contains(json!({ "told": "2026-11-23T10:00:00+00:00" }));
+    client.put(&shouted).json(spelled(ID)).await.assert_status(200).assert_json(canonical(ID));
+    client.delete(&shouted).await.assert_status(204);
+    client.get(&place).await.assert_status(404);
+
+    // An item that PUT makes has its canonical place.
+    let made = client.put(&shouted).json(spelled(ID)).await;
+    made.assert_status(201).assert_header("location", &place).assert_json(canonical(ID));
+}
+
+async fn programs_may_use_any_spelling(store: impl Store<Visit> + Clone) {
+    let draft = |value: Value| Draft::<Visit>::new(value.as_object().unwrap().clone());
+    let made = store.create(draft(spelled(ID))).await.unwrap();
+    assert_eq!(serde_json::to_value(&made.value).unwrap(), canonical(ID));
+    let id = made.value.id;
+    for field in ["device", "ticket", "address", "at", "told"] {
+        let scope = Scope::eq(field, spelled(ID)[field].clone());
+        let found = store.get(&id, &scope).await.unwrap();
+        assert_eq!(found.map(|it| it.value).as_ref(), Some(&made.value), "{field}");
+        let page = store.list(&Ask { scope: scope.clone(), ..Ask::new("id", 9) }).await.unwrap();
+        assert_eq!(page.items.len(), 1, "{field}");
+        let part = Draft::new([("price", json!("2.00"))]);
+        store.replace(&id, part, Expected::Any, &scope).await.unwrap();
+        let part = Draft::new([("price", json!("1.50"))]);
+        let found = store.replace(&id, part, Expected::Any, &Scope::all()).await.unwrap();
+        assert_eq!(found.value, made.value);
+    }
+    let after = Some(vec![json!(ID.to_uppercase())]);
+    let page = store.list(&Ask { after, ..Ask::new("id", 9) }).await.unwrap();
+    assert_eq!(page.items.len(), 0);
+    let again = store.create(draft(spelled(ID))).await;
+    assert!(matches!(again, Err(StoreError::Taken { .. })), "{again:?}");
+}
+
+/// A value that no store can keep is the fault of the client, in each store alike.
+async fn values_that_postgres_does_not_read_are_400(store: impl Store<Visit> + Clone) {
+    let client = client(store);
+    for (field, value) in [
+        ("told", "0000-01-01T00:00:00Z"),
+        ("told", "0001-01-01T00:00:00+00:01"),
+        ("told", "9999-12-31T23:59:59-00:01"),
+        ("at", "-000001-01-01T00:00:00Z"),
+        ("day", "0000-01-01"),
+        ("ticket", "urn:uuid:2eb8aa08-aa98-11ea-b4aa-73b441d16380"),
+    ] {
+        let mut visit = canonical(ID);
+        visit[field] = json!(value);
+        let outcome = client.post("/visits").json(&visit).await;
+        outcome.assert_status(400).assert_field_error(field, "format");
+        let outcome = client.get("/visits").query([(field, value)]).await;
+        outcome.assert_status(400);
+    }
+    // PostgreSQL does not have times this far from UTC, and gets none.
+    let mut visit = canonical(ID);
+    visit["told"] = json!("2026-11-23T10:00:00+23:59");
+    let made = client.post("/visits").json(&visit).await;
+    made.assert_status(201).assert_json_contains(json!({ "told": "2026-11-22T10:01:00+00:00" }));
+}
+
+async fn check<S: Store<Visit> + Clone>(make: impl AsyncFn() -> S) {
+    one_item_has_one_spelling(make().await).await;
+    programs_may_use_any_spelling(make().await).await;
+    values_that_postgres_does_not_read_are_400(make().await).await;
+}
+
+#[tokio::test]
+async fn memory_keeps_one_spelling() {
+    check(async || MemoryStore::new().unique("device").unique("ticket").unique("told")).await;
+}
+
+#[tokio::test]
+async fn memory_keeps_one_spelling_of_inserted_items() {
+    let visit: Visit = serde_json::from_value(spelled(ID)).unwrap();
+    assert_eq!(visit.ticket, DEVICE.to_uppercase());
+    let store = MemoryStore::new();
+    store.insert([visit]).unwrap();
+    let client = client(store);
+    let page = client.get("/visits").query([("ticket", DEVICE)]).await;
+    assert_eq!(page.json::<Value>()["items"], json!([canonical(ID)]));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn sqlite_keeps_one_spelling() {
+    let engines = std::sync::Mutex::new(Vec::new());
+    check(async || {
+        let engine = engines::sqlite_of::<Visit>(&INDEXES.replace("{}", "items")).await;
+        let store = engine.store.clone();
+        engines.lock().unwrap().push(engine);
+        store
+    })
+    .await;
+}
+
+#[cfg(feature = "postgres")]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn postgres_keeps_one_spelling() {
+    use crate::engines::postgres::{address, table_of};
+
+    if address().is_none() {
+        return;
+    }
+    // The index has the schema of its table.
+    check(async || table_of::<Visit>(INDEXES).await.unwrap()).await;
+}
