@@ -189,11 +189,11 @@ async fn a_revocation_ends_the_connections_of_its_token_at_once() {
     let ada = open(&client, "authorization", &bearer("ada")).await;
     let mut bob = open(&client, "authorization", &bearer("bob")).await;
     let until = std::time::SystemTime::now() + HOUR;
-    revocations.revoke_id("of ada", until).await.unwrap();
+    revocations.revoke_id(None, "of ada", until).await.unwrap();
     ada.ends_within(Duration::from_millis(5)).await;
     bob.goes_on_for(Duration::from_secs(1)).await;
     let time = std::time::UNIX_EPOCH + Duration::from_secs(clock.unix_seconds() + 1);
-    revocations.revoke_before("bob", time).await.unwrap();
+    revocations.revoke_before(None, "bob", time).await.unwrap();
     bob.ends_within(Duration::from_millis(5)).await;
 }
 
