@@ -163,15 +163,12 @@ fn without_overlong(bytes: &[u8]) -> Vec<u8> {
     let mut kept = Vec::with_capacity(bytes.len());
     let mut rest = bytes;
     while let [first, after @ ..] = rest {
-        match overlong(*first, after) {
-            Some((character, length)) => {
-                kept.push(character);
-                rest = &after[length..];
-            }
-            None => {
-                kept.push(*first);
-                rest = after;
-            }
+        if let Some((character, length)) = overlong(*first, after) {
+            kept.push(character);
+            rest = &after[length..];
+        } else {
+            kept.push(*first);
+            rest = after;
         }
     }
     kept

@@ -11,17 +11,16 @@ use stockade_core::__internal::{ErrorContextExt as _, Settings, States};
 use stockade_core::{Endpoint, ErrorContext, ErrorHandler, Request};
 use stockade_errors::{ApiError, ConfigError};
 use stockade_middleware::__internal::Cors;
-use stockade_path::__internal::Spelling;
 
 use crate::call_options::CallOptions;
 use crate::calls::BuiltCalls;
 use crate::compile::Compiler;
 use crate::dispatch::{self, ResponseFuture};
 use crate::map::{self, ExplainError, Explanation, Inspector, RouteMap};
-use crate::matcher::{Table, Tables};
 use crate::policy::Policy;
 use crate::router::{Router, build_named};
 use crate::stages::Stages;
+use crate::table_set::{SpelledTables, TableSet};
 use crate::url::{UrlError, UrlPattern};
 
 /// The compiled API: immutable, shared, cheap to clone.
@@ -95,39 +94,6 @@ pub(crate) struct RouteSet {
     pub(crate) method_not_allowed: bool,
     /// The rules that the routes keep.
     pub(crate) policy: Option<Arc<Policy>>,
-}
-
-/// The tables in which a request is looked up.
-pub(crate) struct TableSet {
-    /// One table for each method, since the method is part of the match.
-    pub(crate) methods: Tables<Arc<Endpoint>>,
-    /// The WebSocket routes, if there are any.
-    pub(crate) web_sockets: Option<Table<Arc<Endpoint>>>,
-}
-
-/// The tables of the same routes, with the text of their paths in other spellings.
-pub(crate) struct SpelledTables {
-    unreserved: TableSet,
-    once: TableSet,
-    twice: TableSet,
-}
-
-impl SpelledTables {
-    pub(crate) fn new(of: impl Fn(Spelling) -> TableSet) -> Self {
-        Self {
-            unreserved: of(Spelling::Unreserved),
-            once: of(Spelling::Once),
-            twice: of(Spelling::Twice),
-        }
-    }
-
-    pub(crate) fn get(&self, spelling: Spelling) -> &TableSet {
-        match spelling {
-            Spelling::Unreserved => &self.unreserved,
-            Spelling::Once => &self.once,
-            Spelling::Twice => &self.twice,
-        }
-    }
 }
 
 impl Resolved {

@@ -21,15 +21,16 @@ use stockade_path::Pattern;
 use stockade_validation::Schema;
 use stockade_websockets::__internal::RouterRules;
 
-use crate::app::{App, Resolved, RouteSet, SpelledTables, TableSet, warn_if_exposed};
+use crate::app::{App, Resolved, RouteSet, warn_if_exposed};
 use crate::calls::{BuiltCalls, WaitingCalls};
 use crate::deprecation::announcing;
 use crate::entry::RouteEntry;
-use crate::matcher::{InsertError, TableBuilder, Tables};
+use crate::matcher::{InsertError, TableBuilder};
 use crate::options::RouterOptions;
 use crate::policy::Policy;
 use crate::router::{RouteDef, is_any};
 use crate::stages::Stages;
+use crate::table_set::TableBuilders;
 use crate::tags::SeenTags;
 use crate::url::UrlPattern;
 use crate::web_socket;
@@ -471,66 +472,6 @@ fn mount_path(entry: &RouteEntry, path: &str) -> Option<Pattern> {
     let own = path.strip_suffix("/**").filter(|own| entry.is_mount && !own.is_empty());
     // The whole path was read, so that a part of it can be read.
     own.and_then(|own| Pattern::parse(own).ok())
-}
-
-/// The builders of all tables.
-struct TableBuilders {
-    methods: Vec<(Method, TableBuilder<Arc<Endpoint>>)>,
-    any: Option<(Method, TableBuilder<Arc<Endpoint>>)>,
-    web_sockets: Option<TableBuilder<Arc<Endpoint>>>,
-}
-
-impl TableBuilders {
-    /// Adds the routes of any method to each table, unless a route of the method has
-    /// an equivalent path.
-    ///
-    /// HEAD and OPTIONS have their own routes alone: where none of these matches,
-    /// HEAD goes as GET, and OPTIONS is answered without a route or goes to a route
-    /// of any method (`lookup.rs`).
-    fn new(
-        mut methods: Vec<(Method, TableBuilder<Arc<Endpoint>>)>,
-        routes: &[(Pattern, Arc<Endpoint>)],
-        web_sockets: Option<TableBuilder<Arc<Endpoint>>>,
-    ) -> Self {
-        let any = methods.iter().position(|(method, _)| is_any(method));
-        let any = any.map(|index| methods.swap_remove(index));
-        let alone = [Method::HEAD, Method::OPTIONS];
-        for (_, table) in methods.iter_mut().filter(|(method, _)| !alone.contains(method)) {
-            for (pattern, endpoint) in routes {
-                // The table of any has it, so that the one fault left is an
-                // equivalent path, which takes the method away from it.
-                let _ = table.insert(pattern, Arc::clone(endpoint));
-            }
-        }
-        Self { methods, any, web_sockets }
-    }
-
-    /// Returns the tables for paths in other spellings, if a route has text with
-    /// another spelling.
-    fn spelled(&self) -> Option<Box<SpelledTables>> {
-        let methods = self.methods.iter().chain(&self.any).map(|(_, table)| table);
-        let mut tables = methods.chain(&self.web_sockets);
-        if !tables.any(TableBuilder::has_other_spellings) {
-            return None;
-        }
-        Some(Box::new(SpelledTables::new(|spelling| {
-            let build = |(method, table): &(Method, TableBuilder<_>)| {
-                (method.clone(), table.build_spelled(spelling))
-            };
-            TableSet {
-                methods: Tables::new(self.methods.iter().map(build), self.any.as_ref().map(build)),
-                web_sockets: self.web_sockets.as_ref().map(|it| it.build_spelled(spelling)),
-            }
-        })))
-    }
-
-    fn build(self) -> TableSet {
-        let build = |(method, table): (Method, TableBuilder<_>)| (method, table.build());
-        TableSet {
-            methods: Tables::new(self.methods.into_iter().map(build), self.any.map(build)),
-            web_sockets: self.web_sockets.map(TableBuilder::build),
-        }
-    }
 }
 
 /// Makes the limit of a router, which all of its routes share.

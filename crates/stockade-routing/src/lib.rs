@@ -13,6 +13,7 @@
 // - `dispatch`: the life of a request; `lookup`: its route; `no_route`: the answers
 //   without one; `finish`: the last rules for a response. Hot.
 // - `stages`: the work for every request, with or without a route. Hot.
+// - `table_set`: the tables of all methods, also for other spellings of paths.
 // - `prepared_headers`: the headers of most responses, as one map and as text
 //   (`header_lines`). Hot.
 // - `matcher`: path to route. Hot.
@@ -49,6 +50,7 @@ pub mod policy;
 mod prepared_headers;
 mod router;
 mod stages;
+mod table_set;
 mod tags;
 mod tower;
 mod tree;

@@ -13,9 +13,10 @@ use stockade_path::__internal::{Spelling, find_control_escape, without_detours};
 use stockade_path::SPLAT;
 use stockade_websockets::__internal::wants_web_socket;
 
-use crate::app::{Resolved, RouteSet, TableSet};
+use crate::app::{Resolved, RouteSet};
 use crate::matcher::Table;
 use crate::no_route::has_answer;
+use crate::table_set::TableSet;
 
 /// The outcome of a look-up.
 pub(crate) enum LookUp {

@@ -7,9 +7,10 @@ use stockade_core::__internal::ErrorContextExt as _;
 use stockade_core::{Endpoint, ErrorContext, Request, Response};
 use stockade_errors::ApiError;
 
-use crate::app::{Resolved, RouteSet, TableSet};
+use crate::app::{Resolved, RouteSet};
 use crate::lookup::{LookUp, is_sound, is_tunnel, look_up};
 use crate::matcher::Table;
+use crate::table_set::TableSet;
 
 /// Returns the answer to a request that no route takes.
 #[cold]

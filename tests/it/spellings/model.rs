@@ -20,16 +20,19 @@ pub fn expected(routes: &[Route], path: &str) -> String {
         best(routes, form, spell).is_some_and(|other| other.route != found.route)
     };
     let mut is_ambiguous = false;
-    if path.contains('%') {
+    // A raw character and its escape are two spellings of the same text of a route.
+    let has_other_text = routes.iter().any(|(it, _)| it.contains('%') || !it.is_ascii());
+    let is_compared = path.contains('%') || has_other_text && !path.is_ascii();
+    if is_compared {
         is_ambiguous |= differs(unreserved, &unreserved(path));
     }
     if let Some(start) = found.rest {
         for spell in [once, twice] {
             let (before, rest) = (spell(&path[..start]), spell(&path[start..]));
-            if path.contains('%') {
+            if is_compared {
                 is_ambiguous |= differs(spell, &format!("{before}{rest}"));
             }
-            if path.contains('%') || is_mount {
+            if is_compared || is_mount {
                 is_ambiguous |= differs(spell, &format!("{before}{}", cleaned(&rest)));
             }
             let has_dots = rest.split('/').any(|segment| segment == "." || segment == "..");
@@ -154,7 +157,9 @@ pub fn once(text: &str) -> String {
             }
         }
     }
-    for code in 0..0x80 {
+    // Without such a byte there is nothing to replace, and the search is slow.
+    let has_first_byte = decoded.iter().any(|byte| *byte >= 0xC0);
+    for code in (0..0x80).filter(|_| has_first_byte) {
         for length in 2..=4 {
             replace(&mut decoded, &overlong(code, length), code);
         }

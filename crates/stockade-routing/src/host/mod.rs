@@ -29,9 +29,10 @@ use stockade_path::Pattern;
 
 pub use self::path::{HostPath, HostSegment};
 use self::without_effect::without_effect;
-use crate::app::{App, Resolved, TableSet};
+use crate::app::{App, Resolved};
 use crate::compile::nearest_cors;
 use crate::router::{Router, is_any};
+use crate::table_set::TableSet;
 use crate::{dispatch, finish, lookup, no_route};
 
 /// The routes of an [`App`] without its stages: no rate limit, no CORS, no

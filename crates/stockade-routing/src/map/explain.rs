@@ -11,10 +11,11 @@ use stockade_path::{Pattern, Segment};
 
 use super::build::info_of;
 use super::{Place, RouteInfo};
-use crate::app::{Resolved, TableSet};
+use crate::app::Resolved;
 use crate::calls::name_of;
 use crate::lookup::{self, LookUp, find_in, is_ambiguous, is_sound};
 use crate::matcher::TableBuilder;
+use crate::table_set::TableSet;
 
 /// The largest number of routes that are named where none takes a request.
 const MISSES: usize = 5;
