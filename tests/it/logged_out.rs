@@ -566,7 +566,7 @@ async fn subscriptions_by_events_end_with_an_error_and_complete() {
         let client = client(devices.auth(), routes! { "graphql": { ..graphql.routes() } });
         let request = client.post("/graphql").header("x-api-key", "door_1");
         let request = request.header("accept", "text/event-stream");
-        let mut events = request.json(&json!({ "query": "subscription { wait }" })).stream().await;
+        let mut events = request.json(json!({ "query": "subscription { wait }" })).stream().await;
         assert_eq!(events.next_event().await.unwrap().name, "next");
         devices.remove_all();
         if outlives {

@@ -182,7 +182,7 @@ mod tests {
             let connections = connections(count);
             let mut queue = UnfinishedQueue::default();
             let crowded = || Look { share, ..look(&connections, 9) };
-            let id = queue.pop(Instant::now(), &key(9), crowded, |id| Some(id));
+            let id = queue.pop(Instant::now(), &key(9), crowded, Some);
             assert_eq!(id.is_some(), expected, "{count} of {share}");
         }
     }

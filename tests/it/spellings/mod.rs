@@ -150,7 +150,7 @@ fn guard() -> Middleware {
 }
 
 /// A mount with guarded routes, a guarded group and a guarded mount below it.
-fn guarded(service: impl stockade::middleware::TowerService + Clone) -> App {
+fn guarded(service: impl stockade::middleware::TowerService) -> App {
     let mut router = Router::with_options(RouterOptions::new().rate_limit(None));
     router.mount("/files", service.clone());
     router.group("/files/admin", guard(), |admin| {
