@@ -10,7 +10,8 @@ use serde::{Deserialize, de::DeserializeSeed};
 use serde_json::{Map, Value};
 use stockade_core::Request;
 use stockade_errors::ApiError;
-use stockade_validation::__internal::has_more_values;
+use stockade_validation::__internal::{has_more_values, too_many_values};
+use stockade_validation::ReadError;
 
 /// The parameters of a request for one operation.
 #[derive(Debug, Default)]
@@ -55,6 +56,10 @@ impl Message {
             return Err(Unreadable::new("Batches are not taken here"));
         }
         if has_more_values(json, values) {
+            // The count has no meaning for a text that is not JSON.
+            if let ReadError::Syntax(error) = too_many_values(json, values) {
+                return Err(not_json(&error));
+            }
             let message = format!("The request has more than {values} values");
             return Err(Unreadable { status: 413, message });
         }
@@ -65,8 +70,26 @@ impl Message {
             Batch { most: batch }.deserialize(&mut reader).map(Self::Batch)
         };
         let message = message.and_then(|message| reader.end().map(|()| message));
-        message.map_err(|error| Unreadable::new(format!("The body is no request: {error}")))
+        message.map_err(|error| unreadable(json, &error))
     }
+}
+
+/// Returns the 400 for a body that is not JSON, or not a request. A text may begin as
+/// JSON of another type.
+#[cold]
+fn unreadable(json: &[u8], error: &serde_json::Error) -> Unreadable {
+    if !error.is_data() {
+        return not_json(error);
+    }
+    match serde_json::from_slice::<IgnoredAny>(json) {
+        Ok(IgnoredAny) => Unreadable::new(format!("The body is not a GraphQL request: {error}")),
+        Err(error) => not_json(&error),
+    }
+}
+
+#[cold]
+fn not_json(error: &serde_json::Error) -> Unreadable {
+    Unreadable::new(format!("The body is not valid JSON: {error}"))
 }
 
 impl Params {
@@ -244,6 +267,19 @@ mod tests {
     }
 
     #[test]
+    fn text_that_is_not_json_is_named() {
+        let commas = "a,".repeat(1_000);
+        for text in ["query { a }", "{ a }", "hello", "12 apples", "", &commas] {
+            refused(text, "The body is not valid JSON: ");
+        }
+        for json in ["1", "\"{ a }\"", "{\"query\": 1}", "null"] {
+            refused(json, "The body is not a GraphQL request: ");
+        }
+        let large = format!("{{\"extensions\": {{\"a\": [{}0]}}}}", "0,".repeat(1_000));
+        refused(&large, "The request has more than 100 values");
+    }
+
+    #[test]
     fn an_object_is_a_request() {
         let params = one(r#" {"query": "{ a }", "variables": {"a": [1]}, "other": [{}]}"#);
         assert_eq!(params.query.as_deref(), Some("{ a }"));
@@ -285,7 +321,8 @@ mod tests {
     fn values_are_counted_and_nesting_is_bounded() {
         let large = format!(r#"{{"variables": {{"a": [{}]}}}}"#, "1,".repeat(200) + "1");
         assert_eq!(Message::read(large.as_bytes(), 0, 100).unwrap_err().status, 413);
-        let deep = format!(r#"{{"variables": {{"a": {}}}}}"#, "[".repeat(10_000));
+        let lists = "[".repeat(10_000) + &"]".repeat(10_000);
+        let deep = format!(r#"{{"variables": {{"a": {lists}}}}}"#);
         let error = Message::read(deep.as_bytes(), 0, 100_000).unwrap_err();
         assert!(error.message.contains("recursion limit"), "{}", error.message);
     }
