@@ -1,11 +1,14 @@
-//! Floods the echo example by clients that never read, and looks at its memory.
+//! Floods the echo example by clients that never read, and looks at its memory. Then
+//! a few addresses hold all connections of the example `crowd`, and others have to be
+//! served in time.
 //!
 //! Each flood has a process of its own and ends after some seconds. Memory is
 //! read from `/proc`, so that elsewhere than on Linux nothing is run.
 //!
-//! `cargo xtask floods --seconds 10 --idle 10000` is the whole of it, which needs
-//! a limit of more than 10,000 open files, and a part of `nightly`. As a part of
-//! `ci` it does less, to the unoptimised example that the tests have compiled.
+//! `cargo xtask floods --seconds 10 --idle 10000 --crowd 10500` is the whole of it. It
+//! needs a limit of more than 10,500 open files, and is a part of `nightly`. As a part
+//! of `ci` it does less, to the unoptimised example that the tests have compiled, and
+//! without the crowd, which the tests of the server have in a smaller form.
 
 use std::env;
 use std::fs;
@@ -44,6 +47,16 @@ const MAX_IDLE_COST: u64 = 16;
 /// The same where nothing is optimised, as a part of `ci`: futures are larger.
 const MAX_IDLE_COST_UNOPTIMISED: u64 = 24;
 
+/// Connections of the crowd as a part of `nightly`: more than the server takes.
+const CROWD: u64 = 10_500;
+
+/// The largest crowd.
+const MAX_CROWD: u64 = 15_000;
+
+/// The longest time that a client may wait for its response while the crowd holds the
+/// connections, in milliseconds.
+const MAX_WAIT: f64 = 250.0;
+
 /// Files that are open besides the connections, here or there.
 const OTHER_FILES: u64 = 50;
 
@@ -61,17 +74,24 @@ pub fn run() -> Outcome {
     }
     let arguments: Vec<String> = env::args().skip(2).collect();
     let limits = fs::read_to_string("/proc/self/limits").map_err(|error| error.to_string())?;
-    let (mut seconds, mut idle) = (SECONDS, IDLE);
+    let (mut seconds, mut idle, mut crowd) = (SECONDS, IDLE, None);
     if is_part_of("nightly") {
         seconds = MAX_SECONDS;
         match enough_files(&limits, MANY_IDLE + OTHER_FILES) {
             Ok(()) => idle = MANY_IDLE,
             Err(why) => skip(&format!("{MANY_IDLE} idle connections: {why}")),
         }
+        match enough_files(&limits, CROWD + OTHER_FILES) {
+            Ok(()) => crowd = Some(CROWD),
+            Err(why) => skip(&format!("a crowd of {CROWD} connections: {why}")),
+        }
     }
     let seconds = number(&arguments, "--seconds", seconds, MAX_SECONDS)?;
     let idle = number(&arguments, "--idle", idle, MAX_IDLE)?;
-    enough_files(&limits, idle + OTHER_FILES)?;
+    if arguments.iter().any(|argument| argument == "--crowd") {
+        crowd = Some(number(&arguments, "--crowd", CROWD, MAX_CROWD)?);
+    }
+    enough_files(&limits, idle.max(crowd.unwrap_or(0)) + OTHER_FILES)?;
     let mut command = Command::new(examples::program("echo")?);
     command.env("PORT", "0").stdout(Stdio::piped());
     announce(&command);
@@ -89,7 +109,44 @@ pub fn run() -> Outcome {
     if growth > max * idle {
         faults.push("idle connections");
     }
+    if let Some(count) = crowd {
+        hold_connections(count)?;
+    }
     if faults.is_empty() { Ok(()) } else { Err(format!("too much memory: {faults:?}")) }
+}
+
+/// Lets a crowd hold connections of each kind, and checks the times of others.
+fn hold_connections(count: u64) -> Outcome {
+    let program = examples::program("crowd")?;
+    for kind in ["idle", "head", "body"] {
+        let mut command = Command::new(&program);
+        command.arg("serve").env("PORT", "0").stdout(Stdio::piped());
+        let mut server = Running::start(&mut command, "crowd")?;
+        let stdout = server.stdout.take().ok_or("crowd has no output")?;
+        let mut line = String::new();
+        BufReader::new(stdout).read_line(&mut line).map_err(|error| error.to_string())?;
+        let address = line.split_once("http://").and_then(|(_, rest)| rest.split_once(';'));
+        let (address, _) = address.ok_or(format!("crowd says {line:?}, without an address"))?;
+        let mut command = Command::new(&program);
+        command.args(["hold", address, kind, &count.to_string()]);
+        announce(&command);
+        let output = command.output().map_err(|error| format!("crowd: {error}"))?;
+        let text = String::from_utf8_lossy(&output.stdout);
+        print!("{text}");
+        if !output.status.success() {
+            return Err(format!("crowd: {}", String::from_utf8_lossy(&output.stderr)));
+        }
+        let wait = longest_of(&text).ok_or(format!("crowd says {text:?}, without a time"))?;
+        if wait > MAX_WAIT {
+            return Err(format!("a client waited for {wait} ms, more than {MAX_WAIT} ({kind})"));
+        }
+    }
+    Ok(())
+}
+
+/// Returns the longest time in a line of the example `crowd`, in milliseconds.
+fn longest_of(text: &str) -> Option<f64> {
+    text.split_once("longest ")?.1.split_once(" ms")?.0.parse().ok()
 }
 
 /// The number behind an option, from 1 to `most`.
@@ -312,6 +369,13 @@ mod tests {
         let fault = enough_files(limits, 1025).unwrap_err();
         assert!(fault.contains("1024 files and 1025 are needed: say `ulimit -n 1025`"), "{fault}");
         assert_eq!(enough_files("Max open files unlimited unlimited files", 1 << 40), Ok(()));
+    }
+
+    #[test]
+    fn finds_the_longest_time() {
+        let line = "10500 connections, head: longest 31.5 ms, median 2.0 ms\n";
+        assert_eq!(longest_of(line), Some(31.5));
+        assert_eq!(longest_of("no time\n"), None);
     }
 
     #[test]

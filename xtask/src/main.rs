@@ -114,7 +114,7 @@ const TASKS: &[Task] = &[
     },
     Task {
         name: "floods",
-        about: "flood the echo example and look at its memory; `--seconds`, `--idle`",
+        about: "flood examples, and look at memory and waiting times; `--seconds`, `--idle`, `--crowd`",
         when: CiAndNightly,
         run: floods::run,
     },
