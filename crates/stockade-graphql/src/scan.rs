@@ -268,121 +268,142 @@ mod tests {
         assert_eq!(scan(&many, &Limits::default()), Err(Excess::Tokens));
     }
 
-    /// Counts tokens as the specification defines them (October 2021, section 2.1), one
-    /// character after the other. Returns the number of tokens, and true if the whole
-    /// document consists of tokens.
-    fn reference(document: &str) -> (usize, bool) {
-        let text: Vec<char> = document.chars().collect();
-        let get = |at: usize| text.get(at).copied();
-        let is_name_start =
-            |c: Option<char>| c.is_some_and(|c| c.is_ascii_alphabetic() || c == '_');
-        let is_digit = |c: Option<char>| c.is_some_and(|c| c.is_ascii_digit());
-        let (mut at, mut count) = (0, 0);
-        while let Some(c) = get(at) {
-            match c {
-                // Ignored: UnicodeBOM, WhiteSpace, LineTerminator, Comma.
-                '\u{feff}' | '\t' | ' ' | '\n' | '\r' | ',' => at += 1,
-                // Ignored: Comment.
-                '#' => {
-                    while get(at).is_some_and(|c| !matches!(c, '\n' | '\r')) {
-                        at += 1;
+    /// A document, one character after the other.
+    struct Reference {
+        text: Vec<char>,
+        at: usize,
+    }
+
+    impl Reference {
+        fn get(&self, ahead: usize) -> Option<char> {
+            self.text.get(self.at + ahead).copied()
+        }
+
+        fn is_name_start(&self) -> bool {
+            self.get(0).is_some_and(|c| c.is_ascii_alphabetic() || c == '_')
+        }
+
+        fn is_digit(&self, ahead: usize) -> bool {
+            self.get(ahead).is_some_and(|c| c.is_ascii_digit())
+        }
+
+        fn digits(&mut self) {
+            while self.is_digit(0) {
+                self.at += 1;
+            }
+        }
+
+        /// Reads IntValue or FloatValue. `None` if it is malformed.
+        fn number(&mut self) -> Option<()> {
+            self.at += usize::from(self.get(0) == Some('-'));
+            if self.get(0) == Some('0') {
+                self.at += 1;
+                if self.is_digit(0) {
+                    return None;
+                }
+            } else if self.is_digit(0) {
+                self.digits();
+            } else {
+                return None;
+            }
+            if self.get(0) == Some('.') && self.is_digit(1) {
+                self.at += 1;
+                self.digits();
+            }
+            if matches!(self.get(0), Some('e' | 'E')) {
+                self.at += 1 + usize::from(matches!(self.get(1), Some('+' | '-')));
+                if !self.is_digit(0) {
+                    return None;
+                }
+                self.digits();
+            }
+            (self.get(0) != Some('.') && !self.is_name_start()).then_some(())
+        }
+
+        /// Reads the rest of a block string.
+        fn block(&mut self) -> Option<()> {
+            self.at += 3;
+            loop {
+                let next: String = self.text[self.at..].iter().take(4).collect();
+                if next.starts_with("\"\"\"") {
+                    self.at += 3;
+                    return Some(());
+                }
+                if next.is_empty() {
+                    return None;
+                }
+                self.at += if next == "\\\"\"\"" { 4 } else { 1 };
+            }
+        }
+
+        /// Reads the rest of a string.
+        fn string(&mut self) -> Option<()> {
+            self.at += 1;
+            loop {
+                match (self.get(0), self.get(1)) {
+                    (Some('"'), _) => break,
+                    (Some('\\'), Some('"' | '\\' | '/' | 'b' | 'f' | 'n' | 'r' | 't')) => {
+                        self.at += 2;
                     }
+                    (Some('\\'), Some('u')) => {
+                        let is_hex = |ahead| self.get(ahead).is_some_and(|c| c.is_ascii_hexdigit());
+                        if !(2..6).all(is_hex) {
+                            return None;
+                        }
+                        self.at += 6;
+                    }
+                    (None | Some('\\' | '\n' | '\r'), _) => return None,
+                    _ => self.at += 1,
+                }
+            }
+            self.at += 1;
+            Some(())
+        }
+
+        /// Reads the next token, or what is ignored. Returns the number of tokens.
+        fn next(&mut self, c: char) -> Option<usize> {
+            match c {
+                // UnicodeBOM, WhiteSpace, LineTerminator, Comma.
+                '\u{feff}' | '\t' | ' ' | '\n' | '\r' | ',' => {
+                    self.at += 1;
+                    return Some(0);
+                }
+                // Comment.
+                '#' => {
+                    while self.get(0).is_some_and(|c| !matches!(c, '\n' | '\r')) {
+                        self.at += 1;
+                    }
+                    return Some(0);
                 }
                 // Punctuator.
                 '!' | '$' | '&' | '(' | ')' | ':' | '=' | '@' | '[' | ']' | '{' | '|' | '}' => {
-                    at += 1;
-                    count += 1;
+                    self.at += 1;
                 }
-                '.' => {
-                    if (get(at + 1), get(at + 2)) != (Some('.'), Some('.')) {
-                        return (count, false);
-                    }
-                    at += 3;
-                    count += 1;
-                }
+                '.' if (self.get(1), self.get(2)) == (Some('.'), Some('.')) => self.at += 3,
+                '-' | '0'..='9' => self.number()?,
+                '"' if (self.get(1), self.get(2)) == (Some('"'), Some('"')) => self.block()?,
+                '"' => self.string()?,
                 // Name.
-                _ if is_name_start(Some(c)) => {
-                    while is_name_start(get(at)) || is_digit(get(at)) {
-                        at += 1;
+                _ if self.is_name_start() => {
+                    while self.is_name_start() || self.is_digit(0) {
+                        self.at += 1;
                     }
-                    count += 1;
                 }
-                // IntValue, FloatValue.
-                '-' | '0'..='9' => {
-                    at += usize::from(c == '-');
-                    if get(at) == Some('0') {
-                        at += 1;
-                    } else if is_digit(get(at)) {
-                        while is_digit(get(at)) {
-                            at += 1;
-                        }
-                    } else {
-                        return (count, false);
-                    }
-                    if is_digit(get(at)) {
-                        return (count, false);
-                    }
-                    if get(at) == Some('.') && is_digit(get(at + 1)) {
-                        at += 1;
-                        while is_digit(get(at)) {
-                            at += 1;
-                        }
-                    }
-                    if matches!(get(at), Some('e' | 'E')) {
-                        at += 1 + usize::from(matches!(get(at + 1), Some('+' | '-')));
-                        if !is_digit(get(at)) {
-                            return (count, false);
-                        }
-                        while is_digit(get(at)) {
-                            at += 1;
-                        }
-                    }
-                    if get(at) == Some('.') || is_name_start(get(at)) {
-                        return (count, false);
-                    }
-                    count += 1;
-                }
-                // StringValue, as a block.
-                '"' if (get(at + 1), get(at + 2)) == (Some('"'), Some('"')) => {
-                    at += 3;
-                    loop {
-                        let next: String = text[at..].iter().take(4).collect();
-                        if next.starts_with("\"\"\"") {
-                            at += 3;
-                            break;
-                        }
-                        if next.is_empty() {
-                            return (count, false);
-                        }
-                        at += if next == "\\\"\"\"" { 4 } else { 1 };
-                    }
-                    count += 1;
-                }
-                // StringValue.
-                '"' => {
-                    at += 1;
-                    loop {
-                        match (get(at), get(at + 1)) {
-                            (Some('"'), _) => break,
-                            (Some('\\'), Some('"' | '\\' | '/' | 'b' | 'f' | 'n' | 'r' | 't')) => {
-                                at += 2;
-                            }
-                            (Some('\\'), Some('u')) => {
-                                let digits: Vec<char> =
-                                    text[at + 2..].iter().take(4).copied().collect();
-                                if digits.len() < 4 || !digits.iter().all(char::is_ascii_hexdigit) {
-                                    return (count, false);
-                                }
-                                at += 6;
-                            }
-                            (None | Some('\\' | '\n' | '\r'), _) => return (count, false),
-                            _ => at += 1,
-                        }
-                    }
-                    at += 1;
-                    count += 1;
-                }
-                _ => return (count, false),
+                _ => return None,
+            }
+            Some(1)
+        }
+    }
+
+    /// Counts tokens as the specification defines them (October 2021, section 2.1).
+    /// Returns the number of tokens, and true if the whole document consists of tokens.
+    fn reference(document: &str) -> (usize, bool) {
+        let mut reference = Reference { text: document.chars().collect(), at: 0 };
+        let mut count = 0;
+        while let Some(c) = reference.get(0) {
+            match reference.next(c) {
+                Some(tokens) => count += tokens,
+                None => return (count, false),
             }
         }
         (count, true)
