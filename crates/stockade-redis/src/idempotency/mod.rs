@@ -19,7 +19,8 @@ use crate::script::{Script, millis};
 /// [`deadline`](Self::deadline) for its answer. Leases and records are measured by the
 /// clock of the engine. A process that dies frees its keys when their leases run out.
 ///
-/// A user or client has at most [`max_keys_per_owner`](Self::max_keys_per_owner) keys.
+/// A user or client has at most [`max_keys_per_owner`](Self::max_keys_per_owner) keys; a
+/// further one is a 503. Unlike the store in memory, this one never replaces a key.
 /// All together are bounded by the memory of the engine (`maxmemory`): without room a
 /// new key is a 503, and an answer is not kept, so that its retry is 409. No key may be
 /// evicted, because its handler would run twice: the engine needs `noeviction`.
