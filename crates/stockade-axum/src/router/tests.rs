@@ -3,7 +3,7 @@
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};
 
-use stockade_core::Request;
+use stockade_core::{HttpBody, Request};
 use stockade_routing::{App, Router};
 
 use super::*;
@@ -70,6 +70,16 @@ fn status(router: &mut axum::Router, method: &Method, path: &str) -> u16 {
     response.status().as_u16()
 }
 
+/// The status of the application without axum.
+fn own_status(app: &App, path: &str) -> u16 {
+    let (head, ()) = http::Request::get(path).body(()).unwrap().into_parts();
+    let response = pin!(app.handle(Request::new(head, HttpBody::empty())));
+    let Poll::Ready(response) = response.poll(&mut Context::from_waker(Waker::noop())) else {
+        panic!("nothing here waits");
+    };
+    response.status().as_u16()
+}
+
 #[track_caller]
 fn check(patterns: &[&str], paths: &[String]) {
     let Some(app) = built(patterns) else { return };
@@ -77,7 +87,12 @@ fn check(patterns: &[&str], paths: &[String]) {
     let mut router: axum::Router = of(&routes);
     for path in paths {
         let known = routes.routes().iter().any(|route| route.has_path(path));
-        let expected = if known { 200 } else { 404 };
+        let expected = match known {
+            // An encoded path may also be a path of another route.
+            true if path.contains('%') => own_status(&app, path),
+            true => 200,
+            false => 404,
+        };
         assert_eq!(status(&mut router, &Method::GET, path), expected, "{path:?} on {patterns:?}");
     }
 }

@@ -290,21 +290,21 @@ async fn lengths() {
     ] {
         suite.check(post(line, "hello"), "400, closed").await;
     }
-    // Lengths that nothing holds.
-    for length in [
-        "9223372036854775808",
-        "18446744073709551613",
-        "18446744073709551614",
-        "18446744073709551615",
-        "18446744073709551616",
-        "99999999999999999999",
-        &"9".repeat(100),
-        "99999999999999999999\t ",
-        "99999999999999999999\r\nContent-Length: 99999999999999999999",
+    // Lengths that no integer holds. The server waits for a moment until the client has read
+    // each 413, so there are only a few of them.
+    let nines = "9".repeat(100);
+    for (length, prefix) in [
+        ("18446744073709551614", ""),
+        ("18446744073709551615", "X: y\r\n"),
+        (&*nines, ""),
+        ("99999999999999999999\r\nContent-Length: 99999999999999999999", ""),
     ] {
-        let line = format!("Content-Length: {length}\r\n");
+        let line = format!("{prefix}content-length: {length}\r\n");
         suite.check(post(&line, "hello"), "413, closed").await;
-        suite.check(post(&format!("X: y\r\ncontent-length:{length}\r\n"), ""), "413, closed").await;
+    }
+    for length in ["9223372036854775808", "18446744073709551615", "99999999999999999999\t ", &nines]
+    {
+        let line = format!("Content-Length: {length}\r\n");
         suite.check(post(&format!("{line}Content-Length: 5\r\n"), "hello"), "400, closed").await;
         suite
             .check(post(&format!("{line}Transfer-Encoding: chunked\r\n"), ""), "400, closed")
