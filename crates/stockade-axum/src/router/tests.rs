@@ -4,7 +4,7 @@ use std::pin::pin;
 use std::task::{Context, Poll, Waker};
 
 use stockade_core::{HttpBody, Request};
-use stockade_routing::{App, Router};
+use stockade_routing::{App, Router, RouterOptions};
 
 use super::*;
 
@@ -36,7 +36,7 @@ const PATTERNS: &[&str] = &[
 const SEGMENTS: &[&str] = &["", "a", "b", "c", "7", "a-b", "x", "x7", "$b", "%61"];
 
 fn built(patterns: &[&str]) -> Option<App> {
-    let mut router = Router::new();
+    let mut router = Router::with_options(RouterOptions::new().rate_limit(None));
     for pattern in patterns {
         router.get(pattern, async || "ours");
     }
