@@ -27,8 +27,8 @@
 //! (`an_answer_that_the_socket_does_not_take_is_not_lost`), and `tests/pipelines.rs`
 //! checks the whole rule with generated connections.
 //!
-//! A connection is also parked for a moment after its first large response, because
-//! hyper decides when its part is created how it writes bodies ([`http1_of`]).
+//! A connection is also parked for a moment after its first large response: hyper chooses
+//! how to write bodies when its part is created ([`http1_of`]).
 
 use std::convert::Infallible;
 use std::net::SocketAddr;

@@ -75,9 +75,9 @@ impl Exchanges {
         self.is_flushed.load(Ordering::Relaxed)
     }
 
-    /// Excludes the connection from parking for the rest of its life. The end of such a
-    /// connection, or of its current request, is not certain: a body was not read, the
-    /// client waits for `100 Continue`, or one side has announced the close.
+    /// Excludes the connection from parking for the rest of its life. Call it if a body was
+    /// not read, if the client waits for `100 Continue`, or if one side has announced the
+    /// close: then only hyper knows where the current request ends.
     #[cold]
     pub(crate) fn pin(&self) {
         self.is_pinned.store(true, Ordering::Relaxed);

@@ -262,8 +262,8 @@ impl<A: Answer> Future for Serving<A> {
     }
 }
 
-/// Returns true if the connection ends after this message. A connection that only
-/// announces to persist, or an upgrade, does not.
+/// Returns true if a message lists `close` in `Connection`. `keep-alive` and `upgrade` do
+/// not end the connection.
 ///
 /// Source: RFC 9112, section 9.6.
 #[inline]
