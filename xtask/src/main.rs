@@ -29,6 +29,7 @@ mod live_page;
 mod lock_diff;
 mod openapi;
 mod pipelines;
+mod patterns;
 mod prelude;
 mod public_api;
 mod readme;
@@ -148,6 +149,12 @@ const TASKS: &[Task] = &[
         about: "three processes behind HAProxy, on engines taken away; `--long`, `--page`",
         when: CiAndNightly,
         run: cluster::run,
+    },
+    Task {
+        name: "patterns",
+        about: "compare recorded results of patterns with the JavaScript engine of Node",
+        when: Ci,
+        run: patterns::run,
     },
     Task {
         name: "counts",
