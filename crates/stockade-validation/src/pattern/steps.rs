@@ -1,0 +1,54 @@
+//! [`Steps`]: the steps that the search in one text may take.
+
+use std::cell::Cell;
+
+/// The search took too many steps.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) struct GaveUp;
+
+/// A number of steps that are left.
+#[derive(Debug)]
+pub(super) struct Steps {
+    /// Steps for this text.
+    own: u64,
+    /// Steps that all texts of a validation share.
+    shared: u64,
+}
+
+impl Steps {
+    /// Returns the steps for a text of `length` bytes, with `per_byte` for each.
+    pub(super) fn of_text(length: usize, per_byte: u64) -> Self {
+        let length = u64::try_from(length).unwrap_or(u64::MAX).saturating_add(1);
+        Self { own: length.saturating_mul(per_byte), shared: SHARED.get() }
+    }
+
+    #[inline]
+    pub(super) fn take(&mut self, count: u64) -> Result<(), GaveUp> {
+        if let Some(left) = self.own.checked_sub(count) {
+            self.own = left;
+            return Ok(());
+        }
+        self.shared = self.shared.checked_sub(count).ok_or(GaveUp)?;
+        Ok(())
+    }
+}
+
+impl Drop for Steps {
+    fn drop(&mut self) {
+        SHARED.set(self.shared);
+    }
+}
+
+/// Begins a validation, which has all of its shared steps.
+pub(crate) fn begin() {
+    SHARED.set(SHARED_STEPS);
+}
+
+thread_local! {
+    /// The shared steps that the current validation has left. A validation never
+    /// leaves its thread.
+    static SHARED: Cell<u64> = const { Cell::new(SHARED_STEPS) };
+}
+
+/// Steps for short texts whose search takes many steps, some 20 ms.
+const SHARED_STEPS: u64 = 2_000_000;
