@@ -55,6 +55,33 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
+//! # Patterns
+//!
+//! A `pattern` has the syntax and the meaning of JavaScript (ECMA-262) with the flag
+//! `u`, as JSON Schema requires, so the server accepts exactly what its documents
+//! promise:
+//!
+//! - It is searched for anywhere in the text. Write `^` and `$` for the whole text.
+//! - `\d`, `\w` and `\b` know only ASCII. `\s` is the white space of JavaScript, which
+//!   includes U+FEFF and excludes U+0085. `trim` removes the same characters.
+//! - `\p{L}` is any letter, `\p{Script=Greek}` any character of a script.
+//! - `\A`, `\z`, `(?P<name>…)`, `(?i)`, `(?s)`, `\x{…}` and `\pL` are translated for
+//!   documents. Other syntax that JavaScript does not have is a configuration error,
+//!   for example `a++`, `(?>…)`, `(?x)`, `(?m)`, `[[:alpha:]]` and `[a-z&&[^b]]`.
+//!
+//! The time of a search is bounded:
+//!
+//! | Pattern | Time |
+//! |---|---|
+//! | most patterns, and look-ahead directly after `^` or look-behind directly before `$`: `^(?=.*\d)(?=.*[a-z]).{8,}$` | linear, without a limit |
+//! | other look-around, and large repetitions of Unicode classes: `^((?!admin).)*$` | linear, at most 256 steps for each byte of the text; a pattern with up to 100 states (characters, classes and alternatives, counted for each repetition) never takes more |
+//! | back references: `(.)\1` | at most 32 steps for each byte of the text |
+//!
+//! All texts of one validation share 2,000,000 more steps, so short texts rarely reach
+//! the limit. A text that reaches it is not valid; its error has the rule
+//! `patternLimit` instead of `pattern`, and the log names the pattern. Remedies are a
+//! `maxLength` and a pattern without back references.
+//!
 //! # Features
 //!
 //! - `derive`: `#[derive(Schema)]`.
@@ -76,6 +103,7 @@
 // - `patch_field`: `Patch` and `Optional`, fields that may be absent.
 // - `marks`: read-only and write-only places, applied at every depth.
 // - `build`: reading the notations, finding the mistakes, compiling.
+// - `pattern`: the keyword `pattern`: its syntax, and three ways to search.
 // - `node`: the compiled form of a schema, and the rules that judge.
 // - `check`: the walk over a value, quiet or with all its errors and changes.
 // - `data`: the two forms in which a value is judged, parsed or as text.
@@ -160,6 +188,7 @@ pub mod __internal {
     pub use crate::json::{has_more_values, plain_end};
     pub use crate::log_rate::LogRate;
     pub use crate::marks::{Mark, Marks, View, add_origins, is_origin, remove_origins};
+    pub use crate::pattern::{ecma as ecma_pattern, without_look_around as pattern_hir};
     pub use crate::read::{
         COMMON_TYPES, Field, Fit, Misfit, PairsKind, ParamShape, SchemaExt, Target, TypedReader,
         fit_of, nothing_read, read_nothing, read_texts_into, shape_of, too_many_values,

@@ -256,6 +256,17 @@ impl Rule {
     }
 
     /// Requires that the text contains a match of this regular expression.
+    ///
+    /// The syntax and the meaning are those of JavaScript (ECMA-262) with the flag
+    /// `u`, as JSON Schema requires: `\d`, `\w` and `\b` know only ASCII, and
+    /// `\p{L}` is any letter. Some spellings of Rust are translated for documents:
+    /// `\A`, `\z`, `(?P<name>…)`, `(?i)` and `(?s)`, `\x{…}`, `\pL`. Other syntax,
+    /// such as `a++`, `(?x)` and `[[:alpha:]]`, is a configuration error.
+    ///
+    /// Most patterns take linear time. Back references, and look-around with
+    /// hundreds of alternatives, have a limit of steps that grows with the length of
+    /// the text. A text that reaches the limit fails with the rule `patternLimit`
+    /// instead of `pattern`.
     pub fn pattern(self, pattern: &str) -> Self {
         self.with("pattern", pattern)
     }

@@ -103,8 +103,7 @@ impl Schema {
     ///
     /// Numbers have the bounds of the type that they are read as. A text with
     /// `trim` is described as it is without the white space, and has a `pattern`
-    /// for its least length. A `pattern` that ECMA-262 does not have stands as
-    /// `x-pattern`.
+    /// for its least length. A `pattern` is in the syntax of ECMA-262.
     #[must_use]
     pub fn to_json_schema(&self) -> Value {
         self.export().to_value()

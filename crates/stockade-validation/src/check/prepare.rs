@@ -10,6 +10,7 @@ use crate::data::{Data, Kind};
 use crate::depth::{MAX_DEPTH, exceeds};
 use crate::node::{Node, kind};
 use crate::number::{self, whole_float};
+use crate::pattern;
 
 impl<'s, S: Sink<'s>> Walk<'_, 's, S> {
     /// Returns the prepared value; `None` when it stays as it is.
@@ -60,7 +61,7 @@ impl<'s, S: Sink<'s>> Walk<'_, 's, S> {
 
 fn trim<'d>(value: impl Data<'d>) -> Option<Value> {
     let text = value.text()?;
-    let trimmed = text.trim();
+    let trimmed = pattern::trim(text);
     (trimmed.len() < text.len()).then(|| trimmed.into())
 }
 

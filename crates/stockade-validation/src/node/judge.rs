@@ -17,6 +17,7 @@ use super::{ArrayRules, Definition, Inner, Node, ObjectRules, kind};
 use crate::data::{Data, Kind};
 use crate::depth::MAX_DEPTH;
 use crate::number::Num;
+use crate::pattern::{Search, trim};
 
 /// A rule that a value breaks.
 #[derive(Clone, Copy, Debug)]
@@ -35,6 +36,8 @@ pub(crate) enum Broken<'b> {
     Unknown(&'b str),
     /// Too many levels.
     Depth,
+    /// The search for a pattern took too many steps.
+    PatternLimit,
 }
 
 impl Broken<'_> {
@@ -45,6 +48,7 @@ impl Broken<'_> {
             Self::Rule(rule, _) | Self::Shown(rule, _) => rule,
             Self::Unknown(_) => "additionalProperties",
             Self::Depth => "depth",
+            Self::PatternLimit => "patternLimit",
         }
     }
 
@@ -57,12 +61,16 @@ impl Broken<'_> {
             Self::Shown(_, message) => message.to_owned().into(),
             Self::Unknown(name) => unknown_field(name).into(),
             Self::Depth => format!("Value is nested more than {MAX_DEPTH} levels deep").into(),
+            Self::PatternLimit => {
+                "Text cannot be checked: its pattern takes too many steps; send a shorter text"
+                    .into()
+            }
         }
     }
 
     /// Returns true if a message of the schema stands in for the usual one.
     pub(crate) fn takes_message(self) -> bool {
-        !matches!(self, Self::Unknown(_) | Self::Depth)
+        !matches!(self, Self::Unknown(_) | Self::Depth | Self::PatternLimit)
     }
 }
 
@@ -95,10 +103,12 @@ impl Node {
             return Continue(());
         };
         rules.lengths.judge_text(text, &mut no)?;
-        if let Some(pattern) = &rules.pattern
-            && !pattern.is_match(text)
-        {
-            no(Broken::Rule("pattern", "Invalid format"))?;
+        if let Some(pattern) = &rules.pattern {
+            match pattern.search(text) {
+                Search::Found => {}
+                Search::Nothing => no(Broken::Rule("pattern", "Invalid format"))?,
+                Search::GaveUp => no(Broken::PatternLimit)?,
+            }
         }
         if let Some(format) = &rules.format
             && !format.check(text)
@@ -208,12 +218,12 @@ impl Node {
     }
 
     /// Returns true if a text is right beyond doubt. A node with a pattern
-    /// settles no text: a pattern counts the texts that it sees, so it must see
-    /// each once.
+    /// settles no text: the search for a pattern takes steps that the texts of a
+    /// validation share, so it must see each text once.
     #[inline(never)]
     fn settles_text(&self, text: &str) -> bool {
         self.settles_texts
-            && (!self.trim || text.trim().len() == text.len())
+            && (!self.trim || trim(text).len() == text.len())
             && self.judge_text(text, |_| Break(())).is_continue()
     }
 
@@ -283,7 +293,7 @@ impl<'s> Judge<'s> {
         let Some(node) = self.node else {
             return Some(text);
         };
-        let text = if node.trim { text.trim() } else { text };
+        let text = if node.trim { trim(text) } else { text };
         let is_missing = self.is_required && text.is_empty();
         let is_right =
             !is_missing && !node.never && node.judge_text(text, |_| Break(())).is_continue();

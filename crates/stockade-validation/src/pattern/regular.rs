@@ -13,8 +13,10 @@ use super::syntax::{Place, Side, Syntax};
 #[derive(Clone, Debug)]
 pub(super) struct Regular {
     /// A text matches if all conditions of one choice hold.
-    choices: Box<[Box<[Condition]>]>,
+    choices: Choices,
 }
+
+type Choices = Box<[Box<[Condition]>]>;
 
 #[derive(Clone, Debug)]
 struct Condition {
@@ -31,7 +33,7 @@ impl Regular {
         choices_of(syntax, &mut choices);
         let choices: Option<Vec<_>> = choices.into_iter().map(conditions).collect();
         let Some(choices) = choices else { return Ok(None) };
-        let compiled: Result<Box<[Box<[Condition]>]>, Box<BuildError>> =
+        let compiled: Result<Choices, Box<BuildError>> =
             choices.into_iter().map(|all| all.into_iter().map(Condition::new).collect()).collect();
         match compiled {
             Ok(choices) => Ok(Some(Self { choices })),

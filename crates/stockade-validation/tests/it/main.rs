@@ -33,6 +33,7 @@ mod options;
 mod pairs;
 #[cfg(feature = "derive")]
 mod patch_fields;
+mod patterns;
 mod properties;
 mod reading;
 #[cfg(feature = "derive")]

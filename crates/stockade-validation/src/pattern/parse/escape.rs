@@ -1,4 +1,4 @@
-//! What follows a backslash.
+//! Escapes: `\d`, `\p{L}`, `\u0041`, back references.
 
 use regex_syntax::hir::ClassUnicode;
 

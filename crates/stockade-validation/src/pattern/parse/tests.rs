@@ -1,3 +1,5 @@
+//! Tests of the syntax that is rejected.
+
 use super::*;
 
 #[test]
