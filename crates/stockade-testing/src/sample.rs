@@ -9,6 +9,7 @@ use regex_syntax::hir::{Class, Hir, HirKind};
 use serde_json::{Map, Number, Value, json};
 use stockade_routing::__internal::SCHEMAS;
 use stockade_routing::map::{ContentInfo, ParamInfo, RouteInfo, RouteMap};
+use stockade_validation::__internal::pattern_hir;
 
 /// The depth of a schema beyond which no value is sought: recursive types have
 /// none.
@@ -315,7 +316,7 @@ fn number(schema: &Map<String, Value>, is_whole: bool) -> Option<Value> {
 
 /// Returns a short text that an expression matches.
 pub(crate) fn matching(expression: &str) -> Option<String> {
-    let hir = regex_syntax::Parser::new().parse(expression).ok()?;
+    let hir = pattern_hir(expression).ok()?;
     let mut text = String::new();
     write_match(&hir, &mut text).then_some(text)
 }

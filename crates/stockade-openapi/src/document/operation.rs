@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value, json};
 use stockade_routing::map::{FieldInfo, ParamInfo, RouteInfo, SchemeInfo, WebSocketInfo};
+use stockade_validation::__internal::ecma_pattern;
 
 use super::paths::Written;
 use super::{examples, responses, security};
@@ -115,8 +116,12 @@ fn path_parameter(param: &ParamInfo, name: &str) -> Value {
     let mut schema = param.schema.clone();
     if let (Some(constraint), Some(object)) = (&param.constraint, schema.as_object_mut()) {
         let is_text = object.get("type").is_some_and(|it| it == "string");
-        if is_text && !object.contains_key("pattern") {
-            object.insert("pattern".to_owned(), json!(format!("^(?:{constraint})$")));
+        // Some constraints have no equivalent in ECMA-262: the document omits them.
+        if is_text
+            && !object.contains_key("pattern")
+            && let Ok(pattern) = ecma_pattern(constraint)
+        {
+            object.insert("pattern".to_owned(), json!(format!("^(?:{pattern})$")));
         }
     }
     if let Some(object) = schema.as_object_mut() {

@@ -218,9 +218,6 @@ impl Finder<'_> {
                 None => self.leave_out(place, "maxLength", "a longer text is too large"),
             }
         }
-        if rules.contains_key("x-pattern") {
-            self.leave_out(place, "pattern", "it cannot be written for documents");
-        }
         if let Some(pattern) = pattern {
             self.pattern(rules, pattern, place);
         }

@@ -5,6 +5,7 @@ use std::rc::Rc;
 use proptest::prelude::*;
 use proptest::string::string_regex_parsed;
 use regex_syntax::hir::{Class, ClassUnicode, ClassUnicodeRange, Hir, HirKind};
+use stockade_validation::__internal::pattern_hir;
 
 /// The characters that plain texts are made of.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -54,13 +55,14 @@ pub(super) fn of_pattern(pattern: &str) -> Result<BoxedStrategy<String>, String>
         let words = words.lines().last().unwrap_or_default();
         format!("no text can be made of the pattern {pattern}: {words}")
     };
-    let parsed = regex_syntax::Parser::new().parse(pattern).map_err(|error| unknown(&error))?;
+    let parsed = pattern_hir(pattern).map_err(|error| unknown(&error))?;
     let text = string_regex_parsed(&readable(&parsed)).map_err(|error| unknown(&error))?;
     Ok(text.boxed())
 }
 
-/// Returns an expression without anchors, of printable characters of ASCII where
-/// it has any: `\d` is of all digits of Unicode, and those of documents are not.
+/// Returns an expression without anchors. Its classes keep only printable
+/// characters of ASCII if they have any, because those are easier to read in a
+/// report.
 fn readable(expression: &Hir) -> Hir {
     match expression.kind() {
         HirKind::Empty | HirKind::Look(_) => Hir::empty(),

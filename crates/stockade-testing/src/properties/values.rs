@@ -147,9 +147,6 @@ impl Maker {
     }
 
     fn text(&self, rules: &Map<String, Value>) -> Made {
-        if rules.contains_key("x-pattern") {
-            return Err("its pattern cannot be written for documents".to_owned());
-        }
         let bound = |name: &str| rules.get(name).and_then(Value::as_u64);
         let to_size = |bound: u64| usize::try_from(bound).unwrap_or(usize::MAX);
         let least =

@@ -133,7 +133,7 @@ fn takes_text(object: &Map<String, Value>) -> bool {
 /// expression that cannot be read fits none.
 fn fits(object: &Map<String, Value>, text: &str) -> bool {
     let mut own = Map::from_iter([("type".to_owned(), "string".into())]);
-    let pattern = object.get("x-pattern").or_else(|| object.get("pattern"));
+    let pattern = object.get("pattern");
     own.extend(pattern.map(|it| ("pattern".to_owned(), it.clone())));
     own.extend(object.get("format").map(|it| ("format".to_owned(), it.clone())));
     let errors = Schema::from_value(&own.into())
