@@ -170,8 +170,13 @@ impl InputRule {
             if let Some(max) = self.max_length.filter(|max| length > *max) {
                 faults.push(format!("{field} must be at most {max} characters"));
             }
-            if !self.matches(value) {
-                faults.push(format!("{field} format is invalid"));
+            match self.broken_pattern(value).as_deref() {
+                None => {}
+                Some("pattern") => faults.push(format!("{field} format is invalid")),
+                Some(_) => faults.push(format!(
+                    "{field} cannot be checked: its pattern takes too many steps; send a \
+                     shorter text"
+                )),
             }
         }
         faults
@@ -184,13 +189,13 @@ impl InputRule {
         self.kind.or_else(|| asks_for_text.then_some(InputType::String))
     }
 
-    fn matches(&self, value: &Value) -> bool {
-        match &self.pattern {
-            Some(Ok(pattern)) => {
-                let errors = pattern.check(value, &ValidationOptions::new());
-                errors.is_ok_and(|errors| errors.is_empty())
-            }
-            Some(Err(_)) | None => true,
+    /// Returns the name of the rule that the text breaks: `pattern`, or the limit
+    /// of its steps.
+    fn broken_pattern(&self, value: &Value) -> Option<String> {
+        let Some(Ok(pattern)) = &self.pattern else { return None };
+        match pattern.check(value, &ValidationOptions::new()) {
+            Ok(errors) => errors.into_iter().next().map(|error| error.rule.into()),
+            Err(_) => Some("pattern".to_owned()),
         }
     }
 }
@@ -250,6 +255,13 @@ mod tests {
         }
         faults(InputRule::new().required(), json!({ "f": false }), &[]);
         faults(InputRule::new().required(), json!({ "f": 0 }), &[]);
+    }
+
+    #[test]
+    fn a_text_that_takes_too_many_steps_is_reported_as_such() {
+        let rule = InputRule::new().pattern(r"^(a+)+\1$");
+        let message = "f cannot be checked: its pattern takes too many steps; send a shorter text";
+        faults(rule, json!({ "f": "a".repeat(60) + "b" }), &[message]);
     }
 
     #[test]
