@@ -119,19 +119,13 @@ fn agrees(pattern: &str, texts: &[&str], found: &str) {
         let expected = found == '1';
         let mut steps = Steps::of_text(text.len(), 100_000);
         let outcome = backtrack.is_match(text, &mut steps);
-        if outcome != Ok(expected) {
-            eprintln!("MISS backtrack: {pattern} on {text:?} {outcome:?}");
-        }
+        assert_eq!(outcome, Ok(expected), "backtrack: {pattern} on {text:?}");
         if let Some(automaton) = &automaton {
             let outcome = automaton.is_match(text, &mut steps);
-            if outcome != Ok(expected) {
-                eprintln!("MISS automaton: {pattern} on {text:?} {outcome:?}");
-            }
+            assert_eq!(outcome, Ok(expected), "automaton: {pattern} on {text:?}");
         }
         if let Some(regular) = &regular {
-            if regular.is_match(text) != expected {
-                eprintln!("MISS regular: {pattern} on {text:?}");
-            }
+            assert_eq!(regular.is_match(text), expected, "regular: {pattern} on {text:?}");
         }
     }
 }
