@@ -34,7 +34,18 @@ pub(crate) fn find_route(app: &Resolved, req: &mut Request) -> Option<Arc<Endpoi
     if is_tunnel(req) {
         return None;
     }
-    let LookUp::Found(endpoint, params) = look_up(app, req) else { return None };
+    let tables = &app.routes.tables;
+    let found = match tables.web_sockets {
+        None => find_exact(tables, req.method(), req.path()),
+        Some(_) => find(tables, req, req.path()),
+    };
+    let (endpoint, params) = match found {
+        Some((endpoint, params)) if is_plain(app, req, &params) => (endpoint, params),
+        found => match examine(app, req, found) {
+            LookUp::Found(endpoint, params) => (endpoint, params),
+            LookUp::Rejected | LookUp::Missing => return None,
+        },
+    };
     // A limit of the route itself is stronger than any other.
     let max_body = endpoint.max_body().unwrap_or(app.max_body);
     req.set_route(Arc::clone(&endpoint), params, app.settings, max_body);
@@ -42,23 +53,29 @@ pub(crate) fn find_route(app: &Resolved, req: &mut Request) -> Option<Arc<Endpoi
 }
 
 /// Looks a request up, which must not be for a tunnel.
-#[inline]
 pub(crate) fn look_up(app: &Resolved, req: &Request) -> LookUp {
-    let path = req.path();
-    let found = find(&app.routes.tables, req, path);
-    let found = found.or_else(|| find_for_preflight(app, &app.routes.tables, req, path));
-    let Some((endpoint, params)) = found else { return fallback_for(app, req) };
+    examine(app, req, None)
+}
+
+/// Returns true if the parameters of a route have nothing to decode, as usual.
+#[inline]
+fn is_plain(app: &Resolved, req: &Request, params: &Params) -> bool {
     // The text of a route is sound: it was checked when the route was declared.
-    if !params.is_empty() {
-        let soundness = soundness(path);
-        let is_plain = soundness == Soundness::Plain && !app.routes.has_ambiguous_raw_paths;
-        if !is_plain
-            && (soundness == Soundness::Malformed || is_shared(app, req, &endpoint, &params))
-        {
-            return LookUp::Rejected;
-        }
-    }
-    LookUp::Found(endpoint, params)
+    params.is_empty()
+        || !app.routes.has_ambiguous_raw_paths && soundness(req.path()) == Soundness::Plain
+}
+
+/// Looks for the route of another method, of a preflight, or the fallback if none was
+/// found, and for other routes of the path.
+#[cold]
+fn examine(app: &Resolved, req: &Request, found: Option<(Arc<Endpoint>, Params)>) -> LookUp {
+    let (path, tables) = (req.path(), &app.routes.tables);
+    let found = found.or_else(|| find(tables, req, path));
+    let found = found.or_else(|| find_for_preflight(app, tables, req, path));
+    let Some((endpoint, params)) = found else { return fallback_for(app, req) };
+    let is_rejected = !is_plain(app, req, &params)
+        && (soundness(path) == Soundness::Malformed || is_shared(app, req, &endpoint, &params));
+    if is_rejected { LookUp::Rejected } else { LookUp::Found(endpoint, params) }
 }
 
 /// Returns true if the path of a request is also a path of another route.
