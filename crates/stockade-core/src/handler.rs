@@ -17,7 +17,7 @@ use stockade_errors::ApiError;
 
 use crate::handler_progress::note_refusal;
 use crate::reply::writer;
-use crate::user_lifetime::{end_with, end_with_user, lifetime_of};
+use crate::user_lifetime::{end_with, end_with_user, has_user, lifetime_of};
 use crate::{FromRequest, Reply, Request, Response, RouteDoc};
 
 /// A future in a box, as handlers and middleware give it.
@@ -128,7 +128,12 @@ where
         }
     };
     let Some(link) = req.inner.writer.take() else {
-        let mut response = F::Signature::reply(function.call(args).await)?;
+        let output = function.call(args).await;
+        // The usual response is made in its place, which saves copies of it.
+        if !has_user(&req) {
+            return F::Signature::reply(output);
+        }
+        let mut response = F::Signature::reply(output)?;
         end_with_user(&mut response, &mut req);
         return Ok(response);
     };

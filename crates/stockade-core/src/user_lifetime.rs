@@ -197,7 +197,7 @@ impl OuterUser {
 
 /// Ends the body of a long-lived response with the login of the request's user.
 pub(crate) fn end_with_user(response: &mut Response, req: &mut Request) {
-    if has_user(req) && is_endless(response) {
+    if is_endless(response) {
         end_with(response, lifetime_of(req));
     }
 }
@@ -210,7 +210,8 @@ pub(crate) fn lifetime_of(req: &mut Request) -> Option<UserLifetime> {
     req.take_lifetime()
 }
 
-fn has_user(req: &Request) -> bool {
+/// Returns true if the response may have to end with the login of a user.
+pub(crate) fn has_user(req: &Request) -> bool {
     req.inner.user_watch.is_some() || req.inner.taken_lifetime.is_some()
 }
 
