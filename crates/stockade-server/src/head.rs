@@ -4,8 +4,36 @@
 use http::request::Parts;
 use http::{HeaderMap, HeaderValue, Uri, Version, header};
 
+/// The headers of a request that matter before its route is known, and that most
+/// requests do not have.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Rare {
+    pub(crate) has_connection: bool,
+    has_expect: bool,
+}
+
+impl Rare {
+    #[inline]
+    pub(crate) fn of(headers: &HeaderMap) -> Self {
+        let mut rare = Self::default();
+        if headers.keys_len() > FEW {
+            rare.has_connection = headers.contains_key(header::CONNECTION);
+            rare.has_expect = headers.contains_key(header::EXPECT);
+            return rare;
+        }
+        for name in headers.keys() {
+            rare.has_connection |= *name == header::CONNECTION;
+            rare.has_expect |= *name == header::EXPECT;
+        }
+        rare
+    }
+}
+
+/// To compare the names of so many headers costs less than two hashes.
+const FEW: usize = 8;
+
 /// Fails with the status and the message for the client.
-pub(crate) fn check(head: &Parts) -> Result<(), (u16, &'static str)> {
+pub(crate) fn check(head: &Parts, rare: Rare) -> Result<(), (u16, &'static str)> {
     if !is_target(&head.uri) {
         return Err((400, "Malformed request target"));
     }
@@ -14,9 +42,7 @@ pub(crate) fn check(head: &Parts) -> Result<(), (u16, &'static str)> {
     if twice && more_than_one_type(&head.headers) {
         return Err((400, "More than one Content-Type header"));
     }
-    // A request of HTTP/1.1 with an `Expect` has a `Host`, too.
-    let may_expect = head.headers.len() > 1 || head.version != Version::HTTP_11;
-    if may_expect && head.headers.contains_key(header::EXPECT) && expects_what_is_unknown(head) {
+    if rare.has_expect && expects_what_is_unknown(head) {
         return Err((417, ""));
     }
     Ok(())
@@ -61,8 +87,30 @@ mod tests {
             request = request.header(name, value);
         }
         let (head, ()) = request.body(()).unwrap().into_parts();
-        let status = check(&head).map_err(|(status, _)| status);
+        let status = check(&head, Rare::of(&head.headers)).map_err(|(status, _)| status);
         assert_eq!(status, expected, "{version:?} {target} {headers}");
+    }
+
+    #[test]
+    fn finds_rare_headers_among_few_and_many() {
+        for others in 0..2 * FEW {
+            for (connection, expect) in [(false, false), (true, false), (false, true), (true, true)]
+            {
+                let mut headers = HeaderMap::new();
+                for other in 0..others {
+                    let name = format!("x-{other}").parse::<header::HeaderName>().unwrap();
+                    headers.insert(name, HeaderValue::from_static(""));
+                }
+                for (name, is_there) in [(header::CONNECTION, connection), (header::EXPECT, expect)]
+                {
+                    if is_there {
+                        headers.insert(name, HeaderValue::from_static(""));
+                    }
+                }
+                let rare = Rare::of(&headers);
+                assert_eq!((rare.has_connection, rare.has_expect), (connection, expect));
+            }
+        }
     }
 
     #[test]

@@ -19,15 +19,19 @@ use crate::streams;
 pub(crate) struct ResponseBody {
     body: HttpBody,
     in_flight: InFlight,
+    /// The body is in memory and goes out as a whole, so it never breaks off.
+    is_whole: bool,
     pieces: Option<Pieces>,
     /// A body of another kind than bytes whose length the head announces.
     announces: bool,
     /// The end of a body that breaks off, until hyper has written what came before.
-    broken: Option<Broken>,
+    broken: Option<Box<Broken>>,
 }
 
 /// The end of a body that breaks off: an error, or `None` if it is too short.
 type Broken = Option<BoxError>;
+
+type PolledFrame = Poll<Option<Result<Frame<Bytes>, BoxError>>>;
 
 /// The state of a body whose large frames hyper gets in pieces: each body on HTTP/2,
 /// and on HTTP/1 a large one that hyper copies. Events have it too, so that nothing
@@ -56,14 +60,22 @@ impl ResponseBody {
         let is_copied = !http2 && length.is_some_and(|length| length <= MAX_COPIED);
         let is_whole = is_copied || !http2 && in_flight.record().is_vectored();
         if is_whole && end.is_none() {
-            return Self { body, in_flight, pieces: None, announces: false, broken: None };
+            let is_whole = length.is_some();
+            return Self {
+                body,
+                in_flight,
+                is_whole,
+                pieces: None,
+                announces: false,
+                broken: None,
+            };
         }
         let held = length.filter(|length| http2 && *length > MAX_PIECE).unwrap_or(0) as u64;
         if held > 0 {
             in_flight.record().hold(held);
         }
         let pieces = Some(Pieces { rest: Bytes::new(), held, http2, end });
-        Self { body, in_flight, pieces, announces: false, broken: None }
+        Self { body, in_flight, is_whole: false, pieces, announces: false, broken: None }
     }
 
     /// Sets if the head announces the length of a body that is not in memory.
@@ -72,34 +84,29 @@ impl ResponseBody {
         self
     }
 
-    /// Lets hyper write what it has before it hears that the body breaks off. It drops
-    /// the head and the data that it has not written then.
+    /// Lets hyper write what it has before it hears that the body breaks off: `polled`
+    /// becomes pending. Otherwise hyper drops the head and the data that it has not written.
     #[cold]
-    fn end(
-        &mut self,
-        end: Broken,
-        cx: &Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
+    fn end(&mut self, polled: &mut PolledFrame, cx: &Context<'_>) {
         let is_http2 = self.pieces.as_ref().is_some_and(|pieces| pieces.http2);
+        let Poll::Ready(end) = std::mem::replace(polled, Poll::Pending) else { return };
+        let end = end.and_then(Result::err);
         if end.is_none() {
             // On HTTP/2 hyper ends the stream behind the data.
             if !self.announces || is_http2 {
-                return Poll::Ready(None);
+                *polled = Poll::Ready(None);
+                return;
             }
             let message = "a handler's stream is shorter than its Content-Length";
             log::error!(target: "stockade", "{message}");
         }
-        self.broken = Some(end);
+        self.broken = Some(Box::new(end));
         cx.waker().wake_by_ref();
-        Poll::Pending
     }
 
     /// Polls the body in small pieces. So on HTTP/2 this lives until the client has
     /// nearly everything: the bytes that hyper has taken are out of sight.
-    fn poll_pieces(
-        &mut self,
-        cx: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
+    fn poll_pieces(&mut self, cx: &mut Context<'_>) -> PolledFrame {
         let Some(pieces) = &mut self.pieces else {
             return Pin::new(&mut self.body).poll_frame(cx);
         };
@@ -142,23 +149,22 @@ impl Body for ResponseBody {
     type Data = Bytes;
     type Error = BoxError;
 
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
+    fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> PolledFrame {
+        if self.is_whole {
+            return Pin::new(&mut self.body).poll_frame(cx);
+        }
         if let Some(end) = self.broken.take() {
             return Poll::Ready(end.map(Err));
         }
-        let polled = if self.pieces.is_none() {
+        let mut polled = if self.pieces.is_none() {
             Pin::new(&mut self.body).poll_frame(cx)
         } else {
             self.poll_pieces(cx)
         };
-        match polled {
-            Poll::Ready(None) => self.end(None, cx),
-            Poll::Ready(Some(Err(error))) => self.end(Some(error), cx),
-            polled => polled,
+        if matches!(polled, Poll::Ready(None | Some(Err(_)))) {
+            self.end(&mut polled, cx);
         }
+        polled
     }
 
     fn is_end_stream(&self) -> bool {
@@ -217,10 +223,7 @@ impl Body for UntilShutdown {
     type Data = Bytes;
     type Error = BoxError;
 
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
+    fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> PolledFrame {
         let Some(shutdown) = &mut self.shutdown else { return Poll::Ready(None) };
         if shutdown.as_mut().poll(cx).is_ready() {
             self.shutdown = None;

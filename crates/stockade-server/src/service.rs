@@ -177,8 +177,9 @@ pub(crate) fn serve<A: Answer>(
     let on_upgrade = upgraded::wanted(&mut request, peer.is_tls);
     let (mut head, body) = request.into_parts();
     let is_ended = body.is_end_stream();
-    let outcome = check(&head, http2, is_ended, peer);
-    if head.version == Version::HTTP_10 || announces_close(&head.headers) {
+    let rare = head::Rare::of(&head.headers);
+    let outcome = check(&head, rare, http2, is_ended, peer);
+    if head.version == Version::HTTP_10 || rare.has_connection && lists_close(&head.headers) {
         peer.record.exchanges().pin();
     }
     let body = if is_ended {
@@ -250,10 +251,12 @@ impl<A: Answer> Future for Serving<A> {
             let (end, stage) = (end.clone(), this.peer.stage.clone());
             response = response.map(|body| until_shutdown(body, stage, end));
         }
-        let exchanges = in_flight.record().exchanges();
-        exchanges.set_flushed(false);
-        if announces_close(response.headers()) {
-            exchanges.pin();
+        if !http2 {
+            let exchanges = in_flight.record().exchanges();
+            exchanges.set_flushed(false);
+            if announces_close(response.headers()) {
+                exchanges.pin();
+            }
         }
         let (head, body) = response.into_parts();
         let announces = body.as_bytes().is_none() && announces_length(&head.headers, &body);
@@ -262,17 +265,20 @@ impl<A: Answer> Future for Serving<A> {
     }
 }
 
+/// Returns true if a response lists `close` in `Connection`.
+#[inline]
+fn announces_close(headers: &HeaderMap) -> bool {
+    // A response has few headers here: to compare their names costs less than a hash.
+    headers.keys().any(|name| *name == CONNECTION) && lists_close(headers)
+}
+
 /// Returns true if a message lists `close` in `Connection`. `keep-alive` and `upgrade` do
 /// not end the connection.
 ///
 /// Source: RFC 9112, section 9.6.
-#[inline]
-fn announces_close(headers: &HeaderMap) -> bool {
-    headers.get(CONNECTION).is_some_and(|value| value != "keep-alive") && lists_close(headers)
-}
-
 #[cold]
 fn lists_close(headers: &HeaderMap) -> bool {
+    // By bytes: a line may have an item that is not ASCII.
     let is_close = |item: &[u8]| item.trim_ascii().eq_ignore_ascii_case(b"close");
     let mut values = headers.get_all(CONNECTION).iter();
     values.any(|value| value.as_bytes().split(|byte| *byte == b',').any(is_close))
@@ -326,7 +332,13 @@ pub(crate) fn note_rejected<A: Answer>(peer: &Peer<A>, status: u16) -> BoxFuture
 }
 
 /// Fails with the error of a request that the application does not get to see.
-fn check<A>(head: &Parts, http2: bool, is_ended: bool, peer: &Peer<A>) -> Result<(), ApiError> {
+fn check<A>(
+    head: &Parts,
+    rare: head::Rare,
+    http2: bool,
+    is_ended: bool,
+    peer: &Peer<A>,
+) -> Result<(), ApiError> {
     // On HTTP/1 hyper has counted already.
     if http2 && head.headers.len() > peer.max_headers {
         return Err(ApiError::new(431, ""));
@@ -339,6 +351,32 @@ fn check<A>(head: &Parts, http2: bool, is_ended: bool, peer: &Peer<A>) -> Result
             ApiError::new(400, message)
         })?;
     }
-    head::check(head).map_err(|(status, message)| ApiError::new(status, message))?;
+    head::check(head, rare).map_err(|(status, message)| ApiError::new(status, message))?;
     host::check(head).map_err(|message| ApiError::new(400, message))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn finds_close_in_every_line_of_connection() {
+        // Lines are separated by `|`.
+        let check = |lines: &[u8], expected: bool| {
+            let mut headers = HeaderMap::new();
+            for line in lines.split(|byte| *byte == b'|').filter(|line| !line.is_empty()) {
+                headers.append(CONNECTION, HeaderValue::from_bytes(line).unwrap());
+            }
+            assert_eq!(announces_close(&headers), expected, "{headers:?}");
+        };
+        check(b"", false);
+        check(b"keep-alive", false);
+        check(b"upgrade, closed", false);
+        check(b"keep-alive|te", false);
+        check(b"close", true);
+        check(b"Close", true);
+        check(b"te ,\tclose", true);
+        check(b"keep-alive|close", true);
+        check(b"\xff,close", true);
+    }
 }
