@@ -257,17 +257,25 @@ impl AuthMethod {
 
     /// Returns the times at which the credentials of a request are checked again.
     pub(super) fn schedule(&self, req: &Request) -> Schedule {
-        let mut schedule = Schedule { interval: self.recheck, expiry: None, revocation: None };
+        let mut schedule =
+            Schedule { interval: self.recheck, expiry: None, revocation: None, is_due: false };
         let Find::Token(finder) = &self.find else {
             // The function may have verified a token, whose claims are the user.
             let expires_at = req.user().and_then(|user| user.get("exp")?.as_u64());
             schedule.expiry = expires_at.map(|at| Expiry::new(at, 0, Clock::default()));
             return schedule;
         };
-        if let Ok(claims) = (finder.verify)(req, self.challenge.scheme()) {
-            let expiry = |at| Expiry::new(at, finder.leeway_seconds, finder.clock.clone());
-            schedule.expiry = claims.expires_at().map(expiry);
-            schedule.revocation = finder.revocations.as_ref().map(|it| it.watch(&claims));
+        let Ok(claims) = (finder.verify)(req, self.challenge.scheme()) else {
+            // It has expired since the request was authenticated.
+            schedule.is_due = true;
+            return schedule;
+        };
+        let expiry = |at| Expiry::new(at, finder.leeway_seconds, finder.clock.clone());
+        schedule.expiry = claims.expires_at().map(expiry);
+        if let Some(revocations) = &finder.revocations {
+            schedule.revocation = Some(revocations.watch(&claims));
+            // A revocation that arrived before the watch does not wake it.
+            schedule.is_due = revocations.check(&claims) != RevocationStatus::NotRevoked;
         }
         schedule
     }

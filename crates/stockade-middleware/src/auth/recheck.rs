@@ -39,6 +39,8 @@ pub(crate) struct Schedule {
     /// The time at which the credentials expire.
     pub(crate) expiry: Option<Expiry>,
     pub(crate) revocation: Option<RevocationWatch>,
+    /// True if the credentials may have ended since the request was authenticated.
+    pub(crate) is_due: bool,
 }
 
 /// The time at which a token expires.
@@ -46,16 +48,24 @@ pub(crate) struct Expiry {
     /// In seconds since 1970; the token is valid in this second.
     last: u64,
     clock: Clock,
+    /// True if a check was due because the token had expired.
+    is_reported: bool,
 }
 
 impl Expiry {
     pub(super) fn new(expires_at: u64, leeway_seconds: u64, clock: Clock) -> Self {
-        Self { last: expires_at.saturating_add(leeway_seconds), clock }
+        Self { last: expires_at.saturating_add(leeway_seconds), clock, is_reported: false }
     }
 
-    /// Returns the time until the token expires; `None` if it has expired.
-    fn left(&self) -> Option<Duration> {
-        let left = self.last.checked_sub(self.clock.now()?)?;
+    /// Returns the time until the token expires. After the expiry it returns zero once,
+    /// and then `None`, because an application may accept the credentials for longer.
+    fn left(&mut self) -> Option<Duration> {
+        let Some(left) = self.last.checked_sub(self.clock.now()?) else {
+            let was_reported = std::mem::replace(&mut self.is_reported, true);
+            return (!was_reported).then_some(Duration::ZERO);
+        };
+        // The clock may have moved back.
+        self.is_reported = false;
         let left = Duration::from_secs(left.saturating_add(1));
         // Timers do not follow a clock that a test moves.
         let is_custom = stockade_auth::__internal::is_custom(&self.clock);
@@ -66,7 +76,10 @@ impl Expiry {
 impl Schedule {
     /// Waits until the next check is due. `longest` is the longest time.
     async fn wait(&mut self, longest: Duration) {
-        let left = self.expiry.as_ref().and_then(Expiry::left);
+        let left = self.expiry.as_mut().and_then(Expiry::left);
+        if std::mem::take(&mut self.is_due) || left == Some(Duration::ZERO) {
+            return;
+        }
         let mut sleep = pin!(sleep(left.map_or(longest, |left| left.min(longest))));
         let revocation = &mut self.revocation;
         poll_fn(|cx| {
@@ -87,7 +100,7 @@ pub(crate) async fn until_ended(
     mut schedule: Schedule,
     mut check: impl FnMut() -> BoxFuture<'static, Standing> + Send,
 ) {
-    let interval = schedule.interval.max(SHORTEST_INTERVAL);
+    let interval = schedule.interval.clamp(SHORTEST_INTERVAL, LONGEST_INTERVAL);
     let mut longest = spread(interval);
     let mut unknown_since = None;
     loop {
@@ -98,6 +111,8 @@ pub(crate) async fn until_ended(
             Standing::Valid => unknown_since = None,
             Standing::Ended => return,
             Standing::Unknown => {
+                // The user may be logged out, which a long interval must not hide.
+                longest = interval.min(INTERVAL);
                 let since = *unknown_since.get_or_insert_with(Instant::now);
                 if since.elapsed() >= MAX_UNKNOWN {
                     log::warn!(
@@ -205,8 +220,79 @@ pub(crate) const INTERVAL: Duration = Duration::from_secs(15);
 /// The same for passwords, whose check is expensive.
 pub(super) const PASSWORD_INTERVAL: Duration = Duration::from_secs(300);
 const SHORTEST_INTERVAL: Duration = Duration::from_millis(10);
+const LONGEST_INTERVAL: Duration = Duration::from_secs(365 * 86_400);
 const CUSTOM_CLOCK_INTERVAL: Duration = Duration::from_millis(250);
 /// The time that a check may take.
 const CHECK_TIMEOUT: Duration = Duration::from_secs(10);
 /// The time after which a connection ends whose user cannot be checked.
 const MAX_UNKNOWN: Duration = Duration::from_secs(300);
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::AtomicU64;
+
+    use super::*;
+
+    /// A clock, and the seconds that it shows.
+    fn clock() -> (Clock, Arc<AtomicU64>) {
+        let seconds = Arc::new(AtomicU64::new(1_000));
+        let hands = Arc::clone(&seconds);
+        (Clock::new(move || hands.load(Ordering::SeqCst)), seconds)
+    }
+
+    #[test]
+    fn reports_an_expiry_once_and_again_after_the_clock_moved_back() {
+        let (clock, seconds) = clock();
+        let mut expiry = Expiry::new(1_010, 5, clock);
+        assert_eq!(expiry.left(), Some(CUSTOM_CLOCK_INTERVAL));
+        for _ in 0..2 {
+            seconds.store(1_015, Ordering::SeqCst);
+            assert_eq!(expiry.left(), Some(CUSTOM_CLOCK_INTERVAL));
+            seconds.store(1_016, Ordering::SeqCst);
+            assert_eq!(expiry.left(), Some(Duration::ZERO));
+            assert_eq!(expiry.left(), None);
+        }
+    }
+
+    #[test]
+    fn an_expiry_beyond_the_range_of_the_clock_is_far_away() {
+        let mut expiry = Expiry::new(u64::MAX, u64::MAX, Clock::default());
+        assert!(expiry.left().is_some_and(|left| left > LONGEST_INTERVAL));
+    }
+
+    /// The time after which a connection ends whose checks have these results.
+    async fn ended_after(schedule: Schedule, results: &[Standing]) -> Duration {
+        let began = Instant::now();
+        let mut results = results.to_vec().into_iter();
+        until_ended(schedule, move || {
+            let result = results.next().expect("no further check is due");
+            Box::pin(async move { result })
+        })
+        .await;
+        began.elapsed()
+    }
+
+    fn hourly() -> Schedule {
+        let interval = Duration::from_secs(3_600);
+        Schedule { interval, expiry: None, revocation: None, is_due: false }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn checks_at_once_what_may_have_ended() {
+        let (clock, _) = clock();
+        let expired = Schedule { expiry: Some(Expiry::new(999, 0, clock)), ..hourly() };
+        for schedule in [Schedule { is_due: true, ..hourly() }, expired] {
+            assert_eq!(ended_after(schedule, &[Standing::Ended]).await, Duration::ZERO);
+        }
+        let waited = ended_after(hourly(), &[Standing::Ended]).await;
+        assert!(waited >= Duration::from_secs(1_800), "{waited:?}");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn repeats_a_failed_check_soon() {
+        let results = [Standing::Unknown, Standing::Unknown, Standing::Ended];
+        let schedule = Schedule { is_due: true, ..hourly() };
+        let waited = ended_after(schedule, &results).await;
+        assert!(waited < Duration::from_secs(31), "{waited:?}");
+    }
+}

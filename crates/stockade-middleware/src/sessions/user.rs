@@ -18,7 +18,8 @@ use crate::auth::{Auth, CredentialReader, ErasedMethod, Lookup, SessionUser};
 /// The source of the user of a [`Session`](super::Session) that a handler takes itself.
 impl<T: 'static> UserWatch for Sessions<T> {
     fn ended(self: Arc<Self>, req: Request) -> BoxFuture<'static, ()> {
-        let schedule = Schedule { interval: INTERVAL, expiry: None, revocation: None };
+        let schedule =
+            Schedule { interval: INTERVAL, expiry: None, revocation: None, is_due: false };
         let id = self.cookie.session_of(&req).ok().flatten();
         Box::pin(until_ended(schedule, move || {
             let sessions = Arc::clone(&self);
