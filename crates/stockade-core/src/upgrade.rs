@@ -11,13 +11,18 @@
 //! Source: RFC 9110, section 7.8 (Upgrade); RFC 8441 (extended CONNECT).
 
 use std::fmt;
-use std::future::Future;
+use std::future::{Future, poll_fn};
+use std::pin::pin;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::task::Poll;
+use std::time::Duration;
 
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::time::sleep;
 
+use crate::extract::UserLifetime;
 use crate::{BoxFuture, HttpBody, Response};
 
 /// A connection in both directions, of any kind.
@@ -159,6 +164,31 @@ type Run = Box<dyn FnOnce(Upgraded) -> BoxFuture<'static, ()> + Send>;
 /// `Clone`.
 #[derive(Clone)]
 struct Offer(Arc<Mutex<Option<Run>>>);
+
+/// Ends the protocol of a response that gives the connection away with the login of its
+/// user. The protocol has [`GRACE`] to end by itself.
+pub(crate) fn end_with_user(response: &mut Response, lifetime: UserLifetime) {
+    let Some(Offer(place)) = response.extensions().get() else { return };
+    let mut place = place.lock().unwrap_or_else(PoisonError::into_inner);
+    let Some(run) = place.take() else { return };
+    *place = Some(Box::new(|upgraded| {
+        Box::pin(async move {
+            let mut protocol = run(upgraded);
+            let mut end = pin!(async {
+                lifetime.await;
+                sleep(GRACE).await;
+            });
+            poll_fn(|cx| match protocol.as_mut().poll(cx) {
+                Poll::Ready(()) => Poll::Ready(()),
+                Poll::Pending => end.as_mut().poll(cx),
+            })
+            .await;
+        })
+    }));
+}
+
+/// The time that a protocol has to end after the login of its user has ended.
+const GRACE: Duration = Duration::from_secs(5);
 
 /// A function that runs on a connection, once the response is sent.
 pub struct Switch {

@@ -13,14 +13,16 @@ use stockade_errors::{ApiError, BoxError};
 
 use crate::__internal::ChildExt as _;
 use crate::reply::EndsAtShutdown;
+use crate::upgrade;
 use crate::{BoxFuture, FromRequest, HttpBody, Request, Response, RouteDoc};
 
 /// A future that ends when the credentials of a request stop being valid: the token
 /// expires or is revoked, the session ends, or the API key or the user is removed.
 ///
-/// WebSockets and event streams end at that moment by themselves. A handler that
-/// keeps something else open for a user, such as a protocol behind an
-/// [`Upgrade`](crate::upgrade::Upgrade), takes this as an argument and waits for it.
+/// WebSockets and event streams end at that moment by themselves. A protocol behind an
+/// [`Upgrade`](crate::upgrade::Upgrade) ends 5 seconds later at the latest. A handler
+/// that keeps something else open for a user, or that ends its protocol properly, takes
+/// this as an argument and waits for it.
 /// It never ends if authentication found no user, or if the route is allowed to
 /// outlive its user. Must be polled on a tokio runtime with time.
 ///
@@ -131,6 +133,9 @@ pub trait UserWatchExt {
     /// that is required still counts.
     fn set_user_watch(&mut self, watch: Arc<dyn UserWatch>);
 
+    /// Notes a further source of users, who count in addition to the user of the request.
+    fn add_user_watch(&mut self, watch: Arc<dyn UserWatch>);
+
     /// Returns a number that differs between sources that exist at the same time.
     fn user_watch_id(&self) -> Option<usize>;
 
@@ -155,6 +160,13 @@ impl UserWatchExt for Request {
         self.inner.user_watch = Some(match outer {
             Some(outer) => Arc::new(Both { outer, inner }),
             None => inner,
+        });
+    }
+
+    fn add_user_watch(&mut self, inner: Arc<dyn UserWatch>) {
+        self.inner.user_watch = Some(match self.inner.user_watch.take() {
+            Some(outer) if !Arc::ptr_eq(&outer, &inner) => Arc::new(Both { outer, inner }),
+            _ => inner,
         });
     }
 
@@ -197,7 +209,7 @@ impl OuterUser {
 
 /// Ends the body of a long-lived response with the login of the request's user.
 pub(crate) fn end_with_user(response: &mut Response, req: &mut Request) {
-    if is_endless(response) {
+    if may_outlive(response) {
         end_with(response, lifetime_of(req));
     }
 }
@@ -217,11 +229,19 @@ pub(crate) fn has_user(req: &Request) -> bool {
 
 /// Ends the body of a long-lived response with this lifetime.
 pub fn end_with(response: &mut Response, lifetime: Option<UserLifetime>) {
-    if let Some(lifetime) = lifetime
-        && is_endless(response)
-    {
+    let Some(lifetime) = lifetime.filter(|_| may_outlive(response)) else { return };
+    if upgrade::switches(response) {
+        upgrade::end_with_user(response, lifetime);
+    } else {
         limit(response, lifetime);
     }
+}
+
+/// Returns true for a response that may outlive the login of its user, and does not see
+/// to that itself.
+fn may_outlive(response: &Response) -> bool {
+    (upgrade::switches(response) || is_endless(response))
+        && response.extensions().get::<EndsItself>().is_none()
 }
 
 fn limit(response: &mut Response, lifetime: UserLifetime) {
@@ -232,7 +252,7 @@ fn limit(response: &mut Response, lifetime: UserLifetime) {
 /// Returns true for a body without an end of its own. A download has one, and is not
 /// cut: its client could not tell that something is missing.
 fn is_endless(response: &Response) -> bool {
-    if response.body().as_bytes().is_some() || response.extensions().get::<EndsItself>().is_some() {
+    if response.body().as_bytes().is_some() {
         return false;
     }
     let is_events = || {
@@ -244,8 +264,8 @@ fn is_endless(response: &Response) -> bool {
 
 const EVENTS: &[u8] = b"text/event-stream";
 
-/// A mark in the extensions of a response whose body ends with its user by itself,
-/// such as after a last event that says so.
+/// A mark in the extensions of a response that ends with its user by itself, such as
+/// after a last event that says so, or a WebSocket with its close frame.
 #[derive(Clone, Copy, Debug)]
 pub struct EndsItself;
 

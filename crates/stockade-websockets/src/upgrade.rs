@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use http::header::{SEC_WEBSOCKET_ACCEPT, SEC_WEBSOCKET_PROTOCOL, UPGRADE};
 use http::{HeaderMap, HeaderValue};
-use stockade_core::__internal::{ErrorContextExt as _, list_items};
+use stockade_core::__internal::{EndsItself, ErrorContextExt as _, list_items};
 use stockade_core::description::{Answer, HeaderDoc};
 use stockade_core::extract::UserLifetime;
 use stockade_core::upgrade::{Upgrade, Upgraded};
@@ -190,6 +190,7 @@ impl Paired {
             let user = lifetime.take();
             Session::start(upgraded, ends, handling, rules.max_payload, context, permit, user)
         });
+        response.extensions_mut().insert(EndsItself);
         let headers: &mut HeaderMap = response.headers_mut();
         if let Some(accept) = accept {
             headers.insert(UPGRADE, HeaderValue::from_static("websocket"));
