@@ -506,11 +506,7 @@ impl Request {
         let writer = self.inner.writer.take();
         // The response is made after the request is gone.
         let may_stream = self.inner.endpoint.as_deref().is_none_or(Endpoint::may_stream);
-        let lifetime = if self.inner.user_watch.is_some() && may_stream {
-            UserLifetime::of(self)
-        } else {
-            None
-        };
+        let lifetime = if may_stream { UserLifetime::of(self) } else { None };
         let taken = std::mem::replace(self, Self::new(head, HttpBody::empty()));
         self.inner.writer = writer;
         self.inner.taken_lifetime = lifetime;
