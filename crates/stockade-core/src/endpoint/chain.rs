@@ -20,6 +20,7 @@ use stockade_errors::ApiError;
 use super::{Endpoint, ErrorContext, ErrorContextExt as _, Settings};
 use crate::middleware::{Run, Step};
 use crate::reply::FailedReply;
+use crate::user_lifetime::end_with_user;
 use crate::{BoxFuture, Flow, Middleware, Next, Request, Response, bug, upgrade};
 
 /// Runs middleware and handler; errors and panics become responses.
@@ -176,7 +177,8 @@ impl Chain {
             match &middleware.run {
                 Run::Sync(check) => match check(&mut req) {
                     Ok(Flow::Continue) => {}
-                    Ok(Flow::Respond(response)) => {
+                    Ok(Flow::Respond(mut response)) => {
+                        end_with_user(&mut response, &mut req);
                         self.state = ChainState::Ready(Some(Ok(Box::new(response))));
                         return;
                     }
@@ -231,10 +233,13 @@ impl Chain {
             match &mut self.state {
                 ChainState::Handler(handler) => return handler.as_mut().poll(cx),
                 ChainState::Step(step) => {
-                    let (req, flow) = ready!(step.as_mut().poll(cx));
+                    let (mut req, flow) = ready!(step.as_mut().poll(cx));
                     match flow? {
                         Flow::Continue => self.advance(req),
-                        Flow::Respond(response) => return Poll::Ready(Ok(response)),
+                        Flow::Respond(mut response) => {
+                            end_with_user(&mut response, &mut req);
+                            return Poll::Ready(Ok(response));
+                        }
                     }
                 }
                 ChainState::Around(around) => {
