@@ -5,6 +5,8 @@ use std::time::Duration;
 
 use http::{HeaderMap, HeaderValue, header};
 use stockade_auth::{KeyRing, SessionId, SessionKeys};
+#[cfg(feature = "sessions")]
+use stockade_core::__internal::RequestExt as _;
 use stockade_core::extract::OptionalFromRequest;
 use stockade_core::{FromRequest, Request, RouteDoc};
 use stockade_errors::__internal::setters;
@@ -379,6 +381,17 @@ impl CurrentSession {
         let found = req.extensions().get::<FoundBy>();
         let found = found.filter(|found| Arc::ptr_eq(&found.origin, origin))?;
         found.subject.as_ref().map(|SessionSubject(subject)| &**subject)
+    }
+
+    /// Returns true if the session in this cookie has found the user of a request.
+    #[cfg(feature = "sessions")]
+    pub(crate) fn has_found_user(req: &Request, cookie: &SessionCookie) -> bool {
+        let found = req.extensions().get::<FoundBy>();
+        found.is_some_and(|found| {
+            req.user_origin() == Some(&found.origin)
+                && found.cookie.full_name() == cookie.full_name()
+                && found.cookie.kind_name() == cookie.kind_name()
+        })
     }
 
     fn read(req: &Request) -> Option<Self> {

@@ -15,6 +15,7 @@ use stockade_core::{FromRequest, Request, RouteDoc};
 use stockade_errors::ApiError;
 
 use super::Sessions;
+use crate::CurrentSession;
 use crate::auth::no_user;
 
 /// The session of a request, with its data as they were; an argument of a handler.
@@ -76,9 +77,9 @@ impl<T: Serialize + DeserializeOwned + 'static> Session<T> {
         let Some(id) = sessions.cookie().session_of(req)? else { return Ok(None) };
         let found = sessions.load(&id).await?;
         let has_user = found.as_ref().is_some_and(|session| session.subject.is_some());
-        // A connection ends with the session, unless `with_auth` sees to it.
-        if has_user && !req.has_user_watch() {
-            req.set_user_watch(sessions);
+        // A connection ends with the session. `with_auth` may watch it already.
+        if has_user && !CurrentSession::has_found_user(req, sessions.cookie()) {
+            req.add_user_watch(sessions);
         }
         Ok(found)
     }
