@@ -62,6 +62,8 @@ pub(crate) struct SessionFuture {
     session: Session,
     // Beside the session, so that they can be borrowed while it is.
     wakers: Wakers,
+    /// True if the last poll ended only because other tasks had to have their turn.
+    was_busy: bool,
 }
 
 /// The wakers of the two parts that are polled with a waker of their own.
@@ -143,7 +145,7 @@ impl Session {
             permit: Some(permit),
             waker_set,
         };
-        SessionFuture { session, wakers }
+        SessionFuture { session, wakers, was_busy: false }
     }
 
     /// Polls the handler; returns true if it has ended.
@@ -250,8 +252,13 @@ impl Future for SessionFuture {
     type Output = ();
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
-        let Self { session: this, wakers } = &mut *self;
+        let Self { session: this, wakers, was_busy } = &mut *self;
         this.waker_set.begin_poll(cx);
+        // A client that always has another message must not put off the end of its
+        // connection.
+        if std::mem::take(was_busy) && this.waker_set.take_reason(WakeReason::Housekeeping) {
+            this.poll_housekeeping(&mut Context::from_waker(&wakers.housekeeping));
+        }
         let handler = &mut Context::from_waker(&wakers.handler);
         for _ in 0..MAX_ROUNDS {
             let came = this.read(cx);
@@ -271,6 +278,7 @@ impl Future for SessionFuture {
             }
         }
         // Gives other tasks their turn.
+        *was_busy = true;
         this.waker_set.end_poll();
         cx.waker().wake_by_ref();
         Poll::Pending

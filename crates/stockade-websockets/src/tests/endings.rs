@@ -1,6 +1,61 @@
 //! The ends of connections: by the handler, the client, a rule, or a time-out.
 
+use std::io;
+use std::pin::Pin;
+use std::sync::Mutex;
+use std::task::{Context, Poll};
+
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+
 use super::*;
+
+/// The connection of a client that always has another message, and reads everything.
+struct Flood(Arc<Mutex<Vec<u8>>>);
+
+impl AsyncRead for Flood {
+    fn poll_read(
+        self: Pin<&mut Self>,
+        _cx: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        buffer.put_slice(&frame(0x81, b"x"));
+        Poll::Ready(Ok(()))
+    }
+}
+
+impl AsyncWrite for Flood {
+    fn poll_write(
+        self: Pin<&mut Self>,
+        _cx: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        self.0.lock().unwrap().extend_from_slice(bytes);
+        Poll::Ready(Ok(bytes.len()))
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, _cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, _cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+}
+
+#[tokio::test]
+async fn a_client_that_sends_without_pause_does_not_put_off_the_end() {
+    async fn drain(mut socket: WebSocket) {
+        while socket.recv().await.is_some() {}
+    }
+    let connections = Connections::new(10, 10);
+    let (handler, options) = (web_socket_handler(drain), WebSocketOptions::new());
+    let mut response = answer(handler, options, &connections, handshake()).await;
+    let written = Arc::new(Mutex::new(Vec::new()));
+    let upgraded = Upgraded::new(Flood(Arc::clone(&written))).with_shutdown(async {});
+    let served = Switch::take(&mut response).unwrap().run(upgraded);
+    tokio::time::timeout(Duration::from_secs(30), served).await.expect("the connection goes on");
+    assert!(written.lock().unwrap().starts_with(b"\x88"), "no close frame");
+}
 
 #[tokio::test]
 async fn a_handler_ends_the_connection() {
