@@ -27,15 +27,15 @@ use stockade::websockets::{WebSocketOptions, WebSocketUpgrade};
 use stockade::{HttpBody, RouteEntry};
 use tokio::time::timeout;
 
-fn secret() -> Secret {
+pub(crate) fn secret() -> Secret {
     Secret::new("a secret of thirty-two bytes or more").unwrap()
 }
 
-fn one() -> BoxStream<'static, Result<Event, Infallible>> {
+pub(crate) fn one() -> BoxStream<'static, Result<Event, Infallible>> {
     stream::iter([Ok(Event::data("hello"))]).chain(stream::pending()).boxed()
 }
 
-fn one_by_hand() -> Response {
+pub(crate) fn one_by_hand() -> Response {
     let events = stream::iter([Ok::<_, Infallible>("data: hello\n\n")]).chain(stream::pending());
     let mut response = Response::new(HttpBody::stream(events));
     let events = "text/event-stream; charset=utf-8".parse().unwrap();
@@ -43,7 +43,7 @@ fn one_by_hand() -> Response {
     response
 }
 
-async fn greet(mut socket: WebSocket) {
+pub(crate) async fn greet(mut socket: WebSocket) {
     socket.send("hello").await.unwrap();
     while socket.recv().await.is_some() {}
 }
@@ -77,12 +77,12 @@ fn tree() -> RouteTree {
     }
 }
 
-fn options() -> RouterOptions {
+pub(crate) fn options() -> RouterOptions {
     RouterOptions::new().enable_web_sockets(true).rate_limit(None)
 }
 
 /// A client of these routes behind this authentication, that waits as long as it takes.
-fn client(auth: Auth, tree: RouteTree) -> TestClient {
+pub(crate) fn client(auth: Auth, tree: RouteTree) -> TestClient {
     let tree = routes! { middleware: [with_auth(auth)], ..tree };
     TestClient::new(create_router(tree, options())).with_timeout(None)
 }
@@ -138,18 +138,18 @@ impl Open {
 }
 
 /// The time within which a check finds a user who is gone.
-const CHECKED: Duration = Duration::from_secs(16);
-const MINUTE: Duration = Duration::from_secs(60);
-const HOUR: Duration = Duration::from_secs(3_600);
+pub(crate) const CHECKED: Duration = Duration::from_secs(16);
+pub(crate) const MINUTE: Duration = Duration::from_secs(60);
+pub(crate) const HOUR: Duration = Duration::from_secs(3_600);
 
-fn token(clock: &TestClock, json: Value) -> String {
+pub(crate) fn token(clock: &TestClock, json: Value) -> String {
     let mut claims = json;
     claims["iat"] = clock.unix_seconds().into();
     claims["exp"] = (clock.unix_seconds() + 3_600).into();
     format!("Bearer {}", generate_at(clock, claims))
 }
 
-fn generate_at(clock: &TestClock, claims: Value) -> String {
+pub(crate) fn generate_at(clock: &TestClock, claims: Value) -> String {
     stockade::auth::TokenIssuer::new()
         .clock(clock.for_tokens())
         .issue(claims, "1h", &secret())
@@ -199,23 +199,27 @@ async fn a_revocation_ends_the_connections_of_its_token_at_once() {
 
 /// Keys of devices, which an application may remove.
 #[derive(Clone, Default)]
-struct Devices(Arc<Mutex<HashSet<String>>>);
+pub(crate) struct Devices(Arc<Mutex<HashSet<String>>>);
 
 impl Devices {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let devices = Self::default();
         devices.0.lock().unwrap().insert(ApiKeyHash::of("door_1").to_string());
         devices
     }
 
-    fn auth(&self) -> Auth {
+    pub(crate) fn auth(&self) -> Auth {
         let devices = self.clone();
         Auth::api_key(move |hash: ApiKeyHash| {
             devices.0.lock().unwrap().contains(&hash.to_string()).then_some("door")
         })
     }
 
-    fn remove_all(&self) {
+    pub(crate) fn has(&self, hash: &ApiKeyHash) -> bool {
+        self.0.lock().unwrap().contains(&hash.to_string())
+    }
+
+    pub(crate) fn remove_all(&self) {
         self.0.lock().unwrap().clear();
     }
 }
@@ -241,13 +245,13 @@ async fn the_time_between_two_checks_can_be_set() {
     open.ends_within(MINUTE).await;
 }
 
-type Store = Arc<MemorySessionStore>;
+pub(crate) type Store = Arc<MemorySessionStore>;
 
-fn sessions(store: &Store) -> Sessions<()> {
+pub(crate) fn sessions(store: &Store) -> Sessions<()> {
     Sessions::new(Arc::clone(store), SessionCookie::new(KeyRing::new(secret())))
 }
 
-async fn begin(sessions: &Sessions<()>) -> (SessionId, String) {
+pub(crate) async fn begin(sessions: &Sessions<()>) -> (SessionId, String) {
     let set = sessions.begin(Some("user:7"), &()).await.unwrap();
     let id = set.id().unwrap();
     let cookie = sessions.cookie().issue(&id);
@@ -490,7 +494,7 @@ impl Subscription {
     }
 }
 
-fn graphql() -> GraphQl {
+pub(crate) fn graphql() -> GraphQl {
     GraphQl::new(gql::Schema::build(Query, gql::EmptyMutation, Subscription)).web_socket(true)
 }
 

@@ -31,6 +31,8 @@ mod limits;
 mod load;
 mod lock;
 mod logged_out;
+mod logged_out_attacks;
+mod logged_out_sockets;
 mod map;
 mod middleware;
 mod options;
