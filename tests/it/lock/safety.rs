@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use stockade::RouteDoc;
+use stockade::http::Method;
 use stockade::middleware::rate_limit::HOUR;
 use stockade::middleware::{
     CorsOptions, RateLimit, SecurityHeaders, TrustProxy, named, with_permission, with_role,
@@ -10,6 +10,7 @@ use stockade::middleware::{
 };
 use stockade::prelude::*;
 use stockade::websockets::{WebSocket, WebSocketOptions};
+use stockade::{RouteDoc, RouteEntry};
 
 use super::{Mutation, api, mutation, nothing, with};
 
@@ -46,7 +47,43 @@ fn permission(name: &'static str) -> Router {
 }
 
 pub fn all() -> Vec<Mutation> {
-    access().into_iter().chain(guards()).chain(limits()).chain(origins()).chain(router()).collect()
+    let access = access().into_iter().chain(outliving());
+    access.chain(guards()).chain(limits()).chain(origins()).chain(router()).collect()
+}
+
+fn outliving() -> Vec<Mutation> {
+    let events = |reason: Option<&str>| {
+        let entry = RouteEntry::new(async || ());
+        let entry = reason.into_iter().fold(entry, RouteEntry::outlives_user);
+        api(RouteTree::new().segment("x", RouteTree::new().method(Method::GET, entry)))
+    };
+    let socket = |reason: Option<&str>| {
+        let entry = RouteEntry::web_socket(async |_: WebSocket| ());
+        let entry = reason.into_iter().fold(entry, RouteEntry::outlives_user);
+        let tree = RouteTree::new().segment("x", RouteTree::new().web_socket(entry));
+        create_router(tree, RouterOptions::new().rate_limit(None).enable_web_sockets(true))
+    };
+    let (tickets, prices) = (Some("tickets are valid once"), Some("the prices are public"));
+    vec![
+        mutation(
+            "an event stream may outlive its user",
+            (events(None), events(tickets)),
+            "W outlives-user-added",
+            "B outlives-user-removed",
+        ),
+        mutation(
+            "a WebSocket may outlive its user",
+            (socket(None), socket(tickets)),
+            "W outlives-user-added",
+            "B outlives-user-removed",
+        ),
+        mutation(
+            "the reason for outliving a user has other words",
+            (events(tickets), events(prices)),
+            "- outlives-user-text-changed",
+            "- outlives-user-text-changed",
+        ),
+    ]
 }
 
 fn access() -> Vec<Mutation> {
