@@ -4,6 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "tests; clippy.toml knows only functions with `#[test]`")]
 
 mod bodies;
+mod logged_out;
 mod routes;
 mod sockets;
 mod support;

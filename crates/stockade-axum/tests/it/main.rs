@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "tests; clippy.toml knows only functions with `#[test]`")]
 
+mod logged_out;
 mod public_api;
 mod routes;
 mod sockets;

@@ -26,7 +26,7 @@ fn api() -> Router {
 }
 
 /// Serves a router on a free port.
-async fn serve(router: axum::Router) -> SocketAddr {
+pub(crate) async fn serve(router: axum::Router) -> SocketAddr {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     let service = router.into_make_service_with_connect_info::<SocketAddr>();
