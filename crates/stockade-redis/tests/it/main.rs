@@ -16,6 +16,7 @@ mod faults;
 mod idempotency;
 mod link;
 mod logged;
+mod logged_out;
 mod long;
 mod models;
 mod proxy;

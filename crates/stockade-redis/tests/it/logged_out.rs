@@ -1,0 +1,160 @@
+//! The end of a login in one process ends the connections of another process.
+
+use std::convert::Infallible;
+use std::time::{Duration, SystemTime};
+
+use http::Method;
+use serde_json::json;
+use stockade_auth::{KeyRing, Revocations, Secret, SessionId, TokenVerifier, generate_jwt};
+use stockade_core::ApiError;
+use stockade_core::extract::State;
+use stockade_core::reply::{Event, Sse};
+use stockade_middleware::sessions::Sessions;
+use stockade_middleware::{Auth, CurrentSession, SessionCookie, with_auth};
+use stockade_redis::Redis;
+use stockade_routing::{App, RouteEntry, RouteTree, RouterOptions, create_router};
+use stockade_testing::{TestClient, TestStream, TestWebSocket};
+use stockade_websockets::WebSocket;
+
+use crate::engine::Engine;
+use crate::stores::linked;
+
+const HOUR: Duration = Duration::from_secs(3_600);
+
+/// Fails the test if something takes far too long.
+async fn soon<F: Future>(future: F) -> F::Output {
+    tokio::time::timeout(Duration::from_secs(60), future).await.unwrap()
+}
+
+fn secret() -> Secret {
+    Secret::new("a secret of thirty-two bytes or more").unwrap()
+}
+
+/// A process with its own link to the engine.
+struct Process {
+    app: App,
+    sessions: Sessions<()>,
+    revocations: Revocations,
+    // The process has a link as long as it runs.
+    _redis: Redis,
+}
+
+async fn log_out(
+    CurrentSession(id): CurrentSession,
+    sessions: State<Sessions<()>>,
+) -> Result<(), ApiError> {
+    sessions.end(&id).await.map(drop)
+}
+
+impl Process {
+    fn start(engine: &Engine) -> Self {
+        let redis = linked(&engine.url());
+        let store = redis.sessions().deadline(Duration::from_secs(10));
+        let sessions = Sessions::new(store, SessionCookie::new(KeyRing::new(secret())));
+        let revocations = redis.revocations();
+        let tokens = Auth::tokens(secret(), TokenVerifier::new());
+        // A revocation arrives by itself; the end of a session is found by a check.
+        let tokens = tokens.revocations(revocations.clone()).recheck_every(HOUR);
+        let auth = tokens.or(sessions.auth().recheck_every(Duration::from_millis(50)));
+        let events = async || {
+            let hello = Ok::<_, Infallible>(Event::data("hello"));
+            Sse::new(HelloThenSilence(Some(hello)))
+        };
+        let socket = async |mut socket: WebSocket| {
+            let _ = socket.send("hello").await;
+            while socket.recv().await.is_some() {}
+        };
+        let tree = RouteTree::new()
+            .middleware(with_auth(auth))
+            .segment("socket", RouteTree::new().web_socket(RouteEntry::web_socket(socket)))
+            .segment("events", RouteTree::new().method(Method::GET, RouteEntry::new(events)))
+            .segment("log-out", RouteTree::new().method(Method::POST, RouteEntry::new(log_out)));
+        let options = RouterOptions::new().enable_web_sockets(true).state(sessions.clone());
+        let app = create_router(tree, options).build().unwrap();
+        Self { app, sessions, revocations, _redis: redis }
+    }
+
+    fn client(&self) -> TestClient {
+        TestClient::new(self.app.clone())
+    }
+
+    async fn begin(&self) -> (SessionId, String) {
+        let set = self.sessions.begin(Some("ada"), &()).await.unwrap();
+        let id = set.id().unwrap();
+        let cookie = self.sessions.cookie().issue(&id);
+        (id, cookie.to_str().unwrap().split(';').next().unwrap().to_owned())
+    }
+
+    /// Opens a WebSocket and an event stream.
+    async fn open(&self, name: &str, value: &str) -> (TestWebSocket, TestStream) {
+        let socket = self.client().websocket("/socket").header(name, value);
+        let mut socket = soon(async { socket.connect().await }).await;
+        assert_eq!(soon(socket.receive_text()).await, "hello");
+        let events = self.client().get("/events").header(name, value);
+        let mut events = soon(async { events.stream().await }).await;
+        assert_eq!(soon(events.next_event()).await.unwrap().data, "hello");
+        (socket, events)
+    }
+}
+
+/// One event, and then none.
+struct HelloThenSilence(Option<Result<Event, Infallible>>);
+
+impl futures_core::Stream for HelloThenSilence {
+    type Item = Result<Event, Infallible>;
+
+    fn poll_next(
+        mut self: std::pin::Pin<&mut Self>,
+        _cx: &mut std::task::Context<'_>,
+    ) -> std::task::Poll<Option<Self::Item>> {
+        self.0.take().map_or(std::task::Poll::Pending, |event| std::task::Poll::Ready(Some(event)))
+    }
+}
+
+async fn ends((mut socket, mut events): (TestWebSocket, TestStream)) {
+    assert_eq!(soon(socket.receive_close()).await.0, 4401);
+    assert!(soon(events.next_event()).await.is_none());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_log_out_in_one_process_ends_the_connections_of_the_other() {
+    let Some(engine) = Engine::start() else { return };
+    let (one, other) = (Process::start(&engine), Process::start(&engine));
+    let (_, cookie) = one.begin().await;
+    let open = other.open("cookie", &cookie).await;
+    let (_, later) = one.begin().await;
+    let of_later = other.open("cookie", &later).await;
+    let request = one.client().post("/log-out").header("cookie", &cookie);
+    soon(async { request.await }).await.assert_status(204);
+    ends(open).await;
+    // The other session of the user is still valid.
+    let further = other.open("cookie", &later).await;
+    assert_eq!(one.sessions.end_all("ada").await.unwrap(), 1);
+    ends(of_later).await;
+    ends(further).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_session_that_the_engine_loses_ends_its_connections() {
+    let Some(engine) = Engine::start() else { return };
+    let process = Process::start(&engine);
+    let (_, cookie) = process.begin().await;
+    let open = process.open("cookie", &cookie).await;
+    engine.admin(&["FLUSHALL"]);
+    ends(open).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_revocation_in_one_process_ends_the_connections_of_the_other() {
+    let Some(engine) = Engine::start() else { return };
+    let (one, other) = (Process::start(&engine), Process::start(&engine));
+    let claims = json!({ "sub": "ada", "jti": "of ada" });
+    let bearer = format!("Bearer {}", generate_jwt(claims, "1h", &secret()).unwrap());
+    let request = || other.client().get("/none").header("authorization", &bearer);
+    // Until the process has read the log, it accepts no token.
+    soon(async { while request().await.status() == 503 {} }).await;
+    let open = other.open("authorization", &bearer).await;
+    let until = SystemTime::now() + HOUR;
+    soon(async { while one.revocations.revoke_id(None, "of ada", until).await.is_err() {} }).await;
+    ends(open).await;
+}
