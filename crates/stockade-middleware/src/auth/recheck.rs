@@ -263,7 +263,7 @@ mod tests {
     /// The time after which a connection ends whose checks have these results.
     async fn ended_after(schedule: Schedule, results: &[Standing]) -> Duration {
         let began = Instant::now();
-        let mut results = results.to_vec().into_iter();
+        let mut results = results.iter().copied();
         until_ended(schedule, move || {
             let result = results.next().expect("no further check is due");
             Box::pin(async move { result })
