@@ -209,7 +209,7 @@ impl OuterUser {
 
 /// Ends the body of a long-lived response with the login of the request's user.
 pub(crate) fn end_with_user(response: &mut Response, req: &mut Request) {
-    if may_outlive(response) {
+    if has_user(req) && may_outlive(response) {
         end_with(response, lifetime_of(req));
     }
 }
