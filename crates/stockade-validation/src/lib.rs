@@ -187,7 +187,7 @@ pub mod __internal {
     pub use crate::equal::equal;
     pub use crate::json::{has_more_values, plain_end};
     pub use crate::log_rate::LogRate;
-    pub use crate::marks::{Mark, Marks, View, add_origins, is_origin, remove_origins};
+    pub use crate::marks::{Mark, MarkedType, Marks, View, add_origins, is_origin, remove_origins};
     pub use crate::pattern::{ecma as ecma_pattern, without_look_around as pattern_hir};
     pub use crate::read::{
         COMMON_TYPES, Field, Fit, Misfit, PairsKind, ParamShape, SchemaExt, Target, TypedReader,

@@ -409,18 +409,22 @@ impl Rule {
 
     /// Marks the value as one that clients read and do not send: `readOnly`.
     ///
-    /// It is a word for documents: validation accepts such a value as any other and does
-    /// not remove it. A resource of `stockade-rest` ignores such values in its inputs, at
-    /// every depth.
+    /// Validation accepts such a value as any other and does not remove it, so a route with
+    /// `Body<T>` receives the value if a client sends it: the mark is only for documents
+    /// there. Resources of `stockade-rest` and methods of `stockade-rpc` ignore such values
+    /// in their inputs, at every depth. `stockade-graphql` reports an input that accepts
+    /// one.
     pub fn read_only(self) -> Self {
         self.with("readOnly", true)
     }
 
     /// Marks the value as one that clients send and do not get: `writeOnly`.
     ///
-    /// It is a word for documents, as [`read_only`](Self::read_only) is. A resource of
-    /// `stockade-rest` removes such values from its responses, at every depth. A field that
-    /// serde never writes is in no schema of replies.
+    /// A route that returns `Json<T>` sends such a value as any other: the mark is only for
+    /// documents there, as [`read_only`](Self::read_only) is. Resources of `stockade-rest`
+    /// and methods of `stockade-rpc` remove such values from their responses, at every
+    /// depth. `stockade-graphql` reports an object that shows one. A field that serde never
+    /// writes is not in the schemas of responses.
     pub fn write_only(self) -> Self {
         self.with("writeOnly", true)
     }

@@ -47,6 +47,11 @@ impl<'t> Reader<'t> {
         if self.peek().is_none() { Ok(()) } else { Err(Refused::Syntax) }
     }
 
+    /// Returns the number of bytes that were read.
+    pub(crate) fn position(&self) -> usize {
+        self.at
+    }
+
     /// Skips white space, and returns the next byte without reading it.
     #[inline]
     pub(crate) fn peek(&mut self) -> Option<u8> {

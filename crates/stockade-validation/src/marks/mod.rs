@@ -9,21 +9,29 @@
 //! - `stored`: marked places of a stored value, put back into a changed one.
 //! - `pairs`: the elements of a changed list, paired with the stored elements.
 //! - `origin`: origins of list elements, which survive a move.
+//! - `types`: the marked properties of types with a name.
+//! - `text`: marked places removed from JSON text.
+//! - `required`: required places that no client can send.
 //! - `rules`: rules without the marked places, for schemas and documents.
 
 mod origin;
 mod pairs;
+mod required;
 mod rules;
 mod stored;
 #[cfg(test)]
 mod tests;
+mod text;
+mod types;
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
 pub use self::origin::{add_origins, is_origin, remove_origins};
 pub use self::rules::View;
+pub use self::types::MarkedType;
 use crate::node::{AdditionalRule, Compiled, Inner, Node, ObjectRules, Variants};
 use crate::schema::Schema;
 
@@ -274,6 +282,15 @@ impl Marks {
 
     /// Returns the rules of the members of an object; `None` if there are none.
     fn shape<'m>(&'m self, node: &'m Node, members: &Map<String, Value>) -> Option<Shape<'m>> {
+        self.shape_by(node, |tag| members.get(tag)?.as_str().map(Cow::Borrowed))
+    }
+
+    /// Returns them for an object whose texts `text_of` returns by their names.
+    fn shape_by<'m, 't>(
+        &'m self,
+        node: &'m Node,
+        text_of: impl Fn(&str) -> Option<Cow<'t, str>>,
+    ) -> Option<Shape<'m>> {
         let mut node = self.followed(node);
         let mut whole = Whole::default();
         for _ in 0..MAX_FOLLOWED {
@@ -283,7 +300,7 @@ impl Marks {
                 }
                 Some(Inner::Variants(variants)) => return Some(Shape::Variants(variants)),
                 Some(Inner::Tagged(tagged)) => {
-                    let name = members.get(&*tagged.tag)?.as_str()?;
+                    let name = text_of(&tagged.tag)?;
                     let mut variants = tagged.variants.iter();
                     let (_, variant) = variants.find(|(known, _)| **known == *name)?;
                     whole.note(&tagged.tag, variant);

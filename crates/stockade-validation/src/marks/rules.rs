@@ -63,6 +63,20 @@ impl Rule {
             || target.written.as_ref().is_some_and(|written| written.has_inner_mark(mark))
     }
 
+    /// Returns the rule of the values that clients receive; `None` if it has no write-only
+    /// place, so that it is this rule.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn shown(self) -> Option<Self> {
+        if !leads_to(&self, &[Mark::WriteOnly], &mut HashSet::new()) {
+            return None;
+        }
+        if is_marked(&self, Mark::WriteOnly) {
+            return Some(Self { location: self.location, ..Self::kind("null") });
+        }
+        Some(self.viewed(View::Shown))
+    }
+
     /// Returns the rule without the places that the view removes, at every depth. Types
     /// without such a place stay as they are.
     #[doc(hidden)]

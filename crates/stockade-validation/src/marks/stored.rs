@@ -276,12 +276,17 @@ impl Marks {
 
     /// Returns true if a place in the values of a node has a mark.
     pub(super) fn has_marks(&self, node: &Node) -> bool {
-        let mut seen = vec![false; self.compiled.definitions.len()];
-        self.leads_to_mark(node, &mut seen)
+        self.leads_to_mark(node, &[Mark::ReadOnly, Mark::WriteOnly])
     }
 
-    fn leads_to_mark(&self, node: &Node, seen: &mut [bool]) -> bool {
-        if has_either(node) {
+    /// Returns true if the node or a place in its values has one of these marks.
+    pub(super) fn leads_to_mark(&self, node: &Node, marks: &[Mark]) -> bool {
+        let mut seen = vec![false; self.compiled.definitions.len()];
+        self.leads_to(node, marks, &mut seen)
+    }
+
+    fn leads_to(&self, node: &Node, marks: &[Mark], seen: &mut [bool]) -> bool {
+        if marks.iter().any(|mark| super::has_mark(node, *mark)) {
             return true;
         }
         let object = node.object.as_deref().is_some_and(|rules| {
@@ -290,33 +295,29 @@ impl Marks {
                 _ => None,
             };
             let properties = rules.properties().iter().map(|property| &property.node);
-            properties.chain(additional).any(|node| self.leads_to_mark(node, seen))
+            properties.chain(additional).any(|node| self.leads_to(node, marks, seen))
         });
         let array = |seen: &mut [bool]| {
             node.array.as_deref().is_some_and(|rules| {
-                rules.places.iter().chain(&rules.items).any(|node| self.leads_to_mark(node, seen))
+                rules.places.iter().chain(&rules.items).any(|node| self.leads_to(node, marks, seen))
             })
         };
         let inner = |seen: &mut [bool]| match node.inner.as_deref() {
             None => false,
             Some(Inner::Definition(place)) => {
                 !std::mem::replace(&mut seen[*place], true)
-                    && self.leads_to_mark(&self.compiled.definitions[*place].node, seen)
+                    && self.leads_to(&self.compiled.definitions[*place].node, marks, seen)
             }
             Some(Inner::Tagged(tagged)) => {
-                tagged.variants.iter().any(|(_, node)| self.leads_to_mark(node, seen))
+                tagged.variants.iter().any(|(_, node)| self.leads_to(node, marks, seen))
             }
             Some(Inner::Variants(variants)) => {
                 let mut nodes = variants.variants.iter().filter_map(|(_, node)| node.as_ref());
-                nodes.any(|node| self.leads_to_mark(node, seen))
+                nodes.any(|node| self.leads_to(node, marks, seen))
             }
         };
         object || array(seen) || inner(seen)
     }
-}
-
-fn has_either(node: &Node) -> bool {
-    super::has_mark(node, Mark::ReadOnly) || super::has_mark(node, Mark::WriteOnly)
 }
 
 /// Returns the rule of a member, marked or not.

@@ -256,3 +256,80 @@ fn names_a_required_value_that_nobody_has_set() {
     let value = json!({ "list": [{ "role": "a" }, { "name": "b" }] });
     assert_eq!(missing(value), Some("list[1].role".to_owned()));
 }
+
+#[test]
+fn strips_text_as_values() {
+    let marks = Marks::of(&schema());
+    let inner = json!({ "name": "a", "role": "b", "key": "c", "children": [] });
+    let node = json!({ "name": "a", "role": "b", "key": "c", "children": [inner, 7, null] });
+    let value = json!({
+        "node": node, "map": { "x": node, "y": null }, "secrets": { "x": "a" }, "list": ["a"],
+        "pair": ["a", "b"], "other": [{ "key": 1 }], "content": { "kind": "key", "data": "a" },
+    });
+    let mut values = vec![value.clone(), json!([]), json!("a"), json!(null), json!({})];
+    for kind in [json!("open"), json!("closed"), json!("hidden"), json!("none"), json!(7)] {
+        let mut value = value.clone();
+        value["tagged"] = json!({ "key": "a", "name": "b", "kind": kind });
+        values.push(value);
+    }
+    for value in values {
+        for mark in [Mark::ReadOnly, Mark::WriteOnly] {
+            let mut expected = value.clone();
+            marks.strip(mark, &mut expected);
+            for text in [value.to_string(), serde_json::to_string_pretty(&value).unwrap()] {
+                let stripped = marks.strip_text(mark, &text).unwrap();
+                assert_eq!(stripped.is_some(), expected != value, "{mark:?} {text}");
+                let stripped = stripped.unwrap_or(text);
+                assert_eq!(serde_json::from_str::<Value>(&stripped).unwrap(), expected);
+            }
+        }
+    }
+}
+
+#[test]
+fn keeps_the_rest_of_a_text() {
+    let marks = Marks::of(&Node::schema().unwrap());
+    let strip = |text| marks.strip_text(Mark::ReadOnly, text).map(Option::unwrap_or_default);
+    let text = r#"{"r\u006fle":{"a":[1]},"name":1.50,"n":12345678901234567890123,"role":1}"#;
+    assert_eq!(strip(text).unwrap(), r#"{"name":1.50,"n":12345678901234567890123}"#);
+    assert_eq!(strip(r#"{"role":"a" , "name":"\u0041"}"#).unwrap(), r#"{"name":"\u0041"}"#);
+    for text in ["", "{", r#"{"role":"\ud800"}"#, "{} 1", r#"{"role":01}"#] {
+        assert!(strip(text).is_err(), "{text}");
+    }
+}
+
+#[test]
+fn strips_a_marked_whole() {
+    let marks = Marks::of(&Vec::<Secret>::schema().unwrap());
+    assert!(marks.has(Mark::WriteOnly) && !marks.has(Mark::ReadOnly));
+    let stripped = marks.strip_text(Mark::WriteOnly, r#"["a"]"#).unwrap();
+    assert_eq!(stripped.as_deref(), Some("null"));
+    let mut value = json!(["a"]);
+    marks.strip_whole(Mark::WriteOnly, &mut value);
+    assert_eq!(value, json!(null));
+}
+
+#[test]
+fn finds_a_required_read_only_property() {
+    let required = |rule: Rule| Marks::of(&rule.build().unwrap()).required_read_only();
+    let role = || Rule::string().required().read_only();
+    let owner = || Rule::object([("role", role())]);
+    assert_eq!(required(owner()).as_deref(), Some("role"));
+    assert_eq!(
+        required(Rule::object([("owner", owner().required())])).as_deref(),
+        Some("owner.role")
+    );
+    assert_eq!(required(Rule::object([("owner", owner())])), None);
+    assert_eq!(required(Rule::object([("role", Rule::string().read_only())])), None);
+    assert_eq!(required(Rule::object([("role", role().default("a"))])), None);
+    assert_eq!(required(Rule::of::<Node>()).as_deref(), Some("role"));
+}
+
+#[test]
+fn names_the_marked_properties_of_each_type() {
+    let mut types = std::collections::BTreeMap::new();
+    Marks::of(&schema()).add_types(&mut types);
+    let node = &types["Node"];
+    assert!(node.read_only.iter().eq(["role"]) && node.write_only.iter().eq(["key"]), "{node:?}");
+    assert_eq!(Marks::of(&Node::schema().unwrap()).type_name(), Some("Node"));
+}

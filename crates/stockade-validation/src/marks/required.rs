@@ -1,0 +1,37 @@
+//! Required places that no client can send.
+
+use super::{Mark, Marks};
+use crate::node::Node;
+
+/// The number of objects that are followed into each other.
+const MAX_DEPTH: usize = 32;
+
+impl Marks {
+    /// Returns the path of a read-only property that every value must have; `None` if there
+    /// is none. Without the read-only places no value can be valid then.
+    #[must_use]
+    pub fn required_read_only(&self) -> Option<String> {
+        let root = &self.compiled.root;
+        if root.nullable || self.followed(root).nullable {
+            return None;
+        }
+        self.required_in(root, MAX_DEPTH)
+    }
+
+    fn required_in(&self, node: &Node, left: usize) -> Option<String> {
+        let left = left.checked_sub(1)?;
+        let rules = self.followed(node).object.as_deref()?;
+        let required = rules.properties().iter().filter(|property| {
+            let is_required = property.node.required || property.in_required_list;
+            is_required && property.node.default.is_none()
+        });
+        required.into_iter().find_map(|property| {
+            if self.is_marked(&property.node, Mark::ReadOnly) {
+                return Some(property.name.to_string());
+            }
+            let may_be_null = property.node.nullable || self.followed(&property.node).nullable;
+            let inner = self.required_in(&property.node, left).filter(|_| !may_be_null);
+            inner.map(|path| format!("{}.{path}", property.name))
+        })
+    }
+}
