@@ -21,6 +21,8 @@
 // - `handler`: `Handler`, the erasure of an `async fn`.
 // - `middleware`: `Middleware` in its three forms.
 // - `challenge`: `Request::unauthorized`, the 401 with the ways of a route.
+// - `known_types`: the types of all routes, for checks of other descriptions of them.
+// - `marked`: the marks of the types of a route, applied to its requests and responses.
 // - `validation`: `Validation`, the checks of a route before its handler.
 // - `endpoint`: one route with everything that runs for it.
 // - `error_handler`: `ErrorHandler`, the answers to errors that an
@@ -49,9 +51,11 @@ pub mod extract;
 mod handler;
 mod handler_progress;
 mod header_map_pool;
+mod known_types;
 mod lazy_user;
 mod list_header;
 mod log_text;
+mod marked;
 mod media;
 pub mod middleware;
 mod params;
@@ -107,8 +111,10 @@ pub mod __internal {
     pub use crate::error_handler::{finish_form, keep_form};
     pub use crate::handler_progress::{AsksProgress, HandlerProgress};
     pub use crate::header_map_pool::response as pooled_response;
+    pub use crate::known_types::{KnownTypes, MarkedTypes, TypeCheck};
     pub use crate::list_header::{has_token, list_items};
     pub use crate::log_text::{Escaped, escaped};
+    pub use crate::marked::{AppliesMarks, RouteMarks, without_write_only};
     pub use crate::middleware::{Level, MiddlewareExt};
     pub use crate::params::Params;
     pub use crate::rare::{HasCommon, Rare};

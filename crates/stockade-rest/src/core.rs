@@ -33,6 +33,8 @@ pub(crate) type After = Arc<
 pub(crate) struct Core {
     pub(crate) store: Box<dyn ErasedStore>,
     pub(crate) id: &'static str,
+    /// The type of the items, with the fields that clients never see.
+    pub(crate) entity: SchemaOf,
     pub(crate) schemas: Schemas,
     pub(crate) canonical: Canonical,
     pub(crate) filters: Vec<FilterField>,

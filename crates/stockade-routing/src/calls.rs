@@ -13,9 +13,10 @@ use std::task::{Context, Poll};
 
 use http::Method;
 use stockade_core::__internal::{
-    ChildExt as _, EndpointExt as _, EndpointKind, EndpointParts, RunningHandler, run_from,
+    AppliesMarks, ChildExt as _, EndpointExt as _, EndpointKind, EndpointParts, RunningHandler,
+    run_from,
 };
-use stockade_core::{Endpoint, Handler, Request, Response};
+use stockade_core::{Endpoint, Handler, Middleware, Request, Response};
 use stockade_errors::__internal::sort_by;
 use stockade_errors::Mistake;
 use stockade_middleware::__internal::{Meter, Observation};
@@ -190,7 +191,7 @@ impl BuiltCalls {
 pub(crate) struct WaitingCalls {
     calls: Calls,
     /// The middleware of the entry of the route, with that of the nodes around it.
-    middleware: Vec<stockade_core::Middleware>,
+    middleware: Vec<Middleware>,
     inherited: Inherited,
 }
 
@@ -225,6 +226,8 @@ impl Compiler<'_> {
             entry.inherited.fill(&inherited);
             let mut faults = Vec::new();
             let (parts, cors) = self.parts_of(&Method::POST, pattern, entry, &mut faults);
+            let applied = parts.middleware.last().and_then(Middleware::mark::<AppliesMarks>);
+            let own = own + usize::from(applied.is_some());
             let own = parts.middleware.len().saturating_sub(own);
             let parts = EndpointParts {
                 kind: EndpointKind::RpcMethod,
@@ -266,6 +269,11 @@ pub trait RouteEntryExt: Sized {
     #[must_use]
     fn with_parts(self) -> Self;
 
+    /// Applies the marks `read_only` and `write_only` of its types to its requests and
+    /// responses.
+    #[must_use]
+    fn applying_marks(self) -> Self;
+
     /// Lets pages of other origins send these headers, wherever the rules of CORS let
     /// them send any.
     #[must_use]
@@ -289,6 +297,11 @@ impl RouteEntryExt for RouteEntry {
 
     fn with_parts(mut self) -> Self {
         self.has_parts = true;
+        self
+    }
+
+    fn applying_marks(mut self) -> Self {
+        self.applies_marks = true;
         self
     }
 

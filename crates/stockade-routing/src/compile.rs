@@ -8,8 +8,9 @@ use std::sync::Arc;
 
 use http::{Extensions, Method};
 use stockade_core::__internal::{
-    EndpointExt as _, EndpointKind, EndpointParts, RouteDocExt as _, Settings, contradictions,
-    example_mistakes,
+    EndpointExt as _, EndpointKind, EndpointParts, KnownTypes, Level, MiddlewareExt as _,
+    RouteDocExt as _, RouteMarks, Settings, TypeCheck, contradictions, example_mistakes,
+    without_write_only,
 };
 use stockade_core::description::{AnswerBody, QuotaFact};
 use stockade_core::{Accepts, BodyKind, Endpoint, Middleware, RouteDoc};
@@ -63,6 +64,9 @@ pub(crate) struct Compiler<'o> {
     /// The notes that the descriptions of all routes share.
     common: Extensions,
     tags: SeenTags,
+    known_types: KnownTypes,
+    /// The checks that need the types of all routes, each with its route.
+    type_checks: Vec<(TypeCheck, String, &'static Location<'static>)>,
 }
 
 impl<'o> Compiler<'o> {
@@ -99,6 +103,8 @@ impl<'o> Compiler<'o> {
             concurrency_limit: options.concurrency_limit.map(limiting),
             common,
             tags: SeenTags::default(),
+            known_types: KnownTypes::default(),
+            type_checks: Vec::new(),
         }
     }
 
@@ -201,6 +207,12 @@ impl<'o> Compiler<'o> {
         faults.extend(web_socket::misplaced(is_web_socket, &doc));
         faults.extend(entry.docs.mistakes());
         let validation = entry.validation.into_inner().with_handler(&doc);
+        if entry.applies_marks
+            && let Some(marks) = RouteMarks::of(&validation, &doc, faults)
+        {
+            middleware.push(applying(marks, entry.location));
+            entry.handler = without_write_only(entry.handler);
+        }
         faults.extend(example_mistakes(&validation, &doc, &entry.docs));
         let errors = entry.inherited.error_handling.as_ref();
         let changes_errors = errors.is_some_and(|handler| handler.form().is_some());
@@ -211,6 +223,7 @@ impl<'o> Compiler<'o> {
         if entry.outlives_user.as_ref().is_some_and(|reason| reason.trim().is_empty()) {
             faults.push("`outlives_user` needs a reason".to_owned());
         }
+        self.note_types(&mut doc, pattern, entry.location);
         self.common = std::mem::take(doc.common_mut());
 
         let parts = EndpointParts {
@@ -405,6 +418,33 @@ impl<'o> Compiler<'o> {
         &mut self.tables[index].1
     }
 
+    /// Notes the types of a route, and its checks that need the types of all routes.
+    fn note_types(
+        &mut self,
+        doc: &mut RouteDoc,
+        pattern: &Pattern,
+        location: &'static Location<'static>,
+    ) {
+        self.known_types.add(doc);
+        for check in doc.take_type_checks() {
+            let label = format!("{} {}", doc.method(), pattern.as_str());
+            self.type_checks.push((check, label, location));
+        }
+    }
+
+    /// Runs the checks that need the types of all routes.
+    fn check_types(&mut self) {
+        if self.type_checks.is_empty() {
+            return;
+        }
+        let types = self.known_types.marked(&self.common);
+        for (check, label, location) in &self.type_checks {
+            let faults = check.run(&types).into_iter();
+            let faults = faults.map(|fault| Mistake::new(fault).on(label).at(location));
+            self.mistakes.extend(faults);
+        }
+    }
+
     pub(crate) fn finish(mut self, policy: Option<Arc<Policy>>) -> Result<App, ConfigError> {
         let stages = match Stages::new(self.options) {
             Ok(stages) => Some(stages),
@@ -413,6 +453,7 @@ impl<'o> Compiler<'o> {
                 None
             }
         };
+        self.check_types();
         ConfigError::check(std::mem::take(&mut self.mistakes))?;
         // Without it there is a mistake.
         let Some(stages) = stages else {
@@ -450,6 +491,13 @@ impl<'o> Compiler<'o> {
             Resolved { routes, settings, exposes_errors_always, error_handler, stages, max_body };
         Ok(App { resolved: Arc::new(resolved) })
     }
+}
+
+/// Makes the middleware that applies the marks of the types of an entry.
+fn applying(marks: RouteMarks, location: &'static Location<'static>) -> Middleware {
+    let mut middleware = marks.into_middleware();
+    middleware.note_place(Level::Entry, location);
+    middleware
 }
 
 /// Sorts by the address of the endpoint, by which a request finds its own.

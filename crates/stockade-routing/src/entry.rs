@@ -78,6 +78,8 @@ pub struct RouteEntry {
     pub(crate) calls: Option<Box<Calls>>,
     /// True if rate limits count the parts of its requests one by one.
     pub(crate) has_parts: bool,
+    /// True if the marks of its types are applied to its requests and responses.
+    pub(crate) applies_marks: bool,
     pub(crate) location: &'static Location<'static>,
     /// The mistakes in the values of its keys.
     pub(crate) mistakes: Vec<Mistake>,
@@ -154,6 +156,7 @@ impl RouteEntry {
             outlives_user: None,
             calls: None,
             has_parts: false,
+            applies_marks: false,
             location: Location::caller(),
             mistakes: Vec::new(),
         }

@@ -7,7 +7,8 @@ use std::fmt;
 use http::StatusCode;
 use serde_json::Value;
 use stockade_errors::ConfigError;
-use stockade_validation::{HasSchema, Schema};
+use stockade_validation::__internal::Marks;
+use stockade_validation::{HasSchema, Rule, Schema};
 
 /// One answer that a route may give.
 ///
@@ -150,7 +151,7 @@ pub enum ContentSchema {
 
 /// The schema of a type, which is made when it is asked for.
 ///
-/// It is two pointers, so that a description costs next to nothing.
+/// It is a few pointers, so that a description costs next to nothing.
 ///
 /// ```
 /// use stockade::description::SchemaOf;
@@ -164,13 +165,19 @@ pub struct SchemaOf {
     id: fn() -> TypeId,
     name: fn() -> &'static str,
     schema: fn() -> Result<Schema, ConfigError>,
+    rule: fn() -> Rule,
 }
 
 impl SchemaOf {
     /// Returns the schema by which values of `T` are written.
     #[must_use]
     pub fn reply<T: HasSchema>() -> Self {
-        Self { id: TypeId::of::<T>, name: type_name::<T>, schema: T::reply_schema }
+        Self {
+            id: TypeId::of::<T>,
+            name: type_name::<T>,
+            schema: T::reply_schema,
+            rule: T::field_rule,
+        }
     }
 
     /// Returns the identity of the type.
@@ -185,6 +192,19 @@ impl SchemaOf {
     /// When the schema of the type cannot work: every mistake in it.
     pub fn schema(&self) -> Result<Schema, ConfigError> {
         (self.schema)()
+    }
+
+    /// Returns the marked places of the values that are read, and of those that are
+    /// written. A schema with mistakes has none.
+    pub(crate) fn marks(&self) -> impl Iterator<Item = Marks> {
+        let rule = (self.rule)();
+        let schemas = [rule.clone().build(), rule.for_replies().build()];
+        schemas.into_iter().flatten().map(|schema| Marks::of(&schema))
+    }
+
+    /// Makes the schema without the write-only places; `None` if the type has none.
+    pub(crate) fn shown(&self) -> Option<Result<Schema, ConfigError>> {
+        (self.rule)().shown().map(|rule| rule.for_replies().build())
     }
 }
 

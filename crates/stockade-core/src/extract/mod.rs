@@ -69,7 +69,7 @@ pub use user::User;
 
 #[doc(hidden)]
 pub use typed::COMMON_PARAMS;
-pub(crate) use typed::{TypeInfo, know_schemas};
+pub(crate) use typed::{TypeInfo, know_schemas, taken_schemas};
 
 use std::future::Future;
 

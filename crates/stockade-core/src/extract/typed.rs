@@ -7,6 +7,7 @@ use std::any::{TypeId, type_name};
 use std::borrow::Cow;
 use std::collections::HashMap;
 
+use http::Extensions;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 use stockade_errors::{ApiError, ConfigError};
@@ -327,6 +328,12 @@ impl TypeSchemas {
         self.0.insert(info.type_id, schema.clone());
         Ok(schema)
     }
+}
+
+/// Returns the schemas of the types that the routes of a router take, from the notes that
+/// their descriptions share.
+pub(crate) fn taken_schemas(common: &Extensions) -> impl Iterator<Item = &Schema> {
+    common.get::<TypeSchemas>().into_iter().flat_map(|known| known.0.values())
 }
 
 /// Gives a description the schemas that a compiled route has, so that its types

@@ -18,7 +18,8 @@ use std::borrow::Cow;
 use http::{Extensions, Method};
 use stockade_errors::ConfigError;
 
-use crate::description::RouteFacts;
+use crate::description::{RouteFacts, SchemaOf};
+use crate::known_types::TypeCheck;
 use crate::validation::Input;
 use crate::{Arguments, FromRequest, Reply};
 
@@ -50,10 +51,13 @@ pub struct RouteDoc {
     challenges: Vec<String>,
     guards_origin: bool,
     validation_status: Option<u16>,
-    facts: RouteFacts,
+    pub(crate) facts: RouteFacts,
     /// The part that describes itself now: `handler`, or a middleware.
     describer: Cow<'static, str>,
     common: Extensions,
+    /// The types of stored items, whose responses may lack some of their properties.
+    pub(crate) stored_types: Vec<SchemaOf>,
+    type_checks: Vec<TypeCheck>,
 }
 
 /// The form in which a handler takes the body.

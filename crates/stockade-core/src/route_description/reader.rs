@@ -3,7 +3,8 @@
 use http::{Extensions, Method};
 
 use super::HANDLER;
-use crate::description::RouteFacts;
+use crate::description::{RouteFacts, SchemaOf};
+use crate::known_types::TypeCheck;
 use crate::{BodyKind, RouteDoc, States};
 
 /// The methods of [`RouteDoc`] for the router.
@@ -42,6 +43,16 @@ pub trait RouteDocExt: Sized {
     /// answers.
     fn stage(&mut self, name: &'static str, describe: impl FnOnce(&mut Self));
 
+    /// Notes the type of the items of the route, whose responses may lack some of its
+    /// properties.
+    fn stores(&mut self, schema: SchemaOf);
+
+    /// Adds a check that runs when all routes of the router are known.
+    fn checks_types(&mut self, check: TypeCheck);
+
+    /// Takes these checks.
+    fn take_type_checks(&mut self) -> Vec<TypeCheck>;
+
     /// Returns every mistake, given the values that the application provides.
     fn mistakes(&self, states: &States) -> Vec<String>;
 }
@@ -68,7 +79,21 @@ impl RouteDocExt for RouteDoc {
             facts: RouteFacts::default(),
             describer: HANDLER,
             common: Extensions::new(),
+            stored_types: Vec::new(),
+            type_checks: Vec::new(),
         }
+    }
+
+    fn stores(&mut self, schema: SchemaOf) {
+        self.stored_types.push(schema);
+    }
+
+    fn checks_types(&mut self, check: TypeCheck) {
+        self.type_checks.push(check);
+    }
+
+    fn take_type_checks(&mut self) -> Vec<TypeCheck> {
+        std::mem::take(&mut self.type_checks)
     }
 
     fn set_validation_status(&mut self, status: Option<u16>) {

@@ -1,5 +1,6 @@
 //! The description of the routes of a resource.
 
+use stockade_core::__internal::RouteDocExt as _;
 use stockade_core::description::{
     Answer, AnswerBody, Content, ContentSchema, HeaderDoc, InputFrom,
 };
@@ -15,6 +16,7 @@ impl Route {
     pub(super) fn describe(&self, doc: &mut RouteDoc) {
         let schemas = &self.core.schemas;
         let options = ValidationOptions::new();
+        doc.stores(self.core.entity);
         if self.operation.has_item() {
             doc.checks(InputFrom::Params, &schemas.params, &options);
             doc.may_answer(404, "There is no such item");

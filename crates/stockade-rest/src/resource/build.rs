@@ -203,6 +203,7 @@ impl Checker<'_> {
         Some(Core {
             store: resource.store,
             id: T::ID,
+            entity: SchemaOf::reply::<T>(),
             schemas,
             canonical: Canonical::of::<T>(),
             filters,

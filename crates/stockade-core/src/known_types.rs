@@ -1,0 +1,84 @@
+//! [`KnownTypes`]: the types that the routes of a router use, for checks of other
+//! descriptions of these types, such as a GraphQL schema.
+
+use std::any::TypeId;
+use std::collections::{BTreeMap, HashSet};
+use std::fmt;
+use std::sync::Arc;
+
+use http::Extensions;
+use stockade_validation::__internal::{MarkedType, Marks};
+
+use crate::RouteDoc;
+use crate::description::{AnswerBody, ContentSchema, SchemaOf};
+use crate::extract::taken_schemas;
+
+/// The types with a name, and their marked properties.
+pub type MarkedTypes = BTreeMap<String, MarkedType>;
+
+/// The types of responses that the routes of a router have described.
+#[derive(Debug, Default)]
+pub struct KnownTypes {
+    schemas: Vec<SchemaOf>,
+    seen: HashSet<TypeId>,
+}
+
+impl KnownTypes {
+    /// Adds the types that a route has described.
+    pub fn add(&mut self, doc: &RouteDoc) {
+        let contents = doc.facts.answers.iter().flat_map(|answer| match &answer.body {
+            AnswerBody::Content(contents) => contents.as_slice(),
+            _ => &[],
+        });
+        for content in contents {
+            if let ContentSchema::Of(schema) = &content.schema {
+                self.add_one(*schema);
+            }
+        }
+        for schema in &doc.stored_types {
+            self.add_one(*schema);
+        }
+    }
+
+    fn add_one(&mut self, schema: SchemaOf) {
+        if self.seen.insert(schema.type_id()) {
+            self.schemas.push(schema);
+        }
+    }
+
+    /// Returns these types with the types that routes take, which `common` has.
+    #[must_use]
+    pub fn marked(&self, common: &Extensions) -> MarkedTypes {
+        let mut types = MarkedTypes::new();
+        taken_schemas(common).for_each(|schema| Marks::of(schema).add_types(&mut types));
+        let replied = self.schemas.iter().flat_map(SchemaOf::marks);
+        replied.for_each(|marks| marks.add_types(&mut types));
+        types
+    }
+}
+
+type Check = dyn Fn(&MarkedTypes) -> Vec<String> + Send + Sync;
+
+/// A check of a route by the types that all routes of its router use. It returns mistakes:
+/// lower case, no full stop.
+#[derive(Clone)]
+pub struct TypeCheck(Arc<Check>);
+
+impl TypeCheck {
+    /// Makes a check of a function.
+    pub fn new(check: impl Fn(&MarkedTypes) -> Vec<String> + Send + Sync + 'static) -> Self {
+        Self(Arc::new(check))
+    }
+
+    /// Runs the check.
+    #[must_use]
+    pub fn run(&self, types: &MarkedTypes) -> Vec<String> {
+        (self.0)(types)
+    }
+}
+
+impl fmt::Debug for TypeCheck {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("TypeCheck")
+    }
+}

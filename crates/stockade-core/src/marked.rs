@@ -1,0 +1,200 @@
+//! [`RouteMarks`]: the marks `read_only` and `write_only` of the types of a route, applied
+//! to its requests and responses at every depth.
+//!
+//! Only methods of JSON-RPC use it. On other routes with `Body<T>` and `Json<T>` the marks
+//! are for documents, and a resource applies them to its items.
+
+use std::sync::Arc;
+
+use http::{HeaderMap, header};
+use stockade_errors::ApiError;
+use stockade_validation::__internal::{Mark, Marks};
+
+use crate::description::{Answer, AnswerBody, AnswerStatus, Content, ContentSchema, InputFrom};
+use crate::media::Media;
+use crate::read::{Payload, invalid_json, not_json};
+use crate::{Handler, HttpBody, Middleware, Next, Request, Response, RouteDoc, Validation};
+
+/// The marked places in the body and the responses of a route.
+#[derive(Debug)]
+pub struct RouteMarks {
+    /// The schemas of the body that have read-only places.
+    sent: Vec<Marks>,
+    /// The schemas of responses that have write-only places.
+    shown: Vec<(AnswerStatus, Marks)>,
+}
+
+/// Marks the middleware of [`RouteMarks::into_middleware`].
+#[derive(Clone, Copy, Debug)]
+pub struct AppliesMarks;
+
+impl RouteMarks {
+    /// Finds the marked places of a route by its schemas and the description of its
+    /// handler; `None` if it has none. Adds every mistake to `faults`.
+    #[must_use]
+    pub fn of(validation: &Validation, doc: &RouteDoc, faults: &mut Vec<String>) -> Option<Self> {
+        let typed = validation.inputs.iter().filter(|input| input.source == InputFrom::Body);
+        let schemas = typed.map(|input| &input.schema).chain(&validation.body);
+        let sent = schemas.map(Marks::of).filter(|marks| marks.has(Mark::ReadOnly));
+        let sent: Vec<Marks> = sent.collect();
+        faults.extend(sent.iter().find_map(Marks::required_read_only).map(|path| {
+            format!(
+                "the body requires `{path}`, which is read-only, so no request can be valid: give \
+                 it a default, make it optional, or use a type without it"
+            )
+        }));
+        let shown = doc.facts.answers.iter().flat_map(|answer| {
+            let schemas = contents(answer).filter_map(|content| match &content.schema {
+                // Its mistakes are found when it is described.
+                ContentSchema::Of(schema) if schema.shown().is_some() => schema.schema().ok(),
+                ContentSchema::Made(schema) => Some(schema.clone()),
+                _ => None,
+            });
+            schemas.map(|schema| (answer.status, Marks::of(&schema)))
+        });
+        let shown = shown.filter(|(_, marks)| marks.has(Mark::WriteOnly));
+        let shown: Vec<(AnswerStatus, Marks)> = shown.collect();
+        let is_marked = !sent.is_empty() || !shown.is_empty();
+        is_marked.then_some(Self { sent, shown })
+    }
+
+    /// Makes the middleware that removes read-only values from the body and write-only
+    /// values from the response. It runs last, right before the validation.
+    #[must_use]
+    pub fn into_middleware(self) -> Middleware {
+        let marks = Arc::new(self);
+        let around = move |req: Request, next: Next| {
+            let marks = Arc::clone(&marks);
+            async move { marks.run(req, next).await }
+        };
+        // It answers nothing itself that the handler would not.
+        Middleware::new(around)
+            .named("read_only and write_only")
+            .describing(|_| {})
+            .marked(AppliesMarks)
+    }
+
+    async fn run(&self, mut req: Request, next: Next) -> Result<Response, ApiError> {
+        if !self.sent.is_empty() {
+            self.drop_read_only(&mut req).await?;
+        }
+        self.hide(next.try_run(req).await?).await
+    }
+
+    /// Removes the read-only values from the body.
+    ///
+    /// # Errors
+    /// 400 if the body is not JSON: a handler might ignore the part that is wrong.
+    async fn drop_read_only(&self, req: &mut Request) -> Result<(), ApiError> {
+        if let Payload::Parsed { value, .. } | Payload::Replaced(value) = &mut req.inner.payload {
+            self.sent.iter().for_each(|marks| marks.strip_whole(Mark::ReadOnly, value));
+            return Ok(());
+        }
+        if req.has_no_body() || Media::of(req.headers()) != Media::Json {
+            return Ok(());
+        }
+        let bytes = req.bytes().await?;
+        if bytes.is_empty() {
+            return Ok(());
+        }
+        let sent = std::str::from_utf8(&bytes).map_err(|_| not_json())?;
+        let mut changed: Option<String> = None;
+        for marks in &self.sent {
+            let text = changed.as_deref().unwrap_or(sent);
+            match marks.strip_text(Mark::ReadOnly, text) {
+                Ok(None) => {}
+                Ok(stripped) => changed = stripped,
+                Err(error) => return Err(invalid_json(&error, req.inner.settings.expose_errors)),
+            }
+        }
+        if let Some(changed) = changed {
+            req.inner.payload = Payload::Bytes(changed.into());
+        }
+        Ok(())
+    }
+
+    /// Returns the marked places of the responses with this status.
+    fn shown_with(&self, status: u16) -> Vec<&Marks> {
+        self.shown.iter().filter(|(of, _)| of.covers(status)).map(|(_, marks)| marks).collect()
+    }
+
+    /// Removes the write-only values from a response.
+    ///
+    /// # Errors
+    /// 500 if its JSON cannot be read: it is never sent as it is.
+    async fn hide(&self, response: Response) -> Result<Response, ApiError> {
+        let marks = self.shown_with(response.status().as_u16());
+        if marks.is_empty() {
+            return Ok(response);
+        }
+        let (mut parts, body) = response.into_parts();
+        let bytes = body.collect(MAX_RESPONSE).await.map_err(unreadable)?;
+        let mut text = match std::str::from_utf8(&bytes) {
+            Ok(text) if !text.is_empty() => text.to_owned(),
+            Err(error) if is_json(&parts.headers) => return Err(unreadable(error)),
+            _ => return Ok(Response::from_parts(parts, HttpBody::from(bytes))),
+        };
+        let mut has_changed = false;
+        for marks in marks {
+            match marks.strip_text(Mark::WriteOnly, &text) {
+                Ok(None) => {}
+                Ok(Some(stripped)) => (text, has_changed) = (stripped, true),
+                Err(error) if is_json(&parts.headers) => return Err(unreadable(error)),
+                // Another content of the same status, such as a text.
+                Err(_) => break,
+            }
+        }
+        if !has_changed {
+            return Ok(Response::from_parts(parts, HttpBody::from(bytes)));
+        }
+        parts.headers.remove(header::CONTENT_LENGTH);
+        Ok(Response::from_parts(parts, HttpBody::from(text)))
+    }
+}
+
+/// The largest response whose type is marked, in bytes.
+const MAX_RESPONSE: u64 = 64 * 1_048_576;
+
+fn is_json(headers: &HeaderMap) -> bool {
+    // A response that is encoded cannot be read, whatever its type is.
+    Media::of(headers) == Media::Json || headers.contains_key(header::CONTENT_ENCODING)
+}
+
+#[cold]
+fn unreadable(error: impl std::fmt::Display) -> ApiError {
+    ApiError::internal(format!("a response with write-only fields cannot be read: {error}"))
+}
+
+fn contents(answer: &Answer) -> impl Iterator<Item = &Content> {
+    match &answer.body {
+        AnswerBody::Content(contents) => contents.as_slice(),
+        _ => &[],
+    }
+    .iter()
+}
+
+/// Returns a handler that describes its responses without the write-only places.
+#[must_use]
+pub fn without_write_only(handler: Handler) -> Handler {
+    let described = handler.clone();
+    Handler::erased(
+        move |req| handler.call(req),
+        move |doc| {
+            let before = doc.facts.answers.len();
+            described.describe(doc);
+            let mut faults = Vec::new();
+            for answer in doc.facts.answers.iter_mut().skip(before) {
+                let AnswerBody::Content(contents) = &mut answer.body else { continue };
+                for content in contents {
+                    let ContentSchema::Of(schema) = &content.schema else { continue };
+                    match schema.shown() {
+                        None => {}
+                        Some(Ok(shown)) => content.schema = ContentSchema::Made(shown),
+                        Some(Err(error)) => faults.push(error),
+                    }
+                }
+            }
+            faults.iter().for_each(|error| doc.schema_mistakes("a response", error));
+        },
+    )
+}
