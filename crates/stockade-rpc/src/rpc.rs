@@ -101,7 +101,7 @@ impl Rpc {
     #[track_caller]
     pub fn method<M>(mut self, name: impl Into<String>, method: impl IntoRpcMethod<M>) -> Self {
         let (name, place) = (name.into(), Location::caller());
-        let entry = method.into_rpc_method().entry;
+        let entry = method.into_rpc_method().entry.applying_marks();
         self.mistakes.extend(self.fault(&name).map(|fault| Mistake::new(fault).at(place)));
         self.methods.push((name, entry));
         self

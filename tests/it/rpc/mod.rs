@@ -6,6 +6,7 @@ mod calls;
 mod documents;
 mod guards;
 mod hostile;
+mod marks;
 mod methods;
 mod specification;
 mod web_sockets;
