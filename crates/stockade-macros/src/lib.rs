@@ -426,7 +426,7 @@ pub fn derive_api_error(input: TokenStream) -> TokenStream {
 /// | `kind` | the name of a type: `"email"` |
 /// | `format` | the name of a format: `"date-time"` |
 /// | `required`, `nullable`, `trim`, `unique_items`, `deprecated` | nothing |
-/// | `read_only`, `write_only` | nothing; on a field, for documents: clients do not send it, or do not get it |
+/// | `read_only`, `write_only` | nothing; clients do not send the field, or do not receive it. Resources and JSON-RPC methods apply this; with `Body<T>` and `Json<T>` it is only for documents |
 /// | `min_length`, `max_length`, `min_items`, `max_items`, `min_properties`, `max_properties` | a count |
 /// | `minimum`, `maximum`, `exclusive_minimum`, `exclusive_maximum`, `min`, `max` | a number |
 /// | `pattern`, `message`, `title`, `description` | a text; doc comments are descriptions too |
