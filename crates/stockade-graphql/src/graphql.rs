@@ -5,15 +5,18 @@ use std::sync::Arc;
 
 use async_graphql::{ObjectType, Schema, SchemaBuilder, SubscriptionType};
 use http::Method;
+use stockade_core::__internal::RouteDocExt as _;
 use stockade_core::{Docs, Handler, RouteDoc};
 use stockade_routing::__internal::RouteEntryExt as _;
 use stockade_routing::{RouteEntry, RouteTree};
+use stockade_validation::HasSchema;
 
 #[cfg(feature = "graphiql")]
 use crate::describe::describe_page;
 use crate::describe::{describe_get, describe_post};
 use crate::engine::{Engine, Unfinished};
 use crate::limits::Limits;
+use crate::marked::MarkRules;
 use crate::members::schema_fact;
 use crate::persisted::{Persisted, Store};
 use crate::reader::Reader;
@@ -62,6 +65,7 @@ pub struct GraphQl {
     max_body: Option<u64>,
     public: Option<String>,
     outlives_user: Option<String>,
+    marks: MarkRules,
     pub(crate) subscriptions: SubscriptionOptions,
     #[cfg(feature = "graphiql")]
     graphiql: bool,
@@ -112,6 +116,7 @@ impl GraphQl {
             max_body: None,
             public: None,
             outlives_user: None,
+            marks: MarkRules::default(),
             subscriptions: SubscriptionOptions::default(),
             #[cfg(feature = "graphiql")]
             graphiql: false,
@@ -229,6 +234,54 @@ impl GraphQl {
         self
     }
 
+    /// Compares the GraphQL type or input `name` with the marks of the Rust type `T`, and
+    /// the types of its fields with the marks of theirs.
+    ///
+    /// Use it for a type that no route of the router uses, or that has another name in the
+    /// schema. All other types are compared by their names, as the guide says: a field that
+    /// `#[schema(write_only)]` marks and the schema shows is a configuration error, and so
+    /// is a `#[schema(read_only)]` field of an input.
+    ///
+    /// ```
+    /// use stockade::graphql::{GraphQl, async_graphql as gql};
+    /// use stockade::prelude::*;
+    ///
+    /// #[derive(Schema, gql::SimpleObject)]
+    /// #[graphql(crate = "gql", name = "Member")]
+    /// struct User {
+    ///     name: String,
+    ///     #[schema(write_only)]
+    ///     password_hash: String,
+    /// }
+    ///
+    /// struct Query;
+    ///
+    /// #[gql::Object(crate = "gql")]
+    /// impl Query {
+    ///     async fn me(&self) -> User {
+    ///         User { name: "Ada".into(), password_hash: "…".into() }
+    ///     }
+    /// }
+    ///
+    /// let schema = gql::Schema::build(Query, gql::EmptyMutation, gql::EmptySubscription);
+    /// let graphql = GraphQl::new(schema).check_marks::<User>("Member");
+    /// let api = routes! { "graphql": { ..graphql.routes() } };
+    /// let error = create_router(api, RouterOptions::new()).build().unwrap_err();
+    /// assert!(error.to_string().contains("`Member.passwordHash`"), "{error}");
+    /// ```
+    pub fn check_marks<T: HasSchema>(mut self, name: impl Into<String>) -> Self {
+        self.marks.describe::<T>(name.into());
+        self
+    }
+
+    /// Allows a member of the schema that breaks a mark of its type, such as `User.email`
+    /// or `input UserInput.role`, and sets the reason. A member that the schema does not
+    /// have is a configuration error.
+    pub fn allow_marked(mut self, member: impl Into<String>, reason: impl Into<String>) -> Self {
+        self.marks.allow(member.into(), reason.into());
+        self
+    }
+
     /// Serves GraphiQL to browsers that open the path: one page from the program itself,
     /// under a policy that allows no other host. It needs
     /// [`introspection`](Self::introspection) to show the schema, and gets the events of
@@ -294,10 +347,12 @@ impl GraphQl {
             describe_get(doc, has_hashes);
         };
         let get = Handler::erased(move |req| Box::pin(Arc::clone(&of_get).get(req)), describe);
+        let check = schema.as_ref().map(|schema| self.marks.for_schema(schema));
         let (batch, has_uploads) = (self.limits.batch, self.uploads.is_some());
         let describe = move |doc: &mut RouteDoc| {
             describe_post(doc, batch, has_uploads, has_hashes);
             schema.iter().for_each(|schema| doc.serves_graphql(Arc::clone(schema)));
+            check.iter().for_each(|check| doc.checks_types(check.clone()));
             mistakes.iter().for_each(|mistake| doc.mistake(mistake));
         };
         let post = Handler::erased(move |req| Box::pin(Arc::clone(&of_post).post(req)), describe);

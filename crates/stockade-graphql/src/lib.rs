@@ -22,7 +22,8 @@
 // - `persisted`: documents that clients name by their hash. `upload`: files.
 // - `service`: the handlers of the routes.
 // - `answer`, `failure`: what a client gets. Hot.
-// - `describe`: the description of the routes; `members`: those of the schema in it.
+// - `describe`: the description of the routes; `members`: those of the schema in it;
+//   `marked`: the check that they follow the marks of types.
 // - `protocol`: the rules of `graphql-transport-ws`, without sockets. `web_socket`: the
 //   connections that go by them; `subscription_options`: their options.
 // - `page`: the page of GraphiQL.
@@ -40,6 +41,7 @@ mod engine;
 mod failure;
 mod graphql;
 mod limits;
+mod marked;
 mod members;
 mod message;
 #[cfg(feature = "graphiql")]

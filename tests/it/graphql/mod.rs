@@ -8,6 +8,7 @@ mod guards;
 mod hostile;
 mod http;
 mod limits;
+mod marks;
 mod persisted;
 mod strange;
 mod subscriptions;
