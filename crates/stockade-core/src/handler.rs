@@ -17,7 +17,7 @@ use stockade_errors::ApiError;
 
 use crate::handler_progress::note_refusal;
 use crate::reply::writer;
-use crate::user_lifetime::{end_with, end_with_user, has_user, lifetime_of};
+use crate::user_lifetime::{UserLifetime, end_with, end_with_user, has_user, lifetime_of};
 use crate::{FromRequest, Reply, Request, Response, RouteDoc};
 
 /// A future in a box, as handlers and middleware give it.
@@ -133,22 +133,39 @@ where
         if !has_user(&req) {
             return F::Signature::reply(output);
         }
-        let mut response = F::Signature::reply(output)?;
-        end_with_user(&mut response, &mut req);
-        return Ok(response);
+        return ending_with_user(F::Signature::reply(output), req);
     };
     let lifetime = lifetime_of(&mut req);
     // The request is gone before the function runs on its own behalf.
     drop(req);
-    let future = function.call(args);
-    let handler = Box::pin(response_of(future, F::Signature::reply));
-    // In a box, so that other handlers need no room for it.
-    let answer: BoxFuture<'_, _> = Box::pin(async {
+    let handler = Box::pin(response_of(function.call(args), F::Signature::reply));
+    written(link, handler, lifetime).await
+}
+
+/// Lets a response end with the user of its request. Not generic, because every handler
+/// would compile it again.
+#[cold]
+fn ending_with_user(
+    outcome: Result<Response, ApiError>,
+    mut req: Request,
+) -> Result<Response, ApiError> {
+    let mut response = outcome?;
+    end_with_user(&mut response, &mut req);
+    Ok(response)
+}
+
+/// Returns the response of a handler that writes it piece by piece. In a box, so that
+/// other handlers need no room for it.
+fn written(
+    link: writer::Link,
+    handler: BoxFuture<'static, Result<Response, ApiError>>,
+    lifetime: Option<UserLifetime>,
+) -> BoxFuture<'static, Result<Response, ApiError>> {
+    Box::pin(async move {
         let mut response = writer::answer(link, handler).await?;
         end_with(&mut response, lifetime);
         Ok(response)
-    });
-    answer.await
+    })
 }
 
 /// Makes the response of what a function returns. As a block in [`answer`] it would be
