@@ -58,6 +58,7 @@ mod log_text;
 mod marked;
 mod media;
 pub mod middleware;
+mod page_headers;
 mod params;
 mod peer;
 mod query;
@@ -116,6 +117,7 @@ pub mod __internal {
     pub use crate::log_text::{Escaped, escaped};
     pub use crate::marked::{AppliesMarks, RouteMarks, without_write_only};
     pub use crate::middleware::{Level, MiddlewareExt};
+    pub use crate::page_headers::PageHeaders;
     pub use crate::params::Params;
     pub use crate::rare::{HasCommon, Rare};
     pub use crate::read::is_not_json;

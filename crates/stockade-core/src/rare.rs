@@ -6,7 +6,9 @@ use std::ops::Deref;
 /// its own only where it is another value.
 ///
 /// There are many routes, and all of them stay. A route whose documentation and checks
-/// were part of it took 704 bytes; with both behind this type it takes 296.
+/// were part of it took 704 bytes; with both behind this type it takes 312. The headers
+/// that pages of other origins may use take 16 of these bytes: a pointer, and a lock
+/// because the headers are known only after the JSON-RPC methods of the route.
 #[derive(Clone, Debug)]
 pub struct Rare<T>(Option<Box<T>>);
 
@@ -67,7 +69,7 @@ mod tests {
 
     #[test]
     fn a_route_is_small() {
-        assert!(size_of::<Endpoint>() <= 296, "{} bytes", size_of::<Endpoint>());
+        assert!(size_of::<Endpoint>() <= 312, "{} bytes", size_of::<Endpoint>());
     }
 
     #[test]

@@ -15,9 +15,10 @@ use http_body::Body as _;
 use serde_json::{Map, Value};
 use stockade_errors::ApiError;
 
-use crate::endpoint::{Endpoint, Settings};
+use crate::endpoint::{Endpoint, EndpointExt as _, Settings};
 use crate::lazy_user::LazyUser;
 use crate::media::Media;
+use crate::page_headers::PageHeaders;
 use crate::read::{Payload, Rules, unsupported};
 use crate::reply::writer;
 use crate::upgrade::TlsConnection;
@@ -538,6 +539,9 @@ pub trait RequestExt: Sized {
         max_body: u64,
     );
 
+    /// Returns the headers of the route that pages of other origins may use.
+    fn page_headers(&self) -> Option<&Arc<PageHeaders>>;
+
     /// Sets the client's address.
     fn set_client_ip(&mut self, client: Option<IpAddr>);
 
@@ -590,6 +594,10 @@ impl RequestExt for Request {
         self.inner.params = params;
         self.inner.settings = settings;
         self.inner.max_body = max_body;
+    }
+
+    fn page_headers(&self) -> Option<&Arc<PageHeaders>> {
+        self.inner.endpoint.as_ref()?.page_headers()
     }
 
     fn set_client_ip(&mut self, client: Option<IpAddr>) {

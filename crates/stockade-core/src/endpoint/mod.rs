@@ -9,7 +9,7 @@ mod error_answer;
 
 use std::fmt;
 use std::panic::Location;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 pub(crate) use chain::Chain;
 pub use chain::{RunningHandler, run, run_from};
@@ -22,6 +22,7 @@ use crate::description::InputFrom;
 use crate::description::RouteFacts;
 use crate::extract::know_schemas;
 use crate::handler_progress::{AsksProgress, noting};
+use crate::page_headers::PageHeaders;
 use crate::rare::Rare;
 use crate::request::DEFAULT_MAX_JSON_VALUES;
 use crate::route_description::RouteDocExt as _;
@@ -92,6 +93,9 @@ pub struct EndpointParts {
     pub kind: EndpointKind,
     /// Its name in logs and metrics, in the place of the path. Default: none.
     pub label: Option<Box<str>>,
+    /// The headers that pages of other origins may use, set after the JSON-RPC methods of
+    /// the route are compiled. Default: none, the default lists of CORS apply.
+    pub page_headers: OnceLock<Arc<PageHeaders>>,
     /// True if its requests have parts, such as the calls of a batch, which rate
     /// limits count one by one. Default: false.
     pub has_parts: bool,
@@ -144,6 +148,7 @@ impl EndpointParts {
             rate_exempt_reason: None,
             kind: EndpointKind::default(),
             label: None,
+            page_headers: OnceLock::new(),
             has_parts: false,
             location: Location::caller(),
         }
@@ -340,6 +345,13 @@ pub trait EndpointExt {
     /// Returns true if rate limits count the parts of its requests one by one.
     fn has_parts(&self) -> bool;
 
+    /// Returns the headers that pages of other origins may use; `None` if the default
+    /// lists of CORS apply.
+    fn page_headers(&self) -> Option<&Arc<PageHeaders>>;
+
+    /// Sets these headers, unless they are set.
+    fn set_page_headers(&self, headers: Arc<PageHeaders>);
+
     /// Returns the reason why no rate limit counts the route, where the framework
     /// takes it out.
     fn rate_exempt_reason(&self) -> Option<&'static str>;
@@ -369,6 +381,14 @@ impl EndpointExt for Endpoint {
 
     fn has_parts(&self) -> bool {
         self.parts.has_parts
+    }
+
+    fn page_headers(&self) -> Option<&Arc<PageHeaders>> {
+        self.parts.page_headers.get()
+    }
+
+    fn set_page_headers(&self, headers: Arc<PageHeaders>) {
+        let _ = self.parts.page_headers.set(headers);
     }
 
     fn rate_exempt_reason(&self) -> Option<&'static str> {
