@@ -265,7 +265,7 @@ pub mod __internal {
         client_address, client_behind_local_peer, trusted_proxies, warn_untrusted,
     };
     pub use crate::concurrency_limit::LimitsConcurrency;
-    pub use crate::cors::policy::{Cors, is_preflight, origin_of};
+    pub use crate::cors::policy::{Cors, PageNames, is_preflight, origin_of};
     pub use crate::input_validation::form;
     pub use crate::observation::{Observation, Observers};
     pub use crate::rate_limit::decision::too_many;

@@ -153,7 +153,7 @@ fn preflight(app: &Resolved, req: &Request, scope: &mut RequestScope) -> Respons
         scope.follow(Arc::clone(own), req);
     }
     if let Some(cors) = app.stages.cors_of(scope) {
-        cors.preflight(req.headers(), response.headers_mut());
+        cors.preflight(req.headers(), response.headers_mut(), None);
         allow_headers(asked_headers(&app.routes, req), response.headers_mut());
     }
     // Headers that were withheld from a refused one are not added at the end.

@@ -249,7 +249,7 @@ impl Stages {
         let headers = response.headers_mut();
         if let Some(cors) = self.cors_of(scope).filter(|_| !decided) {
             // The last one: it exposes headers that are there by now.
-            cors.apply(scope.origin.as_ref(), headers);
+            cors.apply(scope.origin.as_ref(), headers, None);
         }
         if let Some(observation) = &scope.observation {
             observation.name(headers);

@@ -118,15 +118,17 @@ pub struct CorsOptions {
     /// PATCH, OPTIONS.
     pub methods: Vec<String>,
     /// The request headers that a preflight allows. Default: `Content-Type`,
-    /// `Authorization`.
+    /// `Authorization`, and the headers that the route reads, such as `If-Match`,
+    /// `Idempotency-Key` or the header of an API key. A list replaces all of these.
     #[serde(alias = "allowedHeaders")]
-    pub allowed_headers: Vec<String>,
-    /// The response headers that a script may read beside the usual ones.
-    /// Default: `RateLimit`, `RateLimit-Policy`, `Retry-After`, `X-Request-Id`.
-    /// With `RateLimit`, a script may also read the older `X-RateLimit-*`
+    pub allowed_headers: Option<Vec<String>>,
+    /// The response headers that a script may read in addition to the usual ones.
+    /// Default: `RateLimit`, `RateLimit-Policy`, `Retry-After`, `X-Request-Id`, and the
+    /// headers that the route documents, such as `ETag` or `Location`. A list replaces
+    /// all of these. With `RateLimit`, a script may also read the older `X-RateLimit-*`
     /// headers of a response that has them.
     #[serde(alias = "exposedHeaders")]
-    pub exposed_headers: Vec<String>,
+    pub exposed_headers: Option<Vec<String>>,
     /// The time for which a browser may cache the answer to a preflight, in
     /// seconds. Default: 600.
     #[serde(alias = "maxAge")]
@@ -143,13 +145,8 @@ impl Default for CorsOptions {
         Self {
             origin: CorsOrigin::Unset,
             methods: texts(&["GET", "POST", "PUT", "DELETE", "PATCH", "OPTIONS"]),
-            allowed_headers: texts(&["Content-Type", "Authorization"]),
-            exposed_headers: texts(&[
-                "RateLimit",
-                "RateLimit-Policy",
-                "Retry-After",
-                "X-Request-Id",
-            ]),
+            allowed_headers: None,
+            exposed_headers: None,
             max_age: 600,
             allow_private_network: false,
         }
@@ -184,14 +181,14 @@ impl CorsOptions {
     /// Sets [`allowed_headers`](Self#structfield.allowed_headers).
     #[must_use]
     pub fn allowed_headers<T: Into<String>>(mut self, names: impl IntoIterator<Item = T>) -> Self {
-        self.allowed_headers = names.into_iter().map(Into::into).collect();
+        self.allowed_headers = Some(names.into_iter().map(Into::into).collect());
         self
     }
 
     /// Sets [`exposed_headers`](Self#structfield.exposed_headers).
     #[must_use]
     pub fn exposed_headers<T: Into<String>>(mut self, names: impl IntoIterator<Item = T>) -> Self {
-        self.exposed_headers = names.into_iter().map(Into::into).collect();
+        self.exposed_headers = Some(names.into_iter().map(Into::into).collect());
         self
     }
 }

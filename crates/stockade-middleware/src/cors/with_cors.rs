@@ -5,6 +5,7 @@
 use std::sync::Arc;
 
 use http::{Method, StatusCode};
+use stockade_core::__internal::RequestExt as _;
 use stockade_core::description::{Answer, HeaderDoc};
 use stockade_core::{HttpBody, Middleware, Next, Request, Response};
 
@@ -24,8 +25,9 @@ use crate::described::is_any;
 ///
 /// Where a group or a router has this middleware, our own router answers the
 /// preflights of its routes by the same rules. Of several the one nearest to
-/// the handler counts, and a `cors` of a route replaces them. Where OPTIONS is
-/// a route, preflights reach the middleware.
+/// the handler counts, and a `cors` of a route replaces them. If OPTIONS is a
+/// route, preflights reach the middleware, which allows the headers that the
+/// OPTIONS route reads.
 ///
 /// ```
 /// use stockade::middleware::{CorsOptions, with_cors};
@@ -48,10 +50,11 @@ pub fn with_cors(options: impl Into<CorsOptions>) -> Middleware {
                 preflight(&cors, &req)
             } else {
                 let origin = origin_of(req.headers()).cloned();
+                let page = req.page_headers().cloned();
                 let mut response = next.run(req).await;
                 // The rules nearest to the handler count.
                 if response.extensions().get::<CorsDecided>().is_none() {
-                    cors.apply(origin.as_ref(), response.headers_mut());
+                    cors.apply(origin.as_ref(), response.headers_mut(), page.as_deref());
                 }
                 response
             };
@@ -85,6 +88,7 @@ const PREFLIGHT: [(&str, &str); 6] = [
 fn preflight(cors: &Cors, req: &Request) -> Response {
     let mut response = Response::new(HttpBody::empty());
     *response.status_mut() = StatusCode::NO_CONTENT;
-    cors.preflight(req.headers(), response.headers_mut());
+    let page = req.page_headers().map(|page| &**page);
+    cors.preflight(req.headers(), response.headers_mut(), page);
     response
 }

@@ -13,10 +13,15 @@ use http::header::{
     ACCESS_CONTROL_REQUEST_METHOD, HeaderName, HeaderValue, ORIGIN, VARY,
 };
 use http::{HeaderMap, Method};
+use stockade_core::__internal::PageHeaders;
 use stockade_core::RouteDoc;
 use stockade_core::description::HeaderDoc;
 
 use crate::described::is_any;
+
+mod page;
+
+pub use page::PageNames;
 
 use super::options::{CorsOptions, CorsOrigin};
 use super::origin::is_origin;
@@ -40,10 +45,14 @@ pub struct Cors {
     rule: Rule,
     methods: Option<HeaderValue>,
     allowed_headers: Option<HeaderValue>,
+    /// True if no list is configured, so a preflight allows the headers of its route.
+    allows_by_route: bool,
     exposed_headers: Option<HeaderValue>,
     /// The exposed headers for a response with the older headers of a rate
     /// limit.
     exposed_with_legacy: Option<HeaderValue>,
+    /// True if no list is configured, so a response exposes the headers of its route.
+    exposes_by_route: bool,
     max_age: HeaderValue,
     allow_private_network: bool,
 }
@@ -99,43 +108,62 @@ impl Cors {
     /// Spec: Response headers › CORS rules, rule 5.
     #[must_use]
     pub fn new(options: &CorsOptions) -> Self {
-        let defaults = CorsOptions::default();
-        let list = |what, own: &[String], default: &[String]| {
-            joined(own).unwrap_or_else(|| {
-                log::warn!(target: "stockade", "CORS: bad {what} {own:?}; the default stands");
-                joined(default).flatten()
+        let list = |what, own: &[String]| {
+            joined(own).or_else(|| {
+                log::warn!(target: "stockade", "CORS: bad {what} {own:?}; the default is used");
+                None
             })
         };
-        let exposed_headers =
-            list("exposed headers", &options.exposed_headers, &defaults.exposed_headers);
+        let methods = list("methods", &options.methods);
+        let methods = methods.unwrap_or_else(|| joined(&CorsOptions::default().methods).flatten());
+        let allowed = options.allowed_headers.as_deref();
+        let allowed = allowed.and_then(|own| list("allowed headers", own));
+        let exposed = options.exposed_headers.as_deref();
+        let exposed = exposed.and_then(|own| list("exposed headers", own));
+        let allows_by_route = allowed.is_none();
+        let exposes_by_route = exposed.is_none();
+        let exposed_headers = exposed.unwrap_or(Some(HeaderValue::from_static(EXPOSED)));
         Self {
             rule: Rule::of(&options.origin),
-            methods: list("methods", &options.methods, &defaults.methods),
-            allowed_headers: list(
-                "allowed headers",
-                &options.allowed_headers,
-                &defaults.allowed_headers,
-            ),
+            methods,
+            allowed_headers: allowed.unwrap_or(Some(HeaderValue::from_static(ALLOWED))),
+            allows_by_route,
             exposed_with_legacy: exposed_headers.as_ref().and_then(with_legacy),
             exposed_headers,
+            exposes_by_route,
             max_age: options.max_age.into(),
             allow_private_network: options.allow_private_network,
         }
     }
 
-    /// Adds the headers to a response. `origin` is the one of the request, as
-    /// [`origin_of`] gives it.
+    /// Returns true if responses expose the headers of their route.
+    #[must_use]
+    pub fn exposes_by_route(&self) -> bool {
+        self.exposes_by_route
+    }
+
+    /// Adds the headers to a response of a route with `page` headers. `origin` is the
+    /// one of the request, as [`origin_of`] gives it.
     ///
     /// `Origin` is appended to `Vary`, once. An origin that the response itself
     /// allows is removed, because it would bypass the rules. Headers that it exposes
     /// itself are exposed beside those of the rules.
-    pub fn apply(&self, origin: Option<&HeaderValue>, response: &mut HeaderMap) {
+    pub fn apply(
+        &self,
+        origin: Option<&HeaderValue>,
+        response: &mut HeaderMap,
+        page: Option<&PageHeaders>,
+    ) {
         response.remove(ACCESS_CONTROL_ALLOW_ORIGIN);
         response.remove(ACCESS_CONTROL_ALLOW_CREDENTIALS);
         if self.allow(origin, response) {
-            let with_legacy = self.exposed_with_legacy.as_ref();
+            let page = page.filter(|page| self.exposes_by_route && page.exposed.is_some());
+            let (exposed, with_legacy) = page.map_or(
+                (self.exposed_headers.as_ref(), self.exposed_with_legacy.as_ref()),
+                |page| (page.exposed.as_ref(), page.exposed_with_legacy.as_ref()),
+            );
             let with_legacy = with_legacy.filter(|_| response.contains_key(LEGACY_REMAINING));
-            let exposed = with_legacy.or(self.exposed_headers.as_ref());
+            let exposed = with_legacy.or(exposed);
             match response.remove(ACCESS_CONTROL_EXPOSE_HEADERS) {
                 None => put(response, ACCESS_CONTROL_EXPOSE_HEADERS, exposed),
                 own => {
@@ -190,9 +218,15 @@ impl Cors {
         Self { rule: Rule::of(origin), ..self.clone() }
     }
 
-    /// Adds the headers to the answer to a preflight. The answer is a 204 in
-    /// any case; a refused one has no headers of CORS but `Vary`.
-    pub fn preflight(&self, request: &HeaderMap, response: &mut HeaderMap) {
+    /// Adds the headers to the response to a preflight for a route with `page` headers.
+    /// The response is a 204 in any case; a rejected preflight gets no headers of CORS
+    /// except `Vary`.
+    pub fn preflight(
+        &self,
+        request: &HeaderMap,
+        response: &mut HeaderMap,
+        page: Option<&PageHeaders>,
+    ) {
         let private = request.get(REQUEST_PRIVATE_NETWORK).is_some_and(|value| value == "true");
         if private && !self.allow_private_network {
             self.vary(response);
@@ -202,7 +236,9 @@ impl Cors {
             return;
         }
         put(response, ACCESS_CONTROL_ALLOW_METHODS, self.methods.as_ref());
-        put(response, ACCESS_CONTROL_ALLOW_HEADERS, self.allowed_headers.as_ref());
+        let by_route = page.filter(|_| self.allows_by_route).and_then(|it| it.allowed.as_ref());
+        let allowed = by_route.or(self.allowed_headers.as_ref());
+        put(response, ACCESS_CONTROL_ALLOW_HEADERS, allowed);
         put(response, ACCESS_CONTROL_MAX_AGE, Some(&self.max_age));
         if private {
             put(response, ALLOW_PRIVATE_NETWORK, Some(&TRUE));
@@ -358,6 +394,10 @@ fn put(response: &mut HeaderMap, name: HeaderName, value: Option<&HeaderValue>) 
     }
 }
 
+/// The request headers that are allowed by default, before those of the route.
+const ALLOWED: &str = "Content-Type, Authorization";
+/// The response headers that are exposed by default, before those of the route.
+const EXPOSED: &str = "RateLimit, RateLimit-Policy, Retry-After, X-Request-Id";
 const LEGACY_HEADERS: &str = "X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset";
 const LEGACY_REMAINING: HeaderName = HeaderName::from_static("x-ratelimit-remaining");
 /// Spec: Router options › `corsOrigin`.

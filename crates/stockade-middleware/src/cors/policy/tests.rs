@@ -19,7 +19,7 @@ fn lines_of(headers: &HeaderMap) -> Vec<String> {
 fn check(origin: impl Into<CorsOrigin>, asking: Option<&'static str>, expected: &[&str]) {
     let cors = Cors::new(&CorsOptions::new(origin));
     let mut headers = HeaderMap::new();
-    cors.apply(asking.map(HeaderValue::from_static).as_ref(), &mut headers);
+    cors.apply(asking.map(HeaderValue::from_static).as_ref(), &mut headers, None);
     assert_eq!(lines_of(&headers), expected, "{asking:?}");
 }
 
@@ -106,7 +106,7 @@ fn of_two_origins_none_is_believed() {
     request.insert(ACCESS_CONTROL_REQUEST_METHOD, HeaderValue::from_static("GET"));
     request.append(ORIGIN, HeaderValue::from_static(LISTED[0]));
     let mut headers = HeaderMap::new();
-    Cors::new(&CorsOptions::new(LISTED)).preflight(&request, &mut headers);
+    Cors::new(&CorsOptions::new(LISTED)).preflight(&request, &mut headers, None);
     assert_eq!(lines_of(&headers), ["vary: Origin"]);
 }
 
@@ -121,7 +121,7 @@ fn what_a_response_allows_itself_is_removed() {
             headers.append(ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static(value));
         }
         headers.insert(ACCESS_CONTROL_ALLOW_CREDENTIALS, TRUE.clone());
-        Cors::new(&CorsOptions::new(origin)).apply(None, &mut headers);
+        Cors::new(&CorsOptions::new(origin)).apply(None, &mut headers, None);
         assert_eq!(lines_of(&headers), expected);
     }
 }
@@ -151,8 +151,8 @@ fn vary_is_appended_once() {
         own.iter().for_each(|line| {
             headers.append(VARY, HeaderValue::from_static(line));
         });
-        cors.apply(None, &mut headers);
-        cors.apply(None, &mut headers);
+        cors.apply(None, &mut headers, None);
+        cors.apply(None, &mut headers, None);
         assert_eq!(headers.get_all(VARY).into_iter().collect::<Vec<_>>(), expected);
     }
 }
@@ -168,7 +168,7 @@ fn check_preflight(
         request.insert(*name, HeaderValue::from_static(value));
     }
     let mut headers = HeaderMap::new();
-    Cors::new(options).preflight(&request, &mut headers);
+    Cors::new(options).preflight(&request, &mut headers, None);
     assert_eq!(lines_of(&headers), expected, "{asking:?}");
 }
 
@@ -228,7 +228,7 @@ fn private_networks_are_refused_unless_allowed() {
 fn malformed_lists_fall_back_and_empty_ones_say_nothing() {
     let cors = |options: &CorsOptions| {
         let mut headers = HeaderMap::new();
-        Cors::new(options).apply(None, &mut headers);
+        Cors::new(options).apply(None, &mut headers, None);
         headers.get(ACCESS_CONTROL_EXPOSE_HEADERS).map(|value| value.to_str().unwrap().to_owned())
     };
     let options = CorsOptions::new("*").exposed_headers(["X-A", "a b"]);
@@ -254,9 +254,9 @@ fn a_map_with_room_costs_no_allocation() {
     let cors = Cors::new(&CorsOptions::new(LISTED));
     let origin = HeaderValue::from_static(LISTED[0]);
     // The first clone of a value may make it shareable.
-    cors.apply(Some(&origin), &mut HeaderMap::new());
+    cors.apply(Some(&origin), &mut HeaderMap::new(), None);
     let mut headers = HeaderMap::with_capacity(8);
-    let counted = allocation_counter::measure(|| cors.apply(Some(&origin), &mut headers));
+    let counted = allocation_counter::measure(|| cors.apply(Some(&origin), &mut headers, None));
     assert_eq!((counted.count_total, headers.len()), (0, 4));
 }
 
@@ -265,7 +265,7 @@ fn headers_that_an_answer_exposes_stay() {
     let expose = |own: &'static str, options: &CorsOptions| {
         let mut response = HeaderMap::new();
         response.insert(ACCESS_CONTROL_EXPOSE_HEADERS, HeaderValue::from_static(own));
-        Cors::new(options).apply(None, &mut response);
+        Cors::new(options).apply(None, &mut response, None);
         response.remove(ACCESS_CONTROL_EXPOSE_HEADERS)
     };
     let options = CorsOptions::new("*").exposed_headers(["X-A"]);
