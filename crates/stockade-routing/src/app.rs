@@ -86,8 +86,6 @@ pub(crate) struct RouteSet {
     /// The rules of CORS of the routes that have others than the router, by
     /// address.
     pub(crate) own_cors: Vec<(Arc<Endpoint>, Arc<Cors>)>,
-    /// The routes with headers that their pages send, by address.
-    pub(crate) page_headers: Vec<(Arc<Endpoint>, &'static [&'static str])>,
     /// The routes that have the path of their mount too, beside everything below
     /// it.
     pub(crate) mounts: Vec<Arc<Endpoint>>,

@@ -19,7 +19,7 @@ use stockade_core::__internal::{
 use stockade_core::{Endpoint, Handler, Middleware, Request, Response};
 use stockade_errors::__internal::sort_by;
 use stockade_errors::Mistake;
-use stockade_middleware::__internal::{Meter, Observation};
+use stockade_middleware::__internal::{Meter, Observation, PageNames};
 use stockade_path::Pattern;
 
 use crate::compile::Compiler;
@@ -212,6 +212,7 @@ impl Compiler<'_> {
         waiting: WaitingCalls,
         route: &Arc<Endpoint>,
         pattern: &Pattern,
+        page_names: &mut PageNames,
     ) -> Option<String> {
         let WaitingCalls { calls, middleware, inherited } = waiting;
         self.note_mistakes(calls.mistakes);
@@ -225,7 +226,8 @@ impl Compiler<'_> {
             entry.inherit(&middleware);
             entry.inherited.fill(&inherited);
             let mut faults = Vec::new();
-            let (parts, cors) = self.parts_of(&Method::POST, pattern, entry, &mut faults);
+            let (parts, cors, call) = self.parts_of(&Method::POST, pattern, entry, &mut faults);
+            page_names.add_call(&call);
             let applied = parts.middleware.last().and_then(Middleware::mark::<AppliesMarks>);
             let own = own + usize::from(applied.is_some());
             let own = parts.middleware.len().saturating_sub(own);
@@ -273,11 +275,6 @@ pub trait RouteEntryExt: Sized {
     /// responses.
     #[must_use]
     fn applying_marks(self) -> Self;
-
-    /// Lets pages of other origins send these headers, wherever the rules of CORS let
-    /// them send any.
-    #[must_use]
-    fn with_page_headers(self, names: &'static [&'static str]) -> Self;
 }
 
 impl RouteEntryExt for RouteEntry {
@@ -302,11 +299,6 @@ impl RouteEntryExt for RouteEntry {
 
     fn applying_marks(mut self) -> Self {
         self.applies_marks = true;
-        self
-    }
-
-    fn with_page_headers(mut self, names: &'static [&'static str]) -> Self {
-        self.page_headers = names;
         self
     }
 }

@@ -16,7 +16,7 @@ use stockade_core::description::{AnswerBody, QuotaFact};
 use stockade_core::{Accepts, BodyKind, Endpoint, Middleware, RouteDoc};
 use stockade_errors::__internal::sort_by;
 use stockade_errors::{ConfigError, Mistake};
-use stockade_middleware::__internal::{Cors, LimitsConcurrency};
+use stockade_middleware::__internal::{Cors, LimitsConcurrency, PageNames};
 use stockade_middleware::{RateLimit, with_concurrency_limit};
 use stockade_path::Pattern;
 use stockade_validation::Schema;
@@ -28,6 +28,7 @@ use crate::deprecation::announcing;
 use crate::entry::RouteEntry;
 use crate::matcher::{InsertError, TableBuilder};
 use crate::options::RouterOptions;
+use crate::page_lists::PageLists;
 use crate::policy::Policy;
 use crate::router::{RouteDef, is_any};
 use crate::stages::Stages;
@@ -54,7 +55,7 @@ pub(crate) struct Compiler<'o> {
     fallback: Option<Arc<Endpoint>>,
     names: HashMap<String, UrlPattern>,
     own_cors: Vec<(Arc<Endpoint>, Arc<Cors>)>,
-    page_headers: Vec<(Arc<Endpoint>, &'static [&'static str])>,
+    page_lists: PageLists,
     /// The routes that have the path of their mount too.
     mounts: Vec<Arc<Endpoint>>,
     /// For the bodies of all routes that have no list of their own.
@@ -97,7 +98,7 @@ impl<'o> Compiler<'o> {
             fallback: None,
             names: HashMap::new(),
             own_cors: Vec::new(),
-            page_headers: Vec::new(),
+            page_lists: PageLists::new(options, is_hosted),
             mounts: Vec::new(),
             accepts: accepts.map(Arc::new),
             concurrency_limit: options.concurrency_limit.map(limiting),
@@ -149,12 +150,13 @@ impl<'o> Compiler<'o> {
         let (method, mut entry) = (route.method, *route.entry);
         let calls = WaitingCalls::of(&mut entry);
         let is_web_socket = entry.web_socket.is_some();
-        let page_headers = Some(entry.page_headers).filter(|names| !names.is_empty());
-        let (parts, cors) = self.parts_of(&method, &pattern, entry, &mut faults);
+        let (parts, cors, mut page_names) = self.parts_of(&method, &pattern, entry, &mut faults);
         let endpoint = self.endpoint_of(parts, cors);
-        self.page_headers.extend(page_headers.map(|names| (Arc::clone(&endpoint), names)));
         self.add_endpoint(Arc::clone(&endpoint));
-        faults.extend(calls.and_then(|calls| self.compile_calls(calls, &endpoint, &pattern)));
+        faults.extend(
+            calls.and_then(|calls| self.compile_calls(calls, &endpoint, &pattern, &mut page_names)),
+        );
+        self.page_lists.set(&endpoint, page_names);
         self.mounts.extend(mount.as_ref().map(|_| Arc::clone(&endpoint)));
         for pattern in mount.into_iter().chain([pattern]) {
             if let Err(error) = self.insert(&method, is_web_socket, pattern, &endpoint) {
@@ -177,15 +179,15 @@ impl<'o> Compiler<'o> {
         self.calls.push(calls);
     }
 
-    /// Makes the parts of the endpoint of an entry, with its own rules of CORS, and
-    /// adds every mistake in it to `faults`.
+    /// Makes the parts of the endpoint of an entry, with its own rules of CORS and the
+    /// names of its headers, and adds every mistake in it to `faults`.
     pub(crate) fn parts_of(
         &mut self,
         method: &Method,
         pattern: &Pattern,
         mut entry: RouteEntry,
         faults: &mut Vec<String>,
-    ) -> (EndpointParts, Option<Arc<Cors>>) {
+    ) -> (EndpointParts, Option<Arc<Cors>>, PageNames) {
         faults.extend(no_client_error(entry.inherited.validation_status));
         entry.inherited.fill(&self.options.inherited());
         let tag = entry.inherited.tag.take();
@@ -225,6 +227,7 @@ impl<'o> Compiler<'o> {
         }
         self.note_types(&mut doc, pattern, entry.location);
         self.common = std::mem::take(doc.common_mut());
+        let page_names = PageNames::of(doc.facts());
 
         let parts = EndpointParts {
             name: entry.name.map(Into::into),
@@ -255,7 +258,7 @@ impl<'o> Compiler<'o> {
             location: entry.location,
             ..EndpointParts::new(method.clone(), pattern.as_str(), entry.handler)
         };
-        (parts, cors)
+        (parts, cors, page_names)
     }
 
     /// Makes an endpoint of its parts, and keeps its own rules of CORS.
@@ -282,9 +285,12 @@ impl<'o> Compiler<'o> {
         // A path without parameters, and a method whose bodies are read.
         match Pattern::parse("/") {
             Ok(root) => {
-                let (parts, cors) = self.parts_of(&Method::POST, &root, entry, &mut faults);
+                let (parts, cors, page_names) =
+                    self.parts_of(&Method::POST, &root, entry, &mut faults);
                 let parts = EndpointParts { is_fallback: true, ..parts };
-                self.fallback = Some(self.endpoint_of(parts, cors));
+                let endpoint = self.endpoint_of(parts, cors);
+                self.page_lists.set(&endpoint, page_names);
+                self.fallback = Some(endpoint);
             }
             Err(error) => faults.push(error.to_string()),
         }
@@ -446,7 +452,7 @@ impl<'o> Compiler<'o> {
     }
 
     pub(crate) fn finish(mut self, policy: Option<Arc<Policy>>) -> Result<App, ConfigError> {
-        let stages = match Stages::new(self.options) {
+        let stages = match Stages::new(self.options, self.page_lists.exposed()) {
             Ok(stages) => Some(stages),
             Err(error) => {
                 self.mistakes.extend(error.mistakes().iter().cloned());
@@ -464,7 +470,6 @@ impl<'o> Compiler<'o> {
         settings.problem_details = self.options.problem_details;
         warn_if_exposed(settings);
         sort_by_address(&mut self.own_cors);
-        sort_by_address(&mut self.page_headers);
         let builders = TableBuilders::new(self.tables, &self.any, self.web_sockets);
         let spelled = builders.spelled();
         let is_mount = |endpoint: &Arc<Endpoint>| endpoint.kind() == EndpointKind::Mount;
@@ -479,7 +484,6 @@ impl<'o> Compiler<'o> {
             calls: self.calls,
             names: self.names,
             own_cors: self.own_cors,
-            page_headers: self.page_headers,
             mounts: self.mounts,
             method_not_allowed: self.options.method_not_allowed,
             policy,

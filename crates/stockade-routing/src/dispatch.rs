@@ -10,7 +10,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use http::{HeaderMap, HeaderValue, Method, Version, header};
+use http::{Method, Version};
 use stockade_core::__internal::{
     EndpointExt as _, ErrorContextExt as _, RequestExt as _, RunningHandler, Settings, answer_bug,
     keep_form, run,
@@ -24,7 +24,7 @@ use stockade_middleware::rate_limit::{Charge, Decision};
 use crate::app::Resolved;
 use crate::finish::{correct_framing, finish_response};
 use crate::header_lines::HeaderLines;
-use crate::lookup::{asked_cors, asked_headers, find_route, is_preflight};
+use crate::lookup::{asked_route, find_route, is_preflight};
 use crate::no_route::{no_content, no_route};
 use crate::stages::{self, RequestScope};
 
@@ -34,6 +34,9 @@ pub(crate) fn dispatch(app: &Arc<Resolved>, mut req: Request) -> ResponseFuture 
     let version = req.version();
     let endpoint = find_route(app, &mut req);
     let mut scope = app.stages.enter(&mut req);
+    if let Some(page) = endpoint.as_ref().and_then(|endpoint| endpoint.page_headers()) {
+        scope.page = page.number;
+    }
     if let Some(cors) = endpoint.as_ref().and_then(|endpoint| app.routes.cors_of(endpoint)) {
         scope.follow(Arc::clone(cors), &req);
     }
@@ -149,32 +152,17 @@ fn meter_of(app: &Resolved, req: &mut Request, scope: &RequestScope) -> Arc<Mete
 /// rules of the route that it asks about, if it has its own.
 fn preflight(app: &Resolved, req: &Request, scope: &mut RequestScope) -> Response {
     let mut response = no_content();
-    if let Some(own) = asked_cors(&app.routes, req) {
+    let asked = asked_route(&app.routes, req);
+    if let Some(own) = asked.as_ref().and_then(|endpoint| app.routes.cors_of(endpoint)) {
         scope.follow(Arc::clone(own), req);
     }
     if let Some(cors) = app.stages.cors_of(scope) {
-        cors.preflight(req.headers(), response.headers_mut(), None);
-        allow_headers(asked_headers(&app.routes, req), response.headers_mut());
+        let page = asked.as_ref().and_then(|endpoint| endpoint.page_headers());
+        cors.preflight(req.headers(), response.headers_mut(), page.map(|page| &**page));
     }
     // Headers that were withheld from a refused one are not added at the end.
     response.extensions_mut().insert(CorsDecided);
     response
-}
-
-/// Adds headers to those that pages may send, where they may send any.
-pub(crate) fn allow_headers(names: &[&str], headers: &mut HeaderMap) {
-    if names.is_empty() {
-        return;
-    }
-    let Some(allowed) = headers.get_mut(header::ACCESS_CONTROL_ALLOW_HEADERS) else { return };
-    // One that is no text is the program's own, and stays as it is.
-    let Ok(listed) = allowed.to_str() else { return };
-    let is_new = |name: &&str| !listed.split(',').any(|it| it.trim().eq_ignore_ascii_case(name));
-    let added = names.iter().copied().filter(is_new);
-    let all = [listed].into_iter().chain(added).collect::<Vec<_>>().join(", ");
-    if let Ok(all) = HeaderValue::try_from(all) {
-        *allowed = all;
-    }
 }
 
 /// The future of [`App::handle`](crate::App::handle): it gives the response.

@@ -69,8 +69,6 @@ pub struct RouteEntry {
     /// inherits.
     pub(crate) concurrency_limited: bool,
     pub(crate) cors: Option<Box<CorsOptions>>,
-    /// The headers that pages of other origins may send, beside those of CORS.
-    pub(crate) page_headers: &'static [&'static str],
     pub(crate) docs: Rare<Docs>,
     pub(crate) public: Option<String>,
     pub(crate) outlives_user: Option<String>,
@@ -150,7 +148,6 @@ impl RouteEntry {
             rate_exempt_reason: None,
             concurrency_limited: true,
             cors: None,
-            page_headers: &[],
             docs: Rare::default(),
             public: None,
             outlives_user: None,

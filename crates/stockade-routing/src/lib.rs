@@ -46,6 +46,7 @@ mod matcher;
 mod mount;
 mod no_route;
 mod options;
+mod page_lists;
 pub mod policy;
 mod prepared_headers;
 mod router;

@@ -179,29 +179,23 @@ fn has_other_path(
 
 /// Returns the rules of CORS of the route that a preflight asks about, if it has
 /// its own.
-pub(crate) fn asked_cors<'r>(routes: &'r RouteSet, req: &Request) -> Option<&'r Arc<Cors>> {
+fn asked_cors<'r>(routes: &'r RouteSet, req: &Request) -> Option<&'r Arc<Cors>> {
     if !routes.has_own_cors() {
         return None;
     }
-    let tables = &routes.tables;
-    let asked = find_asked(tables, req, req.path()).map(|(endpoint, _)| endpoint);
-    let has_answer = || has_answer(routes, req, tables, req.path());
-    let fallback = || routes.fallback.clone().filter(|_| !has_answer());
-    routes.cors_of(&asked.or_else(fallback)?)
+    routes.cors_of(&asked_route(routes, req)?)
 }
 
-/// Returns the headers that pages may send to the route that a preflight asks about,
-/// beside those of CORS.
-pub(crate) fn asked_headers(routes: &RouteSet, req: &Request) -> &'static [&'static str] {
-    let known = &routes.page_headers;
-    if known.is_empty() {
-        return &[];
+/// Returns the route whose rules answer a preflight: the route that it asks about, or
+/// the fallback.
+#[cold]
+pub(crate) fn asked_route(routes: &RouteSet, req: &Request) -> Option<Arc<Endpoint>> {
+    let tables = &routes.tables;
+    if let Some((endpoint, _)) = find_asked(tables, req, req.path()) {
+        return Some(endpoint);
     }
-    let asked = find_asked(&routes.tables, req, req.path()).and_then(|(endpoint, _)| {
-        let wanted = Arc::as_ptr(&endpoint);
-        known.binary_search_by_key(&wanted, |(known, _)| Arc::as_ptr(known)).ok()
-    });
-    asked.map_or(&[], |index| known[index].1)
+    let fallback = routes.fallback.clone()?;
+    (!has_answer(routes, req, tables, req.path())).then_some(fallback)
 }
 
 /// Returns the route that a preflight asks about.

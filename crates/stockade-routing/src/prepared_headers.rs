@@ -44,12 +44,14 @@ struct OriginHeaders {
 }
 
 impl PreparedHeaders {
-    pub(crate) fn prepare(stages: &Stages) -> Self {
+    /// Prepares the headers for responses of routes whose list of response headers has
+    /// the number `page`.
+    pub(crate) fn prepare(stages: &Stages, page: u16) -> Self {
         // Without CORS none is listed.
         let origins = stages.cors.as_ref().map(|cors| cors.origins()).unwrap_or_default();
         let origins = origins.iter().take(MAX_ORIGINS).cloned().map(Some).chain([None]);
         let lists =
-            origins.map(|origin| Some((origin.clone(), OriginHeaders::new(stages, origin)?)));
+            origins.map(|origin| Some((origin.clone(), OriginHeaders::new(stages, origin, page)?)));
         // Without prepared headers each response gets its own one by one.
         Self { lists: lists.collect::<Option<_>>().unwrap_or_default() }
     }
@@ -119,12 +121,12 @@ impl PreparedHeaders {
 impl OriginHeaders {
     /// Prepares the headers for an origin; `None` if they depend on more than
     /// the origin.
-    fn new(stages: &Stages, origin: Option<HeaderValue>) -> Option<Self> {
+    fn new(stages: &Stages, origin: Option<HeaderValue>, page: u16) -> Option<Self> {
         let mut response = Response::default();
         let limiter = stages.limiter.as_ref();
         let charged = limiter.map(|_| decision());
         let scope =
-            RequestScope { own_cors: None, origin, charged, meter: None, observation: None };
+            RequestScope { own_cors: None, page, origin, charged, meter: None, observation: None };
         stages.write_headers(&mut response, &scope);
         let written = response.headers_mut();
         // Security headers can have any name.
@@ -286,6 +288,7 @@ const MAX_ORIGINS: usize = 64;
 mod tests {
     use std::sync::Arc;
 
+    use stockade_core::__internal::PageHeaders;
     use stockade_middleware::__internal::Cors;
     use stockade_middleware::{CorsOptions, RateLimit, SecurityHeaders};
 
@@ -296,7 +299,22 @@ mod tests {
     /// case. The first one of its origin is put together, the next ones are copied.
     #[track_caller]
     fn check(options: &RouterOptions, own: &[(&'static str, &'static str)], usual: bool) {
-        let stages = Stages::new(options).unwrap();
+        for page in [0, 1] {
+            check_page(options, own, usual, page);
+        }
+    }
+
+    fn check_page(
+        options: &RouterOptions,
+        own: &[(&'static str, &'static str)],
+        usual: bool,
+        page: u16,
+    ) {
+        let exposed = Some(HeaderValue::from_static("RateLimit, ETag"));
+        let pages =
+            PageHeaders { allowed: None, exposed_with_legacy: exposed.clone(), exposed, number: 1 };
+        let stages = Stages::new(options, Arc::new([Arc::new(pages)])).unwrap();
+        let prepared = &stages.prepared[if options.enable_cors { usize::from(page) } else { 0 }];
         let other = Arc::new(Cors::new(&CorsOptions::default()));
         for own_cors in [None, Some(other)] {
             for origin in [None, Some("https://b.example"), Some("https://z.example")] {
@@ -312,8 +330,14 @@ mod tests {
                     let is_own = own_cors.is_none();
                     let is_charged = stages.limiter.is_none() || allowed.is_some();
                     let own_cors = own_cors.clone();
-                    let scope =
-                        RequestScope { own_cors, origin, charged, meter: None, observation: None };
+                    let scope = RequestScope {
+                        own_cors,
+                        page,
+                        origin,
+                        charged,
+                        meter: None,
+                        observation: None,
+                    };
                     let mut quick = Response::default();
                     for (name, value) in own {
                         quick.headers_mut().append(*name, HeaderValue::from_static(value));
@@ -321,7 +345,7 @@ mod tests {
                     let before = lines(quick.headers());
                     let mut slow = Response::default();
                     slow.headers_mut().clone_from(quick.headers());
-                    let is_usual = stages.prepared.add(&stages, &mut quick, &scope, None);
+                    let is_usual = prepared.add(&stages, &mut quick, &scope, None);
                     let adds = options.enable_cors || stages.limiter.is_some();
                     let expected = (usual || !adds) && is_own && is_charged;
                     assert_eq!(is_usual, expected, "{own:?}");
@@ -409,7 +433,7 @@ mod tests {
     #[test]
     fn any_set_of_names_is_told_from_those_that_are_remembered() {
         let options = RouterOptions::new();
-        let stages = Stages::new(&options).unwrap();
+        let stages = Stages::new(&options, Arc::default()).unwrap();
         let names = ["content-type", "etag", "location", "set-cookie", "x-a", "x-b"];
         let pairs = names.iter().flat_map(|first| names.iter().map(move |second| [first, second]));
         let sets: Vec<Vec<_>> = pairs.map(|pair| pair.map(|name| *name).to_vec()).collect();
@@ -420,6 +444,7 @@ mod tests {
                 let charged = Some(decision());
                 let scope = RequestScope {
                     own_cors: None,
+                    page: 0,
                     origin: None,
                     charged,
                     meter: None,
@@ -431,12 +456,12 @@ mod tests {
                 }
                 let mut slow = Response::default();
                 slow.headers_mut().clone_from(quick.headers());
-                assert!(stages.prepared.add(&stages, &mut quick, &scope, None));
+                assert!(stages.prepared[0].add(&stages, &mut quick, &scope, None));
                 stages.write_headers(&mut slow, &scope);
                 assert_eq!(lines(quick.headers()), lines(slow.headers()));
             }
         }
-        let shapes = &stages.prepared.for_origin(None).unwrap().shapes;
+        let shapes = &stages.prepared[0].for_origin(None).unwrap().shapes;
         assert!(shapes.iter().all(|shape| shape.get().is_some()));
         // Nothing of a response is remembered but its names.
         let of_etag = shapes.iter().filter_map(|shape| shape.get()?.get("etag"));
@@ -446,8 +471,9 @@ mod tests {
     #[test]
     fn of_very_many_origins_some_are_put_together() {
         let origins: Vec<String> = (0..100).map(|it| format!("https://a{it}.example")).collect();
-        let stages = Stages::new(&RouterOptions::new().cors_origin(origins)).unwrap();
-        let prepared = &stages.prepared;
+        let stages =
+            Stages::new(&RouterOptions::new().cors_origin(origins), Arc::default()).unwrap();
+        let prepared = &stages.prepared[0];
         let origin = |text: &str| HeaderValue::try_from(text).unwrap();
         assert_eq!(prepared.lists.len(), MAX_ORIGINS + 1);
         assert!(prepared.for_origin(Some(&origin("https://a63.example"))).is_some());

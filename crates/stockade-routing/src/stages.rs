@@ -17,7 +17,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use http::HeaderValue;
-use stockade_core::__internal::{RequestExt as _, RouteDocExt as _};
+use stockade_core::__internal::{PageHeaders, RequestExt as _, RouteDocExt as _};
 use stockade_core::{LocalPeer, Request, Response, RouteDoc, upgrade};
 use stockade_errors::{ConfigError, Mistake};
 use stockade_middleware::__internal::{
@@ -44,11 +44,19 @@ pub(crate) struct Stages {
     clock: Clock,
     /// True once an untrusted proxy was warned of: [`WARNED`], but in a test.
     warned: &'static AtomicBool,
-    pub(crate) prepared: PreparedHeaders,
+    /// The different lists of response headers that pages of other origins may read. The
+    /// first has number 1.
+    pages: Arc<[Arc<PageHeaders>]>,
+    /// One for each list, the default list first. Only the default list if no list
+    /// depends on the route.
+    pub(crate) prepared: Box<[PreparedHeaders]>,
 }
 
 impl Stages {
-    pub(crate) fn new(options: &RouterOptions) -> Result<Self, ConfigError> {
+    pub(crate) fn new(
+        options: &RouterOptions,
+        pages: Arc<[Arc<PageHeaders>]>,
+    ) -> Result<Self, ConfigError> {
         let mut cors = options.cors.clone();
         if let Some(origin) = &options.cors_origin {
             if cors.origin != CorsOrigin::Unset {
@@ -71,9 +79,10 @@ impl Stages {
             observers: Some(observers(options)).filter(|it| !it.is_empty()).map(Arc::new),
             clock: options.clock.clone(),
             warned: &WARNED,
-            prepared: PreparedHeaders::default(),
+            pages,
+            prepared: Box::default(),
         };
-        stages.prepared = PreparedHeaders::prepare(&stages);
+        stages.prepare();
         Ok(stages)
     }
 
@@ -91,9 +100,10 @@ impl Stages {
             observers: self.observers.clone(),
             clock: self.clock.clone(),
             warned: self.warned,
-            prepared: PreparedHeaders::default(),
+            pages: Arc::clone(&self.pages),
+            prepared: Box::default(),
         };
-        stages.prepared = PreparedHeaders::prepare(&stages);
+        stages.prepare();
         Ok(stages)
     }
 
@@ -177,6 +187,7 @@ impl Stages {
     fn scope_of(&self, req: &Request) -> RequestScope {
         let mut scope = RequestScope {
             own_cors: None,
+            page: 0,
             origin: None,
             charged: None,
             meter: None,
@@ -186,6 +197,25 @@ impl Stages {
             scope.read_origin(cors, req);
         }
         scope
+    }
+
+    /// Returns true if the headers of a response depend on its route.
+    fn exposes_by_route(&self) -> bool {
+        self.cors.as_ref().is_some_and(|cors| cors.exposes_by_route())
+    }
+
+    /// Returns the list of this number; `None` for the default list.
+    fn page(&self, number: u16) -> Option<&PageHeaders> {
+        self.pages.get(usize::from(number).checked_sub(1)?).map(|page| &**page)
+    }
+
+    /// Prepares the headers of the usual responses.
+    fn prepare(&mut self) {
+        let origins = self.cors.as_ref().map_or(0, |cors| cors.origins().len());
+        let lists = self.pages.len().min(MAX_PREPARED / (origins + 1));
+        let lists = if self.exposes_by_route() { lists } else { 0 };
+        let numbers = 0..=u16::try_from(lists).unwrap_or(0);
+        self.prepared = numbers.map(|page| PreparedHeaders::prepare(self, page)).collect();
     }
 
     /// Returns the rules of CORS by which a request is answered.
@@ -229,7 +259,9 @@ impl Stages {
             // Its headers are those of the handshake alone.
             return;
         }
-        if !self.prepared.add(self, response, scope, lines) {
+        let page = if scope.page != 0 && self.exposes_by_route() { scope.page } else { 0 };
+        let prepared = self.prepared.get(usize::from(page));
+        if !prepared.is_some_and(|prepared| prepared.add(self, response, scope, lines)) {
             self.write_headers(response, scope);
         }
     }
@@ -249,7 +281,7 @@ impl Stages {
         let headers = response.headers_mut();
         if let Some(cors) = self.cors_of(scope).filter(|_| !decided) {
             // The last one: it exposes headers that are there by now.
-            cors.apply(scope.origin.as_ref(), headers, None);
+            cors.apply(scope.origin.as_ref(), headers, self.page(scope.page));
         }
         if let Some(observation) = &scope.observation {
             observation.name(headers);
@@ -261,6 +293,8 @@ impl Stages {
 pub(crate) struct RequestScope {
     /// The rules of the route, where it has others than the router.
     pub(crate) own_cors: Option<Arc<Cors>>,
+    /// The number of the list of headers that pages of other origins may read.
+    pub(crate) page: u16,
     /// Only where the answer depends on it.
     pub(crate) origin: Option<HeaderValue>,
     /// By the limit of the router.
@@ -310,7 +344,7 @@ impl RequestScope {
     }
 }
 
-fn observers(options: &RouterOptions) -> Observers {
+pub(crate) fn observers(options: &RouterOptions) -> Observers {
     let observers = Observers::new(options.request_id, options.access_log);
     #[cfg(feature = "metrics")]
     let observers = observers.metrics(options.metrics.clone());
@@ -346,6 +380,11 @@ pub(crate) fn in_rate_limit(error: &ConfigError) -> ConfigError {
 
 const TWO_ORIGINS: &str = "`cors_origin` and the `origin` in `cors` are both set: leave one";
 
+/// The number of lists, times the number of origins, for which headers are prepared in
+/// addition to the default list. Each takes a few KB. Other responses get their headers
+/// one by one.
+const MAX_PREPARED: usize = 256;
+
 /// For the headers of CORS and of the rate limit.
 const ROOM: usize = 6;
 
@@ -362,7 +401,7 @@ mod tests {
     fn forwarded_alone_is_warned_of() {
         // The flag of the process may be set by any other test.
         static OWN: AtomicBool = AtomicBool::new(false);
-        let mut stages = Stages::new(&RouterOptions::new()).unwrap();
+        let mut stages = Stages::new(&RouterOptions::new(), Arc::default()).unwrap();
         assert!(std::ptr::eq(stages.warned, &raw const WARNED));
         stages.warned = &OWN;
         let check = |headers: &[(&str, &str)], expected: bool| {

@@ -8,7 +8,7 @@ use stockade_core::__internal::{Level, MiddlewareExt as _};
 use stockade_core::description::SchemaOf;
 use stockade_core::{Docs, Handler, Middleware};
 use stockade_errors::{ConfigError, Mistake};
-use stockade_routing::__internal::{RouteEntryExt as _, add_mistake, entry_of};
+use stockade_routing::__internal::{add_mistake, entry_of};
 use stockade_routing::{RouteEntry, RouteTree};
 use stockade_validation::__internal::{Mark, Marks, View, did_you_mean};
 use stockade_validation::{HasSchema as _, Rule, Schema};
@@ -98,8 +98,7 @@ fn entry<T>(
     let items = if operation == Operation::List { "items" } else { "item" };
     let mut entry = entry_of(handler, location)
         .middleware(placed.collect::<Vec<_>>())
-        .docs(Docs::new(format!("{does} {name} {items}")))
-        .with_page_headers(PAGE_HEADERS);
+        .docs(Docs::new(format!("{does} {name} {items}")));
     if let Some(accepted) = handlers::accepted(operation) {
         entry = entry.accepts(accepted);
     }
@@ -108,9 +107,6 @@ fn entry<T>(
         None => entry,
     }
 }
-
-/// The headers by which clients name versions, and say what they want back.
-const PAGE_HEADERS: &[&str] = &["If-Match", "If-None-Match", "Prefer"];
 
 /// The shape of an answer with items.
 #[derive(Clone, Copy)]

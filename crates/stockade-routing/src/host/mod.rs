@@ -122,18 +122,7 @@ impl HostRoutes {
         let version = req.version();
         self.app.stages.find_client(&mut req);
         let settings = self.app.settings;
-        let page_headers = self.page_headers(&req);
-        HostResponseFuture { state: self.begin(req), is_head, version, settings, page_headers }
-    }
-
-    /// Returns the headers that pages may send beside those of `with_cors`, if this is a
-    /// preflight that a route answers here.
-    fn page_headers(&self, req: &Request) -> &'static [&'static str] {
-        if self.preflights.is_empty() || !lookup::is_preflight(req) {
-            return &[];
-        }
-        let is_ours = lookup::find(&self.app.routes.tables, req, req.path()).is_none();
-        if is_ours { lookup::asked_headers(&self.app.routes, req) } else { &[] }
+        HostResponseFuture { state: self.begin(req), is_head, version, settings }
     }
 
     fn begin(&self, mut req: Request) -> HostState {
@@ -208,7 +197,11 @@ fn preflight_of(endpoint: &Endpoint) -> Option<Endpoint> {
     let refuse = Handler::new(async || StatusCode::METHOD_NOT_ALLOWED);
     let mut preflight = EndpointParts::new(Method::OPTIONS, endpoint.pattern(), refuse);
     preflight.middleware = [cors.clone()].into();
-    Some(preflight.build())
+    let preflight = preflight.build();
+    if let Some(page) = endpoint.page_headers() {
+        preflight.set_page_headers(Arc::clone(page));
+    }
+    Some(preflight)
 }
 
 /// The future of [`HostRoutes::handle`]: it gives the response.
@@ -219,8 +212,6 @@ pub struct HostResponseFuture {
     is_head: bool,
     version: Version,
     settings: Settings,
-    /// Of a preflight: the headers that pages may send beside those of `with_cors`.
-    page_headers: &'static [&'static str],
 }
 
 #[derive(Debug)]
@@ -240,7 +231,6 @@ impl Future for HostResponseFuture {
                 response.take().unwrap_or_else(|| dispatch::given(self.settings))
             }
         };
-        dispatch::allow_headers(self.page_headers, response.headers_mut());
         finish::correct_framing(&mut response, self.is_head);
         finish::finish_response(&mut response, self.is_head, self.version);
         keep_form(&mut response);
