@@ -64,18 +64,6 @@ impl Core {
     }
 }
 
-/// Lets pages of other origins read the headers of a resource. The rules of CORS say
-/// if they may read the answer at all.
-pub(super) fn expose(answer: Result<Response, ApiError>) -> Result<Response, ApiError> {
-    const EXPOSED: &str = "ETag, Link, Location, X-Total-Count";
-
-    let mut response =
-        answer.map_err(|error| error.with_header("access-control-expose-headers", EXPOSED))?;
-    let exposed = HeaderValue::from_static(EXPOSED);
-    response.headers_mut().insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, exposed);
-    Ok(response)
-}
-
 /// Makes a response of JSON.
 pub(super) fn json(bytes: Vec<u8>) -> Result<Response, ApiError> {
     // A reply takes the header map of a request that is gone.

@@ -15,7 +15,6 @@ mod write;
 
 use std::sync::Arc;
 
-use http::header;
 use serde_json::Value;
 use stockade_core::{BoxFuture, Handler, Request, Response};
 use stockade_errors::ApiError;
@@ -55,13 +54,6 @@ pub(crate) fn handler(
             Operation::Patch => Box::pin(async move { route.patch(req).await }),
             Operation::Delete => Box::pin(async move { route.delete(req).await }),
         }
-    };
-    let call = move |req: Request| -> Answering<'static> {
-        if !req.headers().contains_key(header::ORIGIN) {
-            return call(req);
-        }
-        let answer = call(req);
-        Box::pin(async move { answer::expose(answer.await) })
     };
     Handler::erased(call, move |doc| described.describe(doc))
 }
