@@ -8,6 +8,7 @@ mod support;
 mod conformance;
 mod construction;
 mod contract;
+mod cors_by_route;
 mod cross_origin;
 mod defences;
 mod described;

@@ -30,7 +30,7 @@ pub(super) async fn one_item<S: Store<Item> + Clone>(store: S) {
     ada.check(&format!("HEAD /items/{id}"), 200).await;
     let exposed = |answer: &TestResponse| {
         let exposed = answer.header("access-control-expose-headers").unwrap();
-        exposed.ends_with("X-Request-Id, ETag, Link, Location, X-Total-Count")
+        exposed.split(", ").any(|name| name == "ETag")
     };
     let page = "origin: http://localhost:3000";
     assert!(exposed(&ada.check(&format!("GET /items/{id}\n{page}"), 200).await));
