@@ -14,10 +14,18 @@ use std::env;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use stockade::auth::{KeyRing, SessionId, generate_token};
+use stockade::RouteDoc;
+use stockade::auth::{ApiKeyHash, KeyRing, SessionId, generate_token};
+use stockade::description::HeaderDoc;
+use stockade::extract::{FromRequest, LastEventId};
 use stockade::http::HeaderMap;
-use stockade::middleware::{Cookies, CorsOptions, RateLimit, SameSite, SessionCookie, SetCookie};
+use stockade::middleware::idempotency::{Idempotency, MemoryIdempotencyStore};
+use stockade::middleware::{
+    Cookies, CorsOptions, Preconditions, RateLimit, SameSite, SessionCookie, SetCookie, with_etag,
+    with_idempotency,
+};
 use stockade::prelude::*;
+use stockade::reply::Created;
 use stockade::websockets::WebSocketOptions;
 use tokio::sync::Notify;
 use tokio::task::JoinSet;
@@ -51,6 +59,7 @@ fn policies(allowed: &str) -> [(&'static str, RouterOptions); 4] {
     let plain = RouterOptions::new;
     let list = plain().cors_origin([allowed]);
     let one = CorsOptions::new(allowed).methods(["GET", "POST"]);
+    let one = one.allowed_headers(["X-Listed"]).exposed_headers(["Content-Location"]);
     [
         ("list", list.ws_allowed_origins([allowed])),
         // No origins for WebSockets: only pages of this server may connect.
@@ -82,6 +91,7 @@ fn router(options: RouterOptions, has_sockets: bool, shared: Arc<Shared>) -> Rou
     router.get(r"/redirect/:port(\d+)", redirect);
     router.get("/pixel", async || image("same-origin"));
     router.get("/open-pixel", async || image("cross-origin"));
+    add_documented(&mut router);
     router.get("/sign-in", sign_in);
     router.get("/sign-in-everywhere", sign_in_everywhere);
     // What a form can reach: in the name of a session, and in nobody's.
@@ -100,6 +110,43 @@ fn router(options: RouterOptions, has_sockets: bool, shared: Arc<Shared>) -> Rou
         account.middleware(with_auth(Auth::session(session, |_: SessionId| Some("Ada"))));
     }
     router
+}
+
+/// Adds routes that read request headers and document response headers. CORS allows and
+/// exposes these without a list.
+fn add_documented(router: &mut Router) {
+    let keyed = with_auth(Auth::api_key(async |_: ApiKeyHash| Some("Ada")));
+    let once = with_idempotency(Idempotency::new(MemoryIdempotencyStore::new()));
+    router.get("/keyed", async || "keyed").middleware(keyed);
+    router.post("/orders", async || Created::new("order").location("/orders/1")).middleware(once);
+    router.get("/tagged", async || "tagged").middleware(with_etag());
+    router.put("/tagged", async |_: Preconditions| "written");
+    router.get("/events", async |last: LastEventId| last.0.unwrap_or_default());
+    router.get("/tenants", async |tenant: Tenant| (tenant.headers(), "tenants"));
+}
+
+/// A header of the application's own, which a response repeats under another name.
+struct Tenant(header::HeaderValue);
+
+impl Tenant {
+    fn headers(self) -> HeaderMap {
+        let mut headers = HeaderMap::new();
+        headers.insert("x-region", self.0);
+        headers
+    }
+}
+
+impl FromRequest for Tenant {
+    async fn from_request(req: &mut Request) -> Result<Self, ApiError> {
+        let tenant = req.headers().get("x-tenant").cloned();
+        tenant.map(Self).ok_or_else(|| ApiError::new(400, "the header x-tenant is missing"))
+    }
+
+    fn describe(doc: &mut RouteDoc) {
+        doc.reads_header("X-Tenant", true);
+        doc.adds_header(HeaderDoc::new("X-Region", "The region of the tenant"), None);
+        doc.may_answer(400, "The header x-tenant is missing");
+    }
 }
 
 /// What the servers of a process have in common.
