@@ -125,7 +125,7 @@ fn find_for_preflight(
 ///
 /// A parameter stays one value: only its unreserved characters are decoded. The service
 /// behind a mount or a wildcard may decode everything, also twice, and may remove empty
-/// segments, `.` and `..`.
+/// segments, `.`, `..`, and a decoded slash at the end.
 #[cold]
 pub(crate) fn is_ambiguous(
     routes: &RouteSet,
@@ -171,8 +171,18 @@ fn has_other_path(
     parts.is_some_and(|(before, rest)| {
         [Spelling::Once, Spelling::Twice].into_iter().any(|spelling| {
             let (before, rest) = (spelling.of(before), spelling.of(rest));
-            differs(spelling, &format!("{before}{rest}"))
-                || differs(spelling, &format!("{before}{}", without_detours(&rest)))
+            let whole = format!("{before}{rest}");
+            let clean = [
+                format!("{before}{}", without_detours(&rest)),
+                format!("/{}", without_detours(&whole)),
+            ];
+            // Only an encoded slash is removed: a path with a slash at its end is another.
+            let without_slash = |clean: &String| {
+                let bare = clean.strip_suffix('/').filter(|bare| bare.len() > before.len());
+                !path.ends_with('/') && bare.is_some_and(|bare| differs(spelling, bare))
+            };
+            differs(spelling, &whole)
+                || clean.iter().any(|clean| differs(spelling, clean) || without_slash(clean))
         })
     })
 }

@@ -2,6 +2,7 @@
 //!
 //! Source: RFC 3986, section 6.2.2.2.
 
+mod attacks;
 mod model;
 
 use std::convert::Infallible;
@@ -211,7 +212,7 @@ fn a_tower_service_never_sees_a_guarded_path() {
 
 #[test]
 fn serve_dir_never_serves_a_guarded_file() {
-    let root = Folder::new();
+    let root = Folder::new("all");
     let app = guarded(ServeDir::new(&root.0));
     check(&app, "GET /files/open.txt", "200 open");
     check(&app, "GET /files/%6fpen%2Etxt", "200 open");
@@ -223,8 +224,9 @@ fn serve_dir_never_serves_a_guarded_file() {
 struct Folder(PathBuf);
 
 impl Folder {
-    fn new() -> Self {
-        let root = std::env::temp_dir().join(format!("stockade-spellings-{}", std::process::id()));
+    fn new(name: &str) -> Self {
+        let name = format!("stockade-spellings-{name}-{}", std::process::id());
+        let root = std::env::temp_dir().join(name);
         for path in SECRETS {
             let path = root.join(path.strip_prefix("/files/").unwrap());
             std::fs::create_dir_all(path.parent().unwrap()).unwrap();

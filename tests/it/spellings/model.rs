@@ -33,7 +33,14 @@ pub fn expected(routes: &[Route], path: &str) -> String {
                 is_ambiguous |= differs(spell, &format!("{before}{rest}"));
             }
             if is_compared || is_mount {
-                is_ambiguous |= differs(spell, &format!("{before}{}", cleaned(&rest)));
+                let whole = format!("/{}", cleaned(&format!("{before}{rest}")));
+                for clean in [format!("{before}{}", cleaned(&rest)), whole] {
+                    is_ambiguous |= differs(spell, &clean);
+                    let bare = clean.trim_end_matches('/');
+                    if bare.len() > before.len() && !path.ends_with('/') {
+                        is_ambiguous |= differs(spell, bare);
+                    }
+                }
             }
             let has_dots = rest.split('/').any(|segment| segment == "." || segment == "..");
             is_ambiguous |= is_mount && has_dots;
@@ -265,7 +272,9 @@ pub fn spelled(path: &str, numbers: &mut Numbers) -> String {
     }
     // Some escapes have no meaning, or a meaning that nothing else has.
     if numbers.below(10) == 0 {
-        spelled += numbers.of(&["%", "%6", "%zz", "%20", "%ff", "%2B", "%C3%A9", "%e9", "/%2e"]);
+        spelled += numbers.of(&[
+            "%", "%6", "%zz", "%2F", "%252f%5C", "%20", "%ff", "%2B", "%C3%A9", "%e9", "/%2e",
+        ]);
     }
     spelled
 }
