@@ -179,7 +179,11 @@ pub(crate) fn serve<A: Answer>(
     let is_ended = body.is_end_stream();
     let rare = head::Rare::of(&head.headers);
     let outcome = check(&head, rare, http2, is_ended, peer);
-    if head.version == Version::HTTP_10 || rare.has_connection && lists_close(&head.headers) {
+    if rare.has_connection && lists_close(&head.headers) {
+        // hyper misses an item next to one that is not ASCII.
+        peer.record.close_after();
+        peer.record.exchanges().pin();
+    } else if head.version == Version::HTTP_10 {
         peer.record.exchanges().pin();
     }
     let body = if is_ended {
@@ -240,7 +244,9 @@ impl<A: Answer> Future for Serving<A> {
         }
         // It is not known where the next request begins. HTTP/2 has no such
         // header; there hyper resets the stream.
-        if !http2 && in_flight.record().closes_after() {
+        let is_last =
+            !http2 && (in_flight.record().closes_after() || announces_close(response.headers()));
+        if is_last && response.status() != StatusCode::SWITCHING_PROTOCOLS {
             response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
         }
         if this.version == Version::HTTP_10 {
@@ -254,7 +260,7 @@ impl<A: Answer> Future for Serving<A> {
         if !http2 {
             let exchanges = in_flight.record().exchanges();
             exchanges.set_flushed(false);
-            if announces_close(response.headers()) {
+            if is_last {
                 exchanges.pin();
             }
         }
