@@ -52,6 +52,10 @@ use crate::{ServerOptions, tcp};
 
 type Answering = Pin<Box<dyn Future<Output = Response> + Send>>;
 
+/// A header that a [`Function`] sets as a line of the head if it can.
+const AS_LINE: &str = "x-as-line";
+const AS_LINE_TEXT: &str = "x-as-line: ";
+
 /// A function as an application: one type, so that the server is compiled once for all tests.
 struct Function(Box<dyn Fn(Request) -> Answering + Send + Sync>);
 
@@ -76,9 +80,17 @@ impl Answer for Function {
         answering: &mut Answering,
         cx: &mut Context<'_>,
         slot: &mut Poll<Response>,
-        _lines: Option<&HeaderLines>,
+        lines: Option<&HeaderLines>,
     ) {
         *slot = answering.as_mut().poll(cx);
+        let (Poll::Ready(response), Some(lines)) = (slot, lines) else { return };
+        if let Some(value) = response.headers_mut().remove(AS_LINE) {
+            lines.set(|text| {
+                text.extend_from_slice(AS_LINE_TEXT.as_bytes());
+                text.extend_from_slice(value.as_bytes());
+                text.extend_from_slice(b"\r\n");
+            });
+        }
     }
 
     fn refuse(&self, request: Request, error: ApiError) -> Answering {
