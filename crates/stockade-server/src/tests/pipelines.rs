@@ -502,19 +502,21 @@ async fn check(
     let mut is_open = true;
     let mut rest = bytes;
     let deadline = Instant::now() + Duration::from_secs(30);
-    // The client reads nothing before it has sent everything.
-    let reads_late = random.one_in(8) && bytes.len() < 60_000;
+    // The client reads nothing before it has sent everything, or as much as the server
+    // takes.
+    let mut reads_late = random.one_in(8);
     let ends_at = random.one_in(10).then(|| random.below(bytes.len()));
     let command = if random.one_in(2) { Command::Finish } else { Command::Shutdown };
     let mut is_told = false;
     let closes_half = shared.options().half_close && random.one_in(2);
     while is_open && !(rest.is_empty() && responses.targets.len() >= expected.len()) {
+        assert!(Instant::now() < deadline, "state {seed:#x}: nothing happens");
         if !rest.is_empty() {
             let count = rest.len().min(1 + random.below(most).max(rest.len() / 100));
             // A full socket takes less. A closed one shows itself to the reader.
             match writer.try_write(&rest[..count]) {
                 Ok(count) => rest = &rest[count..],
-                Err(error) if error.kind() == ErrorKind::WouldBlock => {}
+                Err(error) if error.kind() == ErrorKind::WouldBlock => reads_late = false,
                 Err(_) => rest = &[],
             }
         }
@@ -541,7 +543,6 @@ async fn check(
             () = tokio::task::yield_now() => {}
         }
         responses.parse(&expected, false);
-        assert!(Instant::now() < deadline, "state {seed:#x}: nothing happens");
     }
     // Nothing more may come.
     let _ = writer.shutdown().await;
@@ -566,7 +567,7 @@ fn compare(
     let is_half = responses.parsed < responses.bytes.len();
     assert!(
         !is_half || breaks_off(targets.len()),
-        "state {seed:#x}, {targets:?} of {expected:?}: half a response: {tail}"
+        "state {seed:#x}, {targets:?}: half a response: {tail}"
     );
     let wanted: Vec<_> = expected.iter().map(|request| request.target.as_str()).collect();
     let received: Vec<_> = seen.iter().map(|(target, _)| target.as_str()).collect();
@@ -636,7 +637,7 @@ fn generated_connections_are_read_as_the_model_reads_them() {
                 parked += u64::from(check((shared, log), random, &bytes, most).await > 0);
             }
             // A run that never parks proves nothing.
-            assert!(parked >= connections / 20, "{parked} of {connections} were parked");
+            assert!(parked >= connections / 40, "{parked} of {connections} were parked");
         });
     }
 }
