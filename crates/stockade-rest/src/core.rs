@@ -240,10 +240,15 @@ impl Core {
 
     /// Removes the hidden values of an item, at every depth.
     pub(crate) fn hide(&self, item: &mut Value) {
+        self.hide_fields(item);
+        self.marked.hide_inside(item);
+    }
+
+    /// Removes the hidden fields of an item.
+    pub(crate) fn hide_fields(&self, item: &mut Value) {
         if let Value::Object(item) = item {
             self.hidden.iter().for_each(|name| drop(item.shift_remove(name)));
         }
-        self.marked.hide_inside(item);
     }
 
     /// Leaves the errors out that are about hidden fields.

@@ -71,6 +71,12 @@ impl Marked {
         }
     }
 
+    /// Returns the same places for items with [origins](Self::add_origins).
+    #[cfg(feature = "json-patch")]
+    pub(crate) fn with_origins(&self) -> Self {
+        Self { read: self.read.with_origins(), written: self.written.with_origins(), ..*self }
+    }
+
     /// Numbers the elements of lists, if their marked values must follow them.
     #[cfg(feature = "json-patch")]
     pub(crate) fn add_origins(&self, item: &mut Value) {
@@ -79,8 +85,7 @@ impl Marked {
         }
     }
 
-    /// Removes these numbers.
-    #[cfg(feature = "json-patch")]
+    /// Removes these numbers, and the map keys of a client that have the same name.
     pub(crate) fn remove_origins(&self, item: &mut Value) {
         if self.is_inside() {
             remove_origins(item);

@@ -81,11 +81,14 @@ fn merged(core: &Core, present: &Value, patch: &Value) -> Changed {
 
 #[cfg(feature = "json-patch")]
 fn patched(core: &Core, present: &Value, patch: &JsonPatch) -> Result<Changed, ApiError> {
-    let marked = &core.marked;
+    let marked = core.marked.with_origins();
     let mut stored = present.clone();
+    // An item that a program has made may have a map key of this name.
+    marked.remove_origins(&mut stored);
     marked.add_origins(&mut stored);
     let mut value = stored.clone();
-    core.hide(&mut value);
+    core.hide_fields(&mut value);
+    marked.hide_inside(&mut value);
     patch.apply(&mut value, &mut stored, &|item, place| core.is_hidden_at(item, place))?;
     let mut aligned = marked.read.aligned(&stored, &value);
     marked.read.restore(Mark::WriteOnly, &aligned, &mut value, None);

@@ -29,7 +29,7 @@ impl Route {
     pub(super) async fn create(&self, mut req: Request) -> Result<Response, ApiError> {
         let core = &self.core;
         let scope = core.scope_of(&req)?;
-        let draft = core.schemas.create.draft_of(&core.marked, body(&mut req).await?)?;
+        let draft = core.schemas.create.draft_of(&core.marked, self.body(&mut req).await?)?;
         if let Some(id) = draft.values.get(core.id) {
             check_place(core.id, id)?;
         }
@@ -46,7 +46,7 @@ impl Route {
     pub(super) async fn replace(&self, mut req: Request) -> Result<Response, ApiError> {
         let core = &self.core;
         let (id, scope) = (core.id_of(&req)?, core.scope_of(&req)?);
-        let sent = body(&mut req).await?;
+        let sent = self.body(&mut req).await?;
         // The read-only values that a client sends back help to find the stored ones.
         let echo = core.marked.keeps_inside.then(|| sent.clone());
         let mut draft = core.schemas.change.draft_of(&core.marked, sent)?;
@@ -86,7 +86,7 @@ impl Route {
     pub(super) async fn patch(&self, mut req: Request) -> Result<Response, ApiError> {
         let core = &self.core;
         let (id, scope) = (core.id_of(&req)?, core.scope_of(&req)?);
-        let sent = body(&mut req).await?;
+        let sent = self.body(&mut req).await?;
         let patch = Patch::of(core, &req, sent)?;
         let conditions = Conditions::of(self, &req)?;
         let target = Target { user: req.user(), id: &id, scope: &scope, conditions: &conditions };
@@ -203,6 +203,13 @@ impl Route {
         }
     }
 
+    /// Returns the body of a request, which must be there.
+    async fn body(&self, req: &mut Request) -> Result<Value, ApiError> {
+        let mut body = body(req).await?;
+        self.core.marked.remove_origins(&mut body);
+        Ok(body)
+    }
+
     fn created(&self, req: &Request, item: &dyn Item, place: String) -> Result<Response, ApiError> {
         let mut response = self.written(req, StatusCode::CREATED, item)?;
         response.headers_mut().insert(header::LOCATION, header_value(place)?);
@@ -229,7 +236,7 @@ fn check_place(name: &str, id: &Value) -> Result<(), ApiError> {
 /// The largest length of the text of a new id, in bytes.
 const MAX_ID: usize = 1_000;
 
-/// Returns the body of a request, which must be there.
+/// Returns the body of a request as the client sent it.
 async fn body(req: &mut Request) -> Result<Value, ApiError> {
     // Parsed first, so that the client of a body that is not read need not send it.
     req.body().await?;

@@ -57,6 +57,9 @@ impl Mark {
 #[derive(Clone)]
 pub struct Marks {
     compiled: Arc<Compiled>,
+    /// True if the values have origins. A client can choose the same name as a map key, so
+    /// other values have no exception for it.
+    has_origins: bool,
 }
 
 /// The number of rules that are followed without a step into the value.
@@ -126,7 +129,13 @@ impl Marks {
     /// Returns the marks of a schema.
     #[must_use]
     pub fn of(schema: &Schema) -> Self {
-        Self { compiled: schema.shared() }
+        Self { compiled: schema.shared(), has_origins: false }
+    }
+
+    /// Returns the same marks for values with [origins](add_origins).
+    #[must_use]
+    pub fn with_origins(&self) -> Self {
+        Self { has_origins: true, ..self.clone() }
     }
 
     /// Returns the names of the marked properties of the whole.
@@ -156,7 +165,7 @@ impl Marks {
             let next = match value {
                 Some(Value::Object(members)) => {
                     let shape = self.shape(node, members);
-                    match shape.map_or(Member::Unknown, |it| Self::member(it, mark, step)) {
+                    match shape.map_or(Member::Unknown, |it| self.member(it, mark, step)) {
                         Member::Removable(next) | Member::Content(next) => Some(next),
                         Member::Marked => return true,
                         Member::Unknown => None,
@@ -197,10 +206,11 @@ impl Marks {
             self.is_marked(node, mark) || self.may_lead_to(node, mark, rest, MAX_FOLLOWED)
         };
         let node = self.followed(node);
-        let by_object = node.object.as_deref().is_some_and(|rules| match member_of(rules, step) {
-            Member::Removable(node) => at(node),
-            _ => false,
-        });
+        let by_object =
+            node.object.as_deref().is_some_and(|rules| match self.member_of(rules, step) {
+                Member::Removable(node) => at(node),
+                _ => false,
+            });
         let by_array = || {
             let rules = node.array.as_deref();
             let index = step.parse::<usize>().ok();
@@ -224,7 +234,7 @@ impl Marks {
         match value {
             Value::Object(members) => {
                 let Some(shape) = self.shape(node, members) else { return };
-                members.retain(|name, value| match Self::member(shape, mark, name) {
+                members.retain(|name, value| match self.member(shape, mark, name) {
                     Member::Removable(node) if self.is_marked(node, mark) => false,
                     Member::Content(node) if self.is_marked(node, mark) => {
                         *value = Value::Null;
@@ -312,11 +322,20 @@ impl Marks {
         None
     }
 
-    fn member<'m>(shape: Shape<'m>, mark: Mark, name: &str) -> Member<'m> {
+    fn member<'m>(&self, shape: Shape<'m>, mark: Mark, name: &str) -> Member<'m> {
         match shape {
             Shape::Object { whole, .. } if whole.has(mark, name) => Member::Marked,
-            Shape::Object { rules, .. } => member_of(rules, name),
+            Shape::Object { rules, .. } => self.member_of(rules, name),
             Shape::Variants(variants) => content_of(variants, name),
+        }
+    }
+
+    fn member_of<'m>(&self, rules: &'m ObjectRules, name: &str) -> Member<'m> {
+        match (rules.find_listed(name, 0), &rules.additional) {
+            (None, _) if self.has_origins && is_origin(name) => Member::Unknown,
+            (Some(index), _) => Member::Removable(&rules.entries[index].node),
+            (None, AdditionalRule::Node(node)) => Member::Removable(node),
+            (None, _) => Member::Unknown,
         }
     }
 
@@ -333,15 +352,6 @@ impl std::fmt::Debug for Marks {
 
 fn has_mark(node: &Node, mark: Mark) -> bool {
     node.keywords.get(mark.keyword()) == Some(&Value::Bool(true))
-}
-
-fn member_of<'m>(rules: &'m ObjectRules, name: &str) -> Member<'m> {
-    match (rules.find_listed(name, 0), &rules.additional) {
-        (None, _) if is_origin(name) => Member::Unknown,
-        (Some(index), _) => Member::Removable(&rules.entries[index].node),
-        (None, AdditionalRule::Node(node)) => Member::Removable(node),
-        (None, _) => Member::Unknown,
-    }
 }
 
 fn content_of<'m>(variants: &'m Variants, name: &str) -> Member<'m> {

@@ -5,11 +5,14 @@
 //! first of these that fits:
 //!
 //! 1. the same origin, in a JSON patch;
-//! 2. the same visible content;
-//! 3. the same read-only values, which no second stored element has, or which the stored
-//!    element at the same index has;
+//! 2. the same read-only `id`, which no second stored element has;
+//! 3. the same visible content;
 //! 4. the same content without the marked values;
-//! 5. the same index, if both lists have the same length.
+//! 5. the same index, if both lists have the same length, no element has moved and no
+//!    element has an `id`.
+//!
+//! Other read-only values do not identify an element: a client that sends the role of one
+//! element with the name of another would move the role.
 //!
 //! Each step looks the elements up by a text of their content, so that long lists take
 //! linear time.
@@ -18,8 +21,11 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
-use super::{Mark, Marks, origin};
+use super::{Mark, Marks, Member, origin};
 use crate::node::Node;
+
+/// The name of the read-only property that identifies an element.
+const ID: &str = "id";
 
 impl Marks {
     /// Returns the index of the stored element for each changed element.
@@ -52,60 +58,39 @@ impl Marks {
         if pairs.is_done() {
             return pairs.of;
         }
+        let ids = |elements: &[Value]| -> Vec<String> {
+            elements.iter().map(|element| self.id_of(node, element)).collect()
+        };
+        let (stored_ids, sent_ids) = (ids(stored), ids(changed));
+        pairs.by_key(&stored_ids, &sent_ids, Choice::Only);
         let strip = |mark, value: &mut Value| self.strip_node(node, mark, value);
         let (seen, sent) = key(&|value| strip(Mark::WriteOnly, value));
         pairs.by_key(&seen, &sent, Choice::First);
-        let (mut seen, mut sent) = key(&|value| {
-            strip(Mark::WriteOnly, value);
-            self.keep(node, Mark::ReadOnly, value);
-        });
-        seen.iter_mut().chain(&mut sent).filter(|text| *text == "null").for_each(String::clear);
-        pairs.by_key(&seen, &sent, Choice::Only);
         let (seen, sent) = key(&|value| {
             strip(Mark::WriteOnly, value);
             strip(Mark::ReadOnly, value);
         });
         pairs.by_key(&seen, &sent, Choice::First);
-        pairs.by_index();
+        if sent_ids.iter().all(String::is_empty) {
+            pairs.by_index();
+        }
         pairs.of
     }
 
-    /// Keeps the marked places of a value, each with the objects and lists around it.
-    fn keep(&self, node: &Node, mark: Mark, value: &mut Value) {
-        if self.is_marked(node, mark) {
-            return;
-        }
-        match value {
-            Value::Object(members) => {
-                let Some(shape) = self.shape(node, members) else {
-                    *value = Value::Null;
-                    return;
-                };
-                members.retain(|name, value| match Self::member(shape, mark, name) {
-                    super::Member::Marked => true,
-                    super::Member::Removable(node) | super::Member::Content(node) => {
-                        self.keep(node, mark, value);
-                        !value.is_null()
-                    }
-                    super::Member::Unknown => false,
-                });
-                if members.is_empty() {
-                    *value = Value::Null;
-                }
-            }
-            Value::Array(items) => {
-                for (index, item) in items.iter_mut().enumerate() {
-                    match self.element(node, index) {
-                        Some(node) => self.keep(node, mark, item),
-                        None => *item = Value::Null,
-                    }
-                }
-                if items.iter().all(Value::is_null) {
-                    *value = Value::Null;
-                }
-            }
-            _ => *value = Value::Null,
-        }
+    /// Returns the text of the read-only `id` of an element; empty if it has none.
+    fn id_of(&self, node: &Node, element: &Value) -> String {
+        let Value::Object(members) = element else { return String::new() };
+        let Some(id @ (Value::String(_) | Value::Number(_))) = members.get(ID) else {
+            return String::new();
+        };
+        let shape = self.shape(node, members);
+        let member = shape.map_or(Member::Unknown, |it| self.member(it, Mark::ReadOnly, ID));
+        let is_id = match member {
+            Member::Marked => true,
+            Member::Removable(node) => self.is_marked(node, Mark::ReadOnly),
+            Member::Content(_) | Member::Unknown => false,
+        };
+        if is_id { id.to_string() } else { String::new() }
     }
 }
 
@@ -175,8 +160,12 @@ impl Pairs {
         }
     }
 
+    /// Pairs the other elements by their places, which have a meaning only if no element
+    /// has moved.
     fn by_index(&mut self) {
-        if self.of.len() == self.is_taken.len() {
+        let mut pairs = self.of.iter().enumerate();
+        let has_moved = pairs.any(|(index, at)| at.is_some_and(|at| at != index));
+        if !has_moved && self.of.len() == self.is_taken.len() {
             (0..self.of.len()).for_each(|index| self.pair(index, index));
         }
     }

@@ -28,7 +28,7 @@ impl Marks {
                     return Value::Null;
                 };
                 let member = |(name, stored): (&String, &Value)| {
-                    let aligned = match (member_in(shape, name), changed.get(name)) {
+                    let aligned = match (self.member_in(shape, name), changed.get(name)) {
                         (Some(node), Some(changed)) => self.align(node, stored, changed),
                         _ => stored.clone(),
                     };
@@ -67,7 +67,7 @@ impl Marks {
     ) {
         let Some(shape) = self.common_shape(&self.compiled.root, stored, changed) else { return };
         for (name, value) in changed.iter_mut() {
-            if let (Some(stored), Some(node)) = (stored.get(name), member_in(shape, name)) {
+            if let (Some(stored), Some(node)) = (stored.get(name), self.member_in(shape, name)) {
                 self.restore_node(node, mark, stored, value, None);
             }
         }
@@ -86,14 +86,14 @@ impl Marks {
                 let Some(shape) = self.common_shape(node, stored, changed) else { return };
                 for (name, stored) in stored {
                     let patch = patch.and_then(|patch| patch.get(name));
-                    let is_marked = match Self::member(shape, mark, name) {
+                    let is_marked = match self.member(shape, mark, name) {
                         Member::Marked => true,
                         Member::Removable(node) => self.is_marked(node, mark),
                         // Null takes the place of a marked content.
                         Member::Content(_) => false,
                         Member::Unknown => continue,
                     };
-                    match (changed.get_mut(name), member_in(shape, name)) {
+                    match (changed.get_mut(name), self.member_in(shape, name)) {
                         (Some(changed), Some(node)) => match shape {
                             Shape::Variants(_) => {
                                 self.restore_place(node, mark, stored, changed, patch);
@@ -154,7 +154,7 @@ impl Marks {
         };
         for (name, merged) in members {
             if let (Some(stored), Some(visible), Some(node)) =
-                (stored.get(name), visible.get(name), member_in(shape, name))
+                (stored.get(name), visible.get(name), self.member_in(shape, name))
             {
                 self.switch(node, stored, merged, visible);
             }
@@ -167,7 +167,7 @@ impl Marks {
     pub fn missing(&self, mark: Mark, value: &Map<String, Value>) -> Option<String> {
         let shape = self.shape(&self.compiled.root, value)?;
         value.iter().find_map(|(name, value)| {
-            let node = member_in(shape, name)?;
+            let node = self.member_in(shape, name)?;
             Some(format!("{name}{}", self.missing_in(node, mark, value)?))
         })
     }
@@ -183,7 +183,7 @@ impl Marks {
                             && property.node.default.is_none()
                             && !members.contains_key(&*property.name)
                     });
-                    let is_marked = |name| match Self::member(shape, mark, name) {
+                    let is_marked = |name| match self.member(shape, mark, name) {
                         Member::Marked => true,
                         Member::Removable(node) => self.is_marked(node, mark),
                         Member::Content(_) | Member::Unknown => false,
@@ -193,7 +193,7 @@ impl Marks {
                     }
                 }
                 members.iter().find_map(|(name, value)| {
-                    let path = match Self::member(shape, mark, name) {
+                    let path = match self.member(shape, mark, name) {
                         Member::Content(node) if self.is_missing(node, mark, value) => {
                             String::new()
                         }
@@ -257,6 +257,18 @@ impl Marks {
         }
     }
 
+    /// Returns the rule of a member, marked or not.
+    fn member_in<'m>(&self, shape: Shape<'m>, name: &str) -> Option<&'m Node> {
+        let member = match shape {
+            Shape::Object { rules, .. } => self.member_of(rules, name),
+            Shape::Variants(variants) => super::content_of(variants, name),
+        };
+        match member {
+            Member::Removable(node) | Member::Content(node) => Some(node),
+            Member::Marked | Member::Unknown => None,
+        }
+    }
+
     /// Returns the rules of the members if both objects have the same.
     fn common_shape<'m>(
         &'m self,
@@ -317,17 +329,5 @@ impl Marks {
             }
         };
         object || array(seen) || inner(seen)
-    }
-}
-
-/// Returns the rule of a member, marked or not.
-fn member_in<'m>(shape: Shape<'m>, name: &str) -> Option<&'m Node> {
-    let member = match shape {
-        Shape::Object { rules, .. } => super::member_of(rules, name),
-        Shape::Variants(variants) => super::content_of(variants, name),
-    };
-    match member {
-        Member::Removable(node) | Member::Content(node) => Some(node),
-        Member::Marked | Member::Unknown => None,
     }
 }

@@ -217,11 +217,12 @@ fn each_element_keeps_its_own_values() {
     let sent = json!([{ "name": "a" }, { "name": "a" }, { "name": "a" }, { "name": "a" }]);
     let roles = kept(&stored, &sent);
     assert_eq!(roles.iter().filter(|it| it[0] == "admin").count(), 1);
-    // A changed name in the same place, with and without the read-only values.
+    // A changed name in the same place.
     let sent = json!([{ "name": "x" }, { "name": "b" }, { "name": "c" }]);
     assert_eq!(kept(&stored, &sent)[0], pair("admin", "a"));
+    // A new name with the read-only value of another element.
     let sent = json!([{ "name": "c" }, { "name": "x", "role": "admin" }]);
-    assert_eq!(kept(&stored, &sent), [pair("user", "c"), pair("admin", "a")]);
+    assert_eq!(kept(&stored, &sent), [pair("user", "c"), none()]);
     // A new value of a write-only place stays.
     let sent = json!([{ "name": "a", "key": null }]);
     assert_eq!(kept(&stored, &sent)[0], [json!("admin"), Value::Null]);
@@ -332,4 +333,133 @@ fn names_the_marked_properties_of_each_type() {
     let node = &types["Node"];
     assert!(node.read_only.iter().eq(["role"]) && node.write_only.iter().eq(["key"]), "{node:?}");
     assert_eq!(Marks::of(&Node::schema().unwrap()).type_name(), Some("Node"));
+}
+
+/// The name that the library itself gives to a member is an ordinary key for a client.
+#[test]
+fn marks_hold_below_every_key_of_a_map() {
+    let marks = Marks::of(&schema());
+    for key in ["role", "kind", "", "__proto__", "\u{0}origin", "\u{0}", "a.b", "0"] {
+        let mut value = json!({
+            "map": { key: { "name": "a", "role": "b", "key": "k" } },
+            "secrets": { key: "k" },
+        });
+        let text = value.to_string();
+        for mark in [Mark::ReadOnly, Mark::WriteOnly] {
+            marks.strip(mark, &mut value);
+        }
+        assert_eq!(value["map"][key], json!({ "name": "a" }), "{key:?}");
+        assert_eq!(value["secrets"], json!({}), "{key:?}");
+        let text = marks.strip_text(Mark::WriteOnly, &text).unwrap().unwrap();
+        let text = marks.strip_text(Mark::ReadOnly, &text).unwrap().unwrap();
+        assert_eq!(serde_json::from_str::<Value>(&text).unwrap(), value, "{key:?}");
+    }
+}
+
+/// Returns the stored role of each element of a changed list.
+fn roles(stored: &Value, changed: &Value) -> Vec<Option<String>> {
+    let person = || {
+        Rule::object([
+            ("id", Rule::integer().read_only()),
+            ("name", Rule::string()),
+            ("note", Rule::integer()),
+            ("role", Rule::string().read_only()),
+        ])
+    };
+    let marks = Marks::of(&Rule::object([("list", Rule::array(person()))]).build().unwrap());
+    let (stored, changed) = (json!({ "list": stored }), json!({ "list": changed }));
+    let aligned = marks.aligned(&stored, &changed);
+    let aligned = aligned["list"].as_array().unwrap().iter();
+    aligned.map(|element| element["role"].as_str().map(str::to_owned)).collect()
+}
+
+#[track_caller]
+fn check_roles(stored: &Value, changed: &Value, expected: &[&str]) {
+    let found = roles(stored, changed);
+    let found: Vec<&str> = found.iter().map(|role| role.as_deref().unwrap_or_default()).collect();
+    assert_eq!(found, expected, "{changed}");
+}
+
+#[test]
+fn a_sent_read_only_value_does_not_move_to_another_element() {
+    let stored = json!([
+        { "name": "ada", "note": 1, "role": "admin" },
+        { "name": "eve", "note": 2, "role": "user" },
+    ]);
+    for (ada, eve) in [("user", "admin"), ("admin", "admin"), ("user", "user"), ("x", "admin")] {
+        let mut changed = json!([
+            { "name": "ada", "note": 1, "role": ada },
+            { "name": "eve", "note": 2, "role": eve },
+        ]);
+        check_roles(&stored, &changed, &["admin", "user"]);
+        // With other values.
+        changed[0]["note"] = json!(8);
+        changed[1]["note"] = json!(9);
+        check_roles(&stored, &changed, &["admin", "user"]);
+    }
+    // Alone, added, and in place of the administrator behind another element.
+    check_roles(&stored, &json!([{ "name": "eve", "note": 3, "role": "admin" }]), &[""]);
+    check_roles(&stored, &json!([{ "name": "eve", "note": 2, "role": "admin" }]), &["user"]);
+    let changed = json!([stored[0], stored[1], { "name": "mal", "role": "admin" }]);
+    check_roles(&stored, &changed, &["admin", "user", ""]);
+    let changed = json!([{ "name": "eve", "note": 2 }, { "name": "mal", "role": "admin" }]);
+    check_roles(&stored, &changed, &["user", ""]);
+    let changed = json!([stored[0], stored[0], stored[0]]);
+    check_roles(&stored, &changed, &["admin", "", ""]);
+}
+
+#[test]
+fn an_id_identifies_an_element_of_a_list() {
+    let stored = json!([
+        { "id": 1, "name": "ada", "role": "admin" },
+        { "id": 2, "name": "eve", "role": "user" },
+    ]);
+    let check = |changed: Value, expected: &[&str]| check_roles(&stored, &changed, expected);
+    check(json!([{ "id": 2, "name": "e" }, { "id": 1, "name": "a" }]), &["user", "admin"]);
+    check(json!([{ "id": 2, "name": "ada" }]), &["user"]);
+    // A new element in the place of one that is removed.
+    check(json!([{ "name": "mal" }, { "id": 2, "name": "eve" }]), &["", "user"]);
+    check(json!([{ "name": "mal" }, { "id": 2, "name": "e" }]), &["", "user"]);
+    check(json!([{ "id": 9, "name": "mal" }, { "id": 2, "name": "eve" }]), &["", "user"]);
+    // The same id more than once.
+    check(json!([{ "id": 1, "name": "x" }, { "id": 1, "name": "mal" }]), &["admin", ""]);
+    check(json!([{ "id": "1", "name": "x" }, { "id": [1], "name": "y" }]), &["", ""]);
+    // A client that sends no ids.
+    check(json!([{ "name": "a" }, { "name": "e" }]), &["admin", "user"]);
+    check(json!([{ "name": "eve" }, { "name": "mal" }]), &["user", ""]);
+}
+
+#[test]
+fn a_value_that_a_client_has_set_is_not_read_only_in_another_kind() {
+    let open = Rule::object([("role", Rule::string())]);
+    let closed = Rule::object([("role", Rule::string().read_only())]);
+    let kinds = || [("open", open.clone()), ("closed", closed.clone())];
+    let contents = || kinds().map(|(name, kind)| (name, Some(kind)));
+    for (rule, stored, changed, left) in [
+        (
+            Rule::tagged("kind", kinds()),
+            json!({ "kind": "open", "role": "admin" }),
+            json!({ "kind": "closed", "role": "admin" }),
+            json!({ "kind": "closed" }),
+        ),
+        (
+            Rule::tagged_content("kind", "value", contents()),
+            json!({ "kind": "open", "value": { "role": "admin" } }),
+            json!({ "kind": "closed", "value": { "role": "admin" } }),
+            json!({ "kind": "closed", "value": {} }),
+        ),
+        (
+            Rule::variants(contents()),
+            json!({ "open": { "role": "admin" } }),
+            json!({ "closed": { "role": "admin" } }),
+            json!({ "closed": {} }),
+        ),
+    ] {
+        let marks = Marks::of(&Rule::object([("key", rule)]).build().unwrap());
+        let (stored, mut changed) = (json!({ "key": stored }), json!({ "key": changed }));
+        let aligned = marks.aligned(&stored, &changed);
+        marks.strip(Mark::ReadOnly, &mut changed);
+        marks.restore(Mark::ReadOnly, &aligned, &mut changed, None);
+        assert_eq!(changed["key"], left);
+    }
 }

@@ -152,7 +152,7 @@ impl<'a> TextCopy<'a> {
         self.out.push('{');
         for child in self.children(index) {
             let name = self.name(child);
-            let member = Marks::member(shape, self.mark, &name);
+            let member = self.marks.member(shape, self.mark, &name);
             let is_removed = match member {
                 Member::Removable(node) => self.marks.is_marked(node, self.mark),
                 Member::Marked => true,
