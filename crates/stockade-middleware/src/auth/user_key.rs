@@ -16,7 +16,8 @@ use super::CurrentSession;
 /// JSON array, so that no choice of these texts produces the key of another user.
 ///
 /// - The subject is the subject of the session, or `sub` or `id` of the user, or the
-///   user itself if it is a text or a number.
+///   user itself if it is a text or a number. An empty text is not a subject, and neither
+///   is a number that may have lost digits because it is larger than 64 bits.
 /// - The tenant is `tenant`, `tenant_id` or `org_id` of the user, if there is one.
 /// - The method is described at [`Auth::user_pool`](super::Auth::user_pool).
 ///
@@ -77,11 +78,23 @@ impl UserKey {
 
 /// Returns the member that names a user, and its value.
 fn subject_of(user: &Value) -> Option<(&'static str, Value)> {
-    let is_name = |value: &&Value| value.is_string() || value.is_number();
+    let is_name = |value: &&Value| match value {
+        Value::String(text) => !text.is_empty(),
+        value => is_exact(value),
+    };
     let member = |name| Some((name, user.get(name).filter(is_name)?));
     let found = member("sub").or_else(|| member("id"));
     let found = found.or_else(|| Some(user).filter(is_name).map(|user| ("user", user)));
     found.map(|(name, subject)| (name, subject.clone()))
+}
+
+/// Returns true for a number of which no other number has the same text: larger ones may
+/// have lost digits when they were parsed.
+fn is_exact(value: &Value) -> bool {
+    // 2 to the power of 53: each integer below it is a different `f64`.
+    const MAX: f64 = 9_007_199_254_740_992.0;
+    let is_small = |number: f64| number.abs() < MAX;
+    value.is_i64() || value.is_u64() || value.as_f64().is_some_and(is_small)
 }
 
 /// Returns the members that name the tenant of a user.
@@ -125,7 +138,7 @@ mod tests {
     /// Subjects, issuers and tenants whose texts contain the separators of the key.
     #[test]
     fn different_users_never_have_the_same_key() {
-        let texts = ["7", "", "null", "\"", "\",\"", "[", "],[", "a\",\"sub\",\"b", "\\", "\u{0}"];
+        let texts = ["7", " ", "null", "\"", "\",\"", "[", "],[", "a\",\"sub\",\"b", "\\", "\u{0}"];
         let mut values: Vec<Value> = texts.map(Value::from).into();
         values.extend([json!(7), json!(7.5), json!(-7)]);
         let mut seen = HashMap::new();
@@ -164,9 +177,26 @@ mod tests {
 
     #[test]
     fn users_without_a_subject_have_no_key() {
-        for user in [json!({}), json!({ "name": "ada" }), json!([7]), json!(true)] {
-            assert_eq!(key_of(None, user), None);
+        let number = |text: &str| serde_json::from_str::<Value>(text).unwrap();
+        for user in [
+            json!({}),
+            json!({ "name": "ada" }),
+            json!([7]),
+            json!(true),
+            json!(""),
+            json!({ "sub": "", "id": null }),
+            json!({ "sub": ["7"] }),
+            json!({ "sub": { "id": 7 } }),
+            // The number after it has the same value as a `Value`.
+            json!({ "sub": number("18446744073709551616") }),
+            json!({ "sub": number("-9223372036854775809") }),
+        ] {
+            assert_eq!(key_of(None, user.clone()), None, "{user}");
         }
+        // The next name counts.
+        let [one, other] = [1, 2].map(|id| key_of(None, json!({ "sub": "", "id": id })));
+        assert!(one.is_some() && one != other);
+        assert!(key_of(None, json!({ "sub": u64::MAX })).is_some());
         let nobody = Request::from(http::Request::get("/").body(()).unwrap());
         assert_eq!(UserKey::of(&nobody), None);
     }
