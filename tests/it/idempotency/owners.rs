@@ -217,3 +217,46 @@ async fn ten_addresses_do_not_turn_an_eleventh_away() {
         }
     }
 }
+
+/// Subjects, issuers and tenants that contain separators, or that are the same text of
+/// another type.
+#[tokio::test]
+async fn texts_with_separators_and_other_types_share_no_response() {
+    let users = [
+        json!({ "iss": "a|b", "sub": "c" }),
+        json!({ "iss": "a", "sub": "b|c" }),
+        json!({ "iss": "a", "sub": "b", "tenant": "c" }),
+        json!({ "iss": "a", "sub": "b", "org_id": "c" }),
+        json!({ "iss": "a\",\"sub\",\"b", "sub": "c" }),
+        json!({ "sub": "7" }),
+        json!({ "sub": 7 }),
+        json!({ "id": 7 }),
+        json!(7),
+        json!("7"),
+        json!({ "sub": "", "id": 8 }),
+        json!({ "sub": "", "id": 9 }),
+        json!({ "sub": ["7"], "id": 10 }),
+        json!({ "sub": "\u{e9}" }),
+        json!({ "sub": "e\u{301}" }),
+    ];
+    let known = users.clone();
+    let user = move |token: String| known.get(token.parse::<usize>().ok()?).cloned();
+    let client = client(Auth::bearer(user));
+    for round in 0..2 {
+        for (number, user) in users.iter().enumerate() {
+            let response = post(&client).bearer(&number.to_string()).await;
+            assert_eq!(response.text(), (number + 1).to_string(), "{round} {user}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn users_without_a_usable_subject_get_no_response_of_another_user() {
+    let users = [json!({ "sub": "" }), json!({ "sub": ["7"] }), json!({ "sub": {} })];
+    let known = users.clone();
+    let user = move |token: String| known.get(token.parse::<usize>().ok()?).cloned();
+    let client = client(Auth::bearer(user));
+    for number in 0..users.len() {
+        post(&client).bearer(&number.to_string()).await.assert_status(500);
+    }
+}

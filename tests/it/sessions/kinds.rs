@@ -126,3 +126,73 @@ fn a_kind_that_was_set_does_not_follow_the_name() {
     assert_ne!(signed(&cookie().name("b")), signed(&cookie()));
     assert_eq!(signed(&cookie().kind("__Host-session").name("x")), signed(&cookie()));
 }
+
+/// Names of kinds whose concatenation with something else could be the same text.
+#[tokio::test]
+async fn kinds_with_separators_and_of_any_length_are_separate() {
+    let long = "k".repeat(10_000);
+    let longer = format!("{long}k");
+    let names = ["", ":", "a", "A", "a:", "a:b", "a\0", "a ", &long, &longer];
+    let store = Arc::new(MemorySessionStore::new());
+    let sessions =
+        names.map(|kind| Sessions::<Basket>::new(Arc::clone(&store), cookie().kind(kind)));
+    for (one, name) in sessions.iter().zip(names) {
+        let (id, signed) = begin(one, "b:7").await;
+        for (other, other_name) in sessions.iter().zip(names) {
+            let client = client_of(other.auth());
+            let response = client.get("/me").cookie(cookie_name(other), &signed).await;
+            let is_own = name == other_name;
+            assert_eq!(response.status() == 200, is_own, "{name:.9?} {other_name:.9?}");
+            assert_eq!(other.load(&id).await.unwrap().is_some(), is_own);
+            if !is_own {
+                for subject in ["b:7", "7", ":b:7", "a:b:7"] {
+                    assert_eq!(other.end_all(subject).await.unwrap(), 0);
+                }
+            }
+        }
+        assert_eq!(one.end_all("b:7").await.unwrap(), 1);
+    }
+}
+
+/// A process reads the sessions of two kinds from its memory.
+#[tokio::test]
+async fn a_cache_does_not_answer_for_another_kind() {
+    let store = Arc::new(MemorySessionStore::new());
+    let time = std::time::Duration::from_secs(1);
+    let [customers, admins] = ["customers", "admins"]
+        .map(|kind| Sessions::<Basket>::new(Arc::clone(&store), cookie().kind(kind)).cached(time));
+    let (id, signed) = begin(&customers, "7").await;
+    let shop = client_of(customers.auth());
+    let office = client_of(admins.auth());
+    let name = cookie_name(&customers);
+    for _ in 0..2 {
+        shop.get("/me").cookie(&name, &signed).await.assert_text("7");
+        office.get("/me").cookie(&name, &signed).await.assert_status(401);
+        let forged = value(admins.cookie(), &id);
+        office.get("/me").cookie(&name, &forged).await.assert_status(401);
+    }
+}
+
+/// A browser sends the cookie of both paths or domains, in an order that a page chooses.
+#[tokio::test]
+async fn two_cookies_of_one_name_are_rejected() {
+    for Kinds { customers, admins } in all_kinds() {
+        let (_, customer) = begin(&customers, "7").await;
+        let (_, admin) = begin(&admins, "8").await;
+        let name = cookie_name(&admins);
+        let office = client_of(admins.auth());
+        for line in [
+            format!("{name}={admin}; {name}={customer}"),
+            format!("{name}={customer};{name}={admin}"),
+            format!("{}={admin}", name.to_lowercase()),
+            format!("{}={admin}", name.trim_start_matches("__Host-")),
+            format!("{}={admin}", name.replace("__Host-", "__Secure-")),
+            format!("{name} ={admin}"),
+            format!("{name}=\"{admin}\""),
+            format!("x{name}={admin}"),
+        ] {
+            let response = office.get("/me").header("cookie", &line).await;
+            assert_eq!(response.status(), 401, "{line}");
+        }
+    }
+}

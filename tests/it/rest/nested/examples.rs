@@ -12,7 +12,7 @@ use stockade::validation::{HasSchema, Rule};
 use crate::support::block_on;
 
 #[derive(Clone, Deserialize, Serialize, Schema)]
-struct Team {
+pub(super) struct Team {
     #[schema(read_only)]
     id: i64,
     owner: Person,
@@ -25,7 +25,7 @@ struct Team {
 
 #[derive(Clone, Deserialize, Serialize, Schema)]
 #[serde(deny_unknown_fields)]
-struct Person {
+pub(super) struct Person {
     name: String,
     #[serde(default = "guest")]
     #[schema(read_only)]
@@ -36,7 +36,7 @@ struct Person {
 
 #[derive(Clone, Deserialize, Serialize, Schema)]
 #[serde(tag = "kind", rename_all = "lowercase")]
-enum Key {
+pub(super) enum Key {
     Hidden {
         #[schema(write_only)]
         secret: Option<String>,
@@ -82,18 +82,18 @@ fn client(resource: Resource<Team>) -> TestClient {
     TestClient::new(create_router(api, RouterOptions::new())).with_contract()
 }
 
-fn of_ada() -> (MemoryStore<Team>, TestClient) {
+pub(super) fn of_ada() -> (MemoryStore<Team>, TestClient) {
     let store = MemoryStore::new();
     store.insert([serde_json::from_value(team()).unwrap()]).unwrap();
     (store.clone(), client(resource(&store)))
 }
 
-async fn stored(store: &MemoryStore<Team>) -> Value {
+pub(super) async fn stored(store: &MemoryStore<Team>) -> Value {
     let team = store.get(&1, &Scope::all()).await.unwrap().unwrap();
     serde_json::to_value(team.value).unwrap()
 }
 
-const JSON_PATCH: (&str, &str) = ("content-type", "application/json-patch+json");
+pub(super) const JSON_PATCH: (&str, &str) = ("content-type", "application/json-patch+json");
 
 #[test]
 fn clients_cannot_set_a_nested_read_only_value() {
