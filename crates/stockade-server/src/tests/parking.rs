@@ -7,6 +7,7 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
+use http::header::{CONNECTION, HeaderValue};
 use stockade_core::upgrade::{Upgrade, Upgraded};
 use stockade_core::{Request, Response};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -276,6 +277,39 @@ async fn an_answer_that_the_socket_does_not_take_is_not_lost() {
     // All of it has left hyper, which has nothing to keep.
     single.pass(3).await;
     assert!(single.is_parked());
+}
+
+#[tokio::test]
+async fn a_response_that_the_socket_does_not_take_outlives_a_shutdown() {
+    for command in [Command::Finish, Command::Shutdown] {
+        for closes in [false, true] {
+            let (single, mut client) = start(async |request: Request| {
+                let mut response = text(200, "z".repeat(MORE_THAN_SOCKETS_HOLD));
+                if request.path() == "/true" {
+                    response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+                }
+                response
+            })
+            .await;
+            // A body that nobody reads is still arriving.
+            let head = format!("POST /{closes} HTTP/1.1\r\nHost: a\r\nContent-Length: 100000");
+            client.send(format!("{head}\r\n\r\nab")).await;
+            soon(async {
+                while !single.record.snapshot().blocked {
+                    tokio::task::yield_now().await;
+                }
+            })
+            .await;
+            single.tell(command).await;
+            client.send(&"b".repeat(1_000)).await;
+            single.pass(1).await;
+            client.head().await;
+            while client.read.len() < MORE_THAN_SOCKETS_HOLD {
+                client.more().await;
+            }
+            assert!(client.read.len() == MORE_THAN_SOCKETS_HOLD, "{command:?} {closes}");
+        }
+    }
 }
 
 #[tokio::test]

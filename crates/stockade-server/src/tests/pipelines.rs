@@ -53,6 +53,10 @@ struct Parsed {
     closes: bool,
     /// The body is malformed, so this is the last request.
     is_broken: bool,
+    /// hyper 1.12 keeps the promise of an upgrade that was refused. At the end of such a
+    /// connection it gives the socket away without a flush (`Dispatcher::poll_inner`), and
+    /// bytes that the socket has not taken are lost.
+    asks_to_upgrade: bool,
 }
 
 /// Parses all requests of a stream by RFC 9112, sections 2.2, 6 and 7.1, up to a malformed
@@ -91,7 +95,8 @@ fn parse(mut bytes: &[u8]) -> Vec<Parsed> {
         };
         let is_broken = body.is_none();
         let body = body.unwrap_or_default();
-        requests.push(Parsed { target, body, is_head, closes, is_broken });
+        let asks_to_upgrade = lists("upgrade");
+        requests.push(Parsed { target, body, is_head, closes, is_broken, asks_to_upgrade });
         if closes || is_broken {
             break;
         }
@@ -565,8 +570,9 @@ fn compare(
     let breaks_off =
         |place: usize| seen.get(place).is_some_and(|(target, _)| target.ends_with("/break-off"));
     let is_half = responses.parsed < responses.bytes.len();
+    let is_cut = |place: usize| expected.iter().take(place + 1).any(|it| it.asks_to_upgrade);
     assert!(
-        !is_half || breaks_off(targets.len()),
+        !is_half || breaks_off(targets.len()) || is_cut(targets.len()),
         "state {seed:#x}, {targets:?}: half a response: {tail}"
     );
     let wanted: Vec<_> = expected.iter().map(|request| request.target.as_str()).collect();
@@ -583,7 +589,8 @@ fn compare(
         // The server may close early only after a request whose body nobody has read.
         let last = targets.len().checked_sub(1).map(|last| (&expected[last], &seen[last]));
         let is_unread = last.is_some_and(|(it, (_, read))| !it.body.is_empty() && read.is_none());
-        let may_end = *closes || is_unread || is_told || breaks_off(targets.len());
+        let may_end =
+            *closes || is_unread || is_told || breaks_off(targets.len()) || is_cut(targets.len());
         assert!(may_end, "state {seed:#x}: only {targets:?} of {wanted:?}");
     }
 }
