@@ -244,7 +244,7 @@ async fn texts_with_separators_and_other_types_share_no_response() {
     let client = client(Auth::bearer(user));
     for round in 0..2 {
         for (number, user) in users.iter().enumerate() {
-            let response = post(&client).bearer(&number.to_string()).await;
+            let response = post(&client).bearer(number.to_string()).await;
             assert_eq!(response.text(), (number + 1).to_string(), "{round} {user}");
         }
     }
@@ -257,6 +257,6 @@ async fn users_without_a_usable_subject_get_no_response_of_another_user() {
     let user = move |token: String| known.get(token.parse::<usize>().ok()?).cloned();
     let client = client(Auth::bearer(user));
     for number in 0..users.len() {
-        post(&client).bearer(&number.to_string()).await.assert_status(500);
+        post(&client).bearer(number.to_string()).await.assert_status(500);
     }
 }
