@@ -1,7 +1,7 @@
 //! Rows of the extractors: each answer that an argument gives.
 
 use stockade::extract::headers::UserAgent;
-use stockade::extract::{Extension, Headers, LastEventId, Multipart, TypedHeader};
+use stockade::extract::{Extension, Headers, LastEventId, Multipart, TypedHeader, UserLifetime};
 use stockade::http::{Uri, Version};
 use stockade::middleware::{
     Cookies, CurrentSession, DeserializeHelpers, ETag, IdempotencyKey, Outcome, Preconditions,
@@ -188,6 +188,7 @@ fn heads() -> Vec<Case> {
         "FromRequest for Method", [], async |_: Method| "x", GET => 200;
         "FromRequest for Uri", [], async |_: Uri| "x", GET => 200;
         "FromRequest for Version", [], async |_: Version| "x", GET => 200;
+        "FromRequest for UserLifetime", [], async |_: UserLifetime| "x", GET => 200;
         "FromRequest for Request", [], async |_: Request| "x", GET => 200;
         "FromRequest for Cookies", [], async |_: Cookies| "x", format!("{GET}\ncookie: a=1") => 200;
         "FromRequest for TraceContext", [], async |_: TraceContext| "x", traced => 200;
