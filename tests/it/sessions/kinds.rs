@@ -196,3 +196,11 @@ async fn two_cookies_of_one_name_are_rejected() {
         }
     }
 }
+
+#[test]
+fn names_that_lose_characters_are_separate() {
+    let id = SessionId::generate().unwrap();
+    let [one, other, plain] = ["\u{e9}", "\u{fc}", ""].map(|name| value(&cookie().name(name), &id));
+    assert_ne!(one, other);
+    assert_ne!(one, plain);
+}

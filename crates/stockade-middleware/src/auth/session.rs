@@ -173,7 +173,7 @@ impl SessionCookie {
     }
 
     /// Sets the name to `__Host-` and `name`. Characters that a cookie name
-    /// cannot have are left out.
+    /// cannot have are left out; the kind of the sessions keeps them.
     ///
     /// The name is the [`kind`](Self::kind) of the sessions too, unless that was set: a
     /// different name signs all users out.
@@ -182,7 +182,7 @@ impl SessionCookie {
         let allowed = |char: &char| char.is_ascii_alphanumeric() || "-_.".contains(*char);
         self.name = format!("__Host-{}", name.chars().filter(allowed).collect::<String>()).into();
         if !self.has_own_kind {
-            self.keys = SessionKeys::new(&self.name, &self.secrets);
+            self.keys = SessionKeys::new(&format!("__Host-{name}"), &self.secrets);
         }
         self
     }
