@@ -17,7 +17,8 @@ use super::CurrentSession;
 ///
 /// - The subject is the subject of the session, or `sub` or `id` of the user, or the
 ///   user itself if it is a text or a number. An empty text is not a subject, and neither
-///   is a number that may have lost digits because it is larger than 64 bits.
+///   is a number that may have lost digits because it is larger than 64 bits. A user
+///   whose issuer or tenant is such a number has no key.
 /// - The tenant is `tenant`, `tenant_id` or `org_id` of the user, if there is one.
 /// - The method is described at [`Auth::user_pool`](super::Auth::user_pool).
 ///
@@ -63,7 +64,11 @@ impl UserKey {
             None => subject_of(user)?,
         };
         let issuer = user.get("iss").unwrap_or(&Value::Null);
-        let rest = json!([issuer, name, subject, tenant_of(user)]);
+        let tenant = tenant_of(user);
+        if tenant.values().chain([issuer]).any(|value| value.is_number() && !is_exact(value)) {
+            return None;
+        }
+        let rest = json!([issuer, name, subject, tenant]);
         // The origin is JSON already.
         let origin = origin.map_or("null", |origin| origin);
         Some(Self(format!("[{origin},{rest}]")))
@@ -190,6 +195,8 @@ mod tests {
             // The number after it has the same value as a `Value`.
             json!({ "sub": number("18446744073709551616") }),
             json!({ "sub": number("-9223372036854775809") }),
+            json!({ "sub": "7", "iss": number("18446744073709551616") }),
+            json!({ "sub": "7", "tenant_id": number("18446744073709551616") }),
         ] {
             assert_eq!(key_of(None, user.clone()), None, "{user}");
         }
