@@ -122,26 +122,19 @@ impl Clients {
         Some(HashSet::new())
     }
 
-    /// Returns the clients that have more than `share` connections for which `since`
-    /// returns a time, with the earliest time of each client last. A new connection of
-    /// `newcomer` counts too. Connections without an address are left out, because
-    /// they belong to many clients.
-    pub(crate) fn crowded(
-        &self,
-        share: usize,
-        newcomer: &RateKey,
-        since: impl Fn(u64) -> Option<u64>,
-    ) -> Vec<Crowded> {
+    /// Returns the clients that have `share` connections or more for which `since`
+    /// returns a time, with the earliest time of each client last: one more connection
+    /// is above the share. Connections without an address are left out, because they
+    /// belong to many clients.
+    pub(crate) fn crowded(&self, share: usize, since: impl Fn(u64) -> Option<u64>) -> Vec<Crowded> {
         let known = self.clients.iter().filter(|(key, _)| **key != RateKey::shared());
-        let large = known.filter(|(key, client)| {
-            client.open.load(Ordering::Relaxed) + usize::from(*key == newcomer) > share
-        });
+        let large = known.filter(|(_, client)| client.open.load(Ordering::Relaxed) >= share);
         let crowded = large.filter_map(|(key, client)| {
             let found = client.ids.iter().filter_map(|id| Some((since(*id)?, *id)));
             let mut waiting: Vec<_> = found.collect();
             sort_by(&mut waiting, |one, other| other.cmp(one));
-            let is_above = waiting.len() + usize::from(key == newcomer) > share;
-            is_above.then(|| Crowded { client: key.clone(), waiting })
+            let is_crowded = waiting.len() >= share;
+            is_crowded.then(|| Crowded { client: key.clone(), waiting, joined: 0 })
         });
         crowded.collect()
     }

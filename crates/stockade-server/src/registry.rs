@@ -157,7 +157,7 @@ impl Registry {
         let since = |id| unfinished_since(records, id);
         let look = || {
             let share = (records.len() / clients.count_with(&newcomer)).max(1);
-            let crowded = clients.crowded(share, &newcomer, since);
+            let crowded = clients.crowded(share, since);
             Look { crowded, share, looks: u32::try_from(records.len()).unwrap_or(u32::MAX) }
         };
         let slowest = unfinished.pop(now, &newcomer, look, since);

@@ -21,6 +21,8 @@ pub(crate) struct UnfinishedQueue {
     share: usize,
     /// The time before which the connections are not looked at again.
     next_look: Option<Instant>,
+    /// The time at which the last look is out of date.
+    expires: Option<Instant>,
 }
 
 /// A client and its unfinished connections.
@@ -29,13 +31,15 @@ pub(crate) struct Crowded {
     pub(crate) client: RateKey,
     /// The time at which each connection began, and its id; the slowest is the last.
     pub(crate) waiting: Vec<(u64, u64)>,
+    /// The number of new connections that it got since the look.
+    pub(crate) joined: usize,
 }
 
 /// The result of a look at all connections.
 #[derive(Debug)]
 pub(crate) struct Look {
-    /// The clients with more unfinished connections than the share, and perhaps some
-    /// with less.
+    /// The clients whose unfinished connections reach the share, and perhaps some with
+    /// less.
     pub(crate) crowded: Vec<Crowded>,
     /// The number of connections that each client may keep.
     pub(crate) share: usize,
@@ -56,6 +60,9 @@ impl UnfinishedQueue {
         look: impl FnOnce() -> Look,
         since: impl Fn(u64) -> Option<u64>,
     ) -> Option<u64> {
+        if self.expires.is_some_and(|at| now >= at) {
+            self.crowded = Vec::new();
+        }
         if let Some(id) = self.next(newcomer, &since) {
             return Some(id);
         }
@@ -64,6 +71,7 @@ impl UnfinishedQueue {
         }
         let found = look();
         self.next_look = Some(now + LOOK_COST * found.looks);
+        self.expires = Some(now + LOOK_TIME);
         (self.crowded, self.share) = (found.crowded, found.share);
         self.next(newcomer, &since)
     }
@@ -72,6 +80,10 @@ impl UnfinishedQueue {
         while let Some(at) = most(&self.crowded, newcomer, self.share) {
             let Some((began, id)) = self.crowded[at].waiting.pop() else { break };
             if since(id) == Some(began) {
+                let own = self.crowded.iter_mut().find(|crowded| crowded.client == *newcomer);
+                if let Some(own) = own {
+                    own.joined += 1;
+                }
                 return Some(id);
             }
         }
@@ -87,7 +99,7 @@ fn most(crowded: &[Crowded], newcomer: &RateKey, share: usize) -> Option<usize> 
     let count = |client: &Crowded| {
         let is_newcomer = client.client == *newcomer;
         // If two have the same number, the newcomer's client is the one that loses.
-        (client.waiting.len() + usize::from(is_newcomer), is_newcomer)
+        (client.waiting.len() + client.joined + usize::from(is_newcomer), is_newcomer)
     };
     let counts = crowded.iter().map(count).enumerate();
     let (at, (most, _)) = counts.max_by_key(|(_, count)| *count)?;
@@ -97,6 +109,10 @@ fn most(crowded: &[Crowded], newcomer: &RateKey, share: usize) -> Option<usize> 
 /// The pause before the next look, for each connection of the last one: ten times
 /// the cost of the look.
 const LOOK_COST: Duration = Duration::from_micros(1);
+
+/// The time for which a look is used. A crowd that comes back needs one look for
+/// thousands of its connections, and none of them is judged by an old number.
+const LOOK_TIME: Duration = Duration::from_millis(100);
 
 #[cfg(test)]
 mod tests {
@@ -123,7 +139,7 @@ mod tests {
         let share = (connections.len() / clients.len()).max(1);
         let crowded = clients.into_iter().map(|(client, mut waiting)| {
             waiting.sort_by(|one, other| other.cmp(one));
-            Crowded { client: key(client), waiting }
+            Crowded { client: key(client), waiting, joined: 0 }
         });
         let looks = u32::try_from(connections.len()).unwrap();
         Look { crowded: crowded.collect(), share, looks }
@@ -205,8 +221,41 @@ mod tests {
             assert_eq!(connections.remove(&id), Some((1, ended)));
             ended += 1;
         }
-        // 1,100 connections of three clients.
-        assert_eq!((ended, looks.get()), (1_000 - 1_100 / 3, 1));
+        // Then both have 500. The newcomer loses its own, which the next look finds.
+        assert_eq!((ended, looks.get()), (500, 1));
+    }
+
+    #[test]
+    fn one_look_serves_a_crowd_that_comes_back() {
+        let looks = Cell::new(0);
+        // Each of eleven clients has its share.
+        let connections: Connections =
+            (0..1_100).map(|id| (id, (u8::try_from(id % 11).unwrap(), id))).collect();
+        let now = Instant::now();
+        let mut queue = UnfinishedQueue::default();
+        for newcomer in (0..11).cycle().take(500) {
+            let counted = || {
+                looks.set(looks.get() + 1);
+                look(&connections, newcomer)
+            };
+            let since = |id| connections.get(&id).map(|it| it.1);
+            let ended = queue.pop(now, &key(newcomer), counted, since);
+            // The client of the new connection loses its own slowest one.
+            let client = ended.map(|id| connections[&id].0);
+            assert_eq!(client, Some(newcomer));
+        }
+        assert_eq!(looks.get(), 1);
+    }
+
+    #[test]
+    fn a_look_expires() {
+        let connections: Connections = (0..10).map(|id| (id, (1, id))).collect();
+        let mut queue = UnfinishedQueue::default();
+        let now = Instant::now();
+        assert_eq!(pop(&mut queue, now, &connections, 9), Some(0));
+        // The client has closed all but one.
+        let left = Connections::from([(9, (1, 9))]);
+        assert_eq!(pop(&mut queue, now + LOOK_TIME, &left, 9), None);
     }
 
     #[test]
