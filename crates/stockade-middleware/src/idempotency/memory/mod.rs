@@ -84,6 +84,15 @@ enum PlaceState {
     },
 }
 
+/// The bound that a new key or response would exceed.
+#[derive(Clone, Copy)]
+enum Excess {
+    /// The share of its owner.
+    Owner,
+    /// The bound of the whole store.
+    Store,
+}
+
 impl MemoryIdempotencyStore {
     /// Makes a store for at most 100,000 keys and 64 MiB of answers.
     #[must_use]
@@ -180,25 +189,14 @@ impl MemoryIdempotencyStore {
         if self.max_keys == 0 || of_owner == 0 {
             return false;
         }
-        let mut has_swept = false;
-        loop {
-            let is_over_share = places.owners.keys_of(key) >= of_owner;
-            if !is_over_share && places.by_key.len() < self.max_keys {
-                return true;
-            }
-            if !has_swept {
-                places.sweep(now, usize::MAX);
-                has_swept = true;
-                continue;
-            }
-            let replaced = match is_over_share {
-                true => places.owners.oldest_of(key),
-                false => places.owners.oldest_of_most_keys(),
-            };
-            if !self.replace(places, replaced) {
-                return false;
-            }
-        }
+        let excess = |places: &Places| match places.owners.keys_of(key) >= of_owner {
+            true => Some(Excess::Owner),
+            false => (places.by_key.len() >= self.max_keys).then_some(Excess::Store),
+        };
+        self.make_room(places, now, excess, |owners, excess| match excess {
+            Excess::Owner => owners.oldest_of(key),
+            Excess::Store => owners.oldest_of_most_keys(),
+        })
     }
 
     /// Removes finished keys until the response of a key has room. Returns false, and
@@ -218,25 +216,38 @@ impl MemoryIdempotencyStore {
         if more > of_owner.min(self.max_bytes) {
             return false;
         }
+        let excess = |places: &Places| match places.owners.bytes_of(key) > of_owner - more {
+            true => Some(Excess::Owner),
+            false => (places.bytes > self.max_bytes - more).then_some(Excess::Store),
+        };
+        self.make_room(places, now, excess, |owners, excess| match excess {
+            Excess::Owner => owners.oldest_with_bytes_of(key),
+            Excess::Store => owners.oldest_of_most_bytes(),
+        })
+    }
+
+    /// Removes expired keys, and then one finished key after the other, while a bound
+    /// would be exceeded. Returns false if no key can be removed.
+    fn make_room(
+        &self,
+        places: &mut Places,
+        now: Instant,
+        excess: impl Fn(&Places) -> Option<Excess>,
+        oldest: impl Fn(&Owners, Excess) -> Option<ScopedKey>,
+    ) -> bool {
         let mut has_swept = false;
-        loop {
-            let is_over_share = places.owners.bytes_of(key) > of_owner - more;
-            if !is_over_share && places.bytes <= self.max_bytes - more {
-                return true;
-            }
-            if !has_swept {
+        while let Some(excess) = excess(places) {
+            if has_swept {
+                let replaced = oldest(&places.owners, excess);
+                if !self.replace(places, replaced) {
+                    return false;
+                }
+            } else {
                 places.sweep(now, usize::MAX);
                 has_swept = true;
-                continue;
-            }
-            let replaced = match is_over_share {
-                true => places.owners.oldest_with_bytes_of(key),
-                false => places.owners.oldest_of_most_bytes(),
-            };
-            if !self.replace(places, replaced) {
-                return false;
             }
         }
+        true
     }
 
     /// Removes a finished key before its time. Returns false if there is none.
