@@ -7,25 +7,25 @@ use http::{HeaderMap, HeaderValue, Uri, Version, header};
 /// The headers of a request that matter before its route is known, and that most
 /// requests do not have.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Rare {
+pub(crate) struct EarlyHeaders {
     pub(crate) has_connection: bool,
     has_expect: bool,
 }
 
-impl Rare {
+impl EarlyHeaders {
     #[inline]
     pub(crate) fn of(headers: &HeaderMap) -> Self {
-        let mut rare = Self::default();
+        let mut early = Self::default();
         if headers.keys_len() > FEW {
-            rare.has_connection = headers.contains_key(header::CONNECTION);
-            rare.has_expect = headers.contains_key(header::EXPECT);
-            return rare;
+            early.has_connection = headers.contains_key(header::CONNECTION);
+            early.has_expect = headers.contains_key(header::EXPECT);
+            return early;
         }
         for name in headers.keys() {
-            rare.has_connection |= *name == header::CONNECTION;
-            rare.has_expect |= *name == header::EXPECT;
+            early.has_connection |= *name == header::CONNECTION;
+            early.has_expect |= *name == header::EXPECT;
         }
-        rare
+        early
     }
 }
 
@@ -33,7 +33,7 @@ impl Rare {
 const FEW: usize = 8;
 
 /// Fails with the status and the message for the client.
-pub(crate) fn check(head: &Parts, rare: Rare) -> Result<(), (u16, &'static str)> {
+pub(crate) fn check(head: &Parts, early: EarlyHeaders) -> Result<(), (u16, &'static str)> {
     if !is_target(&head.uri) {
         return Err((400, "Malformed request target"));
     }
@@ -42,7 +42,7 @@ pub(crate) fn check(head: &Parts, rare: Rare) -> Result<(), (u16, &'static str)>
     if twice && more_than_one_type(&head.headers) {
         return Err((400, "More than one Content-Type header"));
     }
-    if rare.has_expect && expects_what_is_unknown(head) {
+    if early.has_expect && expects_what_is_unknown(head) {
         return Err((417, ""));
     }
     Ok(())
@@ -87,12 +87,12 @@ mod tests {
             request = request.header(name, value);
         }
         let (head, ()) = request.body(()).unwrap().into_parts();
-        let status = check(&head, Rare::of(&head.headers)).map_err(|(status, _)| status);
+        let status = check(&head, EarlyHeaders::of(&head.headers)).map_err(|(status, _)| status);
         assert_eq!(status, expected, "{version:?} {target} {headers}");
     }
 
     #[test]
-    fn finds_rare_headers_among_few_and_many() {
+    fn finds_early_headers_among_few_and_many() {
         for others in 0..2 * FEW {
             for (connection, expect) in [(false, false), (true, false), (false, true), (true, true)]
             {
@@ -107,8 +107,8 @@ mod tests {
                         headers.insert(name, HeaderValue::from_static(""));
                     }
                 }
-                let rare = Rare::of(&headers);
-                assert_eq!((rare.has_connection, rare.has_expect), (connection, expect));
+                let early = EarlyHeaders::of(&headers);
+                assert_eq!((early.has_connection, early.has_expect), (connection, expect));
             }
         }
     }

@@ -177,9 +177,9 @@ pub(crate) fn serve<A: Answer>(
     let on_upgrade = upgraded::wanted(&mut request, peer.is_tls);
     let (mut head, body) = request.into_parts();
     let is_ended = body.is_end_stream();
-    let rare = head::Rare::of(&head.headers);
-    let outcome = check(&head, rare, http2, is_ended, peer);
-    if rare.has_connection && lists_close(&head.headers) {
+    let early = head::EarlyHeaders::of(&head.headers);
+    let outcome = check(&head, early, http2, is_ended, peer);
+    if early.has_connection && lists_close(&head.headers) {
         // hyper misses an item next to one that is not ASCII.
         peer.record.close_after();
         peer.record.exchanges().pin();
@@ -340,7 +340,7 @@ pub(crate) fn note_rejected<A: Answer>(peer: &Peer<A>, status: u16) -> BoxFuture
 /// Fails with the error of a request that the application does not get to see.
 fn check<A>(
     head: &Parts,
-    rare: head::Rare,
+    early: head::EarlyHeaders,
     http2: bool,
     is_ended: bool,
     peer: &Peer<A>,
@@ -357,7 +357,7 @@ fn check<A>(
             ApiError::new(400, message)
         })?;
     }
-    head::check(head, rare).map_err(|(status, message)| ApiError::new(status, message))?;
+    head::check(head, early).map_err(|(status, message)| ApiError::new(status, message))?;
     host::check(head).map_err(|message| ApiError::new(400, message))
 }
 
