@@ -154,8 +154,8 @@ fn ending_with_user(
     Ok(response)
 }
 
-/// Returns the response of a handler that writes it piece by piece. In a box, so that
-/// other handlers need no room for it.
+/// Returns the response of a handler that writes it in pieces. The future is boxed to
+/// keep the futures of other handlers small.
 fn written(
     link: writer::Link,
     handler: BoxFuture<'static, Result<Response, ApiError>>,

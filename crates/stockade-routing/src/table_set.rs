@@ -54,9 +54,9 @@ impl TableBuilders {
     /// Adds the routes of any method to each table, unless a route of the method has
     /// an equivalent path.
     ///
-    /// HEAD and OPTIONS have their own routes alone: where none of these matches,
-    /// HEAD goes as GET, and OPTIONS is answered without a route or goes to a route
-    /// of any method (`lookup.rs`).
+    /// HEAD and OPTIONS have only their own routes here. If none of them matches,
+    /// HEAD is handled as GET. OPTIONS gets a response without a route, or a route of any
+    /// method handles it (`lookup.rs`).
     pub(crate) fn new(
         mut methods: Vec<(Method, TableBuilder<Arc<Endpoint>>)>,
         routes: &[(Pattern, Arc<Endpoint>)],

@@ -21,7 +21,7 @@ pub(crate) struct UnfinishedQueue {
     share: usize,
     /// The time before which the connections are not looked at again.
     next_look: Option<Instant>,
-    /// The time at which the last look is out of date.
+    /// The end of the last look's validity.
     expires: Option<Instant>,
 }
 
@@ -110,8 +110,8 @@ fn most(crowded: &[Crowded], newcomer: &RateKey, share: usize) -> Option<usize> 
 /// the cost of the look.
 const LOOK_COST: Duration = Duration::from_micros(1);
 
-/// The time for which a look is used. A crowd that comes back needs one look for
-/// thousands of its connections, and none of them is judged by an old number.
+/// The validity of a look. A crowd that reconnects needs one look for thousands of its
+/// connections, and the numbers are never older than this.
 const LOOK_TIME: Duration = Duration::from_millis(100);
 
 #[cfg(test)]

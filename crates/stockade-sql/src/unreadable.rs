@@ -35,7 +35,7 @@ impl Unreadable {
         }
         let id = RefCell::new(None);
         let mut json = serde_json::Deserializer::from_str(&row.json);
-        // Only the id counts, and a wrong number behind it is no reason to lose it.
+        // Only the id counts. A malformed number after it does not matter.
         let _ = json.deserialize_map(FindId { name: T::ID, id: &id });
         let column = RefCell::new(None);
         let mut json = serde_json::Deserializer::from_str(&row.json);
@@ -156,7 +156,7 @@ impl<'de, A: MapAccess<'de>> MapAccess<'de> for Watched<'_, A> {
         &mut self,
         seed: K,
     ) -> Result<Option<K::Value>, A::Error> {
-        // What fails between two members is no fault of a column.
+        // An error between two members does not belong to a column.
         self.column.replace(None);
         self.inner.next_key_seed(Key { inner: seed, column: self.column })
     }

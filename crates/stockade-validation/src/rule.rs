@@ -257,7 +257,7 @@ impl Rule {
 
     /// Requires that the text contains a match of this regular expression.
     ///
-    /// The syntax and the meaning are those of JavaScript (ECMA-262) with the flag
+    /// Patterns have the syntax and meaning of JavaScript (ECMA-262) with the flag
     /// `u`, as JSON Schema requires: `\d`, `\w` and `\b` know only ASCII, and
     /// `\p{L}` is any letter. Some spellings of Rust are translated for documents:
     /// `\A`, `\z`, `(?P<name>…)`, `(?i)` and `(?s)`, `\x{…}`, `\pL`. Other syntax,

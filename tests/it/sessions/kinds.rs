@@ -105,7 +105,7 @@ async fn each_kind_has_its_own_number_of_sessions_of_a_subject() {
     assert!(admins.load(&admin).await.unwrap().is_some());
 }
 
-/// The own store of an application is protected by the signature.
+/// The signature protects the application's own store.
 #[tokio::test]
 async fn a_lookup_of_the_application_gets_no_id_of_another_kind() {
     let office = client_of(Auth::session(cookie().name("admin"), |_: SessionId| {

@@ -138,8 +138,8 @@ fn whole_length(headers: &HeaderMap) -> Option<u64> {
     range.rsplit_once('/')?.1.parse().ok()
 }
 
-/// Returns the length of the body before it is compressed. The head may state that of
-/// a stream. A HEAD route of its own has no body, but may state the length of GET.
+/// Returns the length of the body before it is compressed. The head may state the
+/// length of a stream. A separate HEAD route has no body, but may state the length of GET.
 fn length_of(response: &Response, is_head: bool) -> Option<u64> {
     let length = response.body().size_hint().exact();
     let is_stated = length.is_none() || is_head && length == Some(0);

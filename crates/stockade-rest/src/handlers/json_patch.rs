@@ -161,7 +161,7 @@ fn prepared<'p>(
     }
 }
 
-/// Returns true if a place is that of a member of an object.
+/// Returns true if a place is a member of an object.
 fn is_in_object(place: &Pointer, item: &Value) -> bool {
     let parent = place.parent().and_then(|parent| parent.resolve(item).ok());
     parent.is_some_and(Value::is_object)

@@ -137,7 +137,7 @@ impl<T: Entity + Clone> MemoryStore<T> {
         Ok((item, keys))
     }
 
-    /// Returns the JSON of an id, in the form in which it is compared.
+    /// Returns the canonical JSON of an id, for comparisons.
     fn id_of(&self, id: &T::Id) -> Result<Value, StoreError> {
         let id = self.canonical.value(T::ID, json_of(id)?);
         Ok(order::key_of(&self.canonical, T::ID, id))

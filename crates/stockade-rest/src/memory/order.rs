@@ -21,7 +21,7 @@ pub(super) fn change_decimals(canonical: &Canonical, values: &mut Map<String, Va
     }
 }
 
-/// Returns a value in the form by which it is compared.
+/// Returns the canonical form of a value, for comparisons.
 pub(super) fn key_of(canonical: &Canonical, field: &str, value: Value) -> Value {
     let key = match &value {
         Value::String(text) if canonical.is_decimal(field) => decimal_key(text),
@@ -30,7 +30,7 @@ pub(super) fn key_of(canonical: &Canonical, field: &str, value: Value) -> Value 
     key.map_or(value, Value::String)
 }
 
-/// Changes the values of a scope to the form by which they are compared.
+/// Changes the values of a scope to their canonical form.
 pub(super) fn scope_keys<'s>(canonical: &Canonical, scope: Cow<'s, Scope>) -> Cow<'s, Scope> {
     let mut fields = scope.conditions().iter();
     if canonical.is_empty() || !fields.any(|(field, _)| canonical.is_decimal(field)) {
@@ -43,7 +43,7 @@ pub(super) fn scope_keys<'s>(canonical: &Canonical, scope: Cow<'s, Scope>) -> Co
     }))
 }
 
-/// Changes the values of a question to the form by which they are compared.
+/// Changes the values of a query to their canonical form.
 pub(super) fn ask_keys<'a>(canonical: &Canonical, ask: Cow<'a, Ask>) -> Cow<'a, Ask> {
     if canonical.is_empty() {
         return ask;

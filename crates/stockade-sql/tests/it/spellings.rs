@@ -107,7 +107,7 @@ async fn one_item_has_one_spelling(store: impl Store<Visit> + Clone) {
     let shouted = format!("/visits/{}", ID.to_uppercase());
     client.get(&shouted).await.assert_status(200).assert_json(canonical(ID));
 
-    // The same values in other spellings are taken.
+    // The same values in other spellings are duplicates.
     let again = client.post("/visits").json(canonical(ID)).await;
     again.assert_status(409);
     let mut other = spelled("3eb8aa08-aa98-11ea-b4aa-73b441d16380");
@@ -125,7 +125,7 @@ async fn one_item_has_one_spelling(store: impl Store<Visit> + Clone) {
         }
     }
 
-    // Writes keep the spelling, wherever the value stands.
+    // Updates store the canonical spelling in every field.
     let patch = json!({ "told": "2026-11-23T11:00:00+01:00", "device": null });
     let patched = client.patch(&shouted).json(patch).await;
     patched.assert_status(200).assert_json_contains(json!({ "told": "2026-11-23T10:00:00+00:00" }));

@@ -417,7 +417,7 @@ fn an_id_identifies_an_element_of_a_list() {
     let check = |changed: Value, expected: &[&str]| check_roles(&stored, &changed, expected);
     check(json!([{ "id": 2, "name": "e" }, { "id": 1, "name": "a" }]), &["user", "admin"]);
     check(json!([{ "id": 2, "name": "ada" }]), &["user"]);
-    // A new element in the place of one that is removed.
+    // A new element replaces a removed element at the same index.
     check(json!([{ "name": "mal" }, { "id": 2, "name": "eve" }]), &["", "user"]);
     check(json!([{ "name": "mal" }, { "id": 2, "name": "e" }]), &["", "user"]);
     check(json!([{ "id": 9, "name": "mal" }, { "id": 2, "name": "eve" }]), &["", "user"]);

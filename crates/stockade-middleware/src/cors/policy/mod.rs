@@ -394,9 +394,9 @@ fn put(response: &mut HeaderMap, name: HeaderName, value: Option<&HeaderValue>) 
     }
 }
 
-/// The request headers that are allowed by default, before those of the route.
+/// The request headers that every route allows by default. The route adds its own.
 const ALLOWED: &str = "Content-Type, Authorization";
-/// The response headers that are exposed by default, before those of the route.
+/// The response headers that every route exposes by default. The route adds its own.
 const EXPOSED: &str = "RateLimit, RateLimit-Policy, Retry-After, X-Request-Id";
 const LEGACY_HEADERS: &str = "X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset";
 const LEGACY_REMAINING: HeaderName = HeaderName::from_static("x-ratelimit-remaining");

@@ -109,7 +109,7 @@ impl Parser<'_> {
     fn letter(&self, letter: char) -> Result<(Escaped, String), String> {
         let mut set = classes::of_letter(letter.to_ascii_lowercase()).unwrap_or_else(classes::all);
         if letter.is_ascii_uppercase() {
-            // The characters of `\W` are those that no case makes one of `\w`.
+            // `\W` contains a character only if none of its cases is in `\w`.
             if self.flags.ignores_case {
                 set = classes::without_case(&set)?;
             }
