@@ -6,6 +6,10 @@
 struct Errors;
 
 #[cfg(doctest)]
+#[doc = include_str!("../crates/stockade-json/README.md")]
+struct Json;
+
+#[cfg(doctest)]
 #[doc = include_str!("../crates/stockade-serialization/README.md")]
 struct Serialization;
 

@@ -15,6 +15,7 @@ use crate::{Outcome, announce, cargo, cargo_output, root, skip};
 const LEVELS: &[(&str, u8)] = &[
     ("stockade-errors", 0),
     ("stockade-graphiql", 0),
+    ("stockade-json", 0),
     ("stockade-macros", 0),
     ("stockade-path", 0),
     ("stockade-swagger-ui", 0),
@@ -57,9 +58,10 @@ const WITHOUT_LEVEL: &[&str] = &[
     "xtask",
 ];
 
-/// Edges within a level: the macros read paths with the crate that the router
-/// reads them with.
-const ALLOWED_WITHIN_LEVEL: &[(&str, &str)] = &[("stockade-macros", "stockade-path")];
+/// Edges within a level: the macros and the router read paths with the same
+/// crate, and errors of JSON become an `ApiError`.
+const ALLOWED_WITHIN_LEVEL: &[(&str, &str)] =
+    &[("stockade-json", "stockade-errors"), ("stockade-macros", "stockade-path")];
 
 /// What must not be below a crate of a level, directly or not.
 const FORBIDDEN: &[(u8, &[&str])] = &[

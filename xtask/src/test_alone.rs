@@ -82,6 +82,7 @@ const AUTH_FEATURES: &[&str] = &["argon2", "jwks"];
 /// Crates that promise to work alone.
 const STANDALONE: &[&str] = &[
     "stockade-errors",
+    "stockade-json",
     "stockade-path",
     "stockade-auth",
     "stockade-serialization",

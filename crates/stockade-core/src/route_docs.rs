@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime};
 use serde::Serialize;
 use serde_json::Value;
 use stockade_errors::__internal::setters;
-use stockade_serialization::deserialize_date;
+use stockade_json::date;
 
 use crate::rare::HasCommon;
 
@@ -216,9 +216,8 @@ fn is_status(status: u16) -> bool {
 
 /// Reads a day or a moment of the years that a header can say, 1970 to 9999.
 fn moment(text: &str) -> Option<SystemTime> {
-    let moment: SystemTime = deserialize_date(text).ok()?;
-    let since = moment.duration_since(SystemTime::UNIX_EPOCH).ok()?;
-    (since < END_OF_YEAR_9999).then_some(moment)
+    let since = Duration::from_millis(u64::try_from(date::parse(text)?).ok()?);
+    (since < END_OF_YEAR_9999).then(|| SystemTime::UNIX_EPOCH + since)
 }
 
 const END_OF_YEAR_9999: Duration = Duration::from_secs(253_402_300_800);

@@ -10,7 +10,7 @@ use serde::ser::{Serialize, SerializeMap as _, Serializer};
 use stockade_core::__internal::pooled_response;
 use stockade_core::Response;
 use stockade_errors::ApiError;
-use stockade_serialization::to_json;
+use stockade_json::to_json;
 
 use crate::accept::Media;
 use crate::caller::Caller;

@@ -7,8 +7,7 @@ use serde::de::Error as _;
 use serde_json::Value;
 use stockade_core::BoxFuture;
 use stockade_errors::{ApiError, FieldError};
-use stockade_serialization::__internal::ListWriter;
-use stockade_serialization::to_json;
+use stockade_json::{ListWriter, to_json};
 
 use crate::Entity;
 use crate::keys::keys_of;

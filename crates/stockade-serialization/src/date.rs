@@ -28,7 +28,6 @@ use serde::de::{self, Deserialize, Deserializer};
 use serde::ser::{self, Serialize, Serializer};
 
 use crate::SerializationError;
-use crate::civil;
 
 /// Writes a date as ISO 8601 in UTC with milliseconds, as JavaScript's
 /// `toISOString` does.
@@ -209,7 +208,7 @@ pub(crate) const NS_PER_MS: i128 = 1_000_000;
 
 impl fmt::Display for Date {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        civil::write(self.milliseconds, f)
+        stockade_json::date::write(self.milliseconds, f)
     }
 }
 
@@ -217,7 +216,7 @@ impl FromStr for Date {
     type Err = SerializationError;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        civil::parse(text)
+        stockade_json::date::parse(text)
             .and_then(|milliseconds| Self::from_millis(milliseconds).ok())
             .ok_or_else(|| SerializationError::unreadable_date(text))
     }

@@ -63,25 +63,21 @@
 
 // Where things are:
 // - `mod@date`, `map`, `set`: the pairs, and the functions for fields.
-// - `civil`: calendar dates, and the text of a moment.
 // - `write`, `read`: JSON of types with `Serialize` and `Deserialize`; `key`:
 //   keys as text.
 // - `nesting`: the levels of nesting.
 // - `options`: `SerializationOptions`; `custom`: `CustomSerialization`;
 //   `helper`: `Serialization` and `Deserialization`.
-// - `error`: `SerializationError`.
-// - `json`: `to_json`, a fast writer of the same bytes as serde_json.
+//
+// The writer `to_json`, the text of dates and the error are in `stockade-json`.
 
 #[cfg(feature = "chrono")]
 mod chrono;
-mod civil;
 mod custom;
 pub mod date;
-mod error;
 mod helper;
 #[cfg(feature = "jiff")]
 mod jiff;
-mod json;
 mod key;
 pub mod map;
 mod nesting;
@@ -94,18 +90,11 @@ mod write;
 
 pub use custom::CustomSerialization;
 pub use date::{Date, FromDate, ToDate, deserialize_date, serialize_date};
-pub use error::SerializationError;
 pub use helper::{Deserialization, Serialization};
-pub use json::{to_json, to_json_string};
 pub use map::{deserialize_map, serialize_map};
-pub use nesting::MAX_DEPTH;
 pub use options::SerializationOptions;
 pub use read::deserialize_from_json;
 pub use set::{deserialize_set, serialize_set};
+#[doc(inline)]
+pub use stockade_json::{MAX_DEPTH, SerializationError, to_json, to_json_string};
 pub use write::serialize_for_json;
-
-/// Items for the other crates of stockade. They carry no promise of stability.
-#[doc(hidden)]
-pub mod __internal {
-    pub use crate::json::ListWriter;
-}

@@ -7,14 +7,7 @@ use std::cell::Cell;
 use std::marker::PhantomData;
 use std::thread::LocalKey;
 
-use crate::SerializationError;
-
-/// The deepest nesting of arrays and objects. Deeper data is an error.
-///
-/// A variant with content counts as two levels: the object that names it and
-/// its content. `Some` and newtypes leave no trace in JSON. They are counted
-/// apart, up to twice as many.
-pub const MAX_DEPTH: usize = 128;
+use stockade_json::{MAX_DEPTH, SerializationError};
 
 const MAX_WRAPPERS: usize = 2 * MAX_DEPTH;
 

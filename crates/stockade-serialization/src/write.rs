@@ -4,8 +4,8 @@ use std::fmt;
 
 use serde::ser::{self, Error as _, Serialize, Serializer};
 use serde_json::{Map, Value};
+use stockade_json::{NUMBER, RAW_VALUE};
 
-use crate::json::{NUMBER, RAW_VALUE};
 use crate::nesting::Levels;
 use crate::read::{SYSTEM_TIME, SYSTEM_TIME_FIELDS};
 use crate::{Date, SerializationError, key};

@@ -8,7 +8,7 @@ use serde_json::Value;
 use stockade_core::Response;
 use stockade_core::reply::{Failure, Json};
 use stockade_errors::{ApiError, FieldError};
-use stockade_serialization::to_json_string;
+use stockade_json::to_json_string;
 use stockade_validation::ReadError;
 
 use crate::close::{Close, Violation};

@@ -11,7 +11,7 @@ use http::uri::PathAndQuery;
 use http::{HeaderName, HeaderValue, Method, StatusCode};
 use serde_json::Value;
 use stockade_errors::{ApiError, ErrorKind};
-use stockade_serialization::to_json;
+use stockade_json::to_json;
 
 use super::Endpoint;
 use crate::{ErrorHandler, HttpBody, Request, Response, escaped, header_map_pool};

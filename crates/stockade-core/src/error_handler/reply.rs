@@ -7,7 +7,7 @@ use http::{HeaderMap, HeaderValue, Method, StatusCode};
 use serde::Serialize;
 use serde_json::Value;
 use stockade_errors::{ApiError, ErrorKind, FieldError, status_text};
-use stockade_serialization::to_json;
+use stockade_json::to_json;
 
 use crate::endpoint::{ErrorContext, Settings};
 use crate::{HttpBody, Response};

@@ -8,7 +8,7 @@ use http::StatusCode;
 use serde::Serialize;
 use serde_json::Value;
 use stockade_errors::{ApiError, BoxError};
-use stockade_serialization::SerializationError;
+use stockade_json::SerializationError;
 use stockade_validation::{HasSchema, ReadError};
 
 use super::{Html, Json, Redirect};

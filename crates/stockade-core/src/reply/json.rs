@@ -4,7 +4,7 @@ use http::HeaderValue;
 use serde::Serialize;
 use serde_json::Value;
 use stockade_errors::ApiError;
-use stockade_serialization::to_json;
+use stockade_json::to_json;
 use stockade_validation::HasSchema;
 
 use crate::description::{Answer, SchemaOf};

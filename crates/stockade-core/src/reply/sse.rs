@@ -16,7 +16,7 @@ use http::{HeaderValue, header};
 use pin_project_lite::pin_project;
 use serde::Serialize;
 use stockade_errors::{ApiError, BoxError};
-use stockade_serialization::to_json_string;
+use stockade_json::to_json_string;
 use tokio::time::{Sleep, sleep};
 
 use crate::description::{Answer, HeaderDoc};

@@ -17,7 +17,7 @@ use http_body::{Body, Frame};
 use serde::Serialize;
 use stockade_errors::__internal::catch_panic;
 use stockade_errors::{ApiError, BoxError};
-use stockade_serialization::to_json;
+use stockade_json::to_json;
 use tokio::sync::mpsc;
 
 use crate::description::{Answer, AnswerStatus};

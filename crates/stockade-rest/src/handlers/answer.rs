@@ -7,7 +7,7 @@ use serde_json::Value;
 use stockade_core::__internal::list_items;
 use stockade_core::{HttpBody, Reply as _, Request, Response};
 use stockade_errors::ApiError;
-use stockade_serialization::to_json;
+use stockade_json::to_json;
 
 use super::Route;
 use crate::core::Core;

@@ -5,7 +5,7 @@ use percent_encoding::percent_decode_str;
 use serde_json::Value;
 use stockade_core::{Request, Response};
 use stockade_errors::ApiError;
-use stockade_serialization::__internal::ListWriter;
+use stockade_json::ListWriter;
 
 use super::Route;
 use super::answer::{header_value, json};

@@ -9,7 +9,6 @@
 mod dates;
 mod foreign_dates;
 mod helpers;
-mod json;
 mod maps;
 mod nesting;
 mod properties;

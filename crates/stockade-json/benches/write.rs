@@ -3,7 +3,7 @@
 //! One user of about 1 KB as a struct and as a `Value`, a text of 1 KB with an
 //! escape in each line, and 200 numbers.
 //!
-//! Run: `cargo bench -p stockade-serialization --bench json`.
+//! Run: `cargo bench -p stockade-json --bench write`.
 
 #![expect(clippy::expect_used, reason = "a benchmark; clippy.toml knows only tests")]
 
@@ -13,7 +13,7 @@ use std::time::Duration;
 use criterion::{Criterion, criterion_group, criterion_main};
 use serde::Serialize;
 use serde_json::Value;
-use stockade_serialization::to_json;
+use stockade_json::to_json;
 
 criterion_group!(benches, all);
 criterion_main!(benches);

@@ -20,6 +20,6 @@ mod string;
 mod to_json;
 mod value;
 
-pub(crate) use embedded::{NUMBER, RAW_VALUE};
+pub use embedded::{NUMBER, RAW_VALUE};
 pub use list::ListWriter;
 pub use to_json::{to_json, to_json_string};

@@ -5,10 +5,10 @@ use std::fmt::{self, Write as _};
 use serde::ser::{Error as _, Serialize, Serializer};
 use serde_json::Error;
 
-use crate::json::buffer::Buffer;
-use crate::json::compound::Compound;
-use crate::json::embedded::{NUMBER, RAW_VALUE};
-use crate::json::string;
+use crate::write::buffer::Buffer;
+use crate::write::compound::Compound;
+use crate::write::embedded::{NUMBER, RAW_VALUE};
+use crate::write::string;
 
 /// Writes one value at the end of a buffer.
 pub(crate) struct JsonWriter<'a> {

@@ -2,9 +2,9 @@
 
 use serde::Serialize;
 
-use crate::json::buffer::Buffer;
-use crate::json::to_json::{finish, take};
-use crate::json::value::JsonWriter;
+use crate::write::buffer::Buffer;
+use crate::write::to_json::{finish, take};
+use crate::write::value::JsonWriter;
 
 /// A writer of JSON that has its values one by one, and may stop between two of them.
 ///

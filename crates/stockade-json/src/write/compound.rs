@@ -3,11 +3,11 @@
 use serde::ser::{self, Serialize};
 use serde_json::Error;
 
-use crate::json::buffer::Buffer;
-use crate::json::embedded;
-use crate::json::key::KeyWriter;
-use crate::json::string;
-use crate::json::value::JsonWriter;
+use crate::write::buffer::Buffer;
+use crate::write::embedded;
+use crate::write::key::KeyWriter;
+use crate::write::string;
+use crate::write::value::JsonWriter;
 
 /// An array or object that is being written, or a struct that holds JSON.
 pub(crate) struct Compound<'a> {

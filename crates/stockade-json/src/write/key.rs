@@ -5,9 +5,9 @@ use std::{fmt, io};
 use serde::ser::{Error as _, Impossible, Serialize, SerializeMap as _, Serializer};
 use serde_json::Error;
 
-use crate::json::buffer::Buffer;
-use crate::json::refuse::refuse_compounds;
-use crate::json::value::JsonWriter;
+use crate::write::buffer::Buffer;
+use crate::write::refuse::refuse_compounds;
+use crate::write::value::JsonWriter;
 
 /// Writes a key at the end of a buffer.
 pub(crate) struct KeyWriter<'a> {

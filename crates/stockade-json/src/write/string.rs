@@ -1,6 +1,6 @@
 //! Strings and their escapes (RFC 8259, section 7).
 
-use crate::json::buffer::{Buffer, copy_ends, copy_last};
+use crate::write::buffer::{Buffer, copy_ends, copy_last};
 
 /// Writes a text in quotation marks.
 pub(crate) fn write(out: &mut Buffer, text: &str) {

@@ -11,7 +11,7 @@ use serde::Serialize;
 use serde::ser::{Error as _, SerializeMap as _, SerializeSeq as _, SerializeStruct, Serializer};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
-use stockade_serialization::{to_json, to_json_string};
+use stockade_json::{to_json, to_json_string};
 
 /// The same text, or the same error.
 #[track_caller]

@@ -5,8 +5,8 @@ use std::cell::Cell;
 use serde::Serialize;
 use serde::ser::Error as _;
 
-use crate::json::buffer::Buffer;
-use crate::json::value::JsonWriter;
+use crate::write::buffer::Buffer;
+use crate::write::value::JsonWriter;
 
 /// Writes a value as compact JSON, byte for byte as `serde_json::to_vec`, which
 /// however writes `null` for a float that is not finite.
@@ -17,7 +17,7 @@ use crate::json::value::JsonWriter;
 /// itself is the result, with a capacity of at most the greater of 64 KiB and
 /// twice its length.
 ///
-/// Unlike [`serialize_for_json`](crate::serialize_for_json), dates and the keys
+/// Unlike `serialize_for_json`, dates and the keys
 /// of maps are written as their `Serialize` writes them, and only the stack
 /// limits nesting.
 ///

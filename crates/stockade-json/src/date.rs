@@ -8,7 +8,10 @@
 use std::fmt;
 
 /// Writes a moment in milliseconds since 1970 as JavaScript's `toISOString`.
-pub(crate) fn write(milliseconds: i64, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+///
+/// # Errors
+/// Returns an error if the formatter does.
+pub fn write(milliseconds: i64, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     let (year, month, day) = civil_from_days(milliseconds.div_euclid(MS_PER_DAY));
     let of_day = milliseconds.rem_euclid(MS_PER_DAY);
     let mut text = *b"0000-00-00T00:00:00.000Z";
@@ -38,7 +41,10 @@ fn put(zeros: &mut [u8], mut number: i64) {
 }
 
 /// Reads a moment in milliseconds since 1970, of any year with six digits.
-pub(crate) fn parse(text: &str) -> Option<i64> {
+///
+/// Returns `None` if the text is not a date.
+#[must_use]
+pub fn parse(text: &str) -> Option<i64> {
     let mut cursor = Cursor(text.as_bytes());
     let day = cursor.date()?;
     let of_day = if cursor.0.is_empty() {

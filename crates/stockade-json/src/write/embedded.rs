@@ -8,11 +8,13 @@ use std::io;
 use serde::ser::{Error as _, Impossible, Serialize, SerializeStruct as _, Serializer};
 use serde_json::Error;
 
-use crate::json::buffer::Buffer;
-use crate::json::refuse::{refuse_compounds, refuse_scalars};
+use crate::write::buffer::Buffer;
+use crate::write::refuse::{refuse_compounds, refuse_scalars};
 
-pub(crate) const NUMBER: &str = "$serde_json::private::Number";
-pub(crate) const RAW_VALUE: &str = "$serde_json::private::RawValue";
+/// The name of the struct by which serde_json writes a number as text.
+pub const NUMBER: &str = "$serde_json::private::Number";
+/// The name of the struct by which serde_json writes JSON text.
+pub const RAW_VALUE: &str = "$serde_json::private::RawValue";
 
 /// Writes the field of such a struct.
 #[cold]

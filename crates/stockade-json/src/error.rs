@@ -4,6 +4,13 @@ use std::fmt;
 
 use stockade_errors::{ApiError, BoxError};
 
+/// The deepest nesting of arrays and objects. Deeper data is an error.
+///
+/// A variant with content counts as two levels: the object that names it and
+/// its content. `Some` and newtypes leave no trace in JSON. They are counted
+/// separately, up to twice as many.
+pub const MAX_DEPTH: usize = 128;
+
 /// A value that cannot become JSON, or JSON that cannot become a value.
 ///
 /// As an [`ApiError`], an error of reading is a 400, because the data came from
@@ -11,7 +18,7 @@ use stockade_errors::{ApiError, BoxError};
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum SerializationError {
-    /// A function of [`CustomSerialization`](crate::CustomSerialization)
+    /// A function of `CustomSerialization`
     /// failed. An `ApiError` in it keeps its status.
     Custom(BoxError),
     /// A date is more than 8.64e15 ms away from 1970, or beyond the range of
@@ -27,7 +34,7 @@ pub enum SerializationError {
         /// The name of the option, such as `enable_date`.
         option: &'static str,
     },
-    /// Data is nested more than [`MAX_DEPTH`](crate::MAX_DEPTH) levels, or has
+    /// Data is nested more than [`MAX_DEPTH`](MAX_DEPTH) levels, or has
     /// a cycle.
     TooDeep,
     /// JSON does not fit the type that is wanted.
@@ -48,11 +55,15 @@ pub enum SerializationError {
 }
 
 impl SerializationError {
-    pub(crate) fn unreadable_date(text: &str) -> Self {
+    #[doc(hidden)]
+    #[must_use]
+    pub fn unreadable_date(text: &str) -> Self {
         Self::UnreadableDate { text: shortened(text) }
     }
 
-    pub(crate) fn duplicate_key(key: &str) -> Self {
+    #[doc(hidden)]
+    #[must_use]
+    pub fn duplicate_key(key: &str) -> Self {
         Self::DuplicateKey { key: shortened(key) }
     }
 }
@@ -64,7 +75,7 @@ impl fmt::Display for SerializationError {
             Self::DateOutOfRange => f.write_str("date is out of range"),
             Self::DuplicateKey { key } => write!(f, "several keys become {key:?}"),
             Self::SwitchedOff { option } => write!(f, "switched off by the option `{option}`"),
-            Self::TooDeep => write!(f, "nested more than {} levels", crate::MAX_DEPTH),
+            Self::TooDeep => write!(f, "nested more than {} levels", MAX_DEPTH),
             Self::Unreadable { message } => write!(f, "cannot be read: {message}"),
             Self::UnreadableDate { text } => write!(f, "{text:?} is no date that can be read"),
             Self::Unwritable { message } => write!(f, "cannot be written: {message}"),
