@@ -12,7 +12,7 @@ use stockade_core::extract::UserLifetime;
 use stockade_core::{Request, Response};
 use stockade_errors::__internal::catch_panic;
 use stockade_errors::ApiError;
-use stockade_middleware::__internal::Meter;
+use stockade_stages::__internal::Meter;
 
 use crate::accept::{Accepted, Media};
 use crate::answer::{Answer, respond_refused, respond_to_batch};

@@ -3,6 +3,9 @@
 use http::Method;
 use stockade_core::RouteDoc;
 use stockade_core::description::{Answer, AnswerBody};
+#[cfg(feature = "conditional")]
+pub(crate) use stockade_stages::__internal::is_any;
+pub(crate) use stockade_stages::__internal::unseen;
 
 /// Notes that middleware called `name` reads the parsed body, and the answers to
 /// a body that cannot be read. Bodies of GET and HEAD are not read.
@@ -39,14 +42,6 @@ pub(crate) fn may_read(method: &Method) -> bool {
 pub(crate) fn may_change(method: &Method) -> bool {
     !matches!(*method, Method::GET | Method::HEAD)
 }
-
-/// Returns true for the method of a route that takes every method.
-pub(crate) fn is_any(method: &Method) -> bool {
-    method.as_str() == "ANY"
-}
-
-/// Describes middleware that changes nothing that a client sees.
-pub(crate) fn unseen(_doc: &mut RouteDoc) {}
 
 /// The meaning of a 400 for a query that no extractor reads.
 pub(crate) const TOO_MANY_PAIRS: &str = "The query cannot be read";

@@ -1,6 +1,6 @@
 //! [`Middleware`]: functions that run before, around or instead of a handler;
-//! the helpers that the specification names, and the fixed stages that a router
-//! runs for every request.
+//! the helpers that the specification names, and the built-in stages of a router,
+//! which are the crate `stockade-stages`.
 //!
 //! # Forms
 //!
@@ -145,66 +145,38 @@
 //! | `Session`, `SetSession` (feature `sessions`) | the session of a request, and the cookie of one that begins or ends |
 //! | [`RequestId`], [`TraceContext`] | the id of a request, and its trace |
 //!
-//! # Stages
-//!
-//! | stage | effect |
-//! |---|---|
-//! | `client_address` ([`TrustProxy`]) | finds the client behind trusted proxies |
-//! | [`security_headers`] | adds the headers that every response has |
-//! | [`cors`] | tells browsers which origins may read a response, answers preflights |
-//! | [`rate_limit`] | counts the requests of each client |
-//! | `observation` | gives requests ids and spans, logs and counts them |
-//!
-//! The stages need no server: a router prepares them once and calls them for
-//! each request.
-//!
 //! Spec: Middleware helpers; Response headers; Limits.
 
 mod accept_encoding;
 mod api_middleware;
 pub mod auth;
 mod body_hooks;
-mod client_address;
 #[cfg(feature = "compression")]
 pub mod compression;
-mod concurrency_limit;
 #[cfg(feature = "conditional")]
 pub mod conditional;
 #[cfg(feature = "cookies")]
 pub mod cookies;
-pub mod cors;
 mod cross_origin_protection;
 mod described;
-mod error_handling;
 #[cfg(any(feature = "idempotency", feature = "sessions"))]
 mod expiry;
 #[cfg(feature = "files")]
 pub mod files;
 #[cfg(any(feature = "idempotency", feature = "sessions"))]
 mod hashed;
+#[cfg(feature = "compression")]
 mod headers;
-pub mod health;
 #[cfg(feature = "idempotency")]
 pub mod idempotency;
 mod input_validation;
 mod layered;
-mod logging;
-#[cfg(feature = "metrics")]
-pub mod metrics;
-mod observation;
-pub mod rate_limit;
-pub mod request_id;
 mod sanitization;
-pub mod security_headers;
 mod serialization;
 #[cfg(feature = "sessions")]
 pub mod sessions;
-#[cfg(feature = "tracing")]
-pub mod spans;
 #[cfg(any(feature = "idempotency", feature = "sessions"))]
 mod store_fault;
-mod timeout;
-mod tower_service;
 mod validation;
 
 pub use api_middleware::create_api_middleware;
@@ -214,18 +186,13 @@ pub use auth::{
     hash_password_with_async, named, verify_password_async, with_auth, with_permission, with_role,
 };
 pub use body_hooks::{BodyHooks, BodyPiece, with_body_hooks};
-pub use client_address::TrustProxy;
 #[cfg(feature = "compression")]
 pub use compression::{Coding, Compression, Decompression, with_compression, with_decompression};
-pub use concurrency_limit::{ConcurrencyLimit, OwnConcurrencyLimit, with_concurrency_limit};
 #[cfg(feature = "conditional")]
 pub use conditional::{ETag, EntityTags, Outcome, Preconditions, Validators, with_etag};
 #[cfg(feature = "cookies")]
 pub use cookies::{CookieError, Cookies, SetCookie};
-pub use cors::{CorsOptions, CorsOrigin, with_cors};
-
 pub use cross_origin_protection::{CrossOriginProtection, with_cross_origin_protection};
-pub use error_handling::{create_error_handler, with_error_handling};
 #[cfg(feature = "files")]
 pub use files::{FileReply, FileRequest};
 #[cfg(feature = "idempotency")]
@@ -234,26 +201,18 @@ pub use input_validation::{
     InputRule, InputRules, InputType, IntoInputRules, with_input_validation,
 };
 pub use layered::{Rest, RestFuture, layered};
-pub use logging::{AccessLog, with_logging};
-#[cfg(feature = "metrics")]
-pub use metrics::{Metrics, MetricsText, with_metrics};
-pub use rate_limit::{RateLimit, RateLimiter, RouteLimit, with_rate_limit};
-pub use request_id::{RequestId, RequestIds, TraceContext, TraceParent, with_request_id};
 pub use sanitization::with_sanitization;
-pub use security_headers::SecurityHeaders;
 pub use serialization::{
     DeserializeHelpers, DeserializeRequest, SerializeHelpers, SerializeResponse, with_serialization,
 };
 #[cfg(feature = "sessions")]
 pub use sessions::{Session, Sessions, SetSession};
-#[cfg(feature = "tracing")]
-pub use spans::{RequestSpans, with_tracing};
 #[doc(inline)]
 pub use stockade_core::middleware::*;
 #[doc(inline)]
 pub use stockade_core::{ErrorHandler, ErrorHandlerOptions, ErrorReply, IntoErrorHandler};
-pub use timeout::{Timeout, with_timeout};
-pub use tower_service::TowerService;
+#[doc(inline)]
+pub use stockade_stages::*;
 pub use validation::{SchemaCheck, with_params_validation, with_query_validation, with_validation};
 
 /// Items for the other crates of stockade. They carry no promise of stability.
@@ -261,22 +220,5 @@ pub use validation::{SchemaCheck, with_params_validation, with_query_validation,
 pub mod __internal {
     pub use crate::accept_encoding::refuses_gzip;
     pub use crate::auth::{ValueLookup, no_user};
-    pub use crate::client_address::{
-        client_address, client_behind_local_peer, trusted_proxies, warn_untrusted,
-    };
-    pub use crate::concurrency_limit::LimitsConcurrency;
-    pub use crate::cors::policy::{Cors, PageNames, is_preflight, origin_of};
     pub use crate::input_validation::form;
-    pub use crate::observation::{Observation, Observers};
-    pub use crate::rate_limit::decision::too_many;
-    pub use crate::rate_limit::headers::{LEGACY_REMAINING, RATE_LIMIT};
-    pub use crate::rate_limit::limiter::RateLimiterExt;
-    pub use crate::rate_limit::meter::Meter;
-    pub use crate::rate_limit::notation::{GivenRateLimit, optional as optional_rate_limit};
-    pub use crate::rate_limit::options::RateLimitExt;
-    pub use crate::request_id::id::X_REQUEST_ID;
-    pub use crate::request_id::optional_request_ids;
-    pub use crate::request_id::trace::TRACEPARENT;
-    #[cfg(feature = "tracing")]
-    pub use crate::spans::optional_request_spans;
 }

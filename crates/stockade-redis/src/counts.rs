@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use stockade_middleware::metrics::{HistogramValue, MetricsSource, MetricsWriter};
+use stockade_stages::metrics::{HistogramValue, MetricsSource, MetricsWriter};
 
 use crate::error::LinkError;
 use crate::health::Health;

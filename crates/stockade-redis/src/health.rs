@@ -2,7 +2,7 @@
 
 use std::time::{Duration, SystemTime};
 
-use stockade_middleware::health::Watched;
+use stockade_stages::health::Watched;
 
 use crate::link::Redis;
 
@@ -29,7 +29,7 @@ impl Health {
     }
 }
 
-/// The link, as a [`Readiness`](stockade_middleware::health::Readiness) watches it:
+/// The link, as a [`Readiness`](stockade_stages::health::Readiness) watches it:
 /// `Readiness::new().watching("redis", redis.clone())`.
 impl Watched for Redis {
     fn down_for(&self) -> Option<Duration> {

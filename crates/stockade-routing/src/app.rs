@@ -10,7 +10,7 @@ use std::sync::Arc;
 use stockade_core::__internal::{ErrorContextExt as _, Settings, States};
 use stockade_core::{Endpoint, ErrorContext, ErrorHandler, Request};
 use stockade_errors::{ApiError, ConfigError};
-use stockade_middleware::__internal::Cors;
+use stockade_stages::__internal::Cors;
 
 use crate::call_options::CallOptions;
 use crate::calls::BuiltCalls;

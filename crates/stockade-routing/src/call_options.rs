@@ -7,9 +7,9 @@ use std::sync::Arc;
 use serde::Deserialize;
 use stockade_errors::__internal::setters;
 use stockade_errors::ConfigError;
-use stockade_middleware::__internal::GivenRateLimit;
-use stockade_middleware::rate_limit::RateLimiter;
-use stockade_middleware::{CorsOrigin, RateLimit, TrustProxy};
+use stockade_stages::__internal::GivenRateLimit;
+use stockade_stages::rate_limit::RateLimiter;
+use stockade_stages::{CorsOrigin, RateLimit, TrustProxy};
 
 use crate::stages::in_rate_limit;
 

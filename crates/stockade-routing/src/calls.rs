@@ -19,8 +19,8 @@ use stockade_core::__internal::{
 use stockade_core::{Endpoint, Handler, Middleware, Request, Response};
 use stockade_errors::__internal::sort_by;
 use stockade_errors::Mistake;
-use stockade_middleware::__internal::{Meter, Observation, PageNames};
 use stockade_path::Pattern;
+use stockade_stages::__internal::{Meter, Observation, PageNames};
 
 use crate::compile::Compiler;
 use crate::entry::{Inherited, RouteEntry};

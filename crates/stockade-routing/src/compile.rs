@@ -16,9 +16,9 @@ use stockade_core::description::{AnswerBody, QuotaFact};
 use stockade_core::{Accepts, BodyKind, Endpoint, Middleware, RouteDoc};
 use stockade_errors::__internal::sort_by;
 use stockade_errors::{ConfigError, Mistake};
-use stockade_middleware::__internal::{Cors, LimitsConcurrency, PageNames};
-use stockade_middleware::{RateLimit, with_concurrency_limit};
 use stockade_path::Pattern;
+use stockade_stages::__internal::{Cors, LimitsConcurrency, PageNames};
+use stockade_stages::{RateLimit, with_concurrency_limit};
 use stockade_validation::Schema;
 use stockade_websockets::__internal::RouterRules;
 

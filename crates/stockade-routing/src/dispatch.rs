@@ -17,9 +17,9 @@ use stockade_core::__internal::{
 };
 use stockade_core::{BodyError, BoxFuture, Endpoint, Request, Response};
 use stockade_errors::ApiError;
-use stockade_middleware::__internal::{Cors, Meter, origin_of, too_many};
-use stockade_middleware::cors::CorsDecided;
-use stockade_middleware::rate_limit::{Charge, Decision};
+use stockade_stages::__internal::{Cors, Meter, origin_of, too_many};
+use stockade_stages::cors::CorsDecided;
+use stockade_stages::rate_limit::{Charge, Decision};
 
 use crate::app::Resolved;
 use crate::finish::{correct_framing, finish_response};

@@ -12,8 +12,8 @@ use stockade_core::{
     Middleware, Shape, Signature, Validation,
 };
 use stockade_errors::{ConfigError, Mistake};
-use stockade_middleware::rate_limit::OwnLimit;
-use stockade_middleware::{
+use stockade_stages::rate_limit::OwnLimit;
+use stockade_stages::{
     CorsOptions, OwnConcurrencyLimit, Timeout, with_error_handling, with_rate_limit,
 };
 use stockade_validation::ValidationOptions;
@@ -323,7 +323,7 @@ setters! {
 
     /// Limits the requests of each client to this route, beside the limit of
     /// the router, such as `10 / MINUTE`. See
-    /// [`with_rate_limit`](stockade_middleware::with_rate_limit).
+    /// [`with_rate_limit`](stockade_stages::with_rate_limit).
     ///
     /// `false` takes the route out of every limit, that of the router included,
     /// for those who watch the program; all other bounds stay. `true` is the
@@ -349,7 +349,7 @@ setters! {
     ///
     /// It stands in front of the route's own middleware, after a rate limit.
     ///
-    /// [`with_concurrency_limit`]: stockade_middleware::with_concurrency_limit
+    /// [`with_concurrency_limit`]: stockade_stages::with_concurrency_limit
     fn concurrency_limit(entry, limit: impl Into<OwnConcurrencyLimit>) {
         let limit = limit.into();
         entry.concurrency_limited = !matches!(limit, OwnConcurrencyLimit::Exempt);
@@ -363,7 +363,7 @@ setters! {
     /// Limits the time until the head of the response: a `Duration`, after which
     /// the answer is 503, or [`with_timeout`] with another status.
     ///
-    /// [`with_timeout`]: stockade_middleware::with_timeout
+    /// [`with_timeout`]: stockade_stages::with_timeout
     ///
     /// It stands in front of the route's own middleware, after its other limits,
     /// and after the middleware of the router, its groups and the tree, whose
@@ -375,7 +375,7 @@ setters! {
     /// Answers the errors of this route by a handler of its own: a function that
     /// changes an [`ErrorReply`](stockade_core::ErrorReply), the options of a
     /// handler, or the outcome of `create_error_handler`. See
-    /// [`with_error_handling`](stockade_middleware::with_error_handling).
+    /// [`with_error_handling`](stockade_stages::with_error_handling).
     ///
     /// It stands in front of the route's own middleware, its rate limit and its
     /// timeout, and after the middleware of the router, its groups and the tree,

@@ -1,7 +1,7 @@
 //! [`health_routes`]: the routes for those who watch the program.
 
 use http::Method;
-use stockade_middleware::health::{live, ready};
+use stockade_stages::health::{live, ready};
 
 use crate::{RouteEntry, RouteTree};
 
@@ -11,7 +11,7 @@ use crate::{RouteEntry, RouteTree};
 /// open to everybody.
 ///
 /// The second needs a
-/// [`Readiness`](stockade_middleware::health::Readiness) as state; the own
+/// [`Readiness`](stockade_stages::health::Readiness) as state; the own
 /// server sets it to false when a shutdown begins.
 ///
 /// ```

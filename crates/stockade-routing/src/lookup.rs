@@ -8,9 +8,9 @@ use http::{Method, header};
 use stockade_core::__internal::{EndpointExt as _, EndpointKind, Params, RequestExt as _};
 use stockade_core::upgrade::Upgrade;
 use stockade_core::{Endpoint, Request};
-use stockade_middleware::__internal::{self, Cors};
 use stockade_path::__internal::{Spelling, find_control_escape, without_detours};
 use stockade_path::SPLAT;
+use stockade_stages::__internal::{self, Cors};
 use stockade_websockets::__internal::wants_web_socket;
 
 use crate::app::{Resolved, RouteSet};

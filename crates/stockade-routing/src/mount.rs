@@ -7,8 +7,8 @@ use stockade_core::__internal::{Detached, UserWatchExt as _, end_with, start_of_
 use stockade_core::description::{Answer, AnswerStatus};
 use stockade_core::{Handler, Request, Response, RouteDoc};
 use stockade_errors::ApiError;
-use stockade_middleware::TowerService;
 use stockade_path::__internal::Spelling;
+use stockade_stages::TowerService;
 
 use crate::entry::{RouteEntry, RouteRef};
 use crate::router::{Router, any_method};

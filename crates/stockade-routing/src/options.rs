@@ -11,13 +11,13 @@ use stockade_core::{
 };
 use stockade_errors::__internal::setters;
 #[cfg(feature = "tracing")]
-use stockade_middleware::__internal::optional_request_spans;
-use stockade_middleware::__internal::{optional_rate_limit, optional_request_ids};
+use stockade_stages::__internal::optional_request_spans;
+use stockade_stages::__internal::{optional_rate_limit, optional_request_ids};
 #[cfg(feature = "metrics")]
-use stockade_middleware::Metrics;
+use stockade_stages::Metrics;
 #[cfg(feature = "tracing")]
-use stockade_middleware::RequestSpans;
-use stockade_middleware::{
+use stockade_stages::RequestSpans;
+use stockade_stages::{
     AccessLog, CorsOptions, CorsOrigin, RateLimit, RequestIds, SecurityHeaders, TrustProxy,
 };
 
@@ -235,9 +235,9 @@ impl RouterOptions {
         /// Makes a span of the crate `tracing` for every request, also for those
         /// that no middleware sees, by [`with_tracing`]; in a file by `true`, or
         /// by an object with `url_path` and `user_agent`. See
-        /// [`spans`](stockade_middleware::spans). Default: none.
+        /// [`spans`](stockade_stages::spans). Default: none.
         ///
-        /// [`with_tracing`]: stockade_middleware::with_tracing
+        /// [`with_tracing`]: stockade_stages::with_tracing
         tracing: into Option<RequestSpans>;
     }
 
@@ -357,7 +357,7 @@ impl RouterOptions {
         /// See [`with_concurrency_limit`]. Default: none.
         ///
         /// [`health_routes`]: crate::health_routes
-        /// [`with_concurrency_limit`]: stockade_middleware::with_concurrency_limit
+        /// [`with_concurrency_limit`]: stockade_stages::with_concurrency_limit
         concurrency_limit: some usize;
 
         /// Sets the number of trusted proxies before this server: a number, or
@@ -371,7 +371,7 @@ impl RouterOptions {
         /// by `true`, or by an object with `believe_client` and `begin_traces`.
         /// Default: none.
         ///
-        /// [`with_request_id`]: stockade_middleware::with_request_id
+        /// [`with_request_id`]: stockade_stages::with_request_id
         #[doc(alias = "requestId")]
         request_id: into Option<RequestIds>;
 
@@ -379,7 +379,7 @@ impl RouterOptions {
         /// `true`, or [`with_logging`] with its options; in a file `true`, or an
         /// object with `path`. Default: false.
         ///
-        /// [`with_logging`]: stockade_middleware::with_logging
+        /// [`with_logging`]: stockade_stages::with_logging
         #[doc(alias = "accessLog")]
         access_log: into AccessLog;
 

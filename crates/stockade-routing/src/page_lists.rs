@@ -5,7 +5,7 @@ use std::sync::Arc;
 use http::Method;
 use stockade_core::__internal::{EndpointExt as _, PageHeaders, RouteDocExt as _};
 use stockade_core::{Endpoint, RouteDoc};
-use stockade_middleware::__internal::PageNames;
+use stockade_stages::__internal::PageNames;
 
 use crate::options::RouterOptions;
 use crate::stages::observers;

@@ -13,11 +13,11 @@ use http::header::{
 };
 use http::{HeaderMap, HeaderName, HeaderValue};
 use stockade_core::Response;
-use stockade_middleware::__internal::{
+use stockade_stages::__internal::{
     LEGACY_REMAINING, RATE_LIMIT, RateLimiterExt as _, TRACEPARENT, X_REQUEST_ID,
 };
-use stockade_middleware::cors::CorsDecided;
-use stockade_middleware::rate_limit::{Decision, RateLimiter};
+use stockade_stages::cors::CorsDecided;
+use stockade_stages::rate_limit::{Decision, RateLimiter};
 
 use crate::header_lines::HeaderLines;
 use crate::stages::{RequestScope, Stages};
@@ -289,8 +289,8 @@ mod tests {
     use std::sync::Arc;
 
     use stockade_core::__internal::PageHeaders;
-    use stockade_middleware::__internal::Cors;
-    use stockade_middleware::{CorsOptions, RateLimit, SecurityHeaders};
+    use stockade_stages::__internal::Cors;
+    use stockade_stages::{CorsOptions, RateLimit, SecurityHeaders};
 
     use super::*;
     use crate::RouterOptions;

@@ -20,13 +20,13 @@ use http::HeaderValue;
 use stockade_core::__internal::{PageHeaders, RequestExt as _, RouteDocExt as _};
 use stockade_core::{LocalPeer, Request, Response, RouteDoc, upgrade};
 use stockade_errors::{ConfigError, Mistake};
-use stockade_middleware::__internal::{
+use stockade_stages::__internal::{
     Cors, Meter, Observation, Observers, RateLimitExt as _, RateLimiterExt as _, client_address,
     client_behind_local_peer, origin_of, trusted_proxies, warn_untrusted,
 };
-use stockade_middleware::cors::CorsDecided;
-use stockade_middleware::rate_limit::{Charge, Decision, RateKey, RateLimiter};
-use stockade_middleware::{CorsOrigin, SecurityHeaders, TrustProxy};
+use stockade_stages::cors::CorsDecided;
+use stockade_stages::rate_limit::{Charge, Decision, RateKey, RateLimiter};
+use stockade_stages::{CorsOrigin, SecurityHeaders, TrustProxy};
 
 use crate::call_options::CallOptions;
 use crate::header_lines::HeaderLines;

@@ -11,7 +11,7 @@ use http::{HeaderMap, HeaderValue, StatusCode, header};
 use stockade_core::__internal::{ChildExt as _, Settings};
 use stockade_core::{Request, Response};
 use stockade_errors::ApiError;
-use stockade_middleware::__internal::Meter;
+use stockade_stages::__internal::Meter;
 
 use crate::answer::{self, Answer};
 use crate::failure::Failure;

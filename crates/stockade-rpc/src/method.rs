@@ -1,8 +1,8 @@
 //! [`RpcMethod`]: a handler with its middleware, checks and limits.
 
 use stockade_core::{Docs, IntoErrorHandler, IntoMiddlewareList, IntoSchema, Shape, Signature};
-use stockade_middleware::{RateLimit, Timeout};
 use stockade_routing::RouteEntry;
+use stockade_stages::{RateLimit, Timeout};
 use stockade_validation::ValidationOptions;
 
 /// A method of [`Rpc`](crate::Rpc): a handler, and the settings that a route has.

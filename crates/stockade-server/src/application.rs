@@ -13,9 +13,9 @@ use stockade_core::upgrade::switches;
 use stockade_core::{BoxFuture, ErrorContext, HttpBody, PeerAddr, Request, Response};
 use stockade_errors::__internal::catch_panic;
 use stockade_errors::{ApiError, ConfigError};
-use stockade_middleware::TowerService;
 use stockade_routing::__internal::HeaderLines;
 use stockade_routing::{App, ResponseFuture};
+use stockade_stages::TowerService;
 
 use crate::service::{Answer, Client, request_of};
 use crate::{CreateServer, Server, ServerOptions};

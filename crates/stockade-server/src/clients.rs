@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use stockade_core::__internal::shrink_map;
 use stockade_errors::__internal::sort_by;
-use stockade_middleware::rate_limit::RateKey;
+use stockade_stages::rate_limit::RateKey;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::Instant;
 

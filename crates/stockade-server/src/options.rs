@@ -168,7 +168,7 @@ impl ServerOptions {
 
         /// Sets the time that the server goes on as before when a shutdown
         /// begins, while the
-        /// [`Readiness`](stockade_middleware::health::Readiness) of the
+        /// [`Readiness`](stockade_stages::health::Readiness) of the
         /// application says no: the time in which those who distribute requests
         /// learn to send them elsewhere. Then
         /// [`shutdown_timeout`](Self::shutdown_timeout) begins. Default: 0.
@@ -386,7 +386,7 @@ const MAX_RATE: u64 = 1_048_576;
 
 #[cfg(test)]
 mod tests {
-    use stockade_middleware::RateLimit;
+    use stockade_stages::RateLimit;
 
     use super::*;
 

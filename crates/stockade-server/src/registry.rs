@@ -6,7 +6,7 @@ use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use stockade_core::__internal::shrink_map;
-use stockade_middleware::rate_limit::RateKey;
+use stockade_stages::rate_limit::RateKey;
 use tokio::time::Instant;
 
 use crate::clients::{Admission, Capacity, ClientQuota, Clients, Slot};

@@ -272,7 +272,7 @@ impl<L: Clone> BoundServer<L> {
     ///
     /// A shutdown goes in these steps:
     ///
-    /// 1. The [`Readiness`](stockade_middleware::health::Readiness) in the state of
+    /// 1. The [`Readiness`](stockade_stages::health::Readiness) in the state of
     ///    the application becomes false. Everything goes on as before for
     ///    [`shutdown_delay`](ServerOptions::shutdown_delay).
     /// 2. The port closes. Connections that are idle, or on which the head of a

@@ -21,9 +21,9 @@ use stockade_core::{
     BoxFuture, HttpBody, LocalPeer, PeerAddr, PeerCredentials, Request, Response, error_of,
 };
 use stockade_errors::ApiError;
-use stockade_middleware::health::Readiness;
 use stockade_routing::__internal::{HeaderLines, poll_into};
 use stockade_routing::{App, ResponseFuture};
+use stockade_stages::health::Readiness;
 use tokio::sync::watch;
 
 use crate::accept::Stage;

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use stockade_middleware::rate_limit::RateKey;
+use stockade_stages::rate_limit::RateKey;
 use tokio::time::Instant;
 
 /// The connections on which the server waits for a client in the middle of a

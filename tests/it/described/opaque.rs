@@ -53,10 +53,12 @@ fn helpers() -> Vec<Middleware> {
 
 /// The names of the helpers, as the crate exports them.
 fn exported() -> BTreeSet<&'static str> {
-    let lines = include_str!("../../../crates/stockade-middleware/public-api.txt").lines();
-    let names = lines.filter_map(|line| line.strip_prefix("pub fn stockade_middleware::with_"));
+    let middleware = include_str!("../../../crates/stockade-middleware/public-api.txt").lines();
+    let stages = include_str!("../../../crates/stockade-stages/public-api.txt").lines();
+    let own = middleware.filter_map(|it| it.strip_prefix("pub fn stockade_middleware::with_"));
+    let built_in = stages.filter_map(|it| it.strip_prefix("pub fn stockade_stages::with_"));
     let end = |name: &str| name.find(['(', '<']).unwrap();
-    names.map(|name| &name[..end(name)]).collect()
+    own.chain(built_in).map(|name| &name[..end(name)]).collect()
 }
 
 #[test]

@@ -5,12 +5,10 @@ use actix_web::{App, HttpResponse, http, test, web};
 use serde_json::json;
 use stockade_actix::{ActixRoutes, HostError, ToActix};
 use stockade_core::extract::Body;
-use stockade_core::{ApiError, Request};
-use stockade_middleware::rate_limit::MINUTE;
-use stockade_middleware::{
-    ErrorHandlerOptions, create_error_handler, with_cors, with_logging, with_rate_limit,
-};
+use stockade_core::{ApiError, ErrorHandlerOptions, Request};
 use stockade_routing::{Router, RouterOptions};
+use stockade_stages::rate_limit::MINUTE;
+use stockade_stages::{create_error_handler, with_cors, with_logging, with_rate_limit};
 use stockade_validation::schema;
 
 use crate::support::{check, header_of, request};

@@ -6,8 +6,8 @@ use serde_json::json;
 use stockade_actix::{ActixService, ToActix};
 use stockade_core::ApiError;
 use stockade_core::extract::{Body, Path};
-use stockade_middleware::rate_limit::{MINUTE, RateLimit};
 use stockade_routing::{CallOptions, Router, RouterOptions};
+use stockade_stages::rate_limit::{MINUTE, RateLimit};
 
 use crate::support::{check, header_of, request};
 

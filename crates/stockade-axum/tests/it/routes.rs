@@ -9,12 +9,10 @@ use http::{Method, StatusCode};
 use serde_json::json;
 use stockade_axum::ToAxum;
 use stockade_core::extract::{Body as Parsed, Path};
-use stockade_core::{ApiError, Request};
-use stockade_middleware::rate_limit::MINUTE;
-use stockade_middleware::{
-    ErrorHandlerOptions, create_error_handler, with_cors, with_logging, with_rate_limit,
-};
+use stockade_core::{ApiError, ErrorHandlerOptions, Request};
 use stockade_routing::{Router, RouterOptions};
+use stockade_stages::rate_limit::MINUTE;
+use stockade_stages::{create_error_handler, with_cors, with_logging, with_rate_limit};
 use stockade_validation::schema;
 
 use crate::support::{call, check, header_of, request, request_from, send, show};

@@ -12,8 +12,8 @@ use serde_json::json;
 use stockade_axum::{AxumService, ToAxum};
 use stockade_core::extract::{Body as Parsed, Path};
 use stockade_core::{ApiError, Response};
-use stockade_middleware::rate_limit::{MINUTE, RateLimit};
 use stockade_routing::{App, CallOptions, Router, RouterOptions};
+use stockade_stages::rate_limit::{MINUTE, RateLimit};
 use tower_service::Service;
 
 use crate::support::{check, header_of, request_from, send, show};

@@ -15,7 +15,8 @@ use stockade_core::__internal::{ChildExt as _, ErrorContextExt as _, Settings};
 use stockade_core::extract::UserLifetime;
 use stockade_core::{BoxFuture, ErrorContext, Request};
 use stockade_errors::ApiError;
-use stockade_middleware::__internal::{Meter, ValueLookup};
+use stockade_middleware::__internal::ValueLookup;
+use stockade_stages::__internal::Meter;
 use stockade_websockets::{Close, Message as SocketMessage, Receiver, Sender, WebSocket};
 use tokio::time::{Instant, sleep_until};
 

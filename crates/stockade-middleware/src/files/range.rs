@@ -6,9 +6,9 @@
 use std::time::SystemTime;
 
 use http::{HeaderMap, HeaderName, Method, header};
+use stockade_stages::__internal::only;
 
 use crate::ETag;
-use crate::headers::only;
 
 /// A range of bytes, and the condition under which it counts.
 #[derive(Clone, Debug, Eq, PartialEq)]

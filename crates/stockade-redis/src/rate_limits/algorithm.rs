@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use stockade_middleware::rate_limit::{Algorithm, Decision, Policy};
+use stockade_stages::rate_limit::{Algorithm, Decision, Policy};
 
 use crate::script::Script;
 
@@ -157,7 +157,7 @@ impl Sliding {
 
 #[cfg(test)]
 mod tests {
-    use stockade_middleware::rate_limit::{MINUTE, Quota, SECOND};
+    use stockade_stages::rate_limit::{MINUTE, Quota, SECOND};
 
     use super::*;
 

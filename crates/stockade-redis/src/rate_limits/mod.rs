@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 use ring::{digest, hmac};
 use stockade_core::BoxFuture;
 use stockade_errors::ApiError;
-use stockade_middleware::rate_limit::{
+use stockade_stages::rate_limit::{
     Algorithm, BatchDecision, Charge, Decision, Policy, RateKey, RateStore,
 };
 
@@ -42,8 +42,8 @@ use crate::rate_limits::refusals::Refusals;
 /// When the engine is gone, [`RateLimit::on_store_failure`] decides; of its values
 /// [`StoreFailure::Local`] keeps both the clients and the limit.
 ///
-/// [`RateLimit::on_store_failure`]: stockade_middleware::RateLimit::on_store_failure
-/// [`StoreFailure::Local`]: stockade_middleware::rate_limit::StoreFailure::Local
+/// [`RateLimit::on_store_failure`]: stockade_stages::RateLimit::on_store_failure
+/// [`StoreFailure::Local`]: stockade_stages::rate_limit::StoreFailure::Local
 ///
 /// ```
 /// use stockade::middleware::rate_limit::Algorithm;
@@ -88,7 +88,7 @@ impl RedisRateLimits {
     /// Default: [`Algorithm::FixedWindow`]. GCRA counts at most a million requests a
     /// second.
     ///
-    /// [`RateLimit`]: stockade_middleware::RateLimit
+    /// [`RateLimit`]: stockade_stages::RateLimit
     #[must_use]
     pub fn algorithm(mut self, algorithm: Algorithm) -> Self {
         self.counting = Counting::new(algorithm);
@@ -98,7 +98,7 @@ impl RedisRateLimits {
     /// Sets the time that the engine has for its answer. Default: 100 ms. The longer
     /// [`RateLimit::store_timeout`] stands beside it.
     ///
-    /// [`RateLimit::store_timeout`]: stockade_middleware::RateLimit::store_timeout
+    /// [`RateLimit::store_timeout`]: stockade_stages::RateLimit::store_timeout
     #[must_use]
     pub fn deadline(mut self, deadline: Duration) -> Self {
         self.deadline = deadline;

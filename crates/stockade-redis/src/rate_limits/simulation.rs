@@ -15,8 +15,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use stockade_errors::ApiError;
-use stockade_middleware::RateLimit;
-use stockade_middleware::rate_limit::{
+use stockade_stages::RateLimit;
+use stockade_stages::rate_limit::{
     Algorithm, Charge, Decision, Policy, Quota, RateKey, RateLimiter, RateStore, StoreFailure,
 };
 use tokio::runtime::Builder;

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use redis::cluster::ClusterClientBuilder;
 use redis::cluster_async::ClusterConnection;
-use stockade_middleware::rate_limit::{Charge, HOUR, Policy, RateKey, RateStore as _};
 use stockade_redis::{Redis, RedisOptions, RedisRateLimits};
+use stockade_stages::rate_limit::{Charge, HOUR, Policy, RateKey, RateStore as _};
 
 use crate::engine::{Engine, free_port, until, url};
 use crate::faults::{Load, Ours, PATIENCE, Row, Subject, longest_gap};

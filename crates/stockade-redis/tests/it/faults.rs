@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 
 use redis::aio::{ConnectionManager, ConnectionManagerConfig};
 
-use stockade_middleware::rate_limit::{Charge, HOUR, Policy, RateKey, RateStore as _};
 use stockade_redis::{Redis, RedisOptions, RedisRateLimits};
+use stockade_stages::rate_limit::{Charge, HOUR, Policy, RateKey, RateStore as _};
 
 use crate::engine::{Engine, url};
 use crate::proxy::{Direction, Proxy};

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use stockade_errors::ApiError;
-use stockade_middleware::rate_limit::{Charge, Decision, HOUR, Policy, RateKey, RateStore as _};
 use stockade_redis::{Health, Redis, RedisOptions, RedisRateLimits};
+use stockade_stages::rate_limit::{Charge, Decision, HOUR, Policy, RateKey, RateStore as _};
 use tokio::runtime::Runtime;
 
 use crate::engine::{Engine, url};
@@ -140,7 +140,7 @@ fn what_is_wrong_without_a_network_is_an_error_of_open() {
 async fn metrics_tell_of_commands_and_connections() {
     let Some(mut engine) = Engine::start() else { return };
     let redis = Redis::open(&engine.url(), options()).unwrap();
-    let metrics = stockade_middleware::Metrics::new();
+    let metrics = stockade_stages::Metrics::new();
     metrics.add_source(redis.clone());
     let store = redis.rate_limits().deadline(Duration::from_secs(60));
     for _ in 0..3 {

@@ -4,8 +4,8 @@
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-use stockade_middleware::rate_limit::{Charge, HOUR, Policy, RateKey, RateStore as _};
 use stockade_redis::{Redis, RedisOptions};
+use stockade_stages::rate_limit::{Charge, HOUR, Policy, RateKey, RateStore as _};
 
 use crate::engine::Engine;
 

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use stockade_middleware::rate_limit::{Charge, HOUR, Policy, RateKey, RateStore as _};
 use stockade_redis::{Redis, RedisOptions, RedisRateLimits};
+use stockade_stages::rate_limit::{Charge, HOUR, Policy, RateKey, RateStore as _};
 use tokio::task::JoinSet;
 
 use crate::engine::Engine;

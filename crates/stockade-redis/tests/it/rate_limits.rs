@@ -4,11 +4,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-use stockade_middleware::RateLimit;
-use stockade_middleware::rate_limit::{
+use stockade_redis::{Redis, RedisOptions, RedisRateLimits};
+use stockade_stages::RateLimit;
+use stockade_stages::rate_limit::{
     Algorithm, Charge, Decision, HOUR, MINUTE, Policy, Quota, RateKey, RateStore, StoreFailure,
 };
-use stockade_redis::{Redis, RedisOptions, RedisRateLimits};
 use stockade_testing::conformance;
 use tokio::task::JoinSet;
 

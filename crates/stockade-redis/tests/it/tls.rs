@@ -4,8 +4,8 @@ use std::fs;
 use std::time::{Duration, Instant};
 
 use rcgen::{BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyPair};
-use stockade_middleware::rate_limit::{Charge, HOUR, Policy, RateKey, RateStore as _};
 use stockade_redis::{Health, Redis, RedisOptions};
+use stockade_stages::rate_limit::{Charge, HOUR, Policy, RateKey, RateStore as _};
 use tempfile::TempDir;
 
 use crate::engine::{Engine, free_port, until};

@@ -24,8 +24,8 @@ use stockade_core::__internal::{
 };
 use stockade_core::{BodyError, Endpoint, Handler, HttpBody, Request, Response};
 use stockade_errors::{ApiError, ConfigError};
-use stockade_middleware::__internal::{Cors, Meter};
 use stockade_path::Pattern;
+use stockade_stages::__internal::{Cors, Meter};
 
 pub use self::path::{HostPath, HostSegment};
 use self::without_effect::without_effect;

@@ -1,6 +1,6 @@
 //! The options that have no effect on the routes of another host.
 
-use stockade_middleware::__internal::RateLimitExt as _;
+use stockade_stages::__internal::RateLimitExt as _;
 
 use crate::options::RouterOptions;
 use crate::router::Router;
@@ -44,8 +44,8 @@ pub(super) fn without_effect(router: &Router) -> Option<String> {
 mod tests {
     use std::sync::Mutex;
 
-    use stockade_middleware::rate_limit::{MINUTE, RateLimit};
-    use stockade_middleware::{CorsOptions, SecurityHeaders, with_request_id};
+    use stockade_stages::rate_limit::{MINUTE, RateLimit};
+    use stockade_stages::{CorsOptions, SecurityHeaders, with_request_id};
 
     use super::*;
     use crate::host::HostRoutes;

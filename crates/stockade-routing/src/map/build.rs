@@ -12,9 +12,9 @@ use stockade_core::description::{
     SecurityScheme, WebSocketFact,
 };
 use stockade_core::{Accepts, BodyKind, Endpoint, RouteDoc, Tag};
-use stockade_middleware::__internal::Cors;
-use stockade_middleware::rate_limit::{Policy, RateLimiter};
 use stockade_path::{Param, Part, Pattern, Segment};
+use stockade_stages::__internal::Cors;
+use stockade_stages::rate_limit::{Policy, RateLimiter};
 use stockade_validation::{Schema, ValidationOptions};
 
 use super::answers::Told;

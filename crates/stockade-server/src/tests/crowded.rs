@@ -3,8 +3,8 @@
 use std::net::Ipv4Addr;
 
 use stockade_core::Request;
-use stockade_middleware::TrustProxy;
 use stockade_routing::{CallOptions, Router, RouterOptions};
+use stockade_stages::TrustProxy;
 use tokio::net::{TcpSocket, TcpStream};
 
 use super::{Client, Running, app, get, http2, log, ms, options, soon, start, text};

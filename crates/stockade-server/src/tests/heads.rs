@@ -5,9 +5,9 @@ use bytes::Bytes;
 use http::{HeaderMap, Request, header};
 use stockade_core::reply::ResponseWriter;
 use stockade_core::{ApiError, HttpBody, Response};
-use stockade_middleware::rate_limit::HOUR;
-use stockade_middleware::{SecurityHeaders, with_request_id};
 use stockade_routing::{App, Router, RouterOptions};
+use stockade_stages::rate_limit::HOUR;
+use stockade_stages::{SecurityHeaders, with_request_id};
 use tokio::net::TcpStream;
 
 use super::{Client, soon};

@@ -4,7 +4,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use stockade_middleware::rate_limit::{
+use stockade_stages::rate_limit::{
     Algorithm, BatchDecision, Charge, Decision, Policy, Quota, RateKey, RateStore,
 };
 use tokio::task::JoinSet;

@@ -13,10 +13,11 @@ use stockade_auth::{Secret, TokenIssuer, TokenVerifier};
 use stockade_core::extract::{Body, ClientIp, Multipart, Path};
 use stockade_core::reply::{Event, Sse, Streamed};
 use stockade_core::{ApiError, Middleware, Request};
-use stockade_middleware::rate_limit::MINUTE;
-use stockade_middleware::{Auth, RateLimit, SetCookie, with_auth, with_rate_limit};
+use stockade_middleware::{Auth, SetCookie, with_auth};
 use stockade_routing::{App, CallOptions, Router, RouterOptions};
 use stockade_server::CreateServer as _;
+use stockade_stages::rate_limit::MINUTE;
+use stockade_stages::{RateLimit, with_rate_limit};
 use stockade_validation::Unchecked;
 use stockade_websockets::{WebSocket, WebSocketOptions};
 

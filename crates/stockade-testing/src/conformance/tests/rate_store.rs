@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use stockade_middleware::rate_limit::{
+use stockade_stages::rate_limit::{
     Algorithm, Charge, Decision, MemoryStore, Policy, RateKey, RateStore,
 };
 

@@ -1,7 +1,7 @@
 //! What a charge costs, beside the crate `governor` with either of its maps, for
 //! 1, 10,000 and 1,000,000 keys in random order, on 1 and 2 threads.
 //!
-//! `cargo bench -p stockade-middleware --bench rate_limit`
+//! `cargo bench -p stockade-stages --bench rate_limit`
 
 #![expect(clippy::unwrap_used, reason = "the options of a bench are right")]
 
@@ -13,8 +13,8 @@ use std::time::{Duration, Instant};
 
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 use governor::{Quota as GovernorQuota, RateLimiter as Governor};
-use stockade_middleware::RateLimit;
-use stockade_middleware::rate_limit::{Algorithm, Charge, RateKey, RateLimiter};
+use stockade_stages::RateLimit;
+use stockade_stages::rate_limit::{Algorithm, Charge, RateKey, RateLimiter};
 
 /// A cheap random order, the same in every run.
 struct Order(u64);

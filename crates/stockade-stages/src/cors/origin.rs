@@ -4,7 +4,8 @@
 
 /// Returns true for `<scheme>://<host>` and `<scheme>://<host>:<port>`, and for
 /// nothing more: no path, no user, not `null`, not `*`.
-pub(crate) fn is_origin(text: &str) -> bool {
+#[must_use]
+pub fn is_origin(text: &str) -> bool {
     let Some((scheme, rest)) = text.split_once("://") else {
         return false;
     };

@@ -17,7 +17,7 @@ pub(crate) mod policy;
 mod with_cors;
 
 pub use options::{CorsOptions, CorsOrigin};
-pub(crate) use origin::is_origin;
+pub use origin::is_origin;
 pub use policy::CorsDecided;
 pub(crate) use policy::{Cors, is_preflight, origin_of};
 pub use with_cors::with_cors;

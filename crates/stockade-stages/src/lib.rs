@@ -1,0 +1,75 @@
+//! The built-in stages of a router: the work that it does for every request.
+//!
+//! | stage | effect |
+//! |---|---|
+//! | `client_address` ([`TrustProxy`]) | finds the client behind trusted proxies |
+//! | [`security_headers`] | adds security headers to every response |
+//! | [`cors`] | tells browsers which origins may read a response, answers preflights |
+//! | [`rate_limit`] | counts the requests of each client |
+//! | `observation` | gives requests ids and spans, logs and counts them |
+//! | [`health`] | request handlers for health checks |
+//!
+//! A router prepares the stages once and calls them for each request. Most of
+//! them also exist as middleware for single routes, such as [`with_cors`] and
+//! [`with_rate_limit`]. Programs use all of it through `stockade::middleware`.
+//!
+//! Spec: Middleware helpers; Response headers; Limits.
+
+mod client_address;
+mod concurrency_limit;
+pub mod cors;
+mod described;
+mod error_handling;
+mod headers;
+pub mod health;
+mod logging;
+#[cfg(feature = "metrics")]
+pub mod metrics;
+mod observation;
+pub mod rate_limit;
+pub mod request_id;
+pub mod security_headers;
+#[cfg(feature = "tracing")]
+pub mod spans;
+mod timeout;
+mod tower_service;
+
+pub use client_address::TrustProxy;
+pub use concurrency_limit::{ConcurrencyLimit, OwnConcurrencyLimit, with_concurrency_limit};
+pub use cors::{CorsOptions, CorsOrigin, with_cors};
+pub use error_handling::{create_error_handler, with_error_handling};
+pub use logging::{AccessLog, with_logging};
+#[cfg(feature = "metrics")]
+pub use metrics::{Metrics, MetricsText, with_metrics};
+pub use rate_limit::{RateLimit, RateLimiter, RouteLimit, with_rate_limit};
+pub use request_id::{RequestId, RequestIds, TraceContext, TraceParent, with_request_id};
+pub use security_headers::SecurityHeaders;
+#[cfg(feature = "tracing")]
+pub use spans::{RequestSpans, with_tracing};
+pub use timeout::{Timeout, with_timeout};
+pub use tower_service::TowerService;
+
+/// Items for the other crates of stockade. They carry no promise of stability.
+#[doc(hidden)]
+pub mod __internal {
+    pub use crate::client_address::{
+        client_address, client_behind_local_peer, trusted_proxies, warn_untrusted,
+    };
+    pub use crate::concurrency_limit::LimitsConcurrency;
+    pub use crate::cors::is_origin;
+    pub use crate::cors::policy::{Cors, PageNames, is_preflight, origin_of};
+    pub use crate::described::{is_any, unseen};
+    pub use crate::headers::only;
+    pub use crate::observation::{Observation, Observers};
+    pub use crate::rate_limit::decision::too_many;
+    pub use crate::rate_limit::headers::{LEGACY_REMAINING, RATE_LIMIT};
+    pub use crate::rate_limit::limiter::RateLimiterExt;
+    pub use crate::rate_limit::meter::Meter;
+    pub use crate::rate_limit::notation::{GivenRateLimit, optional as optional_rate_limit};
+    pub use crate::rate_limit::options::RateLimitExt;
+    pub use crate::request_id::id::X_REQUEST_ID;
+    pub use crate::request_id::optional_request_ids;
+    pub use crate::request_id::trace::TRACEPARENT;
+    #[cfg(feature = "tracing")]
+    pub use crate::spans::optional_request_spans;
+}
