@@ -57,6 +57,7 @@ const WITHOUT_LEVEL: &[&str] = &[
     "stockade-tests-ui",
     "validation-only",
     "xtask",
+    "xtask-circles",
 ];
 
 /// Edges within a level: the macros and the router read paths with the same

@@ -96,6 +96,12 @@ const TASKS: &[Task] = &[
         run: doc,
     },
     Task {
+        name: "circles",
+        about: "the largest circle of files in each crate; `-v` lists them",
+        when: Asked,
+        run: circles,
+    },
+    Task {
         name: "public-api",
         about: "the public items of each crate, against the lists; `--save` writes them",
         when: Ci,
@@ -388,6 +394,12 @@ fn run_all<'a>(run: &str, tasks: impl Iterator<Item = &'a Task>) -> Result<Strin
 /// Returns true if the running task is a part of this one.
 fn is_part_of(name: &str) -> bool {
     env::args().nth(1).is_some_and(|task| task == name)
+}
+
+fn circles() -> Outcome {
+    let options: Vec<String> = env::args().skip(2).collect();
+    let options: Vec<&str> = options.iter().map(String::as_str).collect();
+    cargo(&[&["run", "--quiet", "--package", "xtask-circles", "--"], &options[..]].concat())
 }
 
 fn fmt() -> Outcome {
