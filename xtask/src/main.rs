@@ -422,8 +422,30 @@ fn lint() -> Outcome {
 }
 
 fn test() -> Outcome {
-    cargo(&["test", "--workspace", "--all-features"])
+    cargo(&["test", "--workspace", "--all-features"])?;
+    // The server once more without the optimizations that depend on hyper's internals.
+    let mut plain = cargo_command();
+    plain.args(["test", "--workspace", "--all-features", "--lib", "--"]).args(ON_THE_PLAIN_PATH);
+    run(plain.env("STOCKADE_PLAIN_PATH", "1").current_dir(root()))
 }
+
+/// The tests of the server that also run on the plain path. The packages stay the same as
+/// in the run before, or cargo would compile them again with other features.
+const ON_THE_PLAIN_PATH: &[&str] = &[
+    "tests::bodies",
+    "tests::conformance",
+    "tests::crowded",
+    "tests::half_close",
+    "tests::head_bytes",
+    "tests::head_edges",
+    "tests::heads",
+    "tests::pipelines",
+    "tests::requests",
+    "tests::router",
+    "tests::shutdown",
+    "tests::slow",
+    "tests::upgrades",
+];
 
 /// Refuses a checkout with changes that are not committed, as cargo does.
 fn package() -> Outcome {

@@ -23,7 +23,7 @@ use stockade_stages::rate_limit::{Charge, Decision};
 
 use crate::app::Resolved;
 use crate::finish::{correct_framing, finish_response};
-use crate::header_lines::HeaderLines;
+use crate::head_sink::HeadSink;
 use crate::lookup::{asked_route, find_route, is_preflight};
 use crate::no_route::{no_content, no_route};
 use crate::stages::{self, RequestScope};
@@ -246,13 +246,13 @@ impl Future for ResponseFuture {
 /// Polls a future and writes its outcome to `slot`: for a server to which each
 /// move of a response counts.
 ///
-/// If the server writes `lines` into the head of the response, headers that are
+/// If the server writes `sink` into the head of the response, headers that are
 /// prepared as text are set there, and are not in the response.
 pub fn poll_into(
     future: &mut ResponseFuture,
     cx: &mut Context<'_>,
     slot: &mut Poll<Response>,
-    lines: Option<&HeaderLines>,
+    sink: Option<&HeadSink>,
 ) {
     let ResponseFuture { app, scope, state, is_head, .. } = future;
     scope.in_span(|scope| {
@@ -263,7 +263,7 @@ pub fn poll_into(
     });
     if let Poll::Ready(response) = slot {
         future.app.stages.note_parts(&mut future.scope);
-        future.app.stages.finish_headers(response, &future.scope, lines);
+        future.app.stages.finish_headers(response, &future.scope, sink);
         finish_response(response, future.is_head, future.version);
         keep_form(response);
         future.scope.end(response);

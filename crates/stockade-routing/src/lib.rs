@@ -15,7 +15,7 @@
 // - `stages`: the work for every request, with or without a route. Hot.
 // - `table_set`: the tables of all methods, also for other spellings of paths.
 // - `prepared_headers`: the headers of most responses, as one map and as text
-//   (`header_lines`). Hot.
+//   (`head_sink`). Hot.
 // - `matcher`: path to route. Hot.
 // - `options`, `call_options`: `RouterOptions`, and `CallOptions` that
 //   override them.
@@ -37,7 +37,7 @@ mod deprecation;
 mod dispatch;
 mod entry;
 mod finish;
-mod header_lines;
+mod head_sink;
 mod health;
 mod host;
 mod lookup;
@@ -79,7 +79,7 @@ pub mod __internal {
     pub use crate::adapter::{add_mistake, entry_of};
     pub use crate::calls::{CallTable, Calls, Inspect, RouteEntryExt, RunningCall};
     pub use crate::dispatch::poll_into;
-    pub use crate::header_lines::HeaderLines;
+    pub use crate::head_sink::HeadSink;
     pub use crate::map::asked_route::asked_route;
     pub use crate::map::path::capitalised;
     pub use crate::map::schemas::{PLACE as SCHEMAS, references, schema_name};

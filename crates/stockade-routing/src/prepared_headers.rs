@@ -19,7 +19,7 @@ use stockade_stages::__internal::{
 use stockade_stages::cors::CorsDecided;
 use stockade_stages::rate_limit::{Decision, RateLimiter};
 
-use crate::header_lines::HeaderLines;
+use crate::head_sink::HeadSink;
 use crate::stages::{RequestScope, Stages};
 
 /// The headers of a response that has none of its own by these names: those that
@@ -56,16 +56,16 @@ impl PreparedHeaders {
         Self { lists: lists.collect::<Option<_>>().unwrap_or_default() }
     }
 
-    /// Adds the headers to this response, or sets them as `lines`; false, and nothing
+    /// Adds the headers to this response, or to `sink`; false, and nothing
     /// is added, if it is another than the usual.
     pub(crate) fn add(
         &self,
         stages: &Stages,
         response: &mut Response,
         scope: &RequestScope,
-        lines: Option<&HeaderLines>,
+        sink: Option<&HeadSink>,
     ) -> bool {
-        self.try_add(stages, response, scope, lines).is_some()
+        self.try_add(stages, response, scope, sink).is_some()
     }
 
     fn try_add(
@@ -73,7 +73,7 @@ impl PreparedHeaders {
         stages: &Stages,
         response: &mut Response,
         scope: &RequestScope,
-        lines: Option<&HeaderLines>,
+        sink: Option<&HeadSink>,
     ) -> Option<()> {
         let prepared = self.for_origin(scope.origin.as_ref())?;
         let extensions = response.extensions();
@@ -91,8 +91,8 @@ impl PreparedHeaders {
             _ => return None,
         };
         let headers = response.headers_mut();
-        if let (Some(lines), Some(text)) = (lines, &prepared.lines) {
-            prepared.set(lines, text, headers, charged)?;
+        if let (Some(sink), Some(text)) = (sink, &prepared.lines) {
+            prepared.set(sink, text, headers, charged)?;
         } else {
             let left = match charged {
                 Some((limiter, decision)) => Some(limiter.left(decision)?),
@@ -147,7 +147,7 @@ impl OriginHeaders {
     /// one of these headers itself.
     fn set(
         &self,
-        lines: &HeaderLines,
+        sink: &HeadSink,
         prepared: &[u8],
         own: &HeaderMap,
         charged: Option<(&RateLimiter, Decision)>,
@@ -159,7 +159,7 @@ impl OriginHeaders {
         if self.added.is_empty() {
             return Some(());
         }
-        lines.set(|text| {
+        sink.set(|text| {
             text.extend_from_slice(prepared);
             if let Some((limiter, decision)) = charged {
                 text.extend_from_slice(RATE_LIMIT_NAME);

@@ -29,7 +29,7 @@ use stockade_stages::rate_limit::{Charge, Decision, RateKey, RateLimiter};
 use stockade_stages::{CorsOrigin, SecurityHeaders, TrustProxy};
 
 use crate::call_options::CallOptions;
-use crate::header_lines::HeaderLines;
+use crate::head_sink::HeadSink;
 use crate::options::{Clock, RouterOptions};
 use crate::prepared_headers::PreparedHeaders;
 
@@ -236,32 +236,27 @@ impl Stages {
     }
 
     /// Adds the headers of every response, but for one that gives the connection
-    /// away. To `lines`, if there is a place for them, go those that are prepared.
+    /// away. Prepared headers go to `sink`, if there is one.
     #[inline]
     pub(crate) fn finish_headers(
         &self,
         response: &mut Response,
         scope: &RequestScope,
-        lines: Option<&HeaderLines>,
+        sink: Option<&HeadSink>,
     ) {
         if !self.security.is_empty() || self.cors.is_some() || !scope.is_bare() {
-            self.add_headers(response, scope, lines);
+            self.add_headers(response, scope, sink);
         }
     }
 
-    fn add_headers(
-        &self,
-        response: &mut Response,
-        scope: &RequestScope,
-        lines: Option<&HeaderLines>,
-    ) {
+    fn add_headers(&self, response: &mut Response, scope: &RequestScope, sink: Option<&HeadSink>) {
         if upgrade::switches(response) {
             // Its headers are those of the handshake alone.
             return;
         }
         let page = if scope.page != 0 && self.exposes_by_route() { scope.page } else { 0 };
         let prepared = self.prepared.get(usize::from(page));
-        if !prepared.is_some_and(|prepared| prepared.add(self, response, scope, lines)) {
+        if !prepared.is_some_and(|prepared| prepared.add(self, response, scope, sink)) {
             self.write_headers(response, scope);
         }
     }

@@ -202,7 +202,8 @@ impl<A: Answer> Acceptor<A> {
             }
             let Some(permit) = self.slot(client).await else { return };
             let slot = Slot::new(permit, client);
-            let record = Arc::new(ConnectionRecord::new(Arc::clone(&self.clock)));
+            let fast_path = self.shared.options().hyper_fast_path;
+            let record = Arc::new(ConnectionRecord::new(Arc::clone(&self.clock), fast_path));
             let registration = self.registry.register(Arc::clone(&record), slot);
             let io = TrackedStream::new(stream, Arc::clone(&record), registration);
             // A panic ends its own task and nothing else.
@@ -385,7 +386,7 @@ mod tests {
         let clock = Arc::new(SweepClock::new(limits.interval()));
         let registry = Arc::new(Registry::new(limits));
         let slots = Arc::new(Semaphore::new(2));
-        let records = [0, 1].map(|_| Arc::new(ConnectionRecord::new(Arc::clone(&clock))));
+        let records = [0, 1].map(|_| Arc::new(ConnectionRecord::new(Arc::clone(&clock), true)));
         let _memberships = records.each_ref().map(|record| {
             let permit = Arc::clone(&slots).try_acquire_owned().unwrap();
             registry.register(Arc::clone(record), Slot::new(permit, IpAddr::from([127, 0, 0, 1])))

@@ -13,7 +13,7 @@ use stockade_core::upgrade::switches;
 use stockade_core::{BoxFuture, ErrorContext, HttpBody, PeerAddr, Request, Response};
 use stockade_errors::__internal::catch_panic;
 use stockade_errors::{ApiError, ConfigError};
-use stockade_routing::__internal::HeaderLines;
+use stockade_routing::__internal::HeadSink;
 use stockade_routing::{App, ResponseFuture};
 use stockade_stages::TowerService;
 
@@ -124,10 +124,10 @@ impl Answer for Application {
         answering: &mut Answering,
         cx: &mut Context<'_>,
         slot: &mut Poll<Response>,
-        lines: Option<&HeaderLines>,
+        sink: Option<&HeadSink>,
     ) {
         match answering {
-            Answering::App(answering) => App::poll_into(answering, cx, slot, lines),
+            Answering::App(answering) => App::poll_into(answering, cx, slot, sink),
             Answering::Tower(answering) => *slot = answering.as_mut().poll(cx),
         }
     }

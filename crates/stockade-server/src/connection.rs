@@ -1,34 +1,6 @@
 //! One connection: its protocol, its requests, its end.
 //!
-//! # Parking
-//!
-//! hyper keeps some 10 KiB for each HTTP/1 connection, even for an idle one. So the
-//! sweep parks idle connections: it frees hyper's part, the task keeps the socket, and
-//! the first bytes of the next request create a new part.
-//!
-//! The decision depends only on facts that this crate observes itself
-//! ([`Exchanges`](crate::exchanges::Exchanges)). A connection is parked only if
-//!
-//! - the [`Guard`] is at the start of a message, and the requests that it has seen to
-//!   their end equal the responses that were handed over to their end;
-//! - the socket has taken every byte of these responses;
-//! - no request and no request body exists in this process
-//!   ([`InFlight`](crate::connection_record::InFlight));
-//! - on this connection no request body was left unread, no client waited for
-//!   `100 Continue`, no bytes were rejected, and neither side announced a close;
-//! - hyper was polled once more after all this was true, and it is still true.
-//!
-//! Then hyper holds no bytes of the client, except an empty line between requests. If it
-//! returns any others, the counts are wrong, and the connection is closed. The guard
-//! continues across parking, so every byte is checked exactly once.
-//!
-//! One assumption about hyper remains: it flushes the socket only after it has written
-//! its whole buffer. `tests/parking.rs` checks it
-//! (`an_answer_that_the_socket_does_not_take_is_not_lost`), and `tests/pipelines.rs`
-//! checks the whole rule with generated connections.
-//!
-//! A connection is also parked for a moment after its first large response: hyper chooses
-//! how to write bodies when its part is created ([`http1_of`]).
+//! [`fast_path`](crate::fast_path) has everything that depends on hyper's internals.
 
 use std::convert::Infallible;
 use std::net::SocketAddr;
@@ -38,23 +10,23 @@ use std::task::{Context, Poll, ready};
 use std::time::Duration;
 use std::{fmt, io};
 
-use bytes::Bytes;
 use hyper::body::Incoming;
 use hyper::server::conn::{http1, http2};
 use hyper::service::{HttpService, Service, service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 #[cfg(feature = "tls")]
 use tokio::io::AsyncWriteExt as _;
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::watch;
 use tokio::time::{Instant, Sleep, sleep};
 
 use crate::ServerOptions;
 use crate::accept::Stage;
 use crate::connection_record::{Command, ConnectionRecord};
+use crate::fast_path::head_writer::HeadWriter;
+use crate::fast_path::parking::{rest, take_apart};
 use crate::guard::Guard;
 use crate::guarded_io::GuardedIo;
-use crate::head_writer::HeadWriter;
 use crate::options::DEFAULT_MAX_HEADERS;
 use crate::response_body::ResponseBody;
 use crate::rewind::Rewind;
@@ -195,6 +167,8 @@ pub(crate) fn serve<A: Answer>(
         if let (Some(io), Protocol::Http1) = (&mut io, protocol) {
             io.get_mut().watch(shared.options.half_close);
         }
+        // On the plain path hyper reads too, if nothing else shows that the client leaves.
+        let peeks = peeks && shared.options.hyper_fast_path;
         let http1 = if peeks { &shared.http1 } else { &shared.http1_reading };
         speak(&shared, http1, &peer, &mut io, protocol).await;
     }
@@ -244,7 +218,7 @@ async fn speak<A: Answer, T>(
     let outcome = match protocol {
         Protocol::Http2 => {
             let Some(io) = io.take() else { return };
-            peer.record.set_http2();
+            peer.record.http2.speak();
             let http2 = http2_builder(&shared.options, &peer.record);
             let connection = http2.serve_connection(TokioIo::new(io), service_of(peer));
             let shut_down =
@@ -329,7 +303,7 @@ where
     T: AsyncRead + AsyncWrite + Send + Unpin + 'static,
 {
     let record = &peer.record;
-    let guard = Guard::resume(record.exchanges().requests(), is_after_blank);
+    let guard = Guard::resume(record.http1.exchanges.requests(), is_after_blank);
     let io = GuardedIo::new(slot.take()?, guard, Arc::clone(record));
     let io = TokioIo::new(HeadWriter::new(io, Arc::clone(record)));
     let connection = http1_of(http1, record).serve_connection(io, service_of(peer));
@@ -343,73 +317,18 @@ where
 /// response, 4 % of a small one.
 fn http1_of(http1: &http1::Builder, record: &ConnectionRecord) -> http1::Builder {
     let mut http1 = http1.clone();
-    if !record.decide_on_vectored() {
+    if !record.http1.decide_on_vectored() {
         http1.writev(false);
     }
     http1
 }
 
-/// Takes the socket out of hyper, puts it into `slot` and frees the rest. Returns true if
-/// the client has sent an empty line since its last request.
-///
-/// Returns `None` if the connection was upgraded, or if hyper holds unread bytes, which must
-/// not be read again.
-#[expect(clippy::boxed_local, reason = "the box is to be freed at once, too")]
-fn take_apart<T, S>(connection: Box<Http1<T, S>>, slot: &mut Option<Rewind<T>>) -> Option<bool>
-where
-    T: AsyncRead + AsyncWrite + Unpin,
-    S: HttpService<Incoming, ResBody = ResponseBody>,
-    S::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
-{
-    let parts = connection.into_parts()?;
-    // The guard has read an empty line between requests, which means nothing (RFC 9112,
-    // section 2.2).
-    if !matches!(&parts.read_buf[..], b"" | b"\r\n") {
-        let count = parts.read_buf.len();
-        log::error!(
-            target: "stockade::server",
-            "this is a bug in stockade: {count} bytes are unread between two requests; \
-             the connection is closed",
-        );
-        return None;
-    }
-    let (io, guard) = parts.io.into_inner().into_inner().into_io_and_guard();
-    *slot = Some(io);
-    Some(guard.is_after_blank())
-}
-
-type Http1<T, S> = http1::UpgradeableConnection<Http1Io<Rewind<T>>, S>;
+/// An HTTP/1 connection of hyper.
+pub(crate) type Http1<T, S> = http1::UpgradeableConnection<Http1Io<Rewind<T>>, S>;
 
 /// A connection as hyper has it for HTTP/1. An upgrade takes it out of hyper by this
 /// type.
 pub(crate) type Http1Io<T> = TokioIo<HeadWriter<GuardedIo<T>>>;
-
-/// Waits for the next request; returns false if the connection ends instead.
-async fn rest<T>(record: &ConnectionRecord, io: &mut Rewind<T>) -> bool
-where
-    T: AsyncRead + AsyncWrite + Unpin,
-{
-    let first = std::future::poll_fn(|cx| {
-        let mut first = [0; FIRST_READ];
-        let mut first = ReadBuf::new(&mut first);
-        ready!(Pin::new(&mut *io).poll_read(cx, &mut first))?;
-        Poll::Ready(io::Result::Ok(Bytes::copy_from_slice(first.filled())))
-    });
-    match until_told(record, Command::Finish, first).await {
-        Some(Ok(first)) if !first.is_empty() => {
-            io.rewind(first);
-            true
-        }
-        Some(Err(_)) => false,
-        // The client has closed, or has to: TLS sends `close_notify`.
-        Some(Ok(_)) | None => {
-            let end = std::future::poll_fn(|cx| Pin::new(&mut *io).poll_shutdown(cx));
-            // The connection ends in any case.
-            let _ = until_told(record, Command::Finish, end).await;
-            false
-        }
-    }
-}
 
 /// Returns the service that answers the requests of a connection.
 fn service_of<A: Answer>(
@@ -467,8 +386,8 @@ async fn drive<C: Future<Output = hyper::Result<()>>>(
                     return go_away.poll(record, command, cx).map(|()| Outcome::Told);
                 }
                 Command::Park if parks && record.snapshot().may_park() => {
-                    // hyper must be polled once more: see above, Parking.
-                    let complete = record.exchanges().complete();
+                    // hyper must be polled once more: see `parking`.
+                    let complete = record.http1.exchanges.complete();
                     if complete.is_some() && complete == complete_before {
                         return Poll::Ready(Outcome::Idle);
                     }
@@ -498,7 +417,7 @@ impl GoAwayWait {
     /// Starts the wait, after GOAWAY was sent.
     fn new(record: &ConnectionRecord) -> Self {
         // Earlier bytes are no answer to GOAWAY.
-        record.forget_bytes();
+        record.http2.forget_bytes();
         Self { sleep: Box::pin(sleep(GO_AWAY_TIME)) }
     }
 
@@ -516,7 +435,7 @@ impl GoAwayWait {
     ) -> Poll<()> {
         loop {
             ready!(self.sleep.as_mut().poll(cx));
-            let agreed = command == Command::Shutdown && record.has_heard();
+            let agreed = command == Command::Shutdown && record.http2.has_heard();
             if !agreed && record.snapshot().is_unused() {
                 return Poll::Ready(());
             }
@@ -560,10 +479,6 @@ impl fmt::Display for ClientName {
         }
     }
 }
-
-/// The bytes that are read at once after a connection was parked: as a rule the
-/// whole head of a request.
-const FIRST_READ: usize = 1_024;
 
 /// The size that the buffers of a connection may have at least: 64 KiB.
 const MIN_BUFFER: usize = 65_536;

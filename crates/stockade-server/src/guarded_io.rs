@@ -58,7 +58,7 @@ impl<T> GuardedIo<T> {
     /// Refuses the bytes from `from` on, and keeps them.
     #[cold]
     fn refuse(&mut self, buf: &mut ReadBuf<'_>, from: usize) {
-        self.record.exchanges().pin();
+        self.record.http1.exchanges.pin();
         let bytes = Bytes::copy_from_slice(&buf.filled()[from..]);
         buf.set_filled(from);
         let refused = self.refused.insert(Box::new(Refused { bytes, given: 0 }));
@@ -98,7 +98,7 @@ impl<T: AsyncRead + Unpin> AsyncRead for GuardedIo<T> {
             buf.filled_mut()[from] = b' ';
             from += 1;
         }
-        this.record.exchanges().received(this.guard.ended(), this.guard.part());
+        this.record.http1.exchanges.received(this.guard.ended(), this.guard.part());
         Poll::Ready(Ok(()))
     }
 }

@@ -68,10 +68,11 @@
 //!   clients with many, which do so if none is idle.
 //! - `connection`: one connection, awake and parked; `tracked_stream`: its
 //!   `socket`; `rewind`: bytes of the socket that are read again.
-//! - `connection_record`: the state of one connection; `exchanges`: its requests and
-//!   responses, counted to know when it may be parked; `registry`: all open ones;
-//!   `sweep`: one coarse task that ends stalled connections and parks idle ones,
-//!   instead of a timer for each request.
+//! - `connection_record`: the state of one connection; `registry`: all open ones; `sweep`:
+//!   one coarse task that ends stalled connections and parks idle ones, instead of a timer
+//!   for each request.
+//! - `fast_path`: everything that depends on how hyper works inside: parking, and headers
+//!   as text.
 //! - `time_budget`: the time for which a client is waited for, in both
 //!   directions; `write_stall`: a client that does not take its response;
 //!   `streams`: the same for one request on HTTP/2.
@@ -85,30 +86,6 @@
 //!
 //! Spec: Router construction and members › createServer.
 
-// Where things are:
-// - `server`: `Server`, `BoundServer`, `ServerHandle`; `options`,
-//   `address`, `error`, `signals`, `tls`: their arguments and errors.
-// - `accept`: from the listening socket to connections, and the shutdown;
-//   `clients`: the connections of each client; `idle_queue`: the idle ones,
-//   which make room for new ones; `unfinished_queue`: the unfinished ones of
-//   clients with many, which do so if none is idle.
-// - `connection`: one connection, awake and parked; `tracked_stream`: its
-//   socket; `rewind`: bytes of the socket that are read again.
-// - `connection_record`: the state of one connection; `exchanges`: its requests and
-//   responses, counted to know when it may be parked; `registry`: all open ones;
-//   `sweep`: one coarse task that ends stalled connections and parks idle ones,
-//   instead of a timer for each request.
-// - `time_budget`: the time for which a client is waited for, in both
-//   directions; `write_stall`: a client that does not take its response;
-//   `streams`: the same for one request on HTTP/2.
-// - `guard`, `guarded_io`: refuse malformed requests that hyper would accept.
-// - `forward`: writing through `rewind` and `guarded_io`.
-// - `service`: one request. Hot. `head`, `host`, `framing`: its checks before
-//   the application sees it.
-// - `request_body`, `drain`: the body of the request, in time and to its end;
-//   `response_body`: the body of the response.
-// - `upgraded`: connections that leave HTTP, such as WebSockets.
-
 mod accept;
 mod address;
 mod application;
@@ -117,14 +94,13 @@ mod connection;
 mod connection_record;
 mod drain;
 mod error;
-mod exchanges;
+mod fast_path;
 mod forward;
 mod framing;
 mod guard;
 mod guarded_io;
 mod handshake;
 mod head;
-mod head_writer;
 mod heap;
 mod host;
 mod idle_queue;

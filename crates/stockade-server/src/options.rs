@@ -53,6 +53,7 @@ pub struct ServerOptions {
     pub(crate) max_headers: usize,
     pub(crate) max_header_bytes: u32,
     pub(crate) half_close: bool,
+    pub(crate) hyper_fast_path: bool,
     pub(crate) http2: bool,
     pub(crate) http2_max_streams: u32,
     pub(crate) tcp_nodelay: bool,
@@ -81,6 +82,7 @@ impl Default for ServerOptions {
             max_headers: DEFAULT_MAX_HEADERS,
             max_header_bytes: 16_384,
             half_close: false,
+            hyper_fast_path: fast_path_by_default(),
             http2: true,
             http2_max_streams: 200,
             tcp_nodelay: true,
@@ -92,6 +94,17 @@ impl Default for ServerOptions {
             call: CallOptions::default(),
         }
     }
+}
+
+#[cfg(not(test))]
+const fn fast_path_by_default() -> bool {
+    true
+}
+
+/// The tests of this crate run on the plain path if this variable is set.
+#[cfg(test)]
+pub(crate) fn fast_path_by_default() -> bool {
+    std::env::var_os("STOCKADE_PLAIN_PATH").is_none()
 }
 
 impl ServerOptions {
@@ -221,6 +234,16 @@ impl ServerOptions {
         /// has left, to its end or its timeout. No effect on HTTP/2, whose clients
         /// close streams and keep the connection.
         half_close: bool;
+
+        /// Sets whether the server uses optimizations that depend on how hyper works
+        /// inside. Default: true.
+        ///
+        /// They make small responses cheaper and free the buffers of idle connections.
+        /// Set it to false to rule them out, for example while you look for a fault, or
+        /// with a version of hyper that was not tested with this server. Responses stay
+        /// the same, except for the order of their headers.
+        /// [`park_after`](Self::park_after) has no effect then.
+        hyper_fast_path: bool;
 
         /// Speaks HTTP/2 with clients that begin with it, if true. Default:
         /// true.

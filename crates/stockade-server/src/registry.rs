@@ -330,12 +330,12 @@ mod tests {
         let clock = Arc::new(SweepClock::new(limits().interval()));
         let slots = Arc::new(Semaphore::new(count));
         let enter = |at| {
-            let record = Arc::new(ConnectionRecord::new(Arc::clone(&clock)));
+            let record = Arc::new(ConnectionRecord::new(Arc::clone(&clock), true));
             let permit = Arc::clone(&slots).try_acquire_owned().unwrap();
             let slot = Slot::new(permit, IpAddr::from([192, 0, 2, client(at)]));
             let registration = registry.register(Arc::clone(&record), slot);
             drop(InFlight::begin(&record));
-            record.exchanges().set_flushed(true);
+            record.http1.exchanges.set_flushed(true);
             (record, registration)
         };
         (0..count).map(enter).collect()

@@ -73,7 +73,7 @@ impl RequestBody {
     ) -> Self {
         let http1 = head.version <= Version::HTTP_11;
         if head.headers.contains_key(header::EXPECT) {
-            record.exchanges().pin();
+            record.http1.exchanges.pin();
         }
         // A client that sends the line anywhere may wait. hyper answers the last one.
         let mut expectations = head.headers.get_all(header::EXPECT).iter();
@@ -87,8 +87,8 @@ impl RequestBody {
     /// Ends the body with an error; the connection ends with the response.
     fn fail(&mut self, error: BodyError) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
         if let Some(unread) = self.unread.take() {
-            unread.in_flight.record().exchanges().pin();
-            unread.in_flight.record().close_after();
+            unread.in_flight.record().http1.exchanges.pin();
+            unread.in_flight.record().http1.close_after();
         }
         Poll::Ready(Some(Err(error)))
     }
@@ -159,14 +159,14 @@ impl Drop for RequestBody {
         if unread.incoming.is_end_stream() {
             return;
         }
-        unread.in_flight.record().exchanges().pin();
+        unread.in_flight.record().http1.exchanges.pin();
         if !self.unasked {
             let most = if self.http1 { drain::MAX_BYTES } else { drain::MAX_BYTES_HTTP2 };
             drain::start(unread, most);
         } else if self.http1 {
             // Without `100 Continue` the client sends nothing, so that there is
             // nothing to drain. hyper closes the connection after the response.
-            unread.in_flight.record().close_after();
+            unread.in_flight.record().http1.close_after();
         }
     }
 }

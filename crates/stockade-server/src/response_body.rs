@@ -58,7 +58,7 @@ impl ResponseBody {
     ) -> Self {
         let length = body.as_bytes().map(<[u8]>::len);
         let is_copied = !http2 && length.is_some_and(|length| length <= MAX_COPIED);
-        let is_whole = is_copied || !http2 && in_flight.record().is_vectored();
+        let is_whole = is_copied || !http2 && in_flight.record().http1.is_vectored();
         if is_whole && end.is_none() {
             let is_whole = length.is_some();
             return Self {
@@ -72,7 +72,7 @@ impl ResponseBody {
         }
         let held = length.filter(|length| http2 && *length > MAX_PIECE).unwrap_or(0) as u64;
         if held > 0 {
-            in_flight.record().hold(held);
+            in_flight.record().http2.hold(held);
         }
         let pieces = Some(Pieces { rest: Bytes::new(), held, http2, end });
         Self { body, in_flight, is_whole: false, pieces, announces: false, broken: None }
@@ -187,12 +187,12 @@ impl Body for ResponseBody {
 
 impl Drop for ResponseBody {
     fn drop(&mut self) {
-        self.in_flight.record().exchanges().answered();
+        self.in_flight.record().http1.exchanges.answered();
         match self.pieces {
             None => {}
-            Some(Pieces { http2: false, .. }) if self.in_flight.record().is_vectored() => {}
+            Some(Pieces { http2: false, .. }) if self.in_flight.record().http1.is_vectored() => {}
             Some(Pieces { http2: false, .. }) => self.in_flight.record().ask_for_vectored(),
-            Some(Pieces { held, .. }) => self.in_flight.record().release(held),
+            Some(Pieces { held, .. }) => self.in_flight.record().http2.release(held),
         }
     }
 }

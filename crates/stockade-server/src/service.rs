@@ -21,7 +21,7 @@ use stockade_core::{
     BoxFuture, HttpBody, LocalPeer, PeerAddr, PeerCredentials, Request, Response, error_of,
 };
 use stockade_errors::ApiError;
-use stockade_routing::__internal::{HeaderLines, poll_into};
+use stockade_routing::__internal::{HeadSink, poll_into};
 use stockade_routing::{App, ResponseFuture};
 use stockade_stages::health::Readiness;
 use tokio::sync::watch;
@@ -51,12 +51,12 @@ pub(crate) trait Answer: Send + Sync + 'static {
     fn answer(&self, head: Parts, body: HttpBody, client: Client) -> Self::Answering;
 
     /// Polls an answer, and writes its outcome to `slot`. Some of its headers may be
-    /// set as `lines`, if the connection writes them.
+    /// written to `sink`, if the connection has one.
     fn poll_into(
         answering: &mut Self::Answering,
         cx: &mut Context<'_>,
         slot: &mut Poll<Response>,
-        lines: Option<&HeaderLines>,
+        sink: Option<&HeadSink>,
     );
 
     /// Returns the answer to a request that the application does not get to
@@ -89,9 +89,9 @@ impl Answer for App {
         answering: &mut ResponseFuture,
         cx: &mut Context<'_>,
         slot: &mut Poll<Response>,
-        lines: Option<&HeaderLines>,
+        sink: Option<&HeadSink>,
     ) {
-        poll_into(answering, cx, slot, lines);
+        poll_into(answering, cx, slot, sink);
     }
 
     #[cold]
@@ -149,7 +149,7 @@ impl<A> Peer<A> {
         if http2 {
             self.record.tell(Command::Finish);
         } else {
-            self.record.close_after();
+            self.record.http1.close_after();
         }
     }
 
@@ -181,10 +181,10 @@ pub(crate) fn serve<A: Answer>(
     let outcome = check(&head, early, http2, is_ended, peer);
     if early.has_connection && lists_close(&head.headers) {
         // hyper misses an item next to one that is not ASCII.
-        peer.record.close_after();
-        peer.record.exchanges().pin();
+        peer.record.http1.close_after();
+        peer.record.http1.exchanges.pin();
     } else if head.version == Version::HTTP_10 {
-        peer.record.exchanges().pin();
+        peer.record.http1.exchanges.pin();
     }
     let body = if is_ended {
         HttpBody::empty()
@@ -230,7 +230,7 @@ impl<A: Answer> Future for Serving<A> {
         let this = &mut *self;
         let http2 = this.version == Version::HTTP_2;
         let mut slot = Poll::Pending;
-        A::poll_into(&mut this.answering, cx, &mut slot, this.peer.record.lines_of_next_head());
+        A::poll_into(&mut this.answering, cx, &mut slot, this.peer.record.head_sink());
         let Poll::Ready(mut response) = slot else { return Poll::Pending };
         // hyper does not ask again for an answer that it has.
         let Some(in_flight) = this.in_flight.take() else { return Poll::Pending };
@@ -244,8 +244,8 @@ impl<A: Answer> Future for Serving<A> {
         }
         // It is not known where the next request begins. HTTP/2 has no such
         // header; there hyper resets the stream.
-        let is_last =
-            !http2 && (in_flight.record().closes_after() || announces_close(response.headers()));
+        let is_last = !http2
+            && (in_flight.record().http1.closes_after() || announces_close(response.headers()));
         if is_last && response.status() != StatusCode::SWITCHING_PROTOCOLS {
             response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
         }
@@ -258,7 +258,7 @@ impl<A: Answer> Future for Serving<A> {
             response = response.map(|body| until_shutdown(body, stage, end));
         }
         if !http2 {
-            let exchanges = in_flight.record().exchanges();
+            let exchanges = &in_flight.record().http1.exchanges;
             exchanges.set_flushed(false);
             if is_last {
                 exchanges.pin();
@@ -353,7 +353,7 @@ fn check<A>(
     if !http2 && !is_ended {
         framing::check(&head.headers).map_err(|message| {
             // Where the next request begins is a matter of opinion.
-            peer.record.close_after();
+            peer.record.http1.close_after();
             ApiError::new(400, message)
         })?;
     }

@@ -99,11 +99,11 @@ impl StreamWait {
         while self.sleep.as_mut().poll(cx).is_ready() {
             let now = Instant::now();
             // A blocked socket blocks all streams, and the sweep judges it.
-            if record.is_blocked() && record.held() <= MAX_HELD {
+            if record.is_blocked() && record.http2.held() <= MAX_HELD {
                 since = now;
                 self.since = Some(now);
             }
-            let left = time_left(self.budget.left(), now - since, record.held());
+            let left = time_left(self.budget.left(), now - since, record.http2.held());
             if left.is_zero() {
                 log::debug!(target: "stockade::server", "an answer on HTTP/2 is not read");
                 return Poll::Ready(());

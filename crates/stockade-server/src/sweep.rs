@@ -133,6 +133,8 @@ pub(crate) struct Limits {
     /// The number of connections that may be stuck at a time.
     pub(crate) stuck: usize,
     pub(crate) park: u64,
+    /// False on the plain path.
+    pub(crate) may_park: bool,
 }
 
 impl Limits {
@@ -143,6 +145,7 @@ impl Limits {
             write: options.write_terms(),
             stuck: max_stuck(options.max_connections),
             park: millis(bounded(options.park_after)),
+            may_park: options.hyper_fast_path,
         }
     }
 
@@ -155,7 +158,7 @@ impl Limits {
 
     /// Returns true if connections are parked at all.
     pub(crate) fn parks(self) -> bool {
-        self.park < self.idle
+        self.may_park && self.park < self.idle
     }
 }
 
@@ -170,7 +173,11 @@ pub(crate) fn verdict(seen: &Snapshot, now: u64, limits: Limits) -> Command {
             Command::Close
         }
         Phase::Idle { since } if passed(since) >= limits.idle => Command::Finish,
-        Phase::Idle { since } if passed(since) >= limits.park && seen.parks_now() => Command::Park,
+        Phase::Idle { since }
+            if limits.may_park && passed(since) >= limits.park && seen.parks_now() =>
+        {
+            Command::Park
+        }
         Phase::Upgraded | Phase::Head { .. } | Phase::Busy | Phase::Idle { .. } => Command::Stay,
     }
 }
@@ -199,7 +206,7 @@ pub(crate) mod tests {
     /// Header 10 s, idle 60 s, parking 2 s, two stuck connections.
     pub(crate) fn limits() -> Limits {
         let write = StallPolicy { most: Duration::from_secs(75), rate: 500 };
-        Limits { header_read: 10_000, idle: 60_000, write, stuck: 2, park: 2_000 }
+        Limits { header_read: 10_000, idle: 60_000, write, stuck: 2, park: 2_000, may_park: true }
     }
 
     /// Makes the snapshot of a connection of HTTP/1.

@@ -113,7 +113,8 @@ fn serve(bytes: &[u8], lengths: &[usize], guarded: bool) -> Seen {
     runtime.block_on(async {
         // An error shows in the bytes that were written.
         let _ = if guarded {
-            let record = ConnectionRecord::new(Arc::new(SweepClock::new(Duration::from_secs(1))));
+            let record =
+                ConnectionRecord::new(Arc::new(SweepClock::new(Duration::from_secs(1))), true);
             let io = GuardedIo::new(script, Guard::new(), Arc::new(record));
             http1.serve_connection(TokioIo::new(io), service).await
         } else {

@@ -29,7 +29,7 @@ mod fuzz;
 mod tests;
 
 use self::chunks::Chunks;
-use crate::exchanges::Part;
+use crate::fast_path::exchanges::Part;
 
 /// The state of the requests of a connection, and the framing of the head that is
 /// read.

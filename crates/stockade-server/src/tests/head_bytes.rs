@@ -57,6 +57,14 @@ impl Tap {
         }
     }
 
+    /// Returns the largest number of bytes that the connection takes at once.
+    fn most(&self) -> usize {
+        match self.taking {
+            Taking::Random { most, .. } => most,
+            Taking::Counted(left) => left,
+        }
+    }
+
     fn took(&mut self, count: usize) {
         if let Taking::Counted(left) = &mut self.taking {
             *left -= count;
@@ -113,8 +121,10 @@ impl AsyncWrite for Stingy {
         cx: &mut Context<'_>,
         bufs: &[IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        let all: Vec<u8> = bufs.iter().flat_map(|buf| buf.iter().copied()).collect();
-        self.poll_write(cx, &all)
+        let most = self.tap.lock().unwrap().most();
+        let all = bufs.iter().flat_map(|buf| buf.iter().copied());
+        let first: Vec<u8> = all.take(most).collect();
+        self.poll_write(cx, &first)
     }
 
     fn is_write_vectored(&self) -> bool {

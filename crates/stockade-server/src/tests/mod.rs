@@ -37,7 +37,7 @@ use std::time::Duration;
 use http::request::Parts;
 use stockade_core::__internal::ErrorContextExt as _;
 use stockade_core::{ApiError, ErrorContext, HttpBody, Request, Response};
-use stockade_routing::__internal::HeaderLines;
+use stockade_routing::__internal::HeadSink;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::sync::watch;
@@ -80,12 +80,12 @@ impl Answer for Function {
         answering: &mut Answering,
         cx: &mut Context<'_>,
         slot: &mut Poll<Response>,
-        lines: Option<&HeaderLines>,
+        sink: Option<&HeadSink>,
     ) {
         *slot = answering.as_mut().poll(cx);
-        let (Poll::Ready(response), Some(lines)) = (slot, lines) else { return };
+        let (Poll::Ready(response), Some(sink)) = (slot, sink) else { return };
         if let Some(value) = response.headers_mut().remove(AS_LINE) {
-            lines.set(|text| {
+            sink.set(|text| {
                 text.extend_from_slice(AS_LINE_TEXT.as_bytes());
                 text.extend_from_slice(value.as_bytes());
                 text.extend_from_slice(b"\r\n");

@@ -53,9 +53,10 @@ impl Single {
         stream: impl Into<Socket>,
         address: Option<SocketAddr>,
     ) -> Self {
-        let limits = Limits::of(&options());
+        let options = shared.options().clone();
+        let limits = Limits::of(&options);
         let clock = Arc::new(SweepClock::new(Duration::from_secs(1)));
-        let record = Arc::new(ConnectionRecord::new(Arc::clone(&clock)));
+        let record = Arc::new(ConnectionRecord::new(Arc::clone(&clock), options.hyper_fast_path));
         let slots = Arc::new(Semaphore::new(1));
         let registry = Arc::new(Registry::new(limits));
         let permit = Arc::clone(&slots).try_acquire_owned().unwrap();
@@ -326,14 +327,14 @@ async fn a_large_body_is_copied_once_and_then_written_from_where_it_is() {
     };
     for small in [0, 1, 4_096] {
         ask(small).await;
-        assert!(!single.record.is_vectored() && !single.is_parked());
+        assert!(!single.record.http1.is_vectored() && !single.is_parked());
     }
     // More than hyper copies before it writes, in several pieces.
     ask(200_000).await;
     assert!(single.is_parked());
     for any in [1, 200_000] {
         ask(any).await;
-        assert!(single.record.is_vectored() && !single.is_parked());
+        assert!(single.record.http1.is_vectored() && !single.is_parked());
     }
 }
 
@@ -349,14 +350,14 @@ async fn a_large_body_does_not_hold_up_what_was_sent_behind() {
         assert_eq!(client.answer().await.body.len(), length);
     }
     // There was no moment between them.
-    assert!(!single.record.is_vectored());
+    assert!(!single.record.http1.is_vectored());
     for length in [100_000, 5] {
         let path = if length > 5 { "/large" } else { "/" };
         client.send(get(path)).await;
         assert_eq!(client.answer().await.body.len(), length);
         tokio::task::yield_now().await;
     }
-    assert!(single.record.is_vectored());
+    assert!(single.record.http1.is_vectored());
 }
 
 /// 32 MiB; Linux gives a socket at most 4 MiB to send from, and the buffer of
@@ -474,7 +475,7 @@ async fn the_task_of_a_parked_connection_is_small() {
     let shared = Arc::new(Shared::new(Function::new(app), &options()));
     let limits = Limits::of(&options());
     let clock = Arc::new(SweepClock::new(limits.interval()));
-    let record = Arc::new(ConnectionRecord::new(clock));
+    let record = Arc::new(ConnectionRecord::new(clock, true));
     let listener = tcp::listen(([127, 0, 0, 1], 0).into(), 1, false).unwrap();
     let _client = soon(TcpStream::connect(listener.local_addr().unwrap())).await.unwrap();
     let (stream, address) = soon(listener.accept()).await.unwrap();

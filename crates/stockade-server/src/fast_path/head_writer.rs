@@ -1,5 +1,4 @@
-//! [`HeadWriter`]: a connection of HTTP/1 that puts headers into the heads that hyper
-//! writes.
+//! [`HeadWriter`]: inserts the lines of a `HeadSink` into the heads that hyper writes.
 
 use std::io::{self, ErrorKind, IoSlice};
 use std::pin::Pin;
@@ -10,16 +9,14 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use crate::connection_record::ConnectionRecord;
 
-/// The connection that hyper writes. The lines of headers that an answer sets
-/// (`HeaderLines` of routing) get their place behind its status line here.
+/// The connection that hyper writes to. Inserts the lines of the sink behind the status
+/// line of a response.
 ///
-/// This saves three quarters of what the headers of the defaults cost: their map is not
-/// copied, and hyper does not write them one by one. Where a head begins is certain,
-/// because an answer may set lines only while hyper has written all that it had: each
-/// round of `Dispatcher::poll_loop` takes one answer at most, writes its head in front
-/// of anything of its body, and ends with a flush. A flush reaches this only when
-/// nothing is left to be written (hyper 1.12, `Buffered::poll_flush`). Bytes that are no
-/// head end the connection, so that no answer goes out without its headers.
+/// The record offers the sink to a response only after a flush. Then the next bytes of
+/// hyper begin with the head of this response ([`Assumption::HeadAfterFlush`]). If they do
+/// not, the connection ends with an error, so no response leaves without its headers.
+///
+/// [`Assumption::HeadAfterFlush`]: super::Assumption::HeadAfterFlush
 #[derive(Debug)]
 pub(crate) struct HeadWriter<T> {
     io: T,
@@ -32,14 +29,14 @@ pub(crate) struct HeadWriter<T> {
 
 impl<T> HeadWriter<T> {
     pub(crate) fn new(io: T, record: Arc<ConnectionRecord>) -> Self {
-        record.exchanges().set_flushed(true);
+        record.http1.exchanges.set_flushed(true);
         Self { io, record, rest: Vec::new(), taken: 0 }
     }
 
     /// Returns the connection itself, after a flush.
     pub(crate) fn into_inner(self) -> T {
-        self.record.exchanges().set_flushed(false);
-        self.record.lines().free();
+        self.record.http1.exchanges.set_flushed(false);
+        self.record.http1.sink.free();
         self.io
     }
 }
@@ -75,7 +72,7 @@ impl<T: AsyncWrite + Unpin> HeadWriter<T> {
             // hyper refuses to write the answer, and ends the connection after this.
             return Pin::new(&mut self.io).poll_write(cx, head);
         }
-        let mut text = self.record.lines().take();
+        let mut text = self.record.http1.sink.take();
         let Some(status_line) = status_line_of(head) else {
             let message = "this is a bug in stockade: a head was expected";
             return Poll::Ready(Err(io::Error::other(message)));
@@ -135,8 +132,8 @@ impl<T: AsyncWrite + Unpin> AsyncWrite for HeadWriter<T> {
         cx: &mut Context<'_>,
         buf: &[u8],
     ) -> Poll<io::Result<usize>> {
-        self.record.exchanges().set_flushed(false);
-        if self.record.lines().are_set() {
+        self.record.http1.exchanges.set_flushed(false);
+        if self.record.http1.sink.has_lines() {
             return self.poll_head(cx, &[IoSlice::new(buf)]);
         }
         ready!(self.poll_rest(cx))?;
@@ -149,8 +146,8 @@ impl<T: AsyncWrite + Unpin> AsyncWrite for HeadWriter<T> {
         cx: &mut Context<'_>,
         bufs: &[IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        self.record.exchanges().set_flushed(false);
-        if self.record.lines().are_set() {
+        self.record.http1.exchanges.set_flushed(false);
+        if self.record.http1.sink.has_lines() {
             return self.poll_head(cx, bufs);
         }
         ready!(self.poll_rest(cx))?;
@@ -164,7 +161,7 @@ impl<T: AsyncWrite + Unpin> AsyncWrite for HeadWriter<T> {
     #[inline]
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         ready!(self.poll_rest(cx))?;
-        self.record.exchanges().set_flushed(true);
+        self.record.http1.exchanges.set_flushed(true);
         Pin::new(&mut self.io).poll_flush(cx)
     }
 
@@ -247,7 +244,7 @@ mod tests {
 
     fn writer(most: usize) -> (HeadWriter<Slow>, Arc<ConnectionRecord>) {
         let clock = SweepClock::new(Duration::from_secs(1));
-        let record = Arc::new(ConnectionRecord::new(Arc::new(clock)));
+        let record = Arc::new(ConnectionRecord::new(Arc::new(clock), true));
         let slow = Slow { written: Vec::new(), most, waits: false };
         (HeadWriter::new(slow, Arc::clone(&record)), record)
     }
@@ -310,10 +307,10 @@ mod tests {
                 for vectored in [false, true] {
                     let (mut writer, record) = writer(most);
                     for _ in 0..3 {
-                        let lines = record.lines_of_next_head().unwrap();
+                        let lines = record.head_sink().unwrap();
                         lines.set(|text| text.extend_from_slice(line.as_bytes()));
                         write(&mut writer, pieces, vectored).await.unwrap();
-                        assert!(!record.lines().are_set());
+                        assert!(!record.http1.sink.has_lines());
                     }
                     let written = String::from_utf8(writer.io.written).unwrap();
                     assert_eq!(written, expected.repeat(3), "{most} {vectored}");
@@ -329,11 +326,11 @@ mod tests {
             for vectored in [false, true] {
                 let (mut writer, record) = writer(most);
                 let head = format!("HTTP/1.1 200 OK\r\n{}", "a".repeat(length));
-                record.lines().set(|text| text.extend_from_slice(b"x-a: b\r\n"));
+                record.http1.sink.set(|text| text.extend_from_slice(b"x-a: b\r\n"));
                 write(&mut writer, &[&head, "body"], vectored).await.unwrap();
                 let expected = head.replacen('\n', "\nx-a: b\r\n", 1) + "body";
                 assert!(writer.io.written == expected.as_bytes(), "{length} {most} {vectored}");
-                assert!(record.lines().take().capacity() <= 2 * MAX_COPIED);
+                assert!(record.http1.sink.take().capacity() <= 2 * MAX_COPIED);
             }
         }
     }
@@ -341,14 +338,14 @@ mod tests {
     #[tokio::test]
     async fn there_is_a_place_for_lines_only_after_a_flush() {
         let (mut writer, record) = writer(usize::MAX);
-        assert!(record.lines_of_next_head().is_some());
+        assert!(record.head_sink().is_some());
         let part = poll_fn(|cx| Pin::new(&mut writer).poll_write(cx, b"HTTP/1.1 200")).await;
         assert_eq!(part.unwrap(), 12);
-        assert!(record.lines_of_next_head().is_none());
+        assert!(record.head_sink().is_none());
         writer.flush().await.unwrap();
-        assert!(record.lines_of_next_head().is_some());
+        assert!(record.head_sink().is_some());
         writer.into_inner();
-        assert!(record.lines_of_next_head().is_none());
+        assert!(record.head_sink().is_none());
     }
 
     #[tokio::test]
@@ -356,7 +353,7 @@ mod tests {
         for bytes in ["ok", "x-a: b\r\n\r\n", "HTTP/1.1 200 OK", "HTTP/2 200 OK, no head\r\n"] {
             for vectored in [false, true] {
                 let (mut writer, record) = writer(usize::MAX);
-                record.lines().set(|text| text.extend_from_slice(b"x-a: b\r\n"));
+                record.http1.sink.set(|text| text.extend_from_slice(b"x-a: b\r\n"));
                 write(&mut writer, &[bytes], vectored).await.unwrap_err();
                 assert_eq!(writer.io.written, b"", "{bytes}");
             }

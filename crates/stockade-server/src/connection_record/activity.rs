@@ -1,0 +1,95 @@
+//! When the client and its requests did something.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
+use crate::sweep::SweepClock;
+
+#[derive(Debug)]
+pub(super) struct Activity {
+    clock: Arc<SweepClock>,
+    /// The time at which the head or the idleness began, times two; plus one for
+    /// idleness.
+    mark: AtomicU64,
+    /// The lower half counts requests that run: the response is not handed over
+    /// completely, or the body is not read. While one runs, `mark` means nothing.
+    /// The upper half counts requests that have ended.
+    requests: AtomicU64,
+    /// The number of ended requests at the last call of
+    /// [`has_rested`](Self::has_rested).
+    ended_before: AtomicU64,
+    /// The number of request bodies of which more is awaited; several on HTTP/2.
+    awaited_bodies: AtomicU32,
+}
+
+impl Activity {
+    pub(super) fn new(clock: Arc<SweepClock>) -> Self {
+        let now = clock.stamp();
+        Self {
+            clock,
+            mark: AtomicU64::new(now * 2),
+            requests: AtomicU64::new(0),
+            ended_before: AtomicU64::new(0),
+            awaited_bodies: AtomicU32::new(0),
+        }
+    }
+
+    /// Begins a head, unless one has begun already.
+    pub(super) fn begin_head(&self) {
+        if self.mark.load(Ordering::Relaxed) % 2 == 1 {
+            self.mark.store(self.clock.stamp() * 2, Ordering::Relaxed);
+        }
+    }
+
+    /// Restarts the time of the head or the idleness.
+    pub(super) fn restart(&self) {
+        let mark = self.mark.load(Ordering::Relaxed);
+        self.mark.store(self.clock.stamp() * 2 + mark % 2, Ordering::Relaxed);
+    }
+
+    /// Returns the time at which the head or the idleness began, and true for idleness.
+    pub(super) fn mark(&self) -> (u64, bool) {
+        let mark = self.mark.load(Ordering::Relaxed);
+        (mark / 2, mark % 2 == 1)
+    }
+
+    /// Notes that a request begins.
+    pub(super) fn begin_request(&self) {
+        self.requests.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Notes that a request has ended. `is_idle` is false if the next head has begun.
+    pub(super) fn end_request(&self, is_idle: bool) {
+        // First the mark: a snapshot reads it last.
+        self.mark.store(self.clock.stamp() * 2 + u64::from(is_idle), Ordering::Relaxed);
+        // One running request less, one ended request more.
+        self.requests.fetch_add(ENDED - 1, Ordering::Release);
+    }
+
+    /// Returns true while a request runs.
+    pub(super) fn is_busy(&self) -> bool {
+        !self.requests.load(Ordering::Acquire).is_multiple_of(ENDED)
+    }
+
+    /// Returns true if no request has ended since the last call.
+    pub(super) fn has_rested(&self) -> bool {
+        let ended = self.requests.load(Ordering::Relaxed) / ENDED;
+        self.ended_before.swap(ended, Ordering::Relaxed) == ended
+    }
+
+    pub(super) fn await_body(&self) {
+        self.awaited_bodies.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(super) fn end_await(&self) {
+        self.awaited_bodies.fetch_sub(1, Ordering::Relaxed);
+    }
+
+    /// Returns true while more of a request's body is awaited.
+    pub(super) fn awaits_body(&self) -> bool {
+        self.awaited_bodies.load(Ordering::Relaxed) > 0
+    }
+}
+
+/// One request in the upper half of `requests`.
+const ENDED: u64 = 1 << 32;
