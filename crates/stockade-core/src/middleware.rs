@@ -434,6 +434,13 @@ impl IntoMiddleware<form::Ready> for Middleware {
     }
 }
 
+/// The same middleware: what it counts or stores, it counts and stores for both.
+impl IntoMiddleware<form::Ready> for &Middleware {
+    fn into_middleware(self) -> Middleware {
+        self.clone()
+    }
+}
+
 impl<F, R> IntoMiddleware<form::Sync<R>> for F
 where
     F: Fn(&mut Request) -> R + Send + Sync + 'static,
@@ -570,6 +577,12 @@ impl IntoMiddlewareList<()> for () {
 impl IntoMiddlewareList<()> for Vec<Middleware> {
     fn into_list(self) -> Vec<Middleware> {
         self
+    }
+}
+
+impl IntoMiddlewareList<()> for &Vec<Middleware> {
+    fn into_list(self) -> Vec<Middleware> {
+        self.clone()
     }
 }
 

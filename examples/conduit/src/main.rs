@@ -92,7 +92,7 @@ fn router(db: Db, secret: Secret) -> Router {
                 },
             },
             "user": {
-                middleware: signed_in.clone(),
+                middleware: &signed_in,
                 GET: { users::show_current, docs: "Show the current user" },
                 PUT: {
                     users::update_current,
@@ -101,59 +101,59 @@ fn router(db: Db, secret: Secret) -> Router {
                 },
             },
             "profiles/:username": {
-                GET: { profiles::show, docs: "Show a profile", middleware: anybody.clone() },
+                GET: { profiles::show, docs: "Show a profile", middleware: &anybody },
                 "follow": {
-                    middleware: signed_in.clone(),
+                    middleware: &signed_in,
                     POST: { profiles::follow, docs: "Follow a user" },
                     DELETE: { profiles::unfollow, docs: "Unfollow a user" },
                 },
             },
             "articles": {
-                GET: { articles::list, docs: "List articles", middleware: anybody.clone() },
+                GET: { articles::list, docs: "List articles", middleware: &anybody },
                 POST: {
                     articles::create,
                     docs: "Publish an article",
                     rate_limit: 30 / MINUTE,
-                    middleware: signed_in.clone(),
+                    middleware: &signed_in,
                 },
                 "feed": {
                     GET: {
                         articles::feed,
                         docs: "List the articles of followed users",
-                        middleware: signed_in.clone(),
+                        middleware: &signed_in,
                     },
                 },
                 ":slug": {
-                    GET: { articles::show, docs: "Show an article", middleware: anybody.clone() },
+                    GET: { articles::show, docs: "Show an article", middleware: &anybody },
                     PUT: {
                         articles::update,
                         docs: "Change an article",
                         rate_limit: 30 / MINUTE,
-                        middleware: signed_in.clone(),
+                        middleware: &signed_in,
                     },
                     DELETE: {
                         articles::delete,
                         docs: "Delete an article",
-                        middleware: signed_in.clone(),
+                        middleware: &signed_in,
                     },
                     "favorite": {
-                        middleware: signed_in.clone(),
+                        middleware: &signed_in,
                         POST: { articles::favorite, docs: "Favorite an article" },
                         DELETE: { articles::unfavorite, docs: "Unfavorite an article" },
                     },
                     "comments": {
-                        GET: { comments::list, docs: "List comments", middleware: anybody },
+                        GET: { comments::list, docs: "List comments", middleware: &anybody },
                         POST: {
                             comments::create,
                             docs: "Comment on an article",
                             rate_limit: 30 / MINUTE,
-                            middleware: signed_in.clone(),
+                            middleware: &signed_in,
                         },
                         ":id": {
                             DELETE: {
                                 comments::delete,
                                 docs: "Delete a comment",
-                                middleware: signed_in,
+                                middleware: &signed_in,
                             },
                         },
                     },
