@@ -124,9 +124,9 @@ pub use {bytes, http, serde_json};
 #[doc(inline)]
 pub use stockade_core::{
     Accepts, BodyError, BodyKind, BoxFuture, Docs, Endpoint, ErrorContext, ErrorHandler,
-    ErrorHandlerOptions, ErrorReply, FromRequest, Handler, HttpBody, IntoSchema, LocalPeer,
-    Middleware, Next, PeerAddr, PeerCredentials, Reply, Request, Response, RouteDoc, Tag,
-    Validation, error_of,
+    ErrorHandlerOptions, ErrorReply, FromRequest, Handler, HttpBody, IntoSchema, IntoSetting,
+    LocalPeer, Middleware, Next, PeerAddr, PeerCredentials, Reply, Request, Response, RouteDoc,
+    Setting, Tag, Validation, error_of,
 };
 #[doc(inline)]
 pub use stockade_errors::{ApiError, BoxError, ConfigError, ErrorKind, FieldError, Mistake};

@@ -204,10 +204,10 @@ fn connect_is_refused() {
 fn options_are_read_from_a_configuration() {
     let options: RouterOptions =
         serde_json::from_str(r#"{"max_body_size": 10, "exposeErrors": true}"#).unwrap();
-    check_option(&options, "max_body_size: 10");
+    check_option(&options, "max_body: Some(10)");
     check_option(&options, "expose_errors: Some(true)");
-    let error = serde_json::from_str::<RouterOptions>(r#"{"max_body": 10}"#).unwrap_err();
-    assert!(error.to_string().contains("unknown field `max_body`"), "{error}");
+    let error = serde_json::from_str::<RouterOptions>(r#"{"maxBody": 10}"#).unwrap_err();
+    assert!(error.to_string().contains("unknown field `maxBody`"), "{error}");
     assert!(serde_json::from_str::<CallOptions>(r#"{"prefix": "/x"}"#).is_err());
     assert!(serde_json::from_str::<ServerOptions>(r#"{"unknown": 1}"#).is_err());
 }

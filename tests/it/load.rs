@@ -196,7 +196,7 @@ fn a_limit_of_nothing_is_a_mistake_and_a_file_has_a_number() {
     assert!(error.contains("a concurrency limit must not be 0"), "{error}");
     let read = |text: &str| serde_json::from_str::<RouterOptions>(text);
     let options = read(r#"{"concurrencyLimit":7}"#).unwrap();
-    assert!(format!("{options:?}").contains("concurrency_limit: Some(7)"));
+    assert!(format!("{options:?}").contains("ConcurrencyLimit { max: 7"));
     assert!(read(r#"{"concurrencyLimit":-1}"#).is_err());
     assert!(mistake(RouterOptions::new().concurrency_limit(usize::MAX)).is_ok());
 }

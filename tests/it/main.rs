@@ -48,6 +48,7 @@ mod auth_lookups;
 mod helpers;
 mod idempotency;
 mod sessions;
+mod settings;
 
 mod graphql;
 mod http;

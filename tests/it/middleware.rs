@@ -61,6 +61,19 @@ fn order_is_global_group_inherited_route_handler() {
     check(&app, "GET /last", "200 g1>g2>use>handler");
 }
 
+#[test]
+fn a_reference_adds_the_same_middleware() {
+    let (one, list) = (note("one"), vec![note("two"), note("three")]);
+    let app = app_of(routes! {
+        "a": { middleware: &one, GET: ran },
+        "b": { middleware: [&one], GET: { ran, middleware: &list } },
+        "c": { middleware: list, GET: ran },
+    });
+    check(&app, "GET /a", "200 one>handler");
+    check(&app, "GET /b", "200 one>two>three>handler");
+    check(&app, "GET /c", "200 two>three>handler");
+}
+
 fn spread() -> RouteTree {
     routes! { middleware: [note("spread")], "spread": { GET: ran } }
 }

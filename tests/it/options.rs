@@ -286,13 +286,13 @@ fn the_older_headers_are_exposed_where_they_are() {
 fn the_defaults_are_those_of_the_guide() {
     let shown = format!("{:?} {:?}", RouterOptions::new(), ServerOptions::new());
     for default in [
-        "rate_limit: Some(RateLimit { window: 60s, max_requests: 100, ",
-        "max_body_size: 1048576, ",
+        "rate_limit: Value(Placed { value: RateLimit { window: 60s, max_requests: 100, ",
+        "max_body: Some(1048576), ",
         "max_connections: 10000, max_connections_per_client: None, ",
         "min_read_rate: 500, ",
         "write_stall_timeout: 75s, min_write_rate: 500, ",
         "tcp_notsent_lowat: Some(524288), tcp_send_buffer: None, ",
-        "max_json_values: 100000, ",
+        "max_json_values: Some(100000), ",
         "ws_max_connections: 10000, ws_max_connections_per_client: 100 ",
         "idle_timeout: 60s, ",
         "shutdown_timeout: 10s, ",

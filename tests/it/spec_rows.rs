@@ -151,7 +151,7 @@ fn a_proxy_that_is_not_trusted_is_warned_of_once_for_the_process() {
 #[test]
 fn rows_of_limits() {
     let defaults = RouterOptions::new();
-    check_option(&defaults, "max_body_size: 1048576");
+    check_option(&defaults, "max_body: Some(1048576)");
     check_option(&defaults, "ws_max_payload: 1048576");
     let policy = |options| header_of(&with(options), "GET /text", "ratelimit-policy");
     assert_eq!(policy(RouterOptions::new()), r#""default";q=100;w=60"#);

@@ -322,7 +322,7 @@ fn mistakes_in_the_stages_are_found_when_the_router_is_built() {
         r#"{"rateLimit":{"windowMs":1000,"maxRequests":5},"corsOrigin":"*","trustProxy":1}"#,
     );
     let read = read.unwrap();
-    check_option(&read, &format!("cors: {:?}", CorsOptions::default()));
+    check_option(&read, &format!("cors: Value({:?})", CorsOptions::default()));
     let names = ["ratelimit-policy", "access-control-allow-origin"];
     let expected = r#"200 ratelimit-policy="default";q=5;w=1;access-control-allow-origin=*"#;
     assert_eq!(seen(&with(read), "GET /text", &names), expected);

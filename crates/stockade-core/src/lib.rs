@@ -69,6 +69,7 @@ mod request;
 mod request_head;
 mod route_description;
 mod route_docs;
+mod setting;
 mod state;
 mod tag;
 pub mod upgrade;
@@ -92,6 +93,7 @@ pub use reply::Reply;
 pub use request::Request;
 pub use route_description::{BodyKind, RouteDoc};
 pub use route_docs::Docs;
+pub use setting::{IntoSetting, Setting};
 pub(crate) use state::States;
 pub use stockade_errors::{ApiError, BoxError, ConfigError, ErrorKind, FieldError, Mistake};
 pub use tag::Tag;
@@ -106,8 +108,8 @@ pub mod __internal {
     pub use crate::client::{client_network, shrink_map};
     pub use crate::detached::{Detached, into_body, service_error, start_of_rest};
     pub use crate::endpoint::{
-        EndpointExt, EndpointKind, EndpointParts, ErrorContextExt, Overloaded, RunningHandler,
-        Settings, run, run_from,
+        EndpointExt, EndpointKind, EndpointParts, EndpointSettings, ErrorContextExt, Overloaded,
+        RunningHandler, Settings, run, run_from,
     };
     pub use crate::error_handler::{finish_form, keep_form};
     pub use crate::handler_progress::{AsksProgress, HandlerProgress};
@@ -126,6 +128,7 @@ pub mod __internal {
     pub use crate::request::RequestExt;
     pub use crate::request_head::RequestHead;
     pub use crate::route_description::{RouteDocExt, contradictions};
+    pub use crate::setting::Inherit;
     pub use crate::state::States;
     pub use crate::upgrade::requested_upgrade;
     pub use crate::user_lifetime::{EndsItself, UserWatch, UserWatchExt, end_with};

@@ -68,12 +68,14 @@
 // - `variant`: `Variant`, the choices of optional parameters.
 // - `spans`: `Spans`, the positions of parameters in a path.
 // - `spelling`: `Spelling`, a path with its escapes decoded.
+// - `route_settings`: the table of the settings of routes, for the macros and the router.
 // - `error`: `PatternError` and `PatternErrorKind`.
 
 mod constraint;
 mod error;
 mod parse;
 mod pattern;
+mod route_settings;
 mod segment;
 mod spans;
 mod spelling;
@@ -89,6 +91,7 @@ pub use variant::Variant;
 /// Items for the other crates of stockade. They carry no promise of stability.
 #[doc(hidden)]
 pub mod __internal {
+    pub use crate::__route_settings as route_settings;
     pub use crate::parse::find_control_escape;
     pub use crate::spelling::{Spelling, without_detours};
 }

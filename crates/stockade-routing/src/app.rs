@@ -149,12 +149,12 @@ impl App {
     pub fn with_options(&self, options: CallOptions) -> Result<Self, ConfigError> {
         let mut settings = self.resolved.settings;
         let exposes_errors_always =
-            options.expose_errors.unwrap_or(self.resolved.exposes_errors_always);
-        if let Some(expose) = options.expose_errors {
+            options.host.expose_errors.unwrap_or(self.resolved.exposes_errors_always);
+        if let Some(expose) = options.host.expose_errors {
             settings.expose_errors = expose;
             warn_if_exposed(settings);
         }
-        let max_body = options.max_body_size.unwrap_or(self.resolved.max_body);
+        let max_body = options.settings.endpoint.max_body.unwrap_or(self.resolved.max_body);
         let stages = self.resolved.stages.with_options(options)?;
         let routes = Arc::clone(&self.resolved.routes);
         let error_handler = self.resolved.error_handler.clone();

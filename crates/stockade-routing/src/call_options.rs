@@ -5,12 +5,13 @@
 use std::sync::Arc;
 
 use serde::Deserialize;
-use stockade_errors::__internal::setters;
+use stockade_core::{IntoSetting, Setting};
 use stockade_errors::ConfigError;
-use stockade_stages::__internal::GivenRateLimit;
+use stockade_stages::__internal::rate_limit_setting;
 use stockade_stages::rate_limit::RateLimiter;
 use stockade_stages::{CorsOrigin, RateLimit, TrustProxy};
 
+use crate::settings::{HostSettings, RouteSettings};
 use crate::stages::in_rate_limit;
 
 /// The options of a server or a host that override those of the router, by
@@ -21,25 +22,15 @@ use crate::stages::in_rate_limit;
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(try_from = "Raw")]
 pub struct CallOptions {
-    pub(crate) expose_errors: Option<bool>,
-    pub(crate) max_body_size: Option<u64>,
-    pub(crate) trust_proxy: Option<TrustProxy>,
-    pub(crate) cors_origin: Option<CorsOrigin>,
-    rate_limit: LimitOverride,
-}
-
-/// The rate limit in the place of the router's. A limiter counts for all clones
-/// of the options.
-#[derive(Clone, Debug, Default)]
-enum LimitOverride {
-    #[default]
-    Unset,
-    Off,
-    Own(Arc<RateLimiter>),
-    /// Only where the router has none.
-    Fallback(Arc<RateLimiter>),
-    /// One that cannot be built.
-    Mistaken(ConfigError),
+    /// Those of the settings of routes that need no other routes: `max_body`.
+    pub(crate) settings: RouteSettings,
+    pub(crate) host: HostSettings,
+    /// The limit instead of the router's. It counts for all clones of the options.
+    rate_limit: Setting<Arc<RateLimiter>>,
+    /// The limit for `true` if the router has none.
+    fallback: Option<Arc<RateLimiter>>,
+    /// The mistake in the rate limit.
+    mistake: Option<ConfigError>,
 }
 
 /// As it stands in a file.
@@ -48,33 +39,25 @@ enum LimitOverride {
 struct Raw {
     #[serde(alias = "exposeErrors")]
     expose_errors: Option<bool>,
-    #[serde(alias = "maxBodySize")]
-    max_body_size: Option<u64>,
+    #[serde(alias = "max_body_size", alias = "maxBodySize")]
+    max_body: Option<u64>,
     #[serde(alias = "trustProxy")]
     trust_proxy: Option<TrustProxy>,
     #[serde(alias = "corsOrigin", deserialize_with = "CorsOrigin::given")]
     cors_origin: Option<CorsOrigin>,
-    #[serde(alias = "rateLimit")]
-    rate_limit: Option<GivenRateLimit>,
+    #[serde(alias = "rateLimit", deserialize_with = "rate_limit_setting")]
+    rate_limit: Setting<RateLimit>,
 }
 
 impl TryFrom<Raw> for CallOptions {
     type Error = ConfigError;
 
     fn try_from(raw: Raw) -> Result<Self, ConfigError> {
-        let Raw { expose_errors, max_body_size, trust_proxy, cors_origin, rate_limit } = raw;
-        let mut options =
-            Self { expose_errors, max_body_size, trust_proxy, cors_origin, ..Self::default() };
-        match rate_limit {
-            None => {}
-            Some(GivenRateLimit::Switch(false)) => options = options.rate_limit(None),
-            // The router's, or the default.
-            Some(GivenRateLimit::Switch(true)) => {
-                let default = RateLimit::default().build()?;
-                options.rate_limit = LimitOverride::Fallback(Arc::new(default));
-            }
-            Some(GivenRateLimit::Options(limit)) => options = options.rate_limit(*limit),
-        }
+        let Raw { expose_errors, max_body, trust_proxy, cors_origin, rate_limit } = raw;
+        let host = HostSettings { expose_errors, trust_proxy, cors_origin };
+        let mut options = Self { host, ..Self::default() };
+        options.settings.endpoint.max_body = max_body;
+        let options = options.rate_limit(rate_limit);
         match options.mistake() {
             Some(mistake) => Err(mistake.clone()),
             None => Ok(options),
@@ -89,48 +72,80 @@ impl CallOptions {
         Self::default()
     }
 
-    setters! {
-        /// Overrides [`RouterOptions::expose_errors`](crate::RouterOptions::expose_errors).
-        expose_errors: some bool;
-
-        /// Overrides [`RouterOptions::max_body_size`](crate::RouterOptions::max_body_size), in bytes; a limit of the
-        /// route itself still counts.
-        max_body_size: some u64;
-
-        /// Overrides [`RouterOptions::trust_proxy`](crate::RouterOptions::trust_proxy).
-        trust_proxy: some into TrustProxy;
-
-        /// Overrides [`RouterOptions::cors_origin`](crate::RouterOptions::cors_origin), and nothing else: the other
-        /// rules of CORS are the router's, and where the router has none
-        /// ([`RouterOptions::enable_cors`](crate::RouterOptions::enable_cors)) there are none. A route with rules of
-        /// its own keeps them.
-        cors_origin: some into CorsOrigin;
+    /// Overrides [`RouterOptions::expose_errors`](crate::RouterOptions::expose_errors).
+    #[must_use]
+    pub fn expose_errors(mut self, expose_errors: bool) -> Self {
+        self.host.expose_errors = Some(expose_errors);
+        self
     }
 
-    /// Overrides [`RouterOptions::rate_limit`](crate::RouterOptions::rate_limit), and takes the same; `None` for no
-    /// limit. It counts apart from the router's, by the router's clock;
-    /// applications that are given clones of these options share its counts.
+    /// Overrides [`RouterOptions::max_body`](crate::RouterOptions::max_body), in bytes; a limit
+    /// of the route itself, or of a node or a group around it, still counts.
+    #[must_use]
+    #[doc(alias = "maxBodySize")]
+    pub fn max_body(mut self, bytes: u64) -> Self {
+        self.settings.endpoint.max_body = Some(bytes);
+        self
+    }
+
+    /// Sets [`max_body`](Self::max_body) by the name of the specification.
+    #[must_use]
+    pub fn max_body_size(self, bytes: u64) -> Self {
+        self.max_body(bytes)
+    }
+
+    /// Overrides [`RouterOptions::trust_proxy`](crate::RouterOptions::trust_proxy).
+    #[must_use]
+    pub fn trust_proxy(mut self, trust_proxy: impl Into<TrustProxy>) -> Self {
+        self.host.trust_proxy = Some(trust_proxy.into());
+        self
+    }
+
+    /// Overrides [`RouterOptions::cors_origin`](crate::RouterOptions::cors_origin). The other
+    /// rules of CORS are the router's; if the router has none, there are none. A route with
+    /// its own rules keeps them.
+    #[must_use]
+    pub fn cors_origin(mut self, cors_origin: impl Into<CorsOrigin>) -> Self {
+        self.host.cors_origin = Some(cors_origin.into());
+        self
+    }
+
+    /// Overrides [`RouterOptions::rate_limit`](crate::RouterOptions::rate_limit), and takes the
+    /// same values: `false` is no limit, and `true` is the limit of the router, or the default
+    /// if it has none. A limit counts apart from the router's, by the router's clock;
+    /// applications that get clones of these options share its counts.
     ///
     /// A limit or a window of 0 is a [mistake](Self::mistake).
     #[must_use]
     #[doc(alias = "rateLimit")]
-    pub fn rate_limit(mut self, limit: impl Into<Option<RateLimit>>) -> Self {
-        self.rate_limit = match limit.into().map(|limit| limit.build()) {
-            Some(Ok(limiter)) => LimitOverride::Own(Arc::new(limiter)),
-            Some(Err(mistake)) => LimitOverride::Mistaken(in_rate_limit(&mistake)),
-            None => LimitOverride::Off,
-        };
+    pub fn rate_limit(mut self, limit: impl IntoSetting<RateLimit>) -> Self {
+        self.set_rate_limit(limit.into_setting());
         self
+    }
+
+    fn set_rate_limit(&mut self, limit: Setting<RateLimit>) {
+        self.mistake = None;
+        let built = |limit: &RateLimit| limit.build().map(Arc::new);
+        let outcome = match limit {
+            Setting::Value(limit) => built(&limit).map(Setting::Value),
+            Setting::On => built(&RateLimit::default()).map(|limiter| {
+                self.fallback = Some(limiter);
+                Setting::On
+            }),
+            Setting::Off => Ok(Setting::Off),
+            Setting::Inherit => Ok(Setting::Inherit),
+        };
+        match outcome {
+            Ok(limit) => self.rate_limit = limit,
+            Err(mistake) => self.mistake = Some(in_rate_limit(&mistake)),
+        }
     }
 
     /// Returns the mistake in these options, if there is one. A server reports it
     /// when it is made, and [`App::with_options`](crate::App::with_options) fails with it.
     #[must_use]
     pub fn mistake(&self) -> Option<&ConfigError> {
-        match &self.rate_limit {
-            LimitOverride::Mistaken(mistake) => Some(mistake),
-            _ => None,
-        }
+        self.mistake.as_ref()
     }
 
     /// Returns the rate limit that these options make of the router's.
@@ -138,12 +153,14 @@ impl CallOptions {
         &self,
         router: Option<&Arc<RateLimiter>>,
     ) -> Result<Option<Arc<RateLimiter>>, ConfigError> {
+        if let Some(mistake) = &self.mistake {
+            return Err(mistake.clone());
+        }
         Ok(match &self.rate_limit {
-            LimitOverride::Unset => router.cloned(),
-            LimitOverride::Off => None,
-            LimitOverride::Own(limiter) => Some(Arc::clone(limiter)),
-            LimitOverride::Fallback(limiter) => Some(Arc::clone(router.unwrap_or(limiter))),
-            LimitOverride::Mistaken(mistake) => return Err(mistake.clone()),
+            Setting::Inherit => router.cloned(),
+            Setting::Off => None,
+            Setting::On => router.or(self.fallback.as_ref()).cloned(),
+            Setting::Value(limiter) => Some(Arc::clone(limiter)),
         })
     }
 }

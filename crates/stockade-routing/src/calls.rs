@@ -16,15 +16,16 @@ use stockade_core::__internal::{
     AppliesMarks, ChildExt as _, EndpointExt as _, EndpointKind, EndpointParts, RunningHandler,
     run_from,
 };
-use stockade_core::{Endpoint, Handler, Middleware, Request, Response};
+use stockade_core::{Endpoint, Handler, Middleware, Request, Response, Setting};
 use stockade_errors::__internal::sort_by;
 use stockade_errors::Mistake;
 use stockade_path::Pattern;
 use stockade_stages::__internal::{Meter, Observation, PageNames};
 
 use crate::compile::Compiler;
-use crate::entry::{Inherited, RouteEntry};
+use crate::entry::RouteEntry;
 use crate::map::{Inspector, RouteInfo, RouteMap};
+use crate::settings::RouteSettings;
 
 type Look = dyn Fn(&[&RouteInfo], &RouteMap) + Send + Sync;
 
@@ -192,14 +193,16 @@ pub(crate) struct WaitingCalls {
     calls: Calls,
     /// The middleware of the entry of the route, with that of the nodes around it.
     middleware: Vec<Middleware>,
-    inherited: Inherited,
+    inherited: RouteSettings,
 }
 
 impl WaitingCalls {
     /// Takes the methods out of an entry, if it has some.
     pub(crate) fn of(entry: &mut RouteEntry) -> Option<Self> {
         let calls = *entry.calls.take()?;
-        let (middleware, inherited) = (entry.middleware.clone(), entry.inherited.clone());
+        let (middleware, mut inherited) = (entry.middleware.clone(), entry.inherited.clone());
+        // The middleware of the route has it, and a call is within the route.
+        inherited.timeout = Setting::Off;
         Some(Self { calls, middleware, inherited })
     }
 }
@@ -220,11 +223,12 @@ impl Compiler<'_> {
         for (name, mut entry) in calls.methods {
             let label = format!("RPC {}", path_of(pattern.as_str(), &name));
             let location = entry.location;
+            let mistakes = entry.take_mistakes();
+            self.note_mistakes(mistakes.map(|it| it.on(&label)));
+            entry.inherited.inherit(&inherited);
+            self.place_settings(&mut entry);
             let own = entry.middleware.len();
-            let mistakes = std::mem::take(&mut entry.mistakes);
-            self.note_mistakes(mistakes.into_iter().map(|it| it.on(&label)));
             entry.inherit(&middleware);
-            entry.inherited.fill(&inherited);
             let mut faults = Vec::new();
             let (parts, cors, call) = self.parts_of(&Method::POST, pattern, entry, &mut faults);
             page_names.add_call(&call);

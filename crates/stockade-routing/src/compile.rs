@@ -12,13 +12,13 @@ use stockade_core::__internal::{
     RouteDocExt as _, RouteMarks, Settings, TypeCheck, contradictions, example_mistakes,
     without_write_only,
 };
-use stockade_core::description::{AnswerBody, QuotaFact};
-use stockade_core::{Accepts, BodyKind, Endpoint, Middleware, RouteDoc};
+use stockade_core::description::{AnswerBody, QuotaFact, RouteFacts};
+use stockade_core::{Accepts, BodyKind, Endpoint, Middleware, RouteDoc, Setting};
 use stockade_errors::__internal::sort_by;
 use stockade_errors::{ConfigError, Mistake};
 use stockade_path::Pattern;
-use stockade_stages::__internal::{Cors, LimitsConcurrency, PageNames};
-use stockade_stages::{RateLimit, with_concurrency_limit};
+use stockade_stages::__internal::{ConcurrencyLimitExt as _, Cors, PageNames};
+use stockade_stages::RateLimit;
 use stockade_validation::Schema;
 use stockade_websockets::__internal::RouterRules;
 
@@ -31,6 +31,7 @@ use crate::options::RouterOptions;
 use crate::page_lists::PageLists;
 use crate::policy::Policy;
 use crate::router::{RouteDef, is_any};
+use crate::settings::RouteSettings;
 use crate::stages::Stages;
 use crate::table_set::TableBuilders;
 use crate::tags::SeenTags;
@@ -58,8 +59,6 @@ pub(crate) struct Compiler<'o> {
     page_lists: PageLists,
     /// The routes that have the path of their mount too.
     mounts: Vec<Arc<Endpoint>>,
-    /// For the bodies of all routes that have no list of their own.
-    accepts: Option<Arc<Accepts>>,
     /// The limit of requests in flight, over all routes.
     concurrency_limit: Option<Middleware>,
     /// The notes that the descriptions of all routes share.
@@ -76,12 +75,11 @@ impl<'o> Compiler<'o> {
         mut mistakes: Vec<Mistake>,
         is_hosted: bool,
     ) -> Self {
-        let accepts = options.accepts.as_ref().and_then(|types| {
-            let fault = |mistake: &Mistake| Mistake::new(format!("accepts: {}", mistake.message()));
-            let keep = |error: ConfigError| mistakes.extend(error.mistakes().iter().map(fault));
-            Accepts::new(types).map_err(keep).ok()
-        });
-        mistakes.extend(no_client_error(options.validation_status).map(Mistake::new));
+        let settings = &options.settings;
+        mistakes.extend(settings.mistakes.iter().cloned());
+        mistakes.extend(no_client_error(settings.endpoint.validation_status).map(Mistake::new));
+        let limit = settings.concurrency_limit.value();
+        let concurrency_limit = limit.map(|limit| Middleware::new(limit.value.for_router()));
         let mut common = Extensions::new();
         common.insert(options.clock.clone());
         Self {
@@ -100,8 +98,7 @@ impl<'o> Compiler<'o> {
             own_cors: Vec::new(),
             page_lists: PageLists::new(options, is_hosted),
             mounts: Vec::new(),
-            accepts: accepts.map(Arc::new),
-            concurrency_limit: options.concurrency_limit.map(limiting),
+            concurrency_limit,
             common,
             tags: SeenTags::default(),
             known_types: KnownTypes::default(),
@@ -109,13 +106,14 @@ impl<'o> Compiler<'o> {
         }
     }
 
-    pub(crate) fn add(&mut self, route: RouteDef) {
+    pub(crate) fn add(&mut self, mut route: RouteDef) {
         let path = route.below(&self.options.prefix);
         let kind = route.entry.web_socket.as_ref().map_or(route.method.as_str(), |_| "WebSocket");
         let label = format!("{kind} {path}");
         let location = route.entry.location;
-        let mistakes = route.entry.mistakes.iter().cloned();
+        let mistakes = route.entry.take_mistakes();
         self.mistakes.extend(mistakes.map(|mistake| mistake.on(&label)));
+        self.place_settings(&mut route.entry);
         if let Err(messages) = self.compile(route, &path, &label) {
             let mistakes = messages.into_iter().map(|message| Mistake::new(message).on(&label));
             self.mistakes.extend(mistakes.map(|mistake| mistake.at(location)));
@@ -179,6 +177,27 @@ impl<'o> Compiler<'o> {
         self.calls.push(calls);
     }
 
+    /// Returns the settings of a route, with the settings of the levels around it.
+    fn settings_of(&mut self, entry: &mut RouteEntry, faults: &mut Vec<String>) -> RouteSettings {
+        let mut settings = entry.settings.clone().or(&entry.inherited);
+        faults.extend(no_client_error(settings.endpoint.validation_status));
+        // The limit of the router is replaced by the limit of a host.
+        let max_body = settings.endpoint.max_body;
+        let rate_limit = settings.rate_limit.clone();
+        let concurrency_limit = settings.concurrency_limit.clone();
+        settings.inherit(&self.options.settings);
+        settings.endpoint.max_body = max_body;
+        // Without a limit of the router, a host or middleware may have one.
+        settings.rate_limit = rate_limit;
+        settings.concurrency_limit = concurrency_limit;
+        if let Some(options) = settings.validation_options.take() {
+            entry.validation.make_mut().options = options;
+        }
+        let tag = settings.tag.as_ref();
+        self.mistakes.extend(tag.and_then(|tag| self.tags.note(tag)));
+        settings
+    }
+
     /// Makes the parts of the endpoint of an entry, with its own rules of CORS and the
     /// names of its headers, and adds every mistake in it to `faults`.
     pub(crate) fn parts_of(
@@ -188,24 +207,24 @@ impl<'o> Compiler<'o> {
         mut entry: RouteEntry,
         faults: &mut Vec<String>,
     ) -> (EndpointParts, Option<Arc<Cors>>, PageNames) {
-        faults.extend(no_client_error(entry.inherited.validation_status));
-        entry.inherited.fill(&self.options.inherited());
-        let tag = entry.inherited.tag.take();
-        self.mistakes.extend(tag.as_ref().and_then(|tag| self.tags.note(tag)));
+        let mut settings = self.settings_of(&mut entry, faults);
         let rules = &self.web_socket_rules;
         let guard = web_socket::compile(&mut entry, self.options, rules, faults);
         let is_web_socket = guard.is_some();
         faults.extend(self.covers_only_answers(method, &entry));
         let mut middleware = self.middleware_of(guard, &entry);
-        let cors = self.cors_of(&entry, &mut middleware);
-        let mut doc = self.describe(method, pattern, &middleware, &entry);
+        settings.retain_limits(&mut middleware);
+        let cors = self.cors_of(&entry, &mut middleware, faults);
+        let mut doc = self.describe(method, pattern, &middleware, &entry, &settings);
         faults.extend(doc.mistakes(&self.options.states));
         faults.extend(foreign_params(entry.validation.params.as_ref(), pattern));
         if entry.validation.body.is_some() && matches!(*method, Method::GET | Method::HEAD) {
             faults.push(format!("`validation` checks a body, which {method} has not"));
         }
         let is_bodiless = is_web_socket || matches!(*method, Method::GET | Method::HEAD);
-        let accepts = self.accepts_of(entry.accepts.take(), is_bodiless, &doc, faults);
+        let own_accepts = entry.settings.endpoint.accepts.is_some();
+        let accepts = settings.endpoint.accepts.take();
+        settings.endpoint.accepts = accepts_of(accepts, own_accepts, is_bodiless, &doc, faults);
         faults.extend(web_socket::misplaced(is_web_socket, &doc));
         faults.extend(entry.docs.mistakes());
         let validation = entry.validation.into_inner().with_handler(&doc);
@@ -216,14 +235,13 @@ impl<'o> Compiler<'o> {
             entry.handler = without_write_only(entry.handler);
         }
         faults.extend(example_mistakes(&validation, &doc, &entry.docs));
-        let errors = entry.inherited.error_handling.as_ref();
+        let errors =
+            entry.inherited.error_handler().or_else(|| self.options.settings.error_handler());
         let changes_errors = errors.is_some_and(|handler| handler.form().is_some());
         faults.extend(contradictions(&doc, &entry.docs, changes_errors));
-        if entry.public.as_ref().is_some_and(|reason| reason.trim().is_empty()) {
-            faults.push("`public` needs a reason".to_owned());
-        }
-        if entry.outlives_user.as_ref().is_some_and(|reason| reason.trim().is_empty()) {
-            faults.push("`outlives_user` needs a reason".to_owned());
+        // A guarded route is not public because its node is.
+        if entry.settings.public.is_inherited() && asks_for_user(doc.facts()) {
+            settings.public = Setting::Off;
         }
         self.note_types(&mut doc, pattern, entry.location);
         self.common = std::mem::take(doc.common_mut());
@@ -234,20 +252,17 @@ impl<'o> Compiler<'o> {
             middleware: middleware.into(),
             validation: validation.into(),
             states: self.options.states.clone(),
-            max_body: entry.max_body,
-            accepts,
-            max_json_values: entry.max_json_values.unwrap_or(self.options.max_json_values),
-            is_rate_limited: entry.rate_limited,
+            is_rate_limited: !settings.rate_limit.is_off(),
+            settings: settings.endpoint,
             rate_exempt_reason: entry.rate_exempt_reason,
             challenges: doc.challenges().iter().map(|text| text.as_str().into()).collect(),
             guards_origin: doc.has_origin_guard(),
-            error_handler: entry.inherited.error_handling,
-            own_error_handler: entry.error_handler,
-            validation_status: entry.inherited.validation_status,
+            error_handler: errors.cloned(),
+            own_error_handler: entry.settings.error_handler().cloned(),
             docs: entry.docs,
-            tag: tag.map(|placed| placed.tag),
-            public: entry.public.map(Into::into),
-            outlives_user: entry.outlives_user.map(Into::into),
+            tag: settings.tag.map(|placed| placed.tag),
+            public: settings.public.into_value(),
+            outlives_user: settings.outlives_user.into_value(),
             may_stream: is_web_socket || may_stream(&doc),
             kind: match is_web_socket {
                 true => EndpointKind::WebSocket,
@@ -274,10 +289,11 @@ impl<'o> Compiler<'o> {
 
     /// Adds the fallback of the router, if it has one.
     pub(crate) fn add_fallback(&mut self) {
-        let Some(entry) = self.options.fallback.as_deref().cloned() else { return };
+        let Some(mut entry) = self.options.fallback.as_deref().cloned() else { return };
         let location = entry.location;
-        let mistakes = entry.mistakes.iter().cloned();
+        let mistakes = entry.take_mistakes();
         self.mistakes.extend(mistakes.map(|mistake| mistake.on(FALLBACK)));
+        self.place_settings(&mut entry);
         let mut faults = Vec::new();
         if entry.name.is_some() {
             faults.push("it has no path, and so no `name` for `generate_url`".to_owned());
@@ -305,10 +321,12 @@ impl<'o> Compiler<'o> {
         middleware.extend(self.concurrency_limit.clone());
         middleware.extend_from_slice(&self.options.middleware);
         middleware.extend_from_slice(&entry.middleware);
-        if !entry.concurrency_limited {
-            middleware.retain(|it| it.mark::<LimitsConcurrency>().is_none());
-        }
         middleware
+    }
+
+    /// Puts the middleware of the settings of a route in front of its own middleware.
+    pub(crate) fn place_settings(&self, entry: &mut RouteEntry) {
+        entry.place_settings(&self.options.settings);
     }
 
     /// Returns the route that has the same method and path, if there is one.
@@ -348,12 +366,13 @@ impl<'o> Compiler<'o> {
         pattern: &Pattern,
         middleware: &[Middleware],
         entry: &RouteEntry,
+        settings: &RouteSettings,
     ) -> RouteDoc {
         let params = pattern.params().map(|(name, optional)| (name.to_owned(), optional));
         let mut doc = RouteDoc::new(method.clone(), params.collect());
         *doc.common_mut() = std::mem::take(&mut self.common);
-        doc.set_validation_status(entry.inherited.validation_status);
-        if let Some(limit) = self.charged_limit(entry) {
+        doc.set_validation_status(settings.endpoint.validation_status);
+        if let Some(limit) = self.charged_limit(settings) {
             let quota = (limit.max_requests.into(), limit.window);
             doc.counted(QuotaFact::new(limit.name.as_str(), Some(quota)));
         }
@@ -363,28 +382,9 @@ impl<'o> Compiler<'o> {
     }
 
     /// Returns the rate limit of the router, if it is charged for a route.
-    fn charged_limit(&self, entry: &RouteEntry) -> Option<&RateLimit> {
-        let is_charged = entry.rate_limited && !self.is_hosted;
-        self.options.rate_limit.as_ref().filter(|_| is_charged)
-    }
-
-    /// Returns the types that the body of a route may have: its own, or the
-    /// router's.
-    fn accepts_of(
-        &self,
-        own: Option<Arc<Accepts>>,
-        is_bodiless: bool,
-        doc: &RouteDoc,
-        faults: &mut Vec<String>,
-    ) -> Option<Arc<Accepts>> {
-        if is_bodiless {
-            let method = doc.method();
-            faults.extend(own.map(|_| format!("`accepts` narrows a body, which {method} has not")));
-            return None;
-        }
-        let accepts = own.or_else(|| self.accepts.clone())?;
-        faults.extend(unreadable(&accepts, doc));
-        Some(accepts)
+    fn charged_limit(&self, settings: &RouteSettings) -> Option<RateLimit> {
+        let is_charged = !settings.rate_limit.is_off() && !self.is_hosted;
+        self.options.limit().filter(|_| is_charged)
     }
 
     /// Returns the mistake of a `with_cors` in the middleware of a single
@@ -404,15 +404,30 @@ impl<'o> Compiler<'o> {
     ///
     /// Where it has `cors`, no `with_cors` that it inherits runs: that would give
     /// answers other rules than preflights.
-    fn cors_of(&self, entry: &RouteEntry, middleware: &mut Vec<Middleware>) -> Option<Arc<Cors>> {
+    fn cors_of(
+        &self,
+        entry: &RouteEntry,
+        middleware: &mut Vec<Middleware>,
+        faults: &mut Vec<String>,
+    ) -> Option<Arc<Cors>> {
         if self.is_hosted {
             return None;
         }
-        if let Some(own) = &entry.cors {
-            middleware.retain(|it| it.mark::<Arc<Cors>>().is_none());
-            return Some(Arc::new(Cors::new(own)));
+        let settings = &entry.settings.cors;
+        let is_own = !settings.is_inherited();
+        let rules = settings.clone().or(&entry.inherited.cors);
+        if rules.is_inherited() {
+            return nearest_cors(middleware).cloned();
         }
-        nearest_cors(middleware).cloned()
+        if !is_own && nearest_cors(middleware).is_some() {
+            faults.push(CORS_OF_NODE.to_owned());
+        }
+        middleware.retain(|it| it.mark::<Arc<Cors>>().is_none());
+        match rules {
+            Setting::Value(rules) => Some(Arc::new(Cors::new(&rules))),
+            Setting::Off => Some(Arc::new(Cors::off())),
+            Setting::On | Setting::Inherit => None,
+        }
     }
 
     fn table_of(&mut self, method: &Method) -> &mut TableBuilder<Arc<Endpoint>> {
@@ -466,7 +481,7 @@ impl<'o> Compiler<'o> {
             return Err(Mistake::new("the stages cannot be prepared").into());
         };
         let mut settings = Settings::default();
-        settings.expose_errors = self.options.expose_errors.unwrap_or_else(in_development);
+        settings.expose_errors = self.options.host.expose_errors.unwrap_or_else(in_development);
         settings.problem_details = self.options.problem_details;
         warn_if_exposed(settings);
         sort_by_address(&mut self.own_cors);
@@ -488,9 +503,9 @@ impl<'o> Compiler<'o> {
             method_not_allowed: self.options.method_not_allowed,
             policy,
         });
-        let max_body = self.options.max_body_size;
-        let error_handler = self.options.error_handling.clone();
-        let exposes_errors_always = self.options.expose_errors == Some(true);
+        let max_body = self.options.settings.endpoint.max_body.unwrap_or(u64::MAX);
+        let error_handler = self.options.settings.error_handler().cloned();
+        let exposes_errors_always = self.options.host.expose_errors == Some(true);
         let resolved =
             Resolved { routes, settings, exposes_errors_always, error_handler, stages, max_body };
         Ok(App { resolved: Arc::new(resolved) })
@@ -526,9 +541,14 @@ fn mount_path(entry: &RouteEntry, path: &str) -> Option<Pattern> {
     own.and_then(|own| Pattern::parse(own).ok())
 }
 
-/// Makes the limit of a router, which all of its routes share.
-fn limiting(max: usize) -> Middleware {
-    Middleware::new(with_concurrency_limit(max))
+/// The contradiction of the rules of CORS of a node and of middleware.
+const CORS_OF_NODE: &str = "`cors` of a node and `with_cors` in the middleware are both set: \
+                            leave one, or write the rules under `cors` of the route";
+
+/// Returns true if a request without a user does not reach the handler.
+fn asks_for_user(facts: &RouteFacts) -> bool {
+    let finds_user = facts.user.iter().chain(&facts.earlier_users).any(|user| user.required);
+    finds_user || facts.takes_user || !facts.roles.is_empty() || !facts.permissions.is_empty()
 }
 
 /// Returns the rules of the `with_cors` nearest to the handler, by which the
@@ -561,6 +581,24 @@ fn may_stream(doc: &RouteDoc) -> bool {
             AnswerBody::Content(contents) => contents.iter().any(|it| is_stream(&it.media_type)),
             _ => false,
         })
+}
+
+/// Returns the types that the body of a route may have.
+fn accepts_of(
+    accepts: Option<Arc<Accepts>>,
+    is_own: bool,
+    is_bodiless: bool,
+    doc: &RouteDoc,
+    faults: &mut Vec<String>,
+) -> Option<Arc<Accepts>> {
+    if is_bodiless {
+        if is_own {
+            faults.push(format!("`accepts` narrows a body, which {} has not", doc.method()));
+        }
+        return None;
+    }
+    faults.extend(accepts.as_ref().and_then(|accepts| unreadable(accepts, doc)));
+    accepts
 }
 
 fn unreadable(accepts: &Accepts, doc: &RouteDoc) -> Option<String> {

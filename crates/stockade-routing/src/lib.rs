@@ -50,6 +50,7 @@ mod page_lists;
 pub mod policy;
 mod prepared_headers;
 mod router;
+mod settings;
 mod stages;
 mod table_set;
 mod tags;

@@ -2,27 +2,32 @@
 //!
 //! Spec: Router options.
 
-use serde::Deserialize;
-use stockade_core::__internal::Level;
-use stockade_core::__internal::States;
+use std::panic::Location;
+use std::sync::Arc;
+
+use serde::{Deserialize, Deserializer};
+use stockade_core::__internal::{Level, States};
 pub use stockade_core::Clock;
 use stockade_core::{
-    ErrorHandler, IntoErrorHandler, IntoMiddlewareList, Middleware, Shape, Signature,
+    Accepts, ErrorHandler, IntoMiddlewareList, IntoSetting, Middleware, Setting, Shape, Signature,
 };
 use stockade_errors::__internal::setters;
+use stockade_path::__internal::route_settings;
 #[cfg(feature = "tracing")]
 use stockade_stages::__internal::optional_request_spans;
-use stockade_stages::__internal::{optional_rate_limit, optional_request_ids};
+use stockade_stages::__internal::{object_setting, optional_request_ids, rate_limit_setting};
 #[cfg(feature = "metrics")]
 use stockade_stages::Metrics;
 #[cfg(feature = "tracing")]
 use stockade_stages::RequestSpans;
 use stockade_stages::{
-    AccessLog, CorsOptions, CorsOrigin, RateLimit, RequestIds, SecurityHeaders, TrustProxy,
+    AccessLog, ConcurrencyLimit, CorsOptions, CorsOrigin, RateLimit, RequestIds, SecurityHeaders,
+    Timeout, TrustProxy,
 };
+use stockade_validation::ValidationOptions;
 
-use crate::entry::{Inherited, RouteEntry, added};
-use crate::tags::PlacedTag;
+use crate::entry::{RouteEntry, added};
+use crate::settings::{HostSettings, Placed, RouteSettings};
 
 /// The options of a router.
 ///
@@ -43,63 +48,28 @@ use crate::tags::PlacedTag;
 ///
 /// Spec: Router options.
 #[derive(Clone, Debug, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[serde(from = "InFile")]
 pub struct RouterOptions {
-    #[serde(skip)]
+    /// The settings that groups, nodes and routes have too.
+    pub(crate) settings: RouteSettings,
+    /// The options that hosts have too.
+    pub(crate) host: HostSettings,
     pub(crate) middleware: Vec<Middleware>,
-    #[serde(skip)]
     pub(crate) states: States,
     pub(crate) prefix: String,
-    #[serde(alias = "maxBodySize")]
-    pub(crate) max_body_size: u64,
-    pub(crate) accepts: Option<Vec<String>>,
-    #[serde(alias = "maxJsonValues")]
-    pub(crate) max_json_values: usize,
-    #[serde(alias = "exposeErrors")]
-    pub(crate) expose_errors: Option<bool>,
     pub(crate) problem_details: bool,
-    #[serde(skip)]
     pub(crate) fallback: Option<Box<RouteEntry>>,
-    #[serde(skip)]
-    pub(crate) error_handling: Option<ErrorHandler>,
-    /// The tag of the router or group that these are the options of.
-    #[serde(skip)]
-    pub(crate) tag: Option<PlacedTag>,
-    #[serde(alias = "validationStatus")]
-    pub(crate) validation_status: Option<u16>,
     pub(crate) method_not_allowed: bool,
-    #[serde(alias = "corsOrigin", deserialize_with = "CorsOrigin::given")]
-    pub(crate) cors_origin: Option<CorsOrigin>,
-    pub(crate) cors: CorsOptions,
-    #[serde(alias = "enableCors")]
-    pub(crate) enable_cors: bool,
-    #[serde(alias = "enableSecurityHeaders")]
-    pub(crate) enable_security_headers: bool,
-    #[serde(alias = "securityHeaders")]
-    pub(crate) security_headers: SecurityHeaders,
-    #[serde(alias = "rateLimit", deserialize_with = "optional_rate_limit")]
-    pub(crate) rate_limit: Option<RateLimit>,
-    #[serde(alias = "concurrencyLimit")]
-    pub(crate) concurrency_limit: Option<usize>,
-    #[serde(alias = "trustProxy")]
-    pub(crate) trust_proxy: TrustProxy,
-    #[serde(alias = "requestId", deserialize_with = "optional_request_ids")]
+    pub(crate) security_headers: Setting<SecurityHeaders>,
     pub(crate) request_id: Option<RequestIds>,
-    #[serde(alias = "accessLog")]
     pub(crate) access_log: AccessLog,
     #[cfg(feature = "metrics")]
-    #[serde(skip)]
     pub(crate) metrics: Option<Metrics>,
     #[cfg(feature = "tracing")]
-    #[serde(deserialize_with = "optional_request_spans")]
     pub(crate) tracing: Option<RequestSpans>,
-    #[serde(skip)]
     pub(crate) clock: Clock,
-    #[serde(alias = "enableWebSockets")]
     pub(crate) enable_web_sockets: bool,
-    #[serde(alias = "wsAllowedOrigins")]
     pub(crate) ws_allowed_origins: Option<Vec<String>>,
-    #[serde(alias = "wsMaxPayload")]
     pub(crate) ws_max_payload: u64,
     pub(crate) ws_max_connections: u32,
     pub(crate) ws_max_connections_per_client: u32,
@@ -108,27 +78,15 @@ pub struct RouterOptions {
 impl Default for RouterOptions {
     fn default() -> Self {
         Self {
+            settings: RouteSettings::standard(),
+            host: HostSettings::default(),
             middleware: Vec::new(),
             states: States::default(),
             prefix: String::new(),
-            max_body_size: 1_048_576,
-            accepts: None,
-            max_json_values: 100_000,
-            expose_errors: None,
             problem_details: false,
             fallback: None,
-            tag: None,
-            error_handling: None,
-            validation_status: None,
             method_not_allowed: true,
-            cors_origin: None,
-            cors: CorsOptions::default(),
-            enable_cors: true,
-            enable_security_headers: true,
-            security_headers: SecurityHeaders::default(),
-            rate_limit: Some(RateLimit::default()),
-            concurrency_limit: None,
-            trust_proxy: TrustProxy::none(),
+            security_headers: Setting::On,
             request_id: None,
             access_log: AccessLog::default(),
             #[cfg(feature = "metrics")]
@@ -143,6 +101,139 @@ impl Default for RouterOptions {
             ws_max_connections_per_client: 100,
         }
     }
+}
+
+/// Makes the options of a router as they are written in a file: the settings of the table,
+/// and the options that only a router has.
+macro_rules! in_file {
+    (
+        ({ $($(#[$own_meta:meta])* $own:ident: $own_type:ty,)* })
+        endpoint {$(
+            $(#[$meta:meta])* [$($serde:tt)*]
+            $name:ident($value:ident: $arg:ty) -> $field:ty $convert:block = $default:expr;
+        )*}
+        routing {$(
+            $(#[$its_meta:meta])* [$($its_serde:tt)*]
+            $its_name:ident($its_value:ident: $its_arg:ty) -> $its_field:ty $its_convert:block
+                = $its_default:expr;
+        )*}
+    ) => {
+        #[derive(Default, Deserialize)]
+        #[serde(default, deny_unknown_fields)]
+        struct InFile {
+            $(#[serde($($serde)*)] $name: $field,)*
+            $(#[serde($($its_serde)*)] $its_name: $its_field,)*
+            #[serde(alias = "enableCors")]
+            enable_cors: Option<bool>,
+            #[serde(alias = "enableSecurityHeaders")]
+            enable_security_headers: Option<bool>,
+            #[serde(alias = "exposeErrors")]
+            expose_errors: Option<bool>,
+            #[serde(alias = "trustProxy")]
+            trust_proxy: Option<TrustProxy>,
+            #[serde(alias = "corsOrigin", deserialize_with = "CorsOrigin::given")]
+            cors_origin: Option<CorsOrigin>,
+            #[serde(alias = "wsAllowedOrigins")]
+            ws_allowed_origins: Option<Vec<String>>,
+            #[serde(alias = "requestId", deserialize_with = "optional_request_ids")]
+            request_id: Option<RequestIds>,
+            #[cfg(feature = "tracing")]
+            #[serde(deserialize_with = "optional_request_spans")]
+            tracing: Option<RequestSpans>,
+            $($(#[$own_meta])* $own: Option<$own_type>,)*
+        }
+
+        impl From<InFile> for RouterOptions {
+            fn from(file: InFile) -> Self {
+                let mut options = Self::default();
+                let mut settings = RouteSettings::default();
+                $(settings.endpoint.$name = file.$name;)*
+                $(settings.$its_name = file.$its_name;)*
+                options.settings = settings.or(&options.settings);
+                options.host.expose_errors = file.expose_errors;
+                options.host.trust_proxy = file.trust_proxy;
+                options.host.cors_origin = file.cors_origin;
+                options.ws_allowed_origins = file.ws_allowed_origins;
+                options.request_id = file.request_id;
+                #[cfg(feature = "tracing")]
+                {
+                    options.tracing = file.tracing;
+                }
+                $(
+                    if let Some(value) = file.$own {
+                        options.$own = value;
+                    }
+                )*
+                if let Some(is_on) = file.enable_cors {
+                    options = options.enable_cors(is_on);
+                }
+                match file.enable_security_headers {
+                    Some(is_on) => options.enable_security_headers(is_on),
+                    None => options,
+                }
+            }
+        }
+    };
+}
+
+route_settings!(in_file! ({
+    prefix: String,
+    problem_details: bool,
+    method_not_allowed: bool,
+    #[serde(alias = "securityHeaders", deserialize_with = "security_headers_in_file")]
+    security_headers: Setting<SecurityHeaders>,
+    #[serde(alias = "accessLog")]
+    access_log: AccessLog,
+    #[serde(alias = "enableWebSockets")]
+    enable_web_sockets: bool,
+    #[serde(alias = "wsMaxPayload")]
+    ws_max_payload: u64,
+    ws_max_connections: u32,
+    ws_max_connections_per_client: u32,
+}));
+
+fn accepts_in_file<'de, D: Deserializer<'de>>(source: D) -> Result<Option<Arc<Accepts>>, D::Error> {
+    let types: Option<Vec<String>> = Option::deserialize(source)?;
+    let accepts = types.map(Accepts::new).transpose();
+    let accepts = accepts.map_err(|error| serde::de::Error::custom(format!("accepts: {error}")));
+    Ok(accepts?.map(Arc::new))
+}
+
+fn rate_limit_in_file<'de, D: Deserializer<'de>>(
+    source: D,
+) -> Result<Setting<Placed<RateLimit>>, D::Error> {
+    Ok(Placed::of(rate_limit_setting(source)?, Location::caller()))
+}
+
+fn concurrency_limit_in_file<'de, D: Deserializer<'de>>(
+    source: D,
+) -> Result<Setting<Placed<ConcurrencyLimit>>, D::Error> {
+    /// A number is read as a number, so that its error is about a number.
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Notation {
+        Switch(bool),
+        Max(usize),
+    }
+
+    let setting = match Option::deserialize(source)? {
+        None => Setting::Inherit,
+        Some(Notation::Switch(is_on)) => is_on.into_setting(),
+        Some(Notation::Max(max)) => max.into_setting(),
+    };
+    Ok(Placed::of(setting, Location::caller()))
+}
+
+fn cors_in_file<'de, D: Deserializer<'de>>(
+    source: D,
+) -> Result<Setting<Box<CorsOptions>>, D::Error> {
+    object_setting(source, "true, false, or an object with the rules of CORS")
+}
+
+fn security_headers_in_file<'de, D: Deserializer<'de>>(
+    source: D,
+) -> Result<Option<Setting<SecurityHeaders>>, D::Error> {
+    object_setting(source, "true, false, or an object with security headers").map(Some)
 }
 
 impl RouterOptions {
@@ -194,21 +285,73 @@ impl RouterOptions {
     #[must_use]
     #[doc(alias = "corsOrigin")]
     pub fn cors_origin(mut self, origin: impl Into<CorsOrigin>) -> Self {
-        self.cors_origin = Some(origin.into());
-        self.cors.origin = CorsOrigin::Unset;
+        self.host.cors_origin = Some(origin.into());
+        if let Setting::Value(rules) = &mut self.settings.cors {
+            rules.origin = CorsOrigin::Unset;
+        }
         self
     }
 
-    /// Sets the other rules of CORS. Default: see [`CorsOptions`].
-    ///
-    /// An origin in them replaces one that [`cors_origin`](Self::cors_origin) has
-    /// set before; without one that stays.
+    /// Switches CORS on or off: `false` is [`cors(false)`](Self::cors). Default: true.
     #[must_use]
-    pub fn cors(mut self, cors: CorsOptions) -> Self {
-        if cors.origin != CorsOrigin::Unset {
-            self.cors_origin = None;
+    #[doc(alias = "enableCors")]
+    pub fn enable_cors(mut self, is_on: bool) -> Self {
+        if !is_on {
+            self.settings.cors = Setting::Off;
+        } else if self.settings.cors.is_off() {
+            self.settings.cors = Setting::On;
         }
-        self.cors = cors;
+        self
+    }
+
+    /// Sets the largest body of a request, in bytes: [`max_body`](Self::max_body) by the name
+    /// of the specification.
+    #[must_use]
+    #[doc(alias = "maxBodySize")]
+    #[track_caller]
+    pub fn max_body_size(self, bytes: u64) -> Self {
+        self.max_body(bytes)
+    }
+
+    /// Switches the security headers on or off: `false` is
+    /// [`security_headers(false)`](Self::security_headers). Default: true.
+    #[must_use]
+    #[doc(alias = "enableSecurityHeaders")]
+    pub fn enable_security_headers(mut self, is_on: bool) -> Self {
+        if !is_on {
+            self.security_headers = Setting::Off;
+        } else if self.security_headers.is_off() {
+            self.security_headers = Setting::On;
+        }
+        self
+    }
+
+    /// Sets the security headers; `false` sends none. Default: see [`SecurityHeaders`].
+    #[must_use]
+    #[doc(alias = "securityHeaders")]
+    pub fn security_headers(mut self, headers: impl IntoSetting<SecurityHeaders>) -> Self {
+        self.security_headers = headers.into_setting();
+        self
+    }
+
+    /// Sends the real message of a 5xx if true. Default: true only when the
+    /// environment variable `NODE_ENV` is `development` while the router is
+    /// built.
+    #[doc(alias = "exposeErrors")]
+    #[must_use]
+    pub fn expose_errors(mut self, expose_errors: bool) -> Self {
+        self.host.expose_errors = Some(expose_errors);
+        self
+    }
+
+    /// Sets the number of trusted proxies before this server: a number, or
+    /// `true` for one. Default: none, and the client is the other end of
+    /// the connection, or nobody where that has no address
+    /// ([`LocalPeer`](stockade_core::LocalPeer)).
+    #[doc(alias = "trustProxy")]
+    #[must_use]
+    pub fn trust_proxy(mut self, trust_proxy: impl Into<TrustProxy>) -> Self {
+        self.host.trust_proxy = Some(trust_proxy.into());
         self
     }
 
@@ -221,12 +364,39 @@ impl RouterOptions {
         self
     }
 
-    /// Returns the settings that routes take over.
-    pub(crate) fn inherited(&self) -> Inherited {
-        Inherited {
-            error_handling: self.error_handling.clone(),
-            validation_status: self.validation_status,
-            tag: self.tag.clone(),
+    /// Notes that a setting was set. Rules of CORS with an origin replace the origin that
+    /// `cors_origin` has set before.
+    pub(crate) fn note_set(&mut self, name: &str) {
+        let rules = self.settings.cors.value().filter(|_| name == "cors");
+        if rules.is_some_and(|rules| rules.origin != CorsOrigin::Unset) {
+            self.host.cors_origin = None;
+        }
+    }
+
+    /// Returns the rules of CORS, without `cors_origin`; `None` if CORS is off.
+    pub(crate) fn cors_rules(&self) -> Option<CorsOptions> {
+        match &self.settings.cors {
+            Setting::Value(rules) => Some((**rules).clone()),
+            Setting::On => Some(CorsOptions::default()),
+            Setting::Off | Setting::Inherit => None,
+        }
+    }
+
+    /// Returns the rate limit; `None` if it is off.
+    pub(crate) fn limit(&self) -> Option<RateLimit> {
+        match &self.settings.rate_limit {
+            Setting::Value(limit) => Some(limit.value.clone()),
+            Setting::On => Some(RateLimit::default()),
+            Setting::Off | Setting::Inherit => None,
+        }
+    }
+
+    /// Returns the security headers.
+    pub(crate) fn secured_by(&self) -> SecurityHeaders {
+        match &self.security_headers {
+            Setting::Value(headers) => headers.clone(),
+            Setting::On | Setting::Inherit => SecurityHeaders::default(),
+            Setting::Off => SecurityHeaders::none(),
         }
     }
 
@@ -241,131 +411,18 @@ impl RouterOptions {
         tracing: into Option<RequestSpans>;
     }
 
-    /// Answers errors by a handler of its own: a function that changes an
-    /// [`ErrorReply`], the options of a handler, or the outcome of
-    /// `create_error_handler`. Default: none.
-    ///
-    /// It sees every error that leaves the router: unknown paths (404), wrong
-    /// methods (405), bodies that are too large (413) or of another type
-    /// (415), the rate limit (429), failed validations, panics, and requests
-    /// that the own server refuses (no `Host`, for instance). Requests that
-    /// cannot be read at all, and those in the wrong framing, keep their fixed
-    /// answer.
-    ///
-    /// Of several handlers the innermost answers: that of the entry, of the
-    /// node or group nearest to it, of the router. A request without a route
-    /// has that of the router.
-    ///
-    /// [`ErrorReply`]: stockade_core::ErrorReply
-    #[doc(alias = "errorHandling")]
-    #[must_use]
-    pub fn error_handling(mut self, handler: impl IntoErrorHandler) -> Self {
-        self.error_handling = Some(handler.into_error_handler());
-        self
-    }
-
     setters! {
         /// Sets the path that stands before that of every route; `""` and `"/"` are
         /// none. Default: none.
         prefix: into String;
 
-        /// Sets the largest body of a request, in bytes, inclusive; larger ones get
-        /// 413, and 0 allows only empty bodies. Default: 1 MiB (1,048,576).
-        #[doc(alias = "maxBodySize")]
-        max_body_size: u64;
-
-        /// Sets the media types that the body of a request may have, such as
-        /// `["application/json"]`, by which nothing that a form of another page
-        /// holds reaches a route; any other body is 415, before middleware runs.
-        /// Default: every type that the handler reads.
-        ///
-        /// A request without a body passes, and every page can send one: an empty
-        /// form. An entry may have a list of its own. See
-        /// [`Accepts`](stockade_core::Accepts).
-        accepts: some list String;
-
-        /// Sets the largest number of values in a JSON body that are kept
-        /// whatever their type is. More of them are answered with 413. Default:
-        /// 100,000.
-        ///
-        /// Three kinds of values count. These are the values of a body that
-        /// becomes a `serde_json::Value`, for a handler, the schema of an
-        /// entry, or middleware. They are also the values that a type holds as
-        /// a `Value`. And they are the values that are judged without their
-        /// type, because its schema has functions, unions or unique items, or
-        /// is not fulfilled. Typed values are bounded by their schema and the
-        /// size of the body. An element of a list takes the size of its type,
-        /// and its text may be as short as `{},`. So a list of large types
-        /// needs `max_items`.
-        ///
-        /// A `Value` takes up to 400 bytes, and its text as few as two. So the
-        /// default is 40 MB at the worst for each time that it is kept: twice where
-        /// a handler takes a `Value` that an entry's schema or middleware has
-        /// judged, and up to three times for a moment where a tagged enum holds
-        /// one.
-        #[doc(alias = "maxJsonValues")]
-        max_json_values: usize;
-
-        /// Sends the real message of a 5xx if true. Default: true only when the
-        /// environment variable `NODE_ENV` is `development` while the router is
-        /// built.
-        #[doc(alias = "exposeErrors")]
-        expose_errors: some bool;
-
         /// Sends errors as problem details (RFC 9457) if true, instead of
         /// `{"error": …}`. Default: false.
         problem_details: bool;
 
-        /// Sets the status of a failed validation, from 400 to 499, such as 422.
-        /// Another one is a mistake, found when the router is built. Default: 400.
-        ///
-        /// It holds for each answer `Validation failed`: of a body, a query or
-        /// parameters, by the schema of an entry or of a type, and for an
-        /// [`ApiError::validation`](stockade_core::ApiError::validation) of a
-        /// handler. A body that is no JSON at all stays a 400. A node, a group and
-        /// an entry may have a status of their own.
-        #[doc(alias = "validationStatus")]
-        validation_status: some u16;
-
         /// Answers 405 with `Allow` if true, for a path that only other methods
         /// have; 404 otherwise. Default: true.
         method_not_allowed: bool;
-
-        /// Sends CORS headers if true. Default: true; false is for an API that
-        /// no page calls, or whose host does it.
-        #[doc(alias = "enableCors")]
-        enable_cors: bool;
-
-        /// Sends security headers if true. Default: true.
-        #[doc(alias = "enableSecurityHeaders")]
-        enable_security_headers: bool;
-
-        /// Sets the security headers. Default: see [`SecurityHeaders`].
-        #[doc(alias = "securityHeaders")]
-        security_headers: SecurityHeaders;
-
-        /// Sets the rate limit of each client, over all routes; `None`, in a file
-        /// `false`, is no limit, and `true` in a file the default. Default: 100
-        /// requests per 60 s.
-        #[doc(alias = "rateLimit")]
-        rate_limit: into Option<RateLimit>;
-
-        /// Sets the largest number of requests in flight, over all routes; a further
-        /// one gets 503 at once. It is what the program can work on at one time,
-        /// such as the connections of its pool. An entry has
-        /// `concurrency_limit: false` for none, as those of [`health_routes`] have.
-        /// See [`with_concurrency_limit`]. Default: none.
-        ///
-        /// [`health_routes`]: crate::health_routes
-        /// [`with_concurrency_limit`]: stockade_stages::with_concurrency_limit
-        concurrency_limit: some usize;
-
-        /// Sets the number of trusted proxies before this server: a number, or
-        /// `true` for one. Default: none, and the client is the other end of
-        /// the connection, or nobody where that has no address
-        /// ([`LocalPeer`](stockade_core::LocalPeer)).
-        #[doc(alias = "trustProxy")]
-        trust_proxy: into TrustProxy;
 
         /// Names every request, in its answer too, by [`with_request_id`]; in a file
         /// by `true`, or by an object with `believe_client` and `begin_traces`.

@@ -314,7 +314,8 @@ mod tests {
         let pages =
             PageHeaders { allowed: None, exposed_with_legacy: exposed.clone(), exposed, number: 1 };
         let stages = Stages::new(options, Arc::new([Arc::new(pages)])).unwrap();
-        let prepared = &stages.prepared[if options.enable_cors { usize::from(page) } else { 0 }];
+        let prepared =
+            &stages.prepared[if options.cors_rules().is_some() { usize::from(page) } else { 0 }];
         let other = Arc::new(Cors::new(&CorsOptions::default()));
         for own_cors in [None, Some(other)] {
             for origin in [None, Some("https://b.example"), Some("https://z.example")] {
@@ -346,7 +347,7 @@ mod tests {
                     let mut slow = Response::default();
                     slow.headers_mut().clone_from(quick.headers());
                     let is_usual = prepared.add(&stages, &mut quick, &scope, None);
-                    let adds = options.enable_cors || stages.limiter.is_some();
+                    let adds = options.cors_rules().is_some() || stages.limiter.is_some();
                     let expected = (usual || !adds) && is_own && is_charged;
                     assert_eq!(is_usual, expected, "{own:?}");
                     stages.write_headers(&mut slow, &scope);

@@ -10,15 +10,16 @@ use std::sync::Arc;
 
 use http::Method;
 use stockade_core::__internal::Level;
-use stockade_core::{IntoErrorHandler, IntoMiddlewareList, Middleware, Shape, Signature, Tag};
+use stockade_core::{IntoMiddlewareList, Middleware, Shape, Signature, Tag};
 use stockade_errors::{ConfigError, Mistake};
 use stockade_path::{Pattern, join};
 
 use crate::app::App;
-use crate::entry::{Inherited, RouteEntry, RouteRef, added};
+use crate::entry::{RouteEntry, RouteRef, added};
 use crate::map::{Inspector, RouteMap};
 use crate::options::RouterOptions;
 use crate::policy::Policy;
+use crate::settings::RouteSettings;
 use crate::tags::PlacedTag;
 use crate::tree::RouteTree;
 use crate::url::{UrlError, UrlPattern};
@@ -265,7 +266,7 @@ impl Router {
     /// Adds the routes of a tree.
     pub fn routes(&mut self, tree: RouteTree) -> &mut Self {
         let used = self.used.clone();
-        self.flatten(tree, "", &used, &Inherited::default());
+        self.flatten(tree, "", &used, &RouteSettings::default());
         self
     }
 
@@ -275,23 +276,26 @@ impl Router {
         tree: RouteTree,
         path: &str,
         inherited: &[Middleware],
-        outer: &Inherited,
+        outer: &RouteSettings,
     ) {
-        let inherited = [inherited, &tree.middleware].concat();
-        let mut settings = tree.settings;
-        settings.fill(outer);
+        let mut inherited = inherited.to_vec();
+        inherited.extend(tree.settings.limits(Level::Node));
+        inherited.extend(tree.middleware);
+        let mut settings = *tree.settings;
         let here = join("", path);
-        self.mistakes.extend(tree.mistakes.into_iter().map(|mistake| mistake.on(here.as_str())));
+        let mistakes = tree.mistakes.into_iter().chain(std::mem::take(&mut settings.mistakes));
+        self.mistakes.extend(mistakes.map(|mistake| mistake.on(here.as_str())));
+        settings.inherit(outer);
         for (method, mut entry) in tree.entries {
             entry.inherit(&inherited);
-            entry.inherited.fill(&settings);
+            entry.inherited.inherit(&settings);
             let path = entry.path.as_deref().unwrap_or(path);
             let path = join("", path);
             self.routes.push(RouteDef { method, path, entry: Box::new(entry) });
         }
         if let Some(mut entry) = tree.web_socket {
             entry.inherit(&inherited);
-            entry.inherited.fill(&settings);
+            entry.inherited.inherit(&settings);
             let path = join("", entry.path.as_deref().unwrap_or(path));
             self.routes.push(RouteDef { method: Method::GET, path, entry });
         }
@@ -303,6 +307,12 @@ impl Router {
                 self.mistakes.push(mistake.on(below.as_str()).at(child.location));
                 self.keep_mistakes(child.tree, &below);
                 continue;
+            }
+            let mut inherited = inherited.clone();
+            let mut settings = settings.clone();
+            for around in child.around {
+                inherited.extend(around.middleware);
+                settings = around.settings.or(&settings);
             }
             self.flatten(child.tree, &below, &inherited, &settings);
         }
@@ -333,18 +343,24 @@ impl Router {
     ) -> &mut Self {
         let mut inner = Self { used: added(middleware, Level::Router), ..Self::default() };
         inner.used.splice(0..0, self.used.iter().cloned());
+        // A group has the defaults of its router.
+        inner.options.settings = RouteSettings::default();
         define(&mut inner);
         self.mistakes.extend(inner.mistakes);
         self.inspectors.extend(inner.inspectors);
-        let settings = inner.options.inherited();
+        let mut settings = inner.options.settings;
+        let mistakes = std::mem::take(&mut settings.mistakes).into_iter();
+        self.mistakes.extend(mistakes.map(|mistake| mistake.on(prefix)));
+        let limits = settings.limits(Level::Router);
+        let outer = self.used.len();
         if let Some(fallback) = &inner.options.fallback {
             let mistake = Mistake::new("a group has no fallback of its own: the router has one");
             self.mistakes.push(mistake.on(prefix).at(fallback.location));
         }
         if let Some(place) = inner.options_mapped {
             let mistake = Mistake::new(
-                "a group has no options of its own but `error_handling`, `docs` and \
-                 `validation_status`, which are methods of it: the router has them",
+                "a group has no options of its own but the settings of routes, such as \
+                 `error_handling`, which are methods of it: the router has them",
             );
             self.mistakes.push(mistake.on(prefix).at(place));
         }
@@ -353,7 +369,8 @@ impl Router {
             self.mistakes.push(mistake.on(prefix).at(place));
         }
         self.routes.extend(inner.routes.into_iter().map(|mut route| {
-            route.entry.inherited.fill(&settings);
+            route.entry.inherited.inherit(&settings);
+            route.entry.inherit_limits(outer, &limits);
             route.path = join(prefix, &route.path);
             route
         }));
@@ -368,24 +385,6 @@ impl Router {
     #[track_caller]
     pub fn use_<M>(&mut self, middleware: impl IntoMiddlewareList<M>) -> &mut Self {
         self.used.extend(added(middleware, Level::Router));
-        self
-    }
-
-    /// Answers the errors of this router, or of this group, by a handler of its
-    /// own: that of [`RouterOptions::error_handling`]. In a group it answers those
-    /// of the routes in it, whether they are added before or after this call, but
-    /// not for paths that no route has.
-    #[doc(alias = "errorHandling")]
-    pub fn error_handling(&mut self, handler: impl IntoErrorHandler) -> &mut Self {
-        self.options.error_handling = Some(handler.into_error_handler());
-        self
-    }
-
-    /// Sets the status of a failed validation for the routes of this router, or of
-    /// this group, from 400 to 499, such as 422:
-    /// [`RouterOptions::validation_status`].
-    pub fn validation_status(&mut self, status: u16) -> &mut Self {
-        self.options.validation_status = Some(status);
         self
     }
 
@@ -407,16 +406,16 @@ impl Router {
     /// ```
     #[track_caller]
     pub fn docs(&mut self, tag: Tag) -> &mut Self {
-        self.options.tag = Some(PlacedTag::new(tag));
+        self.options.settings.tag = Some(PlacedTag::new(tag));
         self
     }
 
     /// Changes the options of a router that has its routes already; a test may so
     /// give it another clock.
     ///
-    /// A group has no options but [`error_handling`](Self::error_handling),
-    /// [`validation_status`](Self::validation_status) and [`docs`](Self::docs): this call in one is a
-    /// mistake, found when the router is built.
+    /// A group has no options except the settings of routes, such as
+    /// [`error_handling`](Self::error_handling), which are methods of it. This call in a group
+    /// is a configuration error.
     ///
     /// ```
     /// use stockade::Router;

@@ -57,25 +57,20 @@ impl Stages {
         options: &RouterOptions,
         pages: Arc<[Arc<PageHeaders>]>,
     ) -> Result<Self, ConfigError> {
-        let mut cors = options.cors.clone();
-        if let Some(origin) = &options.cors_origin {
+        let mut cors = options.cors_rules();
+        if let Some((cors, origin)) = cors.as_mut().zip(options.host.cors_origin.as_ref()) {
             if cors.origin != CorsOrigin::Unset {
                 return Err(Mistake::new(TWO_ORIGINS).into());
             }
             cors.origin = origin.clone();
         }
-        let limiter = options.rate_limit.as_ref().map(|limit| limit.build_at(options.clock.now()));
+        let limiter = options.limit().map(|limit| limit.build_at(options.clock.now()));
         let limiter = limiter.transpose().map_err(|error| in_rate_limit(&error))?;
-        let security = if options.enable_security_headers {
-            options.security_headers.clone()
-        } else {
-            SecurityHeaders::none()
-        };
         let mut stages = Self {
-            security,
-            cors: options.enable_cors.then(|| Arc::new(Cors::new(&cors))),
+            security: options.secured_by(),
+            cors: cors.map(|cors| Arc::new(Cors::new(&cors))),
             limiter: limiter.map(Arc::new),
-            trust: options.trust_proxy.clone(),
+            trust: options.host.trust_proxy.clone().unwrap_or_default(),
             observers: Some(observers(options)).filter(|it| !it.is_empty()).map(Arc::new),
             clock: options.clock.clone(),
             warned: &WARNED,
@@ -88,7 +83,7 @@ impl Stages {
 
     /// Returns the stages with these options in the place of their own.
     pub(crate) fn with_options(&self, options: CallOptions) -> Result<Self, ConfigError> {
-        let cors = self.cors.as_ref().map(|cors| match &options.cors_origin {
+        let cors = self.cors.as_ref().map(|cors| match &options.host.cors_origin {
             Some(origin) => Arc::new(cors.with_origin(origin)),
             None => Arc::clone(cors),
         });
@@ -96,7 +91,7 @@ impl Stages {
             security: self.security.clone(),
             cors,
             limiter: options.limiter(self.limiter.as_ref())?,
-            trust: options.trust_proxy.unwrap_or_else(|| self.trust.clone()),
+            trust: options.host.trust_proxy.unwrap_or_else(|| self.trust.clone()),
             observers: self.observers.clone(),
             clock: self.clock.clone(),
             warned: self.warned,

@@ -22,13 +22,14 @@ use std::panic::Location;
 
 use http::Method;
 use stockade_core::__internal::Level;
-use stockade_core::{IntoErrorHandler, IntoMiddlewareList, Middleware, Shape, Signature, Tag};
+use stockade_core::{IntoMiddlewareList, Middleware, Shape, Signature, Tag};
 use stockade_errors::__internal::sort_by;
 use stockade_errors::Mistake;
 use stockade_path::Pattern;
 
-use crate::entry::{Inherited, RouteEntry, added};
+use crate::entry::{RouteEntry, added};
 use crate::router::any_method;
+use crate::settings::RouteSettings;
 use crate::tags::PlacedTag;
 
 /// A node of the tree: methods, path segments, and middleware for all below.
@@ -36,7 +37,7 @@ use crate::tags::PlacedTag;
 #[must_use = "a tree does nothing until a router is made of it"]
 pub struct RouteTree {
     pub(crate) middleware: Vec<Middleware>,
-    pub(crate) settings: Inherited,
+    pub(crate) settings: Box<RouteSettings>,
     pub(crate) entries: Vec<(Method, RouteEntry)>,
     pub(crate) web_socket: Option<Box<RouteEntry>>,
     pub(crate) children: Vec<Child>,
@@ -52,6 +53,15 @@ pub(crate) struct Child {
     pub(crate) location: &'static Location<'static>,
     /// True if it came from a spread tree, which may repeat a key.
     pub(crate) spread: bool,
+    /// The roots of the trees that it came from, the outermost first.
+    pub(crate) around: Vec<Around>,
+}
+
+/// The root of a tree that was spread.
+#[derive(Clone, Debug)]
+pub(crate) struct Around {
+    pub(crate) middleware: Vec<Middleware>,
+    pub(crate) settings: RouteSettings,
 }
 
 impl RouteTree {
@@ -145,7 +155,8 @@ impl RouteTree {
             );
             self.mistakes.push(Mistake::new(message).at(location));
         } else {
-            self.children.push(Child { key: key.to_owned(), form, tree, location, spread: false });
+            let (key, around) = (key.to_owned(), Vec::new());
+            self.children.push(Child { key, form, tree, location, spread: false, around });
         }
         self
     }
@@ -155,29 +166,6 @@ impl RouteTree {
     #[track_caller]
     pub fn middleware<M>(mut self, list: impl IntoMiddlewareList<M>) -> Self {
         self.middleware.extend(added(list, Level::Node));
-        self
-    }
-
-    /// Answers the errors of the routes at and below this node by a handler of
-    /// their own: a function that changes an
-    /// [`ErrorReply`](stockade_core::ErrorReply), the options of a handler, or the
-    /// outcome of `create_error_handler`.
-    ///
-    /// A node or an entry further in may have another one, which then counts
-    /// alone. A path that no route has is the router's:
-    /// [`RouterOptions::error_handling`](crate::RouterOptions::error_handling).
-    #[doc(alias = "errorHandling")]
-    pub fn error_handling(mut self, handler: impl IntoErrorHandler) -> Self {
-        self.settings.error_handling = Some(handler.into_error_handler());
-        self
-    }
-
-    /// Sets the status of a failed validation for the routes at and below this
-    /// node, from 400 to 499, such as 422. A node or an entry further in may have
-    /// another one. See
-    /// [`RouterOptions::validation_status`](crate::RouterOptions::validation_status).
-    pub fn validation_status(mut self, status: u16) -> Self {
-        self.settings.validation_status = Some(status);
         self
     }
 
@@ -198,20 +186,23 @@ impl RouteTree {
     /// Middleware and settings at the root of the other tree cover only the routes
     /// of that tree.
     pub fn spread(mut self, tree: Self) -> Self {
-        let Self { middleware, settings, entries, web_socket, children, mistakes } = tree;
+        let Self { middleware, mut settings, entries, web_socket, children, mistakes } = tree;
+        self.mistakes.append(&mut settings.mistakes);
+        let mut ahead = settings.limits(Level::Node);
+        ahead.extend(middleware);
         self.entries.extend(entries.into_iter().map(|(method, mut entry)| {
-            entry.inherit(&middleware);
-            entry.inherited.fill(&settings);
+            entry.inherit(&ahead);
+            entry.inherited.inherit(&settings);
             (method, entry)
         }));
         if let Some(mut entry) = web_socket {
-            entry.inherit(&middleware);
-            entry.inherited.fill(&settings);
+            entry.inherit(&ahead);
+            entry.inherited.inherit(&settings);
             self = self.web_socket(*entry);
         }
+        let around = Around { middleware: ahead, settings: *settings };
         self.children.extend(children.into_iter().map(|mut child| {
-            child.tree.middleware.splice(0..0, middleware.iter().cloned());
-            child.tree.settings.fill(&settings);
+            child.around.insert(0, around.clone());
             Child { spread: true, ..child }
         }));
         self.mistakes.extend(mistakes);

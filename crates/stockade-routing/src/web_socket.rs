@@ -123,13 +123,14 @@ pub(crate) fn compile(
     if !options.enable_web_sockets {
         faults.push("WebSocket routing is disabled".to_owned());
     }
-    if entry.max_body.is_some() {
+    let settings = &mut entry.settings.endpoint;
+    if settings.max_body.is_some() {
         faults.push("a WebSocket has no body: use `max_payload` of its options".to_owned());
     }
-    if entry.accepts.take().is_some() {
+    if settings.accepts.take().is_some() {
         faults.push("a WebSocket has no body that `accepts` could narrow".to_owned());
     }
-    if entry.max_json_values.is_some() {
+    if settings.max_json_values.is_some() {
         let own = "a WebSocket has no body: use `max_json_values` of its options";
         faults.push(own.to_owned());
     }

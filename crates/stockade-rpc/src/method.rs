@@ -1,6 +1,8 @@
 //! [`RpcMethod`]: a handler with its middleware, checks and limits.
 
-use stockade_core::{Docs, IntoErrorHandler, IntoMiddlewareList, IntoSchema, Shape, Signature};
+use stockade_core::{
+    Docs, IntoErrorHandler, IntoMiddlewareList, IntoSchema, IntoSetting, Shape, Signature,
+};
 use stockade_routing::RouteEntry;
 use stockade_stages::{RateLimit, Timeout};
 use stockade_validation::ValidationOptions;
@@ -66,7 +68,7 @@ impl RpcMethod {
         fn validation_options(options: ValidationOptions);
         /// Limits the time until the answer: a `Duration`, after which the answer is
         /// -32603.
-        fn timeout(limit: impl Into<Timeout>);
+        fn timeout(limit: impl IntoSetting<Timeout>);
         /// Answers the errors of the method by a handler of its own; see
         /// [`RouteEntry::error_handling`]. Of its response the status counts.
         fn error_handling(handler: impl IntoErrorHandler);
@@ -74,7 +76,7 @@ impl RpcMethod {
         fn docs(docs: impl Into<Docs>);
         /// Sets the reason why the method is open to everybody; see
         /// [`RouteEntry::public`].
-        fn public(reason: impl Into<String>);
+        fn public(reason: impl IntoSetting<String>);
     }
 
     /// Limits the calls of each client to this method, beside the limit of the

@@ -11,7 +11,9 @@ use http_body::{Body, Frame, SizeHint};
 use stockade_core::__internal::Overloaded;
 use stockade_core::description::{Answer, HeaderDoc};
 use stockade_core::middleware::form;
-use stockade_core::{BoxError, HttpBody, IntoMiddleware, Middleware, Next, Request};
+use stockade_core::{
+    BoxError, HttpBody, IntoMiddleware, IntoSetting, Middleware, Next, Request, Setting,
+};
 use stockade_errors::ApiError;
 use stockade_validation::__internal::LogRate;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -55,7 +57,13 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 pub fn with_concurrency_limit(max: usize) -> ConcurrencyLimit {
     let places = Arc::new(Semaphore::new(max.min(Semaphore::MAX_PERMITS)));
     let refusals = Arc::new(LogRate::default());
-    ConcurrencyLimit { max, retry_after: Duration::from_secs(1), places, refusals }
+    ConcurrencyLimit {
+        max,
+        retry_after: Duration::from_secs(1),
+        places,
+        refusals,
+        is_number: false,
+    }
 }
 
 /// The middleware of [`with_concurrency_limit`].
@@ -66,6 +74,8 @@ pub struct ConcurrencyLimit {
     retry_after: Duration,
     places: Arc<Semaphore>,
     refusals: Arc<LogRate>,
+    /// True if it was written as a number: then each router has its own places.
+    is_number: bool,
 }
 
 impl ConcurrencyLimit {
@@ -135,34 +145,33 @@ impl IntoMiddleware<form::Ready> for ConcurrencyLimit {
     }
 }
 
-/// The concurrency limit of a route: a number of requests, a
-/// [`ConcurrencyLimit`], or `false` for none, not even those that it inherits.
-#[derive(Clone, Debug, Default)]
-pub enum OwnConcurrencyLimit {
-    /// The limits that the route inherits, and no other: `true`.
-    #[default]
-    Inherited,
-    /// No limit at all: `false`.
-    Exempt,
-    /// A limit of its own, beside those that it inherits.
-    Beside(ConcurrencyLimit),
-}
-
-impl From<bool> for OwnConcurrencyLimit {
-    fn from(limited: bool) -> Self {
-        if limited { Self::Inherited } else { Self::Exempt }
+impl IntoSetting<ConcurrencyLimit> for usize {
+    fn into_setting(self) -> Setting<ConcurrencyLimit> {
+        Setting::Value(ConcurrencyLimit { is_number: true, ..with_concurrency_limit(self) })
     }
 }
 
-impl From<usize> for OwnConcurrencyLimit {
-    fn from(max: usize) -> Self {
-        with_concurrency_limit(max).into()
+impl IntoSetting<Self> for ConcurrencyLimit {
+    fn into_setting(self) -> Setting<Self> {
+        Setting::Value(self)
     }
 }
 
-impl From<ConcurrencyLimit> for OwnConcurrencyLimit {
-    fn from(limit: ConcurrencyLimit) -> Self {
-        Self::Beside(limit)
+/// The methods of [`ConcurrencyLimit`] for the router.
+pub trait ConcurrencyLimitExt {
+    /// Returns the limit for a router: with its own places if it was written as a number,
+    /// because several routers may be built from the same options.
+    #[must_use]
+    fn for_router(&self) -> Self;
+}
+
+impl ConcurrencyLimitExt for ConcurrencyLimit {
+    fn for_router(&self) -> Self {
+        if self.is_number {
+            with_concurrency_limit(self.max).retry_after(self.retry_after)
+        } else {
+            self.clone()
+        }
     }
 }
 

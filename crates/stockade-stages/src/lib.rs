@@ -35,7 +35,7 @@ mod timeout;
 mod tower_service;
 
 pub use client_address::TrustProxy;
-pub use concurrency_limit::{ConcurrencyLimit, OwnConcurrencyLimit, with_concurrency_limit};
+pub use concurrency_limit::{ConcurrencyLimit, with_concurrency_limit};
 pub use cors::{CorsOptions, CorsOrigin, with_cors};
 pub use error_handling::{create_error_handler, with_error_handling};
 pub use logging::{AccessLog, with_logging};
@@ -55,7 +55,7 @@ pub mod __internal {
     pub use crate::client_address::{
         client_address, client_behind_local_peer, trusted_proxies, warn_untrusted,
     };
-    pub use crate::concurrency_limit::LimitsConcurrency;
+    pub use crate::concurrency_limit::{ConcurrencyLimitExt, LimitsConcurrency};
     pub use crate::cors::is_origin;
     pub use crate::cors::policy::{Cors, PageNames, is_preflight, origin_of};
     pub use crate::described::{is_any, unseen};
@@ -65,7 +65,7 @@ pub mod __internal {
     pub use crate::rate_limit::headers::{LEGACY_REMAINING, RATE_LIMIT};
     pub use crate::rate_limit::limiter::RateLimiterExt;
     pub use crate::rate_limit::meter::Meter;
-    pub use crate::rate_limit::notation::{GivenRateLimit, optional as optional_rate_limit};
+    pub use crate::rate_limit::notation::{object_setting, rate_limit_setting};
     pub use crate::rate_limit::options::RateLimitExt;
     pub use crate::request_id::id::X_REQUEST_ID;
     pub use crate::request_id::optional_request_ids;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use http::StatusCode;
 use stockade_core::middleware::form;
-use stockade_core::{IntoMiddleware, Middleware, Next, Request};
+use stockade_core::{IntoMiddleware, IntoSetting, Middleware, Next, Request, Setting};
 use stockade_errors::ApiError;
 use tokio::time::error::Elapsed;
 
@@ -80,6 +80,18 @@ impl Timeout {
 impl From<Duration> for Timeout {
     fn from(limit: Duration) -> Self {
         with_timeout(limit)
+    }
+}
+
+impl IntoSetting<Self> for Timeout {
+    fn into_setting(self) -> Setting<Self> {
+        Setting::Value(self)
+    }
+}
+
+impl IntoSetting<Timeout> for Duration {
+    fn into_setting(self) -> Setting<Timeout> {
+        with_timeout(self).into_setting()
     }
 }
 

@@ -15,7 +15,7 @@ fn main() {
         "users": {
             GTE: show,
             POST: { handler: show, midleware: [] },
-            PUT: { handler: show, summary: "x" },
+            PUT: { handler: show, doc: "x" },
             DELETE: { handler: show, POST: show },
             PATCH: { handler: show, error_handing: (), publik: "x" },
         },

@@ -31,7 +31,7 @@ use crate::{BoxFuture, Flow, Middleware, Next, Request, Response, bug, upgrade};
 pub fn run(endpoint: Arc<Endpoint>, req: Request) -> RunningHandler {
     let (settings, id) = (req.inner.settings, req.shared_id());
     let (method, target) = (req.method().clone(), req.uri().path_and_query().cloned());
-    let refusal = endpoint.parts.accepts.as_deref().and_then(|accepts| accepts.refuse(&req));
+    let refusal = endpoint.accepts().and_then(|accepts| accepts.refuse(&req));
     let chain = match refusal {
         Some(error) => Chain { endpoint, at: 0, state: ChainState::failed(error) },
         None => Chain::start(endpoint, 0, req),

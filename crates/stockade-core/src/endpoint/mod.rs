@@ -6,6 +6,7 @@
 
 mod chain;
 mod error_answer;
+mod settings;
 
 use std::fmt;
 use std::panic::Location;
@@ -16,6 +17,7 @@ pub use chain::{RunningHandler, run, run_from};
 pub use error_answer::{ErrorContext, ErrorContextExt, Overloaded, Settings, error_of};
 pub(crate) use error_answer::{TARGET, respond_with, text};
 use http::Method;
+pub use settings::EndpointSettings;
 use stockade_validation::Schema;
 
 use crate::description::InputFrom;
@@ -52,13 +54,8 @@ pub struct EndpointParts {
     pub validation: Rare<Validation>,
     /// The values that the application provides. Default: none.
     pub states: States,
-    /// A limit of the body of its own, in bytes. Default: none.
-    pub max_body: Option<u64>,
-    /// The types that its body may have. Default: any.
-    pub accepts: Option<Arc<Accepts>>,
-    /// The largest number of values of a JSON body that are kept untyped.
-    /// Default: 100,000.
-    pub max_json_values: usize,
+    /// The settings that core reads while a request runs. Default: none is set.
+    pub settings: EndpointSettings,
     /// True if the rate limit of the router is charged for it. Default: true.
     pub is_rate_limited: bool,
     /// The challenges of a 401, as its middleware described them. Default: none.
@@ -71,8 +68,6 @@ pub struct EndpointParts {
     /// The error handler of the entry itself, which stands in its middleware
     /// too. Default: none.
     pub own_error_handler: Option<ErrorHandler>,
-    /// The status of a failed validation, if it is another than 400.
-    pub validation_status: Option<u16>,
     /// True if it answers requests that no route takes. Default: false.
     pub is_fallback: bool,
     /// The documentation of the route. Default: none.
@@ -80,10 +75,10 @@ pub struct EndpointParts {
     /// The tag of the node or group nearest to the route. Default: none.
     pub tag: Option<Arc<Tag>>,
     /// The reason why it is open to everybody. Default: none.
-    pub public: Option<Box<str>>,
+    pub public: Option<Arc<String>>,
     /// The reason why its responses may outlive the login of their user. Default:
     /// none.
-    pub outlives_user: Option<Box<str>>,
+    pub outlives_user: Option<Arc<String>>,
     /// False if no response of it is a stream. Default: true.
     pub may_stream: bool,
     /// The reason why no rate limit counts it, where the framework takes it out.
@@ -130,15 +125,12 @@ impl EndpointParts {
             middleware: Box::default(),
             validation: Rare::default(),
             states: States::default(),
-            max_body: None,
-            accepts: None,
-            max_json_values: DEFAULT_MAX_JSON_VALUES,
+            settings: EndpointSettings::default(),
             is_rate_limited: true,
             challenges: Box::default(),
             guards_origin: false,
             error_handler: None,
             own_error_handler: None,
-            validation_status: None,
             is_fallback: false,
             docs: Rare::default(),
             tag: None,
@@ -208,20 +200,20 @@ impl Endpoint {
     /// Its own body limit, in bytes.
     #[must_use]
     pub fn max_body(&self) -> Option<u64> {
-        self.parts.max_body
+        self.settings().max_body
     }
 
     /// Returns the types that the body of a request may have; `None` for any.
     #[must_use]
     pub fn accepts(&self) -> Option<&Accepts> {
-        self.parts.accepts.as_deref()
+        self.settings().accepts.as_deref()
     }
 
     /// Returns the largest number of values of a JSON body that are kept
     /// untyped.
     #[must_use]
     pub fn max_json_values(&self) -> usize {
-        self.parts.max_json_values
+        self.settings().max_json_values.unwrap_or(DEFAULT_MAX_JSON_VALUES)
     }
 
     /// Returns true if the rate limit of the router is charged for it.
@@ -266,7 +258,7 @@ impl Endpoint {
     }
 
     pub(crate) fn own_validation_status(&self) -> Option<u16> {
-        self.parts.validation_status
+        self.settings().validation_status
     }
 
     /// Returns the documentation of the route.
@@ -287,7 +279,7 @@ impl Endpoint {
     /// switches nothing off.
     #[must_use]
     pub fn public_reason(&self) -> Option<&str> {
-        self.parts.public.as_deref()
+        self.parts.public.as_deref().map(String::as_str)
     }
 
     /// Returns the reason why the WebSocket or the event stream of the route may
@@ -295,7 +287,7 @@ impl Endpoint {
     /// when the token expires, the session ends or the user is revoked.
     #[must_use]
     pub fn outlives_user_reason(&self) -> Option<&str> {
-        self.parts.outlives_user.as_deref()
+        self.parts.outlives_user.as_deref().map(String::as_str)
     }
 
     /// Returns the file and line where the route was declared.
@@ -326,6 +318,11 @@ impl Endpoint {
         doc.set_validation_status(self.own_validation_status());
         self.describe(&mut doc);
         doc.facts().clone()
+    }
+
+    /// Returns the settings that core reads while a request runs.
+    pub(crate) fn settings(&self) -> &EndpointSettings {
+        &self.parts.settings
     }
 
     /// Returns the values that the application provides.

@@ -12,7 +12,7 @@ use syn::spanned::Spanned as _;
 use syn::{Attribute, Expr, ExprLit, Lit, LitStr, Token, braced, token};
 
 use super::tree::{
-    ENTRY_KEYS, Item, METHODS, MOUNT, Method, NODE_SETTINGS, Node, Route, WEB_SOCKET,
+    Item, METHODS, MOUNT, Method, Node, Route, WEB_SOCKET, entry_keys, node_settings,
 };
 use crate::errors::{Errors, first_at};
 use crate::suggest::{closest, did_you_mean};
@@ -116,9 +116,12 @@ fn item(input: ParseStream<'_>, errors: &mut Errors) -> syn::Result<Option<Item>
         colon(input, &key)?;
         return middleware(input, &key).map(Item::Middleware).map(Some);
     }
-    if NODE_SETTINGS.iter().any(|setting| key == setting) {
+    if node_settings().iter().any(|setting| key == setting) {
         colon(input, &key)?;
         let value = value(input, key.span(), "a value")?;
+        if without_unit(&key, &value, errors) {
+            return Ok(None);
+        }
         return Ok(Some(Item::Setting { key, value }));
     }
     match Method::of(&key.to_string()) {
@@ -245,11 +248,12 @@ fn field(
         return Err(input.error(message));
     }
     if !input.peek(Ident::peek_any) {
-        return Err(input.error(format!("expected a key of the entry: {}", ENTRY_KEYS.join(", "))));
+        let keys = entry_keys().join(", ");
+        return Err(input.error(format!("expected a key of the entry: {keys}")));
     }
     let key = input.call(Ident::parse_any)?;
-    let mut known = ENTRY_KEYS.iter().chain(route.method.own_keys());
-    if !known.any(|known| key == known) {
+    let known = entry_keys();
+    if !known.iter().chain(route.method.own_keys()).any(|known| key == known) {
         return Err(unknown_field(&key, route));
     }
     let first = seen.iter().find(|earlier| **earlier == key);
@@ -270,17 +274,21 @@ fn field(
     }
     if key == "handler" {
         route.handler = Some(value);
-    } else if key == "timeout" && is_number(&value) {
-        let text = "`timeout` has a unit: `std::time::Duration::from_secs(…)`";
-        errors.push(value.span(), text);
-    } else {
+    } else if !without_unit(&key, &value, errors) {
         route.fields.push((key, value));
     }
     Ok(())
 }
 
-fn is_number(value: &Expr) -> bool {
-    matches!(value, Expr::Lit(ExprLit { lit: Lit::Int(_) | Lit::Float(_), .. }))
+/// Returns true for a timeout that is a number, which is recorded as a mistake.
+fn without_unit(key: &Ident, value: &Expr, errors: &mut Errors) -> bool {
+    let is_number = matches!(value, Expr::Lit(ExprLit { lit: Lit::Int(_) | Lit::Float(_), .. }));
+    let is_mistake = is_number && key == "timeout";
+    if is_mistake {
+        let text = "`timeout` has a unit: `std::time::Duration::from_secs(…)`";
+        errors.push(value.span(), text);
+    }
+    is_mistake
 }
 
 /// Reads `[first, second]`, or a single one.
@@ -323,11 +331,12 @@ fn unknown_key(key: &Ident, input: ParseStream<'_>) -> syn::Error {
             METHODS.join(", "),
         ),
         "HANDLER" => "`handler` belongs in an entry: `GET: { handler: … }`".to_owned(),
-        _ if ENTRY_KEYS.contains(&text.as_str()) => {
+        _ if entry_keys().contains(&text.as_str()) => {
             format!("`{text}` belongs in an entry: `GET: {{ handler: …, {text}: … }}`")
         }
         _ => {
-            let known = METHODS.into_iter().chain(["middleware"]).chain(NODE_SETTINGS);
+            let settings = node_settings();
+            let known = METHODS.into_iter().chain(["middleware"]).chain(settings.iter().copied());
             let near = closest(&text, known.clone());
             if near.is_none() && input.peek(Token![:]) && input.peek2(token::Brace) {
                 format!("a path segment is a string: `\"{text}\": {{ … }}`")
@@ -336,7 +345,7 @@ fn unknown_key(key: &Ident, input: ParseStream<'_>) -> syn::Error {
                     "unknown key `{text}`: a tree holds {}, {WEB_SOCKET}, {MOUNT}, middleware, {}, \
                      path segments in quotes and `..tree`",
                     METHODS.join(", "),
-                    NODE_SETTINGS.join(", "),
+                    settings.join(", "),
                 )
             } else {
                 format!("unknown key `{text}`{}", did_you_mean(&text, known))
@@ -352,9 +361,10 @@ fn unknown_field(key: &Ident, route: &Route) -> syn::Error {
         let message = format!("`{text}` stands beside `{}`, not in its entry", route.key);
         return syn::Error::new(key.span(), message);
     }
-    let message = match closest(&text, ENTRY_KEYS) {
-        Some(_) => format!("unknown key `{text}`{}", did_you_mean(&text, ENTRY_KEYS)),
-        None => format!("unknown key `{text}`: an entry holds {}", ENTRY_KEYS.join(", ")),
+    let known = entry_keys();
+    let message = match closest(&text, known.iter().copied()) {
+        Some(_) => format!("unknown key `{text}`{}", did_you_mean(&text, known)),
+        None => format!("unknown key `{text}`: an entry holds {}", known.join(", ")),
     };
     syn::Error::new(key.span(), message)
 }

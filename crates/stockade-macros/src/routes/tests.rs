@@ -74,10 +74,7 @@ fn an_entry_begins_with_a_handler_without_its_key() {
     check("POST: { h, handler: g }", &["1:11 `handler` is there twice, first in line 1"]);
     check(
         "POST: { h, g }",
-        &["1:11 unknown key `g`: an entry holds handler, name, path, \
-         middleware, validation, query, params, validation_options, validation_status, \
-         max_body, accepts, max_json_values, rate_limit, concurrency_limit, timeout, cors, \
-         error_handling, docs, public, outlives_user"],
+        &[&format!("1:11 unknown key `g`: an entry holds {}", tree::entry_keys().join(", "))],
     );
     check("POST: { h, name }", &["1:11 expected `:` and a value after `name`"]);
 }
@@ -98,6 +95,20 @@ fn limits_are_calls_of_the_entry() {
             "1:33 unknown key `timout`, did you mean `timeout`?",
         ],
     );
+}
+
+#[test]
+fn a_node_takes_each_setting_of_an_entry() {
+    for key in tree::SETTINGS {
+        expands(
+            &format!("{key}: x, GET: {{ h, {key}: y }}"),
+            &format!("RouteTree::new().{key}(x).method(Method::GET, RouteEntry::new(h).{key}(y))"),
+        );
+        check(
+            &format!("{key}: x,\n{key}: y"),
+            &[&format!("2:0 `{key}` is there twice, first in line 1")],
+        );
+    }
 }
 
 #[test]
@@ -185,9 +196,11 @@ fn unknown_keys_are_named() {
     );
     check(
         "users: h",
-        &["1:0 unknown key `users`: a tree holds GET, POST, PUT, DELETE, PATCH, HEAD, OPTIONS, \
-           ANY, ws, mount, middleware, error_handling, validation_status, docs, path segments in \
-           quotes and `..tree`"],
+        &[&format!(
+            "1:0 unknown key `users`: a tree holds GET, POST, PUT, DELETE, PATCH, HEAD, OPTIONS, \
+             ANY, ws, mount, middleware, {}, path segments in quotes and `..tree`",
+            tree::node_settings().join(", "),
+        )],
     );
 }
 
@@ -198,10 +211,10 @@ fn unknown_keys_of_an_entry_are_named() {
         &[
             "1:19 unknown key `midleware`, did you mean `middleware`?",
             "1:34 unknown key `nmae`, did you mean `name`?",
-            "1:45 unknown key `summary`: an entry holds handler, name, path, middleware, \
-             validation, query, params, validation_options, validation_status, max_body, \
-             accepts, max_json_values, rate_limit, concurrency_limit, timeout, cors, error_handling, docs, public, \
-             outlives_user",
+            &format!(
+                "1:45 unknown key `summary`: an entry holds {}",
+                tree::entry_keys().join(", "),
+            ),
             "1:59 `PUT` stands beside `GET`, not in its entry",
             "1:67 a path segment stands beside `GET`, not in its entry",
         ],
@@ -217,7 +230,8 @@ fn a_timeout_without_a_unit_is_named() {
     let message = "`timeout` has a unit: `std::time::Duration::from_secs(…)`";
     check("GET: { h, timeout: 5 }", &[&format!("1:19 {message}")]);
     check("GET: { handler: h, timeout: 2.5 }", &[&format!("1:28 {message}")]);
-    check("GET: { h, timeout: LIMIT }", &[]);
+    check("GET: { h, timeout: LIMIT }, timeout: LIMIT", &[]);
+    check("timeout: 5", &[&format!("1:9 {message}")]);
 }
 
 #[test]

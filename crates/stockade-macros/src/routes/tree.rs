@@ -1,6 +1,7 @@
 //! The input of `routes!` as data.
 
 use proc_macro2::Ident;
+use stockade_path::__internal::route_settings;
 use syn::{Expr, LitStr};
 
 /// The content of the braces of a segment, or of the root.
@@ -12,7 +13,7 @@ pub(crate) struct Node {
 /// One line of a node, in the order of the source.
 pub(crate) enum Item {
     Middleware(Vec<Expr>),
-    /// A key of [`NODE_SETTINGS`].
+    /// A key of [`node_settings`].
     Setting {
         key: Ident,
         value: Expr,
@@ -101,34 +102,42 @@ const ANY: &str = "ANY";
 /// The key of a WebSocket, which stands where a method stands.
 pub(crate) const WEB_SOCKET: &str = "ws";
 
-/// The keys of a node beside methods, segments and `middleware`. Each is the
-/// method of `RouteTree` that takes its value; an entry has it too.
-pub(crate) const NODE_SETTINGS: [&str; 3] = ["error_handling", "validation_status", "docs"];
-
 /// The key of a tower service, which stands where a method stands.
 pub(crate) const MOUNT: &str = "mount";
 
-/// The keys of an entry. Each except `handler` is the method of `RouteEntry`
-/// that takes its value.
-pub(crate) const ENTRY_KEYS: [&str; 20] = [
-    "handler",
-    "name",
-    "path",
-    "middleware",
-    "validation",
-    "query",
-    "params",
-    "validation_options",
-    "validation_status",
-    "max_body",
-    "accepts",
-    "max_json_values",
-    "rate_limit",
-    "concurrency_limit",
-    "timeout",
-    "cors",
-    "error_handling",
-    "docs",
-    "public",
-    "outlives_user",
-];
+/// The keys of an entry that a node does not have, and `docs`, which a node has with another
+/// type. Each except `handler` is the method of `RouteEntry` that takes its value.
+const OWN_KEYS: [&str; 8] =
+    ["handler", "name", "path", "middleware", "validation", "query", "params", "docs"];
+
+/// Makes [`SETTINGS`] of the table that the router makes its settings of.
+macro_rules! settings {
+    (
+        ()
+        endpoint {$(
+            $(#[$meta:meta])* [$($serde:tt)*]
+            $name:ident $args:tt -> $field:ty $convert:block = $default:expr;
+        )*}
+        routing {$(
+            $(#[$its_meta:meta])* [$($its_serde:tt)*]
+            $its_name:ident $its_args:tt -> $its_field:ty $its_convert:block = $its_default:expr;
+        )*}
+    ) => {
+        /// The keys that an entry and a node have. Each is the method of `RouteEntry` and of
+        /// `RouteTree` that takes its value.
+        pub(crate) const SETTINGS: &[&str] =
+            &[$(stringify!($name),)* $(stringify!($its_name),)*];
+    };
+}
+
+route_settings!(settings!);
+
+/// Returns the keys of an entry.
+pub(crate) fn entry_keys() -> Vec<&'static str> {
+    OWN_KEYS.iter().chain(SETTINGS).copied().collect()
+}
+
+/// Returns the keys of a node except methods, segments and `middleware`.
+pub(crate) fn node_settings() -> Vec<&'static str> {
+    SETTINGS.iter().chain(&["docs"]).copied().collect()
+}

@@ -1,6 +1,7 @@
 //! The options that have no effect on the routes of another host.
 
 use stockade_stages::__internal::RateLimitExt as _;
+use stockade_stages::{CorsOptions, SecurityHeaders};
 
 use crate::options::RouterOptions;
 use crate::router::Router;
@@ -10,18 +11,19 @@ use crate::router::Router;
 pub(super) fn without_effect(router: &Router) -> Option<String> {
     let options = &router.options;
     let defaults = RouterOptions::default();
-    let has_cors = options.enable_cors;
-    let has_headers = options.enable_security_headers;
-    let is_limited = options.rate_limit.as_ref().is_some_and(|limit| !limit.is_default());
-    let own_cors = router.routes.iter().any(|route| route.entry.cors.is_some());
+    let cors = options.cors_rules();
+    let is_limited = options.limit().is_some_and(|limit| !limit.is_default());
+    let mut entries = router.routes.iter().map(|route| &route.entry);
+    let own_cors = entries
+        .any(|entry| !entry.settings.cors.is_inherited() || !entry.inherited.cors.is_inherited());
     let set = [
         ("`rate_limit`", is_limited),
-        ("`cors_origin`", has_cors && options.cors_origin.is_some()),
-        ("`cors`", has_cors && options.cors != defaults.cors),
+        ("`cors_origin`", cors.is_some() && options.host.cors_origin.is_some()),
+        ("`cors`", cors.is_some_and(|cors| cors != CorsOptions::default())),
         ("`cors` of a route", own_cors),
         (
             "`security_headers`",
-            has_headers && options.security_headers != defaults.security_headers,
+            options.security_headers.value().is_some_and(|it| *it != SecurityHeaders::default()),
         ),
         ("`fallback`", options.fallback.is_some()),
         ("`request_id`", options.request_id.is_some()),
@@ -32,7 +34,7 @@ pub(super) fn without_effect(router: &Router) -> Option<String> {
         ("`tracing`", options.tracing.is_some()),
         (
             "`max_body_size` where nothing reads the body",
-            options.max_body_size != defaults.max_body_size,
+            options.settings.endpoint.max_body != defaults.settings.endpoint.max_body,
         ),
     ];
     let names: Vec<&str> =
@@ -45,7 +47,7 @@ mod tests {
     use std::sync::Mutex;
 
     use stockade_stages::rate_limit::{MINUTE, RateLimit};
-    use stockade_stages::{CorsOptions, SecurityHeaders, with_request_id};
+    use stockade_stages::with_request_id;
 
     use super::*;
     use crate::host::HostRoutes;

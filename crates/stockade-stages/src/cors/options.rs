@@ -4,6 +4,7 @@
 
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
+use stockade_core::{IntoSetting, Setting};
 use stockade_errors::__internal::setters;
 
 /// The origin, or the origins, that may read responses.
@@ -198,6 +199,25 @@ impl<T: Into<CorsOrigin>> From<T> for CorsOptions {
     fn from(origin: T) -> Self {
         Self::new(origin)
     }
+}
+
+macro_rules! origins {
+    ($([$($generic:tt)*] $origins:ty;)*) => {$(
+        impl<$($generic)*> IntoSetting<CorsOptions> for $origins {
+            fn into_setting(self) -> Setting<CorsOptions> {
+                Setting::Value(self.into())
+            }
+        }
+    )*};
+}
+
+origins! {
+    [] CorsOptions;
+    [] CorsOrigin;
+    [] &str;
+    [] String;
+    [T: Into<String>, const N: usize] [T; N];
+    [T: Into<String>] Vec<T>;
 }
 
 #[cfg(test)]

@@ -1,61 +1,60 @@
-//! [`GivenRateLimit`]: the notations of a rate limit in a file.
+//! The notations of a rate limit, and of other options that can be off, in a file.
 //!
 //! Spec: Router options › `rateLimit`.
 
 use std::fmt;
+use std::marker::PhantomData;
 
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
+use stockade_core::{IntoSetting as _, Setting};
 
 use super::RateLimit;
 
-/// Reads `rateLimit` as the specification has it: an object, or `false` for no
-/// limit; `true` means the defaults. For `#[serde(deserialize_with)]`.
+/// Reads `rateLimit` as the specification has it: an object, or `false` for no limit; `true`
+/// means the defaults. For `#[serde(deserialize_with)]`.
 ///
 /// # Errors
 /// Fails for any other value.
-pub fn optional<'de, D: Deserializer<'de>>(source: D) -> Result<Option<RateLimit>, D::Error> {
-    Ok(match GivenRateLimit::deserialize(source)? {
-        GivenRateLimit::Switch(false) => None,
-        GivenRateLimit::Switch(true) => Some(RateLimit::default()),
-        GivenRateLimit::Options(options) => Some(*options),
-    })
+pub fn rate_limit_setting<'de, D: Deserializer<'de>>(
+    source: D,
+) -> Result<Setting<RateLimit>, D::Error> {
+    object_setting(source, "true, false, or an object with the options of a rate limit")
 }
 
-/// The notations of a rate limit in a file: `true`, `false`, or an object.
+/// Reads an object, `false` for off, or `true` for the default. `expected` names these
+/// values in an error.
 ///
 /// An error in the object names its key, which an untagged enum would not do.
-#[derive(Clone, Debug)]
-pub enum GivenRateLimit {
-    /// On or off.
-    Switch(bool),
-    /// The options.
-    Options(Box<RateLimit>),
+///
+/// # Errors
+/// Fails for any other value.
+pub fn object_setting<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
+    source: D,
+    expected: &'static str,
+) -> Result<Setting<T>, D::Error> {
+    source.deserialize_any(SettingVisitor { expected, value: PhantomData })
 }
 
-impl<'de> Deserialize<'de> for GivenRateLimit {
-    fn deserialize<D: Deserializer<'de>>(source: D) -> Result<Self, D::Error> {
-        source.deserialize_any(GivenVisitor)
-    }
+struct SettingVisitor<T> {
+    expected: &'static str,
+    value: PhantomData<T>,
 }
 
-struct GivenVisitor;
-
-impl<'de> Visitor<'de> for GivenVisitor {
-    type Value = GivenRateLimit;
+impl<'de, T: Deserialize<'de>> Visitor<'de> for SettingVisitor<T> {
+    type Value = Setting<T>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("true, false, or an object with the options of a rate limit")
+        f.write_str(self.expected)
     }
 
-    fn visit_bool<E>(self, is_on: bool) -> Result<GivenRateLimit, E> {
-        Ok(GivenRateLimit::Switch(is_on))
+    fn visit_bool<E>(self, is_on: bool) -> Result<Setting<T>, E> {
+        Ok(is_on.into_setting())
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<GivenRateLimit, A::Error> {
-        let options = RateLimit::deserialize(MapAccessDeserializer::new(map))?;
-        Ok(GivenRateLimit::Options(Box::new(options)))
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Setting<T>, A::Error> {
+        T::deserialize(MapAccessDeserializer::new(map)).map(Setting::Value)
     }
 }
 
@@ -65,11 +64,12 @@ mod tests {
 
     #[test]
     fn false_is_no_limit() {
-        let read = |json: &str| optional(&mut serde_json::Deserializer::from_str(json));
-        assert!(read("false").unwrap().is_none());
-        assert_eq!(read("true").unwrap().unwrap().max_requests, 100);
-        assert_eq!(read(r#"{ "maxRequests": 5 }"#).unwrap().unwrap().max_requests, 5);
-        assert_eq!(read(r#"{ "max": 5 }"#).unwrap().unwrap().max_requests, 5);
+        let read =
+            |json: &str| rate_limit_setting(&mut serde_json::Deserializer::from_str(json)).unwrap();
+        assert!(read("false").is_off());
+        assert!(matches!(read("true"), Setting::On));
+        assert_eq!(read(r#"{ "maxRequests": 5 }"#).value().unwrap().max_requests, 5);
+        assert_eq!(read(r#"{ "max": 5 }"#).value().unwrap().max_requests, 5);
     }
 
     #[test]
@@ -80,7 +80,8 @@ mod tests {
             (r#"{ "max": 5, "maxRequests": 5 }"#, "duplicate field `max_requests`"),
             (r#"{ "max": "5" }"#, "invalid type: string \"5\", expected u32"),
         ] {
-            let error = optional(&mut serde_json::Deserializer::from_str(json)).unwrap_err();
+            let error =
+                rate_limit_setting(&mut serde_json::Deserializer::from_str(json)).unwrap_err();
             assert!(error.to_string().starts_with(expected), "{json}: {error}");
         }
     }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Deserializer};
-use stockade_core::Request;
+use stockade_core::{IntoSetting, Request, Setting};
 use stockade_errors::__internal::setters;
 use stockade_errors::{ApiError, ConfigError, Mistake};
 
@@ -263,10 +263,15 @@ impl From<Quota> for RateLimit {
     }
 }
 
-/// Lets the option of a router take a quota too.
-impl From<Quota> for Option<RateLimit> {
-    fn from(quota: Quota) -> Self {
-        Some(quota.into())
+impl IntoSetting<Self> for RateLimit {
+    fn into_setting(self) -> Setting<Self> {
+        Setting::Value(self)
+    }
+}
+
+impl IntoSetting<RateLimit> for Quota {
+    fn into_setting(self) -> Setting<RateLimit> {
+        Setting::Value(self.into())
     }
 }
 

@@ -13,6 +13,7 @@ use http::header::{
 };
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
+use stockade_core::{IntoSetting, Setting};
 use stockade_errors::{ConfigError, Mistake};
 
 /// The headers that protect a response, prepared once.
@@ -72,6 +73,12 @@ impl Default for SecurityHeaders {
     fn default() -> Self {
         let list = DEFAULT_HEADERS.map(|(name, value)| (name, HeaderValue::from_static(value)));
         Self { list: list.into() }
+    }
+}
+
+impl IntoSetting<Self> for SecurityHeaders {
+    fn into_setting(self) -> Setting<Self> {
+        Setting::Value(self)
     }
 }
 

@@ -92,7 +92,7 @@ fn unlimited(map: &RouteMap) -> Vec<Finding> {
         if !routes.is_empty() {
             let message = format!("no rate limit counts {}", counted(&routes));
             findings.push(Finding::on_router(message).mend(
-                "remove `rate_limit(None)` from the options, or give each of them a limit: \
+                "remove `rate_limit(false)` from the options, or give each of them a limit: \
                  `rate_limit: 10 / MINUTE`",
             ));
         }

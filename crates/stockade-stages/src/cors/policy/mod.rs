@@ -73,10 +73,16 @@ impl Default for Cors {
 }
 
 impl Cors {
+    /// Returns rules that send no headers of CORS.
+    #[must_use]
+    pub fn off() -> Self {
+        Self { rule: Rule::Listed(Vec::new()), ..Self::default() }
+    }
+
     /// Returns true if the headers depend on the `Origin` of the request.
     #[must_use]
     pub fn reads_origin(&self) -> bool {
-        matches!(self.rule, Rule::Listed(_))
+        !self.origins().is_empty()
     }
 
     /// Returns the listed origins, on which the headers depend; empty if they
@@ -176,6 +182,9 @@ impl Cors {
 
     /// Describes the headers that [`apply`](Self::apply) adds.
     pub fn describe(&self, doc: &mut RouteDoc) {
+        if matches!(&self.rule, Rule::Listed(origins) if origins.is_empty()) {
+            return;
+        }
         let (is_always, credentials) = match &self.rule {
             Rule::Always { credentials, .. } => (true, *credentials),
             Rule::Listed(_) => (false, true),
@@ -264,7 +273,7 @@ impl Cors {
 
     /// Adds `Vary` when the headers depend on the origin of the request.
     fn vary(&self, response: &mut HeaderMap) {
-        if matches!(self.rule, Rule::Listed(_)) && !varies(response) {
+        if self.reads_origin() && !varies(response) {
             response.append(VARY, HeaderValue::from_static("Origin"));
         }
     }

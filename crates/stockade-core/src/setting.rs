@@ -1,0 +1,148 @@
+//! [`Setting`]: an option that a route inherits, replaces or switches off.
+
+use std::borrow::Cow;
+
+/// The value of an option at one level: a router, a group, a node of the tree, a route or a
+/// host.
+///
+/// "Off" is written as `false`, in code and in a configuration file.
+///
+/// ```
+/// use stockade::{IntoSetting, Setting};
+///
+/// let outer: Setting<u32> = Setting::Value(7);
+/// assert_eq!(Setting::Inherit.or(&outer), Setting::Value(7));
+/// assert_eq!(false.into_setting().or(&outer), Setting::Off);
+/// assert_eq!(Setting::Value(8).or(&outer), Setting::Value(8));
+/// ```
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub enum Setting<T> {
+    /// The value of the level around this one.
+    #[default]
+    Inherit,
+    /// Switched off: `false`.
+    Off,
+    /// Switched on with the default: `true`.
+    On,
+    /// This value.
+    Value(T),
+}
+
+impl<T> Setting<T> {
+    /// Returns this setting, or the setting of the level around it if this one inherits.
+    #[must_use]
+    pub fn or(self, outer: &Self) -> Self
+    where
+        T: Clone,
+    {
+        match self {
+            Self::Inherit => outer.clone(),
+            own => own,
+        }
+    }
+
+    /// Changes the value, if there is one.
+    #[must_use]
+    pub fn map<U>(self, change: impl FnOnce(T) -> U) -> Setting<U> {
+        match self {
+            Self::Inherit => Setting::Inherit,
+            Self::Off => Setting::Off,
+            Self::On => Setting::On,
+            Self::Value(value) => Setting::Value(change(value)),
+        }
+    }
+
+    /// Returns the value, if there is one.
+    #[must_use]
+    pub fn value(&self) -> Option<&T> {
+        match self {
+            Self::Value(value) => Some(value),
+            _ => None,
+        }
+    }
+
+    /// Returns the value itself, if there is one.
+    #[must_use]
+    pub fn into_value(self) -> Option<T> {
+        match self {
+            Self::Value(value) => Some(value),
+            _ => None,
+        }
+    }
+
+    /// Returns true if it is switched off.
+    #[must_use]
+    pub fn is_off(&self) -> bool {
+        matches!(self, Self::Off)
+    }
+
+    /// Returns true if it has the value of the level around it.
+    #[must_use]
+    pub fn is_inherited(&self) -> bool {
+        matches!(self, Self::Inherit)
+    }
+}
+
+/// A value for an option: the value itself, `false` for off, or `true` for the default.
+///
+/// `None` is off too, for a value that a program computes.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a value for this option",
+    label = "expected a value that becomes `{T}`, or `false`"
+)]
+pub trait IntoSetting<T> {
+    /// Makes the setting.
+    fn into_setting(self) -> Setting<T>;
+}
+
+impl<T> IntoSetting<T> for Setting<T> {
+    fn into_setting(self) -> Self {
+        self
+    }
+}
+
+impl<T> IntoSetting<T> for bool {
+    fn into_setting(self) -> Setting<T> {
+        if self { Setting::On } else { Setting::Off }
+    }
+}
+
+impl<T> IntoSetting<T> for Option<T> {
+    fn into_setting(self) -> Setting<T> {
+        self.map_or(Setting::Off, Setting::Value)
+    }
+}
+
+macro_rules! texts {
+    ($($text:ty),*) => {$(
+        impl IntoSetting<String> for $text {
+            fn into_setting(self) -> Setting<String> {
+                Setting::Value(self.into())
+            }
+        }
+    )*};
+}
+
+texts!(&str, &String, String, Box<str>, Cow<'_, str>);
+
+/// A field of settings, which may have the value of the level around it.
+pub trait Inherit {
+    /// Takes the value of the level around it, if it has none.
+    fn inherit(&mut self, outer: &Self);
+}
+
+impl<T: Clone> Inherit for Option<T> {
+    fn inherit(&mut self, outer: &Self) {
+        if self.is_none() {
+            self.clone_from(outer);
+        }
+    }
+}
+
+impl<T: Clone> Inherit for Setting<T> {
+    fn inherit(&mut self, outer: &Self) {
+        if self.is_inherited() {
+            self.clone_from(outer);
+        }
+    }
+}

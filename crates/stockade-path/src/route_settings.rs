@@ -1,0 +1,209 @@
+//! The table of the settings of routes.
+
+/// Calls `$callback!` with the settings that a router, a group, a node, and a route have.
+///
+/// This is the only list of these settings. The struct of core, the struct of the router,
+/// their setters, the keys of `routes!` and the keys of a configuration file are made from
+/// it. It is in this crate because the macros and the router share no other crate.
+///
+/// `endpoint` has the settings that core reads while a request runs. `routing` has the
+/// settings that the router turns into something else when it is built. A row is:
+///
+/// ```text
+/// /// Documentation of the setter.
+/// [attributes of serde for RouterOptions]
+/// name(argument: its type) -> the type of the field { conversion } = default of a router;
+/// ```
+///
+/// The types are resolved in the crate of the callback. The field is an `Option` or a
+/// `Setting`; the second has a value for "off". The conversion gives a
+/// `Result<_, ConfigError>`.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __route_settings {
+    ($callback:ident! $(($($context:tt)*))?) => {
+        $callback! {
+            ($($($context)*)?)
+            endpoint {
+                /// Sets the largest body of a request, in bytes, inclusive. A larger body
+                /// gets 413, and 0 allows only empty bodies. Default: 1 MiB (1,048,576).
+                ///
+                /// A limit of a route or a node counts instead of the limit of the router
+                /// and of [`CallOptions`](crate::CallOptions).
+                #[doc(alias = "maxBodySize")]
+                [alias = "max_body_size", alias = "maxBodySize"]
+                max_body(bytes: u64) -> Option<u64> { Ok(Some(bytes)) } = Some(1_048_576);
+
+                /// Sets the media types that the body of a request may have, such as
+                /// `["application/json"]`. Any other body gets 415 before middleware runs.
+                /// An HTML form of another origin can then not reach the route. Default:
+                /// every type that the handler reads.
+                ///
+                /// A request without a body passes, and every page can send one. Routes
+                /// for GET and HEAD and WebSockets ignore a list that they inherit. See
+                /// [`Accepts`](stockade_core::Accepts).
+                [deserialize_with = "accepts_in_file"]
+                accepts(types: impl IntoIterator<Item = impl AsRef<str>>) -> Option<Arc<Accepts>> {
+                    Accepts::new(types).map(|types| Some(Arc::new(types)))
+                } = None;
+
+                /// Sets the largest number of values in a JSON body that are kept whatever
+                /// their type is. A body with more values gets 413. Default: 100,000.
+                ///
+                /// These values count: the values of a body that becomes a
+                /// `serde_json::Value` for a handler, a schema of the route or middleware;
+                /// the values that a type holds as a `Value`; and the values that are
+                /// validated without their type, because the schema has functions, unions
+                /// or unique items, or because the body is invalid. Typed values are
+                /// bounded by their schema and the size of the body. An element of a list
+                /// takes the size of its type, and its text may be as short as `{},`, so a
+                /// list of large types needs `max_items`.
+                ///
+                /// A `Value` takes up to 400 bytes, and its text as few as two. The default
+                /// is at most 40 MB for each copy of the body. There are two copies if a
+                /// handler takes a `Value` that a schema or middleware has validated, and
+                /// up to three for a moment if a tagged enum holds one.
+                #[doc(alias = "maxJsonValues")]
+                [alias = "maxJsonValues"]
+                max_json_values(values: usize) -> Option<usize> { Ok(Some(values)) } = Some(DEFAULT_MAX_JSON_VALUES);
+
+                /// Sets the status of a failed validation, from 400 to 499, such as 422.
+                /// Another status is a configuration error. Default: 400.
+                ///
+                /// It applies to each response `Validation failed`: of a body, a query or
+                /// parameters, by a schema of the route or of a type, and to an
+                /// [`ApiError::validation`](stockade_core::ApiError::validation) of a
+                /// handler. A body that is not JSON stays a 400.
+                #[doc(alias = "validationStatus")]
+                [alias = "validationStatus"]
+                validation_status(status: u16) -> Option<u16> { Ok(Some(status)) } = None;
+            }
+            routing {
+                /// Sets the options for validation by the schemas of the routes, including
+                /// the schemas of the types that handlers take. Default: the defaults of
+                /// [`ValidationOptions`](stockade_validation::ValidationOptions).
+                [skip]
+                validation_options(options: ValidationOptions) -> Option<ValidationOptions> {
+                    Ok(Some(options))
+                } = None;
+
+                /// Sends errors through a handler: a function that changes an
+                /// [`ErrorReply`](stockade_core::ErrorReply), the options of a handler, or
+                /// the outcome of `create_error_handler`. Default: none.
+                ///
+                /// The innermost handler counts: the handler of the route, of the nearest
+                /// node or group, of the router. The handler of a router also gets the
+                /// errors of requests without a route: unknown paths (404), wrong methods
+                /// (405), and requests that the built-in server rejects, for instance
+                /// because `Host` is missing. Requests that cannot be read at all, and
+                /// requests in the wrong framing, keep their fixed response.
+                ///
+                /// The handler of a route runs before the route's own middleware, its
+                /// limits and its timeout, and after the middleware of the router, its
+                /// groups and the tree, whose errors go to the handler of the group, the
+                /// tree or the router. It also gets the errors that come before all
+                /// middleware: the 429 of the router, and a body that is announced too
+                /// large or of another type.
+                #[doc(alias = "errorHandling")]
+                [skip]
+                error_handling(handler: impl IntoErrorHandler) -> Option<Placed<ErrorHandler>> {
+                    Ok(Some(Placed::new(handler.into_error_handler(), Location::caller())))
+                } = None;
+
+                /// Sets a rate limit, such as `10 / MINUTE`, or a
+                /// [`RateLimit`](stockade_middleware::RateLimit). Default: 100 requests per
+                /// 60 s for each client, over all routes of the router.
+                ///
+                /// Limits add up: the limit of a group or a node counts the requests to all
+                /// routes in it together, and the limit of a route counts the requests to
+                /// this route, in addition to the limit of the router. See
+                /// [`with_rate_limit`](stockade_middleware::with_rate_limit).
+                ///
+                /// `false` means no limit: the routes are not charged to the limit of the
+                /// router either. All other bounds stay. `true` is the limit of the router
+                /// only, also for a route in a node that has `false`.
+                ///
+                /// The limit of a group, a node or a route runs before its own middleware,
+                /// and after the middleware around it.
+                #[doc(alias = "rateLimit")]
+                [deserialize_with = "rate_limit_in_file", alias = "rateLimit"]
+                rate_limit(limit: impl IntoSetting<RateLimit>) -> Setting<Placed<RateLimit>> {
+                    Ok(Placed::of(limit.into_setting(), Location::caller()))
+                } = Placed::of(Setting::Value(RateLimit::default()), Location::caller());
+
+                /// Sets the largest number of requests in flight. A further request gets
+                /// 503 at once. It is a number, or
+                /// [`with_concurrency_limit`](stockade_middleware::with_concurrency_limit).
+                /// Choose what the program can work on at one time, such as the number of
+                /// connections in its pool. Default: none.
+                ///
+                /// Limits add up: the limit of a router, a group or a node counts the
+                /// requests to all routes in it together. `false` takes a route out of all
+                /// of these limits, as the routes of
+                /// [`health_routes`](crate::health_routes) are. `true` is only the limits
+                /// around it.
+                ///
+                /// The limit of a group, a node or a route runs before its own middleware,
+                /// after its rate limit.
+                [deserialize_with = "concurrency_limit_in_file", alias = "concurrencyLimit"]
+                concurrency_limit(limit: impl IntoSetting<ConcurrencyLimit>)
+                    -> Setting<Placed<ConcurrencyLimit>> {
+                    Ok(Placed::of(limit.into_setting(), Location::caller()))
+                } = Setting::Inherit;
+
+                /// Limits the time until the head of the response: a `Duration`, after which
+                /// the response is 503, or
+                /// [`with_timeout`](stockade_middleware::with_timeout) with another status.
+                /// `false` is no limit. Default: none.
+                ///
+                /// It runs before the route's own middleware, after its other limits, and
+                /// after the middleware of the router, its groups and the tree, whose time
+                /// does not count.
+                [skip]
+                timeout(limit: impl IntoSetting<Timeout>) -> Setting<Placed<Timeout>> {
+                    Ok(Placed::of(limit.into_setting(), Location::caller()))
+                } = Setting::Inherit;
+
+                /// Sets the rules of CORS: [`CorsOptions`](stockade_middleware::CorsOptions),
+                /// an origin, or a list of origins. `false` sends no CORS headers. Default:
+                /// see [`CorsOptions`](stockade_middleware::CorsOptions).
+                ///
+                /// The rules of a route, a node or a group replace the rules of the router,
+                /// and the `with_cors` that the route inherits, for its preflights too. A
+                /// `with_cors` below a node with `cors` is a configuration error.
+                #[doc(alias = "enableCors")]
+                [deserialize_with = "cors_in_file"]
+                cors(rules: impl IntoSetting<CorsOptions>) -> Setting<Box<CorsOptions>> {
+                    Ok(rules.into_setting().map(Box::new))
+                } = Setting::Value(Box::default());
+
+                /// Sets the reason why routes are open to everybody. The reason is for
+                /// people who look for unguarded routes, and switches nothing off. A policy
+                /// and the map list it for each route, and
+                /// [`Endpoint::public_reason`](stockade_core::Endpoint::public_reason)
+                /// returns it. An empty reason is a configuration error. Default: none.
+                ///
+                /// The reason of a node, a group or a router applies to the open routes in
+                /// it. A route that asks for a user does not inherit it, and `false` removes
+                /// it for a route.
+                [skip]
+                public(reason: impl IntoSetting<String>) -> Setting<Arc<String>> {
+                    reason_of("public", reason.into_setting())
+                } = Setting::Inherit;
+
+                /// Lets WebSockets and event streams outlive the login of their user, and
+                /// sets the reason for it. By default they end when the token expires or is
+                /// revoked, when the session ends, and when the API key or the user is
+                /// removed.
+                /// [`Endpoint::outlives_user_reason`](stockade_core::Endpoint::outlives_user_reason)
+                /// returns the reason, and a policy lists it for each route. An empty
+                /// reason is a configuration error. `false` removes the reason of a node for
+                /// a route. Default: none.
+                [skip]
+                outlives_user(reason: impl IntoSetting<String>) -> Setting<Arc<String>> {
+                    reason_of("outlives_user", reason.into_setting())
+                } = Setting::Inherit;
+            }
+        }
+    };
+}

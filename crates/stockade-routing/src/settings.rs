@@ -1,0 +1,304 @@
+//! [`RouteSettings`]: the settings that a router, a group, a node, a route and a host have.
+//!
+//! `route_settings` in `stockade-path` declares them, once for all. An inner setting counts
+//! instead of an outer one; only rate limits and concurrency limits add up.
+
+use std::panic::Location;
+use std::sync::Arc;
+
+use stockade_core::__internal::{EndpointSettings, Inherit as _, Level, MiddlewareExt as _};
+use stockade_core::{Accepts, ErrorHandler, IntoErrorHandler, IntoSetting, Middleware, Setting};
+use stockade_errors::{ConfigError, Mistake};
+use stockade_path::__internal::route_settings;
+use stockade_stages::__internal::LimitsConcurrency;
+use stockade_stages::{
+    ConcurrencyLimit, CorsOptions, CorsOrigin, RateLimit, Timeout, TrustProxy, with_error_handling,
+    with_rate_limit,
+};
+use stockade_validation::ValidationOptions;
+
+use crate::entry::{RouteEntry, RouteRef};
+use crate::options::RouterOptions;
+use crate::router::Router;
+use crate::tags::PlacedTag;
+use crate::tree::RouteTree;
+
+/// A value with the place where it was set.
+#[derive(Clone, Debug)]
+pub(crate) struct Placed<T> {
+    pub(crate) value: T,
+    pub(crate) place: &'static Location<'static>,
+}
+
+impl<T> Placed<T> {
+    pub(crate) fn new(value: T, place: &'static Location<'static>) -> Self {
+        Self { value, place }
+    }
+
+    /// Notes the place of a setting.
+    pub(crate) fn of(setting: Setting<T>, place: &'static Location<'static>) -> Setting<Self> {
+        setting.map(|value| Self { value, place })
+    }
+}
+
+/// The options that a router and a host have: those of a host count instead of those of its
+/// router.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct HostSettings {
+    pub(crate) expose_errors: Option<bool>,
+    pub(crate) trust_proxy: Option<TrustProxy>,
+    pub(crate) cors_origin: Option<CorsOrigin>,
+}
+
+/// Checks the reason of the setting `name`, which has no effect without one.
+fn reason_of(name: &str, reason: Setting<String>) -> Result<Setting<Arc<String>>, ConfigError> {
+    let is_missing = match &reason {
+        Setting::Value(reason) => reason.trim().is_empty(),
+        Setting::On => true,
+        Setting::Off | Setting::Inherit => false,
+    };
+    if is_missing {
+        return Err(Mistake::new(format!("`{name}` needs a reason")).into());
+    }
+    Ok(reason.map(Arc::new))
+}
+
+/// Marks the rate limit of a group or a node, which `rate_limit: false` takes away.
+#[derive(Debug)]
+struct LimitsRate;
+
+/// Makes [`RouteSettings`] of the table.
+macro_rules! define {
+    (
+        ()
+        endpoint $endpoint:tt
+        routing {$(
+            $(#[$meta:meta])* [$($serde:tt)*]
+            $name:ident($value:ident: $arg:ty) -> $field:ty $convert:block = $default:expr;
+        )*}
+    ) => {
+        /// The settings of a router, a group, a node, a route or a host.
+        #[derive(Clone, Debug, Default)]
+        pub(crate) struct RouteSettings {
+            /// The settings that core reads.
+            pub(crate) endpoint: EndpointSettings,
+            $(pub(crate) $name: $field,)*
+            /// The tag of the router, group or node that these are the settings of.
+            pub(crate) tag: Option<PlacedTag>,
+            /// The mistakes in the values.
+            pub(crate) mistakes: Vec<Mistake>,
+        }
+
+        impl RouteSettings {
+            /// Returns the defaults of a router.
+            pub(crate) fn standard() -> Self {
+                Self {
+                    endpoint: EndpointSettings::standard(),
+                    $($name: $default,)*
+                    tag: None,
+                    mistakes: Vec::new(),
+                }
+            }
+
+            /// Takes over the settings of the level around this one that are not set here.
+            /// The mistakes stay with their level, which reports them.
+            pub(crate) fn inherit(&mut self, outer: &Self) {
+                self.endpoint.inherit(&outer.endpoint);
+                $(self.$name.inherit(&outer.$name);)*
+                self.tag.inherit(&outer.tag);
+            }
+        }
+    };
+}
+
+route_settings!(define!);
+
+impl RouteSettings {
+    /// Returns these settings with the settings of the level around them.
+    pub(crate) fn or(mut self, outer: &Self) -> Self {
+        self.inherit(outer);
+        self
+    }
+
+    /// Returns a value, or keeps the mistakes in it for the build of the router.
+    pub(crate) fn checked<T: Default>(
+        &mut self,
+        name: &str,
+        value: Result<T, ConfigError>,
+        place: &'static Location<'static>,
+    ) -> T {
+        value.unwrap_or_else(|error| {
+            let mistakes = error.mistakes().iter().map(|mistake| {
+                let message = mistake.message();
+                let has_name = message.starts_with(&format!("`{name}`"));
+                let message =
+                    if has_name { message.to_owned() } else { format!("{name}: {message}") };
+                Mistake::new(message).at(mistake.location().unwrap_or(place))
+            });
+            self.mistakes.extend(mistakes);
+            T::default()
+        })
+    }
+
+    /// Makes the middleware of the limits that add up, in the order in which it runs.
+    pub(crate) fn limits(&self, level: Level) -> Vec<Middleware> {
+        let rate = self.rate_limit.value().map(|limit| {
+            let made = Middleware::new(with_rate_limit(limit.value.clone())).marked(LimitsRate);
+            placed(made, level, limit.place)
+        });
+        let concurrency = self
+            .concurrency_limit
+            .value()
+            .map(|limit| placed(Middleware::new(limit.value.clone()), level, limit.place));
+        rate.into_iter().chain(concurrency).collect()
+    }
+
+    /// Makes the middleware of the error handler of a route.
+    pub(crate) fn own_error_handling(&self) -> Option<Middleware> {
+        let handler = self.error_handling.as_ref()?;
+        let made = with_error_handling(handler.value.clone());
+        Some(placed(made, Level::Entry, handler.place))
+    }
+
+    /// Makes the middleware of the timeout.
+    pub(crate) fn own_timeout(&self) -> Option<Middleware> {
+        let timeout = self.timeout.value()?;
+        Some(placed(Middleware::new(timeout.value), Level::Entry, timeout.place))
+    }
+
+    /// Returns the error handler, without its place.
+    pub(crate) fn error_handler(&self) -> Option<&ErrorHandler> {
+        self.error_handling.as_ref().map(|placed| &placed.value)
+    }
+
+    /// Takes the limits that are switched off out of the middleware.
+    pub(crate) fn retain_limits(&self, middleware: &mut Vec<Middleware>) {
+        if self.rate_limit.is_off() {
+            middleware.retain(|it| it.mark::<LimitsRate>().is_none());
+        }
+        if self.concurrency_limit.is_off() {
+            middleware.retain(|it| it.mark::<LimitsConcurrency>().is_none());
+        }
+    }
+}
+
+fn placed(
+    mut middleware: Middleware,
+    level: Level,
+    place: &'static Location<'static>,
+) -> Middleware {
+    middleware.note_place(level, place);
+    middleware
+}
+
+/// Writes the setters of the table for each type that has settings.
+macro_rules! setters {
+    (
+        ()
+        endpoint {$(
+            $(#[$meta:meta])* [$($serde:tt)*]
+            $name:ident($value:ident: $arg:ty) -> $field:ty $convert:block = $default:expr;
+        )*}
+        routing {$(
+            $(#[$its_meta:meta])* [$($its_serde:tt)*]
+            $its_name:ident($its_value:ident: $its_arg:ty) -> $its_field:ty $its_convert:block
+                = $its_default:expr;
+        )*}
+    ) => {
+        setters! { @each
+            $({
+                [$(#[$meta])*] [endpoint.$name] $name ($value: $arg) $field, $convert
+            })*
+            $({
+                [$(#[$its_meta])*] [$its_name] $its_name ($its_value: $its_arg) $its_field, $its_convert
+            })*
+        }
+    };
+    (@each $({
+        [$(#[$meta:meta])*] [$($path:tt)*] $name:ident ($value:ident: $arg:ty) $field:ty, $convert:block
+    })*) => {
+        impl RouterOptions {
+            $(
+                $(#[$meta])*
+                #[must_use]
+                #[track_caller]
+                pub fn $name(mut self, $value: $arg) -> Self {
+                    let value: Result<$field, ConfigError> = $convert;
+                    let settings = &mut self.settings;
+                    settings.$($path)* =
+                        settings.checked(stringify!($name), value, Location::caller());
+                    self.note_set(stringify!($name));
+                    self
+                }
+            )*
+        }
+
+        /// The settings of all routes of the router, or of a group: they also apply to routes
+        /// that were added before.
+        impl Router {
+            $(
+                $(#[$meta])*
+                #[track_caller]
+                pub fn $name(&mut self, $value: $arg) -> &mut Self {
+                    let value: Result<$field, ConfigError> = $convert;
+                    let settings = &mut self.options.settings;
+                    settings.$($path)* =
+                        settings.checked(stringify!($name), value, Location::caller());
+                    self.options.note_set(stringify!($name));
+                    self
+                }
+            )*
+        }
+
+        /// The settings of the routes at and below this node. A node or a route further in
+        /// may have its own.
+        impl RouteTree {
+            $(
+                $(#[$meta])*
+                #[track_caller]
+                pub fn $name(mut self, $value: $arg) -> Self {
+                    let value: Result<$field, ConfigError> = $convert;
+                    let settings = &mut self.settings;
+                    settings.$($path)* =
+                        settings.checked(stringify!($name), value, Location::caller());
+                    self
+                }
+            )*
+        }
+
+        /// The settings that a router, a group and a node have too.
+        impl RouteEntry {
+            $(
+                $(#[$meta])*
+                #[track_caller]
+                pub fn $name(mut self, $value: $arg) -> Self {
+                    let value: Result<$field, ConfigError> = $convert;
+                    let settings = &mut self.settings;
+                    settings.$($path)* = settings.checked(stringify!($name), value, self.location);
+                    self
+                }
+            )*
+        }
+
+        /// The settings that a router, a group and a node have too.
+        #[expect(
+            clippy::return_self_not_must_use,
+            reason = "the route is added already"
+        )]
+        impl RouteRef<'_> {
+            $(
+                $(#[$meta])*
+                #[track_caller]
+                pub fn $name(self, $value: $arg) -> Self {
+                    let value: Result<$field, ConfigError> = $convert;
+                    let place = self.entry.location;
+                    let settings = &mut self.entry.settings;
+                    settings.$($path)* = settings.checked(stringify!($name), value, place);
+                    self
+                }
+            )*
+        }
+    };
+}
+
+route_settings!(setters!);

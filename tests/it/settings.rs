@@ -1,0 +1,341 @@
+//! The settings that a router, a group, a node and a route have: one row for each.
+
+use std::time::Duration;
+
+use stockade::BoxError;
+use stockade::http::StatusCode;
+use stockade::middleware::with_cors;
+use stockade::path::__internal::route_settings;
+use stockade::prelude::*;
+use stockade::validation::ValidationOptions;
+use stockade::{CallOptions, ErrorReply, RouteEntry, serde_json};
+
+use crate::support::{app, app_of, block_on, call, check, header_of};
+
+#[derive(serde::Deserialize, Schema)]
+struct Measures {
+    height: u8,
+    width: u8,
+    depth: u8,
+    weight: u8,
+}
+
+async fn volume(Body(body): Body<Measures>) -> String {
+    let Measures { height, width, depth, weight } = body;
+    format!("{height}{width}{depth}{weight}")
+}
+
+fn built(router: Router) -> Result<App, BoxError> {
+    Ok(router.build()?)
+}
+
+/// Checks a setting at each level. The values are those of a router, of a node and of a
+/// route; the expected texts are the default, the value of the router, of a node in it and of
+/// a route in that node.
+macro_rules! settings {
+    ($({
+        $name:ident($of_router:expr, $of_node:expr, $of_route:expr) => [$default:expr, $router:expr, $node:expr, $route:expr]
+            by $probe:expr
+            $(; false => $off:expr)?
+            $(; in file $json:expr => $read:expr)?
+            $(; of host $hosted:expr => $by_host:expr)?
+    })*) => {
+        const TESTED: &[&str] = &[$(stringify!($name)),*];
+
+        $(#[test]
+        fn $name() -> Result<(), BoxError> {
+            let (router_value, node_value, route_value) = (|| $of_router, || $of_node, || $of_route);
+            let check = |level: &str, app: App, expected: &str| {
+                assert_eq!(($probe)(&app), expected, "{level}");
+            };
+            let options = || RouterOptions::new().$name(router_value());
+            let entry = || RouteEntry::new(volume);
+
+            let mut plain = Router::new();
+            plain.post("/x", volume);
+            check("default", built(plain)?, $default);
+
+            let mut of_router = Router::with_options(options());
+            of_router.post("/x", volume);
+            check("options of the router", built(of_router)?, $router);
+
+            let mut set_later = Router::new();
+            set_later.post("/x", volume);
+            set_later.$name(router_value());
+            check("method of the router", built(set_later)?, $router);
+
+            let mut grouped = Router::with_options(options());
+            grouped.group("/", (), |group| {
+                group.post("/x", volume);
+                group.$name(node_value());
+            });
+            check("group", built(grouped)?, $node);
+
+            let node = RouteTree::new().$name(node_value()).key("POST", entry());
+            let tree = RouteTree::new().key("x", node);
+            check("node of the builder", built(create_router(tree, options()))?, $node);
+
+            let tree = routes! { $name: node_value(), "x": { POST: volume } };
+            check("node of the macro", built(create_router(tree, options()))?, $node);
+
+            let tree = routes! { ..routes! { $name: node_value(), "x": { POST: volume } } };
+            check("root of a spread tree", built(create_router(tree, options()))?, $node);
+
+            let tree = routes! { $name: node_value(), "x": { $name: route_value(), POST: volume } };
+            check("node in a node", built(create_router(tree, options()))?, $route);
+
+            let tree = routes! { $name: node_value(), "x": { POST: { volume, $name: route_value() } } };
+            check("entry of the macro", built(create_router(tree, options()))?, $route);
+
+            let mut grouped = Router::with_options(options());
+            grouped.group("/", (), |group| {
+                group.$name(node_value());
+                group.post("/x", volume).$name(route_value());
+            });
+            check("route in a group", built(grouped)?, $route);
+
+            $(
+                let tree = routes! { $name: node_value(), "x": { POST: { volume, $name: false } } };
+                check("off at a route", built(create_router(tree, options()))?, $off);
+                let tree = routes! { $name: false, "x": { POST: volume } };
+                check("off at a node", built(create_router(tree, options()))?, $off);
+            )?
+            $(
+                let read: RouterOptions = serde_json::from_str($json)?;
+                let mut of_file = Router::with_options(read);
+                of_file.post("/x", volume);
+                check("file", built(of_file)?, $read);
+            )?
+            $(
+                let mut of_router = Router::with_options(options());
+                of_router.post("/x", volume);
+                let app = built(of_router)?.with_options($hosted)?;
+                check("host", app, $by_host);
+                let tree = routes! { $name: node_value(), "x": { POST: volume } };
+                let app = built(create_router(tree, options()))?.with_options($hosted)?;
+                check("node below a host", app, $node);
+            )?
+            Ok(())
+        })*
+    };
+}
+
+settings! {
+    { max_body(1, 2, 3) => ["1048576", "1", "2", "3"]
+        by |app: &App| app.route_map().routes[0].limits.max_body.to_string();
+        in file r#"{ "maxBodySize": 5 }"# => "5";
+        of host CallOptions::new().max_body(9) => "9" }
+    { accepts(json_and("text/a"), json_and("text/b"), json_and("text/c")) => ["", "text/a", "text/b", "text/c"]
+        by |app: &App| {
+            let accepts = app.routes()[0].accepts();
+            accepts.and_then(|it| it.types().last()).unwrap_or_default().to_owned()
+        };
+        in file r#"{ "accepts": ["application/json", "text/d"] }"# => "text/d" }
+    { max_json_values(1, 2, 3) => ["100000", "1", "2", "3"]
+        by |app: &App| app.routes()[0].max_json_values().to_string();
+        in file r#"{ "maxJsonValues": 5 }"# => "5" }
+    { validation_status(401, 402, 403) => ["400", "401", "402", "403"]
+        by |app: &App| answer(app).split(' ').next().unwrap_or_default().to_owned();
+        in file r#"{ "validationStatus": 422 }"# => "422" }
+    { validation_options(at_most(1), at_most(2), at_most(3)) => ["4", "1", "2", "3"]
+        by |app: &App| answer(app).matches("\"field\"").count().to_string() }
+    { error_handling(with_status(501), with_status(502), with_status(503)) => ["400", "501", "502", "503"]
+        by |app: &App| answer(app).split(' ').next().unwrap_or_default().to_owned() }
+    { rate_limit(1 / MINUTE, 2 / MINUTE, 3 / MINUTE) => ["100", "1", "1+2", "1+2+3"]
+        by rates;
+        false => "off";
+        in file r#"{ "rateLimit": { "maxRequests": 5 } }"# => "5" }
+    { concurrency_limit(1, 2, 3) => ["0", "1", "2", "3"]
+        by |app: &App| {
+            let facts = app.routes()[0].facts();
+            let limits = facts.middleware.iter().filter(|it| it.name == "with_concurrency_limit");
+            limits.count().to_string()
+        };
+        false => "0";
+        in file r#"{ "concurrencyLimit": 5 }"# => "1" }
+    { timeout(seconds(1), seconds(2), seconds(3)) => ["None", "Some((1000, 503))", "Some((2000, 503))", "Some((3000, 503))"]
+        by |app: &App| format!("{:?}", app.route_map().routes[0].limits.timeout);
+        false => "None" }
+    { cors("https://a.example", "https://b.example", "https://c.example")
+            => ["http://localhost:3000", "https://a.example", "https://b.example", "https://c.example"]
+        by |app: &App| {
+            let map = app.route_map();
+            let rules = map.routes[0].cors.as_ref().or(map.router.cors.as_ref());
+            rules.map(|rules| rules.origins.join(" ")).unwrap_or_default()
+        };
+        false => "";
+        in file r#"{ "cors": { "origin": "https://d.example" } }"# => "https://d.example" }
+    { public("a", "b", "c") => ["", "a", "b", "c"]
+        by |app: &App| app.routes()[0].public_reason().unwrap_or_default().to_owned();
+        false => "" }
+    { outlives_user("a", "b", "c") => ["", "a", "b", "c"]
+        by |app: &App| app.routes()[0].outlives_user_reason().unwrap_or_default().to_owned();
+        false => "" }
+}
+
+macro_rules! names {
+    (
+        ()
+        endpoint {$(
+            $(#[$meta:meta])* [$($serde:tt)*]
+            $name:ident $args:tt -> $field:ty $convert:block = $default:expr;
+        )*}
+        routing {$(
+            $(#[$its_meta:meta])* [$($its_serde:tt)*]
+            $its_name:ident $its_args:tt -> $its_field:ty $its_convert:block = $its_default:expr;
+        )*}
+    ) => {
+        const DECLARED: &[&str] = &[$(stringify!($name),)* $(stringify!($its_name),)*];
+    };
+}
+
+route_settings!(names!);
+
+#[test]
+fn each_setting_has_a_row() {
+    assert_eq!(TESTED, DECLARED);
+}
+
+/// Checks the configuration error of a tree.
+#[track_caller]
+fn check_error(tree: RouteTree, expected: &str) {
+    let error = create_router(tree, RouterOptions::new()).build().unwrap_err().to_string();
+    assert_eq!(error, expected);
+}
+
+#[test]
+fn a_guarded_route_is_not_public_because_its_node_is() {
+    let auth = || Auth::secret(Secret::new("a secret that has thirty-two bytes").unwrap());
+    let app = app_of(routes! {
+        public: "everybody may look",
+        GET: async || "open",
+        "guarded": { GET: { async || "guarded", middleware: with_auth(auth()) } },
+        "optional": { middleware: with_auth(auth().required(false)), GET: async || "open too" },
+    });
+    let reasons = app.routes().iter().map(|route| route.public_reason());
+    let open = Some("everybody may look");
+    assert_eq!(reasons.collect::<Vec<_>>(), [open, None, open]);
+}
+
+#[test]
+fn a_limit_of_a_node_counts_all_routes_in_it() {
+    let app = app_of(routes! {
+        "counted": { rate_limit: 2 / MINUTE, "a": { GET: async || "a" }, "b": { GET: async || "b" } },
+        "free": { GET: async || "free" },
+    });
+    check(&app, "GET /counted/a", "200 a");
+    check(&app, "GET /counted/b", "200 b");
+    check(&app, "GET /counted/a", r#"429 {"error":"Too Many Requests"}"#);
+    check(&app, "GET /free", "200 free");
+}
+
+#[test]
+fn a_limit_of_a_group_runs_after_the_middleware_around_the_group() {
+    let refuse = |_: &mut Request| Err::<(), _>(ApiError::new(403, "Forbidden"));
+    let mut router = Router::new();
+    router.use_(refuse);
+    router.group("/a", (), |group| {
+        group.rate_limit(1 / MINUTE);
+        group.get("/", async || "a");
+    });
+    let app = app(router);
+    for _ in 0..3 {
+        check(&app, "GET /a", r#"403 {"error":"Forbidden"}"#);
+    }
+}
+
+#[test]
+fn a_route_without_cors_sends_no_headers_of_cors() {
+    let app = app_of(routes! {
+        GET: async || "with",
+        "without": { cors: false, GET: async || "without" },
+    });
+    let allowed = |path: &str| header_of(&app, path, "access-control-allow-origin");
+    assert_eq!(allowed("GET /\norigin: https://a.example"), "http://localhost:3000");
+    for name in ["access-control-allow-origin", "access-control-expose-headers", "vary"] {
+        assert_eq!(header_of(&app, "GET /without\norigin: https://a.example", name), "-");
+    }
+}
+
+#[test]
+fn rejects_rules_of_cors_of_a_node_around_middleware_with_others() {
+    let tree = routes! {
+        cors: "https://a.example",
+        "x": { middleware: with_cors("https://b.example"), GET: async || "x" },
+    };
+    let line = line!() - 2;
+    check_error(
+        tree,
+        &format!(
+            "GET /x: `cors` of a node and `with_cors` in the middleware are both set: leave one, \
+             or write the rules under `cors` of the route ({}:{line})",
+            file!()
+        ),
+    );
+}
+
+#[test]
+fn reports_a_mistake_of_a_node_once_with_its_line() {
+    let tree = routes! {
+        "x": {
+            accepts: ["json"],
+            "a": { POST: volume },
+            "b": { POST: volume },
+        },
+    };
+    let line = line!() - 5;
+    let place = format!("{}:{line}", file!());
+    check_error(
+        tree,
+        &format!(r#"/x: accepts: "json" is not a media type such as "application/json" ({place})"#),
+    );
+    let tree = routes! { "x": { public: " ", GET: async || "x" } };
+    let place = format!("{}:{}", file!(), line!() - 1);
+    check_error(tree, &format!("/x: `public` needs a reason ({place})"));
+}
+
+#[test]
+fn a_socket_and_a_get_ignore_the_body_settings_of_their_node() {
+    let tree = routes! {
+        max_body: 1,
+        accepts: ["application/json"],
+        max_json_values: 1,
+        GET: async || "x",
+        ws: async |_socket: WebSocket| {},
+    };
+    let app = app(create_router(tree, RouterOptions::new().enable_web_sockets(true)));
+    check(&app, "GET /", "200 x");
+    assert!(app.routes().iter().all(|route| route.accepts().is_none()));
+}
+
+fn json_and(media_type: &str) -> [&str; 2] {
+    ["application/json", media_type]
+}
+
+fn at_most(errors: usize) -> ValidationOptions {
+    let mut options = ValidationOptions::default();
+    options.max_errors = errors;
+    options
+}
+
+fn with_status(status: u16) -> impl Fn(&mut ErrorReply) + Send + Sync + 'static {
+    move |reply| reply.set_status(StatusCode::from_u16(status).unwrap_or_default())
+}
+
+fn seconds(seconds: u64) -> Duration {
+    Duration::from_secs(seconds)
+}
+
+/// The response to a body without any of the four fields.
+fn answer(app: &App) -> String {
+    block_on(call(app, "POST /x\ncontent-type: application/json\n\n{}"))
+}
+
+fn rates(app: &App) -> String {
+    let limits = &app.route_map().routes[0].limits;
+    if limits.rate_exempt {
+        return "off".to_owned();
+    }
+    let rates = limits.rate.iter().map(|quota| quota.limit.unwrap_or_default().to_string());
+    rates.collect::<Vec<_>>().join("+")
+}
