@@ -137,24 +137,22 @@ pub fn files() -> RouteTree {
     routes! {
         "home": {
             middleware: [with_etag()],
+            public: "everybody may look around",
             "style.css": {
                 GET: {
                     handler: file("text/css; charset=utf-8", include_str!("home/style.css")),
-                    public: "everybody may look around",
                     docs: docs(),
                 },
             },
             "script.js": {
                 GET: {
                     handler: file("text/javascript; charset=utf-8", include_str!("home/script.js")),
-                    public: "everybody may look around",
                     docs: docs(),
                 },
             },
             "icon.svg": {
                 GET: {
                     handler: file("image/svg+xml", include_str!("home/icon.svg")),
-                    public: "everybody may look around",
                     docs: docs(),
                 },
             },

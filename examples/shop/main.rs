@@ -1,20 +1,17 @@
 //! A small shop: users, products, carts, orders. The main example.
 //!
-//! `cargo run -p stockade-examples --example shop` starts it on port 3000 and
-//! prints three lines to try. `PORT` chooses another port; 0 takes any.
-//! `SHOP_SECRET` signs the tokens, else each start has a secret of its own; with
-//! `SHOP_ADMIN_PASSWORD` there is an account admin@example.org.
-//! It keeps its data in the file `shop.db`, in the folder where it is started;
-//! `SHOP_DATABASE` chooses another file, `postgres://…`, or `:memory:`, which is gone when
-//! the program ends.
-//! With `-- routes`, `-- explain POST /users`, `-- audit` or `-- openapi` behind it, it says
-//! what it knows about its routes, and ends.
+//! `cargo run -p stockade-examples --example shop` starts it on port 3000 and prints three
+//! lines to try. `PORT` chooses another port; 0 takes any. `SHOP_SECRET` signs the tokens,
+//! otherwise each start has its own secret. `SHOP_ADMIN_PASSWORD` creates the account
+//! admin@example.org. The data is in the file `shop.db` of the current folder.
+//! `SHOP_DATABASE` chooses another file, `postgres://…`, or `:memory:`, which is gone when the
+//! program ends. With `-- routes`, `-- explain POST /users`, `-- audit` or `-- openapi`, the
+//! program prints what it knows about its routes, and ends.
 //!
-//! Read it from [`api`], the whole interface as one tree, down to the handlers;
-//! `options` is what holds for every request, and how it is loosened.
-//! Products are a REST resource, whose routes are made; all others have handlers.
-//! `graphql` has products and orders once more, by the same functions.
-//! `stock` has the tables, `database` what they are kept in.
+//! Start with [`api`], the whole interface as one tree, and go on to the handlers. `options`
+//! has what applies to every request. Products are a REST resource, whose routes are made;
+//! all others have handlers. `graphql` has products and orders again, by the same functions.
+//! `stock` has the tables, `database` their storage.
 
 mod database;
 mod home;
@@ -48,44 +45,33 @@ use stockade::server::ServerOptions;
 use stockade::websockets::{Rooms, WebSocketOptions};
 use stockade::{Docs, Tag};
 
-use self::graphql::graphql;
-use self::guards::{is_own_or_admin, known_account, strict, tag_response};
-use self::home::home;
-use self::letters::{letter_rules, report, report_errors, subscribe, subscription};
-use self::orders::{
-    OrderShipped, add_item, check_out, open_cart, order_events, remove_item, ship_order, show_cart,
-    show_order,
-};
-use self::pages::{chat, help, live_page};
-use self::products::{
-    catalogue, compare_products, download_image, export_products, search_products, upload_image,
-};
+use self::orders::OrderShipped;
 use self::stock::Product;
-use self::users::{
-    delete_user, give_role, hasher, list_users, log_in, rename_user, show_user, sign_up,
-};
 
 // For the tests, which call the shop without a socket.
 pub use self::database::Table;
 pub use self::options::{loose, options};
-pub use self::stock::{Profile, Role, Shop};
+pub use self::stock::{Role, Shop};
 
 #[tokio::main]
 async fn main() -> Result<(), BoxError> {
     env_logger::Builder::from_env(env_logger::Env::default().default_filter_or("info")).init();
     let port: u16 = env::var("PORT").map_or(Ok(3000), |port| port.parse())?;
-    let secret = match env::var("SHOP_SECRET") {
-        Ok(secret) => Secret::new(secret)?,
-        Err(_) => Secret::new(generate_token(32)?)?,
+    let secret = env::var("SHOP_SECRET").or_else(|_| generate_token(32))?;
+    let address = match env::var("SHOP_DATABASE") {
+        // A tool reads only the routes, and leaves no file.
+        _ if env::args().len() > 1 => ":memory:".to_owned(),
+        Err(env::VarError::NotPresent) => "shop.db".to_owned(),
+        named => named.map_err(|error| format!("SHOP_DATABASE: {error}"))?,
     };
-    let shop = open(secret).await?;
+    let shop = Shop::open(&address, Secret::new(secret)?).await;
+    let shop = shop.map_err(|error| format!("SHOP_DATABASE: {error}"))?;
     if let Ok(password) = env::var("SHOP_ADMIN_PASSWORD") {
-        let hash = hash_password_with_async(password, hasher()).await?;
+        let hash = hash_password_with_async(password, users::hasher()).await?;
         shop.let_admin_in("admin@example.org", &hash).await?;
     }
 
     let app = router(shop).build()?;
-    // `shop routes`, `shop explain POST /users`, `shop openapi`.
     if let Some(text) = tool(&app, &document_options(), env::args()) {
         print!("{}", text?);
         return Ok(());
@@ -97,29 +83,18 @@ async fn main() -> Result<(), BoxError> {
     let address = server.local_addr();
     println!("the shop is open at http://{address}; try");
     println!("  curl 'http://{address}/products?category=tea&sort=-price_cents'");
-    println!("  curl http://{address}/users -H 'content-type: application/json' -d '{NEW_USER}'");
+    println!("  curl http://{address}/users --json '{}'", new_user());
     println!("  curl -i -X DELETE http://{address}/products");
     server.with_signals().serve().await?;
     println!("the shop is closed");
     Ok(())
 }
 
-/// Opens the shop with the data that the environment names.
-async fn open(secret: Secret) -> Result<Shop, BoxError> {
-    let named = env::var("SHOP_DATABASE");
-    let address = match &named {
-        Ok(address) => address,
-        Err(env::VarError::NotPresent) => "shop.db",
-        Err(error) => return Err(format!("SHOP_DATABASE: {error}").into()),
-    };
-    // A tool looks at the routes alone, and leaves no file.
-    let address = if env::args().len() > 1 { ":memory:" } else { address };
-    let shop = Shop::open(address, secret).await;
-    shop.map_err(|error| format!("SHOP_DATABASE: {error}").into())
-}
+const ADA: &str = "ada@example.org";
 
-const NEW_USER: &str =
-    r#"{"name": "Ada", "email": "ada@example.org", "password": "correct horse"}"#;
+fn new_user() -> Value {
+    json!({ "name": "Ada", "email": ADA, "password": "correct horse" })
+}
 
 /// The router that is served.
 pub fn router(shop: Shop) -> Router {
@@ -142,7 +117,7 @@ pub fn policy() -> Policy {
 /// The same interface with other options.
 pub fn router_with(shop: Shop, metrics: &Metrics, options: RouterOptions) -> Router {
     let api = api(metrics, shop.products.clone());
-    let options = options.state(shop).state(Rooms::default()).middleware(tag_response);
+    let options = options.state(shop).state(Rooms::default()).middleware(guards::tag_response);
     // `/openapi.json`, `/docs` for people, and `/docs/try` to send requests.
     with_open_api(create_router(api, options), document_options())
 }
@@ -159,320 +134,216 @@ fn document_options() -> OpenApiOptions {
 
 /// The whole interface.
 fn api(metrics: &Metrics, products: Table<Product>) -> RouteTree {
-    let signed_in = with_auth(Auth::lookup(known_account));
-    let perhaps_signed_in = with_auth(Auth::lookup(known_account).required(false));
+    let signed_in = with_auth(Auth::lookup(guards::known_account));
+    let perhaps_signed_in = with_auth(Auth::lookup(guards::known_account).required(false));
     let clerks = with_role(["clerk", "admin"]);
     let admins = with_role("admin");
-    // A client that got no answer asks again with the same key, and gets the first one.
+    let owners = with_permission(named("own account or admin", guards::is_own_or_admin));
+    // A client that got no response repeats its request with the same key.
     let once = with_idempotency(Idempotency::new(MemoryIdempotencyStore::new()));
     routes! {
-        GET: {
-            handler: home,
+        ..routes! {
+            docs: Tag::new("pages", "For people."),
             public: "everybody may look around",
-            docs: Docs::new("Where to go on")
-                .description("A page for browsers, links for who takes JSON as gladly.")
-                .tags(["pages"]),
+            GET: {
+                home::home,
+                docs: Docs::new("Where to go on")
+                    .description("A page for browsers, links for who takes JSON as gladly."),
+            },
+            "live": { GET: { pages::live_page, docs: "A page that watches an order" } },
+            "help/**": { GET: { pages::help, docs: "Help on a topic" } },
+            "about": { GET: { async || Html("<h1>A small shop</h1>"), docs: "About the shop" } },
+            "old-about": {
+                GET: {
+                    async || Redirect::permanent("/about"),
+                    docs: Docs::new("Where the page about the shop was before")
+                        .deprecated_since("2026-11-01")
+                        .sunset("2027-06-30"),
+                },
+            },
         },
         ..home::files(),
-        // `/health/live` and `/health/ready`, which no rate limit counts.
-        ..health_routes().docs(watching()),
-        // For those who watch, and nobody else.
-        "metrics": {
-            docs: watching(),
-            GET: {
-                handler: metrics.handler(),
-                middleware: [signed_in.clone(), admins.clone()],
-                docs: "Counters and durations, for Prometheus",
+        ..routes! {
+            docs: Tag::new("watching", "For those who watch the program."),
+            // `/health/live` and `/health/ready`, which no rate limit counts.
+            ..health_routes(),
+            "metrics": {
+                middleware: [&signed_in, &admins],
+                GET: { metrics.handler(), docs: "Counters and durations, for Prometheus" },
             },
         },
-        // Passwords are not to be guessed: a limit beside that of the router.
-        // A hash takes its time, but not for ever: then 503.
-        "login": {
-            docs: accounts(),
-            POST: {
-                handler: log_in,
-                max_body: 16 * 1024,
-                rate_limit: 10 / MINUTE,
-                timeout: Duration::from_secs(10),
-                public: "it gives the token",
-                docs: Docs::new("A token for an account")
-                    .description("The token is good for an hour: `Authorization: Bearer …`.")
-                    .example(json!({ "email": "ada@example.org", "password": "correct horse" })),
+        ..routes! {
+            docs: Tag::new("accounts", "Users, and how they log in."),
+            // Nobody guesses passwords. A hash takes its time, but at most ten seconds: then 503.
+            "login": {
+                POST: {
+                    users::log_in,
+                    max_body: 16 * 1024,
+                    rate_limit: 10 / MINUTE,
+                    timeout: Duration::from_secs(10),
+                    public: "it gives the token",
+                    docs: Docs::new("A token for an account")
+                        .description("The token is good for an hour: `Authorization: Bearer …`.")
+                        .example(json!({ "email": ADA, "password": "correct horse" })),
+                },
             },
-        },
-        "users": {
-            docs: accounts(),
-            POST: {
-                handler: sign_up,
-                name: "users.create",
-                max_body: 16 * 1024,
-                public: "it makes the account",
-                docs: Docs::new("A new account")
-                    .description("Whoever signs up is a customer.")
-                    .example(json!({
-                        "name": "Ada",
-                        "email": "ada@example.org",
-                        "password": "correct horse",
-                    }))
-                    .reply_example(
-                        201,
-                        Profile {
-                            id: 1,
-                            name: "Ada".into(),
-                            email: "ada@example.org".into(),
-                            role: Role::Customer,
+            "users": {
+                POST: {
+                    users::sign_up,
+                    name: "users.create",
+                    max_body: 16 * 1024,
+                    public: "it makes the account",
+                    docs: Docs::new("A new account")
+                        .description("Whoever signs up is a customer.")
+                        .example(new_user())
+                        .reply_example(
+                            201,
+                            json!({ "id": 1, "name": "Ada", "email": ADA, "role": "customer" }),
+                        ),
+                },
+                GET: { users::list_users, middleware: [&signed_in, &admins], docs: "All accounts" },
+                r":id(\d+)": {
+                    middleware: [&signed_in, &owners],
+                    GET: { users::show_user, name: "users.show", docs: "One account" },
+                    PATCH: { users::rename_user, docs: "Another name for an account" },
+                    DELETE: { users::delete_user, docs: "The end of an account" },
+                    "role": {
+                        PUT: {
+                            users::give_role,
+                            middleware: &admins,
+                            docs: Docs::new("Another role for an account")
+                                .description("It holds from the next request on."),
                         },
-                    ),
-            },
-            GET: {
-                handler: list_users,
-                middleware: [signed_in.clone(), admins.clone()],
-                docs: "All accounts",
-            },
-            r":id(\d+)": {
-                middleware: [
-                    signed_in.clone(),
-                    with_permission(named("own account or admin", is_own_or_admin)),
-                ],
-                GET: { handler: show_user, name: "users.show", docs: "One account" },
-                PATCH: { handler: rename_user, docs: "Another name for an account" },
-                DELETE: { handler: delete_user, docs: "The end of an account" },
-                "role": {
-                    PUT: {
-                        handler: give_role,
-                        middleware: [admins.clone()],
-                        docs: Docs::new("Another role for an account")
-                            .description("It holds from the next request on."),
                     },
                 },
             },
         },
-        "products": {
-            docs: goods(),
-            // Everyone may read them, so that compression tells no secret; what a client
-            // has already is not sent again.
-            middleware: [with_compression(), with_etag()],
-            // A page of them, one, and the writes.
-            ..products::resource(products, &signed_in).routes(),
-            "search": {
-                GET: {
-                    handler: search_products,
-                    public: "everybody may look around",
-                    validation_options: strict(),
-                    docs: Docs::new("Products by a part of their name")
-                        .description("Of some categories or of all, page by page."),
+        ..routes! {
+            docs: Tag::new("products", "Everybody may read them; clerks and admins change them."),
+            // Not of the routes that ask for a user.
+            public: "everybody may look around",
+            "products": {
+                // Everyone may read them, so compression reveals no secret.
+                middleware: [with_compression(), with_etag()],
+                // A page of them, one, and the writes.
+                ..products::resource(products, &signed_in).routes(),
+                "search": {
+                    GET: {
+                        products::search_products,
+                        validation_options: guards::strict(),
+                        docs: Docs::new("Products by a part of their name")
+                            .description("Of some categories or of all, page by page."),
+                    },
                 },
-            },
-            r":id(\d+)": {
-                "image": {
+                r":id(\d+)/image": {
                     POST: {
-                        handler: upload_image,
+                        products::upload_image,
                         // It may come compressed; `max_body` counts what comes out.
-                        middleware: [signed_in.clone(), clerks.clone(), with_decompression()],
+                        middleware: [&signed_in, &clerks, with_decompression()],
                         max_body: 4 * 1024 * 1024,
                         accepts: ["multipart/form-data"],
                         docs: Docs::new("An image of a product")
                             .description("The part `image` of a form; it replaces an earlier one."),
                     },
-                    ":name": {
-                        GET: {
-                            handler: download_image,
-                            public: "everybody may look around",
-                            docs: "The image, as a file",
-                        },
-                    },
+                    ":name": { GET: { products::download_image, docs: "The image, as a file" } },
+                },
+                "export.:format(json|csv)": {
+                    GET: { products::export_products, docs: "All products, as JSON or CSV" },
+                },
+                "compare/:left-:right": {
+                    GET: { products::compare_products, docs: "The prices of two products" },
                 },
             },
-            "export.:format(json|csv)": {
-                GET: {
-                    handler: export_products,
-                    public: "everybody may look around",
-                    docs: "All products, as JSON or CSV",
-                },
-            },
-            "compare": {
-                ":left-:right": {
-                    GET: {
-                        handler: compare_products,
-                        public: "everybody may look around",
-                        docs: "The prices of two products",
-                    },
-                },
-            },
-        },
-        r"catalogue/:category?/:page(\d+)?": {
-            docs: goods(),
-            GET: {
-                handler: catalogue,
-                public: "everybody may look around",
-                docs: "The products of a category, page by page",
+            r"catalogue/:category?/:page(\d+)?": {
+                GET: { products::catalogue, docs: "The products of a category, page by page" },
             },
         },
         "carts": {
             docs: Tag::new("carts", "What a user may buy. Each has carts of their own."),
-            middleware: [signed_in.clone()],
-            POST: { handler: open_cart, docs: "A new cart" },
+            middleware: &signed_in,
+            POST: { orders::open_cart, docs: "A new cart" },
             r":cart(\d+)": {
                 GET: {
-                    handler: show_cart,
+                    orders::show_cart,
                     docs: Docs::new("One cart, with prices")
                         .description("The cart of somebody else is as good as none."),
                 },
                 "items": {
                     POST: {
-                        handler: add_item,
+                        orders::add_item,
                         docs: Docs::new("More of a product")
                             .description("Counts add up; `count` is one piece by default.")
                             .example(json!({ "product": 1, "count": 2 })),
                     },
-                    r":product(\d+)": {
-                        DELETE: { handler: remove_item, docs: "Nothing more of a product" },
-                    },
+                },
+                r"items/:product(\d+)": {
+                    DELETE: { orders::remove_item, docs: "Nothing more of a product" },
                 },
                 "checkout": {
                     POST: {
-                        handler: check_out,
-                        middleware: [once],
-                        docs: Docs::new("An order of all that is in the cart").description(
-                            "The cart is gone then; the same `Idempotency-Key` gives the same \
-                             answer again.",
-                        ),
+                        orders::check_out,
+                        middleware: once,
+                        docs: Docs::new("An order of all that is in the cart")
+                            .description("It removes the cart. `Idempotency-Key` allows a retry."),
                     },
                 },
             },
         },
         "orders": {
             docs: Tag::new("orders", "What users have bought, until it is on its way."),
-            middleware: [signed_in.clone()],
+            middleware: &signed_in,
             r":id(\d+)": {
                 GET: {
-                    handler: show_order,
+                    orders::show_order,
                     name: "orders.show",
-                    docs: Docs::new("One order")
-                        .description("For who ordered, and for clerks and admins."),
+                    docs: Docs::new("One order").description("For who ordered, clerks and admins."),
                 },
                 "events": {
                     GET: {
-                        handler: order_events,
-                        docs: Docs::new("The status of an order, as it changes").description(
-                            "Events called `status`, until the order is shipped: \
-                             `\"placed\"`, then `\"shipped\"`.",
-                        ),
+                        orders::order_events,
+                        docs: Docs::new("The status of an order, as it changes")
+                            .description("Events `status`: `\"placed\"`, then `\"shipped\"`."),
                     },
                 },
                 "ship": {
-                    POST: {
-                        handler: ship_order,
-                        middleware: [clerks],
-                        docs: "An order is on its way",
-                    },
+                    POST: { orders::ship_order, middleware: clerks, docs: "Ship an order" },
                 },
             },
         },
         // By POST and GET, with events too, by a WebSocket, and as a page for browsers.
         "graphql": {
             docs: Tag::new("graphql", "Products and orders over GraphQL."),
-            middleware: [perhaps_signed_in],
-            ..graphql().routes(),
-        },
-        "live": {
-            docs: pages(),
-            GET: {
-                handler: live_page,
-                public: "everybody may look around",
-                docs: "A page that watches an order",
-            },
+            middleware: perhaps_signed_in,
+            ..graphql::graphql().routes(),
         },
         "newsletter": {
             docs: Tag::new("newsletter", "A letter for those who want to know what is new."),
+            public: "a letter needs no account",
             POST: {
-                handler: subscribe,
-                middleware: [letter_rules()],
-                public: "a letter needs no account",
+                letters::subscribe,
+                middleware: letters::letter_rules(),
                 docs: Docs::new("A subscription").description("A cookie remembers it."),
             },
-            GET: {
-                handler: subscription,
-                public: "a letter needs no account",
-                docs: "Has this browser subscribed?",
-            },
+            GET: { letters::subscription, docs: "Has this browser subscribed?" },
         },
         "report": {
             docs: Tag::new("report", "Sales, for those who run the shop."),
             GET: {
-                handler: report,
-                middleware: [
-                    signed_in.clone(),
-                    admins.clone(),
-                    with_serialization(SerializationOptions::new()),
-                ],
-                error_handling: report_errors(),
+                letters::report,
+                middleware: [&signed_in, &admins, with_serialization(SerializationOptions::new())],
+                error_handling: letters::report_errors(),
                 docs: "What has sold",
             },
         },
         // A WebSocket: short messages, and not too many of them.
-        "chat": {
+        "chat/:topic": {
             docs: Tag::new("chat", "Talk among customers."),
-            ":topic": {
-                ws: {
-                    handler: chat,
-                    public: "everybody may talk",
-                    options: WebSocketOptions::new().max_payload(4 * 1024).max_rate(Some(10)),
-                    docs: Docs::new("A chat about a topic")
-                        .description("The first message says how many are here."),
-                },
-            },
-        },
-        "help": {
-            docs: pages(),
-            "**": {
-                GET: {
-                    handler: help,
-                    public: "everybody may look around",
-                    docs: "Help on a topic",
-                },
-            },
-        },
-        ..about(),
-    }
-}
-
-// The groups under which documents list the routes.
-
-fn watching() -> Tag {
-    Tag::new("watching", "For those who watch the program.")
-}
-
-fn accounts() -> Tag {
-    Tag::new("accounts", "Users, and how they log in.")
-}
-
-fn goods() -> Tag {
-    Tag::new("products", "Everybody may read them; clerks and admins change them.")
-}
-
-fn pages() -> Tag {
-    Tag::new("pages", "For people.")
-}
-
-/// Routes can be written elsewhere and spread into a tree.
-fn about() -> RouteTree {
-    routes! {
-        docs: pages(),
-        "about": {
-            GET: {
-                handler: async || Html("<h1>A small shop</h1>"),
-                public: "everybody may look around",
-                docs: "About the shop",
-            },
-        },
-        "old-about": {
-            GET: {
-                handler: async || Redirect::permanent("/about"),
-                public: "everybody may look around",
-                docs: Docs::new("Where the page about the shop was before")
-                    .deprecated_since("2026-11-01")
-                    .sunset("2027-06-30"),
+            ws: {
+                pages::chat,
+                public: "everybody may talk",
+                options: WebSocketOptions::new().max_payload(4 * 1024).max_rate(Some(10)),
+                docs: Docs::new("A chat about a topic")
+                    .description("The first message says how many are here."),
             },
         },
     }

@@ -4,8 +4,9 @@ use stockade::middleware::health::Readiness;
 use stockade::middleware::{CorsOptions, Metrics, SecurityHeaders, with_request_id};
 use stockade::prelude::*;
 
-/// The options of the shop. Beside each stands how it is loosened; what is
-/// loosened here holds for everything, and in an entry for one route.
+/// The options of the shop. A comment shows how to loosen each of them. What is loosened here
+/// applies to everything; in a node it applies to the routes below, and in an entry to one
+/// route.
 pub fn options(metrics: &Metrics) -> RouterOptions {
     RouterOptions::new()
         // The pages that may read answers, with credentials. For an API that
@@ -14,16 +15,16 @@ pub fn options(metrics: &Metrics) -> RouterOptions {
         // For how many seconds browsers remember it. `cors: "*"` in an entry
         // loosens one route.
         .cors(CorsOptions::default().max_age(3_600))
-        // On is the default: `.enable_security_headers(false)`, or one of them
+        // On is the default: `.security_headers(false)`, or one of them
         // `.security_headers(SecurityHeaders::default().without("x-frame-options"))`.
         .security_headers(SecurityHeaders::default())
-        // 100 a minute is the default: `.rate_limit(None)`, or `rate_limit: false`
+        // 100 a minute is the default: `.rate_limit(false)`, or `rate_limit: false`
         // in an entry.
         .rate_limit(300 / MINUTE)
         // Whose `X-Forwarded-For` is believed: behind one proxy `.trust_proxy(1)`.
         .trust_proxy(0)
         // 1 MiB is the default; `max_body: 4 * 1024 * 1024` in an entry.
-        .max_body_size(64 * 1024)
+        .max_body(64 * 1024)
         // What a handler reads is the default; `accepts: ["application/json"]` in an
         // entry lets no form of another page reach it.
         // WebSockets are off by default, and open to pages of the same origin:
@@ -44,10 +45,10 @@ pub fn options(metrics: &Metrics) -> RouterOptions {
 pub fn loose() -> RouterOptions {
     RouterOptions::new()
         .cors_origin("*")
-        .enable_security_headers(false)
-        .rate_limit(None)
+        .security_headers(false)
+        .rate_limit(false)
         .trust_proxy(1)
-        .max_body_size(1024 * 1024 * 1024)
+        .max_body(1024 * 1024 * 1024)
         .enable_web_sockets(true)
         .ws_allowed_origins(["*"])
         .expose_errors(true)
