@@ -45,7 +45,7 @@ async fn main() -> Result<(), Failure> {
 }
 
 async fn serve() -> Result<(), Failure> {
-    let mut router = Router::with_options(RouterOptions::new().rate_limit(None));
+    let mut router = Router::with_options(RouterOptions::new().rate_limit(false));
     router.get("/hello", async || "hello");
     router.post("/echo", async |body: Bytes| body);
     let port = std::env::var("PORT").ok().and_then(|port| port.parse().ok()).unwrap_or(3000_u16);

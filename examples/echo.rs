@@ -24,7 +24,7 @@ fn router() -> Router {
     // A test suite opens hundreds of connections in a minute.
     let options = RouterOptions::new()
         .enable_web_sockets(true)
-        .rate_limit(None)
+        .rate_limit(false)
         .ws_max_connections(20_000)
         .ws_max_connections_per_client(20_000);
     let mut router = Router::with_options(options);

@@ -176,7 +176,7 @@ fn router(redis: &Redis) -> Result<Router, BoxError> {
         .enable_web_sockets(true)
         .trust_proxy(proxies)
         // That of the router would count beside those of the routes.
-        .rate_limit(None);
+        .rate_limit(false);
     Ok(create_router(api, options))
 }
 

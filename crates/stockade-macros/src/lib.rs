@@ -92,8 +92,7 @@ use proc_macro::TokenStream;
 /// | `ws` | a WebSocket: a handler that takes it, or an entry; experimental |
 /// | `"segment"`, also several: `"api/v1"` | the tree below it, `{ … }` |
 /// | `middleware` | `[list]` or a single expression |
-/// | `error_handling` | an `ErrorHandler` for the errors of all routes from here on, or a function that is one |
-/// | `validation_status` | the status of a failed validation of all routes from here on: `422` |
+/// | each [setting](#settings) | the setting of all routes from here on |
 /// | `docs` | the `Tag` under which documents list all routes from here on |
 /// | `..` | another tree |
 ///
@@ -115,20 +114,52 @@ use proc_macro::TokenStream;
 /// | `path` | a path that replaces that of the tree |
 /// | `middleware` | `[list]` or a single expression, run after that of the tree |
 /// | `validation`, `query`, `params` | the schemas of the body, of the query and of the parameters of the path |
-/// | `validation_options` | how they judge |
-/// | `validation_status` | the status of a failed validation, from 400 to 499: `422` |
+/// | each [setting](#settings) | the setting of this route |
+/// | `docs` | `Docs`, or only the summary |
+/// | `options`, `allowed_origins` | only of `ws`: its `WebSocketOptions`, and the origins alone |
+///
+/// # Settings
+///
+/// A router, a group, a node and an entry have the same settings. A key is the method of
+/// `RouteTree` and of `RouteEntry` that takes its value, and the documentation of the method
+/// has the details. The setting of an entry counts instead of the setting of its node, and so
+/// on to the router; only rate limits and concurrency limits add up. `false` switches a
+/// setting off that has a value for it.
+///
+/// | key | holds |
+/// |---|---|
 /// | `max_body` | the limit of the body in bytes |
 /// | `accepts` | the media types that the body may have: `["application/json"]` |
 /// | `max_json_values` | the limit of the values of a JSON body that are kept untyped |
-/// | `rate_limit` | the limit of the requests of a client: `10 / MINUTE`; `false` for none at all |
+/// | `validation_status` | the status of a failed validation, from 400 to 499: `422` |
+/// | `validation_options` | the options for validation by schemas |
+/// | `error_handling` | an `ErrorHandler` for errors, or a function that is one |
+/// | `rate_limit` | the limit of the requests of a client, of a node for all routes in it together: `10 / MINUTE`; `false` for none at all |
 /// | `concurrency_limit` | the limit of the requests in flight: `10`; `false` for none at all |
-/// | `cors` | rules of CORS of its own: an origin, a list, or `CorsOptions` |
 /// | `timeout` | the limit of the time until the response, a `Duration`, or `with_timeout` with a status |
-/// | `error_handling` | an `ErrorHandler` for the errors of the route, or a function that is one |
-/// | `docs` | `Docs`, or the summary alone |
-/// | `public` | the reason why the route is open to everybody, a text |
-/// | `outlives_user` | the reason why its WebSocket or event stream may outlive the login of its user, a text |
-/// | `options`, `allowed_origins` | only of `ws`: its `WebSocketOptions`, and the origins alone |
+/// | `cors` | rules of CORS: an origin, a list, or `CorsOptions`; `false` for no headers of CORS |
+/// | `public` | the reason why routes are open to everybody, a text; a route that asks for a user does not inherit it |
+/// | `outlives_user` | the reason why WebSockets and event streams may outlive the login of their user, a text |
+///
+/// ```
+/// # use stockade::routes;
+/// # async fn list() {}
+/// # async fn show() {}
+/// # async fn import() {}
+/// let api = routes! {
+///     "products": {
+///         public: "everybody may look around",
+///         max_body: 64 * 1024,
+///         GET: list,
+///         ":id": { GET: show },
+///         "import": { POST: { import, max_body: 4 << 20, public: false } },
+///     },
+/// };
+/// let app = stockade::create_router(api, stockade::RouterOptions::new()).build()?;
+/// assert_eq!(app.routes()[1].public_reason(), Some("everybody may look around"));
+/// assert_eq!(app.routes()[2].public_reason(), None);
+/// # Ok::<(), stockade::ConfigError>(())
+/// ```
 ///
 /// # What is checked
 ///

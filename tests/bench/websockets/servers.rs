@@ -49,7 +49,7 @@ async fn stockade() -> Result<(), Error> {
         Ok(())
     }
 
-    let options = RouterOptions::new().enable_web_sockets(true).rate_limit(None);
+    let options = RouterOptions::new().enable_web_sockets(true).rate_limit(false);
     let mut router = Router::with_options(options);
     router.add_web_socket_route("/", echo, WebSocketOptions::new());
     let server = router.create_server()?.bind(0).await?;

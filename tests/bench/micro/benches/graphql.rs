@@ -86,7 +86,7 @@ fn schema() -> SchemaBuilder<Query, Mutation, EmptySubscription> {
 
 fn app(options: RouterOptions) -> App {
     let routes = routes! { "graphql": { ..GraphQl::new(schema()).routes() } };
-    create_router(routes, options.rate_limit(None)).build().expect("routes")
+    create_router(routes, options.rate_limit(false)).build().expect("routes")
 }
 
 /// The options of the mode `bare` of the servers beside peers: axum has none of these

@@ -96,7 +96,7 @@ fn by_hand() -> RouteTree {
 }
 
 fn app(routes: RouteTree) -> App {
-    let options = RouterOptions::new().rate_limit(None);
+    let options = RouterOptions::new().rate_limit(false);
     create_router(routes! { "products": { ..routes } }, options).build().expect("routes")
 }
 

@@ -24,7 +24,7 @@ async fn subtract(Body(it): Body<Subtract>) -> Json<i64> {
 fn app() -> App {
     let rpc = Rpc::new().method("subtract", subtract);
     let routes = routes! { "rpc": { ..rpc.routes() }, "subtract": { POST: subtract } };
-    create_router(routes, RouterOptions::new().rate_limit(None)).build().expect("routes")
+    create_router(routes, RouterOptions::new().rate_limit(false)).build().expect("routes")
 }
 
 fn side(target: &'static str, body: String) -> Side {

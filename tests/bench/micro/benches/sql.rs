@@ -105,7 +105,7 @@ fn by_hand(pool: Pool, may_block: bool) -> RouteTree {
 }
 
 fn side(routes: RouteTree) -> Arc<Side> {
-    let options = RouterOptions::new().rate_limit(None);
+    let options = RouterOptions::new().rate_limit(false);
     let app = create_router(routes! { "products": { ..routes } }, options);
     Arc::new(Side::get(app.build().expect("routes"), "/products/500"))
 }

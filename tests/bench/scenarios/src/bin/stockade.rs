@@ -66,7 +66,7 @@ fn options(mode: Mode) -> RouterOptions {
     let limit = RateLimit::new().max_requests(mode::MAX_REQUESTS);
     match mode {
         Mode::Bare => {
-            RouterOptions::new().enable_cors(false).enable_security_headers(false).rate_limit(None)
+            RouterOptions::new().enable_cors(false).enable_security_headers(false).rate_limit(false)
         }
         _ => RouterOptions::new().rate_limit(limit),
     }
