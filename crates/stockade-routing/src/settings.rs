@@ -217,6 +217,19 @@ macro_rules! setters {
     (@each $({
         [$(#[$meta:meta])*] [$($path:tt)*] $name:ident ($value:ident: $arg:ty) $field:ty, $convert:block
     })*) => {
+        // Not generic, so a program does not compile them again for each of its values.
+        impl RouteSettings {
+            $(
+                fn $name(
+                    &mut self,
+                    value: Result<$field, ConfigError>,
+                    place: &'static Location<'static>,
+                ) {
+                    self.$($path)* = self.checked(stringify!($name), value, place);
+                }
+            )*
+        }
+
         impl RouterOptions {
             $(
                 $(#[$meta])*
@@ -224,9 +237,7 @@ macro_rules! setters {
                 #[track_caller]
                 pub fn $name(mut self, $value: $arg) -> Self {
                     let value: Result<$field, ConfigError> = $convert;
-                    let settings = &mut self.settings;
-                    settings.$($path)* =
-                        settings.checked(stringify!($name), value, Location::caller());
+                    self.settings.$name(value, Location::caller());
                     self.note_set(stringify!($name));
                     self
                 }
@@ -241,9 +252,7 @@ macro_rules! setters {
                 #[track_caller]
                 pub fn $name(&mut self, $value: $arg) -> &mut Self {
                     let value: Result<$field, ConfigError> = $convert;
-                    let settings = &mut self.options.settings;
-                    settings.$($path)* =
-                        settings.checked(stringify!($name), value, Location::caller());
+                    self.options.settings.$name(value, Location::caller());
                     self.options.note_set(stringify!($name));
                     self
                 }
@@ -258,9 +267,7 @@ macro_rules! setters {
                 #[track_caller]
                 pub fn $name(mut self, $value: $arg) -> Self {
                     let value: Result<$field, ConfigError> = $convert;
-                    let settings = &mut self.settings;
-                    settings.$($path)* =
-                        settings.checked(stringify!($name), value, Location::caller());
+                    self.settings.$name(value, Location::caller());
                     self
                 }
             )*
@@ -273,8 +280,7 @@ macro_rules! setters {
                 #[track_caller]
                 pub fn $name(mut self, $value: $arg) -> Self {
                     let value: Result<$field, ConfigError> = $convert;
-                    let settings = &mut self.settings;
-                    settings.$($path)* = settings.checked(stringify!($name), value, self.location);
+                    self.settings.$name(value, self.location);
                     self
                 }
             )*
@@ -291,9 +297,7 @@ macro_rules! setters {
                 #[track_caller]
                 pub fn $name(self, $value: $arg) -> Self {
                     let value: Result<$field, ConfigError> = $convert;
-                    let place = self.entry.location;
-                    let settings = &mut self.entry.settings;
-                    settings.$($path)* = settings.checked(stringify!($name), value, place);
+                    self.entry.settings.$name(value, self.entry.location);
                     self
                 }
             )*
