@@ -111,13 +111,13 @@ macro_rules! __route_settings {
                 } = None;
 
                 /// Sets a rate limit, such as `10 / MINUTE`, or a
-                /// [`RateLimit`](stockade_middleware::RateLimit). Default: 100 requests per
+                /// [`RateLimit`](stockade_stages::RateLimit). Default: 100 requests per
                 /// 60 s for each client, over all routes of the router.
                 ///
                 /// Limits add up: the limit of a group or a node counts the requests to all
                 /// routes in it together, and the limit of a route counts the requests to
                 /// this route, in addition to the limit of the router. See
-                /// [`with_rate_limit`](stockade_middleware::with_rate_limit).
+                /// [`with_rate_limit`](stockade_stages::with_rate_limit).
                 ///
                 /// `false` means no limit: the routes are not charged to the limit of the
                 /// router either. All other bounds stay. `true` is the limit of the router
@@ -133,7 +133,7 @@ macro_rules! __route_settings {
 
                 /// Sets the largest number of requests in flight. A further request gets
                 /// 503 at once. It is a number, or
-                /// [`with_concurrency_limit`](stockade_middleware::with_concurrency_limit).
+                /// [`with_concurrency_limit`](stockade_stages::with_concurrency_limit).
                 /// Choose what the program can work on at one time, such as the number of
                 /// connections in its pool. Default: none.
                 ///
@@ -153,7 +153,7 @@ macro_rules! __route_settings {
 
                 /// Limits the time until the head of the response: a `Duration`, after which
                 /// the response is 503, or
-                /// [`with_timeout`](stockade_middleware::with_timeout) with another status.
+                /// [`with_timeout`](stockade_stages::with_timeout) with another status.
                 /// `false` is no limit. Default: none.
                 ///
                 /// It runs before the route's own middleware, after its other limits, and
@@ -164,9 +164,9 @@ macro_rules! __route_settings {
                     Ok(Placed::of(limit.into_setting(), Location::caller()))
                 } = Setting::Inherit;
 
-                /// Sets the rules of CORS: [`CorsOptions`](stockade_middleware::CorsOptions),
+                /// Sets the rules of CORS: [`CorsOptions`](stockade_stages::CorsOptions),
                 /// an origin, or a list of origins. `false` sends no CORS headers. Default:
-                /// see [`CorsOptions`](stockade_middleware::CorsOptions).
+                /// see [`CorsOptions`](stockade_stages::CorsOptions).
                 ///
                 /// The rules of a route, a node or a group replace the rules of the router,
                 /// and the `with_cors` that the route inherits, for its preflights too. A
