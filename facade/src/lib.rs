@@ -82,6 +82,8 @@ pub use stockade_errors as errors;
 #[doc(inline)]
 pub use stockade_graphql as graphql;
 #[doc(inline)]
+pub use stockade_map::policy;
+#[doc(inline)]
 pub use stockade_middleware as middleware;
 #[cfg(feature = "openapi")]
 #[doc(inline)]
@@ -96,8 +98,6 @@ pub use stockade_redis as redis;
 pub use stockade_rest as rest;
 #[doc(inline)]
 pub use stockade_routing as routing;
-#[doc(inline)]
-pub use stockade_routing::policy;
 #[cfg(feature = "rpc")]
 #[doc(inline)]
 pub use stockade_rpc as rpc;

@@ -87,6 +87,7 @@ const STANDALONE: &[&str] = &[
     "stockade-auth",
     "stockade-serialization",
     "stockade-validation",
+    "stockade-map",
     "stockade-core",
     "stockade-websockets",
     "auth-only",

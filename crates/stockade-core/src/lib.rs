@@ -33,8 +33,7 @@
 // - `rare`: parts of a route that most routes leave as they are.
 // - `state`: the values that the application provides, by type.
 // - `route_description`: `RouteDoc`, the description of a route while the
-//   router is built; `description`: the words that it is made of. `route_docs`: `Docs`, its documentation for people;
-//   `tag`: `Tag`, the group that it is in.
+//   router is built. The types that it consists of are in `stockade-map`.
 
 mod accepts;
 mod body;
@@ -43,7 +42,6 @@ mod challenge;
 mod child;
 mod client;
 mod clock;
-pub mod description;
 mod detached;
 mod endpoint;
 mod error_handler;
@@ -68,10 +66,8 @@ pub mod reply;
 mod request;
 mod request_head;
 mod route_description;
-mod route_docs;
 mod setting;
 mod state;
-mod tag;
 pub mod upgrade;
 mod user_lifetime;
 mod validation;
@@ -92,11 +88,11 @@ pub use peer::{LocalPeer, PeerAddr, PeerCredentials};
 pub use reply::Reply;
 pub use request::Request;
 pub use route_description::{BodyKind, RouteDoc};
-pub use route_docs::Docs;
 pub use setting::{IntoSetting, Setting};
 pub(crate) use state::States;
 pub use stockade_errors::{ApiError, BoxError, ConfigError, ErrorKind, FieldError, Mistake};
-pub use tag::Tag;
+#[doc(inline)]
+pub use stockade_map::{Docs, Tag, description};
 pub use validation::{IntoSchema, Validation};
 
 /// Items for the other crates of stockade. They carry no promise of stability.

@@ -12,6 +12,7 @@ use std::panic::Location;
 use std::sync::Arc;
 
 use stockade_errors::ApiError;
+pub use stockade_map::MiddlewareLevel as Level;
 
 pub use crate::endpoint::error_of;
 
@@ -33,17 +34,6 @@ pub struct Middleware {
     describe: Option<Arc<Describe>>,
     mark: Option<Arc<dyn Any + Send + Sync>>,
     added: Option<(Level, &'static Location<'static>)>,
-}
-
-/// The part of a definition that middleware was added to.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Level {
-    /// The router, or one of its groups.
-    Router,
-    /// A node of the tree.
-    Node,
-    /// The entry of a route.
-    Entry,
 }
 
 type Describe = dyn Fn(&mut RouteDoc) + Send + Sync;

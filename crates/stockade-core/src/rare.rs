@@ -2,6 +2,8 @@
 
 use std::ops::Deref;
 
+use crate::Docs;
+
 /// A part of a route that is the default for most routes: a pointer, and memory of
 /// its own only where it is another value.
 ///
@@ -19,6 +21,14 @@ pub trait HasCommon: Sized + 'static {
 
     /// Returns true if the value is the default.
     fn is_common(&self) -> bool;
+}
+
+impl HasCommon for Docs {
+    const COMMON: &'static Self = &Self::NONE;
+
+    fn is_common(&self) -> bool {
+        *self == Self::NONE
+    }
 }
 
 impl<T: HasCommon + Clone> Rare<T> {
@@ -65,7 +75,7 @@ impl<T: HasCommon> Deref for Rare<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Docs, Endpoint};
+    use crate::Endpoint;
 
     #[test]
     fn a_route_is_small() {

@@ -8,7 +8,7 @@
 //! Source: OpenAPI 3.1.1.
 
 mod document;
-pub mod lock;
+mod lock_command;
 mod options;
 mod page;
 mod serve;
@@ -18,5 +18,7 @@ mod tool;
 pub use document::{document, open_api};
 pub use options::{ApiInfo, OpenApiOptions, Webhook};
 pub use serve::{create_api_router, with_open_api};
+#[doc(inline)]
+pub use stockade_map::lock;
 pub use to_3_0::to_3_0;
 pub use tool::tool;

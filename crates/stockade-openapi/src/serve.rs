@@ -10,9 +10,9 @@ use http::header::{
 };
 use stockade_core::extract::{Headers, Path};
 use stockade_core::{ApiError, Docs, Reply as _, Response};
+use stockade_map::policy::Policy;
 use stockade_middleware::__internal::refuses_gzip;
 use stockade_middleware::with_etag;
-use stockade_routing::policy::Policy;
 use stockade_routing::{RouteRef, RouteTree, Router, RouterOptions, create_router};
 
 use crate::document::document;

@@ -3,11 +3,11 @@
 use serde::Serialize;
 use serde_json::Value;
 use stockade_errors::BoxError;
+use stockade_map::policy::{Audit, Policy};
 use stockade_routing::App;
-use stockade_routing::policy::{Audit, Policy};
 
 use crate::document::{open_api, ruleset};
-use crate::lock::command;
+use crate::lock_command as command;
 use crate::options::OpenApiOptions;
 use crate::to_3_0::to_3_0;
 

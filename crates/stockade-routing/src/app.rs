@@ -17,11 +17,11 @@ use crate::calls::BuiltCalls;
 use crate::compile::Compiler;
 use crate::dispatch::{self, ResponseFuture};
 use crate::map::{self, ExplainError, Explanation, Inspector, RouteMap};
-use crate::policy::Policy;
 use crate::router::{Router, build_named};
 use crate::stages::Stages;
 use crate::table_set::{SpelledTables, TableSet};
 use crate::url::{UrlError, UrlPattern};
+use stockade_map::policy::Policy;
 
 /// The compiled API: immutable, shared, cheap to clone.
 ///

@@ -29,7 +29,6 @@ use crate::entry::RouteEntry;
 use crate::matcher::{InsertError, TableBuilder};
 use crate::options::RouterOptions;
 use crate::page_lists::PageLists;
-use crate::policy::Policy;
 use crate::router::{RouteDef, is_any};
 use crate::settings::RouteSettings;
 use crate::stages::Stages;
@@ -37,6 +36,7 @@ use crate::table_set::TableBuilders;
 use crate::tags::SeenTags;
 use crate::url::UrlPattern;
 use crate::web_socket;
+use stockade_map::policy::Policy;
 
 /// Checks and compiles one route after the other, and keeps the mistakes.
 pub(crate) struct Compiler<'o> {

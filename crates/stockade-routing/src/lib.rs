@@ -23,8 +23,7 @@
 // - `calls`: the methods of a route that are called by a name in its body.
 // - `web_socket`: WebSocket routes; `health`: routes for monitoring.
 // - `tower`: `App` as a tower service; `mount`: other tower services as routes.
-// - `map`: `RouteMap`, everything that an application knows about its routes.
-// - `policy`: `Policy`, rules over all routes, read from their map.
+// - `map`: makes the `RouteMap`, everything that an application knows about its routes.
 // - `adapter`: doors of adapters that make routes.
 // - `host`: `HostRoutes`, the routes alone, for adapters of other hosts.
 
@@ -47,7 +46,6 @@ mod mount;
 mod no_route;
 mod options;
 mod page_lists;
-pub mod policy;
 mod prepared_headers;
 mod router;
 mod settings;
@@ -83,8 +81,6 @@ pub mod __internal {
     pub use crate::head_sink::HeadSink;
     pub use crate::map::asked_route::asked_route;
     pub use crate::map::path::capitalised;
-    pub use crate::map::schemas::{PLACE as SCHEMAS, references, schema_name};
     pub use crate::matcher::{InsertError, Match, Table, TableBuilder, Tables};
-    pub use crate::policy::secrets::secret_fields;
     pub use crate::url::encode_component;
 }

@@ -18,11 +18,11 @@ use crate::app::App;
 use crate::entry::{RouteEntry, RouteRef, added};
 use crate::map::{Inspector, RouteMap};
 use crate::options::RouterOptions;
-use crate::policy::Policy;
 use crate::settings::RouteSettings;
 use crate::tags::PlacedTag;
 use crate::tree::RouteTree;
 use crate::url::{UrlError, UrlPattern};
+use stockade_map::policy::Policy;
 
 /// Makes a router of a tree and its options.
 ///

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use stockade_routing::policy::Policy;
+use stockade_map::policy::Policy;
 
 use crate::IntoApp;
 use crate::fail::{fail, or_fail};

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use regex_syntax::hir::{Class, Hir, HirKind};
 use serde_json::{Map, Number, Value, json};
-use stockade_routing::__internal::SCHEMAS;
+use stockade_map::__internal::SCHEMAS;
 use stockade_routing::map::{ContentInfo, ParamInfo, RouteInfo, RouteMap};
 use stockade_validation::__internal::pattern_hir;
 

@@ -18,6 +18,7 @@ pub use error_answer::{ErrorContext, ErrorContextExt, Overloaded, Settings, erro
 pub(crate) use error_answer::{TARGET, respond_with, text};
 use http::Method;
 pub use settings::EndpointSettings;
+use stockade_map::RouteKind;
 use stockade_validation::Schema;
 
 use crate::description::InputFrom;
@@ -111,6 +112,17 @@ pub enum EndpointKind {
     Mount,
     /// Answers calls of a procedure, which another route hands to it.
     RpcMethod,
+}
+
+impl From<EndpointKind> for RouteKind {
+    fn from(kind: EndpointKind) -> Self {
+        match kind {
+            EndpointKind::Http => Self::Http,
+            EndpointKind::WebSocket => Self::WebSocket,
+            EndpointKind::Mount => Self::Mount,
+            EndpointKind::RpcMethod => Self::RpcMethod,
+        }
+    }
 }
 
 impl EndpointParts {

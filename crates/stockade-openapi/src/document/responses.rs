@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use http::StatusCode;
 use serde_json::{Map, Value, json};
-use stockade_routing::__internal::SCHEMAS;
+use stockade_map::__internal::SCHEMAS;
 use stockade_routing::map::{
     AnswerBodyInfo, AnswerInfo, ContentInfo, HeaderInfo, RouteInfo, RouteMap,
 };

@@ -2,7 +2,6 @@
 
 use std::ops::Deref;
 use std::sync::Arc;
-use std::time::Duration;
 
 use http::{HeaderMap, HeaderValue};
 use serde_json::{Value, json};
@@ -12,6 +11,7 @@ use stockade_core::description::{
     SecurityScheme, WebSocketFact,
 };
 use stockade_core::{Accepts, BodyKind, Endpoint, RouteDoc, Tag};
+use stockade_map::__internal::millis;
 use stockade_path::{Param, Part, Pattern, Segment};
 use stockade_stages::__internal::Cors;
 use stockade_stages::rate_limit::{Policy, RateLimiter};
@@ -460,11 +460,6 @@ fn quota_of(fact: &QuotaFact) -> QuotaInfo {
     }
 }
 
-pub(super) fn millis(duration: Duration) -> u64 {
-    // No limit is longer than 584 million years.
-    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
-}
-
 fn web_socket_of(schemas: &Schemas, fact: &WebSocketFact) -> WebSocketInfo {
     WebSocketInfo {
         // `same_origin` says which rule counts where there is no list.
@@ -495,7 +490,7 @@ fn middleware_of(endpoint: &Endpoint, facts: &RouteFacts) -> Vec<MiddlewareInfo>
     let info = pairs.map(|(middleware, fact)| MiddlewareInfo {
         name: fact.name.clone(),
         is_named: fact.is_named,
-        level: middleware.place().map(|(level, _)| level.into()),
+        level: middleware.place().map(|(level, _)| level),
         location: middleware.place().map(|(_, location)| location.into()),
         is_opaque: fact.is_opaque,
     });

@@ -19,23 +19,18 @@
 mod answers;
 pub(crate) mod asked_route;
 mod build;
-mod by_status;
 mod explain;
-mod idempotency;
-mod info;
 mod inspect;
 pub(crate) mod path;
-mod questions;
 pub(crate) mod schemas;
-pub(crate) mod text;
 
 pub(crate) use build::map_of;
 pub(crate) use explain::explain;
 pub use explain::{ExplainError, Explanation, Miss, Step, StepKind};
-pub use idempotency::IdempotencyInfo;
-pub use info::{
-    Access, AnswerBodyInfo, AnswerInfo, BodyInfo, ContentInfo, CorsInfo, DocsInfo, FieldInfo,
-    GraphQlInfo, HeaderInfo, Limits, MiddlewareInfo, MiddlewareLevel, Need, ParamInfo, Place,
-    QuotaInfo, RouteInfo, RouteKind, RouteMap, RouterInfo, SchemeInfo, TagInfo, WebSocketInfo,
-};
 pub(crate) use inspect::Inspector;
+pub use stockade_map::{
+    Access, AnswerBodyInfo, AnswerInfo, BodyInfo, ContentInfo, CorsInfo, DocsInfo, FieldInfo,
+    GraphQlInfo, HeaderInfo, IdempotencyInfo, Limits, MiddlewareInfo, MiddlewareLevel, Need,
+    ParamInfo, Place, QuotaInfo, RouteInfo, RouteKind, RouteMap, RouterInfo, SchemeInfo, TagInfo,
+    WebSocketInfo,
+};

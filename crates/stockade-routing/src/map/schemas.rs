@@ -9,14 +9,12 @@ use stockade_core::__internal::RouteDocExt as _;
 use stockade_core::Endpoint;
 use stockade_core::description::{AnswerBody, Content, ContentSchema, InputFrom, SchemaOf};
 use stockade_errors::ConfigError;
+use stockade_map::__internal::{SCHEMAS, references, schema_name};
 use stockade_validation::{Definition, DefinitionId, Export, Names, Schema};
 
 use super::answers::Told;
 use super::build::{Judging, judging};
 use super::{Place, RouteInfo};
-
-/// The place of schemas in a map.
-pub const PLACE: &str = "#/schemas/";
 
 /// The end of the name of a definition that refuses members which it does not
 /// list, where it does not refuse them elsewhere.
@@ -161,10 +159,10 @@ impl Schemas {
         let reference = |id: &DefinitionId| match self.names.get(id) {
             Some(name) => {
                 let closed = self.closed.get(name).filter(|_| is_closed);
-                format!("{PLACE}{}", closed.map_or(name, String::as_str))
+                format!("{SCHEMAS}{}", closed.map_or(name, String::as_str))
             }
             // All definitions were named, or there is a mistake.
-            None => format!("{PLACE}unknown"),
+            None => format!("{SCHEMAS}unknown"),
         };
         export.closed(is_closed).references(&reference).to_value()
     }
@@ -176,14 +174,14 @@ impl Schemas {
     ) -> BTreeMap<String, Value> {
         let mut names = BTreeSet::new();
         for route in routes {
-            route.values().for_each(|value| references(value, PLACE, &mut names));
+            route.values().for_each(|value| references(value, SCHEMAS, &mut names));
         }
         let mut used: BTreeMap<String, Value> = BTreeMap::new();
         while let Some(name) = names.pop_first() {
             if let Some(value) = self.written.get(&name)
                 && !used.contains_key(&name)
             {
-                references(value, PLACE, &mut names);
+                references(value, SCHEMAS, &mut names);
                 used.insert(name, value.clone());
             }
         }
@@ -214,29 +212,4 @@ fn replies(told: &Told) -> impl Iterator<Item = SchemaOf> {
         _ => None,
     });
     replies.chain(told.doc.facts().web_socket.iter().filter_map(|fact| fact.sends))
-}
-
-/// Returns the name of the schema of a map that a schema refers to.
-#[must_use]
-pub fn schema_name(schema: &Value) -> Option<&str> {
-    schema.get("$ref")?.as_str()?.strip_prefix(PLACE)
-}
-
-/// Adds the names behind `place` that a value points to by `$ref`.
-pub fn references(value: &Value, place: &str, names: &mut BTreeSet<String>) {
-    match value {
-        Value::Object(object) => {
-            for (key, value) in object {
-                match value {
-                    Value::String(text) if key == "$ref" => {
-                        let name = text.strip_prefix(place).filter(|name| !names.contains(*name));
-                        names.extend(name.map(str::to_owned));
-                    }
-                    value => references(value, place, names),
-                }
-            }
-        }
-        Value::Array(items) => items.iter().for_each(|item| references(item, place, names)),
-        _ => {}
-    }
 }

@@ -1,0 +1,109 @@
+//! [`SecurityScheme`]: a way by which a client says who it is; [`UserMethod`]:
+//! such a way with its challenge.
+
+use std::borrow::Cow;
+
+/// A way by which a client says who it is, in the words of OpenAPI.
+///
+/// Source: OpenAPI 3.1, "Security Scheme Object".
+#[derive(Clone, Debug, Eq, Hash, PartialEq)]
+#[non_exhaustive]
+pub enum SecurityScheme {
+    /// `Authorization` with this scheme, such as `Bearer`.
+    Http {
+        /// The scheme, as it stands in the header.
+        scheme: Cow<'static, str>,
+        /// The format of the token, if it is known: `JWT`.
+        bearer_format: Option<Cow<'static, str>>,
+    },
+    /// A key in a header of this name.
+    Header(Cow<'static, str>),
+    /// A cookie of this name.
+    Cookie(Cow<'static, str>),
+    /// A way of the application's own, by a short text for people.
+    Other(Cow<'static, str>),
+}
+
+impl SecurityScheme {
+    /// Makes the scheme of tokens behind `Bearer`.
+    #[must_use]
+    pub fn bearer() -> Self {
+        Self::Http { scheme: Cow::Borrowed("Bearer"), bearer_format: None }
+    }
+
+    /// Makes the scheme of JSON web tokens behind `Bearer`.
+    #[must_use]
+    pub fn jwt() -> Self {
+        Self::Http { scheme: Cow::Borrowed("Bearer"), bearer_format: Some(Cow::Borrowed("JWT")) }
+    }
+
+    /// Makes the scheme of names and passwords (RFC 7617).
+    #[must_use]
+    pub fn basic() -> Self {
+        Self::Http { scheme: Cow::Borrowed("Basic"), bearer_format: None }
+    }
+
+    /// Returns a short name that can stand as a key in documents: `bearer`,
+    /// `basic`, `x-api-key`.
+    #[must_use]
+    pub fn name(&self) -> String {
+        let name = match self {
+            Self::Http { scheme, .. } => scheme.to_ascii_lowercase(),
+            Self::Header(name) => name.to_ascii_lowercase(),
+            Self::Cookie(name) => format!("{name}-cookie"),
+            Self::Other(text) => text.to_ascii_lowercase(),
+        };
+        // The characters of a key under `components` (OpenAPI 3.1, "Components
+        // Object").
+        let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_');
+        name.chars().map(|c| if allowed(c) { c } else { '-' }).collect()
+    }
+}
+
+/// A method that finds a user: its scheme, and the challenge of a 401.
+///
+/// A scheme alone becomes one, with the usual challenge.
+///
+/// ```
+/// use stockade::description::{SecurityScheme, UserMethod};
+///
+/// let basic = UserMethod::new(SecurityScheme::basic());
+/// assert_eq!(basic.challenge, "Basic");
+/// let key = UserMethod::new(SecurityScheme::Header("x-key".into()));
+/// assert_eq!(key.challenge, r#"ApiKey header="x-key""#);
+/// ```
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct UserMethod {
+    /// The scheme.
+    pub scheme: SecurityScheme,
+    /// The value of `WWW-Authenticate` for a request without a user (RFC 9110,
+    /// section 11.6.1).
+    pub challenge: Cow<'static, str>,
+}
+
+impl UserMethod {
+    /// Makes a method with the usual challenge of its scheme.
+    #[must_use]
+    pub fn new(scheme: SecurityScheme) -> Self {
+        let challenge = match &scheme {
+            SecurityScheme::Http { scheme, .. } => scheme.clone(),
+            SecurityScheme::Header(name) => format!("ApiKey header=\"{name}\"").into(),
+            SecurityScheme::Cookie(name) => format!("Session cookie=\"{name}\"").into(),
+            SecurityScheme::Other(_) => scheme.name().into(),
+        };
+        Self { scheme, challenge }
+    }
+
+    /// Sets [`challenge`](Self#structfield.challenge).
+    #[must_use]
+    pub fn challenge(mut self, challenge: impl Into<Cow<'static, str>>) -> Self {
+        self.challenge = challenge.into();
+        self
+    }
+}
+
+impl From<SecurityScheme> for UserMethod {
+    fn from(scheme: SecurityScheme) -> Self {
+        Self::new(scheme)
+    }
+}

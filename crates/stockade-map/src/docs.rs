@@ -1,0 +1,268 @@
+//! [`Docs`]: the documentation of a route, for people.
+
+use std::time::{Duration, SystemTime};
+
+use serde::Serialize;
+use serde_json::Value;
+use stockade_errors::__internal::setters;
+use stockade_json::date;
+
+/// The documentation of a route, for people.
+///
+/// It has no effect on the route, but that [`deprecated_since`](Self::deprecated_since)
+/// and [`sunset`](Self::sunset) send headers.
+///
+/// ```
+/// use stockade::Docs;
+///
+/// let docs = Docs::new("One user").tags(["users"]).response(404, "There is no such user");
+/// assert_eq!(docs.summary.as_deref(), Some("One user"));
+/// assert_eq!(docs.responses, [(404, "There is no such user".to_owned())]);
+/// ```
+///
+/// # Beyond the spec
+///
+/// The specification has no `docs`.
+#[derive(Clone, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub struct Docs {
+    /// A few words. Default: none.
+    pub summary: Option<String>,
+    /// The description of the route, as Markdown. Default: none.
+    pub description: Option<String>,
+    /// The groups under which it is listed. Default: none.
+    pub tags: Vec<String>,
+    /// True if it should no longer be used. Default: false.
+    pub deprecated: bool,
+    /// Statuses with their meanings, in the order in which they were given. A
+    /// status is 100 to 599 and stands here once, or the router is not built.
+    /// Default: none.
+    pub responses: Vec<(u16, String)>,
+    /// A body that a client may send. It must fit the schema of the body, or the
+    /// router is not built. Default: none.
+    pub example: Option<Value>,
+    /// Statuses with a body that the route may answer. Default: none.
+    pub reply_examples: Vec<(u16, Value)>,
+    /// The reason why documents leave the route out. Default: none, documents
+    /// show it.
+    pub hidden: Option<String>,
+    /// The day from which it should no longer be used, such as `2026-11-30`, or
+    /// a moment (RFC 3339). Default: none.
+    pub deprecated_since: Option<String>,
+    /// The day or the moment from which it may be gone. Default: none.
+    pub sunset: Option<String>,
+    /// The mistakes of examples that cannot be serialised.
+    faults: Vec<String>,
+}
+
+impl Default for Docs {
+    fn default() -> Self {
+        Self::NONE
+    }
+}
+
+impl Docs {
+    #[doc(hidden)]
+    pub const NONE: Self = Self {
+        summary: None,
+        description: None,
+        tags: Vec::new(),
+        deprecated: false,
+        responses: Vec::new(),
+        example: None,
+        reply_examples: Vec::new(),
+        hidden: None,
+        deprecated_since: None,
+        sunset: None,
+        faults: Vec::new(),
+    };
+
+    /// Makes a documentation with this [`summary`](Self#structfield.summary).
+    #[must_use]
+    pub fn new(summary: impl Into<String>) -> Self {
+        Self { summary: Some(summary.into()), ..Self::default() }
+    }
+
+    setters! {
+        /// Sets [`summary`](Self#structfield.summary).
+        summary: some into String;
+
+        /// Sets [`description`](Self#structfield.description).
+        description: some into String;
+
+        /// Sets [`tags`](Self#structfield.tags).
+        tags: list String;
+
+        /// Sets [`deprecated`](Self#structfield.deprecated).
+        deprecated: bool;
+
+        /// Sets [`hidden`](Self#structfield.hidden). The route answers as before:
+        /// this protects nothing.
+        hidden: some into String;
+
+        /// Sets [`sunset`](Self#structfield.sunset). The answers of the route have
+        /// the header `Sunset` then (RFC 8594).
+        sunset: some into String;
+    }
+
+    /// Sets [`deprecated_since`](Self#structfield.deprecated_since) and
+    /// [`deprecated`](Self#structfield.deprecated). The answers of the route have
+    /// the header `Deprecation` then (RFC 9745).
+    ///
+    /// ```
+    /// use stockade::Docs;
+    ///
+    /// let docs = Docs::new("All users").deprecated_since("2026-11-30").sunset("2027-06-30");
+    /// assert!(docs.deprecated && docs.mistakes().is_empty());
+    /// ```
+    #[must_use]
+    pub fn deprecated_since(mut self, date: impl Into<String>) -> Self {
+        self.deprecated = true;
+        self.deprecated_since = Some(date.into());
+        self
+    }
+
+    /// Sets [`example`](Self#structfield.example).
+    ///
+    /// ```
+    /// use stockade::Docs;
+    /// use stockade::serde_json::json;
+    ///
+    /// let docs = Docs::new("New user").example(json!({ "name": "Ada" }));
+    /// assert_eq!(docs.example, Some(json!({ "name": "Ada" })));
+    /// ```
+    #[must_use]
+    pub fn example(mut self, body: impl Serialize) -> Self {
+        self.example = self.value_of("the example", body);
+        self
+    }
+
+    /// Adds to [`reply_examples`](Self#structfield.reply_examples).
+    #[must_use]
+    pub fn reply_example(mut self, status: u16, body: impl Serialize) -> Self {
+        let value = self.value_of("a reply example", body);
+        self.reply_examples.extend(value.map(|value| (status, value)));
+        self
+    }
+
+    fn value_of(&mut self, name: &str, body: impl Serialize) -> Option<Value> {
+        let value = serde_json::to_value(body);
+        let keep = |error| self.faults.push(format!("docs: {name} is no JSON: {error}"));
+        value.map_err(keep).ok()
+    }
+
+    /// Returns the moments of [`deprecated_since`](Self#structfield.deprecated_since)
+    /// and [`sunset`](Self#structfield.sunset), as far as they can be read.
+    #[must_use]
+    pub fn dates(&self) -> (Option<SystemTime>, Option<SystemTime>) {
+        (self.deprecated_since.as_deref().and_then(moment), self.sunset.as_deref().and_then(moment))
+    }
+
+    /// Adds to [`responses`](Self#structfield.responses).
+    #[must_use]
+    pub fn response(mut self, status: u16, meaning: impl Into<String>) -> Self {
+        self.responses.push((status, meaning.into()));
+        self
+    }
+
+    /// Returns the mistakes in it: lower case, no full stop.
+    #[must_use]
+    pub fn mistakes(&self) -> Vec<String> {
+        let mut mistakes = self.faults.clone();
+        for (index, (status, _)) in self.responses.iter().enumerate() {
+            let is_again = self.responses[..index].iter().any(|(earlier, _)| earlier == status);
+            if is_status(*status) && is_again {
+                mistakes.push(format!("docs: the response {status} is there twice"));
+            }
+        }
+        let statuses = self.responses.iter().map(|(status, _)| status);
+        let statuses = statuses.chain(self.reply_examples.iter().map(|(status, _)| status));
+        let unknown = statuses.filter(|status| !is_status(**status));
+        mistakes.extend(unknown.map(|status| format!("docs: {status} is no status")));
+        if self.hidden.as_ref().is_some_and(|reason| reason.trim().is_empty()) {
+            mistakes.push("docs: `hidden` needs a reason".to_owned());
+        }
+        for (name, date) in [("deprecated_since", &self.deprecated_since), ("sunset", &self.sunset)]
+        {
+            let wrong = date.as_ref().filter(|date| moment(date).is_none());
+            mistakes.extend(
+                wrong.map(|date| {
+                    format!("docs: `{name}` is {date:?}, and no date such as 2026-11-30")
+                }),
+            );
+        }
+        if let (Some(since), Some(end)) = self.dates()
+            && end < since
+        {
+            // Source: RFC 9745, section 4.
+            mistakes.push("docs: `sunset` is before `deprecated_since`".to_owned());
+        }
+        mistakes
+    }
+}
+
+fn is_status(status: u16) -> bool {
+    (100..=599).contains(&status)
+}
+
+/// Reads a day or a moment of the years that a header can say, 1970 to 9999.
+fn moment(text: &str) -> Option<SystemTime> {
+    let since = Duration::from_millis(u64::try_from(date::parse(text)?).ok()?);
+    (since < END_OF_YEAR_9999).then(|| SystemTime::UNIX_EPOCH + since)
+}
+
+const END_OF_YEAR_9999: Duration = Duration::from_secs(253_402_300_800);
+
+/// The text is the [`summary`](Docs#structfield.summary).
+impl From<&str> for Docs {
+    fn from(summary: &str) -> Self {
+        Self::new(summary)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_status_is_one_and_stands_once() {
+        let docs = Docs::new("x").response(200, "a").response(99, "b").response(200, "c");
+        let docs = docs.reply_example(600, 1);
+        let expected = [
+            "docs: the response 200 is there twice",
+            "docs: 99 is no status",
+            "docs: 600 is no status",
+        ];
+        assert_eq!(docs.response(599, "d").mistakes(), expected);
+    }
+
+    #[track_caller]
+    fn check(docs: &Docs, expected: &[&str]) {
+        assert_eq!(docs.mistakes(), expected);
+    }
+
+    #[test]
+    fn dates_are_days_or_moments_in_order() {
+        let docs = || Docs::new("x").deprecated_since("2026-11-30");
+        check(&docs().sunset("2026-11-30T00:00:00Z"), &[]);
+        check(&docs().sunset("9999-12-31"), &[]);
+        check(&docs().sunset("2026-11-29"), &["docs: `sunset` is before `deprecated_since`"]);
+        for date in ["30.11.2026", "2026-02-30", "1969-12-31", "+010000-01-01", ""] {
+            let expected = format!("docs: `sunset` is {date:?}, and no date such as 2026-11-30");
+            check(&Docs::new("x").sunset(date), &[&expected]);
+        }
+    }
+
+    #[test]
+    fn what_is_hidden_has_a_reason() {
+        check(&Docs::new("x").hidden("for our own tools"), &[]);
+        check(&Docs::new("x").hidden(" "), &["docs: `hidden` needs a reason"]);
+    }
+
+    #[test]
+    fn an_example_is_json() {
+        let keys = std::collections::BTreeMap::from([((1, 2), 3)]);
+        let expected = "docs: the example is no JSON: key must be a string";
+        check(&Docs::new("x").example(keys), &[expected]);
+    }
+}

@@ -1,0 +1,47 @@
+//! [`IdempotencyInfo`]: the idempotency keys of a route.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::description::IdempotencyFact;
+
+/// The idempotency keys by which the requests of a route run once.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+pub struct IdempotencyInfo {
+    /// True if a request without a key is refused.
+    pub required: bool,
+    /// The time in milliseconds for which a handler holds its key without renewing
+    /// it.
+    pub lease_ms: u64,
+    /// The time in milliseconds for which an answer is kept.
+    pub ttl_ms: u64,
+    /// True if a key whose handler was dropped in the middle is refused, and false
+    /// if its handler runs again.
+    pub refuses_after_crash: bool,
+    /// True if requests run without protection while the store is down.
+    pub passes_outage: bool,
+    /// True if a function of the program tells whose key it is, and not the user
+    /// or the address of the client.
+    pub own_scope: bool,
+}
+
+impl From<IdempotencyFact> for IdempotencyInfo {
+    fn from(fact: IdempotencyFact) -> Self {
+        Self {
+            required: fact.required,
+            lease_ms: millis(fact.lease),
+            ttl_ms: millis(fact.ttl),
+            refuses_after_crash: fact.refuses_after_crash,
+            passes_outage: fact.passes_outage,
+            own_scope: fact.own_scope,
+        }
+    }
+}
+
+/// Returns a time in milliseconds.
+#[must_use]
+pub fn millis(duration: Duration) -> u64 {
+    // No limit is longer than 584 million years.
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}

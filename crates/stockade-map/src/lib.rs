@@ -1,0 +1,46 @@
+//! What an API promises, as data.
+//!
+//! [`RouteMap`] describes all routes of an application. Documents, explanations,
+//! [policies](policy) and [locks](lock) read it.
+//!
+//! While a router is built, the middleware, the extractors and the reply of each
+//! route add to its [`description`].
+
+// Where things are:
+// - `route`: `RouteMap` and its parts; `idempotency`, `docs`, `tag`: more parts.
+// - `by_status`, `questions`, `text`: what readers ask a map; `schemas`: references
+//   to its schemas.
+// - `description`: the same facts while a route is described, with schemas that are
+//   not exported yet.
+// - `policy`: `Policy`, rules over all routes.
+// - `lock`: `Lock`, the file `routes.lock`, and the comparison of two of them.
+
+mod by_status;
+pub mod description;
+mod docs;
+mod idempotency;
+#[cfg(feature = "lock")]
+pub mod lock;
+#[cfg(feature = "policy")]
+pub mod policy;
+mod questions;
+mod route;
+mod schemas;
+mod tag;
+mod text;
+
+pub use docs::Docs;
+pub use idempotency::IdempotencyInfo;
+pub use route::{
+    Access, AnswerBodyInfo, AnswerInfo, BodyInfo, ContentInfo, CorsInfo, DocsInfo, FieldInfo,
+    GraphQlInfo, HeaderInfo, Limits, MiddlewareInfo, MiddlewareLevel, Need, ParamInfo, Place,
+    QuotaInfo, RouteInfo, RouteKind, RouteMap, RouterInfo, SchemeInfo, TagInfo, WebSocketInfo,
+};
+pub use tag::Tag;
+
+/// Parts for the other crates of stockade; they carry no promise.
+#[doc(hidden)]
+pub mod __internal {
+    pub use crate::idempotency::millis;
+    pub use crate::schemas::{PLACE as SCHEMAS, references, schema_name};
+}

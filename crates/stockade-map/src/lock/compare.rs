@@ -1,0 +1,170 @@
+//! The comparison of two locks: [`Comparison`] collects what differs.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::SystemTime;
+
+use crate::schemas::{PLACE as SCHEMAS, references};
+use serde::Serialize;
+use serde_json::Value;
+
+use super::change::{Change, Changes};
+use super::entry::{FALLBACK, RouteLock};
+use super::file::Lock;
+use super::pairs::{Pairs, pairs_of};
+use super::rules::{
+    FALLBACK_ADDED, FALLBACK_REMOVED, ROUTE_ADDED, ROUTE_REMOVED, ROUTE_SUNSET, Rule,
+};
+use super::schema::Direction;
+use super::{route, router, secrets, unexplained};
+
+/// Returns the differences of two locks.
+pub(super) fn changes(old: &Lock, new: &Lock, now: SystemTime) -> Changes {
+    let mut comparison = Comparison::new(old, new, now);
+    router::compare(&mut comparison);
+    let Pairs { same, gone, added } = pairs_of(old, new);
+    for label in gone {
+        let docs = old.routes.get(label).map(|route| &route.docs);
+        let sunset = docs.and_then(|docs| route::moment(docs.sunset.as_deref()));
+        let rule = match sunset {
+            _ if label.starts_with(FALLBACK) => FALLBACK_REMOVED,
+            Some(end) if end <= now => ROUTE_SUNSET,
+            _ => ROUTE_REMOVED,
+        };
+        comparison.routes = vec![label.clone()];
+        comparison.note(rule, "", label, Value::Null);
+    }
+    for label in added {
+        comparison.routes = vec![label.clone()];
+        let rule = if label.starts_with(FALLBACK) { FALLBACK_ADDED } else { ROUTE_ADDED };
+        comparison.note(rule, "", Value::Null, label);
+        if let Some(route) = new.routes.get(label) {
+            secrets::added(&mut comparison, route);
+        }
+    }
+    for (old_label, new_label) in same {
+        comparison.routes = vec![new_label.clone()];
+        if let (Some(before), Some(after)) = (old.routes.get(old_label), new.routes.get(new_label))
+        {
+            let first = comparison.found.len();
+            route::compare(&mut comparison, (old_label, before), (new_label, after));
+            secrets::compare(&mut comparison, before, after);
+            unexplained::in_route(&mut comparison, before, after, first);
+        }
+    }
+    comparison.routes.clear();
+    unexplained::elsewhere(&mut comparison);
+    Changes::of(comparison.found)
+}
+
+/// A comparison of two locks.
+pub(super) struct Comparison<'a> {
+    pub(super) old: &'a Lock,
+    pub(super) new: &'a Lock,
+    pub(super) now: SystemTime,
+    /// The route that is compared; empty for the router.
+    pub(super) routes: Vec<String>,
+    /// The pairs of named schemas that are compared already: one look at each is
+    /// enough, and schemas may lead back to themselves.
+    pub(super) seen: BTreeSet<(String, String, Direction)>,
+    /// The routes that lead to each schema.
+    users: BTreeMap<(Direction, String), BTreeSet<String>>,
+    found: Vec<Change>,
+}
+
+impl<'a> Comparison<'a> {
+    fn new(old: &'a Lock, new: &'a Lock, now: SystemTime) -> Self {
+        let mut users = BTreeMap::new();
+        add_users(old, &mut users);
+        add_users(new, &mut users);
+        let (routes, seen, found) = (Vec::new(), BTreeSet::new(), Vec::new());
+        Self { old, new, now, routes, seen, users, found }
+    }
+
+    /// Notes a difference.
+    pub(super) fn note(
+        &mut self,
+        rule: Rule,
+        at: impl Into<String>,
+        before: impl Serialize,
+        after: impl Serialize,
+    ) {
+        let change = Change {
+            rule,
+            routes: self.routes.clone(),
+            at: at.into(),
+            before: value_of(before),
+            after: value_of(after),
+        };
+        self.found.push(change);
+    }
+
+    /// Returns true if a change is noted at a place or within it. The first changes are not
+    /// considered.
+    pub(super) fn has_noted(&self, first: usize, place: &str) -> bool {
+        let is_within = |at: &str| {
+            at.strip_prefix(place).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        };
+        // A status that comes or goes is noted at all answers.
+        let of_all = place.split_once('/').map(|(all, _)| all).filter(|all| *all == "answers");
+        let mut changes = self.found.iter().skip(first);
+        changes.any(|change| is_within(&change.at) || Some(change.at.as_str()) == of_all)
+    }
+
+    /// Returns true if there are more changes than the first ones.
+    pub(super) fn has_changes(&self, first: usize) -> bool {
+        self.found.len() > first
+    }
+
+    /// Goes on with the routes that lead to a schema, and returns those of before.
+    pub(super) fn about_schema(&mut self, name: &str, direction: Direction) -> Vec<String> {
+        let users = self.users.get(&(direction, name.to_owned()));
+        // A schema that nothing leads to is in no lock that was written here.
+        let users = users.map(|users| users.iter().cloned().collect()).unwrap_or_default();
+        std::mem::replace(&mut self.routes, users)
+    }
+}
+
+pub(super) fn value_of(value: impl Serialize) -> Value {
+    // All that is compared here came from JSON, or goes into it.
+    serde_json::to_value(value).unwrap_or(Value::Null)
+}
+
+/// Adds the routes that lead to each schema of a lock.
+fn add_users(lock: &Lock, users: &mut BTreeMap<(Direction, String), BTreeSet<String>>) {
+    for (label, route) in &lock.routes {
+        for direction in [Direction::Request, Direction::Reply] {
+            let mut open = BTreeSet::new();
+            let values = values_of(route, direction);
+            values.into_iter().for_each(|value| references(value, SCHEMAS, &mut open));
+            let mut known: BTreeSet<String> = BTreeSet::new();
+            while let Some(name) = open.pop_first() {
+                if known.insert(name.clone()) {
+                    let mut next = BTreeSet::new();
+                    let schema = lock.schemas.get(&name);
+                    schema.into_iter().for_each(|value| references(value, SCHEMAS, &mut next));
+                    open.extend(next.into_iter().filter(|name| !known.contains(name)));
+                }
+            }
+            for name in known {
+                users.entry((direction, name)).or_default().insert(label.clone());
+            }
+        }
+    }
+}
+
+/// Returns the schemas of a route, of one direction.
+pub(super) fn values_of(route: &RouteLock, direction: Direction) -> Vec<&Value> {
+    let web_socket = route.web_socket.iter();
+    match direction {
+        Direction::Request => {
+            let params = route.params.iter().map(|param| &param.schema);
+            let body = route.body.iter().flat_map(|body| body.content.values());
+            let messages = web_socket.filter_map(|it| it.receives.as_ref());
+            params.chain(&route.query).chain(body).chain(messages).collect()
+        }
+        Direction::Reply => {
+            let answers = route.answers.values().flat_map(|answer| answer.content.values());
+            answers.chain(web_socket.filter_map(|it| it.sends.as_ref())).collect()
+        }
+    }
+}

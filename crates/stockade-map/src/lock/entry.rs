@@ -1,0 +1,337 @@
+//! [`RouteLock`]: a route in a lock.
+
+use std::collections::BTreeMap;
+
+use crate::{
+    Access, AnswerBodyInfo, AnswerInfo, BodyInfo, CorsInfo, DocsInfo, IdempotencyInfo,
+    MiddlewareInfo, Need, QuotaInfo, RouteInfo, RouteKind, RouterInfo, SchemeInfo, WebSocketInfo,
+};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+/// The word behind the name of a middleware that does not describe itself.
+pub(super) const OPAQUE: &str = "(opaque)";
+
+/// The method in the label of the route for requests that no other route takes.
+pub(super) const FALLBACK: &str = "FALLBACK";
+
+/// A route in a lock. Members that say nothing are left out of the file.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RouteLock {
+    pub(super) operation_id: String,
+    /// True if the program gave that name.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub(super) named: bool,
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub(super) params: Vec<ParamLock>,
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub(super) query: Option<Value>,
+    /// Names in small letters; true if a request without it is refused.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub(super) headers: BTreeMap<String, bool>,
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub(super) cookies: BTreeMap<String, bool>,
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub(super) body: Option<BodyLock>,
+    /// By status.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub(super) answers: BTreeMap<String, AnswerLock>,
+    pub(super) access: AccessLock,
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub(super) limits: LimitsLock,
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub(super) cors: Option<CorsInfo>,
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub(super) web_socket: Option<WebSocketInfo>,
+    /// The members of a schema of GraphQL, with their types.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub(super) graphql: BTreeMap<String, String>,
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub(super) idempotency: Option<IdempotencyInfo>,
+    /// In the order in which it runs.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub(super) middleware: Vec<String>,
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub(super) docs: DocsLock,
+}
+
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ParamLock {
+    pub(super) name: String,
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub(super) constraint: Option<String>,
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub(super) optional: bool,
+    pub(super) schema: Value,
+}
+
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct BodyLock {
+    pub(super) required: bool,
+    /// By media type.
+    pub(super) content: BTreeMap<String, Value>,
+}
+
+/// The answers of one status, whoever gives them.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct AnswerLock {
+    /// By media type.
+    #[serde(skip_serializing_if = "is_default")]
+    pub(super) content: BTreeMap<String, Value>,
+    /// True if one of them has no body.
+    #[serde(skip_serializing_if = "is_default")]
+    pub(super) empty: bool,
+    /// True if one of them is an error in the form of the application.
+    #[serde(skip_serializing_if = "is_default")]
+    pub(super) error: bool,
+    /// True if one of them is an error that lists fields.
+    #[serde(skip_serializing_if = "is_default")]
+    pub(super) fields: bool,
+    /// True if nothing is known of one of them.
+    #[serde(skip_serializing_if = "is_default")]
+    pub(super) unknown: bool,
+    /// Names in small letters; true if each of them has it.
+    #[serde(skip_serializing_if = "is_default")]
+    pub(super) headers: BTreeMap<String, bool>,
+}
+
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct AccessLock {
+    pub(super) user: Need,
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub(super) schemes: Vec<SchemeInfo>,
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub(super) roles: Vec<Vec<String>>,
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub(super) permissions: Vec<Option<String>>,
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub(super) judges_earlier_user: bool,
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub(super) public: Option<String>,
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub(super) outlives_user: Option<String>,
+}
+
+/// The limits of a route, as far as they are others than those of the router.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct LimitsLock {
+    #[serde(skip_serializing_if = "is_default")]
+    pub(super) rate: Vec<QuotaInfo>,
+    #[serde(skip_serializing_if = "is_default")]
+    pub(super) rate_exempt: bool,
+    #[serde(skip_serializing_if = "is_default")]
+    pub(super) max_body: Option<u64>,
+    #[serde(skip_serializing_if = "is_default")]
+    pub(super) timeout: Option<(u64, u16)>,
+    #[serde(skip_serializing_if = "is_default")]
+    pub(super) accepts: Option<Vec<String>>,
+}
+
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct DocsLock {
+    #[serde(skip_serializing_if = "is_default")]
+    pub(super) summary: Option<String>,
+    #[serde(skip_serializing_if = "is_default")]
+    pub(super) description: Option<String>,
+    #[serde(skip_serializing_if = "is_default")]
+    pub(super) tags: Vec<String>,
+    #[serde(skip_serializing_if = "is_default")]
+    pub(super) deprecated: bool,
+    #[serde(skip_serializing_if = "is_default")]
+    pub(super) deprecated_since: Option<String>,
+    #[serde(skip_serializing_if = "is_default")]
+    pub(super) sunset: Option<String>,
+    #[serde(skip_serializing_if = "is_default")]
+    pub(super) hidden: Option<String>,
+    #[serde(skip_serializing_if = "is_default")]
+    pub(super) responses: Vec<(u16, String)>,
+    #[serde(skip_serializing_if = "is_default")]
+    pub(super) example: Option<Value>,
+    #[serde(skip_serializing_if = "is_default")]
+    pub(super) reply_examples: Vec<(u16, Value)>,
+}
+
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}
+
+/// Returns the label of a route: method and path, `WS` for a WebSocket, `MOUNT`
+/// for a service that is mounted, `RPC` for a method of JSON-RPC, `FALLBACK` for requests that no route takes.
+pub(super) fn label(route: &RouteInfo) -> String {
+    let method = match route.kind {
+        RouteKind::WebSocket => "WS",
+        RouteKind::Mount => "MOUNT",
+        RouteKind::RpcMethod => "RPC",
+        RouteKind::Fallback => FALLBACK,
+        _ => &route.method,
+    };
+    format!("{method} {}", route.path)
+}
+
+impl RouteLock {
+    pub(super) fn of(route: &RouteInfo, router: &RouterInfo) -> Self {
+        let param = |param: &crate::ParamInfo| ParamLock {
+            name: param.name.clone(),
+            constraint: param.constraint.clone(),
+            optional: param.optional,
+            schema: param.schema.clone(),
+        };
+        let headers = route.headers.iter();
+        let cookies = route.cookies.iter();
+        Self {
+            operation_id: route.operation_id.clone(),
+            named: route.name.is_some(),
+            params: route.params.iter().map(param).collect(),
+            query: route.query.clone(),
+            headers: headers.map(|it| (it.name.to_ascii_lowercase(), it.required)).collect(),
+            cookies: cookies.map(|it| (it.name.clone(), it.required)).collect(),
+            body: route.body.as_ref().map(BodyLock::of),
+            answers: answers_of(&route.answers),
+            access: AccessLock::of(&route.access),
+            limits: LimitsLock::of(route, router),
+            cors: route.cors.clone(),
+            web_socket: route.web_socket.clone(),
+            graphql: route.graphql.as_ref().map(|it| it.members.clone()).unwrap_or_default(),
+            idempotency: route.idempotency.clone(),
+            middleware: route.middleware.iter().filter_map(middleware_of).collect(),
+            docs: DocsLock::of(&route.docs),
+        }
+    }
+}
+
+/// Returns the entry of a middleware; `None` for that which the framework adds
+/// for a key of the route, whose effect stands elsewhere. A name that nobody gave
+/// is left out, because compilers write it differently.
+fn middleware_of(middleware: &MiddlewareInfo) -> Option<String> {
+    middleware.level?;
+    let name = if middleware.is_named { middleware.name.as_str() } else { "" };
+    Some(match (name, middleware.is_opaque) {
+        ("", true) => OPAQUE.to_owned(),
+        ("", false) => "(described)".to_owned(),
+        (name, true) => format!("{name} {OPAQUE}"),
+        (name, false) => name.to_owned(),
+    })
+}
+
+impl BodyLock {
+    fn of(body: &BodyInfo) -> Self {
+        let content = body.content.iter();
+        let content = content.map(|it| (it.media_type.clone(), it.schema.clone())).collect();
+        Self { required: body.required, content }
+    }
+}
+
+impl AccessLock {
+    fn of(access: &Access) -> Self {
+        Self {
+            user: access.user,
+            schemes: access.schemes.clone(),
+            roles: access.roles.clone(),
+            permissions: access.permissions.clone(),
+            judges_earlier_user: access.judges_earlier_user,
+            public: access.public.clone(),
+            outlives_user: access.outlives_user.clone(),
+        }
+    }
+}
+
+impl LimitsLock {
+    fn of(route: &RouteInfo, router: &RouterInfo) -> Self {
+        let limits = &route.limits;
+        // The limit of the router stands there, so that it is one line.
+        let of_router = router.rate_limit.as_ref().filter(|_| !limits.rate_exempt);
+        let skipped = usize::from(of_router.is_some() && limits.rate.first() == of_router);
+        Self {
+            rate: limits.rate.iter().skip(skipped).cloned().collect(),
+            rate_exempt: limits.rate_exempt,
+            max_body: (limits.max_body != router.max_body).then_some(limits.max_body),
+            timeout: limits.timeout,
+            accepts: limits.accepts.clone(),
+        }
+    }
+}
+
+impl DocsLock {
+    fn of(docs: &DocsInfo) -> Self {
+        Self {
+            summary: docs.summary.clone(),
+            description: docs.description.clone(),
+            tags: docs.tags.clone(),
+            deprecated: docs.deprecated,
+            deprecated_since: docs.deprecated_since.clone(),
+            sunset: docs.sunset.clone(),
+            hidden: docs.hidden.clone(),
+            responses: docs.responses.clone(),
+            example: docs.example.clone(),
+            reply_examples: docs.reply_examples.clone(),
+        }
+    }
+
+    /// Returns the texts, for people.
+    pub(super) fn texts(&self) -> Value {
+        json!([
+            self.summary,
+            self.description,
+            self.tags,
+            self.hidden,
+            self.responses,
+            self.example,
+            self.reply_examples
+        ])
+    }
+}
+
+/// The beginnings of the headers that follow from CORS and rate limits.
+const OF_STAGES: [&str; 3] = ["access-control-", "ratelimit", "x-ratelimit-"];
+
+fn answers_of(answers: &[AnswerInfo]) -> BTreeMap<String, AnswerLock> {
+    let mut locks: BTreeMap<String, AnswerLock> = BTreeMap::new();
+    for answer in answers {
+        let is_first = !locks.contains_key(&answer.status);
+        let lock = locks.entry(answer.status.clone()).or_default();
+        let own = answer.headers.iter().map(|it| (it.name.to_ascii_lowercase(), it.always));
+        // What these follow from is in the lock by itself.
+        let is_own = |name: &str| !OF_STAGES.iter().any(|prefix| name.starts_with(prefix));
+        let own: BTreeMap<String, bool> = own.filter(|(name, _)| is_own(name)).collect();
+        for (name, always) in &mut lock.headers {
+            *always &= own.get(name).is_some_and(|always| *always);
+        }
+        for (name, always) in own {
+            lock.headers.entry(name).or_insert(always && is_first);
+        }
+        lock.add(&answer.body);
+    }
+    locks
+}
+
+impl AnswerLock {
+    fn add(&mut self, body: &AnswerBodyInfo) {
+        match body {
+            AnswerBodyInfo::None => self.empty = true,
+            AnswerBodyInfo::Error => self.error = true,
+            AnswerBodyInfo::ValidationError => self.fields = true,
+            AnswerBodyInfo::Content(content) => {
+                for form in content {
+                    self.add_form(&form.media_type, &form.schema);
+                }
+            }
+            _ => self.unknown = true,
+        }
+    }
+
+    /// Adds a form; where it is there with another schema, it is either.
+    fn add_form(&mut self, media_type: &str, schema: &Value) {
+        match self.content.get_mut(media_type) {
+            None => drop(self.content.insert(media_type.to_owned(), schema.clone())),
+            Some(known) if known == schema => {}
+            Some(known) => *known = json!({ "anyOf": [known.take(), schema] }),
+        }
+    }
+}

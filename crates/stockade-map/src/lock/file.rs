@@ -1,0 +1,170 @@
+//! [`Lock`]: the surface of an application, as a file has it.
+
+use std::collections::BTreeMap;
+use std::error::Error;
+use std::fmt;
+use std::time::SystemTime;
+
+use crate::{CorsInfo, QuotaInfo, RouteMap, RouterInfo};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use stockade_errors::{ConfigError, Mistake};
+
+use super::change::Changes;
+use super::compare;
+use super::entry::{RouteLock, label};
+use super::write::text_of;
+
+/// The number of the format that is written and read.
+const FORMAT: u64 = 1;
+
+/// The surface of an application on which clients and its safety rest.
+///
+/// Its text is the file `routes.lock`: JSON with sorted keys, the same bytes for
+/// the same application. Left out are the places of routes in the source, the
+/// version, names that the compiler gives to functions, the texts of the
+/// framework itself, and settings that the environment decides.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Lock {
+    pub(super) router: RouterLock,
+    /// By method and path.
+    pub(super) routes: BTreeMap<String, RouteLock>,
+    pub(super) schemas: BTreeMap<String, Value>,
+}
+
+/// The settings of a router in a lock.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RouterLock {
+    pub(super) security_headers: BTreeMap<String, String>,
+    pub(super) cors: Option<CorsInfo>,
+    pub(super) rate_limit: Option<QuotaInfo>,
+    pub(super) max_body: u64,
+    pub(super) trust_proxy: Vec<String>,
+    /// In every environment; in others `NODE_ENV` decides.
+    pub(super) expose_errors: bool,
+    pub(super) problem_details: bool,
+    pub(super) web_sockets: bool,
+}
+
+/// The file, with its parts.
+#[derive(Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    format: u64,
+    router: RouterLock,
+    routes: BTreeMap<String, RouteLock>,
+    schemas: BTreeMap<String, Value>,
+}
+
+impl RouterLock {
+    fn of(router: &RouterInfo) -> Self {
+        Self {
+            security_headers: router.security_headers.iter().cloned().collect(),
+            cors: router.cors.clone(),
+            rate_limit: router.rate_limit.clone(),
+            max_body: router.max_body,
+            trust_proxy: router.trust_proxy.clone(),
+            expose_errors: router.exposes_errors_always,
+            problem_details: router.problem_details,
+            web_sockets: router.web_sockets,
+        }
+    }
+}
+
+impl Lock {
+    /// Makes the lock of a map.
+    ///
+    /// # Errors
+    /// When the map has mistakes, because then it does not say everything.
+    pub fn of(map: &RouteMap) -> Result<Self, ConfigError> {
+        let mut mistakes: Vec<Mistake> = map.mistakes.iter().map(Mistake::new).collect();
+        let mut routes = BTreeMap::new();
+        for route in map.routes.iter().chain(&map.fallback) {
+            let label = label(route);
+            let lock = RouteLock::of(route, &map.router);
+            if routes.insert(label.clone(), lock).is_some() {
+                let message = format!("{label} stands twice in the map");
+                mistakes.push(Mistake::new(message).on(route.location.to_string()));
+            }
+        }
+        ConfigError::check(mistakes)?;
+        Ok(Self { router: RouterLock::of(&map.router), routes, schemas: map.schemas.clone() })
+    }
+
+    /// Reads the text of a lock.
+    ///
+    /// # Errors
+    /// When the text is no lock, or one of a newer format than is known here.
+    pub fn read(text: &str) -> Result<Self, LockError> {
+        let is_mark = |line: &str| line.starts_with("<<<<<<<") || line.starts_with(">>>>>>>");
+        if text.lines().any(is_mark) {
+            return Err(LockError::new("it has marks of a merge that is not finished"));
+        }
+        let value: Value = serde_json::from_str(text)
+            .map_err(|error| LockError::new(format!("it is no JSON: {error}")))?;
+        match value.get("format").and_then(Value::as_u64) {
+            Some(FORMAT) => {}
+            Some(other) if other > FORMAT => {
+                return Err(LockError::new(format!(
+                    "it has the format {other}, and this version of stockade reads {FORMAT} at \
+                     most: a newer version wrote it"
+                )));
+            }
+            _ => return Err(LockError::new("it has no `format` that is known")),
+        }
+        // From the text, so that an error names its line.
+        let file: File = serde_json::from_str(text)
+            .map_err(|error| LockError::new(format!("it is no lock: {error}")))?;
+        Ok(Self { router: file.router, routes: file.routes, schemas: file.schemas })
+    }
+
+    /// Returns the differences from this lock to a newer one. `now` is compared
+    /// with the `sunset` of routes.
+    #[must_use]
+    pub fn changes_to(&self, newer: &Self, now: SystemTime) -> Changes {
+        compare::changes(self, newer, now)
+    }
+}
+
+/// Writes the file, with a line end behind it.
+impl fmt::Display for Lock {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let value = json!({
+            "format": FORMAT,
+            "router": self.router,
+            "routes": self.routes,
+            "schemas": self.schemas,
+        });
+        writeln!(f, "{}", text_of(&value))
+    }
+}
+
+/// The reason why a text is no lock, or not that of the routes.
+#[derive(Clone, Eq, PartialEq)]
+pub struct LockError {
+    message: String,
+}
+
+impl LockError {
+    #[doc(hidden)]
+    pub fn new(message: impl Into<String>) -> Self {
+        Self { message: message.into() }
+    }
+}
+
+impl fmt::Display for LockError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+/// Shows the message as it is: a `main` that fails shows an error so, and the
+/// message has several lines.
+impl fmt::Debug for LockError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl Error for LockError {}

@@ -1,0 +1,86 @@
+//! The comparison of schemas of GraphQL, member by member.
+
+use std::collections::BTreeMap;
+
+use crate::policy::secrets::secret_fields;
+use serde_json::{Value, json};
+
+use super::compare::Comparison;
+use super::rules::{
+    GRAPHQL_ADDED, GRAPHQL_RELAXED, GRAPHQL_REMOVED, GRAPHQL_REQUIRED, GRAPHQL_TYPE,
+    OUT_SECRET_ADDED, Rule,
+};
+
+type Members = BTreeMap<String, String>;
+
+/// Compares the members of two schemas.
+pub(super) fn compare(c: &mut Comparison<'_>, old: &Members, new: &Members) {
+    for (name, before) in old {
+        let place = format!("graphql/{name}");
+        match new.get(name) {
+            None => c.note(GRAPHQL_REMOVED, place, before, Value::Null),
+            Some(after) => {
+                if let Some(rule) = changed(name, before, after) {
+                    c.note(rule, place, before, after);
+                }
+            }
+        }
+    }
+    for (name, after) in new.iter().filter(|(name, _)| !old.contains_key(*name)) {
+        let is_demanded = is_input(name) && is_required(after) && has_owner(old, name);
+        let rule = if is_demanded { GRAPHQL_REQUIRED } else { GRAPHQL_ADDED };
+        c.note(rule, format!("graphql/{name}"), Value::Null, after);
+        if !is_input(name) && is_secret(name) {
+            c.note(OUT_SECRET_ADDED, format!("graphql/{name}"), Value::Null, after);
+        }
+    }
+}
+
+/// Returns the rule of a member that has another type.
+fn changed(name: &str, before: &str, after: &str) -> Option<Rule> {
+    if before == after {
+        return None;
+    }
+    let (old, new) = (base(before), base(after));
+    Some(match (is_required(before), is_required(after)) {
+        _ if old != new => GRAPHQL_TYPE,
+        (false, true) if is_input(name) => GRAPHQL_REQUIRED,
+        (true, false) if !is_input(name) => GRAPHQL_TYPE,
+        _ => GRAPHQL_RELAXED,
+    })
+}
+
+/// Returns true for arguments and for fields of inputs.
+fn is_input(name: &str) -> bool {
+    name.starts_with("input ") || name.ends_with(')')
+}
+
+/// Returns true for an input that must be given, and for a field that is never null.
+fn is_required(of_type: &str) -> bool {
+    of_type.ends_with('!')
+}
+
+/// Returns a type without its default and without its last mark.
+fn base(of_type: &str) -> &str {
+    let of_type = of_type.split_once(" = ").map_or(of_type, |(of_type, _)| of_type);
+    of_type.strip_suffix('!').unwrap_or(of_type)
+}
+
+/// Returns true if the field of an argument, or the type of an input field, was there
+/// already: who uses a new one knows what it takes.
+fn has_owner(old: &Members, name: &str) -> bool {
+    match name.split_once('(') {
+        Some((field, _)) => old.contains_key(field),
+        None => name.rsplit_once('.').is_some_and(|(of_type, _)| {
+            let start = format!("{of_type}.");
+            old.range(start.clone()..).next().is_some_and(|(known, _)| known.starts_with(&start))
+        }),
+    }
+}
+
+/// Returns true for a field whose name says that it holds a secret.
+fn is_secret(name: &str) -> bool {
+    let field = name.rsplit_once('.').map_or(name, |(_, field)| field);
+    let schema = json!({ "type": "object", "properties": { field: { "type": "string" } } });
+    !secret_fields(&BTreeMap::new(), &schema, "data").is_empty()
+}

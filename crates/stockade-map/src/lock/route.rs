@@ -1,0 +1,112 @@
+//! The comparison of one route, before and now.
+
+use std::time::SystemTime;
+
+use crate::Docs;
+use serde_json::json;
+
+use super::compare::Comparison;
+use super::entry::{DocsLock, RouteLock};
+use super::rules::{
+    CONSTRAINT_ADDED, CONSTRAINT_CHANGED, CONSTRAINT_REMOVED, OPERATION_ID, PARAM_OPTIONAL,
+    PARAM_RENAMED, PARAM_REQUIRED, ROUTE_DEPRECATED, ROUTE_HIDDEN, ROUTE_SHOWN, ROUTE_TEXT,
+    SUNSET_EARLIER, SUNSET_LATER,
+};
+use super::schema::Direction;
+use super::{access, answers, graphql, idempotency, inputs, limits, router};
+
+/// Compares a route with what it was. Each is a label and an entry.
+pub(super) fn compare(
+    c: &mut Comparison<'_>,
+    (old_label, old): (&str, &RouteLock),
+    (new_label, new): (&str, &RouteLock),
+) {
+    identity(c, (old_label, old), (new_label, new));
+    docs(c, &old.docs, &new.docs);
+    params(c, old, new);
+    inputs::compare(c, old, new);
+    answers::compare(c, &old.answers, &new.answers);
+    access::compare(c, &old.access, &new.access);
+    access::middleware(c, &old.middleware, &new.middleware);
+    limits::compare(c, &old.limits, &new.limits);
+    graphql::compare(c, &old.graphql, &new.graphql);
+    idempotency::compare(c, old.idempotency.as_ref(), new.idempotency.as_ref());
+    if old.cors.is_some() || new.cors.is_some() {
+        let (before, after) = (&c.old.router.cors, &c.new.router.cors);
+        let before = old.cors.as_ref().or(before.as_ref());
+        let after = new.cors.as_ref().or(after.as_ref());
+        router::cors(c, before, after);
+    }
+    if let (Some(before), Some(after)) = (&old.web_socket, &new.web_socket) {
+        router::web_socket(c, before, after);
+    }
+}
+
+fn identity(
+    c: &mut Comparison<'_>,
+    (old_label, old): (&str, &RouteLock),
+    (new_label, new): (&str, &RouteLock),
+) {
+    // Names that are made of the path change with the names of its parameters.
+    let is_made = !old.named && !new.named;
+    let is_unseen = old.docs.hidden.is_some() || new.docs.hidden.is_some();
+    if old.operation_id != new.operation_id && !is_made && !is_unseen {
+        c.note(OPERATION_ID, "operation_id", &old.operation_id, &new.operation_id);
+    }
+    let names = |route: &RouteLock| -> Vec<String> {
+        route.params.iter().map(|param| param.name.clone()).collect()
+    };
+    if names(old) != names(new) && names(old).len() == names(new).len() {
+        c.note(PARAM_RENAMED, "", old_label, new_label);
+    }
+}
+
+fn docs(c: &mut Comparison<'_>, old: &DocsLock, new: &DocsLock) {
+    match (&old.hidden, &new.hidden) {
+        (None, Some(reason)) => c.note(ROUTE_HIDDEN, "docs/hidden", json!(null), reason),
+        (Some(reason), None) => c.note(ROUTE_SHOWN, "docs/hidden", reason, json!(null)),
+        _ => {}
+    }
+    let mark = |docs: &DocsLock| (docs.deprecated, docs.deprecated_since.clone());
+    if mark(old) != mark(new) {
+        c.note(ROUTE_DEPRECATED, "docs/deprecated", mark(old), mark(new));
+    }
+    if old.sunset != new.sunset {
+        let now = c.now;
+        let is_earlier = match (moment(old.sunset.as_deref()), moment(new.sunset.as_deref())) {
+            (Some(before), Some(after)) => after < before,
+            (None, Some(after)) => after <= now,
+            (_, None) => false,
+        };
+        let rule = if is_earlier { SUNSET_EARLIER } else { SUNSET_LATER };
+        c.note(rule, "docs/sunset", &old.sunset, &new.sunset);
+    }
+    if old.texts() != new.texts() && old.hidden.is_some() == new.hidden.is_some() {
+        c.note(ROUTE_TEXT, "docs", old.texts(), new.texts());
+    }
+}
+
+/// Returns the moment of a date of the documentation.
+pub(super) fn moment(date: Option<&str>) -> Option<SystemTime> {
+    Docs::new("").sunset(date?).dates().1
+}
+
+fn params(c: &mut Comparison<'_>, old: &RouteLock, new: &RouteLock) {
+    for (before, after) in old.params.iter().zip(&new.params) {
+        let at = format!("params/{}", after.name);
+        match (before.optional, after.optional) {
+            (true, false) => c.note(PARAM_REQUIRED, at.clone(), "optional", "required"),
+            (false, true) => c.note(PARAM_OPTIONAL, at.clone(), "required", "optional"),
+            _ => {}
+        }
+        let rule = match (&before.constraint, &after.constraint) {
+            (None, Some(_)) => Some(CONSTRAINT_ADDED),
+            (Some(_), None) => Some(CONSTRAINT_REMOVED),
+            (one, other) => (one != other).then_some(CONSTRAINT_CHANGED),
+        };
+        if let Some(rule) = rule {
+            c.note(rule, at.clone(), &before.constraint, &after.constraint);
+        }
+        c.schema(&at, &before.schema, &after.schema, Direction::Request);
+    }
+}

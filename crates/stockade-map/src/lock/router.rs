@@ -1,0 +1,111 @@
+//! The comparison of the settings of a router, of CORS, and of WebSockets.
+
+use crate::{CorsInfo, WebSocketInfo};
+use serde_json::Value;
+
+use super::compare::Comparison;
+use super::limits::{amount, quota};
+use super::rules::{
+    BODY_HIGHER, BODY_LOWER, CREDENTIALS_OFF, CREDENTIALS_ON, EXPOSE_CHANGED, MESSAGE_LARGER,
+    MESSAGE_SMALLER, ORIGIN_ADDED, ORIGIN_REMOVED, PROBLEMS_CHANGED, PROXY_CHANGED, Rule,
+    SECURITY_HEADER_ADDED, SECURITY_HEADER_CHANGED, SECURITY_HEADER_REMOVED, SUBPROTOCOL_ADDED,
+    SUBPROTOCOL_REMOVED, WEB_SOCKETS_OFF, WEB_SOCKETS_ON,
+};
+use super::schema::Direction;
+
+/// Compares the settings of the router.
+pub(super) fn compare(c: &mut Comparison<'_>) {
+    let (old, new) = (&c.old.router, &c.new.router);
+    for (name, before) in &old.security_headers {
+        let at = format!("router/security_headers/{name}");
+        match new.security_headers.get(name) {
+            None => c.note(SECURITY_HEADER_REMOVED, at, before, Value::Null),
+            Some(after) if after != before => c.note(SECURITY_HEADER_CHANGED, at, before, after),
+            Some(_) => {}
+        }
+    }
+    for (name, after) in &new.security_headers {
+        if !old.security_headers.contains_key(name) {
+            let at = format!("router/security_headers/{name}");
+            c.note(SECURITY_HEADER_ADDED, at, Value::Null, after);
+        }
+    }
+    cors(c, old.cors.as_ref(), new.cors.as_ref());
+    quota(c, "router/rate_limit", old.rate_limit.as_ref(), new.rate_limit.as_ref());
+    let rules = (BODY_LOWER, BODY_HIGHER);
+    amount(c, "router/max_body", Some(old.max_body), Some(new.max_body), rules);
+    if old.trust_proxy != new.trust_proxy {
+        c.note(PROXY_CHANGED, "router/trust_proxy", &old.trust_proxy, &new.trust_proxy);
+    }
+    if old.expose_errors != new.expose_errors {
+        c.note(EXPOSE_CHANGED, "router/expose_errors", old.expose_errors, new.expose_errors);
+    }
+    let (before, after) = (old.problem_details, new.problem_details);
+    flag(c, "router/problem_details", (before, after), (PROBLEMS_CHANGED, PROBLEMS_CHANGED));
+    let rules = (WEB_SOCKETS_ON, WEB_SOCKETS_OFF);
+    flag(c, "router/web_sockets", (old.web_sockets, new.web_sockets), rules);
+}
+
+/// Compares a switch. The rules are for on and for off.
+fn flag(c: &mut Comparison<'_>, at: &str, (old, new): (bool, bool), (is_on, is_off): (Rule, Rule)) {
+    if old != new {
+        c.note(if new { is_on } else { is_off }, at, old, new);
+    }
+}
+
+/// Compares rules of CORS.
+pub(super) fn cors(c: &mut Comparison<'_>, old: Option<&CorsInfo>, new: Option<&CorsInfo>) {
+    let list = |cors: Option<&CorsInfo>| -> Vec<String> {
+        // Without rules no page of another origin reads anything.
+        cors.map(|cors| cors.origins.clone()).unwrap_or_default()
+    };
+    origins(c, "cors/origins", &list(old), &list(new));
+    let sends = |cors: Option<&CorsInfo>| cors.is_some_and(|cors| cors.credentials);
+    let (before, after) = (sends(old), sends(new));
+    // Where the rules come or go the origins say it all.
+    if before != after && old.is_some() && new.is_some() {
+        let rule = if after { CREDENTIALS_ON } else { CREDENTIALS_OFF };
+        c.note(rule, "cors/credentials", before, after);
+    }
+}
+
+fn origins(c: &mut Comparison<'_>, at: &str, old: &[String], new: &[String]) {
+    let holds =
+        |list: &[String], origin: &String| list.contains(origin) || list.iter().any(|it| it == "*");
+    if new.iter().any(|origin| !holds(old, origin)) {
+        c.note(ORIGIN_ADDED, at, old, new);
+    }
+    if old.iter().any(|origin| !holds(new, origin)) {
+        c.note(ORIGIN_REMOVED, at, old, new);
+    }
+}
+
+/// Compares the connections of a WebSocket.
+pub(super) fn web_socket(c: &mut Comparison<'_>, old: &WebSocketInfo, new: &WebSocketInfo) {
+    let list = |info: &WebSocketInfo| {
+        let mut list = info.allowed_origins.clone();
+        if info.same_origin {
+            list.push("the same origin".to_owned());
+        }
+        list
+    };
+    origins(c, "web_socket/allowed_origins", &list(old), &list(new));
+    let rules = (MESSAGE_SMALLER, MESSAGE_LARGER);
+    let (before, after) = (Some(old.max_payload), Some(new.max_payload));
+    amount(c, "web_socket/max_payload", before, after, rules);
+    amount(c, "web_socket/max_rate", old.max_rate, new.max_rate, rules);
+    for name in old.subprotocols.iter().filter(|name| !new.subprotocols.contains(name)) {
+        c.note(SUBPROTOCOL_REMOVED, "web_socket/subprotocols", name, Value::Null);
+    }
+    for name in new.subprotocols.iter().filter(|name| !old.subprotocols.contains(name)) {
+        c.note(SUBPROTOCOL_ADDED, "web_socket/subprotocols", Value::Null, name);
+    }
+    // Where nothing is known, anything may come and go.
+    let any = Value::Bool(true);
+    let (before, after) = (old.receives.as_ref(), new.receives.as_ref());
+    let (before, after) = (before.unwrap_or(&any), after.unwrap_or(&any));
+    c.schema("web_socket/receives", before, after, Direction::Request);
+    let (before, after) = (old.sends.as_ref(), new.sends.as_ref());
+    let (before, after) = (before.unwrap_or(&any), after.unwrap_or(&any));
+    c.schema("web_socket/sends", before, after, Direction::Reply);
+}

@@ -1,0 +1,59 @@
+//! References to schemas that have a name.
+
+use std::collections::BTreeMap;
+
+use crate::schemas::schema_name;
+use serde_json::{Map, Value, json};
+
+/// A schema without references at its top.
+pub(in crate::lock) enum Resolved {
+    Known(Map<String, Value>),
+    /// It leads nowhere, or to itself.
+    Unknown,
+}
+
+/// The largest number of references behind each other.
+const LONGEST: usize = 32;
+
+/// Follows the references of a schema. Keywords beside a reference count in the
+/// place of those that it leads to.
+pub(in crate::lock) fn resolve(schemas: &BTreeMap<String, Value>, schema: &Value) -> Resolved {
+    let mut own = without_reference(schema);
+    let mut next = schema;
+    for _ in 0..LONGEST {
+        if next.get("$ref").is_none() {
+            return Resolved::Known(own);
+        }
+        let Some(target) = schema_name(next).and_then(|name| schemas.get(name)) else {
+            return Resolved::Unknown;
+        };
+        for (keyword, value) in without_reference(target) {
+            own.entry(keyword).or_insert(value);
+        }
+        next = target;
+    }
+    Resolved::Unknown
+}
+
+/// Returns the keywords of a schema beside its reference.
+pub(super) fn without_reference(schema: &Value) -> Map<String, Value> {
+    match schema {
+        Value::Object(object) => {
+            let mut object = object.clone();
+            object.shift_remove("$ref");
+            object
+        }
+        // No value fits.
+        Value::Bool(false) => Map::from_iter([("enum".to_owned(), json!([]))]),
+        _ => Map::new(),
+    }
+}
+
+/// Returns true if a schema leads to another one.
+pub(super) fn has_reference(schema: &Value) -> bool {
+    match schema {
+        Value::Object(object) => object.contains_key("$ref") || object.values().any(has_reference),
+        Value::Array(items) => items.iter().any(has_reference),
+        _ => false,
+    }
+}

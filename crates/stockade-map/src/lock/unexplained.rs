@@ -1,0 +1,161 @@
+//! The last part of a comparison: differences that no other rule has explained.
+//!
+//! A difference that nobody has thought of must not look like no difference. So the two
+//! entries of a route, the routers and the schemas are compared once more, as data, and
+//! each part that differs needs a change at this part.
+
+use serde_json::{Map, Value};
+
+use crate::schemas::PLACE as SCHEMAS;
+
+use super::compare::{Comparison, value_of};
+use super::entry::RouteLock;
+use super::file::Lock;
+use super::rules::{FORM, ROUTE_TEXT, UNEXPLAINED};
+use super::schema::{Resolved, resolve};
+
+/// Members whose rules decide when a difference of them matters. Any other difference is
+/// one of text.
+const OF_TEXT: [&str; 3] = ["docs", "named", "operation_id"];
+
+/// Members that consist of independent parts.
+const WITH_PARTS: [&str; 5] = ["access", "answers", "idempotency", "limits", "web_socket"];
+
+/// Reports the differences of a route that no change explains. `first` is the number of
+/// changes before the route was compared.
+pub(super) fn in_route(c: &mut Comparison<'_>, old: &RouteLock, new: &RouteLock, first: usize) {
+    for (at, before, after) in differences(&members(old, new, c.old), &members(new, old, c.new)) {
+        let is_text = OF_TEXT.contains(&at.as_str());
+        let is_explained = match at.as_str() {
+            _ if is_text => c.has_changes(first),
+            // Without a user there is nothing that finds one.
+            "access/schemes" if c.has_noted(first, "access/user") => true,
+            "web_socket/same_origin" if c.has_noted(first, "web_socket/allowed_origins") => true,
+            // A required key is a required header.
+            "idempotency/required" if c.has_noted(first, "headers") => true,
+            at => c.has_noted(first, at),
+        };
+        if !is_explained {
+            c.note(if is_text { ROUTE_TEXT } else { UNEXPLAINED }, at, before, after);
+        }
+    }
+}
+
+/// Reports the differences of the routers and the schemas that no change explains.
+pub(super) fn elsewhere(c: &mut Comparison<'_>) {
+    let router = |lock: &Lock| value_of(&lock.router).as_object().map(normal_members);
+    let (before, after) = (router(c.old).unwrap_or_default(), router(c.new).unwrap_or_default());
+    for (member, before, after) in differences(&before, &after) {
+        // The rules for CORS of a router and of a route are the same.
+        let is_cors = member == "cors" && c.has_noted(0, "cors");
+        let at = format!("router/{member}");
+        if !is_cors && !c.has_noted(0, &at) {
+            c.note(UNEXPLAINED, at, before, after);
+        }
+    }
+    let (old, new) = (c.old, c.new);
+    for (name, before) in &old.schemas {
+        let at = format!("{SCHEMAS}{name}");
+        let Some(after) = new.schemas.get(name) else { continue };
+        let is_same = normal(before) == normal(after)
+            || resolved(before, old, DEPTH) == resolved(after, new, DEPTH);
+        if !is_same && !c.has_noted(0, &at) {
+            c.note(UNEXPLAINED, at, before, after);
+        }
+    }
+    let names = |lock: &Lock| -> Vec<String> { lock.schemas.keys().cloned().collect() };
+    if !c.has_changes(0) && names(old) != names(new) {
+        // A schema that no route uses.
+        c.note(UNEXPLAINED, "schemas", names(old), names(new));
+    }
+    if !c.has_changes(0) && old != new {
+        c.note(FORM, "", Value::Null, Value::Null);
+    }
+}
+
+/// Returns the members of a route in a form in which equal routes have equal members:
+/// without the names of parameters, and with the settings that it inherits if the other
+/// route has its own.
+fn members(route: &RouteLock, other: &RouteLock, lock: &Lock) -> Map<String, Value> {
+    let mut route = route.clone();
+    if other.cors.is_some() {
+        route.cors = route.cors.or_else(|| lock.router.cors.clone());
+    }
+    if other.limits.max_body.is_some() {
+        route.limits.max_body = route.limits.max_body.or(Some(lock.router.max_body));
+    }
+    for param in &mut route.params {
+        param.name.clear();
+    }
+    if let Some(web_socket) = &mut route.web_socket {
+        web_socket.receives.get_or_insert(Value::Bool(true));
+        web_socket.sends.get_or_insert(Value::Bool(true));
+    }
+    value_of(route).as_object().map(normal_members).unwrap_or_default()
+}
+
+/// The number of levels in which two schemas are compared. They may lead to themselves.
+const DEPTH: usize = 10;
+
+/// Returns a schema with the schemas that it refers to, up to a depth.
+fn resolved(schema: &Value, lock: &Lock, depth: usize) -> Value {
+    let Some(less) = depth.checked_sub(1) else { return Value::Null };
+    match schema {
+        Value::Object(_) => match resolve(&lock.schemas, schema) {
+            Resolved::Known(members) => normal_members(&members)
+                .iter()
+                .map(|(name, value)| (name.clone(), resolved(value, lock, less)))
+                .collect(),
+            Resolved::Unknown => schema.clone(),
+        },
+        Value::Array(items) => items.iter().map(|item| resolved(item, lock, less)).collect(),
+        value => value.clone(),
+    }
+}
+
+/// Returns members in which lists without an order are sorted.
+fn normal_members(members: &Map<String, Value>) -> Map<String, Value> {
+    let normal = |(name, value): (&String, &Value)| {
+        let mut value = normal(value);
+        let is_set = matches!(&**name, "accepts" | "enum" | "origins" | "required" | "type");
+        if let Value::Array(items) = &mut value
+            && is_set
+        {
+            items.sort_by_cached_key(Value::to_string);
+        }
+        (name.clone(), value)
+    };
+    members.iter().map(normal).collect()
+}
+
+fn normal(value: &Value) -> Value {
+    match value {
+        Value::Object(members) => Value::Object(normal_members(members)),
+        Value::Array(items) => items.iter().map(normal).collect(),
+        value => value.clone(),
+    }
+}
+
+/// Returns the places where two objects differ, with both values.
+fn differences(old: &Map<String, Value>, new: &Map<String, Value>) -> Vec<(String, Value, Value)> {
+    let mut found = Vec::new();
+    let gone = old.keys().filter(|member| !new.contains_key(*member));
+    for member in new.keys().chain(gone) {
+        let (before, after) = (old.get(member), new.get(member));
+        if before == after {
+            continue;
+        }
+        let parts = before.and_then(Value::as_object).zip(after.and_then(Value::as_object));
+        match parts {
+            Some((before, after)) if WITH_PARTS.contains(&member.as_str()) => {
+                let parts = differences(before, after).into_iter();
+                found.extend(parts.map(|(at, old, new)| (format!("{member}/{at}"), old, new)));
+            }
+            _ => {
+                let value = |value: Option<&Value>| value.cloned().unwrap_or_default();
+                found.push((member.clone(), value(before), value(after)));
+            }
+        }
+    }
+    found
+}

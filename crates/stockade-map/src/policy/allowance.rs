@@ -1,0 +1,272 @@
+//! The exceptions of a policy, and the findings about those that are not
+//! needed.
+
+use std::panic::Location;
+
+use stockade_errors::__internal::sort_by;
+
+use super::Policy;
+use super::finding::{Finding, POLICY, ROUTER};
+use super::rule::{Rule, all_routes};
+use crate::{RouteInfo, RouteMap};
+
+/// The id of findings about exceptions, which no rule may have.
+const ALLOWANCES: &str = "allowances";
+
+/// The id of findings about the list of public routes.
+const PUBLIC_ROUTES: &str = "public-routes";
+
+/// The name of the fallback, which another host has not.
+const FALLBACK: &str = "fallback";
+
+/// A rule that may be broken in some places.
+#[derive(Clone, Debug)]
+pub(super) struct Allowance {
+    pub(super) rule: String,
+    /// The name of a route, or a path.
+    pub(super) target: String,
+    /// True for a path: everything at and below it.
+    is_path: bool,
+    pub(super) reason: String,
+    pub(super) location: &'static Location<'static>,
+}
+
+/// A rule that does not count.
+#[derive(Clone, Debug)]
+pub(super) struct LeftOut {
+    pub(super) rule: String,
+    pub(super) reason: String,
+    pub(super) location: &'static Location<'static>,
+}
+
+/// The list of the routes that are open.
+#[derive(Clone, Debug)]
+pub(super) struct PublicRoutes {
+    routes: Vec<String>,
+    pub(super) location: &'static Location<'static>,
+}
+
+impl Allowance {
+    #[track_caller]
+    pub(super) fn new(rule: String, target: String, is_path: bool, reason: String) -> Self {
+        Self { rule, target, is_path, reason, location: Location::caller() }
+    }
+
+    /// Returns true if it covers a finding about `subject`.
+    fn covers(&self, subject: &str) -> bool {
+        if !self.is_path {
+            return self.target == subject;
+        }
+        let path = subject.split_once(' ').map(|(_, path)| path);
+        let below = path.and_then(|path| path.strip_prefix(self.target.trim_end_matches('/')));
+        below.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    }
+
+    /// Returns its text in a policy.
+    pub(super) fn call(&self) -> String {
+        let method = if self.is_path { "allow_below" } else { "allow" };
+        format!("{method}({:?}, {:?})", self.rule, self.target)
+    }
+}
+
+impl LeftOut {
+    #[track_caller]
+    pub(super) fn new(rule: String, reason: String) -> Self {
+        Self { rule, reason, location: Location::caller() }
+    }
+}
+
+impl PublicRoutes {
+    #[track_caller]
+    pub(super) fn new(routes: Vec<String>) -> Self {
+        Self { routes, location: Location::caller() }
+    }
+
+    /// Returns the findings about routes that are open and not listed, and about
+    /// lines of the list that are wrong.
+    fn find(&self, map: &RouteMap) -> Vec<Finding> {
+        let is_listed = |route: &&RouteInfo| self.routes.contains(&route.label());
+        let unlisted = all_routes(map).filter(|route| route.is_open() && !is_listed(route));
+        let unlisted = unlisted.map(|route| {
+            Finding::on(route, "it is open, and the list of public routes does not have it")
+                .mend("add it to `public_routes`, or `with_auth` to the route")
+        });
+        let wrong = self.routes.iter().enumerate().filter_map(|(index, label)| {
+            let is_repeated = self.routes[..index].contains(label);
+            match all_routes(map).find(|route| route.label() == *label) {
+                _ if is_repeated => Some(format!("`public_routes` lists {label:?} twice")),
+                None if map.router.is_hosted && label == FALLBACK => None,
+                None => Some(format!(
+                    "`public_routes` lists {label:?}, which is not there{}",
+                    nearest(map, label)
+                )),
+                Some(route) if !route.is_open() => {
+                    Some(format!("`public_routes` lists {label:?}, which asks for a user"))
+                }
+                Some(_) => None,
+            }
+        });
+        let wrong = wrong.map(|message| Finding::on_policy(message, self.location));
+        let mut findings: Vec<Finding> = unlisted.chain(wrong).collect();
+        findings.iter_mut().for_each(|finding| PUBLIC_ROUTES.clone_into(&mut finding.rule));
+        findings
+    }
+}
+
+/// The verdict of a policy.
+pub(super) struct Verdict {
+    pub(super) findings: Vec<Finding>,
+    /// The findings that are allowed, each with the index of its allowance.
+    pub(super) allowed: Vec<(Finding, usize)>,
+}
+
+impl Policy {
+    /// Judges all routes.
+    pub(super) fn judge(&self, map: &RouteMap) -> Verdict {
+        let mut verdict = Verdict { findings: Vec::new(), allowed: Vec::new() };
+        let found = self.rules_in_force().flat_map(|rule| rule.find(map));
+        for finding in found {
+            let covers = |it: &Allowance| it.rule == finding.rule && it.covers(&finding.subject);
+            match self.allowances.iter().position(covers) {
+                Some(index) => verdict.allowed.push((finding, index)),
+                None => verdict.findings.push(finding),
+            }
+        }
+        verdict.findings.extend(self.public_routes.iter().flat_map(|list| list.find(map)));
+        let needless = self.needless(map, &verdict.allowed);
+        verdict.findings.extend(needless);
+        verdict.findings.extend(self.wrong_rules());
+        drop_repeated(&mut verdict);
+        let labels: Vec<String> = all_routes(map).map(RouteInfo::label).collect();
+        // The router first, then route by route, and the policy itself last.
+        let place = |finding: &Finding| match &*finding.subject {
+            ROUTER => 0,
+            POLICY => labels.len() + 2,
+            subject => {
+                let index = labels.iter().position(|label| label == subject);
+                index.unwrap_or(labels.len()) + 1
+            }
+        };
+        sort_by(&mut verdict.findings, |one, other| place(one).cmp(&place(other)));
+        verdict
+    }
+
+    /// Returns the findings about allowances that are not needed.
+    fn needless(&self, map: &RouteMap, allowed: &[(Finding, usize)]) -> Vec<Finding> {
+        let allowances = self.allowances.iter().enumerate();
+        let needless = allowances.filter_map(|(index, it)| {
+            let is_used = || {
+                // Of two that cover the same finding both are needed.
+                allowed.iter().any(|(finding, used)| {
+                    *used == index || (finding.rule == it.rule && it.covers(&finding.subject))
+                })
+            };
+            let call = it.call();
+            let message = if it.reason.trim().is_empty() {
+                format!("`{call}` needs a reason")
+            } else if let Some(message) = self.unknown(&it.rule) {
+                format!("`{call}` {message}")
+            } else if map.router.is_hosted && it.target == FALLBACK {
+                return None;
+            } else if !it.covers(ROUTER) && !all_routes(map).any(|route| it.covers(&route.label()))
+            {
+                let hint = nearest(map, &it.target);
+                format!("`{call}` names a route that is not there{hint}")
+            } else if is_used() || (map.router.is_hosted && is_about_stages(&it.rule)) {
+                return None;
+            } else {
+                format!("`{call}` is not needed: the rule is kept there, so remove it")
+            };
+            Some(exception(message, it.location))
+        });
+        needless.collect()
+    }
+
+    /// Returns the findings about rules that are there twice, have a reserved id or
+    /// are left out without need.
+    fn wrong_rules(&self) -> Vec<Finding> {
+        let left_out = self.left_out.iter().filter_map(|it| {
+            let is_known = self.rules.iter().any(|rule| rule.info.id == it.rule);
+            let message = match is_known {
+                true if it.reason.trim().is_empty() => "needs a reason".to_owned(),
+                true => return None,
+                false => format!("names a rule that it does not have{}", self.similar(&it.rule)),
+            };
+            Some(exception(format!("`without({:?})` {message}", it.rule), it.location))
+        });
+        let rules = self.rules.iter().enumerate().filter_map(|(index, rule)| {
+            let id = &rule.info.id;
+            let is_taken = matches!(id.as_str(), "" | ALLOWANCES | PUBLIC_ROUTES);
+            let is_repeated = self.rules[..index].iter().any(|known| known.info.id == *id);
+            let message = match (is_taken, is_repeated) {
+                (true, _) => format!("no rule may be called {id:?}"),
+                (_, true) => format!("two rules are called {id:?}: give yours another name"),
+                _ => return None,
+            };
+            Some(exception(message, self.location))
+        });
+        left_out.chain(rules).collect()
+    }
+
+    /// Returns the end of a sentence about a rule that does not count.
+    fn unknown(&self, rule: &str) -> Option<String> {
+        if self.left_out.iter().any(|it| it.rule == rule) {
+            return Some(format!("is not needed: `without({rule:?})` leaves that rule out"));
+        }
+        let is_known = self.rules.iter().any(|known| known.info.id == rule);
+        (!is_known)
+            .then(|| format!("names a rule that the policy does not have{}", self.similar(rule)))
+    }
+
+    /// Returns a hint at the rule that is meant.
+    fn similar(&self, wanted: &str) -> String {
+        let same = |id: &str| {
+            let (id, wanted) = (id.replace('-', ""), wanted.replace(['-', '_', ' '], ""));
+            id.eq_ignore_ascii_case(&wanted)
+        };
+        let ids = || self.rules.iter().map(|rule: &Rule| rule.info.id.as_str());
+        match ids().find(|id| same(id)) {
+            Some(id) => format!(": {id:?} is meant?"),
+            None => format!("; it has {}", ids().collect::<Vec<_>>().join(", ")),
+        }
+    }
+}
+
+fn exception(message: String, location: &'static Location<'static>) -> Finding {
+    Finding { rule: ALLOWANCES.to_owned(), ..Finding::on_policy(message, location) }
+}
+
+/// Returns true for a rule about the work of stages, which another host does.
+fn is_about_stages(rule: &str) -> bool {
+    matches!(rule, "rate-limited" | "cors-open-with-user" | "wildcard-exposed")
+}
+
+/// The rules that say of a route without a declared user the same as
+/// `access-declared`.
+const REPEATED: [&str; 2] = ["mutating-needs-user", "middleware-opaque-guard"];
+
+/// Removes what says of a route the same as another finding: one that changes
+/// data and declares nothing breaks two rules. Where the first of them is allowed,
+/// there is a reason for the second one too.
+fn drop_repeated(verdict: &mut Verdict) {
+    let allowed = verdict.allowed.iter().map(|(finding, _)| finding);
+    let undeclared = verdict.findings.iter().chain(allowed);
+    let undeclared = undeclared.filter(|finding| finding.rule == "access-declared");
+    let undeclared: Vec<String> = undeclared.map(|finding| finding.subject.clone()).collect();
+    verdict.findings.retain(|finding| {
+        !REPEATED.contains(&finding.rule.as_str()) || !undeclared.contains(&finding.subject)
+    });
+}
+
+/// Returns a hint at the route that is meant, such as the one with the prefix.
+fn nearest(map: &RouteMap, target: &str) -> String {
+    let (method, path) = target.split_once(' ').unwrap_or(("", target));
+    let labels: Vec<String> = all_routes(map).map(RouteInfo::label).collect();
+    let fits = |label: &&String| {
+        let (known, known_path) = label.split_once(' ').unwrap_or(("", label));
+        known.eq_ignore_ascii_case(method) && path.len() > 1 && known_path.ends_with(path)
+    };
+    let same_path = |label: &&String| label.split_once(' ').is_some_and(|(_, it)| it == path);
+    let found = labels.iter().find(fits).or_else(|| labels.iter().find(same_path));
+    found.map(|label| format!(": {label:?} is meant?")).unwrap_or_default()
+}

@@ -1,0 +1,276 @@
+//! [`Policy`]: rules over all routes of a router.
+//!
+//! A policy reads the [map](crate::RouteMap) of the routes when the router is built,
+//! or in a test, and tells everything that it finds at once. A request costs
+//! nothing for it.
+//!
+//! ```
+//! use stockade::policy::Policy;
+//! use stockade::prelude::*;
+//!
+//! let api = routes! {
+//!     "products": { GET: { handler: async || "all", public: "anybody may look" } },
+//!     "orders": { POST: async || "new" },
+//! };
+//! let mut router = create_router(api, RouterOptions::new());
+//! router.policy(Policy::recommended());
+//! let error = router.build().unwrap_err();
+//! assert_eq!(error.mistakes()[0].route(), Some("POST /orders"));
+//! assert!(error.to_string().contains("[access-declared]"));
+//! ```
+
+mod allowance;
+mod audit;
+mod fields;
+mod finding;
+mod rule;
+mod rules;
+pub(crate) mod secrets;
+
+pub use audit::{Audit, AuditedRoute, Exception};
+pub use finding::Finding;
+pub use rule::RuleInfo;
+
+use std::panic::Location;
+
+use stockade_errors::ConfigError;
+
+use crate::{RouteInfo, RouteMap};
+use allowance::{Allowance, LeftOut, PublicRoutes};
+use rule::Rule;
+
+/// Rules over all routes of a router, and the exceptions from them.
+///
+/// `Router::policy` keeps a router from being built
+/// where a rule is broken; [`check`](Self::check) is for tests, and
+/// [`audit`](Self::audit) for people.
+///
+/// A rule speaks of routes, of the fallback, which is named `fallback`, and of
+/// the settings of the router, named `router`. A route is named by method and
+/// path as they were declared, with prefixes: `GET /users/:id`, `WS /chat`,
+/// `ANY /assets/**`.
+///
+/// ```
+/// use stockade::middleware::with_role;
+/// use stockade::policy::Policy;
+/// use stockade::prelude::*;
+///
+/// let policy = Policy::recommended()
+///     .public_routes(["GET /health"])
+///     .rule("admin-area", "everything below /admin needs the role admin", |route| {
+///         !route.path.starts_with("/admin") || route.access.always_needs_role("admin")
+///     })
+///     .allow("wildcard-exposed", "GET /admin/files/**", "the files have any depth");
+///
+/// let secret = Secret::new("0123456789abcdef0123456789abcdef")?;
+/// let auth = with_auth(Auth::secret(secret));
+/// let api = routes! {
+///     "health": { GET: { handler: async || (), public: "monitoring asks it" } },
+///     "admin": {
+///         middleware: [auth, with_role("admin")],
+///         "files": { "**": { GET: async |Path(name): Path<String>| name } },
+///     },
+/// };
+/// let mut router = create_router(api, RouterOptions::new());
+/// router.policy(policy);
+/// router.build()?;
+/// # Ok::<(), BoxError>(())
+/// ```
+#[derive(Clone, Debug)]
+#[must_use = "a policy does nothing until a router or a test asks it"]
+pub struct Policy {
+    rules: Vec<Rule>,
+    allowances: Vec<Allowance>,
+    left_out: Vec<LeftOut>,
+    public_routes: Option<PublicRoutes>,
+    location: &'static Location<'static>,
+}
+
+impl Policy {
+    /// Makes a policy without rules.
+    #[track_caller]
+    #[expect(clippy::new_without_default, reason = "it keeps the place of the call")]
+    pub fn new() -> Self {
+        Self {
+            rules: Vec::new(),
+            allowances: Vec::new(),
+            left_out: Vec::new(),
+            public_routes: None,
+            location: Location::caller(),
+        }
+    }
+
+    /// Makes the policy for an API that others call: each route asks for a user
+    /// or says why it is open, and nothing is open wide by accident.
+    ///
+    /// The guide [`guarding`] lists its rules. A later version may add rules to
+    /// it.
+    ///
+    /// [`guarding`]: https://docs.rs/stockade/latest/stockade/guarding/
+    #[track_caller]
+    pub fn recommended() -> Self {
+        Self { rules: rules::RECOMMENDED.iter().map(Rule::from).collect(), ..Self::new() }
+    }
+
+    /// Makes [`recommended`](Self::recommended) with the rules about data and
+    /// documents: each text, list and number of a request is bounded, each reply
+    /// and each error is known.
+    #[track_caller]
+    pub fn strict() -> Self {
+        let mut policy = Self::recommended();
+        policy.rules.extend(rules::STRICT.iter().map(Rule::from));
+        policy
+    }
+
+    /// Adds a rule that each route keeps or breaks, the fallback too. `text` says
+    /// what holds where it is kept, in lower case, without a full stop; it is the
+    /// reason of its findings.
+    #[track_caller]
+    pub fn rule(
+        self,
+        id: impl Into<String>,
+        text: impl Into<String>,
+        keeps: impl Fn(&RouteInfo) -> bool + Send + Sync + 'static,
+    ) -> Self {
+        self.with_rule(Rule::of_routes(id.into(), text.into(), keeps))
+    }
+
+    /// Adds a rule that sees the whole map and words its findings itself.
+    ///
+    /// ```
+    /// use stockade::policy::{Finding, Policy};
+    /// use stockade::prelude::*;
+    /// use stockade::routing::map::RouteMap;
+    ///
+    /// let policy = Policy::new().rule_on_map("few-routes", "there are at most 2 routes", |map: &RouteMap| {
+    ///     let too_many = map.routes.iter().skip(2);
+    ///     too_many.map(|route| Finding::on(route, "one route too many").mend("remove it")).collect()
+    /// });
+    /// let api = routes! { GET: async || (), POST: async || (), PUT: async || () };
+    /// let map = create_router(api, RouterOptions::new()).build()?.route_map();
+    /// let findings = policy.check(&map);
+    /// assert!(findings[0].to_string().starts_with("PUT /: [few-routes] one route too many: remove it"));
+    /// # Ok::<(), ConfigError>(())
+    /// ```
+    #[track_caller]
+    pub fn rule_on_map(
+        self,
+        id: impl Into<String>,
+        text: impl Into<String>,
+        find: impl Fn(&RouteMap) -> Vec<Finding> + Send + Sync + 'static,
+    ) -> Self {
+        self.with_rule(Rule::new(id.into(), text.into(), find))
+    }
+
+    #[track_caller]
+    fn with_rule(mut self, rule: Rule) -> Self {
+        self.location = Location::caller();
+        self.rules.push(rule);
+        self
+    }
+
+    /// Allows a rule to be broken in one place: a route as the list of routes names
+    /// it (`POST /report`), `fallback`, or `router`. The reason is for those who
+    /// read the policy, and for its [audit](Self::audit).
+    ///
+    /// An allowance that is not needed is a finding, and so is one of an unknown
+    /// rule or of a route that is not there: the list can only shrink.
+    #[track_caller]
+    pub fn allow(
+        mut self,
+        rule: impl Into<String>,
+        route: impl Into<String>,
+        reason: impl Into<String>,
+    ) -> Self {
+        let allowance = Allowance::new(rule.into(), route.into(), false, reason.into());
+        self.allowances.push(allowance);
+        self
+    }
+
+    /// Allows a rule to be broken by every route at and below a path such as
+    /// `/internal`, with prefixes. It is needed as long as one of them breaks it.
+    #[track_caller]
+    pub fn allow_below(
+        mut self,
+        rule: impl Into<String>,
+        path: impl Into<String>,
+        reason: impl Into<String>,
+    ) -> Self {
+        let allowance = Allowance::new(rule.into(), path.into(), true, reason.into());
+        self.allowances.push(allowance);
+        self
+    }
+
+    /// Lists the routes that are open to requests without a user. Exactly these
+    /// may be: an open route that is not listed is a finding, and so is a listed
+    /// one that is not there, or that asks for a user. A second list replaces the
+    /// first.
+    #[track_caller]
+    pub fn public_routes<R: Into<String>>(mut self, routes: impl IntoIterator<Item = R>) -> Self {
+        self.public_routes = Some(PublicRoutes::new(routes.into_iter().map(Into::into).collect()));
+        self
+    }
+
+    /// Leaves a rule out, with the reason for it.
+    #[track_caller]
+    pub fn without(mut self, rule: impl Into<String>, reason: impl Into<String>) -> Self {
+        self.left_out.push(LeftOut::new(rule.into(), reason.into()));
+        self
+    }
+
+    /// Returns the rules, without those that are left out.
+    pub fn rules(&self) -> impl Iterator<Item = &RuleInfo> {
+        self.rules_in_force().map(|rule| &rule.info)
+    }
+
+    fn rules_in_force(&self) -> impl Iterator<Item = &Rule> {
+        self.rules.iter().filter(|rule| !self.left_out.iter().any(|it| it.rule == rule.info.id))
+    }
+
+    /// Returns everything that breaks a rule, but for what is allowed: first about
+    /// the router, then route by route, and last about the policy itself.
+    ///
+    /// A test that prints it reads well:
+    ///
+    /// ```
+    /// use stockade::policy::Policy;
+    /// use stockade::prelude::*;
+    ///
+    /// let api = routes! { "users": { GET: { handler: async || (), public: "a test" } } };
+    /// let map = create_router(api, RouterOptions::new()).build()?.route_map();
+    /// assert_eq!(Policy::recommended().check(&map), []);
+    /// # Ok::<(), ConfigError>(())
+    /// ```
+    #[must_use]
+    pub fn check(&self, map: &RouteMap) -> Vec<Finding> {
+        self.judge(map).findings
+    }
+
+    /// Returns the table of all routes: who may call them, their limits, their
+    /// findings; those that are open to everybody come first.
+    #[must_use]
+    pub fn audit(&self, map: &RouteMap) -> Audit {
+        audit::audit(self, map)
+    }
+
+    /// Fails with everything that breaks a rule, as mistakes of a build. `places`
+    /// are those of the routes.
+    #[doc(hidden)]
+    pub fn enforce(
+        &self,
+        map: &RouteMap,
+        mut places: Vec<&'static Location<'static>>,
+    ) -> Result<(), ConfigError> {
+        let findings = self.check(map);
+        places.extend(self.places());
+        ConfigError::check(findings.iter().map(|finding| finding.to_mistake(&places)).collect())
+    }
+
+    /// Returns the places of the calls that made it.
+    fn places(&self) -> impl Iterator<Item = &'static Location<'static>> {
+        let allowances = self.allowances.iter().map(|allowance| allowance.location);
+        let left_out = self.left_out.iter().map(|it| it.location);
+        let list = self.public_routes.iter().map(|list| list.location);
+        [self.location].into_iter().chain(allowances).chain(left_out).chain(list)
+    }
+}

@@ -1,0 +1,169 @@
+//! The rules about who may call a route.
+
+use super::super::finding::Finding;
+use super::super::rule::BuiltIn;
+use super::each;
+use crate::{Need, RouteInfo, RouteKind, SchemeInfo};
+
+pub(super) const ACCESS_DECLARED: BuiltIn = BuiltIn {
+    id: "access-declared",
+    text: "each route asks for a user, or says why it is open",
+    owasp: "API2",
+    find: |map| {
+        each(map, |route| match (route.is_open(), &route.access.public) {
+            (true, None) => Some(undeclared(route)),
+            (false, Some(reason)) => {
+                let message =
+                    format!("it says that it is open ({reason:?}), and yet asks for a user");
+                Some(Finding::on(route, message).mend("remove `public`, or what asks for the user"))
+            }
+            _ => None,
+        })
+    },
+};
+
+fn undeclared(route: &RouteInfo) -> Finding {
+    let message = match route.access.user {
+        Need::Optional => "a request without a user reaches it, and no reason is given",
+        _ => "it asks for no user, and gives no reason to be open",
+    };
+    let mut mend =
+        "put `with_auth` in front of it, or say why: `public: \"…\"`, `.public(\"…\")`".to_owned();
+    let opaque = opaque_names(route);
+    if !opaque.is_empty() {
+        mend += "; if its guard is ";
+        mend += &opaque.join(" or ");
+        mend += ", let that say so: `.describing(|doc| doc.finds_user(…))`";
+    }
+    Finding::on(route, message).mend(mend)
+}
+
+/// Returns the names and places of the middleware that does not describe itself.
+fn opaque_names(route: &RouteInfo) -> Vec<String> {
+    let opaque = route.middleware.iter().filter(|middleware| middleware.is_opaque);
+    let names = opaque.map(|middleware| match &middleware.location {
+        Some(place) => format!("`{}` ({place})", middleware.name),
+        None => format!("`{}`", middleware.name),
+    });
+    names.collect()
+}
+
+pub(super) const USER_BEFORE_GUARD: BuiltIn = BuiltIn {
+    id: "user-before-guard",
+    text: "a role or a permission is judged of the user whom the handler gets",
+    owasp: "API5",
+    find: |map| {
+        each(map, |route| {
+            let message = "a role, a permission or the user is asked for in front of the \
+                           `with_auth` by which the handler gets its user: they are judged of \
+                           another one, or of none";
+            let finding = || Finding::on(route, message);
+            let mend = "put the guard behind the last `with_auth`";
+            route.access.judges_earlier_user.then(|| finding().mend(mend))
+        })
+    },
+};
+
+pub(super) const MUTATING_NEEDS_USER: BuiltIn = BuiltIn {
+    id: "mutating-needs-user",
+    text: "what may change data asks for a user, or says why it is open",
+    owasp: "API2",
+    find: |map| {
+        each(map, |route| {
+            let is_open = route.is_open() && route.access.public.is_none();
+            let message = format!("{} may change data, and asks for no user", route.method);
+            (is_open && route.may_change()).then(|| {
+                Finding::on(route, message)
+                    .mend("put `with_auth` in front of it, or say why it is open: `public: \"…\"`")
+            })
+        })
+    },
+};
+
+pub(super) const MIDDLEWARE_OPAQUE_GUARD: BuiltIn = BuiltIn {
+    id: "middleware-opaque-guard",
+    text: "what may be a guard says what it asks for",
+    owasp: "API5",
+    find: |map| {
+        let mut findings = each(map, opaque_permission);
+        findings.extend(each(map, opaque_guard));
+        findings
+    },
+};
+
+fn opaque_permission(route: &RouteInfo) -> Option<Finding> {
+    route.access.permissions.contains(&None).then(|| {
+        Finding::on(route, "it asks for a permission that has no name")
+            .mend("name it: `with_permission(named(\"own account\", …))`")
+    })
+}
+
+/// Finds middleware that may be the guard of a route, where no other is known to
+/// find the user.
+fn opaque_guard(route: &RouteInfo) -> Option<Finding> {
+    let is_answered = !route.access.schemes.is_empty() || route.access.public.is_some();
+    let names = opaque_names(route);
+    if is_answered || names.is_empty() {
+        return None;
+    }
+    let message = format!("only {} may guard it, and does not describe itself", names.join(", "));
+    Some(Finding::on(route, message).mend(
+        "say what it asks for, by `.describing(|doc| doc.finds_user(…))`, or `.describing(|_| {})` \
+         for what is no guard",
+    ))
+}
+
+pub(super) const NO_BASIC: BuiltIn = BuiltIn {
+    id: "no-basic",
+    text: "no route takes names and passwords with each request",
+    owasp: "API2",
+    find: |map| {
+        each(map, |route| {
+            let is_basic = |scheme: &SchemeInfo| matches!(scheme, SchemeInfo::Http { scheme, .. } if scheme.eq_ignore_ascii_case("basic"));
+            route.access.schemes.iter().any(is_basic).then(|| {
+                Finding::on(route, "it takes a name and a password with each request (Basic)")
+                    .mend("let a login give out tokens or a session")
+            })
+        })
+    },
+};
+
+pub(super) const GET_WITHOUT_EFFECTS: BuiltIn = BuiltIn {
+    id: "get-without-effects",
+    text: "no route of GET or HEAD is named after a change",
+    owasp: "API5",
+    find: |map| {
+        each(map, |route| {
+            let reads = matches!(route.method.as_str(), "GET" | "HEAD");
+            let texts = route.name.iter().map(String::as_str).chain([route.path.as_str()]);
+            let verb = texts.flat_map(words).find(|word| CHANGES.contains(&word.as_str()));
+            let verb = verb.filter(|_| reads && route.kind == RouteKind::Http)?;
+            let message = format!("{} changes nothing, and its name says {verb:?}", route.method);
+            let mend = "use POST, PUT, PATCH or DELETE for it, or another name";
+            Some(Finding::on(route, message).mend(mend))
+        })
+    },
+};
+
+/// Words for changes.
+const CHANGES: [&str; 22] = [
+    "add", "approve", "cancel", "clear", "create", "delete", "destroy", "disable", "drop",
+    "enable", "insert", "logout", "purge", "remove", "reset", "revoke", "save", "send", "set",
+    "truncate", "update", "upsert",
+];
+
+/// Returns the words of a path or a name in lower case, without the names of
+/// parameters: `/users/:id/deleteAll` is `users`, `delete`, `all`.
+fn words(text: &str) -> Vec<String> {
+    let segments = text.split('/').filter(|segment| !segment.starts_with([':', '*']));
+    let mut words = vec![String::new()];
+    for c in segments.collect::<Vec<_>>().join("/").chars() {
+        if !c.is_alphanumeric() || c.is_uppercase() {
+            words.push(String::new());
+        }
+        if let Some(word) = words.last_mut().filter(|_| c.is_alphanumeric()) {
+            word.extend(c.to_lowercase());
+        }
+    }
+    words
+}

@@ -1,0 +1,109 @@
+//! The rules about what is known of a route by those who call it.
+
+use super::super::finding::Finding;
+use super::super::rule::BuiltIn;
+use super::each;
+use crate::{AnswerBodyInfo, AnswerInfo, RouteInfo, RouteKind};
+
+/// The part of a route whose answers these rules are about.
+const HANDLER: &str = "handler";
+
+pub(super) const RESPONSE_SCHEMA: BuiltIn = BuiltIn {
+    id: "response-schema",
+    text: "the data of each successful answer has a schema",
+    owasp: "API3",
+    find: |map| {
+        each(map, |route| {
+            let is_success = |answer: &&AnswerInfo| answer.status.starts_with('2');
+            let unknown = handler_answers(route).filter(is_success).find(|it| is_unknown(it))?;
+            let message = format!("nothing is known of the data of its {}", unknown.status);
+            let mend = "return a type with a schema, such as `Json<T>`";
+            Some(Finding::on(route, message).mend(mend))
+        })
+    },
+};
+
+pub(super) fn handler_answers(route: &RouteInfo) -> impl Iterator<Item = &AnswerInfo> {
+    let is_ours = route.kind == RouteKind::Http;
+    route.answers.iter().filter(move |answer| is_ours && answer.by == HANDLER)
+}
+
+fn is_unknown(answer: &AnswerInfo) -> bool {
+    match &answer.body {
+        AnswerBodyInfo::Unknown => true,
+        AnswerBodyInfo::Content(contents) => contents.iter().any(|content| {
+            let is_json = content.media_type == "application/json";
+            let is_any = content.schema.as_bool() == Some(true)
+                || content.schema.as_object().is_some_and(serde_json::Map::is_empty);
+            is_json && is_any
+        }),
+        _ => false,
+    }
+}
+
+pub(super) const ERRORS_TYPED: BuiltIn = BuiltIn {
+    id: "errors-typed",
+    text: "the statuses of the errors of each handler are known",
+    owasp: "API8",
+    find: |map| {
+        each(map, |route| {
+            let is_untyped = handler_answers(route).any(|answer| answer.status == "default");
+            is_untyped.then(|| {
+                let mut mend =
+                    "return an error that says its statuses: `#[derive(ApiError)]`".to_owned();
+                if let Some(argument) = route.opaque_arguments.first() {
+                    mend += &format!(", and let `{argument}` describe itself");
+                }
+                Finding::on(route, "its errors may have any status").mend(mend)
+            })
+        })
+    },
+};
+
+/// Returns true for a route of which others read.
+fn is_documented(route: &RouteInfo) -> bool {
+    route.kind != RouteKind::Fallback && route.docs.hidden.is_none()
+}
+
+pub(super) const OPERATION_NAMED: BuiltIn = BuiltIn {
+    id: "operation-named",
+    text: "each route that documents have has a name",
+    owasp: "API9",
+    find: |map| {
+        each(map, |route| {
+            (is_documented(route) && route.name.is_none()).then(|| {
+                let message = "it has no name, so that clients call it after its path";
+                Finding::on(route, message).mend("add `name: \"users.show\"`")
+            })
+        })
+    },
+};
+
+pub(super) const SUMMARY: BuiltIn = BuiltIn {
+    id: "summary",
+    text: "each route that documents have has a summary",
+    owasp: "API9",
+    find: |map| {
+        each(map, |route| {
+            let has_summary = route.docs.summary.as_ref().is_some_and(|it| !it.trim().is_empty());
+            (is_documented(route) && !has_summary).then(|| {
+                Finding::on(route, "it has no summary").mend("add `docs: \"A few words\"`")
+            })
+        })
+    },
+};
+
+pub(super) const DEPRECATED_HAS_SUNSET: BuiltIn = BuiltIn {
+    id: "deprecated-has-sunset",
+    text: "a route that should no longer be used says when it may be gone",
+    owasp: "API9",
+    find: |map| {
+        each(map, |route| {
+            let is_deprecated = route.docs.deprecated || route.docs.deprecated_since.is_some();
+            (is_deprecated && route.docs.sunset.is_none()).then(|| {
+                Finding::on(route, "it is deprecated, and has no day from which it may be gone")
+                    .mend("add `.sunset(\"2027-01-31\")` to its `Docs`")
+            })
+        })
+    },
+};

@@ -1,0 +1,129 @@
+//! The rules about what is open wide.
+
+use super::super::finding::Finding;
+use super::super::rule::{BuiltIn, all_routes};
+use super::{counted, each};
+use crate::{CorsInfo, Need, RouteInfo, RouteKind, RouteMap, SchemeInfo};
+
+pub(super) const WILDCARD_EXPOSED: BuiltIn = BuiltIn {
+    id: "wildcard-exposed",
+    text: "a route that takes every path below another one is listed",
+    owasp: "API9",
+    find: |map| {
+        each(map, |route| {
+            let message = match route.kind {
+                RouteKind::Fallback => "it takes every path that no route has",
+                RouteKind::Mount => "a service takes every path here, and its routes are unknown",
+                _ if route.params.iter().any(|param| param.is_rest) => {
+                    "it takes every path here, of any depth"
+                }
+                _ => return None,
+            };
+            let mend =
+                format!("allow it: `.allow(\"wildcard-exposed\", {:?}, \"…\")`", route.label());
+            Some(Finding::on(route, message).mend(mend))
+        })
+    },
+};
+
+pub(super) const CORS_OPEN_WITH_USER: BuiltIn = BuiltIn {
+    id: "cors-open-with-user",
+    text: "no page of any origin reads what a user may read",
+    owasp: "API8",
+    find: |map| {
+        let has_user =
+            |route: &RouteInfo| route.access.user != Need::None && route.web_socket.is_none();
+        let is_open = |cors: &CorsInfo| cors.origins.iter().any(|origin| origin == "*");
+        let mut findings = Vec::new();
+        if map.router.cors.as_ref().is_some_and(is_open) {
+            let routes: Vec<&RouteInfo> =
+                all_routes(map).filter(|route| has_user(route) && route.cors.is_none()).collect();
+            if !routes.is_empty() {
+                let routes = counted(&routes);
+                let message = format!("pages of every origin may read the answers of {routes}");
+                findings.push(Finding::on_router(message).mend(
+                    "list the origins in `cors_origin`, and give `cors: \"*\"` to routes without \
+                     a user",
+                ));
+            }
+        }
+        findings.extend(each(map, |route| {
+            let is_open = has_user(route) && route.cors.as_ref().is_some_and(is_open);
+            is_open.then(|| {
+                let message = "pages of every origin may read its answers, and it knows its user";
+                Finding::on(route, message).mend("list the origins in its `cors`")
+            })
+        }));
+        findings
+    },
+};
+
+pub(super) const WS_ORIGIN_OPEN: BuiltIn = BuiltIn {
+    id: "ws-origin-open",
+    text: "pages of every origin open no WebSocket in the name of a user",
+    owasp: "API8",
+    find: |map| {
+        each(map, |route| {
+            let is_open = route.web_socket.as_ref()?.allowed_origins.iter().any(|it| it == "*");
+            let is_ridden = || {
+                may_be_ridden(route)
+                    || methods_of(map, route).any(may_be_ridden)
+                    || leaves_users_to_resolvers(map, route)
+            };
+            (is_open && is_ridden()).then(|| {
+                let message = "pages of every origin may open it, with the cookies of the user \
+                               who looks at them";
+                Finding::on(route, message).mend("list the origins in its `allowed_origins`")
+            })
+        })
+    },
+};
+
+/// Returns the methods that a WebSocket of JSON-RPC calls. They may find the user by the
+/// cookies of the handshake.
+fn methods_of<'m>(map: &'m RouteMap, socket: &'m RouteInfo) -> impl Iterator<Item = &'m RouteInfo> {
+    map.routes.iter().filter(|route| {
+        let name = route.path.strip_prefix(&socket.path);
+        route.kind == RouteKind::RpcMethod && name.is_some_and(|name| name.starts_with('#'))
+    })
+}
+
+/// Returns true for a WebSocket of GraphQL that finds no user itself: its resolvers see
+/// the headers of the handshake, and may find a user by its cookies. `on_init` asks for a
+/// token that no browser sends by itself.
+fn leaves_users_to_resolvers(map: &RouteMap, socket: &RouteInfo) -> bool {
+    let mut routes = map.routes.iter();
+    let is_graphql = routes.any(|route| route.graphql.is_some() && route.path == socket.path);
+    let has_init = socket.middleware.iter().any(|it| it.is_named && it.name == "on_init");
+    is_graphql && !has_init && socket.access.user == Need::None && socket.access.public.is_none()
+}
+
+/// Returns true if a browser may send credentials to a route by itself: cookies,
+/// Basic, or what nobody has described. A key or a token in a header it does not.
+fn may_be_ridden(route: &RouteInfo) -> bool {
+    let is_ambient = |scheme: &SchemeInfo| match scheme {
+        SchemeInfo::Http { scheme, .. } => !scheme.eq_ignore_ascii_case("bearer"),
+        SchemeInfo::Header { .. } => false,
+        _ => true,
+    };
+    let is_unknown = route.access.user == Need::Required && route.access.schemes.is_empty();
+    is_unknown
+        || !route.cookies.is_empty()
+        || route.access.schemes.iter().any(is_ambient)
+        || route.middleware.iter().any(|middleware| middleware.is_opaque)
+}
+
+pub(super) const ERRORS_HIDDEN: BuiltIn = BuiltIn {
+    id: "errors-hidden",
+    text: "clients do not get the messages of 5xx errors",
+    owasp: "API8",
+    find: errors_shown,
+};
+
+fn errors_shown(map: &RouteMap) -> Vec<Finding> {
+    let finding = || {
+        Finding::on_router("clients get the messages of 5xx errors in every environment")
+            .mend("remove `expose_errors(true)`: in development it holds by itself")
+    };
+    map.router.exposes_errors_always.then(finding).into_iter().collect()
+}

@@ -1,0 +1,87 @@
+//! The rules that the framework has.
+
+mod access;
+mod data;
+mod documents;
+mod exposure;
+mod limits;
+mod pages;
+mod passwords;
+mod retries;
+mod secrets;
+mod texts;
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use super::finding::Finding;
+use super::rule::{BuiltIn, all_routes};
+use crate::schemas::PLACE as SCHEMAS;
+use crate::{RouteInfo, RouteMap};
+
+/// The rules of `Policy::recommended`.
+pub(super) const RECOMMENDED: &[BuiltIn] = &[
+    access::ACCESS_DECLARED,
+    access::USER_BEFORE_GUARD,
+    access::MUTATING_NEEDS_USER,
+    access::MIDDLEWARE_OPAQUE_GUARD,
+    limits::BODY_BOUNDED,
+    limits::RATE_LIMITED,
+    exposure::WILDCARD_EXPOSED,
+    exposure::CORS_OPEN_WITH_USER,
+    exposure::WS_ORIGIN_OPEN,
+    exposure::ERRORS_HIDDEN,
+];
+
+/// The rules that `Policy::strict` adds.
+pub(super) const STRICT: &[BuiltIn] = &[
+    data::STRINGS_BOUNDED,
+    data::ARRAYS_BOUNDED,
+    data::NUMBERS_BOUNDED,
+    pages::PAGES_BOUNDED,
+    data::REPLIES_BOUNDED,
+    limits::TIME_BOUNDED,
+    documents::RESPONSE_SCHEMA,
+    documents::ERRORS_TYPED,
+    documents::OPERATION_NAMED,
+    documents::SUMMARY,
+    documents::DEPRECATED_HAS_SUNSET,
+    access::NO_BASIC,
+    passwords::PASSWORDS_LIMITED,
+    secrets::SECRETS_UNCACHED,
+    texts::NAMES_VISIBLE,
+    texts::LINKS_SAFE,
+    retries::KEYS_HOLD,
+    retries::KEYS_TOLD_APART,
+    access::GET_WITHOUT_EFFECTS,
+];
+
+/// Returns what `find` finds about each route and the fallback.
+fn each(map: &RouteMap, find: impl Fn(&RouteInfo) -> Option<Finding>) -> Vec<Finding> {
+    all_routes(map).filter_map(find).collect()
+}
+
+/// Returns the schema that a reference leads to: one of `schemas`, or a part of
+/// `root`.
+pub(super) fn referred<'s>(
+    schemas: &'s BTreeMap<String, Value>,
+    root: &'s Value,
+    reference: &str,
+) -> Option<&'s Value> {
+    match reference.strip_prefix(SCHEMAS) {
+        Some(name) => schemas.get(name),
+        None => root.pointer(reference.strip_prefix('#')?),
+    }
+}
+
+/// Returns the first of these routes and the number of the others: `GET /me and
+/// 3 others`.
+fn counted(routes: &[&RouteInfo]) -> String {
+    let first = routes.first().map(|route| route.label()).unwrap_or_default();
+    match routes.len().saturating_sub(1) {
+        0 => first,
+        1 => format!("{first} and another one"),
+        others => format!("{first} and {others} others"),
+    }
+}

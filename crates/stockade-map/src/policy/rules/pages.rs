@@ -1,0 +1,70 @@
+//! The rule about pages of lists: how much one request may ask for, and how far
+//! behind the beginning.
+
+use serde_json::Value;
+
+use super::super::fields::{Field, fields_of};
+use super::super::finding::Finding;
+use super::super::rule::BuiltIn;
+use super::each;
+use crate::{RouteInfo, RouteMap};
+
+/// The largest page without a reason.
+const LARGEST: f64 = 1_000.0;
+
+/// The names of the size of a page, in lower case and without signs between words.
+const SIZES: [&str; 9] =
+    ["count", "first", "last", "limit", "maxresults", "pagesize", "perpage", "size", "take"];
+
+/// The largest number of elements, or of pages, that are skipped without a reason:
+/// a database reads what it skips.
+const FARTHEST: f64 = 100_000.0;
+
+/// The names of the place where a page begins.
+const PLACES: [&str; 4] = ["offset", "page", "skip", "start"];
+
+pub(super) const PAGES_BOUNDED: BuiltIn = BuiltIn {
+    id: "pages-bounded",
+    text: "a page of a list has at most 1,000 elements, and begins within 100,000",
+    owasp: "API4",
+    find: |map| {
+        each(map, |route| {
+            let wide = too_wide(map, route);
+            if wide.is_empty() {
+                return None;
+            }
+            let message = format!("a request may ask for any page: {}", wide.join(", "));
+            Some(Finding::on(route, message).mend("give it a `maximum`"))
+        })
+    },
+};
+
+/// Returns the places of the numbers of a query that ask for too much.
+fn too_wide(map: &RouteMap, route: &RouteInfo) -> Vec<String> {
+    let query = route.query.iter();
+    let fields = query.flat_map(|schema| fields_of(&map.schemas, schema, "query"));
+    fields.filter(is_too_wide).map(|field| field.place).collect()
+}
+
+fn is_too_wide(field: &Field<'_>) -> bool {
+    let letters = field.name.chars().filter(|c| c.is_alphanumeric());
+    let name: String = letters.flat_map(char::to_lowercase).collect();
+    let largest = match name.as_str() {
+        name if SIZES.contains(&name) => LARGEST,
+        name if PLACES.contains(&name) => FARTHEST,
+        _ => return false,
+    };
+    let bound = |name: &str| field.schema.get(name).and_then(Value::as_f64);
+    let is_bounded = bound("maximum").or_else(|| bound("exclusiveMaximum"));
+    is_number(field.schema) && is_bounded.is_none_or(|maximum| maximum > largest)
+}
+
+/// Returns true for a number: a text may be the mark of a page.
+fn is_number(schema: &Value) -> bool {
+    let is_named = |name: &Value| matches!(name.as_str(), Some("integer" | "number"));
+    match schema.get("type") {
+        Some(Value::Array(types)) => types.iter().any(is_named),
+        Some(name) => is_named(name),
+        None => false,
+    }
+}

@@ -1,0 +1,142 @@
+//! The rules about texts that are shown to others: names of users, and links. What
+//! a schema accepts is tried, by texts that an attacker would send.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value};
+use stockade_validation::{Schema, ValidationOptions};
+
+use super::super::fields::{Field, fields_of};
+use super::super::finding::Finding;
+use super::super::rule::BuiltIn;
+use super::{each, referred};
+use crate::{RouteInfo, RouteMap};
+
+pub(super) const NAMES_VISIBLE: BuiltIn = BuiltIn {
+    id: "names-visible",
+    text: "the name of a user has no invisible signs, by which it would pass for another one",
+    owasp: "API2",
+    find: |map| {
+        each(map, |route| {
+            let names = ["handle", "login", "loginname", "nickname", "screenname", "username"];
+            let place = place_of(map, route, &|name| names.contains(&name), &UNSEEN)?;
+            let message = format!("a name may have invisible signs ({place}), and look as another");
+            let mend = "list the signs that a name may have: `pattern = \"^[A-Za-z0-9_.-]+$\"`";
+            Some(Finding::on(route, message).mend(mend))
+        })
+    },
+};
+
+/// Names with a sign of no width, and with one that turns the text around; short
+/// ones, and long ones for where a name has a smallest length.
+const UNSEEN: [&str; 4] = [
+    "ada\u{200B}a",
+    "a\u{202E}ada",
+    "adaadaadaadaadaada\u{200B}adaadaadaadaada",
+    "adaadaadaadaadaada\u{202E}adaadaadaadaada",
+];
+
+pub(super) const LINKS_SAFE: BuiltIn = BuiltIn {
+    id: "links-safe",
+    text: "a link that pages show runs no script",
+    owasp: "API8",
+    find: |map| {
+        each(map, |route| {
+            let ends = ["avatar", "homepage", "href", "image", "link", "picture", "url", "website"];
+            let is_link = |name: &str| ends.iter().any(|end| name.ends_with(end));
+            let place = place_of(map, route, &is_link, &SCRIPTS)?;
+            let message = format!("a link may run a script in the page that shows it ({place})");
+            let mend = "take addresses of the web alone: \
+                        `pattern = \"^https://[^\\\\s\\\"'<>]+$\"`";
+            Some(Finding::on(route, message).mend(mend))
+        })
+    },
+};
+
+/// A link that is a script, and one that ends the attribute it stands in.
+const SCRIPTS: [&str; 2] = ["javascript:alert(1)", "https://example.org/\"onerror=\"alert(1)"];
+
+/// Returns the place of a text in the body of a route whose name is wanted, where
+/// its schema accepts one of `texts`. Names come in lower case, without signs
+/// between words.
+fn place_of(
+    map: &RouteMap,
+    route: &RouteInfo,
+    is_wanted: &dyn Fn(&str) -> bool,
+    texts: &[&str],
+) -> Option<String> {
+    let letters = |name: &str| -> String {
+        name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+    };
+    for content in route.body.iter().flat_map(|body| &body.content) {
+        let (schemas, root) = (&map.schemas, &content.schema);
+        for field in fields_of(schemas, root, "body") {
+            if is_wanted(&letters(field.name)) && accepts(schemas, root, &field, texts) {
+                return Some(field.place);
+            }
+        }
+    }
+    None
+}
+
+/// Returns true if a field takes one of these texts.
+fn accepts(
+    schemas: &BTreeMap<String, Value>,
+    root: &Value,
+    field: &Field<'_>,
+    texts: &[&str],
+) -> bool {
+    let judge = Judge { schemas, root };
+    texts.iter().any(|text| judge.accepts(field.schema, text, DEEPEST))
+}
+
+/// The largest number of schemas within each other that judge one text. A text
+/// that more of them judge is refused, and so is nothing that is found.
+const DEEPEST: usize = 16;
+
+/// Judges texts by schemas. Their lengths do not count: a longer text has the same
+/// signs.
+struct Judge<'s> {
+    schemas: &'s BTreeMap<String, Value>,
+    root: &'s Value,
+}
+
+impl Judge<'_> {
+    fn accepts(&self, schema: &Value, text: &str, deepest: usize) -> bool {
+        let Value::Object(object) = schema else { return schema.as_bool() == Some(true) };
+        let Some(deeper) = deepest.checked_sub(1) else { return false };
+        if object.contains_key("enum") || object.contains_key("const") {
+            return false;
+        }
+        let goes_on = |schema: &Value| self.accepts(schema, text, deeper);
+        let list = |name: &str| object.get(name).and_then(Value::as_array);
+        let reference = object.get("$ref").and_then(Value::as_str);
+        let target = reference.and_then(|it| referred(self.schemas, self.root, it));
+        takes_text(object)
+            && fits(object, text)
+            && target.is_none_or(goes_on)
+            && list("allOf").is_none_or(|all| all.iter().all(goes_on))
+            && list("anyOf").is_none_or(|any| any.iter().any(goes_on))
+            && list("oneOf").is_none_or(|one| one.iter().any(goes_on))
+    }
+}
+
+fn takes_text(object: &Map<String, Value>) -> bool {
+    match object.get("type") {
+        Some(Value::Array(types)) => types.iter().any(|name| name == "string"),
+        Some(name) => name == "string",
+        None => true,
+    }
+}
+
+/// Returns true if a text fits the expression and the format of a schema. An
+/// expression that cannot be read fits none.
+fn fits(object: &Map<String, Value>, text: &str) -> bool {
+    let mut own = Map::from_iter([("type".to_owned(), "string".into())]);
+    let pattern = object.get("pattern");
+    own.extend(pattern.map(|it| ("pattern".to_owned(), it.clone())));
+    own.extend(object.get("format").map(|it| ("format".to_owned(), it.clone())));
+    let errors = Schema::from_value(&own.into())
+        .map(|schema| schema.check(&text.into(), &ValidationOptions::default()));
+    matches!(errors, Ok(Ok(errors)) if errors.is_empty())
+}

@@ -1,0 +1,33 @@
+//! References to the schemas of a map.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+/// The place of schemas in a map.
+pub const PLACE: &str = "#/schemas/";
+
+/// Returns the name of the schema of a map that a schema refers to.
+#[must_use]
+pub fn schema_name(schema: &Value) -> Option<&str> {
+    schema.get("$ref")?.as_str()?.strip_prefix(PLACE)
+}
+
+/// Adds the names behind `place` that a value points to by `$ref`.
+pub fn references(value: &Value, place: &str, names: &mut BTreeSet<String>) {
+    match value {
+        Value::Object(object) => {
+            for (key, value) in object {
+                match value {
+                    Value::String(text) if key == "$ref" => {
+                        let name = text.strip_prefix(place).filter(|name| !names.contains(*name));
+                        names.extend(name.map(str::to_owned));
+                    }
+                    value => references(value, place, names),
+                }
+            }
+        }
+        Value::Array(items) => items.iter().for_each(|item| references(item, place, names)),
+        _ => {}
+    }
+}
