@@ -13,7 +13,7 @@ use stockade::prelude::*;
 use stockade::reply::{
     Accepted, Created, Failure, JsonText, ResponseWriter, Sse, Status, Streamed,
 };
-use stockade::routing::map::{AnswerBodyInfo, AnswerInfo, FieldInfo, Need, RouteInfo};
+use stockade::routing::map::{BodyDoc, FieldInfo, Need, ResponseInfo, RouteInfo};
 use stockade::validation::Unchecked;
 use stockade::websockets::WebSocketUpgrade;
 use stockade::{Docs, RouteDoc, RouteEntry};
@@ -36,13 +36,13 @@ fn described(entry: RouteEntry) -> RouteInfo {
 
 /// Writes an answer as `status body +Header (meaning)`. A header that is not
 /// always there has a question mark.
-fn line(answer: &AnswerInfo) -> String {
-    let mut line = answer.status.clone();
+fn line(answer: &ResponseInfo) -> String {
+    let mut line = answer.status.to_string();
     match &answer.body {
-        AnswerBodyInfo::None => {}
-        AnswerBodyInfo::Error => line += " error",
-        AnswerBodyInfo::Unknown => line += " ?",
-        AnswerBodyInfo::Content(contents) => {
+        BodyDoc::None => {}
+        BodyDoc::Error => line += " error",
+        BodyDoc::Unknown => line += " ?",
+        BodyDoc::Content(contents) => {
             for content in contents {
                 let schema = match content.schema.to_string() {
                     any if any == "true" || any == "{}" => "any".to_owned(),
@@ -122,7 +122,7 @@ fn replies_describe_themselves() {
 fn a_typed_reply_has_its_schema() {
     let route = described(RouteEntry::new(async || -> Json<Vec<Account>> { unreachable!() }));
     let answer = route.answers.iter().find(|answer| answer.status == "200").unwrap();
-    let AnswerBodyInfo::Content(contents) = &answer.body else { unreachable!() };
+    let BodyDoc::Content(contents) = &answer.body else { unreachable!() };
     let schema = &contents[0].schema;
     assert_eq!(schema["type"], "array");
     assert_eq!(schema["items"]["$ref"], "#/schemas/Account");

@@ -6,7 +6,7 @@ use stockade::description::Answer;
 use stockade::errors::Mistake;
 use stockade::middleware::{InputRule, TrustProxy, with_input_validation, with_timeout};
 use stockade::prelude::*;
-use stockade::routing::map::{AnswerBodyInfo, AnswerInfo, RouteInfo, RouteKind, RouteMap};
+use stockade::routing::map::{BodyDoc, ResponseInfo, RouteInfo, RouteKind, RouteMap};
 use stockade::validation::{Unchecked, ValidationOptions, schema};
 use stockade::websockets::{WebSocket, WebSocketOptions};
 use stockade::{Docs, RouteDoc};
@@ -50,9 +50,9 @@ fn route<'m>(map: &'m RouteMap, path: &str) -> &'m RouteInfo {
     map.routes.iter().find(|route| route.path == path).unwrap()
 }
 
-fn statuses<'r>(route: &'r RouteInfo, part: &str) -> Vec<&'r str> {
+fn statuses(route: &RouteInfo, part: &str) -> Vec<String> {
     let given = route.answers.iter().filter(|answer| answer.by == part);
-    given.map(|answer| answer.status.as_str()).collect()
+    given.map(|answer| answer.status.to_string()).collect()
 }
 
 #[test]
@@ -61,7 +61,7 @@ fn a_mount_describes_the_answers_in_front_of_its_service() {
     let map = app.unwrap().route_map();
     let mount = map.routes.iter().find(|route| route.kind == RouteKind::Mount).unwrap();
     let given = mount.answers.iter().filter(|answer| answer.by == "handler");
-    let given: Vec<&str> = given.map(|answer| answer.status.as_str()).collect();
+    let given: Vec<String> = given.map(|answer| answer.status.to_string()).collect();
     assert_eq!(given, ["400", "413", "default"]);
 }
 
@@ -116,7 +116,7 @@ fn inputs_have_schemas() {
     let splat = &route(&map, "/api/files/**").params[0];
     assert!(splat.is_rest && splat.name == "splat");
     let body = route(&map, "/api/users").body.as_ref().unwrap();
-    let types: Vec<&str> = body.content.iter().map(|it| it.media_type.as_str()).collect();
+    let types: Vec<&str> = body.content.iter().map(|it| &*it.media_type).collect();
     assert_eq!(types, ["application/json", "application/x-www-form-urlencoded"]);
     assert!(body.required);
 }
@@ -231,11 +231,9 @@ fn schemas_of_types_stand_once_with_names_of_their_own() {
     assert!(told[1].contains("#/schemas/StockItem"), "{told:?}");
 }
 
-fn schema_of(answer: &AnswerInfo) -> Option<String> {
+fn schema_of(answer: &ResponseInfo) -> Option<String> {
     match &answer.body {
-        AnswerBodyInfo::Content(content) if answer.by == "told" => {
-            Some(content[0].schema.to_string())
-        }
+        BodyDoc::Content(content) if answer.by == "told" => Some(content[0].schema.to_string()),
         _ => None,
     }
 }

@@ -12,11 +12,11 @@ use std::panic::Location;
 use std::sync::Arc;
 
 use stockade_errors::ApiError;
+use stockade_map::MiddlewareInfo;
 pub use stockade_map::MiddlewareLevel as Level;
 
 pub use crate::endpoint::error_of;
 
-use crate::description::MiddlewareFact;
 use crate::endpoint::{Chain, Endpoint, ErrorContext, ErrorContextExt as _};
 use crate::reply::{Failure, Html, Json, answer_of};
 use crate::{Arguments, BoxFuture, Reply, Request, Response, RouteDoc};
@@ -174,12 +174,13 @@ impl Middleware {
 
     /// Lets it describe itself.
     pub fn describe(&self, doc: &mut RouteDoc) {
-        let fact = MiddlewareFact {
-            name: self.name.to_string(),
-            is_named: self.is_named,
-            is_opaque: self.describe.is_none(),
-        };
-        doc.middleware(fact, |doc| {
+        let mut info = MiddlewareInfo::default();
+        info.name = self.name.to_string();
+        info.is_named = self.is_named;
+        info.level = self.added.map(|(level, _)| level);
+        info.location = self.added.map(|(_, location)| location.into());
+        info.is_opaque = self.describe.is_none();
+        doc.middleware(info, |doc| {
             (self.arguments)(doc, &self.name);
             if let Some(describe) = &self.describe {
                 describe(doc);

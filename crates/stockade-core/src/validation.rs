@@ -104,7 +104,7 @@ impl Validation {
             let own = match input.source {
                 InputFrom::Params => &mut self.params,
                 InputFrom::Query => &mut self.query,
-                InputFrom::Body => &mut self.body,
+                _ => &mut self.body,
             };
             own.take_if(|schema| schema.rust_type() == Some(input.type_id));
         }
@@ -117,7 +117,7 @@ impl Validation {
         let own = match from {
             InputFrom::Params => &self.params,
             InputFrom::Query => &self.query,
-            InputFrom::Body => &self.body,
+            _ => &self.body,
         };
         let typed = || self.inputs.iter().find(|input| input.source == from);
         own.as_ref().or_else(|| typed().map(|input| &input.schema))

@@ -351,7 +351,7 @@ impl GraphQl {
         let (batch, has_uploads) = (self.limits.batch, self.uploads.is_some());
         let describe = move |doc: &mut RouteDoc| {
             describe_post(doc, batch, has_uploads, has_hashes);
-            schema.iter().for_each(|schema| doc.serves_graphql(Arc::clone(schema)));
+            schema.iter().for_each(|schema| doc.serves_graphql(schema));
             check.iter().for_each(|check| doc.checks_types(check.clone()));
             mistakes.iter().for_each(|mistake| doc.mistake(mistake));
         };

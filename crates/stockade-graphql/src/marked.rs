@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use stockade_core::__internal::{MarkedTypes, TypeCheck};
-use stockade_core::description::GraphQlFact;
+use stockade_map::GraphQlInfo;
 use stockade_validation::__internal::{Mark, MarkedType, Marks};
 use stockade_validation::{HasSchema, Rule};
 
@@ -35,7 +35,7 @@ impl MarkRules {
     }
 
     /// Makes the check of a schema.
-    pub(crate) fn for_schema(self, schema: &Arc<GraphQlFact>) -> TypeCheck {
+    pub(crate) fn for_schema(self, schema: &Arc<GraphQlInfo>) -> TypeCheck {
         let schema = Arc::clone(schema);
         TypeCheck::new(move |types| self.check(&schema.members, types))
     }

@@ -7,13 +7,13 @@ use async_graphql::parser::parse_schema;
 use async_graphql::parser::types::{
     FieldDefinition, InputValueDefinition, TypeDefinition, TypeKind, TypeSystemDefinition,
 };
-use stockade_core::description::GraphQlFact;
+use stockade_map::GraphQlInfo;
 
 /// Returns a schema with its members, so that locks compare one by one.
 ///
 /// # Errors
 /// Fails where the engine writes a schema that it cannot read.
-pub(crate) fn schema_fact(sdl: String) -> Result<GraphQlFact, String> {
+pub(crate) fn schema_fact(sdl: String) -> Result<GraphQlInfo, String> {
     let document = parse_schema(&sdl).map_err(|error| error.to_string())?;
     let mut members = BTreeMap::new();
     for definition in document.definitions {
@@ -21,7 +21,7 @@ pub(crate) fn schema_fact(sdl: String) -> Result<GraphQlFact, String> {
             add_type(&mut members, &definition.node);
         }
     }
-    Ok(GraphQlFact::new(sdl, members))
+    Ok(GraphQlInfo::new(sdl, members))
 }
 
 type Members = BTreeMap<String, String>;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use super::{AnswerBodyInfo, AnswerInfo, RouteInfo, RouteMap};
+use super::{BodyDoc, ResponseInfo, RouteInfo, RouteMap, StatusDoc};
 
 impl RouteInfo {
     /// Returns the answers by their status, as a client sees them.
@@ -27,15 +27,15 @@ impl RouteInfo {
     /// # Ok::<(), ConfigError>(())
     /// ```
     #[must_use]
-    pub fn answers_by_status(&self) -> BTreeMap<String, Vec<Cow<'_, AnswerInfo>>> {
+    pub fn answers_by_status(&self) -> BTreeMap<String, Vec<Cow<'_, ResponseInfo>>> {
         let mut told = self.docs.responses.iter().map(|(status, _)| *status);
         let success = told.by_ref().find(|status| (200..300).contains(status));
         let is_one = success.is_some() && !told.any(|status| (200..300).contains(&status));
-        let mut by_status: BTreeMap<String, Vec<Cow<'_, AnswerInfo>>> = BTreeMap::new();
+        let mut by_status: BTreeMap<String, Vec<Cow<'_, ResponseInfo>>> = BTreeMap::new();
         for answer in &self.answers {
-            let status = match success.filter(|_| is_one && answer.status == "2XX") {
+            let status = match success.filter(|_| is_one && answer.status == StatusDoc::Class(2)) {
                 Some(status) => status.to_string(),
-                None => answer.status.clone(),
+                None => answer.status.to_string(),
             };
             by_status.entry(status).or_default().push(Cow::Borrowed(answer));
         }
@@ -49,9 +49,9 @@ impl RouteInfo {
 }
 
 /// Makes the answer of a status that only the documentation names.
-fn told_of(status: u16) -> AnswerInfo {
-    let body = if status >= 400 { AnswerBodyInfo::Error } else { AnswerBodyInfo::Unknown };
-    AnswerInfo::new(status.to_string(), body)
+fn told_of(status: u16) -> ResponseInfo {
+    let body = if status >= 400 { BodyDoc::Error } else { BodyDoc::Unknown };
+    ResponseInfo::with_body(status, body)
 }
 
 impl RouteMap {
@@ -62,8 +62,8 @@ impl RouteMap {
     }
 
     /// Returns the JSON Schema of the body of an error; of
-    /// [`AnswerBodyInfo::ValidationError`] if `is_validation`, else of
-    /// [`AnswerBodyInfo::Error`].
+    /// [`BodyDoc::ValidationError`] if `is_validation`, else of
+    /// [`BodyDoc::Error`].
     #[must_use]
     pub fn error_schema(&self, is_validation: bool) -> Value {
         match (self.router.problem_details, is_validation) {

@@ -2,10 +2,12 @@
 
 use std::time::{Duration, SystemTime};
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use stockade_errors::__internal::setters;
 use stockade_json::date;
+
+use crate::Tag;
 
 /// The documentation of a route, for people.
 ///
@@ -23,7 +25,8 @@ use stockade_json::date;
 /// # Beyond the spec
 ///
 /// The specification has no `docs`.
-#[derive(Clone, Debug, Eq, PartialEq)]
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(default)]
 #[non_exhaustive]
 pub struct Docs {
     /// A few words. Default: none.
@@ -32,6 +35,9 @@ pub struct Docs {
     pub description: Option<String>,
     /// The groups under which it is listed. Default: none.
     pub tags: Vec<String>,
+    /// The group that the nearest node or group of the tree names, under which documents
+    /// list the route if `tags` is empty. The router sets it.
+    pub tag: Option<Tag>,
     /// True if it should no longer be used. Default: false.
     pub deprecated: bool,
     /// Statuses with their meanings, in the order in which they were given. A
@@ -52,6 +58,7 @@ pub struct Docs {
     /// The day or the moment from which it may be gone. Default: none.
     pub sunset: Option<String>,
     /// The mistakes of examples that cannot be serialised.
+    #[serde(skip)]
     faults: Vec<String>,
 }
 
@@ -67,6 +74,7 @@ impl Docs {
         summary: None,
         description: None,
         tags: Vec::new(),
+        tag: None,
         deprecated: false,
         responses: Vec::new(),
         example: None,

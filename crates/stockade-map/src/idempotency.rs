@@ -4,10 +4,9 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::description::IdempotencyFact;
-
 /// The idempotency keys by which the requests of a route run once.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct IdempotencyInfo {
     /// True if a request without a key is refused.
     pub required: bool,
@@ -26,15 +25,18 @@ pub struct IdempotencyInfo {
     pub own_scope: bool,
 }
 
-impl From<IdempotencyFact> for IdempotencyInfo {
-    fn from(fact: IdempotencyFact) -> Self {
+impl IdempotencyInfo {
+    /// Describes keys that are rejected while the store is down, run again after a crash,
+    /// and belong to the user or the client.
+    #[must_use]
+    pub fn new(required: bool, lease: Duration, ttl: Duration) -> Self {
         Self {
-            required: fact.required,
-            lease_ms: millis(fact.lease),
-            ttl_ms: millis(fact.ttl),
-            refuses_after_crash: fact.refuses_after_crash,
-            passes_outage: fact.passes_outage,
-            own_scope: fact.own_scope,
+            required,
+            lease_ms: millis(lease),
+            ttl_ms: millis(ttl),
+            refuses_after_crash: false,
+            passes_outage: false,
+            own_scope: false,
         }
     }
 }

@@ -7,7 +7,7 @@
 //! route add to its [`description`].
 
 // Where things are:
-// - `route`: `RouteMap` and its parts; `idempotency`, `docs`, `tag`: more parts.
+// - `route`: `RouteMap` and its parts; `response`, `idempotency`, `docs`, `tag`: more parts.
 // - `by_status`, `questions`, `text`: what readers ask a map; `schemas`: references
 //   to its schemas.
 // - `description`: the same facts while a route is described, with schemas that are
@@ -24,6 +24,7 @@ pub mod lock;
 #[cfg(feature = "policy")]
 pub mod policy;
 mod questions;
+mod response;
 mod route;
 mod schemas;
 mod tag;
@@ -31,10 +32,11 @@ mod text;
 
 pub use docs::Docs;
 pub use idempotency::IdempotencyInfo;
+pub use response::{BodyDoc, ContentInfo, HeaderDoc, ResponseInfo, StatusDoc, UnknownStatus};
 pub use route::{
-    Access, AnswerBodyInfo, AnswerInfo, BodyInfo, ContentInfo, CorsInfo, DocsInfo, FieldInfo,
-    GraphQlInfo, HeaderInfo, Limits, MiddlewareInfo, MiddlewareLevel, Need, ParamInfo, Place,
-    QuotaInfo, RouteInfo, RouteKind, RouteMap, RouterInfo, SchemeInfo, TagInfo, WebSocketInfo,
+    Access, BodyInfo, CorsInfo, FieldInfo, GraphQlInfo, Limits, MiddlewareInfo, MiddlewareLevel,
+    Need, ParamInfo, Place, QuotaInfo, RouteInfo, RouteKind, RouteMap, RouterInfo, SchemeInfo,
+    WebSocketInfo,
 };
 pub use tag::Tag;
 

@@ -3,18 +3,20 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::panic::Location;
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::IdempotencyInfo;
-use crate::description::GraphQlFact;
+use crate::idempotency::millis;
+use crate::{ContentInfo, Docs, IdempotencyInfo, ResponseInfo};
 
 /// Everything that a built application knows about its routes, as data.
 ///
 /// `App::route_map` makes it. Its text is a table, a
 /// line for each route; serde writes and reads it as JSON.
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct RouteMap {
     /// The settings that hold for all routes.
     pub router: RouterInfo,
@@ -32,7 +34,8 @@ pub struct RouteMap {
 }
 
 /// The settings of a router that hold for all of its routes.
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct RouterInfo {
     /// The headers of security that each response has, unless it has its own:
     /// name and value.
@@ -62,7 +65,8 @@ pub struct RouterInfo {
 }
 
 /// A route.
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct RouteInfo {
     /// Its kind.
     pub kind: RouteKind,
@@ -91,7 +95,7 @@ pub struct RouteInfo {
     pub body: Option<BodyInfo>,
     /// The answers, in the order in which the parts of the route give them. A
     /// status may stand here several times, each time with another giver.
-    pub answers: Vec<AnswerInfo>,
+    pub answers: Vec<ResponseInfo>,
     /// The users whom it lets through.
     pub access: Access,
     /// Its limits.
@@ -114,7 +118,7 @@ pub struct RouteInfo {
     /// change from one compiler to the next.
     pub opaque_arguments: Vec<String>,
     /// Its documentation for people.
-    pub docs: DocsInfo,
+    pub docs: Docs,
 }
 
 impl RouteInfo {
@@ -133,10 +137,7 @@ impl RouteInfo {
     #[doc(hidden)]
     pub fn values(&self) -> impl Iterator<Item = &Value> {
         let body = self.body.iter().flat_map(|body| &body.content);
-        let answers = self.answers.iter().flat_map(|answer| match &answer.body {
-            AnswerBodyInfo::Content(content) => content.as_slice(),
-            _ => &[],
-        });
+        let answers = self.answers.iter().flat_map(|answer| answer.body.contents());
         let contents = body.chain(answers).map(|content| &content.schema);
         let messages = self.web_socket.iter();
         let messages = messages.flat_map(|it| it.receives.iter().chain(&it.sends));
@@ -147,6 +148,7 @@ impl RouteInfo {
 
 /// A schema of GraphQL.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct GraphQlInfo {
     /// The schema in the schema definition language.
     pub sdl: String,
@@ -155,18 +157,21 @@ pub struct GraphQlInfo {
     pub members: BTreeMap<String, String>,
 }
 
-impl From<&GraphQlFact> for GraphQlInfo {
-    fn from(fact: &GraphQlFact) -> Self {
-        Self { sdl: fact.sdl.clone(), members: fact.members.clone() }
+impl GraphQlInfo {
+    /// Makes the description of a schema.
+    #[must_use]
+    pub fn new(sdl: impl Into<String>, members: BTreeMap<String, String>) -> Self {
+        Self { sdl: sdl.into(), members }
     }
 }
 
 /// The kind of a route.
-#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum RouteKind {
     /// Answers requests.
+    #[default]
     Http,
     /// Takes over the connection as a WebSocket.
     WebSocket,
@@ -180,7 +185,8 @@ pub enum RouteKind {
 }
 
 /// A file and a line.
-#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Place {
     /// The file, as the compiler names it.
     pub file: String,
@@ -201,22 +207,26 @@ impl fmt::Display for Place {
 }
 
 /// A parameter of a path.
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct ParamInfo {
     /// Its name; `splat` for `*` and `**`.
     pub name: String,
     /// The expression that its value matches, if it has one: `\d+`.
     pub constraint: Option<String>,
     /// True if it may be absent.
+    #[serde(default)]
     pub optional: bool,
     /// True if it may hold slashes, as that of `**`.
+    #[serde(default)]
     pub is_rest: bool,
     /// Its JSON Schema; that of a text where nothing is known.
     pub schema: Value,
 }
 
 /// A header or a cookie of the request that a route reads.
-#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct FieldInfo {
     /// Its name.
     pub name: String,
@@ -230,7 +240,8 @@ pub struct FieldInfo {
 }
 
 /// The body of a request.
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct BodyInfo {
     /// True if a request without one is refused.
     pub required: bool,
@@ -239,88 +250,26 @@ pub struct BodyInfo {
     pub content: Vec<ContentInfo>,
 }
 
-/// A form of a body: a media type, and the JSON Schema of what it holds.
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
-pub struct ContentInfo {
-    /// The media type without parameters; `*/*` for any.
-    pub media_type: String,
-    /// The JSON Schema; `true` for any value.
-    pub schema: Value,
-}
-
-/// An answer of a route.
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
-pub struct AnswerInfo {
-    /// The status as OpenAPI writes it: `200`, `2XX`, `default`.
-    pub status: String,
-    /// Its body.
-    pub body: AnswerBodyInfo,
-    /// The headers that belong to it.
-    pub headers: Vec<HeaderInfo>,
-    /// The meaning, for people; empty for the standard text of the status.
-    pub meaning: String,
-    /// The part of the route that gives it: `handler`, the name of a
-    /// middleware, or a stage such as `validation`.
-    pub by: String,
-}
-
-impl AnswerInfo {
-    /// Makes an answer without headers, meaning and giver.
-    #[must_use]
-    pub fn new(status: impl Into<String>, body: AnswerBodyInfo) -> Self {
-        Self {
-            status: status.into(),
-            body,
-            headers: Vec::new(),
-            meaning: String::new(),
-            by: String::new(),
-        }
-    }
-}
-
-/// The body of an answer.
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-#[non_exhaustive]
-pub enum AnswerBodyInfo {
-    /// No body.
-    None,
-    /// The body of an error, in the form of the application.
-    Error,
-    /// The body of an error that lists the fields that failed.
-    ValidationError,
-    /// A body in one of these forms.
-    Content(Vec<ContentInfo>),
-    /// A body, or none: nothing is known.
-    Unknown,
-}
-
-/// A header of an answer.
-#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
-pub struct HeaderInfo {
-    /// Its name, as it is written in documents.
-    pub name: String,
-    /// The meaning, for people.
-    pub meaning: String,
-    /// True if each such answer has it.
-    pub always: bool,
-}
-
 /// The users whom a route lets through.
-#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Access {
     /// The need of a user.
     pub user: Need,
     /// The methods that find the user, each of which suffices: short names such
     /// as `bearer`.
+    #[serde(default)]
     pub schemes: Vec<SchemeInfo>,
     /// The roles, one of each list.
+    #[serde(default)]
     pub roles: Vec<Vec<String>>,
     /// The names of the permissions that are asked for; `None` stands for a
     /// function that has no name.
+    #[serde(default)]
     pub permissions: Vec<Option<String>>,
     /// True if a role, a permission or the user itself is asked for in front of
     /// middleware that finds the user anew, as the handler gets it.
+    #[serde(default)]
     pub judges_earlier_user: bool,
     /// The reason why the route is open to everybody, if its entry gives one.
     pub public: Option<String>,
@@ -336,6 +285,7 @@ pub struct Access {
 #[non_exhaustive]
 pub enum SchemeInfo {
     /// `Authorization` with this scheme.
+    #[non_exhaustive]
     Http {
         /// The name in documents.
         name: String,
@@ -345,6 +295,7 @@ pub enum SchemeInfo {
         bearer_format: Option<String>,
     },
     /// A key in a header.
+    #[non_exhaustive]
     Header {
         /// The name in documents.
         name: String,
@@ -352,6 +303,7 @@ pub enum SchemeInfo {
         header: String,
     },
     /// A cookie.
+    #[non_exhaustive]
     Cookie {
         /// The name in documents.
         name: String,
@@ -359,6 +311,7 @@ pub enum SchemeInfo {
         cookie: String,
     },
     /// A way of the application's own.
+    #[non_exhaustive]
     Other {
         /// The name in documents.
         name: String,
@@ -381,11 +334,12 @@ impl SchemeInfo {
 }
 
 /// The need of a user.
-#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Need {
-    /// Nobody is asked.
+    /// The route does not authenticate users.
+    #[default]
     None,
     /// A user is found where there is one.
     Optional,
@@ -394,7 +348,8 @@ pub enum Need {
 }
 
 /// The limits of a route.
-#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Limits {
     /// The rate limits that count its requests, that of the router first.
     pub rate: Vec<QuotaInfo>,
@@ -414,6 +369,7 @@ pub struct Limits {
 
 /// A rate limit.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct QuotaInfo {
     /// Its name: `default` for that of the router.
     pub name: String,
@@ -424,8 +380,19 @@ pub struct QuotaInfo {
     pub window_ms: Option<u64>,
 }
 
+impl QuotaInfo {
+    /// Makes the description of a limit: its name, the number of requests of a client, and
+    /// the window.
+    #[must_use]
+    pub fn new(name: impl Into<String>, quota: Option<(u64, Duration)>) -> Self {
+        let (limit, window) = quota.unzip();
+        Self { name: name.into(), limit, window_ms: window.map(millis) }
+    }
+}
+
 /// The connections of a WebSocket route, and the forms of their messages.
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct WebSocketInfo {
     /// The origins whose pages may connect: `*` for all. Empty where the same
     /// origin alone may, or no page at all.
@@ -446,7 +413,8 @@ pub struct WebSocketInfo {
 }
 
 /// Rules of CORS.
-#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct CorsInfo {
     /// The origins whose pages read answers: `*` for all.
     pub origins: Vec<String>,
@@ -455,7 +423,8 @@ pub struct CorsInfo {
 }
 
 /// A middleware of a route.
-#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct MiddlewareInfo {
     /// Its name.
     pub name: String,
@@ -482,41 +451,4 @@ pub enum MiddlewareLevel {
     Node,
     /// The entry of the route.
     Entry,
-}
-
-/// A group of routes in documents.
-#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
-pub struct TagInfo {
-    /// The name, under which documents list the routes.
-    pub name: String,
-    /// The description, as Markdown.
-    pub description: String,
-}
-
-/// The documentation of a route, for people.
-#[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
-pub struct DocsInfo {
-    /// A few words.
-    pub summary: Option<String>,
-    /// The description, as Markdown.
-    pub description: Option<String>,
-    /// The groups under which it is listed.
-    pub tags: Vec<String>,
-    /// The group that the node or group nearest to it names, under which it is
-    /// listed if `tags` is empty.
-    pub tag: Option<TagInfo>,
-    /// True if it should no longer be used.
-    pub deprecated: bool,
-    /// Statuses with their meanings.
-    pub responses: Vec<(u16, String)>,
-    /// A body that a client may send.
-    pub example: Option<Value>,
-    /// Statuses with a body that the route may answer.
-    pub reply_examples: Vec<(u16, Value)>,
-    /// The reason why documents leave the route out.
-    pub hidden: Option<String>,
-    /// The day or the moment from which it should no longer be used.
-    pub deprecated_since: Option<String>,
-    /// The day or the moment from which it may be gone.
-    pub sunset: Option<String>,
 }

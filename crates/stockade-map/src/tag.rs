@@ -1,5 +1,7 @@
 //! [`Tag`]: a group of operations in documents.
 
+use serde::{Deserialize, Serialize};
+
 /// A group of operations in documents, which a node of the tree names for all
 /// routes below it.
 ///
@@ -24,7 +26,7 @@
 /// # Beyond the spec
 ///
 /// The specification has no tags.
-#[derive(Clone, Debug, Eq, PartialEq)]
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Tag {
     /// The name, under which documents list the operations.

@@ -12,7 +12,7 @@ use stockade_core::__internal::{
     RouteDocExt as _, RouteMarks, Settings, TypeCheck, contradictions, example_mistakes,
     without_write_only,
 };
-use stockade_core::description::{AnswerBody, QuotaFact, RouteFacts};
+use stockade_core::description::AnswerBody;
 use stockade_core::{Accepts, BodyKind, Endpoint, Middleware, RouteDoc, Setting};
 use stockade_errors::__internal::sort_by;
 use stockade_errors::{ConfigError, Mistake};
@@ -36,6 +36,7 @@ use crate::table_set::TableBuilders;
 use crate::tags::SeenTags;
 use crate::url::UrlPattern;
 use crate::web_socket;
+use stockade_map::QuotaInfo;
 use stockade_map::policy::Policy;
 
 /// Checks and compiles one route after the other, and keeps the mistakes.
@@ -374,7 +375,7 @@ impl<'o> Compiler<'o> {
         doc.set_validation_status(settings.endpoint.validation_status);
         if let Some(limit) = self.charged_limit(settings) {
             let quota = (limit.max_requests.into(), limit.window);
-            doc.counted(QuotaFact::new(limit.name.as_str(), Some(quota)));
+            doc.counted(QuotaInfo::new(limit.name.as_str(), Some(quota)));
         }
         middleware.iter().for_each(|middleware| middleware.describe(&mut doc));
         entry.handler.describe(&mut doc);

@@ -1,20 +1,23 @@
 //! The body and the answers of the route, made of the map of its methods.
 
 use serde_json::{Map, Value, json};
-use stockade_routing::map::{AnswerBodyInfo, Need, RouteInfo};
+use stockade_routing::map::{BodyDoc, Need, RouteInfo, StatusDoc};
 
 /// Describes the route by its methods: a call is one of their objects.
 pub(crate) fn describe_route(route: &mut RouteInfo, methods: &[RouteInfo]) {
     let Some(body) = &mut route.body else { return };
     let Some(content) = body.content.first_mut() else { return };
-    content.media_type = "application/json".to_owned();
+    content.media_type = "application/json".into();
     content.schema = json!({ "oneOf": methods.iter().map(call).collect::<Vec<_>>() });
     body.required = true;
     let mut answer = content.clone();
     answer.schema = answers(methods);
-    let handler = route.answers.iter_mut().find(|it| it.status == "200" && it.by == "handler");
+    let handler = route
+        .answers
+        .iter_mut()
+        .find(|it| it.status == StatusDoc::Exact(200) && it.by == "handler");
     if let Some(handler) = handler {
-        handler.body = AnswerBodyInfo::Content(vec![answer]);
+        handler.body = BodyDoc::Content(vec![answer]);
     }
     if route.access.user != Need::Required && route.access.public.is_none() {
         route.access.public = Some("its methods are listed one by one".to_owned());
@@ -58,12 +61,12 @@ pub(crate) fn params(method: &RouteInfo) -> Option<(&Value, bool)> {
 
 /// Returns the schema of the result of a method.
 pub(crate) fn result(method: &RouteInfo) -> Value {
-    let good = method.answers.iter().filter(|it| it.by == "handler" && it.status.starts_with('2'));
+    let good = method.answers.iter().filter(|it| it.by == "handler" && it.status.is_success());
     let mut schemas: Vec<Value> = Vec::new();
     for answer in good {
         let schema = match &answer.body {
-            AnswerBodyInfo::None => json!({ "type": "null" }),
-            AnswerBodyInfo::Content(content) => {
+            BodyDoc::None => json!({ "type": "null" }),
+            BodyDoc::Content(content) => {
                 content.first().map_or(json!(true), |it| it.schema.clone())
             }
             _ => json!(true),

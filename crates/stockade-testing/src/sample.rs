@@ -90,7 +90,7 @@ impl<'m> Sample<'m> {
 
     fn content(self, content: &ContentInfo, example: Option<&Value>) -> Option<Vec<u8>> {
         let value = || example.cloned().or_else(|| self.value(&content.schema));
-        match content.media_type.as_str() {
+        match &*content.media_type {
             "*/*" => Some(b"a".to_vec()),
             "multipart/form-data" => Some(multipart(value().as_ref()).into_bytes()),
             "application/x-www-form-urlencoded" => form_of(value()?.as_object()?).map(Into::into),

@@ -195,12 +195,12 @@ where
     fn describe(doc: &mut RouteDoc) {
         describe_upgrade(doc, false);
         doc.sends_no_reply();
-        doc.web_socket().sends = Some(SchemaOf::reply::<Out>());
+        doc.sends(SchemaOf::reply::<Out>());
         // The handshake of this route has described itself before.
         let rules = doc.common_mut().remove::<Arc<Rules>>();
         let schema = rules.map_or_else(In::schema, |rules| rules.schema(In::schema));
         match schema {
-            Ok(schema) => doc.web_socket().receives = Some(schema),
+            Ok(schema) => doc.receives(Some(schema)),
             Err(error) => doc.schema_mistakes(std::any::type_name::<In>(), &error),
         }
     }

@@ -4,9 +4,7 @@
 use std::time::Duration;
 
 use stockade::auth::{ApiKeyHash, BasicCredentials, KeyRing, SessionId, TokenVerifier};
-use stockade::description::{
-    InputFrom, Permission, QuotaFact, ReadFrom, RouteFacts, SecurityScheme, UserFact,
-};
+use stockade::description::{DescribedRoute, InputFrom, SecurityScheme};
 use stockade::extract::Headers;
 use stockade::http::HeaderName;
 use stockade::middleware::files::FileRequest;
@@ -19,7 +17,7 @@ use stockade::middleware::{
     with_query_validation, with_request_id, with_role, with_timeout, with_validation,
 };
 use stockade::prelude::*;
-use stockade::routing::map::Need;
+use stockade::routing::map::{Access, FieldInfo, Need, QuotaInfo};
 use stockade::validation::ValidationOptions;
 
 use super::{quiet, row};
@@ -32,19 +30,18 @@ fn secret() -> Secret {
     Secret::new("a secret of thirty-two bytes or more").unwrap()
 }
 
-fn user(auth: Auth) -> (UserFact, String) {
+fn user(auth: Auth) -> (Access, String) {
     let row = row!([with_auth(auth)], text, "GET /x/7");
     let challenge = row.send().header("www-authenticate").unwrap_or_default();
-    (row.facts().user.unwrap(), challenge)
+    (row.facts().route.access, challenge)
 }
 
 #[test]
 fn each_way_of_authentication_has_its_scheme() {
     fn check(auth: Auth, scheme: SecurityScheme, challenge: &str) {
-        let (fact, sent) = user(auth);
-        assert_eq!((&fact.schemes[..], fact.required), (&[scheme][..], true), "{challenge}");
+        let (access, sent) = user(auth);
+        assert_eq!((access.schemes, access.user), (vec![scheme.into()], Need::Required));
         assert_eq!(sent, challenge);
-        assert_eq!(fact.by, "with_auth");
     }
     async fn lookup(_: Headers) -> Result<Option<String>, ApiError> {
         Ok(None)
@@ -91,9 +88,9 @@ fn each_way_of_authentication_has_its_scheme() {
 #[test]
 fn several_ways_are_alternatives() {
     let auth = Auth::api_key(|_: ApiKeyHash| None::<String>).or(Auth::secret(secret()));
-    let (fact, _) = user(auth.required(false));
-    let key = SecurityScheme::Header("x-api-key".into());
-    assert_eq!((fact.schemes, fact.required), (vec![key, SecurityScheme::jwt()], false));
+    let (access, _) = user(auth.required(false));
+    let schemes = [SecurityScheme::Header("x-api-key".into()), SecurityScheme::jwt()];
+    assert_eq!((access.schemes, access.user), (schemes.map(Into::into).to_vec(), Need::Optional));
 }
 
 #[test]
@@ -103,9 +100,8 @@ fn a_user_that_is_found_anew_does_not_hide_the_first() {
     let row = row!([first, second], text, "GET /x/7");
     row.send().assert_status(401);
     let facts = row.facts();
-    assert!(!facts.user.unwrap().required);
-    assert!(facts.earlier_users[0].required);
-    assert_eq!(facts.earlier_users[0].schemes, [SecurityScheme::jwt()]);
+    assert_eq!(facts.route.access.schemes, [SecurityScheme::Header("x-api-key".into()).into()]);
+    assert_eq!(facts.earlier_schemes, [SecurityScheme::jwt().into()]);
     assert_eq!(row.app.route_map().routes[0].access.user, Need::Required);
 }
 
@@ -127,13 +123,13 @@ fn rights_are_told() {
         text,
         "GET /x/7"
     );
-    let facts = row.facts();
+    let access = row.facts().route.access;
     assert_eq!(
-        facts.roles,
+        access.roles,
         [vec!["admin".to_owned(), "editor".to_owned()], vec!["admin".to_owned()]]
     );
-    let named = |name: &str| Permission::Named(name.to_owned());
-    assert_eq!(facts.permissions, [Permission::Opaque, named("own account"), named("later")]);
+    let named = |name: &str| Some(name.to_owned());
+    assert_eq!(access.permissions, [None, named("own account"), named("later")]);
 }
 
 #[test]
@@ -149,13 +145,12 @@ fn limits_are_told() {
     router.use_(limits);
     router.use_(times);
     router.get("/x/:id", text);
-    let facts = router.build().unwrap().routes()[0].facts();
+    let limits = router.build().unwrap().routes()[0].facts().route.limits;
     let minute = Duration::from_secs(60);
     let quotas = [("route", 5, minute), ("day", 7, day)];
-    let quotas = quotas.map(|(name, limit, window)| QuotaFact::new(name, Some((limit, window))));
-    assert_eq!(facts.quotas, quotas);
-    let timeout = facts.timeout.unwrap();
-    assert_eq!((timeout.after, timeout.status), (Duration::from_secs(1), 504));
+    let quotas = quotas.map(|(name, limit, window)| QuotaInfo::new(name, Some((limit, window))));
+    assert_eq!(limits.rate, quotas);
+    assert_eq!(limits.timeout, Some((1_000, 504)));
 }
 
 #[test]
@@ -177,12 +172,11 @@ fn a_route_without_the_limit_of_the_router_may_have_one_of_its_name() {
 
 /// The headers and cookies that a route reads, as `name` or, where it must be
 /// there, `name!`.
-fn reads(facts: &RouteFacts) -> String {
-    let field = |field: &stockade::description::ReadField| {
-        assert_eq!(field.from, ReadFrom::Header);
-        format!("{}{}", field.name, if field.required { "!" } else { "" })
-    };
-    facts.reads.iter().map(field).collect::<Vec<_>>().join(" ")
+fn reads(facts: &DescribedRoute) -> String {
+    assert_eq!(facts.route.cookies, []);
+    let field =
+        |field: &FieldInfo| format!("{}{}", field.name, if field.required { "!" } else { "" });
+    facts.route.headers.iter().map(field).collect::<Vec<_>>().join(" ")
 }
 
 #[test]

@@ -21,7 +21,7 @@ mod stages;
 mod web_sockets;
 mod webhooks;
 
-use stockade::description::{Answer, AnswerBody, AnswerStatus, RouteFacts};
+use stockade::description::{Answer, AnswerBody, AnswerStatus, DescribedRoute};
 use stockade::http::Method;
 use stockade::prelude::*;
 use stockade::testing::{TestClient, TestResponse};
@@ -64,7 +64,7 @@ fn method_of(request: &str) -> Method {
 }
 
 impl Row {
-    fn facts(&self) -> RouteFacts {
+    fn facts(&self) -> DescribedRoute {
         self.app.routes()[0].facts()
     }
 

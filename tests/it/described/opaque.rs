@@ -68,9 +68,9 @@ fn each_helper_describes_itself() {
     router.post("/x/:id", async || "x");
     let app = router.build().unwrap();
     let facts = app.routes()[0].facts();
-    let opaque: Vec<_> = facts.middleware.iter().filter(|fact| fact.is_opaque).collect();
+    let opaque: Vec<_> = facts.route.middleware.iter().filter(|fact| fact.is_opaque).collect();
     assert!(opaque.is_empty(), "{opaque:?}");
-    let names = facts.middleware.iter().filter_map(|fact| fact.name.strip_prefix("with_"));
+    let names = facts.route.middleware.iter().filter_map(|fact| fact.name.strip_prefix("with_"));
     assert_eq!(names.collect::<BTreeSet<_>>(), exported());
 }
 
@@ -105,9 +105,9 @@ fn functions_of_the_program_and_layers_are_opaque() {
         router.get("/x/:id", async || "x");
         let app = router.build().unwrap();
         let facts = app.routes()[0].facts();
-        assert_eq!(facts.middleware.len(), 5);
-        assert!(facts.middleware.iter().all(|fact| fact.is_opaque == expected), "{facts:?}");
-        assert_eq!(facts.middleware[4].name, "a layer");
+        assert_eq!(facts.route.middleware.len(), 5);
+        assert!(facts.route.middleware.iter().all(|fact| fact.is_opaque == expected), "{facts:?}");
+        assert_eq!(facts.route.middleware[4].name, "a layer");
     }
 }
 

@@ -113,8 +113,8 @@ fn each_stage_answers_as_it_is_described() {
 /// Returns the names of the headers that the map lists for a status.
 fn told(app: &App, status: u16) -> Vec<String> {
     let map = app.route_map();
-    let answers = map.routes[0].answers.iter().filter(|it| it.status == status.to_string());
-    answers.flat_map(|answer| &answer.headers).map(|header| header.name.clone()).collect()
+    let answers = map.routes[0].answers.iter().filter(|it| it.status == status);
+    answers.flat_map(|answer| &answer.headers).map(|header| header.name.to_string()).collect()
 }
 
 /// Helpers that describe nothing change nothing: the map and the answer are those of

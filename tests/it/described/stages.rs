@@ -4,7 +4,7 @@ use stockade::middleware::{
     ErrorHandlerOptions, ErrorReply, RateLimit, RequestIds, with_error_handling, with_request_id,
 };
 use stockade::prelude::*;
-use stockade::routing::map::AnswerBodyInfo;
+use stockade::routing::map::BodyDoc;
 
 use super::{Row, quiet, row};
 
@@ -136,8 +136,8 @@ fn the_innermost_form_of_errors_counts() {
         let mut answers = map.routes[0].answers.iter();
         answers.find(|answer| answer.status == "401").unwrap().body.clone()
     };
-    assert!(matches!(form(&behind), AnswerBodyInfo::Content(_)));
-    assert_eq!(form(&before), AnswerBodyInfo::Error);
+    assert!(matches!(form(&behind), BodyDoc::Content(_)));
+    assert_eq!(form(&before), BodyDoc::Error);
     check(&behind, 401, &["www-authenticate"]);
     check(&before, 401, &["www-authenticate"]);
 }
@@ -166,8 +166,7 @@ fn a_node_and_a_group_have_forms_of_their_own() {
     assert!(
         y.answers
             .iter()
-            .all(|answer| !matches!(answer.body, AnswerBodyInfo::Content(_))
-                || answer.status == "200")
+            .all(|answer| !matches!(answer.body, BodyDoc::Content(_)) || answer.status == "200")
     );
 
     let mut router = Router::with_options(quiet());

@@ -137,7 +137,7 @@ async fn check(app: &App, lines: &str, status: u16, header: Option<&str>) {
     assert_eq!(response.status(), status, "{lines}");
     let map = app.route_map();
     let route = map.routes.iter().find(|route| route.path == "/count").unwrap();
-    let told = route.answers.iter().find(|answer| answer.status == status.to_string()).unwrap();
+    let told = route.answers.iter().find(|answer| answer.status == status).unwrap();
     if let Some(name) = header {
         assert!(response.headers().contains_key(name), "{lines}: {name}");
         let mut headers = told.headers.iter();

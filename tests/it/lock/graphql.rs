@@ -1,18 +1,16 @@
 //! Schemas of GraphQL.
 
-use std::sync::Arc;
-
 use stockade::RouteDoc;
-use stockade::description::GraphQlFact;
 use stockade::prelude::*;
+use stockade::routing::map::GraphQlInfo;
 
 use super::{Mutation, api, mutation, nothing};
 
 /// A router whose `GET /x` has a schema with these members.
 fn serves<const N: usize>(members: [(&str, &str); N]) -> Router {
     let members = members.map(|(name, of_type)| (name.to_owned(), of_type.to_owned()));
-    let fact = Arc::new(GraphQlFact::new("", members.into_iter().collect()));
-    let describe = move |doc: &mut RouteDoc| doc.serves_graphql(Arc::clone(&fact));
+    let fact = GraphQlInfo::new("", members.into_iter().collect());
+    let describe = move |doc: &mut RouteDoc| doc.serves_graphql(&fact);
     let middleware = Middleware::new(nothing).named("graphql").describing(describe);
     api(routes! { "x": { GET: { handler: async || (), middleware: [middleware] } } })
 }

@@ -21,8 +21,7 @@ pub use settings::EndpointSettings;
 use stockade_map::RouteKind;
 use stockade_validation::Schema;
 
-use crate::description::InputFrom;
-use crate::description::RouteFacts;
+use crate::description::{DescribedRoute, InputFrom};
 use crate::extract::know_schemas;
 use crate::handler_progress::{AsksProgress, noting};
 use crate::page_headers::PageHeaders;
@@ -320,16 +319,16 @@ impl Endpoint {
     /// router.get("/", async || "hello");
     /// let app = router.build()?;
     /// let facts = app.routes()[0].facts();
-    /// assert_eq!(facts.middleware[0].name, "with_request_id");
+    /// assert_eq!(facts.route.middleware[0].name, "with_request_id");
     /// # Ok::<(), stockade::ConfigError>(())
     /// ```
     #[must_use]
-    pub fn facts(&self) -> RouteFacts {
+    pub fn facts(&self) -> DescribedRoute {
         // The parameters matter for the mistakes alone, which the build has told.
         let mut doc = RouteDoc::new(self.method().clone(), Vec::new());
         doc.set_validation_status(self.own_validation_status());
         self.describe(&mut doc);
-        doc.facts().clone()
+        doc.into_facts()
     }
 
     /// Returns the settings that core reads while a request runs.

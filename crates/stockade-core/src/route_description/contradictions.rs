@@ -5,7 +5,9 @@ use stockade_errors::FieldError;
 use stockade_validation::ValidationOptions;
 
 use super::RouteDocExt as _;
-use crate::description::{Answer, AnswerBody, AnswerStatus, Content, ContentSchema, RouteFacts};
+use crate::description::{
+    Answer, AnswerBody, AnswerStatus, Content, ContentSchema, DescribedRoute,
+};
 use crate::{Docs, RouteDoc};
 
 /// Statuses that the framework answers itself, whatever a route says: to heads
@@ -49,8 +51,8 @@ pub fn contradictions(doc: &RouteDoc, docs: &Docs, writes_errors: bool) -> Vec<S
 }
 
 /// Returns true if a part of the route may answer this status.
-fn answers(facts: &RouteFacts, status: u16) -> bool {
-    facts.middleware.iter().any(|middleware| middleware.is_opaque)
+fn answers(facts: &DescribedRoute, status: u16) -> bool {
+    facts.route.middleware.iter().any(|middleware| middleware.is_opaque)
         || facts.answers.iter().any(|answer| answer.status.covers(status))
 }
 
@@ -79,7 +81,7 @@ fn contradicts(one: &Answer, other: &Answer) -> bool {
 }
 
 /// Returns the mistakes of an example that breaks each schema of its answer.
-fn wrong_example(facts: &RouteFacts, status: u16, example: &Value) -> Vec<String> {
+fn wrong_example(facts: &DescribedRoute, status: u16, example: &Value) -> Vec<String> {
     let exact = |answer: &&Answer| answer.status == AnswerStatus::Exact(status);
     let mut first = None;
     for answer in facts.answers.iter().filter(exact) {

@@ -2,18 +2,21 @@
 
 use std::any::type_name;
 use std::borrow::Cow;
-use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::Value;
+use stockade_map::__internal::millis;
+use stockade_map::{
+    Access, FieldInfo, GraphQlInfo, IdempotencyInfo, MiddlewareInfo, Need, QuotaInfo, RouteInfo,
+    WebSocketInfo,
+};
 use stockade_validation::{Schema, ValidationOptions};
 
 use super::HANDLER;
 use crate::RouteDoc;
 use crate::description::{
-    AddedHeader, Answer, AnswerStatus, ErrorForm, GraphQlFact, HeaderDoc, IdempotencyFact,
-    InputFact, InputFrom, MiddlewareFact, Permission, QuotaFact, ReadField, ReadFrom, RouteFacts,
-    SchemaOf, TimeoutFact, UserFact, UserMethod, WebSocketFact,
+    AddedHeader, Answer, AnswerStatus, ErrorForm, HeaderDoc, InputFact, InputFrom, SchemaOf,
+    UserMethod,
 };
 
 /// Notes for those who read the description of a route, such as a map of all
@@ -22,8 +25,9 @@ impl RouteDoc {
     /// Notes an answer of the part that describes itself now. A status may be
     /// noted several times, each time with another body or meaning.
     pub fn answers(&mut self, answer: Answer) {
-        let by = self.describer.clone();
-        self.facts.answers.push(Answer { by, ..answer });
+        let mut answer = answer;
+        answer.by = self.describer.clone();
+        self.facts.answers.push(answer);
     }
 
     /// Notes an answer with the body of an error, such as 402 with "There is no
@@ -58,7 +62,7 @@ impl RouteDoc {
     /// Notes that a header of the request is read, and that a request without it
     /// is refused if it is `required`.
     pub fn reads_header(&mut self, name: impl Into<Cow<'static, str>>, required: bool) {
-        self.reads(ReadFrom::Header, name.into(), required, None);
+        self.reads(|route| &mut route.headers, name.into(), required, None);
     }
 
     /// Notes that a header of the request is read, as [`reads_header`](Self::reads_header)
@@ -69,24 +73,34 @@ impl RouteDoc {
         required: bool,
         schema: Value,
     ) {
-        self.reads(ReadFrom::Header, name.into(), required, Some(schema));
+        self.reads(|route| &mut route.headers, name.into(), required, Some(schema));
     }
 
     /// Notes that a cookie of the request is read, and that a request without it
     /// is refused if it is `required`.
     pub fn reads_cookie(&mut self, name: impl Into<Cow<'static, str>>, required: bool) {
-        self.reads(ReadFrom::Cookie, name.into(), required, None);
+        self.reads(|route| &mut route.cookies, name.into(), required, None);
     }
 
     fn reads(
         &mut self,
-        from: ReadFrom,
+        list: fn(&mut RouteInfo) -> &mut Vec<FieldInfo>,
         name: Cow<'static, str>,
         required: bool,
         schema: Option<Value>,
     ) {
-        let by = self.describer.clone();
-        self.facts.reads.push(ReadField { from, name, required, schema, by });
+        let fields = list(&mut self.facts.route);
+        if let Some(known) = fields.iter_mut().find(|it| it.name.eq_ignore_ascii_case(&name)) {
+            known.required |= required;
+            known.schema = known.schema.take().or(schema);
+            return;
+        }
+        let mut field = FieldInfo::default();
+        field.name = name.into_owned();
+        field.required = required;
+        field.schema = schema;
+        field.by = self.describer.to_string();
+        fields.push(field);
     }
 
     /// Notes that middleware finds the user by any of `methods`, and answers 401
@@ -105,62 +119,76 @@ impl RouteDoc {
         }
         let mut schemes = Vec::new();
         self.challenges.clear();
-        for UserMethod { scheme, challenge } in methods.into_iter().map(Into::into) {
-            schemes.push(scheme);
+        for UserMethod { scheme, challenge, .. } in methods.into_iter().map(Into::into) {
+            schemes.push(scheme.into());
             self.challenges.push(challenge.into_owned());
         }
-        let RouteFacts { roles, permissions, takes_user, .. } = &self.facts;
-        let is_judged = *takes_user || !roles.is_empty() || !permissions.is_empty();
-        self.facts.judges_earlier_user |= is_judged;
-        let earlier = self.facts.user.replace(UserFact { schemes, required, by });
-        self.facts.earlier_users.extend(earlier);
+        self.finds_user = true;
+        let access = &mut self.facts.route.access;
+        let is_judged =
+            self.takes_user || !access.roles.is_empty() || !access.permissions.is_empty();
+        access.judges_earlier_user |= is_judged;
+        let earlier = std::mem::replace(&mut access.schemes, schemes);
+        self.facts.earlier_schemes.extend(earlier);
+        // Each authentication that requires a user rejects requests itself.
+        access.user = match access.user {
+            Need::Required => Need::Required,
+            _ if required => Need::Required,
+            _ => Need::Optional,
+        };
     }
 
     /// Notes that the user must have one of these roles. Several calls ask for
     /// one of each list.
     pub fn needs_role(&mut self, any_of: &[String]) {
-        self.asks_user();
-        self.facts.roles.push(any_of.to_vec());
+        self.asks_user().roles.push(any_of.to_vec());
     }
 
     /// Notes that the user must have a permission, with its name if it has one.
     pub fn needs_permission(&mut self, name: Option<&str>) {
-        self.asks_user();
-        let permission = name.map_or(Permission::Opaque, |name| Permission::Named(name.to_owned()));
-        self.facts.permissions.push(permission);
+        self.asks_user().permissions.push(name.map(str::to_owned));
     }
 
     /// Notes that an argument is the user, without whom the answer is 401.
     pub fn takes_user(&mut self) {
         self.asks_user();
-        self.facts.takes_user = true;
+        self.takes_user = true;
     }
 
-    /// Finds the mistake of a part that needs a user where nothing before it can
-    /// have found one: such a route could only answer 401.
-    fn asks_user(&mut self) {
+    /// Notes that the route needs a user, and returns the access to add to it.
+    ///
+    /// It is a configuration error if nothing before this part can authenticate a user: the
+    /// route could only respond with 401.
+    fn asks_user(&mut self) -> &mut Access {
         // The last one describes itself now, unless the handler does.
         let own = usize::from(self.describer != HANDLER);
-        let before = self.facts.middleware.len().saturating_sub(own);
-        let mut before = self.facts.middleware[..before].iter();
+        let middleware = &self.facts.route.middleware;
+        let before = &middleware[..middleware.len().saturating_sub(own)];
         // Middleware that does not describe itself may set the user.
-        if self.facts.user.is_some() || before.any(|middleware| middleware.is_opaque) {
-            return;
+        let may_have_user = self.finds_user || before.iter().any(|it| it.is_opaque);
+        if !may_have_user {
+            self.mistake(self.no_user());
         }
+        let access = &mut self.facts.route.access;
+        access.user = Need::Required;
+        access
+    }
+
+    fn no_user(&self) -> String {
         let part = match &*self.describer {
             "handler" => "the handler takes the user, whom".to_owned(),
             name => format!("`{name}` needs the user, whom"),
         };
-        self.mistake(format!(
+        format!(
             "{part} no middleware before it finds, so that it can only answer 401: add `with_auth`"
-        ));
+        )
     }
 
     /// Notes an argument of this type that does not describe itself: it may refuse a
     /// request with any status. [`FromRequest::describe`](crate::FromRequest::describe)
     /// does so by default.
     pub fn takes_opaque_argument<A>(&mut self) {
-        self.facts.opaque_arguments.push(type_name::<A>());
+        self.facts.route.opaque_arguments.push(type_name::<A>().to_owned());
         let refusal = Answer::error(AnswerStatus::Default).meaning("The request is refused");
         let by = &self.describer;
         let is_told = |it: &Answer| it.by == *by && it.meaning == refusal.meaning;
@@ -171,25 +199,28 @@ impl RouteDoc {
 
     /// Notes a rate limit that counts the requests to the route. Two limits of
     /// the same name are a mistake, because they could not be told apart.
-    pub fn counted(&mut self, quota: QuotaFact) {
-        if self.facts.quotas.iter().any(|known| known.name == quota.name) {
-            self.mistake(format!("two rate limits are called {:?}", quota.name));
-        }
-        self.facts.quotas.push(quota);
+    pub fn counted(&mut self, quota: QuotaInfo) {
+        let rate = &mut self.facts.route.limits.rate;
+        let is_duplicate = rate.iter().any(|known| known.name == quota.name);
+        let mistake = is_duplicate.then(|| format!("two rate limits are called {:?}", quota.name));
+        rate.push(quota);
+        self.mistakes.extend(mistake);
     }
 
     /// Notes that a request is answered with `status` when it takes longer than
     /// `after`. The shortest time counts.
     pub fn times_out(&mut self, after: Duration, status: u16) {
-        if self.facts.timeout.is_none_or(|known| after < known.after) {
-            self.facts.timeout = Some(TimeoutFact { after, status });
+        let after = millis(after);
+        let timeout = &mut self.facts.route.limits.timeout;
+        if timeout.is_none_or(|(known, _)| after < known) {
+            *timeout = Some((after, status));
         }
     }
 
     /// Notes that requests run once by their idempotency keys. Twice on a route is a
     /// mistake: the inner one would find the key taken by the outer one.
-    pub fn runs_once(&mut self, keys: IdempotencyFact) {
-        if self.facts.idempotency.replace(keys).is_some() {
+    pub fn runs_once(&mut self, keys: IdempotencyInfo) {
+        if self.facts.route.idempotency.replace(keys).is_some() {
             self.mistake("two middlewares take the idempotency key of its requests: keep one");
         }
     }
@@ -201,36 +232,52 @@ impl RouteDoc {
     /// with it.
     pub fn adds_header(&mut self, header: HeaderDoc, to: Option<AnswerStatus>) {
         let (by, from_answer) = (self.describer.clone(), self.facts.answers.len());
-        self.facts.added_headers.push(AddedHeader { header, to, from_answer, by });
+        self.facts.added_headers.push(AddedHeader::new(header, to, from_answer, by));
     }
 
     /// Notes that middleware checks a part of the request by a schema.
     pub fn checks(&mut self, from: InputFrom, schema: &Schema, options: &ValidationOptions) {
         let (by, schema, options) = (self.describer.clone(), schema.clone(), options.clone());
-        self.facts.inputs.push(InputFact { from, schema, options, by });
+        self.facts.inputs.push(InputFact::new(from, schema, options, by));
     }
 
     /// Notes that middleware writes the errors of what comes behind it in a form
     /// of its own: JSON by a schema, if it is known.
     pub fn writes_errors(&mut self, schema: Option<SchemaOf>) {
-        let from_answer = self.facts.answers.len();
-        self.facts.error_forms.push(ErrorForm { schema, from_answer });
+        let mut form = ErrorForm::new(schema);
+        form.from_answer = self.facts.answers.len();
+        self.facts.error_forms.push(form);
     }
 
     /// Notes that requests ask by a schema of GraphQL, which maps and locks have.
-    pub fn serves_graphql(&mut self, schema: Arc<GraphQlFact>) {
-        self.facts.graphql = Some(schema);
+    pub fn serves_graphql(&mut self, schema: &GraphQlInfo) {
+        self.facts.route.graphql = Some(schema.clone());
     }
 
-    /// Returns the facts of a WebSocket route, to add to them.
-    pub fn web_socket(&mut self) -> &mut WebSocketFact {
-        self.facts.web_socket.get_or_insert_default()
+    /// Returns the connections of a WebSocket route, to describe them. Without other rules,
+    /// pages of the same origin may connect.
+    pub fn web_socket(&mut self) -> &mut WebSocketInfo {
+        self.facts.route.web_socket.get_or_insert_with(|| {
+            let mut info = WebSocketInfo::default();
+            info.same_origin = true;
+            info
+        })
+    }
+
+    /// Notes the schema of the messages of a WebSocket that are read as JSON.
+    pub fn receives(&mut self, schema: Option<Schema>) {
+        self.facts.receives = schema;
+    }
+
+    /// Notes the schema of the messages of a WebSocket that are sent as JSON.
+    pub fn sends(&mut self, schema: SchemaOf) {
+        self.facts.sends = Some(schema);
     }
 
     /// Lets a middleware describe itself.
-    pub(crate) fn middleware(&mut self, fact: MiddlewareFact, describe: impl FnOnce(&mut Self)) {
-        let name = Cow::Owned(fact.name.clone());
-        self.facts.middleware.push(fact);
+    pub(crate) fn middleware(&mut self, info: MiddlewareInfo, describe: impl FnOnce(&mut Self)) {
+        let name = Cow::Owned(info.name.clone());
+        self.facts.route.middleware.push(info);
         self.describe_as(name, describe);
     }
 

@@ -18,7 +18,7 @@ use std::borrow::Cow;
 use http::{Extensions, Method};
 use stockade_errors::ConfigError;
 
-use crate::description::{RouteFacts, SchemaOf};
+use crate::description::{DescribedRoute, SchemaOf};
 use crate::known_types::TypeCheck;
 use crate::validation::Input;
 use crate::{Arguments, FromRequest, Reply};
@@ -51,7 +51,11 @@ pub struct RouteDoc {
     challenges: Vec<String>,
     guards_origin: bool,
     validation_status: Option<u16>,
-    pub(crate) facts: RouteFacts,
+    pub(crate) facts: DescribedRoute,
+    /// True if a part before this one authenticates users.
+    finds_user: bool,
+    /// True if an argument of the handler is the user.
+    takes_user: bool,
     /// The part that describes itself now: `handler`, or a middleware.
     describer: Cow<'static, str>,
     common: Extensions,

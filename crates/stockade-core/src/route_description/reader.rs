@@ -3,7 +3,7 @@
 use http::{Extensions, Method};
 
 use super::HANDLER;
-use crate::description::{RouteFacts, SchemaOf};
+use crate::description::{DescribedRoute, SchemaOf};
 use crate::known_types::TypeCheck;
 use crate::{BodyKind, RouteDoc, States};
 
@@ -37,7 +37,13 @@ pub trait RouteDocExt: Sized {
     fn upgrades(&self) -> usize;
 
     /// Returns what the parts of the route have said about it.
-    fn facts(&self) -> &RouteFacts;
+    fn facts(&self) -> &DescribedRoute;
+
+    /// Returns it to change it.
+    fn facts_mut(&mut self) -> &mut DescribedRoute;
+
+    /// Returns the description without the notes that only a build needs.
+    fn into_facts(self) -> DescribedRoute;
 
     /// Lets a stage of the router describe itself, by the name of a giver of
     /// answers.
@@ -76,7 +82,9 @@ impl RouteDocExt for RouteDoc {
             challenges: Vec::new(),
             guards_origin: false,
             validation_status: None,
-            facts: RouteFacts::default(),
+            facts: DescribedRoute::default(),
+            finds_user: false,
+            takes_user: false,
             describer: HANDLER,
             common: Extensions::new(),
             stored_types: Vec::new(),
@@ -124,8 +132,16 @@ impl RouteDocExt for RouteDoc {
         self.upgrades
     }
 
-    fn facts(&self) -> &RouteFacts {
+    fn facts(&self) -> &DescribedRoute {
         &self.facts
+    }
+
+    fn facts_mut(&mut self) -> &mut DescribedRoute {
+        &mut self.facts
+    }
+
+    fn into_facts(self) -> DescribedRoute {
+        self.facts
     }
 
     fn stage(&mut self, name: &'static str, describe: impl FnOnce(&mut Self)) {

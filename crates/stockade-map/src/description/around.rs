@@ -5,12 +5,12 @@ use std::borrow::Cow;
 
 use stockade_validation::{Schema, ValidationOptions};
 
-use super::{
-    Answer, AnswerBody, AnswerStatus, Content, ContentSchema, HeaderDoc, RouteFacts, SchemaOf,
-};
+use super::{Answer, AnswerBody, Content, ContentSchema, DescribedRoute, HeaderDoc, SchemaOf};
+use crate::StatusDoc;
 
 /// A schema by which middleware checks a part of the request.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct InputFact {
     /// The part.
     pub from: InputFrom,
@@ -22,9 +22,23 @@ pub struct InputFact {
     pub by: Cow<'static, str>,
 }
 
+impl InputFact {
+    /// Makes the fact of middleware that validates a part of the request.
+    #[must_use]
+    pub fn new(
+        from: InputFrom,
+        schema: Schema,
+        options: ValidationOptions,
+        by: Cow<'static, str>,
+    ) -> Self {
+        Self { from, schema, options, by }
+    }
+}
+
 /// The part of a request that a schema judges, in the order in which parts are
 /// judged.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+#[non_exhaustive]
 pub enum InputFrom {
     /// The parameters of the path.
     Params,
@@ -36,13 +50,14 @@ pub enum InputFrom {
 
 /// A header that middleware adds to the answers of what comes behind it.
 #[derive(Clone, Debug, Eq, PartialEq)]
+#[non_exhaustive]
 pub struct AddedHeader {
     /// The header.
     pub header: HeaderDoc,
     /// The status of the answers that get it; none for all answers.
-    pub to: Option<AnswerStatus>,
+    pub to: Option<StatusDoc>,
     /// The number of answers that were noted before: those at this index of
-    /// [`RouteFacts::answers`] and behind it get the header.
+    /// [`DescribedRoute::answers`] and behind it get the header.
     pub from_answer: usize,
     /// The middleware that adds it.
     pub by: Cow<'static, str>,
@@ -50,11 +65,12 @@ pub struct AddedHeader {
 
 /// The form of the errors that an error handler of the application writes.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub struct ErrorForm {
     /// The schema of the body, which is JSON then; none where nothing is known.
     pub schema: Option<SchemaOf>,
     /// The number of answers that were noted before: errors at this index of
-    /// [`RouteFacts::answers`] and behind it have the form, unless a later one
+    /// [`DescribedRoute::answers`] and behind it have the form, unless a later one
     /// replaces it.
     pub from_answer: usize,
 }
@@ -80,9 +96,20 @@ impl ErrorForm {
 }
 
 impl AddedHeader {
+    /// Makes the fact of middleware that adds a header.
+    #[must_use]
+    pub fn new(
+        header: HeaderDoc,
+        to: Option<StatusDoc>,
+        from_answer: usize,
+        by: Cow<'static, str>,
+    ) -> Self {
+        Self { header, to, from_answer, by }
+    }
+
     /// Returns the header as an answer of this status has it, if it may have it.
-    fn on(&self, status: AnswerStatus) -> Option<HeaderDoc> {
-        use AnswerStatus::{Class, Default, Exact};
+    fn on(&self, status: StatusDoc) -> Option<HeaderDoc> {
+        use StatusDoc::{Class, Default, Exact};
 
         let header = self.header.clone();
         match (self.to, status) {
@@ -100,14 +127,14 @@ impl AddedHeader {
     }
 }
 
-impl RouteFacts {
+impl DescribedRoute {
     /// Returns the headers of the answer at this index: its own, and those that
     /// middleware in front of it adds. A name is there once.
     ///
     /// ```
-    /// use stockade::description::{Answer, RouteFacts};
+    /// use stockade::description::DescribedRoute;
     ///
-    /// let facts = RouteFacts::default();
+    /// let facts = DescribedRoute::default();
     /// assert!(facts.headers_of(0).is_empty());
     /// ```
     #[must_use]
@@ -140,19 +167,19 @@ impl RouteFacts {
 mod tests {
     use super::*;
 
-    fn added(name: &'static str, to: Option<AnswerStatus>, from_answer: usize) -> AddedHeader {
+    fn added(name: &'static str, to: Option<StatusDoc>, from_answer: usize) -> AddedHeader {
         AddedHeader { header: HeaderDoc::new(name, ""), to, from_answer, by: "test".into() }
     }
 
     #[track_caller]
-    fn check(to: Option<AnswerStatus>, status: AnswerStatus, expected: Option<bool>) {
+    fn check(to: Option<StatusDoc>, status: StatusDoc, expected: Option<bool>) {
         let header = added("X", to, 0).on(status);
         assert_eq!(header.map(|header| header.always), expected, "{to:?} {status}");
     }
 
     #[test]
     fn a_header_goes_to_the_answers_of_its_status() {
-        use AnswerStatus::{Class, Default, Exact};
+        use StatusDoc::{Class, Default, Exact};
 
         for status in [Exact(204), Class(2), Default] {
             check(None, status, Some(true));
@@ -171,10 +198,10 @@ mod tests {
     #[test]
     fn answers_in_front_do_not_get_it() {
         let own = HeaderDoc::new("retry-after", "").sometimes();
-        let facts = RouteFacts {
+        let facts = DescribedRoute {
             answers: vec![Answer::error(401), Answer::error(429).header(own)],
             added_headers: vec![added("X-Request-Id", None, 1), added("Retry-After", None, 1)],
-            ..RouteFacts::default()
+            ..DescribedRoute::default()
         };
         assert!(facts.headers_of(0).is_empty());
         let headers = facts.headers_of(1);

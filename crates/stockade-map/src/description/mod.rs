@@ -26,17 +26,24 @@
 //! assert_eq!(paid.name(), "has_credit");
 //! ```
 
-mod answer;
 mod around;
-mod facts;
+mod route;
+mod schema;
 mod security;
-mod web_socket;
 
-pub use answer::{Answer, AnswerBody, AnswerStatus, Content, ContentSchema, HeaderDoc, SchemaOf};
-pub use around::{AddedHeader, ErrorForm, InputFact, InputFrom};
-pub use facts::{
-    GraphQlFact, IdempotencyFact, MiddlewareFact, Permission, QuotaFact, ReadField, ReadFrom,
-    RouteFacts, TimeoutFact, UserFact,
+pub use crate::{
+    GraphQlInfo, HeaderDoc, IdempotencyInfo, QuotaInfo, StatusDoc as AnswerStatus, WebSocketInfo,
 };
+pub use around::{AddedHeader, ErrorForm, InputFact, InputFrom};
+pub use route::DescribedRoute;
+pub use schema::{ContentSchema, SchemaOf};
 pub use security::{SecurityScheme, UserMethod};
-pub use web_socket::WebSocketFact;
+
+/// A response while its route is described.
+pub type Answer = crate::ResponseInfo<ContentSchema>;
+
+/// The body of a response while its route is described.
+pub type AnswerBody = crate::BodyDoc<ContentSchema>;
+
+/// A form of a body while its route is described.
+pub type Content = crate::ContentInfo<ContentSchema>;

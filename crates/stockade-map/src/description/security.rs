@@ -3,6 +3,8 @@
 
 use std::borrow::Cow;
 
+use crate::SchemeInfo;
+
 /// A way by which a client says who it is, in the words of OpenAPI.
 ///
 /// Source: OpenAPI 3.1, "Security Scheme Object".
@@ -60,6 +62,22 @@ impl SecurityScheme {
     }
 }
 
+impl From<SecurityScheme> for SchemeInfo {
+    fn from(scheme: SecurityScheme) -> Self {
+        let name = scheme.name();
+        match scheme {
+            SecurityScheme::Http { scheme, bearer_format } => Self::Http {
+                name,
+                scheme: scheme.into(),
+                bearer_format: bearer_format.map(Into::into),
+            },
+            SecurityScheme::Header(header) => Self::Header { name, header: header.into() },
+            SecurityScheme::Cookie(cookie) => Self::Cookie { name, cookie: cookie.into() },
+            SecurityScheme::Other(text) => Self::Other { name, text: text.into() },
+        }
+    }
+}
+
 /// A method that finds a user: its scheme, and the challenge of a 401.
 ///
 /// A scheme alone becomes one, with the usual challenge.
@@ -73,6 +91,7 @@ impl SecurityScheme {
 /// assert_eq!(key.challenge, r#"ApiKey header="x-key""#);
 /// ```
 #[derive(Clone, Debug, Eq, PartialEq)]
+#[non_exhaustive]
 pub struct UserMethod {
     /// The scheme.
     pub scheme: SecurityScheme,

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use crate::{
-    Access, AnswerBodyInfo, AnswerInfo, BodyInfo, CorsInfo, DocsInfo, IdempotencyInfo,
-    MiddlewareInfo, Need, QuotaInfo, RouteInfo, RouteKind, RouterInfo, SchemeInfo, WebSocketInfo,
+    Access, BodyDoc, BodyInfo, CorsInfo, Docs, IdempotencyInfo, MiddlewareInfo, Need, QuotaInfo,
+    ResponseInfo, RouteInfo, RouteKind, RouterInfo, SchemeInfo, WebSocketInfo,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -223,7 +223,7 @@ fn middleware_of(middleware: &MiddlewareInfo) -> Option<String> {
 impl BodyLock {
     fn of(body: &BodyInfo) -> Self {
         let content = body.content.iter();
-        let content = content.map(|it| (it.media_type.clone(), it.schema.clone())).collect();
+        let content = content.map(|it| (it.media_type.to_string(), it.schema.clone())).collect();
         Self { required: body.required, content }
     }
 }
@@ -259,7 +259,7 @@ impl LimitsLock {
 }
 
 impl DocsLock {
-    fn of(docs: &DocsInfo) -> Self {
+    fn of(docs: &Docs) -> Self {
         Self {
             summary: docs.summary.clone(),
             description: docs.description.clone(),
@@ -291,11 +291,12 @@ impl DocsLock {
 /// The beginnings of the headers that follow from CORS and rate limits.
 const OF_STAGES: [&str; 3] = ["access-control-", "ratelimit", "x-ratelimit-"];
 
-fn answers_of(answers: &[AnswerInfo]) -> BTreeMap<String, AnswerLock> {
+fn answers_of(answers: &[ResponseInfo]) -> BTreeMap<String, AnswerLock> {
     let mut locks: BTreeMap<String, AnswerLock> = BTreeMap::new();
     for answer in answers {
-        let is_first = !locks.contains_key(&answer.status);
-        let lock = locks.entry(answer.status.clone()).or_default();
+        let status = answer.status.to_string();
+        let is_first = !locks.contains_key(&status);
+        let lock = locks.entry(status).or_default();
         let own = answer.headers.iter().map(|it| (it.name.to_ascii_lowercase(), it.always));
         // What these follow from is in the lock by itself.
         let is_own = |name: &str| !OF_STAGES.iter().any(|prefix| name.starts_with(prefix));
@@ -312,12 +313,12 @@ fn answers_of(answers: &[AnswerInfo]) -> BTreeMap<String, AnswerLock> {
 }
 
 impl AnswerLock {
-    fn add(&mut self, body: &AnswerBodyInfo) {
+    fn add(&mut self, body: &BodyDoc) {
         match body {
-            AnswerBodyInfo::None => self.empty = true,
-            AnswerBodyInfo::Error => self.error = true,
-            AnswerBodyInfo::ValidationError => self.fields = true,
-            AnswerBodyInfo::Content(content) => {
+            BodyDoc::None => self.empty = true,
+            BodyDoc::Error => self.error = true,
+            BodyDoc::ValidationError => self.fields = true,
+            BodyDoc::Content(content) => {
                 for form in content {
                     self.add_form(&form.media_type, &form.schema);
                 }

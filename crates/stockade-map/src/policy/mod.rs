@@ -35,9 +35,10 @@ use std::panic::Location;
 
 use stockade_errors::ConfigError;
 
-use crate::{RouteInfo, RouteMap};
 use allowance::{Allowance, LeftOut, PublicRoutes};
 use rule::Rule;
+
+use crate::{RouteInfo, RouteMap};
 
 /// Rules over all routes of a router, and the exceptions from them.
 ///

@@ -10,9 +10,10 @@ use http::{HeaderValue, Method, StatusCode, header};
 use stockade_core::__internal::{
     AsksProgress, ErrorContextExt as _, HandlerProgress, Overloaded, finish_form,
 };
-use stockade_core::description::{Answer, HeaderDoc, IdempotencyFact};
+use stockade_core::description::{Answer, HeaderDoc};
 use stockade_core::{ErrorContext, Middleware, Next, Request, Response, RouteDoc, error_of};
 use stockade_errors::ApiError;
+use stockade_map::IdempotencyInfo;
 use stockade_validation::__internal::LogRate;
 use tokio::sync::Semaphore;
 use tokio::time::{Instant, sleep};
@@ -275,8 +276,8 @@ fn describe(options: &Idempotency, doc: &mut RouteDoc) {
     doc.adds_header(HeaderDoc::new("Idempotency-Replayed", meaning).sometimes(), None);
 }
 
-fn fact_of(options: &Idempotency) -> IdempotencyFact {
-    let mut fact = IdempotencyFact::new(options.required, options.lease, options.ttl);
+fn fact_of(options: &Idempotency) -> IdempotencyInfo {
+    let mut fact = IdempotencyInfo::new(options.required, options.lease, options.ttl);
     fact.refuses_after_crash = options.after_crash == AfterCrash::Refuse;
     fact.passes_outage = options.on_store_outage == StoreOutage::Pass;
     fact.own_scope = options.scope.is_some();

@@ -31,7 +31,7 @@ pub(super) fn operation(route: &RouteInfo, written: &Written<'_>) -> Value {
     }
     if let Some(body) = &route.body {
         let content = body.content.iter();
-        let content = content.map(|it| (it.media_type.clone(), json!({ "schema": it.schema })));
+        let content = content.map(|it| (it.media_type.to_string(), json!({ "schema": it.schema })));
         let content: Map<String, Value> = content.collect();
         put("requestBody", json!({ "required": body.required, "content": content }));
     }

@@ -4,8 +4,9 @@ use std::collections::HashMap;
 
 use serde_json::{Map, Value, json};
 use stockade_errors::Mistake;
+use stockade_map::Tag;
 use stockade_routing::__internal::capitalised;
-use stockade_routing::map::{RouteInfo, RouteKind, RouteMap, TagInfo};
+use stockade_routing::map::{RouteInfo, RouteKind, RouteMap};
 
 use super::operation::operation;
 use super::shared::Shared;
@@ -220,7 +221,7 @@ fn tags_of(route: &RouteInfo, prefix: usize) -> Vec<String> {
 }
 
 /// Returns the routes around which a node names this tag, with its words.
-fn tagged<'m>(map: &'m RouteMap, name: &str) -> impl Iterator<Item = (&'m RouteInfo, &'m TagInfo)> {
+fn tagged<'m>(map: &'m RouteMap, name: &str) -> impl Iterator<Item = (&'m RouteInfo, &'m Tag)> {
     let tags = map.routes.iter().filter_map(|route| Some((route, route.docs.tag.as_ref()?)));
     tags.filter(move |(_, tag)| tag.name == name)
 }

@@ -6,9 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use http::StatusCode;
 use serde_json::{Map, Value, json};
 use stockade_map::__internal::SCHEMAS;
-use stockade_routing::map::{
-    AnswerBodyInfo, AnswerInfo, ContentInfo, HeaderInfo, RouteInfo, RouteMap,
-};
+use stockade_routing::map::{BodyDoc, ContentInfo, HeaderDoc, ResponseInfo, RouteInfo, RouteMap};
 
 use super::security;
 use super::shared::Shared;
@@ -66,9 +64,9 @@ fn documented<'r>(route: &'r RouteInfo, status: &str) -> Option<&'r String> {
 
 /// Returns the name of an answer that stands once in a document: that of a stage,
 /// or an error, which many operations give in the same words.
-fn shared_name(status: &str, answers: &[Cow<'_, AnswerInfo>]) -> Option<Cow<'static, str>> {
+fn shared_name(status: &str, answers: &[Cow<'_, ResponseInfo>]) -> Option<Cow<'static, str>> {
     if let [answer] = answers {
-        let key = match answer.by.as_str() {
+        let key = match &*answer.by {
             "body" => format!("body {}", answer.status),
             part => part.to_owned(),
         };
@@ -82,7 +80,7 @@ fn shared_name(status: &str, answers: &[Cow<'_, AnswerInfo>]) -> Option<Cow<'sta
 
 fn response(
     description: &str,
-    answers: &[Cow<'_, AnswerInfo>],
+    answers: &[Cow<'_, ResponseInfo>],
     map: &RouteMap,
     shared: &Shared,
 ) -> Value {
@@ -100,9 +98,9 @@ fn response(
 
 /// Returns the meanings of a status, with the words for those who are let through,
 /// or its standard text.
-fn meanings(status: &str, answers: &[Cow<'_, AnswerInfo>], demand: Option<&str>) -> String {
+fn meanings(status: &str, answers: &[Cow<'_, ResponseInfo>], demand: Option<&str>) -> String {
     let mut seen = BTreeSet::new();
-    let texts = answers.iter().map(|answer| answer.meaning.as_str());
+    let texts = answers.iter().map(|answer| &*answer.meaning);
     let mut texts: Vec<String> = texts
         .filter(|text| !text.is_empty() && seen.insert(text.to_owned()))
         .map(str::to_owned)
@@ -125,7 +123,7 @@ fn standard_text(status: &str) -> String {
     reason.unwrap_or(class).to_owned()
 }
 
-fn content(answers: &[Cow<'_, AnswerInfo>], map: &RouteMap) -> Map<String, Value> {
+fn content(answers: &[Cow<'_, ResponseInfo>], map: &RouteMap) -> Map<String, Value> {
     let mut by_type: BTreeMap<String, Vec<Value>> = BTreeMap::new();
     let mut add = |media_type: &str, schema: Value| {
         let schemas = by_type.entry(media_type.to_owned()).or_default();
@@ -135,13 +133,13 @@ fn content(answers: &[Cow<'_, AnswerInfo>], map: &RouteMap) -> Map<String, Value
     };
     for answer in answers {
         match &answer.body {
-            AnswerBodyInfo::Content(content) => {
+            BodyDoc::Content(content) => {
                 for ContentInfo { media_type, schema, .. } in content {
                     add(media_type, schema.clone());
                 }
             }
-            AnswerBodyInfo::Error => add(map.error_media_type(), error(map, false)),
-            AnswerBodyInfo::ValidationError => {
+            BodyDoc::Error => add(map.error_media_type(), error(map, false)),
+            BodyDoc::ValidationError => {
                 add(map.error_media_type(), error(map, true));
             }
             _ => {}
@@ -151,10 +149,10 @@ fn content(answers: &[Cow<'_, AnswerInfo>], map: &RouteMap) -> Map<String, Value
     // holds the other too.
     let (error, with_fields) = (error(map, false), error(map, true));
     let checks = |by: &str| {
-        let mut checked = answers.iter().filter(|it| it.body == AnswerBodyInfo::ValidationError);
+        let mut checked = answers.iter().filter(|it| it.body == BodyDoc::ValidationError);
         by == "body" || checked.any(|answer| answer.by == by)
     };
-    let mut plain = answers.iter().filter(|answer| answer.body == AnswerBodyInfo::Error);
+    let mut plain = answers.iter().filter(|answer| answer.body == BodyDoc::Error);
     let is_covered = plain.all(|answer| checks(&answer.by));
     for schemas in by_type.values_mut() {
         if error != with_fields && schemas.contains(&with_fields) && is_covered {
@@ -175,27 +173,27 @@ fn error(map: &RouteMap, of_validation: bool) -> Value {
     json!({ "$ref": format!("{SCHEMAS}{}", map.error_schema_name(of_validation)) })
 }
 
-fn headers_of(answers: &[Cow<'_, AnswerInfo>], shared: &Shared) -> Map<String, Value> {
+fn headers_of(answers: &[Cow<'_, ResponseInfo>], shared: &Shared) -> Map<String, Value> {
     let mut headers = Map::new();
     for answer in answers {
         for header in &answer.headers {
-            if headers.contains_key(&header.name) || header.name == FOR_BROWSERS {
+            if headers.contains_key(&*header.name) || header.name == FOR_BROWSERS {
                 continue;
             }
             let on_all = answers.iter().all(|answer| has(answer, &header.name));
             let object = shared.header(header, on_all, || header_object(header, on_all));
-            headers.insert(header.name.clone(), object);
+            headers.insert(header.name.to_string(), object);
         }
     }
     headers
 }
 
-fn has(answer: &AnswerInfo, name: &str) -> bool {
+fn has(answer: &ResponseInfo, name: &str) -> bool {
     answer.headers.iter().any(|header| header.name == name && header.always)
 }
 
-fn header_object(header: &HeaderInfo, always: bool) -> Value {
-    let schema = match header.name.as_str() {
+fn header_object(header: &HeaderDoc, always: bool) -> Value {
+    let schema = match &*header.name {
         // RFC 9110, section 10.2.3: seconds.
         "Retry-After" => {
             json!({ "type": "integer", "minimum": 0, "maximum": i32::MAX, "format": "int32" })

@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 
 use serde_json::{Map, Value, json};
-use stockade_routing::map::{AnswerInfo, HeaderInfo};
+use stockade_routing::map::{HeaderDoc, ResponseInfo};
 
 /// The answers and headers to which operations point.
 ///
@@ -24,7 +24,7 @@ pub(super) struct Shared {
 
 /// An answer that was written, and its name.
 struct KnownResponse {
-    answers: Vec<AnswerInfo>,
+    answers: Vec<ResponseInfo>,
     demand: Option<String>,
     key: String,
 }
@@ -43,7 +43,7 @@ impl Shared {
     pub(super) fn response(
         &self,
         name: &str,
-        answers: &[Cow<'_, AnswerInfo>],
+        answers: &[Cow<'_, ResponseInfo>],
         demand: Option<String>,
         write: impl FnOnce(Option<&str>) -> Value,
     ) -> Value {
@@ -84,19 +84,19 @@ impl Shared {
     /// there.
     pub(super) fn header(
         &self,
-        header: &HeaderInfo,
+        header: &HeaderDoc,
         always: bool,
         write: impl FnOnce() -> Value,
     ) -> Value {
-        let HeaderInfo { name, meaning, .. } = header;
+        let HeaderDoc { name, meaning, .. } = header;
         let mut known = self.known_headers.borrow_mut();
-        let of_name = known.entry(name.clone()).or_default();
-        let found = of_name.iter().find(|it| it.meaning == *meaning && it.always == always);
+        let of_name = known.entry(name.to_string()).or_default();
+        let found = of_name.iter().find(|it| it.meaning == **meaning && it.always == always);
         if let Some(found) = found {
             return found.written.clone();
         }
         let written = self.add_header(name, write());
-        let meaning = meaning.clone();
+        let meaning = meaning.to_string();
         of_name.push(KnownHeader { meaning, always, written: written.clone() });
         written
     }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use serde_json::Value;
-use stockade_routing::map::{Limits, Need, RouteInfo, RouteKind, SchemeInfo};
+use stockade_routing::map::{Limits, Need, RouteInfo, RouteKind, SchemeInfo, StatusDoc};
 
 use super::html::Html;
 use super::{Contents, Detail, Operation, curl, markdown, schema};
@@ -287,10 +287,12 @@ fn content(html: &mut Html, response: &Value, detail: &Detail) {
 /// Returns the parts of a route that give a status. The names of middleware are
 /// for those who may see the inside.
 fn givers(route: &RouteInfo, status: &str, internals: bool) -> Vec<String> {
-    let is_given = |given: &str| given == status || (given == "2XX" && status.starts_with('2'));
+    let is_given = |given: StatusDoc| {
+        given == *status || (given == StatusDoc::Class(2) && status.starts_with('2'))
+    };
     let mut seen = BTreeSet::new();
-    let givers = route.answers.iter().filter(|answer| is_given(&answer.status));
-    let names = givers.map(|answer| match answer.by.as_str() {
+    let givers = route.answers.iter().filter(|answer| is_given(answer.status));
+    let names = givers.map(|answer| match &*answer.by {
         name if internals || STAGES.contains(&name) => name.to_owned(),
         _ => "middleware".to_owned(),
     });

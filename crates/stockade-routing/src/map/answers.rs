@@ -4,14 +4,11 @@ use std::sync::Arc;
 
 use stockade_core::__internal::{EndpointExt as _, EndpointKind, RouteDocExt as _};
 use stockade_core::description::{
-    Answer, AnswerBody, AnswerStatus, ErrorForm, InputFrom, RouteFacts,
+    Answer, AnswerBody, AnswerStatus, DescribedRoute, ErrorForm, InputFrom,
 };
 use stockade_core::{BodyKind, Endpoint, ErrorHandler, RouteDoc};
 use stockade_path::{Part, Pattern, Segment};
 
-use super::build::content_of;
-use super::schemas::Schemas;
-use super::{AnswerBodyInfo, AnswerInfo, HeaderInfo};
 use crate::app::Resolved;
 
 /// The stage that checks parameters, query and body.
@@ -20,49 +17,42 @@ const VALIDATION: &str = "validation";
 /// The stages that add headers to answers.
 const STAGES: [&str; 3] = ["CORS", "request id", "rate limit"];
 
-/// The description of a route by the stages and by its parts.
-pub(super) struct Told {
-    pub(super) doc: RouteDoc,
-    pub(super) pattern: Option<Pattern>,
-    /// The answers with their headers, the errors in the form that they are
-    /// written in: those of the stages first.
-    pub(super) answers: Vec<Answer>,
-}
-
-impl Told {
-    /// Lets the stages and the parts of a route describe themselves, in the order
-    /// in which they run. For the routes of another host no stage does.
-    pub(super) fn of(app: &Resolved, endpoint: &Arc<Endpoint>, is_hosted: bool) -> Self {
-        let pattern = Pattern::parse(endpoint.pattern()).ok();
-        let params = pattern.iter().flat_map(Pattern::params);
-        let params = params.map(|(name, optional)| (name.to_owned(), optional));
-        let mut doc = RouteDoc::new(endpoint.method().clone(), params.collect());
-        doc.common_mut().insert(app.stages.clock().clone());
-        doc.set_validation_status(Some(endpoint.validation_status()));
-        if !is_hosted {
-            let cors = app.routes.cors_of(endpoint);
-            app.stages.describe(cors, endpoint.is_rate_limited(), &mut doc);
-        }
-        if pattern.as_ref().is_some_and(is_constrained) {
-            let answer = Answer::error(404).meaning("No route has a path with such a parameter");
-            doc.stage("routing", |doc| doc.answers(answer));
-        }
-        let before = doc.facts().answers.len();
-        if let Some(handler) = endpoint.inherited_error_handler() {
-            doc.stage("error_handling", |doc| handler.describe(doc));
-        }
-        endpoint.describe(&mut doc);
-        let behind = doc.facts().answers.len();
-        for (part, answer) in of_inputs(endpoint, &doc) {
-            doc.stage(part, |doc| doc.answers(answer));
-        }
-        doc.stage("server", |doc| doc.answers(Answer::error(500)));
-        let all = doc.facts().answers.len();
-        let forms = Forms { app, endpoint, facts: doc.facts(), before, behind };
-        let order = (0..before).chain(behind..all - 1).chain(before..behind).chain([all - 1]);
-        let answers = order.map(|index| forms.answer(index)).collect();
-        Self { doc, pattern, answers }
+/// Lets the stages and the parts of a route describe themselves, in the order in which
+/// they run. For the routes of another host no stage does.
+///
+/// The answers have their headers and the form in which errors are written. Answers of
+/// the stages come first.
+pub(super) fn describe(app: &Resolved, endpoint: &Arc<Endpoint>, is_hosted: bool) -> RouteDoc {
+    let pattern = Pattern::parse(endpoint.pattern()).ok();
+    let params = pattern.iter().flat_map(Pattern::params);
+    let params = params.map(|(name, optional)| (name.to_owned(), optional));
+    let mut doc = RouteDoc::new(endpoint.method().clone(), params.collect());
+    doc.common_mut().insert(app.stages.clock().clone());
+    doc.set_validation_status(Some(endpoint.validation_status()));
+    if !is_hosted {
+        let cors = app.routes.cors_of(endpoint);
+        app.stages.describe(cors, endpoint.is_rate_limited(), &mut doc);
     }
+    if pattern.as_ref().is_some_and(is_constrained) {
+        let answer = Answer::error(404).meaning("No route has a path with such a parameter");
+        doc.stage("routing", |doc| doc.answers(answer));
+    }
+    let before = doc.facts().answers.len();
+    if let Some(handler) = endpoint.inherited_error_handler() {
+        doc.stage("error_handling", |doc| handler.describe(doc));
+    }
+    endpoint.describe(&mut doc);
+    let behind = doc.facts().answers.len();
+    for (part, answer) in of_inputs(endpoint, &doc) {
+        doc.stage(part, |doc| doc.answers(answer));
+    }
+    doc.stage("server", |doc| doc.answers(Answer::error(500)));
+    let all = doc.facts().answers.len();
+    let forms = Forms { app, endpoint, facts: doc.facts(), before, behind };
+    let order = (0..before).chain(behind..all - 1).chain(before..behind).chain([all - 1]);
+    let answers = order.map(|index| forms.answer(index)).collect();
+    doc.facts_mut().answers = answers;
+    doc
 }
 
 fn is_constrained(pattern: &Pattern) -> bool {
@@ -77,7 +67,7 @@ fn is_constrained(pattern: &Pattern) -> bool {
 struct Forms<'a> {
     app: &'a Resolved,
     endpoint: &'a Endpoint,
-    facts: &'a RouteFacts,
+    facts: &'a DescribedRoute,
     /// The number of answers that come before the middleware.
     before: usize,
     /// The index of the answers that the framework gives behind the middleware.
@@ -164,29 +154,4 @@ fn of_inputs(endpoint: &Endpoint, doc: &RouteDoc) -> Vec<(&'static str, Answer)>
         }
     }
     answers
-}
-
-/// Returns an answer as data.
-pub(super) fn info_of(schemas: &Schemas, answer: &Answer) -> AnswerInfo {
-    let body = match &answer.body {
-        AnswerBody::None => AnswerBodyInfo::None,
-        AnswerBody::Error => AnswerBodyInfo::Error,
-        AnswerBody::ValidationError => AnswerBodyInfo::ValidationError,
-        AnswerBody::Content(content) => {
-            AnswerBodyInfo::Content(content.iter().map(|it| content_of(schemas, it)).collect())
-        }
-        _ => AnswerBodyInfo::Unknown,
-    };
-    let headers = answer.headers.iter().map(|header| HeaderInfo {
-        name: header.name.to_string(),
-        meaning: header.meaning.to_string(),
-        always: header.always,
-    });
-    AnswerInfo {
-        status: answer.status.to_string(),
-        body,
-        headers: headers.collect(),
-        meaning: answer.meaning.to_string(),
-        by: answer.by.to_string(),
-    }
 }

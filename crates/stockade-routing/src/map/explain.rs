@@ -346,8 +346,8 @@ impl Explanation {
         }
         for (index, answer) in route.answers.iter().enumerate() {
             let head = if index == 0 { "  answers  " } else { "           " };
-            write!(f, "{head}{:<7}  {}", answer.status, answer.by)?;
-            match answer.meaning.as_str() {
+            write!(f, "{head}{:<7}  {}", answer.status.to_string(), answer.by)?;
+            match &*answer.meaning {
                 "" => writeln!(f)?,
                 meaning => writeln!(f, ": {meaning}")?,
             }

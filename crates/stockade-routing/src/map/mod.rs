@@ -29,8 +29,7 @@ pub(crate) use explain::explain;
 pub use explain::{ExplainError, Explanation, Miss, Step, StepKind};
 pub(crate) use inspect::Inspector;
 pub use stockade_map::{
-    Access, AnswerBodyInfo, AnswerInfo, BodyInfo, ContentInfo, CorsInfo, DocsInfo, FieldInfo,
-    GraphQlInfo, HeaderInfo, IdempotencyInfo, Limits, MiddlewareInfo, MiddlewareLevel, Need,
-    ParamInfo, Place, QuotaInfo, RouteInfo, RouteKind, RouteMap, RouterInfo, SchemeInfo, TagInfo,
-    WebSocketInfo,
+    Access, BodyDoc, BodyInfo, ContentInfo, CorsInfo, FieldInfo, GraphQlInfo, HeaderDoc,
+    IdempotencyInfo, Limits, MiddlewareInfo, MiddlewareLevel, Need, ParamInfo, Place, QuotaInfo,
+    ResponseInfo, RouteInfo, RouteKind, RouteMap, RouterInfo, SchemeInfo, StatusDoc, WebSocketInfo,
 };

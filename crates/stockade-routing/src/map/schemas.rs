@@ -4,15 +4,14 @@
 use std::any::TypeId;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use stockade_core::__internal::RouteDocExt as _;
-use stockade_core::Endpoint;
-use stockade_core::description::{AnswerBody, Content, ContentSchema, InputFrom, SchemaOf};
+use stockade_core::description::{Content, ContentSchema, DescribedRoute, InputFrom, SchemaOf};
+use stockade_core::{Endpoint, RouteDoc};
 use stockade_errors::ConfigError;
 use stockade_map::__internal::{SCHEMAS, references, schema_name};
 use stockade_validation::{Definition, DefinitionId, Export, Names, Schema};
 
-use super::answers::Told;
 use super::build::{Judging, judging};
 use super::{Place, RouteInfo};
 
@@ -39,24 +38,21 @@ pub(crate) struct Schemas {
 
 impl Schemas {
     /// Names the schemas of these routes.
-    pub(super) fn of<'r>(routes: impl Iterator<Item = (&'r Endpoint, &'r Told)>) -> Self {
+    pub(super) fn of<'r>(routes: impl Iterator<Item = (&'r Endpoint, &'r RouteDoc)>) -> Self {
         let mut schemas = Self::default();
         let mut definitions = Vec::new();
         let mut closed = Vec::new();
         let mut replied: HashMap<TypeId, Result<Schema, ConfigError>> = HashMap::new();
-        for (endpoint, told) in routes {
-            let doc = &told.doc;
+        for (endpoint, doc) in routes {
+            let facts = doc.facts();
             for from in [InputFrom::Params, InputFrom::Query, InputFrom::Body] {
-                for judging in judging(endpoint, doc.facts(), from) {
+                for judging in judging(endpoint, &facts.inputs, from) {
                     let list = if judging.is_closed { &mut closed } else { &mut definitions };
                     list.extend(judging.schema.definitions());
                 }
             }
-            let web_socket = doc.facts().web_socket.as_ref();
-            let messages = web_socket.and_then(|fact| fact.receives.as_ref());
-            definitions.extend(messages.into_iter().flat_map(Schema::definitions));
-            definitions.extend(made(told).flat_map(Schema::definitions));
-            for reply in replies(told) {
+            definitions.extend(made(facts).flat_map(Schema::definitions));
+            for reply in replies(facts) {
                 let compiled = replied.entry(reply.type_id()).or_insert_with(|| {
                     let compiled = reply.schema();
                     definitions.extend(compiled.iter().flat_map(Schema::definitions));
@@ -149,8 +145,19 @@ impl Schemas {
         definitions
     }
 
+    /// Returns the schema of a response or of a message, as JSON.
+    pub(super) fn described(&self, schema: &ContentSchema) -> Value {
+        match schema {
+            ContentSchema::Text => json!({ "type": "string" }),
+            ContentSchema::Of(schema) => self.of_reply(*schema),
+            ContentSchema::Made(schema) => self.exported(schema.export(), false),
+            ContentSchema::Json(schema) => schema.clone(),
+            _ => Value::Bool(true),
+        }
+    }
+
     /// Returns the schema of a type that is written, as JSON.
-    pub(super) fn of_reply(&self, schema: SchemaOf) -> Value {
+    fn of_reply(&self, schema: SchemaOf) -> Value {
         // All replies were compiled.
         self.replies.get(&schema.type_id()).cloned().unwrap_or(Value::Bool(true))
     }
@@ -190,26 +197,25 @@ impl Schemas {
 }
 
 /// Returns the contents of the answers of a route.
-fn contents(told: &Told) -> impl Iterator<Item = &Content> {
-    told.answers.iter().flat_map(|answer| match &answer.body {
-        AnswerBody::Content(contents) => contents.as_slice(),
-        _ => &[],
-    })
+fn contents(facts: &DescribedRoute) -> impl Iterator<Item = &Content> {
+    facts.answers.iter().flat_map(|answer| answer.body.contents())
 }
 
-/// Returns the schemas that the program made for the replies of a route.
-fn made(told: &Told) -> impl Iterator<Item = &Schema> {
-    contents(told).filter_map(|content| match &content.schema {
+/// Returns the schemas of the messages that a route reads, and those that the program
+/// made for its replies.
+fn made(facts: &DescribedRoute) -> impl Iterator<Item = &Schema> {
+    let made = contents(facts).filter_map(|content| match &content.schema {
         ContentSchema::Made(schema) => Some(schema),
         _ => None,
-    })
+    });
+    facts.receives.iter().chain(made)
 }
 
 /// Returns the schemas of the replies of a route, and of messages that it sends.
-fn replies(told: &Told) -> impl Iterator<Item = SchemaOf> {
-    let replies = contents(told).filter_map(|content| match content.schema {
+fn replies(facts: &DescribedRoute) -> impl Iterator<Item = SchemaOf> {
+    let replies = contents(facts).filter_map(|content| match content.schema {
         ContentSchema::Of(schema) => Some(schema),
         _ => None,
     });
-    replies.chain(told.doc.facts().web_socket.iter().filter_map(|fact| fact.sends))
+    replies.chain(facts.sends)
 }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use http::{HeaderMap, Method, StatusCode, header};
 use serde_json::Value;
-use stockade_routing::map::{AnswerBodyInfo, AnswerInfo, ContentInfo, RouteInfo, RouteMap};
+use stockade_routing::map::{BodyDoc, ContentInfo, ResponseInfo, RouteInfo, RouteMap};
 
 use super::schemas::Schemas;
 
@@ -75,7 +75,7 @@ impl Sent<'_> {
     }
 
     /// Returns the reasons why this is not that answer.
-    fn misfit(&self, answer: &AnswerInfo, map: &RouteMap, schemas: &Schemas) -> Vec<String> {
+    fn misfit(&self, answer: &ResponseInfo, map: &RouteMap, schemas: &Schemas) -> Vec<String> {
         let always = answer.headers.iter().filter(|header| header.always);
         let mut faults: Vec<String> =
             always.filter_map(|header| self.missing(&header.name)).collect();
@@ -83,21 +83,16 @@ impl Sent<'_> {
         faults
     }
 
-    fn body_faults(
-        &self,
-        listed: &AnswerBodyInfo,
-        map: &RouteMap,
-        schemas: &Schemas,
-    ) -> Vec<String> {
+    fn body_faults(&self, listed: &BodyDoc, map: &RouteMap, schemas: &Schemas) -> Vec<String> {
         let has_body = self.body.is_some_and(|body| !body.is_empty());
         if self.is_bodiless() {
             return fault_if(has_body, "there is a body, which such an answer never has");
         }
         match listed {
-            AnswerBodyInfo::None => fault_if(has_body, "there is a body, and none is listed"),
-            AnswerBodyInfo::Error => self.error_faults(map, schemas, false),
-            AnswerBodyInfo::ValidationError => self.error_faults(map, schemas, true),
-            AnswerBodyInfo::Content(contents) => {
+            BodyDoc::None => fault_if(has_body, "there is a body, and none is listed"),
+            BodyDoc::Error => self.error_faults(map, schemas, false),
+            BodyDoc::ValidationError => self.error_faults(map, schemas, true),
+            BodyDoc::Content(contents) => {
                 let contents: Vec<&ContentInfo> = contents.iter().collect();
                 self.content_faults(&contents, schemas)
             }
@@ -122,7 +117,7 @@ impl Sent<'_> {
 
     fn content_faults(&self, contents: &[&ContentInfo], schemas: &Schemas) -> Vec<String> {
         let contents: Vec<(&str, &Value)> =
-            contents.iter().map(|it| (it.media_type.as_str(), &it.schema)).collect();
+            contents.iter().map(|it| (&*it.media_type, &it.schema)).collect();
         self.typed_faults(&contents, schemas)
     }
 

@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::fmt;
 
-use stockade_routing::map::{AnswerBodyInfo, AnswerInfo, Place, RouteInfo};
+use stockade_routing::map::{BodyDoc, Place, ResponseInfo, RouteInfo};
 
 /// An answer that the map of the routes does not list.
 ///
@@ -60,27 +60,23 @@ impl ContractError {
 }
 
 /// Returns a line for an answer of the map.
-fn listed(status: &str, answer: &AnswerInfo) -> String {
+fn listed(status: &str, answer: &ResponseInfo) -> String {
     let body = match &answer.body {
-        AnswerBodyInfo::None => "no body".to_owned(),
-        AnswerBodyInfo::Error => "an error".to_owned(),
-        AnswerBodyInfo::ValidationError => "an error of validation".to_owned(),
-        AnswerBodyInfo::Content(contents) => {
-            let types: Vec<&str> = contents.iter().map(|it| it.media_type.as_str()).collect();
+        BodyDoc::None => "no body".to_owned(),
+        BodyDoc::Error => "an error".to_owned(),
+        BodyDoc::ValidationError => "an error of validation".to_owned(),
+        BodyDoc::Content(contents) => {
+            let types: Vec<&str> = contents.iter().map(|it| &*it.media_type).collect();
             types.join(", ")
         }
         _ => "any body".to_owned(),
     };
-    let by = match answer.by.as_str() {
+    let by = match &*answer.by {
         "" => "the documentation of the route",
         by => by,
     };
-    let names: Vec<&str> = answer
-        .headers
-        .iter()
-        .filter(|header| header.always)
-        .map(|header| header.name.as_str())
-        .collect();
+    let names: Vec<&str> =
+        answer.headers.iter().filter(|header| header.always).map(|header| &*header.name).collect();
     let headers =
         if names.is_empty() { String::new() } else { format!(", with {}", names.join(", ")) };
     format!("{status}: {body}{headers} ({by})")

@@ -7,7 +7,7 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use http::StatusCode;
 use serde_json::{Map, Value};
-use stockade_routing::map::{AnswerBodyInfo, BodyInfo};
+use stockade_routing::map::{BodyDoc, BodyInfo};
 
 use super::AttackFamily;
 use super::runner::{Rule, Runner, Verdict};
@@ -237,8 +237,8 @@ fn beginning_of(content_type: &str) -> &'static str {
 /// Returns the statuses by which the route says that a value does not fit.
 fn statuses_of_validation(target: &Target) -> Vec<u16> {
     let answers = target.route.answers.iter();
-    let of_validation = answers.filter(|answer| answer.body == AnswerBodyInfo::ValidationError);
-    of_validation.filter_map(|answer| answer.status.parse().ok()).collect()
+    let of_validation = answers.filter(|answer| answer.body == BodyDoc::ValidationError);
+    of_validation.filter_map(|answer| answer.status.exact()).collect()
 }
 
 fn is_too_large(exchange: &Exchange, may_be_malformed: bool) -> Verdict {

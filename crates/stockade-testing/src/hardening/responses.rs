@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use http::StatusCode;
 use serde_json::Value;
-use stockade_routing::map::AnswerBodyInfo;
+use stockade_routing::map::{BodyDoc, StatusDoc};
 
 use super::AttackFamily;
 use super::detours::reaches_fallback;
@@ -192,13 +192,14 @@ fn telling_body(target: Option<&Target>, exchange: &Exchange) -> Option<String> 
 fn has_own_form(target: Option<&Target>) -> bool {
     let answers = || target.into_iter().flat_map(|target| &target.route.answers);
     // `default` is no failure where its part says what failures are.
-    let says_failures = |by: &str| answers().any(|it| it.status == "5XX" && it.by == by);
-    let mut of_failure = answers().filter(|answer| match answer.status.as_str() {
-        "500" | "5XX" => true,
-        "default" => !says_failures(&answer.by),
+    let says_failures =
+        |by: &str| answers().any(|it| it.status == StatusDoc::Class(5) && it.by == by);
+    let mut of_failure = answers().filter(|answer| match answer.status {
+        StatusDoc::Exact(500) | StatusDoc::Class(5) => true,
+        StatusDoc::Default => !says_failures(&answer.by),
         _ => false,
     });
-    of_failure.any(|answer| answer.body != AnswerBodyInfo::Error)
+    of_failure.any(|answer| answer.body != BodyDoc::Error)
 }
 
 /// A value with a line end and a header behind it.

@@ -61,7 +61,7 @@ impl Input {
     pub(super) fn request(&self, client: &TestClient, route: &RouteInfo) -> TestRequest {
         let request = client.request(method_of(route), self.target());
         let Some(body) = &self.body else { return request };
-        let bytes = match body.media_type.as_str() {
+        let bytes = match &*body.media_type {
             JSON => body.value.to_string(),
             FORM => body.value.as_object().map(pairs).unwrap_or_default(),
             _ => text_of(&body.value),
@@ -164,7 +164,7 @@ fn body_of(
     let mut forms: Vec<(u32, BoxedStrategy<Option<Body>>)> = Vec::new();
     let mut error = "no form of its body can be made".to_owned();
     for content in &info.content {
-        let media_type = content.media_type.as_str();
+        let media_type = &*content.media_type;
         if focus.is_some() && media_type != JSON {
             continue;
         }

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use serde_json::Value;
-use stockade_routing::map::{AnswerBodyInfo, AnswerInfo, Need, RouteInfo};
+use stockade_routing::map::{BodyDoc, Need, ResponseInfo, RouteInfo, StatusDoc};
 
 use crate::exchange::Exchange;
 
@@ -95,19 +95,18 @@ fn takes_merge_patch(route: &RouteInfo) -> bool {
 fn validation_status(route: &RouteInfo) -> u16 {
     // Where errors have a form of the application, its stage is all that tells it.
     let is_judged =
-        |it: &&AnswerInfo| it.body == AnswerBodyInfo::ValidationError || it.by == "validation";
+        |it: &&ResponseInfo| it.body == BodyDoc::ValidationError || it.by == "validation";
     let judged = route.answers.iter().find(is_judged);
-    judged.and_then(|answer| answer.status.parse().ok()).unwrap_or(400)
+    judged.and_then(|answer| answer.status.exact()).unwrap_or(400)
 }
 
 /// Returns true if the handler, or middleware, says of itself that it may answer
 /// this status.
 fn is_documented(route: &RouteInfo, status: u16) -> bool {
-    let text = status.to_string();
-    let is_own = |answer: &&AnswerInfo| !STAGES.contains(&answer.by.as_str());
+    let is_own = |answer: &&ResponseInfo| !STAGES.contains(&&*answer.by);
     let mut own = route.answers.iter().filter(is_own);
     status != 500
-        && (own.any(|answer| answer.status == text)
+        && (own.any(|answer| answer.status == StatusDoc::Exact(status))
             || route.docs.responses.iter().any(|(known, _)| *known == status))
 }
 

@@ -137,11 +137,12 @@ impl Rules {
         doc.common_mut().insert(Arc::clone(self));
         let options = &self.options;
         let fact = doc.web_socket();
-        fact.allowed_origins.clone_from(&self.allowed_origins);
+        fact.same_origin = self.allowed_origins.is_none();
+        fact.allowed_origins = self.allowed_origins.clone().unwrap_or_default();
         fact.max_payload = self.max_payload;
         fact.max_rate = options.max_rate.map(u64::from);
         fact.subprotocols.clone_from(&options.protocols);
-        fact.receives.clone_from(&options.validation);
+        doc.receives(options.validation.clone());
         describe_handshake(doc, !options.protocols.is_empty());
     }
 }

@@ -9,7 +9,7 @@ use super::super::finding::Finding;
 use super::super::rule::{BuiltIn, all_routes};
 use super::documents::handler_answers;
 use super::referred;
-use crate::{AnswerBodyInfo, ParamInfo, RouteInfo, RouteMap};
+use crate::{BodyDoc, ParamInfo, RouteInfo, RouteMap};
 
 /// The largest number of places that a finding names.
 const NAMED: usize = 5;
@@ -106,9 +106,9 @@ fn asked(route: &RouteInfo, kind: Kind) -> Vec<Part<'_>> {
 
 /// Returns the schemas of the answers of a handler that are no errors.
 fn answered(route: &RouteInfo) -> Vec<Part<'_>> {
-    let answers = handler_answers(route).filter(|answer| answer.status.starts_with('2'));
+    let answers = handler_answers(route).filter(|answer| answer.status.is_success());
     let contents = answers.flat_map(|answer| match &answer.body {
-        AnswerBodyInfo::Content(contents) => contents.as_slice(),
+        BodyDoc::Content(contents) => contents.as_slice(),
         _ => &[],
     });
     contents.map(|content| ("body".to_owned(), &content.schema)).collect()

@@ -3,7 +3,7 @@
 use super::super::finding::Finding;
 use super::super::rule::BuiltIn;
 use super::each;
-use crate::{AnswerBodyInfo, AnswerInfo, RouteInfo, RouteKind};
+use crate::{BodyDoc, ResponseInfo, RouteInfo, RouteKind, StatusDoc};
 
 /// The part of a route whose answers these rules are about.
 const HANDLER: &str = "handler";
@@ -14,7 +14,7 @@ pub(super) const RESPONSE_SCHEMA: BuiltIn = BuiltIn {
     owasp: "API3",
     find: |map| {
         each(map, |route| {
-            let is_success = |answer: &&AnswerInfo| answer.status.starts_with('2');
+            let is_success = |answer: &&ResponseInfo| answer.status.is_success();
             let unknown = handler_answers(route).filter(is_success).find(|it| is_unknown(it))?;
             let message = format!("nothing is known of the data of its {}", unknown.status);
             let mend = "return a type with a schema, such as `Json<T>`";
@@ -23,15 +23,15 @@ pub(super) const RESPONSE_SCHEMA: BuiltIn = BuiltIn {
     },
 };
 
-pub(super) fn handler_answers(route: &RouteInfo) -> impl Iterator<Item = &AnswerInfo> {
+pub(super) fn handler_answers(route: &RouteInfo) -> impl Iterator<Item = &ResponseInfo> {
     let is_ours = route.kind == RouteKind::Http;
     route.answers.iter().filter(move |answer| is_ours && answer.by == HANDLER)
 }
 
-fn is_unknown(answer: &AnswerInfo) -> bool {
+fn is_unknown(answer: &ResponseInfo) -> bool {
     match &answer.body {
-        AnswerBodyInfo::Unknown => true,
-        AnswerBodyInfo::Content(contents) => contents.iter().any(|content| {
+        BodyDoc::Unknown => true,
+        BodyDoc::Content(contents) => contents.iter().any(|content| {
             let is_json = content.media_type == "application/json";
             let is_any = content.schema.as_bool() == Some(true)
                 || content.schema.as_object().is_some_and(serde_json::Map::is_empty);
@@ -47,7 +47,8 @@ pub(super) const ERRORS_TYPED: BuiltIn = BuiltIn {
     owasp: "API8",
     find: |map| {
         each(map, |route| {
-            let is_untyped = handler_answers(route).any(|answer| answer.status == "default");
+            let is_untyped =
+                handler_answers(route).any(|answer| answer.status == StatusDoc::Default);
             is_untyped.then(|| {
                 let mut mend =
                     "return an error that says its statuses: `#[derive(ApiError)]`".to_owned();

@@ -4,7 +4,7 @@ use super::super::finding::Finding;
 use super::super::rule::BuiltIn;
 use super::super::secrets::secret_fields;
 use super::each;
-use crate::{AnswerBodyInfo, AnswerInfo, HeaderInfo, RouteInfo, RouteMap};
+use crate::{BodyDoc, HeaderDoc, ResponseInfo, RouteInfo, RouteMap};
 
 pub(super) const SECRETS_UNCACHED: BuiltIn = BuiltIn {
     id: "secrets-uncached",
@@ -36,14 +36,13 @@ fn says_no_store(map: &RouteMap) -> bool {
 /// Returns the place of the first secret in an answer that says nothing about
 /// caches.
 fn stored_secret(map: &RouteMap, route: &RouteInfo) -> Option<String> {
-    let is_open = |answer: &&AnswerInfo| {
-        let is_said = |header: &HeaderInfo| {
-            header.always && header.name.eq_ignore_ascii_case("cache-control")
-        };
+    let is_open = |answer: &&ResponseInfo| {
+        let is_said =
+            |header: &HeaderDoc| header.always && header.name.eq_ignore_ascii_case("cache-control");
         !answer.headers.iter().any(is_said)
     };
     let contents = route.answers.iter().filter(is_open).flat_map(|answer| match &answer.body {
-        AnswerBodyInfo::Content(contents) => contents.as_slice(),
+        BodyDoc::Content(contents) => contents.as_slice(),
         _ => &[],
     });
     contents.flat_map(|it| secret_fields(&map.schemas, &it.schema, "body")).next()

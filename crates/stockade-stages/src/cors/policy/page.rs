@@ -2,7 +2,8 @@
 
 use http::{HeaderName, HeaderValue};
 use stockade_core::__internal::PageHeaders;
-use stockade_core::description::{ReadFrom, RouteFacts, SecurityScheme};
+use stockade_core::description::DescribedRoute;
+use stockade_map::SchemeInfo;
 
 use super::{ALLOWED, EXPOSED, with_legacy};
 
@@ -17,7 +18,7 @@ pub struct PageNames {
 impl PageNames {
     /// Returns the names in the description of a route.
     #[must_use]
-    pub fn of(facts: &RouteFacts) -> Self {
+    pub fn of(facts: &DescribedRoute) -> Self {
         let sent = sent(facts).filter(|name| may_send(name));
         let documented = documented(facts).filter(|name| may_read(name));
         Self { sent: others(ALLOWED, sent), documented: others(EXPOSED, documented) }
@@ -46,18 +47,17 @@ impl PageNames {
 }
 
 /// Returns the request headers that a route reads.
-fn sent(facts: &RouteFacts) -> impl Iterator<Item = &str> {
-    let users = facts.earlier_users.iter().chain(&facts.user);
-    let keys = users.flat_map(|user| &user.schemes).filter_map(|scheme| match scheme {
-        SecurityScheme::Header(name) => Some(&**name),
+fn sent(facts: &DescribedRoute) -> impl Iterator<Item = &str> {
+    let schemes = facts.earlier_schemes.iter().chain(&facts.route.access.schemes);
+    let keys = schemes.filter_map(|scheme| match scheme {
+        SchemeInfo::Header { header, .. } => Some(header.as_str()),
         _ => None,
     });
-    let reads = facts.reads.iter().filter(|read| read.from == ReadFrom::Header);
-    keys.chain(reads.map(|read| &*read.name))
+    keys.chain(facts.route.headers.iter().map(|read| read.name.as_str()))
 }
 
 /// Returns the response headers that a route documents.
-fn documented(facts: &RouteFacts) -> impl Iterator<Item = &str> {
+fn documented(facts: &DescribedRoute) -> impl Iterator<Item = &str> {
     let own = facts.answers.iter().flat_map(|answer| &answer.headers);
     let added = facts.added_headers.iter().map(|added| &added.header);
     own.chain(added).map(|header| &*header.name)

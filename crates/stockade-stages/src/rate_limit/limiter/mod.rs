@@ -13,10 +13,11 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use http::{HeaderMap, HeaderValue};
-use stockade_core::description::{Answer, AnswerStatus, HeaderDoc, QuotaFact};
+use stockade_core::description::{Answer, AnswerStatus, HeaderDoc};
 use stockade_core::{BoxFuture, Request, RouteDoc};
 use stockade_errors::__internal::catch_panic;
 use stockade_errors::ApiError;
+use stockade_map::QuotaInfo;
 
 use super::decision::Decision;
 use super::headers::{documented, left, write_headers, write_left};
@@ -301,7 +302,7 @@ impl RateLimiterExt for RateLimiter {
 
     fn describe(&self, doc: &mut RouteDoc) {
         let quota = (self.policy.limit().get().into(), self.policy.window());
-        doc.counted(QuotaFact::new(self.policy.name(), Some(quota)));
+        doc.counted(QuotaInfo::new(self.policy.name(), Some(quota)));
         let headers = || documented(self.legacy_headers);
         let retry_after = HeaderDoc::new("Retry-After", "The seconds until a request may pass");
         let refusal = Answer::error(429).meaning("Too many requests of this client");

@@ -1,0 +1,31 @@
+//! [`DescribedRoute`]: a route as its parts describe it.
+
+use stockade_validation::Schema;
+
+use super::{AddedHeader, Answer, ErrorForm, InputFact, SchemaOf};
+use crate::{RouteInfo, SchemeInfo};
+
+/// A route as its middleware, its extractors and its reply describe it, in the order in
+/// which they run.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct DescribedRoute {
+    /// The facts that a map takes as they are. The responses and the schemas of messages
+    /// are in the other fields, because their schemas are exported for a map.
+    pub route: RouteInfo,
+    /// The responses.
+    pub answers: Vec<Answer>,
+    /// The schema of the messages of a WebSocket that are read as JSON.
+    pub receives: Option<Schema>,
+    /// The schema of the messages of a WebSocket that are sent as JSON.
+    pub sends: Option<SchemaOf>,
+    /// The methods that authenticate a user whom later middleware replaces.
+    pub earlier_schemes: Vec<SchemeInfo>,
+    /// The headers that middleware adds to the responses of the parts behind it.
+    pub added_headers: Vec<AddedHeader>,
+    /// The schemas by which middleware validates parts of the request.
+    pub inputs: Vec<InputFact>,
+    /// The forms that error handlers of the application give to the errors of the parts
+    /// behind them.
+    pub error_forms: Vec<ErrorForm>,
+}

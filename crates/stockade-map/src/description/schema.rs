@@ -1,0 +1,96 @@
+//! [`ContentSchema`]: the schema of a body while its route is described.
+
+use std::any::{TypeId, type_name};
+use std::fmt;
+
+use serde_json::Value;
+use stockade_errors::ConfigError;
+use stockade_validation::__internal::Marks;
+use stockade_validation::{HasSchema, Rule, Schema};
+
+/// The schema of a content.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum ContentSchema {
+    /// Any value.
+    Any,
+    /// Text.
+    Text,
+    /// Bytes.
+    Bytes,
+    /// A value of this type.
+    Of(SchemaOf),
+    /// A value of this schema, which the program made for it. Documents name the
+    /// types in it as everywhere.
+    Made(Schema),
+    /// A JSON Schema.
+    Json(Value),
+}
+
+/// The schema of a type, which is made when it is asked for.
+///
+/// It is a few pointers, so that a description costs next to nothing.
+///
+/// ```
+/// use stockade::description::SchemaOf;
+///
+/// let schema = SchemaOf::reply::<Vec<u8>>();
+/// assert_eq!(schema.schema()?.to_json_schema()["type"], "array");
+/// # Ok::<(), stockade::ConfigError>(())
+/// ```
+#[derive(Clone, Copy)]
+pub struct SchemaOf {
+    id: fn() -> TypeId,
+    name: fn() -> &'static str,
+    schema: fn() -> Result<Schema, ConfigError>,
+    rule: fn() -> Rule,
+}
+
+impl SchemaOf {
+    /// Returns the schema by which values of `T` are written.
+    #[must_use]
+    pub fn reply<T: HasSchema>() -> Self {
+        Self {
+            id: TypeId::of::<T>,
+            name: type_name::<T>,
+            schema: T::reply_schema,
+            rule: T::field_rule,
+        }
+    }
+
+    /// Returns the identity of the type.
+    #[must_use]
+    pub fn type_id(&self) -> TypeId {
+        (self.id)()
+    }
+
+    /// Makes the schema.
+    ///
+    /// # Errors
+    /// When the schema of the type cannot work: every mistake in it.
+    pub fn schema(&self) -> Result<Schema, ConfigError> {
+        (self.schema)()
+    }
+
+    /// Returns the marked places of the values that are read, and of those that are
+    /// written. A schema with mistakes has none.
+    #[doc(hidden)]
+    pub fn marks(&self) -> impl Iterator<Item = Marks> {
+        let rule = (self.rule)();
+        let schemas = [rule.clone().build(), rule.for_replies().build()];
+        schemas.into_iter().flatten().map(|schema| Marks::of(&schema))
+    }
+
+    /// Makes the schema without the write-only places; `None` if the type has none.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn shown(&self) -> Option<Result<Schema, ConfigError>> {
+        (self.rule)().shown().map(|rule| rule.for_replies().build())
+    }
+}
+
+impl fmt::Debug for SchemaOf {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "SchemaOf({})", (self.name)())
+    }
+}

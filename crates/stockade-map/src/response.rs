@@ -1,0 +1,414 @@
+//! [`ResponseInfo`]: a response of a route.
+//!
+//! `S` is the form of schemas: a [`ContentSchema`] while the route is described, and JSON
+//! in a map.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::str::FromStr;
+
+use http::StatusCode;
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use serde_json::Value;
+use stockade_validation::HasSchema;
+
+use crate::description::{Answer, AnswerBody, Content, ContentSchema, SchemaOf};
+
+/// One response that a route may send.
+///
+/// ```
+/// use stockade::description::{Answer, AnswerBody, AnswerStatus};
+///
+/// let answer = Answer::error(402).meaning("There is no credit left");
+/// assert_eq!(answer.status, AnswerStatus::Exact(402));
+/// assert!(matches!(answer.body, AnswerBody::Error));
+/// ```
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct ResponseInfo<S = Value> {
+    /// Its status.
+    pub status: StatusDoc,
+    /// Its body. Default: none.
+    pub body: BodyDoc<S>,
+    /// The headers that belong to it. Default: none.
+    pub headers: Vec<HeaderDoc>,
+    /// The meaning, for people, such as "There is no such user". Default: empty,
+    /// which means the standard text of the status.
+    pub meaning: Cow<'static, str>,
+    /// The part of the route that sends it: `handler`, the name of a middleware, or a
+    /// stage such as `validation`. `RouteDoc::answers` sets it.
+    pub by: Cow<'static, str>,
+}
+
+/// The status of a response, as far as it is known before a request.
+///
+/// Its text, which serde writes and reads, is the notation of OpenAPI: `404`, `2XX`,
+/// `default`. Statuses compare in the order of these texts.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+#[non_exhaustive]
+pub enum StatusDoc {
+    /// This status.
+    Exact(u16),
+    /// Any status of a class, by its first digit: 2 for 200 to 299.
+    Class(u8),
+    /// Any other status.
+    Default,
+}
+
+impl StatusDoc {
+    /// Returns true if this describes a response with `status`.
+    ///
+    /// ```
+    /// use stockade::description::AnswerStatus;
+    ///
+    /// assert!(AnswerStatus::Class(4).covers(404) && AnswerStatus::Default.covers(404));
+    /// assert!(!AnswerStatus::Exact(400).covers(404));
+    /// ```
+    #[must_use]
+    pub fn covers(self, status: u16) -> bool {
+        match self {
+            Self::Exact(exact) => exact == status,
+            Self::Class(class) => u16::from(class) == status / 100,
+            Self::Default => true,
+        }
+    }
+
+    /// Returns true for 200 to 299.
+    #[must_use]
+    pub fn is_success(self) -> bool {
+        matches!(self, Self::Exact(200..=299) | Self::Class(2))
+    }
+
+    /// Returns the status, unless several are described.
+    #[must_use]
+    pub fn exact(self) -> Option<u16> {
+        match self {
+            Self::Exact(status) => Some(status),
+            _ => None,
+        }
+    }
+}
+
+impl From<u16> for StatusDoc {
+    fn from(status: u16) -> Self {
+        Self::Exact(status)
+    }
+}
+
+impl From<StatusCode> for StatusDoc {
+    fn from(status: StatusCode) -> Self {
+        Self::Exact(status.as_u16())
+    }
+}
+
+impl fmt::Display for StatusDoc {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Exact(status) => write!(f, "{status}"),
+            Self::Class(class) => write!(f, "{class}XX"),
+            Self::Default => f.write_str("default"),
+        }
+    }
+}
+
+impl FromStr for StatusDoc {
+    type Err = UnknownStatus;
+
+    fn from_str(text: &str) -> Result<Self, UnknownStatus> {
+        match text.strip_suffix("XX") {
+            _ if text == "default" => Ok(Self::Default),
+            Some(class) => class.parse().map(Self::Class).map_err(|_| UnknownStatus),
+            None => text.parse().map(Self::Exact).map_err(|_| UnknownStatus),
+        }
+    }
+}
+
+/// The text is not a status such as `404`, `2XX` or `default`.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct UnknownStatus;
+
+impl fmt::Display for UnknownStatus {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("expected a status such as 404, 2XX or default")
+    }
+}
+
+impl std::error::Error for UnknownStatus {}
+
+impl PartialEq<str> for StatusDoc {
+    fn eq(&self, text: &str) -> bool {
+        text.parse() == Ok(*self)
+    }
+}
+
+impl PartialEq<&str> for StatusDoc {
+    fn eq(&self, text: &&str) -> bool {
+        *self == **text
+    }
+}
+
+impl PartialEq<u16> for StatusDoc {
+    fn eq(&self, status: &u16) -> bool {
+        *self == Self::Exact(*status)
+    }
+}
+
+impl Ord for StatusDoc {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        // 200 < 299 < 2XX < 300 < default.
+        let key = |status: &Self| match status {
+            Self::Exact(status) => (*status, false),
+            Self::Class(class) => (u16::from(*class) * 100 + 99, true),
+            Self::Default => (u16::MAX, true),
+        };
+        key(self).cmp(&key(other))
+    }
+}
+
+impl PartialOrd for StatusDoc {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Serialize for StatusDoc {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for StatusDoc {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = Cow::<str>::deserialize(deserializer)?;
+        text.parse().map_err(de::Error::custom)
+    }
+}
+
+/// The body of a response.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum BodyDoc<S = Value> {
+    /// No body.
+    None,
+    /// The body of an error, in the form of the application.
+    Error,
+    /// The body of an error that lists the fields that failed.
+    ValidationError,
+    /// A body in one of these forms.
+    Content(Vec<ContentInfo<S>>),
+    /// A body, or none: nothing is known.
+    Unknown,
+}
+
+/// One form of a body: its media type, and the schema of its values.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct ContentInfo<S = Value> {
+    /// The media type without parameters, such as `application/json`; `*/*` for any.
+    pub media_type: Cow<'static, str>,
+    /// The schema of its values; in a map the JSON Schema, which is `true` for any value.
+    pub schema: S,
+}
+
+impl<S> ContentInfo<S> {
+    /// Makes a content of this media type.
+    #[must_use]
+    pub fn new(media_type: impl Into<Cow<'static, str>>, schema: S) -> Self {
+        Self { media_type: media_type.into(), schema }
+    }
+}
+
+/// A header of a response.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct HeaderDoc {
+    /// The name, as it is written in documents: `Retry-After`.
+    pub name: Cow<'static, str>,
+    /// The meaning, for people.
+    pub meaning: Cow<'static, str>,
+    /// True if each such response has it. Default: true.
+    pub always: bool,
+}
+
+impl HeaderDoc {
+    /// Makes a header that each such response has.
+    #[must_use]
+    pub fn new(name: impl Into<Cow<'static, str>>, meaning: impl Into<Cow<'static, str>>) -> Self {
+        Self { name: name.into(), meaning: meaning.into(), always: true }
+    }
+
+    /// Marks the header as one that only some of the responses have.
+    #[must_use]
+    pub fn sometimes(mut self) -> Self {
+        self.always = false;
+        self
+    }
+}
+
+impl<S> BodyDoc<S> {
+    /// Returns the forms of a body whose content is described.
+    #[must_use]
+    pub fn contents(&self) -> &[ContentInfo<S>] {
+        match self {
+            Self::Content(contents) => contents,
+            _ => &[],
+        }
+    }
+
+    /// Makes the same body with schemas in another form.
+    fn with_schemas<T>(self, form: &mut impl FnMut(S) -> T) -> BodyDoc<T> {
+        match self {
+            Self::None => BodyDoc::None,
+            Self::Error => BodyDoc::Error,
+            Self::ValidationError => BodyDoc::ValidationError,
+            Self::Content(contents) => {
+                let contents = contents.into_iter();
+                let contents = contents.map(|it| ContentInfo::new(it.media_type, form(it.schema)));
+                BodyDoc::Content(contents.collect())
+            }
+            Self::Unknown => BodyDoc::Unknown,
+        }
+    }
+}
+
+impl<S> ResponseInfo<S> {
+    /// Makes the same response with schemas in another form.
+    #[must_use]
+    pub fn with_schemas<T>(self, mut form: impl FnMut(S) -> T) -> ResponseInfo<T> {
+        let Self { status, body, headers, meaning, by } = self;
+        ResponseInfo { status, body: body.with_schemas(&mut form), headers, meaning, by }
+    }
+
+    /// Makes a response with this body, without headers and meaning.
+    #[must_use]
+    pub fn with_body(status: impl Into<StatusDoc>, body: BodyDoc<S>) -> Self {
+        let (headers, meaning, by) = (Vec::new(), Cow::Borrowed(""), Cow::Borrowed(""));
+        Self { status: status.into(), body, headers, meaning, by }
+    }
+}
+
+impl Answer {
+    /// Makes an answer without a body.
+    #[must_use]
+    pub fn new(status: impl Into<StatusDoc>) -> Self {
+        Self::with_body(status, AnswerBody::None)
+    }
+
+    /// Makes an answer with the body of an error, in the form of the
+    /// application.
+    #[must_use]
+    pub fn error(status: impl Into<StatusDoc>) -> Self {
+        Self::with_body(status, AnswerBody::Error)
+    }
+
+    /// Makes an answer with a value of type `T` as JSON.
+    #[must_use]
+    pub fn json<T: HasSchema>(status: impl Into<StatusDoc>) -> Self {
+        Self::json_of(status.into(), SchemaOf::reply::<T>())
+    }
+
+    /// Makes an answer with a value of a type as JSON. It is compiled once, and not
+    /// for each type.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn json_of(status: StatusDoc, schema: SchemaOf) -> Self {
+        let content = Content::new("application/json", ContentSchema::Of(schema));
+        Self::new(status).content(content)
+    }
+
+    /// Makes an answer of which nothing but the status is known.
+    #[must_use]
+    pub fn unknown(status: impl Into<StatusDoc>) -> Self {
+        Self::with_body(status, AnswerBody::Unknown)
+    }
+
+    /// Makes an answer with text of a media type.
+    #[must_use]
+    pub fn text(status: impl Into<StatusDoc>, media_type: impl Into<Cow<'static, str>>) -> Self {
+        Self::new(status).content(Content::new(media_type, ContentSchema::Text))
+    }
+
+    /// Makes an answer with bytes of a media type.
+    #[must_use]
+    pub fn bytes(status: impl Into<StatusDoc>, media_type: impl Into<Cow<'static, str>>) -> Self {
+        Self::new(status).content(Content::new(media_type, ContentSchema::Bytes))
+    }
+
+    /// Makes an answer with any value as JSON.
+    #[must_use]
+    pub fn any_json(status: impl Into<StatusDoc>) -> Self {
+        Self::new(status).content(Content::new("application/json", ContentSchema::Any))
+    }
+
+    /// Sets [`meaning`](Self#structfield.meaning).
+    #[must_use]
+    pub fn meaning(mut self, meaning: impl Into<Cow<'static, str>>) -> Self {
+        self.meaning = meaning.into();
+        self
+    }
+
+    /// Adds a form of its body.
+    #[must_use]
+    pub fn content(mut self, content: Content) -> Self {
+        match &mut self.body {
+            AnswerBody::Content(contents) => contents.push(content),
+            body => *body = AnswerBody::Content(vec![content]),
+        }
+        self
+    }
+
+    /// Sets [`status`](Self#structfield.status). With 204, 205 and 304 the body
+    /// goes too.
+    ///
+    /// ```
+    /// use stockade::description::{Answer, AnswerBody};
+    ///
+    /// let mut answer = Answer::text(200, "text/plain");
+    /// answer.set_status(204);
+    /// assert!(matches!(answer.body, AnswerBody::None));
+    /// ```
+    pub fn set_status(&mut self, status: impl Into<StatusDoc>) {
+        self.status = status.into();
+        if matches!(self.status, StatusDoc::Exact(204 | 205 | 304)) {
+            self.body = AnswerBody::None;
+        }
+    }
+
+    /// Returns true for an answer with the body of an error, and for one of any
+    /// status.
+    #[must_use]
+    pub fn is_error(&self) -> bool {
+        self.has_error_body() || self.status == StatusDoc::Default
+    }
+
+    /// Returns true for an answer with the body of an error.
+    #[must_use]
+    pub fn has_error_body(&self) -> bool {
+        matches!(self.body, AnswerBody::Error | AnswerBody::ValidationError)
+    }
+
+    /// Adds a header.
+    #[must_use]
+    pub fn header(mut self, header: HeaderDoc) -> Self {
+        self.headers.push(header);
+        self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn statuses_sort_and_read_as_their_texts() {
+        let texts = ["101", "200", "299", "2XX", "300", "404", "4XX", "default"];
+        let statuses: Vec<StatusDoc> = texts.iter().map(|text| text.parse().unwrap()).collect();
+        assert!(statuses.is_sorted());
+        let back: Vec<String> = statuses.iter().map(StatusDoc::to_string).collect();
+        assert_eq!(back, texts);
+        for text in ["", "x", "XX", "2xx", "-1", "Default"] {
+            assert_eq!(text.parse::<StatusDoc>(), Err(UnknownStatus), "{text}");
+        }
+    }
+}
