@@ -110,6 +110,18 @@ fn a_difference_is_never_silent() {
 }
 
 #[test]
+fn reports_members_that_another_version_has_written() {
+    let lock = text(api(routes! { "x": { GET: async || "text" } }));
+    let other = lock.replace("\"operation_id\":", "\"retries\": 3, \"operation_id\":");
+    let (lock, other) = (Lock::read(&lock).unwrap(), Lock::read(&other).unwrap());
+    let changes = lock.changes_to(&other, SystemTime::UNIX_EPOCH);
+    let found: Vec<(&str, &str)> =
+        changes.iter().map(|change| (change.rule.id, change.at.as_str())).collect();
+    assert_eq!(found, [("unexplained-change", "retries")]);
+    assert!(other.to_string().contains("\"retries\": 3"), "{other}");
+}
+
+#[test]
 fn a_small_value_has_a_line() {
     let text = text(api(routes! { "x": { GET: async || "text" } }));
     let lines: Vec<&str> = text.lines().map(str::trim).collect();

@@ -1,20 +1,19 @@
 //! The comparison of who may call a route, and of its middleware.
 
-use crate::Need;
 use serde_json::{Value, json};
 
 use super::compare::Comparison;
-use super::entry::{AccessLock, OPAQUE};
+use super::entry::OPAQUE;
 use super::rules::{
     EARLIER_USER, EARLIER_USER_GONE, GUARD_ADDED, GUARD_OPAQUE, GUARD_ORDER, GUARD_REMOVED,
-    OUTLIVES_ADDED, OUTLIVES_REMOVED, OUTLIVES_TEXT, PERMISSION_DEMANDED, PERMISSION_GONE,
-    PERMISSION_UNNAMED, PUBLIC_ADDED, PUBLIC_REMOVED, PUBLIC_TEXT, ROLE_DEMANDED, ROLE_WEAKER,
+    PERMISSION_DEMANDED, PERMISSION_GONE, PERMISSION_UNNAMED, ROLE_DEMANDED, ROLE_WEAKER,
     SCHEME_ADDED, SCHEME_CHANGED, SCHEME_ORDER, SCHEME_REMOVED, USER_FOUND, USER_REQUIRED,
     USER_WEAKER,
 };
+use crate::{Access, Need};
 
 /// Compares who may call a route.
-pub(super) fn compare(c: &mut Comparison<'_>, old: &AccessLock, new: &AccessLock) {
+pub(super) fn compare(c: &mut Comparison<'_>, old: &Access, new: &Access) {
     user(c, old.user, new.user);
     schemes(c, old, new);
     if implied(&old.roles, &new.roles) {
@@ -32,21 +31,6 @@ pub(super) fn compare(c: &mut Comparison<'_>, old: &AccessLock, new: &AccessLock
         let rule = if new.judges_earlier_user { EARLIER_USER } else { EARLIER_USER_GONE };
         let (before, after) = (old.judges_earlier_user, new.judges_earlier_user);
         c.note(rule, "access/judges_earlier_user", before, after);
-    }
-    match (&old.public, &new.public) {
-        (None, Some(reason)) => c.note(PUBLIC_ADDED, "access/public", Value::Null, reason),
-        (Some(reason), None) => c.note(PUBLIC_REMOVED, "access/public", reason, Value::Null),
-        (Some(one), Some(other)) if one != other => {
-            c.note(PUBLIC_TEXT, "access/public", one, other);
-        }
-        _ => {}
-    }
-    let place = "access/outlives_user";
-    match (&old.outlives_user, &new.outlives_user) {
-        (None, Some(reason)) => c.note(OUTLIVES_ADDED, place, Value::Null, reason),
-        (Some(reason), None) => c.note(OUTLIVES_REMOVED, place, reason, Value::Null),
-        (Some(one), Some(other)) if one != other => c.note(OUTLIVES_TEXT, place, one, other),
-        _ => {}
     }
 }
 
@@ -69,7 +53,7 @@ fn rank(need: Need) -> u8 {
 }
 
 /// Compares the methods that find the user, if there are any before and now.
-fn schemes(c: &mut Comparison<'_>, old: &AccessLock, new: &AccessLock) {
+fn schemes(c: &mut Comparison<'_>, old: &Access, new: &Access) {
     if old.user == Need::None || new.user == Need::None {
         return;
     }

@@ -3,7 +3,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::SystemTime;
 
-use crate::schemas::{PLACE as SCHEMAS, references};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -16,6 +15,7 @@ use super::rules::{
 };
 use super::schema::Direction;
 use super::{route, router, secrets, unexplained};
+use crate::schemas::{PLACE as SCHEMAS, references};
 
 /// Returns the differences of two locks.
 pub(super) fn changes(old: &Lock, new: &Lock, now: SystemTime) -> Changes {

@@ -2,12 +2,14 @@
 
 use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize, Serializer};
+use serde_json::{Map, Value, json};
+
+use super::compare::value_of;
 use crate::{
-    Access, BodyDoc, BodyInfo, CorsInfo, Docs, IdempotencyInfo, MiddlewareInfo, Need, QuotaInfo,
-    ResponseInfo, RouteInfo, RouteKind, RouterInfo, SchemeInfo, WebSocketInfo,
+    Access, BodyDoc, BodyInfo, CorsInfo, Docs, IdempotencyInfo, MiddlewareInfo, ParamInfo,
+    QuotaInfo, ResponseInfo, RouteInfo, RouteKind, RouterInfo, WebSocketInfo,
 };
-use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
 
 /// The word behind the name of a middleware that does not describe itself.
 pub(super) const OPAQUE: &str = "(opaque)";
@@ -15,16 +17,18 @@ pub(super) const OPAQUE: &str = "(opaque)";
 /// The method in the label of the route for requests that no other route takes.
 pub(super) const FALLBACK: &str = "FALLBACK";
 
-/// A route in a lock. Members that say nothing are left out of the file.
+/// A route in a lock: the members of [`RouteInfo`] in a form in which equal promises are
+/// equal. The file leaves out members without a value.
+///
+/// A member of a map that has no field here is in `others`.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
-#[serde(deny_unknown_fields)]
 pub(super) struct RouteLock {
     pub(super) operation_id: String,
     /// True if the program gave that name.
     #[serde(default, skip_serializing_if = "is_default")]
     pub(super) named: bool,
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub(super) params: Vec<ParamLock>,
+    #[serde(default, serialize_with = "write_all", skip_serializing_if = "is_default")]
+    pub(super) params: Vec<ParamInfo>,
     #[serde(default, skip_serializing_if = "is_default")]
     pub(super) query: Option<Value>,
     /// Names in small letters; true if a request without it is refused.
@@ -37,7 +41,8 @@ pub(super) struct RouteLock {
     /// By status.
     #[serde(default, skip_serializing_if = "is_default")]
     pub(super) answers: BTreeMap<String, AnswerLock>,
-    pub(super) access: AccessLock,
+    #[serde(serialize_with = "write")]
+    pub(super) access: Access,
     #[serde(default, skip_serializing_if = "is_default")]
     pub(super) limits: LimitsLock,
     #[serde(default, skip_serializing_if = "is_default")]
@@ -52,20 +57,38 @@ pub(super) struct RouteLock {
     /// In the order in which it runs.
     #[serde(default, skip_serializing_if = "is_default")]
     pub(super) middleware: Vec<String>,
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub(super) docs: DocsLock,
+    #[serde(default, serialize_with = "write", skip_serializing_if = "is_default")]
+    pub(super) docs: Docs,
+    /// The other members of the map, and of a file that another version has written.
+    #[serde(flatten)]
+    pub(super) others: Map<String, Value>,
 }
 
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct ParamLock {
-    pub(super) name: String,
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub(super) constraint: Option<String>,
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub(super) optional: bool,
-    pub(super) schema: Value,
-}
+/// The members of [`RouteInfo`] that a lock has in another form, or leaves out.
+const NOT_OTHERS: [&str; 22] = [
+    "access",
+    "answers",
+    "body",
+    "cookies",
+    "cors",
+    "docs",
+    "graphql",
+    "headers",
+    "idempotency",
+    "kind",
+    "limits",
+    "location",
+    "method",
+    "middleware",
+    "name",
+    "opaque_arguments",
+    "operation_id",
+    "params",
+    "path",
+    "query",
+    "templates",
+    "web_socket",
+];
 
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
@@ -99,24 +122,6 @@ pub(super) struct AnswerLock {
     pub(super) headers: BTreeMap<String, bool>,
 }
 
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct AccessLock {
-    pub(super) user: Need,
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub(super) schemes: Vec<SchemeInfo>,
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub(super) roles: Vec<Vec<String>>,
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub(super) permissions: Vec<Option<String>>,
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub(super) judges_earlier_user: bool,
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub(super) public: Option<String>,
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub(super) outlives_user: Option<String>,
-}
-
 /// The limits of a route, as far as they are others than those of the router.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 #[serde(default, deny_unknown_fields)]
@@ -133,33 +138,39 @@ pub(super) struct LimitsLock {
     pub(super) accepts: Option<Vec<String>>,
 }
 
-#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
-#[serde(default, deny_unknown_fields)]
-pub(super) struct DocsLock {
-    #[serde(skip_serializing_if = "is_default")]
-    pub(super) summary: Option<String>,
-    #[serde(skip_serializing_if = "is_default")]
-    pub(super) description: Option<String>,
-    #[serde(skip_serializing_if = "is_default")]
-    pub(super) tags: Vec<String>,
-    #[serde(skip_serializing_if = "is_default")]
-    pub(super) deprecated: bool,
-    #[serde(skip_serializing_if = "is_default")]
-    pub(super) deprecated_since: Option<String>,
-    #[serde(skip_serializing_if = "is_default")]
-    pub(super) sunset: Option<String>,
-    #[serde(skip_serializing_if = "is_default")]
-    pub(super) hidden: Option<String>,
-    #[serde(skip_serializing_if = "is_default")]
-    pub(super) responses: Vec<(u16, String)>,
-    #[serde(skip_serializing_if = "is_default")]
-    pub(super) example: Option<Value>,
-    #[serde(skip_serializing_if = "is_default")]
-    pub(super) reply_examples: Vec<(u16, Value)>,
-}
-
 fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
+}
+
+/// Writes a part of a route without the members that have no value.
+fn write<T: Default + Serialize, S: Serializer>(
+    part: &T,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    members_of(part).serialize(serializer)
+}
+
+fn write_all<T: Default + Serialize, S: Serializer>(
+    parts: &[T],
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(parts.iter().map(members_of))
+}
+
+/// Returns the members of a part that have a value. A default such as `none` is one.
+fn members_of<T: Default + Serialize>(part: &T) -> Map<String, Value> {
+    let is_empty = |value: &Value| match value {
+        Value::Null | Value::Bool(false) => true,
+        Value::Array(items) => items.is_empty(),
+        Value::Object(members) => members.is_empty(),
+        Value::String(text) => text.is_empty(),
+        _ => false,
+    };
+    let (Value::Object(mut members), unset) = (value_of(part), value_of(T::default())) else {
+        return Map::new();
+    };
+    members.retain(|name, value| !is_empty(value) || unset.get(name) != Some(value));
+    members
 }
 
 /// Returns the label of a route: method and path, `WS` for a WebSocket, `MOUNT`
@@ -177,12 +188,16 @@ pub(super) fn label(route: &RouteInfo) -> String {
 
 impl RouteLock {
     pub(super) fn of(route: &RouteInfo, router: &RouterInfo) -> Self {
-        let param = |param: &crate::ParamInfo| ParamLock {
-            name: param.name.clone(),
-            constraint: param.constraint.clone(),
-            optional: param.optional,
-            schema: param.schema.clone(),
+        let param = |param: &ParamInfo| {
+            let mut param = param.clone();
+            // The path tells it.
+            param.is_rest = false;
+            param
         };
+        let mut docs = route.docs.clone();
+        docs.tag = None;
+        let mut others = members_of(route);
+        others.retain(|name, _| !NOT_OTHERS.contains(&name.as_str()));
         let headers = route.headers.iter();
         let cookies = route.cookies.iter();
         Self {
@@ -194,14 +209,15 @@ impl RouteLock {
             cookies: cookies.map(|it| (it.name.clone(), it.required)).collect(),
             body: route.body.as_ref().map(BodyLock::of),
             answers: answers_of(&route.answers),
-            access: AccessLock::of(&route.access),
+            access: route.access.clone(),
             limits: LimitsLock::of(route, router),
             cors: route.cors.clone(),
             web_socket: route.web_socket.clone(),
             graphql: route.graphql.as_ref().map(|it| it.members.clone()).unwrap_or_default(),
             idempotency: route.idempotency.clone(),
             middleware: route.middleware.iter().filter_map(middleware_of).collect(),
-            docs: DocsLock::of(&route.docs),
+            docs,
+            others,
         }
     }
 }
@@ -228,20 +244,6 @@ impl BodyLock {
     }
 }
 
-impl AccessLock {
-    fn of(access: &Access) -> Self {
-        Self {
-            user: access.user,
-            schemes: access.schemes.clone(),
-            roles: access.roles.clone(),
-            permissions: access.permissions.clone(),
-            judges_earlier_user: access.judges_earlier_user,
-            public: access.public.clone(),
-            outlives_user: access.outlives_user.clone(),
-        }
-    }
-}
-
 impl LimitsLock {
     fn of(route: &RouteInfo, router: &RouterInfo) -> Self {
         let limits = &route.limits;
@@ -255,36 +257,6 @@ impl LimitsLock {
             timeout: limits.timeout,
             accepts: limits.accepts.clone(),
         }
-    }
-}
-
-impl DocsLock {
-    fn of(docs: &Docs) -> Self {
-        Self {
-            summary: docs.summary.clone(),
-            description: docs.description.clone(),
-            tags: docs.tags.clone(),
-            deprecated: docs.deprecated,
-            deprecated_since: docs.deprecated_since.clone(),
-            sunset: docs.sunset.clone(),
-            hidden: docs.hidden.clone(),
-            responses: docs.responses.clone(),
-            example: docs.example.clone(),
-            reply_examples: docs.reply_examples.clone(),
-        }
-    }
-
-    /// Returns the texts, for people.
-    pub(super) fn texts(&self) -> Value {
-        json!([
-            self.summary,
-            self.description,
-            self.tags,
-            self.hidden,
-            self.responses,
-            self.example,
-            self.reply_examples
-        ])
     }
 }
 

@@ -5,7 +5,6 @@ use std::error::Error;
 use std::fmt;
 use std::time::SystemTime;
 
-use crate::{CorsInfo, QuotaInfo, RouteMap, RouterInfo};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use stockade_errors::{ConfigError, Mistake};
@@ -14,6 +13,7 @@ use super::change::Changes;
 use super::compare;
 use super::entry::{RouteLock, label};
 use super::write::text_of;
+use crate::{CorsInfo, QuotaInfo, RouteMap, RouterInfo};
 
 /// The number of the format that is written and read.
 const FORMAT: u64 = 1;

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use crate::policy::secrets::secret_fields;
 use serde_json::{Value, json};
 
 use super::compare::Comparison;
@@ -10,6 +9,7 @@ use super::rules::{
     GRAPHQL_ADDED, GRAPHQL_RELAXED, GRAPHQL_REMOVED, GRAPHQL_REQUIRED, GRAPHQL_TYPE,
     OUT_SECRET_ADDED, Rule,
 };
+use crate::policy::secrets::secret_fields;
 
 type Members = BTreeMap<String, String>;
 

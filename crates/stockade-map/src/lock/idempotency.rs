@@ -1,6 +1,5 @@
 //! The comparison of idempotency keys.
 
-use crate::IdempotencyInfo;
 use serde_json::Value;
 
 use super::compare::Comparison;
@@ -9,6 +8,7 @@ use super::rules::{
     KEYS_ADDED, KEYS_CHANGED, KEYS_LONGER, KEYS_LOOSER, KEYS_OPTIONAL, KEYS_REMOVED, KEYS_SHORTER,
     KEYS_STRICTER, Rule,
 };
+use crate::IdempotencyInfo;
 
 /// Compares the idempotency keys of a route. That a key is demanded now is noted with
 /// its header.

@@ -2,7 +2,6 @@
 
 use std::cmp::Ordering;
 
-use crate::QuotaInfo;
 use serde_json::{Value, json};
 
 use super::compare::Comparison;
@@ -11,6 +10,7 @@ use super::rules::{
     ACCEPTS_FEWER, ACCEPTS_MORE, BODY_HIGHER, BODY_LOWER, RATE_CHANGED, RATE_HIGHER, RATE_LOWER,
     Rule, TIMEOUT_HIGHER, TIMEOUT_LOWER, TIMEOUT_STATUS,
 };
+use crate::QuotaInfo;
 
 /// Compares the limits of a route.
 pub(super) fn compare(c: &mut Comparison<'_>, old: &LimitsLock, new: &LimitsLock) {

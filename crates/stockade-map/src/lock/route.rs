@@ -2,18 +2,18 @@
 
 use std::time::SystemTime;
 
-use crate::Docs;
-use serde_json::json;
+use serde_json::{Value, json};
 
-use super::compare::Comparison;
-use super::entry::{DocsLock, RouteLock};
+use super::compare::{Comparison, value_of};
+use super::entry::RouteLock;
 use super::rules::{
-    CONSTRAINT_ADDED, CONSTRAINT_CHANGED, CONSTRAINT_REMOVED, OPERATION_ID, PARAM_OPTIONAL,
-    PARAM_RENAMED, PARAM_REQUIRED, ROUTE_DEPRECATED, ROUTE_HIDDEN, ROUTE_SHOWN, ROUTE_TEXT,
-    SUNSET_EARLIER, SUNSET_LATER,
+    AS_A_WHOLE, CONSTRAINT_ADDED, CONSTRAINT_CHANGED, CONSTRAINT_REMOVED, OPERATION_ID,
+    PARAM_OPTIONAL, PARAM_RENAMED, PARAM_REQUIRED, ROUTE_DEPRECATED, ROUTE_HIDDEN, ROUTE_SHOWN,
+    ROUTE_TEXT, SUNSET_EARLIER, SUNSET_LATER,
 };
 use super::schema::Direction;
 use super::{access, answers, graphql, idempotency, inputs, limits, router};
+use crate::Docs;
 
 /// Compares a route with what it was. Each is a label and an entry.
 pub(super) fn compare(
@@ -27,6 +27,7 @@ pub(super) fn compare(
     inputs::compare(c, old, new);
     answers::compare(c, &old.answers, &new.answers);
     access::compare(c, &old.access, &new.access);
+    as_a_whole(c, old, new);
     access::middleware(c, &old.middleware, &new.middleware);
     limits::compare(c, &old.limits, &new.limits);
     graphql::compare(c, &old.graphql, &new.graphql);
@@ -39,6 +40,22 @@ pub(super) fn compare(
     }
     if let (Some(before), Some(after)) = (&old.web_socket, &new.web_socket) {
         router::web_socket(c, before, after);
+    }
+}
+
+/// Compares the members that [`AS_A_WHOLE`] lists.
+fn as_a_whole(c: &mut Comparison<'_>, old: &RouteLock, new: &RouteLock) {
+    let (old, new) = (value_of(old), value_of(new));
+    for (at, [added, removed, changed]) in AS_A_WHOLE {
+        let member = |route: &Value| route.pointer(&format!("/{at}")).cloned().unwrap_or_default();
+        let (before, after) = (member(&old), member(&new));
+        let rule = match (before.is_null(), after.is_null()) {
+            _ if before == after => continue,
+            (true, _) => added,
+            (_, true) => removed,
+            _ => changed,
+        };
+        c.note(*rule, *at, before, after);
     }
 }
 
@@ -61,13 +78,13 @@ fn identity(
     }
 }
 
-fn docs(c: &mut Comparison<'_>, old: &DocsLock, new: &DocsLock) {
+fn docs(c: &mut Comparison<'_>, old: &Docs, new: &Docs) {
     match (&old.hidden, &new.hidden) {
         (None, Some(reason)) => c.note(ROUTE_HIDDEN, "docs/hidden", json!(null), reason),
         (Some(reason), None) => c.note(ROUTE_SHOWN, "docs/hidden", reason, json!(null)),
         _ => {}
     }
-    let mark = |docs: &DocsLock| (docs.deprecated, docs.deprecated_since.clone());
+    let mark = |docs: &Docs| (docs.deprecated, docs.deprecated_since.clone());
     if mark(old) != mark(new) {
         c.note(ROUTE_DEPRECATED, "docs/deprecated", mark(old), mark(new));
     }
@@ -81,9 +98,23 @@ fn docs(c: &mut Comparison<'_>, old: &DocsLock, new: &DocsLock) {
         let rule = if is_earlier { SUNSET_EARLIER } else { SUNSET_LATER };
         c.note(rule, "docs/sunset", &old.sunset, &new.sunset);
     }
-    if old.texts() != new.texts() && old.hidden.is_some() == new.hidden.is_some() {
-        c.note(ROUTE_TEXT, "docs", old.texts(), new.texts());
+    let (before, after) = (texts(old), texts(new));
+    if before != after && old.hidden.is_some() == new.hidden.is_some() {
+        c.note(ROUTE_TEXT, "docs", before, after);
     }
+}
+
+/// Returns the texts, for people.
+fn texts(docs: &Docs) -> Value {
+    json!([
+        docs.summary,
+        docs.description,
+        docs.tags,
+        docs.hidden,
+        docs.responses,
+        docs.example,
+        docs.reply_examples
+    ])
 }
 
 /// Returns the moment of a date of the documentation.

@@ -1,6 +1,5 @@
 //! The comparison of the settings of a router, of CORS, and of WebSockets.
 
-use crate::{CorsInfo, WebSocketInfo};
 use serde_json::Value;
 
 use super::compare::Comparison;
@@ -12,6 +11,7 @@ use super::rules::{
     SUBPROTOCOL_REMOVED, WEB_SOCKETS_OFF, WEB_SOCKETS_ON,
 };
 use super::schema::Direction;
+use crate::{CorsInfo, WebSocketInfo};
 
 /// Compares the settings of the router.
 pub(super) fn compare(c: &mut Comparison<'_>) {

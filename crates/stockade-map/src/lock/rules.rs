@@ -231,6 +231,13 @@ rules! {
     UNEXPLAINED "unexplained-change" BOTH "a difference that no other rule explains";
 }
 
+/// The members of a route that are compared as a whole, by their places, each with the
+/// rules for a member that is new, gone or changed.
+pub(super) const AS_A_WHOLE: &[(&str, [Rule; 3])] = &[
+    ("access/public", [PUBLIC_ADDED, PUBLIC_REMOVED, PUBLIC_TEXT]),
+    ("access/outlives_user", [OUTLIVES_ADDED, OUTLIVES_REMOVED, OUTLIVES_TEXT]),
+];
+
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;

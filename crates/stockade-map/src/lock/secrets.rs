@@ -5,7 +5,6 @@
 
 use std::collections::BTreeSet;
 
-use crate::policy::secrets::secret_fields;
 use serde_json::Value;
 
 use super::compare::{Comparison, values_of};
@@ -13,6 +12,7 @@ use super::entry::RouteLock;
 use super::file::Lock;
 use super::rules::OUT_SECRET_ADDED;
 use super::schema::Direction;
+use crate::policy::secrets::secret_fields;
 
 /// Notes the secrets of a route that is new.
 pub(super) fn added(c: &mut Comparison<'_>, route: &RouteLock) {

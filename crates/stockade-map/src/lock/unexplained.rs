@@ -6,13 +6,12 @@
 
 use serde_json::{Map, Value};
 
-use crate::schemas::PLACE as SCHEMAS;
-
 use super::compare::{Comparison, value_of};
 use super::entry::RouteLock;
 use super::file::Lock;
 use super::rules::{FORM, ROUTE_TEXT, UNEXPLAINED};
 use super::schema::{Resolved, resolve};
+use crate::schemas::PLACE as SCHEMAS;
 
 /// Members whose rules decide when a difference of them matters. Any other difference is
 /// one of text.

@@ -10,7 +10,6 @@ mod reference;
 mod types;
 mod union;
 
-use crate::schemas::{PLACE as SCHEMAS, schema_name};
 use serde_json::{Map, Value};
 
 use self::aspect::{BOUND, CONDITION, Effect, PATTERN, TYPE};
@@ -18,6 +17,7 @@ use self::reference::without_reference;
 pub(in crate::lock) use self::reference::{Resolved, resolve};
 use super::compare::Comparison;
 use super::rules::{SCHEMA_RENAMED, SCHEMA_TEXT, SCHEMA_UNKNOWN};
+use crate::schemas::{PLACE as SCHEMAS, schema_name};
 
 /// The direction of the values of a schema.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use crate::schemas::schema_name;
 use serde_json::{Map, Value, json};
+
+use crate::schemas::schema_name;
 
 /// A schema without references at its top.
 pub(in crate::lock) enum Resolved {

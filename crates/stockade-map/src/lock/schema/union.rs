@@ -1,6 +1,5 @@
 //! Unions: values that fit one of several schemas.
 
-use crate::schemas::schema_name;
 use serde_json::{Map, Value};
 use stockade_errors::__internal::sort_by;
 
@@ -10,6 +9,7 @@ use super::types::types_of;
 use super::{NOTES, Pair};
 use crate::lock::compare::Comparison;
 use crate::lock::file::Lock;
+use crate::schemas::schema_name;
 
 const UNIONS: [&str; 2] = ["oneOf", "anyOf"];
 
