@@ -1,4 +1,4 @@
-//! What an API promises, as data.
+//! The promises of an API, as data.
 //!
 //! [`RouteMap`] describes all routes of an application. Documents, explanations,
 //! [policies](policy) and [locks](lock) read it.
