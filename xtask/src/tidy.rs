@@ -26,6 +26,7 @@ pub fn run() -> Outcome {
                     }
                     if is_library(&name) {
                         faults.extend(question_lines(&name, &text));
+                        faults.extend(poisoning(&name, &text));
                     }
                 }
                 Some("toml") if name.starts_with("crates") => faults.extend(manifest(&name, &text)),
@@ -63,6 +64,15 @@ fn question_lines(name: &str, text: &str) -> Vec<String> {
     };
     lines.map(fault).collect()
 }
+
+/// The fault of library code that handles poisoned locks itself.
+fn poisoning(name: &str, text: &str) -> Option<String> {
+    let is_own_copy = text.contains("PoisonError") && name != LOCKS;
+    is_own_copy.then(|| format!("{name}: use the functions of {LOCKS} instead of `PoisonError`"))
+}
+
+/// The file with the functions that ignore poisoning.
+const LOCKS: &str = "crates/stockade-errors/src/locks.rs";
 
 /// The faults of a source file.
 fn source(name: &str, text: &str) -> Vec<String> {
@@ -132,6 +142,14 @@ mod tests {
         assert_eq!(source("a.rs", "//! A. \n").len(), 1);
         assert_eq!(source("a.rs", "//! A.\n#[ignore]\n").len(), 1);
         assert_eq!(manifest("Cargo.toml", "[package]\n").len(), 5);
+    }
+
+    #[test]
+    fn finds_copies_of_the_lock_functions() {
+        let text = "//! A.\nuse std::sync::PoisonError;\n";
+        assert!(poisoning("crates/stockade-core/src/upgrade.rs", text).is_some());
+        assert!(poisoning("crates/stockade-core/src/upgrade.rs", "//! A.\n").is_none());
+        assert!(poisoning(LOCKS, text).is_none());
     }
 
     #[test]

@@ -13,12 +13,13 @@
 use std::fmt;
 use std::future::{Future, poll_fn};
 use std::pin::pin;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::task::Poll;
 use std::time::Duration;
 
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, Method, StatusCode, header};
+use stockade_errors::__internal::lock;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::time::sleep;
 
@@ -169,7 +170,7 @@ struct Offer(Arc<Mutex<Option<Run>>>);
 /// user. The protocol has [`GRACE`] to end by itself.
 pub(crate) fn end_with_user(response: &mut Response, lifetime: UserLifetime) {
     let Some(Offer(place)) = response.extensions().get() else { return };
-    let mut place = place.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut place = lock(place);
     let Some(run) = place.take() else { return };
     *place = Some(Box::new(|upgraded| {
         Box::pin(async move {
@@ -204,7 +205,7 @@ impl Switch {
             return None;
         }
         let Offer(run) = response.extensions_mut().remove()?;
-        let run = run.lock().unwrap_or_else(PoisonError::into_inner).take()?;
+        let run = lock(&run).take()?;
         Some(Self { run })
     }
 

@@ -3,12 +3,13 @@
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll};
 
 use bytes::Bytes;
 use http::header::CONTENT_TYPE;
 use http_body::{Body, Frame, SizeHint};
+use stockade_errors::__internal::lock;
 use stockade_errors::{ApiError, BoxError};
 
 use crate::__internal::ChildExt as _;
@@ -202,7 +203,7 @@ struct OuterUser(Arc<Mutex<Request>>);
 impl OuterUser {
     fn lifetime(&self) -> Option<UserLifetime> {
         // The lock is never held while a request changes.
-        let whole = self.0.lock().unwrap_or_else(PoisonError::into_inner).child();
+        let whole = lock(&self.0).child();
         UserLifetime::of(&whole)
     }
 }

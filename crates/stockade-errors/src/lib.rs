@@ -27,6 +27,7 @@ mod api_error;
 mod config_error;
 mod error_kind;
 mod field_error;
+mod locks;
 mod panic;
 mod setters;
 mod short_name;
@@ -43,6 +44,7 @@ pub use status::status_text;
 #[doc(hidden)]
 pub mod __internal {
     pub use crate::__setters as setters;
+    pub use crate::locks::{lock, read, write};
     pub use crate::panic::catch_panic;
     pub use crate::short_name::{short_name, short_path, short_text};
     pub use crate::sorting::sort_by;

@@ -4,10 +4,11 @@
 //! over HTTP, appendix "Persisted Documents".
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use ring::digest::{SHA256, digest};
 use serde_json::Value;
+use stockade_errors::__internal::lock;
 
 use crate::document::Document;
 use crate::engine::{Engine, validate};
@@ -171,11 +172,6 @@ impl Store {
             },
         }
     }
-}
-
-/// Locks the cache, whose parts agree at any time.
-fn lock(cache: &Mutex<Texts>) -> MutexGuard<'_, Texts> {
-    cache.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Returns the hash that a request names.

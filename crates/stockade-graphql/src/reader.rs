@@ -1,6 +1,8 @@
 //! [`Reader`]: reads documents, and keeps those that came lately parsed.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
+
+use stockade_errors::__internal::lock;
 
 use crate::document::Document;
 use crate::failure::Failure;
@@ -31,13 +33,13 @@ impl Reader {
         if text.len() > LONGEST || text.contains('"') {
             return Document::read(text, &self.limits);
         }
-        let known = self.recent.lock().unwrap_or_else(PoisonError::into_inner).get(&*text);
+        let known = lock(&self.recent).get(&*text);
         if let Some(known) = known {
             return Ok(Document::clone(&known));
         }
         let document = Document::read(text, &self.limits)?;
         let (key, kept) = (Arc::from(&*document.text), Arc::new(document.clone()));
-        let mut recent = self.recent.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut recent = lock(&self.recent);
         recent.insert(key, kept, document.text.len());
         Ok(document)
     }

@@ -4,12 +4,13 @@ use std::any::type_name;
 use std::convert::Infallible;
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll};
 
 use http_body::Body;
 use stockade_core::__internal::{Detached, ErrorContextExt as _, into_body};
 use stockade_core::{ErrorContext, Middleware, Next, Request, Response};
+use stockade_errors::__internal::lock;
 use stockade_errors::{ApiError, BoxError};
 use tower_layer::Layer;
 use tower_service::Service;
@@ -70,7 +71,7 @@ struct Held(Arc<Mutex<Option<(Detached, Next)>>>);
 
 impl Held {
     fn take(&self) -> Option<(Detached, Next)> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
+        lock(&self.0).take()
     }
 }
 

@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 
 use redis::aio::{MultiplexedConnection, PubSub};
 use redis::{FromRedisValue, ToRedisArgs};
+use stockade_errors::__internal::lock;
 use stockade_errors::{ConfigError, Mistake};
 use tokio::sync::Notify;
 use tokio::time::sleep;
@@ -20,7 +21,7 @@ use crate::address::Address;
 use crate::connect::{ConnectError, Connected, Endpoint, Wanted};
 use crate::error::{LinkError, Redirect};
 use crate::health::Health;
-use crate::link::{Redis, lock};
+use crate::link::Redis;
 use crate::options::RedisOptions;
 use crate::script::Script;
 use crate::slots::{self, SlotRange, slot};

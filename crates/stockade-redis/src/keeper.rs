@@ -7,12 +7,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use redis::aio::MultiplexedConnection;
+use stockade_errors::__internal::lock;
 use tokio::sync::mpsc;
 use tokio::time::{sleep, timeout};
 
 use crate::backoff::Backoff;
 use crate::connect::{ConnectError, Connected, Driver};
-use crate::link::{Fault, FaultKind, Link, SILENT, State, lock};
+use crate::link::{Fault, FaultKind, Link, SILENT, State};
 
 /// The task's hold of the link. Its end lets another task begin.
 pub(crate) struct Kept {

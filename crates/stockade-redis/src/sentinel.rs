@@ -6,11 +6,12 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use redis::aio::PubSub;
+use stockade_errors::__internal::lock;
 use stockade_errors::{ConfigError, Mistake};
 
 use crate::address::Address;
 use crate::connect::{ConnectError, Connected, Endpoint, Wanted};
-use crate::link::{Redis, lock};
+use crate::link::Redis;
 use crate::options::RedisOptions;
 use crate::target::{Target, in_time};
 

@@ -17,7 +17,9 @@
 //! the same headers, in another order.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
+
+use stockade_errors::__internal::lock;
 
 /// The lines of headers for the next head of a connection that are not in the map of the
 /// response.
@@ -61,6 +63,6 @@ impl HeadSink {
 
     fn lock(&self) -> MutexGuard<'_, Vec<u8>> {
         // Nothing panics between two steps of a change.
-        self.text.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.text)
     }
 }

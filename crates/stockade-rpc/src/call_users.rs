@@ -3,12 +3,13 @@
 use std::collections::HashMap;
 use std::future::Future as _;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll};
 
 use stockade_core::__internal::UserWatchExt as _;
 use stockade_core::Request;
 use stockade_core::extract::UserLifetime;
+use stockade_errors::__internal::lock;
 
 /// The lifetimes of the users that the middleware of methods has found. Clones are those
 /// of the same connection.
@@ -31,7 +32,7 @@ impl CallUsers {
             return;
         }
         let method = call.route().unwrap_or_default();
-        let mut by_method = self.by_method.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut by_method = lock(&self.by_method);
         if !by_method.contains_key(method)
             && let Some(lifetime) = UserLifetime::of(call)
         {
@@ -42,7 +43,7 @@ impl CallUsers {
     /// Waits until one of the users is logged out. Must be polled after the calls, one of
     /// which may have added a user.
     pub(crate) fn poll_end(&self, cx: &mut Context<'_>) -> Poll<()> {
-        let mut by_method = self.by_method.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut by_method = lock(&self.by_method);
         let has_ended = by_method.values_mut().any(|it| Pin::new(it).poll(cx).is_ready());
         if has_ended { Poll::Ready(()) } else { Poll::Pending }
     }

@@ -3,9 +3,10 @@
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::net::IpAddr;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use stockade_core::__internal::shrink_map;
+use stockade_errors::__internal::lock;
 use stockade_stages::rate_limit::RateKey;
 use tokio::time::Instant;
 
@@ -126,7 +127,7 @@ impl Registry {
     }
 
     fn lock(&self) -> MutexGuard<'_, OpenConnections> {
-        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.open)
     }
 
     /// Decides about a new connection of `client`. If an idle one of the same client

@@ -7,9 +7,10 @@ use std::hash::BuildHasher as _;
 use std::hash::RandomState;
 use std::panic::Location;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, RwLock};
 use std::time::Duration;
 
+use stockade_errors::__internal::{lock, read, write};
 use stockade_errors::{ConfigError, Mistake};
 use tokio::task::spawn_blocking;
 use tokio::time::sleep;
@@ -180,11 +181,11 @@ impl TlsConfig {
     }
 
     fn prepared(&self) -> Prepared {
-        self.current.read().unwrap_or_else(PoisonError::into_inner).clone()
+        read(&self.current).clone()
     }
 
     fn set(&self, prepared: Prepared) {
-        *self.current.write().unwrap_or_else(PoisonError::into_inner) = prepared;
+        *write(&self.current) = prepared;
     }
 
     /// Returns an acceptor for the next handshake.
@@ -222,7 +223,7 @@ impl TlsConfig {
     /// state of them that cannot be, unless the next look finds one that can.
     pub(crate) fn reload_if_changed(&self) -> Result<bool, String> {
         let Some(files) = &self.files else { return Ok(false) };
-        let mut seen = files.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut seen = lock(&files.seen);
         let read = files.read();
         let hash = read.as_ref().ok().map(|(_, _, hash)| *hash);
         if hash == seen.hash && !seen.is_doubtful {
@@ -256,8 +257,7 @@ impl Files {
 
     /// Notes that they were read and can be used.
     fn see(&self, hash: u64) {
-        *self.seen.lock().unwrap_or_else(PoisonError::into_inner) =
-            Seen { hash: Some(hash), is_doubtful: false };
+        *lock(&self.seen) = Seen { hash: Some(hash), is_doubtful: false };
     }
 
     fn load(&self) -> Result<(Prepared, u64), String> {

@@ -3,10 +3,11 @@
 //! `cookie_store` has the rules of RFC 6265.
 
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use cookie_store::{CookieStore, RawCookie};
 use http::{HeaderMap, header};
+use stockade_errors::__internal::lock;
 use url::Url;
 
 /// Cookies that are kept from response to request. Clones share them.
@@ -39,7 +40,7 @@ impl Jar {
     }
 
     fn store(&self) -> MutexGuard<'_, CookieStore> {
-        self.store.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.store)
     }
 }
 

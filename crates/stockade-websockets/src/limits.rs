@@ -2,9 +2,10 @@
 
 use std::collections::HashMap;
 use std::net::IpAddr;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use stockade_core::__internal::{client_network, shrink_map};
+use stockade_errors::__internal::lock;
 use stockade_errors::ApiError;
 
 /// The open WebSockets of a router, counted.
@@ -37,7 +38,7 @@ impl Connections {
     }
 
     fn lock(&self) -> MutexGuard<'_, OpenCounts> {
-        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.open)
     }
 
     /// Counts a new connection until its [`Permit`] is dropped.

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::future::Future;
 use std::net::IpAddr;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use http::header::{SEC_WEBSOCKET_ACCEPT, SEC_WEBSOCKET_PROTOCOL, UPGRADE};
 use http::{HeaderMap, HeaderValue};
@@ -12,6 +12,7 @@ use stockade_core::description::{Answer, HeaderDoc};
 use stockade_core::extract::UserLifetime;
 use stockade_core::upgrade::{Upgrade, Upgraded};
 use stockade_core::{BoxFuture, ErrorContext, FromRequest, Reply, Request, Response, RouteDoc};
+use stockade_errors::__internal::lock;
 use stockade_errors::ApiError;
 
 use crate::handshake::{Accepted, Rules};
@@ -210,11 +211,11 @@ pub(crate) struct LifetimeSlot(Arc<Mutex<Option<UserLifetime>>>);
 
 impl LifetimeSlot {
     pub(crate) fn set(&self, lifetime: Option<UserLifetime>) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = lifetime;
+        *lock(&self.0) = lifetime;
     }
 
     fn take(&self) -> Option<UserLifetime> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
+        lock(&self.0).take()
     }
 }
 
@@ -249,7 +250,7 @@ impl Pending {
     }
 
     fn replace(&self, step: Step) -> Step {
-        std::mem::replace(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner), step)
+        std::mem::replace(&mut *lock(&self.0), step)
     }
 
     /// Makes the connection of a handshake that was taken.

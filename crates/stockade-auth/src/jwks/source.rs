@@ -2,9 +2,10 @@
 
 use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, RwLock};
 use std::time::Duration;
 
+use stockade_errors::__internal::{read, write};
 use stockade_errors::{BoxError, ConfigError};
 
 use super::JwkSet;
@@ -109,7 +110,7 @@ impl JwkSource {
     #[must_use]
     pub fn current(&self) -> Arc<JwkSet> {
         // A thread that panicked had not begun to change the set.
-        Arc::clone(&self.current.read().unwrap_or_else(PoisonError::into_inner))
+        Arc::clone(&read(&self.current))
     }
 
     /// Returns true if the set is old, or a token had an unknown key, and the
@@ -156,7 +157,7 @@ impl JwkSource {
     pub fn update(&self, document: impl AsRef<[u8]>) -> Result<(), ConfigError> {
         self.note_try();
         let set = Arc::new(JwkSet::from_json(document)?);
-        *self.current.write().unwrap_or_else(PoisonError::into_inner) = set;
+        *write(&self.current) = set;
         self.note_success();
         Ok(())
     }

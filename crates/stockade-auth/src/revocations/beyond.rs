@@ -2,8 +2,10 @@
 //! `Revocations::max_entries`. The log has them, and is asked for each token.
 
 use std::collections::{BTreeSet, HashMap};
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use stockade_errors::__internal::lock;
 
 use super::entry::{Kind, Named, Revocation, RevocationKey};
 use crate::Claims;
@@ -137,11 +139,6 @@ impl Revocation {
 
 fn is_younger(answer: &Answer, at_millis: u64, max_age: u64) -> bool {
     at_millis.saturating_sub(answer.at_millis) <= max_age
-}
-
-/// Takes over a lock from a thread that panicked: a map and a set are whole at any time.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The age up to which an answer of the log counts, in milliseconds.

@@ -5,8 +5,10 @@
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::{OnceLock, RwLock};
 use std::time::Instant;
+
+use stockade_errors::__internal::{read, write};
 
 use super::beyond::Beyond;
 use super::entry::{Kind, Name, Named, Revocation};
@@ -321,15 +323,6 @@ impl<V> Shard<V> {
 fn place(quick: u32) -> (usize, u64) {
     let place = quick as usize / SHARDS;
     (place / 64 % FILTER_WORDS, 1 << (place % 64))
-}
-
-/// Takes over a lock from a thread that panicked: a bit is set before its name is there.
-fn read<T>(lock: &RwLock<T>) -> RwLockReadGuard<'_, T> {
-    lock.read().unwrap_or_else(PoisonError::into_inner)
-}
-
-fn write<T>(lock: &RwLock<T>) -> RwLockWriteGuard<'_, T> {
-    lock.write().unwrap_or_else(PoisonError::into_inner)
 }
 
 const SHARDS: usize = 16;

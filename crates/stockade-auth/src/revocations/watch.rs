@@ -5,8 +5,10 @@ use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Waker};
+
+use stockade_errors::__internal::lock;
 
 use super::beyond::keys_of;
 use super::entry::RevocationKey;
@@ -121,11 +123,6 @@ impl Watchers {
     pub(super) fn len(&self) -> usize {
         lock(&self.by_key).len()
     }
-}
-
-/// Takes over a lock from a thread that panicked: the maps are whole at any time.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

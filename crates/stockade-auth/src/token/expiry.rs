@@ -4,8 +4,10 @@
 //! Spec: Authentication › Token functions; Limits › Token expiry default.
 
 use std::collections::BTreeSet;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 use std::time::Duration;
+
+use stockade_errors::__internal::lock;
 
 /// The lifetime of a token; by default one hour.
 ///
@@ -100,7 +102,7 @@ fn misread(notation: &str) -> ExpiresIn {
     static WARNED: Mutex<Warned> = Mutex::new(Warned { texts: BTreeSet::new() });
 
     // A set of texts is whole at every moment, also after a panic.
-    let shown = WARNED.lock().unwrap_or_else(PoisonError::into_inner).note(notation);
+    let shown = lock(&WARNED).note(notation);
     if let Some(shown) = shown {
         log::warn!(
             target: crate::LOG_TARGET,

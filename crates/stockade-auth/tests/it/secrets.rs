@@ -1,6 +1,6 @@
 //! What is said about secrets, and what never is.
 
-use std::sync::{Mutex, Once, PoisonError};
+use std::sync::{Mutex, Once};
 
 use log::{Level, LevelFilter, Log, Metadata, Record};
 use serde_json::json;
@@ -53,7 +53,7 @@ fn nothing_shows_what_it_keeps() {
 }
 
 fn lines() -> Vec<String> {
-    LINES.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    LINES.lock().unwrap().clone()
 }
 
 fn listen() {
@@ -77,7 +77,7 @@ impl Log for Recorder {
         if record.level() == Level::Warn {
             assert_eq!(record.target(), "stockade::auth");
         }
-        let mut lines = LINES.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut lines = LINES.lock().unwrap();
         lines.push(record.args().to_string());
     }
 

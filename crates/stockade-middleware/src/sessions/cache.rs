@@ -1,10 +1,11 @@
 //! [`SessionCache`]: sessions that a process has read a moment ago.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 use stockade_core::Clock;
+use stockade_errors::__internal::lock;
 
 use super::store::{SessionKey, StoredSession};
 
@@ -109,7 +110,7 @@ impl SessionCache {
     /// Takes over the lock from a thread that panicked: a session is removed before its
     /// bytes are counted, and so at worst there is less room.
     fn table(&self) -> MutexGuard<'_, Table> {
-        self.table.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.table)
     }
 }
 

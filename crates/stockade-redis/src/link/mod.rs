@@ -6,11 +6,12 @@ mod commands;
 
 use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant, SystemTime};
 
 use redis::RedisError;
 use redis::aio::MultiplexedConnection;
+use stockade_errors::__internal::lock;
 use stockade_errors::ConfigError;
 use tokio::runtime::Handle;
 use tokio::sync::{Notify, Semaphore, mpsc, watch};
@@ -330,9 +331,4 @@ pub(crate) const SILENT: &str = "commands get no answer in time";
 /// Returns true if the connection broke, which its task sees too.
 fn is_lost(error: &RedisError) -> bool {
     error.is_io_error() || error.is_connection_dropped()
-}
-
-/// Takes over a lock from a thread that panicked: the values are whole at any time.
-pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

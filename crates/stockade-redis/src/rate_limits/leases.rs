@@ -4,8 +4,9 @@ use std::collections::HashMap;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
+use stockade_errors::__internal::lock;
+
 use super::MAX_REMEMBERED;
-use crate::link::lock;
 
 /// The leases of busy keys, with a bound.
 pub(super) struct Leases {

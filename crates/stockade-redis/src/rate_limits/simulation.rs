@@ -15,6 +15,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use stockade_errors::ApiError;
+use stockade_errors::__internal::lock;
 use stockade_stages::RateLimit;
 use stockade_stages::rate_limit::{
     Algorithm, Charge, Decision, Policy, Quota, RateKey, RateLimiter, RateStore, StoreFailure,
@@ -25,7 +26,7 @@ use tokio::time::{Instant, sleep, sleep_until};
 use super::RedisRateLimits;
 use super::model::{self, Kind, Model, Numbers};
 use crate::breaker::Breaker;
-use crate::link::{Redis, lock};
+use crate::link::Redis;
 use crate::options::RedisOptions;
 
 #[expect(clippy::print_stderr, reason = "the figures are for the guide")]

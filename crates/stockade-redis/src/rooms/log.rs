@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use stockade_errors::__internal::lock;
 use stockade_websockets::{History, PastMessage};
 use tokio::time::Instant;
 
@@ -16,7 +17,6 @@ use super::open_channel::deliver;
 use super::script::READ;
 use super::subscription::{Purpose, Subscription};
 use crate::error::LinkError;
-use crate::link::lock;
 use crate::script::millis;
 
 /// An answer of the engine.

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use ring::rand::{SecureRandom as _, SystemRandom};
+use stockade_errors::__internal::lock;
 use stockade_websockets::{Audience, Order, Rooms, WeakRooms};
 use tokio::runtime::Handle;
 use tokio::sync::{Notify, mpsc, oneshot, watch};
@@ -15,7 +16,7 @@ use super::channel::Channel;
 use super::queue::{MAX_MESSAGES, Queue};
 use super::subscription::Subscription;
 use super::{presence, publisher};
-use crate::link::{Redis, lock};
+use crate::link::Redis;
 
 /// The choices of an application.
 #[derive(Clone, Copy, Debug)]

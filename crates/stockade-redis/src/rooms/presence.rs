@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use stockade_errors::__internal::lock;
 use stockade_websockets::{Presence, SocketId};
 use tokio::task::JoinSet;
 use tokio::time::{MissedTickBehavior, interval, sleep};
@@ -13,7 +14,6 @@ use super::channel::{Channel, Keys};
 use super::node::{DEADLINE, Node};
 use super::script::{BEAT, FORGET, READ_HERE, WRITE_HERE};
 use crate::error::LinkError;
-use crate::link::lock;
 use crate::script::millis;
 
 /// Renews the lease and writes the members of rooms until the rooms are gone.

@@ -3,12 +3,12 @@
 use std::collections::VecDeque;
 use std::sync::Mutex;
 
+use stockade_errors::__internal::lock;
 use stockade_websockets::{BroadcastError, SocketId};
 use tokio::sync::Notify;
 
 use super::channel::Channel;
 use super::envelope::Envelope;
-use crate::link::lock;
 
 /// A queue with bounds, which also count what was taken and is not done.
 #[derive(Debug, Default)]

@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::future::Future;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use redis::aio::{ConnectionManager, ConnectionManagerConfig};
@@ -106,7 +106,7 @@ impl Load {
                     let begun = Instant::now();
                     let done = subject.write().await;
                     let sample = Sample { begun, took: begun.elapsed(), done };
-                    kept.lock().unwrap_or_else(PoisonError::into_inner).push(sample);
+                    kept.lock().unwrap().push(sample);
                 });
             }
         });
@@ -117,7 +117,7 @@ impl Load {
     pub(crate) async fn wait_for_success(&self, most: Duration) -> Option<Duration> {
         let begin = Instant::now();
         while begin.elapsed() < most {
-            let samples = self.samples.lock().unwrap_or_else(PoisonError::into_inner).clone();
+            let samples = self.samples.lock().unwrap().clone();
             let done = samples.iter().filter(|it| it.begun >= begin && it.done);
             if let Some(first) = done.map(|it| it.begun + it.took).min() {
                 return Some(first.saturating_duration_since(begin));
@@ -129,7 +129,7 @@ impl Load {
 
     pub(crate) fn end(self) -> Vec<Sample> {
         self.task.abort();
-        std::mem::take(&mut self.samples.lock().unwrap_or_else(PoisonError::into_inner))
+        std::mem::take(&mut self.samples.lock().unwrap())
     }
 }
 

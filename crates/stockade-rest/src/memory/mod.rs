@@ -8,9 +8,10 @@ mod tests;
 
 use std::borrow::Cow;
 use std::fmt;
-use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::{Arc, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use serde_json::{Value, json};
+use stockade_errors::__internal::{read, write};
 
 use self::table::Table;
 use crate::canonical::Canonical;
@@ -149,12 +150,12 @@ impl<T: Entity + Clone> MemoryStore<T> {
 
     fn read(&self) -> RwLockReadGuard<'_, Table<T>> {
         // A panic leaves the table as it was: it is changed by one call at the end.
-        self.table.read().unwrap_or_else(PoisonError::into_inner)
+        read(&self.table)
     }
 
     fn write(&self) -> RwLockWriteGuard<'_, Table<T>> {
         // As `read`.
-        self.table.write().unwrap_or_else(PoisonError::into_inner)
+        write(&self.table)
     }
 }
 

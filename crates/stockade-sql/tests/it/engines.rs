@@ -1,6 +1,6 @@
 //! The engines, each with an empty table of items.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use rusqlite::Connection;
 use stockade_core::BoxFuture;
@@ -23,7 +23,7 @@ impl Driver for OneConnection {
 
     fn run(&self, statement: Statement) -> BoxFuture<'_, Result<Vec<Row>, SqlError>> {
         Box::pin(async move {
-            let connection = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            let connection = self.0.lock().unwrap();
             let mut prepared = connection.prepare(&statement.sql)?;
             let parameters = prepared.parameter_count();
             let parameters = std::iter::repeat_n(statement.parameter, parameters);

@@ -1,6 +1,6 @@
 //! Prefix filters: an index serves them.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use serde_json::json;
 use stockade_core::BoxFuture;
@@ -19,7 +19,7 @@ struct Explaining {
 
 impl Explaining {
     fn connection(&self) -> MutexGuard<'_, Connection> {
-        self.connection.lock().unwrap_or_else(PoisonError::into_inner)
+        self.connection.lock().unwrap()
     }
 
     fn plan(&self) -> Vec<String> {

@@ -1,6 +1,6 @@
 //! Rows that a rule of the table refuses: what a client is told, and what the log has.
 
-use std::sync::{Mutex, MutexGuard, Once, PoisonError};
+use std::sync::{Mutex, MutexGuard, Once};
 
 use log::{Level, LevelFilter, Log, Metadata, Record};
 use stockade_rest::{Draft, Expected, Scope, Store as _, StoreError};
@@ -16,7 +16,7 @@ pub(crate) static LINES: Lines = Lines(Mutex::new(Vec::new()));
 
 impl Lines {
     pub(crate) fn get(&self) -> MutexGuard<'_, Vec<(Level, String)>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock().unwrap()
     }
 }
 

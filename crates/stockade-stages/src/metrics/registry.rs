@@ -7,13 +7,14 @@ use std::fmt;
 use std::future::{Ready, ready};
 use std::hash::BuildHasher as _;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
 use foldhash::fast::RandomState;
 use http::{HeaderValue, Method, StatusCode, header};
 use stockade_core::description::{Answer, Content, ContentSchema};
 use stockade_core::{ApiError, HttpBody, Reply, Response, RouteDoc};
+use stockade_errors::__internal::lock;
 
 use super::exposition;
 use super::reason::Reason;
@@ -106,7 +107,7 @@ impl Metrics {
         series.sort_by_key(|series| (&*series.route, series.method));
         let mut text = exposition::write(&series);
         // A list is whole at every moment, also after a panic.
-        let sources = registry.sources.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let sources = lock(&registry.sources).clone();
         let mut writer = MetricsWriter::default();
         sources.iter().for_each(|source| source.collect(&mut writer));
         writer.append_to(&mut text);
@@ -115,7 +116,7 @@ impl Metrics {
 
     /// Adds the metrics of another part of the program, behind those of requests.
     pub fn add_source(&self, source: impl MetricsSource) {
-        let mut sources = self.registry.sources.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut sources = lock(&self.registry.sources);
         sources.push(Arc::new(source));
     }
 

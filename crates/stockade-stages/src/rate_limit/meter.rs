@@ -1,10 +1,11 @@
 //! [`Meter`]: the limits that have counted a request, for its parts.
 
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use stockade_core::__internal::ChildExt as _;
 use stockade_core::{Clock, Request};
+use stockade_errors::__internal::lock;
 use stockade_errors::ApiError;
 
 use super::decision::too_many;
@@ -126,7 +127,7 @@ impl Meter {
 
     /// Locks the list, whose entries are whole at any time.
     fn lock(&self) -> MutexGuard<'_, Vec<Counting>> {
-        self.counting.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.counting)
     }
 }
 

@@ -1,10 +1,11 @@
 //! [`Schemas`]: JSON Schemas of a map, which judge bodies.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use jsonschema::{Draft, Validator};
 use serde_json::{Map, Value, json};
+use stockade_errors::__internal::lock;
 use stockade_routing::map::RouteMap;
 
 /// The most breaches of a schema that are told.
@@ -40,7 +41,7 @@ impl Schemas {
 
     fn validator(&self, schema: &Value) -> Result<Arc<Validator>, String> {
         let key = schema.to_string();
-        let mut compiled = self.compiled.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut compiled = lock(&self.compiled);
         if let Some(validator) = compiled.get(&key) {
             return Ok(Arc::clone(validator));
         }

@@ -1,9 +1,10 @@
 //! [`MemoryHub`]: a backplane between several `Rooms` of one process, for tests.
 
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use bytes::Bytes;
+use stockade_errors::__internal::lock;
 
 use super::backplane::{Audience, Backplane, BackplaneFuture, Order, Presence, Published};
 use super::{Rooms, WeakRooms};
@@ -58,7 +59,7 @@ impl MemoryHub {
     }
 
     fn lock(&self) -> MutexGuard<'_, Nodes> {
-        self.nodes.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.nodes)
     }
 }
 

@@ -30,9 +30,10 @@ mod memory;
 mod table;
 
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 
 use bytes::Bytes;
+use stockade_errors::__internal::lock;
 use stockade_errors::ApiError;
 
 pub use self::backplane::{
@@ -191,7 +192,7 @@ impl Rooms {
     }
 
     fn lock(&self) -> MutexGuard<'_, RoomTable> {
-        self.inner.table.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.inner.table)
     }
 }
 

@@ -4,12 +4,12 @@ mod owners;
 
 use std::collections::{BTreeSet, HashMap};
 use std::fmt;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use stockade_core::{BoxFuture, Clock};
-use stockade_errors::__internal::setters;
+use stockade_errors::__internal::{lock, setters};
 use stockade_validation::__internal::LogRate;
 
 use self::owners::{Finished, Owners};
@@ -153,7 +153,7 @@ impl MemoryIdempotencyStore {
 
     /// Takes over a lock from a thread that panicked: a place is never half written.
     fn lock(&self) -> MutexGuard<'_, Places> {
-        self.places.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.places)
     }
 
     fn take_now(&self, key: &ScopedKey, claim: &Claim) -> Result<Taken, StoreDown> {

@@ -3,12 +3,12 @@
 mod table;
 
 use std::fmt;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use stockade_core::{BoxFuture, Clock};
-use stockade_errors::__internal::setters;
+use stockade_errors::__internal::{lock, setters};
 
 use self::table::{Entry, Table};
 use super::store::{
@@ -90,7 +90,7 @@ impl MemorySessionStore {
 
     /// Takes over a lock from a thread that panicked: a session is never half written.
     fn lock(&self) -> MutexGuard<'_, Table> {
-        self.table.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.table)
     }
 
     fn create_now(

@@ -8,7 +8,7 @@ mod load;
 mod presence;
 
 use std::collections::HashSet;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use stockade_redis::{Redis, RedisOptions, RedisRooms};
@@ -58,7 +58,7 @@ impl Process {
         let received = Arc::clone(&texts);
         let task = tokio::spawn(async move {
             while let Some(text) = end.next().await {
-                received.lock().unwrap_or_else(PoisonError::into_inner).push(text);
+                received.lock().unwrap().push(text);
             }
         });
         Client { member, socket, texts, task }

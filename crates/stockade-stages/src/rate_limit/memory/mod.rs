@@ -5,11 +5,12 @@
 
 use std::fmt;
 use std::hash::{BuildHasher, RandomState};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 use std::time::Duration;
 
 use foldhash::SharedSeed;
 use foldhash::quality::SeedableRandomState;
+use stockade_errors::__internal::lock;
 
 use super::Decision;
 use super::algorithm::Algorithm;
@@ -161,12 +162,6 @@ impl fmt::Debug for MemoryStore {
             .field("keys", &self.len())
             .finish_non_exhaustive()
     }
-}
-
-/// Takes over a lock from a thread that panicked: a state is never half
-/// written.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 const KEYS_OF_A_SHARD: usize = 2_048;

@@ -1,8 +1,9 @@
 //! [`Process`]: the rooms of one process, and [`Client`], a member of them.
 
 use std::collections::HashSet;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
+use stockade_errors::__internal::lock;
 use stockade_websockets::__internal::Loopback;
 use stockade_websockets::{Audience, Backplane, Member, RoomLimits, Rooms, WebSocket};
 use tokio::task::JoinHandle;
@@ -116,8 +117,4 @@ pub(super) fn once<'t>(promise: &str, texts: &'t [String]) -> HashSet<&'t str> {
         }
     }
     unique
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
