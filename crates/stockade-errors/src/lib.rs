@@ -45,7 +45,7 @@ pub use status::status_text;
 pub mod __internal {
     pub use crate::__setters as setters;
     pub use crate::locks::{lock, read, write};
-    pub use crate::panic::catch_panic;
+    pub use crate::panic::{CatchPanic, catch_panic, catch_panic_in_poll};
     pub use crate::short_name::{short_name, short_path, short_text};
     pub use crate::sorting::sort_by;
 }

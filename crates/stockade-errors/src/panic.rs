@@ -1,7 +1,10 @@
-//! [`catch_panic`]: makes an error of a panic of the application.
+//! [`catch_panic`], [`CatchPanic`]: turn a panic of the application into an error.
 
 use std::any::Any;
+use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::Pin;
+use std::task::{Context, Poll};
 
 use crate::ApiError;
 
@@ -16,6 +19,38 @@ pub fn catch_panic<T>(call: impl FnOnce() -> T) -> Result<T, ApiError> {
     catch_unwind(AssertUnwindSafe(call)).map_err(|panic| panicked(panic.as_ref()))
 }
 
+/// Calls a poll function of the application, and returns its panic as an error, as
+/// [`catch_panic`] does.
+///
+/// For streams and bodies; a future is wrapped in [`CatchPanic`].
+pub fn catch_panic_in_poll<T>(poll: impl FnOnce() -> Poll<T>) -> Poll<Result<T, ApiError>> {
+    match catch_panic(poll) {
+        Ok(polled) => polled.map(Ok),
+        Err(panic) => Poll::Ready(Err(panic)),
+    }
+}
+
+/// A future of the application whose panic is its error, as [`catch_panic`] returns it.
+///
+/// A future that is not `Unpin` is pinned first: `CatchPanic::new(pin!(future))`.
+#[derive(Debug)]
+pub struct CatchPanic<F>(F);
+
+impl<F: Future + Unpin> CatchPanic<F> {
+    /// Wraps a future. It must not be polled again after a panic.
+    pub fn new(future: F) -> Self {
+        Self(future)
+    }
+}
+
+impl<F: Future + Unpin> Future for CatchPanic<F> {
+    type Output = Result<F::Output, ApiError>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        catch_panic_in_poll(|| Pin::new(&mut self.0).poll(cx))
+    }
+}
+
 /// Makes an error of a panic, with its text if it has one.
 #[cold]
 fn panicked(panic: &(dyn Any + Send)) -> ApiError {
@@ -27,6 +62,8 @@ fn panicked(panic: &(dyn Any + Send)) -> ApiError {
 #[cfg(test)]
 mod tests {
     use std::panic::panic_any;
+    use std::pin::pin;
+    use std::task::Waker;
 
     use super::*;
 
@@ -45,5 +82,26 @@ mod tests {
         check(|| panic!("number {number}"), Err("panicked: number 7"));
         check(|| panic_any(7), Err("panicked: no message"));
         assert_eq!(catch_panic(|| panic!("plain")).map(|()| 0).unwrap_err().status(), 500);
+    }
+    #[test]
+    fn a_panicking_future_resolves_to_an_error() {
+        let mut cx = Context::from_waker(Waker::noop());
+        let mut polls = 0;
+        let future = std::future::poll_fn(|_| {
+            polls += 1;
+            match polls {
+                1 => Poll::<i32>::Pending,
+                _ => panic!("in poll {polls}"),
+            }
+        });
+        let future = pin!(future);
+        let mut caught = CatchPanic::new(future);
+        assert!(Pin::new(&mut caught).poll(&mut cx).is_pending());
+        let Poll::Ready(Err(error)) = Pin::new(&mut caught).poll(&mut cx) else {
+            panic!("the panic is not an error")
+        };
+        assert_eq!((error.status(), error.message()), (500, "panicked: in poll 2"));
+        let mut ready = CatchPanic::new(std::future::ready(7));
+        assert!(matches!(Pin::new(&mut ready).poll(&mut cx), Poll::Ready(Ok(7))));
     }
 }

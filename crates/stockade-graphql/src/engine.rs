@@ -19,7 +19,7 @@ use futures_core::Stream;
 use futures_core::stream::BoxStream;
 use http::HeaderMap;
 use stockade_core::BoxFuture;
-use stockade_errors::__internal::catch_panic;
+use stockade_errors::__internal::catch_panic_in_poll;
 
 use crate::caller::Caller;
 use crate::document::{Document, Kind};
@@ -95,10 +95,10 @@ pub(crate) fn validate(engine: &dyn Engine, document: Document) -> Vec<String> {
     // name.
     let name = Some("-".to_owned());
     let operation = Operation::new(document, Kind::Query, name, Variables::default());
-    let polled = catch_panic(|| {
+    let polled = catch_panic_in_poll(|| {
         engine.execute(operation).as_mut().poll(&mut Context::from_waker(Waker::noop()))
     });
-    let Ok(Poll::Ready(Outcome { mut errors, .. })) = polled else { return Vec::new() };
+    let Poll::Ready(Ok(Outcome { mut errors, .. })) = polled else { return Vec::new() };
     errors.retain(is_of_document);
     // The engine looks at operations and fragments in no order.
     errors.sort_by_key(|error| error.locations.first().map(|pos| (pos.line, pos.column)));

@@ -1,16 +1,14 @@
 //! [`Service`]: the handlers of the routes.
 
-use std::future::{Future as _, poll_fn};
 use std::pin::pin;
 use std::sync::Arc;
-use std::task::Poll;
 
 use futures_core::stream::BoxStream;
 use http::{HeaderName, header};
 use stockade_core::__internal::{ChildExt as _, ErrorContextExt as _, Settings};
 use stockade_core::extract::UserLifetime;
 use stockade_core::{Request, Response};
-use stockade_errors::__internal::catch_panic;
+use stockade_errors::__internal::CatchPanic;
 use stockade_errors::ApiError;
 use stockade_stages::__internal::Meter;
 
@@ -238,12 +236,8 @@ impl Service {
     /// Runs an operation whose panic is its own failure: those before it have run, and
     /// their client must learn how they ended.
     async fn run_alone(&self, operation: Operation, caller: &Caller, settings: Settings) -> Answer {
-        let mut running = pin!(self.run(operation, caller, settings));
-        let outcome = poll_fn(|cx| match catch_panic(|| running.as_mut().poll(cx)) {
-            Ok(polled) => polled.map(Ok),
-            Err(panic) => Poll::Ready(Err(panic)),
-        });
-        outcome.await.unwrap_or_else(|panic| {
+        let running = pin!(self.run(operation, caller, settings));
+        CatchPanic::new(running).await.unwrap_or_else(|panic| {
             caller.context().log(&panic);
             Answer::refused(Failure::of_error(&panic, settings.expose_errors))
         })

@@ -15,7 +15,7 @@ use stockade_core::__internal::{EndsItself, ErrorContextExt as _};
 use stockade_core::extract::UserLifetime;
 use stockade_core::reply::{Event, Sse};
 use stockade_core::{Reply as _, Response};
-use stockade_errors::__internal::catch_panic;
+use stockade_errors::__internal::catch_panic_in_poll;
 use stockade_errors::ApiError;
 
 use crate::answer::Answer;
@@ -71,8 +71,8 @@ impl Stream for Events {
                 *self = Self::Complete;
                 return Poll::Ready(Some(next(&Answer::refused(Failure::logged_out()))));
             }
-            let answer = match catch_panic(|| outcomes.as_mut().poll_next(cx)) {
-                Ok(polled) => ready!(polled).map(|outcome| Answer::of(outcome, *shown, caller)),
+            let answer = match ready!(catch_panic_in_poll(|| outcomes.as_mut().poll_next(cx))) {
+                Ok(outcome) => outcome.map(|outcome| Answer::of(outcome, *shown, caller)),
                 Err(panic) => {
                     caller.context().log(&panic);
                     let failure = Failure::of_error(&panic, shown.internals);

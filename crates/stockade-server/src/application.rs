@@ -11,7 +11,7 @@ use hyper::upgrade::OnUpgrade;
 use stockade_core::__internal::ErrorContextExt as _;
 use stockade_core::upgrade::switches;
 use stockade_core::{BoxFuture, ErrorContext, HttpBody, PeerAddr, Request, Response};
-use stockade_errors::__internal::catch_panic;
+use stockade_errors::__internal::{CatchPanic, catch_panic};
 use stockade_errors::{ApiError, ConfigError};
 use stockade_routing::__internal::HeadSink;
 use stockade_routing::{App, ResponseFuture};
@@ -179,16 +179,13 @@ fn answer_by(
     }
     // The bytes of another protocol would go through the guard, which is for HTTP.
     handed.extensions_mut().remove::<OnUpgrade>();
-    let mut answering = match catch_panic(|| call(handed)) {
+    let answering = match catch_panic(|| call(handed)) {
         Ok(answering) => answering,
         Err(panic) => return Box::pin(std::future::ready(context.answer(panic))),
     };
     Box::pin(async move {
-        let polled = std::future::poll_fn(|cx| {
-            catch_panic(|| answering.as_mut().poll(cx))
-                .unwrap_or_else(|panic| Poll::Ready(Err(panic)))
-        });
-        polled.await.and_then(checked).unwrap_or_else(|error| context.answer(error))
+        let answered = CatchPanic::new(answering).await.and_then(|answered| answered);
+        answered.and_then(checked).unwrap_or_else(|error| context.answer(error))
     })
 }
 

@@ -10,7 +10,7 @@ use bytes::{Buf as _, Bytes};
 use futures_core::Stream;
 use http_body::{Body, Frame, SizeHint};
 use pin_project_lite::pin_project;
-use stockade_errors::__internal::catch_panic;
+use stockade_errors::__internal::catch_panic_in_poll;
 use stockade_errors::{ApiError, BoxError};
 
 use crate::endpoint::{ErrorContext, ErrorContextExt as _};
@@ -328,9 +328,9 @@ impl Body for Watched {
             Watching::Failed(error) => return Poll::Ready(error.take().map(Err)),
         };
         // A panic must not take the task of the connection with it.
-        let error = match catch_panic(|| stream.as_mut().poll_frame(cx)) {
-            Ok(Poll::Ready(Some(Err(error)))) => error,
-            Ok(poll) => return poll,
+        let error = match ready!(catch_panic_in_poll(|| stream.as_mut().poll_frame(cx))) {
+            Ok(Some(Err(error))) => error,
+            Ok(frame) => return Poll::Ready(frame),
             Err(panic) => panic.into(),
         };
         self.context.log_late(error.as_ref());

@@ -4,7 +4,7 @@ use std::task::{Context, Poll, ready};
 
 use futures_core::stream::BoxStream;
 use stockade_core::BoxFuture;
-use stockade_errors::__internal::catch_panic;
+use stockade_errors::__internal::catch_panic_in_poll;
 use stockade_errors::ApiError;
 
 use crate::engine::Outcome;
@@ -36,10 +36,8 @@ pub(super) enum Step {
 impl Operation {
     /// Goes on with the operation; a panic is a failure of it alone.
     pub(super) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Step> {
-        match catch_panic(|| self.poll_unguarded(cx)) {
-            Ok(polled) => polled,
-            Err(panic) => Poll::Ready(Step::Panicked(panic)),
-        }
+        catch_panic_in_poll(|| self.poll_unguarded(cx))
+            .map(|step| step.unwrap_or_else(Step::Panicked))
     }
 
     fn poll_unguarded(&mut self, cx: &mut Context<'_>) -> Poll<Step> {

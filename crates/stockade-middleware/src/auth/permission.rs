@@ -2,15 +2,15 @@
 
 use std::fmt::Display;
 use std::future::Future;
+use std::pin::pin;
 use std::sync::Arc;
 
 use serde_json::Value;
 use stockade_core::__internal::escaped;
 use stockade_core::{BoxFuture, Flow, Middleware, Request};
-use stockade_errors::__internal::catch_panic;
+use stockade_errors::__internal::{CatchPanic, catch_panic};
 use stockade_errors::ApiError;
 
-use super::verify;
 use super::verify::form;
 
 /// Lets only users through for whom `check` returns true. Answers 401 without a
@@ -154,7 +154,7 @@ where
                     return (req, Err(error));
                 };
                 let decision = async { check.call(user, &mut req).await.into_decision() };
-                let decision = verify::catch_panic_async(decision).await.unwrap_or(None);
+                let decision = CatchPanic::new(pin!(decision)).await.unwrap_or(None);
                 (req, decide(decision).map(|()| Flow::Continue))
             })
         })

@@ -17,11 +17,11 @@ use std::time::Duration;
 use stockade_auth::{Clock, RevocationWatch};
 use stockade_core::__internal::{ChildExt as _, UserWatch, escaped};
 use stockade_core::{BoxFuture, Request};
+use stockade_errors::__internal::CatchPanic;
 use stockade_errors::ApiError;
 use tokio::time::{Instant, sleep, timeout};
 
 use super::method::{AuthMethod, Found};
-use super::verify::catch_panic_async;
 
 /// The result of a check.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -106,7 +106,7 @@ pub(crate) async fn until_ended(
     loop {
         schedule.wait(longest).await;
         longest = interval;
-        let checked = catch_panic_async(timeout(CHECK_TIMEOUT, Recheck(check()))).await;
+        let checked = CatchPanic::new(pin!(timeout(CHECK_TIMEOUT, Recheck(check())))).await;
         match checked.ok().and_then(Result::ok).unwrap_or(Standing::Unknown) {
             Standing::Valid => unknown_since = None,
             Standing::Ended => return,

@@ -3,16 +3,18 @@
 
 use std::fmt;
 use std::marker::PhantomData;
+use std::pin::pin;
 use std::sync::Arc;
 
 use stockade_core::__internal::{RequestExt as _, UserWatch, UserWatchExt as _};
 use stockade_core::{BoxFuture, Request, RouteDoc};
+use stockade_errors::__internal::CatchPanic;
 use stockade_errors::ApiError;
 
 use super::challenge::Challenge;
 use super::method::{AuthMethod, Found, UserPool};
 use super::recheck::MethodWatch;
-use super::verify::{CredentialReader, Lookup, catch_panic_async};
+use super::verify::{CredentialReader, Lookup};
 
 /// A function from a value to a user, such as that of a token in the first message of
 /// a WebSocket: any that [`Auth::bearer`](super::Auth::bearer) takes.
@@ -53,7 +55,7 @@ impl<I: Clone + Send + Sync + 'static> ValueLookup<I> {
     /// Those of the function and its extractors; a panic is a 500.
     pub async fn find(&self, req: &mut Request, value: I) -> Result<bool, ApiError> {
         req.extensions_mut().insert(Given(value.clone()));
-        let found = catch_panic_async(self.method.find(req)).await;
+        let found = CatchPanic::new(pin!(self.method.find(req))).await;
         req.extensions_mut().remove::<Given<I>>();
         match found? {
             Found::User(user) => req.set_user(Some(user)),

@@ -2,10 +2,9 @@
 
 use std::any::Any;
 use std::fmt::Display;
-use std::future::{Future, poll_fn};
+use std::future::Future;
 use std::pin::pin;
 use std::sync::Arc;
-use std::task::Poll;
 
 use http::StatusCode;
 use serde::Serialize;
@@ -17,7 +16,7 @@ use stockade_core::description::{Answer, AnswerStatus};
 use stockade_core::middleware::BorrowingFn;
 use stockade_core::reply::Failure;
 use stockade_core::{Arguments, BoxFuture, Request, RouteDoc, Shape};
-use stockade_errors::__internal::catch_panic;
+use stockade_errors::__internal::{CatchPanic, catch_panic};
 use stockade_errors::{ApiError, BoxError};
 
 use super::challenge::{Challenge, Scheme};
@@ -176,8 +175,9 @@ where
         ErasedFind(Find::Async(Arc::new(move |req, _| {
             let verify = self.clone();
             Box::pin(async move {
-                let user = catch_panic_async(async { verify.call((), req).await.into_user() });
-                Found::of(Ok(user.await.unwrap_or_else(panicked)), Found::Nothing)
+                let user = pin!(async { verify.call((), req).await.into_user() });
+                let user = CatchPanic::new(user).await;
+                Found::of(Ok(user.unwrap_or_else(panicked)), Found::Nothing)
             })
         })))
     }
@@ -256,7 +256,7 @@ impl CredentialReader<SessionId> {
         let method = self.into_async(move |id, req| {
             let found = find(id);
             Box::pin(async move {
-                let found = catch_panic_async(found).await.and_then(|found| found);
+                let found = CatchPanic::new(found).await.and_then(|found| found);
                 let user = found.map(|found| {
                     let SessionUser { user, subject } = found?;
                     req.extensions_mut().insert(SessionSubject(subject));
@@ -314,8 +314,8 @@ where
         let method = reader.into_async(move |credentials, _| {
             let lookup = Arc::clone(&lookup);
             Box::pin(async move {
-                let user = async { lookup(credentials).await.try_into_user() };
-                let user = catch_panic_async(user).await;
+                let user = pin!(async { lookup(credentials).await.try_into_user() });
+                let user = CatchPanic::new(user).await;
                 Found::of(user.and_then(|user| user).map_err(Err), Found::Invalid)
             })
         });
@@ -415,16 +415,6 @@ where
     let Some(user) = call(args).await.map_err(failed)? else { return Ok(None) };
     let user = serde_json::to_value(user).map_err(|error| Err(ApiError::internal(error)))?;
     Ok(user.into_user())
-}
-
-/// Waits for a function of the application; a panic is a 500.
-pub(super) async fn catch_panic_async<T>(future: impl Future<Output = T>) -> Result<T, ApiError> {
-    let mut future = pin!(future);
-    poll_fn(|cx| match catch_panic(|| future.as_mut().poll(cx)) {
-        Ok(polled) => polled.map(Ok),
-        Err(panic) => Poll::Ready(Err(panic)),
-    })
-    .await
 }
 
 /// Counts a panic of [`Auth::verify`](super::Auth::verify) as no user.

@@ -1,7 +1,7 @@
 //! [`HeldPlace`]: the place of a key while its handler runs.
 
-use std::future::{pending, poll_fn};
-use std::pin::pin;
+use std::future::{Future as _, pending, poll_fn};
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
@@ -10,7 +10,7 @@ use bytes::Bytes;
 use http::StatusCode;
 use stockade_core::__internal::HandlerProgress;
 use stockade_core::BoxFuture;
-use stockade_errors::__internal::catch_panic;
+use stockade_errors::__internal::CatchPanic;
 use tokio::runtime::Handle;
 use tokio::time::{Instant, sleep, timeout, timeout_at};
 
@@ -164,11 +164,11 @@ impl Drop for HeldPlace {
 
 /// Runs a future to its end: at once if it does not wait, else in a task of its own.
 /// Without a runtime it is dropped where it waits.
-fn in_background(mut work: BoxFuture<'static, ()>) {
+fn in_background(work: BoxFuture<'static, ()>) {
     let mut cx = Context::from_waker(Waker::noop());
-    // A store outside may need a runtime, and panic without one.
-    let polled = catch_panic(|| work.as_mut().poll(&mut cx));
-    if matches!(polled, Ok(Poll::Pending))
+    // A remote store may need a runtime, and may panic without one.
+    let mut work = CatchPanic::new(work);
+    if Pin::new(&mut work).poll(&mut cx).is_pending()
         && let Ok(runtime) = Handle::try_current()
     {
         runtime.spawn(async move { timeout(STORE_TIMEOUT, work).await });

@@ -22,7 +22,7 @@ use stockade_core::__internal::{ErrorContextExt as _, escaped};
 use stockade_core::extract::UserLifetime;
 use stockade_core::upgrade::{Io, Upgraded};
 use stockade_core::{BoxFuture, ErrorContext, Response};
-use stockade_errors::__internal::catch_panic;
+use stockade_errors::__internal::catch_panic_in_poll;
 use stockade_errors::ApiError;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
 use tokio::time::sleep;
@@ -151,12 +151,9 @@ impl Session {
     /// Polls the handler; returns true if it has ended.
     fn poll_handler(&mut self, cx: &mut Context<'_>) -> bool {
         let Some(handler) = &mut self.handler else { return false };
-        let polled = catch_panic(|| handler.as_mut().poll(cx));
-        let outcome = match polled {
-            Ok(Poll::Pending) => return false,
-            Ok(Poll::Ready(outcome)) => outcome,
-            Err(panic) => Err(panic),
-        };
+        let polled = catch_panic_in_poll(|| handler.as_mut().poll(cx));
+        let Poll::Ready(outcome) = polled else { return false };
+        let outcome = outcome.and_then(|outcome| outcome);
         self.handler = None;
         // The messages of the handler go before the close frame.
         self.drain_outgoing();
