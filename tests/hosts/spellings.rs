@@ -6,8 +6,9 @@ mod model;
 use stockade::http::Method;
 use stockade::prelude::*;
 use stockade::testing::TestClient;
+use stockade_errors::random::Random;
 
-use self::model::{Numbers, Route, expected, spelled};
+use self::model::{Route, expected, spelled};
 use crate::serve::{actix, axum};
 
 /// The number of paths for each host.
@@ -61,14 +62,14 @@ fn service(text: &'static str) -> App {
 /// Sends spellings of the paths to a host and compares the responses with the model.
 async fn compare(address: &str, seed: u64) {
     let client = TestClient::live(address);
-    let mut numbers = Numbers::new(seed);
+    let mut random = Random::new(seed);
     let (mut found, mut rejected) = (0, 0);
     for _ in 0..CASES {
         // Another spelling of the first segment mostly has no route.
-        let path = numbers.of(&PATHS);
-        let path = match path[1..].find('/').filter(|_| numbers.below(2) == 0) {
-            Some(end) => path[..=end].to_owned() + &spelled(&path[end + 1..], &mut numbers),
-            None => spelled(path, &mut numbers),
+        let path = random.pick(&PATHS);
+        let path = match path[1..].find('/').filter(|_| random.index(2) == 0) {
+            Some(end) => path[..=end].to_owned() + &spelled(&path[end + 1..], &mut random),
+            None => spelled(path, &mut random),
         };
         let response = client.request(Method::GET, &path).await;
         let actual = match response.status().as_u16() {

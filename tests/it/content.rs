@@ -9,6 +9,7 @@ use stockade::middleware::{
 };
 use stockade::prelude::*;
 use stockade::validation::Unchecked;
+use stockade_errors::random::Random;
 
 use crate::support::{app, block_on, check, request, show};
 
@@ -72,11 +73,8 @@ fn head_has_the_headers_of_get_under_compression() {
     router.get("/large", async || "text ".repeat(1_000));
     router.get("/small", async || "text");
     router.get("/random", async || {
-        let mut state = 1_u64;
-        let mut next = || {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-            char::from_u32(0x21 + ((state >> 33) % 94) as u32).unwrap()
-        };
+        let mut random = Random::new(1);
+        let mut next = || char::from(b'!' + u8::try_from(random.below(94)).unwrap());
         (0..2_000).map(|_| next()).collect::<String>()
     });
     let app = app(router);

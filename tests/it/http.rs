@@ -20,6 +20,7 @@ use stockade::middleware::{
 };
 use stockade::prelude::*;
 use stockade::reply::Streamed;
+use stockade_errors::random::Random;
 
 use crate::support::{app, app_of, block_on, call, check, header_of, request, show};
 
@@ -94,14 +95,8 @@ fn typed(media: &'static str, headers: &[(&'static str, &'static str)]) -> impl 
 
 /// Bytes that no coding makes smaller.
 fn noise() -> Bytes {
-    let mut state = 1_u64;
-    let next = |_| {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        state.to_le_bytes()[3]
-    };
-    (0..2_000).map(next).collect()
+    let mut random = Random::new(1);
+    (0..2_000).map(|_| random.bits().to_le_bytes()[3]).collect()
 }
 
 /// Pieces with a pause before each, in which nothing is ready.

@@ -36,17 +36,6 @@ pub fn app_of(tree: RouteTree) -> App {
     app(create_router(tree, RouterOptions::new().expose_errors(false).rate_limit(None)))
 }
 
-/// Returns numbers that are the same in each run.
-pub fn numbers() -> impl Iterator<Item = usize> {
-    let mut state = 0x2545_f491_4f6c_dd1d_u64;
-    std::iter::repeat_with(move || {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        usize::try_from(state >> 33).unwrap()
-    })
-}
-
 /// A request from lines: `METHOD target`, then `name: value` for each header,
 /// then after an empty line the body.
 pub fn request(text: &str) -> Request {

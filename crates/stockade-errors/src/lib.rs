@@ -29,6 +29,9 @@ mod error_kind;
 mod field_error;
 mod locks;
 mod panic;
+#[cfg(feature = "random")]
+#[doc(hidden)]
+pub mod random;
 mod setters;
 mod short_name;
 mod sorting;

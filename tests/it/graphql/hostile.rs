@@ -4,9 +4,9 @@
 use stockade::graphql::{GraphQl, Uploads};
 use stockade::prelude::*;
 use stockade::testing::TestClient;
+use stockade_errors::random::Random;
 
 use super::{ask, client, refused, schema, send};
-use crate::support::numbers;
 
 /// Fragments that spread each other twice: the last level is 2^20 fields.
 fn bomb() -> String {
@@ -142,8 +142,8 @@ async fn changed_requests_are_answered_and_never_a_5xx() {
     let whole = client.post("/graphql").header("content-type", "application/json");
     let answer: Value = whole.body(REQUEST).await.json();
     assert!(answer.get("errors").is_none(), "{answer}");
-    let mut numbers = numbers();
-    let mut next = |below: usize| numbers.next().unwrap() % below;
+    let mut random = Random::new(1);
+    let mut next = |below: usize| random.index(below);
     let parts = [
         "{", "}", "(", ")", "[", "]", "\"", "\\", "$", "@", "...", "#", "!", ":", "fragment", "on",
         "query", "null", "1e999", "-0", "0x", "\u{feff}", "é", "\\ud800", "__schema", "\"\"\"",

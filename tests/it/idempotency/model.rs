@@ -2,8 +2,10 @@
 
 use std::collections::HashMap;
 
+use stockade_errors::random::Random;
+
 use super::*;
-use crate::support::{block_on, numbers};
+use crate::support::block_on;
 
 const ROUNDS: usize = 60;
 const REQUESTS: usize = 120;
@@ -14,14 +16,14 @@ type Model = HashMap<(usize, usize), (usize, String)>;
 #[test]
 fn any_order_of_requests_is_as_the_model_says() {
     block_on(async {
-        let mut numbers = numbers();
+        let mut random = Random::new(1);
         for _ in 0..ROUNDS {
-            round(&mut numbers).await;
+            round(&mut random).await;
         }
     });
 }
 
-async fn round(numbers: &mut impl Iterator<Item = usize>) {
+async fn round(random: &mut Random) {
     let runs = Runs::default();
     let counted = runs.clone();
     // The status stands in the body.
@@ -35,7 +37,7 @@ async fn round(numbers: &mut impl Iterator<Item = usize>) {
     let mut model = Model::new();
     let mut expected_runs = 0;
     for _ in 0..REQUESTS {
-        let mut next = |bound: usize| numbers.next().unwrap() % bound;
+        let mut next = |bound: usize| random.index(bound);
         let (user, key, body) = (next(3), next(4), next(3));
         let status = [200, 201, 409, 500, 503, 408][next(6)];
         let text = format!("{status} {body}");

@@ -4,9 +4,9 @@ use stockade::prelude::*;
 use stockade::rpc::Rpc;
 use stockade::serde_json;
 use stockade::testing::TestClient;
+use stockade_errors::random::Random;
 
 use super::send;
-use crate::support::numbers;
 
 /// A message that has every part of one.
 const MESSAGE: &str = r#"[{"jsonrpc":"2.0","method":"any","params":{"a":[1,"\u00e9",null]},"id":"x"},
@@ -41,8 +41,8 @@ async fn answer(client: &TestClient, bytes: Vec<u8>) -> Option<Value> {
 #[tokio::test]
 async fn changed_messages_are_answered() {
     let client = any();
-    let mut numbers = numbers();
-    let mut next = move |below: usize| numbers.next().unwrap() % below;
+    let mut random = Random::new(1);
+    let mut next = move |below: usize| random.index(below);
     for _ in 0..4_000 {
         let mut bytes = MESSAGE.as_bytes().to_vec();
         for _ in 0..=next(3) {

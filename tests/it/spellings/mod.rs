@@ -11,10 +11,11 @@ use std::path::PathBuf;
 use stockade::prelude::*;
 use stockade::websockets::{WebSocket, WebSocketOptions};
 use stockade::{HttpBody, http};
+use stockade_errors::random::Random;
 use tower::service_fn;
 use tower_http::services::ServeDir;
 
-use self::model::{Numbers, Route, expected, spelled};
+use self::model::{Route, expected, spelled};
 use crate::support::{app, block_on, call, check};
 
 /// The number of paths in each test.
@@ -41,11 +42,11 @@ async fn answer(text: &'static str) -> Result<Response, Infallible> {
 #[track_caller]
 fn compare(routes: &[Route], paths: &[&str]) {
     let app = echo(routes);
-    let mut numbers = Numbers::new(routes.len() as u64);
+    let mut random = Random::new(routes.len() as u64);
     let (mut found, mut rejected) = (0, 0);
     block_on(async {
         for _ in 0..CASES {
-            let path = spelled(numbers.of(paths), &mut numbers);
+            let path = spelled(random.pick(paths), &mut random);
             let actual = call(&app, &format!("GET {path}")).await;
             // The body of an error has no meaning here.
             let actual = if actual.starts_with("200") { &actual } else { &actual[..3] };
@@ -174,13 +175,13 @@ const SECRETS: [&str; 3] =
 /// mount with the content of the guarded path.
 #[track_caller]
 fn keep_out(app: &App, is_leak: impl Fn(&str) -> bool) {
-    let mut numbers = Numbers::new(7);
+    let mut random = Random::new(7);
     let mut statuses = [0; 600];
     block_on(async {
         for _ in 0..CASES {
             // Another spelling of the mount itself would have no route.
-            let below = numbers.of(&SECRETS).strip_prefix("/files").unwrap();
-            let path = format!("/files{}", spelled(below, &mut numbers));
+            let below = random.pick(&SECRETS).strip_prefix("/files").unwrap();
+            let path = format!("/files{}", spelled(below, &mut random));
             let response = call(app, &format!("GET {path}")).await;
             assert!(!is_leak(&response), "{path}: {response}");
             statuses[response[..3].parse::<usize>().unwrap()] += 1;

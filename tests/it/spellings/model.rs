@@ -3,6 +3,8 @@
 
 use std::fmt::Write as _;
 
+use stockade_errors::random::Random;
+
 /// A route: its path, and whether it is a mount.
 pub type Route = (&'static str, bool);
 
@@ -209,38 +211,18 @@ pub fn cleaned(path: &str) -> String {
     kept.join("/") + if is_open { "/" } else { "" }
 }
 
-/// Numbers that are the same in each run.
-pub struct Numbers(u64);
-
-impl Numbers {
-    pub fn new(seed: u64) -> Self {
-        Self(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1)
-    }
-
-    pub fn below(&mut self, limit: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        usize::try_from(self.0 >> 33).unwrap() % limit
-    }
-
-    pub fn of<'t>(&mut self, texts: &[&'t str]) -> &'t str {
-        texts[self.below(texts.len())]
-    }
-}
-
 /// Returns a path with some of its characters in other spellings. Each other spelling
 /// is one that some program decodes to the same path.
-pub fn spelled(path: &str, numbers: &mut Numbers) -> String {
-    let one_in = [1, 3, 8, 20][numbers.below(4)];
+pub fn spelled(path: &str, random: &mut Random) -> String {
+    let one_in = [1, 3, 8, 20][random.index(4)];
     let mut spelled = String::from("/");
     for character in path[1..].chars() {
-        if numbers.below(one_in) > 0 {
+        if random.index(one_in) > 0 {
             spelled.push(character);
             continue;
         }
         if character == '/' {
-            spelled += numbers.of(&[
+            spelled += random.pick(&[
                 "%2F",
                 "%2f",
                 "%5c",
@@ -267,27 +249,27 @@ pub fn spelled(path: &str, numbers: &mut Numbers) -> String {
             continue;
         }
         for byte in character.to_string().bytes() {
-            spelled += &escape(byte, numbers);
+            spelled += &escape(byte, random);
         }
     }
     // Some escapes have no meaning, or a meaning that nothing else has.
-    if numbers.below(10) == 0 {
-        spelled += numbers.of(&[
+    if random.index(10) == 0 {
+        spelled += random.pick(&[
             "%", "%6", "%zz", "%2F", "%252f%5C", "%20", "%ff", "%2B", "%C3%A9", "%e9", "/%2e",
         ]);
     }
     spelled
 }
 
-fn escape(byte: u8, numbers: &mut Numbers) -> String {
-    let hex = |byte: u8, numbers: &mut Numbers| match numbers.below(2) {
+fn escape(byte: u8, random: &mut Random) -> String {
+    let hex = |byte: u8, random: &mut Random| match random.index(2) {
         0 => format!("{byte:02x}"),
         _ => format!("{byte:02X}"),
     };
-    let bytes = match numbers.below(8) {
+    let bytes = match random.index(8) {
         kind @ 0..=2 if byte.is_ascii() => overlong(byte, kind + 2),
         _ => vec![byte],
     };
-    let percent = numbers.of(&["%", "%", "%", "%25", "%25", "%2525"]);
-    bytes.iter().map(|byte| format!("{percent}{}", hex(*byte, numbers))).collect()
+    let percent = random.pick(&["%", "%", "%", "%25", "%25", "%2525"]);
+    bytes.iter().map(|byte| format!("{percent}{}", hex(*byte, random))).collect()
 }

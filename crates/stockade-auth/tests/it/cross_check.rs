@@ -12,6 +12,7 @@ use jsonwebtoken::{Algorithm, DecodingKey, EncodingKey, Header, Validation};
 use ring::hmac;
 use serde_json::{Map, Value, json};
 use stockade_auth::{generate_jwt, verify_token};
+use stockade_errors::random::Random;
 
 use crate::support::{KEY, secret};
 
@@ -20,7 +21,7 @@ const TOKENS: u64 = 10_000;
 #[test]
 fn it_reads_our_tokens_and_we_read_its() {
     install();
-    let mut random = Random(1);
+    let mut random = RandomJson(Random::new(1));
     let mut validation = Validation::new(Algorithm::HS256);
     validation.leeway = 0;
     validation.validate_aud = false;
@@ -47,15 +48,15 @@ fn it_reads_our_tokens_and_we_read_its() {
 #[test]
 fn both_refuse_the_same() {
     install();
-    let mut random = Random(2);
+    let mut random = RandomJson(Random::new(2));
     let decoding = DecodingKey::from_secret(KEY);
     let validation = Validation::new(Algorithm::HS256);
     let mut refused = 0;
     for _ in 0..1_000 {
         let token = generate_jwt(random.object(2), "1h", &secret()).unwrap();
         let mut bytes = token.into_bytes();
-        let index = usize::try_from(random.below(bytes.len() as u64)).unwrap();
-        bytes[index] = b"Aa0-_.=~"[usize::try_from(random.below(8)).unwrap()];
+        let index = usize::try_from(random.0.below(bytes.len() as u64)).unwrap();
+        bytes[index] = b"Aa0-_.=~"[usize::try_from(random.0.below(8)).unwrap()];
         let changed = String::from_utf8(bytes).unwrap();
         let theirs = jsonwebtoken::decode::<Map<String, Value>>(&changed, &decoding, &validation);
         let ours = verify_token(&changed, &secret());
@@ -65,31 +66,24 @@ fn both_refuse_the_same() {
     assert!(refused > 900, "{refused}");
 }
 
-/// A small generator of JSON (xorshift64*), the same in every run.
-struct Random(u64);
+/// Random JSON, the same in every run.
+struct RandomJson(Random);
 
-impl Random {
-    fn below(&mut self, end: u64) -> u64 {
-        self.0 ^= self.0 >> 12;
-        self.0 ^= self.0 << 25;
-        self.0 ^= self.0 >> 27;
-        (self.0.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 16) % end
-    }
-
+impl RandomJson {
     fn object(&mut self, depth: u32) -> Value {
-        let members = self.below(6);
+        let members = self.0.below(6);
         (0..members).map(|_| (self.text(), self.value(depth))).collect::<Map<_, _>>().into()
     }
 
     fn value(&mut self, depth: u32) -> Value {
-        match self.below(if depth == 0 { 6 } else { 8 }) {
+        match self.0.below(if depth == 0 { 6 } else { 8 }) {
             0 => Value::Null,
-            1 => json!(self.below(2) == 0),
-            2 => json!(self.below(u64::MAX)),
-            3 => json!(-i64::try_from(self.below(1 << 40)).unwrap()),
-            4 => json!(f64::from(u32::try_from(self.below(1 << 20)).unwrap()) / 8.0),
+            1 => json!(self.0.below(2) == 0),
+            2 => json!(self.0.below(u64::MAX)),
+            3 => json!(-i64::try_from(self.0.below(1 << 40)).unwrap()),
+            4 => json!(f64::from(u32::try_from(self.0.below(1 << 20)).unwrap()) / 8.0),
             5 => Value::String(self.text()),
-            6 => (0..self.below(4)).map(|_| self.value(depth - 1)).collect(),
+            6 => (0..self.0.below(4)).map(|_| self.value(depth - 1)).collect(),
             _ => self.object(depth - 1),
         }
     }
@@ -97,10 +91,10 @@ impl Random {
     /// Never `exp`, `iat` or `nbf`: it begins with a letter that they do not have.
     fn text(&mut self) -> String {
         let letters: Vec<char> = "az \"\\/\n\u{0}\u{7f}é٣\u{2028}\u{1f600}.-_".chars().collect();
-        let length = self.below(12);
+        let length = self.0.below(12);
         let mut text = String::from("k");
         for _ in 0..length {
-            text.push(letters[usize::try_from(self.below(letters.len() as u64)).unwrap()]);
+            text.push(letters[usize::try_from(self.0.below(letters.len() as u64)).unwrap()]);
         }
         text
     }

@@ -131,21 +131,3 @@ impl Model {
         self.keys.insert(key, Key { state, dies });
     }
 }
-
-/// Random numbers; those of a failure are its seed.
-#[derive(Debug)]
-pub(crate) struct Numbers(u64);
-
-impl Numbers {
-    pub(crate) fn new(seed: u64) -> Self {
-        // Zero would stay zero, and small seeds begin alike.
-        Self((seed ^ 0x2545_f491_4f6c_dd1d).wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
-    }
-
-    pub(crate) fn below(&mut self, end: u64) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0 % end
-    }
-}

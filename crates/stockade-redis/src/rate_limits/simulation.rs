@@ -14,8 +14,9 @@ use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use stockade_errors::ApiError;
 use stockade_errors::__internal::lock;
+use stockade_errors::ApiError;
+use stockade_errors::random::Random;
 use stockade_stages::RateLimit;
 use stockade_stages::rate_limit::{
     Algorithm, Charge, Decision, Policy, Quota, RateKey, RateLimiter, RateStore, StoreFailure,
@@ -24,7 +25,7 @@ use tokio::runtime::Builder;
 use tokio::time::{Instant, sleep, sleep_until};
 
 use super::RedisRateLimits;
-use super::model::{self, Kind, Model, Numbers};
+use super::model::{self, Kind, Model};
 use crate::breaker::Breaker;
 use crate::link::Redis;
 use crate::options::RedisOptions;
@@ -95,7 +96,7 @@ struct State {
     is_up: bool,
     /// Processes below this number are cut off.
     cut: usize,
-    numbers: Numbers,
+    numbers: Random,
     outcome: Outcome,
 }
 
@@ -227,7 +228,7 @@ fn simulate(plan: &Plan) -> Outcome {
             engine: Model::new(kind(plan)),
             is_up: true,
             cut: 0,
-            numbers: Numbers::new(plan.seed),
+            numbers: Random::new(plan.seed),
             outcome,
         };
         let world =

@@ -8,9 +8,9 @@ use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap, HashMap, HashSet};
 
 use stockade_auth::Revocation;
+use stockade_errors::random::Random;
 
 use super::cursor::{COUNTER, Cursor, Member, Place};
-use crate::rate_limits::model::Numbers;
 
 /// Seeds of each run; those that have failed once stay here.
 const SEEDS: [u64; 3] = [1, 7, 4_711];
@@ -122,7 +122,7 @@ fn entry(number: u64) -> Revocation {
 }
 
 fn simulate(seed: u64, count: usize, has_faults: bool) -> Outcome {
-    let (mut log, mut numbers) = (Log::default(), Numbers::new(seed));
+    let (mut log, mut numbers) = (Log::default(), Random::new(seed));
     let mut nodes: Vec<Node> = std::iter::repeat_with(Node::default).take(count).collect();
     let mut rounds: BinaryHeap<Reverse<(u64, usize)>> =
         (0..count).map(|node| Reverse((numbers.below(BETWEEN_READINGS), node))).collect();

@@ -8,9 +8,10 @@
 use std::collections::{HashSet, VecDeque};
 use std::rc::Rc;
 
+use stockade_errors::random::Random;
+
 use super::envelope::{Envelope, Heard};
 use super::listening::{Answer, Listening, Position, Question, Step};
-use crate::rate_limits::model::Numbers;
 
 /// Seeds of each run; those that have failed once stay here.
 const SEEDS: [u64; 3] = [1, 7, 4_711];
@@ -125,7 +126,7 @@ impl Node {
         self.reading = Some((at, self.listening.question()));
     }
 
-    fn step(&mut self, now: u64, engine: &mut Engine, numbers: &mut Numbers) {
+    fn step(&mut self, now: u64, engine: &mut Engine, numbers: &mut Random) {
         if now >= self.next_change && (self.is_deaf || !self.is_connected) {
             if self.is_deaf {
                 return self.lose(now);
@@ -169,7 +170,7 @@ impl Node {
         self.compare(now, engine, numbers);
     }
 
-    fn compare(&mut self, now: u64, engine: &mut Engine, numbers: &mut Numbers) {
+    fn compare(&mut self, now: u64, engine: &mut Engine, numbers: &mut Random) {
         if let Some((_, position)) = self.behind.take_if(|(at, _)| *at <= now)
             && self.listening.is_behind(&position)
         {
@@ -201,7 +202,7 @@ struct Figures {
 }
 
 fn simulate(seed: u64, count: usize, has_faults: bool) -> Figures {
-    let (mut engine, mut numbers) = (Engine::default(), Numbers::new(seed));
+    let (mut engine, mut numbers) = (Engine::default(), Random::new(seed));
     let mut nodes: Vec<Node> = std::iter::repeat_with(Node::default).take(count).collect();
     let mut published = 0;
     let mut figures = Figures::default();
@@ -241,7 +242,7 @@ fn simulate(seed: u64, count: usize, has_faults: bool) -> Figures {
 }
 
 /// Lets one thing fail, seldom.
-fn fault(now: u64, nodes: &mut [Node], engine: &mut Engine, numbers: &mut Numbers) -> bool {
+fn fault(now: u64, nodes: &mut [Node], engine: &mut Engine, numbers: &mut Random) -> bool {
     let node = usize::try_from(numbers.below(nodes.len() as u64)).unwrap();
     match numbers.below(1_000) {
         0..40 => nodes[node].lose(now),

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use stockade_auth::SessionId;
+use stockade_errors::random::Random;
 use stockade_middleware::idempotency::{
     Claim, IdempotencyStore, MemoryIdempotencyStore, ScopedKey, StoreDown,
 };
@@ -15,25 +16,13 @@ use stockade_middleware::sessions::{
 use crate::engine::Engine;
 use crate::stores::linked;
 
-/// Random numbers; those of a failure are its seed.
-struct Numbers(u64);
+fn byte(random: &mut Random, end: u64) -> u8 {
+    u8::try_from(random.below(end)).unwrap()
+}
 
-impl Numbers {
-    fn below(&mut self, end: u64) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0 % end
-    }
-
-    fn byte(&mut self, end: u64) -> u8 {
-        u8::try_from(self.below(end)).unwrap()
-    }
-
-    fn record(&mut self) -> Bytes {
-        let length = usize::try_from(self.below(30)).unwrap();
-        vec![self.byte(256); length].into()
-    }
+fn record(random: &mut Random) -> Bytes {
+    let length = random.index(30);
+    vec![byte(random, 256); length].into()
 }
 
 const LONG: Duration = Duration::from_secs(600);
@@ -44,19 +33,19 @@ fn steps() -> u32 {
     if std::env::var("STOCKADE_REDIS_LONG").is_ok() { 25_000 } else { 1_000 }
 }
 
-async fn call_idempotency(store: &impl IdempotencyStore, numbers: &mut Numbers) -> String {
-    let (key, owner) = (numbers.byte(6), numbers.byte(2));
+async fn call_idempotency(store: &impl IdempotencyStore, numbers: &mut Random) -> String {
+    let (key, owner) = (byte(numbers, 6), byte(numbers, 2));
     let key = ScopedKey::from_hashes([key; 32], [owner; 32]);
-    let nonce = [numbers.byte(3); 16];
+    let nonce = [byte(numbers, 3); 16];
     let remember_crash = (numbers.below(2) == 0).then_some(LONG);
-    let fingerprint = [numbers.byte(2); 32];
+    let fingerprint = [byte(numbers, 2); 32];
     let claim = Claim { fingerprint, nonce, lease: LONG, remember_crash };
     let call = numbers.below(6);
     let told = |outcome: Result<bool, _>| format!("{:?}", outcome.map_err(|error| full(&error)));
     match call {
         0..=2 => format!("{:?}", store.take(&key, &claim).await.map_err(|error| full(&error))),
         3 => told(store.renew(&key, &claim).await),
-        4 => told(store.complete(&key, &nonce, numbers.record(), LONG).await),
+        4 => told(store.complete(&key, &nonce, record(numbers), LONG).await),
         _ => told(store.free(&key, &nonce).await),
     }
 }
@@ -75,7 +64,7 @@ async fn idempotency_keys_are_as_in_memory() {
         // the engine refuses the new one.
         let redis = linked(&engine.url()).idempotency().deadline(Duration::from_secs(10));
         let model = MemoryIdempotencyStore::new();
-        let mut numbers = [Numbers(seed), Numbers(seed)];
+        let mut numbers = [Random::new(seed), Random::new(seed)];
         for step in 0..steps() {
             let [one, two] = &mut numbers;
             let actual = call_idempotency(&redis, one).await;
@@ -88,12 +77,12 @@ async fn idempotency_keys_are_as_in_memory() {
 async fn call_sessions(
     store: &impl SessionStore,
     keys: &[SessionKey],
-    numbers: &mut Numbers,
+    numbers: &mut Random,
 ) -> String {
     let mut key = || keys[usize::try_from(numbers.below(6)).unwrap()];
     let (key, other) = (key(), key());
-    let (version, subject) = (1 + numbers.below(3), ["ada", "bob"][usize::from(numbers.byte(2))]);
-    let data = numbers.record();
+    let (version, subject) = (1 + numbers.below(3), ["ada", "bob"][usize::from(byte(numbers, 2))]);
+    let data = record(numbers);
     match numbers.below(9) {
         // The key of a new session is new.
         0..=2 => {
@@ -127,7 +116,7 @@ async fn sessions_are_as_in_memory() {
         let redis = linked(&engine.url()).sessions().deadline(Duration::from_secs(10));
         let model = MemorySessionStore::new();
         let keys = [0; 6].map(|_| SessionKey::of("session", &SessionId::generate().unwrap()));
-        let mut numbers = [Numbers(seed), Numbers(seed)];
+        let mut numbers = [Random::new(seed), Random::new(seed)];
         for step in 0..steps() {
             let [one, two] = &mut numbers;
             let actual = call_sessions(&redis, &keys, one).await;

@@ -9,8 +9,9 @@
 use std::time::{Instant, SystemTime};
 
 use redis::aio::MultiplexedConnection;
+use stockade_errors::random::Random;
 
-use self::model::{Charge, Kind, Model, Numbers};
+use self::model::{Charge, Kind, Model};
 use crate::engine::Engine;
 
 #[path = "../../src/rate_limits/model.rs"]
@@ -34,7 +35,7 @@ enum Step {
 
 /// A sequence of steps by one seed.
 struct Steps {
-    numbers: Numbers,
+    numbers: Random,
     /// Limit and window of each key.
     policies: Vec<(u64, u64)>,
     now: u64,
@@ -42,11 +43,11 @@ struct Steps {
 
 impl Steps {
     fn new(kind: Kind, seed: u64) -> Self {
-        let mut numbers = Numbers::new(seed);
+        let mut numbers = Random::new(seed);
         let policies = (0..KEYS).map(|_| {
-            let limit = 1 + [3, 20, 1_000][random(&mut numbers, 3)];
+            let limit = 1 + numbers.pick(&[3, 20, 1_000]);
             let limit = 1 + numbers.below(limit);
-            let millis = [1, 10, 1_000, 60_000, 3_600_000][random(&mut numbers, 5)];
+            let millis = numbers.pick(&[1, 10, 1_000, 60_000, 3_600_000]);
             let millis = millis + numbers.below(millis);
             // The windows of two of the scripts are whole microseconds.
             let window =
@@ -66,7 +67,7 @@ impl Steps {
             // The clock of a promoted replica is behind.
             2 => self.now -= numbers.below(5_000_000),
             3..100 => {
-                let scale = [10, 1_000, 100_000, 5_000_000, 600_000_000][random(numbers, 5)];
+                let scale = numbers.pick(&[10, 1_000, 100_000, 5_000_000, 600_000_000]);
                 self.now += numbers.below(scale);
             }
             _ => {}
@@ -75,10 +76,6 @@ impl Steps {
         let want = if numbers.below(2) == 0 { 1 } else { 1 + numbers.below(limit + limit / 2 + 1) };
         Step::Charge(Charge { key, limit, window, want, now: self.now })
     }
-}
-
-fn random(numbers: &mut Numbers, end: u64) -> usize {
-    usize::try_from(numbers.below(end)).unwrap()
 }
 
 fn code(kind: Kind) -> String {

@@ -11,6 +11,7 @@ use bytes::Bytes;
 use stockade_core::Request;
 use stockade_core::reply::ResponseWriter;
 use stockade_core::{ApiError, HttpBody, Response};
+use stockade_errors::random::Random;
 use stockade_routing::{App, Router};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, DuplexStream, ReadBuf};
 use tokio::sync::mpsc;
@@ -23,7 +24,7 @@ use crate::{CreateServer, Listener, LocalAddr, ServerHandle, ServerOptions};
 #[derive(Debug)]
 enum Taking {
     /// A random number of bytes, and each third time none.
-    Random { state: u64, most: usize },
+    Random { random: Random, most: usize },
     /// So many bytes, until there are more.
     Counted(usize),
 }
@@ -40,14 +41,12 @@ impl Tap {
     fn poll(&mut self, cx: &Context<'_>, length: usize) -> Poll<usize> {
         self.polls += 1;
         match &mut self.taking {
-            Taking::Random { state, most } => {
-                *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-                let random = (*state >> 33) as usize;
-                if random.is_multiple_of(3) {
+            Taking::Random { random, most } => {
+                if random.one_in(3) {
                     cx.waker().wake_by_ref();
                     return Poll::Pending;
                 }
-                Poll::Ready(length.min(1 + random / 3 % *most))
+                Poll::Ready(length.min(1 + random.index(*most)))
             }
             Taking::Counted(0) => {
                 self.waker = Some(cx.waker().clone());
@@ -220,10 +219,10 @@ struct Asked {
     rest: String,
 }
 
-fn random_requests(seed: usize) -> Vec<Asked> {
+fn random_requests(seed: u64) -> Vec<Asked> {
     let long = "b".repeat(3_000);
     let of = |index: usize| -> (&'static str, &'static str, String) {
-        match index % 12 {
+        match index {
             0 | 1 => ("GET", "/hello", "\r\n".into()),
             2 => ("HEAD", "/large", "\r\n".into()),
             3 => ("GET", "/large", "\r\n".into()),
@@ -240,10 +239,9 @@ fn random_requests(seed: usize) -> Vec<Asked> {
             }
         }
     };
-    let mut state = seed;
+    let mut random = Random::new(seed);
     let requests = (0..40).map(|_| {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695);
-        let (method, path, rest) = of(state >> 33);
+        let (method, path, rest) = of(random.index(12));
         Asked { method, path, rest }
     });
     requests.collect()
@@ -294,9 +292,9 @@ async fn whatever_the_connection_takes_each_answer_has_its_headers_once() {
     for seed in 0..60_usize {
         let is_vectored = seed % 2 == 1;
         let most = [13, 40, 700, 5_000, 200_000][seed / 2 % 5];
-        let taking = Taking::Random { state: seed as u64 + 1, most };
+        let taking = Taking::Random { random: Random::new(seed as u64), most };
         let (client, _tap) = pipe.connect(taking, is_vectored);
-        let requests = random_requests(seed * 7 + 1);
+        let requests = random_requests(seed as u64 + 100);
         let text = |it: &Asked| {
             let Asked { method, path, rest } = it;
             format!("{method} {path} HTTP/1.1\r\nHost: a\r\n{rest}")

@@ -12,6 +12,7 @@ use http::HeaderValue;
 use http_body::{Body, Frame};
 use http_body_util::BodyExt as _;
 use stockade_core::{HttpBody, Request, Response};
+use stockade_errors::random::Random;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::UnixStream;
 use tokio::time::Instant;
@@ -21,27 +22,6 @@ use super::{AS_LINE, AS_LINE_TEXT, Function, options, soon, text};
 use crate::connection::Shared;
 use crate::connection_record::{Command, ConnectionRecord};
 use crate::socket::Socket;
-
-/// A generator of pseudorandom numbers (Steele, Lea and Flood, SplitMix64).
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, bound: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        usize::try_from((mixed ^ (mixed >> 31)) % bound as u64).unwrap()
-    }
-
-    fn one_in(&mut self, count: usize) -> bool {
-        self.below(count) == 0
-    }
-
-    fn pick<'a>(&mut self, items: &[&'a str]) -> &'a str {
-        items[self.below(items.len())]
-    }
-}
 
 /// A request as the model reads it.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -141,7 +121,7 @@ fn body(random: &mut Random) -> String {
         "0\r\n\r\nPOST /smuggled HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n",
         "x",
     ]);
-    let times = [0, 1, 1, 2, 3, 30, 2_000][random.below(7)];
+    let times = [0, 1, 1, 2, 3, 30, 2_000][random.index(7)];
     piece.repeat(times)
 }
 
@@ -205,8 +185,8 @@ const CONTINUES: [&str; 5] = [
 
 /// Returns the bytes of a connection.
 fn requests(random: &mut Random) -> Vec<u8> {
-    let count = 1 + random.below(40);
-    let bodies = [2, 3, 12, 40][random.below(4)];
+    let count = 1 + random.index(40);
+    let bodies = [2, 3, 12, 40][random.index(4)];
     // Without pauses, a pipeline reaches the limit of what hyper does in one poll.
     let is_calm = random.one_in(2);
     let mut bytes = Vec::new();
@@ -262,7 +242,7 @@ fn request(random: &mut Random, line: &str, has_body: bool) -> Vec<u8> {
         random.pick(&["Transfer-Encoding: chunked\r\n\r\n", "transfer-encoding:Chunked\r\n\r\n"]);
     let mut bytes = head.into_bytes();
     let extensions = ["", "", ";a", ";a=\"0\\\"\"; b=c", " ;x=y"];
-    for _ in 0..random.below(4) {
+    for _ in 0..random.index(4) {
         let chunk = body(random);
         if !chunk.is_empty() {
             let zeros = random.pick(&["", "", "00"]);
@@ -494,7 +474,7 @@ async fn check(
     bytes: &[u8],
     most: usize,
 ) -> usize {
-    let seed = random.0;
+    let state = format!("{random:?}");
     let expected = parse(bytes);
     let (server, client) = UnixStream::pair().unwrap();
     let single = Single::serve(Arc::clone(shared), Socket::Unix(server), None);
@@ -510,14 +490,14 @@ async fn check(
     // The client reads nothing before it has sent everything, or as much as the server
     // takes.
     let mut reads_late = random.one_in(8);
-    let ends_at = random.one_in(10).then(|| random.below(bytes.len()));
+    let ends_at = random.one_in(10).then(|| random.index(bytes.len()));
     let command = if random.one_in(2) { Command::Finish } else { Command::Shutdown };
     let mut is_told = false;
     let closes_half = shared.options().half_close && random.one_in(2);
     while is_open && !(rest.is_empty() && responses.targets.len() >= expected.len()) {
-        assert!(Instant::now() < deadline, "state {seed:#x}: nothing happens");
+        assert!(Instant::now() < deadline, "{state}: nothing happens");
         if !rest.is_empty() {
-            let count = rest.len().min(1 + random.below(most).max(rest.len() / 100));
+            let count = rest.len().min(1 + random.index(most).max(rest.len() / 100));
             // A full socket takes less. A closed one shows itself to the reader.
             match writer.try_write(&rest[..count]) {
                 Ok(count) => rest = &rest[count..],
@@ -532,7 +512,7 @@ async fn check(
             is_told = true;
             single.tell(command).await;
         }
-        for _ in 0..random.below(4) {
+        for _ in 0..random.index(4) {
             tokio::task::yield_now().await;
             if random.one_in(2) {
                 single.tell(Command::Park).await;
@@ -553,12 +533,12 @@ async fn check(
     let _ = writer.shutdown().await;
     let _ = soon(reader.read_to_end(&mut responses.bytes)).await;
     responses.parse(&expected, true);
-    compare(seed, &expected, &responses, &log.seen.lock().unwrap(), is_told);
+    compare(&state, &expected, &responses, &log.seen.lock().unwrap(), is_told);
     parked
 }
 
 fn compare(
-    seed: u64,
+    state: &str,
     expected: &[Parsed],
     responses: &Responses,
     seen: &[(String, Option<Vec<u8>>)],
@@ -573,16 +553,16 @@ fn compare(
     let is_cut = |place: usize| expected.iter().take(place + 1).any(|it| it.asks_to_upgrade);
     assert!(
         !is_half || breaks_off(targets.len()) || is_cut(targets.len()),
-        "state {seed:#x}, {targets:?}: half a response: {tail}"
+        "{state}, {targets:?}: half a response: {tail}"
     );
     let wanted: Vec<_> = expected.iter().map(|request| request.target.as_str()).collect();
     let received: Vec<_> = seen.iter().map(|(target, _)| target.as_str()).collect();
-    assert!(wanted.starts_with(&received), "state {seed:#x}: {received:?} of {wanted:?}");
+    assert!(wanted.starts_with(&received), "{state}: {received:?} of {wanted:?}");
     let in_order = targets.iter().zip(&received).all(|(target, seen)| target == seen);
-    assert!(in_order && targets.len() <= received.len(), "state {seed:#x}: {targets:?}");
+    assert!(in_order && targets.len() <= received.len(), "{state}: {targets:?}");
     for ((target, read), request) in seen.iter().zip(expected) {
         if let Some(read) = read {
-            assert!(*read == request.body, "state {seed:#x}: the body of {target}");
+            assert!(*read == request.body, "{state}: the body of {target}");
         }
     }
     if targets.len() < expected.len() {
@@ -591,7 +571,7 @@ fn compare(
         let is_unread = last.is_some_and(|(it, (_, read))| !it.body.is_empty() && read.is_none());
         let may_end =
             *closes || is_unread || is_told || breaks_off(targets.len()) || is_cut(targets.len());
-        assert!(may_end, "state {seed:#x}: only {targets:?} of {wanted:?}");
+        assert!(may_end, "{state}: only {targets:?} of {wanted:?}");
     }
 }
 
@@ -620,7 +600,7 @@ fn an_unread_body_is_not_the_next_request() {
             let head = format!("POST /last/early HTTP/1.1\r\nHost: a\r\n{expect}");
             let length = body.len();
             bytes.extend(format!("{head}Content-Length: {length}\r\n\r\n{body}").bytes());
-            check((shared, log), &mut Random(gets), &bytes, 1_000_000).await;
+            check((shared, log), &mut Random::new(gets), &bytes, 1_000_000).await;
         }
     });
 }
@@ -638,9 +618,9 @@ fn generated_connections_are_read_as_the_model_reads_them() {
         serve(half_close, async |shared, log| {
             let mut parked = 0;
             for seed in seeds {
-                let random = &mut Random(seed);
+                let random = &mut Random::new(seed);
                 let bytes = requests(random);
-                let most = [1, 30, 200, 5_000, 1_000_000, 1_000_000][random.below(6)];
+                let most = [1, 30, 200, 5_000, 1_000_000, 1_000_000][random.index(6)];
                 parked += u64::from(check((shared, log), random, &bytes, most).await > 0);
             }
             // A run that never parks proves nothing.

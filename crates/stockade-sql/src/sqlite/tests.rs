@@ -10,6 +10,7 @@ use std::sync::mpsc::{self, Sender};
 use std::time::Duration;
 
 use rusqlite::Connection;
+use stockade_errors::random::Random;
 use tempfile::TempDir;
 use tokio::task::JoinSet;
 
@@ -380,11 +381,9 @@ fn floats_come_back_as_they_were() {
     let insert = "INSERT INTO floats VALUES (json_extract(?1, '$.x')) \
         RETURNING json_object('x', x)";
     let mut insert = connection.prepare(insert).unwrap();
-    let mut state = 0x9e37_79b9_7f4a_7c15_u64;
+    let mut random = Random::new(1);
     for round in 0..20_000 {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
+        let state = random.bits();
         let float = match round {
             0 => 52.074_930_194_446_77,
             // As prices and places have them.

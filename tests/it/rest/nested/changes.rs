@@ -2,7 +2,9 @@
 
 use serde_json::{Value, json};
 
-use super::shapes::{Mark, Part, Place, Random, Shape, at, without};
+use stockade_errors::random::Random;
+
+use super::shapes::{Mark, Part, Place, Shape, at, without};
 
 /// The way in which a change is sent.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -37,7 +39,7 @@ impl Changer<'_> {
             return self.list(element, stored, way, edits);
         }
         let (mut sent, mut expected) = (stored.clone(), stored.clone());
-        if matches!(shape, Shape::Text) && edits && self.random.is(2) {
+        if matches!(shape, Shape::Text) && edits && self.random.one_in(2) {
             sent = self.fresh(shape);
             expected = sent.clone();
         }
@@ -55,30 +57,30 @@ impl Changer<'_> {
         let step = &*part.step;
         let is_member = part.place == Place::Member;
         match part.mark {
-            Mark::ReadOnly => match self.random.below(3) {
+            Mark::ReadOnly => match self.random.index(3) {
                 0 if is_member => remove(sent, step),
                 1 => {}
                 _ => *at(sent, step) = json!("forged"),
             },
-            Mark::WriteOnly if is_member && self.random.is(2) => {
+            Mark::WriteOnly if is_member && self.random.one_in(2) => {
                 remove(sent, step);
                 if way == Way::Put {
                     remove(expected, step);
                 }
             }
-            Mark::WriteOnly if is_member && way == Way::Merge && self.random.is(4) => {
+            Mark::WriteOnly if is_member && way == Way::Merge && self.random.one_in(4) => {
                 *at(sent, step) = Value::Null;
                 remove(expected, step);
             }
             // In an object of a merge patch null would remove the content.
-            Mark::WriteOnly if !is_member && way != Way::Merge && self.random.is(2) => {
+            Mark::WriteOnly if !is_member && way != Way::Merge && self.random.one_in(2) => {
                 *at(sent, step) = Value::Null;
                 if way == Way::Put {
                     *at(expected, step) = Value::Null;
                 }
             }
-            Mark::None if is_member && edits && self.random.is(5) => {
-                if way == Way::Merge && self.random.is(2) {
+            Mark::None if is_member && edits && self.random.one_in(5) => {
+                if way == Way::Merge && self.random.one_in(2) {
                     *at(sent, step) = Value::Null;
                     remove(expected, step);
                 } else {
@@ -100,24 +102,24 @@ impl Changer<'_> {
     fn list(&mut self, element: &Shape, stored: &Value, way: Way, edits: bool) -> (Value, Value) {
         let way = if way == Way::Put { Way::Put } else { Way::Listed };
         let mut elements: Vec<&Value> = stored.as_array().unwrap().iter().collect();
-        let is_in_place = !edits || self.random.is(2);
+        let is_in_place = !edits || self.random.one_in(2);
         let count = elements.len();
         if !is_in_place {
             for at in (1..count).rev() {
-                elements.swap(at, self.random.below(at + 1));
+                elements.swap(at, self.random.index(at + 1));
             }
-            elements.truncate(self.random.below(count + 1));
+            elements.truncate(self.random.index(count + 1));
         }
         let edits = edits && is_in_place;
         let changed = elements.into_iter().map(|stored| self.change(element, stored, way, edits));
         let mut changed: Vec<(Value, Value)> = changed.collect();
         // A list of the same length could be one with a changed element.
         if !is_in_place && changed.len() == count {
-            for _ in 0..=self.random.below(2) {
+            for _ in 0..=self.random.index(2) {
                 let sent = self.fresh(element);
                 let mut expected = sent.clone();
                 without(element, Mark::ReadOnly, &mut expected);
-                changed.insert(self.random.below(changed.len() + 1), (sent, expected));
+                changed.insert(self.random.index(changed.len() + 1), (sent, expected));
             }
         }
         let (sent, expected): (Vec<_>, Vec<_>) = changed.into_iter().unzip();
@@ -135,9 +137,12 @@ impl Changer<'_> {
             if parts.is_empty() {
                 return None;
             }
-            let part = parts[self.random.below(parts.len())].clone();
+            let part = parts[self.random.index(parts.len())].clone();
             let step = &*part.step;
-            if part.mark == Mark::None && !matches!(part.shape, Shape::Text) && !self.random.is(3) {
+            if part.mark == Mark::None
+                && !matches!(part.shape, Shape::Text)
+                && !self.random.one_in(3)
+            {
                 path = format!("{path}/{step}");
                 parent = at(parent, step);
                 shape = part.shape;
@@ -163,11 +168,11 @@ impl Changer<'_> {
         match (part.mark, part.place) {
             (Mark::ReadOnly, Place::Member) => Some(operation("add", &json!("forged"))),
             (Mark::ReadOnly, _) => Some(operation("replace", &json!("forged"))),
-            (_, Place::Member) if self.random.is(2) => {
+            (_, Place::Member) if self.random.one_in(2) => {
                 remove(parent, step);
                 Some(json!({ "op": "remove", "path": place }))
             }
-            (_, Place::Element) if !is_text || self.random.is(2) => {
+            (_, Place::Element) if !is_text || self.random.one_in(2) => {
                 // Elements that are no objects are found by their content or index.
                 let is_tracked = at(parent, step).is_object();
                 is_tracked.then(|| self.element(part, parent, list, place, adds))
@@ -191,9 +196,9 @@ impl Changer<'_> {
     ) -> Value {
         let index: usize = part.step.parse().unwrap();
         let Value::Array(elements) = parent else { unreachable!() };
-        if self.random.is(2) {
+        if self.random.one_in(2) {
             let element = elements.remove(index);
-            let to = self.random.below(elements.len() + 1);
+            let to = self.random.index(elements.len() + 1);
             elements.insert(to, element);
             return json!({ "op": "move", "from": place, "path": format!("{list}/{to}") });
         }

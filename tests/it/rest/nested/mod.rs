@@ -14,9 +14,10 @@ use stockade::prelude::*;
 use stockade::rest::{Access, Draft, Entity, Expected, MemoryStore, Resource, Scope, Store};
 use stockade::testing::TestClient;
 use stockade::validation::{HasSchema, Rule};
+use stockade_errors::random::Random;
 
 use self::changes::{Changer, Way};
-use self::shapes::{Mark, Random, Shape, without};
+use self::shapes::{Mark, Shape, without};
 use crate::support::block_on;
 
 /// A type that contains itself.
@@ -108,7 +109,7 @@ pub(crate) async fn check(seed: u64, store: impl Store<Doc> + Clone) {
                 ("merge", sent.clone(), expected, client.patch(&path).json(json!({ "body": sent })))
             }
             _ => {
-                let (mut expected, adds) = (stored.clone(), changer.random.is(2));
+                let (mut expected, adds) = (stored.clone(), changer.random.one_in(2));
                 let sent: Value =
                     (0..5).filter_map(|_| changer.operation(&shape, &mut expected, adds)).collect();
                 let request = client.patch(&path).body(sent.to_string());

@@ -2,29 +2,7 @@
 
 use serde_json::{Map, Value, json};
 use stockade::validation::Rule;
-
-/// A source of numbers that depends on its seed only.
-pub struct Random(u64);
-
-impl Random {
-    pub fn new(seed: u64) -> Self {
-        Self(seed)
-    }
-
-    /// Returns a number below `end`.
-    pub fn below(&mut self, end: usize) -> usize {
-        // SplitMix64.
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut bits = self.0;
-        bits = (bits ^ (bits >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        bits = (bits ^ (bits >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        usize::try_from((bits ^ (bits >> 31)) % end as u64).unwrap()
-    }
-
-    pub fn is(&mut self, one_in: usize) -> bool {
-        self.below(one_in) == 0
-    }
-}
+use stockade_errors::random::Random;
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Mark {
@@ -35,7 +13,7 @@ pub enum Mark {
 
 impl Mark {
     fn random(random: &mut Random) -> Self {
-        [Self::None, Self::None, Self::ReadOnly, Self::WriteOnly][random.below(4)]
+        [Self::None, Self::None, Self::ReadOnly, Self::WriteOnly][random.index(4)]
     }
 
     fn on(self, rule: Rule) -> Rule {
@@ -111,7 +89,7 @@ impl Shape {
             if is_in_list { Mark::None } else { mark }
         };
         let part = |random: &mut Random| Self::random(random, depth - 1, is_in_list);
-        match random.below(12) {
+        match random.index(12) {
             0 => Self::Text,
             1 | 2 => Self::List(Box::new(Self::random(random, depth - 1, true))),
             3 => Self::Map(Box::new(part(random)), mark(random)),
@@ -165,13 +143,13 @@ impl Shape {
             Self::Object(props) => object_value(props, random, texts, depth),
             Self::Branch => object_value(&branch(), random, texts, depth),
             Self::List(element) => {
-                let count = if depth == 0 { 0 } else { random.below(4) };
+                let count = if depth == 0 { 0 } else { random.index(4) };
                 (0..count).map(|_| element.value(random, texts, below)).collect()
             }
             Self::Map(value, _) => {
                 let mut members = Map::new();
                 for key in ["k", "l", "m"] {
-                    if random.is(2) {
+                    if random.one_in(2) {
                         members.insert(key.to_owned(), value.value(random, texts, below));
                     }
                 }
@@ -182,17 +160,17 @@ impl Shape {
                 json!([text, part.value(random, texts, below)])
             }
             Self::Tagged(kinds) => {
-                let at = random.below(kinds.len());
+                let at = random.index(kinds.len());
                 let mut value = object_value(&kinds[at], random, texts, depth);
                 value["kind"] = json!(NAMES[at]);
                 value
             }
             Self::Content(kinds) => {
-                let at = random.below(kinds.len());
+                let at = random.index(kinds.len());
                 json!({ "kind": NAMES[at], "content": kinds[at].value(random, texts, below) })
             }
             Self::Variants(kinds) => {
-                let at = random.below(kinds.len());
+                let at = random.index(kinds.len());
                 json!({ NAMES[at]: kinds[at].0.value(random, texts, below) })
             }
         }
@@ -290,11 +268,11 @@ fn props(random: &mut Random, depth: usize, is_in_list: bool) -> Vec<Prop> {
     props[0].is_required = true;
     // Flattened properties have one mark, of the flattened whole.
     let flattened = Mark::random(random);
-    for name in &NAMES[1..=random.below(4)] {
+    for name in &NAMES[1..=random.index(4)] {
         let shape = Shape::random(random, depth, is_in_list);
-        let is_flattened = random.is(4);
+        let is_flattened = random.one_in(4);
         let mark = if is_flattened { flattened } else { Mark::random(random) };
-        let is_required = mark == Mark::None && random.is(3);
+        let is_required = mark == Mark::None && random.one_in(3);
         props.push(Prop { name, shape, mark, is_required, is_flattened });
     }
     props
@@ -318,7 +296,7 @@ fn object(props: &[Prop]) -> Rule {
 fn object_value(props: &[Prop], random: &mut Random, texts: &mut u32, depth: usize) -> Value {
     let mut members = Map::new();
     for prop in props {
-        if prop.is_required || !random.is(4) {
+        if prop.is_required || !random.one_in(4) {
             let value = prop.shape.value(random, texts, depth.saturating_sub(1));
             members.insert(prop.name.to_owned(), value);
         }

@@ -4,6 +4,7 @@
 use std::collections::HashMap;
 
 use serde_json::{Value, json};
+use stockade_errors::random::Random;
 use stockade_rest::{
     Ask, Direction, Draft, Expected, Filter, MemoryStore, Op, Scope, Sort, Store, StoreError,
     Stored, Version,
@@ -39,7 +40,7 @@ pub async fn rest_store_operations(store: impl Store<RestItem>, seed: u64, count
     let model = MemoryStore::<RestItem>::new().unique("name");
     let (mut of_model, mut of_store) = (Versions::default(), Versions::default());
     for number in 1..=count {
-        let random = || Random::new(seed, number);
+        let random = || RandomValues::new(seed, number);
         let step = format!("seed {seed}, operation {number}");
         let expected = operate(&model, &mut of_model, random(), &step).await;
         let found = operate(&store, &mut of_store, random(), &step).await;
@@ -51,46 +52,25 @@ pub async fn rest_store_operations(store: impl Store<RestItem>, seed: u64, count
     }
 }
 
-/// A generator of numbers, the same in each run.
-///
-/// Source: Vigna, "An experimental exploration of Marsaglia's xorshift generators".
-struct Random(u64);
+/// Random values of one operation, the same in each run.
+struct RandomValues(Random);
 
-impl Random {
+impl RandomValues {
     fn new(seed: u64, number: u64) -> Self {
-        let mixed = seed.wrapping_mul(0xd134_2543_de82_ef95).wrapping_add(number);
-        // Never 0, of which only zeros come.
-        Self(mixed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
-    }
-
-    fn below(&mut self, end: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        // Both fit: the end is a small number.
-        let end = u64::try_from(end).unwrap_or(u64::MAX).max(1);
-        usize::try_from((self.0.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 8) % end).unwrap_or_default()
-    }
-
-    fn of<'v, T>(&mut self, values: &'v [T]) -> &'v T {
-        &values[self.below(values.len())]
-    }
-
-    fn is_one_of(&mut self, count: usize) -> bool {
-        self.below(count) == 0
+        Self(Random::new(seed.wrapping_mul(0xd134_2543_de82_ef95).wrapping_add(number)))
     }
 
     fn text(&mut self) -> Value {
-        json!(self.of(TEXTS))
+        json!(self.0.pick(TEXTS))
     }
 
     fn value(&mut self, field: &str) -> Value {
         match field {
-            "id" => json!(self.below(30)),
-            "price" => json!(self.below(5)),
-            "rating" => json!(self.of(&[0.0, -1.5, 0.1 + 0.2, 1e300, 3.0])),
-            "open" => json!(self.is_one_of(2)),
-            "owner" => json!(self.of(&["ada", "bob", "Ada"])),
+            "id" => json!(self.0.index(30)),
+            "price" => json!(self.0.index(5)),
+            "rating" => json!(self.0.pick(&[0.0, -1.5, 0.1 + 0.2, 1e300, 3.0])),
+            "open" => json!(self.0.one_in(2)),
+            "owner" => json!(self.0.pick(&["ada", "bob", "Ada"])),
             _ => self.text(),
         }
     }
@@ -98,11 +78,11 @@ impl Random {
     fn draft(&mut self, id: Option<i64>) -> Draft<RestItem> {
         const FIELDS: [&str; 5] = ["name", "price", "rating", "open", "owner"];
         let mut draft = Draft::new(FIELDS.map(|field| (field, self.value(field))));
-        if !self.is_one_of(3) {
+        if !self.0.one_in(3) {
             draft.set("category", self.text());
         }
         draft.set("tags", json!([self.text(), self.text()]));
-        draft.set("extra", json!({ "at": self.below(9), "text": self.text() }));
+        draft.set("extra", json!({ "at": self.0.index(9), "text": self.text() }));
         if let Some(id) = id {
             draft.set("id", id);
         }
@@ -110,7 +90,7 @@ impl Random {
     }
 
     fn scope(&mut self) -> Scope {
-        match self.below(4) {
+        match self.0.index(4) {
             0 => Scope::eq("owner", self.value("owner")),
             1 => Scope::eq("owner", self.value("owner")).and_eq("open", self.value("open")),
             _ => Scope::all(),
@@ -118,14 +98,14 @@ impl Random {
     }
 
     fn filter(&mut self) -> Filter {
-        let field = *self.of(&["id", "name", "price", "rating", "category", "open", "owner"]);
+        let field = self.0.pick(&["id", "name", "price", "rating", "category", "open", "owner"]);
         let op = match field {
-            "name" | "category" | "owner" => *self.of(&Op::ALL),
-            _ => *self.of(&[Op::Eq, Op::Lt, Op::Lte, Op::Gt, Op::Gte, Op::Null]),
+            "name" | "category" | "owner" => self.0.pick(&Op::ALL),
+            _ => self.0.pick(&[Op::Eq, Op::Lt, Op::Lte, Op::Gt, Op::Gte, Op::Null]),
         };
-        let count = 1 + self.below(3);
+        let count = 1 + self.0.index(3);
         let value = |random: &mut Self| match op {
-            Op::Null => json!(random.is_one_of(2)),
+            Op::Null => json!(random.0.one_in(2)),
             _ => random.value(field),
         };
         let values = (0..count).map(|_| value(self)).collect();
@@ -133,22 +113,22 @@ impl Random {
     }
 
     fn direction(&mut self) -> Direction {
-        if self.is_one_of(2) { Direction::Ascending } else { Direction::Descending }
+        if self.0.one_in(2) { Direction::Ascending } else { Direction::Descending }
     }
 
     fn ask(&mut self) -> Ask {
         let mut fields = vec!["name", "price", "rating", "open", "owner"];
         let mut sorts = Vec::new();
-        for _ in 0..self.below(3) {
-            let field = fields.remove(self.below(fields.len()));
+        for _ in 0..self.0.index(3) {
+            let field = fields.remove(self.0.index(fields.len()));
             sorts.push(Sort { field: field.to_owned(), direction: self.direction() });
         }
         sorts.push(Sort { field: "id".to_owned(), direction: self.direction() });
         let after =
-            self.is_one_of(2).then(|| sorts.iter().map(|sort| self.value(&sort.field)).collect());
-        let filters = (0..self.below(3)).map(|_| self.filter()).collect();
-        let count = self.is_one_of(3).then(|| *self.of(&[0, 1, 3, 10, 19]));
-        let limit = 1 + self.below(6);
+            self.0.one_in(2).then(|| sorts.iter().map(|sort| self.value(&sort.field)).collect());
+        let filters = (0..self.0.index(3)).map(|_| self.filter()).collect();
+        let count = self.0.one_in(3).then(|| self.0.pick(&[0, 1, 3, 10, 19]));
+        let limit = 1 + self.0.index(6);
         Ask { filters, sorts, after, count, scope: self.scope(), ..Ask::new("id", limit) }
     }
 }
@@ -197,23 +177,23 @@ fn told<T: std::fmt::Debug>(outcome: Result<T, StoreError>, step: &str) -> Strin
 async fn operate(
     store: &impl Store<RestItem>,
     versions: &mut Versions,
-    mut random: Random,
+    mut random: RandomValues,
     step: &str,
 ) -> String {
-    let id = *random.of(&IDS);
-    match random.below(10) {
+    let id = random.0.pick(&IDS);
+    match random.0.index(10) {
         0..3 => {
             let draft = random.draft(Some(id));
             format!("create {}", versions.told(store.create(draft).await, step))
         }
         3..5 => {
             let (draft, scope) = (random.draft(None), random.scope());
-            let expected = versions.expected(id, random.below(3));
+            let expected = versions.expected(id, random.0.index(3));
             let outcome = store.replace(&id, draft, expected, &scope).await;
             format!("replace {id} {}", versions.told(outcome, step))
         }
         5 => {
-            let expected = versions.expected(id, random.below(3));
+            let expected = versions.expected(id, random.0.index(3));
             let outcome = store.delete(&id, expected, &random.scope()).await;
             format!("delete {id} {}", told(outcome, step))
         }
