@@ -6,10 +6,6 @@
 struct Errors;
 
 #[cfg(doctest)]
-#[doc = include_str!("../crates/stockade-json/README.md")]
-struct Json;
-
-#[cfg(doctest)]
 #[doc = include_str!("../crates/stockade-serialization/README.md")]
 struct Serialization;
 

@@ -9,7 +9,7 @@
 
 // Where things are:
 // - `rpc`, `method`: `Rpc` and `RpcMethod`, by which methods are declared.
-// - `message`: what a client sends, taken apart by a `scanner`. Hot.
+// - `message`: what a client sends, taken apart by the reader of stockade-json. Hot.
 // - `params`: the parameters of a call as the body that its handler reads. Hot.
 // - `answer`, `failure`: what a client gets. Hot.
 // - `service`: the handler of the route: one call, or a batch (`batch`). Hot.
@@ -31,7 +31,6 @@ mod notifier;
 mod openrpc;
 mod params;
 mod rpc;
-mod scanner;
 mod service;
 mod web_socket;
 

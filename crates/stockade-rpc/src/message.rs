@@ -9,9 +9,9 @@ use std::borrow::Cow;
 
 use memchr::{memchr, memchr2_iter};
 use serde_json::Value;
+use stockade_json::{MAX_RAW_DEPTH, Reader, Refused};
 
 use crate::failure::Failure;
-use crate::scanner::{MAX_DEPTH, NoJson, Scanner};
 
 /// A message of a client.
 #[derive(Debug)]
@@ -61,18 +61,18 @@ pub(crate) fn read(bytes: &[u8], rules: Rules) -> Result<Message<'_>, Failure> {
 }
 
 fn read_text(text: &str, rules: Rules) -> Result<Message<'_>, Failure> {
-    let mut scanner = Scanner::new(text);
-    if scanner.peek() == Some(b'[') {
-        return read_batch(&mut scanner, text.len(), rules).map(Message::Batch);
+    let mut reader = Reader::of_raw(text);
+    if reader.peek() == Some(b'[') {
+        return read_batch(&mut reader, text.len(), rules).map(Message::Batch);
     }
-    let members = Members::read(&mut scanner)?;
-    scanner.end()?;
+    let members = Members::read(&mut reader)?;
+    reader.end()?;
     Ok(Message::One(Entry::of(members, rules)))
 }
 
 /// Reads a batch, of a text of this length.
 fn read_batch<'t>(
-    scanner: &mut Scanner<'t>,
+    reader: &mut Reader<'t>,
     length: usize,
     rules: Rules,
 ) -> Result<Vec<Entry<'t>>, Failure> {
@@ -80,23 +80,23 @@ fn read_batch<'t>(
     // The form without `jsonrpc` knows no batches.
     let rules = Rules { takes_plain: false, ..rules };
     let mut entries = Vec::with_capacity(most.min(length / SHORTEST));
-    scanner.open()?;
-    while scanner.has_next(b']', entries.is_empty())? {
+    reader.open()?;
+    while reader.next_or_close(b']', entries.is_empty())? {
         if entries.len() == most {
-            scanner.value()?;
+            reader.raw_value()?;
             return Err(Failure::request(&format!("a batch has {most} calls at most")));
         }
-        entries.push(Entry::of(Members::read(scanner)?, rules));
+        entries.push(Entry::of(Members::read(reader)?, rules));
     }
-    scanner.end()?;
+    reader.end()?;
     if entries.is_empty() {
         return Err(Failure::request("a batch has one call at least"));
     }
     Ok(entries)
 }
 
-impl From<NoJson> for Failure {
-    fn from(_: NoJson) -> Self {
+impl From<Refused> for Failure {
+    fn from(_: Refused) -> Self {
         Self::PARSE
     }
 }
@@ -114,27 +114,27 @@ struct Members<'t> {
 
 impl<'t> Members<'t> {
     /// Passes a value, and keeps its members; `None` where it is no object.
-    fn read(scanner: &mut Scanner<'t>) -> Result<Option<Self>, NoJson> {
-        if scanner.peek() != Some(b'{') {
-            scanner.value()?;
+    fn read(reader: &mut Reader<'t>) -> Result<Option<Self>, Refused> {
+        if reader.peek() != Some(b'{') {
+            reader.raw_value()?;
             return Ok(None);
         }
         let mut members = Self::default();
-        scanner.open()?;
+        reader.open()?;
         let mut is_first = true;
-        while scanner.has_next(b'}', is_first)? {
+        while reader.next_or_close(b'}', is_first)? {
             is_first = false;
-            let name = scanner.name()?;
+            let name = reader.raw_name()?;
             let place = match members.place(name) {
                 Some(place) => Some(place),
                 // A name may be written with escapes.
                 None if name.contains('\\') => {
-                    let name = text_of(name).ok_or(NoJson)?;
+                    let name = text_of(name).ok_or(Refused::Syntax)?;
                     members.place(&Value::from(name).to_string())
                 }
                 None => None,
             };
-            let value = scanner.value()?;
+            let value = reader.raw_value()?;
             if let Some(place) = place {
                 members.has_double |= place.replace(value).is_some();
             }
@@ -216,7 +216,7 @@ fn is_id(json: &str) -> bool {
 /// Returns true if values stand in each other more deeply than readers of JSON go.
 fn is_too_deep(bytes: &[u8]) -> bool {
     // Most messages have not even that many brackets.
-    memchr2_iter(b'[', b'{', bytes).nth(MAX_DEPTH).is_some() && depth(bytes) > MAX_DEPTH
+    memchr2_iter(b'[', b'{', bytes).nth(MAX_RAW_DEPTH).is_some() && depth(bytes) > MAX_RAW_DEPTH
 }
 
 /// Returns how deeply the values of a JSON text stand in each other.

@@ -7,7 +7,7 @@ use stockade_core::description::InputFrom;
 use stockade_core::{BodyKind, Endpoint, RouteDoc};
 
 use crate::failure::Failure;
-use crate::scanner::{NoJson, Scanner};
+use stockade_json::{Reader, Refused};
 
 /// The form in which a method takes its parameters.
 #[derive(Debug)]
@@ -146,15 +146,15 @@ fn by_order(params: &str, names: &[String]) -> Result<Bytes, Failure> {
 /// Returns the items of an array.
 fn items(params: &str) -> Result<Vec<&str>, Failure> {
     let scan = || {
-        let (mut scanner, mut items) = (Scanner::new(params), Vec::new());
-        scanner.open()?;
-        while scanner.has_next(b']', items.is_empty())? {
-            items.push(scanner.value()?);
+        let (mut reader, mut items) = (Reader::of_raw(params), Vec::new());
+        reader.open()?;
+        while reader.next_or_close(b']', items.is_empty())? {
+            items.push(reader.raw_value()?);
         }
         Ok(items)
     };
     // The message is JSON as a whole, or it is refused before.
-    scan().map_err(|NoJson| Failure::unreadable_params())
+    scan().map_err(|_: Refused| Failure::unreadable_params())
 }
 
 fn too_many(most: usize) -> Failure {

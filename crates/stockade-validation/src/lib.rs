@@ -107,7 +107,6 @@
 // - `node`: the compiled form of a schema, and the rules that judge.
 // - `check`: the walk over a value, quiet or with all its errors and changes.
 // - `data`: the two forms in which a value is judged, parsed or as text.
-// - `json`: the text of JSON.
 // - `read`: from JSON text to a typed value, judged on the way.
 // - `export`: `Schema::to_json_schema`.
 // - `document`: the definitions of a schema, for documents of many schemas;
@@ -144,7 +143,6 @@ mod function;
 mod has_schema;
 mod has_schema_impls;
 mod inner;
-mod json;
 mod log_rate;
 mod macros;
 mod marks;
@@ -185,7 +183,6 @@ pub mod __internal {
 
     pub use crate::canonical::CanonicalForms;
     pub use crate::equal::equal;
-    pub use crate::json::{has_more_values, plain_end};
     pub use crate::log_rate::LogRate;
     pub use crate::marks::{Mark, MarkedType, Marks, View, add_origins, is_origin, remove_origins};
     pub use crate::pattern::{ecma as ecma_pattern, without_look_around as pattern_hir};
@@ -194,6 +191,7 @@ pub mod __internal {
         fit_of, nothing_read, read_nothing, read_texts_into, shape_of, too_many_values,
     };
     pub use crate::suggest::did_you_mean;
+    pub use stockade_json::has_more_values;
 
     /// All formats, in the order of the specification.
     pub const FORMATS: &[Format] = Format::ALL;

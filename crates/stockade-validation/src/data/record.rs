@@ -6,8 +6,7 @@ use serde_json::Number;
 
 use super::tape::{Entry, Extent, Place, Tape};
 use crate::equal::same;
-use crate::json::{self, Reader, Refused, Scalar};
-use crate::read::is_private;
+use stockade_json::{Number as JsonNumber, Reader, Refused, Scalar, is_private};
 
 impl<'t> Tape<'t> {
     /// Finds the values of a text.
@@ -152,9 +151,9 @@ fn entry<'t>(scalar: Scalar) -> Result<Entry<'t>, Refused> {
         Scalar::Null => Entry::Null,
         Scalar::Boolean(flag) => Entry::Bool(flag),
         Scalar::Number(number) => Entry::Number(match number {
-            json::Number::Whole(whole) => whole.into(),
-            json::Number::Negative(whole) => whole.into(),
-            json::Number::Float(float) => Number::from_f64(float).ok_or(Refused::Data)?,
+            JsonNumber::Whole(whole) => whole.into(),
+            JsonNumber::Negative(whole) => whole.into(),
+            JsonNumber::Float(float) => Number::from_f64(float).ok_or(Refused::Data)?,
         }),
     })
 }

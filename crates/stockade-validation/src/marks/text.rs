@@ -11,8 +11,8 @@ use std::ops::Range;
 use serde_json::Value;
 
 use super::{Mark, Marks, Member, Shape};
-use crate::json::{Reader, Refused};
 use crate::node::Node;
+use stockade_json::{Reader, Refused};
 
 impl Marks {
     /// Returns true if a place, or the whole, has the mark.

@@ -10,7 +10,7 @@ use super::name::Name;
 use super::parsed::Parsed;
 use super::reader::TypedReader;
 use super::source::{Frame, Source, Wanted};
-use crate::json::{Refused, keeps_digits};
+use stockade_json::{Refused, keeps_digits};
 
 /// The elements of an array, or the members of an object.
 pub(super) struct Access<'a, 'de> {

@@ -6,7 +6,7 @@
 use super::judging::Judging;
 use super::misfit::Misfit;
 use super::source::{Found, Frame, Source, Text, Wanted};
-use crate::json::{Number, Reader, Refused, Scalar};
+use stockade_json::{Number, Reader, Refused, Scalar};
 
 /// A text, read from its beginning.
 pub(super) struct JsonText<'de> {

@@ -11,10 +11,10 @@ use serde_json::Value;
 
 use super::misfit::Misfit;
 use super::source::{Frame, Wide};
-use crate::json::{Number, Refused};
 use crate::node::{Accept, ArrayRules, Compiled, Definition, Judge, Member, Node, ObjectState};
 use crate::number::{Num, may_be_exact};
 use crate::options::ValidationOptions;
+use stockade_json::{Number, Refused, is_private};
 
 /// Judges the values of one reading.
 pub(super) struct Judging<'p> {
@@ -310,12 +310,4 @@ impl<'p> Members<'p> {
         }
         Ok(Some(&property.name))
     }
-}
-
-/// Returns true for the names by which serde_json hands on values that are no
-/// objects. These are numbers with all their digits (its feature
-/// `arbitrary_precision`, which any crate may turn on) and unparsed text
-/// (`raw_value`).
-pub(crate) fn is_private(name: &str) -> bool {
-    name.starts_with("$serde_json::private::")
 }

@@ -7,8 +7,8 @@ use stockade_errors::__internal::{short_name, short_text};
 use stockade_errors::FieldError;
 
 use super::source::Wanted;
-use crate::json::Refused;
 use crate::node::unknown_field;
+use stockade_json::Refused;
 
 /// The reason why a type was not read.
 ///

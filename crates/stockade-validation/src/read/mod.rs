@@ -37,6 +37,8 @@ mod pairs;
 mod parsed;
 mod probe;
 mod reader;
+#[cfg(test)]
+mod same_as_serde_json;
 mod schema;
 mod source;
 mod spelled;
@@ -54,7 +56,4 @@ pub use schema::SchemaExt;
 pub use target::{Target, nothing_read};
 pub use untyped::{read_texts_into, read_value};
 
-pub(crate) use judging::is_private;
 pub(crate) use probe::kinds_of;
-#[cfg(test)]
-pub(crate) use schema::read_unjudged;

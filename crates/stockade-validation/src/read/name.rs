@@ -8,7 +8,7 @@ use super::misfit::Misfit;
 use super::reader::{give_number, give_text, give_wide, numbers};
 use super::source::{Integer, Text, Wanted, Wide};
 use super::spelled;
-use crate::json::whole_text;
+use stockade_json::whole_text;
 
 /// Gives a name to its type, which may be a number or a boolean.
 pub(super) struct Name<'de, 's> {

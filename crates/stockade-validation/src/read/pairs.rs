@@ -13,7 +13,7 @@ use super::judging::{Elements, Judging};
 use super::misfit::Misfit;
 use super::source::{Found, Frame, Source, Text, Wanted, Wide};
 use super::spelled;
-use crate::json::{Number, Refused};
+use stockade_json::{Number, Refused};
 
 /// A name with its values.
 #[derive(Debug)]

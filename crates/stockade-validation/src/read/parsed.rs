@@ -11,7 +11,7 @@ use super::spelled;
 use super::target::Target;
 use super::twice::{Members, Shape};
 use crate::data::Data;
-use crate::json::{Number, keeps_digits};
+use stockade_json::{Number, keeps_digits};
 
 /// A parsed value, or one within it.
 pub(super) struct Parsed<'de> {

@@ -4,8 +4,8 @@ use super::misfit::Misfit;
 use super::reader::TypedReader;
 use super::source::{Found, Frame, Source, Text, Wanted};
 use super::target::Target;
-use crate::json::{Number, Refused};
 use crate::node::kind;
+use stockade_json::{Number, Refused};
 
 /// The values that a type is read from.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

@@ -8,7 +8,7 @@ use serde::de::Visitor;
 use super::access::{Access, Variant};
 use super::misfit::Misfit;
 use super::source::{Found, Frame, Integer, Source, Text, Wanted, Wide};
-use crate::json::Number;
+use stockade_json::Number;
 
 /// The deserializer of all types, for any `Source`. So each type is compiled
 /// once, and not for each source.

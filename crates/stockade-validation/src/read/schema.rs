@@ -19,11 +19,11 @@ use super::untyped::{not_utf8, read_into};
 use super::{ReadError, read_value};
 use crate::check;
 use crate::data::Tape;
-use crate::json::{Refused, has_more_values};
 use crate::node::Inner;
 use crate::options::ValidationOptions;
 use crate::pattern;
 use crate::{Schema, Validated};
+use stockade_json::{Refused, has_more_values};
 
 /// Typed values.
 impl Schema {

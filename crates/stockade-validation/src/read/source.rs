@@ -4,7 +4,7 @@ use super::judging::{Elements, Members};
 use super::misfit::Misfit;
 use super::pairs::Texts;
 use super::parsed::{Entries, Items};
-use crate::json::{Number, Refused};
+use stockade_json::{Number, Refused};
 
 /// The values that a type is read from, one after the other.
 ///

@@ -4,8 +4,8 @@ use std::str::FromStr;
 
 use super::misfit::Misfit;
 use super::source::{Integer, Wanted, Wide};
-use crate::json::Number;
 use crate::number::is_decimal;
+use stockade_json::Number;
 
 /// Returns the boolean that a text stands for.
 pub(super) fn boolean(text: &str) -> Result<bool, Misfit> {

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::read::read_unjudged;
+use super::schema::read_unjudged;
 
 fn read<T: DeserializeOwned>(text: &str) -> Option<T> {
     read_unjudged(text)

@@ -8,16 +8,18 @@ use super::refused::Refused;
 
 /// A number as a type gets it.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Number {
+pub enum Number {
     /// Not below zero.
     Whole(u64),
     /// Below zero.
     Negative(i64),
+    /// Any other number.
     Float(f64),
 }
 
-/// Returns the number that is the whole of a text.
-pub(crate) fn whole_text(text: &str) -> Option<Number> {
+/// Returns the number if the whole text is one.
+#[must_use]
+pub fn whole_text(text: &str) -> Option<Number> {
     let begins = text.starts_with(|first: char| first == '-' || first.is_ascii_digit());
     let (number, end) = begins.then(|| read(text, 0).ok())??;
     (end == text.len()).then_some(number)
@@ -116,7 +118,8 @@ fn digits(bytes: &[u8], start: usize, before: u64) -> (u64, usize) {
 /// Returns true if serde_json keeps all digits of a number: its feature
 /// `arbitrary_precision`, which any crate may turn on. Then a float would lose
 /// some of them.
-pub(crate) fn keeps_digits() -> bool {
+#[must_use]
+pub fn keeps_digits() -> bool {
     static KEEPS: LazyLock<bool> = LazyLock::new(|| {
         // No exponent: serde_json writes that in its own way.
         let read = serde_json::from_str::<serde_json::Number>("1.00");

@@ -7,11 +7,12 @@ use super::refused::Refused;
 use super::text;
 
 /// Reads a text from its beginning.
-pub(crate) struct Reader<'t> {
-    text: &'t str,
-    at: usize,
+#[derive(Debug)]
+pub struct Reader<'t> {
+    pub(super) text: &'t str,
+    pub(super) at: usize,
     /// The number of nested containers that may still be opened, plus one.
-    levels: u8,
+    pub(super) levels: u8,
     /// The number of values that may still be kept whatever their type is, such
     /// as those that become a `Value`.
     untyped_left: usize,
@@ -21,40 +22,54 @@ pub(crate) struct Reader<'t> {
 
 /// A value that contains no other.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Scalar {
+pub enum Scalar {
+    /// `null`.
     Null,
+    /// `true` or `false`.
     Boolean(bool),
+    /// A number.
     Number(Number),
 }
 
 impl<'t> Reader<'t> {
     /// Makes a reader that keeps at most `most_untyped` values whatever their
     /// type is.
-    pub(crate) fn new(text: &'t str, most_untyped: usize) -> Self {
-        Self { text, at: 0, levels: LEVELS, untyped_left: most_untyped, scratch: String::new() }
+    #[must_use]
+    pub fn new(text: &'t str, most_untyped: usize) -> Self {
+        Self::with_levels(text, LEVELS, most_untyped)
     }
 
-    /// Counts a value that is kept without a look at its type. Fails when there
-    /// are too many.
+    pub(super) fn with_levels(text: &'t str, levels: u8, most_untyped: usize) -> Self {
+        Self { text, at: 0, levels, untyped_left: most_untyped, scratch: String::new() }
+    }
+
+    /// Counts a value that is kept whatever its type is.
+    ///
+    /// # Errors
+    /// Fails if there are too many.
     #[inline]
-    pub(crate) fn count(&mut self) -> Result<(), Refused> {
+    pub fn count(&mut self) -> Result<(), Refused> {
         self.untyped_left = self.untyped_left.checked_sub(1).ok_or(Refused::TooMany)?;
         Ok(())
     }
 
-    /// Refuses text behind the value.
-    pub(crate) fn end(&mut self) -> Result<(), Refused> {
+    /// Checks that only white space is left.
+    ///
+    /// # Errors
+    /// Fails if other text is left.
+    pub fn end(&mut self) -> Result<(), Refused> {
         if self.peek().is_none() { Ok(()) } else { Err(Refused::Syntax) }
     }
 
     /// Returns the number of bytes that were read.
-    pub(crate) fn position(&self) -> usize {
+    #[must_use]
+    pub fn position(&self) -> usize {
         self.at
     }
 
     /// Skips white space, and returns the next byte without reading it.
     #[inline]
-    pub(crate) fn peek(&mut self) -> Option<u8> {
+    pub fn peek(&mut self) -> Option<u8> {
         let bytes = self.text.as_bytes();
         loop {
             let byte = *bytes.get(self.at)?;
@@ -67,13 +82,16 @@ impl<'t> Reader<'t> {
 
     /// Passes the byte that [`peek`](Self::peek) gave.
     #[inline]
-    fn pass(&mut self) {
+    pub(super) fn pass(&mut self) {
         self.at += 1;
     }
 
-    /// Reads this byte. Fails when another one comes next.
+    /// Skips white space and this byte.
+    ///
+    /// # Errors
+    /// Fails if another byte comes next.
     #[inline]
-    pub(crate) fn expect(&mut self, byte: u8) -> Result<(), Refused> {
+    pub fn expect(&mut self, byte: u8) -> Result<(), Refused> {
         if self.peek() != Some(byte) {
             return Err(Refused::Syntax);
         }
@@ -81,10 +99,12 @@ impl<'t> Reader<'t> {
         Ok(())
     }
 
-    /// Passes the comma before the next item of a container; false, if there is
-    /// none.
+    /// Returns true if the container has one more item, and passes the comma before it.
+    ///
+    /// # Errors
+    /// Fails if there is neither an item nor the bracket.
     #[inline]
-    pub(crate) fn has_next(&mut self, bracket: u8, is_first: bool) -> Result<bool, Refused> {
+    pub fn has_next(&mut self, bracket: u8, is_first: bool) -> Result<bool, Refused> {
         match self.peek() {
             Some(byte) if byte == bracket => return Ok(false),
             Some(b',') if !is_first => self.pass(),
@@ -94,15 +114,22 @@ impl<'t> Reader<'t> {
         Ok(true)
     }
 
-    /// Fails when no name comes next.
+    /// Checks that a name comes next.
+    ///
+    /// # Errors
+    /// Fails if it does not.
     #[inline]
-    pub(crate) fn begins_name(&mut self) -> Result<(), Refused> {
+    pub fn begins_name(&mut self) -> Result<(), Refused> {
         if self.peek() == Some(b'"') { Ok(()) } else { Err(Refused::Syntax) }
     }
 
-    /// Reads the value that begins here, which is no text, array or object.
+    /// Reads the null, boolean or number that begins here.
+    ///
+    /// # Errors
+    /// Fails if it is another value or invalid, and if a number would lose digits that
+    /// serde_json keeps.
     #[inline]
-    pub(crate) fn scalar(&mut self) -> Result<Scalar, Refused> {
+    pub fn scalar(&mut self) -> Result<Scalar, Refused> {
         match self.peek() {
             Some(b'-' | b'0'..=b'9') => self.any_number().map(Scalar::Number),
             Some(b't') => self.word("true").map(|()| Scalar::Boolean(true)),
@@ -112,8 +139,11 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// Passes a word that must stand here.
-    pub(crate) fn word(&mut self, word: &str) -> Result<(), Refused> {
+    /// Passes this word.
+    ///
+    /// # Errors
+    /// Fails if another one comes next.
+    pub fn word(&mut self, word: &str) -> Result<(), Refused> {
         // Behind the end there is no word.
         let rest = self.text.as_bytes().get(self.at..).unwrap_or_default();
         if !rest.starts_with(word.as_bytes()) {
@@ -124,18 +154,24 @@ impl<'t> Reader<'t> {
     }
 
     /// Reads the string that begins here.
+    ///
+    /// # Errors
+    /// Fails if it is invalid.
     #[inline]
-    pub(crate) fn text(&mut self) -> Result<Cow<'t, str>, Refused> {
+    pub fn text(&mut self) -> Result<Cow<'t, str>, Refused> {
         Ok(match self.plain()? {
             Some(plain) => Cow::Borrowed(plain),
             None => Cow::Owned(self.scratch.clone()),
         })
     }
 
-    /// Reads the string that begins here, and returns it as it stands there;
-    /// `None` if it has escapes and is in the [`scratch`](Self::scratch).
+    /// Reads the string that begins here, and borrows it from the text. Returns `None`
+    /// if it has escapes: [`scratch`](Self::scratch) has it then.
+    ///
+    /// # Errors
+    /// Fails if it is invalid.
     #[inline]
-    pub(crate) fn plain(&mut self) -> Result<Option<&'t str>, Refused> {
+    pub fn plain(&mut self) -> Result<Option<&'t str>, Refused> {
         let start = self.at + 1;
         let end = text::plain_end(self.text.as_bytes(), start);
         if self.text.as_bytes().get(end) == Some(&b'"') {
@@ -148,13 +184,17 @@ impl<'t> Reader<'t> {
 
     /// Returns the last string that had an escape.
     #[inline]
-    pub(crate) fn scratch(&self) -> &str {
+    #[must_use]
+    pub fn scratch(&self) -> &str {
         &self.scratch
     }
 
     /// Reads the number that begins here.
+    ///
+    /// # Errors
+    /// Fails if it is invalid or too large for a float.
     #[inline]
-    pub(crate) fn number(&mut self) -> Result<Number, Refused> {
+    pub fn number(&mut self) -> Result<Number, Refused> {
         let (number, end) = number::read(self.text, self.at)?;
         self.at = end;
         Ok(number)
@@ -172,17 +212,23 @@ impl<'t> Reader<'t> {
     }
 
     /// Passes the bracket that opens a container.
+    ///
+    /// # Errors
+    /// Fails if the containers are nested too deeply.
     #[inline]
-    pub(crate) fn open(&mut self) -> Result<(), Refused> {
+    pub fn open(&mut self) -> Result<(), Refused> {
         let levels = self.levels.checked_sub(1).filter(|levels| *levels > 0);
         self.levels = levels.ok_or(Refused::Syntax)?;
         self.pass();
         Ok(())
     }
 
-    /// Passes the bracket that closes it.
+    /// Passes the bracket that closes a container.
+    ///
+    /// # Errors
+    /// Fails if another byte comes next.
     #[inline]
-    pub(crate) fn close(&mut self, bracket: u8) -> Result<(), Refused> {
+    pub fn close(&mut self, bracket: u8) -> Result<(), Refused> {
         self.expect(bracket)?;
         self.levels += 1;
         Ok(())

@@ -4,7 +4,7 @@ use std::fmt;
 
 /// The reason why a text gives no value.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) enum Refused {
+pub enum Refused {
     /// The text is not JSON.
     Syntax,
     /// The reader of the values does not take this one.

@@ -31,8 +31,7 @@ pub(super) fn read_escaped(
 
 /// Returns the position of the first byte from `start` on that has a meaning in
 /// a string: a quotation mark, a backslash, a control character; or the end.
-#[must_use]
-pub fn plain_end(bytes: &[u8], start: usize) -> usize {
+pub(super) fn plain_end(bytes: &[u8], start: usize) -> usize {
     let mut at = start;
     // Most strings are short.
     while at - start < SHORT {
