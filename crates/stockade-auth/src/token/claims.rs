@@ -5,7 +5,8 @@ use std::ops::Index;
 
 use serde::de::DeserializeOwned;
 use serde::{Serialize, Serializer};
-use serde_json::{Map, Number, Value};
+use serde_json::{Map, Value};
+use stockade_json::Number;
 
 use super::TokenError;
 use super::marks::Mark;
@@ -232,13 +233,22 @@ impl From<Claims> for Value {
 /// which the whole ones count. RFC 7519, section 2, `NumericDate`.
 pub(super) fn time(value: &Value) -> Option<u64> {
     let Value::Number(number) = value else { return None };
-    let seconds = number.as_u64().or_else(|| whole(number))?;
+    let seconds = number.as_u64().or_else(|| whole(number.as_f64()?))?;
+    (seconds <= MAX_TIME).then_some(seconds)
+}
+
+/// Reads a time as [`time`] does.
+pub(super) fn time_of(number: Number) -> Option<u64> {
+    let seconds = match number {
+        Number::Whole(seconds) => seconds,
+        Number::Negative(_) => return None,
+        Number::Float(seconds) => whole(seconds)?,
+    };
     (seconds <= MAX_TIME).then_some(seconds)
 }
 
 /// Returns the whole part of a number with a fraction, if it is from 0 to 2^53.
-fn whole(number: &Number) -> Option<u64> {
-    let seconds = number.as_f64()?;
+fn whole(seconds: f64) -> Option<u64> {
     if !(0.0..=9_007_199_254_740_992.0).contains(&seconds) {
         return None;
     }
@@ -256,12 +266,16 @@ pub(super) const MAX_TIME: u64 = 9_007_199_254_740_991;
 
 #[cfg(test)]
 mod tests {
+    use stockade_json::Reader;
+
     use super::*;
 
     #[track_caller]
     fn check(json: &str, expected: Option<u64>) {
         let value: Value = serde_json::from_str(json).unwrap();
         assert_eq!(time(&value), expected, "{json}");
+        let number = Reader::new(json, 0).number();
+        assert_eq!(number.ok().and_then(time_of), expected, "{json}");
     }
 
     #[test]

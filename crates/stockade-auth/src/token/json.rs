@@ -7,10 +7,11 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::fmt;
 
-use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
+use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
 use serde_json::{Map, Value};
+use stockade_json::{Reader, Refused, is_private};
 
-use super::claims::{Times, time};
+use super::claims::{Times, time_of};
 use super::marks::{Mark, Marks};
 
 /// Reads one JSON object; `None` for any other value, for text that is not
@@ -24,13 +25,13 @@ pub(super) fn object(json: &[u8]) -> Option<Map<String, Value>> {
     serde_json::from_str(json).ok().map(|Object(map)| map)
 }
 
-/// Reads the times of an object, and where its marks stand, without the rest of it.
-/// Returns `None` where [`object`] does or, with other features of serde_json, would do
-/// so, and for a time that is no number.
+/// Reads the times of an object and finds its marks. The rest is only checked.
+///
+/// Returns `None` if [`object`] does or, with other features of serde_json, would do so,
+/// and for a time that is not a number.
 pub(super) fn skim(json: &str) -> Option<(Times, Marks)> {
-    let Skimmed { times, id, issuer, subject } = serde_json::from_str(json).ok()?;
-    let [id, issuer, subject] = [id, issuer, subject].map(|text| text.mark(json));
-    Some((times, Marks { id, issuer, subject }))
+    let Skimmed { times, marks } = Skimmed::read(json).ok()?;
+    Some((times, marks))
 }
 
 /// Returns true if an object is nested deeper than [`object`] reads.
@@ -82,51 +83,89 @@ impl<'de> Visitor<'de> for ObjectVisitor {
 /// Room for the claims of most tokens, so that the map need not grow.
 const TYPICAL_MEMBERS: usize = 8;
 
-/// A reader of an object that keeps the times and the marks only.
-struct Skimmed<'de> {
+/// The times and the marks of an object.
+#[derive(Default)]
+struct Skimmed {
     times: Times,
-    id: Checked<'de>,
-    issuer: Checked<'de>,
-    subject: Checked<'de>,
+    marks: Marks,
 }
 
-impl<'de> Deserialize<'de> for Skimmed<'de> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_map(SkimmedVisitor)
-    }
-}
-
-struct SkimmedVisitor;
-
-impl<'de> Visitor<'de> for SkimmedVisitor {
-    type Value = Skimmed<'de>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an object")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<Skimmed<'de>, A::Error> {
+impl Skimmed {
+    /// Reads the object that is the whole text.
+    fn read(json: &str) -> Result<Self, Refused> {
+        let mut reader = Reader::new(json, 0);
+        let mut skimmed = Self::default();
         let mut names = Names::default();
-        let mut times = Times::default();
-        let (mut id, mut issuer, mut subject) = (Checked::Other, Checked::Other, Checked::Other);
-        while let Some(Name(name)) = access.next_key()? {
-            if let Some(place) = times.place(&name) {
-                let time = time(&access.next_value()?);
-                *place = Some(time.ok_or_else(|| A::Error::custom("no time"))?);
-            } else {
-                let value = access.next_value()?;
-                match &*name {
-                    "jti" => id = value,
-                    "iss" => issuer = value,
-                    "sub" => subject = value,
-                    _ => {}
-                }
-            }
+        let mut is_first = true;
+        if reader.peek() != Some(b'{') {
+            return Err(Refused::Data);
+        }
+        reader.open()?;
+        while reader.has_next(b'}', is_first)? {
+            is_first = false;
+            reader.begins_name()?;
+            let name = reader.text()?;
+            reader.expect(b':')?;
+            skimmed.member(&name, &mut reader, json)?;
             if !names.insert(name) {
-                return Err(A::Error::custom("a name stands twice"));
+                return Err(Refused::Data);
             }
         }
-        Ok(Skimmed { times, id, issuer, subject })
+        reader.close(b'}')?;
+        reader.end()?;
+        Ok(skimmed)
+    }
+
+    /// Reads the value of a member.
+    fn member(&mut self, name: &str, reader: &mut Reader<'_>, json: &str) -> Result<(), Refused> {
+        if let Some(place) = self.times.place(name) {
+            reader.peek();
+            *place = Some(time_of(reader.number()?).ok_or(Refused::Data)?);
+            return Ok(());
+        }
+        let place = match name {
+            "jti" => &mut self.marks.id,
+            "iss" => &mut self.marks.issuer,
+            "sub" => &mut self.marks.subject,
+            _ => return check(reader),
+        };
+        *place = match reader.peek() {
+            Some(b'"') => reader.plain()?.map_or(Mark::Escaped, |text| Mark::of(text, json)),
+            _ => check(reader).map(|()| Mark::Absent)?,
+        };
+        Ok(())
+    }
+}
+
+/// Passes a value that [`Value`] can hold.
+fn check(reader: &mut Reader<'_>) -> Result<(), Refused> {
+    let mut is_first = true;
+    match reader.peek() {
+        Some(b'"') => reader.plain().map(drop),
+        Some(b'{') => {
+            reader.open()?;
+            while reader.has_next(b'}', is_first)? {
+                reader.begins_name()?;
+                let name = reader.plain()?.unwrap_or_else(|| reader.scratch());
+                if is_first && is_private(name) {
+                    return Err(Refused::Data);
+                }
+                is_first = false;
+                reader.expect(b':')?;
+                check(reader)?;
+            }
+            reader.close(b'}')
+        }
+        Some(b'[') => {
+            reader.open()?;
+            while reader.has_next(b']', is_first)? {
+                is_first = false;
+                check(reader)?;
+            }
+            reader.close(b']')
+        }
+        Some(b'-' | b'0'..=b'9') => reader.number().map(drop),
+        _ => reader.scalar().map(drop),
     }
 }
 
@@ -155,129 +194,6 @@ impl<'de> Names<'de> {
         }
     }
 }
-
-/// A name, borrowed unless it has escapes.
-struct Name<'de>(Cow<'de, str>);
-
-impl<'de> Deserialize<'de> for Name<'de> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_str(NameVisitor)
-    }
-}
-
-struct NameVisitor;
-
-impl<'de> Visitor<'de> for NameVisitor {
-    type Value = Name<'de>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a name")
-    }
-
-    fn visit_borrowed_str<E>(self, name: &'de str) -> Result<Name<'de>, E> {
-        Ok(Name(Cow::Borrowed(name)))
-    }
-
-    fn visit_str<E>(self, name: &str) -> Result<Name<'de>, E> {
-        Ok(Name(Cow::Owned(name.to_owned())))
-    }
-}
-
-/// Any value, read as strictly as [`Value`] reads it, of which only a text is kept.
-enum Checked<'de> {
-    Text(&'de str),
-    /// A text with escapes.
-    Escaped,
-    Other,
-}
-
-impl Checked<'_> {
-    /// Returns the place of the value in the whole text.
-    fn mark(&self, json: &str) -> Mark {
-        match self {
-            Self::Text(text) => Mark::of(text, json),
-            Self::Escaped => Mark::Escaped,
-            Self::Other => Mark::Absent,
-        }
-    }
-}
-
-impl<'de> Deserialize<'de> for Checked<'de> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        // `IgnoredAny` would also pass a number that is too large, and half a
-        // surrogate.
-        deserializer.deserialize_any(CheckedVisitor)
-    }
-}
-
-struct CheckedVisitor;
-
-impl<'de> Visitor<'de> for CheckedVisitor {
-    type Value = Checked<'de>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a value")
-    }
-
-    fn visit_bool<E>(self, _: bool) -> Result<Checked<'de>, E> {
-        Ok(Checked::Other)
-    }
-
-    fn visit_i64<E>(self, _: i64) -> Result<Checked<'de>, E> {
-        Ok(Checked::Other)
-    }
-
-    fn visit_u64<E>(self, _: u64) -> Result<Checked<'de>, E> {
-        Ok(Checked::Other)
-    }
-
-    fn visit_f64<E>(self, _: f64) -> Result<Checked<'de>, E> {
-        Ok(Checked::Other)
-    }
-
-    fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Checked<'de>, E> {
-        Ok(Checked::Text(text))
-    }
-
-    fn visit_str<E>(self, _: &str) -> Result<Checked<'de>, E> {
-        Ok(Checked::Escaped)
-    }
-
-    fn visit_unit<E>(self) -> Result<Checked<'de>, E> {
-        Ok(Checked::Other)
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut access: A) -> Result<Checked<'de>, A::Error> {
-        while access.next_element::<Checked<'_>>()?.is_some() {}
-        Ok(Checked::Other)
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<Checked<'de>, A::Error> {
-        let Some(Name(first)) = access.next_key()? else { return Ok(Checked::Other) };
-        if first.starts_with(PRIVATE) {
-            // With `arbitrary_precision` a number comes like this.
-            let number: String = access.next_value()?;
-            let is_number = first == NUMBER && number.parse::<serde_json::Number>().is_ok();
-            return if is_number {
-                Ok(Checked::Other)
-            } else {
-                Err(A::Error::custom("a private name"))
-            };
-        }
-        access.next_value::<Checked<'_>>()?;
-        while access.next_entry::<Checked<'_>, Checked<'_>>()?.is_some() {}
-        Ok(Checked::Other)
-    }
-}
-
-/// The beginning of a first name that [`Value`] takes for a message from
-/// serde_json to itself. The value behind it is read once more, and may be
-/// invalid. The features `arbitrary_precision` and `raw_value` of serde_json do
-/// that, and any crate may turn them on.
-const PRIVATE: &str = "$serde_json::private::";
-
-/// Such a name, of a number.
-const NUMBER: &str = "$serde_json::private::Number";
 
 #[cfg(test)]
 mod tests {
