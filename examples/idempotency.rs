@@ -13,7 +13,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use stockade::middleware::idempotency::{AfterCrash, MemoryIdempotencyStore};
+use stockade::middleware::idempotency::{MemoryIdempotencyStore, OnAbandoned};
 use stockade::middleware::{Idempotency, IdempotencyKey, with_idempotency};
 use stockade::prelude::*;
 
@@ -55,7 +55,7 @@ fn router() -> Router {
     let signed_in = with_auth(Auth::bearer(async |token: String| Some(json!({ "sub": token }))));
     let once = Idempotency::new(MemoryIdempotencyStore::new())
         .required(true)
-        .after_crash(AfterCrash::Refuse);
+        .on_abandoned(OnAbandoned::Refuse);
     let api = routes! {
         "payments": {
             middleware: [signed_in, with_idempotency(once)],

@@ -129,7 +129,9 @@ pub use stockade_core::{
     Setting, Tag, Validation, error_of,
 };
 #[doc(inline)]
-pub use stockade_errors::{ApiError, BoxError, ConfigError, ErrorKind, FieldError, Mistake};
+pub use stockade_errors::{
+    ApiError, BoxError, ConfigError, ErrorKind, FieldError, Mistake, StoreError,
+};
 #[doc(inline)]
 pub use stockade_macros::{ApiError, Reply, routes};
 #[doc(inline)]

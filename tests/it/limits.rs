@@ -5,6 +5,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use stockade::StoreError;
 use stockade::middleware::RateLimit;
 use stockade::middleware::rate_limit::{Charge, Policy, RateKey, RateStore, StoreFailure};
 use stockade::prelude::*;
@@ -111,7 +112,7 @@ impl RateStore for Broken {
             if is_silent {
                 std::future::pending::<()>().await;
             }
-            Err(ApiError::new(502, "the store is down"))
+            Err(StoreError::unavailable("the store is down"))
         }))
     }
 }
@@ -119,10 +120,9 @@ impl RateStore for Broken {
 #[test]
 fn a_store_that_fails_lets_nothing_pass_unless_told_to() {
     const UNAVAILABLE: &str = r#"503 {"error":"Service Unavailable"}"#;
-    const BAD: &str = r#"502 {"error":"Bad Gateway"}"#;
     for (is_silent, failure, expected) in [
         (true, StoreFailure::Refuse, UNAVAILABLE),
-        (false, StoreFailure::Refuse, BAD),
+        (false, StoreFailure::Refuse, UNAVAILABLE),
         (true, StoreFailure::Pass, "200 x"),
         (false, StoreFailure::Pass, "200 x"),
     ] {
@@ -179,9 +179,10 @@ fn what_a_host_refuses_is_charged_whatever_counts() {
     assert_eq!(refuse(&counted), REFUSED);
     check(&counted, "GET /x", "200 x");
     assert_eq!(refuse(&counted), r#"429 {"error":"Too Many Requests"}"#);
-    for (failure, expected) in
-        [(StoreFailure::Pass, REFUSED), (StoreFailure::Refuse, r#"502 {"error":"Bad Gateway"}"#)]
-    {
+    for (failure, expected) in [
+        (StoreFailure::Pass, REFUSED),
+        (StoreFailure::Refuse, r#"503 {"error":"Service Unavailable"}"#),
+    ] {
         let limit = RateLimit::new().store(Arc::new(Broken { is_silent: false }));
         assert_eq!(refuse(&with(limit.on_store_failure(failure))), expected);
     }

@@ -121,6 +121,7 @@ pub mod __internal {
     pub use crate::read::is_not_json;
     pub use crate::reply::failure::{DescribesFailure, DescribesUnknown, InnerFailure, answer_of};
     pub use crate::reply::sse::EndOfStream;
+    pub use crate::reply::store_error::busy_store;
     pub use crate::request::RequestExt;
     pub use crate::request_head::RequestHead;
     pub use crate::route_description::{RouteDocExt, contradictions};

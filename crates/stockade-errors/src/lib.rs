@@ -5,6 +5,7 @@
 //!   [`ApiError::body`] decides what leaves the process.
 //! - [`ErrorKind`] tells a failed validation, a missing user and others apart.
 //! - [`FieldError`] is the failure of one field of a request.
+//! - [`StoreError`] is the error of a store, such as a database that is down.
 //! - [`ConfigError`] lists every mistake in a configuration, each with its
 //!   route, file and line.
 //!
@@ -36,12 +37,14 @@ mod setters;
 mod short_name;
 mod sorting;
 mod status;
+mod store_error;
 
 pub use api_error::{ApiError, BoxError, Shown};
 pub use config_error::{ConfigError, Mistake};
 pub use error_kind::ErrorKind;
 pub use field_error::FieldError;
 pub use status::status_text;
+pub use store_error::StoreError;
 
 /// Items for the other crates of stockade. They carry no promise of stability.
 #[doc(hidden)]

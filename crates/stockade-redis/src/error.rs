@@ -4,7 +4,7 @@ use std::fmt;
 use std::time::Duration;
 
 use redis::{ErrorKind, RedisError, ServerErrorKind};
-use stockade_errors::ApiError;
+use stockade_errors::{ApiError, StoreError};
 
 /// A command that was not done, or of which that is not known.
 #[derive(Debug)]
@@ -87,6 +87,13 @@ impl fmt::Display for LinkError {
 }
 
 impl std::error::Error for LinkError {}
+
+/// An engine without memory is full, and any other fault makes it unavailable.
+impl From<LinkError> for StoreError {
+    fn from(error: LinkError) -> Self {
+        if error.is_out_of_memory() { Self::Full } else { Self::unavailable(error) }
+    }
+}
 
 /// Makes a 503, after which a client may try again.
 impl From<LinkError> for ApiError {

@@ -6,14 +6,12 @@ use serde::Deserialize as _;
 use serde::de::Error as _;
 use serde_json::Value;
 use stockade_core::BoxFuture;
-use stockade_errors::{ApiError, FieldError};
+use stockade_errors::{ApiError, FieldError, StoreError};
 use stockade_json::{ListWriter, to_json};
 
 use crate::Entity;
 use crate::keys::keys_of;
-use crate::store::{
-    Ask, Draft, Expected, Page, RawDraft, Scope, Store, StoreDoc, StoreError, Stored, Version,
-};
+use crate::store::{Ask, Draft, Expected, Page, RawDraft, Scope, Store, StoreDoc, Stored, Version};
 
 /// A [`Store`] whose ids are JSON, which the schema of their type has judged.
 pub(crate) trait ErasedStore: Send + Sync {

@@ -1,9 +1,9 @@
 //! The answers to the failures of a store.
 
-use stockade_errors::{ApiError, FieldError};
+use stockade_errors::{ApiError, FieldError, StoreError};
 
 use crate::core::Core;
-use crate::store::{StoreError, Version};
+use crate::store::Version;
 
 impl Core {
     /// Returns the answer to a failure; `has_condition` is true if the client named

@@ -85,9 +85,10 @@ pub use access::{Access, Operation};
 pub use entity::{Entity, Id};
 pub use memory::MemoryStore;
 pub use resource::Resource;
+pub use stockade_errors::StoreError;
 pub use store::{
-    Ask, Direction, Draft, Expected, Filter, Op, Page, Scope, Sort, Store, StoreDoc, StoreError,
-    Stored, Version,
+    Ask, Direction, Draft, Expected, Filter, Op, Page, Scope, Sort, Store, StoreDoc, Stored,
+    Version,
 };
 
 /// Items for the other crates of stockade. They carry no promise of stability.

@@ -351,7 +351,7 @@ pub(crate) async fn charge(
 ) -> Result<Decision, stockade_core::ApiError> {
     match limiter.charge(&key, now) {
         Charge::Now(decision) => Ok(decision),
-        Charge::Later(decision) => decision.await,
+        Charge::Later(decision) => Ok(decision.await?),
     }
 }
 

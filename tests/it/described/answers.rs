@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
+use stockade::StoreError;
 use stockade::auth::{KeyRing, SessionId};
 use stockade::extract::FileName;
 use stockade::middleware::files::{FileReply, FileRequest};
@@ -102,7 +103,7 @@ impl RateStore for Down {
     }
 
     fn charge<'a>(&'a self, _: &'a RateKey, _: &'a Policy, _: Duration) -> Charge<'a> {
-        Charge::Later(Box::pin(async { Err(ApiError::new(502, "the store is down")) }))
+        Charge::Later(Box::pin(async { Err(StoreError::unavailable("the store is down")) }))
     }
 }
 
@@ -125,7 +126,7 @@ fn limits() -> Vec<Case> {
     let down = RateLimit::from(1 / MINUTE).store(Arc::new(Down));
     vec![
         ("with_rate_limit", used, 429, quota),
-        ("with_rate_limit", row!([with_rate_limit(down)], text, "GET /x/7"), 502, &[]),
+        ("with_rate_limit", row!([with_rate_limit(down)], text, "GET /x/7"), 503, &["retry-after"]),
         (
             "with_concurrency_limit",
             row!([places.clone(), places], text, "GET /x/7"),

@@ -2,33 +2,33 @@
 
 use std::time::Duration;
 
-use stockade::BoxFuture;
 use stockade::middleware::idempotency::{
-    Claim, Idempotency, IdempotencyStore, Nonce, ScopedKey, StoreDown, Taken,
+    Idempotency, IdempotencyStore, Nonce, Reservation, ReserveOutcome, ScopedKey,
 };
 use stockade::middleware::with_idempotency;
 use stockade::prelude::*;
+use stockade::{BoxFuture, StoreError};
 
 use super::answers::Case;
 use super::row;
 
 /// A store whose places are all in this state; down without one.
-struct AllTaken(Option<Taken>);
+struct AllTaken(Option<ReserveOutcome>);
 
 impl IdempotencyStore for AllTaken {
     fn take<'a>(
         &'a self,
         _: &'a ScopedKey,
-        _: &'a Claim,
-    ) -> BoxFuture<'a, Result<Taken, StoreDown>> {
-        Box::pin(async { self.0.clone().ok_or_else(|| StoreDown::new("no connection")) })
+        _: &'a Reservation,
+    ) -> BoxFuture<'a, Result<ReserveOutcome, StoreError>> {
+        Box::pin(async { self.0.clone().ok_or_else(|| StoreError::unavailable("no connection")) })
     }
 
     fn renew<'a>(
         &'a self,
         _: &'a ScopedKey,
-        _: &'a Claim,
-    ) -> BoxFuture<'a, Result<bool, StoreDown>> {
+        _: &'a Reservation,
+    ) -> BoxFuture<'a, Result<bool, StoreError>> {
         Box::pin(async { Ok(false) })
     }
 
@@ -38,7 +38,7 @@ impl IdempotencyStore for AllTaken {
         _: &'a Nonce,
         _: Bytes,
         _: Duration,
-    ) -> BoxFuture<'a, Result<bool, StoreDown>> {
+    ) -> BoxFuture<'a, Result<bool, StoreError>> {
         Box::pin(async { Ok(false) })
     }
 
@@ -46,7 +46,7 @@ impl IdempotencyStore for AllTaken {
         &'a self,
         _: &'a ScopedKey,
         _: &'a Nonce,
-    ) -> BoxFuture<'a, Result<bool, StoreDown>> {
+    ) -> BoxFuture<'a, Result<bool, StoreError>> {
         Box::pin(async { Ok(false) })
     }
 }
@@ -62,9 +62,9 @@ pub(super) fn cases() -> Vec<Case> {
         ("with_idempotency", row!([required], async || "text", "POST /x/7"), 400, &[]),
         ("with_idempotency", row(None, "POST /x/7\nidempotency-key: k"), 400, &[]),
         ("with_idempotency", row(None, &long), 413, &[]),
-        ("with_idempotency", row(Some(Taken::Running), keyed), 409, &["retry-after"]),
-        ("with_idempotency", row(Some(Taken::Crashed), keyed), 409, &[]),
-        ("with_idempotency", row(Some(Taken::OtherFingerprint), keyed), 422, &[]),
+        ("with_idempotency", row(Some(ReserveOutcome::Running), keyed), 409, &["retry-after"]),
+        ("with_idempotency", row(Some(ReserveOutcome::Crashed), keyed), 409, &[]),
+        ("with_idempotency", row(Some(ReserveOutcome::OtherFingerprint), keyed), 422, &[]),
         ("with_idempotency", row(None, keyed), 503, &["retry-after"]),
     ]
 }

@@ -2,14 +2,14 @@
 
 use std::time::Duration;
 
-use stockade::BoxFuture;
 use stockade::auth::KeyRing;
 use stockade::middleware::SessionCookie;
 use stockade::middleware::sessions::{
-    MemorySessionStore, NewSession, Session, SessionKey, SessionStore, SessionStoreError,
-    SessionWrite, Sessions, StoredSession, SubjectKey,
+    MemorySessionStore, NewSession, Session, SessionKey, SessionStore, SessionWrite, Sessions,
+    StoredSession, SubjectKey,
 };
 use stockade::prelude::*;
+use stockade::{BoxFuture, StoreError};
 
 use super::impls::{Case, case};
 use super::{quiet, row};
@@ -18,10 +18,10 @@ use crate::support::block_on;
 /// A store that is down.
 struct Down;
 
-type Asked<'a, T> = BoxFuture<'a, Result<T, SessionStoreError>>;
+type Asked<'a, T> = BoxFuture<'a, Result<T, StoreError>>;
 
 fn down<'a, T: 'a>() -> Asked<'a, T> {
-    Box::pin(async { Err(SessionStoreError::new("connection reset")) })
+    Box::pin(async { Err(StoreError::unavailable("connection reset")) })
 }
 
 impl SessionStore for Down {

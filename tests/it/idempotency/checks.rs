@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use stockade::http::HeaderValue;
-use stockade::middleware::idempotency::{AfterCrash, StoreOutage};
+use stockade::middleware::idempotency::{OnAbandoned, OnStoreError};
 use stockade::policy::Policy;
 use stockade::testing::{AttackFamily, Hardening, HardeningReport, check_schemas};
 
@@ -42,8 +42,8 @@ fn the_map_has_the_facts_of_keys() {
     let others = in_memory()
         .lease(Duration::from_secs(2))
         .ttl(Duration::from_secs(60))
-        .after_crash(AfterCrash::Refuse)
-        .on_store_outage(StoreOutage::Pass)
+        .on_abandoned(OnAbandoned::Refuse)
+        .on_store_error(OnStoreError::Pass)
         .scope_by(|_| Ok(String::new()));
     let expected = json!({
         "required": true,
@@ -67,7 +67,7 @@ fn policies_find_keys_that_do_not_hold() {
     };
     let user = || with_auth(Auth::bearer(async |name: String| Some(json!({ "sub": name }))));
     assert!(found(paying(user(), in_memory())).is_empty());
-    let passing = in_memory().on_store_outage(StoreOutage::Pass);
+    let passing = in_memory().on_store_error(OnStoreError::Pass);
     assert_eq!(found(paying(user(), passing)), ["keys-hold"]);
     assert_eq!(found(paying(by_name(), in_memory())), ["keys-told-apart"]);
     let scoped = in_memory().scope_by(|_| Ok(String::new()));

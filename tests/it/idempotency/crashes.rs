@@ -5,11 +5,11 @@ use std::sync::atomic::AtomicBool;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
-use stockade::BoxFuture;
 use stockade::middleware::idempotency::{
-    AfterCrash, Claim, IdempotencyStore, Nonce, ScopedKey, StoreDown, StoreOutage, Taken,
+    IdempotencyStore, Nonce, OnAbandoned, OnStoreError, Reservation, ReserveOutcome, ScopedKey,
 };
 use stockade::middleware::with_timeout;
+use stockade::{BoxFuture, StoreError};
 use tokio::sync::Notify;
 use tokio::time::{Instant, advance, sleep};
 
@@ -66,9 +66,9 @@ async fn the_handler_of_a_client_that_left_goes_on() {
 
 #[tokio::test(start_paused = true)]
 async fn a_handler_that_is_dropped_frees_its_key_or_leaves_it_unknown() {
-    for (after_crash, expected) in [(AfterCrash::Run, "200 2"), (AfterCrash::Refuse, UNKNOWN)] {
+    for (on_abandoned, expected) in [(OnAbandoned::Run, "200 2"), (OnAbandoned::Refuse, UNKNOWN)] {
         let waiting = Waiting::default();
-        let options = in_memory().finish_within(Duration::ZERO).after_crash(after_crash);
+        let options = in_memory().finish_within(Duration::ZERO).on_abandoned(on_abandoned);
         let app = waiting.app(options);
         begin_and_leave(&app).await;
         waiting.go.notify_one();
@@ -90,7 +90,7 @@ async fn a_handler_does_not_go_on_for_ever() {
     assert_eq!(send(&app, "k", "").await, "200 2");
 }
 
-/// With `AfterCrash::Refuse` too, because nothing can have been done.
+/// With `OnAbandoned::Refuse` too, because nothing can have been done.
 #[tokio::test(start_paused = true)]
 async fn a_request_that_is_dropped_before_its_handler_frees_the_key() {
     let runs = Runs::default();
@@ -102,7 +102,7 @@ async fn a_request_that_is_dropped_before_its_handler_frees_the_key() {
         }
         next.run(req).await
     };
-    let options = in_memory().finish_within(Duration::ZERO).after_crash(AfterCrash::Refuse);
+    let options = in_memory().finish_within(Duration::ZERO).on_abandoned(OnAbandoned::Refuse);
     let mut router = Router::with_options(quiet());
     let list = [with_idempotency(options), Middleware::new(waits)];
     router.post("/x", async move || counted.begin().to_string()).middleware(list);
@@ -161,13 +161,13 @@ impl Faulty {
         std::mem::take(&mut *self.calls.lock().unwrap())
     }
 
-    async fn ask(&self, call: &'static str) -> Result<(), StoreDown> {
+    async fn ask(&self, call: &'static str) -> Result<(), StoreError> {
         self.calls.lock().unwrap().push(call);
         if self.is_silent.load(Ordering::SeqCst) {
             std::future::pending::<()>().await;
         }
         match self.is_down.load(Ordering::SeqCst) {
-            true => Err(StoreDown::new("connection refused")),
+            true => Err(StoreError::unavailable("connection refused")),
             false => Ok(()),
         }
     }
@@ -177,8 +177,8 @@ impl IdempotencyStore for Faulty {
     fn take<'a>(
         &'a self,
         key: &'a ScopedKey,
-        claim: &'a Claim,
-    ) -> BoxFuture<'a, Result<Taken, StoreDown>> {
+        claim: &'a Reservation,
+    ) -> BoxFuture<'a, Result<ReserveOutcome, StoreError>> {
         Box::pin(async move {
             self.ask("take").await?;
             self.inner.take(key, claim).await
@@ -188,8 +188,8 @@ impl IdempotencyStore for Faulty {
     fn renew<'a>(
         &'a self,
         key: &'a ScopedKey,
-        claim: &'a Claim,
-    ) -> BoxFuture<'a, Result<bool, StoreDown>> {
+        claim: &'a Reservation,
+    ) -> BoxFuture<'a, Result<bool, StoreError>> {
         Box::pin(async move {
             self.ask("renew").await?;
             self.inner.renew(key, claim).await
@@ -202,12 +202,12 @@ impl IdempotencyStore for Faulty {
         nonce: &'a Nonce,
         record: Bytes,
         ttl: Duration,
-    ) -> BoxFuture<'a, Result<bool, StoreDown>> {
+    ) -> BoxFuture<'a, Result<bool, StoreError>> {
         Box::pin(async move {
             self.ask("complete").await?;
             let less = |left: usize| left.checked_sub(1);
             if self.refused.fetch_update(Ordering::SeqCst, Ordering::SeqCst, less).is_ok() {
-                return Err(StoreDown::new("timed out"));
+                return Err(StoreError::unavailable("timed out"));
             }
             self.inner.complete(key, nonce, record, ttl).await
         })
@@ -217,7 +217,7 @@ impl IdempotencyStore for Faulty {
         &'a self,
         key: &'a ScopedKey,
         nonce: &'a Nonce,
-    ) -> BoxFuture<'a, Result<bool, StoreDown>> {
+    ) -> BoxFuture<'a, Result<bool, StoreError>> {
         Box::pin(async move {
             self.ask("free").await?;
             self.inner.free(key, nonce).await
@@ -256,7 +256,7 @@ async fn a_store_that_is_down_is_503_before_the_handler() {
 #[tokio::test(start_paused = true)]
 async fn requests_pass_without_a_store_only_on_request() {
     let (store, runs) = (Faulty::new(), Runs::default());
-    let options = Idempotency::new(Arc::clone(&store)).on_store_outage(StoreOutage::Pass);
+    let options = Idempotency::new(Arc::clone(&store)).on_store_error(OnStoreError::Pass);
     let app = counting(&runs, options);
     store.is_down.store(true, Ordering::SeqCst);
     assert_eq!(send(&app, "k", "").await, "200 1");
@@ -310,9 +310,9 @@ async fn a_lease_is_renewed_while_the_handler_runs() {
 /// A process that dies renews nothing: here the store does not hear of it.
 #[tokio::test(start_paused = true)]
 async fn the_key_of_a_dead_process_is_free_after_its_lease() {
-    for (after_crash, expected) in [(AfterCrash::Run, "200 2"), (AfterCrash::Refuse, UNKNOWN)] {
+    for (on_abandoned, expected) in [(OnAbandoned::Run, "200 2"), (OnAbandoned::Refuse, UNKNOWN)] {
         let (store, waiting) = (Faulty::new(), Waiting::default());
-        let options = Idempotency::new(Arc::clone(&store)).after_crash(after_crash);
+        let options = Idempotency::new(Arc::clone(&store)).on_abandoned(on_abandoned);
         let app = waiting.app(options.finish_within(Duration::ZERO));
         let mut sent = Box::pin(send(&app, "k", ""));
         let polled = sent.as_mut().poll(&mut Context::from_waker(Waker::noop()));

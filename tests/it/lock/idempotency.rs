@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use stockade::middleware::idempotency::{
-    AfterCrash, Idempotency, MemoryIdempotencyStore, StoreOutage,
+    Idempotency, MemoryIdempotencyStore, OnAbandoned, OnStoreError,
 };
 use stockade::middleware::with_idempotency;
 use stockade::prelude::*;
@@ -49,13 +49,13 @@ pub fn all() -> Vec<Mutation> {
         ),
         mutation(
             "a key is refused after a crash",
-            pair(keys(), keys().after_crash(AfterCrash::Refuse)),
+            pair(keys(), keys().on_abandoned(OnAbandoned::Refuse)),
             "B idempotency-tightened",
             "W idempotency-loosened",
         ),
         mutation(
             "keys do not hold while their store is down",
-            pair(keys(), keys().on_store_outage(StoreOutage::Pass)),
+            pair(keys(), keys().on_store_error(OnStoreError::Pass)),
             "W error-removed idempotency-loosened",
             "B error-added idempotency-tightened",
         ),

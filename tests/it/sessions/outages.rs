@@ -5,10 +5,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::time::Duration;
 
-use stockade::BoxFuture;
 use stockade::middleware::sessions::{
-    NewSession, SessionKey, SessionStoreError, SessionWrite, StoredSession, SubjectKey,
+    NewSession, SessionKey, SessionWrite, StoredSession, SubjectKey,
 };
+use stockade::{BoxFuture, StoreError};
 
 use super::*;
 
@@ -23,12 +23,12 @@ const DOWN: u8 = 1;
 const SILENT: u8 = 2;
 const CONTENDED: u8 = 3;
 
-type Asked<'a, T> = BoxFuture<'a, Result<T, SessionStoreError>>;
+type Asked<'a, T> = BoxFuture<'a, Result<T, StoreError>>;
 
 impl Flaky {
     fn when_up<'a, T: 'a>(&self, call: Asked<'a, T>) -> Asked<'a, T> {
         match self.state.load(Ordering::Relaxed) {
-            DOWN => Box::pin(async { Err(SessionStoreError::new("connection reset")) }),
+            DOWN => Box::pin(async { Err(StoreError::unavailable("connection reset")) }),
             SILENT => Box::pin(pending()),
             _ => call,
         }

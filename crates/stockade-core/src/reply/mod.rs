@@ -25,6 +25,7 @@ mod json;
 mod plain;
 pub(crate) mod sse;
 mod status;
+pub(crate) mod store_error;
 mod streamed;
 pub(crate) mod writer;
 

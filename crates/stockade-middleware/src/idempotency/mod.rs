@@ -27,6 +27,6 @@ mod with_idempotency;
 
 pub use key::{IdempotencyKey, ScopedKey};
 pub use memory::MemoryIdempotencyStore;
-pub use options::{AfterCrash, Idempotency, StoreOutage};
-pub use store::{Claim, IdempotencyStore, Nonce, SHORT_RECORD_BYTES, StoreDown, Taken};
+pub use options::{Idempotency, OnAbandoned, OnStoreError};
+pub use store::{IdempotencyStore, Nonce, Reservation, ReserveOutcome, SHORT_RECORD_BYTES};
 pub use with_idempotency::with_idempotency;

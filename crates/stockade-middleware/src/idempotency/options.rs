@@ -17,13 +17,13 @@ use super::store::IdempotencyStore;
 /// ```
 /// use std::time::Duration;
 ///
-/// use stockade::middleware::idempotency::{AfterCrash, Idempotency, MemoryIdempotencyStore};
+/// use stockade::middleware::idempotency::{OnAbandoned, Idempotency, MemoryIdempotencyStore};
 /// use stockade::middleware::with_idempotency;
 ///
 /// let payments = Idempotency::new(MemoryIdempotencyStore::new())
 ///     .required(true)
 ///     .wait(Duration::from_secs(2))
-///     .after_crash(AfterCrash::Refuse)
+///     .on_abandoned(OnAbandoned::Refuse)
 ///     .header("X-Payment-Id");
 /// assert_eq!(with_idempotency(payments).name(), "with_idempotency");
 /// ```
@@ -37,8 +37,8 @@ pub struct Idempotency {
     pub(super) ttl: Duration,
     pub(super) max_body: usize,
     pub(super) listed: Vec<HeaderName>,
-    pub(super) after_crash: AfterCrash,
-    pub(super) on_store_outage: StoreOutage,
+    pub(super) on_abandoned: OnAbandoned,
+    pub(super) on_store_error: OnStoreError,
     pub(super) finish_within: Duration,
     pub(super) scope: Option<Arc<ScopeOf>>,
     mistakes: Vec<String>,
@@ -48,7 +48,7 @@ pub struct Idempotency {
 /// end of its process.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 #[non_exhaustive]
-pub enum AfterCrash {
+pub enum OnAbandoned {
     /// The key is free when its lease runs out, and the handler runs again. The work
     /// of the first attempt may be there, in part or as a whole.
     #[default]
@@ -60,7 +60,7 @@ pub enum AfterCrash {
 /// The treatment of requests with a key while the store is down or full.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 #[non_exhaustive]
-pub enum StoreOutage {
+pub enum OnStoreError {
     /// They are 503 before the handler runs.
     #[default]
     Refuse,
@@ -82,8 +82,8 @@ impl Idempotency {
             ttl: Duration::from_secs(86_400),
             max_body: 65_536,
             listed: KEPT.into_iter().map(HeaderName::from_static).collect(),
-            after_crash: AfterCrash::default(),
-            on_store_outage: StoreOutage::default(),
+            on_abandoned: OnAbandoned::default(),
+            on_store_error: OnStoreError::default(),
             finish_within: Duration::from_secs(30),
             scope: None,
             mistakes: Vec::new(),
@@ -156,22 +156,22 @@ impl Idempotency {
     }
 
     /// Sets what happens to the key of a handler that was dropped in the middle.
-    /// Default: [`AfterCrash::Run`].
-    pub fn after_crash(mut self, after_crash: AfterCrash) -> Self {
-        self.after_crash = after_crash;
+    /// Default: [`OnAbandoned::Run`].
+    pub fn on_abandoned(mut self, on_abandoned: OnAbandoned) -> Self {
+        self.on_abandoned = on_abandoned;
         self
     }
 
     /// Sets what happens to requests while the store is down or full. Default:
-    /// [`StoreOutage::Refuse`].
-    pub fn on_store_outage(mut self, outage: StoreOutage) -> Self {
-        self.on_store_outage = outage;
+    /// [`OnStoreError::Refuse`].
+    pub fn on_store_error(mut self, outage: OnStoreError) -> Self {
+        self.on_store_error = outage;
         self
     }
 
     /// Sets the time for which a handler may go on after its client has left, or
     /// after a `with_timeout` in front has answered. Then it is dropped, as
-    /// [`after_crash`](Self::after_crash) says. Default: 30 s; 0 drops it at once.
+    /// [`on_abandoned`](Self::on_abandoned) says. Default: 30 s; 0 drops it at once.
     pub fn finish_within(mut self, time: Duration) -> Self {
         self.finish_within = time;
         self
@@ -220,8 +220,8 @@ impl fmt::Debug for Idempotency {
             .field("lease", &self.lease)
             .field("ttl", &self.ttl)
             .field("max_body", &self.max_body)
-            .field("after_crash", &self.after_crash)
-            .field("on_store_outage", &self.on_store_outage)
+            .field("on_abandoned", &self.on_abandoned)
+            .field("on_store_error", &self.on_store_error)
             .field("finish_within", &self.finish_within)
             .finish_non_exhaustive()
     }

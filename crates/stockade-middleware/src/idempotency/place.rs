@@ -11,20 +11,21 @@ use http::StatusCode;
 use stockade_core::__internal::HandlerProgress;
 use stockade_core::BoxFuture;
 use stockade_errors::__internal::CatchPanic;
+use stockade_errors::StoreError;
 use tokio::runtime::Handle;
 use tokio::time::{Instant, sleep, timeout, timeout_at};
 
 use super::key::ScopedKey;
-use super::options::{AfterCrash, Idempotency};
+use super::options::{Idempotency, OnAbandoned};
 use super::record::Record;
-use super::store::{Claim, StoreDown, Taken};
+use super::store::{Reservation, ReserveOutcome};
 
 /// The place of a key that this request holds, or is about to take. Dropped before
 /// it is completed or freed, it tells the store so.
 pub(super) struct HeldPlace {
     pub(super) options: Arc<Idempotency>,
     pub(super) key: ScopedKey,
-    pub(super) claim: Claim,
+    pub(super) claim: Reservation,
     /// True once the handler has begun.
     pub(super) progress: HandlerProgress,
     /// True until the place is completed, freed or found to be another's.
@@ -33,12 +34,12 @@ pub(super) struct HeldPlace {
 
 impl HeldPlace {
     /// Asks the store for the place, within the time that a store has.
-    pub(super) async fn take(&mut self) -> Result<Taken, StoreDown> {
+    pub(super) async fn take(&mut self) -> Result<ReserveOutcome, StoreError> {
         // The store may have done what it could not confirm.
         self.is_held = true;
         let asked = self.options.store.take(&self.key, &self.claim);
         let taken = within(STORE_TIMEOUT, asked).await;
-        self.is_held = !matches!(&taken, Ok(taken) if *taken != Taken::New);
+        self.is_held = !matches!(&taken, Ok(taken) if *taken != ReserveOutcome::New);
         taken
     }
 
@@ -102,7 +103,7 @@ impl HeldPlace {
                 Err(_) => break "the store did not answer".to_owned(),
             };
             let short = Record::NotKept(status).to_bytes();
-            if error.is_full() && bytes.len() > short.len() {
+            if matches!(error, StoreError::Full) && bytes.len() > short.len() {
                 log::warn!(target: "stockade", "an answer is not kept: {error}; a retry is 409");
                 bytes = short;
                 continue;
@@ -120,7 +121,7 @@ impl HeldPlace {
         );
     }
 
-    fn put(&self, record: Bytes) -> BoxFuture<'_, Result<bool, StoreDown>> {
+    fn put(&self, record: Bytes) -> BoxFuture<'_, Result<bool, StoreError>> {
         let Self { options, key, claim, .. } = self;
         options.store.complete(key, &claim.nonce, record, options.ttl)
     }
@@ -143,7 +144,7 @@ impl Drop for HeldPlace {
             return;
         }
         let is_unknown =
-            self.progress.has_begun() && self.options.after_crash == AfterCrash::Refuse;
+            self.progress.has_begun() && self.options.on_abandoned == OnAbandoned::Refuse;
         let (options, key, claim) = (Arc::clone(&self.options), self.key, self.claim.clone());
         let give_back = async move {
             let store = &options.store;
@@ -178,9 +179,9 @@ fn in_background(work: BoxFuture<'static, ()>) {
 /// Bounds the time of a store, which has a deadline of its own where it is outside.
 async fn within<T>(
     limit: Duration,
-    asked: BoxFuture<'_, Result<T, StoreDown>>,
-) -> Result<T, StoreDown> {
-    timeout(limit, asked).await.unwrap_or_else(|elapsed| Err(StoreDown::new(elapsed)))
+    asked: BoxFuture<'_, Result<T, StoreError>>,
+) -> Result<T, StoreError> {
+    timeout(limit, asked).await.unwrap_or_else(|elapsed| Err(StoreError::unavailable(elapsed)))
 }
 
 const STORE_TIMEOUT: Duration = Duration::from_secs(1);

@@ -1,22 +1,19 @@
 //! [`IdempotencyStore`]: the place where keys and answers are kept.
 
-use std::error::Error;
-use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
 use stockade_core::BoxFuture;
-use stockade_errors::BoxError;
+use stockade_errors::StoreError;
 
 use super::key::ScopedKey;
-use crate::store_fault::StoreFault;
 
 /// A store of idempotency keys: in memory, or outside for several processes.
 ///
 /// A key has a place. A request takes it by a nonce, keeps it while its handler
 /// runs, and leaves its answer there. Each call is one step: of any number of
-/// simultaneous [`take`](Self::take) of a key exactly one is [`Taken::New`].
+/// simultaneous [`take`](Self::take) of a key exactly one is [`ReserveOutcome::New`].
 ///
 /// A call may be repeated with the same nonce, because a store outside may have
 /// done what it could not confirm. Times are given as durations, and the clock is
@@ -25,16 +22,16 @@ pub trait IdempotencyStore: Send + Sync {
     /// Takes the place of `key`, if it is empty or its time is over.
     ///
     /// The fingerprint is compared first: another one is
-    /// [`Taken::OtherFingerprint`], whatever the state of the place is. The nonce
-    /// that already holds the place gets [`Taken::New`] again, with a new lease.
+    /// [`ReserveOutcome::OtherFingerprint`], whatever the state of the place is. The nonce
+    /// that already holds the place gets [`ReserveOutcome::New`] again, with a new lease.
     ///
     /// # Errors
     /// Fails when the store cannot be asked, or has no room for a new key.
     fn take<'a>(
         &'a self,
         key: &'a ScopedKey,
-        claim: &'a Claim,
-    ) -> BoxFuture<'a, Result<Taken, StoreDown>>;
+        claim: &'a Reservation,
+    ) -> BoxFuture<'a, Result<ReserveOutcome, StoreError>>;
 
     /// Begins the lease of a place anew, by the times of the claim. Returns false, and
     /// does nothing, if another nonce holds it, if nobody does, or if it has a record.
@@ -44,8 +41,8 @@ pub trait IdempotencyStore: Send + Sync {
     fn renew<'a>(
         &'a self,
         key: &'a ScopedKey,
-        claim: &'a Claim,
-    ) -> BoxFuture<'a, Result<bool, StoreDown>>;
+        claim: &'a Reservation,
+    ) -> BoxFuture<'a, Result<bool, StoreError>>;
 
     /// Puts the record into a place, and keeps it for `ttl`. Returns false, and does
     /// nothing, if another nonce holds the place or if nobody does; true again for
@@ -60,7 +57,7 @@ pub trait IdempotencyStore: Send + Sync {
         nonce: &'a Nonce,
         record: Bytes,
         ttl: Duration,
-    ) -> BoxFuture<'a, Result<bool, StoreDown>>;
+    ) -> BoxFuture<'a, Result<bool, StoreError>>;
 
     /// Empties a place whose handler runs. Returns false, and does nothing, if
     /// another nonce holds it, if nobody does, or if it has a record.
@@ -71,7 +68,7 @@ pub trait IdempotencyStore: Send + Sync {
         &'a self,
         key: &'a ScopedKey,
         nonce: &'a Nonce,
-    ) -> BoxFuture<'a, Result<bool, StoreDown>>;
+    ) -> BoxFuture<'a, Result<bool, StoreError>>;
 }
 
 /// The bytes of the longest record that says that an answer is not kept.
@@ -82,7 +79,7 @@ pub type Nonce = [u8; 16];
 
 /// The conditions under which a request takes a place.
 #[derive(Clone, Debug)]
-pub struct Claim {
+pub struct Reservation {
     /// The SHA-256 of the request's path, query, content type and body.
     pub fingerprint: [u8; 32],
     /// The owner of the place from now on.
@@ -90,13 +87,13 @@ pub struct Claim {
     /// The time for which the place is held, until it is renewed or completed.
     pub lease: Duration,
     /// The time, from each renewal on, for which a place whose lease ran out is
-    /// remembered as [`Taken::Crashed`]. `None`: it is empty then.
+    /// remembered as [`ReserveOutcome::Crashed`]. `None`: it is empty then.
     pub remember_crash: Option<Duration>,
 }
 
 /// The outcome of [`IdempotencyStore::take`].
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub enum Taken {
+pub enum ReserveOutcome {
     /// The place was empty, and is held now: the handler runs.
     New,
     /// Another request holds it.
@@ -109,64 +106,20 @@ pub enum Taken {
     OtherFingerprint,
 }
 
-/// The error of a store that cannot be asked, or is full.
-#[derive(Clone, Debug)]
-pub struct StoreDown(StoreFault);
-
-impl StoreDown {
-    /// Makes the error of a store that cannot be asked. The source is for the log.
-    ///
-    /// ```
-    /// use stockade::middleware::idempotency::StoreDown;
-    ///
-    /// let down = StoreDown::new("connection reset");
-    /// assert_eq!(down.to_string(), "the store of idempotency keys is down: connection reset");
-    /// assert!(!down.is_full() && StoreDown::full().is_full());
-    /// ```
-    #[must_use]
-    pub fn new(source: impl Into<BoxError>) -> Self {
-        Self(StoreFault::down(source.into()))
-    }
-
-    /// Makes the error of a store that has no room.
-    #[must_use]
-    pub fn full() -> Self {
-        Self(StoreFault::full())
-    }
-
-    /// Returns true if the store can be asked, and has no room.
-    #[must_use]
-    pub fn is_full(&self) -> bool {
-        self.0.is_full()
-    }
-}
-
-impl fmt::Display for StoreDown {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.write("idempotency keys", f)
-    }
-}
-
-impl Error for StoreDown {
-    fn source(&self) -> Option<&(dyn Error + 'static)> {
-        self.0.source()
-    }
-}
-
 impl<S: IdempotencyStore + ?Sized> IdempotencyStore for Arc<S> {
     fn take<'a>(
         &'a self,
         key: &'a ScopedKey,
-        claim: &'a Claim,
-    ) -> BoxFuture<'a, Result<Taken, StoreDown>> {
+        claim: &'a Reservation,
+    ) -> BoxFuture<'a, Result<ReserveOutcome, StoreError>> {
         (**self).take(key, claim)
     }
 
     fn renew<'a>(
         &'a self,
         key: &'a ScopedKey,
-        claim: &'a Claim,
-    ) -> BoxFuture<'a, Result<bool, StoreDown>> {
+        claim: &'a Reservation,
+    ) -> BoxFuture<'a, Result<bool, StoreError>> {
         (**self).renew(key, claim)
     }
 
@@ -176,7 +129,7 @@ impl<S: IdempotencyStore + ?Sized> IdempotencyStore for Arc<S> {
         nonce: &'a Nonce,
         record: Bytes,
         ttl: Duration,
-    ) -> BoxFuture<'a, Result<bool, StoreDown>> {
+    ) -> BoxFuture<'a, Result<bool, StoreError>> {
         (**self).complete(key, nonce, record, ttl)
     }
 
@@ -184,7 +137,7 @@ impl<S: IdempotencyStore + ?Sized> IdempotencyStore for Arc<S> {
         &'a self,
         key: &'a ScopedKey,
         nonce: &'a Nonce,
-    ) -> BoxFuture<'a, Result<bool, StoreDown>> {
+    ) -> BoxFuture<'a, Result<bool, StoreError>> {
         (**self).free(key, nonce)
     }
 }

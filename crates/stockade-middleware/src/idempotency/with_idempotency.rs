@@ -7,12 +7,10 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http::{HeaderValue, Method, StatusCode, header};
-use stockade_core::__internal::{
-    AsksProgress, ErrorContextExt as _, HandlerProgress, Overloaded, finish_form,
-};
+use stockade_core::__internal::{AsksProgress, ErrorContextExt as _, HandlerProgress, finish_form};
 use stockade_core::description::{Answer, HeaderDoc};
 use stockade_core::{ErrorContext, Middleware, Next, Request, Response, RouteDoc, error_of};
-use stockade_errors::ApiError;
+use stockade_errors::{ApiError, StoreError};
 use stockade_map::IdempotencyInfo;
 use stockade_validation::__internal::LogRate;
 use tokio::sync::Semaphore;
@@ -20,12 +18,13 @@ use tokio::time::{Instant, sleep};
 
 use super::finishing::{Finishing, MAX_UNATTENDED};
 use super::key::{self, IdempotencyKey};
-use super::options::{AfterCrash, Idempotency, StoreOutage};
+use super::options::{Idempotency, OnAbandoned, OnStoreError};
 use super::place::HeldPlace;
 use super::record::{Record, response_of};
-use super::store::{Claim, Nonce, StoreDown, Taken};
+use super::store::{Nonce, Reservation, ReserveOutcome};
 use crate::described::reads_parsed_body;
 use crate::hashed::hash;
+use crate::store_fault::unavailable;
 
 /// Lets a request with an `Idempotency-Key` run once: a retry with the same key gets
 /// the stored answer, with `Idempotency-Replayed: true`.
@@ -121,7 +120,7 @@ impl Shared {
         };
         let taken = match take(&mut place, options.wait).await {
             Ok(taken) => taken,
-            Err(error) if options.on_store_outage == StoreOutage::Pass => {
+            Err(error) if options.on_store_error == OnStoreError::Pass => {
                 self.tell(&error);
                 req.extensions_mut().insert(key);
                 return next.try_run(req).await;
@@ -129,13 +128,13 @@ impl Shared {
             Err(error) => return Err(self.unavailable(&error)),
         };
         match taken {
-            Taken::New => {}
-            Taken::OtherFingerprint => return Err(ApiError::new(422, OTHER_REQUEST)),
-            Taken::Running => {
+            ReserveOutcome::New => {}
+            ReserveOutcome::OtherFingerprint => return Err(ApiError::new(422, OTHER_REQUEST)),
+            ReserveOutcome::Running => {
                 return Err(ApiError::new(409, RUNNING).with_header("Retry-After", "1"));
             }
-            Taken::Crashed => return Err(ApiError::new(409, OUTCOME_UNKNOWN)),
-            Taken::Done(record) => return replay(record),
+            ReserveOutcome::Crashed => return Err(ApiError::new(409, OUTCOME_UNKNOWN)),
+            ReserveOutcome::Done(record) => return replay(record),
         }
         req.extensions_mut().insert(place.progress.clone());
         req.extensions_mut().insert(key);
@@ -146,20 +145,17 @@ impl Shared {
 
     /// Makes the 503 of a store that is down or full.
     #[cold]
-    fn unavailable(&self, error: &StoreDown) -> ApiError {
+    fn unavailable(&self, error: &StoreError) -> ApiError {
         self.tell(error);
-        // Its line is in the log already; one for each request would be more load.
-        ApiError::new(503, error.to_string())
-            .with_source(Overloaded)
-            .with_header("Retry-After", "1")
+        unavailable(error)
     }
 
     /// Logs an outage, at most once a second.
-    fn tell(&self, error: &StoreDown) {
+    fn tell(&self, error: &StoreError) {
         if let Some(unlogged) = self.outages.next() {
-            let effect = match self.options.on_store_outage {
-                StoreOutage::Refuse => "is refused",
-                StoreOutage::Pass => "runs without protection",
+            let effect = match self.options.on_store_error {
+                OnStoreError::Refuse => "is refused",
+                OnStoreError::Pass => "runs without protection",
             };
             log::error!(
                 target: "stockade",
@@ -193,16 +189,16 @@ async fn handle(place: HeldPlace, req: Request, next: Next) -> Result<Response, 
 }
 
 /// Takes the place, and waits for one that is running.
-async fn take(place: &mut HeldPlace, wait: Duration) -> Result<Taken, StoreDown> {
+async fn take(place: &mut HeldPlace, wait: Duration) -> Result<ReserveOutcome, StoreError> {
     let mut taken = place.take().await?;
-    if taken != Taken::Running || wait.is_zero() {
+    if taken != ReserveOutcome::Running || wait.is_zero() {
         return Ok(taken);
     }
     let begin = Instant::now();
     let mut pause = FIRST_PAUSE;
     loop {
         let left = wait.saturating_sub(begin.elapsed());
-        if taken != Taken::Running || left.is_zero() {
+        if taken != ReserveOutcome::Running || left.is_zero() {
             return Ok(taken);
         }
         sleep(pause.min(left)).await;
@@ -236,12 +232,12 @@ fn not_kept(status: StatusCode) -> ApiError {
     ApiError::new(409, message)
 }
 
-fn claim(options: &Idempotency, fingerprint: [u8; 32]) -> Result<Claim, ApiError> {
+fn claim(options: &Idempotency, fingerprint: [u8; 32]) -> Result<Reservation, ApiError> {
     let mut nonce = Nonce::default();
     getrandom::fill(&mut nonce).map_err(|error| ApiError::new(500, error.to_string()))?;
-    let remembers = options.after_crash == AfterCrash::Refuse;
+    let remembers = options.on_abandoned == OnAbandoned::Refuse;
     let remember_crash = remembers.then_some(options.ttl);
-    Ok(Claim { fingerprint, nonce, lease: options.lease, remember_crash })
+    Ok(Reservation { fingerprint, nonce, lease: options.lease, remember_crash })
 }
 
 fn fingerprint(req: &Request, body: &[u8]) -> [u8; 32] {
@@ -268,7 +264,7 @@ fn describe(options: &Idempotency, doc: &mut RouteDoc) {
     let meaning = "The request of this key is running, or its answer is not known";
     doc.answers(Answer::error(409).meaning(meaning).header(retry_after().sometimes()));
     doc.may_answer(422, "The key is that of another request");
-    if options.on_store_outage == StoreOutage::Refuse {
+    if options.on_store_error == OnStoreError::Refuse {
         let meaning = "The store of idempotency keys cannot take the key";
         doc.answers(Answer::error(503).meaning(meaning).header(retry_after()));
     }
@@ -278,8 +274,8 @@ fn describe(options: &Idempotency, doc: &mut RouteDoc) {
 
 fn fact_of(options: &Idempotency) -> IdempotencyInfo {
     let mut fact = IdempotencyInfo::new(options.required, options.lease, options.ttl);
-    fact.refuses_after_crash = options.after_crash == AfterCrash::Refuse;
-    fact.passes_outage = options.on_store_outage == StoreOutage::Pass;
+    fact.refuses_after_crash = options.on_abandoned == OnAbandoned::Refuse;
+    fact.passes_outage = options.on_store_error == OnStoreError::Pass;
     fact.own_scope = options.scope.is_some();
     fact
 }

@@ -27,6 +27,6 @@ pub use session::Session;
 pub use sessions::Sessions;
 pub use set_session::SetSession;
 pub use store::{
-    NewSession, ReplacedSession, SessionKey, SessionStore, SessionStoreError, SessionWrite,
-    StoredSession, Subject, SubjectKey,
+    NewSession, ReplacedSession, SessionKey, SessionStore, SessionWrite, StoredSession, Subject,
+    SubjectKey,
 };

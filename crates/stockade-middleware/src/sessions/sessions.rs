@@ -7,21 +7,20 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use stockade_auth::SessionId;
-use stockade_core::__internal::Overloaded;
 use stockade_core::{BoxFuture, Clock};
 use stockade_errors::__internal::setters;
-use stockade_errors::ApiError;
+use stockade_errors::{ApiError, StoreError};
 use stockade_validation::__internal::LogRate;
 use tokio::time::timeout;
 
 use super::SetSession;
 use super::cache::{Changing, SessionCache};
 use super::store::{
-    NewSession, ReplacedSession, SessionKey, SessionStore, SessionStoreError, StoredSession,
-    Subject, SubjectKey,
+    NewSession, ReplacedSession, SessionKey, SessionStore, StoredSession, Subject, SubjectKey,
 };
 use crate::auth::SessionCookie;
 use crate::auth::recheck::is_recheck;
+use crate::store_fault::unavailable;
 
 /// The sessions of an application, with data of the type `T`: state that handlers take
 /// as `State<Sessions<T>>`.
@@ -249,26 +248,23 @@ impl<T> Sessions<T> {
     /// Asks the store, within the time that a store has.
     pub(super) async fn asked<A>(
         &self,
-        asked: BoxFuture<'_, Result<A, SessionStoreError>>,
+        asked: BoxFuture<'_, Result<A, StoreError>>,
     ) -> Result<A, ApiError> {
         let answer = timeout(STORE_TIMEOUT, asked).await;
-        let answer = answer.unwrap_or_else(|elapsed| Err(SessionStoreError::new(elapsed)));
+        let answer = answer.unwrap_or_else(|elapsed| Err(StoreError::unavailable(elapsed)));
         answer.map_err(|error| self.unavailable(&error))
     }
 
     /// Makes the 503 of a store that is down or full.
     #[cold]
-    fn unavailable(&self, error: &SessionStoreError) -> ApiError {
+    fn unavailable(&self, error: &StoreError) -> ApiError {
         if let Some(unlogged) = self.outages.next() {
             log::error!(
                 target: "stockade",
                 "a request with a session is refused, and so were {unlogged} others: {error}"
             );
         }
-        // Its line is in the log already; one for each request would be more load.
-        ApiError::new(503, error.to_string())
-            .with_source(Overloaded)
-            .with_header("Retry-After", "1")
+        unavailable(error)
     }
 
     pub(super) fn new_session<'a>(

@@ -1,6 +1,5 @@
 //! [`SessionStore`]: the place where sessions are kept.
 
-use std::error::Error;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,10 +7,9 @@ use std::time::Duration;
 use bytes::Bytes;
 use stockade_auth::SessionId;
 use stockade_core::BoxFuture;
-use stockade_errors::BoxError;
+use stockade_errors::StoreError;
 
 use crate::hashed::hash;
-use crate::store_fault::StoreFault;
 
 /// A store of sessions: in memory, or outside for several processes.
 ///
@@ -33,7 +31,7 @@ pub trait SessionStore: Send + Sync {
         &'a self,
         key: &'a SessionKey,
         session: NewSession<'a>,
-    ) -> BoxFuture<'a, Result<SessionWrite, SessionStoreError>>;
+    ) -> BoxFuture<'a, Result<SessionWrite, StoreError>>;
 
     /// Returns the session under `key`, if there is one.
     ///
@@ -42,7 +40,7 @@ pub trait SessionStore: Send + Sync {
     fn load<'a>(
         &'a self,
         key: &'a SessionKey,
-    ) -> BoxFuture<'a, Result<Option<StoredSession>, SessionStoreError>>;
+    ) -> BoxFuture<'a, Result<Option<StoredSession>, StoreError>>;
 
     /// Replaces the data of a session if it still has this version, which grows by 1
     /// then, and lets its idle time begin anew.
@@ -55,7 +53,7 @@ pub trait SessionStore: Send + Sync {
         version: u64,
         data: Bytes,
         idle: Duration,
-    ) -> BoxFuture<'a, Result<SessionWrite, SessionStoreError>>;
+    ) -> BoxFuture<'a, Result<SessionWrite, StoreError>>;
 
     /// Lets the idle time of a session begin anew, and leaves its version. Returns false
     /// if there is none.
@@ -66,23 +64,20 @@ pub trait SessionStore: Send + Sync {
         &'a self,
         key: &'a SessionKey,
         idle: Duration,
-    ) -> BoxFuture<'a, Result<bool, SessionStoreError>>;
+    ) -> BoxFuture<'a, Result<bool, StoreError>>;
 
     /// Ends a session. Returns false if there is none.
     ///
     /// # Errors
     /// Fails when the store cannot be asked.
-    fn destroy<'a>(&'a self, key: &'a SessionKey)
-    -> BoxFuture<'a, Result<bool, SessionStoreError>>;
+    fn destroy<'a>(&'a self, key: &'a SessionKey) -> BoxFuture<'a, Result<bool, StoreError>>;
 
     /// Ends all sessions of a subject, and returns how many there were.
     ///
     /// # Errors
     /// Fails when the store cannot be asked.
-    fn destroy_all<'a>(
-        &'a self,
-        subject: &'a SubjectKey,
-    ) -> BoxFuture<'a, Result<u64, SessionStoreError>>;
+    fn destroy_all<'a>(&'a self, subject: &'a SubjectKey)
+    -> BoxFuture<'a, Result<u64, StoreError>>;
 }
 
 /// The key of a session in a store: the SHA-256 of its kind and its id. Somebody who can
@@ -233,63 +228,19 @@ impl fmt::Debug for SubjectKey {
     }
 }
 
-/// The error of a store of sessions that cannot be asked, or is full.
-#[derive(Clone, Debug)]
-pub struct SessionStoreError(StoreFault);
-
-impl SessionStoreError {
-    /// Makes the error of a store that cannot be asked. The source is for the log.
-    ///
-    /// ```
-    /// use stockade::middleware::sessions::SessionStoreError;
-    ///
-    /// let down = SessionStoreError::new("connection reset");
-    /// assert_eq!(down.to_string(), "the store of sessions is down: connection reset");
-    /// assert!(!down.is_full() && SessionStoreError::full().is_full());
-    /// ```
-    #[must_use]
-    pub fn new(source: impl Into<BoxError>) -> Self {
-        Self(StoreFault::down(source.into()))
-    }
-
-    /// Makes the error of a store that has no room.
-    #[must_use]
-    pub fn full() -> Self {
-        Self(StoreFault::full())
-    }
-
-    /// Returns true if the store can be asked, and has no room.
-    #[must_use]
-    pub fn is_full(&self) -> bool {
-        self.0.is_full()
-    }
-}
-
-impl fmt::Display for SessionStoreError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.write("sessions", f)
-    }
-}
-
-impl Error for SessionStoreError {
-    fn source(&self) -> Option<&(dyn Error + 'static)> {
-        self.0.source()
-    }
-}
-
 impl<S: SessionStore + ?Sized> SessionStore for Arc<S> {
     fn create<'a>(
         &'a self,
         key: &'a SessionKey,
         session: NewSession<'a>,
-    ) -> BoxFuture<'a, Result<SessionWrite, SessionStoreError>> {
+    ) -> BoxFuture<'a, Result<SessionWrite, StoreError>> {
         (**self).create(key, session)
     }
 
     fn load<'a>(
         &'a self,
         key: &'a SessionKey,
-    ) -> BoxFuture<'a, Result<Option<StoredSession>, SessionStoreError>> {
+    ) -> BoxFuture<'a, Result<Option<StoredSession>, StoreError>> {
         (**self).load(key)
     }
 
@@ -299,7 +250,7 @@ impl<S: SessionStore + ?Sized> SessionStore for Arc<S> {
         version: u64,
         data: Bytes,
         idle: Duration,
-    ) -> BoxFuture<'a, Result<SessionWrite, SessionStoreError>> {
+    ) -> BoxFuture<'a, Result<SessionWrite, StoreError>> {
         (**self).update(key, version, data, idle)
     }
 
@@ -307,21 +258,18 @@ impl<S: SessionStore + ?Sized> SessionStore for Arc<S> {
         &'a self,
         key: &'a SessionKey,
         idle: Duration,
-    ) -> BoxFuture<'a, Result<bool, SessionStoreError>> {
+    ) -> BoxFuture<'a, Result<bool, StoreError>> {
         (**self).touch(key, idle)
     }
 
-    fn destroy<'a>(
-        &'a self,
-        key: &'a SessionKey,
-    ) -> BoxFuture<'a, Result<bool, SessionStoreError>> {
+    fn destroy<'a>(&'a self, key: &'a SessionKey) -> BoxFuture<'a, Result<bool, StoreError>> {
         (**self).destroy(key)
     }
 
     fn destroy_all<'a>(
         &'a self,
         subject: &'a SubjectKey,
-    ) -> BoxFuture<'a, Result<u64, SessionStoreError>> {
+    ) -> BoxFuture<'a, Result<u64, StoreError>> {
         (**self).destroy_all(subject)
     }
 }

@@ -6,8 +6,9 @@ use std::time::Duration;
 use bytes::Bytes;
 use redis::FromRedisValue;
 use stockade_core::BoxFuture;
+use stockade_errors::StoreError;
 use stockade_middleware::idempotency::{
-    Claim, IdempotencyStore, Nonce, SHORT_RECORD_BYTES, ScopedKey, StoreDown, Taken,
+    IdempotencyStore, Nonce, Reservation, ReserveOutcome, SHORT_RECORD_BYTES, ScopedKey,
 };
 
 use crate::link::Redis;
@@ -88,14 +89,10 @@ impl RedisIdempotencyStore {
         script: &Script,
         key: &ScopedKey,
         arguments: &[&[u8]],
-    ) -> Result<T, StoreDown> {
+    ) -> Result<T, StoreError> {
         let names = Names::of(&self.redis, key);
         let keys = [&*names.place, &*names.owner];
-        let outcome = self.redis.run_on(script, &keys, arguments, self.deadline).await;
-        outcome.map_err(|error| match error.is_out_of_memory() {
-            true => StoreDown::full(),
-            false => StoreDown::new(error),
-        })
+        Ok(self.redis.run_on(script, &keys, arguments, self.deadline).await?)
     }
 }
 
@@ -114,7 +111,7 @@ impl Names {
 }
 
 /// Returns the lease of a claim, and the time after which its place is empty.
-fn times(claim: &Claim) -> [String; 2] {
+fn times(claim: &Reservation) -> [String; 2] {
     let whole = claim.remember_crash.unwrap_or_default().max(claim.lease);
     [millis(claim.lease), millis(whole)]
 }
@@ -123,8 +120,8 @@ impl IdempotencyStore for RedisIdempotencyStore {
     fn take<'a>(
         &'a self,
         key: &'a ScopedKey,
-        claim: &'a Claim,
-    ) -> BoxFuture<'a, Result<Taken, StoreDown>> {
+        claim: &'a Reservation,
+    ) -> BoxFuture<'a, Result<ReserveOutcome, StoreError>> {
         Box::pin(async move {
             let [lease, whole] = times(claim);
             let most = self.max_keys_per_owner.to_string();
@@ -139,13 +136,13 @@ impl IdempotencyStore for RedisIdempotencyStore {
             let (state, record): (u8, Option<Vec<u8>>) =
                 self.run(&self.take, key, &arguments).await?;
             match (state, record) {
-                (0, _) => Ok(Taken::New),
-                (1, _) => Ok(Taken::Running),
-                (2, _) => Ok(Taken::Crashed),
-                (3, Some(record)) => Ok(Taken::Done(Bytes::from(record))),
-                (4, _) => Ok(Taken::OtherFingerprint),
-                (5, _) => Err(StoreDown::full()),
-                _ => Err(StoreDown::new("the engine has answered something else")),
+                (0, _) => Ok(ReserveOutcome::New),
+                (1, _) => Ok(ReserveOutcome::Running),
+                (2, _) => Ok(ReserveOutcome::Crashed),
+                (3, Some(record)) => Ok(ReserveOutcome::Done(Bytes::from(record))),
+                (4, _) => Ok(ReserveOutcome::OtherFingerprint),
+                (5, _) => Err(StoreError::Full),
+                _ => Err(StoreError::unavailable("unexpected reply from Redis")),
             }
         })
     }
@@ -153,8 +150,8 @@ impl IdempotencyStore for RedisIdempotencyStore {
     fn renew<'a>(
         &'a self,
         key: &'a ScopedKey,
-        claim: &'a Claim,
-    ) -> BoxFuture<'a, Result<bool, StoreDown>> {
+        claim: &'a Reservation,
+    ) -> BoxFuture<'a, Result<bool, StoreError>> {
         Box::pin(async move {
             let [lease, whole] = times(claim);
             let arguments: [&[u8]; 4] =
@@ -169,7 +166,7 @@ impl IdempotencyStore for RedisIdempotencyStore {
         nonce: &'a Nonce,
         record: Bytes,
         ttl: Duration,
-    ) -> BoxFuture<'a, Result<bool, StoreDown>> {
+    ) -> BoxFuture<'a, Result<bool, StoreError>> {
         Box::pin(async move {
             let (ttl, short) = (millis(ttl), SHORT_RECORD_BYTES.to_string());
             let arguments: [&[u8]; 5] =
@@ -182,7 +179,7 @@ impl IdempotencyStore for RedisIdempotencyStore {
         &'a self,
         key: &'a ScopedKey,
         nonce: &'a Nonce,
-    ) -> BoxFuture<'a, Result<bool, StoreDown>> {
+    ) -> BoxFuture<'a, Result<bool, StoreError>> {
         Box::pin(async move { self.run(&self.free, key, &[nonce, key.as_bytes()]).await })
     }
 }

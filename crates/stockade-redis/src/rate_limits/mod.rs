@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 
 use ring::{digest, hmac};
 use stockade_core::BoxFuture;
-use stockade_errors::ApiError;
+use stockade_errors::StoreError;
 use stockade_stages::rate_limit::{
     Algorithm, BatchDecision, Charge, Decision, Policy, RateKey, RateStore,
 };
@@ -160,7 +160,7 @@ impl RedisRateLimits {
         key: &RateKey,
         policy: &Policy,
         want: u32,
-    ) -> Result<Decision, ApiError> {
+    ) -> Result<Decision, StoreError> {
         let asking = self.asking(name, want);
         let key = self.key(key, policy);
         // Times of the engine count from here, so that nothing is kept for too long.
@@ -200,7 +200,7 @@ impl RedisRateLimits {
         asking: Option<Asking<'_>>,
         answer: &[i64],
         sent: Instant,
-    ) -> Result<Decision, ApiError> {
+    ) -> Result<Decision, StoreError> {
         let Granted { granted, decision } = self.read(policy, answer)?;
         if let Some(asking) = asking {
             asking.settle(granted.saturating_sub(1), decision.remaining, sent + decision.reset);
@@ -224,7 +224,7 @@ impl RedisRateLimits {
         key: &RateKey,
         policy: &Policy,
         want: u32,
-    ) -> Result<BatchDecision, ApiError> {
+    ) -> Result<BatchDecision, StoreError> {
         let (name, now) = (self.name(key, policy), Instant::now());
         let limit = policy.limit().get();
         if let Some(refusal) = self.refusals.find(name, now) {
@@ -249,13 +249,13 @@ impl RedisRateLimits {
     }
 
     /// Runs the script.
-    async fn send(&self, key: &str, policy: &Policy, want: u32) -> Result<Vec<i64>, ApiError> {
+    async fn send(&self, key: &str, policy: &Policy, want: u32) -> Result<Vec<i64>, StoreError> {
         let arguments = self.counting.arguments(policy, want);
         Ok(self.redis.run(self.counting.script(), key, &arguments, self.deadline).await?)
     }
 
-    fn read(&self, policy: &Policy, answer: &[i64]) -> Result<Granted, ApiError> {
-        let other = || ApiError::new(503, "the engine has answered something else");
+    fn read(&self, policy: &Policy, answer: &[i64]) -> Result<Granted, StoreError> {
+        let other = || StoreError::unavailable("unexpected reply from Redis");
         self.counting.read(policy, answer).ok_or_else(other)
     }
 }
@@ -287,7 +287,7 @@ impl RateStore for RedisRateLimits {
         policy: &'a Policy,
         n: u32,
         _: Duration,
-    ) -> BoxFuture<'a, Result<BatchDecision, ApiError>> {
+    ) -> BoxFuture<'a, Result<BatchDecision, StoreError>> {
         Box::pin(self.ask_n(key, policy, n))
     }
 }

@@ -15,7 +15,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use stockade_errors::__internal::lock;
-use stockade_errors::ApiError;
+use stockade_errors::StoreError;
 use stockade_errors::random::Random;
 use stockade_stages::RateLimit;
 use stockade_stages::rate_limit::{
@@ -149,12 +149,12 @@ struct Node {
 
 impl Node {
     /// Sends a question; a late answer and none are the same.
-    async fn send(&self, arguments: [u64; 3]) -> Result<(Vec<i64>, Duration), ApiError> {
+    async fn send(&self, arguments: [u64; 3]) -> Result<(Vec<i64>, Duration), StoreError> {
         let begin = Instant::now();
         {
             let mut breaker = lock(&self.breaker);
             if breaker.1.is_some_and(|until| until > begin) {
-                return Err(ApiError::new(503, "the engine is not asked"));
+                return Err(StoreError::unavailable("the engine is not asked"));
             }
             if breaker.1.take().is_some() {
                 breaker.0.close();
@@ -172,10 +172,10 @@ impl Node {
         if breaker.0.failed() {
             breaker.1 = Some(Instant::now() + breaker.0.open());
         }
-        Err(ApiError::new(503, "no answer in time"))
+        Err(StoreError::unavailable("no answer in time"))
     }
 
-    async fn ask(&self, name: u128, policy: &Policy, want: u32) -> Result<Decision, ApiError> {
+    async fn ask(&self, name: u128, policy: &Policy, want: u32) -> Result<Decision, StoreError> {
         let asking = self.limits.asking(name, want);
         let sent = Instant::now().into_std();
         let arguments = self.limits.counting.arguments(policy, want);

@@ -6,9 +6,9 @@ use std::time::Duration;
 use bytes::Bytes;
 use redis::{FromRedisValue, Value};
 use stockade_core::BoxFuture;
+use stockade_errors::StoreError;
 use stockade_middleware::sessions::{
-    NewSession, SessionKey, SessionStore, SessionStoreError, SessionWrite, StoredSession,
-    SubjectKey,
+    NewSession, SessionKey, SessionStore, SessionWrite, StoredSession, SubjectKey,
 };
 
 use crate::link::Redis;
@@ -99,12 +99,8 @@ impl RedisSessionStore {
         script: &Script,
         key: &str,
         arguments: &[&[u8]],
-    ) -> Result<T, SessionStoreError> {
-        let outcome = self.redis.run_on(script, &[key], arguments, self.deadline).await;
-        outcome.map_err(|error| match error.is_out_of_memory() {
-            true => SessionStoreError::full(),
-            false => SessionStoreError::new(error),
-        })
+    ) -> Result<T, StoreError> {
+        Ok(self.redis.run_on(script, &[key], arguments, self.deadline).await?)
     }
 
     async fn write(
@@ -112,7 +108,7 @@ impl RedisSessionStore {
         script: &Script,
         key: &str,
         arguments: &[&[u8]],
-    ) -> Result<SessionWrite, SessionStoreError> {
+    ) -> Result<SessionWrite, StoreError> {
         match self.run(script, key, arguments).await? {
             0_u8 => Ok(SessionWrite::Written),
             1 => Ok(SessionWrite::Changed),
@@ -127,7 +123,7 @@ impl RedisSessionStore {
 }
 
 /// Reads the answer of `load.lua`.
-fn stored(answer: Vec<Value>) -> Result<Option<StoredSession>, SessionStoreError> {
+fn stored(answer: Vec<Value>) -> Result<Option<StoredSession>, StoreError> {
     if answer.is_empty() {
         return Ok(None);
     }
@@ -144,8 +140,8 @@ fn stored(answer: Vec<Value>) -> Result<Option<StoredSession>, SessionStoreError
 }
 
 #[cold]
-fn unknown() -> SessionStoreError {
-    SessionStoreError::new("the engine has answered something else")
+fn unknown() -> StoreError {
+    StoreError::unavailable("unexpected reply from Redis")
 }
 
 impl SessionStore for RedisSessionStore {
@@ -153,7 +149,7 @@ impl SessionStore for RedisSessionStore {
         &'a self,
         key: &'a SessionKey,
         session: NewSession<'a>,
-    ) -> BoxFuture<'a, Result<SessionWrite, SessionStoreError>> {
+    ) -> BoxFuture<'a, Result<SessionWrite, StoreError>> {
         Box::pin(async move {
             let set = session.subject.map(|subject| subject.key.to_string());
             let replaced = session.replaces.map(|old| old.key.to_string()).unwrap_or_default();
@@ -183,7 +179,7 @@ impl SessionStore for RedisSessionStore {
     fn load<'a>(
         &'a self,
         key: &'a SessionKey,
-    ) -> BoxFuture<'a, Result<Option<StoredSession>, SessionStoreError>> {
+    ) -> BoxFuture<'a, Result<Option<StoredSession>, StoreError>> {
         Box::pin(async move { stored(self.run(&self.load, &self.name(key), &[]).await?) })
     }
 
@@ -193,7 +189,7 @@ impl SessionStore for RedisSessionStore {
         version: u64,
         data: Bytes,
         idle: Duration,
-    ) -> BoxFuture<'a, Result<SessionWrite, SessionStoreError>> {
+    ) -> BoxFuture<'a, Result<SessionWrite, StoreError>> {
         Box::pin(async move {
             let (version, idle) = (version.to_string(), millis(idle));
             let arguments: [&[u8]; 3] = [version.as_bytes(), &data, idle.as_bytes()];
@@ -205,16 +201,13 @@ impl SessionStore for RedisSessionStore {
         &'a self,
         key: &'a SessionKey,
         idle: Duration,
-    ) -> BoxFuture<'a, Result<bool, SessionStoreError>> {
+    ) -> BoxFuture<'a, Result<bool, StoreError>> {
         Box::pin(
             async move { self.run(&self.touch, &self.name(key), &[millis(idle).as_bytes()]).await },
         )
     }
 
-    fn destroy<'a>(
-        &'a self,
-        key: &'a SessionKey,
-    ) -> BoxFuture<'a, Result<bool, SessionStoreError>> {
+    fn destroy<'a>(&'a self, key: &'a SessionKey) -> BoxFuture<'a, Result<bool, StoreError>> {
         Box::pin(async move {
             let name = key.to_string();
             let arguments = [self.of_subject.as_bytes(), name.as_bytes()];
@@ -225,7 +218,7 @@ impl SessionStore for RedisSessionStore {
     fn destroy_all<'a>(
         &'a self,
         subject: &'a SubjectKey,
-    ) -> BoxFuture<'a, Result<u64, SessionStoreError>> {
+    ) -> BoxFuture<'a, Result<u64, StoreError>> {
         Box::pin(async move {
             let set = format!("{}{subject}", self.of_subject);
             self.run(&self.destroy_all, &set, &[self.of_session.as_bytes()]).await

@@ -8,8 +8,9 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use stockade_core::{HttpBody, Request};
+use stockade_errors::StoreError;
 use stockade_middleware::idempotency::{
-    Claim, Idempotency, IdempotencyStore as _, ScopedKey, Taken,
+    Idempotency, IdempotencyStore as _, Reservation, ReserveOutcome, ScopedKey,
 };
 use stockade_middleware::with_idempotency;
 use stockade_redis::RedisIdempotencyStore;
@@ -174,14 +175,14 @@ async fn one_owner_does_not_fill_it() {
     let key = |key, owner| ScopedKey::from_hashes([key; 32], [owner; 32]);
     let claim = claim();
     for number in [1, 2] {
-        assert_eq!(store.take(&key(number, 1), &claim).await.unwrap(), Taken::New);
+        assert_eq!(store.take(&key(number, 1), &claim).await.unwrap(), ReserveOutcome::New);
     }
-    assert!(store.take(&key(3, 1), &claim).await.unwrap_err().is_full());
-    assert_eq!(store.take(&key(4, 2), &claim).await.unwrap(), Taken::New, "another owner");
-    let other = Claim { nonce: [9; 16], ..claim.clone() };
-    assert_eq!(store.take(&key(1, 1), &other).await.unwrap(), Taken::Running);
+    assert!(matches!(store.take(&key(3, 1), &claim).await.unwrap_err(), StoreError::Full));
+    assert_eq!(store.take(&key(4, 2), &claim).await.unwrap(), ReserveOutcome::New, "another owner");
+    let other = Reservation { nonce: [9; 16], ..claim.clone() };
+    assert_eq!(store.take(&key(1, 1), &other).await.unwrap(), ReserveOutcome::Running);
     assert!(store.free(&key(2, 1), &claim.nonce).await.unwrap());
-    assert_eq!(store.take(&key(3, 1), &claim).await.unwrap(), Taken::New);
+    assert_eq!(store.take(&key(3, 1), &claim).await.unwrap(), ReserveOutcome::New);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -190,22 +191,22 @@ async fn an_engine_without_memory_is_full_and_forgets_nothing() {
     let store = open(&engine.url());
     let key = |key| ScopedKey::from_hashes([key; 32], [7; 32]);
     let claim = claim();
-    assert_eq!(store.take(&key(1), &claim).await.unwrap(), Taken::New);
+    assert_eq!(store.take(&key(1), &claim).await.unwrap(), ReserveOutcome::New);
     engine.admin(&["CONFIG", "SET", "maxmemory", "1"]);
-    assert!(store.take(&key(2), &claim).await.unwrap_err().is_full());
+    assert!(matches!(store.take(&key(2), &claim).await.unwrap_err(), StoreError::Full));
     assert!(store.renew(&key(1), &claim).await.unwrap());
     let long = Bytes::from(vec![1; 1_000]);
     let ttl = Duration::from_secs(600);
     let refused = store.complete(&key(1), &claim.nonce, long, ttl).await;
-    assert!(refused.unwrap_err().is_full());
+    assert!(matches!(refused.unwrap_err(), StoreError::Full));
     // The short form has room always.
     let short = Bytes::from_static(b"not kept");
     assert!(store.complete(&key(1), &claim.nonce, short.clone(), ttl).await.unwrap());
-    let other = Claim { nonce: [9; 16], ..claim };
-    assert_eq!(store.take(&key(1), &other).await.unwrap(), Taken::Done(short));
+    let other = Reservation { nonce: [9; 16], ..claim };
+    assert_eq!(store.take(&key(1), &other).await.unwrap(), ReserveOutcome::Done(short));
 }
 
-fn claim() -> Claim {
+fn claim() -> Reservation {
     let lease = Duration::from_secs(600);
-    Claim { fingerprint: [1; 32], nonce: [1; 16], lease, remember_crash: None }
+    Reservation { fingerprint: [1; 32], nonce: [1; 16], lease, remember_crash: None }
 }

@@ -18,7 +18,7 @@ async fn charge(store: &RedisRateLimits) -> Result<Decision, ApiError> {
     let policy = Policy::new("default", 1_000 / HOUR).unwrap();
     match store.charge(&RateKey::shared(), &policy, Duration::ZERO) {
         Charge::Now(decision) => Ok(decision),
-        Charge::Later(decision) => decision.await,
+        Charge::Later(decision) => Ok(decision.await?),
     }
 }
 
@@ -47,7 +47,7 @@ async fn a_link_without_an_engine_opens_and_fails_at_once() {
     let error = charge(&store).await.unwrap_err();
     let headers: Vec<_> = error.headers().collect();
     assert_eq!((error.status(), headers), (503, vec![("Retry-After", "1")]));
-    assert!(error.message().starts_with("the engine is down"), "{error}");
+    assert!(error.message().contains("the engine is down"), "{error}");
 }
 
 #[tokio::test]

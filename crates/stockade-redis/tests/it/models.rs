@@ -5,9 +5,10 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use stockade_auth::SessionId;
+use stockade_errors::StoreError;
 use stockade_errors::random::Random;
 use stockade_middleware::idempotency::{
-    Claim, IdempotencyStore, MemoryIdempotencyStore, ScopedKey, StoreDown,
+    IdempotencyStore, MemoryIdempotencyStore, Reservation, ScopedKey,
 };
 use stockade_middleware::sessions::{
     MemorySessionStore, NewSession, ReplacedSession, SessionKey, SessionStore, Subject, SubjectKey,
@@ -39,7 +40,7 @@ async fn call_idempotency(store: &impl IdempotencyStore, numbers: &mut Random) -
     let nonce = [byte(numbers, 3); 16];
     let remember_crash = (numbers.below(2) == 0).then_some(LONG);
     let fingerprint = [byte(numbers, 2); 32];
-    let claim = Claim { fingerprint, nonce, lease: LONG, remember_crash };
+    let claim = Reservation { fingerprint, nonce, lease: LONG, remember_crash };
     let call = numbers.below(6);
     let told = |outcome: Result<bool, _>| format!("{:?}", outcome.map_err(|error| full(&error)));
     match call {
@@ -50,8 +51,8 @@ async fn call_idempotency(store: &impl IdempotencyStore, numbers: &mut Random) -
     }
 }
 
-fn full(error: &StoreDown) -> &'static str {
-    assert!(error.is_full(), "{error}");
+fn full(error: &StoreError) -> &'static str {
+    assert!(matches!(error, StoreError::Full), "{error}");
     "full"
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-use stockade_redis::{Redis, RedisOptions, RedisRateLimits};
+use stockade_errors::ApiError;
 use stockade_stages::RateLimit;
 use stockade_stages::rate_limit::{
     Algorithm, Charge, Decision, HOUR, MINUTE, Policy, Quota, RateKey, RateStore, StoreFailure,
@@ -145,7 +145,7 @@ async fn a_key_that_lost_its_expiry_heals() {
     let Charge::Later(decision) = store.charge(&key, &policy, Duration::ZERO) else {
         panic!("the engine is asked");
     };
-    assert_eq!(decision.await.unwrap_err().status(), 503);
+    assert_eq!(ApiError::from(decision.await.unwrap_err()).status(), 503);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use stockade_auth::{KeyRing, Secret, SessionId};
+use stockade_errors::StoreError;
 use stockade_middleware::SessionCookie;
 use stockade_middleware::sessions::{
     NewSession, SessionKey, SessionStore as _, SessionWrite, Sessions, Subject,
@@ -202,10 +203,13 @@ async fn an_engine_without_memory_ends_no_session() {
     let key = unique_key();
     store.create(&key, new(Some("ada"))).await.unwrap();
     engine.admin(&["CONFIG", "SET", "maxmemory", "1"]);
-    assert!(store.create(&unique_key(), new(Some("ada"))).await.unwrap_err().is_full());
+    assert!(matches!(
+        store.create(&unique_key(), new(Some("ada"))).await.unwrap_err(),
+        StoreError::Full
+    ));
     let idle = Duration::from_secs(600);
     let update = store.update(&key, 1, Bytes::from_static(b"1"), idle).await;
-    assert!(update.unwrap_err().is_full());
+    assert!(matches!(update.unwrap_err(), StoreError::Full));
     assert!(store.touch(&key, idle).await.unwrap());
     assert_eq!(store.load(&key).await.unwrap().unwrap().version, 1);
     // A log-out needs no room.

@@ -11,7 +11,9 @@ use stockade_auth::{
     Claims, KeyRing, RevocationStatus as Status, Revocations, Secret, TokenVerifier, generate_jwt,
 };
 use stockade_middleware::SessionCookie;
-use stockade_middleware::idempotency::{Claim, IdempotencyStore as _, ScopedKey, Taken};
+use stockade_middleware::idempotency::{
+    IdempotencyStore as _, Reservation, ReserveOutcome, ScopedKey,
+};
 use stockade_middleware::sessions::Sessions;
 use stockade_redis::{Redis, RedisIdempotencyStore, RedisSessionStore};
 use stockade_testing::conformance;
@@ -106,7 +108,7 @@ async fn stores_of(links: [Redis; 3]) {
             taken.spawn(async move { store.take(&key(owner), &claim(nonce)).await.unwrap() });
         }
         let taken = taken.join_all().await;
-        assert_eq!(taken.iter().filter(|it| **it == Taken::New).count(), 1, "{taken:?}");
+        assert_eq!(taken.iter().filter(|it| **it == ReserveOutcome::New).count(), 1, "{taken:?}");
     }
 
     let nodes = links.each_ref().map(counting);
@@ -139,9 +141,9 @@ fn key(owner: u8) -> ScopedKey {
     ScopedKey::from_hashes([owner; 32], [owner; 32])
 }
 
-fn claim(nonce: [u8; 16]) -> Claim {
+fn claim(nonce: [u8; 16]) -> Reservation {
     let lease = Duration::from_secs(600);
-    Claim { fingerprint: [1; 32], nonce, lease, remember_crash: None }
+    Reservation { fingerprint: [1; 32], nonce, lease, remember_crash: None }
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -188,7 +190,7 @@ async fn survives(links: [Redis; 3], fail_over: impl AsyncFnOnce()) {
     for owner in 0..20 {
         let (key, claim) = (key(owner), claim([2; 16]));
         let taken = answered("take", || store.take(&key, &claim)).await;
-        assert_eq!(taken, Taken::Done(record.clone()));
+        assert_eq!(taken, ReserveOutcome::Done(record.clone()));
     }
     let after = token("after");
     answered("revoke", || revocations[1].revoke(&after)).await;

@@ -1,6 +1,6 @@
 //! The description of the routes of a resource.
 
-use stockade_core::__internal::RouteDocExt as _;
+use stockade_core::__internal::{RouteDocExt as _, busy_store};
 use stockade_core::description::{
     Answer, AnswerBody, Content, ContentSchema, HeaderDoc, InputFrom,
 };
@@ -10,7 +10,6 @@ use stockade_validation::{Schema, ValidationOptions};
 use super::Route;
 use crate::access::Operation;
 use crate::core::Answered;
-use crate::store::busy;
 
 impl Route {
     pub(super) fn describe(&self, doc: &mut RouteDoc) {
@@ -77,7 +76,7 @@ impl Route {
         if self.core.scope.is_some() && self.operation.has_draft() {
             doc.may_answer(403, "The item would not be one of the user");
         }
-        doc.answers(busy());
+        doc.answers(busy_store());
     }
 
     fn describe_answers(&self, doc: &mut RouteDoc) {

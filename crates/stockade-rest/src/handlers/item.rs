@@ -2,7 +2,7 @@
 
 use http::{StatusCode, header};
 use stockade_core::{HttpBody, Request, Response};
-use stockade_errors::ApiError;
+use stockade_errors::{ApiError, StoreError};
 
 use super::Route;
 use super::answer::etag;
@@ -11,7 +11,7 @@ use super::write::Target;
 use crate::access::Operation;
 use crate::erased::BoxItem;
 use crate::failure::precondition_failed;
-use crate::store::{Expected, StoreError};
+use crate::store::Expected;
 
 /// The number of times that a write is repeated which the client has bound to no
 /// version, when the item has changed meanwhile.

@@ -3,7 +3,7 @@
 use http::{StatusCode, header};
 use serde_json::Value;
 use stockade_core::{Request, Response};
-use stockade_errors::ApiError;
+use stockade_errors::{ApiError, StoreError};
 
 use super::Route;
 use super::answer::{header_value, place_of};
@@ -15,7 +15,7 @@ use crate::access::Operation;
 use crate::core::{Core, Input};
 use crate::erased::{BoxItem, Item};
 use crate::failure::invalid;
-use crate::store::{Expected, RawDraft, Scope, StoreError};
+use crate::store::{Expected, RawDraft, Scope};
 
 /// An item that a request is about, and what the request may do with it.
 pub(super) struct Target<'r> {

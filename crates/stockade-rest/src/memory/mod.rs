@@ -14,8 +14,10 @@ use serde_json::{Value, json};
 use stockade_errors::__internal::{read, write};
 
 use self::table::Table;
+use stockade_errors::StoreError;
+
 use crate::canonical::Canonical;
-use crate::store::{Ask, Draft, Expected, Op, Page, Scope, Store, StoreDoc, StoreError, Stored};
+use crate::store::{Ask, Draft, Expected, Op, Page, Scope, Store, StoreDoc, Stored};
 use crate::{Entity, Version};
 
 /// A store in memory, for tests and examples, and the model of all others. A clone

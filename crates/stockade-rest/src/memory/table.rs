@@ -7,10 +7,12 @@ use std::time::Duration;
 
 use serde_json::Value;
 
+use stockade_errors::StoreError;
+
 use super::order::{Key, compare, compare_keys, field, is_in, keys, passes};
 use super::{MemoryStore, next};
 use crate::Entity;
-use crate::store::{Ask, Direction, Expected, Page, Scope, StoreError, Stored, Version};
+use crate::store::{Ask, Direction, Expected, Page, Scope, Stored, Version};
 
 /// The rows of a memory store.
 pub(super) struct Table<T> {

@@ -2,13 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+use stockade_errors::StoreError;
 use stockade_validation::Schema;
 
 use super::MemoryStore;
 use crate::Entity;
-use crate::store::{
-    Ask, Direction, Draft, Expected, Filter, Op, Scope, Sort, Store, StoreError, Version,
-};
+use crate::store::{Ask, Direction, Draft, Expected, Filter, Op, Scope, Sort, Store, Version};
 
 #[derive(Clone, Debug, Deserialize, PartialEq, Schema, Serialize)]
 struct Tea {

@@ -7,9 +7,8 @@ use std::sync::Arc;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
+use stockade_errors::StoreError;
 use stockade_validation::read_value;
-
-use super::StoreError;
 
 /// The values of an item that are to be written: what a client may write and has
 /// sent, judged by the schema, and what hooks have [set](Self::set).

@@ -4,7 +4,6 @@
 mod ask;
 mod doc;
 mod draft;
-mod error;
 mod scope;
 mod stored;
 
@@ -15,10 +14,10 @@ pub use ask::{Ask, Direction, Filter, Op, Page, Sort};
 pub use doc::StoreDoc;
 pub use draft::Draft;
 pub(crate) use draft::RawDraft;
-pub use error::StoreError;
-pub(crate) use error::busy;
 pub use scope::Scope;
 pub use stored::{Expected, Stored, Version};
+
+use stockade_errors::StoreError;
 
 use crate::Entity;
 

@@ -98,7 +98,7 @@ impl Meter {
         while let Some((limiter, key, clock)) = self.limit(index).filter(|_| granted > 0) {
             let batch = match limiter.charge_n(&key, granted, clock.now()).await {
                 Ok(batch) => batch,
-                Err(error) => return (0, Some(error)),
+                Err(error) => return (0, Some(error.into())),
             };
             if batch.granted < granted {
                 granted = batch.granted;
@@ -143,6 +143,7 @@ mod tests {
     use std::time::{Duration, Instant};
 
     use stockade_core::BoxFuture;
+    use stockade_errors::StoreError;
 
     use super::super::options::RateLimitExt as _;
     use super::super::{BatchDecision, MINUTE, Policy, RateLimit, RateStore, StoreFailure};
@@ -194,7 +195,7 @@ mod tests {
             _: &'a Policy,
             n: u32,
             _: Duration,
-        ) -> BoxFuture<'a, Result<BatchDecision, ApiError>> {
+        ) -> BoxFuture<'a, Result<BatchDecision, StoreError>> {
             self.questions.fetch_add(1, Ordering::Relaxed);
             let used = self.used.load(Ordering::Relaxed);
             let granted = n.min(5 - used);
@@ -205,7 +206,7 @@ mod tests {
                 false => Decision::pass(5, left, second),
             };
             let outcome = match self.is_away.load(Ordering::Relaxed) {
-                true => Err(ApiError::new(503, "the store is away")),
+                true => Err(StoreError::unavailable("the store is away")),
                 false => Ok(BatchDecision::new(granted, last)),
             };
             Box::pin(async { outcome })

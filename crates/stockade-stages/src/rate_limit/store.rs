@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde::Deserialize;
 use stockade_core::BoxFuture;
-use stockade_errors::ApiError;
+use stockade_errors::StoreError;
 
 use super::algorithm::Algorithm;
 use super::decision::Decision;
@@ -53,7 +53,7 @@ pub trait RateStore: Send + Sync {
         policy: &'a Policy,
         n: u32,
         now: Duration,
-    ) -> BoxFuture<'a, Result<BatchDecision, ApiError>> {
+    ) -> BoxFuture<'a, Result<BatchDecision, StoreError>> {
         Box::pin(async move {
             let limit = policy.limit().get();
             let mut batch = BatchDecision::new(0, Decision::pass(limit, limit, Duration::ZERO));
@@ -98,7 +98,7 @@ pub enum Charge<'a> {
     Now(Decision),
     /// The decision later. An error means that the store failed;
     /// [`StoreFailure`] decides about the request then.
-    Later(BoxFuture<'a, Result<Decision, ApiError>>),
+    Later(BoxFuture<'a, Result<Decision, StoreError>>),
 }
 
 /// The treatment of a request when an asynchronous store fails or is too slow.
@@ -132,7 +132,7 @@ pub enum StoreFailure {
     /// use stockade::middleware::rate_limit::{
     ///     Charge, MINUTE, Policy, RateKey, RateStore, StoreFailure,
     /// };
-    /// use stockade::ApiError;
+    /// use stockade::StoreError;
     ///
     /// /// A store that cannot be reached.
     /// struct Away;
@@ -143,7 +143,7 @@ pub enum StoreFailure {
     ///     }
     ///
     ///     fn charge<'a>(&'a self, _: &'a RateKey, _: &'a Policy, _: std::time::Duration) -> Charge<'a> {
-    ///         Charge::Later(Box::pin(async { Err(ApiError::new(503, "the store is away")) }))
+    ///         Charge::Later(Box::pin(async { Err(StoreError::unavailable("the store is away")) }))
     ///     }
     /// }
     ///

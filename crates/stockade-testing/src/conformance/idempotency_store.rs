@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use stockade_middleware::idempotency::{
-    Claim, IdempotencyStore, SHORT_RECORD_BYTES, ScopedKey, Taken,
+    IdempotencyStore, Reservation, ReserveOutcome, SHORT_RECORD_BYTES, ScopedKey,
 };
 use tokio::task::JoinSet;
 
@@ -49,8 +49,8 @@ struct Place<'a, S: ?Sized> {
     key: ScopedKey,
 }
 
-fn claim(nonce: u8, lease: Duration) -> Claim {
-    Claim { fingerprint: [1; 32], nonce: [nonce; 16], lease, remember_crash: None }
+fn claim(nonce: u8, lease: Duration) -> Reservation {
+    Reservation { fingerprint: [1; 32], nonce: [nonce; 16], lease, remember_crash: None }
 }
 
 async fn one_of_many_gets_the_place(store: &Arc<impl IdempotencyStore + 'static>) {
@@ -63,8 +63,8 @@ async fn one_of_many_gets_the_place(store: &Arc<impl IdempotencyStore + 'static>
     let mut new = 0;
     while let Some(taken) = attempts.join_next().await {
         match asked("of 50 attempts at once", or_fail(taken)) {
-            Taken::New => new += 1,
-            Taken::Running => {}
+            ReserveOutcome::New => new += 1,
+            ReserveOutcome::Running => {}
             other => fail(format!("of 50 attempts at once one got {other:?}")),
         }
     }
@@ -80,13 +80,13 @@ impl<S: IdempotencyStore + ?Sized, P: AsyncFn(Duration)> Check<'_, S, P> {
 
     async fn a_place_is_taken_completed_and_replayed(&self) {
         let place = self.place();
-        place.takes("an empty place", &claim(1, LONG), Taken::New).await;
-        place.takes("the same nonce again", &claim(1, LONG), Taken::New).await;
-        place.takes("another nonce", &claim(2, LONG), Taken::Running).await;
+        place.takes("an empty place", &claim(1, LONG), ReserveOutcome::New).await;
+        place.takes("the same nonce again", &claim(1, LONG), ReserveOutcome::New).await;
+        place.takes("another nonce", &claim(2, LONG), ReserveOutcome::Running).await;
         place.completes("another nonce completes", 2, b"no", LONG, false).await;
         place.completes("the nonce completes", 1, b"yes", LONG, true).await;
         place.completes("it completes again", 1, b"yes", LONG, true).await;
-        let done = || Taken::Done(Bytes::from_static(b"yes"));
+        let done = || ReserveOutcome::Done(Bytes::from_static(b"yes"));
         place.takes("a place with a record", &claim(2, LONG), done()).await;
         place.takes("the nonce of a record", &claim(1, LONG), done()).await;
         place.renews("the nonce of a record renews", &claim(1, LONG), false).await;
@@ -96,15 +96,15 @@ impl<S: IdempotencyStore + ?Sized, P: AsyncFn(Duration)> Check<'_, S, P> {
 
     async fn another_fingerprint_is_told_first(&self) {
         let place = self.place();
-        let other = |nonce| Claim { fingerprint: [2; 32], ..claim(nonce, LONG) };
-        place.takes("an empty place", &claim(1, LONG), Taken::New).await;
+        let other = |nonce| Reservation { fingerprint: [2; 32], ..claim(nonce, LONG) };
+        place.takes("an empty place", &claim(1, LONG), ReserveOutcome::New).await;
         let told = "another fingerprint while one runs";
-        place.takes(told, &other(2), Taken::OtherFingerprint).await;
+        place.takes(told, &other(2), ReserveOutcome::OtherFingerprint).await;
         let told = "another fingerprint of the same nonce";
-        place.takes(told, &other(1), Taken::OtherFingerprint).await;
+        place.takes(told, &other(1), ReserveOutcome::OtherFingerprint).await;
         place.completes("it is still held", 1, b"yes", LONG, true).await;
         let told = "another fingerprint than that of a record";
-        place.takes(told, &other(2), Taken::OtherFingerprint).await;
+        place.takes(told, &other(2), ReserveOutcome::OtherFingerprint).await;
     }
 
     async fn a_place_is_freed_by_its_nonce_alone(&self) {
@@ -112,56 +112,58 @@ impl<S: IdempotencyStore + ?Sized, P: AsyncFn(Duration)> Check<'_, S, P> {
         place.frees("an empty place is freed", 1, false).await;
         place.renews("an empty place is renewed", &claim(1, LONG), false).await;
         place.completes("an empty place is completed", 1, b"no", LONG, false).await;
-        place.takes("after that", &claim(1, LONG), Taken::New).await;
+        place.takes("after that", &claim(1, LONG), ReserveOutcome::New).await;
         place.frees("another nonce frees", 2, false).await;
         place.renews("another nonce renews", &claim(2, LONG), false).await;
-        place.takes("a place that others tried to free", &claim(2, LONG), Taken::Running).await;
+        place
+            .takes("a place that others tried to free", &claim(2, LONG), ReserveOutcome::Running)
+            .await;
         place.frees("the nonce frees", 1, true).await;
         place.frees("it frees again", 1, false).await;
-        let other = Claim { fingerprint: [2; 32], ..claim(2, LONG) };
-        place.takes("a freed place", &other, Taken::New).await;
+        let other = Reservation { fingerprint: [2; 32], ..claim(2, LONG) };
+        place.takes("a freed place", &other, ReserveOutcome::New).await;
     }
 
     async fn a_lease_ends_and_the_place_is_empty(&self) {
         let place = self.place();
-        place.takes("an empty place", &claim(1, SHORT), Taken::New).await;
+        place.takes("an empty place", &claim(1, SHORT), ReserveOutcome::New).await;
         (self.pass)(SHORT * 2).await;
-        let other = Claim { fingerprint: [2; 32], ..claim(2, LONG) };
-        place.takes("a place after its lease", &other, Taken::New).await;
+        let other = Reservation { fingerprint: [2; 32], ..claim(2, LONG) };
+        place.takes("a place after its lease", &other, ReserveOutcome::New).await;
         place.completes("the nonce of a lease that ended completes", 1, b"no", LONG, false).await;
         place.renews("it renews", &claim(1, LONG), false).await;
         place.frees("it frees", 1, false).await;
-        place.takes("the place of its successor", &other, Taken::New).await;
+        place.takes("the place of its successor", &other, ReserveOutcome::New).await;
     }
 
     async fn a_lease_ends_and_is_remembered(&self) {
         let place = self.place();
-        let remembering = |nonce| Claim { remember_crash: Some(LONG), ..claim(nonce, SHORT) };
-        place.takes("an empty place", &remembering(1), Taken::New).await;
+        let remembering = |nonce| Reservation { remember_crash: Some(LONG), ..claim(nonce, SHORT) };
+        place.takes("an empty place", &remembering(1), ReserveOutcome::New).await;
         (self.pass)(SHORT * 2).await;
-        place.takes("a crash that is remembered", &remembering(2), Taken::Crashed).await;
-        let other = Claim { fingerprint: [2; 32], ..remembering(2) };
-        place.takes("another fingerprint", &other, Taken::OtherFingerprint).await;
+        place.takes("a crash that is remembered", &remembering(2), ReserveOutcome::Crashed).await;
+        let other = Reservation { fingerprint: [2; 32], ..remembering(2) };
+        place.takes("another fingerprint", &other, ReserveOutcome::OtherFingerprint).await;
         place.completes("one that comes late", 1, b"late", LONG, true).await;
-        let done = Taken::Done(Bytes::from_static(b"late"));
+        let done = ReserveOutcome::Done(Bytes::from_static(b"late"));
         place.takes("its record", &remembering(2), done).await;
     }
 
     async fn a_renewal_begins_the_lease_anew(&self) {
         let place = self.place();
-        place.takes("an empty place", &claim(1, Duration::from_secs(5)), Taken::New).await;
+        place.takes("an empty place", &claim(1, Duration::from_secs(5)), ReserveOutcome::New).await;
         place.renews("the nonce renews", &claim(1, LONG), true).await;
         (self.pass)(Duration::from_secs(6)).await;
-        place.takes("a place that was renewed", &claim(2, LONG), Taken::Running).await;
+        place.takes("a place that was renewed", &claim(2, LONG), ReserveOutcome::Running).await;
     }
 
     async fn a_record_ends(&self) {
         let place = self.place();
-        place.takes("an empty place", &claim(1, LONG), Taken::New).await;
+        place.takes("an empty place", &claim(1, LONG), ReserveOutcome::New).await;
         place.completes("the nonce completes", 1, b"yes", SHORT, true).await;
         (self.pass)(SHORT * 2).await;
-        let other = Claim { fingerprint: [2; 32], ..claim(2, LONG) };
-        place.takes("a place after its record", &other, Taken::New).await;
+        let other = Reservation { fingerprint: [2; 32], ..claim(2, LONG) };
+        place.takes("a place after its record", &other, ReserveOutcome::New).await;
     }
 
     async fn records_are_kept_byte_for_byte(&self) {
@@ -169,10 +171,10 @@ impl<S: IdempotencyStore + ?Sized, P: AsyncFn(Duration)> Check<'_, S, P> {
         let large = every_byte.repeat(256);
         for record in [&[][..], &[0; SHORT_RECORD_BYTES], &every_byte, &large] {
             let place = self.place();
-            place.takes("an empty place", &claim(1, LONG), Taken::New).await;
+            place.takes("an empty place", &claim(1, LONG), ReserveOutcome::New).await;
             place.completes("the nonce completes", 1, record, LONG, true).await;
             let taken = asked("a record", place.store.take(&place.key, &claim(2, LONG)).await);
-            if taken != Taken::Done(Bytes::copy_from_slice(record)) {
+            if taken != ReserveOutcome::Done(Bytes::copy_from_slice(record)) {
                 fail(format!("a record of {} bytes did not come back as it was", record.len()));
             }
         }
@@ -180,12 +182,12 @@ impl<S: IdempotencyStore + ?Sized, P: AsyncFn(Duration)> Check<'_, S, P> {
 }
 
 impl<S: IdempotencyStore + ?Sized> Place<'_, S> {
-    async fn takes(&self, promise: &str, claim: &Claim, expected: Taken) {
+    async fn takes(&self, promise: &str, claim: &Reservation, expected: ReserveOutcome) {
         let taken = asked(promise, self.store.take(&self.key, claim).await);
         equal(promise, &taken, &expected);
     }
 
-    async fn renews(&self, promise: &str, claim: &Claim, expected: bool) {
+    async fn renews(&self, promise: &str, claim: &Reservation, expected: bool) {
         let renewed = asked(promise, self.store.renew(&self.key, claim).await);
         equal(promise, &renewed, &expected);
     }

@@ -16,7 +16,7 @@ pub(super) const KEYS_HOLD: BuiltIn = BuiltIn {
                 let message = "it demands an idempotency key, and a retry runs twice while the \
                                store of the keys is down";
                 Finding::on(route, message)
-                    .mend("remove `on_store_outage(StoreOutage::Pass)`, or do not demand keys")
+                    .mend("remove `on_store_error(OnStoreError::Pass)`, or do not demand keys")
             })
         })
     },

@@ -10,11 +10,12 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 use stockade_core::{BoxFuture, Clock};
 use stockade_errors::__internal::{lock, setters};
+use stockade_errors::StoreError;
 use stockade_validation::__internal::LogRate;
 
 use self::owners::{Finished, Owners};
 use super::key::ScopedKey;
-use super::store::{Claim, IdempotencyStore, Nonce, SHORT_RECORD_BYTES, StoreDown, Taken};
+use super::store::{IdempotencyStore, Nonce, Reservation, ReserveOutcome, SHORT_RECORD_BYTES};
 use crate::expiry::{SWEPT_BY_A_CALL, later};
 
 /// A store in the memory of the process, with bounds.
@@ -156,31 +157,31 @@ impl MemoryIdempotencyStore {
         lock(&self.places)
     }
 
-    fn take_now(&self, key: &ScopedKey, claim: &Claim) -> Result<Taken, StoreDown> {
+    fn take_now(&self, key: &ScopedKey, claim: &Reservation) -> Result<ReserveOutcome, StoreError> {
         let now = self.clock.now();
         let mut places = self.lock();
         places.sweep(now, SWEPT_BY_A_CALL);
         if let Some(place) = places.live(key, now) {
             if place.fingerprint != claim.fingerprint {
-                return Ok(Taken::OtherFingerprint);
+                return Ok(ReserveOutcome::OtherFingerprint);
             }
             let taken = match &place.state {
-                PlaceState::Done { record, .. } => Taken::Done(record.clone()),
-                PlaceState::Held { .. } if place.nonce == claim.nonce => Taken::New,
-                PlaceState::Held { leased_until } if *leased_until > now => Taken::Running,
-                PlaceState::Held { .. } => Taken::Crashed,
+                PlaceState::Done { record, .. } => ReserveOutcome::Done(record.clone()),
+                PlaceState::Held { .. } if place.nonce == claim.nonce => ReserveOutcome::New,
+                PlaceState::Held { leased_until } if *leased_until > now => ReserveOutcome::Running,
+                PlaceState::Held { .. } => ReserveOutcome::Crashed,
             };
-            if taken == Taken::New {
+            if taken == ReserveOutcome::New {
                 places.hold(key, claim, now);
             }
             return Ok(taken);
         }
         places.remove(key);
         if !self.make_room_for_key(&mut places, key, now) {
-            return Err(StoreDown::full());
+            return Err(StoreError::Full);
         }
         places.hold(key, claim, now);
-        Ok(Taken::New)
+        Ok(ReserveOutcome::New)
     }
 
     /// Removes finished keys until a new one has room. Returns false if it has none.
@@ -266,12 +267,12 @@ impl MemoryIdempotencyStore {
         removed.is_some()
     }
 
-    fn renew_now(&self, key: &ScopedKey, claim: &Claim) -> bool {
+    fn renew_now(&self, key: &ScopedKey, claim: &Reservation) -> bool {
         let now = self.clock.now();
         let mut places = self.lock();
         let place = places.live(key, now).filter(|place| place.is_held_by(&claim.nonce));
         let Some(fingerprint) = place.map(|place| place.fingerprint) else { return false };
-        places.hold(key, &Claim { fingerprint, ..claim.clone() }, now);
+        places.hold(key, &Reservation { fingerprint, ..claim.clone() }, now);
         true
     }
 
@@ -281,7 +282,7 @@ impl MemoryIdempotencyStore {
         nonce: &Nonce,
         record: Bytes,
         ttl: Duration,
-    ) -> Result<bool, StoreDown> {
+    ) -> Result<bool, StoreError> {
         let now = self.clock.now();
         let mut places = self.lock();
         let Some(place) = places.live(key, now).filter(|place| place.nonce == *nonce) else {
@@ -292,7 +293,7 @@ impl MemoryIdempotencyStore {
         }
         let more = counted(&record);
         if !self.make_room_for_bytes(&mut places, key, more, now) {
-            return Err(StoreDown::full());
+            return Err(StoreError::Full);
         }
         let Some(mut place) = places.remove(key) else { return Ok(false) };
         let finished = places.owners.next_finished(more);
@@ -332,7 +333,7 @@ impl Places {
     }
 
     /// Puts a lease that begins now into the place of a key.
-    fn hold(&mut self, key: &ScopedKey, claim: &Claim, now: Instant) {
+    fn hold(&mut self, key: &ScopedKey, claim: &Reservation, now: Instant) {
         self.remove(key);
         let leased_until = later(now, claim.lease);
         let remembered = claim.remember_crash.map(|time| later(now, time));
@@ -399,16 +400,16 @@ impl IdempotencyStore for MemoryIdempotencyStore {
     fn take<'a>(
         &'a self,
         key: &'a ScopedKey,
-        claim: &'a Claim,
-    ) -> BoxFuture<'a, Result<Taken, StoreDown>> {
+        claim: &'a Reservation,
+    ) -> BoxFuture<'a, Result<ReserveOutcome, StoreError>> {
         Box::pin(async move { self.take_now(key, claim) })
     }
 
     fn renew<'a>(
         &'a self,
         key: &'a ScopedKey,
-        claim: &'a Claim,
-    ) -> BoxFuture<'a, Result<bool, StoreDown>> {
+        claim: &'a Reservation,
+    ) -> BoxFuture<'a, Result<bool, StoreError>> {
         Box::pin(async move { Ok(self.renew_now(key, claim)) })
     }
 
@@ -418,7 +419,7 @@ impl IdempotencyStore for MemoryIdempotencyStore {
         nonce: &'a Nonce,
         record: Bytes,
         ttl: Duration,
-    ) -> BoxFuture<'a, Result<bool, StoreDown>> {
+    ) -> BoxFuture<'a, Result<bool, StoreError>> {
         Box::pin(async move { self.complete_now(key, nonce, record, ttl) })
     }
 
@@ -426,7 +427,7 @@ impl IdempotencyStore for MemoryIdempotencyStore {
         &'a self,
         key: &'a ScopedKey,
         nonce: &'a Nonce,
-    ) -> BoxFuture<'a, Result<bool, StoreDown>> {
+    ) -> BoxFuture<'a, Result<bool, StoreError>> {
         Box::pin(async move { Ok(self.free_now(key, nonce)) })
     }
 }

@@ -25,15 +25,15 @@ impl Timed {
         self.millis.fetch_add(millis, Ordering::Relaxed);
     }
 
-    fn take(&self, key: u8, claim: &Claim) -> Result<Taken, bool> {
-        self.store.take_now(&key_of(key), claim).map_err(|error| error.is_full())
+    fn take(&self, key: u8, claim: &Reservation) -> Result<ReserveOutcome, bool> {
+        self.store.take_now(&key_of(key), claim).map_err(|error| matches!(error, StoreError::Full))
     }
 
     fn complete(&self, key: u8, nonce: u8, bytes: usize, ttl: u64) -> Result<bool, bool> {
         let record = vec![key; bytes].into();
         let ttl = Duration::from_millis(ttl);
         let completed = self.store.complete_now(&key_of(key), &[nonce; 16], record, ttl);
-        completed.map_err(|error| error.is_full())
+        completed.map_err(|error| matches!(error, StoreError::Full))
     }
 }
 
@@ -42,8 +42,8 @@ fn key_of(key: u8) -> ScopedKey {
     ScopedKey::from_hashes([key; 32], [key >> 7; 32])
 }
 
-fn claim(fingerprint: u8, nonce: u8) -> Claim {
-    Claim {
+fn claim(fingerprint: u8, nonce: u8) -> Reservation {
+    Reservation {
         fingerprint: [fingerprint; 32],
         nonce: [nonce; 16],
         lease: Duration::from_millis(30),
@@ -51,43 +51,43 @@ fn claim(fingerprint: u8, nonce: u8) -> Claim {
     }
 }
 
-fn remembering(fingerprint: u8, nonce: u8) -> Claim {
-    Claim { remember_crash: Some(Duration::from_millis(100)), ..claim(fingerprint, nonce) }
+fn remembering(fingerprint: u8, nonce: u8) -> Reservation {
+    Reservation { remember_crash: Some(Duration::from_millis(100)), ..claim(fingerprint, nonce) }
 }
 
 #[test]
 fn one_takes_it_and_the_others_see_it_run_and_done() {
     let timed = timed(MemoryIdempotencyStore::new());
-    assert_eq!(timed.take(1, &claim(1, 1)), Ok(Taken::New));
-    assert_eq!(timed.take(1, &claim(1, 1)), Ok(Taken::New), "the same nonce, again");
-    assert_eq!(timed.take(1, &claim(1, 2)), Ok(Taken::Running));
-    assert_eq!(timed.take(1, &claim(9, 2)), Ok(Taken::OtherFingerprint));
+    assert_eq!(timed.take(1, &claim(1, 1)), Ok(ReserveOutcome::New));
+    assert_eq!(timed.take(1, &claim(1, 1)), Ok(ReserveOutcome::New), "the same nonce, again");
+    assert_eq!(timed.take(1, &claim(1, 2)), Ok(ReserveOutcome::Running));
+    assert_eq!(timed.take(1, &claim(9, 2)), Ok(ReserveOutcome::OtherFingerprint));
     assert_eq!(timed.complete(1, 2, 3, 100), Ok(false), "another nonce");
     assert_eq!(timed.complete(1, 1, 3, 100), Ok(true));
     assert_eq!(timed.complete(1, 1, 3, 100), Ok(true), "again");
-    assert_eq!(timed.take(1, &claim(1, 2)), Ok(Taken::Done(vec![1; 3].into())));
-    assert_eq!(timed.take(1, &claim(9, 2)), Ok(Taken::OtherFingerprint));
+    assert_eq!(timed.take(1, &claim(1, 2)), Ok(ReserveOutcome::Done(vec![1; 3].into())));
+    assert_eq!(timed.take(1, &claim(9, 2)), Ok(ReserveOutcome::OtherFingerprint));
     assert!(!timed.store.free_now(&key_of(1), &[1; 16]), "an answer is not freed");
     timed.advance(100);
-    assert_eq!(timed.take(1, &claim(9, 2)), Ok(Taken::New));
+    assert_eq!(timed.take(1, &claim(9, 2)), Ok(ReserveOutcome::New));
 }
 
 #[test]
 fn a_lease_that_runs_out_frees_the_key_or_is_remembered() {
     let timed = timed(MemoryIdempotencyStore::new());
-    assert_eq!(timed.take(1, &claim(1, 1)), Ok(Taken::New));
-    assert_eq!(timed.take(2, &remembering(1, 1)), Ok(Taken::New));
+    assert_eq!(timed.take(1, &claim(1, 1)), Ok(ReserveOutcome::New));
+    assert_eq!(timed.take(2, &remembering(1, 1)), Ok(ReserveOutcome::New));
     timed.advance(29);
     assert!(timed.store.renew_now(&key_of(1), &claim(1, 1)));
     assert!(timed.store.renew_now(&key_of(2), &remembering(1, 1)));
     assert!(!timed.store.renew_now(&key_of(1), &claim(1, 2)));
     timed.advance(29);
-    assert_eq!(timed.take(1, &claim(1, 2)), Ok(Taken::Running));
+    assert_eq!(timed.take(1, &claim(1, 2)), Ok(ReserveOutcome::Running));
     timed.advance(1);
-    assert_eq!(timed.take(1, &claim(1, 2)), Ok(Taken::New));
+    assert_eq!(timed.take(1, &claim(1, 2)), Ok(ReserveOutcome::New));
     assert_eq!(timed.complete(1, 1, 3, 100), Ok(false), "it was taken over");
-    assert_eq!(timed.take(2, &remembering(1, 2)), Ok(Taken::Crashed));
-    assert_eq!(timed.take(2, &remembering(9, 2)), Ok(Taken::OtherFingerprint));
+    assert_eq!(timed.take(2, &remembering(1, 2)), Ok(ReserveOutcome::Crashed));
+    assert_eq!(timed.take(2, &remembering(9, 2)), Ok(ReserveOutcome::OtherFingerprint));
     // It ran all the same, and comes late.
     assert_eq!(timed.complete(2, 1, 3, 100), Ok(true));
 }
@@ -95,30 +95,30 @@ fn a_lease_that_runs_out_frees_the_key_or_is_remembered() {
 #[test]
 fn a_store_full_of_running_keys_refuses_new_ones() {
     let timed = timed(MemoryIdempotencyStore::new().max_keys(2));
-    assert_eq!(timed.take(1, &claim(1, 1)), Ok(Taken::New));
-    assert_eq!(timed.take(2, &remembering(1, 1)), Ok(Taken::New));
+    assert_eq!(timed.take(1, &claim(1, 1)), Ok(ReserveOutcome::New));
+    assert_eq!(timed.take(2, &remembering(1, 1)), Ok(ReserveOutcome::New));
     assert_eq!(timed.take(3, &claim(1, 1)), Err(true));
     assert_eq!(timed.take(200, &claim(1, 1)), Err(true), "another owner");
     // The outcome of the second is unknown: it stays.
     timed.advance(40);
-    assert_eq!(timed.take(3, &claim(1, 1)), Ok(Taken::New));
-    assert_eq!(timed.take(2, &remembering(1, 2)), Ok(Taken::Crashed));
+    assert_eq!(timed.take(3, &claim(1, 1)), Ok(ReserveOutcome::New));
+    assert_eq!(timed.take(2, &remembering(1, 2)), Ok(ReserveOutcome::Crashed));
     assert_eq!(timed.take(4, &claim(1, 1)), Err(true));
-    assert_eq!(timed.take(3, &claim(1, 2)), Ok(Taken::Running));
+    assert_eq!(timed.take(3, &claim(1, 2)), Ok(ReserveOutcome::Running));
 }
 
 #[test]
 fn a_new_key_replaces_the_oldest_finished_one() {
     let timed = timed(MemoryIdempotencyStore::new().max_keys(3));
     for key in [1, 2, 3] {
-        assert_eq!(timed.take(key, &claim(1, 1)), Ok(Taken::New));
+        assert_eq!(timed.take(key, &claim(1, 1)), Ok(ReserveOutcome::New));
     }
     assert_eq!(timed.complete(2, 1, 3, 1_000), Ok(true));
     assert_eq!(timed.complete(1, 1, 3, 1_000), Ok(true));
-    assert_eq!(timed.take(4, &claim(1, 1)), Ok(Taken::New));
-    assert_eq!(timed.take(1, &claim(1, 2)), Ok(Taken::Done(vec![1; 3].into())));
-    assert_eq!(timed.take(3, &claim(1, 2)), Ok(Taken::Running));
-    assert_eq!(timed.take(2, &claim(1, 2)), Ok(Taken::New), "forgotten, and 1 with it");
+    assert_eq!(timed.take(4, &claim(1, 1)), Ok(ReserveOutcome::New));
+    assert_eq!(timed.take(1, &claim(1, 2)), Ok(ReserveOutcome::Done(vec![1; 3].into())));
+    assert_eq!(timed.take(3, &claim(1, 2)), Ok(ReserveOutcome::Running));
+    assert_eq!(timed.take(2, &claim(1, 2)), Ok(ReserveOutcome::New), "forgotten, and 1 with it");
     assert_eq!(timed.take(1, &claim(1, 2)), Err(true), "all others run");
     assert_eq!(timed.store.len(), 3);
 }
@@ -127,14 +127,14 @@ fn a_new_key_replaces_the_oldest_finished_one() {
 fn a_response_replaces_the_oldest_response() {
     let timed = timed(MemoryIdempotencyStore::new().max_bytes(100));
     for key in [1, 2, 3, 4] {
-        assert_eq!(timed.take(key, &claim(1, 1)), Ok(Taken::New));
+        assert_eq!(timed.take(key, &claim(1, 1)), Ok(ReserveOutcome::New));
     }
     assert_eq!(timed.complete(1, 1, SHORT_RECORD_BYTES, 1_000), Ok(true));
     assert_eq!(timed.complete(2, 1, 90, 1_000), Ok(true));
     assert_eq!(timed.complete(3, 1, 101, 1_000), Err(true), "larger than the bound");
     assert_eq!(timed.complete(3, 1, 20, 1_000), Ok(true));
     assert_eq!((timed.store.len(), timed.store.bytes()), (3, 20));
-    assert!(matches!(timed.take(1, &claim(1, 2)), Ok(Taken::Done(_))), "it has no bytes");
+    assert!(matches!(timed.take(1, &claim(1, 2)), Ok(ReserveOutcome::Done(_))), "it has no bytes");
     assert_eq!(timed.complete(4, 1, 80, 1_000), Ok(true));
     assert_eq!((timed.store.len(), timed.store.bytes()), (3, 100));
 }
@@ -143,19 +143,19 @@ fn a_response_replaces_the_oldest_response() {
 fn an_owner_replaces_its_own_keys_first() {
     let store = MemoryIdempotencyStore::new().max_keys(10).max_keys_per_owner(2);
     let timed = timed(store.max_bytes(100).max_bytes_per_owner(60));
-    assert_eq!(timed.take(200, &claim(1, 1)), Ok(Taken::New));
+    assert_eq!(timed.take(200, &claim(1, 1)), Ok(ReserveOutcome::New));
     assert_eq!(timed.complete(200, 1, 40, 1_000), Ok(true));
-    assert_eq!(timed.take(1, &claim(1, 1)), Ok(Taken::New));
-    assert_eq!(timed.take(2, &claim(1, 1)), Ok(Taken::New));
+    assert_eq!(timed.take(1, &claim(1, 1)), Ok(ReserveOutcome::New));
+    assert_eq!(timed.take(2, &claim(1, 1)), Ok(ReserveOutcome::New));
     assert_eq!(timed.take(3, &claim(1, 1)), Err(true), "both run");
     assert_eq!(timed.complete(1, 1, 50, 1_000), Ok(true));
     assert_eq!(timed.complete(2, 1, 61, 1_000), Err(true), "larger than its share");
     assert_eq!(timed.complete(2, 1, 20, 1_000), Ok(true));
     assert_eq!(timed.store.bytes(), 60, "the first of this owner is gone");
-    assert_eq!(timed.take(3, &claim(1, 1)), Ok(Taken::New));
-    assert_eq!(timed.take(4, &claim(1, 1)), Ok(Taken::New));
+    assert_eq!(timed.take(3, &claim(1, 1)), Ok(ReserveOutcome::New));
+    assert_eq!(timed.take(4, &claim(1, 1)), Ok(ReserveOutcome::New));
     assert_eq!(timed.take(2, &claim(1, 2)), Err(true), "it was replaced, and the others run");
-    assert!(matches!(timed.take(200, &claim(1, 2)), Ok(Taken::Done(_))));
+    assert!(matches!(timed.take(200, &claim(1, 2)), Ok(ReserveOutcome::Done(_))));
 }
 
 /// Ten addresses send as many keys and as large responses as they can. An honest client
@@ -171,7 +171,7 @@ fn ten_owners_cannot_push_out_an_eleventh() {
     };
     let run = |key: &ScopedKey, bytes: usize| {
         let taken = timed.store.take_now(key, &claim(1, 1)).unwrap();
-        assert_eq!(taken, Taken::New);
+        assert_eq!(taken, ReserveOutcome::New);
         let record = vec![7; bytes].into();
         let ttl = Duration::from_secs(86_400);
         assert!(timed.store.complete_now(key, &[1; 16], record, ttl).unwrap());
@@ -186,7 +186,7 @@ fn ten_owners_cannot_push_out_an_eleventh() {
         run(&honest(round), 100);
         for earlier in 0..=round {
             let retry = timed.store.take_now(&honest(earlier), &claim(1, 2)).unwrap();
-            assert_eq!(retry, Taken::Done(vec![7; 100].into()), "{earlier} of {round}");
+            assert_eq!(retry, ReserveOutcome::Done(vec![7; 100].into()), "{earlier} of {round}");
         }
         assert!(timed.store.len() <= 1_000 && timed.store.bytes() <= 100_000);
     }
@@ -198,7 +198,7 @@ fn ten_owners_cannot_push_out_an_eleventh() {
 fn nothing_is_left_of_a_freed_key() {
     let timed = timed(MemoryIdempotencyStore::new());
     for round in 0..200_u8 {
-        assert_eq!(timed.take(round, &claim(1, 1)), Ok(Taken::New));
+        assert_eq!(timed.take(round, &claim(1, 1)), Ok(ReserveOutcome::New));
         assert!(!timed.store.free_now(&key_of(round), &[2; 16]));
         assert!(timed.store.free_now(&key_of(round), &[1; 16]));
     }
@@ -209,11 +209,11 @@ fn nothing_is_left_of_a_freed_key() {
 #[test]
 fn a_time_beyond_the_clock_is_a_year() {
     let timed = timed(MemoryIdempotencyStore::new());
-    let forever = Claim { lease: Duration::MAX, ..claim(1, 1) };
-    assert_eq!(timed.take(1, &forever), Ok(Taken::New));
+    let forever = Reservation { lease: Duration::MAX, ..claim(1, 1) };
+    assert_eq!(timed.take(1, &forever), Ok(ReserveOutcome::New));
     assert_eq!(timed.complete(1, 1, 3, u64::MAX), Ok(true));
     timed.advance(31_000_000_000);
-    assert!(matches!(timed.take(1, &claim(1, 2)), Ok(Taken::Done(_))));
+    assert!(matches!(timed.take(1, &claim(1, 2)), Ok(ReserveOutcome::Done(_))));
 }
 
 /// The rules of a store, as simple as they can be written.
@@ -394,7 +394,7 @@ fn run(timed: &Timed, step: &Step) -> String {
         }
         Step::Take { key, fingerprint, nonce, remembers } => {
             match timed.take(key, &claim(fingerprint, nonce, remembers)) {
-                Ok(Taken::Done(record)) => format!("Done {}", record.len()),
+                Ok(ReserveOutcome::Done(record)) => format!("Done {}", record.len()),
                 Ok(taken) => format!("{taken:?}"),
                 Err(_) => "full".to_owned(),
             }

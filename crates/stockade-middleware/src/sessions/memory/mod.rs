@@ -10,11 +10,10 @@ use bytes::Bytes;
 use stockade_core::{BoxFuture, Clock};
 use stockade_errors::__internal::{lock, setters};
 
+use stockade_errors::StoreError;
+
 use self::table::{Entry, Table};
-use super::store::{
-    NewSession, SessionKey, SessionStore, SessionStoreError, SessionWrite, StoredSession,
-    SubjectKey,
-};
+use super::store::{NewSession, SessionKey, SessionStore, SessionWrite, StoredSession, SubjectKey};
 use crate::expiry::{SWEPT_BY_A_CALL, later};
 
 /// A store in the memory of the process, with bounds.
@@ -97,7 +96,7 @@ impl MemorySessionStore {
         &self,
         key: &SessionKey,
         new: NewSession<'_>,
-    ) -> Result<SessionWrite, SessionStoreError> {
+    ) -> Result<SessionWrite, StoreError> {
         let now = self.clock.now();
         let mut table = self.lock();
         table.sweep(now, SWEPT_BY_A_CALL);
@@ -119,7 +118,7 @@ impl MemorySessionStore {
             // The replaced one is not over, and stays.
             table.sweep(now, usize::MAX);
             if !fits(&table) {
-                return Err(SessionStoreError::full());
+                return Err(StoreError::Full);
             }
         }
         if let Some(replaced) = &new.replaces {
@@ -153,7 +152,7 @@ impl MemorySessionStore {
         version: u64,
         data: Bytes,
         idle: Duration,
-    ) -> Result<SessionWrite, SessionStoreError> {
+    ) -> Result<SessionWrite, StoreError> {
         let now = self.clock.now();
         let mut table = self.lock();
         let Some(entry) = table.live(key, now) else { return Ok(SessionWrite::Missing) };
@@ -165,7 +164,7 @@ impl MemorySessionStore {
         if grows && table.bytes() - before + data.len() > self.max_bytes {
             table.sweep(now, usize::MAX);
             if table.bytes() - before + data.len() > self.max_bytes {
-                return Err(SessionStoreError::full());
+                return Err(StoreError::Full);
             }
         }
         table.change(key, |entry| {
@@ -211,14 +210,14 @@ impl SessionStore for MemorySessionStore {
         &'a self,
         key: &'a SessionKey,
         session: NewSession<'a>,
-    ) -> BoxFuture<'a, Result<SessionWrite, SessionStoreError>> {
+    ) -> BoxFuture<'a, Result<SessionWrite, StoreError>> {
         Box::pin(async move { self.create_now(key, session) })
     }
 
     fn load<'a>(
         &'a self,
         key: &'a SessionKey,
-    ) -> BoxFuture<'a, Result<Option<StoredSession>, SessionStoreError>> {
+    ) -> BoxFuture<'a, Result<Option<StoredSession>, StoreError>> {
         Box::pin(async move { Ok(self.load_now(key)) })
     }
 
@@ -228,7 +227,7 @@ impl SessionStore for MemorySessionStore {
         version: u64,
         data: Bytes,
         idle: Duration,
-    ) -> BoxFuture<'a, Result<SessionWrite, SessionStoreError>> {
+    ) -> BoxFuture<'a, Result<SessionWrite, StoreError>> {
         Box::pin(async move { self.update_now(key, version, data, idle) })
     }
 
@@ -236,21 +235,18 @@ impl SessionStore for MemorySessionStore {
         &'a self,
         key: &'a SessionKey,
         idle: Duration,
-    ) -> BoxFuture<'a, Result<bool, SessionStoreError>> {
+    ) -> BoxFuture<'a, Result<bool, StoreError>> {
         Box::pin(async move { Ok(self.touch_now(key, idle)) })
     }
 
-    fn destroy<'a>(
-        &'a self,
-        key: &'a SessionKey,
-    ) -> BoxFuture<'a, Result<bool, SessionStoreError>> {
+    fn destroy<'a>(&'a self, key: &'a SessionKey) -> BoxFuture<'a, Result<bool, StoreError>> {
         Box::pin(async move { Ok(self.destroy_now(key)) })
     }
 
     fn destroy_all<'a>(
         &'a self,
         subject: &'a SubjectKey,
-    ) -> BoxFuture<'a, Result<u64, SessionStoreError>> {
+    ) -> BoxFuture<'a, Result<u64, StoreError>> {
         Box::pin(async move { Ok(self.destroy_all_now(subject)) })
     }
 }

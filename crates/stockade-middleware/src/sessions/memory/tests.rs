@@ -41,7 +41,9 @@ impl Timed {
     }
 
     fn create(&self, key: usize, new: NewSession<'_>) -> Result<SessionWrite, bool> {
-        self.store.create_now(&self.keys[key], new).map_err(|error| error.is_full())
+        self.store
+            .create_now(&self.keys[key], new)
+            .map_err(|error| matches!(error, StoreError::Full))
     }
 
     fn is_there(&self, key: usize) -> bool {
@@ -59,7 +61,10 @@ fn a_full_store_refuses_new_sessions_and_ends_none() {
     let update = |bytes: usize, version| {
         let data = vec![1; bytes].into();
         let idle = Duration::from_millis(30);
-        timed.store.update_now(&timed.keys[0], version, data, idle).map_err(|error| error.is_full())
+        timed
+            .store
+            .update_now(&timed.keys[0], version, data, idle)
+            .map_err(|error| matches!(error, StoreError::Full))
     };
     assert_eq!(update(41, 1), Err(true));
     assert_eq!(update(40, 1), Ok(SessionWrite::Written));

@@ -16,7 +16,7 @@ use http::{HeaderMap, HeaderValue};
 use stockade_core::description::{Answer, AnswerStatus, HeaderDoc};
 use stockade_core::{BoxFuture, Request, RouteDoc};
 use stockade_errors::__internal::catch_panic;
-use stockade_errors::ApiError;
+use stockade_errors::StoreError;
 use stockade_map::QuotaInfo;
 
 use super::decision::Decision;
@@ -155,7 +155,7 @@ impl RateLimiter {
         key: &RateKey,
         n: u32,
         now: Instant,
-    ) -> Result<BatchDecision, ApiError> {
+    ) -> Result<BatchDecision, StoreError> {
         let passed = now.saturating_duration_since(*self.shared.start.get_or_init(|| now));
         let local = self.local.as_ref().map(|it| it.decide_n(key, n, passed));
         let decision = self.store.charge_n(key, &self.policy, n, passed);
@@ -166,11 +166,11 @@ impl RateLimiter {
     /// Waits for the store. A failure is an error or a decision, by the option.
     async fn waited<T>(
         &self,
-        decision: BoxFuture<'_, Result<T, ApiError>>,
+        decision: BoxFuture<'_, Result<T, StoreError>>,
         now: Duration,
         local: Option<T>,
         uncounted: impl FnOnce() -> T,
-    ) -> Result<T, ApiError> {
+    ) -> Result<T, StoreError> {
         let outcome = match self.store_timeout {
             Some(limit) => match tokio::time::timeout(limit, decision).await {
                 Ok(outcome) => outcome,
@@ -201,7 +201,7 @@ impl RateLimiter {
 
     /// Logs a failure of the store, at most once a second.
     #[cold]
-    fn log_failure(&self, consequence: &str, error: &ApiError, now: Duration) {
+    fn log_failure(&self, consequence: &str, error: &StoreError, now: Duration) {
         let second = now.as_secs().saturating_add(1);
         if self.shared.logged.swap(second, Ordering::Relaxed) != second {
             let name = self.policy.name();
@@ -309,7 +309,10 @@ impl RateLimiterExt for RateLimiter {
         doc.answers(headers().fold(refusal.header(retry_after), Answer::header));
         if self.waits() && self.on_store_failure == StoreFailure::Refuse {
             let meaning = "An error of the store that counts requests";
-            doc.answers(Answer::error(AnswerStatus::Default).meaning(meaning));
+            let retry =
+                HeaderDoc::new("Retry-After", "The seconds until a request may be repeated");
+            let answer = Answer::error(AnswerStatus::Default).meaning(meaning);
+            doc.answers(answer.header(retry.sometimes()));
         }
         headers().for_each(|header| doc.adds_header(header, None));
     }
@@ -321,11 +324,10 @@ impl fmt::Debug for RateLimiter {
     }
 }
 
-/// Makes a 503, after which a client may try again.
+/// Makes the error of a store that exceeded its time.
 #[cold]
-fn too_slow(limit: Duration) -> ApiError {
-    let message = format!("the store of a rate limit gave no answer within {limit:?}");
-    ApiError::new(503, message).with_header("Retry-After", "1")
+fn too_slow(limit: Duration) -> StoreError {
+    StoreError::unavailable(format!("the store of a rate limit gave no answer within {limit:?}"))
 }
 
 fn warn_once(warned: &AtomicBool, message: impl FnOnce() -> String) {

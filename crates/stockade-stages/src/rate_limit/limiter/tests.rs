@@ -1,5 +1,7 @@
 //! Tests of a limiter: its keys, its store, and what happens when that fails.
 
+use stockade_errors::ApiError;
+
 use super::super::options::RateLimitExt as _;
 use super::*;
 
@@ -78,7 +80,7 @@ impl RateStore for Silent {
 
 /// Returns the decision about a request, in a time that jumps when all
 /// tasks wait.
-fn asked_in_vain(limit: RateLimit) -> Result<Decision, ApiError> {
+fn asked_in_vain(limit: RateLimit) -> Result<Decision, StoreError> {
     let limiter = limit.store(Arc::new(Silent)).build().unwrap();
     let key = RateKey::shared();
     let mut runtime = tokio::runtime::Builder::new_current_thread();
@@ -95,7 +97,7 @@ fn asked_in_vain(limit: RateLimit) -> Result<Decision, ApiError> {
 
 #[test]
 fn a_silent_store_is_503_after_a_second() {
-    let error = asked_in_vain(RateLimit::new()).unwrap_err();
+    let error = ApiError::from(asked_in_vain(RateLimit::new()).unwrap_err());
     let headers: Vec<_> = error.headers().collect();
     assert_eq!((error.status(), headers), (503, vec![("Retry-After", "1")]));
 }
@@ -121,7 +123,7 @@ impl RateStore for Failing {
         let passed = Decision::pass(limit, limit - 1, policy.window());
         let failed = self.0.load(Ordering::Relaxed);
         Charge::Later(Box::pin(async move {
-            if failed { Err(ApiError::new(503, "the store is away")) } else { Ok(passed) }
+            if failed { Err(StoreError::unavailable("the store is away")) } else { Ok(passed) }
         }))
     }
 }

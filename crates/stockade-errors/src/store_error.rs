@@ -1,25 +1,25 @@
-//! [`StoreError`]: the failure of a store.
+//! [`StoreError`]: the error of a store.
 
 use std::fmt;
 use std::time::Duration;
 
 use serde_json::json;
-use stockade_core::description::{Answer, AnswerBody, HeaderDoc};
-use stockade_core::reply::Failure;
-use stockade_core::{Response, RouteDoc};
-use stockade_errors::{ApiError, BoxError, FieldError};
 
-/// The failure of a store. Nothing was written.
+use crate::{ApiError, BoxError, FieldError};
+
+/// The error of a store: of resources, sessions, idempotency keys or rate limits.
 ///
-/// A resource answers it so, and so does a handler that uses a store and returns it:
+/// A failed call has written nothing. A handler may return the error: it is an
+/// [`ApiError`] with a status, and the client does not see the source.
 ///
-/// | | status |
+/// | error | status |
 /// |---|---|
 /// | [`Missing`](Self::Missing) | 404 |
 /// | [`Changed`](Self::Changed) | 409; a resource answers 412 where the client named a version |
 /// | [`Taken`](Self::Taken) | 409, with the field; a resource leaves a hidden one out |
 /// | [`Referenced`](Self::Referenced) | 409 |
 /// | [`Invalid`](Self::Invalid) | 400, with the fields; a resource leaves hidden ones out |
+/// | [`Full`](Self::Full) | 503 with `Retry-After: 1` |
 /// | [`Busy`](Self::Busy) | 503 with `Retry-After`, in whole seconds; the source is logged |
 /// | [`Failed`](Self::Failed) | 500; the source is logged |
 ///
@@ -72,33 +72,50 @@ pub enum StoreError {
     },
     /// Other items refer to the item, which is to be deleted.
     Referenced,
-    /// The engine refuses values that the schema allows.
+    /// The store rejects values that the schema allows.
     Invalid(Vec<FieldError>),
-    /// The engine is down, or has too much to do.
+    /// The store has no room.
+    Full,
+    /// The store is unavailable or overloaded.
     Busy {
         /// The time after which a client may try again.
         retry_after: Duration,
         /// The reason, for the log.
         source: BoxError,
     },
-    /// The engine failed for another reason.
+    /// The store failed for another reason.
     Failed(BoxError),
 }
 
 impl StoreError {
-    /// Makes the failure of a unique field.
+    /// Makes the error of a unique field whose value another item has.
     #[must_use]
     pub fn taken(field: impl Into<String>) -> Self {
         Self::Taken { field: field.into() }
     }
 
-    /// Makes the failure of an engine that is down or has too much to do.
+    /// Makes the error of a store that is unavailable. A client may try again after one
+    /// second.
+    ///
+    /// ```
+    /// use stockade::{ApiError, StoreError};
+    ///
+    /// let error = ApiError::from(StoreError::unavailable("connection reset by db-7"));
+    /// assert_eq!(error.status(), 503);
+    /// assert_eq!(error.body(false).to_string(), r#"{"error":"Service Unavailable"}"#);
+    /// ```
+    #[must_use]
+    pub fn unavailable(source: impl Into<BoxError>) -> Self {
+        Self::busy(Duration::from_secs(1), source)
+    }
+
+    /// Makes the error of a store that is unavailable or overloaded.
     #[must_use]
     pub fn busy(retry_after: Duration, source: impl Into<BoxError>) -> Self {
         Self::Busy { retry_after, source: source.into() }
     }
 
-    /// Makes the failure of an engine.
+    /// Makes the error of a store that failed for another reason.
     #[must_use]
     pub fn failed(source: impl Into<BoxError>) -> Self {
         Self::Failed(source.into())
@@ -117,8 +134,9 @@ impl fmt::Display for StoreError {
                 let fields: Vec<_> = errors.iter().map(|error| &*error.field).collect();
                 write!(f, "the store refuses values: {}", fields.join(", "))
             }
-            Self::Busy { .. } => f.write_str("the store is busy"),
-            Self::Failed(_) => f.write_str("the store failed"),
+            Self::Full => f.write_str("the store is full"),
+            Self::Busy { source, .. } => write!(f, "the store is busy: {source}"),
+            Self::Failed(source) => write!(f, "the store failed: {source}"),
         }
     }
 }
@@ -155,38 +173,16 @@ impl From<StoreError> for ApiError {
                 Self::new(400, "The values are not allowed")
             }
             StoreError::Invalid(errors) => Self::validation(errors),
+            StoreError::Full => Self::new(503, "the store is full").with_header("Retry-After", "1"),
             StoreError::Busy { retry_after, source } => {
                 // Rounded up: a client must not come back too early.
                 let seconds = retry_after.as_millis().div_ceil(1000).max(1);
                 let busy = Self::new(503, format!("the store is busy: {source}"));
-                busy.with_header("retry-after", seconds.to_string()).with_source(source)
+                busy.with_header("Retry-After", seconds.to_string()).with_source(source)
             }
             StoreError::Failed(source) => Self::internal(source),
         }
     }
-}
-
-impl Failure for StoreError {
-    fn into_answer(self) -> Result<Response, ApiError> {
-        Err(self.into())
-    }
-
-    fn describe(doc: &mut RouteDoc) {
-        doc.may_answer(404, "There is no such item");
-        doc.may_answer(409, "The item has changed or is referred to, or a value is taken");
-        let mut invalid = Answer::error(doc.validation_status());
-        invalid.body = AnswerBody::ValidationError;
-        doc.answers(invalid.meaning("The store refuses a value"));
-        doc.may_answer(400, "The store refuses a value");
-        doc.answers(busy());
-        doc.may_answer(500, "");
-    }
-}
-
-/// Describes the answer of a store that is busy.
-pub(crate) fn busy() -> Answer {
-    let retry = HeaderDoc::new("Retry-After", "The seconds until a request may be repeated");
-    Answer::error(503).meaning("The store is busy").header(retry)
 }
 
 #[cfg(test)]
@@ -198,7 +194,7 @@ mod tests {
         let text = error.to_string();
         let error = ApiError::from(error);
         assert_eq!(error.status(), status, "{text}");
-        let header = error.headers().find(|(name, _)| *name == "retry-after");
+        let header = error.headers().find(|(name, _)| *name == "Retry-After");
         assert_eq!(header.map(|(_, value)| value), retry_after, "{text}");
         assert!(!error.public_message(false).contains("secret"), "{error}");
     }
@@ -212,6 +208,8 @@ mod tests {
         check(StoreError::Referenced, 409, None);
         check(StoreError::Invalid(vec![]), 400, None);
         check(StoreError::Invalid(vec![FieldError::new("name", "No", "database")]), 400, None);
+        check(StoreError::Full, 503, Some("1"));
+        check(StoreError::unavailable("secret"), 503, Some("1"));
         check(StoreError::failed("secret"), 500, None);
         let busy = |milliseconds| StoreError::busy(Duration::from_millis(milliseconds), "secret");
         for (milliseconds, seconds) in [(0, "1"), (1, "1"), (1_000, "1"), (2_001, "3")] {
