@@ -160,6 +160,8 @@ pub mod cookies;
 mod cross_origin_protection;
 mod described;
 #[cfg(any(feature = "idempotency", feature = "sessions"))]
+mod expiring_table;
+#[cfg(any(feature = "idempotency", feature = "sessions"))]
 mod expiry;
 #[cfg(feature = "files")]
 pub mod files;

@@ -8,6 +8,8 @@ use stockade_core::Clock;
 use stockade_errors::__internal::lock;
 
 use super::store::{SessionKey, StoredSession};
+use crate::expiring_table::{Expires, ExpiringTable};
+use crate::expiry::{SWEPT_BY_A_CALL, later};
 
 /// The sessions that were read in the last moment, with bounds. What this process has
 /// changed or ended is not in it any more.
@@ -19,15 +21,12 @@ pub(super) struct SessionCache {
 
 #[derive(Default)]
 struct Table {
-    read: HashMap<SessionKey, Read>,
-    /// The bytes of all data and subjects.
-    bytes: usize,
+    read: ExpiringTable<SessionKey, Read>,
     /// The sessions that were changed a moment ago: a reading that had begun before is
     /// not kept.
     changed: HashMap<SessionKey, Instant>,
     /// The same for all of them.
     all_changed: Option<Instant>,
-    swept: Option<Instant>,
 }
 
 /// A session as it was read.
@@ -35,6 +34,18 @@ struct Read {
     session: StoredSession,
     /// The beginning of the reading.
     at: Instant,
+    /// The end of the time for which it is kept.
+    ends: Instant,
+}
+
+impl Expires for Read {
+    fn expires_at(&self) -> Instant {
+        self.ends
+    }
+
+    fn bytes(&self) -> usize {
+        size_of(&self.session)
+    }
 }
 
 impl SessionCache {
@@ -51,11 +62,11 @@ impl SessionCache {
     pub(super) fn get(&self, key: &SessionKey) -> Option<StoredSession> {
         let now = self.now();
         let table = self.table();
-        let Read { session, at } = table.read.get(key)?;
+        let Read { session, at, .. } = table.read.live(key, now)?;
         let age = now.saturating_duration_since(*at);
         let (idle_left, lifetime_left) =
             (session.idle_left.checked_sub(age)?, session.lifetime_left.checked_sub(age)?);
-        let holds = age < self.time && !idle_left.is_zero() && !lifetime_left.is_zero();
+        let holds = !idle_left.is_zero() && !lifetime_left.is_zero();
         holds.then(|| StoredSession { idle_left, lifetime_left, ..session.clone() })
     }
 
@@ -67,18 +78,19 @@ impl SessionCache {
         if changed.into_iter().flatten().any(|changed| begun <= changed) {
             return;
         }
-        table.forget(key);
-        let bytes = size_of(session);
-        let is_full =
-            |table: &Table| table.read.len() >= MAX_SESSIONS || table.bytes + bytes > MAX_BYTES;
-        if is_full(table) {
-            table.sweep(now, self.time);
-            if is_full(table) {
-                return;
-            }
+        let read = &mut table.read;
+        read.remove(key);
+        read.sweep(now, SWEPT_BY_A_CALL);
+        let has_room = |read: &ExpiringTable<SessionKey, Read>| {
+            read.len() < MAX_SESSIONS && read.bytes() + size_of(session) <= MAX_BYTES
+        };
+        if !has_room(read) {
+            read.sweep(now, usize::MAX);
         }
-        table.bytes += bytes;
-        table.read.insert(*key, Read { session: session.clone(), at: begun });
+        if has_room(read) {
+            let ends = later(begun, self.time);
+            read.insert(*key, Read { session: session.clone(), at: begun, ends });
+        }
     }
 
     /// Forgets a session once this is dropped, which is when a write has its answer, or
@@ -90,7 +102,7 @@ impl SessionCache {
     fn forget(&self, key: &SessionKey) {
         let now = self.now();
         let table = &mut *self.table();
-        table.forget(key);
+        table.read.remove(key);
         if table.changed.len() >= MAX_SESSIONS {
             table.changed.retain(|_, at| now.saturating_duration_since(*at) <= LONGEST_READING);
         }
@@ -123,24 +135,6 @@ pub(super) struct Changing<'c> {
 impl Drop for Changing<'_> {
     fn drop(&mut self) {
         self.cache.forget(self.key);
-    }
-}
-
-impl Table {
-    fn forget(&mut self, key: &SessionKey) {
-        if let Some(Read { session, .. }) = self.read.remove(key) {
-            self.bytes -= size_of(&session);
-        }
-    }
-
-    /// Removes what is too old, at most four times in the time for which it is kept.
-    fn sweep(&mut self, now: Instant, time: Duration) {
-        if self.swept.is_some_and(|swept| now.saturating_duration_since(swept) < time / 4) {
-            return;
-        }
-        self.swept = Some(now);
-        self.read.retain(|_, read| now.saturating_duration_since(read.at) < time);
-        self.bytes = self.read.values().map(|read| size_of(&read.session)).sum();
     }
 }
 
@@ -244,8 +238,8 @@ mod tests {
             cache.keep(key, &session(MAX_BYTES / 2, 60_000), cache.now());
         }
         assert_eq!(cache.table().read.len(), 2);
-        assert_eq!(cache.table().bytes, MAX_BYTES);
+        assert_eq!(cache.table().read.bytes(), MAX_BYTES);
         cache.forget(&large[0]);
-        assert_eq!(cache.table().bytes, MAX_BYTES / 2);
+        assert_eq!(cache.table().read.bytes(), MAX_BYTES / 2);
     }
 }

@@ -2,7 +2,6 @@
 
 mod owners;
 
-use std::collections::{BTreeSet, HashMap};
 use std::fmt;
 use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, Instant};
@@ -16,6 +15,7 @@ use stockade_validation::__internal::LogRate;
 use self::owners::{Finished, Owners};
 use super::key::ScopedKey;
 use super::store::{IdempotencyStore, Nonce, Reservation, ReserveOutcome, SHORT_RECORD_BYTES};
+use crate::expiring_table::{Expires, ExpiringTable};
 use crate::expiry::{SWEPT_BY_A_CALL, later};
 
 /// A store in the memory of the process, with bounds.
@@ -56,15 +56,7 @@ pub struct MemoryIdempotencyStore {
     places: Mutex<Places>,
 }
 
-#[derive(Default)]
-struct Places {
-    by_key: HashMap<ScopedKey, Place>,
-    /// The same places by the end of their time.
-    by_end: BTreeSet<(Instant, ScopedKey)>,
-    owners: Owners,
-    /// The bytes of all records.
-    bytes: usize,
-}
+type Places = ExpiringTable<ScopedKey, Place, Owners>;
 
 struct Place {
     fingerprint: [u8; 32],
@@ -137,7 +129,7 @@ impl MemoryIdempotencyStore {
     /// not removed yet.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.lock().by_key.len()
+        self.lock().len()
     }
 
     /// Returns true if there are no keys.
@@ -149,7 +141,7 @@ impl MemoryIdempotencyStore {
     /// Returns the number of bytes of all answers.
     #[must_use]
     pub fn bytes(&self) -> usize {
-        self.lock().bytes
+        self.lock().bytes()
     }
 
     /// Takes over a lock from a thread that panicked: a place is never half written.
@@ -190,9 +182,9 @@ impl MemoryIdempotencyStore {
         if self.max_keys == 0 || of_owner == 0 {
             return false;
         }
-        let excess = |places: &Places| match places.owners.keys_of(key) >= of_owner {
+        let excess = |places: &Places| match places.index().keys_of(key) >= of_owner {
             true => Some(Excess::Owner),
-            false => (places.by_key.len() >= self.max_keys).then_some(Excess::Store),
+            false => (places.len() >= self.max_keys).then_some(Excess::Store),
         };
         self.make_room(places, now, excess, |owners, excess| match excess {
             Excess::Owner => owners.oldest_of(key),
@@ -217,9 +209,9 @@ impl MemoryIdempotencyStore {
         if more > of_owner.min(self.max_bytes) {
             return false;
         }
-        let excess = |places: &Places| match places.owners.bytes_of(key) > of_owner - more {
+        let excess = |places: &Places| match places.index().bytes_of(key) > of_owner - more {
             true => Some(Excess::Owner),
-            false => (places.bytes > self.max_bytes - more).then_some(Excess::Store),
+            false => (places.bytes() > self.max_bytes - more).then_some(Excess::Store),
         };
         self.make_room(places, now, excess, |owners, excess| match excess {
             Excess::Owner => owners.oldest_with_bytes_of(key),
@@ -239,7 +231,7 @@ impl MemoryIdempotencyStore {
         let mut has_swept = false;
         while let Some(excess) = excess(places) {
             if has_swept {
-                let replaced = oldest(&places.owners, excess);
+                let replaced = oldest(places.index(), excess);
                 if !self.replace(places, replaced) {
                     return false;
                 }
@@ -296,10 +288,10 @@ impl MemoryIdempotencyStore {
             return Err(StoreError::Full);
         }
         let Some(mut place) = places.remove(key) else { return Ok(false) };
-        let finished = places.owners.next_finished(more);
+        let finished = places.index_mut().next_finished(more);
         place.state = PlaceState::Done { record, finished };
         place.ends = later(now, ttl);
-        places.insert(key, place);
+        places.insert(*key, place);
         Ok(true)
     }
 
@@ -327,59 +319,28 @@ impl Place {
 }
 
 impl Places {
-    /// Returns the place of a key, unless its time is over.
-    fn live(&self, key: &ScopedKey, now: Instant) -> Option<&Place> {
-        self.by_key.get(key).filter(|place| place.ends > now)
-    }
-
     /// Puts a lease that begins now into the place of a key.
     fn hold(&mut self, key: &ScopedKey, claim: &Reservation, now: Instant) {
-        self.remove(key);
         let leased_until = later(now, claim.lease);
         let remembered = claim.remember_crash.map(|time| later(now, time));
         let ends = remembered.map_or(leased_until, |until| until.max(leased_until));
         let state = PlaceState::Held { leased_until };
         let (fingerprint, nonce) = (claim.fingerprint, claim.nonce);
-        self.insert(key, Place { fingerprint, nonce, state, ends });
+        self.insert(*key, Place { fingerprint, nonce, state, ends });
+    }
+}
+
+impl Expires for Place {
+    fn expires_at(&self) -> Instant {
+        self.ends
     }
 
-    fn insert(&mut self, key: &ScopedKey, place: Place) {
-        self.bytes += place.bytes();
-        self.by_end.insert((place.ends, *key));
-        self.owners.add(key, place.finished());
-        self.by_key.insert(*key, place);
-    }
-
-    fn remove(&mut self, key: &ScopedKey) -> Option<Place> {
-        let place = self.by_key.remove(key)?;
-        self.by_end.remove(&(place.ends, *key));
-        self.bytes -= place.bytes();
-        self.owners.remove(key, place.finished());
-        Some(place)
-    }
-
-    /// Removes at most `count` places whose time is over.
-    fn sweep(&mut self, now: Instant, count: usize) {
-        for _ in 0..count {
-            match self.by_end.first() {
-                Some((ends, key)) if *ends <= now => {
-                    let key = *key;
-                    self.remove(&key);
-                }
-                _ => return,
-            }
-        }
+    fn bytes(&self) -> usize {
+        self.finished().map_or(0, |finished| finished.bytes)
     }
 }
 
 impl Place {
-    fn bytes(&self) -> usize {
-        match &self.state {
-            PlaceState::Held { .. } => 0,
-            PlaceState::Done { finished, .. } => finished.bytes,
-        }
-    }
-
     fn finished(&self) -> Option<Finished> {
         match &self.state {
             PlaceState::Held { .. } => None,

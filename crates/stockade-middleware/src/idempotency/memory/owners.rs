@@ -4,6 +4,8 @@ use std::cmp::Reverse;
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeSet, HashMap};
 
+use super::Place;
+use crate::expiring_table::Index;
 use crate::idempotency::key::ScopedKey;
 
 /// The SHA-256 of an owner.
@@ -56,28 +58,6 @@ impl Owners {
     pub(super) fn next_finished(&mut self, bytes: usize) -> Finished {
         self.finished += 1;
         Finished { bytes, number: self.finished }
-    }
-
-    pub(super) fn add(&mut self, key: &ScopedKey, finished: Option<Finished>) {
-        self.change(key.owner(), |owner| {
-            owner.keys += 1;
-            let Some(Finished { bytes, number }) = finished else { return };
-            owner.bytes += bytes;
-            owner.finished.insert((number, *key));
-            if bytes > 0 {
-                owner.with_bytes.insert((number, *key));
-            }
-        });
-    }
-
-    pub(super) fn remove(&mut self, key: &ScopedKey, finished: Option<Finished>) {
-        self.change(key.owner(), |owner| {
-            owner.keys -= 1;
-            let Some(Finished { bytes, number }) = finished else { return };
-            owner.bytes -= bytes;
-            owner.finished.remove(&(number, *key));
-            owner.with_bytes.remove(&(number, *key));
-        });
     }
 
     /// Returns the oldest finished key of the owner of a key.
@@ -134,6 +114,30 @@ impl Owners {
     #[cfg(test)]
     pub(super) fn keys(&self) -> usize {
         self.by_owner.values().map(|owner| owner.keys).sum()
+    }
+}
+
+impl Index<ScopedKey, Place> for Owners {
+    fn add(&mut self, key: &ScopedKey, place: &Place) {
+        self.change(key.owner(), |owner| {
+            owner.keys += 1;
+            let Some(Finished { bytes, number }) = place.finished() else { return };
+            owner.bytes += bytes;
+            owner.finished.insert((number, *key));
+            if bytes > 0 {
+                owner.with_bytes.insert((number, *key));
+            }
+        });
+    }
+
+    fn remove(&mut self, key: &ScopedKey, place: &Place) {
+        self.change(key.owner(), |owner| {
+            owner.keys -= 1;
+            let Some(Finished { bytes, number }) = place.finished() else { return };
+            owner.bytes -= bytes;
+            owner.finished.remove(&(number, *key));
+            owner.with_bytes.remove(&(number, *key));
+        });
     }
 }
 

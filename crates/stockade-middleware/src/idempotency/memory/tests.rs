@@ -203,7 +203,7 @@ fn nothing_is_left_of_a_freed_key() {
         assert!(timed.store.free_now(&key_of(round), &[1; 16]));
     }
     let places = timed.store.lock();
-    assert!(places.by_key.is_empty() && places.by_end.is_empty() && places.owners.is_empty());
+    assert!(places.len() == 0 && places.is_consistent() && places.index().is_empty());
 }
 
 #[test]
@@ -422,10 +422,10 @@ proptest! {
             let expected = model.step(step, now);
             prop_assert_eq!(&actual, &expected, "{:?} of {:?}", step, &steps);
             let places = timed.store.lock();
-            prop_assert_eq!(places.by_key.len(), places.by_end.len());
-            prop_assert!(places.by_key.len() <= MAX_KEYS && places.bytes <= MAX_BYTES);
-            prop_assert_eq!(places.owners.keys(), places.by_key.len());
-            prop_assert_eq!(places.owners.bytes(), places.bytes);
+            prop_assert!(places.is_consistent());
+            prop_assert!(places.len() <= MAX_KEYS && places.bytes() <= MAX_BYTES);
+            prop_assert_eq!(places.index().keys(), places.len());
+            prop_assert_eq!(places.index().bytes(), places.bytes());
         }
     }
 }

@@ -6,19 +6,16 @@ use std::time::Instant;
 
 use bytes::Bytes;
 
+use crate::expiring_table::{Expires, ExpiringTable, Index};
 use crate::sessions::store::{SessionKey, SubjectKey};
 
-/// The sessions of a store. The three maps and the sum always agree.
+/// The sessions of a store. A session is over at the time at which it ends if nobody uses
+/// it.
+pub(super) type Table = ExpiringTable<SessionKey, Entry, Subjects>;
+
+/// The sessions of each subject by the end of their whole time: the oldest is first.
 #[derive(Default)]
-pub(super) struct Table {
-    by_key: HashMap<SessionKey, Entry>,
-    /// The same sessions by the time at which they end if nobody uses them.
-    by_idle: BTreeSet<(Instant, SessionKey)>,
-    /// Those of each subject by the end of their whole time: the oldest is first.
-    by_subject: HashMap<SubjectKey, BTreeSet<(Instant, SessionKey)>>,
-    /// The bytes of all data.
-    bytes: usize,
-}
+pub(super) struct Subjects(HashMap<SubjectKey, BTreeSet<(Instant, SessionKey)>>);
 
 pub(super) struct Entry {
     /// The name of the user, and the key of the user's sessions.
@@ -36,58 +33,40 @@ impl Entry {
     }
 }
 
-impl Table {
-    pub(super) fn len(&self) -> usize {
-        self.by_key.len()
+impl Expires for Entry {
+    fn expires_at(&self) -> Instant {
+        self.idle_until
     }
 
-    pub(super) fn bytes(&self) -> usize {
-        self.bytes
+    fn bytes(&self) -> usize {
+        self.data.len()
     }
+}
 
-    /// Returns a session, unless its time is over.
-    pub(super) fn live(&self, key: &SessionKey, now: Instant) -> Option<&Entry> {
-        self.by_key.get(key).filter(|entry| entry.idle_until > now)
-    }
-
-    pub(super) fn insert(&mut self, key: SessionKey, entry: Entry) {
-        self.remove(&key);
-        self.bytes += entry.data.len();
-        self.by_idle.insert((entry.idle_until, key));
+impl Index<SessionKey, Entry> for Subjects {
+    fn add(&mut self, key: &SessionKey, entry: &Entry) {
         if let Some(subject) = entry.subject_key() {
-            self.by_subject.entry(subject).or_default().insert((entry.ends, key));
+            self.0.entry(subject).or_default().insert((entry.ends, *key));
         }
-        self.by_key.insert(key, entry);
     }
 
-    /// Changes the data and the idle time of a session.
-    pub(super) fn change(&mut self, key: &SessionKey, change: impl FnOnce(&mut Entry)) {
-        let Some(entry) = self.by_key.get_mut(key) else { return };
-        self.by_idle.remove(&(entry.idle_until, *key));
-        self.bytes -= entry.data.len();
-        change(entry);
-        self.bytes += entry.data.len();
-        self.by_idle.insert((entry.idle_until, *key));
-    }
-
-    pub(super) fn remove(&mut self, key: &SessionKey) {
-        let Some(entry) = self.by_key.remove(key) else { return };
-        self.by_idle.remove(&(entry.idle_until, *key));
-        self.bytes -= entry.data.len();
+    fn remove(&mut self, key: &SessionKey, entry: &Entry) {
         let Some(subject) = entry.subject_key() else { return };
-        if let MapEntry::Occupied(mut sessions) = self.by_subject.entry(subject) {
+        if let MapEntry::Occupied(mut sessions) = self.0.entry(subject) {
             sessions.get_mut().remove(&(entry.ends, *key));
             if sessions.get().is_empty() {
                 sessions.remove();
             }
         }
     }
+}
 
+impl Table {
     /// Removes all sessions of a subject, and returns how many were not over.
     pub(super) fn remove_all(&mut self, subject: &SubjectKey, now: Instant) -> u64 {
         let keys = self.keys_of(subject);
         let live = keys.iter().filter(|key| self.live(key, now).is_some()).count();
-        keys.iter().for_each(|key| self.remove(key));
+        keys.iter().for_each(|key| drop(self.remove(key)));
         u64::try_from(live).unwrap_or(u64::MAX)
     }
 
@@ -100,37 +79,23 @@ impl Table {
         }
         let (live, over): (Vec<_>, Vec<_>) =
             keys.into_iter().partition(|key| self.live(key, now).is_some());
-        over.iter().for_each(|key| self.remove(key));
+        over.iter().for_each(|key| drop(self.remove(key)));
         let surplus = (live.len() + 1).saturating_sub(most);
-        live.iter().take(surplus).for_each(|key| self.remove(key));
+        live.iter().take(surplus).for_each(|key| drop(self.remove(key)));
     }
 
     /// Returns the sessions of a subject, the oldest first.
     fn keys_of(&self, subject: &SubjectKey) -> Vec<SessionKey> {
-        let sessions = self.by_subject.get(subject);
+        let sessions = self.index().0.get(subject);
         sessions.into_iter().flatten().map(|(_, key)| *key).collect()
     }
 
-    /// Removes at most `count` sessions whose time is over.
-    pub(super) fn sweep(&mut self, now: Instant, count: usize) {
-        for _ in 0..count {
-            match self.by_idle.first() {
-                Some((idle_until, key)) if *idle_until <= now => {
-                    let key = *key;
-                    self.remove(&key);
-                }
-                _ => return,
-            }
-        }
-    }
-
     #[cfg(test)]
-    pub(super) fn is_consistent(&self) -> bool {
-        let bytes: usize = self.by_key.values().map(|entry| entry.data.len()).sum();
-        let of_subjects = self.by_key.values().filter(|entry| entry.subject.is_some()).count();
-        bytes == self.bytes
-            && self.by_idle.len() == self.by_key.len()
-            && self.by_subject.values().map(BTreeSet::len).sum::<usize>() == of_subjects
-            && self.by_subject.values().all(|sessions| !sessions.is_empty())
+    pub(super) fn agrees_with_subjects(&self) -> bool {
+        let with_subject = self.entries().filter(|(_, entry)| entry.subject.is_some()).count();
+        let Subjects(subjects) = self.index();
+        self.is_consistent()
+            && subjects.values().map(BTreeSet::len).sum::<usize>() == with_subject
+            && subjects.values().all(|sessions| !sessions.is_empty())
     }
 }

@@ -132,7 +132,7 @@ proptest! {
                 _ => timed.advance(number),
             }
             let table = store.lock();
-            prop_assert!(table.is_consistent());
+            prop_assert!(table.agrees_with_subjects());
             prop_assert!(table.len() <= 5 && table.bytes() <= 100);
         }
     }
