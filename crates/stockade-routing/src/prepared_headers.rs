@@ -1,10 +1,8 @@
 //! [`PreparedHeaders`]: the headers of the usual response, all of them prepared.
 //!
-//! Hot: copying a map costs two allocations and half the instructions of putting
-//! the same headers into one. A server that writes text gets them as text, which costs
-//! a fifth of the copy, and spares hyper the writing.
+//! Hot: a server that writes text gets the headers as text, which also spares hyper the
+//! writing. Other servers get them in the map, one by one.
 
-use std::sync::OnceLock;
 use std::time::Duration;
 
 use http::header::{
@@ -38,9 +36,6 @@ struct OriginHeaders {
     /// The same as text, but for `RateLimit`; `None` if the server has to see one of
     /// them in the map.
     lines: Option<Box<[u8]>>,
-    /// The same behind the headers of a response, for the first few sets of
-    /// names that were seen.
-    shapes: [OnceLock<HeaderMap>; SHAPES],
 }
 
 impl PreparedHeaders {
@@ -140,7 +135,7 @@ impl OriginHeaders {
         let has = |name: &HeaderName| written.contains_key(name);
         let is_plain = !OF_THE_MESSAGE.iter().any(has) && !BEHIND.iter().any(has);
         let lines = is_plain.then(|| lines_of(written));
-        Some(Self { added, lines, shapes: Default::default() })
+        Some(Self { added, lines })
     }
 
     /// Sets the headers as text. Returns `None`, and sets nothing, if the response has
@@ -152,8 +147,7 @@ impl OriginHeaders {
         own: &HeaderMap,
         charged: Option<(&RateLimiter, Decision)>,
     ) -> Option<()> {
-        // The usual response has a content type alone, which is none of them.
-        if own.keys().any(|own| *own != CONTENT_TYPE && self.says(own)) {
+        if self.conflicts_with(own) {
             return None;
         }
         if self.added.is_empty() {
@@ -176,62 +170,26 @@ impl OriginHeaders {
         if self.added.is_empty() {
             return Some(());
         }
-        let Some(shape) = self.shape(headers)? else {
-            append(&self.added, headers);
-            if let Some(left) = left {
-                headers.insert(RATE_LIMIT, left);
-            }
-            return Some(());
-        };
-        let mut copy = shape.clone();
-        let mut places = copy.values_mut();
-        // The names are the same, in the same order.
-        for value in headers.values_mut() {
-            std::mem::swap(places.next()?, value);
+        if self.conflicts_with(headers) {
+            return None;
         }
+        append(&self.added, headers);
         if let Some(left) = left {
-            *places.next()? = left;
+            headers.insert(RATE_LIMIT, left);
         }
-        *headers = copy;
         Some(())
     }
 
-    /// Returns a map with all headers of such a response, if there is one, with
-    /// other values of its own headers.
-    fn shape(&self, own: &HeaderMap) -> Option<Option<&HeaderMap>> {
-        let single = own.len() == own.keys_len();
-        let fits = |shape: &&HeaderMap| {
-            single
-                && shape.len() == own.len() + self.added.len()
-                && own.keys().zip(shape.keys()).all(|(own, other)| own == other)
-        };
-        let known = self.shapes.iter().map_while(OnceLock::get).find(fits);
-        if known.is_some() {
-            return Some(known);
-        }
-        if own.keys().any(|own| self.says(own)) {
-            return None;
-        }
-        if !single || own.len() > MAX_OWN {
-            return Some(None);
-        }
-        // The first free place, unless another thread is faster.
-        Some(self.shapes.iter().map(|it| it.get_or_init(|| self.shape_for(own))).find(fits))
+    /// Returns true if a response has one of these headers itself.
+    fn conflicts_with(&self, own: &HeaderMap) -> bool {
+        // The usual response has only a content type, which is not one of them.
+        own.keys().any(|own| *own != CONTENT_TYPE && self.says(own))
     }
 
     /// Returns true if the stages look at this header of a response, or write it
     /// themselves.
     fn says(&self, own: &HeaderName) -> bool {
         LOOKED_AT.contains(own) || self.added.contains_key(own)
-    }
-
-    #[cold]
-    fn shape_for(&self, own: &HeaderMap) -> HeaderMap {
-        // A name may be a part of something larger, which is not to be kept.
-        let names = own.keys().filter_map(|name| HeaderName::try_from(name.as_str()).ok());
-        let mut shape: HeaderMap = names.map(|name| (name, HeaderValue::from_static(""))).collect();
-        append(&self.added, &mut shape);
-        shape
     }
 }
 
@@ -274,12 +232,6 @@ const RATE_LIMIT_NAME: &[u8] = b"ratelimit: ";
 
 /// For `Retry-After` and the name of the request.
 const ROOM: usize = 2;
-
-/// The number of sets of names that are remembered for an origin.
-const SHAPES: usize = 6;
-
-/// A set of more names is not remembered.
-const MAX_OWN: usize = 8;
 
 /// More origins than this are not prepared.
 const MAX_ORIGINS: usize = 64;
@@ -432,7 +384,7 @@ mod tests {
     }
 
     #[test]
-    fn any_set_of_names_is_told_from_those_that_are_remembered() {
+    fn adds_headers_behind_any_set_of_names() {
         let options = RouterOptions::new();
         let stages = Stages::new(&options, Arc::default()).unwrap();
         let names = ["content-type", "etag", "location", "set-cookie", "x-a", "x-b"];
@@ -440,33 +392,26 @@ mod tests {
         let sets: Vec<Vec<_>> = pairs.map(|pair| pair.map(|name| *name).to_vec()).collect();
         let more = names.iter().map(|name| vec![*name; 3]).chain([vec![], names.repeat(2)]);
         let sets: Vec<Vec<_>> = sets.into_iter().chain(more).collect();
-        for _ in 0..2 {
-            for set in &sets {
-                let charged = Some(decision());
-                let scope = RequestScope {
-                    own_cors: None,
-                    page: 0,
-                    origin: None,
-                    charged,
-                    meter: None,
-                    observation: None,
-                };
-                let mut quick = Response::default();
-                for (index, name) in set.iter().enumerate() {
-                    quick.headers_mut().append(*name, index.into());
-                }
-                let mut slow = Response::default();
-                slow.headers_mut().clone_from(quick.headers());
-                assert!(stages.prepared[0].add(&stages, &mut quick, &scope, None));
-                stages.write_headers(&mut slow, &scope);
-                assert_eq!(lines(quick.headers()), lines(slow.headers()));
+        for set in &sets {
+            let charged = Some(decision());
+            let scope = RequestScope {
+                own_cors: None,
+                page: 0,
+                origin: None,
+                charged,
+                meter: None,
+                observation: None,
+            };
+            let mut quick = Response::default();
+            for (index, name) in set.iter().enumerate() {
+                quick.headers_mut().append(*name, index.into());
             }
+            let mut slow = Response::default();
+            slow.headers_mut().clone_from(quick.headers());
+            assert!(stages.prepared[0].add(&stages, &mut quick, &scope, None));
+            stages.write_headers(&mut slow, &scope);
+            assert_eq!(lines(quick.headers()), lines(slow.headers()));
         }
-        let shapes = &stages.prepared[0].for_origin(None).unwrap().shapes;
-        assert!(shapes.iter().all(|shape| shape.get().is_some()));
-        // Nothing of a response is remembered but its names.
-        let of_etag = shapes.iter().filter_map(|shape| shape.get()?.get("etag"));
-        assert!(of_etag.into_iter().all(HeaderValue::is_empty));
     }
 
     #[test]
