@@ -148,7 +148,7 @@ settings! {
     { concurrency_limit(1, 2, 3) => ["0", "1", "2", "3"]
         by |app: &App| {
             let facts = app.routes()[0].facts();
-            let limits = facts.middleware.iter().filter(|it| it.name == "with_concurrency_limit");
+            let limits = facts.route.middleware.iter().filter(|it| it.name == "with_concurrency_limit");
             limits.count().to_string()
         };
         false => "0";

@@ -241,7 +241,7 @@ impl<'o> Compiler<'o> {
         let changes_errors = errors.is_some_and(|handler| handler.form().is_some());
         faults.extend(contradictions(&doc, &entry.docs, changes_errors));
         // A guarded route is not public because its node is.
-        if entry.settings.public.is_inherited() && asks_for_user(doc.facts()) {
+        if entry.settings.public.is_inherited() && !doc.facts().route.is_open() {
             settings.public = Setting::Off;
         }
         self.note_types(&mut doc, pattern, entry.location);
@@ -546,12 +546,6 @@ fn mount_path(entry: &RouteEntry, path: &str) -> Option<Pattern> {
 const CORS_OF_NODE: &str = "`cors` of a node and `with_cors` in the middleware are both set: \
                             leave one, or write the rules under `cors` of the route";
 
-/// Returns true if a request without a user does not reach the handler.
-fn asks_for_user(facts: &RouteFacts) -> bool {
-    let finds_user = facts.user.iter().chain(&facts.earlier_users).any(|user| user.required);
-    finds_user || facts.takes_user || !facts.roles.is_empty() || !facts.permissions.is_empty()
-}
-
 /// Returns the rules of the `with_cors` nearest to the handler, by which the
 /// answer goes.
 pub(crate) fn nearest_cors(middleware: &[Middleware]) -> Option<&Arc<Cors>> {
@@ -570,8 +564,6 @@ fn foreign_params(schema: Option<&Schema>, pattern: &Pattern) -> Vec<String> {
         .collect()
 }
 
-/// Returns the mistake that no body that is accepted can be read by the
-/// handler.
 /// Returns true unless all successful responses of a route are known, and none of
 /// them is a stream.
 fn may_stream(doc: &RouteDoc) -> bool {
@@ -602,6 +594,7 @@ fn accepts_of(
     accepts
 }
 
+/// Returns the configuration error that the handler can read no accepted body.
 fn unreadable(accepts: &Accepts, doc: &RouteDoc) -> Option<String> {
     let kind = doc.body().filter(|kind| !accepts.lets_read(*kind))?;
     let wanted = match kind {
