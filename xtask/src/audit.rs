@@ -79,11 +79,14 @@ const FORBIDDEN: &[(u8, &[&str])] = &[
 const DOOR: &str = concat!("__", "internal");
 
 /// Uses of the door beside the sources and own tests of our crates: the first measures a table
-/// of routes without a router, and the others have members of rooms without sockets.
+/// of routes without a router, two have members of rooms without sockets, and the last has a
+/// row for each setting of the table.
 const MAY_USE_THE_DOOR: &[&str] = &[
     "tests/bench/micro/benches/match.rs",
     "crates/stockade-redis/tests/it/rooms/load.rs",
     "crates/stockade-redis/tests/it/rooms/mod.rs",
+    "tests/it/settings.rs",
+    "tests/it/routing/settings.rs",
 ];
 
 pub fn run() -> Outcome {

@@ -150,7 +150,7 @@ mod tests {
     fn check(error: SqlError, status: u16, retry_after: Option<&str>) {
         let error = ApiError::from(error);
         assert_eq!(error.status(), status);
-        let header = error.headers().find(|(name, _)| *name == "retry-after");
+        let header = error.headers().find(|(name, _)| *name == "Retry-After");
         assert_eq!(header.map(|(_, value)| value), retry_after);
         assert!(!error.public_message(false).contains("secret"), "{error}");
         assert!(error.public_details().is_none());
