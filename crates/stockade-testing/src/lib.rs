@@ -95,7 +95,6 @@
 // - `lock`: `assert_routes_lock`.
 // - `form`: `MultipartForm`; `cookies`: the jar; `test_clock`: `TestClock`.
 // - `contract`: `Contract`, answers against the map of the routes.
-// - `conformance`: the promises of the traits of stores.
 // - `transport`: in process, or over a port.
 // - `hardening`: `assert_hardened`, `Hardening`.
 // - `sample`: one valid request for a route, made of the map.
@@ -105,9 +104,6 @@
 //   assertions.
 
 mod client;
-#[cfg(feature = "conformance")]
-#[cfg_attr(docsrs, doc(cfg(feature = "conformance")))]
-pub mod conformance;
 #[cfg(feature = "contract")]
 mod contract;
 mod cookies;
@@ -157,6 +153,10 @@ pub use properties::{
 };
 pub use request::TestRequest;
 pub use response::{IntoStatus, TestResponse};
+#[cfg(feature = "conformance")]
+#[cfg_attr(docsrs, doc(cfg(feature = "conformance")))]
+#[doc(inline)]
+pub use stockade_conformance as conformance;
 pub use stream::TestStream;
 pub use test_clock::TestClock;
 pub use web_socket::{TestMessage, TestWebSocket, TestWebSocketRequest};

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
+use stockade_conformance as conformance;
 use stockade_core::{HttpBody, Request};
 use stockade_errors::StoreError;
 use stockade_middleware::idempotency::{
@@ -15,7 +16,6 @@ use stockade_middleware::idempotency::{
 use stockade_middleware::with_idempotency;
 use stockade_redis::RedisIdempotencyStore;
 use stockade_routing::{App, Router, RouterOptions};
-use stockade_testing::conformance;
 use tokio::task::JoinSet;
 
 use crate::engine::Engine;

@@ -5,12 +5,12 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use stockade_errors::ApiError;
+use stockade_conformance as conformance;
 use stockade_redis::{Redis, RedisOptions, RedisRateLimits};
 use stockade_stages::RateLimit;
 use stockade_stages::rate_limit::{
     Algorithm, Charge, Decision, HOUR, MINUTE, Policy, Quota, RateKey, RateStore, StoreFailure,
 };
-use stockade_testing::conformance;
 use tokio::task::JoinSet;
 
 use crate::engine::Engine;

@@ -9,8 +9,8 @@ use stockade_auth::{
     Claims, Clock, RevocationStatus as Status, Revocations, RevokeError, Secret, TokenVerifier,
     generate_jwt,
 };
+use stockade_conformance as conformance;
 use stockade_redis::{Redis, RedisOptions};
-use stockade_testing::conformance;
 
 use crate::engine::Engine;
 use crate::stores::linked;

@@ -8,12 +8,12 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 use stockade_auth::{KeyRing, Secret, SessionId};
 use stockade_errors::StoreError;
+use stockade_conformance as conformance;
 use stockade_middleware::SessionCookie;
 use stockade_middleware::sessions::{
     NewSession, SessionKey, SessionStore as _, SessionWrite, Sessions, Subject,
 };
 use stockade_redis::RedisSessionStore;
-use stockade_testing::conformance;
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 

@@ -10,13 +10,13 @@ use serde_json::json;
 use stockade_auth::{
     Claims, KeyRing, RevocationStatus as Status, Revocations, Secret, TokenVerifier, generate_jwt,
 };
+use stockade_conformance as conformance;
 use stockade_middleware::SessionCookie;
 use stockade_middleware::idempotency::{
     IdempotencyStore as _, Reservation, ReserveOutcome, ScopedKey,
 };
 use stockade_middleware::sessions::Sessions;
 use stockade_redis::{Redis, RedisIdempotencyStore, RedisSessionStore};
-use stockade_testing::conformance;
 use tokio::task::JoinSet;
 
 use crate::cluster::Nodes;

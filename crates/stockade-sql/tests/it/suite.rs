@@ -4,8 +4,8 @@
 use std::sync::Mutex;
 
 use serde_json::json;
+use stockade_conformance as conformance;
 use stockade_rest::{Ask, Filter, Op, Scope, Store as _, StoreDoc, StoreError};
-use stockade_testing::conformance;
 
 use crate::engines::{self, Items};
 use crate::item::draft;

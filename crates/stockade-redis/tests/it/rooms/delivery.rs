@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
+use stockade_conformance as conformance;
 use stockade_redis::RedisRooms;
-use stockade_testing::conformance;
 use stockade_websockets::{Audience, BroadcastError, Order};
 
 use super::{Process, once, until};

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use stockade_testing::conformance;
+use stockade_conformance as conformance;
 use stockade_websockets::{Audience, Order};
 
 use super::{Client, Process, once, until};

@@ -9,8 +9,8 @@ use stockade_websockets::{Backplane, Order};
 use super::Check;
 use super::delivery::in_order;
 use super::process::{Process, once};
-use crate::conformance::{unique_text, until};
 use crate::fail::{fail, or_fail};
+use crate::{unique_text, until};
 
 /// Checks a [`Backplane`] while `fault` runs: no message comes twice, those of a process
 /// come in their order, and where one is missing a gap was reported to the process of the

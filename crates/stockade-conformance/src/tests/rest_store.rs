@@ -6,7 +6,7 @@ use stockade_rest::{
 };
 
 use super::refused;
-use crate::conformance::{RestItem, rest_store, rest_store_operations};
+use crate::{RestItem, rest_store, rest_store_operations};
 
 /// A store with one fault.
 #[derive(Clone)]

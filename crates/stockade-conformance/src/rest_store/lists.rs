@@ -7,7 +7,7 @@ use stockade_rest::{Ask, Direction, Expected, Filter, Op, Scope, Sort, Store, St
 
 use super::item::TEXTS;
 use super::{RestItem, done, listed, refused};
-use crate::conformance::equal;
+use crate::equal;
 use crate::fail::{fail, or_fail};
 
 fn sort(field: &str, direction: Direction) -> Sort {

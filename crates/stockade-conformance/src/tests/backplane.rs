@@ -11,7 +11,7 @@ use stockade_websockets::{
 };
 
 use super::refused;
-use crate::conformance::{backplane, backplane_under_faults};
+use crate::{backplane, backplane_under_faults};
 
 /// A backplane with one fault.
 struct Faulty {

@@ -10,7 +10,7 @@ use stockade_auth::{
 use tokio::time::Instant;
 
 use super::refused;
-use crate::conformance::revocation_log;
+use crate::revocation_log;
 
 /// A log for several handles of one process, with at most one fault.
 struct Log {

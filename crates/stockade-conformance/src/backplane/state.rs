@@ -5,8 +5,8 @@ use stockade_websockets::{Backplane, SocketId};
 
 use super::Check;
 use super::process::{Client, Process};
-use crate::conformance::{asked, equal, until};
 use crate::fail::{fail, or_fail};
+use crate::{asked, equal, until};
 
 impl<B: Backplane, M: Fn() -> B> Check<M> {
     pub(super) async fn members_of_all_processes_are_known(&self) {

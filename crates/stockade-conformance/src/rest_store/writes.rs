@@ -8,7 +8,7 @@ use stockade_rest::{Ask, Draft, Expected, Scope, Store, StoreError, Version};
 use tokio::task::JoinSet;
 
 use super::{RestItem, done, got, listed, refused};
-use crate::conformance::equal;
+use crate::equal;
 use crate::fail::{fail, or_fail};
 
 fn draft(name: &str, price: u32) -> Draft<RestItem> {

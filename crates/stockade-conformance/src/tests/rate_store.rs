@@ -8,7 +8,7 @@ use stockade_stages::rate_limit::{
 };
 
 use super::refused;
-use crate::conformance::rate_store;
+use crate::rate_store;
 
 /// A store with one fault.
 struct Faulty {

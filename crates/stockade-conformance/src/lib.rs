@@ -21,6 +21,7 @@
 
 // Where things are:
 // - `backplane`: the promises of `Backplane` of rooms.
+// - `fail`: the failure of a check.
 // - `idempotency_store`: the promises of `IdempotencyStore`.
 // - `rate_store`: the promises of `RateStore`.
 // - `rest_store`: the promises of `Store` of resources, and one model of them.
@@ -29,6 +30,7 @@
 // - `tests`: each of them refuses stores that break a promise.
 
 mod backplane;
+mod fail;
 mod idempotency_store;
 mod rate_store;
 mod rest_store;

@@ -4,8 +4,8 @@ use stockade_websockets::{Audience, Backplane, Order};
 
 use super::Check;
 use super::process::{Client, Process, once};
-use crate::conformance::{equal, until};
 use crate::fail::fail;
+use crate::{equal, until};
 
 /// Names of rooms that mean something to an engine, and nothing here.
 const ROOMS: &[&str] = &[

@@ -9,8 +9,8 @@ use stockade_websockets::{Audience, Backplane, Member, RoomLimits, Rooms, WebSoc
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
-use crate::conformance::{PATIENCE, asked, until};
 use crate::fail::{fail, or_fail};
+use crate::{PATIENCE, asked, until};
 
 /// The rooms of one process.
 pub(super) struct Process {
