@@ -90,6 +90,7 @@ const STANDALONE: &[&str] = &[
     "stockade-map",
     "stockade-core",
     "stockade-websockets",
+    "stockade-conformance",
     "auth-only",
     "validation-only",
 ];

@@ -5,7 +5,9 @@
 
 use serde_json::{Map, Value};
 use stockade_errors::ApiError;
-use stockade_validation::__internal::{Mark, Marks, add_origins, remove_origins};
+#[cfg(feature = "json-patch")]
+use stockade_validation::__internal::add_origins;
+use stockade_validation::__internal::{Mark, Marks, remove_origins};
 
 use crate::store::RawDraft;
 
