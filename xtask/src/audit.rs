@@ -37,6 +37,7 @@ const LEVELS: &[(&str, u8)] = &[
     ("stockade-axum", 6),
     ("stockade-actix", 6),
     ("stockade-conformance", 7),
+    ("stockade-hardening", 7),
     ("stockade-sql", 7),
     ("stockade-testing", 8),
     ("stockade", 9),

@@ -8,15 +8,15 @@ use std::time::Duration;
 
 use http::{HeaderMap, HeaderValue, Method, header};
 use stockade_errors::ConfigError;
-use stockade_routing::{App, CallOptions, Router};
-
+use stockade_hardening::__internal::{bearer_value, fail, header_of, or_fail};
 #[cfg(feature = "contract")]
-use crate::Contract;
+use stockade_hardening::Contract;
+use stockade_hardening::{IntoApp, TestClock};
+use stockade_routing::{CallOptions, Router};
+
 use crate::cookies::Jar;
-use crate::fail::{fail, or_fail};
-use crate::request::{bearer_value, header_of};
 use crate::transport::{Live, Transport};
-use crate::{TestClock, TestError, TestRequest, TestWebSocketRequest};
+use crate::{TestError, TestRequest, TestWebSocketRequest};
 
 /// A client for tests: in process, or over a port with the same calls.
 ///
@@ -32,48 +32,6 @@ pub struct TestClient {
     pub(crate) jar: Option<Jar>,
     #[cfg(feature = "contract")]
     pub(crate) contract: Option<Contract>,
-}
-
-/// An application for a client in process: a router, which is built, or an app.
-pub trait IntoApp {
-    /// Builds the application, unless it is built.
-    ///
-    /// # Errors
-    /// Fails with all mistakes of the router.
-    fn into_app(self) -> Result<App, ConfigError>;
-
-    /// Builds the application, with this clock if that can be chosen still. Tells
-    /// if it was.
-    #[doc(hidden)]
-    fn into_app_at(self, _clock: &TestClock) -> Result<(App, bool), ConfigError>
-    where
-        Self: Sized,
-    {
-        Ok((self.into_app()?, false))
-    }
-}
-
-impl IntoApp for Router {
-    fn into_app(self) -> Result<App, ConfigError> {
-        self.build()
-    }
-
-    fn into_app_at(mut self, clock: &TestClock) -> Result<(App, bool), ConfigError> {
-        self.map_options(|options| options.clock(clock.for_router()));
-        Ok((self.build()?, true))
-    }
-}
-
-impl IntoApp for App {
-    fn into_app(self) -> Result<App, ConfigError> {
-        Ok(self)
-    }
-}
-
-impl IntoApp for &App {
-    fn into_app(self) -> Result<App, ConfigError> {
-        Ok(self.clone())
-    }
 }
 
 /// Writes a function for each method, which begins a request.
@@ -220,7 +178,7 @@ impl TestClient {
 
     /// Calls the application with these options, which override those of the
     /// router, and those of an earlier call of this function, as a host does; see
-    /// [`App::with_options`].
+    /// [`App::with_options`](stockade_routing::App::with_options).
     ///
     /// # Panics
     /// When there is a mistake in the options, and with [`live`](Self::live),

@@ -4,7 +4,7 @@
 
 use serde::de::DeserializeOwned;
 
-use crate::fail::fail;
+use stockade_hardening::__internal::fail;
 
 /// A server-sent event.
 #[derive(Clone, Debug, Eq, PartialEq)]

@@ -91,72 +91,49 @@
 // - `response`, `stream`: `TestResponse`, `TestStream`; `event`:
 //   `TestEvent`.
 // - `web_socket`: `TestWebSocket`.
-// - `policy`: `assert_policy`.
-// - `lock`: `assert_routes_lock`.
-// - `form`: `MultipartForm`; `cookies`: the jar; `test_clock`: `TestClock`.
-// - `contract`: `Contract`, answers against the map of the routes.
+// - `cookies`: the jar.
 // - `transport`: in process, or over a port.
-// - `hardening`: `assert_hardened`, `Hardening`.
-// - `sample`: one valid request for a route, made of the map.
-// - `properties`: `check_schemas`.
-// - `idempotency_key`: keys for requests of `hardening` and `properties`.
-// - `exchange`, `redact`, `difference`, `fail`: the messages of failed
-//   assertions.
+//
+// The checks of an application are in stockade-hardening, with the messages of
+// failed assertions.
 
 mod client;
-#[cfg(feature = "contract")]
-mod contract;
 mod cookies;
-mod credentials;
-mod difference;
 mod error;
 mod event;
-mod exchange;
-mod fail;
-mod form;
-mod hardening;
-mod idempotency_key;
-mod lock;
-mod policy;
-#[cfg(feature = "proptest")]
-mod properties;
-mod redact;
 mod request;
 mod response;
-mod sample;
 mod stream;
-mod test_clock;
 mod transport;
 mod web_socket;
 
 #[cfg(test)]
 mod tests;
 
-pub use client::{DEFAULT_PEER, DEFAULT_TIMEOUT, IntoApp, TestClient};
-#[cfg(feature = "contract")]
-#[cfg_attr(docsrs, doc(cfg(feature = "contract")))]
-pub use contract::{Contract, ContractError};
-pub use credentials::Credentials;
+pub use client::{DEFAULT_PEER, DEFAULT_TIMEOUT, TestClient};
 pub use error::TestError;
 pub use event::TestEvent;
-pub use form::MultipartForm;
-pub use hardening::{
-    AttackFamily, FamilyCount, Hardening, HardeningFailure, HardeningReport, NotAttacked,
-    SkippedAttacks, assert_hardened,
-};
-pub use lock::assert_routes_lock;
-pub use policy::assert_policy;
-#[cfg(feature = "proptest")]
-#[cfg_attr(docsrs, doc(cfg(feature = "proptest")))]
-pub use properties::{
-    NotChecked, Property, PropertyFailure, RouteReport, SchemaCheck, SchemaReport, check_schemas,
-};
 pub use request::TestRequest;
 pub use response::{IntoStatus, TestResponse};
 #[cfg(feature = "conformance")]
 #[cfg_attr(docsrs, doc(cfg(feature = "conformance")))]
 #[doc(inline)]
 pub use stockade_conformance as conformance;
+#[doc(inline)]
+pub use stockade_hardening::{
+    AttackFamily, Credentials, FamilyCount, Hardening, HardeningFailure, HardeningReport, IntoApp,
+    MultipartForm, NotAttacked, SkippedAttacks, TestClock, assert_hardened, assert_policy,
+    assert_routes_lock,
+};
+#[cfg(feature = "contract")]
+#[cfg_attr(docsrs, doc(cfg(feature = "contract")))]
+#[doc(inline)]
+pub use stockade_hardening::{Contract, ContractError};
+#[cfg(feature = "proptest")]
+#[cfg_attr(docsrs, doc(cfg(feature = "proptest")))]
+#[doc(inline)]
+pub use stockade_hardening::{
+    NotChecked, Property, PropertyFailure, RouteReport, SchemaCheck, SchemaReport, check_schemas,
+};
 pub use stream::TestStream;
-pub use test_clock::TestClock;
 pub use web_socket::{TestMessage, TestWebSocket, TestWebSocketRequest};

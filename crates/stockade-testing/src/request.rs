@@ -9,16 +9,16 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use futures_core::Stream;
-use http::{HeaderMap, HeaderName, HeaderValue, Method, Uri, header};
+use http::{HeaderMap, HeaderValue, Method, Uri, header};
 use serde::Serialize;
 use stockade_core::{HttpBody, PeerAddr};
 use stockade_errors::BoxError;
+use stockade_hardening::__internal::{
+    Exchange, SentRequest, bearer_value, fail, header_of, or_fail,
+};
 
-use crate::exchange::{Exchange, SentRequest};
-use crate::fail::{fail, or_fail};
-use crate::form::MultipartForm;
 use crate::transport::Connection;
-use crate::{TestClient, TestError, TestResponse, TestStream, redact};
+use crate::{MultipartForm, TestClient, TestError, TestResponse, TestStream};
 
 /// A builder of a request, which `.await` sends.
 ///
@@ -72,13 +72,6 @@ impl TestRequest {
         self
     }
 
-    /// Adds a header that was made before.
-    #[cfg(feature = "proptest")]
-    pub(crate) fn header_value(mut self, name: HeaderName, value: HeaderValue) -> Self {
-        self.headers.append(name, value);
-        self
-    }
-
     /// Sets `Authorization: Bearer …`.
     ///
     /// # Panics
@@ -96,7 +89,7 @@ impl TestRequest {
     #[track_caller]
     pub fn cookie(mut self, name: impl AsRef<str>, value: impl AsRef<str>) -> Self {
         let (name, value) = (name.as_ref(), value.as_ref());
-        header_of("cookie", &format!("{name}={value}"));
+        drop(header_of("cookie", &format!("{name}={value}")));
         self.cookies.push((name.to_owned(), value.to_owned()));
         self
     }
@@ -283,25 +276,6 @@ impl fmt::Debug for TestRequest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         Display::fmt(&self.asked(), f)
     }
-}
-
-/// Makes a header of texts.
-#[track_caller]
-pub(crate) fn header_of(name: &str, value: &str) -> (HeaderName, HeaderValue) {
-    let Ok(header) = name.parse() else { fail(format_args!("{name:?} is no name of a header")) };
-    match value.parse::<HeaderValue>() {
-        Ok(mut value) => {
-            value.set_sensitive(redact::hides(&header));
-            (header, value)
-        }
-        // The value may be a secret.
-        Err(_) => fail(format_args!("the value given for {name} cannot be that of a header")),
-    }
-}
-
-#[track_caller]
-pub(crate) fn bearer_value(token: &str) -> HeaderValue {
-    header_of("authorization", &format!("Bearer {token}")).1
 }
 
 #[track_caller]

@@ -7,10 +7,7 @@ use http::{HeaderMap, StatusCode, header};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-
-use crate::difference::{Extent, differences};
-use crate::exchange::Exchange;
-use crate::fail::fail;
+use stockade_hardening::__internal::{Exchange, Extent, differences, fail};
 
 /// A whole response.
 ///
@@ -109,7 +106,7 @@ impl TestResponse {
     /// When it is another one.
     #[track_caller]
     pub fn assert_status(&self, expected: impl IntoStatus) -> &Self {
-        self.exchange.assert_status(expected);
+        self.exchange.assert_status(expected.into_status());
         self
     }
 
@@ -252,37 +249,6 @@ impl TestResponse {
     #[track_caller]
     fn fail(&self, message: impl fmt::Display) -> ! {
         self.exchange.fail(message)
-    }
-}
-
-impl Exchange {
-    pub(crate) fn header(&self, name: &str) -> Option<String> {
-        let values = self.headers.get_all(name).iter();
-        let values: Vec<_> =
-            values.map(|value| String::from_utf8_lossy(value.as_bytes())).collect();
-        (!values.is_empty()).then(|| values.join(", "))
-    }
-
-    #[track_caller]
-    pub(crate) fn assert_status(&self, expected: impl IntoStatus) {
-        let expected = expected.into_status();
-        if self.status != expected {
-            self.fail(format_args!("the status is {}, not {expected}", self.status.as_u16()));
-        }
-    }
-
-    #[track_caller]
-    pub(crate) fn assert_header(&self, name: &str, expected: &str) {
-        match self.header(name) {
-            Some(value) if value == expected => {}
-            Some(_) => self.fail(format_args!("the header {name} is not {expected:?}")),
-            None => self.fail(format_args!("the header {name} is not there")),
-        }
-    }
-
-    #[track_caller]
-    pub(crate) fn fail(&self, message: impl fmt::Display) -> ! {
-        fail(format_args!("{message}\n\n{self}"))
     }
 }
 

@@ -6,10 +6,9 @@ use bytes::{Bytes, BytesMut};
 use http::{HeaderMap, StatusCode};
 use http_body_util::BodyExt as _;
 use stockade_core::HttpBody;
+use stockade_hardening::__internal::{Exchange, or_fail};
 
 use crate::event::EventReader;
-use crate::exchange::Exchange;
-use crate::fail::or_fail;
 use crate::{IntoStatus, TestClient, TestError, TestEvent, TestResponse};
 
 /// A response whose body is read piece by piece, or event by event.
@@ -47,7 +46,7 @@ impl TestStream {
     /// When it is another one.
     #[track_caller]
     pub fn assert_status(&self, expected: impl IntoStatus) -> &Self {
-        self.exchange.assert_status(expected);
+        self.exchange.assert_status(expected.into_status());
         self
     }
 

@@ -10,14 +10,13 @@ use http::StatusCode;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use stockade_core::BoxFuture;
+use stockade_hardening::__internal::{Exchange, or_fail};
 use tokio_tungstenite::WebSocketStream;
 use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::tungstenite::handshake::client::generate_key;
 use tokio_tungstenite::tungstenite::handshake::derive_accept_key;
 use tokio_tungstenite::tungstenite::protocol::{CloseFrame, Role};
 
-use crate::exchange::Exchange;
-use crate::fail::{fail, or_fail};
 use crate::transport::Connection;
 use crate::{TestClient, TestRequest, TestResponse};
 
@@ -334,7 +333,7 @@ impl TestWebSocket {
     }
 
     fn fail(&self, message: impl Display) -> ! {
-        fail(format_args!("{message}\n\n{}", self.exchange))
+        self.exchange.fail(message)
     }
 }
 

@@ -3,13 +3,17 @@
 
 use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
+use std::sync::Arc;
+use std::time::Duration;
 
+use bytes::Bytes;
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::{RngAlgorithm, TestRng, TestRunner};
 use stockade_core::{HttpBody, Request};
 use stockade_errors::ConfigError;
 use stockade_routing::__internal::asked_route;
+use tokio::time::timeout;
 
 use super::breaks::Break;
 use super::input::{self, Input, text_of};
@@ -17,8 +21,9 @@ use super::judge::{self, Answered, Verdict};
 use super::kept::{Kept, KeptFile};
 use super::report::{Property, PropertyFailure};
 use super::route::RouteCheck;
+use crate::Credentials;
+use crate::exchange::Exchange;
 use crate::idempotency_key::{IDEMPOTENCY_KEY, key_of, needs_key};
-use crate::{Credentials, TestClient};
 
 type Tree = Box<dyn ValueTree<Value = Input>>;
 
@@ -183,32 +188,44 @@ impl RouteCheck<'_> {
         (judged, status)
     }
 
+    /// Sends an input. Fails with the reason if there is no whole response.
     async fn send(&mut self, input: &Input) -> Result<Answered, String> {
         self.asked += 1;
         let peer = Ipv4Addr::from(u32::from(Ipv4Addr::new(10, 0, 0, 0)) + self.asked);
-        let mut request = input.request(&self.client, self.route).peer(peer);
+        let mut shot = input.request(self.route);
         let own = self.credentials.as_ref().map(Credentials::headers);
         if needs_key(self.route) && !own.is_some_and(|own| own.contains_key(IDEMPOTENCY_KEY)) {
             // Each request is one of its own, even where its input is that of another.
-            request = request.header(IDEMPOTENCY_KEY, key_of(self.asked));
+            shot = shot.add(IDEMPOTENCY_KEY, key_of(self.asked));
         }
         if let Some(credentials) = &self.credentials {
-            request = credentials.add_to(request);
+            shot = shot.of(credentials);
         }
-        let (stream, _) = request.sent().await.map_err(|error| error.to_string())?;
-        let content_type = stream.headers().get(http::header::CONTENT_TYPE);
+        let asked = Arc::new(shot.sent(self.check.location));
+        let without = |why: String| format!("{why}\n\n{asked}");
+        let Some(request) = shot.request((peer, PORT).into()) else {
+            return Err(without("the target cannot be sent".to_owned()));
+        };
+        let late = || without(format!("no whole response within {PATIENCE:?}"));
+        let response = timeout(PATIENCE, self.app.handle(request)).await.map_err(|_| late())?;
+        let (head, body) = response.into_parts();
+        let content_type = head.headers.get(http::header::CONTENT_TYPE);
         // Events have no end.
-        if content_type.is_some_and(|it| it.as_bytes().starts_with(b"text/event-stream")) {
-            return Ok(Answered { exchange: stream.exchange, is_whole: false });
-        }
-        let response = stream.try_into_response().await.map_err(|error| error.to_string())?;
-        Ok(Answered { exchange: response.exchange, is_whole: true })
+        let is_whole =
+            content_type.is_none_or(|it| !it.as_bytes().starts_with(b"text/event-stream"));
+        let body = if is_whole {
+            let whole = timeout(PATIENCE, body.collect(MAX_WHOLE)).await.map_err(|_| late())?;
+            whole.map_err(|error| without(format!("the body broke off: {error}")))?
+        } else {
+            Bytes::new()
+        };
+        let exchange = Exchange { asked, status: head.status, headers: head.headers, body };
+        Ok(Answered { exchange, is_whole })
     }
 
     /// Makes the application anew.
     pub(super) fn renew(&mut self) -> Result<(), ConfigError> {
         self.app = (self.check.make)()?;
-        self.client = TestClient::new(&self.app);
         Ok(())
     }
 
@@ -242,3 +259,12 @@ const STEPS: usize = 200;
 
 /// The number of values that may not fit, until a strategy gives up.
 const REJECTS: u32 = 5_000;
+
+/// The port from which requests come.
+const PORT: u16 = 50_000;
+
+/// The time that a response, and its body, may take.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// The longest body that is read as a whole, in bytes.
+const MAX_WHOLE: u64 = 64 * 1024 * 1024;

@@ -27,8 +27,7 @@ use crate::fail::fail;
 
 /// The contract of an application: the answers that its map lists.
 ///
-/// [`TestClient::with_contract`](crate::TestClient::with_contract) holds each
-/// answer of a client against it. Tests that call [`App::handle`] themselves
+/// `TestClient::with_contract` holds each answer of a client against it. Tests that call [`App::handle`] themselves
 /// call [`handle`](Self::handle) in its place:
 ///
 /// ```
@@ -160,11 +159,11 @@ impl Contract {
 
     /// Holds an exchange of a test client against the contract, with its body if
     /// all of that has come.
-    pub(crate) fn check_exchange(
-        &self,
-        exchange: &Exchange,
-        is_whole: bool,
-    ) -> Result<(), ContractError> {
+    ///
+    /// # Errors
+    /// As [`check`](Self::check).
+    #[doc(hidden)]
+    pub fn check_exchange(&self, exchange: &Exchange, is_whole: bool) -> Result<(), ContractError> {
         let asked = &exchange.asked;
         let request = http::Request::builder().method(&asked.method).uri(&asked.target);
         // The client has sent it, so that it is a request.

@@ -7,9 +7,9 @@ use stockade_routing::map::{CorsInfo, WebSocketInfo};
 
 use super::AttackFamily;
 use super::runner::{Rule, Runner, Verdict};
-use super::shot::Shot;
 use super::target::Target;
 use crate::exchange::Exchange;
+use crate::shot::Shot;
 
 const CORS: Rule = Rule {
     family: AttackFamily::Origins,

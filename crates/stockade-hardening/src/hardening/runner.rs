@@ -13,13 +13,13 @@ use stockade_routing::App;
 use stockade_routing::map::{RouteKind, RouteMap, RouterInfo};
 
 use super::responses;
-use super::shot::Shot;
 use super::target::{Target, index_of, label_of};
 use super::{
     AttackFamily, Hardening, HardeningFailure, HardeningReport, NotAttacked, SkippedAttacks,
 };
 use crate::exchange::{Exchange, SentRequest};
 use crate::idempotency_key::{IDEMPOTENCY_KEY, key_of};
+use crate::shot::Shot;
 use crate::{Credentials, TestClock};
 
 /// A rule that attacks try to break.
@@ -272,13 +272,7 @@ impl<'h> Runner<'h> {
                 None => app.handle(request).await,
             }
         };
-        let asked = Arc::new(SentRequest {
-            method: shot.method.clone(),
-            target: shot.target.clone(),
-            headers: shot.headers.clone(),
-            body: shot.body.shown(),
-            location: self.plan.location,
-        });
+        let asked = Arc::new(shot.sent(self.plan.location));
         let response = tokio::time::timeout(PATIENCE, answer).await;
         let response = response.map_err(|_| format!("no answer came within {PATIENCE:?}"))?;
         let exchange = read(asked, response).await;

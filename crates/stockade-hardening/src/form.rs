@@ -6,8 +6,7 @@ use std::fmt::{self, Write as _};
 
 use bytes::Bytes;
 
-/// A form with files, as a browser sends it, for
-/// [`TestRequest::multipart`](crate::TestRequest::multipart).
+/// A form with files, as a browser sends it, for `TestRequest::multipart`.
 ///
 /// ```
 /// use stockade::testing::MultipartForm;
@@ -63,8 +62,16 @@ impl MultipartForm {
     }
 
     /// Returns the content type and the body.
-    pub(crate) fn encode(self) -> (String, Vec<u8>) {
+    #[doc(hidden)]
+    #[must_use]
+    pub fn encode(self) -> (String, Vec<u8>) {
         let boundary = self.boundary();
+        let body = self.encode_with(&boundary);
+        (format!("multipart/form-data; boundary={boundary}"), body)
+    }
+
+    /// Returns the body with this boundary, which no part contains.
+    pub(crate) fn encode_with(self, boundary: &str) -> Vec<u8> {
         let mut body = Vec::new();
         for part in self.parts {
             body.extend(format!("--{boundary}\r\n{}\r\n", part.head).into_bytes());
@@ -72,7 +79,7 @@ impl MultipartForm {
             body.extend(b"\r\n");
         }
         body.extend(format!("--{boundary}--\r\n").into_bytes());
-        (format!("multipart/form-data; boundary={boundary}"), body)
+        body
     }
 
     /// Returns a boundary that no part contains.

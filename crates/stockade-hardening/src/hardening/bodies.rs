@@ -11,10 +11,10 @@ use stockade_routing::map::{BodyDoc, BodyInfo};
 
 use super::AttackFamily;
 use super::runner::{Rule, Runner, Verdict};
-use super::shot::Shot;
 use super::target::{Target, json_of};
 use crate::exchange::Exchange;
 use crate::sample::content_type;
+use crate::shot::Shot;
 
 const SIZE: Rule = Rule {
     family: AttackFamily::Bodies,
@@ -61,7 +61,7 @@ async fn attack_announced(runner: &mut Runner<'_>, target: &Target) {
         return runner.leave(SIZE.family, Some(target), "a body above the limit", reason);
     };
     let mut shot = target.shot();
-    shot.body = super::shot::ShotBody::Stream { beginning: "", length: 0 };
+    shot.body = crate::shot::ShotBody::Stream { beginning: "", length: 0 };
     let shot = shot.set("content-length", length.to_string());
     let attack = "an announced length above the limit";
     runner

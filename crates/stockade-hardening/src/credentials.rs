@@ -4,7 +4,7 @@ use std::fmt;
 
 use http::{HeaderMap, header};
 
-use crate::request::{bearer_value, header_of};
+use crate::header::{bearer_value, header_of};
 
 /// The credentials of a user, for requests that a check makes itself.
 ///
@@ -58,14 +58,6 @@ impl Credentials {
     #[must_use]
     pub fn headers(&self) -> &HeaderMap {
         &self.headers
-    }
-
-    /// Adds them to a request.
-    #[cfg(feature = "proptest")]
-    pub(crate) fn add_to(&self, request: crate::TestRequest) -> crate::TestRequest {
-        self.headers.iter().fold(request, |request, (name, value)| {
-            request.header_value(name.clone(), value.clone())
-        })
     }
 }
 

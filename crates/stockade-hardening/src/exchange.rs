@@ -7,28 +7,70 @@ use std::sync::Arc;
 use bytes::Bytes;
 use http::{HeaderMap, Method, StatusCode, header};
 
+use crate::fail::fail;
 use crate::redact;
 
 /// A request, for messages.
 #[derive(Clone)]
-pub(crate) struct SentRequest {
-    pub(crate) method: Method,
-    pub(crate) target: String,
-    pub(crate) headers: HeaderMap,
+pub struct SentRequest {
+    /// The method.
+    pub method: Method,
+    /// The path and the query, as they are sent.
+    pub target: String,
+    /// The headers.
+    pub headers: HeaderMap,
     /// `None` for a stream.
-    pub(crate) body: Option<Bytes>,
+    pub body: Option<Bytes>,
     /// The line of the test.
-    pub(crate) location: &'static Location<'static>,
+    pub location: &'static Location<'static>,
 }
 
 /// A request and its response.
 #[derive(Clone)]
-pub(crate) struct Exchange {
-    pub(crate) asked: Arc<SentRequest>,
-    pub(crate) status: StatusCode,
-    pub(crate) headers: HeaderMap,
+pub struct Exchange {
+    /// The request.
+    pub asked: Arc<SentRequest>,
+    /// The status of the response.
+    pub status: StatusCode,
+    /// The headers of the response.
+    pub headers: HeaderMap,
     /// The part of the body that has come.
-    pub(crate) body: Bytes,
+    pub body: Bytes,
+}
+
+impl Exchange {
+    /// Returns the value of a header of the response; several lines are joined by
+    /// a comma and a space. `None` if it is missing.
+    pub fn header(&self, name: &str) -> Option<String> {
+        let values = self.headers.get_all(name).iter();
+        let values: Vec<_> =
+            values.map(|value| String::from_utf8_lossy(value.as_bytes())).collect();
+        (!values.is_empty()).then(|| values.join(", "))
+    }
+
+    /// Fails the test if the response has another status.
+    #[track_caller]
+    pub fn assert_status(&self, expected: u16) {
+        if self.status != expected {
+            self.fail(format_args!("the status is {}, not {expected}", self.status.as_u16()));
+        }
+    }
+
+    /// Fails the test if a header of the response is missing or has another value.
+    #[track_caller]
+    pub fn assert_header(&self, name: &str, expected: &str) {
+        match self.header(name) {
+            Some(value) if value == expected => {}
+            Some(_) => self.fail(format_args!("the header {name} is not {expected:?}")),
+            None => self.fail(format_args!("the header {name} is not there")),
+        }
+    }
+
+    /// Fails the test with this message and the whole exchange.
+    #[track_caller]
+    pub fn fail(&self, message: impl fmt::Display) -> ! {
+        fail(format_args!("{message}\n\n{self}"))
+    }
 }
 
 impl fmt::Display for SentRequest {
@@ -49,6 +91,19 @@ impl fmt::Display for Exchange {
         writeln!(f, "< {}", self.status)?;
         write_headers(f, '<', &self.headers)?;
         write_body(f, '<', &self.body, &self.headers)
+    }
+}
+
+// A derived one would print credentials.
+impl fmt::Debug for SentRequest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl fmt::Debug for Exchange {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
     }
 }
 

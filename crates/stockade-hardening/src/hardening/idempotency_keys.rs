@@ -6,10 +6,10 @@ use http::StatusCode;
 
 use super::AttackFamily;
 use super::runner::{Rule, Runner, Verdict};
-use super::shot::Shot;
 use super::target::Target;
 use crate::exchange::Exchange;
 use crate::idempotency_key::IDEMPOTENCY_KEY;
+use crate::shot::Shot;
 
 const KEYS: Rule = Rule {
     family: AttackFamily::IdempotencyKeys,

@@ -6,7 +6,7 @@ use crate::redact::{REDACTED, is_secret};
 
 /// The part of the actual value that is compared.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) enum Extent {
+pub enum Extent {
     /// The whole value.
     Whole,
     /// The expected members; objects may have others. Arrays have the same
@@ -15,7 +15,8 @@ pub(crate) enum Extent {
 }
 
 /// Returns a line for each difference, in the order of the expected value.
-pub(crate) fn differences(expected: &Value, actual: &Value, extent: Extent) -> Vec<String> {
+#[must_use]
+pub fn differences(expected: &Value, actual: &Value, extent: Extent) -> Vec<String> {
     let mut lines = Vec::new();
     compare(expected, actual, extent, "$", false, &mut lines);
     lines

@@ -13,7 +13,7 @@ use super::breaks::Break;
 use super::fit::names_of;
 use super::text;
 use super::values::{Focus, Maker, Source, parts_of};
-use crate::{TestClient, TestRequest};
+use crate::shot::Shot;
 
 /// The parts of a request that schemas speak of.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
@@ -58,16 +58,16 @@ impl Input {
     }
 
     /// Returns the request to a route.
-    pub(super) fn request(&self, client: &TestClient, route: &RouteInfo) -> TestRequest {
-        let request = client.request(method_of(route), self.target());
-        let Some(body) = &self.body else { return request };
+    pub(super) fn request(&self, route: &RouteInfo) -> Shot {
+        let shot = Shot::new(method_of(route), self.target());
+        let Some(body) = &self.body else { return shot };
         let bytes = match &*body.media_type {
             JSON => body.value.to_string(),
             FORM => body.value.as_object().map(pairs).unwrap_or_default(),
             _ => text_of(&body.value),
         };
         let media_type = if body.media_type == ANY { TEXT } else { &body.media_type };
-        request.header("content-type", media_type).body(bytes)
+        shot.body(media_type, bytes)
     }
 }
 

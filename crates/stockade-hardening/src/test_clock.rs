@@ -7,8 +7,7 @@ use std::time::{Duration, Instant};
 
 /// A clock that stands still until [`advance`](Self::advance) is called.
 ///
-/// The same time drives the rate limit of a router
-/// ([`TestClient::with_clock`](crate::TestClient::with_clock), or
+/// The same time drives the rate limit of a router (`TestClient::with_clock`, or
 /// [`for_router`](Self::for_router)), `with_rate_limit`
 /// ([`for_route_limits`](Self::for_route_limits)) and the expiry of tokens
 /// ([`for_tokens`](Self::for_tokens)). Clones are the same clock.

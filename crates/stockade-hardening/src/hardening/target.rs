@@ -7,9 +7,9 @@ use stockade_routing::__internal::asked_route;
 use stockade_routing::App;
 use stockade_routing::map::{ContentInfo, Need, RouteInfo, RouteKind, RouteMap};
 
-use super::shot::Shot;
 use crate::idempotency_key::needs_key;
 use crate::sample::Sample;
+use crate::shot::Shot;
 
 /// A route, and a valid request for it.
 #[derive(Debug)]

@@ -7,11 +7,11 @@ use stockade_routing::map::{Need, SchemeInfo};
 
 use super::AttackFamily;
 use super::runner::{Rule, Runner, Verdict};
-use super::shot::Shot;
 use super::target::Target;
 use super::tokens::{self, Forged};
 use crate::Credentials;
 use crate::exchange::Exchange;
+use crate::shot::Shot;
 
 const RULE: Rule = Rule {
     family: AttackFamily::Credentials,

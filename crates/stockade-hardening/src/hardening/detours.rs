@@ -9,9 +9,9 @@ use stockade_routing::map::{Need, RouteKind};
 use super::AttackFamily;
 use super::credentials::is_refused;
 use super::runner::{Rule, Runner, Verdict};
-use super::shot::Shot;
 use super::target::Target;
 use crate::exchange::Exchange;
+use crate::shot::Shot;
 
 const METHODS: Rule = Rule {
     family: AttackFamily::Detours,

@@ -11,6 +11,8 @@ use stockade_map::__internal::SCHEMAS;
 use stockade_routing::map::{ContentInfo, ParamInfo, RouteInfo, RouteMap};
 use stockade_validation::__internal::pattern_hir;
 
+use crate::MultipartForm;
+
 /// The depth of a schema beyond which no value is sought: recursive types have
 /// none.
 const MAX_DEPTH: usize = 32;
@@ -92,7 +94,7 @@ impl<'m> Sample<'m> {
         let value = || example.cloned().or_else(|| self.value(&content.schema));
         match &*content.media_type {
             "*/*" => Some(b"a".to_vec()),
-            "multipart/form-data" => Some(multipart(value().as_ref()).into_bytes()),
+            "multipart/form-data" => Some(multipart(value().as_ref())),
             "application/x-www-form-urlencoded" => form_of(value()?.as_object()?).map(Into::into),
             "text/plain" => text_of(&value()?).map(Into::into),
             media_type if media_type.ends_with("json") => serde_json::to_vec(&value()?).ok(),
@@ -402,7 +404,7 @@ fn form_of(members: &Map<String, Value>) -> Option<String> {
 
 /// Returns a form with a part for each member of an object; with one part where
 /// nothing is known.
-fn multipart(value: Option<&Value>) -> String {
+fn multipart(value: Option<&Value>) -> Vec<u8> {
     let members = value.and_then(Value::as_object);
     let known = members.into_iter().flatten();
     let mut parts: Vec<(String, String)> =
@@ -410,12 +412,9 @@ fn multipart(value: Option<&Value>) -> String {
     if parts.is_empty() {
         parts.push(("a".to_owned(), "a".to_owned()));
     }
-    let parts = parts.iter().map(|(name, value)| {
-        format!(
-            "--{BOUNDARY}\r\nContent-Disposition: form-data; name=\"{name}\"\r\n\r\n{value}\r\n"
-        )
-    });
-    parts.collect::<String>() + &format!("--{BOUNDARY}--\r\n")
+    let form =
+        parts.into_iter().fold(MultipartForm::new(), |form, (name, value)| form.text(&name, value));
+    form.encode_with(BOUNDARY)
 }
 
 /// Returns the value of `Content-Type` for a media type.

@@ -2,7 +2,7 @@
 
 use std::convert::Infallible;
 use std::net::SocketAddr;
-use std::panic;
+use std::panic::{self, Location};
 use std::task::Poll;
 
 use bytes::Bytes;
@@ -12,23 +12,24 @@ use stockade_core::upgrade::Upgrade;
 use stockade_core::{HttpBody, PeerAddr, Request};
 
 use crate::Credentials;
+use crate::exchange::SentRequest;
 
 /// A request of an attack. Unlike one of a test its target may be anything.
 #[derive(Clone, Debug)]
-pub(super) struct Shot {
-    pub(super) method: Method,
-    pub(super) target: String,
-    pub(super) headers: HeaderMap,
-    pub(super) body: ShotBody,
+pub(crate) struct Shot {
+    pub(crate) method: Method,
+    pub(crate) target: String,
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: ShotBody,
     /// The address that it comes from; one that nobody has used where it is none.
-    pub(super) peer: Option<SocketAddr>,
+    pub(crate) peer: Option<SocketAddr>,
     /// True if it is sent with an idempotency key that nothing else has.
-    pub(super) has_new_key: bool,
+    pub(crate) has_new_key: bool,
 }
 
 /// The body of a request.
 #[derive(Clone, Debug)]
-pub(super) enum ShotBody {
+pub(crate) enum ShotBody {
     Whole(Bytes),
     /// A stream without an announced length: the beginning, and the letter `a`
     /// until it has this length.
@@ -41,7 +42,7 @@ pub(super) enum ShotBody {
 }
 
 impl Shot {
-    pub(super) fn new(method: Method, target: impl Into<String>) -> Self {
+    pub(crate) fn new(method: Method, target: impl Into<String>) -> Self {
         let mut headers = HeaderMap::new();
         headers.insert(header::HOST, HeaderValue::from_static("localhost"));
         Self {
@@ -54,19 +55,19 @@ impl Shot {
         }
     }
 
-    pub(super) fn method(mut self, method: Method) -> Self {
+    pub(crate) fn method(mut self, method: Method) -> Self {
         self.method = method;
         self
     }
 
-    pub(super) fn target(mut self, target: impl Into<String>) -> Self {
+    pub(crate) fn target(mut self, target: impl Into<String>) -> Self {
         self.target = target.into();
         self
     }
 
     /// Adds a header beside those of its name. A value that cannot stand in a
     /// header is left out: no client can send it.
-    pub(super) fn add(mut self, name: &str, value: impl AsRef<[u8]>) -> Self {
+    pub(crate) fn add(mut self, name: &str, value: impl AsRef<[u8]>) -> Self {
         let name = HeaderName::from_bytes(name.as_bytes());
         if let (Ok(name), Ok(value)) = (name, HeaderValue::from_bytes(value.as_ref())) {
             self.headers.append(name, value);
@@ -75,36 +76,36 @@ impl Shot {
     }
 
     /// Sets a header in the place of those of its name.
-    pub(super) fn set(mut self, name: &str, value: impl AsRef<[u8]>) -> Self {
+    pub(crate) fn set(mut self, name: &str, value: impl AsRef<[u8]>) -> Self {
         self.headers.remove(name);
         self.add(name, value)
     }
 
     /// Lets it be sent with an idempotency key that nothing else has, or with none
     /// but those that are added.
-    pub(super) fn new_key(mut self, has_new_key: bool) -> Self {
+    pub(crate) fn new_key(mut self, has_new_key: bool) -> Self {
         self.has_new_key = has_new_key;
         self
     }
 
     /// Adds the credentials of a user.
-    pub(super) fn of(mut self, user: &Credentials) -> Self {
+    pub(crate) fn of(mut self, user: &Credentials) -> Self {
         self.headers.extend(user.headers().clone());
         self
     }
 
-    pub(super) fn without_body(mut self) -> Self {
+    pub(crate) fn without_body(mut self) -> Self {
         self.headers.remove(header::CONTENT_TYPE);
         self.body = ShotBody::Whole(Bytes::new());
         self
     }
 
-    pub(super) fn body(mut self, content_type: &str, body: impl Into<Bytes>) -> Self {
+    pub(crate) fn body(mut self, content_type: &str, body: impl Into<Bytes>) -> Self {
         self.body = ShotBody::Whole(body.into());
         self.set("content-type", content_type)
     }
 
-    pub(super) fn stream(
+    pub(crate) fn stream(
         mut self,
         content_type: &str,
         beginning: &'static str,
@@ -115,19 +116,30 @@ impl Shot {
     }
 
     /// Gives it a body whose reading panics, as a fault of the program would.
-    pub(super) fn panicking(mut self, message: &'static str) -> Self {
+    pub(crate) fn panicking(mut self, message: &'static str) -> Self {
         self.body = ShotBody::Panicking(message);
         self
     }
 
-    pub(super) fn peer(mut self, peer: SocketAddr) -> Self {
+    pub(crate) fn peer(mut self, peer: SocketAddr) -> Self {
         self.peer = Some(peer);
         self
     }
 
+    /// Returns the request for messages, with the line of the test.
+    pub(crate) fn sent(&self, location: &'static Location<'static>) -> SentRequest {
+        SentRequest {
+            method: self.method.clone(),
+            target: self.target.clone(),
+            headers: self.headers.clone(),
+            body: self.body.shown(),
+            location,
+        }
+    }
+
     /// Makes the request as the own server would; none where the target is no
     /// target of HTTP.
-    pub(super) fn request(&self, peer: SocketAddr) -> Option<Request> {
+    pub(crate) fn request(&self, peer: SocketAddr) -> Option<Request> {
         let uri: Uri = self.target.parse().ok()?;
         let mut request = http::Request::new(self.body.to_http());
         *request.method_mut() = self.method.clone();
@@ -175,7 +187,7 @@ impl ShotBody {
     }
 
     /// Returns the bytes for messages; none for a stream.
-    pub(super) fn shown(&self) -> Option<Bytes> {
+    fn shown(&self) -> Option<Bytes> {
         match self {
             Self::Whole(bytes) => Some(bytes.clone()),
             Self::Stream { .. } | Self::Panicking(_) => None,

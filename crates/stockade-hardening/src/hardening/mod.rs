@@ -13,7 +13,6 @@ mod report;
 mod responses;
 mod roles;
 mod runner;
-mod shot;
 mod target;
 mod tokens;
 

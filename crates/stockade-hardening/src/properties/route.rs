@@ -19,7 +19,7 @@ use super::report::{NotChecked, Property, RouteReport};
 use super::text::Alphabet;
 use super::values::{Maker, Source};
 use crate::idempotency_key::is_key;
-use crate::{Contract, Credentials, TestClient};
+use crate::{Contract, Credentials};
 
 /// The check of one route.
 pub(super) struct RouteCheck<'c> {
@@ -31,7 +31,6 @@ pub(super) struct RouteCheck<'c> {
     pub(super) label: String,
     pub(super) maker: Maker,
     pub(super) app: App,
-    pub(super) client: TestClient,
     pub(super) credentials: Option<Credentials>,
     /// The number of requests: each comes from another address, so that limits
     /// of a client are not reached.
@@ -58,7 +57,6 @@ impl<'c> RouteCheck<'c> {
             index,
             label: format!("{} {}", route.method, route.path),
             maker: Maker { schemas: Rc::clone(schemas), alphabet, source: Source::Body },
-            client: TestClient::new(&app),
             app,
             credentials: None,
             asked: 0,

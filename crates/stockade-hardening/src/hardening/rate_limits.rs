@@ -9,9 +9,9 @@ use stockade_routing::map::QuotaInfo;
 use super::AttackFamily;
 use super::detours::{NOWHERE, reaches_fallback};
 use super::runner::{Rule, Runner, Verdict};
-use super::shot::Shot;
 use super::target::Target;
 use crate::exchange::Exchange;
+use crate::shot::Shot;
 
 const QUOTA: Rule = Rule {
     family: AttackFamily::RateLimits,

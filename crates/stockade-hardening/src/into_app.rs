@@ -1,0 +1,48 @@
+//! [`IntoApp`]: applications and routers.
+
+use stockade_errors::ConfigError;
+use stockade_routing::{App, Router};
+
+use crate::TestClock;
+
+/// An application for a test: a router, which is built, or an app.
+pub trait IntoApp {
+    /// Builds the application, unless it is built.
+    ///
+    /// # Errors
+    /// Fails with all mistakes of the router.
+    fn into_app(self) -> Result<App, ConfigError>;
+
+    /// Builds the application, with this clock if that can be chosen still. Tells
+    /// if it was.
+    #[doc(hidden)]
+    fn into_app_at(self, _clock: &TestClock) -> Result<(App, bool), ConfigError>
+    where
+        Self: Sized,
+    {
+        Ok((self.into_app()?, false))
+    }
+}
+
+impl IntoApp for Router {
+    fn into_app(self) -> Result<App, ConfigError> {
+        self.build()
+    }
+
+    fn into_app_at(mut self, clock: &TestClock) -> Result<(App, bool), ConfigError> {
+        self.map_options(|options| options.clock(clock.for_router()));
+        Ok((self.build()?, true))
+    }
+}
+
+impl IntoApp for App {
+    fn into_app(self) -> Result<App, ConfigError> {
+        Ok(self)
+    }
+}
+
+impl IntoApp for &App {
+    fn into_app(self) -> Result<App, ConfigError> {
+        Ok(self.clone())
+    }
+}

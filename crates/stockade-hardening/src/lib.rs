@@ -1,0 +1,73 @@
+//! Checks of an application against its own map of routes.
+//!
+//! - [`assert_hardened`] attacks an application with requests that are made of its
+//!   map, and fails if an attack succeeds. [`Hardening`] has the options and the
+//!   report.
+//! - `Contract` (feature `contract`) fails if a response is not listed in the map.
+//! - `check_schemas` (feature `proptest`) sends valid and invalid input that is made
+//!   of the schemas.
+//! - [`assert_policy`] fails if a route breaks a rule of a policy.
+//! - [`assert_routes_lock`] fails if the routes differ from a committed file.
+//!
+//! The test client of `stockade-testing` uses the `Contract` of this crate, and
+//! re-exports all of its items.
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
+// Where things are:
+// - `hardening`: `assert_hardened`, `Hardening`.
+// - `contract`: `Contract`, responses against the map of the routes.
+// - `properties`: `check_schemas`.
+// - `policy`: `assert_policy`.
+// - `lock`: `assert_routes_lock`.
+// - `into_app`: `IntoApp`; `test_clock`: `TestClock`.
+// - `sample`: one valid request for a route, made of the map.
+// - `shot`: a request of `hardening` and `properties`; `credentials`: its user;
+//   `idempotency_key`: its key; `form`: `MultipartForm`; `header`: its headers.
+// - `exchange`, `redact`, `difference`, `fail`: the messages of failed assertions.
+
+#[cfg(feature = "contract")]
+mod contract;
+mod credentials;
+mod difference;
+mod exchange;
+mod fail;
+mod form;
+mod hardening;
+mod header;
+mod idempotency_key;
+mod into_app;
+mod lock;
+mod policy;
+#[cfg(feature = "proptest")]
+mod properties;
+mod redact;
+mod sample;
+mod shot;
+mod test_clock;
+
+#[cfg(feature = "contract")]
+#[cfg_attr(docsrs, doc(cfg(feature = "contract")))]
+pub use contract::{Contract, ContractError};
+pub use credentials::Credentials;
+pub use form::MultipartForm;
+pub use hardening::{
+    AttackFamily, FamilyCount, Hardening, HardeningFailure, HardeningReport, NotAttacked,
+    SkippedAttacks, assert_hardened,
+};
+pub use into_app::IntoApp;
+pub use lock::assert_routes_lock;
+pub use policy::assert_policy;
+#[cfg(feature = "proptest")]
+#[cfg_attr(docsrs, doc(cfg(feature = "proptest")))]
+pub use properties::{
+    NotChecked, Property, PropertyFailure, RouteReport, SchemaCheck, SchemaReport, check_schemas,
+};
+pub use test_clock::TestClock;
+
+#[doc(hidden)]
+pub mod __internal {
+    pub use crate::difference::{Extent, differences};
+    pub use crate::exchange::{Exchange, SentRequest};
+    pub use crate::fail::{fail, or_fail};
+    pub use crate::header::{bearer_value, header_of};
+}
