@@ -13,9 +13,9 @@ use stockade_middleware::sessions::Sessions;
 use stockade_middleware::{Auth, CurrentSession, SessionCookie, with_auth};
 use stockade_redis::Redis;
 use stockade_routing::{App, RouteEntry, RouteTree, RouterOptions, create_router};
-use stockade_testing::{TestClient, TestStream, TestWebSocket};
 use stockade_websockets::WebSocket;
 
+use crate::connections::{Events, Socket, send};
 use crate::engine::Engine;
 use crate::stores::linked;
 
@@ -76,10 +76,6 @@ impl Process {
         Self { app, sessions, revocations, _redis: redis }
     }
 
-    fn client(&self) -> TestClient {
-        TestClient::new(self.app.clone())
-    }
-
     async fn begin(&self) -> (SessionId, String) {
         let set = self.sessions.begin(Some("ada"), &()).await.unwrap();
         let id = set.id().unwrap();
@@ -88,13 +84,11 @@ impl Process {
     }
 
     /// Opens a WebSocket and an event stream.
-    async fn open(&self, name: &str, value: &str) -> (TestWebSocket, TestStream) {
-        let socket = self.client().websocket("/socket").header(name, value);
-        let mut socket = soon(async { socket.connect().await }).await;
-        assert_eq!(soon(socket.receive_text()).await, "hello");
-        let events = self.client().get("/events").header(name, value);
-        let mut events = soon(async { events.stream().await }).await;
-        assert_eq!(soon(events.next_event()).await.unwrap().data, "hello");
+    async fn open(&self, header: (&str, &str)) -> (Socket, Events) {
+        let mut socket = soon(Socket::open(&self.app, header)).await;
+        assert_eq!(soon(socket.text()).await, "hello");
+        let mut events = soon(Events::open(&self.app, header)).await;
+        soon(events.until("data: hello\n\n")).await;
         (socket, events)
     }
 }
@@ -113,9 +107,9 @@ impl futures_core::Stream for HelloThenSilence {
     }
 }
 
-async fn ends((mut socket, mut events): (TestWebSocket, TestStream)) {
-    assert_eq!(soon(socket.receive_close()).await.0, 4401);
-    assert!(soon(events.next_event()).await.is_none());
+async fn ends((mut socket, mut events): (Socket, Events)) {
+    assert_eq!(soon(socket.close_code()).await, 4401);
+    soon(events.end()).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -123,14 +117,14 @@ async fn a_log_out_in_one_process_ends_the_connections_of_the_other() {
     let Some(engine) = Engine::start() else { return };
     let (one, other) = (Process::start(&engine), Process::start(&engine));
     let (_, cookie) = one.begin().await;
-    let open = other.open("cookie", &cookie).await;
+    let open = other.open(("cookie", &cookie)).await;
     let (_, later) = one.begin().await;
-    let of_later = other.open("cookie", &later).await;
-    let request = one.client().post("/log-out").header("cookie", &cookie);
-    soon(async { request.await }).await.assert_status(204);
+    let of_later = other.open(("cookie", &later)).await;
+    let logged_out = soon(send(&one.app, Method::POST, "/log-out", ("cookie", &cookie))).await;
+    assert_eq!(logged_out.status(), 204);
     ends(open).await;
     // The other session of the user is still valid.
-    let further = other.open("cookie", &later).await;
+    let further = other.open(("cookie", &later)).await;
     assert_eq!(one.sessions.end_all("ada").await.unwrap(), 1);
     ends(of_later).await;
     ends(further).await;
@@ -141,7 +135,7 @@ async fn a_session_that_the_engine_loses_ends_its_connections() {
     let Some(engine) = Engine::start() else { return };
     let process = Process::start(&engine);
     let (_, cookie) = process.begin().await;
-    let open = process.open("cookie", &cookie).await;
+    let open = process.open(("cookie", &cookie)).await;
     engine.admin(&["FLUSHALL"]);
     ends(open).await;
 }
@@ -152,15 +146,15 @@ async fn a_revocation_in_one_process_ends_the_connections_of_the_other() {
     let (one, other) = (Process::start(&engine), Process::start(&engine));
     let claims = json!({ "sub": "ada", "jti": "of ada" });
     let bearer = format!("Bearer {}", generate_jwt(claims, "1h", &secret()).unwrap());
-    let request = || other.client().get("/ready").header("authorization", &bearer);
+    let ready = || send(&other.app, Method::GET, "/ready", ("authorization", &bearer));
     // Until the process has read the log, it accepts no token.
     soon(async {
-        while request().await.status() != 200 {
+        while ready().await.status() != 200 {
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
     })
     .await;
-    let open = other.open("authorization", &bearer).await;
+    let open = other.open(("authorization", &bearer)).await;
     let until = SystemTime::now() + HOUR;
     soon(async { while one.revocations.revoke_id(None, "of ada", until).await.is_err() {} }).await;
     ends(open).await;

@@ -11,6 +11,7 @@
 )]
 
 mod cluster;
+mod connections;
 mod engine;
 mod faults;
 mod idempotency;

@@ -12,6 +12,7 @@ mod postgres;
 mod prefixes;
 mod references;
 mod refused;
+mod requests;
 mod spellings;
 mod suite;
 mod times;
