@@ -11,6 +11,16 @@ use crate::{Outcome, compiling_command, debian, is_part_of, run as started, skip
 /// The programs of an engine; that of Valkey takes the same arguments.
 const PROGRAMS: &[&str] = &["redis-server", "valkey-server"];
 
+/// Measurements, which take minutes: only the long run has them.
+const MEASUREMENTS: &[&str] = &[
+    "cluster::the_cluster_connection_of_the_client_library",
+    "faults::the_manager_of_the_client_library",
+    "long::",
+    "revocations::three_processes_that_read_cost_little",
+    "rooms::load::broadcasts_in_a_second",
+    "rooms::load::the_time_of_a_broadcast",
+];
+
 /// Tests in which engines fail over, or a fault lasts for seconds: two minutes together.
 const FAILOVERS: &[&str] =
     &["cluster::our_links_to_a_cluster", "rooms::failover::", "sentinel::", "behind_sentinel"];
@@ -18,9 +28,12 @@ const FAILOVERS: &[&str] =
 pub fn run() -> Outcome {
     let Some(program) = find_program() else {
         if is_part_of("redis") {
-            return Err("there is no Redis (`apt-get install redis-server`)".to_owned());
+            return Err("redis-server is missing (`apt-get install redis-server`)".to_owned());
         }
-        skip("Redis (`apt-get install redis-server`, then `cargo xtask redis`)");
+        skip(
+            "the ignored tests of stockade-redis: redis-server is missing \
+            (`apt-get install redis-server`, then `cargo xtask redis`)",
+        );
         return Ok(());
     };
     let is_long = env::args().any(|argument| argument == "--long") || is_part_of("nightly");
@@ -34,10 +47,16 @@ pub fn run() -> Outcome {
         // As the tests before it: nothing is compiled again.
         test.arg("--workspace");
     }
-    test.args(["--all-features", "--test", "redis", "--"]);
+    // Without an engine the tests are ignored.
+    test.args(["--all-features", "--test", "redis", "--", "--include-ignored"]);
+    // A process that a test starts and kills.
+    test.args(["--skip", "idempotency::victim"]);
     if is_long {
         test.arg("--nocapture");
-    } else if is_part_of("ci") {
+        return started(&mut test);
+    }
+    test.args(MEASUREMENTS.iter().flat_map(|name| ["--skip", name]));
+    if is_part_of("ci") {
         skip("failovers of the tests of Redis (`cargo xtask redis`); `cluster` has others");
         test.args(FAILOVERS.iter().flat_map(|name| ["--skip", name]));
     }

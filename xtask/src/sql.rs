@@ -15,16 +15,20 @@ use crate::{
 /// Where Debian and others put the programs of a server.
 const FOLDERS: &[&str] = &["/usr/lib/postgresql", "/usr/local/pgsql", "/opt/homebrew/opt"];
 
+/// The test that kills the server.
+const OUTAGE: &str = "postgres::outage";
+
 /// The users that may be asked for, when this one is root.
 const USERS: &[&str] = &["postgres", "nobody"];
 
 pub fn run() -> Outcome {
     let Some(server) = server("sql")? else { return Ok(()) };
-    server.test(&["postgres"], &[])?;
+    server.test(&["postgres", "--skip", OUTAGE], &[])?;
     // By itself: it kills the server.
-    server.test(&["--exact", "postgres::outage"], &[("STOCKADE_SQL_OUTAGE", "1")])?;
+    server.test(&["--exact", OUTAGE], &[])?;
     if env::args().any(|argument| argument == "--long") || is_part_of("nightly") {
-        let one_by_one = ["long::", "--nocapture", "--test-threads=1"];
+        // The child is a process that a test starts and kills.
+        let one_by_one = ["long::", "--skip", "long::child", "--nocapture", "--test-threads=1"];
         server.test(&one_by_one, &[("STOCKADE_SQL_LONG", "1")])?;
     }
     Ok(())
@@ -34,7 +38,7 @@ pub fn run() -> Outcome {
 pub fn sqlx() -> Outcome {
     let Some(server) = server("sqlx-postgres")? else { return Ok(()) };
     let mut test = cargo_command();
-    test.args(["test", "--locked"]).env("PGHOST", &server.folder);
+    test.args(["test", "--locked", "--", "--include-ignored"]).env("PGHOST", &server.folder);
     started(test.current_dir(root().join("examples/sqlx-postgres")))
 }
 
@@ -43,10 +47,13 @@ fn server(task: &str) -> Result<Option<Server>, String> {
     match find_programs()? {
         Some(programs) => Server::start(&programs).map(Some),
         None if is_part_of(task) => {
-            Err("there is no PostgreSQL (`apt-get install postgresql`)".to_owned())
+            Err("PostgreSQL is missing (`apt-get install postgresql`)".to_owned())
         }
         None => {
-            skip(&format!("PostgreSQL (`apt-get install postgresql`, then `cargo xtask {task}`)"));
+            skip(&format!(
+                "the tests of `{task}`: PostgreSQL is missing \
+                (`apt-get install postgresql`, then `cargo xtask {task}`)"
+            ));
             Ok(None)
         }
     }
@@ -113,7 +120,8 @@ impl Server {
             // As the tests before it: nothing is compiled again.
             test.arg("--workspace");
         }
-        test.args(["--all-features", "--test", "it", "--"]).args(arguments);
+        // Without a server the tests are ignored.
+        test.args(["--all-features", "--test", "it", "--", "--include-ignored"]).args(arguments);
         test.envs(variables.iter().copied());
         test.env("STOCKADE_POSTGRES", &self.address);
         test.env("STOCKADE_POSTGRES_CONTROL", &self.control);

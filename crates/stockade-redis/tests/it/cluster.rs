@@ -25,7 +25,7 @@ pub(crate) struct Nodes {
 }
 
 impl Nodes {
-    pub(crate) async fn start() -> Option<Self> {
+    pub(crate) async fn start() -> Self {
         let mut engines = Vec::new();
         let mut ports = Vec::new();
         let proxy = Proxy::to(0).await;
@@ -46,7 +46,7 @@ impl Nodes {
             if index == 0 {
                 words.extend(["--cluster-announce-port", &announced]);
             }
-            engines.push(Engine::start_with(&words)?);
+            engines.push(Engine::start_with(&words));
             ports.push(port);
         }
         proxy.lead_to(engines[0].port);
@@ -70,7 +70,7 @@ impl Nodes {
             until("its master", || replicate() == "+OK").await;
         }
         nodes.are_whole().await;
-        Some(nodes)
+        nodes
     }
 
     /// Waits until every node knows all slots, and every replica is in step.
@@ -156,8 +156,8 @@ impl fmt::Display for Rows {
 }
 
 /// Runs the table; `open` makes a subject for a client.
-async fn table<S: Subject>(open: impl AsyncFn(&Nodes, String) -> S) -> Option<Vec<Rows>> {
-    let mut nodes = Nodes::start().await?;
+async fn table<S: Subject>(open: impl AsyncFn(&Nodes, String) -> S) -> Vec<Rows> {
+    let mut nodes = Nodes::start().await;
     let mut rows = Vec::new();
     for fault in ["half-open", "CLIENT KILL", "kill -9", "SIGSTOP", "CLUSTER FAILOVER"] {
         let of = [open(&nodes, nodes.client(0)).await, open(&nodes, nodes.client(1)).await];
@@ -208,14 +208,15 @@ async fn table<S: Subject>(open: impl AsyncFn(&Nodes, String) -> S) -> Option<Ve
         .await;
         nodes.are_whole().await;
     }
-    Some(rows)
+    rows
 }
 
 /// Our links. A fault of a node costs its keys and no others.
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs redis-server: cargo xtask redis"]
 async fn our_links_to_a_cluster() {
     let open = async |nodes: &Nodes, client| Ours::with_key(&nodes.open(), RateKey::text(client));
-    for rows in table(open).await.unwrap_or_default() {
+    for rows in table(open).await {
         eprintln!("Cluster: {rows}");
         assert!(rows.first.back.is_some(), "{rows}");
         // 20 begin within a deadline; several hundred in the time of a fault. Between
@@ -227,10 +228,8 @@ async fn our_links_to_a_cluster() {
 
 /// Prints what the client library does, which decides if ours is needed.
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs minutes: cargo xtask redis --long"]
 async fn the_cluster_connection_of_the_client_library() {
-    if std::env::var("STOCKADE_REDIS_LONG").is_err() {
-        return;
-    }
     let open = async |nodes: &Nodes, client: String| {
         let deadline = Duration::from_millis(100);
         let client_of_cluster = ClusterClientBuilder::new(nodes.addresses())
@@ -241,7 +240,7 @@ async fn the_cluster_connection_of_the_client_library() {
         let connection = client_of_cluster.unwrap().get_async_connection().await.unwrap();
         Library(connection, Ours::name(&client))
     };
-    for rows in table(open).await.unwrap_or_default() {
+    for rows in table(open).await {
         eprintln!("ClusterConnection: {rows}");
     }
 }
@@ -255,8 +254,9 @@ async fn charge(store: &RedisRateLimits, key: &RateKey) -> bool {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs redis-server: cargo xtask redis"]
 async fn limits_are_exact_on_every_node() {
-    let Some(nodes) = Nodes::start().await else { return };
+    let nodes = Nodes::start().await;
     let patient = || Arc::new(nodes.open().rate_limits().deadline(Duration::from_secs(10)));
     let stores = [patient(), patient(), patient()];
     for round in 0..6 {
@@ -282,8 +282,9 @@ async fn limits_are_exact_on_every_node() {
 
 /// A slot moves to another node, as it does when a cluster grows.
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs redis-server: cargo xtask redis"]
 async fn a_slot_that_moves_is_followed() {
-    let Some(nodes) = Nodes::start().await else { return };
+    let nodes = Nodes::start().await;
     let store = nodes.open().rate_limits().deadline(Duration::from_secs(10));
     let client = nodes.client(1);
     let key = RateKey::text(client.clone());
@@ -336,8 +337,9 @@ fn mistakes_are_seen_without_a_network() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs redis-server: cargo xtask redis"]
 async fn one_engine_is_no_cluster() {
-    let Some(engine) = Engine::start() else { return };
+    let engine = Engine::start();
     let redis = Redis::cluster([url(engine.port)], RedisOptions::new().prefix("shop")).unwrap();
     // The user of this engine may not even ask.
     until("a reason", || format!("{:?}", redis.health()).contains("ermission")).await;

@@ -51,8 +51,9 @@ async fn a_link_without_an_engine_opens_and_fails_at_once() {
 }
 
 #[tokio::test]
+#[ignore = "needs redis-server: cargo xtask redis"]
 async fn a_wrong_password_is_told_without_the_password() {
-    let Some(engine) = Engine::start() else { return };
+    let engine = Engine::start();
     let wrong = url(engine.port).replace("secret", "hidden");
     let redis = Redis::open(&wrong, options()).unwrap();
     let error = wait_for_error(&redis, "").await;
@@ -63,8 +64,9 @@ async fn a_wrong_password_is_told_without_the_password() {
 }
 
 #[tokio::test]
+#[ignore = "needs redis-server: cargo xtask redis"]
 async fn a_replica_is_no_engine_for_writes() {
-    let Some(engine) = Engine::start() else { return };
+    let engine = Engine::start();
     engine.admin(&["REPLICAOF", "127.0.0.1", "1"]);
     let redis = Redis::open(&engine.url(), options()).unwrap();
     wait_for_error(&redis, "replica").await;
@@ -78,8 +80,9 @@ async fn a_replica_is_no_engine_for_writes() {
 }
 
 #[test]
+#[ignore = "needs redis-server: cargo xtask redis"]
 fn a_link_outlives_the_runtime_that_it_was_opened_in() {
-    let Some(engine) = Engine::start() else { return };
+    let engine = Engine::start();
     let redis = Redis::open(&engine.url(), options()).unwrap();
     let store = redis.rate_limits().deadline(Duration::from_secs(60));
     for _ in 0..3 {
@@ -89,8 +92,9 @@ fn a_link_outlives_the_runtime_that_it_was_opened_in() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs redis-server: cargo xtask redis"]
 async fn commands_in_flight_have_a_bound() {
-    let Some(engine) = Engine::start() else { return };
+    let engine = Engine::start();
     let redis = Redis::open(&engine.url(), options().max_in_flight(2)).unwrap();
     let store = Arc::new(redis.rate_limits().deadline(Duration::from_secs(60)));
     charge(&store).await.unwrap();
@@ -137,8 +141,9 @@ fn what_is_wrong_without_a_network_is_an_error_of_open() {
 
 #[cfg(feature = "metrics")]
 #[tokio::test]
+#[ignore = "needs redis-server: cargo xtask redis"]
 async fn metrics_tell_of_commands_and_connections() {
-    let Some(mut engine) = Engine::start() else { return };
+    let mut engine = Engine::start();
     let redis = Redis::open(&engine.url(), options()).unwrap();
     let metrics = stockade_stages::Metrics::new();
     metrics.add_source(redis.clone());

@@ -10,11 +10,9 @@ use tokio::task::JoinSet;
 use crate::engine::Engine;
 
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs minutes: cargo xtask redis --long"]
 async fn the_time_of_a_charge() {
-    if std::env::var("STOCKADE_REDIS_LONG").is_err() {
-        return;
-    }
-    let Some(engine) = Engine::start() else { return };
+    let engine = Engine::start();
     let redis = Redis::open(&engine.url(), RedisOptions::new().prefix("shop")).unwrap();
     let store = Arc::new(redis.rate_limits());
     let policy = Policy::new("default", 1_000_000 / HOUR).unwrap();

@@ -1,13 +1,13 @@
 //! The link, the rate limits and the rooms on engines that are started, stopped and killed here.
 //!
-//! `cargo xtask redis` says where `redis-server` is; without it these tests say that
-//! they are skipped.
+//! Tests that need redis-server are ignored; `cargo xtask redis` finds the program and
+//! runs them.
 
 #![expect(
     clippy::unwrap_used,
     clippy::panic,
     clippy::print_stderr,
-    reason = "these are tests, and a skipped one is loud"
+    reason = "these are tests, which print their figures"
 )]
 
 mod cluster;

@@ -56,8 +56,9 @@ async fn flood(stores: &[Arc<RedisRateLimits>], key: &RateKey, policy: &Policy) 
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs redis-server: cargo xtask redis"]
 async fn it_keeps_the_promises_of_a_store() {
-    let Some(engine) = Engine::start() else { return };
+    let engine = Engine::start();
     for algorithm in ALL {
         conformance::rate_store(open(&engine).algorithm(algorithm), tokio::time::sleep).await;
     }
@@ -68,8 +69,9 @@ async fn it_keeps_the_promises_of_a_store() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs redis-server: cargo xtask redis"]
 async fn exactly_a_hundred_of_three_thousand_pass_in_each_window() {
-    let Some(engine) = Engine::start() else { return };
+    let engine = Engine::start();
     let rounds = if std::env::var("STOCKADE_REDIS_LONG").is_ok() { 200 } else { 10 };
     for algorithm in ALL {
         let stores = [0, 1, 2].map(|_| Arc::new(open(&engine).algorithm(algorithm)));
@@ -83,8 +85,9 @@ async fn exactly_a_hundred_of_three_thousand_pass_in_each_window() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs redis-server: cargo xtask redis"]
 async fn leased_requests_are_never_above_the_limit() {
-    let Some(engine) = Engine::start() else { return };
+    let engine = Engine::start();
     let stores = [0, 1, 2].map(|_| Arc::new(open(&engine).leased(16)));
     let before = scripts(&engine);
     for round in 0..10 {
@@ -110,8 +113,9 @@ fn scripts(engine: &Engine) -> u32 {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs redis-server: cargo xtask redis"]
 async fn a_refused_client_costs_no_command() {
-    let Some(engine) = Engine::start() else { return };
+    let engine = Engine::start();
     let (store, key, policy) = (open(&engine), RateKey::shared(), policy(5 / MINUTE));
     for _ in 0..6 {
         let _ = charge(&store, &key, &policy).await;
@@ -127,8 +131,9 @@ async fn a_refused_client_costs_no_command() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs redis-server: cargo xtask redis"]
 async fn a_key_that_lost_its_expiry_heals() {
-    let Some(engine) = Engine::start() else { return };
+    let engine = Engine::start();
     let policy = policy(5 / MINUTE);
     let (store, key) = (open(&engine), RateKey::text("ann"));
     assert_eq!(charge(&store, &key, &policy).await.remaining, 4);
@@ -150,8 +155,9 @@ async fn a_key_that_lost_its_expiry_heals() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs redis-server: cargo xtask redis"]
 async fn limits_whose_names_contain_colons_count_separately() {
-    let Some(engine) = Engine::start() else { return };
+    let engine = Engine::start();
     let store = open(&engine);
     let named = |name| Policy::new(name, 5 / MINUTE).unwrap();
     let keys = [("a", "b:key:c"), ("a:key:b", "c"), ("a:", "x"), ("a::", "x"), ("a", ":x")];
@@ -162,8 +168,9 @@ async fn limits_whose_names_contain_colons_count_separately() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs redis-server: cargo xtask redis"]
 async fn a_flushed_script_is_sent_again() {
-    let Some(engine) = Engine::start() else { return };
+    let engine = Engine::start();
     for algorithm in ALL {
         let store = open(&engine).algorithm(algorithm);
         for remaining in [2, 1, 0] {
@@ -175,8 +182,9 @@ async fn a_flushed_script_is_sent_again() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs redis-server: cargo xtask redis"]
 async fn keys_are_hidden_or_hashed() {
-    let Some(engine) = Engine::start() else { return };
+    let engine = Engine::start();
     let policy = policy(5 / MINUTE);
     let store = open(&engine).hash_keys("a secret");
     let _ = charge(&store, &RateKey::text("ann"), &policy).await;
@@ -210,8 +218,9 @@ async fn wait_for(counter: &AtomicU32, more: u32) -> Duration {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs redis-server: cargo xtask redis"]
 async fn an_engine_that_dies_under_load_refuses_nobody_with_a_share() {
-    let Some(mut engine) = Engine::start() else { return };
+    let mut engine = Engine::start();
     let redis = Redis::open(&engine.url(), RedisOptions::new().prefix("shop")).unwrap();
     let limit = RateLimit::from(10_000_000 / HOUR)
         .store(Arc::new(redis.rate_limits()))
@@ -252,8 +261,9 @@ async fn an_engine_that_dies_under_load_refuses_nobody_with_a_share() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs redis-server: cargo xtask redis"]
 async fn a_batch_is_one_command() {
-    let Some(engine) = Engine::start() else { return };
+    let engine = Engine::start();
     for algorithm in ALL {
         let store = open(&engine).algorithm(algorithm);
         let (key, policy) = (RateKey::text(format!("{algorithm:?}")), policy(10 / HOUR));

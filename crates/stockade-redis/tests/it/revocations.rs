@@ -48,15 +48,17 @@ async fn started(engine: &Engine) -> [Revocations; 3] {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs redis-server: cargo xtask redis"]
 async fn it_keeps_the_promises_of_a_log() {
-    let Some(engine) = Engine::start() else { return };
+    let engine = Engine::start();
     conformance::revocation_log(|| linked(&engine.url()).revocations()).await;
 }
 
 /// The time until all processes know; measured by the long run.
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs redis-server: cargo xtask redis"]
 async fn a_token_that_one_process_revokes_is_soon_refused_by_all() {
-    let Some(engine) = Engine::start() else { return };
+    let engine = Engine::start();
     let nodes = started(&engine).await;
     let rounds = if std::env::var("STOCKADE_REDIS_LONG").is_ok() { 500 } else { 5 };
     let mut times = Vec::new();
@@ -77,11 +79,9 @@ async fn a_token_that_one_process_revokes_is_soon_refused_by_all() {
 
 /// The cost of reading a log in which nothing happens; measured by the long run.
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs minutes: cargo xtask redis --long"]
 async fn three_processes_that_read_cost_little() {
-    let Some(engine) = Engine::start() else { return };
-    if std::env::var("STOCKADE_REDIS_LONG").is_err() {
-        return;
-    }
+    let engine = Engine::start();
     let _nodes = started(&engine).await;
     // Both in seconds: the engine's, and that of this process with its three links.
     let times = || {
@@ -105,8 +105,9 @@ async fn three_processes_that_read_cost_little() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs redis-server: cargo xtask redis"]
 async fn an_engine_that_comes_back_empty_is_filled_again() {
-    let Some(mut engine) = Engine::start() else { return };
+    let mut engine = Engine::start();
     let nodes = started(&engine).await;
     let old: Vec<Claims> = (0..1_200).map(|number| token(&format!("old {number}"))).collect();
     for (number, token) in old.iter().enumerate() {
@@ -137,8 +138,9 @@ async fn an_engine_that_comes_back_empty_is_filled_again() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs redis-server: cargo xtask redis"]
 async fn data_that_is_lost_while_others_write_is_put_back() {
-    let Some(engine) = Engine::start() else { return };
+    let engine = Engine::start();
     let nodes = started(&engine).await;
     for round in 0..5 {
         let (before, after) = (token(&format!("before {round}")), token(&format!("after {round}")));
@@ -157,8 +159,9 @@ async fn data_that_is_lost_while_others_write_is_put_back() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs redis-server: cargo xtask redis"]
 async fn without_contact_nobody_can_say() {
-    let Some(mut engine) = Engine::start() else { return };
+    let mut engine = Engine::start();
     let real = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap().as_secs();
     let hands = Arc::new(AtomicU64::new(real));
     let clock = Arc::clone(&hands);
@@ -186,8 +189,9 @@ async fn without_contact_nobody_can_say() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs redis-server: cargo xtask redis"]
 async fn what_has_expired_leaves_the_engine() {
-    let Some(engine) = Engine::start() else { return };
+    let engine = Engine::start();
     let real = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap().as_secs();
     let hands = Arc::new(AtomicU64::new(real));
     let clock = Arc::clone(&hands);
@@ -212,8 +216,9 @@ async fn what_has_expired_leaves_the_engine() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs redis-server: cargo xtask redis"]
 async fn beyond_the_bound_the_engine_is_asked() {
-    let Some(mut engine) = Engine::start() else { return };
+    let mut engine = Engine::start();
     let real = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap().as_secs();
     let hands = Arc::new(AtomicU64::new(real));
     let node = || {
@@ -278,8 +283,9 @@ async fn beyond_the_bound_the_engine_is_asked() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs redis-server: cargo xtask redis"]
 async fn what_is_beyond_the_bound_expires() {
-    let Some(engine) = Engine::start() else { return };
+    let engine = Engine::start();
     let node = open(&engine).max_entries(1);
     wait_for(&node, &token("none"), Status::NotRevoked).await;
     node.revoke(&token("a")).await.unwrap();
@@ -295,8 +301,9 @@ async fn what_is_beyond_the_bound_expires() {
 }
 
 #[test]
+#[ignore = "needs redis-server: cargo xtask redis"]
 fn it_may_be_made_before_the_runtime() {
-    let Some(engine) = Engine::start() else { return };
+    let engine = Engine::start();
     let node = open(&engine);
     for _ in 0..2 {
         let runtime = tokio::runtime::Runtime::new().unwrap();

@@ -13,7 +13,7 @@ use stockade_rest::{
 use stockade_sql::{Driver as _, Postgres, SqlError, Statement};
 use stockade_validation::Schema;
 
-use crate::engines::postgres::{address, few, items, schema, table};
+use crate::engines::postgres::{few, items, schema, table};
 use crate::item::draft;
 
 /// A type whose columns are none of JSON's.
@@ -40,8 +40,9 @@ fn is_invalid<T>(outcome: &Result<T, StoreError>) -> bool {
 }
 
 #[tokio::test]
+#[ignore = "needs PostgreSQL: cargo xtask sql"]
 async fn the_server_converts_every_type() {
-    let Some((db, schema)) = schema(&few()).await else { return };
+    let (db, schema) = schema(&few()).await;
     let state = format!("CREATE TYPE {schema}.state AS ENUM ('new', 'paid')");
     db.client().await.unwrap().batch_execute(&state).await.unwrap();
     let change = |create: String| {
@@ -99,8 +100,9 @@ async fn the_server_converts_every_type() {
 }
 
 #[tokio::test]
+#[ignore = "needs PostgreSQL: cargo xtask sql"]
 async fn values_that_postgres_has_not_are_refused_with_their_field() {
-    let Some(store) = items(&few()).await else { return };
+    let store = items(&few()).await;
     let Err(StoreError::Invalid(errors)) = store.create(draft("a\0b", 1, "ada")).await else {
         panic!("U+0000 is no text there");
     };
@@ -111,8 +113,9 @@ async fn values_that_postgres_has_not_are_refused_with_their_field() {
 }
 
 #[tokio::test]
+#[ignore = "needs PostgreSQL: cargo xtask sql"]
 async fn all_differences_are_told_at_once() {
-    let Some((db, schema)) = schema(&few()).await else { return };
+    let (db, schema) = schema(&few()).await;
     let create = format!(
         "CREATE TABLE {schema}.items (id int, name varchar(9) NOT NULL, price text NOT NULL,
             rating float8 NOT NULL, category text NOT NULL, open int NOT NULL, owner text,
@@ -142,10 +145,11 @@ async fn all_differences_are_told_at_once() {
 }
 
 #[tokio::test]
+#[ignore = "needs PostgreSQL: cargo xtask sql"]
 async fn a_statement_that_is_late_and_a_pool_that_is_empty_are_unavailable() {
     let second = Duration::from_secs(1);
     let options = few().pool(1).wait(second / 10).statement_timeout(second / 5);
-    let Some((db, _)) = schema(&options).await else { return };
+    let (db, _) = schema(&options).await;
     let sleep = || Statement::reading("SELECT pg_sleep(9)::text, 0::bigint", "{}");
     let begun = Instant::now();
     let late = db.run(sleep()).await.unwrap_err();
@@ -161,8 +165,9 @@ async fn a_statement_that_is_late_and_a_pool_that_is_empty_are_unavailable() {
 }
 
 #[tokio::test]
+#[ignore = "needs PostgreSQL: cargo xtask sql"]
 async fn statements_that_clients_make_up_do_not_pile_up() {
-    let Some((db, _)) = schema(&few().pool(1)).await else { return };
+    let (db, _) = schema(&few().pool(1)).await;
     for number in 0..600_i64 {
         let statement = Statement::reading(format!("SELECT '{{}}', {number}::bigint"), "{}");
         assert_eq!(db.run(statement).await.unwrap()[0].number, number);
@@ -175,8 +180,9 @@ async fn statements_that_clients_make_up_do_not_pile_up() {
 
 /// Two transactions that lock each other out: one of them is repeated.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "needs PostgreSQL: cargo xtask sql"]
 async fn a_conflict_is_repeated() {
-    let Some((db, schema)) = schema(&few()).await else { return };
+    let (db, schema) = schema(&few()).await;
     let store = table::<crate::item::Item>(&db, &format!("{schema}.items"), |sql| sql).await;
     let (one, two) = (store.create(draft("a", 1, "ada")), store.create(draft("b", 1, "ada")));
     let (one, two) = (one.await.unwrap().value.id, two.await.unwrap().value.id);
@@ -239,8 +245,9 @@ impl stockade_sql::Driver for Losing {
 }
 
 #[tokio::test]
+#[ignore = "needs PostgreSQL: cargo xtask sql"]
 async fn a_statement_is_tried_four_times() {
-    let Some((db, schema)) = schema(&few()).await else { return };
+    let (db, schema) = schema(&few()).await;
     let name = format!("{schema}.items");
     drop(table::<crate::item::Item>(&db, &name, |sql| sql).await);
     let driver = Losing(db, std::sync::Arc::default());
@@ -250,20 +257,15 @@ async fn a_statement_is_tried_four_times() {
 
 /// Runs the script that starts and kills the server.
 fn control(verb: &str) -> bool {
-    let Ok(script) = std::env::var("STOCKADE_POSTGRES_CONTROL") else {
-        eprintln!("SKIPPED: a server that is killed; `cargo xtask sql` runs this test");
-        return false;
-    };
+    let script = std::env::var("STOCKADE_POSTGRES_CONTROL").unwrap();
     Command::new(script).arg(verb).status().unwrap().success()
 }
 
 /// Run by itself: the other tests need the server.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "needs a PostgreSQL that it may kill: cargo xtask sql"]
 async fn outage() {
-    if std::env::var_os("STOCKADE_SQL_OUTAGE").is_none() || address().is_none() {
-        return;
-    }
-    let Some(store) = items(&few()).await else { return };
+    let store = items(&few()).await;
     let id = store.create(draft("a", 1, "ada")).await.unwrap().value.id;
     assert!(control("kill"));
     for _ in 0..20 {

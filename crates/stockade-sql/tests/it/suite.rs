@@ -36,15 +36,13 @@ async fn a_driver_of_its_own_keeps_its_promises() {
 
 #[cfg(feature = "postgres")]
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "needs PostgreSQL: cargo xtask sql"]
 async fn postgres_keeps_its_promises() {
-    use crate::engines::postgres::{address, few, items};
+    use crate::engines::postgres::{few, items};
 
-    if address().is_none() {
-        return;
-    }
     for is_prepared in [true, false] {
         let options = few().prepared(is_prepared);
-        conformance::rest_store(async || items(&options).await.unwrap()).await;
+        conformance::rest_store(async || items(&options).await).await;
     }
 }
 

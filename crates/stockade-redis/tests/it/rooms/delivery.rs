@@ -11,24 +11,27 @@ use crate::engine::Engine;
 use crate::stores::linked;
 
 async fn promises(order: Order) {
-    let Some(engine) = Engine::start() else { return };
+    let engine = Engine::start();
     conformance::backplane(order, || linked(&engine.url()).rooms().order(order)).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs redis-server: cargo xtask redis"]
 async fn it_keeps_the_promises_of_a_backplane() {
     promises(Order::Local).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs redis-server: cargo xtask redis"]
 async fn it_keeps_the_promises_of_a_backplane_with_one_order() {
     promises(Order::Room).await;
 }
 
 /// A busy machine may lose one of them, which is no mistake here; so they are few.
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs redis-server: cargo xtask redis"]
 async fn audiences_are_reached_at_most_once() {
-    let Some(engine) = Engine::start() else { return };
+    let engine = Engine::start();
     let [here, there] =
         [(), ()].map(|()| Process::open_with(&engine.url(), RedisRooms::at_most_once));
     let (one, two, other) =
@@ -63,8 +66,9 @@ async fn audiences_are_reached_at_most_once() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs redis-server: cargo xtask redis"]
 async fn a_client_that_comes_back_late_is_told_so() {
-    let Some(engine) = Engine::start() else { return };
+    let engine = Engine::start();
     let [mut here, there] =
         [(), ()].map(|()| Process::open_with(&engine.url(), |rooms| rooms.order(Order::Room)));
     here.rooms = here.rooms.with_ids(|id, text| format!("{id} {text}"));
@@ -87,8 +91,9 @@ async fn a_client_that_comes_back_late_is_told_so() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs redis-server: cargo xtask redis"]
 async fn what_the_engine_cannot_take_is_an_error() {
-    let Some(mut engine) = Engine::start() else { return };
+    let mut engine = Engine::start();
     let [here, there] = [(), ()].map(|()| Process::open(&engine.url()));
     let (own, other) = (here.join("lobby").await, there.join("lobby").await);
     let room = Audience::Room("lobby");
@@ -118,8 +123,9 @@ async fn what_the_engine_cannot_take_is_an_error() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs redis-server: cargo xtask redis"]
 async fn nothing_is_left_behind() {
-    let Some(engine) = Engine::start() else { return };
+    let engine = Engine::start();
     let process = Process::open(&engine.url());
     let client = process.join("lobby").await;
     let other = process.join(&"long ".repeat(40)).await;

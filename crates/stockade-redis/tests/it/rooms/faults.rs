@@ -88,8 +88,9 @@ fn urls(engine: &Engine) -> [String; 3] {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs redis-server: cargo xtask redis"]
 async fn links_that_are_cut_lose_nothing() {
-    let Some(engine) = Engine::start() else { return };
+    let engine = Engine::start();
     let talk = Talk::begin(urls(&engine)).await;
     for kind in ["pubsub", "normal", "pubsub", "normal", "pubsub", "pubsub"] {
         Talk::pause(150).await;
@@ -102,8 +103,9 @@ async fn links_that_are_cut_lose_nothing() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs redis-server: cargo xtask redis"]
 async fn an_engine_that_is_restarted_loses_nothing_silently() {
-    let Some(engine) = Engine::start() else { return };
+    let engine = Engine::start();
     let (url, engine) = (engine.url(), tokio::sync::Mutex::new(engine));
     let fault = async || {
         let mut engine = engine.lock().await;
@@ -118,8 +120,9 @@ async fn an_engine_that_is_restarted_loses_nothing_silently() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs redis-server: cargo xtask redis"]
 async fn an_engine_that_stops_for_a_while_loses_nothing() {
-    let Some(engine) = Engine::start() else { return };
+    let engine = Engine::start();
     let talk = Talk::begin(urls(&engine)).await;
     Talk::pause(200).await;
     engine.freeze();
@@ -131,8 +134,9 @@ async fn an_engine_that_stops_for_a_while_loses_nothing() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs redis-server: cargo xtask redis"]
 async fn an_engine_that_loses_its_data_is_a_gap() {
-    let Some(engine) = Engine::start() else { return };
+    let engine = Engine::start();
     let talk = Talk::begin(urls(&engine)).await;
     for _ in 0..3 {
         Talk::pause(200).await;
@@ -144,8 +148,9 @@ async fn an_engine_that_loses_its_data_is_a_gap() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs redis-server: cargo xtask redis"]
 async fn an_engine_that_dies_is_a_gap() {
-    let Some(mut engine) = Engine::start() else { return };
+    let mut engine = Engine::start();
     let talk = Talk::begin(urls(&engine)).await;
     for _ in 0..2 {
         Talk::pause(300).await;
@@ -160,8 +165,9 @@ async fn an_engine_that_dies_is_a_gap() {
 
 /// One process is half-open to the engine, which has small buffers for it.
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs redis-server: cargo xtask redis"]
 async fn a_process_that_does_not_hear_catches_up() {
-    let Some(engine) = Engine::start() else { return };
+    let engine = Engine::start();
     engine.admin(&["CONFIG", "SET", "client-output-buffer-limit", "pubsub 32kb 16kb 1"]);
     let proxy = Proxy::to(engine.port).await;
     let [here, there] = [engine.url(), url(proxy.port)].map(|url| Process::open(&url));
@@ -193,8 +199,9 @@ async fn a_process_that_does_not_hear_catches_up() {
 
 /// Numbers that go back, as after a failover to a replica that lagged.
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs redis-server: cargo xtask redis"]
 async fn a_failover_to_a_replica_that_lags_is_a_gap() {
-    let Some(engine) = Engine::start() else { return };
+    let engine = Engine::start();
     let [here, there] = [(), ()].map(|()| Process::open(&engine.url()));
     let (_own, client) = (here.join("lobby").await, there.join("lobby").await);
     let room = Audience::Room("lobby");

@@ -57,21 +57,17 @@ async fn latency(engine: &Engine, order: Order) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs minutes: cargo xtask redis --long"]
 async fn the_time_of_a_broadcast() {
-    if std::env::var("STOCKADE_REDIS_LONG").is_err() {
-        return;
-    }
-    let Some(engine) = Engine::start() else { return };
+    let engine = Engine::start();
     latency(&engine, Order::Local).await;
     latency(&engine, Order::Room).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs minutes: cargo xtask redis --long"]
 async fn broadcasts_in_a_second() {
-    if std::env::var("STOCKADE_REDIS_LONG").is_err() {
-        return;
-    }
-    let Some(engine) = Engine::start() else { return };
+    let engine = Engine::start();
     let text = "x".repeat(200);
     for at_most_once in [false, true] {
         let set = |rooms: stockade_redis::RedisRooms| match at_most_once {
