@@ -11,7 +11,7 @@ use stockade::server::ServerOptions;
 use stockade::validation::Unchecked;
 use stockade::{CallOptions, serde_json};
 
-use crate::support::check_option;
+use crate::support::map_with;
 
 #[derive(Deserialize, Schema)]
 #[allow(dead_code, reason = "only its shape counts")]
@@ -204,8 +204,10 @@ fn connect_is_refused() {
 fn options_are_read_from_a_configuration() {
     let options: RouterOptions =
         serde_json::from_str(r#"{"max_body_size": 10, "exposeErrors": true}"#).unwrap();
-    check_option(&options, "max_body: Some(10)");
-    check_option(&options, "expose_errors: Some(true)");
+    let read = map_with(options.enable_web_sockets(true)).router;
+    assert_eq!((read.max_body, read.exposes_errors_always), (10, true));
+    let defaults = map_with(RouterOptions::new().enable_web_sockets(true)).router;
+    assert_eq!((defaults.max_body, defaults.exposes_errors_always), (1_048_576, false));
     let error = serde_json::from_str::<RouterOptions>(r#"{"maxBody": 10}"#).unwrap_err();
     assert!(error.to_string().contains("unknown field `maxBody`"), "{error}");
     assert!(serde_json::from_str::<CallOptions>(r#"{"prefix": "/x"}"#).is_err());

@@ -9,7 +9,7 @@ use stockade::prelude::*;
 use stockade::validation::Unchecked;
 use stockade::websockets::WebSocketOptions;
 
-use crate::support::{app, app_of, block_on, call, check, check_option, request, show};
+use crate::support::{app, app_of, block_on, call, check, request, show};
 
 const JSON: &str = "content-type: application/json";
 
@@ -119,19 +119,23 @@ fn of_a_list_that_is_too_long_no_more_is_kept() {
 
 #[test]
 fn the_limit_is_an_option_of_the_router_and_of_an_entry() {
-    let options = RouterOptions::new();
-    check_option(&options, "max_json_values: Some(100000)");
-    let read: RouterOptions = serde_json::from_str(r#"{"maxJsonValues": 4000}"#).unwrap();
-    check_option(&read, "max_json_values: Some(4000)");
-    let tree = routes! {
-        "router": { POST: async |Body(body): Body<Value>| json!(body.is_array()) },
-        "small": { POST: { handler: async |Body(body): Body<Value>| json!(body.is_array()), max_json_values: 3 } },
-        "none": { POST: { handler: async |mut req: Request| req.body().await.map(|_| "true"), max_json_values: 0 } },
-        "large": { POST: { handler: async |Body(body): Body<Value>| json!(body.is_array()), max_json_values: 300_000 } },
+    let tree = || {
+        routes! {
+            "router": { POST: async |Body(body): Body<Value>| json!(body.is_array()) },
+            "small": { POST: { handler: async |Body(body): Body<Value>| json!(body.is_array()), max_json_values: 3 } },
+            "none": { POST: { handler: async |mut req: Request| req.body().await.map(|_| "true"), max_json_values: 0 } },
+            "large": { POST: { handler: async |Body(body): Body<Value>| json!(body.is_array()), max_json_values: 300_000 } },
+        }
     };
-    let app = app(create_router(tree, RouterOptions::new().max_json_values(5).rate_limit(None)));
     let refused =
         |most: usize| format!(r#"413 {{"error":"Request body has more than {most} values"}}"#);
+    let read: RouterOptions = serde_json::from_str(r#"{"maxJsonValues": 4000}"#).unwrap();
+    for (options, most) in [(RouterOptions::new(), 100_000), (read, 4_000)] {
+        let app = app(create_router(tree(), options));
+        check(&app, &post("/router", &list(most)), "200 true");
+        check(&app, &post("/router", &list(most + 1)), &refused(most));
+    }
+    let app = app(create_router(tree(), RouterOptions::new().max_json_values(5).rate_limit(None)));
     for (path, most) in [("/router", 5), ("/small", 3), ("/large", 300_000)] {
         check(&app, &post(path, &list(most)), "200 true");
         check(&app, &post(path, &list(most + 1)), &refused(most));

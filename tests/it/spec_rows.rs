@@ -13,7 +13,7 @@ use stockade::middleware::{
 };
 use stockade::prelude::*;
 
-use crate::support::{app, block_on, check, check_option, header_of, log, request};
+use crate::support::{app, block_on, check, header_of, log, map_with, request, socket_of};
 
 const JSON: &str = "content-type: application/json";
 
@@ -150,9 +150,9 @@ fn a_proxy_that_is_not_trusted_is_warned_of_once_for_the_process() {
 
 #[test]
 fn rows_of_limits() {
-    let defaults = RouterOptions::new();
-    check_option(&defaults, "max_body: Some(1048576)");
-    check_option(&defaults, "ws_max_payload: 1048576");
+    let defaults = map_with(RouterOptions::new().enable_web_sockets(true));
+    assert_eq!(defaults.router.max_body, 1_048_576);
+    assert_eq!(socket_of(&defaults).max_payload, 1_048_576);
     let policy = |options| header_of(&with(options), "GET /text", "ratelimit-policy");
     assert_eq!(policy(RouterOptions::new()), r#""default";q=100;w=60"#);
     let own = RateLimit::new().window(Duration::from_secs(5)).max_requests(7);

@@ -4,7 +4,9 @@ use std::net::SocketAddr;
 
 use http_body_util::BodyExt as _;
 use stockade::prelude::*;
+use stockade::routing::map::{RouteMap, WebSocketInfo};
 use stockade::testing::Contract;
+use stockade::websockets::WebSocketOptions;
 use stockade::{HttpBody, PeerAddr, http};
 
 /// An application, perhaps with a contract that each of its answers keeps.
@@ -107,12 +109,17 @@ pub fn panic_of(failing: impl FnOnce()) -> String {
     }
 }
 
-/// The options have this field with this value, as they are shown for debugging.
-#[track_caller]
-pub fn check_option(options: &impl std::fmt::Debug, expected: &str) {
-    let shown = format!("{options:?}");
-    let starts = [format!(" {expected},"), format!(" {expected} }}")];
-    assert!(starts.iter().any(|field| shown.contains(field)), "{expected} is not in {shown}");
+/// The map of a router with these options, which has a route and a WebSocket.
+pub fn map_with(options: RouterOptions) -> RouteMap {
+    let mut router = Router::with_options(options);
+    router.get("/", async || "");
+    router.add_web_socket_route("/socket", async |_: WebSocket| (), WebSocketOptions::new());
+    app(router).route_map()
+}
+
+/// The WebSocket in such a map.
+pub fn socket_of(map: &RouteMap) -> &WebSocketInfo {
+    map.routes.iter().find_map(|route| route.web_socket.as_ref()).unwrap()
 }
 
 /// What was logged, for tests that look at it.

@@ -17,7 +17,7 @@ use tokio_tungstenite::WebSocketStream;
 use tokio_tungstenite::tungstenite::Message as Theirs;
 use tokio_tungstenite::tungstenite::protocol::Role;
 
-use crate::support::{app, block_on, check, check_option, header_of, request, show};
+use crate::support::{app, block_on, check, header_of, map_with, request, show, socket_of};
 
 async fn echo(mut socket: WebSocket, Path(room): Path<String>) -> Result<(), ApiError> {
     socket.send(room).await?;
@@ -222,13 +222,18 @@ fn the_options_have_the_names_of_the_specification() {
         "enableWebSockets": true, "wsAllowedOrigins": ["https://a.example"], "wsMaxPayload": 10,
     }))
     .unwrap();
-    check_option(&options, "enable_web_sockets: true");
-    check_option(&options, "ws_allowed_origins: Some([\"https://a.example\"])");
-    check_option(&options, "ws_max_payload: 10");
-    let defaults = RouterOptions::new();
-    check_option(&defaults, "enable_web_sockets: false");
-    check_option(&defaults, "ws_allowed_origins: None");
-    check_option(&defaults, "ws_max_payload: 1048576");
+    let map = map_with(options);
+    let socket = socket_of(&map);
+    assert!(map.router.web_sockets);
+    assert_eq!(
+        (&*socket.allowed_origins, socket.max_payload),
+        (&["https://a.example".to_owned()][..], 10)
+    );
+    assert!(!app(Router::new()).route_map().router.web_sockets);
+    let map = map_with(RouterOptions::new().enable_web_sockets(true));
+    let socket = socket_of(&map);
+    assert!(socket.allowed_origins.is_empty() && socket.same_origin, "{socket:?}");
+    assert_eq!(socket.max_payload, 1_048_576);
 }
 
 /// The names of the headers of an answer, sorted.
