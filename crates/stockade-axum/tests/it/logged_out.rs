@@ -1,114 +1,14 @@
 //! The end of a login inside axum, seen by clients over a port.
 
-use std::convert::Infallible;
+#[path = "../../../../tests/hosts/logins.rs"]
+mod logins;
+
 use std::net::SocketAddr;
-use std::time::{Duration, SystemTime};
 
-use futures_util::{StreamExt as _, stream};
-use http::Method;
-use stockade_auth::{Revocations, Secret, TokenVerifier};
 use stockade_axum::ToAxum;
-use stockade_core::reply::{Event, Sse};
-use stockade_middleware::{Auth, with_auth};
-use stockade_routing::{RouteEntry, RouteTree, Router, RouterOptions, create_router};
-use stockade_testing::TestClock;
-use stockade_websockets::WebSocket;
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
-use tokio::net::TcpStream;
-use tokio_tungstenite::tungstenite::Message;
-use tokio_tungstenite::tungstenite::client::IntoClientRequest as _;
-use tokio_tungstenite::{WebSocketStream, client_async};
 
+use self::logins::{Logins, check};
 use crate::sockets::serve;
-
-const HOUR: Duration = Duration::from_secs(3_600);
-
-/// Fails the test if something takes far too long.
-async fn soon<F: Future>(future: F) -> F::Output {
-    tokio::time::timeout(Duration::from_secs(60), future).await.unwrap()
-}
-
-/// The ways to end a login.
-struct Logins {
-    clock: TestClock,
-    revocations: Revocations,
-}
-
-impl Logins {
-    fn new() -> Self {
-        let clock = TestClock::new();
-        let revocations = Revocations::in_memory().clock(clock.for_tokens());
-        Self { clock, revocations }
-    }
-
-    fn secret() -> Secret {
-        Secret::new("a secret of thirty-two bytes or more").unwrap()
-    }
-
-    /// Returns the header of a new token.
-    fn bearer(&self) -> String {
-        let issuer = stockade_auth::TokenIssuer::new().clock(self.clock.for_tokens());
-        let claims = serde_json::json!({ "sub": "ada", "jti": "of ada" });
-        format!("Bearer {}", issuer.issue(claims, "1h", &Self::secret()).unwrap())
-    }
-
-    fn expire(&self) {
-        self.clock.advance(HOUR + Duration::from_secs(1));
-    }
-
-    async fn revoke(&self) {
-        let until = SystemTime::now() + HOUR;
-        self.revocations.revoke_id(None, "of ada", until).await.unwrap();
-    }
-
-    /// Routes that end with the login, and below `open` routes that do not.
-    fn api(&self) -> Router {
-        let verifier = TokenVerifier::new().clock(self.clock.for_tokens()).leeway(Duration::ZERO);
-        let auth = Auth::tokens(Self::secret(), verifier).revocations(self.revocations.clone());
-        let events = async || {
-            let events = stream::iter([Ok::<_, Infallible>(Event::data("hello"))]);
-            Sse::new(events.chain(stream::pending()))
-        };
-        let echo = async |mut socket: WebSocket| {
-            let _ = socket.send("hello").await;
-            while let Some(Ok(text)) = socket.recv_text().await {
-                let _ = socket.send(text).await;
-            }
-        };
-        let socket = || RouteEntry::web_socket(echo);
-        let tree = RouteTree::new()
-            .middleware(with_auth(auth.recheck_every(HOUR)))
-            .segment("events", RouteTree::new().method(Method::GET, RouteEntry::new(events)))
-            .segment("socket", RouteTree::new().web_socket(socket()))
-            .segment("open", RouteTree::new().web_socket(socket().outlives_user("a test")));
-        create_router(tree, RouterOptions::new().enable_web_sockets(true).rate_limit(None))
-    }
-}
-
-async fn connect(address: SocketAddr, path: &str, bearer: &str) -> WebSocketStream<TcpStream> {
-    let mut request = format!("ws://{address}{path}").into_client_request().unwrap();
-    request.headers_mut().insert("authorization", bearer.parse().unwrap());
-    let stream = soon(TcpStream::connect(address)).await.unwrap();
-    let (mut socket, _) = soon(client_async(request, stream)).await.unwrap();
-    assert_eq!(soon(socket.next()).await.unwrap().unwrap(), Message::text("hello"));
-    socket
-}
-
-async fn events(address: SocketAddr, path: &str, bearer: &str) -> TcpStream {
-    let mut stream = soon(TcpStream::connect(address)).await.unwrap();
-    let head = format!("GET {path} HTTP/1.1\r\nhost: a\r\nauthorization: {bearer}\r\n\r\n");
-    soon(stream.write_all(head.as_bytes())).await.unwrap();
-    until(&mut stream, "data: hello\n\n").await;
-    stream
-}
-
-/// Reads until this text has come.
-async fn until(stream: &mut TcpStream, text: &str) {
-    let mut read = Vec::new();
-    while !String::from_utf8_lossy(&read).contains(text) {
-        assert!(soon(stream.read_buf(&mut read)).await.unwrap() > 0, "closed without {text:?}");
-    }
-}
 
 /// Both ways to serve an application.
 async fn both(logins: &Logins) -> SocketAddr {
@@ -116,34 +16,12 @@ async fn both(logins: &Logins) -> SocketAddr {
     serve(whole.nest("/routes", logins.api().to_host_router().unwrap())).await
 }
 
-async fn check(end: impl AsyncFn(&Logins)) {
-    for way in ["/whole", "/routes"] {
-        let logins = Logins::new();
-        let (address, bearer) = (both(&logins).await, logins.bearer());
-        let mut open = connect(address, &format!("{way}/open"), &bearer).await;
-        let mut stream = events(address, &format!("{way}/events"), &bearer).await;
-        let mut socket = connect(address, &format!("{way}/socket"), &bearer).await;
-        end(&logins).await;
-        let message = soon(socket.next()).await.unwrap().unwrap();
-        let code = match &message {
-            Message::Close(Some(frame)) => u16::from(frame.code),
-            _ => 0,
-        };
-        assert_eq!(code, 4401, "{way}: {message:?}");
-        until(&mut stream, "0\r\n\r\n").await;
-        // The route that may outlive its user still answers.
-        futures_util::SinkExt::send(&mut open, Message::text("still here")).await.unwrap();
-        let message = soon(open.next()).await.unwrap().unwrap();
-        assert_eq!(message, Message::text("still here"), "{way}");
-    }
-}
-
 #[tokio::test]
 async fn an_expired_token_ends_its_connections_in_axum() {
-    check(async |logins| logins.expire()).await;
+    check(both, async |logins| logins.expire()).await;
 }
 
 #[tokio::test]
 async fn a_revocation_ends_the_connections_of_its_token_in_axum() {
-    check(async |logins| logins.revoke().await).await;
+    check(both, async |logins| logins.revoke().await).await;
 }
