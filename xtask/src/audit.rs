@@ -61,6 +61,8 @@ const WITHOUT_LEVEL: &[&str] = &[
     "validation-only",
     "xtask",
     "xtask-circles",
+    "xtask-cluster",
+    "xtask-compile-cost",
 ];
 
 /// Edges within a level: the macros and the router read paths with the same

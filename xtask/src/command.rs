@@ -8,7 +8,7 @@ use std::thread::available_parallelism;
 use crate::{Outcome, clippy, is_part_of};
 
 /// Runs cargo in the root of the workspace.
-pub(crate) fn cargo(args: &[&str]) -> Outcome {
+pub fn cargo(args: &[&str]) -> Outcome {
     let compiles = args.first().is_some_and(|verb| ["build", "check", "test"].contains(verb));
     let mut command = if compiles { compiling_command() } else { cargo_command() };
     run(command.args(args).current_dir(root()))
@@ -32,7 +32,7 @@ pub(crate) fn compiling_command() -> Command {
 const TESTS_PER_PROCESSOR: usize = 4;
 
 /// Prints a cargo command, runs it, and gives what it printed.
-pub(crate) fn cargo_output(args: &[&str]) -> Result<String, String> {
+pub fn cargo_output(args: &[&str]) -> Result<String, String> {
     let mut command = cargo_command();
     command.args(args).current_dir(root()).stderr(Stdio::inherit());
     announce(&command);
@@ -44,7 +44,7 @@ pub(crate) fn cargo_output(args: &[&str]) -> Result<String, String> {
 }
 
 /// Prints a command, runs it, and fails if it fails.
-pub(crate) fn run(command: &mut Command) -> Outcome {
+pub fn run(command: &mut Command) -> Outcome {
     announce(command);
     let line = line_of(command);
     let status = command.status().map_err(|error| format!("cannot start `{line}`: {error}"))?;
@@ -52,7 +52,7 @@ pub(crate) fn run(command: &mut Command) -> Outcome {
 }
 
 /// Prints a command that is about to run.
-pub(crate) fn announce(command: &Command) {
+pub fn announce(command: &Command) {
     println!("$ {}", line_of(command));
 }
 
@@ -79,7 +79,7 @@ fn quoted(word: &str) -> String {
 
 /// Starts cargo as a shell would, without what `cargo run` has told this program of its
 /// package: ring is compiled again wherever that differs, and with it all that rests on it.
-pub(crate) fn cargo_command() -> Command {
+pub fn cargo_command() -> Command {
     as_from_a_shell(Command::new(cargo_path()))
 }
 
@@ -106,13 +106,13 @@ fn cargo_path() -> String {
 }
 
 /// The root of the workspace.
-pub(crate) fn root() -> PathBuf {
+pub fn root() -> PathBuf {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     here.parent().unwrap_or(here).to_owned()
 }
 
 /// Where cargo puts what it builds.
-pub(crate) fn target_directory() -> Result<PathBuf, String> {
+pub fn target_directory() -> Result<PathBuf, String> {
     target_directory_of(".")
 }
 

@@ -11,9 +11,22 @@ pub(crate) fn report(run: &str, summary: &str) {
 }
 
 /// Says that something was not checked, now and again at the end of `ci`.
-pub(crate) fn skip(what: &str) {
-    println!("SKIPPED: {what}");
+pub fn skip(what: &str) {
+    println!("{MARK}{what}");
+    note_of(what);
+}
+
+/// Keeps the line of another program that says that something was not checked.
+pub(crate) fn note(line: &str) {
+    if let Some(what) = line.strip_prefix(MARK) {
+        note_of(what);
+    }
+}
+
+fn note_of(what: &str) {
     SKIPPED.lock().unwrap_or_else(PoisonError::into_inner).push(what.to_owned());
 }
+
+const MARK: &str = "SKIPPED: ";
 
 static SKIPPED: Mutex<Vec<String>> = Mutex::new(Vec::new());

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::{Outcome, root};
+use xtask::{Outcome, root};
 
 /// A figure that is the same in each run with the same compiler.
 #[derive(Clone, Debug, PartialEq)]
@@ -126,7 +126,7 @@ const HEAD: &str = "\
 # `cargo xtask compile-cost` fails at 10 % above a line of `full`, and with `--short`,
 # of `short`; with `--save` it writes them anew. Another version of rustc moves them by some per
 # cent. The two forms count in different ways, and cannot be compared with each other
-# (`xtask/src/compile_cost/short.rs`).
+# (`xtask/compile-cost/src/short.rs`).
 #
 # form modules what        figure
 ";

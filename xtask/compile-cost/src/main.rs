@@ -16,8 +16,9 @@ mod short;
 mod table;
 
 use std::env;
+use std::process::ExitCode;
 
-use crate::{Outcome, is_part_of};
+use xtask::{Outcome, end_of, is_part_of};
 
 /// The modules of the programs in the full form.
 const MODULES: usize = 300;
@@ -28,7 +29,11 @@ const FEW_MODULES: usize = 50;
 /// The most, so that a slip does not fill the disk.
 const MAX_MODULES: usize = 1_000;
 
-pub fn run() -> Outcome {
+fn main() -> ExitCode {
+    end_of(run())
+}
+
+fn run() -> Outcome {
     let arguments: Vec<String> = env::args().skip(2).collect();
     let mut options = Options::read(&arguments)?;
     options.short |= is_part_of("ci");

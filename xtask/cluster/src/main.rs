@@ -23,11 +23,12 @@ mod socket;
 use std::env;
 use std::fs;
 use std::path::PathBuf;
+use std::process::ExitCode;
 use std::time::Instant;
 
-use self::engine::Engines;
-use self::site::Site;
-use crate::{Outcome, cargo, debian, examples, is_part_of, redis, skip, target_directory};
+use crate::engine::Engines;
+use crate::site::Site;
+use xtask::{Outcome, cargo, debian, end_of, examples, is_part_of, redis, skip, target_directory};
 
 /// The programs that the table needs, besides the example.
 #[derive(Clone)]
@@ -180,7 +181,11 @@ const STAGES: &[Stage] = &[
     },
 ];
 
-pub fn run() -> Outcome {
+fn main() -> ExitCode {
+    end_of(run())
+}
+
+fn run() -> Outcome {
     let has = |word: &str| env::args().any(|argument| argument == word);
     let is_long = has("--long") || is_part_of("nightly");
     let only = env::args().skip_while(|argument| argument != "--stage").nth(1);

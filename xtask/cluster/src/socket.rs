@@ -4,7 +4,7 @@ use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
 use std::time::Duration;
 
-use super::client::address_of;
+use crate::client::address_of;
 
 /// A client that sends and receives texts.
 pub struct Socket {

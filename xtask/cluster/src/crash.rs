@@ -3,11 +3,11 @@
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::Row;
-use super::client::Connection;
-use super::engine::until;
-use super::sharing::{joined, numbers};
-use super::site::Site;
+use crate::Row;
+use crate::client::Connection;
+use crate::engine::until;
+use crate::sharing::{joined, numbers};
+use crate::site::Site;
 
 /// Kills a process while it makes a payment, and sends the payment again to the others.
 pub fn killed_in_a_handler(site: &mut Site) -> Result<Row, String> {

@@ -6,11 +6,11 @@ use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::client::Connection;
-use super::engine::{Engines, free_port};
-use super::{Programs, Scale};
-use crate::running::Running;
-use crate::{announce, root};
+use crate::client::Connection;
+use crate::engine::{Engines, free_port};
+use crate::{Programs, Scale};
+use xtask::running::Running;
+use xtask::{announce, root};
 
 pub struct Site {
     pub engines: Engines,

@@ -9,9 +9,9 @@ use std::sync::atomic::{AtomicU16, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::Programs;
-use super::proxy::Proxy;
-use crate::running::Running;
+use crate::Programs;
+use crate::proxy::Proxy;
+use xtask::running::Running;
 
 /// The engines of a stage, and how a node finds them.
 pub struct Engines {

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use crate::run;
+use xtask::run;
 
 /// The cost of a command.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

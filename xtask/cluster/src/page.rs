@@ -3,11 +3,11 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use super::site::Site;
-use super::{Programs, Row};
-use crate::browser::is_installed;
-use crate::live_page::Page;
-use crate::skip;
+use crate::site::Site;
+use crate::{Programs, Row};
+use xtask::browser::is_installed;
+use xtask::live_page::Page;
+use xtask::skip;
 
 /// The time for all pages together.
 const PATIENCE: Duration = Duration::from_secs(120);

@@ -1,6 +1,6 @@
 //! The table: what each program has cost, the ratio, and its goal.
 
-use super::measure::Cost;
+use crate::measure::Cost;
 
 /// The figures of one program.
 #[derive(Clone, Copy, Debug, Default)]

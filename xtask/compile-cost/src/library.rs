@@ -11,7 +11,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use crate::{announce, root};
+use xtask::{announce, root};
 
 /// A repository that has the library, and the commit in it.
 pub struct Library {

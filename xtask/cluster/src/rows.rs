@@ -4,10 +4,10 @@
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::Row;
-use super::client::{Load, Sample, flood};
-use super::engine::until;
-use super::site::Site;
+use crate::Row;
+use crate::client::{Load, Sample, flood};
+use crate::engine::until;
+use crate::site::Site;
 
 /// The time for which an engine is away.
 const OUTAGE: Duration = Duration::from_secs(3);

@@ -9,11 +9,11 @@
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::Row;
-use super::client::{Load, flood};
-use super::rows::scripts;
-use super::site::Site;
-use super::socket::{Socket, send};
+use crate::Row;
+use crate::client::{Load, flood};
+use crate::rows::scripts;
+use crate::site::Site;
+use crate::socket::{Socket, send};
 
 /// The members of the crowd at each node, and the messages to it.
 const CROWD: u32 = 1_000;

@@ -5,11 +5,11 @@ use std::collections::HashMap;
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use super::Row;
-use super::client::{Answer, Connection};
-use super::rows::fail_over;
-use super::site::Site;
-use super::socket::{Socket, send};
+use crate::Row;
+use crate::client::{Answer, Connection};
+use crate::rows::fail_over;
+use crate::site::Site;
+use crate::socket::{Socket, send};
 
 /// Broadcasts on three nodes at once.
 pub fn rooms(site: &mut Site) -> Result<Row, String> {

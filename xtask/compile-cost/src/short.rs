@@ -11,11 +11,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use super::full::size;
-use super::measure::{cost_of, count_ir, ir_arguments};
-use super::program::Framework;
-use super::recorded::Figure;
-use crate::{announce, cargo_command, clippy, root, target_directory};
+use crate::full::size;
+use crate::measure::{cost_of, count_ir, ir_arguments};
+use crate::program::Framework;
+use crate::recorded::Figure;
+use xtask::{announce, cargo_command, clippy, root, target_directory};
 
 /// Counts the lines of LLVM IR and the size of the debug binary.
 pub fn count(modules: usize) -> Result<Vec<Figure>, String> {

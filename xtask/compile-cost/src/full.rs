@@ -4,12 +4,12 @@ use std::env::consts::EXE_SUFFIX;
 use std::fs;
 use std::path::Path;
 
-use super::library::{self, Library};
-use super::measure::{Cost, TIMES, cost_of, count_ir, ir_arguments, median};
-use super::program::{Framework, PACKAGE, Program};
-use super::recorded::Figure;
-use super::table::{Figures, table};
-use crate::{cargo_output, skip, target_directory};
+use crate::library::{self, Library};
+use crate::measure::{Cost, TIMES, cost_of, count_ir, ir_arguments, median};
+use crate::program::{Framework, PACKAGE, Program};
+use crate::recorded::Figure;
+use crate::table::{Figures, table};
+use xtask::{cargo_output, skip, target_directory};
 
 /// Builds that are repeated for a median.
 const ROUNDS: u32 = 3;

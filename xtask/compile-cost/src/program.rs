@@ -8,8 +8,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::library::Library;
-use crate::{cargo_command, root};
+use crate::library::Library;
+use xtask::{cargo_command, root};
 
 /// The framework that a program is written with.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

@@ -1,0 +1,467 @@
+//! `cargo xtask <task>`: every chore of this repository, in Rust. Tasks that are packages
+//! below this folder use it as a library.
+//!
+//! Rules: no dependencies; every command is printed before it runs; without a
+//! task it prints the table; exit 2 for wrong use, 1 for failure.
+
+mod audit;
+mod autobahn;
+mod bench;
+mod bench_websockets;
+pub mod browser;
+mod check;
+pub mod clippy;
+mod command;
+pub mod debian;
+mod docs_page;
+pub mod examples;
+mod floods;
+mod flows;
+mod graphiql;
+mod graphql;
+mod graphql_clients;
+mod home_page;
+mod jwt_features;
+mod keys;
+mod kills;
+pub mod live_page;
+mod lock_diff;
+mod openapi;
+mod package;
+mod patterns;
+mod pipelines;
+mod prelude;
+mod public_api;
+mod readme;
+pub mod redis;
+mod report;
+mod rpc;
+pub mod running;
+mod separate;
+mod specification;
+mod sql;
+mod swagger_ui;
+mod test_alone;
+mod tidy;
+
+use std::env;
+use std::process::ExitCode;
+use std::time::Instant;
+
+use When::{Asked, Ci, CiAndNightly, Nightly};
+pub use command::{announce, cargo, cargo_command, cargo_output, root, run, target_directory};
+use command::{compiling_command, target_directory_of};
+use report::report;
+pub use report::skip;
+
+const TASKS: &[Task] = &[
+    Task { name: "ci", about: "everything that must hold before a merge", when: Asked, run: ci },
+    Task {
+        name: "check",
+        about: "format, clippy, tests of the crates that differ; `--since main`",
+        when: Asked,
+        run: check::run,
+    },
+    Task {
+        name: "nightly",
+        about: "what takes too long for ci, in its long form",
+        when: Asked,
+        run: nightly,
+    },
+    Task { name: "fmt", about: "check the formatting; `fmt --fix` writes it", when: Ci, run: fmt },
+    Task {
+        name: "lint",
+        about: "clippy, tidiness of the files; in ci without the benchmarks",
+        when: CiAndNightly,
+        run: lint,
+    },
+    Task { name: "test", about: "unit, integration and documentation tests", when: Ci, run: test },
+    Task {
+        name: "arbitrary-precision",
+        about: "reading with a feature of serde_json that other crates may switch on",
+        when: Ci,
+        run: separate::arbitrary_precision,
+    },
+    Task {
+        name: "test-alone",
+        about: "each crate with its own features alone, each feature of the facade alone",
+        when: Nightly,
+        run: test_alone::run,
+    },
+    Task {
+        name: "doc",
+        about: "build the documentation; `doc --open` shows it",
+        when: Ci,
+        run: doc,
+    },
+    Task {
+        name: "circles",
+        about: "the largest circle of files in each crate; `-v` lists them",
+        when: Asked,
+        run: package::circles,
+    },
+    Task {
+        name: "public-api",
+        about: "the public items of each crate, against the lists; `--save` writes them",
+        when: Ci,
+        run: public_api::run,
+    },
+    Task {
+        name: "examples",
+        about: "build and run the examples, send the shop the README's lines",
+        when: Ci,
+        run: examples::run,
+    },
+    Task {
+        name: "kills",
+        about: "kill the shop in the midst of writes, and find what it answered; `--long`",
+        when: CiAndNightly,
+        run: kills::run,
+    },
+    Task {
+        name: "floods",
+        about: "flood examples, and look at memory and waiting times; `--seconds`, `--idle`, `--crowd`",
+        when: CiAndNightly,
+        run: floods::run,
+    },
+    // Compiles the server with optimization.
+    Task {
+        name: "pipelines",
+        about: "200,000 generated connections against a model; `--connections`, `--seed`",
+        when: Nightly,
+        run: pipelines::run,
+    },
+    Task {
+        name: "keys",
+        about: "a million clients against the rate limit of an example; in ci fewer",
+        when: CiAndNightly,
+        run: keys::run,
+    },
+    Task {
+        name: "sql",
+        about: "stores in PostgreSQL, against a server that is started for them; `--long`",
+        when: CiAndNightly,
+        run: sql::run,
+    },
+    Task {
+        name: "redis",
+        about: "what processes share on Redis, against engines that are killed; `--long`",
+        when: CiAndNightly,
+        run: redis::run,
+    },
+    Task {
+        name: "cluster",
+        about: "three processes behind HAProxy, on engines taken away; `--long`, `--page`",
+        when: CiAndNightly,
+        run: package::cluster,
+    },
+    Task {
+        name: "patterns",
+        about: "compare recorded results of patterns with the JavaScript engine of Node",
+        when: Ci,
+        run: patterns::run,
+    },
+    Task {
+        name: "counts",
+        about: "instructions and allocations per request, against what is recorded",
+        when: CiAndNightly,
+        run: bench::counts,
+    },
+    Task {
+        name: "compile-cost",
+        about: "what a program costs to compile, beside axum; `--modules`, `--short`, `--save`",
+        when: CiAndNightly,
+        run: package::compile_cost,
+    },
+    Task {
+        name: "audit",
+        about: "who depends on whom, licences, advisories",
+        when: Ci,
+        run: audit::run,
+    },
+    Task {
+        name: "package",
+        about: "make the packages that are published, and compile each",
+        when: Nightly,
+        run: package,
+    },
+    // Installs a package.
+    Task {
+        name: "browser",
+        about: "let Chromium judge cross-origin requests and a live page",
+        when: Nightly,
+        run: browser::run,
+    },
+    // Installs a package.
+    Task {
+        name: "lock-diff",
+        about: "let redocly judge the mutations of routes that a lock judges",
+        when: Nightly,
+        run: lock_diff::task,
+    },
+    // Compiles aws-lc for minutes.
+    Task {
+        name: "jwt-features",
+        about: "tokens under each set of features of jsonwebtoken",
+        when: Nightly,
+        run: jwt_features::run,
+    },
+    // Compiles a runtime of its own.
+    Task {
+        name: "lambda",
+        about: "build and test the example for AWS Lambda",
+        when: Nightly,
+        run: separate::lambda,
+    },
+    // Compiles SQLite.
+    Task {
+        name: "conduit",
+        about: "build and test the example with a database",
+        when: Nightly,
+        run: separate::conduit,
+    },
+    // Compiles sqlx.
+    Task {
+        name: "sqlx-postgres",
+        about: "build and test the example with the pool of sqlx, on a PostgreSQL",
+        when: Nightly,
+        run: sql::sqlx,
+    },
+    // Links dozens of programs.
+    Task {
+        name: "from-axum",
+        about: "build and test the examples of axum, written with stockade",
+        when: Nightly,
+        run: separate::from_axum,
+    },
+    // Compiles the crates of OpenTelemetry, and an HTTP client.
+    Task {
+        name: "opentelemetry",
+        about: "build and test the example that sends spans to a collector",
+        when: Nightly,
+        run: separate::opentelemetry,
+    },
+    // Installs tools of npm and PyPI.
+    Task {
+        name: "openapi",
+        about: "documents of two examples under the tools of others",
+        when: Nightly,
+        run: openapi::run,
+    },
+    // Installs clients of npm, PyPI and crates.io.
+    Task {
+        name: "rpc",
+        about: "methods of JSON-RPC, called by the clients of others",
+        when: Nightly,
+        run: rpc::run,
+    },
+    // Installs a package of npm.
+    Task {
+        name: "graphql",
+        about: "GraphQL over HTTP, under the audits of npm's graphql-http",
+        when: Nightly,
+        run: graphql::run,
+    },
+    // Installs clients of npm, and asks a browser.
+    Task {
+        name: "graphql-clients",
+        about: "operations of GraphQL by the clients of others, also in the shop, and GraphiQL",
+        when: Nightly,
+        run: graphql_clients::run,
+    },
+    // Needs npm.
+    Task {
+        name: "swagger-ui",
+        about: "bring the files of Swagger UI from npm",
+        when: Asked,
+        run: swagger_ui::refresh,
+    },
+    // Needs npm.
+    Task {
+        name: "graphiql",
+        about: "make the page of GraphiQL of files from npm",
+        when: Asked,
+        run: graphiql::refresh,
+    },
+    // Needs CPython 2.7.
+    Task {
+        name: "autobahn",
+        about: "run the Autobahn test suite against the echo example",
+        when: Asked,
+        run: autobahn::run,
+    },
+    // Compiles the peers, and figures need a machine that is not busy.
+    Task {
+        name: "bench-websockets",
+        about: "CPU of an echo beside its peers",
+        when: Asked,
+        run: bench_websockets::run,
+    },
+    // Needs a machine of its own.
+    Task {
+        name: "bench",
+        about: "measure beside peers: `--peers`, `--rounds`, `--resume`, `--save`",
+        when: Asked,
+        run: bench::run,
+    },
+];
+
+struct Task {
+    name: &'static str,
+    about: &'static str,
+    when: When,
+    run: fn() -> Outcome,
+}
+
+/// The runs that a task is a part of, besides being asked for by its name.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum When {
+    Asked,
+    Ci,
+    Nightly,
+    /// In `ci` in a short form.
+    CiAndNightly,
+}
+
+/// The reason why a task fails.
+pub type Outcome = Result<(), String>;
+
+/// Runs the task that the first argument names.
+#[must_use]
+pub fn main() -> ExitCode {
+    if let Some(code) = public_api::as_rustdoc() {
+        return code;
+    }
+    let name = env::args().nth(1).unwrap_or_default();
+    let Some(task) = TASKS.iter().find(|task| task.name == name) else {
+        eprintln!("usage: cargo xtask <task>\n");
+        for task in TASKS {
+            eprintln!("  {:<19} {}", task.name, task.about);
+        }
+        return ExitCode::from(2);
+    };
+    end_of((task.run)())
+}
+
+/// Prints the error of a task, and returns the exit code.
+#[must_use]
+pub fn end_of(outcome: Outcome) -> ExitCode {
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("xtask {}: {error}", env::args().nth(1).unwrap_or_default());
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// The tasks of `ci` in order; the first failure ends it.
+fn ci() -> Outcome {
+    let in_ci = |task: &&Task| matches!(task.when, Ci | CiAndNightly);
+    let first_wait = TASKS.iter().position(|task| task.name == FIRST_WAIT);
+    let first_wait = first_wait.ok_or(format!("no task is called {FIRST_WAIT}"))?;
+    let (busy, waiting) = TASKS.split_at(first_wait);
+    let mut summary = run_all("ci", busy.iter().filter(in_ci))?;
+    let _ahead = bench::compile_ahead()?;
+    summary += &run_all("ci", waiting.iter().filter(in_ci))?;
+    for task in TASKS.iter().filter(|task| task.when == Nightly) {
+        skip(&format!("{} (`cargo xtask {}`, a part of `nightly`)", task.about, task.name));
+    }
+    report("ci", &summary);
+    Ok(())
+}
+
+/// The first of the tasks that mostly wait for engines, clocks and programs.
+const FIRST_WAIT: &str = "examples";
+
+/// The tasks that `ci` leaves out, and the long form of what it shortens.
+fn nightly() -> Outcome {
+    let in_nightly = |task: &&Task| matches!(task.when, Nightly | CiAndNightly);
+    let summary = run_all("nightly", TASKS.iter().filter(in_nightly))?;
+    report("nightly", &summary);
+    Ok(())
+}
+
+/// Runs tasks in order until one fails; gives a line for each.
+fn run_all<'a>(run: &str, tasks: impl Iterator<Item = &'a Task>) -> Result<String, String> {
+    let mut summary = String::new();
+    for task in tasks {
+        let start = Instant::now();
+        (task.run)().map_err(|error| {
+            format!("{run}: {error}\nrepeat this step with: cargo xtask {}", task.name)
+        })?;
+        let line = format!("  {:<12} ok, {} s\n", task.name, start.elapsed().as_secs());
+        // At once too: a later task may fail, and then there is no summary.
+        print!("{line}");
+        summary += &line;
+    }
+    Ok(summary)
+}
+
+/// Returns true if the running task is a part of this one.
+#[must_use]
+pub fn is_part_of(name: &str) -> bool {
+    env::args().nth(1).is_some_and(|task| task == name)
+}
+
+fn fmt() -> Outcome {
+    if env::args().any(|arg| arg == "--fix") {
+        return cargo(&["fmt", "--all"]);
+    }
+    cargo(&["fmt", "--all", "--check"])
+}
+
+fn lint() -> Outcome {
+    tidy::run()?;
+    if is_part_of("ci") {
+        clippy::refuses_warnings()?;
+        // The command of `test`: another one, and be it `build`, compiles other variants.
+        cargo(&["test", "--workspace", "--all-features", "--no-run"])?;
+    } else {
+        cargo(&["clippy", "--workspace", "--all-targets", "--all-features", "--", "-Dwarnings"])?;
+    }
+    Ok(())
+}
+
+fn test() -> Outcome {
+    cargo(&["test", "--workspace", "--all-features"])?;
+    // The server once more without the optimizations that depend on hyper's internals.
+    let mut plain = cargo_command();
+    plain.args(["test", "--workspace", "--all-features", "--lib", "--"]).args(ON_THE_PLAIN_PATH);
+    run(plain.env("STOCKADE_PLAIN_PATH", "1").current_dir(root()))
+}
+
+/// The tests of the server that also run on the plain path. The packages stay the same as
+/// in the run before, or cargo would compile them again with other features.
+const ON_THE_PLAIN_PATH: &[&str] = &[
+    "tests::bodies",
+    "tests::conformance",
+    "tests::crowded",
+    "tests::half_close",
+    "tests::head_bytes",
+    "tests::head_edges",
+    "tests::heads",
+    "tests::pipelines",
+    "tests::requests",
+    "tests::router",
+    "tests::shutdown",
+    "tests::slow",
+    "tests::upgrades",
+];
+
+/// Refuses a checkout with changes that are not committed, as cargo does.
+fn package() -> Outcome {
+    let mut args = vec!["package"];
+    audit::crates().for_each(|krate| args.extend(["-p", krate]));
+    cargo(&args)
+}
+
+fn doc() -> Outcome {
+    let mut args = vec!["doc", "--all-features", "--no-deps"];
+    // Examples and tests bring crates of their own, and have no pages.
+    audit::crates().for_each(|krate| args.extend(["-p", krate]));
+    if env::args().any(|arg| arg == "--open") {
+        args.push("--open");
+    }
+    run(cargo_command().args(args).env("RUSTDOCFLAGS", "-Dwarnings").current_dir(root()))
+}
