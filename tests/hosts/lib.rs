@@ -1,1 +1,1 @@
-//! Nothing: the tests are in `../it/hosts/`.
+//! Nothing: the tests are in `../it/routing/hosts/`.

@@ -7,7 +7,7 @@ mod differences;
 mod serve;
 mod spellings;
 
-#[path = "../it/hosts/mod.rs"]
+#[path = "../it/routing/hosts/mod.rs"]
 mod hosts;
 
 use stockade::http;

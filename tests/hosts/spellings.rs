@@ -1,6 +1,6 @@
 //! Encoded paths of routes that a host matches one by one: the same rule as everywhere.
 
-#[path = "../it/spellings/model.rs"]
+#[path = "../it/routing/spellings/model.rs"]
 mod model;
 
 use stockade::http::Method;

@@ -89,7 +89,6 @@ const MAY_USE_THE_DOOR: &[&str] = &[
     "tests/bench/micro/benches/match.rs",
     "crates/stockade-redis/tests/it/rooms/load.rs",
     "crates/stockade-redis/tests/it/rooms/mod.rs",
-    "tests/it/settings.rs",
     "tests/it/routing/settings.rs",
 ];
 

@@ -1,4 +1,4 @@
-//! `lock-diff`: the mutations of `tests/it/lock` as documents, which redocly
+//! `lock-diff`: the mutations of `tests/it/testing/lock` as documents, which redocly
 //! compares. Where both can see a change, the lock is never the milder one.
 
 use std::collections::BTreeMap;
@@ -13,7 +13,7 @@ const PACKAGES: &str = "tests/openapi/package.json";
 
 /// The mutations that redocly takes for breaking and the lock does not, each with
 /// a reason: the name of the mutation, the direction, the reason.
-const EXCEPTIONS: &str = "tests/it/lock/redocly.txt";
+const EXCEPTIONS: &str = "tests/it/testing/lock/redocly.txt";
 
 pub fn task() -> Outcome {
     let has_npm = Command::new("npm").arg("--version").stdout(Stdio::null()).status().is_ok();

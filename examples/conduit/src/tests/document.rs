@@ -1,6 +1,6 @@
 //! The document, held against the official schema of OpenAPI 3.1.
 
-#[path = "../../../../tests/it/official/judge.rs"]
+#[path = "../../../../tests/it/openapi/official/judge.rs"]
 mod judge;
 
 use stockade::prelude::*;

@@ -1,0 +1,337 @@
+//! Functions that find the user and may fail, and the schemes of tokens.
+//!
+//! Spec: Authentication. `Auth::lookup` and `Auth::scheme` are beyond it.
+
+use stockade::auth::{ApiKeyHash, BasicCredentials, KeyRing, SessionId, generate_jwt};
+use stockade::extract::Headers;
+use stockade::middleware::SessionCookie;
+use stockade::prelude::*;
+
+use crate::support::{app, block_on, check, request};
+
+/// A database that may be down.
+struct Db {
+    is_up: bool,
+}
+
+impl Db {
+    async fn find(&self, name: &str) -> Result<Option<String>, ApiError> {
+        tokio::task::yield_now().await;
+        match (self.is_up, name) {
+            (false, _) => Err(ApiError::new(503, "no database").with_header("retry-after", "7")),
+            (true, "panic") => panic!("boom"),
+            (true, "falsy") => Ok(Some(String::new())),
+            (true, name) => Ok((name == "ada").then(|| name.to_owned())),
+        }
+    }
+}
+
+async fn by_header(db: State<Db>, headers: Headers) -> Result<Option<String>, ApiError> {
+    match headers.get("x-name").and_then(|value| value.to_str().ok()) {
+        Some(name) => db.find(name).await,
+        None => Ok(None),
+    }
+}
+
+async fn by_token(token: String, db: State<Db>) -> Result<Option<String>, ApiError> {
+    db.find(&token).await
+}
+
+async fn by_password(
+    sent: BasicCredentials,
+    db: State<Db>,
+    Path(id): Path<u8>,
+) -> Result<Option<String>, ApiError> {
+    assert_eq!(id, 7);
+    db.find(sent.user()).await
+}
+
+async fn by_key(_: ApiKeyHash, db: State<Db>) -> Result<Option<String>, ApiError> {
+    db.find("ada").await
+}
+
+async fn by_session(_: SessionId, db: State<Db>) -> Result<Option<String>, ApiError> {
+    db.find("ada").await
+}
+
+fn secret() -> Secret {
+    Secret::new("a secret that has thirty-two bytes").unwrap()
+}
+
+fn cookie() -> SessionCookie {
+    SessionCookie::new(KeyRing::new(secret()))
+}
+
+/// Each way to find a user, on a path that a user must have and one that anybody has.
+fn router(ways: impl IntoIterator<Item = (&'static str, Auth)>, is_up: bool) -> Router {
+    let options = RouterOptions::new().expose_errors(false).rate_limit(None).state(Db { is_up });
+    let mut router = Router::with_options(options);
+    let show = async |user: Option<User<String>>| user.map_or("anybody".into(), |it| it.0);
+    for (name, auth) in ways {
+        let open = auth.clone().required(false);
+        router.get(&format!("/{name}/:id"), show).middleware(with_auth(auth));
+        router.get(&format!("/open/{name}/:id"), show).middleware(with_auth(open));
+    }
+    router
+}
+
+fn ways() -> Vec<(&'static str, Auth)> {
+    let fallback = || Auth::verify(|_: &Request| Some("fallback"));
+    vec![
+        ("lookup", Auth::lookup(by_header)),
+        ("bearer", Auth::bearer(by_token)),
+        ("token", Auth::bearer(by_token).scheme("Token")),
+        ("basic", Auth::basic("x", by_password)),
+        ("key", Auth::api_key(by_key)),
+        ("session", Auth::session(cookie(), by_session)),
+        ("either", Auth::lookup(by_header).or(fallback())),
+    ]
+}
+
+#[test]
+fn an_error_is_the_answer_whether_a_user_is_required_or_not() {
+    let id = SessionId::generate().unwrap();
+    let set = cookie().issue(&id);
+    let session = format!("cookie: {}", set.to_str().unwrap().split_once(';').unwrap().0);
+    let (up, down) = (app(router(ways(), true)), app(router(ways(), false)));
+    // The way, what the client sends, and what it is with a database.
+    for (way, sent, expected) in [
+        ("lookup", "x-name: ada", Some("ada")),
+        ("lookup", "x-name: eve", None),
+        ("lookup", "x-name: falsy", None),
+        ("bearer", "authorization: Bearer ada", Some("ada")),
+        ("bearer", "authorization: ada", Some("ada")),
+        ("bearer", "authorization: Bearer eve", None),
+        ("token", "authorization: Token ada", Some("ada")),
+        ("token", "authorization: tOKEN  ada", Some("ada")),
+        ("token", "authorization: Token eve", None),
+        ("basic", "authorization: Basic YWRhOnB3", Some("ada")),
+        ("basic", "authorization: Basic ZXZlOnB3", None),
+        ("key", "x-api-key: k", Some("ada")),
+        ("session", session.as_str(), Some("ada")),
+        ("either", "x-name: eve", Some("fallback")),
+    ] {
+        let (own, open) = (format!("GET /{way}/7\n{sent}"), format!("GET /open/{way}/7\n{sent}"));
+        let unauthorized = r#"401 {"error":"Unauthorized"}"#.to_owned();
+        check(&up, &own, &expected.map_or(unauthorized, |user| format!("200 {user}")));
+        check(&up, &open, &format!("200 {}", expected.unwrap_or("anybody")));
+        for text in [own, open] {
+            let response = block_on(down.handle(request(&text)));
+            assert_eq!(response.status(), 503, "{text}");
+            assert_eq!(response.headers()["retry-after"], "7", "{text}");
+            assert!(!response.headers().contains_key("www-authenticate"), "{text}");
+            check(&down, &text, r#"503 {"error":"Service Unavailable"}"#);
+        }
+    }
+}
+
+/// A database that is down is nothing to those who have no credentials.
+#[test]
+fn without_credentials_nobody_is_asked() {
+    let down = app(router(ways(), false));
+    for (way, sent) in [
+        ("lookup", ""),
+        ("bearer", ""),
+        ("bearer", "authorization: Basic YWRhOnB3"),
+        ("token", "authorization: Bearer ada"),
+        ("token", "authorization: ada"),
+        ("token", "authorization: Token Bearer ada"),
+        ("token", "authorization: Token"),
+        ("basic", "authorization: Bearer ada"),
+        ("key", "authorization: Bearer ada"),
+        ("session", "cookie: __Host-session=forged"),
+    ] {
+        let line = if sent.is_empty() { String::new() } else { format!("\n{sent}") };
+        check(&down, &format!("GET /{way}/7{line}"), r#"401 {"error":"Unauthorized"}"#);
+        check(&down, &format!("GET /open/{way}/7{line}"), "200 anybody");
+    }
+}
+
+#[test]
+fn a_panic_and_an_argument_that_does_not_fit_are_those_of_a_handler() {
+    let up = app(router(ways(), true));
+    let failed = r#"500 {"error":"Internal Server Error"}"#;
+    check(&up, "GET /open/lookup/7\nx-name: panic", failed);
+    check(&up, "GET /open/token/7\nauthorization: Token panic", failed);
+    let text = "GET /open/basic/x\nauthorization: Basic YWRhOnB3";
+    assert_eq!(block_on(up.handle(request(text))).status(), 400);
+}
+
+/// Also where the function takes credentials alone and its error is any type.
+#[test]
+fn an_error_of_a_function_of_credentials_is_answered() {
+    fn unavailable() -> ApiError {
+        ApiError::new(503, "no database")
+    }
+    let ways = [
+        ("sync", Auth::api_key(|_: ApiKeyHash| Err::<Option<u8>, _>(unavailable())), "503"),
+        ("waits", Auth::api_key(async |_: ApiKeyHash| Err::<Option<u8>, _>(unavailable())), "503"),
+        ("other", Auth::api_key(|_: ApiKeyHash| Err::<Option<u8>, _>("no database")), "500"),
+        (
+            "boxed",
+            Auth::api_key(|_: ApiKeyHash| Err::<Option<u8>, BoxError>(unavailable().into())),
+            "503",
+        ),
+        ("panic", Auth::api_key(|_: ApiKeyHash| -> Option<u8> { panic!("boom") }), "500"),
+        (
+            "waits-panic",
+            Auth::api_key(async |_: ApiKeyHash| -> Option<u8> { panic!("boom") }),
+            "500",
+        ),
+        // Spec: Authentication › rule 3.
+        ("verify", Auth::verify(|_: &Request| Err::<Option<u8>, _>(unavailable())), "401"),
+    ];
+    for (name, auth, expected) in ways {
+        let app = app(router([(name, auth)], true));
+        for (path, expected) in [
+            (name.to_owned(), expected),
+            (format!("open/{name}"), if expected == "401" { "200" } else { expected }),
+        ] {
+            let text = format!("GET /{path}/7\nx-api-key: k");
+            assert_eq!(block_on(app.handle(request(&text))).status().as_str(), expected, "{text}");
+        }
+    }
+}
+
+/// As a handler fails: by a status, by a type of the application, by a reply.
+#[test]
+fn a_lookup_fails_as_a_handler_does() {
+    #[derive(Debug, ApiError)]
+    #[status(429, "too often")]
+    struct TooOften;
+
+    let ways = [
+        (
+            "status",
+            Auth::lookup(async |_: Headers| Err::<Option<u8>, _>(StatusCode::SERVICE_UNAVAILABLE)),
+            r#"503 {"error":"Service Unavailable"}"#,
+        ),
+        (
+            "text",
+            Auth::api_key(async |_: ApiKeyHash, _: State<Db>| {
+                Err::<Option<u8>, _>((StatusCode::CONFLICT, "two users"))
+            }),
+            r#"409 {"error":"two users"}"#,
+        ),
+        (
+            "own",
+            Auth::lookup(async |_: Headers| Err::<Option<u8>, _>(TooOften)),
+            r#"429 {"error":"too often"}"#,
+        ),
+        (
+            "redirect",
+            Auth::lookup(async |_: Headers| Err::<Option<u8>, _>(Redirect::to("/login"))),
+            "303",
+        ),
+        (
+            "alone",
+            Auth::api_key(|_: ApiKeyHash| Err::<Option<u8>, _>(StatusCode::SERVICE_UNAVAILABLE)),
+            r#"503 {"error":"Service Unavailable"}"#,
+        ),
+    ];
+    for (name, auth, expected) in ways {
+        let fallback = Auth::verify(|_: &Request| Some("fallback"));
+        let app = app(router([(name, auth.or(fallback))], true));
+        check(&app, &format!("GET /{name}/7\nx-api-key: k"), expected);
+        check(&app, &format!("GET /open/{name}/7\nx-api-key: k"), expected);
+    }
+}
+
+#[test]
+fn a_challenge_has_scheme_and_realm() {
+    #[track_caller]
+    fn check(auth: Auth, sent: &str, expected: &str) {
+        let app = app(router([("x", auth)], true));
+        let response = block_on(app.handle(request(&format!("GET /x/7{sent}"))));
+        assert_eq!(response.status(), 401);
+        let values = response.headers().get_all("www-authenticate").into_iter();
+        let values: Vec<_> = values.map(|value| value.to_str().unwrap()).collect();
+        assert_eq!(values.join(" "), expected);
+    }
+    let token = || Auth::secret(secret()).scheme("Token");
+    let key = || Auth::api_key(|_: ApiKeyHash| None::<u8>);
+    check(token(), "", "Token");
+    check(token(), "\nauthorization: Token x.y.z", r#"Token error="invalid_token""#);
+    check(token(), "\nauthorization: Bearer x.y.z", "Token");
+    check(token().realm("the shop"), "", r#"Token realm="the shop""#);
+    check(
+        token().realm("the shop").or(key()),
+        "\nauthorization: token x",
+        r#"Token realm="the shop", error="invalid_token" ApiKey header="x-api-key""#,
+    );
+    check(key().scheme("Key").realm("r"), "", r#"Key realm="r", header="x-api-key""#);
+    check(
+        Auth::basic("x", |_: BasicCredentials| None::<u8>).realm("y"),
+        "",
+        r#"Basic realm="y", charset="UTF-8""#,
+    );
+    check(Auth::lookup(by_header).scheme("Ticket"), "", "Ticket");
+    check(Auth::secret(secret()).scheme("bearer"), "", "Bearer");
+    // It is of the methods so far.
+    check(
+        key().or(token()).or(Auth::secret(secret())),
+        "",
+        r#"ApiKey header="x-api-key" Token Bearer"#,
+    );
+}
+
+#[test]
+fn a_scheme_stands_before_its_tokens() {
+    let auth = || Auth::secret(secret());
+    let ways = [("token", auth().scheme("Token")), ("bearer", auth().scheme("BEARER"))];
+    let app = app(router(ways.map(|(name, auth)| (name, auth.required(false))), true));
+    let token = generate_jwt(json!({ "sub": "7" }), "1h", &secret()).unwrap();
+    for (path, words, is_user) in [
+        ("token", "Token ", true),
+        ("token", "token  ", true),
+        ("token", "Bearer ", false),
+        ("token", "", false),
+        ("token", "Token Bearer ", false),
+        ("token", "Token Token ", false),
+        ("bearer", "Bearer ", true),
+        ("bearer", "", true),
+        ("bearer", "Token ", false),
+    ] {
+        let text = format!("GET /{path}/7\nauthorization: {words}{token}");
+        // The claims are no text, so a user does not fit.
+        let expected = if is_user { 401 } else { 200 };
+        assert_eq!(block_on(app.handle(request(&text))).status(), expected, "{words:?}");
+    }
+}
+
+#[test]
+fn mistakes_are_told_when_the_router_is_built() {
+    async fn takes_request(_: Request) -> Result<Option<u8>, ApiError> {
+        Ok(None)
+    }
+    async fn takes_stream(_: String, _: stockade::HttpBody) -> Result<Option<u8>, ApiError> {
+        Ok(None)
+    }
+    async fn reads_state(_: ApiKeyHash, _: State<u64>) -> Result<Option<u8>, ApiError> {
+        Ok(None)
+    }
+    let basic = || Auth::basic("x", |_: BasicCredentials| None::<u8>);
+    let taken = "the function of `with_auth` takes what belongs to the handler";
+    for (auth, expected) in [
+        (
+            Auth::lookup(async |_: State<u64>| Ok::<_, ApiError>(None::<u8>)),
+            "`State<u64>` was not provided",
+        ),
+        (Auth::api_key(reads_state).or(basic()), "`State<u64>` was not provided"),
+        (Auth::lookup(takes_request), taken),
+        (Auth::bearer(takes_stream), taken),
+        (basic().scheme("Token"), "with_auth: names and passwords come by the scheme Basic"),
+        (Auth::secret(secret()).scheme("a b").or(basic()), r#"with_auth: "a b" is no name"#),
+        (basic().or(Auth::lookup(by_header).scheme("")), r#"with_auth: "" is no name"#),
+    ] {
+        let mut router = Router::with_options(RouterOptions::new().state(Db { is_up: true }));
+        let line = line!() + 1;
+        router.get("/x", async || "in").middleware(with_auth(auth));
+        let error = router.build().unwrap_err();
+        let mistake = error.mistakes().iter().find(|it| it.message().contains(expected));
+        let mistake = mistake.unwrap_or_else(|| panic!("{expected:?} is not in {error}"));
+        assert_eq!(mistake.route(), Some("GET /x"));
+        let place = mistake.location().unwrap();
+        assert!(place.file().ends_with("auth/lookups.rs") && place.line() == line, "{mistake}");
+    }
+}

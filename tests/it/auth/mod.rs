@@ -1,0 +1,9 @@
+//! Authentication, authorization, sessions, and the end of a login.
+
+mod logged_out;
+mod logged_out_attacks;
+mod logged_out_sockets;
+mod lookups;
+mod revoked_issuers;
+mod sessions;
+mod users;

@@ -1,0 +1,10 @@
+//! HTTP: content, files, streams, WebSockets and bytes on the wire.
+
+mod compression_and_cookies;
+mod content;
+mod events;
+mod file_names;
+mod files;
+mod proxy;
+mod web_sockets;
+mod wire;

@@ -1,0 +1,5 @@
+//! Rate limits, load shedding and allocations.
+
+mod allocations;
+mod load;
+mod rate_limits;

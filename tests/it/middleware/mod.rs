@@ -1,0 +1,7 @@
+//! Middleware, and the built-in stages of a router.
+
+mod body_hooks;
+mod helpers;
+mod order;
+mod spec_rows;
+mod stages;

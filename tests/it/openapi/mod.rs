@@ -1,0 +1,10 @@
+//! OpenAPI documents, and the descriptions that they are made of.
+
+mod described;
+mod description_size;
+mod descriptions;
+mod documents;
+mod official;
+mod small_apis;
+mod tags;
+mod version_3_0;

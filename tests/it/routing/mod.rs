@@ -1,0 +1,16 @@
+//! Paths, methods and the tree: which route responds, and how it is declared.
+
+mod any;
+mod construction;
+mod entries;
+mod fallback;
+mod github_routes;
+mod handlers;
+mod hosts;
+mod map;
+mod options;
+mod paths;
+mod routes_macro;
+mod settings;
+mod spellings;
+mod tower;

@@ -1,0 +1,248 @@
+//! Twenty defences, taken away from the shop one at a time: the checks that find
+//! it out.
+
+mod copy;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::thread;
+use std::time::SystemTime;
+
+use stockade::openapi::lock::{Changes, Lock};
+use stockade::testing::{Contract, Credentials, Hardening, check_schemas};
+
+use self::copy::copy;
+use crate::shop::example::policy;
+use crate::shop::{self, ANN, CLEO, DAN, token};
+use crate::support::{block_on, request};
+
+/// A defence that is taken away, and the checks that find it out.
+struct Row {
+    defence: &'static str,
+    /// The names of the changes of the copy: before, after.
+    change: (&'static str, &'static str),
+    /// The checks, with the rules of a policy and of a lock.
+    caught_by: &'static str,
+}
+
+const fn row(defence: &'static str, change: &'static str, caught_by: &'static str) -> Row {
+    Row { defence, change: ("", change), caught_by }
+}
+
+const ROWS: [Row; 20] = [
+    row(
+        "a route asks for no user any more",
+        "user",
+        "policy: `access-declared`; lock: `middleware-removed`, `role-not-required`, `user-not-required`",
+    ),
+    row(
+        "a route asks for no role any more",
+        "role",
+        "lock: `middleware-removed`, `role-not-required`",
+    ),
+    row(
+        "a route asks for no permission any more",
+        "permission",
+        "lock: `middleware-removed`, `permission-not-required`",
+    ),
+    row("bodies may have 1 GiB", "body limit", "policy: `body-bounded`; lock: `max-body-raised`"),
+    row(
+        "the rate limit of the login is gone",
+        "rate limit",
+        "lock: `middleware-removed`, `rate-limit-raised`",
+    ),
+    row(
+        "the list of CORS origins becomes `*`",
+        "CORS list",
+        "policy: `cors-open-with-user`; lock: `origin-added`",
+    ),
+    Row {
+        defence: "a route that every page may read takes credentials",
+        change: ("CORS without credentials", ""),
+        caught_by: "lock: `credentials-allowed`",
+    },
+    row(
+        "a WebSocket takes every origin",
+        "WebSocket origin",
+        "policy: `ws-origin-open`; lock: `origin-added`",
+    ),
+    row("a security header is left out", "header", "lock: `security-header-removed`"),
+    row(
+        "unknown members of a body are let through",
+        "unknown members",
+        "lock: `request-unknown-fields-allowed`",
+    ),
+    row("an email may be any text", "pattern", "lock: `request-pattern-removed`"),
+    row("a number has no largest value any more", "bound", "lock: `request-bound-loosened`"),
+    row(
+        "an open route is added without a reason",
+        "an open route",
+        "policy: `access-declared`; lock: `route-added` (compatible)",
+    ),
+    row(
+        "`expose_errors` is forced",
+        "expose_errors",
+        "policy: `errors-hidden`; lock: `expose-errors-changed`; hardening: responses",
+    ),
+    row("a proxy is trusted that is not there", "trust_proxy", "lock: `trust-proxy-changed`"),
+    row(
+        "the timeout of the login is gone",
+        "timeout",
+        "lock: `middleware-removed`, `timeout-raised`",
+    ),
+    Row {
+        defence: "a guard moves behind middleware that answers by itself",
+        change: ("answers behind the guard", "answers before the guard"),
+        caught_by: "lock: `middleware-order-changed`; hardening: credentials, detours",
+    },
+    row(
+        "a handler gets a second path without its guard",
+        "a second path",
+        "policy: `access-declared`; lock: `route-added` (compatible)",
+    ),
+    Row {
+        defence: "an error handler tells the message of a 5xx",
+        change: ("text of a 5xx, hidden", "text of a 5xx"),
+        caught_by: "hardening: responses",
+    },
+    row("an answer has the hash of a password", "secret", "lock: `reply-secret-added`"),
+];
+
+/// Returns the credentials of a user of the shop who has these roles.
+fn user(roles: &[&str]) -> Option<Credentials> {
+    let id = match roles {
+        [] => ANN,
+        ["clerk"] => CLEO,
+        ["admin"] => DAN,
+        _ => return None,
+    };
+    Some(Credentials::bearer(token(id)))
+}
+
+fn lock_of(change: &'static str) -> Lock {
+    Lock::of(&copy(change).build().unwrap().route_map()).unwrap()
+}
+
+fn changes((before, after): (&'static str, &'static str)) -> Changes {
+    lock_of(before).changes_to(&lock_of(after), SystemTime::UNIX_EPOCH)
+}
+
+/// Returns the checks that fail from one state of the shop to another, in the
+/// words of a row.
+fn caught_by(change: (&'static str, &'static str)) -> String {
+    let (_, after) = change;
+    let mut found = Vec::new();
+    let map = copy(after).build().unwrap().route_map();
+    let broken: BTreeSet<String> =
+        policy().check(&map).into_iter().map(|it| format!("`{}`", it.rule)).collect();
+    if !broken.is_empty() {
+        found.push(format!("policy: {}", list(broken)));
+    }
+    found.extend(caught_by_lock(change));
+    let hardening = Hardening::new(copy(after)).anew(move || copy(after)).users(user);
+    let report = block_on(hardening.allow_reads().run());
+    let families: BTreeSet<String> =
+        report.failures.iter().map(|it| it.family.to_string()).collect();
+    if !families.is_empty() {
+        found.push(format!("hardening: {}", list(families)));
+    }
+    let report = block_on(
+        check_schemas(move || copy(after))
+            .users(|_| Some(Credentials::bearer(token(DAN))))
+            .cases(2)
+            .skip("POST /login", "a hash takes its time")
+            .skip("POST /users", "a hash takes its time")
+            .kept_in(None)
+            .try_run(),
+    );
+    if !report.unwrap().is_passed() {
+        found.push("properties".to_owned());
+    }
+    if breaks_contract(after) {
+        found.push("contract".to_owned());
+    }
+    found.join("; ")
+}
+
+/// Returns the rules of the lock that weaken; where none does, all that are no
+/// texts, with their classes.
+fn caught_by_lock(change: (&'static str, &'static str)) -> Option<String> {
+    let changes = changes(change);
+    let weaker = changes.iter().filter(|it| it.rule.weakening);
+    let mut found: BTreeSet<String> = weaker.map(|it| format!("`{}`", it.rule.id)).collect();
+    if found.is_empty() {
+        let others = changes.iter().filter(|it| !it.rule.text);
+        found = others.map(|it| format!("`{}` ({})", it.rule.id, it.rule.class())).collect();
+    }
+    (!found.is_empty()).then(|| format!("lock: {}", list(found)))
+}
+
+fn list(words: BTreeSet<String>) -> String {
+    Vec::from_iter(words).join(", ")
+}
+
+/// Returns true if one of some usual requests is answered otherwise than the map
+/// says.
+fn breaks_contract(change: &'static str) -> bool {
+    let contract = Contract::of(&copy(change).build().unwrap());
+    let admin = format!("authorization: Bearer {}", token(DAN));
+    let asked = [
+        "GET /products?category=tea&sort=-name".to_owned(),
+        "GET /products/search?q=tea".to_owned(),
+        "GET /products/1".to_owned(),
+        format!("GET /users\n{admin}"),
+        format!("GET /users/{ANN}\n{admin}"),
+        format!("GET /orders/1\n{admin}"),
+        format!("POST /products\n{admin}\ncontent-type: application/json\n\n{{}}"),
+    ];
+    asked.iter().any(|text| {
+        let (asked, answer) = (request(text).into_parts().0, request(text));
+        let (head, body) = block_on(contract.app().handle(answer)).into_parts();
+        contract.check(&asked, &head, body.as_bytes().unwrap_or_default()).is_err()
+    })
+}
+
+#[test]
+fn the_copy_has_routes_as_the_shop_has_them() {
+    let shop = Lock::of(&shop::router().build().unwrap().route_map()).unwrap();
+    let others: BTreeMap<&str, Vec<String>> = shop
+        .changes_to(&lock_of(""), SystemTime::UNIX_EPOCH)
+        .iter()
+        .filter(|it| !it.rule.text && it.rule.id != "route-removed")
+        .map(|it| (it.rule.id, it.routes.clone()))
+        .collect();
+    assert_eq!(others, BTreeMap::new());
+}
+
+#[test]
+fn nothing_is_found_where_nothing_is_taken_away() {
+    for before in BTreeSet::from(ROWS.map(|row| row.change.0)) {
+        assert_eq!(caught_by((before, before)), "", "{before}");
+    }
+}
+
+#[test]
+fn each_defence_that_is_taken_away_is_found_out() {
+    let check = |rows: &[Row]| {
+        let wrong = rows.iter().filter_map(|Row { defence, change, caught_by: expected }| {
+            let found = caught_by(*change);
+            (found != *expected).then(|| format!("{defence}\n  {expected}\n  {found}"))
+        });
+        wrong.collect::<Vec<_>>()
+    };
+    let wrong: Vec<String> = thread::scope(|scope| {
+        let parts: Vec<_> = ROWS.chunks(5).map(|rows| scope.spawn(move || check(rows))).collect();
+        parts.into_iter().flat_map(|part| part.join().unwrap()).collect()
+    });
+    assert_eq!(wrong, Vec::<String>::new(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn the_guide_has_the_table() {
+    let guide = include_str!("../../../../facade/docs/guarding.md");
+    let table: Vec<String> = ROWS
+        .iter()
+        .map(|Row { defence, caught_by, .. }| format!("| {defence} | {caught_by} |"))
+        .collect();
+    let found = guide.contains(&format!("|---|---|\n{}\n\n", table.join("\n")));
+    assert!(found, "the table of the guide is to be\n{}", table.join("\n"));
+}

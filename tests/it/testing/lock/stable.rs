@@ -1,0 +1,214 @@
+//! The file: the same bytes for the same application, and text that is no lock.
+
+use std::time::{Duration, SystemTime};
+
+use serde_json::json;
+use stockade::middleware::RateLimit;
+use stockade::openapi::lock::{Lock, RULES};
+use stockade::prelude::*;
+
+use super::{all, api, docs, lock_of};
+
+fn text(router: Router) -> String {
+    lock_of(&router.build().unwrap()).to_string()
+}
+
+#[test]
+fn a_lock_is_read_as_it_was_written() {
+    for mutation in all() {
+        for app in [&mutation.old, &mutation.new] {
+            let lock = lock_of(app);
+            let text = lock.to_string();
+            assert_eq!(text, lock_of(app).to_string());
+            let read = Lock::read(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+            assert!(read == lock, "{}\n{text}", mutation.name);
+            assert_eq!(read.to_string(), text);
+        }
+    }
+}
+
+#[test]
+fn the_order_of_routes_and_names_of_functions_are_not_in_it() {
+    fn one(_: &mut Request) -> Result<(), ApiError> {
+        Ok(())
+    }
+    let one_way = api(routes! {
+        "a": { GET: { handler: async || (), middleware: [one] } },
+        "b": { GET: async || () },
+    });
+    let other = |_: &mut Request| Ok::<(), ApiError>(());
+    let other_way = api(routes! {
+        "b": { GET: async || () },
+        "a": { GET: { handler: async || (), middleware: [other] } },
+    });
+    let text = text(one_way);
+    assert_eq!(text, self::text(other_way));
+    assert!(!text.contains("::") && !text.contains(".rs"), "{text}");
+}
+
+/// Returns a value in which one place differs: a text is longer, a number larger, a flag
+/// the other one, an item of a list is there twice or not at all.
+fn with_one_difference(value: &Value) -> Vec<Value> {
+    match value {
+        Value::Null => vec![json!("x")],
+        Value::Bool(flag) => vec![json!(!flag)],
+        Value::Number(number) => match number.as_u64() {
+            Some(number) => vec![json!(number / 2 + 1)],
+            None => vec![json!(number.as_f64().unwrap() + 1.0)],
+        },
+        Value::String(text) => vec![json!(format!("{text}x"))],
+        Value::Array(items) => (0..items.len())
+            .flat_map(|at| {
+                let replaced = with_one_difference(&items[at]).into_iter().map(|item| {
+                    let mut items = items.clone();
+                    items[at] = item;
+                    json!(items)
+                });
+                let (mut twice, mut without) = (items.clone(), items.clone());
+                twice.push(items[at].clone());
+                without.remove(at);
+                replaced.chain([json!(twice), json!(without)]).collect::<Vec<_>>()
+            })
+            .collect(),
+        Value::Object(members) => members
+            .iter()
+            .flat_map(|(name, value)| {
+                let mut without = members.clone();
+                without.remove(name);
+                let replaced = with_one_difference(value).into_iter().map(|value| {
+                    let mut members = members.clone();
+                    members.insert(name.clone(), value);
+                    json!(members)
+                });
+                replaced.chain([json!(without)]).collect::<Vec<_>>()
+            })
+            .collect(),
+    }
+}
+
+#[test]
+fn a_difference_is_never_silent() {
+    let mut count = 0;
+    for mutation in all() {
+        let lock = lock_of(&mutation.new);
+        let value: Value = serde_json::from_str(&lock.to_string()).unwrap();
+        let all = with_one_difference(&value);
+        // Locks of resources have a thousand places.
+        let step = all.len().div_ceil(7);
+        for changed in all.into_iter().step_by(step) {
+            let Ok(changed) = Lock::read(&changed.to_string()) else { continue };
+            let changes = lock.changes_to(&changed, SystemTime::UNIX_EPOCH);
+            if changed != lock && changes.is_empty() {
+                let (before, after) = (lock.to_string(), changed.to_string());
+                let differ = before.lines().zip(after.lines()).find(|(one, other)| one != other);
+                panic!("{}: {differ:#?}", mutation.name);
+            }
+            count += 1;
+        }
+    }
+    assert!(count > 800, "{count}");
+}
+
+#[test]
+fn reports_members_that_another_version_has_written() {
+    let lock = text(api(routes! { "x": { GET: async || "text" } }));
+    let other = lock.replace("\"operation_id\":", "\"retries\": 3, \"operation_id\":");
+    let (lock, other) = (Lock::read(&lock).unwrap(), Lock::read(&other).unwrap());
+    let changes = lock.changes_to(&other, SystemTime::UNIX_EPOCH);
+    let found: Vec<(&str, &str)> =
+        changes.iter().map(|change| (change.rule.id, change.at.as_str())).collect();
+    assert_eq!(found, [("unexplained-change", "retries")]);
+    assert!(other.to_string().contains("\"retries\": 3"), "{other}");
+}
+
+#[test]
+fn a_small_value_has_a_line() {
+    let text = text(api(routes! { "x": { GET: async || "text" } }));
+    let lines: Vec<&str> = text.lines().map(str::trim).collect();
+    assert!(lines.contains(&"\"GET /x\": {"), "{text}");
+    assert!(lines.contains(&"\"access\": {\"user\": \"none\"},"), "{text}");
+    assert!(text.starts_with("{\n  \"format\": 1,\n") && text.ends_with("}\n"), "{text}");
+}
+
+#[test]
+fn a_schema_that_leads_nowhere_or_to_itself_is_compared() {
+    let text = text(api(routes! { "x": { POST: async |_: Bytes| () } }));
+    let with = |schema: &str, schemas: &str| {
+        let text = text.replace("\"*/*\": true", &format!("\"*/*\": {schema}"));
+        let text = text.replace("\"schemas\": {}", &format!("\"schemas\": {schemas}"));
+        Lock::read(&text).unwrap()
+    };
+    let check = |old: &Lock, new: &Lock, expected: &[&str]| {
+        let changes = old.changes_to(new, SystemTime::UNIX_EPOCH);
+        let ids: Vec<&str> = changes.iter().map(|change| change.rule.id).collect();
+        assert_eq!(ids, expected, "{changes}");
+    };
+    let itself = with(r##"{"$ref": "#/schemas/A"}"##, r##"{"A": {"$ref": "#/schemas/A"}}"##);
+    let each_other = with(
+        r##"{"$ref": "#/schemas/A"}"##,
+        r##"{"A": {"$ref": "#/schemas/B"}, "B": {"$ref": "#/schemas/A"}}"##,
+    );
+    let nowhere = with(r##"{"$ref": "#/schemas/C"}"##, "{}");
+    let text = with(r#"{"type": "string"}"#, "{}");
+    check(&itself, &itself, &[]);
+    check(&nowhere, &nowhere, &[]);
+    check(&itself, &text, &["schema-unknown-changed"]);
+    check(&text, &each_other, &["schema-unknown-changed"]);
+    check(&text, &nowhere, &["schema-unknown-changed"]);
+    check(&itself, &nowhere, &["schema-unknown-changed", "schema-renamed"]);
+    // One that holds itself, and the same one level deeper.
+    let list = with(
+        r##"{"$ref": "#/schemas/A"}"##,
+        r##"{"A": {"type": "array", "items": {"$ref": "#/schemas/A"}}}"##,
+    );
+    let deeper = with(
+        r##"{"$ref": "#/schemas/A"}"##,
+        r##"{"A": {"type": "array", "items": {"type": "array", "items": {"$ref": "#/schemas/A"}}}}"##,
+    );
+    check(&list, &deeper, &["form-changed"]);
+    check(&deeper, &list, &["form-changed"]);
+}
+
+#[test]
+fn a_route_may_go_after_its_sunset() {
+    let old = docs().deprecated_since("2020-01-01").sunset("2021-01-01");
+    let old = api(routes! { "x": { GET: { handler: async || (), docs: old } } });
+    let (old, new) = (old.build().unwrap(), api(routes! {}).build().unwrap());
+    let check = |now: u64, expected: &str| {
+        let now = SystemTime::UNIX_EPOCH + Duration::from_secs(now);
+        let changes = lock_of(&old).changes_to(&lock_of(&new), now);
+        let ids: Vec<&str> = changes.iter().map(|change| change.rule.id).collect();
+        assert_eq!(ids, [expected]);
+    };
+    // The first second of 2021, in UTC.
+    check(1_609_459_199, "route-removed");
+    check(1_609_459_200, "route-removed-after-sunset");
+}
+
+#[test]
+fn equal_changes_of_several_routes_stand_together() {
+    let router = |limit| {
+        let tree = routes! { "a": { GET: async || () }, "b": { GET: async || () } };
+        create_router(tree, RouterOptions::new().rate_limit(limit))
+    };
+    let (old, new) = (router(None).build().unwrap(), router(Some(RateLimit::default())));
+    let changes = super::changes(&old, &new.build().unwrap());
+    let added = changes.iter().find(|change| change.rule.id == "error-added").unwrap();
+    assert_eq!(added.routes, ["GET /a", "GET /b"]);
+    assert!(
+        changes.to_string().contains("\n    GET /a, GET /b\n    answers: nothing -> \"429\"\n")
+    );
+    let first = changes.iter().next().unwrap();
+    assert_eq!(first.rule.id, "rate-limit-lowered", "the gravest comes first: {changes}");
+}
+
+#[test]
+fn the_documentation_has_each_rule_with_its_class() {
+    let text = include_str!("../../../../facade/docs/routes-lock.md");
+    for rule in RULES {
+        let line = format!("| `{}` | {} | ", rule.id, rule.class());
+        assert!(text.contains(&line), "{line}{}", rule.meaning);
+    }
+    let rows = text.lines().filter(|line| line.starts_with("| `")).count();
+    assert!(rows >= RULES.len());
+}

@@ -1,0 +1,9 @@
+//! Input: bodies, extractors and schemas.
+
+mod accepts;
+mod bodies;
+mod derives;
+mod extractors;
+mod json_values;
+mod json_vectors;
+mod routes;
