@@ -4,7 +4,6 @@ mod any;
 mod construction;
 mod entries;
 mod fallback;
-mod github_routes;
 mod handlers;
 mod hosts;
 mod map;
