@@ -268,6 +268,9 @@ async fn outage() {
     let store = items(&few()).await;
     let id = store.create(draft("a", 1, "ada")).await.unwrap().value.id;
     assert!(control("kill"));
+    // The processes of the connections notice the end of the server a moment later.
+    let noticed = async { while store.get(&id, &Scope::all()).await.is_ok() {} };
+    tokio::time::timeout(Duration::from_secs(60), noticed).await.unwrap();
     for _ in 0..20 {
         let outcome = store.get(&id, &Scope::all()).await;
         assert!(matches!(outcome, Err(StoreError::Busy { .. })), "{outcome:?}");
