@@ -7,7 +7,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use stockade_openapi::lock::Lock;
+use stockade_map::lock::Lock;
 
 use crate::IntoApp;
 use crate::fail::or_fail;

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-use stockade_errors::ApiError;
 use stockade_conformance as conformance;
+use stockade_errors::ApiError;
 use stockade_redis::{Redis, RedisOptions, RedisRateLimits};
 use stockade_stages::RateLimit;
 use stockade_stages::rate_limit::{

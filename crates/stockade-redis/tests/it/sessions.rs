@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use stockade_auth::{KeyRing, Secret, SessionId};
-use stockade_errors::StoreError;
 use stockade_conformance as conformance;
+use stockade_errors::StoreError;
 use stockade_middleware::SessionCookie;
 use stockade_middleware::sessions::{
     NewSession, SessionKey, SessionStore as _, SessionWrite, Sessions, Subject,
