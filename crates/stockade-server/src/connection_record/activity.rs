@@ -1,4 +1,4 @@
-//! When the client and its requests did something.
+//! The times and counts of requests.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};

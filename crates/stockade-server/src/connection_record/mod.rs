@@ -26,9 +26,9 @@ use crate::sweep::{Phase, Snapshot, SweepClock};
 /// The state of one connection, and the command that it has to follow.
 #[derive(Debug)]
 pub(crate) struct ConnectionRecord {
-    /// When the client and its requests did something.
+    /// The times and counts of requests.
     activity: Activity,
-    /// How the socket takes bytes.
+    /// The state of the sending side of the socket.
     output: Output,
     pub(crate) http1: Http1State,
     pub(crate) http2: Http2State,

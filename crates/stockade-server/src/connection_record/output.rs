@@ -1,4 +1,4 @@
-//! How the socket takes bytes.
+//! The state of the sending side of the socket.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
