@@ -8,7 +8,6 @@ use std::task::{Context, Poll};
 use actix_web::dev::{Payload, Service, ServiceFactory, ServiceRequest, ServiceResponse};
 use actix_web::http::Method;
 use actix_web::{Error, HttpRequest};
-use stockade_core::__internal::ErrorContextExt as _;
 use stockade_core::upgrade::Switch;
 use stockade_core::{ErrorContext, Request, Response};
 use stockade_errors::ConfigError;

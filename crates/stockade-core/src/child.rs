@@ -1,4 +1,4 @@
-//! [`ChildExt`]: requests for the parts of a request, such as the calls of a batch.
+//! Requests for the parts of a request, such as the calls of a batch.
 //!
 //! A part has the head, the user, the client and the name of the whole, and a body
 //! of its own. It runs within the future of the whole, so that it ends when the
@@ -15,37 +15,12 @@ use crate::endpoint::{Endpoint, Settings};
 use crate::read::Payload;
 use crate::request::{Inner, Replaced};
 
-/// The methods of [`Request`] for routes that hand parts of a request to others.
-pub trait ChildExt: Sized {
+impl Request {
     /// Makes a request with the same head, parameters, user, client and name, and
     /// without a body. Its extensions are clones.
     #[must_use]
-    fn child(&self) -> Self;
-
-    /// Puts the request on the endpoint that answers a part of it: JSON, which is
-    /// its body from now on. Its parameters, settings and limits stay.
-    fn set_part(&mut self, endpoint: Arc<Endpoint>, json: Bytes);
-
-    /// Sets the value that the request shares with its parts, in place of an earlier
-    /// one. Unlike the extensions it is not copied for each of them.
-    fn share<T: Any + Send + Sync>(&mut self, value: Arc<T>);
-
-    /// Returns the value that the request shares with its parts, if it is a `T`.
-    fn shared<T: Any + Send + Sync>(&self) -> Option<Arc<T>>;
-
-    /// Makes a POST of JSON of the request, for parts of it that come by another
-    /// way than its body, such as the messages of a WebSocket.
-    fn carry_json(&mut self);
-
-    /// Returns the settings by which errors are answered.
-    fn settings(&self) -> Settings;
-
-    /// Returns the largest body of its route, in bytes.
-    fn max_body(&self) -> u64;
-}
-
-impl ChildExt for Request {
-    fn child(&self) -> Self {
+    #[doc(hidden)]
+    pub fn child(&self) -> Self {
         let whole = &*self.inner;
         let replaced = whole
             .replaced
@@ -75,20 +50,31 @@ impl ChildExt for Request {
         Self { inner: Box::new(inner) }
     }
 
-    fn set_part(&mut self, endpoint: Arc<Endpoint>, json: Bytes) {
+    /// Puts the request on the endpoint that answers a part of it: JSON, which is
+    /// its body from now on. Its parameters, settings and limits stay.
+    #[doc(hidden)]
+    pub fn set_part(&mut self, endpoint: Arc<Endpoint>, json: Bytes) {
         self.inner.endpoint = Some(endpoint);
         self.inner.payload = Payload::Bytes(json);
     }
 
-    fn share<T: Any + Send + Sync>(&mut self, value: Arc<T>) {
+    /// Sets the value that the request shares with its parts, in place of an earlier
+    /// one. Unlike the extensions it is not copied for each of them.
+    #[doc(hidden)]
+    pub fn share<T: Any + Send + Sync>(&mut self, value: Arc<T>) {
         self.inner.shared = Some(value);
     }
 
-    fn shared<T: Any + Send + Sync>(&self) -> Option<Arc<T>> {
+    /// Returns the value that the request shares with its parts, if it is a `T`.
+    #[doc(hidden)]
+    pub fn shared<T: Any + Send + Sync>(&self) -> Option<Arc<T>> {
         Arc::downcast(Arc::clone(self.inner.shared.as_ref()?)).ok()
     }
 
-    fn carry_json(&mut self) {
+    /// Makes a POST of JSON of the request, for parts of it that come by another
+    /// way than its body, such as the messages of a WebSocket.
+    #[doc(hidden)]
+    pub fn carry_json(&mut self) {
         self.inner.head.method = Method::POST;
         let headers = &mut self.inner.head.headers;
         headers.remove(header::CONTENT_ENCODING);
@@ -96,12 +82,10 @@ impl ChildExt for Request {
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
     }
 
-    fn settings(&self) -> Settings {
+    /// Returns the settings by which errors are answered.
+    #[doc(hidden)]
+    pub fn settings(&self) -> Settings {
         self.inner.settings
-    }
-
-    fn max_body(&self) -> u64 {
-        self.inner.max_body
     }
 }
 
@@ -110,7 +94,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::__internal::{EndpointParts, RequestExt as _};
+    use crate::__internal::EndpointParts;
     use crate::{Handler, PeerAddr};
 
     fn endpoint(label: &str) -> Arc<Endpoint> {

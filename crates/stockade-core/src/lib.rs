@@ -100,12 +100,11 @@ pub use validation::{IntoSchema, Validation};
 pub mod __internal {
     pub use crate::bug::answer_bug;
     pub use crate::challenge::unauthorized;
-    pub use crate::child::ChildExt;
     pub use crate::client::{client_network, shrink_map};
     pub use crate::detached::{Detached, into_body, service_error, start_of_rest};
     pub use crate::endpoint::{
-        EndpointExt, EndpointKind, EndpointParts, EndpointSettings, ErrorContextExt, Overloaded,
-        RunningHandler, Settings, run, run_from,
+        EndpointKind, EndpointParts, EndpointSettings, Overloaded, RunningHandler, Settings, run,
+        run_from,
     };
     pub use crate::error_handler::{finish_form, keep_form};
     pub use crate::handler_progress::{AsksProgress, HandlerProgress};
@@ -114,7 +113,7 @@ pub mod __internal {
     pub use crate::list_header::{has_token, list_items};
     pub use crate::log_text::{Escaped, escaped};
     pub use crate::marked::{AppliesMarks, RouteMarks, without_write_only};
-    pub use crate::middleware::{Level, MiddlewareExt};
+    pub use crate::middleware::Level;
     pub use crate::page_headers::PageHeaders;
     pub use crate::params::Params;
     pub use crate::rare::{HasCommon, Rare};
@@ -122,13 +121,12 @@ pub mod __internal {
     pub use crate::reply::failure::{DescribesFailure, DescribesUnknown, InnerFailure, answer_of};
     pub use crate::reply::sse::EndOfStream;
     pub use crate::reply::store_error::busy_store;
-    pub use crate::request::RequestExt;
     pub use crate::request_head::RequestHead;
-    pub use crate::route_description::{RouteDocExt, contradictions};
+    pub use crate::route_description::contradictions;
     pub use crate::setting::Inherit;
     pub use crate::state::States;
     pub use crate::upgrade::requested_upgrade;
-    pub use crate::user_lifetime::{EndsItself, UserWatch, UserWatchExt, end_with};
+    pub use crate::user_lifetime::{EndsItself, UserWatch, end_with};
     pub use crate::validation::example_mistakes;
 }
 

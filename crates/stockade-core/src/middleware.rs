@@ -17,7 +17,7 @@ pub use stockade_map::MiddlewareLevel as Level;
 
 pub use crate::endpoint::error_of;
 
-use crate::endpoint::{Chain, Endpoint, ErrorContext, ErrorContextExt as _};
+use crate::endpoint::{Chain, Endpoint, ErrorContext};
 use crate::reply::{Failure, Html, Json, answer_of};
 use crate::{Arguments, BoxFuture, Reply, Request, Response, RouteDoc};
 
@@ -201,21 +201,16 @@ impl Middleware {
     }
 }
 
-/// The methods of [`Middleware`] for the router.
-pub trait MiddlewareExt {
+impl Middleware {
     /// Notes the place where it was added, unless one is noted.
-    fn note_place(&mut self, level: Level, location: &'static Location<'static>);
-
-    /// Returns the place where it was added.
-    fn place(&self) -> Option<(Level, &'static Location<'static>)>;
-}
-
-impl MiddlewareExt for Middleware {
-    fn note_place(&mut self, level: Level, location: &'static Location<'static>) {
+    #[doc(hidden)]
+    pub fn note_place(&mut self, level: Level, location: &'static Location<'static>) {
         self.added.get_or_insert((level, location));
     }
 
-    fn place(&self) -> Option<(Level, &'static Location<'static>)> {
+    /// Returns the place where it was added.
+    #[doc(hidden)]
+    pub fn place(&self) -> Option<(Level, &'static Location<'static>)> {
         self.added
     }
 }

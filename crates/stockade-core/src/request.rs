@@ -15,7 +15,7 @@ use http_body::Body as _;
 use serde_json::{Map, Value};
 use stockade_errors::ApiError;
 
-use crate::endpoint::{Endpoint, EndpointExt as _, Settings};
+use crate::endpoint::{Endpoint, Settings};
 use crate::lazy_user::LazyUser;
 use crate::media::Media;
 use crate::page_headers::PageHeaders;
@@ -515,74 +515,35 @@ impl Request {
     }
 }
 
-/// The methods of [`Request`] for the other crates of stockade.
-pub trait RequestExt: Sized {
+impl Request {
     /// Makes a request for a host that has read `Content-Length` itself, so that
     /// the body's own hint tells how much is to come and the header need not be
     /// looked up.
-    fn framed(head: Parts, body: HttpBody) -> Self;
-
-    /// Notes if the request came on a TLS connection of the own server.
-    #[must_use]
-    fn on_tls(self, is_on_tls: bool) -> Self;
-
-    /// Returns true if the request came on TLS, as its host says by
-    /// [`on_tls`](Self::on_tls) or [`TlsConnection`].
-    fn is_on_tls(&self) -> bool;
-
-    /// Puts the request on the route that a router found for it.
-    fn set_route(
-        &mut self,
-        endpoint: Arc<Endpoint>,
-        params: Params,
-        settings: Settings,
-        max_body: u64,
-    );
-
-    /// Returns the headers of the route that pages of other origins may use.
-    fn page_headers(&self) -> Option<&Arc<PageHeaders>>;
-
-    /// Sets the client's address.
-    fn set_client_ip(&mut self, client: Option<IpAddr>);
-
-    /// Notes if CORS lists the `Origin` of the request with credentials.
-    fn set_listed_origin(&mut self, is_listed: bool);
-
-    /// Sets the user by JSON, which is parsed when the user is asked for,
-    /// because the claims of a token are often not needed. JSON that cannot be
-    /// read counts as no user. `value` is the parsed JSON, if it was parsed
-    /// already.
-    fn set_user_json(&mut self, json: String, value: Option<Value>);
-
-    /// Sets the origin of the user: JSON that names the method which found it.
-    /// Every later change of the user removes the origin.
-    fn set_user_origin(&mut self, origin: Arc<str>);
-
-    /// Returns the origin of the user; `None` if middleware of the program set
-    /// the user.
-    fn user_origin(&self) -> Option<&Arc<str>>;
-
-    /// Returns true if the client announced more than the limit of the route.
-    fn announces_too_much(&self) -> bool;
-}
-
-impl RequestExt for Request {
-    fn framed(head: Parts, body: HttpBody) -> Self {
+    #[doc(hidden)]
+    pub fn framed(head: Parts, body: HttpBody) -> Self {
         let mut req = Self::new(head, body);
         req.inner.is_framed = true;
         req
     }
 
-    fn on_tls(mut self, is_on_tls: bool) -> Self {
+    /// Notes if the request came on a TLS connection of the own server.
+    #[must_use]
+    #[doc(hidden)]
+    pub fn on_tls(mut self, is_on_tls: bool) -> Self {
         self.inner.is_on_tls = is_on_tls;
         self
     }
 
-    fn is_on_tls(&self) -> bool {
+    /// Returns true if the request came on TLS, as its host says by
+    /// [`on_tls`](Self::on_tls) or [`TlsConnection`].
+    #[doc(hidden)]
+    pub fn is_on_tls(&self) -> bool {
         self.inner.is_on_tls || self.extensions().get::<TlsConnection>().is_some()
     }
 
-    fn set_route(
+    /// Puts the request on the route that a router found for it.
+    #[doc(hidden)]
+    pub fn set_route(
         &mut self,
         endpoint: Arc<Endpoint>,
         params: Params,
@@ -596,31 +557,50 @@ impl RequestExt for Request {
         self.inner.max_body = max_body;
     }
 
-    fn page_headers(&self) -> Option<&Arc<PageHeaders>> {
+    /// Returns the headers of the route that pages of other origins may use.
+    #[doc(hidden)]
+    pub fn page_headers(&self) -> Option<&Arc<PageHeaders>> {
         self.inner.endpoint.as_ref()?.page_headers()
     }
 
-    fn set_client_ip(&mut self, client: Option<IpAddr>) {
+    /// Sets the client's address.
+    #[doc(hidden)]
+    pub fn set_client_ip(&mut self, client: Option<IpAddr>) {
         self.inner.client = client;
     }
 
-    fn set_listed_origin(&mut self, is_listed: bool) {
+    /// Notes if CORS lists the `Origin` of the request with credentials.
+    #[doc(hidden)]
+    pub fn set_listed_origin(&mut self, is_listed: bool) {
         self.inner.has_listed_origin = is_listed;
     }
 
-    fn set_user_json(&mut self, json: String, value: Option<Value>) {
+    /// Sets the user by JSON, which is parsed when the user is asked for,
+    /// because the claims of a token are often not needed. JSON that cannot be
+    /// read counts as no user. `value` is the parsed JSON, if it was parsed
+    /// already.
+    #[doc(hidden)]
+    pub fn set_user_json(&mut self, json: String, value: Option<Value>) {
         self.inner.user = LazyUser::of_json(json, value);
     }
 
-    fn set_user_origin(&mut self, origin: Arc<str>) {
+    /// Sets the origin of the user: JSON that names the method which found it.
+    /// Every later change of the user removes the origin.
+    #[doc(hidden)]
+    pub fn set_user_origin(&mut self, origin: Arc<str>) {
         self.inner.user.set_origin(origin);
     }
 
-    fn user_origin(&self) -> Option<&Arc<str>> {
+    /// Returns the origin of the user; `None` if middleware of the program set
+    /// the user.
+    #[doc(hidden)]
+    pub fn user_origin(&self) -> Option<&Arc<str>> {
         self.inner.user.origin()
     }
 
-    fn announces_too_much(&self) -> bool {
+    /// Returns true if the client announced more than the limit of the route.
+    #[doc(hidden)]
+    pub fn announces_too_much(&self) -> bool {
         match &self.inner.payload {
             Payload::Unread(body) => {
                 body.size_hint().lower() > self.inner.max_body

@@ -11,7 +11,7 @@ use serde_json::Value;
 use stockade_errors::ApiError;
 
 use crate::challenge::unauthorized_on;
-use crate::endpoint::{Endpoint, ErrorContext, ErrorContextExt as _};
+use crate::endpoint::{Endpoint, ErrorContext};
 use crate::lazy_user::LazyUser;
 use crate::{Request, escaped, header_map_pool};
 

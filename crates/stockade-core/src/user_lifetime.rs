@@ -12,7 +12,6 @@ use http_body::{Body, Frame, SizeHint};
 use stockade_errors::__internal::lock;
 use stockade_errors::{ApiError, BoxError};
 
-use crate::__internal::ChildExt as _;
 use crate::reply::EndsAtShutdown;
 use crate::upgrade;
 use crate::{BoxFuture, FromRequest, HttpBody, Request, Response, RouteDoc};
@@ -128,32 +127,11 @@ fn first(
     }))
 }
 
-/// The methods of [`Request`] for authentication and for long-lived responses.
-pub trait UserWatchExt {
+impl Request {
     /// Notes that this source has found the user. The user of an outer authentication
     /// that is required still counts.
-    fn set_user_watch(&mut self, watch: Arc<dyn UserWatch>);
-
-    /// Notes a further source of users, who count in addition to the user of the request.
-    fn add_user_watch(&mut self, watch: Arc<dyn UserWatch>);
-
-    /// Returns a number that differs between sources that exist at the same time.
-    fn user_watch_id(&self) -> Option<usize>;
-
-    /// Returns true if authentication has noted a source.
-    fn has_user_watch(&self) -> bool;
-
-    /// Returns the lifetime of the user after the arguments of a handler were taken,
-    /// one of which may have been the whole request.
-    fn take_lifetime(&mut self) -> Option<UserLifetime>;
-
-    /// Passes the user on to an application inside this one, and returns the lifetime
-    /// for the response. Costs nothing if there is no user.
-    fn lend_user(&mut self) -> Option<UserLifetime>;
-}
-
-impl UserWatchExt for Request {
-    fn set_user_watch(&mut self, inner: Arc<dyn UserWatch>) {
+    #[doc(hidden)]
+    pub fn set_user_watch(&mut self, inner: Arc<dyn UserWatch>) {
         let outer = self.inner.user_watch.take().filter(|outer| {
             // The same middleware may stand at the router and at the entry.
             !outer.is_optional() && !Arc::ptr_eq(outer, &inner)
@@ -164,26 +142,38 @@ impl UserWatchExt for Request {
         });
     }
 
-    fn add_user_watch(&mut self, inner: Arc<dyn UserWatch>) {
+    /// Notes a further source of users, who count in addition to the user of the request.
+    #[doc(hidden)]
+    pub fn add_user_watch(&mut self, inner: Arc<dyn UserWatch>) {
         self.inner.user_watch = Some(match self.inner.user_watch.take() {
             Some(outer) if !Arc::ptr_eq(&outer, &inner) => Arc::new(Both { outer, inner }),
             _ => inner,
         });
     }
 
-    fn user_watch_id(&self) -> Option<usize> {
+    /// Returns a number that differs between sources that exist at the same time.
+    #[doc(hidden)]
+    pub fn user_watch_id(&self) -> Option<usize> {
         self.inner.user_watch.as_ref().map(|watch| Arc::as_ptr(watch).addr())
     }
 
-    fn has_user_watch(&self) -> bool {
+    /// Returns true if authentication has noted a source.
+    #[doc(hidden)]
+    pub fn has_user_watch(&self) -> bool {
         self.inner.user_watch.is_some()
     }
 
-    fn take_lifetime(&mut self) -> Option<UserLifetime> {
+    /// Returns the lifetime of the user after the arguments of a handler were taken,
+    /// one of which may have been the whole request.
+    #[doc(hidden)]
+    pub fn take_lifetime(&mut self) -> Option<UserLifetime> {
         self.inner.taken_lifetime.take().or_else(|| UserLifetime::of(self))
     }
 
-    fn lend_user(&mut self) -> Option<UserLifetime> {
+    /// Passes the user on to an application inside this one, and returns the lifetime
+    /// for the response. Costs nothing if there is no user.
+    #[doc(hidden)]
+    pub fn lend_user(&mut self) -> Option<UserLifetime> {
         if self.inner.user_watch.is_none() && self.extensions().get::<OuterUser>().is_none() {
             return None;
         }

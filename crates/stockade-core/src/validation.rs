@@ -7,7 +7,7 @@ use std::any::TypeId;
 use serde_json::{Map, Value};
 use stockade_errors::__internal::sort_by;
 use stockade_errors::{ApiError, ConfigError};
-use stockade_validation::__internal::{ParamShape, SchemaExt, shape_of};
+use stockade_validation::__internal::{ParamShape, shape_of};
 use stockade_validation::{Rule, Schema, ValidationOptions, validate_against_schema};
 
 use crate::description::InputFrom;
@@ -15,7 +15,6 @@ use crate::extract::TypeInfo;
 use crate::media::Media;
 use crate::rare::HasCommon;
 use crate::read::Payload;
-use crate::route_description::RouteDocExt as _;
 use crate::{Docs, Request, RouteDoc};
 
 /// The checks of a route before its handler runs: the parameters of the path,

@@ -7,7 +7,7 @@ use async_graphql::parser::Error as SyntaxError;
 use async_graphql::{ErrorExtensionValues, PathSegment, Pos, ServerError, Value};
 use http::StatusCode;
 use serde::{Serialize, Serializer};
-use stockade_core::__internal::{ErrorContextExt as _, escaped};
+use stockade_core::__internal::escaped;
 use stockade_core::ErrorContext;
 use stockade_errors::{ApiError, BoxError};
 

@@ -5,9 +5,7 @@ use std::sync::Arc;
 
 use async_graphql::{ObjectType, Schema, SchemaBuilder, SubscriptionType};
 use http::Method;
-use stockade_core::__internal::RouteDocExt as _;
 use stockade_core::{Docs, Handler, RouteDoc};
-use stockade_routing::__internal::RouteEntryExt as _;
 use stockade_routing::{RouteEntry, RouteTree};
 use stockade_validation::HasSchema;
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use futures_core::stream::BoxStream;
 use http::{HeaderName, header};
-use stockade_core::__internal::{ChildExt as _, ErrorContextExt as _, Settings};
+use stockade_core::__internal::Settings;
 use stockade_core::extract::UserLifetime;
 use stockade_core::{Request, Response};
 use stockade_errors::__internal::CatchPanic;

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use futures_core::Stream;
 use futures_core::stream::BoxStream;
-use stockade_core::__internal::{EndsItself, ErrorContextExt as _};
+use stockade_core::__internal::EndsItself;
 use stockade_core::extract::UserLifetime;
 use stockade_core::reply::{Event, Sse};
 use stockade_core::{Reply as _, Response};

@@ -8,7 +8,7 @@ use std::task::{Context, Poll, ready};
 use bytes::Bytes;
 use http::Method;
 use http_body::{Body, Frame, SizeHint};
-use stockade_core::__internal::{ErrorContextExt as _, escaped};
+use stockade_core::__internal::escaped;
 use stockade_core::middleware::form;
 use stockade_core::{
     BoxError, ErrorContext, HttpBody, IntoMiddleware, Middleware, Next, Request, Response,

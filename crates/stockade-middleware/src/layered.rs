@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll};
 
 use http_body::Body;
-use stockade_core::__internal::{Detached, ErrorContextExt as _, into_body};
+use stockade_core::__internal::{Detached, into_body};
 use stockade_core::{ErrorContext, Middleware, Next, Request, Response};
 use stockade_errors::__internal::lock;
 use stockade_errors::{ApiError, BoxError};

@@ -7,7 +7,7 @@ use std::fmt;
 use std::panic::Location;
 use std::sync::Arc;
 
-use stockade_core::__internal::{ErrorContextExt as _, Settings, States};
+use stockade_core::__internal::{Settings, States};
 use stockade_core::{Endpoint, ErrorContext, ErrorHandler, Request};
 use stockade_errors::{ApiError, ConfigError};
 use stockade_stages::__internal::Cors;

@@ -13,8 +13,7 @@ use std::task::{Context, Poll};
 
 use http::Method;
 use stockade_core::__internal::{
-    AppliesMarks, ChildExt as _, EndpointExt as _, EndpointKind, EndpointParts, RunningHandler,
-    run_from,
+    AppliesMarks, EndpointKind, EndpointParts, RunningHandler, run_from,
 };
 use stockade_core::{Endpoint, Handler, Middleware, Request, Response, Setting};
 use stockade_errors::__internal::sort_by;
@@ -259,49 +258,41 @@ impl Compiler<'_> {
     }
 }
 
-/// The methods of [`RouteEntry`] for the adapters of protocols.
-pub trait RouteEntryExt: Sized {
+impl RouteEntry {
     /// Makes an entry of a handler whose types are erased.
-    fn of_handler(handler: Handler) -> Self;
-
-    /// Returns the file and line where the entry was made.
-    fn location(&self) -> &'static Location<'static>;
-
-    /// Makes the requests of a route hand calls to these methods.
-    #[must_use]
-    fn calling(self, calls: Calls) -> Self;
-
-    /// Lets rate limits count the parts of its requests one by one.
-    #[must_use]
-    fn with_parts(self) -> Self;
-
-    /// Applies the marks `read_only` and `write_only` of its types to its requests and
-    /// responses.
-    #[must_use]
-    fn applying_marks(self) -> Self;
-}
-
-impl RouteEntryExt for RouteEntry {
+    #[doc(hidden)]
     #[track_caller]
-    fn of_handler(handler: Handler) -> Self {
+    pub fn of_handler(handler: Handler) -> Self {
         Self::of(handler)
     }
 
-    fn location(&self) -> &'static Location<'static> {
+    /// Returns the file and line where the entry was made.
+    #[doc(hidden)]
+    pub fn location(&self) -> &'static Location<'static> {
         self.location
     }
 
-    fn calling(mut self, calls: Calls) -> Self {
+    /// Makes the requests of a route hand calls to these methods.
+    #[must_use]
+    #[doc(hidden)]
+    pub fn calling(mut self, calls: Calls) -> Self {
         self.calls = Some(Box::new(calls));
         self.with_parts()
     }
 
-    fn with_parts(mut self) -> Self {
+    /// Lets rate limits count the parts of its requests one by one.
+    #[must_use]
+    #[doc(hidden)]
+    pub fn with_parts(mut self) -> Self {
         self.has_parts = true;
         self
     }
 
-    fn applying_marks(mut self) -> Self {
+    /// Applies the marks `read_only` and `write_only` of its types to its requests and
+    /// responses.
+    #[must_use]
+    #[doc(hidden)]
+    pub fn applying_marks(mut self) -> Self {
         self.applies_marks = true;
         self
     }

@@ -8,16 +8,15 @@ use std::sync::Arc;
 
 use http::{Extensions, Method};
 use stockade_core::__internal::{
-    EndpointExt as _, EndpointKind, EndpointParts, KnownTypes, Level, MiddlewareExt as _,
-    RouteDocExt as _, RouteMarks, Settings, TypeCheck, contradictions, example_mistakes,
-    without_write_only,
+    EndpointKind, EndpointParts, KnownTypes, Level, RouteMarks, Settings, TypeCheck,
+    contradictions, example_mistakes, without_write_only,
 };
 use stockade_core::description::AnswerBody;
 use stockade_core::{Accepts, BodyKind, Endpoint, Middleware, RouteDoc, Setting};
 use stockade_errors::__internal::sort_by;
 use stockade_errors::{ConfigError, Mistake};
 use stockade_path::Pattern;
-use stockade_stages::__internal::{ConcurrencyLimitExt as _, Cors, PageNames};
+use stockade_stages::__internal::{Cors, PageNames};
 use stockade_stages::RateLimit;
 use stockade_validation::Schema;
 use stockade_websockets::__internal::RouterRules;

@@ -11,10 +11,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use http::{Method, Version};
-use stockade_core::__internal::{
-    EndpointExt as _, ErrorContextExt as _, RequestExt as _, RunningHandler, Settings, answer_bug,
-    keep_form, run,
-};
+use stockade_core::__internal::{RunningHandler, Settings, answer_bug, keep_form, run};
 use stockade_core::{BodyError, BoxFuture, Endpoint, Request, Response};
 use stockade_errors::ApiError;
 use stockade_stages::__internal::{Cors, Meter, origin_of, too_many};

@@ -5,7 +5,7 @@
 
 use std::panic::Location;
 
-use stockade_core::__internal::{Inherit as _, Level, MiddlewareExt as _, Rare};
+use stockade_core::__internal::{Inherit as _, Level, Rare};
 use stockade_core::{
     Docs, Handler, IntoMiddlewareList, IntoSchema, Middleware, Shape, Signature, Validation,
 };

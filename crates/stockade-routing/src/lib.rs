@@ -76,7 +76,7 @@ pub use url::{UrlError, build_url};
 #[doc(hidden)]
 pub mod __internal {
     pub use crate::adapter::{add_mistake, entry_of};
-    pub use crate::calls::{CallTable, Calls, Inspect, RouteEntryExt, RunningCall};
+    pub use crate::calls::{CallTable, Calls, Inspect, RunningCall};
     pub use crate::dispatch::poll_into;
     pub use crate::head_sink::HeadSink;
     pub use crate::map::asked_route::asked_route;

@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use http::{Method, header};
-use stockade_core::__internal::{EndpointExt as _, EndpointKind, Params, RequestExt as _};
+use stockade_core::__internal::{EndpointKind, Params};
 use stockade_core::upgrade::Upgrade;
 use stockade_core::{Endpoint, Request};
 use stockade_path::__internal::{Spelling, find_control_escape, without_detours};

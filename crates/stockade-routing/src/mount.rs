@@ -3,7 +3,7 @@
 
 use http::Uri;
 use http::uri::PathAndQuery;
-use stockade_core::__internal::{Detached, UserWatchExt as _, end_with, start_of_rest};
+use stockade_core::__internal::{Detached, end_with, start_of_rest};
 use stockade_core::description::{Answer, AnswerStatus};
 use stockade_core::{Handler, Request, Response, RouteDoc};
 use stockade_errors::ApiError;

@@ -3,7 +3,6 @@
 use std::sync::{Arc, LazyLock};
 
 use http::{HeaderValue, Method, StatusCode, header};
-use stockade_core::__internal::ErrorContextExt as _;
 use stockade_core::{Endpoint, ErrorContext, Request, Response};
 use stockade_errors::ApiError;
 

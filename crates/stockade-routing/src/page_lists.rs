@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use http::Method;
-use stockade_core::__internal::{EndpointExt as _, PageHeaders, RouteDocExt as _};
+use stockade_core::__internal::PageHeaders;
 use stockade_core::{Endpoint, RouteDoc};
 use stockade_stages::__internal::PageNames;
 

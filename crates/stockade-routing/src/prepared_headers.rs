@@ -11,9 +11,7 @@ use http::header::{
 };
 use http::{HeaderMap, HeaderName, HeaderValue};
 use stockade_core::Response;
-use stockade_stages::__internal::{
-    LEGACY_REMAINING, RATE_LIMIT, RateLimiterExt as _, TRACEPARENT, X_REQUEST_ID,
-};
+use stockade_stages::__internal::{LEGACY_REMAINING, RATE_LIMIT, TRACEPARENT, X_REQUEST_ID};
 use stockade_stages::cors::CorsDecided;
 use stockade_stages::rate_limit::{Decision, RateLimiter};
 

@@ -6,7 +6,7 @@
 use std::panic::Location;
 use std::sync::Arc;
 
-use stockade_core::__internal::{EndpointSettings, Inherit as _, Level, MiddlewareExt as _};
+use stockade_core::__internal::{EndpointSettings, Inherit as _, Level};
 use stockade_core::{Accepts, ErrorHandler, IntoErrorHandler, IntoSetting, Middleware, Setting};
 use stockade_errors::{ConfigError, Mistake};
 use stockade_path::__internal::route_settings;

@@ -17,12 +17,12 @@ use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use http::HeaderValue;
-use stockade_core::__internal::{PageHeaders, RequestExt as _, RouteDocExt as _};
+use stockade_core::__internal::PageHeaders;
 use stockade_core::{LocalPeer, Request, Response, RouteDoc, upgrade};
 use stockade_errors::{ConfigError, Mistake};
 use stockade_stages::__internal::{
-    Cors, Meter, Observation, Observers, RateLimitExt as _, RateLimiterExt as _, client_address,
-    client_behind_local_peer, origin_of, trusted_proxies, warn_untrusted,
+    Cors, Meter, Observation, Observers, client_address, client_behind_local_peer, origin_of,
+    trusted_proxies, warn_untrusted,
 };
 use stockade_stages::cors::CorsDecided;
 use stockade_stages::rate_limit::{Charge, Decision, RateKey, RateLimiter};

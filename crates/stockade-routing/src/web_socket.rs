@@ -4,7 +4,6 @@
 //!
 //! Spec: Router construction and members › addWebSocketRoute; WebSocket routes.
 
-use stockade_core::__internal::RouteDocExt as _;
 use stockade_core::{Middleware, RouteDoc, Shape, Signature};
 use stockade_websockets::__internal::{Connections, RouterRules, Rules, web_socket_handler};
 use stockade_websockets::WebSocketOptions;

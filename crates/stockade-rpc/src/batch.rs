@@ -8,7 +8,7 @@ use std::task::{Context, Poll};
 
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, StatusCode, header};
-use stockade_core::__internal::{ChildExt as _, Settings};
+use stockade_core::__internal::Settings;
 use stockade_core::{Request, Response};
 use stockade_errors::ApiError;
 use stockade_stages::__internal::Meter;

@@ -6,7 +6,6 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll};
 
-use stockade_core::__internal::UserWatchExt as _;
 use stockade_core::Request;
 use stockade_core::extract::UserLifetime;
 use stockade_errors::__internal::lock;

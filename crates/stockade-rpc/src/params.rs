@@ -2,7 +2,6 @@
 
 use bytes::Bytes;
 use serde_json::Value;
-use stockade_core::__internal::{EndpointExt as _, RouteDocExt as _};
 use stockade_core::description::InputFrom;
 use stockade_core::{BodyKind, Endpoint, RouteDoc};
 

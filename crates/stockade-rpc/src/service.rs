@@ -8,7 +8,6 @@ use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
 use http::header;
-use stockade_core::__internal::ChildExt as _;
 use stockade_core::description::Answer as AnswerDoc;
 use stockade_core::{BodyKind, BoxFuture, Request, Response, RouteDoc};
 use stockade_errors::ApiError;

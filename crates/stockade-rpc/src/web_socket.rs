@@ -8,10 +8,8 @@ use std::task::{Context, Poll};
 
 use bytes::Bytes;
 use futures_core::Stream as _;
-use stockade_core::__internal::ChildExt as _;
 use stockade_core::{BoxFuture, FromRequest, Request};
 use stockade_errors::ApiError;
-use stockade_routing::__internal::RouteEntryExt as _;
 use stockade_routing::RouteEntry;
 use stockade_websockets::{Message as SocketMessage, Receiver, Sender, SocketError, WebSocket};
 

@@ -8,7 +8,6 @@ use std::task::{Context, Poll};
 
 use http::request::Parts;
 use hyper::upgrade::OnUpgrade;
-use stockade_core::__internal::ErrorContextExt as _;
 use stockade_core::upgrade::switches;
 use stockade_core::{BoxFuture, ErrorContext, HttpBody, PeerAddr, Request, Response};
 use stockade_errors::__internal::{CatchPanic, catch_panic};

@@ -14,7 +14,7 @@ use http::request::Parts;
 use http::{HeaderMap, Method, StatusCode, Version};
 use hyper::body::{Body, Incoming};
 use hyper::upgrade::OnUpgrade;
-use stockade_core::__internal::{EndOfStream, RequestExt as _, has_token};
+use stockade_core::__internal::{EndOfStream, has_token};
 use stockade_core::reply::EndsAtShutdown;
 use stockade_core::upgrade::Switch;
 use stockade_core::{

@@ -157,16 +157,12 @@ impl IntoSetting<Self> for ConcurrencyLimit {
     }
 }
 
-/// The methods of [`ConcurrencyLimit`] for the router.
-pub trait ConcurrencyLimitExt {
+impl ConcurrencyLimit {
     /// Returns the limit for a router: with its own places if it was written as a number,
     /// because several routers may be built from the same options.
     #[must_use]
-    fn for_router(&self) -> Self;
-}
-
-impl ConcurrencyLimitExt for ConcurrencyLimit {
-    fn for_router(&self) -> Self {
+    #[doc(hidden)]
+    pub fn for_router(&self) -> Self {
         if self.is_number {
             with_concurrency_limit(self.max).retry_after(self.retry_after)
         } else {

@@ -55,7 +55,7 @@ pub mod __internal {
     pub use crate::client_address::{
         client_address, client_behind_local_peer, trusted_proxies, warn_untrusted,
     };
-    pub use crate::concurrency_limit::{ConcurrencyLimitExt, LimitsConcurrency};
+    pub use crate::concurrency_limit::LimitsConcurrency;
     pub use crate::cors::is_origin;
     pub use crate::cors::policy::{Cors, PageNames, is_preflight, origin_of};
     pub use crate::described::{is_any, unseen};
@@ -63,10 +63,8 @@ pub mod __internal {
     pub use crate::observation::{Observation, Observers};
     pub use crate::rate_limit::decision::too_many;
     pub use crate::rate_limit::headers::{LEGACY_REMAINING, RATE_LIMIT};
-    pub use crate::rate_limit::limiter::RateLimiterExt;
     pub use crate::rate_limit::meter::Meter;
     pub use crate::rate_limit::notation::{object_setting, rate_limit_setting};
-    pub use crate::rate_limit::options::RateLimitExt;
     pub use crate::request_id::id::X_REQUEST_ID;
     pub use crate::request_id::optional_request_ids;
     pub use crate::request_id::trace::TRACEPARENT;

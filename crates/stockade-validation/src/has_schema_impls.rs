@@ -327,7 +327,7 @@ mod tests {
 
     use super::*;
     use crate::ValidationOptions;
-    use crate::read::{Field, PairsKind, SchemaExt as _};
+    use crate::read::{Field, PairsKind};
 
     /// The value of a text by the schema of its type.
     fn judged<T: HasSchema + DeserializeOwned>(text: &str) -> Option<T> {

@@ -187,8 +187,8 @@ pub mod __internal {
     pub use crate::marks::{Mark, MarkedType, Marks, View, add_origins, is_origin, remove_origins};
     pub use crate::pattern::{ecma as ecma_pattern, without_look_around as pattern_hir};
     pub use crate::read::{
-        COMMON_TYPES, Field, Fit, Misfit, PairsKind, ParamShape, SchemaExt, Target, TypedReader,
-        fit_of, nothing_read, read_nothing, read_texts_into, shape_of, too_many_values,
+        COMMON_TYPES, Field, Fit, Misfit, PairsKind, ParamShape, Target, TypedReader, fit_of,
+        nothing_read, read_nothing, read_texts_into, shape_of, too_many_values,
     };
     pub use crate::suggest::did_you_mean;
     pub use stockade_json::has_more_values;

@@ -3,7 +3,6 @@
 //! Its extractors run before the upgrade, so that their errors answer the
 //! handshake.
 
-use stockade_core::__internal::UserWatchExt as _;
 use stockade_core::{Handler, Request, Response, Shape, Signature};
 use stockade_errors::ApiError;
 

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 
 use http::header::{SEC_WEBSOCKET_ACCEPT, SEC_WEBSOCKET_PROTOCOL, UPGRADE};
 use http::{HeaderMap, HeaderValue};
-use stockade_core::__internal::{EndsItself, ErrorContextExt as _, list_items};
+use stockade_core::__internal::{EndsItself, list_items};
 use stockade_core::description::{Answer, HeaderDoc};
 use stockade_core::extract::UserLifetime;
 use stockade_core::upgrade::{Upgrade, Upgraded};

@@ -13,7 +13,7 @@ use pin_project_lite::pin_project;
 use stockade_errors::__internal::catch_panic_in_poll;
 use stockade_errors::{ApiError, BoxError};
 
-use crate::endpoint::{ErrorContext, ErrorContextExt as _};
+use crate::endpoint::ErrorContext;
 
 /// The body of a request or a response: nothing, bytes, or a stream.
 ///

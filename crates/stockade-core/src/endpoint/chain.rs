@@ -17,7 +17,7 @@ use http::uri::PathAndQuery;
 use stockade_errors::__internal::catch_panic;
 use stockade_errors::ApiError;
 
-use super::{Endpoint, ErrorContext, ErrorContextExt as _, Settings};
+use super::{Endpoint, ErrorContext, Settings};
 use crate::middleware::{Run, Step};
 use crate::reply::FailedReply;
 use crate::user_lifetime::end_with_user;
@@ -25,7 +25,7 @@ use crate::{BoxFuture, Flow, Middleware, Next, Request, Response, bug, upgrade};
 
 /// Runs middleware and handler; errors and panics become responses.
 ///
-/// The request must have been put on `endpoint` by `RequestExt::set_route`. A body
+/// The request must have been put on `endpoint` by [`Request::set_route`]. A body
 /// of a type that the route does not accept is refused before anything else.
 /// Synchronous middleware runs at once, the rest when the future is polled.
 pub fn run(endpoint: Arc<Endpoint>, req: Request) -> RunningHandler {
@@ -43,7 +43,7 @@ pub fn run(endpoint: Arc<Endpoint>, req: Request) -> RunningHandler {
 /// whose earlier middleware has run for the whole.
 ///
 /// The request must have been put on `endpoint` by
-/// `ChildExt::set_part`.
+/// [`Request::set_part`].
 pub fn run_from(endpoint: Arc<Endpoint>, at: usize, req: Request) -> RunningHandler {
     let (settings, id) = (req.inner.settings, req.shared_id());
     let (method, target) = (req.method().clone(), req.uri().path_and_query().cloned());

@@ -126,50 +126,10 @@ impl ErrorContext {
     }
 }
 
-/// The methods of [`ErrorContext`] for the other crates of stockade.
-pub trait ErrorContextExt: Sized {
+impl ErrorContext {
     /// Takes note of a request before it is handed on.
-    fn of(req: &Request) -> Self;
-
-    /// Sets other settings, for a request that no route has taken.
-    #[must_use]
-    fn with_settings(self, settings: Settings) -> Self;
-
-    /// Goes by the error handler of the route's own entry, for an error that
-    /// comes before any middleware; by that of the router where there is no
-    /// route.
-    #[must_use]
-    fn before_middleware(self, router: Option<&ErrorHandler>) -> Self;
-
-    /// Sets the name of a request that has none of its own.
-    #[must_use]
-    fn with_id(self, id: impl Into<Arc<str>>) -> Self;
-
-    /// Returns the settings by which errors are answered.
-    fn settings(&self) -> Settings;
-
-    /// Logs the error once and makes its response: the one place that decides
-    /// which text leaves the process. The error handler of the route answers, or
-    /// that of the router where there is no route, if the application has one.
-    ///
-    /// Spec: Errors › Response rules.
-    fn answer(&self, error: ApiError) -> Response;
-
-    /// Logs an error: 5xx at error level with the chain of causes, 4xx and
-    /// [`Overloaded`] at debug level; with the name of the request as the
-    /// key-value `request_id`, and in
-    /// the text.
-    ///
-    /// Texts are `escaped`, because a client may have written parts of them.
-    fn log(&self, error: &ApiError);
-
-    /// Logs an error that came after the response had begun. It is too late
-    /// for a status, and the client misses something, so it is always an error.
-    fn log_late(&self, error: &(dyn std::error::Error + 'static));
-}
-
-impl ErrorContextExt for ErrorContext {
-    fn of(req: &Request) -> Self {
+    #[doc(hidden)]
+    pub fn of(req: &Request) -> Self {
         let endpoint = req.inner.endpoint.as_deref();
         Self {
             handler: endpoint.and_then(Endpoint::error_handler).cloned(),
@@ -181,12 +141,20 @@ impl ErrorContextExt for ErrorContext {
         }
     }
 
-    fn with_settings(mut self, settings: Settings) -> Self {
+    /// Sets other settings, for a request that no route has taken.
+    #[must_use]
+    #[doc(hidden)]
+    pub fn with_settings(mut self, settings: Settings) -> Self {
         self.settings = settings;
         self
     }
 
-    fn before_middleware(mut self, router: Option<&ErrorHandler>) -> Self {
+    /// Goes by the error handler of the route's own entry, for an error that
+    /// comes before any middleware; by that of the router where there is no
+    /// route.
+    #[must_use]
+    #[doc(hidden)]
+    pub fn before_middleware(mut self, router: Option<&ErrorHandler>) -> Self {
         let handler = match self.endpoint.as_deref() {
             Some(endpoint) => endpoint.own_error_handler().or_else(|| endpoint.error_handler()),
             None => router,
@@ -195,24 +163,42 @@ impl ErrorContextExt for ErrorContext {
         self
     }
 
-    fn with_id(mut self, id: impl Into<Arc<str>>) -> Self {
+    /// Sets the name of a request that has none of its own.
+    #[must_use]
+    #[doc(hidden)]
+    pub fn with_id(mut self, id: impl Into<Arc<str>>) -> Self {
         self.id = Some(id.into());
         self
     }
 
-    fn settings(&self) -> Settings {
+    /// Returns the settings by which errors are answered.
+    #[doc(hidden)]
+    pub fn settings(&self) -> Settings {
         self.settings
     }
 
+    /// Logs the error once and makes its response: the one place that decides
+    /// which text leaves the process. The error handler of the route answers, or
+    /// that of the router where there is no route, if the application has one.
+    ///
+    /// Spec: Errors › Response rules.
+    #[doc(hidden)]
     #[cold]
-    fn answer(&self, error: ApiError) -> Response {
+    pub fn answer(&self, error: ApiError) -> Response {
         match &self.handler {
             Some(handler) => handler.answer(error, self),
             None => self.answer_plainly(self.with_own_status(error)),
         }
     }
 
-    fn log(&self, error: &ApiError) {
+    /// Logs an error: 5xx at error level with the chain of causes, 4xx and
+    /// [`Overloaded`] at debug level; with the name of the request as the
+    /// key-value `request_id`, and in
+    /// the text.
+    ///
+    /// Texts are `escaped`, because a client may have written parts of them.
+    #[doc(hidden)]
+    pub fn log(&self, error: &ApiError) {
         let status = error.status();
         if status >= 500 && !error.source().is_some_and(|source| source.is::<Overloaded>()) {
             let (place, chain) = (self.place(), chain(error));
@@ -227,8 +213,11 @@ impl ErrorContextExt for ErrorContext {
         }
     }
 
+    /// Logs an error that came after the response had begun. It is too late
+    /// for a status, and the client misses something, so it is always an error.
+    #[doc(hidden)]
     #[cold]
-    fn log_late(&self, error: &(dyn std::error::Error + 'static)) {
+    pub fn log_late(&self, error: &(dyn std::error::Error + 'static)) {
         let (place, chain) = (self.place(), chain(error));
         log::error!(
             target: TARGET, request_id = self.id(); "{place}: broke off: {}", escaped(chain)

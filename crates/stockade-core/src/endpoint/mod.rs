@@ -14,7 +14,7 @@ use std::sync::{Arc, OnceLock};
 
 pub(crate) use chain::Chain;
 pub use chain::{RunningHandler, run, run_from};
-pub use error_answer::{ErrorContext, ErrorContextExt, Overloaded, Settings, error_of};
+pub use error_answer::{ErrorContext, Overloaded, Settings, error_of};
 pub(crate) use error_answer::{TARGET, respond_with, text};
 use http::Method;
 pub use settings::EndpointSettings;
@@ -27,7 +27,6 @@ use crate::handler_progress::{AsksProgress, noting};
 use crate::page_headers::PageHeaders;
 use crate::rare::Rare;
 use crate::request::DEFAULT_MAX_JSON_VALUES;
-use crate::route_description::RouteDocExt as _;
 use crate::{Accepts, Docs, ErrorHandler, Handler, Middleware, RouteDoc, States, Tag, Validation};
 
 /// One route: its method and path, its middleware, its handler, its limits.
@@ -342,82 +341,69 @@ impl Endpoint {
     }
 }
 
-/// The methods of [`Endpoint`] for the router.
-pub trait EndpointExt {
+impl Endpoint {
     /// Returns the kind of the route.
-    fn kind(&self) -> EndpointKind;
-
-    /// Returns the name in logs and metrics of a route without a path of its own.
-    fn label(&self) -> Option<&str>;
-
-    /// Returns true if rate limits count the parts of its requests one by one.
-    fn has_parts(&self) -> bool;
-
-    /// Returns the headers that pages of other origins may use; `None` if the default
-    /// lists of CORS apply.
-    fn page_headers(&self) -> Option<&Arc<PageHeaders>>;
-
-    /// Sets these headers, unless they are set.
-    fn set_page_headers(&self, headers: Arc<PageHeaders>);
-
-    /// Returns the reason why no rate limit counts the route, where the framework
-    /// takes it out.
-    fn rate_exempt_reason(&self) -> Option<&'static str>;
-
-    /// Lets middleware and handler describe themselves to `doc`, anew.
-    fn describe(&self, doc: &mut RouteDoc);
-
-    /// Returns the handler of the errors that come before the middleware.
-    fn first_error_handler(&self) -> Option<&ErrorHandler>;
-
-    /// Returns the handler of the errors that no middleware answers.
-    fn inherited_error_handler(&self) -> Option<&ErrorHandler>;
-
-    /// Returns the schema by which the route judges a part of a request: that of
-    /// the entry, or that of the type which the handler takes.
-    fn schema(&self, from: InputFrom) -> Option<&Schema>;
-}
-
-impl EndpointExt for Endpoint {
-    fn kind(&self) -> EndpointKind {
+    #[doc(hidden)]
+    pub fn kind(&self) -> EndpointKind {
         self.parts.kind
     }
 
-    fn label(&self) -> Option<&str> {
+    /// Returns the name in logs and metrics of a route without a path of its own.
+    #[doc(hidden)]
+    pub fn label(&self) -> Option<&str> {
         self.parts.label.as_deref()
     }
 
-    fn has_parts(&self) -> bool {
+    /// Returns true if rate limits count the parts of its requests one by one.
+    #[doc(hidden)]
+    pub fn has_parts(&self) -> bool {
         self.parts.has_parts
     }
 
-    fn page_headers(&self) -> Option<&Arc<PageHeaders>> {
+    /// Returns the headers that pages of other origins may use; `None` if the default
+    /// lists of CORS apply.
+    #[doc(hidden)]
+    pub fn page_headers(&self) -> Option<&Arc<PageHeaders>> {
         self.parts.page_headers.get()
     }
 
-    fn set_page_headers(&self, headers: Arc<PageHeaders>) {
+    /// Sets these headers, unless they are set.
+    #[doc(hidden)]
+    pub fn set_page_headers(&self, headers: Arc<PageHeaders>) {
         let _ = self.parts.page_headers.set(headers);
     }
 
-    fn rate_exempt_reason(&self) -> Option<&'static str> {
+    /// Returns the reason why no rate limit counts the route, where the framework
+    /// takes it out.
+    #[doc(hidden)]
+    pub fn rate_exempt_reason(&self) -> Option<&'static str> {
         self.parts.rate_exempt_reason
     }
 
-    fn describe(&self, doc: &mut RouteDoc) {
+    /// Lets middleware and handler describe themselves to `doc`, anew.
+    #[doc(hidden)]
+    pub fn describe(&self, doc: &mut RouteDoc) {
         know_schemas(doc, &self.parts.validation.inputs);
         self.parts.middleware.iter().for_each(|middleware| middleware.describe(doc));
         self.parts.handler.describe(doc);
     }
 
-    fn first_error_handler(&self) -> Option<&ErrorHandler> {
+    /// Returns the handler of the errors that come before the middleware.
+    #[doc(hidden)]
+    pub fn first_error_handler(&self) -> Option<&ErrorHandler> {
         self.own_error_handler().or_else(|| self.error_handler())
     }
 
-    fn inherited_error_handler(&self) -> Option<&ErrorHandler> {
+    /// Returns the handler of the errors that no middleware answers.
+    #[doc(hidden)]
+    pub fn inherited_error_handler(&self) -> Option<&ErrorHandler> {
         self.error_handler()
     }
 
-    fn schema(&self, from: InputFrom) -> Option<&Schema> {
+    /// Returns the schema by which the route judges a part of a request: that of
+    /// the entry, or that of the type which the handler takes.
+    #[doc(hidden)]
+    pub fn schema(&self, from: InputFrom) -> Option<&Schema> {
         self.parts.validation.schema(from)
     }
 }

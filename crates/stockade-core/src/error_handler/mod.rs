@@ -16,7 +16,7 @@ use stockade_validation::HasSchema;
 
 pub use self::reply::ErrorReply;
 use crate::description::{Answer, AnswerStatus, ErrorForm, SchemaOf};
-use crate::endpoint::{ErrorContext, ErrorContextExt as _, error_of, respond_with};
+use crate::endpoint::{ErrorContext, error_of, respond_with};
 use crate::middleware::form;
 use crate::{HttpBody, IntoMiddleware, Middleware, Next, Request, Response, RouteDoc};
 

@@ -12,8 +12,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 use stockade_errors::{ApiError, ConfigError};
 use stockade_validation::__internal::{
-    Field, PairsKind, ParamShape, SchemaExt, Target, nothing_read, read_nothing, read_texts_into,
-    shape_of,
+    Field, PairsKind, ParamShape, Target, nothing_read, read_nothing, read_texts_into, shape_of,
 };
 use stockade_validation::{
     HasSchema, ReadError, Schema, ValidationOptions, validate_against_schema,

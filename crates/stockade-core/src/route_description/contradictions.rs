@@ -4,7 +4,6 @@ use serde_json::Value;
 use stockade_errors::FieldError;
 use stockade_validation::ValidationOptions;
 
-use super::RouteDocExt as _;
 use crate::description::{
     Answer, AnswerBody, AnswerStatus, Content, ContentSchema, DescribedRoute,
 };

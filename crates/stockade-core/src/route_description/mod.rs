@@ -10,7 +10,6 @@ mod params;
 mod reader;
 
 pub use contradictions::contradictions;
-pub use reader::RouteDocExt;
 
 use std::any::{TypeId, type_name};
 use std::borrow::Cow;

@@ -3,7 +3,7 @@
 use std::any::type_name;
 
 use serde::de::DeserializeOwned;
-use stockade_validation::__internal::{Fit, ParamShape, SchemaExt, fit_of, read_nothing, shape_of};
+use stockade_validation::__internal::{Fit, ParamShape, fit_of, read_nothing, shape_of};
 use stockade_validation::HasSchema;
 
 use crate::RouteDoc;

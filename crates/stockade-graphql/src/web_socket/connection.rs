@@ -11,7 +11,7 @@ use futures_core::Stream as _;
 use futures_sink::Sink as _;
 use serde_json::Value;
 use serde_json::value::RawValue;
-use stockade_core::__internal::{ChildExt as _, ErrorContextExt as _, Settings};
+use stockade_core::__internal::Settings;
 use stockade_core::extract::UserLifetime;
 use stockade_core::{BoxFuture, ErrorContext, Request};
 use stockade_errors::ApiError;

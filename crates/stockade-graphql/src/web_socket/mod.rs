@@ -5,10 +5,8 @@ mod operation;
 
 use std::sync::Arc;
 
-use stockade_core::__internal::ChildExt as _;
 use stockade_core::{Docs, FromRequest, Middleware, Request};
 use stockade_errors::ApiError;
-use stockade_routing::__internal::RouteEntryExt as _;
 use stockade_routing::RouteEntry;
 use stockade_websockets::WebSocket;
 use tokio::time::Instant;

@@ -7,7 +7,6 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use stockade_auth::__internal::into_parts;
 use stockade_auth::{Claims, Clock, RevocationStatus, Revocations, Stale};
-use stockade_core::__internal::RequestExt as _;
 use stockade_core::description::{Answer, SecurityScheme, UserMethod};
 use stockade_core::{BoxFuture, Request, Response, RouteDoc};
 use stockade_errors::ApiError;

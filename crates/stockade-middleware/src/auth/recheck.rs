@@ -15,7 +15,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use stockade_auth::{Clock, RevocationWatch};
-use stockade_core::__internal::{ChildExt as _, UserWatch, escaped};
+use stockade_core::__internal::{UserWatch, escaped};
 use stockade_core::{BoxFuture, Request};
 use stockade_errors::__internal::CatchPanic;
 use stockade_errors::ApiError;

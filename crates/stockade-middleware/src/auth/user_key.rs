@@ -3,7 +3,6 @@
 use std::fmt;
 
 use serde_json::{Map, Value, json};
-use stockade_core::__internal::RequestExt as _;
 use stockade_core::Request;
 
 use super::CurrentSession;

@@ -6,7 +6,7 @@ use std::marker::PhantomData;
 use std::pin::pin;
 use std::sync::Arc;
 
-use stockade_core::__internal::{RequestExt as _, UserWatch, UserWatchExt as _};
+use stockade_core::__internal::UserWatch;
 use stockade_core::{BoxFuture, Request, RouteDoc};
 use stockade_errors::__internal::CatchPanic;
 use stockade_errors::ApiError;

@@ -11,7 +11,7 @@ use serde::Serialize;
 use serde_json::Value;
 #[cfg(feature = "sessions")]
 use stockade_auth::SessionId;
-use stockade_core::__internal::{RouteDocExt as _, answer_of, escaped};
+use stockade_core::__internal::{answer_of, escaped};
 use stockade_core::description::{Answer, AnswerStatus};
 use stockade_core::middleware::BorrowingFn;
 use stockade_core::reply::Failure;

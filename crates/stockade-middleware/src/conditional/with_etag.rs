@@ -3,7 +3,6 @@
 //! Source: RFC 9110, sections 13.2 and 15.4.5 (304).
 
 use http::{HeaderName, HeaderValue, Method, StatusCode, header};
-use stockade_core::__internal::ErrorContextExt as _;
 use stockade_core::description::{Answer, AnswerStatus, HeaderDoc};
 use stockade_core::middleware::form;
 use stockade_core::{

@@ -8,7 +8,6 @@ use http::Method;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use stockade_auth::SessionId;
-use stockade_core::__internal::UserWatchExt as _;
 use stockade_core::description::{Answer, HeaderDoc};
 use stockade_core::extract::OptionalFromRequest;
 use stockade_core::{FromRequest, Request, RouteDoc};

@@ -1,6 +1,6 @@
 //! The description of the routes of a resource.
 
-use stockade_core::__internal::{RouteDocExt as _, busy_store};
+use stockade_core::__internal::busy_store;
 use stockade_core::description::{
     Answer, AnswerBody, Content, ContentSchema, HeaderDoc, InputFrom,
 };

@@ -4,7 +4,7 @@ use std::panic::Location;
 use std::sync::Arc;
 
 use http::Method;
-use stockade_core::__internal::{Level, MiddlewareExt as _};
+use stockade_core::__internal::Level;
 use stockade_core::description::SchemaOf;
 use stockade_core::{Docs, Handler, Middleware};
 use stockade_errors::{ConfigError, Mistake};

@@ -19,8 +19,7 @@ use std::task::{Context, Poll, ready};
 use http::{Method, StatusCode, Version};
 use http_body::{Body, Frame};
 use stockade_core::__internal::{
-    EndpointExt as _, EndpointKind, EndpointParts, ErrorContextExt as _, Params, RequestExt as _,
-    RunningHandler, Settings, keep_form, run,
+    EndpointKind, EndpointParts, Params, RunningHandler, Settings, keep_form, run,
 };
 use stockade_core::{BodyError, Endpoint, Handler, HttpBody, Request, Response};
 use stockade_errors::{ApiError, ConfigError};

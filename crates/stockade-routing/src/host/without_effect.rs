@@ -1,6 +1,5 @@
 //! The options that have no effect on the routes of another host.
 
-use stockade_stages::__internal::RateLimitExt as _;
 use stockade_stages::{CorsOptions, SecurityHeaders};
 
 use crate::options::RouterOptions;

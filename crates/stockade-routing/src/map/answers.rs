@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use stockade_core::__internal::{EndpointExt as _, EndpointKind, RouteDocExt as _};
+use stockade_core::__internal::EndpointKind;
 use stockade_core::description::{
     Answer, AnswerBody, AnswerStatus, DescribedRoute, ErrorForm, InputFrom,
 };

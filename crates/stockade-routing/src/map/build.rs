@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use http::{HeaderMap, HeaderValue};
 use serde_json::{Value, json};
-use stockade_core::__internal::{EndpointExt as _, RouteDocExt as _};
 use stockade_core::description::{ContentSchema, DescribedRoute, InputFact, InputFrom};
 use stockade_core::{Accepts, BodyKind, Endpoint, RouteDoc};
 use stockade_path::{Param, Part, Pattern, Segment};

@@ -5,7 +5,6 @@ use std::any::TypeId;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use serde_json::{Value, json};
-use stockade_core::__internal::RouteDocExt as _;
 use stockade_core::description::{Content, ContentSchema, DescribedRoute, InputFrom, SchemaOf};
 use stockade_core::{Endpoint, RouteDoc};
 use stockade_errors::ConfigError;

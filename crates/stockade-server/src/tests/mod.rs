@@ -35,7 +35,6 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use http::request::Parts;
-use stockade_core::__internal::ErrorContextExt as _;
 use stockade_core::{ApiError, ErrorContext, HttpBody, Request, Response};
 use stockade_routing::__internal::HeadSink;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};

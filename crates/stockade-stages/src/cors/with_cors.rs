@@ -5,7 +5,6 @@
 use std::sync::Arc;
 
 use http::{Method, StatusCode};
-use stockade_core::__internal::RequestExt as _;
 use stockade_core::description::{Answer, HeaderDoc};
 use stockade_core::{HttpBody, Middleware, Next, Request, Response};
 

@@ -103,7 +103,6 @@ impl Reason {
 #[cfg(test)]
 mod tests {
     use serde_json::json;
-    use stockade_core::__internal::ErrorContextExt as _;
     use stockade_core::{ErrorContext, Request};
 
     use super::*;

@@ -3,7 +3,6 @@
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use stockade_core::__internal::ChildExt as _;
 use stockade_core::{Clock, Request};
 use stockade_errors::__internal::lock;
 use stockade_errors::ApiError;
@@ -145,7 +144,6 @@ mod tests {
     use stockade_core::BoxFuture;
     use stockade_errors::StoreError;
 
-    use super::super::options::RateLimitExt as _;
     use super::super::{BatchDecision, MINUTE, Policy, RateLimit, RateStore, StoreFailure};
     use super::*;
 

@@ -210,25 +210,20 @@ impl RateLimit {
     }
 }
 
-/// The methods of [`RateLimit`] for the other crates of stockade.
-pub trait RateLimitExt {
+impl RateLimit {
     /// Builds the limiter, whose time begins at `start`.
     ///
     /// # Errors
     /// Fails as [`build`](RateLimit::build) does.
-    fn build_at(&self, start: Instant) -> Result<RateLimiter, ConfigError>;
-
-    /// Returns true if all options have their defaults.
-    #[must_use]
-    fn is_default(&self) -> bool;
-}
-
-impl RateLimitExt for RateLimit {
-    fn build_at(&self, start: Instant) -> Result<RateLimiter, ConfigError> {
+    #[doc(hidden)]
+    pub fn build_at(&self, start: Instant) -> Result<RateLimiter, ConfigError> {
         Ok(RateLimiter::new(self, self.policy()?, Some(start)))
     }
 
-    fn is_default(&self) -> bool {
+    /// Returns true if all options have their defaults.
+    #[must_use]
+    #[doc(hidden)]
+    pub fn is_default(&self) -> bool {
         let Self {
             window,
             max_requests,

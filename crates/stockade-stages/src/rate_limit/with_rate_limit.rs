@@ -8,13 +8,11 @@ use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
 use http::{HeaderMap, HeaderName, HeaderValue};
-use stockade_core::__internal::ChildExt as _;
 use stockade_core::middleware::form;
 use stockade_core::{Clock, IntoMiddleware, Middleware, Next, Request, Response, RouteDoc};
 use stockade_errors::{ApiError, ConfigError};
 
 use super::decision::too_many;
-use super::limiter::RateLimiterExt as _;
 use super::meter::Meter;
 use super::{Charge, Decision, RateLimit, RateLimiter};
 
@@ -252,7 +250,6 @@ const TOLD: [&str; 5] = [
 
 #[cfg(test)]
 mod tests {
-    use super::super::options::RateLimitExt as _;
     use super::*;
     use crate::rate_limit::{MINUTE, RateKey};
 

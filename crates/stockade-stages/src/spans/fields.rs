@@ -5,7 +5,6 @@ use std::fmt;
 use http::header::HOST;
 use http::uri::Authority;
 use http::{Method, Version};
-use stockade_core::__internal::RequestExt as _;
 use stockade_core::Request;
 
 use crate::headers::only;

@@ -52,7 +52,6 @@ pub use misfit::Misfit;
 pub use pairs::{Field, PairsKind};
 pub use probe::{Fit, ParamShape, fit_of, read_nothing, shape_of};
 pub use reader::TypedReader;
-pub use schema::SchemaExt;
 pub use target::{Target, nothing_read};
 pub use untyped::{read_texts_into, read_value};
 

@@ -131,8 +131,7 @@ impl Schema {
     }
 }
 
-/// The methods of [`Schema`](struct@Schema) for the other crates of stockade.
-pub trait SchemaExt {
+impl Schema {
     /// Works as [`read_json`](Schema::read_json), but limits the values of the
     /// text that are kept whatever their type is: as `Value`s of the type that
     /// is read, or to judge the text.
@@ -143,78 +142,8 @@ pub trait SchemaExt {
     /// # Errors
     /// Those of [`read_json`](Schema::read_json), and
     /// [`ReadError::TooManyValues`].
-    fn read_json_within<T: DeserializeOwned>(
-        &self,
-        text: &[u8],
-        options: &ValidationOptions,
-        most_values: usize,
-    ) -> Result<T, ReadError>;
-
-    /// Works as [`read_json_within`](Self::read_json_within), for a type behind
-    /// a `dyn` target.
-    ///
-    /// # Errors
-    /// Those of [`read_json_within`](Self::read_json_within).
-    fn read_json_into(
-        &self,
-        text: &[u8],
-        options: &ValidationOptions,
-        most_values: usize,
-        target: &mut dyn Target,
-    ) -> Result<(), ReadError>;
-
-    /// Reads a typed value of JSON text as far as it is right and one look can
-    /// tell; `None` otherwise.
-    #[must_use]
-    fn read_quickly<T: DeserializeOwned>(
-        &self,
-        text: &str,
-        options: &ValidationOptions,
-    ) -> Option<T>;
-
-    /// As [`read_value`](Schema::read_value), for a type that is not named here.
-    ///
-    /// # Errors
-    /// Those of [`read_value`](Schema::read_value).
-    fn read_value_into(
-        &self,
-        value: &Value,
-        options: &ValidationOptions,
-        target: &mut dyn Target,
-    ) -> Result<(), ReadError>;
-
-    /// Reads a typed value from pairs of text, which stand for what the type
-    /// asks for; false if something is wrong or cannot be settled on the way.
-    /// Then `validate_against_schema` has the words.
-    #[must_use]
-    fn read_pairs_into<'f>(
-        &'f self,
-        fields: &mut (dyn Iterator<Item = Field<'f>> + '_),
-        kind: PairsKind,
-        options: &'f ValidationOptions,
-        target: &mut dyn Target,
-    ) -> bool;
-
-    /// Prepares the object of a form for its validation, because a browser sends no
-    /// text for some values. `options` are those of the validation.
-    ///
-    /// A required boolean that is absent becomes false, and the text `on` becomes
-    /// true. Empty text is left out if the field is optional and its rule rejects
-    /// empty text.
-    fn fill_form(&self, form: &mut Value, options: &ValidationOptions);
-
-    /// Returns true if an object without this property gets it from its default.
-    #[must_use]
-    fn fills(&self, property: &str) -> bool;
-
-    /// Returns the type whose schema this is, if it was made by
-    /// [`HasSchema::schema`](crate::HasSchema::schema).
-    #[must_use]
-    fn rust_type(&self) -> Option<TypeId>;
-}
-
-impl SchemaExt for Schema {
-    fn read_json_within<T: DeserializeOwned>(
+    #[doc(hidden)]
+    pub fn read_json_within<T: DeserializeOwned>(
         &self,
         text: &[u8],
         options: &ValidationOptions,
@@ -225,7 +154,13 @@ impl SchemaExt for Schema {
         Ok(slot.ok_or_else(nothing_read)?)
     }
 
-    fn read_json_into(
+    /// Works as [`read_json_within`](Self::read_json_within), for a type behind
+    /// a `dyn` target.
+    ///
+    /// # Errors
+    /// Those of [`read_json_within`](Self::read_json_within).
+    #[doc(hidden)]
+    pub fn read_json_into(
         &self,
         text: &[u8],
         options: &ValidationOptions,
@@ -261,7 +196,11 @@ impl SchemaExt for Schema {
         self.read_parsed(utf8, options, most_values, target)
     }
 
-    fn read_quickly<T: DeserializeOwned>(
+    /// Reads a typed value of JSON text as far as it is right and one look can
+    /// tell; `None` otherwise.
+    #[must_use]
+    #[doc(hidden)]
+    pub fn read_quickly<T: DeserializeOwned>(
         &self,
         text: &str,
         options: &ValidationOptions,
@@ -271,7 +210,12 @@ impl SchemaExt for Schema {
         slot
     }
 
-    fn read_value_into(
+    /// As [`read_value`](Schema::read_value), for a type that is not named here.
+    ///
+    /// # Errors
+    /// Those of [`read_value`](Schema::read_value).
+    #[doc(hidden)]
+    pub fn read_value_into(
         &self,
         value: &Value,
         options: &ValidationOptions,
@@ -283,7 +227,12 @@ impl SchemaExt for Schema {
         read_into(Parsed::new(&self.validated(value.clone(), options)?), target)
     }
 
-    fn read_pairs_into<'f>(
+    /// Reads a typed value from pairs of text, which stand for what the type
+    /// asks for; false if something is wrong or cannot be settled on the way.
+    /// Then `validate_against_schema` has the words.
+    #[must_use]
+    #[doc(hidden)]
+    pub fn read_pairs_into<'f>(
         &'f self,
         fields: &mut (dyn Iterator<Item = Field<'f>> + '_),
         kind: PairsKind,
@@ -298,11 +247,21 @@ impl SchemaExt for Schema {
         target.read(TypedReader::new(&mut pairs)).is_ok() && pairs.is_fulfilled()
     }
 
-    fn fill_form(&self, form: &mut Value, options: &ValidationOptions) {
+    /// Prepares the object of a form for its validation, because a browser sends no
+    /// text for some values. `options` are those of the validation.
+    ///
+    /// A required boolean that is absent becomes false, and the text `on` becomes
+    /// true. Empty text is left out if the field is optional and its rule rejects
+    /// empty text.
+    #[doc(hidden)]
+    pub fn fill_form(&self, form: &mut Value, options: &ValidationOptions) {
         check::fill_form(self.compiled(), form, options);
     }
 
-    fn fills(&self, property: &str) -> bool {
+    /// Returns true if an object without this property gets it from its default.
+    #[must_use]
+    #[doc(hidden)]
+    pub fn fills(&self, property: &str) -> bool {
         let compiled = self.compiled();
         let root = match compiled.root.inner.as_deref() {
             Some(Inner::Definition(place)) => {
@@ -315,7 +274,11 @@ impl SchemaExt for Schema {
         properties.any(|known| &*known.name == property && known.node.default.is_some())
     }
 
-    fn rust_type(&self) -> Option<TypeId> {
+    /// Returns the type whose schema this is, if it was made by
+    /// [`HasSchema::schema`](crate::HasSchema::schema).
+    #[must_use]
+    #[doc(hidden)]
+    pub fn rust_type(&self) -> Option<TypeId> {
         self.type_id()
     }
 }

@@ -391,7 +391,7 @@ fn of_pairs_of_text() {
 
     use chrono::{DateTime, Utc};
     use rust_decimal::Decimal;
-    use stockade_validation::__internal::{Field, PairsKind, SchemaExt as _};
+    use stockade_validation::__internal::{Field, PairsKind};
     use stockade_validation::Rule;
     use uuid::Uuid;
 

@@ -7,7 +7,6 @@ use serde::Deserialize;
 use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_json::{Value, json};
 use stockade_errors::ApiError;
-use stockade_validation::__internal::SchemaExt;
 use stockade_validation::{
     HasSchema, ReadError, Rule, Schema, ValidationOptions, read_value, validate_against_schema,
 };

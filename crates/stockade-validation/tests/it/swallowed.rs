@@ -6,7 +6,6 @@ use std::fmt::Debug;
 use serde::de::{DeserializeOwned, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::{Value, json};
-use stockade_validation::__internal::SchemaExt;
 use stockade_validation::{ReadError, Rule, Schema, ValidationOptions};
 
 use crate::support::lines;

@@ -5,7 +5,6 @@ use std::collections::HashMap;
 use serde::Deserialize;
 use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_json::Value;
-use stockade_validation::__internal::SchemaExt;
 use stockade_validation::{HasSchema, ReadError, Rule, Schema, ValidationOptions};
 
 /// Returns whether a text is refused for its values under each of two limits.

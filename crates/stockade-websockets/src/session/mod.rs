@@ -18,7 +18,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
 use bytes::Bytes;
-use stockade_core::__internal::{ErrorContextExt as _, escaped};
+use stockade_core::__internal::escaped;
 use stockade_core::extract::UserLifetime;
 use stockade_core::upgrade::{Io, Upgraded};
 use stockade_core::{BoxFuture, ErrorContext, Response};

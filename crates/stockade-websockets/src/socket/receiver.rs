@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering;
 use std::task::{Context, Poll, ready};
 
 use serde::de::DeserializeOwned;
-use stockade_validation::__internal::{SchemaExt, has_more_values, too_many_values};
+use stockade_validation::__internal::{has_more_values, too_many_values};
 use stockade_validation::Schema;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
 

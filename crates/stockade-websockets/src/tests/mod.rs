@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use futures_util::{SinkExt, StreamExt};
 use serde_json::json;
-use stockade_core::__internal::{EndpointParts, Params, RequestExt as _, Settings, run};
+use stockade_core::__internal::{EndpointParts, Params, Settings, run};
 use stockade_core::extract::Path;
 use stockade_core::reply::Json;
 use stockade_core::upgrade::{Switch, Upgrade, Upgraded};

@@ -10,7 +10,7 @@ use governor::{DefaultKeyedRateLimiter, Quota, RateLimiter};
 use jsonwebtoken::{Algorithm, DecodingKey, Validation};
 use poem::http::{HeaderValue, StatusCode, header};
 use poem::middleware::{Cors, SetHeader, SizeLimit};
-use poem::{Endpoint, EndpointExt as _, IntoResponse as _, Request, Response, Result};
+use poem::{Endpoint, IntoResponse as _, Request, Response, Result};
 
 /// Security headers, CORS and the rate limit.
 pub(crate) fn with_batteries(app: impl Endpoint + 'static) -> impl Endpoint + 'static {

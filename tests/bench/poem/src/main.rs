@@ -8,7 +8,7 @@ use bench_common::{Mode, mode, route, user, workload};
 use poem::http::{Method, StatusCode, header};
 use poem::listener::TcpAcceptor;
 use poem::web::{Json, Path};
-use poem::{Body, EndpointExt as _, Response, Route, RouteMethod, Server, get, handler, post};
+use poem::{Body, Response, Route, RouteMethod, Server, get, handler, post};
 use tokio::runtime::Builder;
 
 fn main() -> Result<(), Box<dyn Error>> {

@@ -267,40 +267,33 @@ impl Local {
     }
 }
 
-/// The methods of [`RateLimiter`] for the other crates of stockade.
-pub trait RateLimiterExt {
+impl RateLimiter {
     /// Returns true if the older `X-RateLimit-*` headers are wanted.
     #[must_use]
-    fn has_legacy_headers(&self) -> bool;
+    #[doc(hidden)]
+    #[inline]
+    pub fn has_legacy_headers(&self) -> bool {
+        self.legacy_headers
+    }
 
     /// Returns the value of `RateLimit` for a request that no other limit has
     /// charged, for a response whose other headers are prepared.
     #[must_use]
-    fn left(&self, decision: Decision) -> Option<HeaderValue>;
-
-    /// Appends the same value to a text.
-    fn write_left(&self, decision: Decision, text: &mut Vec<u8>);
-
-    /// Describes the limit as a part of a route: its quota, its refusal, and the
-    /// headers that it adds.
-    fn describe(&self, doc: &mut RouteDoc);
-}
-
-impl RateLimiterExt for RateLimiter {
-    #[inline]
-    fn has_legacy_headers(&self) -> bool {
-        self.legacy_headers
-    }
-
-    fn left(&self, decision: Decision) -> Option<HeaderValue> {
+    #[doc(hidden)]
+    pub fn left(&self, decision: Decision) -> Option<HeaderValue> {
         left(&self.policy, &decision)
     }
 
-    fn write_left(&self, decision: Decision, text: &mut Vec<u8>) {
+    /// Appends the same value to a text.
+    #[doc(hidden)]
+    pub fn write_left(&self, decision: Decision, text: &mut Vec<u8>) {
         write_left(&self.policy, &decision, text);
     }
 
-    fn describe(&self, doc: &mut RouteDoc) {
+    /// Describes the limit as a part of a route: its quota, its refusal, and the
+    /// headers that it adds.
+    #[doc(hidden)]
+    pub fn describe(&self, doc: &mut RouteDoc) {
         let quota = (self.policy.limit().get().into(), self.policy.window());
         doc.counted(QuotaInfo::new(self.policy.name(), Some(quota)));
         let headers = || documented(self.legacy_headers);

@@ -2,7 +2,6 @@
 
 use stockade_errors::ApiError;
 
-use super::super::options::RateLimitExt as _;
 use super::*;
 
 fn request() -> Request {
