@@ -67,6 +67,7 @@ impl Request {
 
     /// Returns the value that the request shares with its parts, if it is a `T`.
     #[doc(hidden)]
+    #[must_use]
     pub fn shared<T: Any + Send + Sync>(&self) -> Option<Arc<T>> {
         Arc::downcast(Arc::clone(self.inner.shared.as_ref()?)).ok()
     }
@@ -84,6 +85,7 @@ impl Request {
 
     /// Returns the settings by which errors are answered.
     #[doc(hidden)]
+    #[must_use]
     pub fn settings(&self) -> Settings {
         self.inner.settings
     }

@@ -210,6 +210,7 @@ impl Middleware {
 
     /// Returns the place where it was added.
     #[doc(hidden)]
+    #[must_use]
     pub fn place(&self) -> Option<(Level, &'static Location<'static>)> {
         self.added
     }

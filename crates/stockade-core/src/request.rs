@@ -537,6 +537,7 @@ impl Request {
     /// Returns true if the request came on TLS, as its host says by
     /// [`on_tls`](Self::on_tls) or [`TlsConnection`].
     #[doc(hidden)]
+    #[must_use]
     pub fn is_on_tls(&self) -> bool {
         self.inner.is_on_tls || self.extensions().get::<TlsConnection>().is_some()
     }
@@ -559,6 +560,7 @@ impl Request {
 
     /// Returns the headers of the route that pages of other origins may use.
     #[doc(hidden)]
+    #[must_use]
     pub fn page_headers(&self) -> Option<&Arc<PageHeaders>> {
         self.inner.endpoint.as_ref()?.page_headers()
     }
@@ -594,12 +596,14 @@ impl Request {
     /// Returns the origin of the user; `None` if middleware of the program set
     /// the user.
     #[doc(hidden)]
+    #[must_use]
     pub fn user_origin(&self) -> Option<&Arc<str>> {
         self.inner.user.origin()
     }
 
     /// Returns true if the client announced more than the limit of the route.
     #[doc(hidden)]
+    #[must_use]
     pub fn announces_too_much(&self) -> bool {
         match &self.inner.payload {
             Payload::Unread(body) => {

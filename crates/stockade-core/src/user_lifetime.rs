@@ -153,12 +153,14 @@ impl Request {
 
     /// Returns a number that differs between sources that exist at the same time.
     #[doc(hidden)]
+    #[must_use]
     pub fn user_watch_id(&self) -> Option<usize> {
         self.inner.user_watch.as_ref().map(|watch| Arc::as_ptr(watch).addr())
     }
 
     /// Returns true if authentication has noted a source.
     #[doc(hidden)]
+    #[must_use]
     pub fn has_user_watch(&self) -> bool {
         self.inner.user_watch.is_some()
     }

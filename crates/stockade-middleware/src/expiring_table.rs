@@ -67,6 +67,7 @@ impl<K: Copy + Eq + Hash + Ord, V: Expires, I: Index<K, V>> ExpiringTable<K, V, 
         &self.index
     }
 
+    #[cfg(feature = "idempotency")]
     pub(crate) fn index_mut(&mut self) -> &mut I {
         &mut self.index
     }

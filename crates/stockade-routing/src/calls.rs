@@ -268,12 +268,12 @@ impl RouteEntry {
 
     /// Returns the file and line where the entry was made.
     #[doc(hidden)]
+    #[must_use]
     pub fn location(&self) -> &'static Location<'static> {
         self.location
     }
 
     /// Makes the requests of a route hand calls to these methods.
-    #[must_use]
     #[doc(hidden)]
     pub fn calling(mut self, calls: Calls) -> Self {
         self.calls = Some(Box::new(calls));
@@ -281,7 +281,6 @@ impl RouteEntry {
     }
 
     /// Lets rate limits count the parts of its requests one by one.
-    #[must_use]
     #[doc(hidden)]
     pub fn with_parts(mut self) -> Self {
         self.has_parts = true;
@@ -290,7 +289,6 @@ impl RouteEntry {
 
     /// Applies the marks `read_only` and `write_only` of its types to its requests and
     /// responses.
-    #[must_use]
     #[doc(hidden)]
     pub fn applying_marks(mut self) -> Self {
         self.applies_marks = true;

@@ -160,7 +160,6 @@ impl IntoSetting<Self> for ConcurrencyLimit {
 impl ConcurrencyLimit {
     /// Returns the limit for a router: with its own places if it was written as a number,
     /// because several routers may be built from the same options.
-    #[must_use]
     #[doc(hidden)]
     pub fn for_router(&self) -> Self {
         if self.is_number {

@@ -11,6 +11,7 @@ impl RouteDoc {
     /// Returns an empty description of a route with this method and these
     /// parameters, each with true if it is optional.
     #[doc(hidden)]
+    #[must_use]
     pub fn new(method: Method, params: Vec<(String, bool)>) -> Self {
         Self {
             method,
@@ -66,12 +67,14 @@ impl RouteDoc {
 
     /// Returns the form in which the handler takes the body, if it takes it.
     #[doc(hidden)]
+    #[must_use]
     pub fn body(&self) -> Option<BodyKind> {
         self.body
     }
 
     /// Returns true if the handler or middleware reads the body.
     #[doc(hidden)]
+    #[must_use]
     pub fn reads_any_body(&self) -> bool {
         self.body.is_some() || self.body_reader.is_some()
     }
@@ -79,18 +82,21 @@ impl RouteDoc {
     /// Returns the challenges of a 401 of this route; empty where no middleware
     /// names a way.
     #[doc(hidden)]
+    #[must_use]
     pub fn challenges(&self) -> &[String] {
         &self.challenges
     }
 
     /// Returns true if middleware refuses requests of other origins.
     #[doc(hidden)]
+    #[must_use]
     pub fn has_origin_guard(&self) -> bool {
         self.guards_origin
     }
 
     /// Returns true if an argument of the handler writes the response itself.
     #[doc(hidden)]
+    #[must_use]
     pub fn has_writer(&self) -> bool {
         self.writers > 0
     }
@@ -98,12 +104,14 @@ impl RouteDoc {
     /// Returns the number of arguments of the handler that are the connection
     /// after an upgrade.
     #[doc(hidden)]
+    #[must_use]
     pub fn upgrades(&self) -> usize {
         self.upgrades
     }
 
     /// Returns what the parts of the route have said about it.
     #[doc(hidden)]
+    #[must_use]
     pub fn facts(&self) -> &DescribedRoute {
         &self.facts
     }
@@ -116,6 +124,7 @@ impl RouteDoc {
 
     /// Returns the description without the notes that only a build needs.
     #[doc(hidden)]
+    #[must_use]
     pub fn into_facts(self) -> DescribedRoute {
         self.facts
     }
@@ -129,6 +138,7 @@ impl RouteDoc {
 
     /// Returns every mistake, given the values that the application provides.
     #[doc(hidden)]
+    #[must_use]
     pub fn mistakes(&self, states: &States) -> Vec<String> {
         let missing = self.needs.iter().filter(|(id, _)| !states.has(*id));
         let missing = missing.map(|(_, name)| {

@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use http::{HeaderMap, HeaderValue, header};
 use stockade_auth::{KeyRing, SessionId, SessionKeys};
-#[cfg(feature = "sessions")]
 use stockade_core::extract::OptionalFromRequest;
 use stockade_core::{FromRequest, Request, RouteDoc};
 use stockade_errors::__internal::setters;
