@@ -96,6 +96,7 @@ impl<K: Copy + Eq + Hash + Ord, V: Expires, I: Index<K, V>> ExpiringTable<K, V, 
     }
 
     /// Changes an entry, if there is one.
+    #[cfg(feature = "sessions")]
     pub(crate) fn change(&mut self, key: &K, change: impl FnOnce(&mut V)) {
         if let Some(mut entry) = self.remove(key) {
             change(&mut entry);

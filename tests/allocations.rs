@@ -5,14 +5,31 @@
 //! where there are headers), and one that sharing the bytes of a path costs here
 //! and not behind a socket, where they are shared already. The box of a request
 //! is made before and not among them.
+//!
+//! It is a binary of its own: tests that log change what an error costs.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "tests; clippy.toml knows only functions with `#[test]`"
+)]
 
 use std::future::Future;
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};
 
 use stockade::prelude::*;
+use stockade::{PeerAddr, http};
 
-use crate::support::{app, request};
+fn app(router: Router) -> App {
+    router.build().unwrap()
+}
+
+fn request(text: &str) -> Request {
+    let (method, target) = text.split_once(' ').unwrap();
+    let request = http::Request::builder().method(method).uri(target).body(()).unwrap();
+    Request::from(request).with_peer(PeerAddr(([192, 0, 2, 7], 4711).into()))
+}
 
 /// Runs a future that never waits, without a runtime that would allocate.
 fn now<F: Future>(future: F) -> F::Output {
