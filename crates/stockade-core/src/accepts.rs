@@ -3,8 +3,8 @@
 use http::{HeaderMap, Method};
 use stockade_errors::{ApiError, ConfigError, Mistake};
 
+use crate::BodyKind;
 use crate::media::{Media, content_type};
-use crate::{BodyKind, Request};
 
 /// The media types that the body of a request may have. Any other body is
 /// answered with 415 before middleware runs and before a byte of it is read.
@@ -65,11 +65,9 @@ impl Accepts {
         }
     }
 
-    /// Returns the error for a request whose body is of another type; `None`
-    /// for one without a body, and for methods whose bodies are not parsed.
-    pub(crate) fn refuse(&self, req: &Request) -> Option<ApiError> {
-        let is_refused = req.has_body() && !self.admits_type_of(req.headers());
-        is_refused.then(|| match *req.method() {
+    /// Returns the error for a request with a body of another type.
+    pub(crate) fn refuse(&self, method: &Method, headers: &HeaderMap) -> Option<ApiError> {
+        (!self.admits_type_of(headers)).then(|| match *method {
             // RFC 5789, section 2.2: the types of patches.
             Method::PATCH => {
                 let types: Vec<&str> = self.types().collect();

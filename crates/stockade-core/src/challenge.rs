@@ -4,7 +4,8 @@
 
 use stockade_errors::ApiError;
 
-use crate::{Endpoint, Request};
+use crate::Request;
+use crate::route_context::RouteContext;
 
 /// Returns the 401 of the specification with these challenges, each a value of
 /// `WWW-Authenticate`.
@@ -35,14 +36,14 @@ impl Request {
     #[must_use]
     #[cold]
     pub fn unauthorized(&self) -> ApiError {
-        unauthorized_on(self.inner.endpoint.as_deref())
+        unauthorized_on(self.inner.route.as_deref())
     }
 }
 
 /// Returns the 401 of a route.
-pub(crate) fn unauthorized_on(endpoint: Option<&Endpoint>) -> ApiError {
+pub(crate) fn unauthorized_on(route: Option<&RouteContext>) -> ApiError {
     // A request without a route has no ways of its own.
-    match endpoint.map(Endpoint::challenges).unwrap_or_default() {
+    match route.map(|route| &*route.challenges).unwrap_or_default() {
         [] => unauthorized(["Bearer"]),
         challenges => unauthorized(challenges.iter().map(|challenge| &**challenge)),
     }

@@ -11,9 +11,10 @@ use bytes::Bytes;
 use http::{HeaderValue, Method, header};
 
 use crate::Request;
-use crate::endpoint::{Endpoint, Settings};
+use crate::error_settings::Settings;
 use crate::read::Payload;
 use crate::request::{Inner, Replaced};
+use crate::route_context::RouteContext;
 
 impl Request {
     /// Makes a request with the same head, parameters, user, client and name, and
@@ -30,7 +31,7 @@ impl Request {
             head: whole.head.clone(),
             payload: Payload::Bytes(Bytes::new()),
             params: whole.params.clone(),
-            endpoint: whole.endpoint.clone(),
+            route: whole.route.clone(),
             settings: whole.settings,
             max_body: whole.max_body,
             // The response of the whole is not that of a part.
@@ -53,8 +54,8 @@ impl Request {
     /// Puts the request on the endpoint that answers a part of it: JSON, which is
     /// its body from now on. Its parameters, settings and limits stay.
     #[doc(hidden)]
-    pub fn set_part(&mut self, endpoint: Arc<Endpoint>, json: Bytes) {
-        self.inner.endpoint = Some(endpoint);
+    pub fn set_part(&mut self, route: Arc<RouteContext>, json: Bytes) {
+        self.inner.route = Some(route);
         self.inner.payload = Payload::Bytes(json);
     }
 
@@ -99,10 +100,10 @@ mod tests {
     use crate::__internal::EndpointParts;
     use crate::{Handler, PeerAddr};
 
-    fn endpoint(label: &str) -> Arc<Endpoint> {
+    fn route(label: &str) -> Arc<RouteContext> {
         let mut parts = EndpointParts::new(Method::POST, "/rpc", Handler::new(async || ()));
         parts.label = Some(label.into());
-        Arc::new(parts.build())
+        Arc::clone(parts.build().context())
     }
 
     #[tokio::test]
@@ -117,7 +118,7 @@ mod tests {
         whole.set_query(json!({ "a": 2 }).as_object().cloned().unwrap());
 
         let mut child = whole.child();
-        child.set_part(endpoint("rpc:add"), Bytes::from_static(b"[1]"));
+        child.set_part(route("rpc:add"), Bytes::from_static(b"[1]"));
         assert_eq!(
             (child.path(), child.id(), child.route()),
             ("/rpc", Some("r-1"), Some("rpc:add"))
@@ -145,7 +146,7 @@ mod tests {
             http::Request::get("/rpc").header("content-type", "text/plain").body(()).unwrap();
         let mut child = Request::from(sent).child();
         child.carry_json();
-        child.set_part(endpoint("rpc:add"), Bytes::from_static(b"{\"a\":1}"));
+        child.set_part(route("rpc:add"), Bytes::from_static(b"{\"a\":1}"));
         assert_eq!(child.body().await.unwrap()["a"], 1);
     }
 }

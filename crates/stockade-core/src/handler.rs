@@ -10,18 +10,16 @@
 
 use std::fmt;
 use std::future::Future;
-use std::pin::Pin;
 use std::sync::Arc;
 
 use stockade_errors::ApiError;
 
 use crate::handler_progress::note_refusal;
+use crate::login_end::{end_with, end_with_user, has_user, lifetime_of};
 use crate::reply::writer;
-use crate::user_lifetime::{UserLifetime, end_with, end_with_user, has_user, lifetime_of};
-use crate::{FromRequest, Reply, Request, Response, RouteDoc};
-
-/// A future in a box, as handlers and middleware give it.
-pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+use crate::reply::writer_link::Link;
+use crate::user_lifetime::UserLifetime;
+use crate::{BoxFuture, FromRequest, Reply, Request, Response, RouteDoc};
 
 /// A function that answers a request: an `async fn` of zero to eight
 /// extractors.
@@ -157,7 +155,7 @@ fn ending_with_user(
 /// Returns the response of a handler that writes it in pieces. The future is boxed to
 /// keep the futures of other handlers small.
 fn written(
-    link: writer::Link,
+    link: Link,
     handler: BoxFuture<'static, Result<Response, ApiError>>,
     lifetime: Option<UserLifetime>,
 ) -> BoxFuture<'static, Result<Response, ApiError>> {
@@ -239,6 +237,42 @@ pub trait Arguments: Sized + Send {
 
     /// Lets each of them describe itself.
     fn describe(doc: &mut RouteDoc);
+}
+
+impl RouteDoc {
+    /// Lets the arguments of a function of middleware describe themselves.
+    /// `middleware` is the name in a mistake.
+    ///
+    /// They are those that leave the request to the handler: an argument that
+    /// takes the request, the response or the connection is a mistake.
+    pub fn middleware_arguments<A: Arguments>(&mut self, middleware: &str) {
+        let handler = (self.body, self.whole_requests, self.writers, self.upgrades);
+        (self.body, self.whole_requests, self.writers, self.upgrades) = (None, 0, 0, 0);
+        self.described = Some(middleware.to_owned());
+        A::describe(self);
+        self.described = None;
+        if self.body.is_some() {
+            self.middleware_reads_body(middleware);
+        }
+        if self.whole_requests + self.writers + self.upgrades > 0 {
+            self.mistake(format!(
+                "the function of `{middleware}` takes what belongs to the handler: the request, \
+                 the stream of its body, or the response"
+            ));
+        }
+        (self.body, self.whole_requests, self.writers, self.upgrades) = handler;
+    }
+
+    /// Lets an argument of a handler describe itself.
+    pub(crate) fn argument<A: FromRequest>(&mut self) {
+        if A::TAKES_REQUEST {
+            self.whole_requests += 1;
+            if self.whole_requests == 2 {
+                self.mistake("two arguments of the handler take the request away");
+            }
+        }
+        A::describe(self);
+    }
 }
 
 macro_rules! handler_of {

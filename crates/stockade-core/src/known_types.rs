@@ -2,19 +2,15 @@
 //! descriptions of these types, such as a GraphQL schema.
 
 use std::any::TypeId;
-use std::collections::{BTreeMap, HashSet};
-use std::fmt;
-use std::sync::Arc;
+use std::collections::HashSet;
 
 use http::Extensions;
-use stockade_validation::__internal::{MarkedType, Marks};
+use stockade_validation::__internal::Marks;
 
 use crate::RouteDoc;
 use crate::description::{AnswerBody, ContentSchema, SchemaOf};
 use crate::extract::taken_schemas;
-
-/// The types with a name, and their marked properties.
-pub type MarkedTypes = BTreeMap<String, MarkedType>;
+use crate::type_check::MarkedTypes;
 
 /// The types of responses that the routes of a router have described.
 #[derive(Debug, Default)]
@@ -54,31 +50,5 @@ impl KnownTypes {
         let replied = self.schemas.iter().flat_map(SchemaOf::marks);
         replied.for_each(|marks| marks.add_types(&mut types));
         types
-    }
-}
-
-type Check = dyn Fn(&MarkedTypes) -> Vec<String> + Send + Sync;
-
-/// A check of a route by the types that all routes of its router use. It returns mistakes:
-/// lower case, no full stop.
-#[derive(Clone)]
-pub struct TypeCheck(Arc<Check>);
-
-impl TypeCheck {
-    /// Makes a check of a function.
-    pub fn new(check: impl Fn(&MarkedTypes) -> Vec<String> + Send + Sync + 'static) -> Self {
-        Self(Arc::new(check))
-    }
-
-    /// Runs the check.
-    #[must_use]
-    pub fn run(&self, types: &MarkedTypes) -> Vec<String> {
-        (self.0)(types)
-    }
-}
-
-impl fmt::Debug for TypeCheck {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("TypeCheck")
     }
 }

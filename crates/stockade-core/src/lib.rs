@@ -37,6 +37,8 @@
 
 mod accepts;
 mod body;
+mod body_kind;
+mod box_future;
 mod bug;
 mod challenge;
 mod child;
@@ -44,15 +46,20 @@ mod client;
 mod clock;
 mod detached;
 mod endpoint;
+mod endpoint_settings;
 mod error_handler;
+mod error_settings;
 pub mod extract;
 mod handler;
+mod handler_inputs;
 mod handler_progress;
 mod header_map_pool;
 mod known_types;
 mod lazy_user;
+mod limits;
 mod list_header;
 mod log_text;
+mod login_end;
 mod marked;
 mod media;
 pub mod middleware;
@@ -65,29 +72,32 @@ mod read;
 pub mod reply;
 mod request;
 mod request_head;
+mod route_context;
 mod route_description;
 mod setting;
 mod state;
+mod type_check;
 pub mod upgrade;
 mod user_lifetime;
 mod validation;
 
 pub use accepts::Accepts;
 pub use body::{BodyError, HttpBody};
+pub use body_kind::BodyKind;
+pub use box_future::BoxFuture;
 pub(crate) use bug::bug;
 pub use clock::Clock;
-pub(crate) use endpoint::Settings;
 pub use endpoint::{Endpoint, ErrorContext, error_of};
 pub use error_handler::{ErrorHandler, ErrorHandlerOptions, ErrorReply, IntoErrorHandler};
 pub use extract::FromRequest;
-pub use handler::{Arguments, BoxFuture, Handler, Shape, Signature};
+pub use handler::{Arguments, Handler, Shape, Signature};
 pub(crate) use log_text::escaped;
 pub use middleware::{Flow, IntoMiddleware, IntoMiddlewareList, Middleware, Next};
 pub(crate) use params::Params;
 pub use peer::{LocalPeer, PeerAddr, PeerCredentials};
 pub use reply::Reply;
 pub use request::Request;
-pub use route_description::{BodyKind, RouteDoc};
+pub use route_description::RouteDoc;
 pub use setting::{IntoSetting, Setting};
 pub(crate) use state::States;
 pub use stockade_errors::{ApiError, BoxError, ConfigError, ErrorKind, FieldError, Mistake};
@@ -98,20 +108,21 @@ pub use validation::{IntoSchema, Validation};
 /// Items for the other crates of stockade. They carry no promise of stability.
 #[doc(hidden)]
 pub mod __internal {
-    pub use crate::bug::answer_bug;
     pub use crate::challenge::unauthorized;
     pub use crate::client::{client_network, shrink_map};
     pub use crate::detached::{Detached, into_body, service_error, start_of_rest};
     pub use crate::endpoint::{
-        EndpointKind, EndpointParts, EndpointSettings, Overloaded, RunningHandler, Settings, run,
-        run_from,
+        EndpointKind, EndpointParts, EndpointSettings, Overloaded, RunningHandler, Settings,
+        answer_bug, run, run_from,
     };
     pub use crate::error_handler::{finish_form, keep_form};
+    pub use crate::handler_inputs::example_mistakes;
     pub use crate::handler_progress::{AsksProgress, HandlerProgress};
     pub use crate::header_map_pool::response as pooled_response;
-    pub use crate::known_types::{KnownTypes, MarkedTypes, TypeCheck};
+    pub use crate::known_types::KnownTypes;
     pub use crate::list_header::{has_token, list_items};
     pub use crate::log_text::{Escaped, escaped};
+    pub use crate::login_end::{EndsItself, end_with};
     pub use crate::marked::{AppliesMarks, RouteMarks, without_write_only};
     pub use crate::middleware::Level;
     pub use crate::page_headers::PageHeaders;
@@ -121,13 +132,14 @@ pub mod __internal {
     pub use crate::reply::failure::{DescribesFailure, DescribesUnknown, InnerFailure, answer_of};
     pub use crate::reply::sse::EndOfStream;
     pub use crate::reply::store_error::busy_store;
+    pub use crate::request::UserWatch;
     pub use crate::request_head::RequestHead;
+    pub use crate::route_context::RouteContext;
     pub use crate::route_description::contradictions;
     pub use crate::setting::Inherit;
     pub use crate::state::States;
+    pub use crate::type_check::{MarkedTypes, TypeCheck};
     pub use crate::upgrade::requested_upgrade;
-    pub use crate::user_lifetime::{EndsItself, UserWatch, end_with};
-    pub use crate::validation::example_mistakes;
 }
 
 /// A response: that of the `http` crate, with our body.

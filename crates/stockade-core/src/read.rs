@@ -117,6 +117,17 @@ impl Payload {
     }
 }
 
+impl HttpBody {
+    /// Reads everything into memory.
+    ///
+    /// # Errors
+    /// [`BodyError::TooLarge`](crate::BodyError::TooLarge) as soon as more than
+    /// `limit` bytes have come, and every error of the stream.
+    pub async fn collect(self, limit: u64) -> Result<Bytes, BoxError> {
+        collect(self, limit).await
+    }
+}
+
 /// Reads a body to its end, counting as it comes.
 pub(crate) async fn collect(mut body: HttpBody, limit: u64) -> Result<Bytes, BoxError> {
     let mut whole = BytesMut::new();

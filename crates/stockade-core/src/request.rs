@@ -15,15 +15,17 @@ use http_body::Body as _;
 use serde_json::{Map, Value};
 use stockade_errors::ApiError;
 
-use crate::endpoint::{Endpoint, Settings};
+use crate::error_settings::Settings;
 use crate::lazy_user::LazyUser;
+use crate::limits::{DEFAULT_MAX_BODY_BYTES, DEFAULT_MAX_JSON_VALUES};
 use crate::media::Media;
 use crate::page_headers::PageHeaders;
 use crate::read::{Payload, Rules, unsupported};
-use crate::reply::writer;
+use crate::reply::writer_link::Link;
+use crate::route_context::RouteContext;
 use crate::upgrade::TlsConnection;
-use crate::user_lifetime::{UserLifetime, UserWatch};
-use crate::{HttpBody, Params, PeerAddr, header_map_pool};
+use crate::user_lifetime::UserLifetime;
+use crate::{BoxFuture, HttpBody, Params, PeerAddr, header_map_pool};
 
 /// A request on its way through the middleware to the handler.
 ///
@@ -47,11 +49,11 @@ pub(crate) struct Inner {
     pub(crate) head: Parts,
     pub(crate) payload: Payload,
     pub(crate) params: Params,
-    pub(crate) endpoint: Option<Arc<Endpoint>>,
+    pub(crate) route: Option<Arc<RouteContext>>,
     pub(crate) settings: Settings,
     /// In bytes.
     pub(crate) max_body: u64,
-    pub(crate) writer: Option<writer::Link>,
+    pub(crate) writer: Option<Link>,
     /// Parameters and query in the place of those that were sent; mostly none.
     pub(crate) replaced: Option<Box<Replaced>>,
     /// Not of the user's own type, because roles are read from it.
@@ -78,6 +80,21 @@ impl Drop for Inner {
     }
 }
 
+/// A source of users that can tell when one of them is logged out.
+///
+/// Authentication puts it on the request, which costs a reference count. Only a
+/// long-lived response asks it.
+pub trait UserWatch: Send + Sync {
+    /// Returns a future that ends when the credentials in `req`, a copy of the request
+    /// without its body, stop being valid.
+    fn ended(self: Arc<Self>, req: Request) -> BoxFuture<'static, ()>;
+
+    /// Returns true if requests without a user pass too.
+    fn is_optional(&self) -> bool {
+        false
+    }
+}
+
 /// Values that validation or middleware put in the place of those that were sent.
 #[derive(Default)]
 pub(crate) struct Replaced {
@@ -99,7 +116,7 @@ impl Request {
                 head,
                 payload: Payload::Unread(body),
                 params: Params::default(),
-                endpoint: None,
+                route: None,
                 settings: Settings::default(),
                 max_body: DEFAULT_MAX_BODY_BYTES,
                 writer: None,
@@ -269,13 +286,13 @@ impl Request {
     /// outside a router, and in its fallback.
     #[must_use]
     pub fn route(&self) -> Option<&str> {
-        self.inner.endpoint.as_deref()?.route()
+        self.inner.route.as_deref()?.route()
     }
 
     /// Returns the value of type `T` that the application provided.
     #[must_use]
     pub fn state<T: Send + Sync + 'static>(&self) -> Option<Arc<T>> {
-        self.inner.endpoint.as_deref()?.states().get()
+        self.inner.route.as_deref()?.states.get()
     }
 
     /// Returns the address at the other end of the connection, if the host
@@ -365,8 +382,8 @@ impl Request {
     /// takes.
     #[cold]
     fn check_head(&self) -> Result<(), ApiError> {
-        let endpoint = self.inner.endpoint.as_deref();
-        let failure = endpoint.and_then(|endpoint| endpoint.validation().head_failure(self));
+        let route = self.inner.route.as_deref();
+        let failure = route.and_then(|route| route.validation.head_failure(self));
         match failure {
             Some(error) => Err(error),
             None if self.has_readable_body() => Ok(()),
@@ -378,8 +395,8 @@ impl Request {
     /// untyped ([`Endpoint::max_json_values`]).
     #[must_use]
     pub fn max_json_values(&self) -> usize {
-        let endpoint = self.inner.endpoint.as_deref();
-        endpoint.map_or(DEFAULT_MAX_JSON_VALUES, Endpoint::max_json_values)
+        let route = self.inner.route.as_deref();
+        route.map_or(DEFAULT_MAX_JSON_VALUES, RouteContext::max_json_values)
     }
 
     /// Returns true if [`body`](Self::body) parses the bytes that were sent, or has:
@@ -495,8 +512,8 @@ impl Request {
     /// Returns the error to report when an argument of the handler could not be
     /// taken.
     pub(crate) fn first_failure(&self, error: ApiError) -> ApiError {
-        match self.inner.endpoint.as_deref() {
-            Some(endpoint) => endpoint.validation().first_failure(self, error),
+        match self.inner.route.as_deref() {
+            Some(route) => route.validation.first_failure(self, error),
             None => error,
         }
     }
@@ -506,7 +523,7 @@ impl Request {
         let (head, ()) = http::Request::new(()).into_parts();
         let writer = self.inner.writer.take();
         // The response is made after the request is gone.
-        let may_stream = self.inner.endpoint.as_deref().is_none_or(Endpoint::may_stream);
+        let may_stream = self.inner.route.as_deref().is_none_or(|route| route.may_stream);
         let lifetime = if may_stream { UserLifetime::of(self) } else { None };
         let taken = std::mem::replace(self, Self::new(head, HttpBody::empty()));
         self.inner.writer = writer;
@@ -546,13 +563,13 @@ impl Request {
     #[doc(hidden)]
     pub fn set_route(
         &mut self,
-        endpoint: Arc<Endpoint>,
+        route: Arc<RouteContext>,
         params: Params,
         settings: Settings,
         max_body: u64,
     ) {
         self.inner.replaced = None;
-        self.inner.endpoint = Some(endpoint);
+        self.inner.route = Some(route);
         self.inner.params = params;
         self.inner.settings = settings;
         self.inner.max_body = max_body;
@@ -562,7 +579,7 @@ impl Request {
     #[doc(hidden)]
     #[must_use]
     pub fn page_headers(&self) -> Option<&Arc<PageHeaders>> {
-        self.inner.endpoint.as_ref()?.page_headers()
+        self.inner.route.as_ref()?.page_headers.get()
     }
 
     /// Sets the client's address.
@@ -662,11 +679,3 @@ impl fmt::Debug for Request {
             .finish_non_exhaustive()
     }
 }
-
-/// 1 MiB.
-///
-/// Spec: Limits › Body size.
-pub(crate) const DEFAULT_MAX_BODY_BYTES: u64 = 1_048_576;
-
-/// Up to 40 MB of parsed values. A body of 200,000 bytes has no more.
-pub(crate) const DEFAULT_MAX_JSON_VALUES: usize = 100_000;

@@ -11,8 +11,9 @@ use serde_json::Value;
 use stockade_errors::ApiError;
 
 use crate::challenge::unauthorized_on;
-use crate::endpoint::{Endpoint, ErrorContext};
+use crate::endpoint::ErrorContext;
 use crate::lazy_user::LazyUser;
+use crate::route_context::RouteContext;
 use crate::{Request, escaped, header_map_pool};
 
 /// The head of a request, its user, its client, its name, and the state of the
@@ -23,7 +24,7 @@ pub struct RequestHead {
     head: Parts,
     user: LazyUser,
     client: Option<IpAddr>,
-    endpoint: Option<Arc<Endpoint>>,
+    route: Option<Arc<RouteContext>>,
     context: ErrorContext,
 }
 
@@ -38,7 +39,7 @@ impl RequestHead {
             head: std::mem::replace(&mut req.inner.head, empty),
             user: std::mem::take(&mut req.inner.user),
             client,
-            endpoint: req.inner.endpoint.take(),
+            route: req.inner.route.take(),
             context,
         }
     }
@@ -76,7 +77,7 @@ impl RequestHead {
 
     #[cold]
     fn unauthorized(&self) -> ApiError {
-        unauthorized_on(self.endpoint.as_deref())
+        unauthorized_on(self.route.as_deref())
     }
 
     /// Returns the client's address, if the host knows it.
@@ -88,7 +89,7 @@ impl RequestHead {
     /// Returns the value of type `T` that the application provided.
     #[must_use]
     pub fn state<T: Send + Sync + 'static>(&self) -> Option<Arc<T>> {
-        self.endpoint.as_deref()?.states().get()
+        self.route.as_deref()?.states.get()
     }
 
     /// Returns the name of the request and the settings, by which errors are logged.

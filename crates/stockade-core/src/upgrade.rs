@@ -23,7 +23,7 @@ use stockade_errors::__internal::lock;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::time::sleep;
 
-use crate::extract::UserLifetime;
+use crate::user_lifetime::UserLifetime;
 use crate::{BoxFuture, HttpBody, Response};
 
 /// A connection in both directions, of any kind.

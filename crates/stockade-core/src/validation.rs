@@ -5,17 +5,15 @@
 use std::any::TypeId;
 
 use serde_json::{Map, Value};
-use stockade_errors::__internal::sort_by;
 use stockade_errors::{ApiError, ConfigError};
-use stockade_validation::__internal::{ParamShape, shape_of};
+use stockade_validation::__internal::ParamShape;
 use stockade_validation::{Rule, Schema, ValidationOptions, validate_against_schema};
 
+use crate::Request;
 use crate::description::InputFrom;
-use crate::extract::TypeInfo;
 use crate::media::Media;
 use crate::rare::HasCommon;
 use crate::read::Payload;
-use crate::{Docs, Request, RouteDoc};
 
 /// The checks of a route before its handler runs: the parameters of the path,
 /// the query, and the body, in this order. The first of them that fails is
@@ -46,18 +44,7 @@ pub(crate) struct Input {
     pub(crate) schema: Schema,
     pub(crate) shape: ParamShape,
     /// Reads a value of the type, to find its mistakes.
-    read: fn(&Request) -> Result<(), ApiError>,
-}
-
-impl Input {
-    pub(crate) fn new(
-        source: InputFrom,
-        info: &mut TypeInfo<'_>,
-        schema: Schema,
-        read: fn(&Request) -> Result<(), ApiError>,
-    ) -> Self {
-        Self { source, type_id: info.type_id, schema, shape: shape_of(info.target), read }
-    }
+    pub(crate) read: fn(&Request) -> Result<(), ApiError>,
 }
 
 impl HasCommon for Validation {
@@ -90,24 +77,6 @@ impl Validation {
     #[must_use]
     pub fn new() -> Self {
         Self::default()
-    }
-
-    /// Adds the schemas of the types that the handler takes, as they described
-    /// themselves to `doc`. A value that its type judges is not judged twice.
-    #[must_use]
-    pub fn with_handler(mut self, doc: &RouteDoc) -> Self {
-        self.inputs.clone_from(&doc.inputs);
-        // In the order in which they are judged.
-        sort_by(&mut self.inputs, |one, other| one.source.cmp(&other.source));
-        for input in &self.inputs {
-            let own = match input.source {
-                InputFrom::Params => &mut self.params,
-                InputFrom::Query => &mut self.query,
-                _ => &mut self.body,
-            };
-            own.take_if(|schema| schema.rust_type() == Some(input.type_id));
-        }
-        self
     }
 
     /// Returns the schema by which a part of a request is judged: the own one, or
@@ -166,33 +135,6 @@ impl Validation {
             None => Ok(()),
         }
     }
-}
-
-/// Returns the mistakes of the example of a body, which has to pass the checks
-/// of its route: lower case, no full stop.
-#[must_use]
-pub fn example_mistakes(validation: &Validation, doc: &RouteDoc, docs: &Docs) -> Vec<String> {
-    let Some(example) = &docs.example else { return Vec::new() };
-    let typed = validation.inputs.iter().filter(|input| input.source == InputFrom::Body);
-    let schemas = typed.map(|input| &input.schema).chain(&validation.body);
-    let mut mistakes = Vec::new();
-    let mut is_judged = doc.body().is_some();
-    for schema in schemas {
-        is_judged = true;
-        match schema.check(example, &validation.options) {
-            Ok(errors) => mistakes.extend(errors.iter().map(|error| {
-                // The field of an error of the whole body is empty.
-                let field = if error.field.is_empty() { "body" } else { error.field.as_str() };
-                format!("docs: the example is wrong: {field}: {}", error.message)
-            })),
-            Err(error) => mistakes.push(format!("docs: the example cannot be judged: {error}")),
-        }
-    }
-    if !is_judged {
-        mistakes
-            .push("docs: `example` is that of a body, which the route does not read".to_owned());
-    }
-    mistakes
 }
 
 /// Returns the options with the conversions that text needs.

@@ -122,7 +122,7 @@ impl CallTable {
         params: bytes::Bytes,
     ) -> Option<(&str, RunningCall)> {
         let (name, call) = self.methods.get(index)?;
-        req.set_part(Arc::clone(&call.endpoint), params);
+        req.set_part(Arc::clone(call.endpoint.context()), params);
         let meter = req.shared::<Meter>();
         let observation = meter.and_then(|meter| meter.enter_part(&req));
         let running = run_from(Arc::clone(&call.endpoint), call.own, req);

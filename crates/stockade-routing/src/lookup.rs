@@ -48,7 +48,7 @@ pub(crate) fn find_route(app: &Resolved, req: &mut Request) -> Option<Arc<Endpoi
     };
     // A limit of the route itself is stronger than any other.
     let max_body = endpoint.max_body().unwrap_or(app.max_body);
-    req.set_route(Arc::clone(&endpoint), params, app.settings, max_body);
+    req.set_route(Arc::clone(endpoint.context()), params, app.settings, max_body);
     Some(endpoint)
 }
 

@@ -10,10 +10,7 @@ use bytes::{Buf as _, Bytes};
 use futures_core::Stream;
 use http_body::{Body, Frame, SizeHint};
 use pin_project_lite::pin_project;
-use stockade_errors::__internal::catch_panic_in_poll;
 use stockade_errors::{ApiError, BoxError};
-
-use crate::endpoint::ErrorContext;
 
 /// The body of a request or a response: nothing, bytes, or a stream.
 ///
@@ -51,7 +48,7 @@ enum Kind {
     Stream(BoxStream),
 }
 
-type BoxStream = Pin<Box<dyn Body<Data = Bytes, Error = BoxError> + Send>>;
+pub(crate) type BoxStream = Pin<Box<dyn Body<Data = Bytes, Error = BoxError> + Send>>;
 
 impl HttpBody {
     /// Makes a body of no bytes.
@@ -122,24 +119,13 @@ impl HttpBody {
         }
     }
 
-    /// Logs an error of the stream with the request that the body answers. It
-    /// is for the body of a response on its way out.
-    pub(crate) fn log_to(&mut self, context: impl FnOnce() -> ErrorContext) {
+    /// Replaces the stream of a body that is one.
+    pub(crate) fn map_stream(&mut self, change: impl FnOnce(BoxStream) -> BoxStream) {
         if let Kind::Stream(_) = self.kind
             && let Kind::Stream(stream) = std::mem::replace(&mut self.kind, Kind::Empty)
         {
-            let watched = Watched { state: Watching::Runs(stream), context: context() };
-            self.kind = Kind::Stream(Box::pin(watched));
+            self.kind = Kind::Stream(change(stream));
         }
-    }
-
-    /// Reads everything into memory.
-    ///
-    /// # Errors
-    /// [`BodyError::TooLarge`](crate::BodyError::TooLarge) as soon as more than
-    /// `limit` bytes have come, and every error of the stream.
-    pub async fn collect(self, limit: u64) -> Result<Bytes, BoxError> {
-        crate::read::collect(self, limit).await
     }
 }
 
@@ -300,58 +286,5 @@ where
         self.project().stream.poll_next(cx).map(|item| {
             item.map(|piece| piece.map(|data| Frame::data(data.into())).map_err(Into::into))
         })
-    }
-}
-
-/// The stream of a response, which may fail or panic after it has begun.
-struct Watched {
-    state: Watching,
-    context: ErrorContext,
-}
-
-enum Watching {
-    Runs(BoxStream),
-    /// The stream failed; the next poll returns the error.
-    Failed(Option<BoxError>),
-}
-
-impl Body for Watched {
-    type Data = Bytes;
-    type Error = BoxError;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
-        let stream = match &mut self.state {
-            Watching::Runs(stream) => stream,
-            Watching::Failed(error) => return Poll::Ready(error.take().map(Err)),
-        };
-        // A panic must not take the task of the connection with it.
-        let error = match ready!(catch_panic_in_poll(|| stream.as_mut().poll_frame(cx))) {
-            Ok(Some(Err(error))) => error,
-            Ok(frame) => return Poll::Ready(frame),
-            Err(panic) => panic.into(),
-        };
-        self.context.log_late(error.as_ref());
-        self.state = Watching::Failed(Some(error));
-        // The server is polled once more before it gets the error, so that it
-        // sends the bytes it has and the client sees how far the answer came.
-        cx.waker().wake_by_ref();
-        Poll::Pending
-    }
-
-    fn is_end_stream(&self) -> bool {
-        match &self.state {
-            Watching::Runs(stream) => stream.is_end_stream(),
-            Watching::Failed(error) => error.is_none(),
-        }
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        match &self.state {
-            Watching::Runs(stream) => stream.size_hint(),
-            Watching::Failed(_) => SizeHint::default(),
-        }
     }
 }

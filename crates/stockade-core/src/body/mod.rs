@@ -5,4 +5,5 @@ mod error;
 mod http_body;
 
 pub use error::BodyError;
+pub(crate) use http_body::BoxStream;
 pub use http_body::HttpBody;

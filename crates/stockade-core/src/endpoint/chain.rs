@@ -18,9 +18,9 @@ use stockade_errors::__internal::catch_panic;
 use stockade_errors::ApiError;
 
 use super::{Endpoint, ErrorContext, Settings};
+use crate::login_end::end_with_user;
 use crate::middleware::{Run, Step};
 use crate::reply::FailedReply;
-use crate::user_lifetime::end_with_user;
 use crate::{BoxFuture, Flow, Middleware, Next, Request, Response, bug, upgrade};
 
 /// Runs middleware and handler; errors and panics become responses.
@@ -31,7 +31,8 @@ use crate::{BoxFuture, Flow, Middleware, Next, Request, Response, bug, upgrade};
 pub fn run(endpoint: Arc<Endpoint>, req: Request) -> RunningHandler {
     let (settings, id) = (req.inner.settings, req.shared_id());
     let (method, target) = (req.method().clone(), req.uri().path_and_query().cloned());
-    let refusal = endpoint.accepts().and_then(|accepts| accepts.refuse(&req));
+    let accepts = endpoint.accepts().filter(|_| req.has_body());
+    let refusal = accepts.and_then(|accepts| accepts.refuse(req.method(), req.headers()));
     let chain = match refusal {
         Some(error) => Chain { endpoint, at: 0, state: ChainState::failed(error) },
         None => Chain::start(endpoint, 0, req),
@@ -109,7 +110,7 @@ impl RunningHandler {
             settings: self.settings,
             method: self.method.clone(),
             target: self.target.clone(),
-            endpoint: Some(Arc::clone(&self.chain.endpoint)),
+            route: Some(Arc::clone(&self.chain.endpoint.context)),
             id: self.id.clone(),
         };
         // A body that the route does not accept, which no middleware has seen.
@@ -172,7 +173,7 @@ impl Chain {
     /// Goes on until something has to be waited for.
     fn advance(&mut self, mut req: Request) {
         let endpoint = &self.endpoint;
-        while let Some(middleware) = endpoint.parts.middleware.get(self.at) {
+        while let Some(middleware) = endpoint.middleware.get(self.at) {
             self.at += 1;
             match &middleware.run {
                 Run::Sync(check) => match check(&mut req) {
@@ -199,15 +200,15 @@ impl Chain {
             }
         }
         // The validation comes once, after the last middleware.
-        let is_first = self.at == endpoint.parts.middleware.len();
+        let is_first = self.at == endpoint.middleware.len();
         self.at += 1;
-        let checks = endpoint.parts.validation.own().filter(|_| is_first);
+        let checks = endpoint.context.validation.own().filter(|_| is_first);
         self.state = match checks.map(|checks| checks.judge_text(&mut req)) {
             Some(Err(error)) => ChainState::failed(error),
             Some(Ok(())) if checks.is_some_and(|checks| checks.body.is_some()) => {
                 ChainState::Step(validate_body(Arc::clone(endpoint), req))
             }
-            _ => ChainState::Handler(endpoint.parts.handler.call(req)),
+            _ => ChainState::Handler(endpoint.handler.call(req)),
         };
     }
 
@@ -260,7 +261,7 @@ impl Chain {
     #[cold]
     fn unanswered(&self) -> ApiError {
         let index = self.at.checked_sub(1);
-        let middleware = index.and_then(|index| self.endpoint.parts.middleware.get(index));
+        let middleware = index.and_then(|index| self.endpoint.middleware.get(index));
         let name = middleware.map_or("?", Middleware::name);
         ApiError::new(500, format!("middleware `{name}` neither called next nor answered"))
     }
@@ -284,7 +285,7 @@ impl fmt::Debug for Chain {
 fn validate_body(endpoint: Arc<Endpoint>, mut req: Request) -> Step {
     Box::pin(async move {
         let outcome = match has_body_to_judge(&endpoint, &mut req).await {
-            Ok(true) => endpoint.parts.validation.judge_body(&mut req).await,
+            Ok(true) => endpoint.context.validation.judge_body(&mut req).await,
             other => other.map(drop),
         };
         let outcome = outcome.map_err(|error| req.first_failure(error));

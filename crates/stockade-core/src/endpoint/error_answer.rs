@@ -13,18 +13,10 @@ use serde_json::Value;
 use stockade_errors::{ApiError, ErrorKind};
 use stockade_json::to_json;
 
-use super::Endpoint;
-use crate::{ErrorHandler, HttpBody, Request, Response, escaped, header_map_pool};
-
-/// The settings by which errors are answered.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-#[non_exhaustive]
-pub struct Settings {
-    /// True if the real message of a 5xx is sent.
-    pub expose_errors: bool,
-    /// True if errors are sent as RFC 9457 problem details.
-    pub problem_details: bool,
-}
+use crate::bug::bug;
+use crate::error_settings::Settings;
+use crate::route_context::RouteContext;
+use crate::{ErrorHandler, HttpBody, Response, escaped, header_map_pool};
 
 /// The source of an error that refuses a request because others are in flight.
 /// A line for each at error level would be more load.
@@ -46,7 +38,7 @@ pub struct ErrorContext {
     pub(super) settings: Settings,
     pub(super) method: Method,
     pub(super) target: Option<PathAndQuery>,
-    pub(super) endpoint: Option<Arc<Endpoint>>,
+    pub(super) route: Option<Arc<RouteContext>>,
     pub(super) id: Option<Arc<str>>,
     /// The handler of the application that answers errors here.
     pub(super) handler: Option<ErrorHandler>,
@@ -69,7 +61,7 @@ impl ErrorContext {
     /// took the request.
     #[must_use]
     pub fn route(&self) -> Option<&str> {
-        self.endpoint.as_deref()?.route()
+        self.route.as_deref()?.route()
     }
 
     /// Returns the path of the request, as it was sent, without the query.
@@ -87,7 +79,7 @@ impl ErrorContext {
 
     /// Gives a failed validation the status that its route has for it.
     pub(crate) fn with_own_status(&self, error: ApiError) -> ApiError {
-        let status = self.endpoint.as_deref().and_then(Endpoint::own_validation_status);
+        let status = self.route.as_deref().and_then(|route| route.settings.validation_status);
         match status {
             Some(status) if error.kind() == ErrorKind::Validation && error.status() == 400 => {
                 error.with_status(status)
@@ -127,20 +119,6 @@ impl ErrorContext {
 }
 
 impl ErrorContext {
-    /// Takes note of a request before it is handed on.
-    #[doc(hidden)]
-    pub fn of(req: &Request) -> Self {
-        let endpoint = req.inner.endpoint.as_deref();
-        Self {
-            handler: endpoint.and_then(Endpoint::error_handler).cloned(),
-            settings: req.inner.settings,
-            method: req.method().clone(),
-            target: req.uri().path_and_query().cloned(),
-            endpoint: req.inner.endpoint.clone(),
-            id: req.shared_id(),
-        }
-    }
-
     /// Sets other settings, for a request that no route has taken.
     #[must_use]
     #[doc(hidden)]
@@ -155,8 +133,8 @@ impl ErrorContext {
     #[must_use]
     #[doc(hidden)]
     pub fn before_middleware(mut self, router: Option<&ErrorHandler>) -> Self {
-        let handler = match self.endpoint.as_deref() {
-            Some(endpoint) => endpoint.own_error_handler().or_else(|| endpoint.error_handler()),
+        let handler = match self.route.as_deref() {
+            Some(route) => route.own_error_handler().or_else(|| route.error_handler()),
             None => router,
         };
         self.handler = handler.cloned();
@@ -255,6 +233,17 @@ impl Answer {
         let headers = headers_of(error).collect();
         Self { settings, headers, body: text(error, settings).into() }
     }
+}
+
+/// Logs a mistake of stockade and returns its response, where nothing of the request is
+/// known any more.
+#[cold]
+#[must_use]
+pub fn answer_bug(message: &str, settings: Settings) -> Response {
+    let error = bug(message);
+    log::error!(target: TARGET, "{error}");
+    let body = text(&error, settings);
+    respond_with(settings, error, body.into())
 }
 
 /// Returns the body of an error as JSON.

@@ -6,18 +6,20 @@
 
 mod chain;
 mod error_answer;
-mod settings;
+mod error_context_of;
+mod watched_body;
 
 use std::fmt;
 use std::panic::Location;
 use std::sync::{Arc, OnceLock};
 
+pub use crate::endpoint_settings::EndpointSettings;
+pub use crate::error_settings::Settings;
 pub(crate) use chain::Chain;
 pub use chain::{RunningHandler, run, run_from};
-pub use error_answer::{ErrorContext, Overloaded, Settings, error_of};
-pub(crate) use error_answer::{TARGET, respond_with, text};
+pub(crate) use error_answer::respond_with;
+pub use error_answer::{ErrorContext, Overloaded, answer_bug, error_of};
 use http::Method;
-pub use settings::EndpointSettings;
 use stockade_map::RouteKind;
 use stockade_validation::Schema;
 
@@ -26,14 +28,28 @@ use crate::extract::know_schemas;
 use crate::handler_progress::{AsksProgress, noting};
 use crate::page_headers::PageHeaders;
 use crate::rare::Rare;
-use crate::request::DEFAULT_MAX_JSON_VALUES;
+use crate::route_context::RouteContext;
 use crate::{Accepts, Docs, ErrorHandler, Handler, Middleware, RouteDoc, States, Tag, Validation};
 
 /// One route: its method and path, its middleware, its handler, its limits.
 ///
 /// A router makes one for each route when it is built.
 pub struct Endpoint {
-    parts: EndpointParts,
+    method: Method,
+    handler: Handler,
+    name: Option<Box<str>>,
+    middleware: Box<[Middleware]>,
+    is_rate_limited: bool,
+    guards_origin: bool,
+    docs: Rare<Docs>,
+    tag: Option<Arc<Tag>>,
+    public: Option<Arc<String>>,
+    rate_exempt_reason: Option<&'static str>,
+    kind: EndpointKind,
+    has_parts: bool,
+    location: &'static Location<'static>,
+    /// The facts that requests of the route carry.
+    context: Arc<RouteContext>,
 }
 
 /// The parts of an [`Endpoint`], from which a router makes it.
@@ -162,97 +178,123 @@ impl EndpointParts {
         if self.middleware.iter().any(|it| it.mark::<AsksProgress>().is_some()) {
             self.handler = noting(self.handler);
         }
-        Endpoint { parts: self }
+        let context = RouteContext {
+            pattern: self.pattern,
+            label: self.label,
+            is_fallback: self.is_fallback,
+            validation: self.validation,
+            states: self.states,
+            settings: self.settings,
+            challenges: self.challenges,
+            error_handler: self.error_handler,
+            own_error_handler: self.own_error_handler,
+            outlives_user: self.outlives_user,
+            may_stream: self.may_stream,
+            page_headers: self.page_headers,
+        };
+        Endpoint {
+            method: self.method,
+            handler: self.handler,
+            name: self.name,
+            middleware: self.middleware,
+            is_rate_limited: self.is_rate_limited,
+            guards_origin: self.guards_origin,
+            docs: self.docs,
+            tag: self.tag,
+            public: self.public,
+            rate_exempt_reason: self.rate_exempt_reason,
+            kind: self.kind,
+            has_parts: self.has_parts,
+            location: self.location,
+            context: Arc::new(context),
+        }
     }
 }
 
 impl Endpoint {
+    /// Returns the facts that requests of the route carry.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn context(&self) -> &Arc<RouteContext> {
+        &self.context
+    }
+
     /// Returns the method under which it was registered.
     #[must_use]
     pub fn method(&self) -> &Method {
-        &self.parts.method
+        &self.method
     }
 
     /// Returns the path as it was declared, with prefixes: `/users/:id`.
     #[must_use]
     pub fn pattern(&self) -> &str {
-        &self.parts.pattern
-    }
-
-    /// Returns the name of the route in logs and metrics: its path as it was
-    /// declared, or the label of a route without a path of its own. `None` for the
-    /// fallback.
-    pub(crate) fn route(&self) -> Option<&str> {
-        match &self.parts.label {
-            Some(label) => Some(label),
-            None => (!self.parts.is_fallback).then_some(&self.parts.pattern),
-        }
+        &self.context.pattern
     }
 
     /// Returns the name of the route, if it has one.
     #[must_use]
     pub fn name(&self) -> Option<&str> {
-        self.parts.name.as_deref()
+        self.name.as_deref()
     }
 
     /// Returns the middleware, in the order in which it runs.
     #[must_use]
     pub fn middleware(&self) -> &[Middleware] {
-        &self.parts.middleware
+        &self.middleware
     }
 
     /// Returns the checks before the handler runs.
     #[must_use]
     pub fn validation(&self) -> &Validation {
-        &self.parts.validation
+        &self.context.validation
     }
 
     /// Its own body limit, in bytes.
     #[must_use]
     pub fn max_body(&self) -> Option<u64> {
-        self.settings().max_body
+        self.context.settings.max_body
     }
 
     /// Returns the types that the body of a request may have; `None` for any.
     #[must_use]
     pub fn accepts(&self) -> Option<&Accepts> {
-        self.settings().accepts.as_deref()
+        self.context.settings.accepts.as_deref()
     }
 
     /// Returns the largest number of values of a JSON body that are kept
     /// untyped.
     #[must_use]
     pub fn max_json_values(&self) -> usize {
-        self.settings().max_json_values.unwrap_or(DEFAULT_MAX_JSON_VALUES)
+        self.context.max_json_values()
     }
 
     /// Returns true if the rate limit of the router is charged for it.
     #[must_use]
     pub fn is_rate_limited(&self) -> bool {
-        self.parts.is_rate_limited
+        self.is_rate_limited
     }
 
     /// Returns the challenges of a 401: the ways by which the route's
     /// middleware finds a user.
     #[must_use]
     pub fn challenges(&self) -> &[Box<str>] {
-        &self.parts.challenges
+        &self.context.challenges
     }
 
     /// Returns true if its middleware refuses requests of other origins.
     #[must_use]
     pub fn guards_origin(&self) -> bool {
-        self.parts.guards_origin
+        self.guards_origin
     }
 
     /// Returns the handler of errors that leave the middleware of the route.
     pub(crate) fn error_handler(&self) -> Option<&ErrorHandler> {
-        self.parts.error_handler.as_ref()
+        self.context.error_handler.as_ref()
     }
 
     /// Returns the handler of errors of the entry itself.
     pub(crate) fn own_error_handler(&self) -> Option<&ErrorHandler> {
-        self.parts.own_error_handler.as_ref()
+        self.context.own_error_handler.as_ref()
     }
 
     /// Returns the status of a failed validation: 400, unless the application
@@ -262,26 +304,21 @@ impl Endpoint {
         self.own_validation_status().unwrap_or(400)
     }
 
-    /// Returns false if no response of the route is a stream.
-    pub(crate) fn may_stream(&self) -> bool {
-        self.parts.may_stream
-    }
-
     pub(crate) fn own_validation_status(&self) -> Option<u16> {
-        self.settings().validation_status
+        self.context.settings.validation_status
     }
 
     /// Returns the documentation of the route.
     #[must_use]
     pub fn docs(&self) -> &Docs {
-        &self.parts.docs
+        &self.docs
     }
 
     /// Returns the tag of the node or group nearest to the route, under which
     /// documents list it, unless its documentation names tags.
     #[must_use]
     pub fn tag(&self) -> Option<&Tag> {
-        self.parts.tag.as_deref()
+        self.tag.as_deref()
     }
 
     /// Returns the reason why the route is open to everybody, if its entry
@@ -289,7 +326,7 @@ impl Endpoint {
     /// switches nothing off.
     #[must_use]
     pub fn public_reason(&self) -> Option<&str> {
-        self.parts.public.as_deref().map(String::as_str)
+        self.public.as_deref().map(String::as_str)
     }
 
     /// Returns the reason why the WebSocket or the event stream of the route may
@@ -297,13 +334,13 @@ impl Endpoint {
     /// when the token expires, the session ends or the user is revoked.
     #[must_use]
     pub fn outlives_user_reason(&self) -> Option<&str> {
-        self.parts.outlives_user.as_deref().map(String::as_str)
+        self.context.outlives_user.as_deref().map(String::as_str)
     }
 
     /// Returns the file and line where the route was declared.
     #[must_use]
     pub fn location(&self) -> &'static Location<'static> {
-        self.parts.location
+        self.location
     }
 
     /// Returns what middleware, extractors and reply of the route say about it.
@@ -329,63 +366,53 @@ impl Endpoint {
         self.describe(&mut doc);
         doc.into_facts()
     }
-
-    /// Returns the settings that core reads while a request runs.
-    pub(crate) fn settings(&self) -> &EndpointSettings {
-        &self.parts.settings
-    }
-
-    /// Returns the values that the application provides.
-    pub(crate) fn states(&self) -> &States {
-        &self.parts.states
-    }
 }
 
 impl Endpoint {
     /// Returns the kind of the route.
     #[doc(hidden)]
     pub fn kind(&self) -> EndpointKind {
-        self.parts.kind
+        self.kind
     }
 
     /// Returns the name in logs and metrics of a route without a path of its own.
     #[doc(hidden)]
     pub fn label(&self) -> Option<&str> {
-        self.parts.label.as_deref()
+        self.context.label.as_deref()
     }
 
     /// Returns true if rate limits count the parts of its requests one by one.
     #[doc(hidden)]
     pub fn has_parts(&self) -> bool {
-        self.parts.has_parts
+        self.has_parts
     }
 
     /// Returns the headers that pages of other origins may use; `None` if the default
     /// lists of CORS apply.
     #[doc(hidden)]
     pub fn page_headers(&self) -> Option<&Arc<PageHeaders>> {
-        self.parts.page_headers.get()
+        self.context.page_headers.get()
     }
 
     /// Sets these headers, unless they are set.
     #[doc(hidden)]
     pub fn set_page_headers(&self, headers: Arc<PageHeaders>) {
-        let _ = self.parts.page_headers.set(headers);
+        let _ = self.context.page_headers.set(headers);
     }
 
     /// Returns the reason why no rate limit counts the route, where the framework
     /// takes it out.
     #[doc(hidden)]
     pub fn rate_exempt_reason(&self) -> Option<&'static str> {
-        self.parts.rate_exempt_reason
+        self.rate_exempt_reason
     }
 
     /// Lets middleware and handler describe themselves to `doc`, anew.
     #[doc(hidden)]
     pub fn describe(&self, doc: &mut RouteDoc) {
-        know_schemas(doc, &self.parts.validation.inputs);
-        self.parts.middleware.iter().for_each(|middleware| middleware.describe(doc));
-        self.parts.handler.describe(doc);
+        know_schemas(doc, &self.context.validation.inputs);
+        self.middleware.iter().for_each(|middleware| middleware.describe(doc));
+        self.handler.describe(doc);
     }
 
     /// Returns the handler of the errors that come before the middleware.
@@ -404,12 +431,12 @@ impl Endpoint {
     /// the entry, or that of the type which the handler takes.
     #[doc(hidden)]
     pub fn schema(&self, from: InputFrom) -> Option<&Schema> {
-        self.parts.validation.schema(from)
+        self.context.validation.schema(from)
     }
 }
 
 impl fmt::Debug for Endpoint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Endpoint({} {})", self.parts.method, self.parts.pattern)
+        write!(f, "Endpoint({} {})", self.method, self.context.pattern)
     }
 }

@@ -2,6 +2,7 @@
 //!
 //! Spec: Errors › Response rules, rule 4.
 
+mod middleware;
 mod reply;
 
 use std::error::Error;
@@ -15,10 +16,9 @@ use stockade_errors::ApiError;
 use stockade_validation::HasSchema;
 
 pub use self::reply::ErrorReply;
-use crate::description::{Answer, AnswerStatus, ErrorForm, SchemaOf};
+use crate::description::{ErrorForm, SchemaOf};
 use crate::endpoint::{ErrorContext, error_of, respond_with};
-use crate::middleware::form;
-use crate::{HttpBody, IntoMiddleware, Middleware, Next, Request, Response, RouteDoc};
+use crate::{HttpBody, Response};
 
 /// The options of an [`ErrorHandler`].
 ///
@@ -192,28 +192,6 @@ impl<F: Fn(&mut ErrorReply) + Send + Sync + 'static> From<F> for ErrorHandler {
     }
 }
 
-impl IntoMiddleware<form::Ready> for ErrorHandler {
-    fn into_middleware(self) -> Middleware {
-        let described = self.clone();
-        Middleware::new(move |req: Request, next: Next| {
-            let handler = self.clone();
-            async move {
-                let context = ErrorContext::of(&req);
-                let mut response = match next.try_run(req).await {
-                    Ok(response) => handler.answer_again(response, &context),
-                    Err(error) => handler.answer(error, &context),
-                };
-                if error_of(&response).is_some() {
-                    response.extensions_mut().insert(Form { is_final: true });
-                }
-                response
-            }
-        })
-        .named("with_error_handling")
-        .describing(move |doc| described.describe(doc))
-    }
-}
-
 /// Marks the answer of an error handler. One further outside leaves a final form
 /// alone: the innermost one counts.
 #[derive(Clone, Copy)]
@@ -239,17 +217,6 @@ pub fn finish_form(response: &mut Response) {
 }
 
 impl ErrorHandler {
-    /// Describes the errors of a route that this handler answers.
-    pub fn describe(&self, doc: &mut RouteDoc) {
-        if let Some(form) = self.form() {
-            doc.writes_errors(form.schema);
-        }
-        if self.options.reply.is_some() {
-            let meaning = "An error, with the status that the error handler has set";
-            doc.answers(Answer::error(AnswerStatus::Default).meaning(meaning));
-        }
-    }
-
     /// Returns the form of the errors, if it is another than that of the router.
     #[must_use]
     pub fn form(&self) -> Option<ErrorForm> {
@@ -359,7 +326,8 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::Settings;
+    use crate::Request;
+    use crate::error_settings::Settings;
 
     fn broken() -> ApiError {
         let cause = std::io::Error::other("connection reset");

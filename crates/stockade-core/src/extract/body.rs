@@ -7,9 +7,9 @@ use stockade_validation::__internal::read_nothing;
 use stockade_validation::HasSchema;
 
 use super::typed;
+use crate::BodyKind;
 use crate::description::InputFrom;
 use crate::read::Payload;
-use crate::route_description::BodyKind;
 use crate::{FromRequest, HttpBody, Request, RouteDoc};
 
 /// The body, parsed by its content type into a typed value.

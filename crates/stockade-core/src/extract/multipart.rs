@@ -12,8 +12,8 @@ use stockade_errors::ApiError;
 
 use super::disposition::{Disposition, Parameters};
 use super::part_headers::{BoundedHeaders, HeaderTooLong};
+use crate::BodyKind;
 use crate::body::BodyError;
-use crate::route_description::BodyKind;
 use crate::{FromRequest, Request, RouteDoc};
 
 /// The parts of a `multipart/form-data` body, as they arrive.

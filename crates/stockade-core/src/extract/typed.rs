@@ -37,6 +37,17 @@ impl<'t> TypeInfo<'t> {
     }
 }
 
+impl Input {
+    pub(crate) fn new(
+        source: InputFrom,
+        info: &mut TypeInfo<'_>,
+        schema: Schema,
+        read: fn(&Request) -> Result<(), ApiError>,
+    ) -> Self {
+        Self { source, type_id: info.type_id, schema, shape: shape_of(info.target), read }
+    }
+}
+
 /// Reads a value of a type from a request.
 ///
 /// # Errors
@@ -118,7 +129,7 @@ fn described(
     source: InputFrom,
     type_id: TypeId,
 ) -> Option<(&Input, &ValidationOptions)> {
-    let validation = req.inner.endpoint.as_deref()?.validation();
+    let validation = &*req.inner.route.as_deref()?.validation;
     validation.input(source, type_id).map(|input| (input, &validation.options))
 }
 
@@ -178,7 +189,7 @@ impl<'r, 't> Judge<'r, 't> {
             let (schema, options) = (Cow::Borrowed(&input.schema), Cow::Borrowed(options));
             return Ok(Self { schema, options, shape: input.shape, target });
         }
-        let validation = req.inner.endpoint.as_deref().map(crate::Endpoint::validation);
+        let validation = req.inner.route.as_deref().map(|route| &*route.validation);
         // Where no route has taken the request, the defaults hold.
         let options = validation.map_or_else(Cow::default, |it| Cow::Borrowed(&it.options));
         let shape = shape_of(target);

@@ -28,6 +28,7 @@ mod status;
 pub(crate) mod store_error;
 mod streamed;
 pub(crate) mod writer;
+pub(crate) mod writer_link;
 
 pub use failure::Failure;
 pub(crate) use failure::{FailedReply, answer_of};
@@ -370,5 +371,14 @@ impl<P: ReplyPart, Q: ReplyPart, R: Reply> Reply for (P, Q, R) {
 
     fn describe(doc: &mut RouteDoc) {
         <(P, (Q, R))>::describe(doc);
+    }
+}
+
+impl RouteDoc {
+    /// Lets the value that the handler returns describe itself.
+    pub(crate) fn reply<R: Reply>(&mut self) {
+        if !self.has_no_reply {
+            R::describe(self);
+        }
     }
 }

@@ -12,7 +12,7 @@ use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
 use http::header::{CONTENT_TYPE, IntoHeaderName};
-use http::{Extensions, HeaderMap, HeaderValue, StatusCode};
+use http::{Extensions, HeaderValue, StatusCode};
 use http_body::{Body, Frame};
 use serde::Serialize;
 use stockade_errors::__internal::catch_panic;
@@ -20,6 +20,7 @@ use stockade_errors::{ApiError, BoxError};
 use stockade_json::to_json;
 use tokio::sync::mpsc;
 
+use super::writer_link::{Head, Link, Message};
 use crate::description::{Answer, AnswerStatus};
 use crate::{BoxFuture, FromRequest, HttpBody, Request, Response, RouteDoc, bug};
 
@@ -59,26 +60,6 @@ pub struct ResponseWriter {
     head: Option<Head>,
     /// Those of the request.
     extensions: Extensions,
-}
-
-#[derive(Debug, Default)]
-pub(crate) struct Head {
-    status: Option<StatusCode>,
-    headers: HeaderMap,
-}
-
-#[derive(Debug)]
-pub(crate) enum Message {
-    /// The response begins.
-    Begin(Head),
-    /// The writer is gone without having begun: only what was set.
-    Unbegun(Head),
-    Piece(Bytes),
-}
-
-/// The other end of a [`ResponseWriter`].
-pub(crate) struct Link {
-    receiver: mpsc::Receiver<Message>,
 }
 
 impl ResponseWriter {

@@ -17,10 +17,10 @@ use std::borrow::Cow;
 use http::{Extensions, Method};
 use stockade_errors::ConfigError;
 
+use crate::body_kind::BodyKind;
 use crate::description::{DescribedRoute, SchemaOf};
-use crate::known_types::TypeCheck;
+use crate::type_check::TypeCheck;
 use crate::validation::Input;
-use crate::{Arguments, FromRequest, Reply};
 
 /// The name of the handler, where the parts of a route are named.
 const HANDLER: Cow<'static, str> = Cow::Borrowed("handler");
@@ -31,18 +31,18 @@ pub struct RouteDoc {
     method: Method,
     /// The name of each parameter; true for an optional one.
     params: Vec<(String, bool)>,
-    body: Option<BodyKind>,
+    pub(crate) body: Option<BodyKind>,
     needs: Vec<(TypeId, &'static str)>,
     pub(crate) inputs: Vec<Input>,
     mistakes: Vec<String>,
-    whole_requests: usize,
-    writers: usize,
-    upgrades: usize,
+    pub(crate) whole_requests: usize,
+    pub(crate) writers: usize,
+    pub(crate) upgrades: usize,
     /// True if the value that the handler returns is not sent.
-    has_no_reply: bool,
+    pub(crate) has_no_reply: bool,
     /// The middleware whose arguments describe themselves now; none for those of
     /// the handler.
-    described: Option<String>,
+    pub(crate) described: Option<String>,
     /// The first middleware that reads the body.
     body_reader: Option<String>,
     /// The first middleware that tells users apart.
@@ -61,20 +61,6 @@ pub struct RouteDoc {
     /// The types of stored items, whose responses may lack some of their properties.
     pub(crate) stored_types: Vec<SchemaOf>,
     type_checks: Vec<TypeCheck>,
-}
-
-/// The form in which a handler takes the body.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-#[non_exhaustive]
-pub enum BodyKind {
-    /// The raw bytes or the stream.
-    Raw,
-    /// Parts of `multipart/form-data`.
-    Multipart,
-    /// A typed value that must be there.
-    Typed,
-    /// A typed value that may be absent.
-    Optional,
 }
 
 impl RouteDoc {
@@ -183,46 +169,5 @@ impl RouteDoc {
     /// returns: the [`Reply`] of that value does not describe itself then.
     pub fn sends_no_reply(&mut self) {
         self.has_no_reply = true;
-    }
-
-    /// Lets the value that the handler returns describe itself.
-    pub(crate) fn reply<R: Reply>(&mut self) {
-        if !self.has_no_reply {
-            R::describe(self);
-        }
-    }
-
-    /// Lets the arguments of a function of middleware describe themselves.
-    /// `middleware` is the name in a mistake.
-    ///
-    /// They are those that leave the request to the handler: an argument that
-    /// takes the request, the response or the connection is a mistake.
-    pub fn middleware_arguments<A: Arguments>(&mut self, middleware: &str) {
-        let handler = (self.body, self.whole_requests, self.writers, self.upgrades);
-        (self.body, self.whole_requests, self.writers, self.upgrades) = (None, 0, 0, 0);
-        self.described = Some(middleware.to_owned());
-        A::describe(self);
-        self.described = None;
-        if self.body.is_some() {
-            self.middleware_reads_body(middleware);
-        }
-        if self.whole_requests + self.writers + self.upgrades > 0 {
-            self.mistake(format!(
-                "the function of `{middleware}` takes what belongs to the handler: the request, \
-                 the stream of its body, or the response"
-            ));
-        }
-        (self.body, self.whole_requests, self.writers, self.upgrades) = handler;
-    }
-
-    /// Lets an argument of a handler describe itself.
-    pub(crate) fn argument<A: FromRequest>(&mut self) {
-        if A::TAKES_REQUEST {
-            self.whole_requests += 1;
-            if self.whole_requests == 2 {
-                self.mistake("two arguments of the handler take the request away");
-            }
-        }
-        A::describe(self);
     }
 }

@@ -4,7 +4,7 @@ use http::{Extensions, Method};
 
 use super::HANDLER;
 use crate::description::{DescribedRoute, SchemaOf};
-use crate::known_types::TypeCheck;
+use crate::type_check::TypeCheck;
 use crate::{BodyKind, RouteDoc, States};
 
 impl RouteDoc {

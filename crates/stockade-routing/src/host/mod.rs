@@ -141,7 +141,7 @@ impl HostRoutes {
             return HostState::Ready(Some(context.answer(ApiError::new(400, "Bad Request"))));
         }
         let max_body = endpoint.max_body().unwrap_or(app.max_body);
-        req.set_route(Arc::clone(&endpoint), params, settings, max_body);
+        req.set_route(Arc::clone(endpoint.context()), params, settings, max_body);
         dispatch::judge_origin(
             &endpoint,
             nearest_cors(endpoint.middleware()).map(|cors| &**cors),

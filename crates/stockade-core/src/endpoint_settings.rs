@@ -5,7 +5,7 @@ use std::sync::Arc;
 use stockade_path::__internal::route_settings;
 
 use crate::Accepts;
-use crate::request::DEFAULT_MAX_JSON_VALUES;
+use crate::limits::DEFAULT_MAX_JSON_VALUES;
 use crate::setting::Inherit as _;
 
 /// Makes the struct of the rows `endpoint` of the table.

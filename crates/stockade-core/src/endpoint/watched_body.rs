@@ -1,0 +1,76 @@
+//! The body of a response whose errors are logged.
+
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+use bytes::Bytes;
+use http_body::{Body, Frame, SizeHint};
+use stockade_errors::__internal::catch_panic_in_poll;
+use stockade_errors::BoxError;
+
+use super::ErrorContext;
+use crate::HttpBody;
+use crate::body::BoxStream;
+
+impl HttpBody {
+    /// Logs an error of the stream with the request that the body answers. It
+    /// is for the body of a response on its way out.
+    pub(crate) fn log_to(&mut self, context: impl FnOnce() -> ErrorContext) {
+        self.map_stream(|stream| {
+            Box::pin(Watched { state: Watching::Runs(stream), context: context() })
+        });
+    }
+}
+
+/// The stream of a response, which may fail or panic after it has begun.
+struct Watched {
+    state: Watching,
+    context: ErrorContext,
+}
+
+enum Watching {
+    Runs(BoxStream),
+    /// The stream failed; the next poll returns the error.
+    Failed(Option<BoxError>),
+}
+
+impl Body for Watched {
+    type Data = Bytes;
+    type Error = BoxError;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
+        let stream = match &mut self.state {
+            Watching::Runs(stream) => stream,
+            Watching::Failed(error) => return Poll::Ready(error.take().map(Err)),
+        };
+        // A panic must not take the task of the connection with it.
+        let error = match ready!(catch_panic_in_poll(|| stream.as_mut().poll_frame(cx))) {
+            Ok(Some(Err(error))) => error,
+            Ok(frame) => return Poll::Ready(frame),
+            Err(panic) => panic.into(),
+        };
+        self.context.log_late(error.as_ref());
+        self.state = Watching::Failed(Some(error));
+        // The server is polled once more before it gets the error, so that it
+        // sends the bytes it has and the client sees how far the answer came.
+        cx.waker().wake_by_ref();
+        Poll::Pending
+    }
+
+    fn is_end_stream(&self) -> bool {
+        match &self.state {
+            Watching::Runs(stream) => stream.is_end_stream(),
+            Watching::Failed(error) => error.is_none(),
+        }
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        match &self.state {
+            Watching::Runs(stream) => stream.size_hint(),
+            Watching::Failed(_) => SizeHint::default(),
+        }
+    }
+}

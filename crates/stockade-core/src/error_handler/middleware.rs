@@ -1,0 +1,42 @@
+//! An [`ErrorHandler`] as middleware.
+
+use super::{ErrorHandler, Form};
+use crate::description::{Answer, AnswerStatus};
+use crate::endpoint::{ErrorContext, error_of};
+use crate::middleware::form;
+use crate::{IntoMiddleware, Middleware, Next, Request, RouteDoc};
+
+impl IntoMiddleware<form::Ready> for ErrorHandler {
+    fn into_middleware(self) -> Middleware {
+        let described = self.clone();
+        Middleware::new(move |req: Request, next: Next| {
+            let handler = self.clone();
+            async move {
+                let context = ErrorContext::of(&req);
+                let mut response = match next.try_run(req).await {
+                    Ok(response) => handler.answer_again(response, &context),
+                    Err(error) => handler.answer(error, &context),
+                };
+                if error_of(&response).is_some() {
+                    response.extensions_mut().insert(Form { is_final: true });
+                }
+                response
+            }
+        })
+        .named("with_error_handling")
+        .describing(move |doc| described.describe(doc))
+    }
+}
+
+impl ErrorHandler {
+    /// Describes the errors of a route that this handler answers.
+    pub fn describe(&self, doc: &mut RouteDoc) {
+        if let Some(form) = self.form() {
+            doc.writes_errors(form.schema);
+        }
+        if self.options.reply.is_some() {
+            let meaning = "An error, with the status that the error handler has set";
+            doc.answers(Answer::error(AnswerStatus::Default).meaning(meaning));
+        }
+    }
+}

@@ -1,0 +1,54 @@
+//! The checks of a route by the types that its handler takes.
+
+use stockade_errors::__internal::sort_by;
+
+use crate::description::InputFrom;
+use crate::validation::Validation;
+use crate::{Docs, RouteDoc};
+
+impl Validation {
+    /// Adds the schemas of the types that the handler takes, as they described
+    /// themselves to `doc`. A value that its type judges is not judged twice.
+    #[must_use]
+    pub fn with_handler(mut self, doc: &RouteDoc) -> Self {
+        self.inputs.clone_from(&doc.inputs);
+        // In the order in which they are judged.
+        sort_by(&mut self.inputs, |one, other| one.source.cmp(&other.source));
+        for input in &self.inputs {
+            let own = match input.source {
+                InputFrom::Params => &mut self.params,
+                InputFrom::Query => &mut self.query,
+                _ => &mut self.body,
+            };
+            own.take_if(|schema| schema.rust_type() == Some(input.type_id));
+        }
+        self
+    }
+}
+
+/// Returns the mistakes of the example of a body, which has to pass the checks
+/// of its route: lower case, no full stop.
+#[must_use]
+pub fn example_mistakes(validation: &Validation, doc: &RouteDoc, docs: &Docs) -> Vec<String> {
+    let Some(example) = &docs.example else { return Vec::new() };
+    let typed = validation.inputs.iter().filter(|input| input.source == InputFrom::Body);
+    let schemas = typed.map(|input| &input.schema).chain(&validation.body);
+    let mut mistakes = Vec::new();
+    let mut is_judged = doc.body().is_some();
+    for schema in schemas {
+        is_judged = true;
+        match schema.check(example, &validation.options) {
+            Ok(errors) => mistakes.extend(errors.iter().map(|error| {
+                // The field of an error of the whole body is empty.
+                let field = if error.field.is_empty() { "body" } else { error.field.as_str() };
+                format!("docs: the example is wrong: {field}: {}", error.message)
+            })),
+            Err(error) => mistakes.push(format!("docs: the example cannot be judged: {error}")),
+        }
+    }
+    if !is_judged {
+        mistakes
+            .push("docs: `example` is that of a body, which the route does not read".to_owned());
+    }
+    mistakes
+}

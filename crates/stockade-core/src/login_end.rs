@@ -1,0 +1,238 @@
+//! The end of long-lived responses with the login of their user.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex};
+use std::task::{Context, Poll};
+
+use bytes::Bytes;
+use http::header::CONTENT_TYPE;
+use http_body::{Body, Frame, SizeHint};
+use stockade_errors::__internal::lock;
+use stockade_errors::{ApiError, BoxError};
+
+use crate::reply::EndsAtShutdown;
+use crate::request::UserWatch;
+use crate::upgrade;
+use crate::user_lifetime::UserLifetime;
+use crate::{BoxFuture, FromRequest, HttpBody, Request, Response, RouteDoc};
+
+impl UserLifetime {
+    /// Returns the lifetime of the user of a request; `None` if authentication found
+    /// no user, or if the route may outlive its user.
+    pub fn of(req: &Request) -> Option<Self> {
+        let outer = req.extensions().get::<OuterUser>();
+        let has_reason =
+            |req: &Request| req.inner.route.as_deref().is_some_and(|it| it.outlives_user.is_some());
+        if has_reason(req) {
+            return None;
+        }
+        let own = req.inner.user_watch.clone().map(|watch| watch.ended(req.child()));
+        let outer = outer.and_then(OuterUser::lifetime).map(|lifetime| lifetime.ended);
+        let ended = match (own, outer) {
+            (Some(own), Some(outer)) => first(own, outer),
+            (own, outer) => own.or(outer)?,
+        };
+        Some(Self { ended })
+    }
+}
+
+impl FromRequest for UserLifetime {
+    async fn from_request(req: &mut Request) -> Result<Self, ApiError> {
+        Ok(Self::of(req).unwrap_or_else(Self::endless))
+    }
+
+    fn describe(_doc: &mut RouteDoc) {}
+}
+
+/// The user of an outer and of an inner authentication, both of which are required.
+struct Both {
+    outer: Arc<dyn UserWatch>,
+    inner: Arc<dyn UserWatch>,
+}
+
+impl UserWatch for Both {
+    fn ended(self: Arc<Self>, req: Request) -> BoxFuture<'static, ()> {
+        let outer = Arc::clone(&self.outer).ended(req.child());
+        first(outer, Arc::clone(&self.inner).ended(req))
+    }
+}
+
+/// Ends with the first of two futures.
+fn first(
+    mut one: BoxFuture<'static, ()>,
+    mut other: BoxFuture<'static, ()>,
+) -> BoxFuture<'static, ()> {
+    Box::pin(std::future::poll_fn(move |cx| {
+        if one.as_mut().poll(cx).is_ready() { Poll::Ready(()) } else { other.as_mut().poll(cx) }
+    }))
+}
+
+impl Request {
+    /// Notes that this source has found the user. The user of an outer authentication
+    /// that is required still counts.
+    #[doc(hidden)]
+    pub fn set_user_watch(&mut self, inner: Arc<dyn UserWatch>) {
+        let outer = self.inner.user_watch.take().filter(|outer| {
+            // The same middleware may stand at the router and at the entry.
+            !outer.is_optional() && !Arc::ptr_eq(outer, &inner)
+        });
+        self.inner.user_watch = Some(match outer {
+            Some(outer) => Arc::new(Both { outer, inner }),
+            None => inner,
+        });
+    }
+
+    /// Notes a further source of users, who count in addition to the user of the request.
+    #[doc(hidden)]
+    pub fn add_user_watch(&mut self, inner: Arc<dyn UserWatch>) {
+        self.inner.user_watch = Some(match self.inner.user_watch.take() {
+            Some(outer) if !Arc::ptr_eq(&outer, &inner) => Arc::new(Both { outer, inner }),
+            _ => inner,
+        });
+    }
+
+    /// Returns a number that differs between sources that exist at the same time.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn user_watch_id(&self) -> Option<usize> {
+        self.inner.user_watch.as_ref().map(|watch| Arc::as_ptr(watch).addr())
+    }
+
+    /// Returns true if authentication has noted a source.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn has_user_watch(&self) -> bool {
+        self.inner.user_watch.is_some()
+    }
+
+    /// Returns the lifetime of the user after the arguments of a handler were taken,
+    /// one of which may have been the whole request.
+    #[doc(hidden)]
+    pub fn take_lifetime(&mut self) -> Option<UserLifetime> {
+        self.inner.taken_lifetime.take().or_else(|| UserLifetime::of(self))
+    }
+
+    /// Passes the user on to an application inside this one, and returns the lifetime
+    /// for the response. Costs nothing if there is no user.
+    #[doc(hidden)]
+    pub fn lend_user(&mut self) -> Option<UserLifetime> {
+        if self.inner.user_watch.is_none() && self.extensions().get::<OuterUser>().is_none() {
+            return None;
+        }
+        let lifetime = UserLifetime::of(self)?;
+        if self.inner.user_watch.is_some() {
+            let whole = Arc::new(Mutex::new(self.child()));
+            self.extensions_mut().insert(OuterUser(whole));
+        }
+        Some(lifetime)
+    }
+}
+
+/// A request around an application inside another one. Extensions must be `Clone`.
+#[derive(Clone)]
+struct OuterUser(Arc<Mutex<Request>>);
+
+impl OuterUser {
+    fn lifetime(&self) -> Option<UserLifetime> {
+        // The lock is never held while a request changes.
+        let whole = lock(&self.0).child();
+        UserLifetime::of(&whole)
+    }
+}
+
+/// Ends the body of a long-lived response with the login of the request's user.
+pub(crate) fn end_with_user(response: &mut Response, req: &mut Request) {
+    if has_user(req) && may_outlive(response) {
+        end_with(response, lifetime_of(req));
+    }
+}
+
+/// Returns the lifetime of the user of a request, which may have been taken whole.
+pub(crate) fn lifetime_of(req: &mut Request) -> Option<UserLifetime> {
+    if !has_user(req) {
+        return None;
+    }
+    req.take_lifetime()
+}
+
+/// Returns true if the response may have to end with the login of a user.
+pub(crate) fn has_user(req: &Request) -> bool {
+    req.inner.user_watch.is_some() || req.inner.taken_lifetime.is_some()
+}
+
+/// Ends the body of a long-lived response with this lifetime.
+pub fn end_with(response: &mut Response, lifetime: Option<UserLifetime>) {
+    let Some(lifetime) = lifetime.filter(|_| may_outlive(response)) else { return };
+    if upgrade::switches(response) {
+        upgrade::end_with_user(response, lifetime);
+    } else {
+        limit(response, lifetime);
+    }
+}
+
+/// Returns true for a response that may outlive the login of its user, and does not see
+/// to that itself.
+fn may_outlive(response: &Response) -> bool {
+    (upgrade::switches(response) || is_endless(response))
+        && response.extensions().get::<EndsItself>().is_none()
+}
+
+fn limit(response: &mut Response, lifetime: UserLifetime) {
+    let body = std::mem::take(response.body_mut());
+    *response.body_mut() = HttpBody::new(LimitedBody { body, lifetime: Some(lifetime) });
+}
+
+/// Returns true for a body without an end of its own. A download has one, and is not
+/// cut: its client could not tell that something is missing.
+fn is_endless(response: &Response) -> bool {
+    if response.body().as_bytes().is_some() {
+        return false;
+    }
+    let is_events = || {
+        let media = response.headers().get(CONTENT_TYPE).map_or(&[][..], |it| it.as_bytes());
+        media.get(..EVENTS.len()).is_some_and(|start| start.eq_ignore_ascii_case(EVENTS))
+    };
+    response.extensions().get::<EndsAtShutdown>().is_some() || is_events()
+}
+
+const EVENTS: &[u8] = b"text/event-stream";
+
+/// A mark in the extensions of a response that ends with its user by itself, such as
+/// after a last event that says so, or a WebSocket with its close frame.
+#[derive(Clone, Copy, Debug)]
+pub struct EndsItself;
+
+/// A body that ends with the login of its user.
+struct LimitedBody {
+    body: HttpBody,
+    /// `None` once it has ended.
+    lifetime: Option<UserLifetime>,
+}
+
+impl Body for LimitedBody {
+    type Data = Bytes;
+    type Error = BoxError;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
+        let Some(lifetime) = &mut self.lifetime else { return Poll::Ready(None) };
+        if Pin::new(lifetime).poll(cx).is_ready() {
+            self.lifetime = None;
+            self.body = HttpBody::empty();
+            return Poll::Ready(None);
+        }
+        Pin::new(&mut self.body).poll_frame(cx)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.lifetime.is_none() || self.body.is_end_stream()
+    }
+
+    /// The length is not known: the body may end earlier.
+    fn size_hint(&self) -> SizeHint {
+        SizeHint::default()
+    }
+}
