@@ -371,18 +371,21 @@ impl Endpoint {
 impl Endpoint {
     /// Returns the kind of the route.
     #[doc(hidden)]
+    #[must_use]
     pub fn kind(&self) -> EndpointKind {
         self.kind
     }
 
     /// Returns the name in logs and metrics of a route without a path of its own.
     #[doc(hidden)]
+    #[must_use]
     pub fn label(&self) -> Option<&str> {
         self.context.label.as_deref()
     }
 
     /// Returns true if rate limits count the parts of its requests one by one.
     #[doc(hidden)]
+    #[must_use]
     pub fn has_parts(&self) -> bool {
         self.has_parts
     }
@@ -390,6 +393,7 @@ impl Endpoint {
     /// Returns the headers that pages of other origins may use; `None` if the default
     /// lists of CORS apply.
     #[doc(hidden)]
+    #[must_use]
     pub fn page_headers(&self) -> Option<&Arc<PageHeaders>> {
         self.context.page_headers.get()
     }
@@ -403,6 +407,7 @@ impl Endpoint {
     /// Returns the reason why no rate limit counts the route, where the framework
     /// takes it out.
     #[doc(hidden)]
+    #[must_use]
     pub fn rate_exempt_reason(&self) -> Option<&'static str> {
         self.rate_exempt_reason
     }
@@ -417,12 +422,14 @@ impl Endpoint {
 
     /// Returns the handler of the errors that come before the middleware.
     #[doc(hidden)]
+    #[must_use]
     pub fn first_error_handler(&self) -> Option<&ErrorHandler> {
         self.own_error_handler().or_else(|| self.error_handler())
     }
 
     /// Returns the handler of the errors that no middleware answers.
     #[doc(hidden)]
+    #[must_use]
     pub fn inherited_error_handler(&self) -> Option<&ErrorHandler> {
         self.error_handler()
     }
@@ -430,6 +437,7 @@ impl Endpoint {
     /// Returns the schema by which the route judges a part of a request: that of
     /// the entry, or that of the type which the handler takes.
     #[doc(hidden)]
+    #[must_use]
     pub fn schema(&self, from: InputFrom) -> Option<&Schema> {
         self.context.validation.schema(from)
     }

@@ -62,7 +62,7 @@ async fn answer(
     endpoint.middleware = [rules.guard()].into();
     let endpoint = Arc::new(endpoint.build());
     let (params, settings) = (Params::default(), Settings::default());
-    request.set_route(Arc::clone(&endpoint), params, settings, 0);
+    request.set_route(Arc::clone(endpoint.context()), params, settings, 0);
     run(endpoint, request).await
 }
 
