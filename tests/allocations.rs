@@ -6,7 +6,7 @@
 //! and not behind a socket, where they are shared already. The box of a request
 //! is made before and not among them.
 //!
-//! It is a binary of its own: tests that log change what an error costs.
+//! It is a separate binary, because tests that log change the cost of an error.
 
 #![expect(
     clippy::unwrap_used,

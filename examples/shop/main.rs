@@ -9,8 +9,8 @@
 //! program prints what it knows about its routes, and ends.
 //!
 //! Start with [`api`], the whole interface as one tree, and go on to the handlers. `options`
-//! has what applies to every request. Products are a REST resource, whose routes are made;
-//! all others have handlers. `graphql` has products and orders again, by the same functions.
+//! has the options for all requests. The routes of products come from a REST resource; all
+//! others have handlers. `graphql` has products and orders again, by the same functions.
 //! `stock` has the tables, `database` their storage.
 
 mod database;

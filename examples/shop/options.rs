@@ -1,11 +1,11 @@
-//! What the router does for every request: as it should be, and loosened.
+//! The options of the router: secure values, and comments with looser ones.
 
 use stockade::middleware::health::Readiness;
 use stockade::middleware::{CorsOptions, Metrics, SecurityHeaders, with_request_id};
 use stockade::prelude::*;
 
-/// The options of the shop. A comment shows how to loosen each of them. What is loosened here
-/// applies to everything; in a node it applies to the routes below, and in an entry to one
+/// The options of the shop. A comment shows how to loosen each of them. A looser option here
+/// applies to all routes; in a node it applies to the routes below, and in an entry to one
 /// route.
 pub fn options(metrics: &Metrics) -> RouterOptions {
     RouterOptions::new()

@@ -23,7 +23,7 @@ pub(crate) fn compile_cost() -> Outcome {
 }
 
 /// Runs a package with the arguments of this program, the name of the running task
-/// first. What it skips is reported at the end of `ci` too.
+/// first. The end of `ci` also reports the steps that it skips.
 fn run(package: &str) -> Outcome {
     let mut command = cargo_command();
     command.args(["run", "--quiet", "--package", package, "--"]).args(env::args().skip(1));

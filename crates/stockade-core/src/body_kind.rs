@@ -1,6 +1,6 @@
-//! [`BodyKind`]: the form in which a handler takes the body.
+//! [`BodyKind`]: the way a handler takes the body.
 
-/// The form in which a handler takes the body.
+/// The way a handler takes the body.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum BodyKind {

@@ -59,8 +59,8 @@ impl Request {
         self.inner.payload = Payload::Bytes(json);
     }
 
-    /// Sets the value that the request shares with its parts, in place of an earlier
-    /// one. Unlike the extensions it is not copied for each of them.
+    /// Sets the value that the request shares with its parts. Replaces an earlier value.
+    /// Unlike the extensions, it is not copied for each part.
     #[doc(hidden)]
     pub fn share<T: Any + Send + Sync>(&mut self, value: Arc<T>) {
         self.inner.shared = Some(value);
@@ -73,8 +73,8 @@ impl Request {
         Arc::downcast(Arc::clone(self.inner.shared.as_ref()?)).ok()
     }
 
-    /// Makes a POST of JSON of the request, for parts of it that come by another
-    /// way than its body, such as the messages of a WebSocket.
+    /// Turns the request into a POST of JSON, for parts that do not come in its body,
+    /// such as the messages of a WebSocket.
     #[doc(hidden)]
     pub fn carry_json(&mut self) {
         self.inner.head.method = Method::POST;
@@ -84,7 +84,7 @@ impl Request {
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
     }
 
-    /// Returns the settings by which errors are answered.
+    /// Returns how errors are answered.
     #[doc(hidden)]
     #[must_use]
     pub fn settings(&self) -> Settings {
@@ -97,13 +97,12 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::__internal::EndpointParts;
-    use crate::{Handler, PeerAddr};
+    use crate::PeerAddr;
 
     fn route(label: &str) -> Arc<RouteContext> {
-        let mut parts = EndpointParts::new(Method::POST, "/rpc", Handler::new(async || ()));
-        parts.label = Some(label.into());
-        Arc::clone(parts.build().context())
+        let mut route = RouteContext::new("/rpc");
+        route.label = Some(label.into());
+        Arc::new(route)
     }
 
     #[tokio::test]

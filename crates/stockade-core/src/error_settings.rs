@@ -1,6 +1,6 @@
 //! [`Settings`]: how errors are answered.
 
-/// The settings by which errors are answered.
+/// The settings for responses to errors.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct Settings {

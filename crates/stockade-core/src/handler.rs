@@ -243,8 +243,8 @@ impl RouteDoc {
     /// Lets the arguments of a function of middleware describe themselves.
     /// `middleware` is the name in a mistake.
     ///
-    /// They are those that leave the request to the handler: an argument that
-    /// takes the request, the response or the connection is a mistake.
+    /// They must leave the request to the handler: an argument that takes the request, the
+    /// response or the connection is a configuration error.
     pub fn middleware_arguments<A: Arguments>(&mut self, middleware: &str) {
         let handler = (self.body, self.whole_requests, self.writers, self.upgrades);
         (self.body, self.whole_requests, self.writers, self.upgrades) = (None, 0, 0, 0);

@@ -8,11 +8,11 @@ use crate::{Docs, RouteDoc};
 
 impl Validation {
     /// Adds the schemas of the types that the handler takes, as they described
-    /// themselves to `doc`. A value that its type judges is not judged twice.
+    /// themselves to `doc`. A value is not validated again by the schema of its type.
     #[must_use]
     pub fn with_handler(mut self, doc: &RouteDoc) -> Self {
         self.inputs.clone_from(&doc.inputs);
-        // In the order in which they are judged.
+        // The order of validation.
         sort_by(&mut self.inputs, |one, other| one.source.cmp(&other.source));
         for input in &self.inputs {
             let own = match input.source {

@@ -54,10 +54,10 @@ mod handler;
 mod handler_inputs;
 mod handler_progress;
 mod header_map_pool;
+mod headers;
 mod known_types;
 mod lazy_user;
 mod limits;
-mod list_header;
 mod log_text;
 mod login_end;
 mod marked;
@@ -112,15 +112,16 @@ pub mod __internal {
     pub use crate::client::{client_network, shrink_map};
     pub use crate::detached::{Detached, into_body, service_error, start_of_rest};
     pub use crate::endpoint::{
-        EndpointKind, EndpointParts, EndpointSettings, Overloaded, RunningHandler, Settings,
-        answer_bug, run, run_from,
+        EndpointKind, EndpointParts, Overloaded, RunningHandler, answer_bug, run, run_from,
     };
+    pub use crate::endpoint_settings::EndpointSettings;
     pub use crate::error_handler::{finish_form, keep_form};
+    pub use crate::error_settings::Settings;
     pub use crate::handler_inputs::example_mistakes;
     pub use crate::handler_progress::{AsksProgress, HandlerProgress};
     pub use crate::header_map_pool::response as pooled_response;
+    pub use crate::headers::{has_token, list_items, only};
     pub use crate::known_types::KnownTypes;
-    pub use crate::list_header::{has_token, list_items};
     pub use crate::log_text::{Escaped, escaped};
     pub use crate::login_end::{EndsItself, end_with};
     pub use crate::marked::{AppliesMarks, RouteMarks, without_write_only};

@@ -21,14 +21,12 @@ impl UserLifetime {
     /// Returns the lifetime of the user of a request; `None` if authentication found
     /// no user, or if the route may outlive its user.
     pub fn of(req: &Request) -> Option<Self> {
-        let outer = req.extensions().get::<OuterUser>();
-        let has_reason =
-            |req: &Request| req.inner.route.as_deref().is_some_and(|it| it.outlives_user.is_some());
-        if has_reason(req) {
+        if req.inner.route.as_deref().is_some_and(|route| route.outlives_user.is_some()) {
             return None;
         }
         let own = req.inner.user_watch.clone().map(|watch| watch.ended(req.child()));
-        let outer = outer.and_then(OuterUser::lifetime).map(|lifetime| lifetime.ended);
+        let outer =
+            req.extensions().get().and_then(OuterUser::lifetime).map(|lifetime| lifetime.ended);
         let ended = match (own, outer) {
             (Some(own), Some(outer)) => first(own, outer),
             (own, outer) => own.or(outer)?,
@@ -74,7 +72,7 @@ impl Request {
     #[doc(hidden)]
     pub fn set_user_watch(&mut self, inner: Arc<dyn UserWatch>) {
         let outer = self.inner.user_watch.take().filter(|outer| {
-            // The same middleware may stand at the router and at the entry.
+            // The router and the entry may have the same middleware.
             !outer.is_optional() && !Arc::ptr_eq(outer, &inner)
         });
         self.inner.user_watch = Some(match outer {
@@ -106,8 +104,8 @@ impl Request {
         self.inner.user_watch.is_some()
     }
 
-    /// Returns the lifetime of the user after the arguments of a handler were taken,
-    /// one of which may have been the whole request.
+    /// Returns the lifetime of the user after the handler has its arguments. One of them
+    /// may be the whole request.
     #[doc(hidden)]
     pub fn take_lifetime(&mut self) -> Option<UserLifetime> {
         self.inner.taken_lifetime.take().or_else(|| UserLifetime::of(self))

@@ -355,7 +355,7 @@ impl Request {
     /// # Errors
     /// Those of [`bytes`](Self::bytes); 400 for JSON that cannot be read; 413
     /// for JSON with more values than the route allows
-    /// ([`Endpoint::max_json_values`]); 415 for any other content type.
+    /// ([`max_json_values`](Self::max_json_values)); 415 for any other content type.
     pub async fn body(&mut self) -> Result<&mut Value, ApiError> {
         if self.has_no_body() && !matches!(self.inner.payload, Payload::Replaced(_)) {
             self.inner.payload = Payload::Replaced(Map::new().into());
@@ -392,7 +392,7 @@ impl Request {
     }
 
     /// Returns the largest number of values of a JSON body that the route keeps
-    /// untyped ([`Endpoint::max_json_values`]).
+    /// untyped ([`Endpoint::max_json_values`](crate::Endpoint::max_json_values)).
     #[must_use]
     pub fn max_json_values(&self) -> usize {
         let route = self.inner.route.as_deref();
@@ -543,7 +543,7 @@ impl Request {
         req
     }
 
-    /// Notes if the request came on a TLS connection of the own server.
+    /// Sets whether the request came on a TLS connection of the built-in server.
     #[must_use]
     #[doc(hidden)]
     pub fn on_tls(mut self, is_on_tls: bool) -> Self {
@@ -594,10 +594,9 @@ impl Request {
         self.inner.has_listed_origin = is_listed;
     }
 
-    /// Sets the user by JSON, which is parsed when the user is asked for,
-    /// because the claims of a token are often not needed. JSON that cannot be
-    /// read counts as no user. `value` is the parsed JSON, if it was parsed
-    /// already.
+    /// Sets the user as JSON. It is parsed at the first use, because the claims of a
+    /// token are often not needed. Invalid JSON counts as no user. `value` is the
+    /// parsed JSON, if it was parsed already.
     #[doc(hidden)]
     pub fn set_user_json(&mut self, json: String, value: Option<Value>) {
         self.inner.user = LazyUser::of_json(json, value);

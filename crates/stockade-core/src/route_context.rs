@@ -9,28 +9,61 @@ use crate::rare::Rare;
 use crate::{ErrorHandler, States, Validation};
 
 /// The facts about a route that a request carries: its name, its checks, its limits, its
-/// state and how it answers errors. An [`Endpoint`](crate::Endpoint) has it, and its
-/// requests share it.
+/// state and how it answers errors. An [`Endpoint`](crate::Endpoint) shares it with its
+/// requests.
 #[derive(Debug)]
 pub struct RouteContext {
-    pub(crate) pattern: Box<str>,
-    pub(crate) label: Option<Box<str>>,
-    pub(crate) is_fallback: bool,
-    pub(crate) validation: Rare<Validation>,
-    pub(crate) states: States,
-    pub(crate) settings: EndpointSettings,
-    pub(crate) challenges: Box<[Box<str>]>,
-    pub(crate) error_handler: Option<ErrorHandler>,
-    pub(crate) own_error_handler: Option<ErrorHandler>,
-    pub(crate) outlives_user: Option<Arc<String>>,
-    pub(crate) may_stream: bool,
-    pub(crate) page_headers: OnceLock<Arc<PageHeaders>>,
+    /// The path as it was declared, with prefixes.
+    pub pattern: Box<str>,
+    /// Its name in logs and metrics, in the place of the path. Default: none.
+    pub label: Option<Box<str>>,
+    /// True if it answers requests that no route takes. Default: false.
+    pub is_fallback: bool,
+    /// The checks before the handler runs. Default: none.
+    pub validation: Rare<Validation>,
+    /// The values that the application provides. Default: none.
+    pub states: States,
+    /// The settings that core reads while a request runs. Default: none is set.
+    pub settings: EndpointSettings,
+    /// The challenges of a 401, as its middleware described them. Default: none.
+    pub challenges: Box<[Box<str>]>,
+    /// The error handler of the router, or of the node or group nearest to the
+    /// route. Default: none.
+    pub error_handler: Option<ErrorHandler>,
+    /// The error handler of the entry itself, which stands in its middleware
+    /// too. Default: none.
+    pub own_error_handler: Option<ErrorHandler>,
+    /// The reason why its responses may outlive the login of their user. Default:
+    /// none.
+    pub outlives_user: Option<Arc<String>>,
+    /// False if no response of it is a stream. Default: true.
+    pub may_stream: bool,
+    /// The headers that pages of other origins may use, set after the JSON-RPC methods of
+    /// the route are compiled. Default: none, the default lists of CORS apply.
+    pub page_headers: OnceLock<Arc<PageHeaders>>,
 }
 
 impl RouteContext {
-    /// Returns the name of the route in logs and metrics: its path as it was
-    /// declared, or the label of a route without a path of its own. `None` for the
-    /// fallback.
+    /// Returns the facts of a route without checks and without its own limits.
+    pub fn new(pattern: impl Into<Box<str>>) -> Self {
+        Self {
+            pattern: pattern.into(),
+            label: None,
+            is_fallback: false,
+            validation: Rare::default(),
+            states: States::default(),
+            settings: EndpointSettings::default(),
+            challenges: Box::default(),
+            error_handler: None,
+            own_error_handler: None,
+            outlives_user: None,
+            may_stream: true,
+            page_headers: OnceLock::new(),
+        }
+    }
+
+    /// Returns the name of the route in logs and metrics: its label, or its path as it
+    /// was declared. `None` for the fallback.
     pub(crate) fn route(&self) -> Option<&str> {
         match &self.label {
             Some(label) => Some(label),
@@ -38,17 +71,12 @@ impl RouteContext {
         }
     }
 
-    /// Returns the handler of errors that leave the middleware of the route.
-    pub(crate) fn error_handler(&self) -> Option<&ErrorHandler> {
-        self.error_handler.as_ref()
+    /// Returns the handler of the errors that come before the middleware.
+    pub(crate) fn first_error_handler(&self) -> Option<&ErrorHandler> {
+        self.own_error_handler.as_ref().or(self.error_handler.as_ref())
     }
 
-    /// Returns the handler of errors of the entry itself.
-    pub(crate) fn own_error_handler(&self) -> Option<&ErrorHandler> {
-        self.own_error_handler.as_ref()
-    }
-
-    /// Returns the largest number of values of a JSON body that are kept untyped.
+    /// Returns the largest number of untyped values of a JSON body.
     pub(crate) fn max_json_values(&self) -> usize {
         self.settings.max_json_values.unwrap_or(DEFAULT_MAX_JSON_VALUES)
     }

@@ -31,14 +31,12 @@ pub enum Setting<T> {
 impl<T> Setting<T> {
     /// Returns this setting, or the setting of the level around it if this one inherits.
     #[must_use]
-    pub fn or(self, outer: &Self) -> Self
+    pub fn or(mut self, outer: &Self) -> Self
     where
         T: Clone,
     {
-        match self {
-            Self::Inherit => outer.clone(),
-            own => own,
-        }
+        self.inherit(outer);
+        self
     }
 
     /// Changes the value, if there is one.

@@ -4,8 +4,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockW
 
 /// Locks a mutex, also if a thread panicked while it held the lock.
 ///
-/// One panic must not make all later requests panic. The data must therefore be
-/// valid at each point at which the code that holds the lock can panic.
+/// One panic must not make all later requests panic. So the code that holds the lock must
+/// keep the data valid wherever it can panic.
 pub fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

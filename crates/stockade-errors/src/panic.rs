@@ -30,7 +30,7 @@ pub fn catch_panic_in_poll<T>(poll: impl FnOnce() -> Poll<T>) -> Poll<Result<T, 
     }
 }
 
-/// A future of the application whose panic is its error, as [`catch_panic`] returns it.
+/// A future of the application that returns its panic as an error, as [`catch_panic`] does.
 ///
 /// A future that is not `Unpin` is pinned first: `CatchPanic::new(pin!(future))`.
 #[derive(Debug)]

@@ -88,7 +88,7 @@ pub enum StoreError {
 }
 
 impl StoreError {
-    /// Makes the error of a unique field whose value another item has.
+    /// Makes the error for a value of a unique field that another item has.
     #[must_use]
     pub fn taken(field: impl Into<String>) -> Self {
         Self::Taken { field: field.into() }

@@ -1,4 +1,4 @@
-//! Headers made of texts, whose values may be credentials.
+//! Headers made of text. Their values may be credentials.
 
 use http::{HeaderName, HeaderValue};
 

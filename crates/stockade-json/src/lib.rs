@@ -44,9 +44,9 @@ pub use refused::Refused;
 #[cfg(feature = "write")]
 pub use write::{ListWriter, NUMBER, RAW_VALUE, to_json, to_json_string};
 
-/// Returns true for the names under which serde_json passes values that are not objects
-/// to itself: numbers with all their digits (its feature `arbitrary_precision`) and
-/// unparsed text (`raw_value`). Any crate may enable these features.
+/// Returns true for the names that serde_json gives to its own values: numbers with all
+/// their digits (its feature `arbitrary_precision`) and unparsed text (`raw_value`). Any
+/// crate may enable these features.
 #[inline]
 #[must_use]
 pub fn is_private(name: &str) -> bool {

@@ -1,4 +1,4 @@
-//! Values that are found, but not read: their text is taken as it is.
+//! Values that are found but not read: the reader returns their text.
 //!
 //! These functions accept the text that serde_json accepts as raw values, which a test
 //! compares. This includes half a surrogate pair as an escape.

@@ -247,7 +247,7 @@ impl HeaderDoc {
 }
 
 impl<S> BodyDoc<S> {
-    /// Returns the forms of a body whose content is described.
+    /// Returns the forms of the body, if its content is described.
     #[must_use]
     pub fn contents(&self) -> &[ContentInfo<S>] {
         match self {
@@ -317,7 +317,7 @@ impl Answer {
         Self::new(status).content(content)
     }
 
-    /// Makes an answer of which nothing but the status is known.
+    /// Makes a response with an unknown body.
     #[must_use]
     pub fn unknown(status: impl Into<StatusDoc>) -> Self {
         Self::with_body(status, AnswerBody::Unknown)

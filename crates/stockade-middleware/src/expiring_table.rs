@@ -1,10 +1,10 @@
-//! [`ExpiringTable`]: a table whose entries end, with the bytes of all of them.
+//! [`ExpiringTable`]: a table with entries that expire and a count of their bytes.
 
 use std::collections::{BTreeSet, HashMap};
 use std::hash::Hash;
 use std::time::Instant;
 
-/// Entries by their keys and by the end of their time. The maps, the sum of the bytes and
+/// Entries by key and by expiry. The maps, the sum of the bytes and
 /// the index always agree.
 ///
 /// The owner of the table decides what its bounds are and which entry makes room.
@@ -18,7 +18,7 @@ pub(crate) struct ExpiringTable<K, V, I = ()> {
 
 /// An entry of an [`ExpiringTable`].
 pub(crate) trait Expires {
-    /// Returns the time from which on the entry does not exist.
+    /// Returns the time at which the entry expires.
     fn expires_at(&self) -> Instant;
 
     /// Returns the bytes that count for the bound of the table.
@@ -53,7 +53,7 @@ impl<K, V, I: Default> Default for ExpiringTable<K, V, I> {
 }
 
 impl<K: Copy + Eq + Hash + Ord, V: Expires, I: Index<K, V>> ExpiringTable<K, V, I> {
-    /// Returns the number of entries, including those that are over and still here.
+    /// Returns the number of entries, including expired ones that are still stored.
     pub(crate) fn len(&self) -> usize {
         self.by_key.len()
     }
@@ -72,12 +72,12 @@ impl<K: Copy + Eq + Hash + Ord, V: Expires, I: Index<K, V>> ExpiringTable<K, V, 
         &mut self.index
     }
 
-    /// Returns an entry, unless its time is over.
+    /// Returns an entry, unless it has expired.
     pub(crate) fn live(&self, key: &K, now: Instant) -> Option<&V> {
         self.by_key.get(key).filter(|entry| entry.expires_at() > now)
     }
 
-    /// Inserts an entry, in the place of any with this key.
+    /// Inserts an entry. Replaces an entry with the same key.
     pub(crate) fn insert(&mut self, key: K, entry: V) {
         self.remove(&key);
         self.bytes += entry.bytes();
@@ -104,7 +104,7 @@ impl<K: Copy + Eq + Hash + Ord, V: Expires, I: Index<K, V>> ExpiringTable<K, V, 
         }
     }
 
-    /// Removes at most `count` entries whose time is over.
+    /// Removes at most `count` expired entries.
     pub(crate) fn sweep(&mut self, now: Instant, count: usize) {
         for _ in 0..count {
             match self.by_end.first() {

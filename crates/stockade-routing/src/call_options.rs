@@ -22,7 +22,7 @@ use crate::stages::in_rate_limit;
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(try_from = "Raw")]
 pub struct CallOptions {
-    /// Those of the settings of routes that need no other routes: `max_body`.
+    /// The settings of routes that a host overrides: `max_body`.
     pub(crate) settings: RouteSettings,
     pub(crate) host: HostSettings,
     /// The limit instead of the router's. It counts for all clones of the options.

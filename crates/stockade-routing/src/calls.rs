@@ -12,9 +12,7 @@ use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll};
 
 use http::Method;
-use stockade_core::__internal::{
-    AppliesMarks, EndpointKind, EndpointParts, RunningHandler, run_from,
-};
+use stockade_core::__internal::{AppliesMarks, EndpointKind, RunningHandler, run_from};
 use stockade_core::{Endpoint, Handler, Middleware, Request, Response, Setting};
 use stockade_errors::__internal::sort_by;
 use stockade_errors::Mistake;
@@ -229,17 +227,15 @@ impl Compiler<'_> {
             let own = entry.middleware.len();
             entry.inherit(&middleware);
             let mut faults = Vec::new();
-            let (parts, cors, call) = self.parts_of(&Method::POST, pattern, entry, &mut faults);
+            let ((mut parts, mut context), cors, call) =
+                self.parts_of(&Method::POST, pattern, entry, &mut faults);
             page_names.add_call(&call);
             let applied = parts.middleware.last().and_then(Middleware::mark::<AppliesMarks>);
             let own = own + usize::from(applied.is_some());
             let own = parts.middleware.len().saturating_sub(own);
-            let parts = EndpointParts {
-                kind: EndpointKind::RpcMethod,
-                label: Some(format!("{LABEL}{name}").into()),
-                ..parts
-            };
-            let endpoint = self.endpoint_of(parts, cors);
+            parts.kind = EndpointKind::RpcMethod;
+            context.label = Some(format!("{LABEL}{name}").into());
+            let endpoint = self.endpoint_of((parts, context), cors);
             self.add_endpoint(Arc::clone(&endpoint));
             let faults = faults.into_iter().map(|fault| Mistake::new(fault).on(&label));
             self.note_mistakes(faults.map(|mistake| mistake.at(location)));

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use http::{Extensions, Method};
 use stockade_core::__internal::{
-    EndpointKind, EndpointParts, KnownTypes, Level, RouteMarks, Settings, TypeCheck,
+    EndpointKind, EndpointParts, KnownTypes, Level, RouteContext, RouteMarks, Settings, TypeCheck,
     contradictions, example_mistakes, without_write_only,
 };
 use stockade_core::description::AnswerBody;
@@ -37,6 +37,9 @@ use crate::url::UrlPattern;
 use crate::web_socket;
 use stockade_map::QuotaInfo;
 use stockade_map::policy::Policy;
+
+/// An endpoint that is not built yet.
+pub(crate) type Parts = (EndpointParts, RouteContext);
 
 /// Checks and compiles one route after the other, and keeps the mistakes.
 pub(crate) struct Compiler<'o> {
@@ -206,7 +209,7 @@ impl<'o> Compiler<'o> {
         pattern: &Pattern,
         mut entry: RouteEntry,
         faults: &mut Vec<String>,
-    ) -> (EndpointParts, Option<Arc<Cors>>, PageNames) {
+    ) -> (Parts, Option<Arc<Cors>>, PageNames) {
         let mut settings = self.settings_of(&mut entry, faults);
         let rules = &self.web_socket_rules;
         let guard = web_socket::compile(&mut entry, self.options, rules, faults);
@@ -247,23 +250,26 @@ impl<'o> Compiler<'o> {
         self.common = std::mem::take(doc.common_mut());
         let page_names = PageNames::of(doc.facts());
 
+        let context = RouteContext {
+            validation: validation.into(),
+            states: self.options.states.clone(),
+            settings: settings.endpoint,
+            challenges: doc.challenges().iter().map(|text| text.as_str().into()).collect(),
+            error_handler: errors.cloned(),
+            own_error_handler: entry.settings.error_handler().cloned(),
+            outlives_user: settings.outlives_user.into_value(),
+            may_stream: is_web_socket || may_stream(&doc),
+            ..RouteContext::new(pattern.as_str())
+        };
         let parts = EndpointParts {
             name: entry.name.map(Into::into),
             middleware: middleware.into(),
-            validation: validation.into(),
-            states: self.options.states.clone(),
             is_rate_limited: !settings.rate_limit.is_off(),
-            settings: settings.endpoint,
             rate_exempt_reason: entry.rate_exempt_reason,
-            challenges: doc.challenges().iter().map(|text| text.as_str().into()).collect(),
             guards_origin: doc.has_origin_guard(),
-            error_handler: errors.cloned(),
-            own_error_handler: entry.settings.error_handler().cloned(),
             docs: entry.docs,
             tag: settings.tag.map(|placed| placed.tag),
             public: settings.public.into_value(),
-            outlives_user: settings.outlives_user.into_value(),
-            may_stream: is_web_socket || may_stream(&doc),
             kind: match is_web_socket {
                 true => EndpointKind::WebSocket,
                 false if entry.is_mount => EndpointKind::Mount,
@@ -271,18 +277,18 @@ impl<'o> Compiler<'o> {
             },
             has_parts: entry.has_parts,
             location: entry.location,
-            ..EndpointParts::new(method.clone(), pattern.as_str(), entry.handler)
+            ..EndpointParts::new(method.clone(), entry.handler)
         };
-        (parts, cors, page_names)
+        ((parts, context), cors, page_names)
     }
 
     /// Makes an endpoint of its parts, and keeps its own rules of CORS.
     pub(crate) fn endpoint_of(
         &mut self,
-        parts: EndpointParts,
+        (parts, context): Parts,
         cors: Option<Arc<Cors>>,
     ) -> Arc<Endpoint> {
-        let endpoint = Arc::new(parts.build());
+        let endpoint = Arc::new(parts.build(context));
         self.own_cors.extend(cors.map(|cors| (Arc::clone(&endpoint), cors)));
         endpoint
     }
@@ -301,10 +307,10 @@ impl<'o> Compiler<'o> {
         // A path without parameters, and a method whose bodies are read.
         match Pattern::parse("/") {
             Ok(root) => {
-                let (parts, cors, page_names) =
+                let ((parts, mut context), cors, page_names) =
                     self.parts_of(&Method::POST, &root, entry, &mut faults);
-                let parts = EndpointParts { is_fallback: true, ..parts };
-                let endpoint = self.endpoint_of(parts, cors);
+                context.is_fallback = true;
+                let endpoint = self.endpoint_of((parts, context), cors);
                 self.page_lists.set(&endpoint, page_names);
                 self.fallback = Some(endpoint);
             }
@@ -324,7 +330,7 @@ impl<'o> Compiler<'o> {
         middleware
     }
 
-    /// Puts the middleware of the settings of a route in front of its own middleware.
+    /// Adds the middleware of the settings of a route, before its other middleware.
     pub(crate) fn place_settings(&self, entry: &mut RouteEntry) {
         entry.place_settings(&self.options.settings);
     }

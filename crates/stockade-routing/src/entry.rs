@@ -125,8 +125,8 @@ impl RouteEntry {
         self.own += limits.len();
     }
 
-    /// Puts the middleware of its settings in front of its own: error handling, limits,
-    /// timeout.
+    /// Adds the middleware of its settings before its other middleware: error handling,
+    /// limits, timeout.
     pub(crate) fn place_settings(&mut self, router: &RouteSettings) {
         let mut settings = self.settings.clone();
         settings.timeout.inherit(&self.inherited.timeout);

@@ -35,7 +35,7 @@ pub struct HeadSink {
 }
 
 impl HeadSink {
-    /// Replaces the lines by those that `write` appends, each with its line end.
+    /// Replaces the lines. `write` appends the new ones, each with its line end.
     pub fn set(&self, write: impl FnOnce(&mut Vec<u8>)) {
         let mut text = self.lock();
         text.clear();

@@ -208,7 +208,7 @@ fn rate_limit_in_file<'de, D: Deserializer<'de>>(
 fn concurrency_limit_in_file<'de, D: Deserializer<'de>>(
     source: D,
 ) -> Result<Setting<Placed<ConcurrencyLimit>>, D::Error> {
-    /// A number is read as a number, so that its error is about a number.
+    /// A number has its own variant. Then its error names the number.
     #[derive(Deserialize)]
     #[serde(untagged)]
     enum Notation {

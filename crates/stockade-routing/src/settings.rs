@@ -23,7 +23,7 @@ use crate::router::Router;
 use crate::tags::PlacedTag;
 use crate::tree::RouteTree;
 
-/// A value with the place where it was set.
+/// A value and the line that set it.
 #[derive(Clone, Debug)]
 pub(crate) struct Placed<T> {
     pub(crate) value: T,
@@ -41,8 +41,8 @@ impl<T> Placed<T> {
     }
 }
 
-/// The options that a router and a host have: those of a host count instead of those of its
-/// router.
+/// The options that a router and a host have. The options of a host override those of
+/// its router.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct HostSettings {
     pub(crate) expose_errors: Option<bool>,
@@ -63,7 +63,7 @@ fn reason_of(name: &str, reason: Setting<String>) -> Result<Setting<Arc<String>>
     Ok(reason.map(Arc::new))
 }
 
-/// Marks the rate limit of a group or a node, which `rate_limit: false` takes away.
+/// Marks the rate limit of a group or a node, which `rate_limit: false` removes.
 #[derive(Debug)]
 struct LimitsRate;
 
@@ -140,7 +140,7 @@ impl RouteSettings {
         })
     }
 
-    /// Makes the middleware of the limits that add up, in the order in which it runs.
+    /// Makes the middleware of the limits that add up, in the order of their execution.
     pub(crate) fn limits(&self, level: Level) -> Vec<Middleware> {
         let rate = self.rate_limit.value().map(|limit| {
             let made = Middleware::new(with_rate_limit(limit.value.clone())).marked(LimitsRate);

@@ -230,7 +230,7 @@ impl<A: Answer> Future for Serving<A> {
         let this = &mut *self;
         let http2 = this.version == Version::HTTP_2;
         let mut slot = Poll::Pending;
-        A::poll_into(&mut this.answering, cx, &mut slot, this.peer.record.head_sink());
+        A::poll_into(&mut this.answering, cx, &mut slot, this.peer.record.http1.head_sink());
         let Poll::Ready(mut response) = slot else { return Poll::Pending };
         // hyper does not ask again for an answer that it has.
         let Some(in_flight) = this.in_flight.take() else { return Poll::Pending };

@@ -174,7 +174,7 @@ pub(crate) fn verdict(seen: &Snapshot, now: u64, limits: Limits) -> Command {
         }
         Phase::Idle { since } if passed(since) >= limits.idle => Command::Finish,
         Phase::Idle { since }
-            if limits.may_park && passed(since) >= limits.park && seen.parks_now() =>
+            if limits.parks() && passed(since) >= limits.park && seen.parks_now() =>
         {
             Command::Park
         }

@@ -20,7 +20,6 @@ mod concurrency_limit;
 pub mod cors;
 mod described;
 mod error_handling;
-mod headers;
 pub mod health;
 mod logging;
 #[cfg(feature = "metrics")]
@@ -59,7 +58,6 @@ pub mod __internal {
     pub use crate::cors::is_origin;
     pub use crate::cors::policy::{Cors, PageNames, is_preflight, origin_of};
     pub use crate::described::{is_any, unseen};
-    pub use crate::headers::only;
     pub use crate::observation::{Observation, Observers};
     pub use crate::rate_limit::decision::too_many;
     pub use crate::rate_limit::headers::{LEGACY_REMAINING, RATE_LIMIT};

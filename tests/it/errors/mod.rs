@@ -1,4 +1,4 @@
-//! Errors: what clients get and what is logged.
+//! Errors: responses to clients and lines in the log.
 
 mod failures;
 mod forms;

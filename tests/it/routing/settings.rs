@@ -29,9 +29,8 @@ fn built(router: Router) -> Result<App, BoxError> {
     Ok(router.build()?)
 }
 
-/// Checks a setting at each level. The values are those of a router, of a node and of a
-/// route; the expected texts are the default, the value of the router, of a node in it and of
-/// a route in that node.
+/// Checks a setting at each level. The values are for a router, a node and a route. The
+/// expected texts are for the default, the router, a node in it and a route in that node.
 macro_rules! settings {
     ($({
         $name:ident($of_router:expr, $of_node:expr, $of_route:expr) => [$default:expr, $router:expr, $node:expr, $route:expr]

@@ -1,8 +1,8 @@
 //! The modules of a crate, and the names that its files use from each other.
 //!
 //! A name is followed through re-exports to the file that defines it. So a
-//! re-export alone ties nothing, and `use crate::Name` ties to the file of
-//! `Name`. Methods are not followed. Tests do not count.
+//! re-export does not tie files, and `use crate::Name` ties to the file that
+//! defines `Name`. Methods are not followed. Tests do not count.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -24,7 +24,7 @@ struct Module {
     children: BTreeSet<String>,
     /// Names that the module imports, with their paths.
     imported: BTreeMap<String, Vec<String>>,
-    /// Paths of which the module imports everything.
+    /// Paths of glob imports.
     globs: Vec<Vec<String>>,
     /// Paths that the file uses, except in re-exports.
     used: Vec<Vec<String>>,
@@ -39,7 +39,7 @@ pub(crate) struct Sources {
 }
 
 impl Sources {
-    /// Reads the crate whose `lib.rs` is in this folder.
+    /// Reads the crate with its `lib.rs` in this folder.
     pub(crate) fn read(folder: &Path) -> Result<Self, String> {
         let mut sources = Self::default();
         sources.file(folder, &folder.join("lib.rs"), Vec::new())?;
@@ -207,8 +207,8 @@ fn defined(item: &Item) -> Option<String> {
     Some(name.to_string())
 }
 
-/// Calls a function with each name that a `use` imports, and its path. A glob
-/// has no name, and its path ends with `*`.
+/// Calls a function with each name that a `use` imports, and its path. The name of a
+/// glob is `None`, and its path ends with `*`.
 fn flatten(
     tree: &UseTree,
     path: &mut Vec<String>,

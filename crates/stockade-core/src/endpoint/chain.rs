@@ -17,7 +17,8 @@ use http::uri::PathAndQuery;
 use stockade_errors::__internal::catch_panic;
 use stockade_errors::ApiError;
 
-use super::{Endpoint, ErrorContext, Settings};
+use super::{Endpoint, ErrorContext};
+use crate::error_settings::Settings;
 use crate::login_end::end_with_user;
 use crate::middleware::{Run, Step};
 use crate::reply::FailedReply;
@@ -106,7 +107,7 @@ impl RunningHandler {
     #[cold]
     fn context(&self) -> ErrorContext {
         let context = ErrorContext {
-            handler: self.chain.endpoint.error_handler().cloned(),
+            handler: self.chain.endpoint.context.error_handler.clone(),
             settings: self.settings,
             method: self.method.clone(),
             target: self.target.clone(),
@@ -173,7 +174,7 @@ impl Chain {
     /// Goes on until something has to be waited for.
     fn advance(&mut self, mut req: Request) {
         let endpoint = &self.endpoint;
-        while let Some(middleware) = endpoint.middleware.get(self.at) {
+        while let Some(middleware) = endpoint.parts.middleware.get(self.at) {
             self.at += 1;
             match &middleware.run {
                 Run::Sync(check) => match check(&mut req) {
@@ -200,7 +201,7 @@ impl Chain {
             }
         }
         // The validation comes once, after the last middleware.
-        let is_first = self.at == endpoint.middleware.len();
+        let is_first = self.at == endpoint.parts.middleware.len();
         self.at += 1;
         let checks = endpoint.context.validation.own().filter(|_| is_first);
         self.state = match checks.map(|checks| checks.judge_text(&mut req)) {
@@ -208,7 +209,7 @@ impl Chain {
             Some(Ok(())) if checks.is_some_and(|checks| checks.body.is_some()) => {
                 ChainState::Step(validate_body(Arc::clone(endpoint), req))
             }
-            _ => ChainState::Handler(endpoint.handler.call(req)),
+            _ => ChainState::Handler(endpoint.parts.handler.call(req)),
         };
     }
 
@@ -261,7 +262,7 @@ impl Chain {
     #[cold]
     fn unanswered(&self) -> ApiError {
         let index = self.at.checked_sub(1);
-        let middleware = index.and_then(|index| self.endpoint.middleware.get(index));
+        let middleware = index.and_then(|index| self.endpoint.parts.middleware.get(index));
         let name = middleware.map_or("?", Middleware::name);
         ApiError::new(500, format!("middleware `{name}` neither called next nor answered"))
     }

@@ -127,21 +127,20 @@ impl ErrorContext {
         self
     }
 
-    /// Goes by the error handler of the route's own entry, for an error that
-    /// comes before any middleware; by that of the router where there is no
-    /// route.
+    /// Uses the error handler of the route's own entry, for an error that comes before
+    /// any middleware. Without a route, uses the handler of the router.
     #[must_use]
     #[doc(hidden)]
     pub fn before_middleware(mut self, router: Option<&ErrorHandler>) -> Self {
         let handler = match self.route.as_deref() {
-            Some(route) => route.own_error_handler().or_else(|| route.error_handler()),
+            Some(route) => route.first_error_handler(),
             None => router,
         };
         self.handler = handler.cloned();
         self
     }
 
-    /// Sets the name of a request that has none of its own.
+    /// Sets the name of a request that does not have one.
     #[must_use]
     #[doc(hidden)]
     pub fn with_id(mut self, id: impl Into<Arc<str>>) -> Self {
@@ -149,15 +148,15 @@ impl ErrorContext {
         self
     }
 
-    /// Returns the settings by which errors are answered.
+    /// Returns how errors are answered.
     #[doc(hidden)]
     pub fn settings(&self) -> Settings {
         self.settings
     }
 
     /// Logs the error once and makes its response: the one place that decides
-    /// which text leaves the process. The error handler of the route answers, or
-    /// that of the router where there is no route, if the application has one.
+    /// which text leaves the process. If the application has an error handler for the
+    /// route, or for requests without a route, the handler answers.
     ///
     /// Spec: Errors › Response rules.
     #[doc(hidden)]
@@ -235,7 +234,7 @@ impl Answer {
     }
 }
 
-/// Logs a mistake of stockade and returns its response, where nothing of the request is
+/// Logs a bug in stockade and returns its response, when nothing about the request is
 /// known any more.
 #[cold]
 #[must_use]

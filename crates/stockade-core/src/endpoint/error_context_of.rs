@@ -2,15 +2,15 @@
 
 use super::ErrorContext;
 use crate::Request;
-use crate::route_context::RouteContext;
 
 impl ErrorContext {
-    /// Takes note of a request before it is handed on.
+    /// Makes the context of a request, which the caller may then give away.
     #[doc(hidden)]
+    #[must_use]
     pub fn of(req: &Request) -> Self {
         let route = req.inner.route.as_deref();
         Self {
-            handler: route.and_then(RouteContext::error_handler).cloned(),
+            handler: route.and_then(|route| route.error_handler.clone()),
             settings: req.inner.settings,
             method: req.method().clone(),
             target: req.uri().path_and_query().cloned(),

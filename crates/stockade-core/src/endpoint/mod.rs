@@ -11,10 +11,8 @@ mod watched_body;
 
 use std::fmt;
 use std::panic::Location;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
-pub use crate::endpoint_settings::EndpointSettings;
-pub use crate::error_settings::Settings;
 pub(crate) use chain::Chain;
 pub use chain::{RunningHandler, run, run_from};
 pub(crate) use error_answer::respond_with;
@@ -29,83 +27,43 @@ use crate::handler_progress::{AsksProgress, noting};
 use crate::page_headers::PageHeaders;
 use crate::rare::Rare;
 use crate::route_context::RouteContext;
-use crate::{Accepts, Docs, ErrorHandler, Handler, Middleware, RouteDoc, States, Tag, Validation};
+use crate::{Accepts, Docs, ErrorHandler, Handler, Middleware, RouteDoc, Tag, Validation};
 
 /// One route: its method and path, its middleware, its handler, its limits.
 ///
 /// A router makes one for each route when it is built.
 pub struct Endpoint {
-    method: Method,
-    handler: Handler,
-    name: Option<Box<str>>,
-    middleware: Box<[Middleware]>,
-    is_rate_limited: bool,
-    guards_origin: bool,
-    docs: Rare<Docs>,
-    tag: Option<Arc<Tag>>,
-    public: Option<Arc<String>>,
-    rate_exempt_reason: Option<&'static str>,
-    kind: EndpointKind,
-    has_parts: bool,
-    location: &'static Location<'static>,
+    parts: EndpointParts,
     /// The facts that requests of the route carry.
     context: Arc<RouteContext>,
 }
 
-/// The parts of an [`Endpoint`], from which a router makes it.
+/// The parts of an [`Endpoint`] that its requests do not carry.
 #[derive(Debug)]
 pub struct EndpointParts {
     /// The method under which it is registered.
     pub method: Method,
-    /// The path as it was declared, with prefixes.
-    pub pattern: Box<str>,
     /// The function that answers.
     pub handler: Handler,
     /// The name for `generate_url`. Default: none.
     pub name: Option<Box<str>>,
     /// The middleware, in the order in which it runs. Default: none.
     pub middleware: Box<[Middleware]>,
-    /// The checks before the handler runs. Default: none.
-    pub validation: Rare<Validation>,
-    /// The values that the application provides. Default: none.
-    pub states: States,
-    /// The settings that core reads while a request runs. Default: none is set.
-    pub settings: EndpointSettings,
     /// True if the rate limit of the router is charged for it. Default: true.
     pub is_rate_limited: bool,
-    /// The challenges of a 401, as its middleware described them. Default: none.
-    pub challenges: Box<[Box<str>]>,
     /// True if its middleware refuses requests of other origins. Default: false.
     pub guards_origin: bool,
-    /// The error handler of the router, or of the node or group nearest to the
-    /// route. Default: none.
-    pub error_handler: Option<ErrorHandler>,
-    /// The error handler of the entry itself, which stands in its middleware
-    /// too. Default: none.
-    pub own_error_handler: Option<ErrorHandler>,
-    /// True if it answers requests that no route takes. Default: false.
-    pub is_fallback: bool,
     /// The documentation of the route. Default: none.
     pub docs: Rare<Docs>,
     /// The tag of the node or group nearest to the route. Default: none.
     pub tag: Option<Arc<Tag>>,
     /// The reason why it is open to everybody. Default: none.
     pub public: Option<Arc<String>>,
-    /// The reason why its responses may outlive the login of their user. Default:
-    /// none.
-    pub outlives_user: Option<Arc<String>>,
-    /// False if no response of it is a stream. Default: true.
-    pub may_stream: bool,
     /// The reason why no rate limit counts it, where the framework takes it out.
     /// Default: none.
     pub rate_exempt_reason: Option<&'static str>,
     /// Its kind. Default: HTTP.
     pub kind: EndpointKind,
-    /// Its name in logs and metrics, in the place of the path. Default: none.
-    pub label: Option<Box<str>>,
-    /// The headers that pages of other origins may use, set after the JSON-RPC methods of
-    /// the route are compiled. Default: none, the default lists of CORS apply.
-    pub page_headers: OnceLock<Arc<PageHeaders>>,
     /// True if its requests have parts, such as the calls of a batch, which rate
     /// limits count one by one. Default: false.
     pub has_parts: bool,
@@ -140,74 +98,34 @@ impl From<EndpointKind> for RouteKind {
 }
 
 impl EndpointParts {
-    /// Returns the parts of a route without middleware, name or limits of its own.
+    /// Returns the parts of a route without middleware or name.
     #[track_caller]
-    pub fn new(method: Method, pattern: impl Into<Box<str>>, handler: Handler) -> Self {
+    #[must_use]
+    pub fn new(method: Method, handler: Handler) -> Self {
         Self {
             method,
-            pattern: pattern.into(),
             handler,
             name: None,
             middleware: Box::default(),
-            validation: Rare::default(),
-            states: States::default(),
-            settings: EndpointSettings::default(),
             is_rate_limited: true,
-            challenges: Box::default(),
             guards_origin: false,
-            error_handler: None,
-            own_error_handler: None,
-            is_fallback: false,
             docs: Rare::default(),
             tag: None,
             public: None,
-            outlives_user: None,
-            may_stream: true,
             rate_exempt_reason: None,
             kind: EndpointKind::default(),
-            label: None,
-            page_headers: OnceLock::new(),
             has_parts: false,
             location: Location::caller(),
         }
     }
 
-    /// Makes the route of its parts.
+    /// Makes the route.
     #[must_use]
-    pub fn build(mut self) -> Endpoint {
+    pub fn build(mut self, context: RouteContext) -> Endpoint {
         if self.middleware.iter().any(|it| it.mark::<AsksProgress>().is_some()) {
             self.handler = noting(self.handler);
         }
-        let context = RouteContext {
-            pattern: self.pattern,
-            label: self.label,
-            is_fallback: self.is_fallback,
-            validation: self.validation,
-            states: self.states,
-            settings: self.settings,
-            challenges: self.challenges,
-            error_handler: self.error_handler,
-            own_error_handler: self.own_error_handler,
-            outlives_user: self.outlives_user,
-            may_stream: self.may_stream,
-            page_headers: self.page_headers,
-        };
-        Endpoint {
-            method: self.method,
-            handler: self.handler,
-            name: self.name,
-            middleware: self.middleware,
-            is_rate_limited: self.is_rate_limited,
-            guards_origin: self.guards_origin,
-            docs: self.docs,
-            tag: self.tag,
-            public: self.public,
-            rate_exempt_reason: self.rate_exempt_reason,
-            kind: self.kind,
-            has_parts: self.has_parts,
-            location: self.location,
-            context: Arc::new(context),
-        }
+        Endpoint { parts: self, context: Arc::new(context) }
     }
 }
 
@@ -222,7 +140,7 @@ impl Endpoint {
     /// Returns the method under which it was registered.
     #[must_use]
     pub fn method(&self) -> &Method {
-        &self.method
+        &self.parts.method
     }
 
     /// Returns the path as it was declared, with prefixes: `/users/:id`.
@@ -234,13 +152,13 @@ impl Endpoint {
     /// Returns the name of the route, if it has one.
     #[must_use]
     pub fn name(&self) -> Option<&str> {
-        self.name.as_deref()
+        self.parts.name.as_deref()
     }
 
     /// Returns the middleware, in the order in which it runs.
     #[must_use]
     pub fn middleware(&self) -> &[Middleware] {
-        &self.middleware
+        &self.parts.middleware
     }
 
     /// Returns the checks before the handler runs.
@@ -271,7 +189,7 @@ impl Endpoint {
     /// Returns true if the rate limit of the router is charged for it.
     #[must_use]
     pub fn is_rate_limited(&self) -> bool {
-        self.is_rate_limited
+        self.parts.is_rate_limited
     }
 
     /// Returns the challenges of a 401: the ways by which the route's
@@ -284,17 +202,7 @@ impl Endpoint {
     /// Returns true if its middleware refuses requests of other origins.
     #[must_use]
     pub fn guards_origin(&self) -> bool {
-        self.guards_origin
-    }
-
-    /// Returns the handler of errors that leave the middleware of the route.
-    pub(crate) fn error_handler(&self) -> Option<&ErrorHandler> {
-        self.context.error_handler.as_ref()
-    }
-
-    /// Returns the handler of errors of the entry itself.
-    pub(crate) fn own_error_handler(&self) -> Option<&ErrorHandler> {
-        self.context.own_error_handler.as_ref()
+        self.parts.guards_origin
     }
 
     /// Returns the status of a failed validation: 400, unless the application
@@ -311,14 +219,14 @@ impl Endpoint {
     /// Returns the documentation of the route.
     #[must_use]
     pub fn docs(&self) -> &Docs {
-        &self.docs
+        &self.parts.docs
     }
 
     /// Returns the tag of the node or group nearest to the route, under which
     /// documents list it, unless its documentation names tags.
     #[must_use]
     pub fn tag(&self) -> Option<&Tag> {
-        self.tag.as_deref()
+        self.parts.tag.as_deref()
     }
 
     /// Returns the reason why the route is open to everybody, if its entry
@@ -326,7 +234,7 @@ impl Endpoint {
     /// switches nothing off.
     #[must_use]
     pub fn public_reason(&self) -> Option<&str> {
-        self.public.as_deref().map(String::as_str)
+        self.parts.public.as_deref().map(String::as_str)
     }
 
     /// Returns the reason why the WebSocket or the event stream of the route may
@@ -340,7 +248,7 @@ impl Endpoint {
     /// Returns the file and line where the route was declared.
     #[must_use]
     pub fn location(&self) -> &'static Location<'static> {
-        self.location
+        self.parts.location
     }
 
     /// Returns what middleware, extractors and reply of the route say about it.
@@ -366,14 +274,12 @@ impl Endpoint {
         self.describe(&mut doc);
         doc.into_facts()
     }
-}
 
-impl Endpoint {
     /// Returns the kind of the route.
     #[doc(hidden)]
     #[must_use]
     pub fn kind(&self) -> EndpointKind {
-        self.kind
+        self.parts.kind
     }
 
     /// Returns the name in logs and metrics of a route without a path of its own.
@@ -387,7 +293,7 @@ impl Endpoint {
     #[doc(hidden)]
     #[must_use]
     pub fn has_parts(&self) -> bool {
-        self.has_parts
+        self.parts.has_parts
     }
 
     /// Returns the headers that pages of other origins may use; `None` if the default
@@ -409,33 +315,33 @@ impl Endpoint {
     #[doc(hidden)]
     #[must_use]
     pub fn rate_exempt_reason(&self) -> Option<&'static str> {
-        self.rate_exempt_reason
+        self.parts.rate_exempt_reason
     }
 
-    /// Lets middleware and handler describe themselves to `doc`, anew.
+    /// Lets the middleware and the handler describe themselves to `doc` again.
     #[doc(hidden)]
     pub fn describe(&self, doc: &mut RouteDoc) {
         know_schemas(doc, &self.context.validation.inputs);
-        self.middleware.iter().for_each(|middleware| middleware.describe(doc));
-        self.handler.describe(doc);
+        self.parts.middleware.iter().for_each(|middleware| middleware.describe(doc));
+        self.parts.handler.describe(doc);
     }
 
     /// Returns the handler of the errors that come before the middleware.
     #[doc(hidden)]
     #[must_use]
     pub fn first_error_handler(&self) -> Option<&ErrorHandler> {
-        self.own_error_handler().or_else(|| self.error_handler())
+        self.context.first_error_handler()
     }
 
     /// Returns the handler of the errors that no middleware answers.
     #[doc(hidden)]
     #[must_use]
     pub fn inherited_error_handler(&self) -> Option<&ErrorHandler> {
-        self.error_handler()
+        self.context.error_handler.as_ref()
     }
 
-    /// Returns the schema by which the route judges a part of a request: that of
-    /// the entry, or that of the type which the handler takes.
+    /// Returns the schema that validates a part of a request: the schema of the entry,
+    /// or the schema of the type that the handler takes.
     #[doc(hidden)]
     #[must_use]
     pub fn schema(&self, from: InputFrom) -> Option<&Schema> {
@@ -445,6 +351,6 @@ impl Endpoint {
 
 impl fmt::Debug for Endpoint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Endpoint({} {})", self.method, self.context.pattern)
+        write!(f, "Endpoint({} {})", self.parts.method, self.context.pattern)
     }
 }

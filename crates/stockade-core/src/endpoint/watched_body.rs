@@ -1,4 +1,4 @@
-//! The body of a response whose errors are logged.
+//! The log of errors in the body of a response.
 
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
@@ -54,8 +54,8 @@ impl Body for Watched {
         };
         self.context.log_late(error.as_ref());
         self.state = Watching::Failed(Some(error));
-        // The server is polled once more before it gets the error, so that it
-        // sends the bytes it has and the client sees how far the answer came.
+        // The server is polled once more before it gets the error. It then sends the
+        // bytes that it has, and the client sees how far the response came.
         cx.waker().wake_by_ref();
         Poll::Pending
     }

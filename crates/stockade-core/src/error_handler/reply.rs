@@ -9,7 +9,8 @@ use serde_json::Value;
 use stockade_errors::{ApiError, ErrorKind, FieldError, status_text};
 use stockade_json::to_json;
 
-use crate::endpoint::{ErrorContext, Settings};
+use crate::endpoint::ErrorContext;
+use crate::error_settings::Settings;
 use crate::{HttpBody, Response};
 
 /// An error on its way to the client: the error, the request that it came from,

@@ -14,7 +14,7 @@ pub(crate) struct Head {
 pub(crate) enum Message {
     /// The response begins.
     Begin(Head),
-    /// The writer is gone without having begun: only what was set.
+    /// The writer is gone and has not begun: the status and headers that were set.
     Unbegun(Head),
     Piece(Bytes),
 }

@@ -166,7 +166,7 @@ impl RouteDoc {
     }
 
     /// Notes that the answer does not depend on the value which the handler
-    /// returns: the [`Reply`] of that value does not describe itself then.
+    /// returns: the [`Reply`](crate::Reply) of that value does not describe itself then.
     pub fn sends_no_reply(&mut self) {
         self.has_no_reply = true;
     }

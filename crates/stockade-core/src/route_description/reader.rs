@@ -65,7 +65,7 @@ impl RouteDoc {
         self.validation_status = status;
     }
 
-    /// Returns the form in which the handler takes the body, if it takes it.
+    /// Returns how the handler takes the body, if it does.
     #[doc(hidden)]
     #[must_use]
     pub fn body(&self) -> Option<BodyKind> {

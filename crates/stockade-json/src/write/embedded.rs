@@ -11,9 +11,9 @@ use serde_json::Error;
 use crate::write::buffer::Buffer;
 use crate::write::refuse::{refuse_compounds, refuse_scalars};
 
-/// The name of the struct by which serde_json writes a number as text.
+/// The name that serde_json gives to a number as text.
 pub const NUMBER: &str = "$serde_json::private::Number";
-/// The name of the struct by which serde_json writes JSON text.
+/// The name that serde_json gives to unparsed JSON.
 pub const RAW_VALUE: &str = "$serde_json::private::RawValue";
 
 /// Writes the field of such a struct.

@@ -5,8 +5,8 @@ use stockade_validation::Schema;
 use super::{AddedHeader, Answer, ErrorForm, InputFact, SchemaOf};
 use crate::{RouteInfo, SchemeInfo};
 
-/// A route as its middleware, its extractors and its reply describe it, in the order in
-/// which they run.
+/// A route as its middleware, its extractors and its reply describe it, in the order that they
+/// run in.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct DescribedRoute {
@@ -23,7 +23,7 @@ pub struct DescribedRoute {
     pub earlier_schemes: Vec<SchemeInfo>,
     /// The headers that middleware adds to the responses of the parts behind it.
     pub added_headers: Vec<AddedHeader>,
-    /// The schemas by which middleware validates parts of the request.
+    /// The schemas that middleware uses to validate parts of the request.
     pub inputs: Vec<InputFact>,
     /// The forms that error handlers of the application give to the errors of the parts
     /// behind them.

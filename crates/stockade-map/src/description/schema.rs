@@ -27,9 +27,9 @@ pub enum ContentSchema {
     Json(Value),
 }
 
-/// The schema of a type, which is made when it is asked for.
+/// The schema of a type. [`schema`](Self::schema) makes it.
 ///
-/// It is a few pointers, so that a description costs next to nothing.
+/// This is a few pointers, so a description costs almost nothing.
 ///
 /// ```
 /// use stockade::description::SchemaOf;
@@ -47,7 +47,7 @@ pub struct SchemaOf {
 }
 
 impl SchemaOf {
-    /// Returns the schema by which values of `T` are written.
+    /// Returns the schema of written values of `T`.
     #[must_use]
     pub fn reply<T: HasSchema>() -> Self {
         Self {
@@ -72,8 +72,8 @@ impl SchemaOf {
         (self.schema)()
     }
 
-    /// Returns the marked places of the values that are read, and of those that are
-    /// written. A schema with mistakes has none.
+    /// Returns the marked places of values that are read and of values that are written. An
+    /// invalid schema has none.
     #[doc(hidden)]
     pub fn marks(&self) -> impl Iterator<Item = Marks> {
         let rule = (self.rule)();

@@ -17,10 +17,10 @@ pub(super) const OPAQUE: &str = "(opaque)";
 /// The method in the label of the route for requests that no other route takes.
 pub(super) const FALLBACK: &str = "FALLBACK";
 
-/// A route in a lock: the members of [`RouteInfo`] in a form in which equal promises are
-/// equal. The file leaves out members without a value.
+/// A route in a lock: the members of [`RouteInfo`], normalized, so equal promises compare
+/// as equal. The file leaves out members without a value.
 ///
-/// A member of a map that has no field here is in `others`.
+/// `others` has the members of a map without a field here.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 pub(super) struct RouteLock {
     pub(super) operation_id: String,

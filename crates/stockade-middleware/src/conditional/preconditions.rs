@@ -4,7 +4,8 @@
 
 use std::time::{Duration, SystemTime};
 
-use http::{HeaderMap, HeaderName, HeaderValue, Method, header};
+use http::{HeaderMap, HeaderName, Method, header};
+use stockade_core::__internal::only;
 use stockade_core::description::Answer;
 use stockade_core::{ApiError, FromRequest, Request, RouteDoc};
 
@@ -209,9 +210,7 @@ fn tags(headers: &HeaderMap, name: &HeaderName) -> Option<Tags> {
 }
 
 fn date(headers: &HeaderMap, name: &HeaderName) -> Option<SystemTime> {
-    let mut values = headers.get_all(name).iter();
-    let only = values.next().filter(|_| values.next().is_none());
-    httpdate::parse_http_date(only.map(HeaderValue::to_str)?.ok()?.trim()).ok()
+    httpdate::parse_http_date(only(headers, name)?.to_str().ok()?.trim()).ok()
 }
 
 /// Returns the last whole second until `time`, because a date in a header has no

@@ -3,6 +3,7 @@
 //! Source: RFC 9110, section 13.
 
 use http::{HeaderMap, header};
+use stockade_core::__internal::only;
 use stockade_core::Request;
 use stockade_errors::ApiError;
 use stockade_middleware::{ETag, Outcome, Preconditions, Validators};
@@ -89,9 +90,8 @@ fn exact(headers: &HeaderMap) -> Option<Version> {
     if headers.contains_key(header::IF_NONE_MATCH) {
         return None;
     }
-    let mut lines = headers.get_all(header::IF_MATCH).iter();
-    let only = lines.next().filter(|_| lines.next().is_none())?;
-    let number = only.to_str().ok()?.strip_prefix("\"v")?.strip_suffix('"')?;
+    let number =
+        only(headers, &header::IF_MATCH)?.to_str().ok()?.strip_prefix("\"v")?.strip_suffix('"')?;
     let is_ours = number == "0" || !number.starts_with(['0', '+']);
     is_ours.then(|| number.parse().ok().map(Version))?
 }

@@ -19,7 +19,7 @@ use std::task::{Context, Poll, ready};
 use http::{Method, StatusCode, Version};
 use http_body::{Body, Frame};
 use stockade_core::__internal::{
-    EndpointKind, EndpointParts, Params, RunningHandler, Settings, keep_form, run,
+    EndpointKind, EndpointParts, Params, RouteContext, RunningHandler, Settings, keep_form, run,
 };
 use stockade_core::{BodyError, Endpoint, Handler, HttpBody, Request, Response};
 use stockade_errors::{ApiError, ConfigError};
@@ -194,9 +194,9 @@ fn preflight_of(endpoint: &Endpoint) -> Option<Endpoint> {
     let mut inside_out = endpoint.middleware().iter().rev();
     let cors = inside_out.find(|middleware| middleware.mark::<Arc<Cors>>().is_some())?;
     let refuse = Handler::new(async || StatusCode::METHOD_NOT_ALLOWED);
-    let mut preflight = EndpointParts::new(Method::OPTIONS, endpoint.pattern(), refuse);
+    let mut preflight = EndpointParts::new(Method::OPTIONS, refuse);
     preflight.middleware = [cors.clone()].into();
-    let preflight = preflight.build();
+    let preflight = preflight.build(RouteContext::new(endpoint.pattern()));
     if let Some(page) = endpoint.page_headers() {
         preflight.set_page_headers(Arc::clone(page));
     }

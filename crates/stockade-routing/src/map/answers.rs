@@ -17,10 +17,10 @@ const VALIDATION: &str = "validation";
 /// The stages that add headers to answers.
 const STAGES: [&str; 3] = ["CORS", "request id", "rate limit"];
 
-/// Lets the stages and the parts of a route describe themselves, in the order in which
-/// they run. For the routes of another host no stage does.
+/// Lets the stages and the parts of a route describe themselves, in the order of their
+/// execution. The routes of another host have no stages.
 ///
-/// The answers have their headers and the form in which errors are written. Answers of
+/// The responses have their headers and the format of errors. Answers of
 /// the stages come first.
 pub(super) fn describe(app: &Resolved, endpoint: &Arc<Endpoint>, is_hosted: bool) -> RouteDoc {
     let pattern = Pattern::parse(endpoint.pattern()).ok();

@@ -18,7 +18,7 @@ pub(super) struct Activity {
     /// The number of ended requests at the last call of
     /// [`has_rested`](Self::has_rested).
     ended_before: AtomicU64,
-    /// The number of request bodies of which more is awaited; several on HTTP/2.
+    /// The number of request bodies that the server waits for; several on HTTP/2.
     awaited_bodies: AtomicU32,
 }
 
@@ -47,7 +47,7 @@ impl Activity {
         self.mark.store(self.clock.stamp() * 2 + mark % 2, Ordering::Relaxed);
     }
 
-    /// Returns the time at which the head or the idleness began, and true for idleness.
+    /// Returns the beginning of the head or the idleness, and true for idleness.
     pub(super) fn mark(&self) -> (u64, bool) {
         let mark = self.mark.load(Ordering::Relaxed);
         (mark / 2, mark % 2 == 1)

@@ -35,8 +35,8 @@ impl Http1State {
     }
 
     /// Returns the sink of the next head that hyper writes, for the headers of a response
-    /// that is ready now.
-    pub(super) fn head_sink(&self) -> Option<&HeadSink> {
+    /// that is ready now. `None` if another head comes first, or on the plain path.
+    pub(crate) fn head_sink(&self) -> Option<&HeadSink> {
         (self.fast_path && self.exchanges.is_flushed()).then_some(&self.sink)
     }
 

@@ -19,7 +19,6 @@ use atomic_waker::AtomicWaker;
 use http1::Http1State;
 use http2::Http2State;
 use output::Output;
-use stockade_routing::__internal::HeadSink;
 
 use crate::sweep::{Phase, Snapshot, SweepClock};
 
@@ -138,12 +137,6 @@ impl ConnectionRecord {
         if self.http1.want_vectored() {
             self.tell(Command::Park);
         }
-    }
-
-    /// Returns the sink of the next head that hyper writes, for the headers of a response
-    /// that is ready now. `None` if another head comes first, or on the plain path.
-    pub(crate) fn head_sink(&self) -> Option<&HeadSink> {
-        self.http1.head_sink()
     }
 
     pub(crate) fn snapshot(&self) -> Snapshot {

@@ -189,70 +189,28 @@ const MAX_BUFS: usize = 16;
 #[cfg(test)]
 mod tests {
     use std::future::poll_fn;
+    use std::sync::Mutex;
     use std::time::Duration;
 
     use tokio::io::AsyncWriteExt;
 
+    use super::super::recording_socket::{RecordingSocket, Script};
     use super::*;
     use crate::sweep::SweepClock;
 
-    /// A socket that takes a few bytes at a time, and sometimes none.
-    #[derive(Debug)]
-    struct Slow {
-        written: Vec<u8>,
+    fn writer(
         most: usize,
-        waits: bool,
-    }
-
-    impl AsyncWrite for Slow {
-        fn poll_write(
-            mut self: Pin<&mut Self>,
-            cx: &mut Context<'_>,
-            buf: &[u8],
-        ) -> Poll<io::Result<usize>> {
-            self.waits = !self.waits;
-            if self.waits && self.most < usize::MAX {
-                cx.waker().wake_by_ref();
-                return Poll::Pending;
-            }
-            let count = buf.len().min(self.most);
-            self.written.extend_from_slice(&buf[..count]);
-            Poll::Ready(Ok(count))
-        }
-
-        fn poll_write_vectored(
-            mut self: Pin<&mut Self>,
-            cx: &mut Context<'_>,
-            bufs: &[IoSlice<'_>],
-        ) -> Poll<io::Result<usize>> {
-            let all: Vec<u8> = bufs.iter().flat_map(|buf| buf.iter().copied()).collect();
-            self.as_mut().poll_write(cx, &all)
-        }
-
-        fn is_write_vectored(&self) -> bool {
-            true
-        }
-
-        fn poll_flush(self: Pin<&mut Self>, _cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-            Poll::Ready(Ok(()))
-        }
-
-        fn poll_shutdown(self: Pin<&mut Self>, _cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-            Poll::Ready(Ok(()))
-        }
-    }
-
-    fn writer(most: usize) -> (HeadWriter<Slow>, Arc<ConnectionRecord>) {
+    ) -> (HeadWriter<RecordingSocket>, Arc<ConnectionRecord>, Arc<Mutex<Script>>) {
         let clock = SweepClock::new(Duration::from_secs(1));
         let record = Arc::new(ConnectionRecord::new(Arc::new(clock), true));
-        let slow = Slow { written: Vec::new(), most, waits: false };
-        (HeadWriter::new(slow, Arc::clone(&record)), record)
+        let (socket, script) = RecordingSocket::new(most, true);
+        (HeadWriter::new(socket, Arc::clone(&record)), record, script)
     }
 
     /// Writes pieces as hyper does: what was not taken is written again, with all that
     /// follows, until a flush.
     async fn write(
-        writer: &mut HeadWriter<Slow>,
+        writer: &mut HeadWriter<RecordingSocket>,
         pieces: &[&str],
         vectored: bool,
     ) -> io::Result<()> {
@@ -305,14 +263,14 @@ mod tests {
         for (pieces, expected) in &cases {
             for most in [1, 7, 20, 30, 1_000, usize::MAX] {
                 for vectored in [false, true] {
-                    let (mut writer, record) = writer(most);
+                    let (mut writer, record, script) = writer(most);
                     for _ in 0..3 {
-                        let lines = record.head_sink().unwrap();
+                        let lines = record.http1.head_sink().unwrap();
                         lines.set(|text| text.extend_from_slice(line.as_bytes()));
                         write(&mut writer, pieces, vectored).await.unwrap();
                         assert!(!record.http1.sink.has_lines());
                     }
-                    let written = String::from_utf8(writer.io.written).unwrap();
+                    let written = String::from_utf8(script.lock().unwrap().written()).unwrap();
                     assert_eq!(written, expected.repeat(3), "{most} {vectored}");
                 }
             }
@@ -324,12 +282,15 @@ mod tests {
         let lengths = [MAX_COPIED - 1, MAX_COPIED, MAX_COPIED + 1, 100_000];
         for (length, most) in lengths.into_iter().flat_map(|it| [(it, 700), (it, usize::MAX)]) {
             for vectored in [false, true] {
-                let (mut writer, record) = writer(most);
+                let (mut writer, record, script) = writer(most);
                 let head = format!("HTTP/1.1 200 OK\r\n{}", "a".repeat(length));
                 record.http1.sink.set(|text| text.extend_from_slice(b"x-a: b\r\n"));
                 write(&mut writer, &[&head, "body"], vectored).await.unwrap();
                 let expected = head.replacen('\n', "\nx-a: b\r\n", 1) + "body";
-                assert!(writer.io.written == expected.as_bytes(), "{length} {most} {vectored}");
+                assert!(
+                    script.lock().unwrap().written() == expected.as_bytes(),
+                    "{length} {most} {vectored}"
+                );
                 assert!(record.http1.sink.take().capacity() <= 2 * MAX_COPIED);
             }
         }
@@ -337,25 +298,25 @@ mod tests {
 
     #[tokio::test]
     async fn there_is_a_place_for_lines_only_after_a_flush() {
-        let (mut writer, record) = writer(usize::MAX);
-        assert!(record.head_sink().is_some());
+        let (mut writer, record, _script) = writer(usize::MAX);
+        assert!(record.http1.head_sink().is_some());
         let part = poll_fn(|cx| Pin::new(&mut writer).poll_write(cx, b"HTTP/1.1 200")).await;
         assert_eq!(part.unwrap(), 12);
-        assert!(record.head_sink().is_none());
+        assert!(record.http1.head_sink().is_none());
         writer.flush().await.unwrap();
-        assert!(record.head_sink().is_some());
+        assert!(record.http1.head_sink().is_some());
         writer.into_inner();
-        assert!(record.head_sink().is_none());
+        assert!(record.http1.head_sink().is_none());
     }
 
     #[tokio::test]
     async fn what_is_no_head_does_not_go_out() {
         for bytes in ["ok", "x-a: b\r\n\r\n", "HTTP/1.1 200 OK", "HTTP/2 200 OK, no head\r\n"] {
             for vectored in [false, true] {
-                let (mut writer, record) = writer(usize::MAX);
+                let (mut writer, record, script) = writer(usize::MAX);
                 record.http1.sink.set(|text| text.extend_from_slice(b"x-a: b\r\n"));
                 write(&mut writer, &[bytes], vectored).await.unwrap_err();
-                assert_eq!(writer.io.written, b"", "{bytes}");
+                assert_eq!(script.lock().unwrap().written(), b"", "{bytes}");
             }
         }
     }

@@ -19,6 +19,8 @@ mod assumptions;
 pub(crate) mod exchanges;
 pub(crate) mod head_writer;
 pub(crate) mod parking;
+#[cfg(test)]
+mod recording_socket;
 
 /// A rule that hyper keeps and does not promise.
 ///
@@ -31,11 +33,11 @@ pub(crate) enum Assumption {
     /// Then a flush means that the client can have all bytes of all responses. Used by
     /// parking and for the next assumption.
     FlushAfterAll,
-    /// The first bytes that hyper writes after a flush are the head of a response, with
-    /// `100 Continue` in front of it at most, and the status line is in the first piece.
+    /// The first bytes that hyper writes after a flush are the head of a response. Only
+    /// `100 Continue` may come before it. The status line is in the first piece.
     ///
     /// Used by [`HeadWriter`](head_writer::HeadWriter). Each round of hyper takes one
-    /// response at most, writes its head in front of its body, and ends with a flush.
+    /// response at most, writes its head before its body, and ends with a flush.
     HeadAfterFlush,
     /// A connection that has answered everything, and that was polled once more, holds no
     /// bytes of the client except an empty line.

@@ -54,7 +54,7 @@ async fn exchange(app: &App, method: Method, target: &str, body: Vec<u8>) -> Res
     Response { status: head.status, location, body }
 }
 
-/// Returns a target with a pair in its query, in which every byte is escaped.
+/// Returns a target with a pair in its query. Every byte of the pair is escaped.
 pub(crate) fn with_query(path: &str, name: &str, value: &str) -> String {
     let value: String = value.bytes().map(|byte| format!("%{byte:02X}")).collect();
     format!("{path}?{name}={value}")

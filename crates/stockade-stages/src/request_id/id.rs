@@ -3,6 +3,7 @@
 use std::fmt;
 
 use http::{HeaderMap, HeaderName, HeaderValue};
+use stockade_core::__internal::only;
 use stockade_core::{ApiError, FromRequest, Request, RouteDoc};
 
 /// The id of a request, 1 to 128 visible ASCII characters; an argument of a
@@ -34,8 +35,7 @@ impl RequestId {
     /// twice.
     #[must_use]
     pub fn sent(headers: &HeaderMap) -> Option<Self> {
-        let mut values = headers.get_all(X_REQUEST_ID).iter();
-        let value = values.next().filter(|_| values.next().is_none())?;
+        let value = only(headers, &X_REQUEST_ID)?;
         let bytes = value.as_bytes();
         let is_sound =
             (1..=MAX_BYTES).contains(&bytes.len()) && bytes.iter().all(u8::is_ascii_graphic);

@@ -8,7 +8,7 @@ use http::{HeaderMap, HeaderName, HeaderValue};
 use stockade_core::{ApiError, FromRequest, Request, RouteDoc};
 
 use super::id::random_bytes;
-use crate::headers::only;
+use stockade_core::__internal::only;
 
 /// A valid `traceparent`.
 ///

@@ -12,8 +12,8 @@ use tracing::Span;
 
 use super::RequestSpan;
 use crate::described::unseen;
-use crate::headers::only;
 use crate::observation::Observation;
+use stockade_core::__internal::only;
 
 /// Makes a span for each request, in which the rest of the middleware and the
 /// handler run.

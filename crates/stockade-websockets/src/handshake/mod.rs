@@ -18,7 +18,7 @@ use http::header::{
 use http::uri::Scheme;
 use http::{HeaderMap, HeaderName, Method, Uri, Version};
 use ring::digest;
-use stockade_core::__internal::{has_token, list_items};
+use stockade_core::__internal::{has_token, list_items, only};
 use stockade_core::description::{Answer, HeaderDoc};
 use stockade_core::upgrade::{TlsConnection, Upgrade};
 use stockade_core::{Middleware, Request, RouteDoc};
@@ -269,9 +269,7 @@ fn upgrade_required(message: &'static str, extended: bool) -> ApiError {
 
 /// Returns the value of a header that the request has exactly once.
 fn single_value<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Option<&'h str> {
-    let mut values = headers.get_all(name).iter();
-    let value = values.next()?.to_str().ok()?.trim();
-    values.next().is_none().then_some(value)
+    Some(only(headers, name)?.to_str().ok()?.trim())
 }
 
 /// Returns the value of `Sec-WebSocket-Accept` that answers this key.

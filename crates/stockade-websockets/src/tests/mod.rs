@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use futures_util::{SinkExt, StreamExt};
 use serde_json::json;
-use stockade_core::__internal::{EndpointParts, Params, Settings, run};
+use stockade_core::__internal::{EndpointParts, Params, RouteContext, Settings, run};
 use stockade_core::extract::Path;
 use stockade_core::reply::Json;
 use stockade_core::upgrade::{Switch, Upgrade, Upgraded};
@@ -58,9 +58,9 @@ async fn answer(
     let connections = Arc::clone(connections);
     let router = RouterRules { allowed_origins: None, max_payload: 1_048_576, connections };
     let rules = Rules::new(options, &router);
-    let mut endpoint = EndpointParts::new(http::Method::GET, "/chat/:room", handler);
+    let mut endpoint = EndpointParts::new(http::Method::GET, handler);
     endpoint.middleware = [rules.guard()].into();
-    let endpoint = Arc::new(endpoint.build());
+    let endpoint = Arc::new(endpoint.build(RouteContext::new("/chat/:room")));
     let (params, settings) = (Params::default(), Settings::default());
     request.set_route(Arc::clone(endpoint.context()), params, settings, 0);
     run(endpoint, request).await

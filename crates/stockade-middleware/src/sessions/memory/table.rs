@@ -9,8 +9,7 @@ use bytes::Bytes;
 use crate::expiring_table::{Expires, ExpiringTable, Index};
 use crate::sessions::store::{SessionKey, SubjectKey};
 
-/// The sessions of a store. A session is over at the time at which it ends if nobody uses
-/// it.
+/// The sessions of a store. A session expires when its idle time or its whole time is over.
 pub(super) type Table = ExpiringTable<SessionKey, Entry, Subjects>;
 
 /// The sessions of each subject by the end of their whole time: the oldest is first.

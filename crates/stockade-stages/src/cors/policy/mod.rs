@@ -13,7 +13,7 @@ use http::header::{
     ACCESS_CONTROL_REQUEST_METHOD, HeaderName, HeaderValue, ORIGIN, VARY,
 };
 use http::{HeaderMap, Method};
-use stockade_core::__internal::PageHeaders;
+use stockade_core::__internal::{PageHeaders, only};
 use stockade_core::RouteDoc;
 use stockade_core::description::HeaderDoc;
 
@@ -332,8 +332,7 @@ pub struct CorsDecided;
 /// Returns the `Origin` of a request, if there is exactly one.
 #[must_use]
 pub fn origin_of(headers: &HeaderMap) -> Option<&HeaderValue> {
-    let mut values = headers.get_all(ORIGIN).iter();
-    values.next().filter(|_| values.next().is_none())
+    only(headers, &ORIGIN)
 }
 
 /// Returns true for a CORS preflight: OPTIONS with `Origin` and

@@ -1,6 +1,6 @@
-//! Headers whose value is a list.
+//! Headers that may have several lines or a list of items.
 
-use http::{HeaderMap, HeaderName};
+use http::{HeaderMap, HeaderName, HeaderValue};
 
 /// Returns the items of a list header, from all its lines.
 pub fn list_items<'h>(
@@ -15,4 +15,12 @@ pub fn list_items<'h>(
 #[must_use]
 pub fn has_token(headers: &HeaderMap, name: &HeaderName, token: &str) -> bool {
     list_items(headers, name).any(|item| item.eq_ignore_ascii_case(token))
+}
+
+/// Returns the value of a header if there is exactly one.
+#[inline]
+#[must_use]
+pub fn only<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Option<&'h HeaderValue> {
+    let mut values = headers.get_all(name).iter();
+    values.next().filter(|_| values.next().is_none())
 }
