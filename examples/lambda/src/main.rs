@@ -12,7 +12,7 @@ use std::net::SocketAddr;
 
 use lambda_http::request::RequestContext;
 use lambda_http::tower::ServiceBuilder;
-use lambda_http::{Error, Request as Event, };
+use lambda_http::{Error, Request as Event, RequestExt as _};
 use stockade::PeerAddr;
 use stockade::prelude::*;
 
