@@ -10,13 +10,13 @@ use std::sync::Arc;
 use stockade_core::__internal::{Settings, States};
 use stockade_core::{Endpoint, ErrorContext, ErrorHandler, Request};
 use stockade_errors::{ApiError, ConfigError};
-use stockade_stages::__internal::Cors;
 
 use crate::call_options::CallOptions;
 use crate::calls::BuiltCalls;
 use crate::compile::Compiler;
 use crate::dispatch::{self, ResponseFuture};
 use crate::map::{self, ExplainError, Explanation, Inspector, RouteMap};
+use crate::route::Route;
 use crate::router::{Router, build_named};
 use crate::stages::Stages;
 use crate::table_set::{SpelledTables, TableSet};
@@ -76,19 +76,17 @@ pub(crate) struct RouteSet {
     /// True if the router may have WebSocket routes.
     pub(crate) enables_web_sockets: bool,
     /// The endpoint for requests that no route takes.
-    pub(crate) fallback: Option<Arc<Endpoint>>,
+    pub(crate) fallback: Option<Arc<Route>>,
     pub(crate) states: States,
     /// In the order in which they were added.
+    pub(crate) all: Vec<Arc<Route>>,
+    /// The endpoints of `all`, for [`App::routes`].
     pub(crate) endpoints: Vec<Arc<Endpoint>>,
+    /// True if a route has CORS rules that differ from the rules of the router.
+    pub(crate) has_own_cors: bool,
     /// The methods of the routes that have some.
     pub(crate) calls: Vec<BuiltCalls>,
     pub(crate) names: HashMap<String, UrlPattern>,
-    /// The rules of CORS of the routes that have others than the router, by
-    /// address.
-    pub(crate) own_cors: Vec<(Arc<Endpoint>, Arc<Cors>)>,
-    /// The routes that have the path of their mount too, beside everything below
-    /// it.
-    pub(crate) mounts: Vec<Arc<Endpoint>>,
     pub(crate) method_not_allowed: bool,
     /// The rules that the routes keep.
     pub(crate) policy: Option<Arc<Policy>>,
@@ -100,19 +98,6 @@ impl Resolved {
     pub(crate) fn error_context(&self, req: &Request) -> ErrorContext {
         let context = ErrorContext::of(req).with_settings(self.settings);
         context.before_middleware(self.error_handler.as_ref())
-    }
-}
-
-impl RouteSet {
-    pub(crate) fn has_own_cors(&self) -> bool {
-        !self.own_cors.is_empty()
-    }
-
-    /// Returns the rules of CORS of a route, if it has its own.
-    pub(crate) fn cors_of(&self, endpoint: &Arc<Endpoint>) -> Option<&Arc<Cors>> {
-        let wanted = Arc::as_ptr(endpoint);
-        let found = self.own_cors.binary_search_by_key(&wanted, |(known, _)| Arc::as_ptr(known));
-        found.ok().map(|index| &self.own_cors[index].1)
     }
 }
 
@@ -282,8 +267,9 @@ impl App {
 
     /// Returns the places where its routes were declared.
     pub(crate) fn places(&self) -> Vec<&'static Location<'static>> {
-        let fallback = self.resolved.routes.fallback.iter();
-        self.routes().iter().chain(fallback).map(|endpoint| endpoint.location()).collect()
+        let routes = &self.resolved.routes;
+        let all = routes.all.iter().chain(&routes.fallback);
+        all.map(|route| route.endpoint.location()).collect()
     }
 
     pub(crate) fn build(router: Router) -> Result<Self, ConfigError> {

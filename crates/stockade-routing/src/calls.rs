@@ -22,6 +22,7 @@ use stockade_stages::__internal::{Meter, Observation, PageNames};
 use crate::compile::Compiler;
 use crate::entry::RouteEntry;
 use crate::map::{Inspector, RouteInfo, RouteMap};
+use crate::route::Route;
 use crate::settings::RouteSettings;
 
 type Look = dyn Fn(&[&RouteInfo], &RouteMap) + Send + Sync;
@@ -155,32 +156,26 @@ impl Future for RunningCall {
 
 /// The methods of a built route, for its map.
 pub(crate) struct BuiltCalls {
-    pub(crate) route: Arc<Endpoint>,
-    pub(crate) methods: Vec<Arc<Endpoint>>,
+    pub(crate) route: Arc<Route>,
+    /// The indexes of the methods in the list of all routes.
+    pub(crate) methods: Vec<usize>,
     describe: fn(&mut RouteInfo, &[RouteInfo]),
     pub(crate) inspect: Option<Inspect>,
 }
 
 impl BuiltCalls {
     /// Describes the route by its methods, in a list of all routes.
-    pub(crate) fn describe(&self, endpoints: &[Arc<Endpoint>], routes: &mut [RouteInfo]) {
-        let position = |wanted: &Arc<Endpoint>| {
-            endpoints.iter().position(|endpoint| Arc::ptr_eq(endpoint, wanted))
-        };
-        let methods: Vec<RouteInfo> = self
-            .methods
-            .iter()
-            .filter_map(|method| routes.get(position(method)?).cloned())
-            .collect();
-        let route = position(&self.route).and_then(|index| routes.get_mut(index));
-        if let Some(route) = route {
+    pub(crate) fn describe(&self, routes: &mut [RouteInfo]) {
+        let methods = self.methods.iter().filter_map(|index| routes.get(*index).cloned());
+        let methods: Vec<RouteInfo> = methods.collect();
+        if let Some(route) = routes.get_mut(self.route.index) {
             (self.describe)(route, &methods);
         }
     }
 
     /// Returns the methods in the map.
     pub(crate) fn methods_in<'m>(&self, map: &'m RouteMap) -> Vec<&'m RouteInfo> {
-        let prefix = format!("{}#", self.route.pattern());
+        let prefix = format!("{}#", self.route.endpoint.pattern());
         map.routes.iter().filter(|route| route.path.starts_with(&prefix)).collect()
     }
 }
@@ -210,13 +205,13 @@ impl Compiler<'_> {
     pub(crate) fn compile_calls(
         &mut self,
         waiting: WaitingCalls,
-        route: &Arc<Endpoint>,
+        route: &Arc<Route>,
         pattern: &Pattern,
         page_names: &mut PageNames,
     ) -> Option<String> {
         let WaitingCalls { calls, middleware, inherited } = waiting;
         self.note_mistakes(calls.mistakes);
-        let mut methods = Vec::new();
+        let (mut methods, mut indexes) = (Vec::new(), Vec::new());
         for (name, mut entry) in calls.methods {
             let label = format!("RPC {}", path_of(pattern.as_str(), &name));
             let location = entry.location;
@@ -235,17 +230,17 @@ impl Compiler<'_> {
             let own = parts.middleware.len().saturating_sub(own);
             parts.kind = EndpointKind::RpcMethod;
             context.label = Some(format!("{LABEL}{name}").into());
-            let endpoint = self.endpoint_of((parts, context), cors);
-            self.add_endpoint(Arc::clone(&endpoint));
+            let method = self.add_route((parts, context), cors, false);
             let faults = faults.into_iter().map(|fault| Mistake::new(fault).on(&label));
             self.note_mistakes(faults.map(|mistake| mistake.at(location)));
+            indexes.push(method.index);
+            let endpoint = Arc::clone(&method.endpoint);
             methods.push((name.into_boxed_str(), Call { endpoint, own }));
         }
-        let endpoints = methods.iter().map(|(_, call)| Arc::clone(&call.endpoint)).collect();
         sort_by(&mut methods, |(one, _), (other, _)| one.cmp(other));
         self.add_calls(BuiltCalls {
             route: Arc::clone(route),
-            methods: endpoints,
+            methods: indexes,
             describe: calls.describe,
             inspect: calls.inspect,
         });

@@ -13,7 +13,6 @@ use stockade_core::__internal::{
 };
 use stockade_core::description::AnswerBody;
 use stockade_core::{Accepts, BodyKind, Endpoint, Middleware, RouteDoc, Setting};
-use stockade_errors::__internal::sort_by;
 use stockade_errors::{ConfigError, Mistake};
 use stockade_path::Pattern;
 use stockade_stages::__internal::{Cors, PageNames};
@@ -28,6 +27,7 @@ use crate::entry::RouteEntry;
 use crate::matcher::{InsertError, TableBuilder};
 use crate::options::RouterOptions;
 use crate::page_lists::PageLists;
+use crate::route::Route;
 use crate::router::{RouteDef, is_any};
 use crate::settings::RouteSettings;
 use crate::stages::Stages;
@@ -49,19 +49,16 @@ pub(crate) struct Compiler<'o> {
     mistakes: Vec<Mistake>,
     /// The names that are declared already, each with the words that name its place.
     seen_names: HashMap<String, String>,
-    tables: Vec<(Method, TableBuilder<Arc<Endpoint>>)>,
+    tables: Vec<(Method, TableBuilder<Arc<Route>>)>,
     /// The routes of any method.
-    any: Vec<(Pattern, Arc<Endpoint>)>,
-    web_sockets: Option<TableBuilder<Arc<Endpoint>>>,
+    any: Vec<(Pattern, Arc<Route>)>,
+    web_sockets: Option<TableBuilder<Arc<Route>>>,
     web_socket_rules: RouterRules,
-    endpoints: Vec<Arc<Endpoint>>,
+    routes: Vec<Arc<Route>>,
     calls: Vec<BuiltCalls>,
-    fallback: Option<Arc<Endpoint>>,
+    fallback: Option<Arc<Route>>,
     names: HashMap<String, UrlPattern>,
-    own_cors: Vec<(Arc<Endpoint>, Arc<Cors>)>,
     page_lists: PageLists,
-    /// The routes that have the path of their mount too.
-    mounts: Vec<Arc<Endpoint>>,
     /// The limit of requests in flight, over all routes.
     concurrency_limit: Option<Middleware>,
     /// The notes that the descriptions of all routes share.
@@ -94,13 +91,11 @@ impl<'o> Compiler<'o> {
             any: Vec::new(),
             web_sockets: None,
             web_socket_rules: web_socket::router_rules(options),
-            endpoints: Vec::new(),
+            routes: Vec::new(),
             calls: Vec::new(),
             fallback: None,
             names: HashMap::new(),
-            own_cors: Vec::new(),
             page_lists: PageLists::new(options, is_hosted),
-            mounts: Vec::new(),
             concurrency_limit,
             common,
             tags: SeenTags::default(),
@@ -152,15 +147,13 @@ impl<'o> Compiler<'o> {
         let calls = WaitingCalls::of(&mut entry);
         let is_web_socket = entry.web_socket.is_some();
         let (parts, cors, mut page_names) = self.parts_of(&method, &pattern, entry, &mut faults);
-        let endpoint = self.endpoint_of(parts, cors);
-        self.add_endpoint(Arc::clone(&endpoint));
+        let route = self.add_route(parts, cors, mount.is_some());
         faults.extend(
-            calls.and_then(|calls| self.compile_calls(calls, &endpoint, &pattern, &mut page_names)),
+            calls.and_then(|calls| self.compile_calls(calls, &route, &pattern, &mut page_names)),
         );
-        self.page_lists.set(&endpoint, page_names);
-        self.mounts.extend(mount.as_ref().map(|_| Arc::clone(&endpoint)));
+        self.page_lists.set(&route.endpoint, page_names);
         for pattern in mount.into_iter().chain([pattern]) {
-            if let Err(error) = self.insert(&method, is_web_socket, pattern, &endpoint) {
+            if let Err(error) = self.insert(&method, is_web_socket, pattern, &route) {
                 faults.push(error.to_string());
             }
         }
@@ -171,9 +164,27 @@ impl<'o> Compiler<'o> {
         self.mistakes.extend(mistakes);
     }
 
-    /// Adds an endpoint to the list of all routes.
-    pub(crate) fn add_endpoint(&mut self, endpoint: Arc<Endpoint>) {
-        self.endpoints.push(endpoint);
+    /// Builds a route and adds it to the list of all routes.
+    pub(crate) fn add_route(
+        &mut self,
+        parts: Parts,
+        cors: Option<Arc<Cors>>,
+        has_mount_path: bool,
+    ) -> Arc<Route> {
+        let route = self.route_of(parts, cors, has_mount_path);
+        self.routes.push(Arc::clone(&route));
+        route
+    }
+
+    /// Builds the next route.
+    fn route_of(
+        &self,
+        (parts, context): Parts,
+        cors: Option<Arc<Cors>>,
+        has_mount_path: bool,
+    ) -> Arc<Route> {
+        let endpoint = Arc::new(parts.build(context));
+        Arc::new(Route { index: self.routes.len(), endpoint, cors, has_mount_path })
     }
 
     pub(crate) fn add_calls(&mut self, calls: BuiltCalls) {
@@ -282,17 +293,6 @@ impl<'o> Compiler<'o> {
         ((parts, context), cors, page_names)
     }
 
-    /// Makes an endpoint of its parts, and keeps its own rules of CORS.
-    pub(crate) fn endpoint_of(
-        &mut self,
-        (parts, context): Parts,
-        cors: Option<Arc<Cors>>,
-    ) -> Arc<Endpoint> {
-        let endpoint = Arc::new(parts.build(context));
-        self.own_cors.extend(cors.map(|cors| (Arc::clone(&endpoint), cors)));
-        endpoint
-    }
-
     /// Adds the fallback of the router, if it has one.
     pub(crate) fn add_fallback(&mut self) {
         let Some(mut entry) = self.options.fallback.as_deref().cloned() else { return };
@@ -310,9 +310,9 @@ impl<'o> Compiler<'o> {
                 let ((parts, mut context), cors, page_names) =
                     self.parts_of(&Method::POST, &root, entry, &mut faults);
                 context.is_fallback = true;
-                let endpoint = self.endpoint_of((parts, context), cors);
-                self.page_lists.set(&endpoint, page_names);
-                self.fallback = Some(endpoint);
+                let route = self.route_of((parts, context), cors, false);
+                self.page_lists.set(&route.endpoint, page_names);
+                self.fallback = Some(route);
             }
             Err(error) => faults.push(error.to_string()),
         }
@@ -341,7 +341,7 @@ impl<'o> Compiler<'o> {
             Some(_) => self.web_sockets.as_ref(),
             None => self.tables.iter().find(|(known, _)| *known == route.method).map(|it| &it.1),
         };
-        table?.equivalent(pattern).map(|endpoint| &**endpoint)
+        table?.equivalent(pattern).map(|route| &*route.endpoint)
     }
 
     /// Puts a route into the table of its method.
@@ -350,16 +350,16 @@ impl<'o> Compiler<'o> {
         method: &Method,
         is_web_socket: bool,
         pattern: Pattern,
-        endpoint: &Arc<Endpoint>,
+        route: &Arc<Route>,
     ) -> Result<(), InsertError> {
         let table = if is_web_socket {
             self.web_sockets.get_or_insert_with(TableBuilder::new)
         } else {
             self.table_of(method)
         };
-        table.insert(&pattern, Arc::clone(endpoint))?;
+        table.insert(&pattern, Arc::clone(route))?;
         if is_any(method) && !is_web_socket {
-            self.any.push((pattern, Arc::clone(endpoint)));
+            self.any.push((pattern, Arc::clone(route)));
         }
         Ok(())
     }
@@ -436,7 +436,7 @@ impl<'o> Compiler<'o> {
         }
     }
 
-    fn table_of(&mut self, method: &Method) -> &mut TableBuilder<Arc<Endpoint>> {
+    fn table_of(&mut self, method: &Method) -> &mut TableBuilder<Arc<Route>> {
         let index = self.tables.iter().position(|(known, _)| known == method);
         let index = index.unwrap_or_else(|| {
             self.tables.push((method.clone(), TableBuilder::new()));
@@ -490,22 +490,21 @@ impl<'o> Compiler<'o> {
         settings.expose_errors = self.options.host.expose_errors.unwrap_or_else(in_development);
         settings.problem_details = self.options.problem_details;
         warn_if_exposed(settings);
-        sort_by_address(&mut self.own_cors);
         let builders = TableBuilders::new(self.tables, &self.any, self.web_sockets);
         let spelled = builders.spelled();
-        let is_mount = |endpoint: &Arc<Endpoint>| endpoint.kind() == EndpointKind::Mount;
+        let is_mount = |route: &Arc<Route>| route.endpoint.kind() == EndpointKind::Mount;
         let routes = Arc::new(RouteSet {
-            has_ambiguous_raw_paths: spelled.is_some() || self.endpoints.iter().any(is_mount),
+            has_ambiguous_raw_paths: spelled.is_some() || self.routes.iter().any(is_mount),
             tables: builders.build(),
             spelled,
             enables_web_sockets: self.options.enable_web_sockets,
+            has_own_cors: self.routes.iter().chain(&self.fallback).any(|it| it.cors.is_some()),
             fallback: self.fallback,
             states: self.options.states.clone(),
-            endpoints: self.endpoints,
+            endpoints: self.routes.iter().map(|route| Arc::clone(&route.endpoint)).collect(),
+            all: self.routes,
             calls: self.calls,
             names: self.names,
-            own_cors: self.own_cors,
-            mounts: self.mounts,
             method_not_allowed: self.options.method_not_allowed,
             policy,
         });
@@ -523,11 +522,6 @@ fn applying(marks: RouteMarks, location: &'static Location<'static>) -> Middlewa
     let mut middleware = marks.into_middleware();
     middleware.note_place(Level::Entry, location);
     middleware
-}
-
-/// Sorts by the address of the endpoint, by which a request finds its own.
-fn sort_by_address<T>(entries: &mut [(Arc<Endpoint>, T)]) {
-    sort_by(entries, |(one, _), (other, _)| Arc::as_ptr(one).cmp(&Arc::as_ptr(other)));
 }
 
 /// The name of the fallback in mistakes.

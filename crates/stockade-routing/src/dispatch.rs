@@ -23,28 +23,29 @@ use crate::finish::{correct_framing, finish_response};
 use crate::head_sink::HeadSink;
 use crate::lookup::{asked_route, find_route, is_preflight};
 use crate::no_route::{no_content, no_route};
+use crate::route::Route;
 use crate::stages::{self, RequestScope};
 
 /// Answers a request.
 pub(crate) fn dispatch(app: &Arc<Resolved>, mut req: Request) -> ResponseFuture {
     let is_head = req.method() == Method::HEAD;
     let version = req.version();
-    let endpoint = find_route(app, &mut req);
+    let route = find_route(app, &mut req);
     let mut scope = app.stages.enter(&mut req);
-    if let Some(page) = endpoint.as_ref().and_then(|endpoint| endpoint.page_headers()) {
-        scope.page = page.number;
-    }
-    if let Some(cors) = endpoint.as_ref().and_then(|endpoint| app.routes.cors_of(endpoint)) {
-        scope.follow(Arc::clone(cors), &req);
-    }
-    if let Some(endpoint) = &endpoint {
-        judge_origin(endpoint, app.stages.cors_of(&scope), &mut req);
+    if let Some(route) = route {
+        if let Some(page) = route.endpoint.page_headers() {
+            scope.page = page.number;
+        }
+        if let Some(cors) = &route.cors {
+            scope.follow(Arc::clone(cors), &req);
+        }
+        judge_origin(&route.endpoint, app.stages.cors_of(&scope), &mut req);
     }
     let state = scope.in_span(|scope| {
-        if endpoint.is_none() && is_preflight(&req) {
+        if route.is_none() && is_preflight(&req) {
             return ResponseState::ready(preflight(app, &req, scope));
         }
-        charged(app, endpoint, req, None, scope)
+        charged(app, route, req, None, scope)
     });
     ResponseFuture { app: Arc::clone(app), scope, state, is_head, version }
 }
@@ -75,25 +76,26 @@ pub(crate) fn refuse(app: &Arc<Resolved>, mut req: Request, error: ApiError) -> 
 #[inline]
 fn charged(
     app: &Resolved,
-    endpoint: Option<Arc<Endpoint>>,
+    route: Option<&Arc<Route>>,
     req: Request,
     refusal: Option<Box<ApiError>>,
     scope: &mut RequestScope,
 ) -> ResponseState {
-    let is_charged = endpoint.as_ref().is_none_or(|endpoint| endpoint.is_rate_limited());
+    let is_charged = route.is_none_or(|route| route.endpoint.is_rate_limited());
     match app.stages.limiter.as_ref().filter(|_| is_charged) {
         Some(limiter) if limiter.waits() => {
             let key = stages::key_of(limiter, &req);
             let charge = stages::charge(Arc::clone(limiter), key, app.stages.now());
             let charge = Box::pin(charge);
-            ResponseState::Charging(Box::new(Charging { charge, endpoint, req, refusal }))
+            let route = route.cloned();
+            ResponseState::Charging(Box::new(Charging { charge, route, req, refusal }))
         }
         Some(limiter) => {
             let key = stages::key_of(limiter, &req);
             match limiter.charge(&key, app.stages.now()) {
                 Charge::Now(decision) => {
                     scope.charged = Some(decision);
-                    begin(app, endpoint, req, refusal, scope)
+                    begin(app, route, req, refusal, scope)
                 }
                 Charge::Later(_) => {
                     let error = ApiError::new(500, "the store of a rate limit waits unasked");
@@ -101,14 +103,14 @@ fn charged(
                 }
             }
         }
-        None => begin(app, endpoint, req, refusal, scope),
+        None => begin(app, route, req, refusal, scope),
     }
 }
 
 /// Goes on after the rate limit.
 fn begin(
     app: &Resolved,
-    endpoint: Option<Arc<Endpoint>>,
+    route: Option<&Arc<Route>>,
     mut req: Request,
     refusal: Option<Box<ApiError>>,
     scope: &mut RequestScope,
@@ -119,16 +121,16 @@ fn begin(
     if let Some(error) = refusal {
         return ResponseState::refused(app, &req, *error);
     }
-    match endpoint {
+    match route {
         None => ResponseState::ready(no_route(app, &req)),
         Some(_) if req.announces_too_much() => {
             ResponseState::refused(app, &req, BodyError::TooLarge.into())
         }
-        Some(endpoint) => {
-            if endpoint.has_parts() {
+        Some(route) => {
+            if route.endpoint.has_parts() {
                 scope.meter = Some(meter_of(app, &mut req, scope));
             }
-            ResponseState::Running(run(endpoint, req))
+            ResponseState::Running(run(Arc::clone(&route.endpoint), req))
         }
     }
 }
@@ -150,11 +152,11 @@ fn meter_of(app: &Resolved, req: &mut Request, scope: &RequestScope) -> Arc<Mete
 fn preflight(app: &Resolved, req: &Request, scope: &mut RequestScope) -> Response {
     let mut response = no_content();
     let asked = asked_route(&app.routes, req);
-    if let Some(own) = asked.as_ref().and_then(|endpoint| app.routes.cors_of(endpoint)) {
+    if let Some(own) = asked.and_then(|route| route.cors.as_ref()) {
         scope.follow(Arc::clone(own), req);
     }
     if let Some(cors) = app.stages.cors_of(scope) {
-        let page = asked.as_ref().and_then(|endpoint| endpoint.page_headers());
+        let page = asked.and_then(|route| route.endpoint.page_headers());
         cors.preflight(req.headers(), response.headers_mut(), page.map(|page| &**page));
     }
     // Headers that were withheld from a refused one are not added at the end.
@@ -201,7 +203,7 @@ impl ResponseState {
 /// A request that waits for the store of the rate limit.
 struct Charging {
     charge: BoxFuture<'static, Result<Decision, ApiError>>,
-    endpoint: Option<Arc<Endpoint>>,
+    route: Option<Arc<Route>>,
     req: Request,
     refusal: Option<Box<ApiError>>,
 }
@@ -223,7 +225,7 @@ impl Charging {
         match outcome {
             Ok(decision) => {
                 scope.charged = Some(decision);
-                begin(app, self.endpoint, self.req, self.refusal, scope)
+                begin(app, self.route.as_ref(), self.req, self.refusal, scope)
             }
             Err(error) => ResponseState::refused(app, &self.req, error),
         }

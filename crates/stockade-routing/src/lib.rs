@@ -47,6 +47,7 @@ mod no_route;
 mod options;
 mod page_lists;
 mod prepared_headers;
+mod route;
 mod router;
 mod settings;
 mod stages;

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use http::{Method, header};
 use stockade_core::__internal::{EndpointKind, Params};
+use stockade_core::Request;
 use stockade_core::upgrade::Upgrade;
-use stockade_core::{Endpoint, Request};
 use stockade_path::__internal::{Spelling, find_control_escape, without_detours};
 use stockade_path::SPLAT;
 use stockade_stages::__internal::{self, Cors};
@@ -16,12 +16,16 @@ use stockade_websockets::__internal::wants_web_socket;
 use crate::app::{Resolved, RouteSet};
 use crate::matcher::Table;
 use crate::no_route::has_answer;
+use crate::route::Route;
 use crate::table_set::TableSet;
 
+/// A route and the parameters in the path of a request.
+pub(crate) type RouteMatch<'r> = (&'r Arc<Route>, Params);
+
 /// The outcome of a look-up.
-pub(crate) enum LookUp {
+pub(crate) enum LookUp<'r> {
     /// The route of the request.
-    Found(Arc<Endpoint>, Params),
+    Found(&'r Arc<Route>, Params),
     /// A route has the raw path, but the request gets a 400.
     Rejected,
     /// No route takes the request.
@@ -30,7 +34,7 @@ pub(crate) enum LookUp {
 
 /// Finds the route of a request and puts it there, so that every stage can go by
 /// its rules. Nothing else happens yet.
-pub(crate) fn find_route(app: &Resolved, req: &mut Request) -> Option<Arc<Endpoint>> {
+pub(crate) fn find_route<'r>(app: &'r Resolved, req: &mut Request) -> Option<&'r Arc<Route>> {
     if is_tunnel(req) {
         return None;
     }
@@ -39,21 +43,21 @@ pub(crate) fn find_route(app: &Resolved, req: &mut Request) -> Option<Arc<Endpoi
         None => find_exact(tables, req.method(), req.path()),
         Some(_) => find(tables, req, req.path()),
     };
-    let (endpoint, params) = match found {
-        Some((endpoint, params)) if is_plain(app, req, &params) => (endpoint, params),
+    let (route, params) = match found {
+        Some((route, params)) if is_plain(app, req, &params) => (route, params),
         found => match examine(app, req, found) {
-            LookUp::Found(endpoint, params) => (endpoint, params),
+            LookUp::Found(route, params) => (route, params),
             LookUp::Rejected | LookUp::Missing => return None,
         },
     };
     // A limit of the route itself is stronger than any other.
-    let max_body = endpoint.max_body().unwrap_or(app.max_body);
-    req.set_route(Arc::clone(endpoint.context()), params, app.settings, max_body);
-    Some(endpoint)
+    let max_body = route.endpoint.max_body().unwrap_or(app.max_body);
+    req.set_route(Arc::clone(route.endpoint.context()), params, app.settings, max_body);
+    Some(route)
 }
 
 /// Looks a request up, which must not be for a tunnel.
-pub(crate) fn look_up(app: &Resolved, req: &Request) -> LookUp {
+pub(crate) fn look_up<'r>(app: &'r Resolved, req: &Request) -> LookUp<'r> {
     examine(app, req, None)
 }
 
@@ -68,30 +72,32 @@ fn is_plain(app: &Resolved, req: &Request, params: &Params) -> bool {
 /// Looks for the route of another method, of a preflight, or the fallback if none was
 /// found, and for other routes of the path.
 #[cold]
-fn examine(app: &Resolved, req: &Request, found: Option<(Arc<Endpoint>, Params)>) -> LookUp {
+fn examine<'r>(app: &'r Resolved, req: &Request, found: Option<RouteMatch<'r>>) -> LookUp<'r> {
     let (path, tables) = (req.path(), &app.routes.tables);
     let found = found.or_else(|| find(tables, req, path));
     let found = found.or_else(|| find_for_preflight(app, tables, req, path));
-    let Some((endpoint, params)) = found else { return fallback_for(app, req) };
+    let Some((route, params)) = found else { return fallback_for(app, req) };
     let is_rejected = !is_plain(app, req, &params)
-        && (soundness(path) == Soundness::Malformed || is_shared(app, req, &endpoint, &params));
-    if is_rejected { LookUp::Rejected } else { LookUp::Found(endpoint, params) }
+        && (soundness(path) == Soundness::Malformed || is_shared(app, req, route, &params));
+    if is_rejected { LookUp::Rejected } else { LookUp::Found(route, params) }
 }
 
 /// Returns true if the path of a request is also a path of another route.
 #[cold]
-fn is_shared(app: &Resolved, req: &Request, endpoint: &Arc<Endpoint>, params: &Params) -> bool {
-    is_ambiguous(&app.routes, req.path(), endpoint, params, &|tables, path| {
-        find(tables, req, path).or_else(|| find_for_preflight(app, tables, req, path))
+fn is_shared(app: &Resolved, req: &Request, route: &Arc<Route>, params: &Params) -> bool {
+    is_ambiguous(&app.routes, req.path(), route, params, &|tables, path| {
+        let found = find(tables, req, path);
+        let found = found.or_else(|| find_for_preflight(app, tables, req, path));
+        found.map(|(route, _)| route.index)
     })
 }
 
 /// Looks a request that no route takes up as one for the fallback, unless it has a
 /// response without one: a preflight, a wrong method, a path that no route could have.
 #[cold]
-fn fallback_for(app: &Resolved, req: &Request) -> LookUp {
+fn fallback_for<'r>(app: &'r Resolved, req: &Request) -> LookUp<'r> {
     let (routes, path) = (&*app.routes, req.path());
-    let Some(endpoint) = &routes.fallback else { return LookUp::Missing };
+    let Some(fallback) = &routes.fallback else { return LookUp::Missing };
     if is_preflight(req) || !is_sound(path) || has_answer(routes, req, &routes.tables, path) {
         return LookUp::Missing;
     }
@@ -102,17 +108,17 @@ fn fallback_for(app: &Resolved, req: &Request) -> LookUp {
     if path.contains('%') && has_other_path(routes, path, Some(1), &has_route) {
         return LookUp::Rejected;
     }
-    LookUp::Found(Arc::clone(endpoint), Params::default())
+    LookUp::Found(fallback, Params::default())
 }
 
 /// Returns the route of any method for a preflight that no rules of CORS answer.
 #[cold]
-fn find_for_preflight(
+fn find_for_preflight<'r>(
     app: &Resolved,
-    tables: &TableSet,
+    tables: &'r TableSet,
     req: &Request,
     path: &str,
-) -> Option<(Arc<Endpoint>, Params)> {
+) -> Option<RouteMatch<'r>> {
     let has_rules = || app.stages.cors.is_some() || asked_cors(&app.routes, req).is_some();
     if !is_preflight(req) || has_rules() {
         return None;
@@ -130,25 +136,25 @@ fn find_for_preflight(
 pub(crate) fn is_ambiguous(
     routes: &RouteSet,
     path: &str,
-    endpoint: &Arc<Endpoint>,
+    route: &Arc<Route>,
     params: &Params,
     find: Find<'_>,
 ) -> bool {
     let has_escape = path.contains('%');
     let may_be_ambiguous = has_escape
-        || endpoint.kind() == EndpointKind::Mount && path.contains("//")
+        || route.endpoint.kind() == EndpointKind::Mount && path.contains("//")
         || routes.spelled.is_some() && !path.is_ascii();
     if params.is_empty() || !may_be_ambiguous {
         return false;
     }
     let is_another = |tables: &TableSet, path: &str| {
-        find(tables, path).is_some_and(|(other, _)| !Arc::ptr_eq(&other, endpoint))
+        find(tables, path).is_some_and(|other| other != route.index)
     };
     has_other_path(routes, path, params.start(SPLAT), &is_another)
 }
 
-/// The look-up of a path.
-pub(crate) type Find<'f> = &'f dyn Fn(&TableSet, &str) -> Option<(Arc<Endpoint>, Params)>;
+/// Returns the index of the route that has a path in some tables.
+pub(crate) type Find<'f> = &'f dyn Fn(&TableSet, &str) -> Option<usize>;
 
 /// Returns true if `is_another` returns true for another spelling of a path, whose
 /// wildcard begins at `rest` if it has one.
@@ -190,30 +196,30 @@ fn has_other_path(
 /// Returns the rules of CORS of the route that a preflight asks about, if it has
 /// its own.
 fn asked_cors<'r>(routes: &'r RouteSet, req: &Request) -> Option<&'r Arc<Cors>> {
-    if !routes.has_own_cors() {
+    if !routes.has_own_cors {
         return None;
     }
-    routes.cors_of(&asked_route(routes, req)?)
+    asked_route(routes, req)?.cors.as_ref()
 }
 
 /// Returns the route whose rules answer a preflight: the route that it asks about, or
 /// the fallback.
 #[cold]
-pub(crate) fn asked_route(routes: &RouteSet, req: &Request) -> Option<Arc<Endpoint>> {
+pub(crate) fn asked_route<'r>(routes: &'r RouteSet, req: &Request) -> Option<&'r Arc<Route>> {
     let tables = &routes.tables;
-    if let Some((endpoint, _)) = find_asked(tables, req, req.path()) {
-        return Some(endpoint);
+    if let Some((route, _)) = find_asked(tables, req, req.path()) {
+        return Some(route);
     }
-    let fallback = routes.fallback.clone()?;
+    let fallback = routes.fallback.as_ref()?;
     (!has_answer(routes, req, tables, req.path())).then_some(fallback)
 }
 
 /// Returns the route that a preflight asks about.
-pub(crate) fn find_asked(
-    tables: &TableSet,
+pub(crate) fn find_asked<'r>(
+    tables: &'r TableSet,
     req: &Request,
     path: &str,
-) -> Option<(Arc<Endpoint>, Params)> {
+) -> Option<RouteMatch<'r>> {
     let asked = req.headers().get(header::ACCESS_CONTROL_REQUEST_METHOD)?;
     let asked = Method::from_bytes(asked.as_bytes()).ok()?;
     let found = find_exact(tables, &asked, path);
@@ -284,11 +290,7 @@ const DEL: u8 = 0x7F;
 ///
 /// A handshake goes to the WebSocket of the path, if it has one; so does a GET
 /// that nothing else takes, to be told the right form of a handshake.
-pub(crate) fn find(
-    tables: &TableSet,
-    req: &Request,
-    path: &str,
-) -> Option<(Arc<Endpoint>, Params)> {
+pub(crate) fn find<'r>(tables: &'r TableSet, req: &Request, path: &str) -> Option<RouteMatch<'r>> {
     let method = req.method();
     if let Some(web_sockets) = &tables.web_sockets
         && matches!(*method, Method::GET | Method::CONNECT)
@@ -302,7 +304,7 @@ pub(crate) fn find(
 
 /// Returns the route of a request whose own method has none.
 #[cold]
-fn find_otherwise(tables: &TableSet, req: &Request, path: &str) -> Option<(Arc<Endpoint>, Params)> {
+fn find_otherwise<'r>(tables: &'r TableSet, req: &Request, path: &str) -> Option<RouteMatch<'r>> {
     match *req.method() {
         Method::GET => find_in(tables.web_sockets.as_ref()?, path),
         Method::HEAD => find_exact(tables, &Method::GET, path)
@@ -313,19 +315,19 @@ fn find_otherwise(tables: &TableSet, req: &Request, path: &str) -> Option<(Arc<E
 }
 
 /// Returns the route of any method that has a path.
-pub(crate) fn find_any(tables: &TableSet, path: &str) -> Option<(Arc<Endpoint>, Params)> {
+pub(crate) fn find_any<'r>(tables: &'r TableSet, path: &str) -> Option<RouteMatch<'r>> {
     find_in(tables.methods.any()?, path)
 }
 
-pub(crate) fn find_exact(
-    tables: &TableSet,
+pub(crate) fn find_exact<'r>(
+    tables: &'r TableSet,
     method: &Method,
     path: &str,
-) -> Option<(Arc<Endpoint>, Params)> {
+) -> Option<RouteMatch<'r>> {
     find_in(tables.methods.get(method)?, path)
 }
 
-pub(crate) fn find_in(table: &Table<Arc<Endpoint>>, path: &str) -> Option<(Arc<Endpoint>, Params)> {
+pub(crate) fn find_in<'r>(table: &'r Table<Arc<Route>>, path: &str) -> Option<RouteMatch<'r>> {
     let found = table.find(path)?;
-    Some((Arc::clone(found.value), Params::new(found.names, found.spans)))
+    Some((found.value, Params::new(found.names, found.spans)))
 }

@@ -3,12 +3,13 @@
 use std::sync::{Arc, LazyLock};
 
 use http::{HeaderValue, Method, StatusCode, header};
-use stockade_core::{Endpoint, ErrorContext, Request, Response};
+use stockade_core::{ErrorContext, Request, Response};
 use stockade_errors::ApiError;
 
 use crate::app::{Resolved, RouteSet};
 use crate::lookup::{LookUp, is_sound, is_tunnel, look_up};
 use crate::matcher::Table;
+use crate::route::Route;
 use crate::table_set::TableSet;
 
 /// Returns the answer to a request that no route takes.
@@ -69,7 +70,7 @@ static NOT_FOUND: LazyLock<ApiError> = LazyLock::new(|| ApiError::new(404, "Not 
 
 /// Returns the methods of the tables that have something; all usual ones where a
 /// route of any method is among it.
-fn methods_of(tables: &TableSet, has: impl Fn(&Table<Arc<Endpoint>>) -> bool) -> Vec<&str> {
+fn methods_of(tables: &TableSet, has: impl Fn(&Table<Arc<Route>>) -> bool) -> Vec<&str> {
     let named = tables.methods.iter().filter(|(_, table)| has(table));
     let mut methods: Vec<&str> = named.map(|(method, _)| method.as_str()).collect();
     if tables.methods.any().is_some_and(has) {

@@ -3,19 +3,19 @@
 use std::sync::Arc;
 
 use http::Method;
-use stockade_core::Endpoint;
 use stockade_path::__internal::Spelling;
 use stockade_path::Pattern;
 
 use crate::matcher::{Table, TableBuilder, Tables};
+use crate::route::Route;
 use crate::router::is_any;
 
 /// The tables in which a request is looked up.
 pub(crate) struct TableSet {
     /// One table for each method, since the method is part of the match.
-    pub(crate) methods: Tables<Arc<Endpoint>>,
+    pub(crate) methods: Tables<Arc<Route>>,
     /// The WebSocket routes, if there are any.
-    pub(crate) web_sockets: Option<Table<Arc<Endpoint>>>,
+    pub(crate) web_sockets: Option<Table<Arc<Route>>>,
 }
 
 /// The tables of the same routes, with the text of their paths in other spellings.
@@ -45,9 +45,9 @@ impl SpelledTables {
 
 /// The builders of all tables.
 pub(crate) struct TableBuilders {
-    methods: Vec<(Method, TableBuilder<Arc<Endpoint>>)>,
-    any: Option<(Method, TableBuilder<Arc<Endpoint>>)>,
-    web_sockets: Option<TableBuilder<Arc<Endpoint>>>,
+    methods: Vec<(Method, TableBuilder<Arc<Route>>)>,
+    any: Option<(Method, TableBuilder<Arc<Route>>)>,
+    web_sockets: Option<TableBuilder<Arc<Route>>>,
 }
 
 impl TableBuilders {
@@ -58,18 +58,18 @@ impl TableBuilders {
     /// HEAD is handled as GET. OPTIONS gets a response without a route, or a route of any
     /// method handles it (`lookup.rs`).
     pub(crate) fn new(
-        mut methods: Vec<(Method, TableBuilder<Arc<Endpoint>>)>,
-        routes: &[(Pattern, Arc<Endpoint>)],
-        web_sockets: Option<TableBuilder<Arc<Endpoint>>>,
+        mut methods: Vec<(Method, TableBuilder<Arc<Route>>)>,
+        routes: &[(Pattern, Arc<Route>)],
+        web_sockets: Option<TableBuilder<Arc<Route>>>,
     ) -> Self {
         let any = methods.iter().position(|(method, _)| is_any(method));
         let any = any.map(|index| methods.swap_remove(index));
         let alone = [Method::HEAD, Method::OPTIONS];
         for (_, table) in methods.iter_mut().filter(|(method, _)| !alone.contains(method)) {
-            for (pattern, endpoint) in routes {
+            for (pattern, route) in routes {
                 // The table of any has it, so that the one fault left is an
                 // equivalent path, which takes the method away from it.
-                let _ = table.insert(pattern, Arc::clone(endpoint));
+                let _ = table.insert(pattern, Arc::clone(route));
             }
         }
         Self { methods, any, web_sockets }

@@ -19,7 +19,7 @@ use std::task::{Context, Poll, ready};
 use http::{Method, StatusCode, Version};
 use http_body::{Body, Frame};
 use stockade_core::__internal::{
-    EndpointKind, EndpointParts, Params, RouteContext, RunningHandler, Settings, keep_form, run,
+    EndpointKind, EndpointParts, RouteContext, RunningHandler, Settings, keep_form, run,
 };
 use stockade_core::{BodyError, Endpoint, Handler, HttpBody, Request, Response};
 use stockade_errors::{ApiError, ConfigError};
@@ -30,6 +30,8 @@ pub use self::path::{HostPath, HostSegment};
 use self::without_effect::without_effect;
 use crate::app::{App, Resolved};
 use crate::compile::nearest_cors;
+use crate::lookup::RouteMatch;
+use crate::route::Route;
 use crate::router::{Router, is_any};
 use crate::table_set::TableSet;
 use crate::{dispatch, finish, lookup, no_route};
@@ -60,8 +62,8 @@ use crate::{dispatch, finish, lookup, no_route};
 #[derive(Clone)]
 pub struct HostRoutes {
     app: Arc<Resolved>,
-    /// Each route that has `with_cors`, with the route that answers its preflights.
-    preflights: Arc<[(Arc<Endpoint>, Arc<Endpoint>)]>,
+    /// For each route, the route that handles its preflights if it has `with_cors`.
+    preflights: Arc<[Option<Arc<Route>>]>,
 }
 
 impl HostRoutes {
@@ -83,29 +85,19 @@ impl HostRoutes {
     /// routes have `with_cors` is built by [`build`](Self::build).
     #[must_use]
     pub fn new(app: &App) -> Self {
-        let endpoints = app.routes().iter();
-        let preflights = endpoints.filter_map(|endpoint| {
-            let preflight = preflight_of(endpoint)?;
-            Some((Arc::clone(endpoint), Arc::new(preflight)))
-        });
+        let preflights = app.resolved.routes.all.iter().map(|route| preflight_of(route));
         Self { preflights: preflights.collect(), app: Arc::clone(&app.resolved) }
     }
 
     /// Returns the routes one by one, in the order in which they were added.
     #[must_use]
     pub fn routes(&self) -> Vec<HostRoute> {
-        let web_sockets = self.app.routes.tables.web_sockets.as_ref();
-        let is_web_socket = |endpoint: &Arc<Endpoint>| {
-            let known = web_sockets.map_or(&[][..], |table| table.values());
-            known.iter().any(|known| Arc::ptr_eq(known, endpoint))
-        };
-        let endpoints = self.app.routes.endpoints.iter();
-        let endpoints = endpoints.filter(|endpoint| endpoint.kind() != EndpointKind::RpcMethod);
-        let routes = endpoints.map(|endpoint| HostRoute {
+        let routes = self.app.routes.all.iter();
+        let routes = routes.filter(|route| route.endpoint.kind() != EndpointKind::RpcMethod);
+        let routes = routes.map(|route| HostRoute {
             app: Arc::clone(&self.app),
-            endpoint: Arc::clone(endpoint),
-            is_web_socket: is_web_socket(endpoint),
-            answers_preflights: self.preflight(endpoint).is_some(),
+            route: Arc::clone(route),
+            answers_preflights: self.preflight(route).is_some(),
         });
         routes.collect()
     }
@@ -131,19 +123,23 @@ impl HostRoutes {
             let context = app.error_context(&req);
             return HostState::Ready(Some(context.answer(ApiError::new(400, "Bad Request"))));
         }
-        let Some((endpoint, params)) = self.find(&app.routes.tables, &req, req.path()) else {
+        let Some((route, params)) = self.find(&app.routes.tables, &req, req.path()) else {
             let context = app.error_context(&req);
             return HostState::Ready(Some(no_route::unmatched(&app.routes, &req, &context)));
         };
-        let find = |tables: &TableSet, path: &str| self.find(tables, &req, path);
-        if lookup::is_ambiguous(&app.routes, req.path(), &endpoint, &params, &find) {
+        let find = |tables: &TableSet, path: &str| {
+            let (route, _) = self.find(tables, &req, path)?;
+            Some(route.index)
+        };
+        if lookup::is_ambiguous(&app.routes, req.path(), route, &params, &find) {
             let context = app.error_context(&req);
             return HostState::Ready(Some(context.answer(ApiError::new(400, "Bad Request"))));
         }
+        let endpoint = &route.endpoint;
         let max_body = endpoint.max_body().unwrap_or(app.max_body);
         req.set_route(Arc::clone(endpoint.context()), params, settings, max_body);
         dispatch::judge_origin(
-            &endpoint,
+            endpoint,
             nearest_cors(endpoint.middleware()).map(|cors| &**cors),
             &mut req,
         );
@@ -156,28 +152,28 @@ impl HostRoutes {
             // For the limits of routes: no limit of the router has counted it.
             Meter::of(&mut req, None);
         }
-        HostState::Running(Box::new(run(endpoint, req)))
+        HostState::Running(Box::new(run(Arc::clone(endpoint), req)))
     }
 
     /// Returns the route that has the path of a request in some tables.
-    fn find(
-        &self,
-        tables: &TableSet,
+    fn find<'r>(
+        &'r self,
+        tables: &'r TableSet,
         req: &Request,
         path: &str,
-    ) -> Option<(Arc<Endpoint>, Params)> {
+    ) -> Option<RouteMatch<'r>> {
         let found = lookup::find(tables, req, path);
         if found.is_some() || !lookup::is_preflight(req) {
             return found;
         }
         let asked = lookup::find_asked(tables, req, path)
-            .and_then(|(endpoint, params)| Some((Arc::clone(self.preflight(&endpoint)?), params)));
+            .and_then(|(route, params)| Some((self.preflight(route)?, params)));
         asked.or_else(|| lookup::find_any(tables, path))
     }
 
-    fn preflight(&self, endpoint: &Arc<Endpoint>) -> Option<&Arc<Endpoint>> {
-        let known = self.preflights.iter().find(|(known, _)| Arc::ptr_eq(known, endpoint));
-        known.map(|(_, preflight)| preflight)
+    /// Returns the route that handles the preflights of another.
+    fn preflight(&self, route: &Route) -> Option<&Arc<Route>> {
+        self.preflights.get(route.index)?.as_ref()
     }
 }
 
@@ -189,7 +185,8 @@ impl fmt::Debug for HostRoutes {
 
 /// Makes the route that answers the preflights of another. It has its
 /// `with_cors` alone, so that a preflight needs no user.
-fn preflight_of(endpoint: &Endpoint) -> Option<Endpoint> {
+fn preflight_of(route: &Route) -> Option<Arc<Route>> {
+    let endpoint = &route.endpoint;
     // The nearest to the handler: its rules count for the answer too.
     let mut inside_out = endpoint.middleware().iter().rev();
     let cors = inside_out.find(|middleware| middleware.mark::<Arc<Cors>>().is_some())?;
@@ -200,7 +197,12 @@ fn preflight_of(endpoint: &Endpoint) -> Option<Endpoint> {
     if let Some(page) = endpoint.page_headers() {
         preflight.set_page_headers(Arc::clone(page));
     }
-    Some(preflight)
+    Some(Arc::new(Route {
+        index: route.index,
+        endpoint: Arc::new(preflight),
+        cors: None,
+        has_mount_path: false,
+    }))
 }
 
 /// The future of [`HostRoutes::handle`]: it gives the response.
@@ -260,8 +262,7 @@ impl Body for TooLarge {
 #[derive(Clone)]
 pub struct HostRoute {
     app: Arc<Resolved>,
-    endpoint: Arc<Endpoint>,
-    is_web_socket: bool,
+    route: Arc<Route>,
     answers_preflights: bool,
 }
 
@@ -269,20 +270,20 @@ impl HostRoute {
     /// Returns the route itself.
     #[must_use]
     pub fn endpoint(&self) -> &Endpoint {
-        &self.endpoint
+        &self.route.endpoint
     }
 
     /// Returns true if it is a WebSocket.
     #[must_use]
     pub fn is_web_socket(&self) -> bool {
-        self.is_web_socket
+        self.endpoint().kind() == EndpointKind::WebSocket
     }
 
     /// Returns true if the route answers every method that has no route of its
     /// own at its path.
     #[must_use]
     pub fn takes_any_method(&self) -> bool {
-        is_any(self.endpoint.method())
+        is_any(self.endpoint().method())
     }
 
     /// Returns the methods that the route itself answers: HEAD comes with GET,
@@ -293,11 +294,11 @@ impl HostRoute {
         if self.takes_any_method() {
             return Vec::new();
         }
-        let mut methods = vec![self.endpoint.method().clone()];
-        if *self.endpoint.method() == Method::GET {
+        let mut methods = vec![self.endpoint().method().clone()];
+        if *self.endpoint().method() == Method::GET {
             methods.push(Method::HEAD);
         }
-        if self.is_web_socket {
+        if self.is_web_socket() {
             methods.push(Method::CONNECT);
         }
         if self.answers_preflights {
@@ -311,11 +312,10 @@ impl HostRoute {
     #[must_use]
     pub fn paths(&self) -> Vec<HostPath> {
         // It was read when the route was made.
-        let pattern = Pattern::parse(self.endpoint.pattern());
+        let pattern = Pattern::parse(self.endpoint().pattern());
         let variants = pattern.map(|pattern| pattern.variants()).unwrap_or_default();
         let mut paths: Vec<HostPath> = variants.iter().map(HostPath::of).collect();
-        let is_mount = self.app.routes.mounts.iter().any(|it| Arc::ptr_eq(it, &self.endpoint));
-        if is_mount {
+        if self.route.has_mount_path {
             paths.extend(paths.clone().into_iter().filter_map(HostPath::without_rest));
         }
         paths
@@ -325,19 +325,19 @@ impl HostRoute {
     #[must_use]
     pub fn has_path(&self, path: &str) -> bool {
         let tables = &self.app.routes.tables;
-        let found = if self.is_web_socket {
+        let found = if self.is_web_socket() {
             tables.web_sockets.as_ref().and_then(|table| lookup::find_in(table, path))
         } else if self.takes_any_method() {
             lookup::find_any(tables, path)
         } else {
-            lookup::find_exact(tables, self.endpoint.method(), path)
+            lookup::find_exact(tables, self.endpoint().method(), path)
         };
-        found.is_some_and(|(endpoint, _)| Arc::ptr_eq(&endpoint, &self.endpoint))
+        found.is_some_and(|(route, _)| route.index == self.route.index)
     }
 }
 
 impl fmt::Debug for HostRoute {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.endpoint.fmt(f)
+        self.endpoint().fmt(f)
     }
 }

@@ -1,7 +1,5 @@
 //! The answers of a route: those of its parts, and those of the stages.
 
-use std::sync::Arc;
-
 use stockade_core::__internal::EndpointKind;
 use stockade_core::description::{
     Answer, AnswerBody, AnswerStatus, DescribedRoute, ErrorForm, InputFrom,
@@ -10,6 +8,7 @@ use stockade_core::{BodyKind, Endpoint, ErrorHandler, RouteDoc};
 use stockade_path::{Part, Pattern, Segment};
 
 use crate::app::Resolved;
+use crate::route::Route;
 
 /// The stage that checks parameters, query and body.
 const VALIDATION: &str = "validation";
@@ -22,7 +21,8 @@ const STAGES: [&str; 3] = ["CORS", "request id", "rate limit"];
 ///
 /// The responses have their headers and the format of errors. Answers of
 /// the stages come first.
-pub(super) fn describe(app: &Resolved, endpoint: &Arc<Endpoint>, is_hosted: bool) -> RouteDoc {
+pub(super) fn describe(app: &Resolved, route: &Route, is_hosted: bool) -> RouteDoc {
+    let endpoint = &*route.endpoint;
     let pattern = Pattern::parse(endpoint.pattern()).ok();
     let params = pattern.iter().flat_map(Pattern::params);
     let params = params.map(|(name, optional)| (name.to_owned(), optional));
@@ -30,8 +30,7 @@ pub(super) fn describe(app: &Resolved, endpoint: &Arc<Endpoint>, is_hosted: bool
     doc.common_mut().insert(app.stages.clock().clone());
     doc.set_validation_status(Some(endpoint.validation_status()));
     if !is_hosted {
-        let cors = app.routes.cors_of(endpoint);
-        app.stages.describe(cors, endpoint.is_rate_limited(), &mut doc);
+        app.stages.describe(route.cors.as_ref(), endpoint.is_rate_limited(), &mut doc);
     }
     if pattern.as_ref().is_some_and(is_constrained) {
         let answer = Answer::error(404).meaning("No route has a path with such a parameter");

@@ -1,7 +1,5 @@
 //! The route of a request, as the map has it.
 
-use std::sync::Arc;
-
 use stockade_core::Request;
 
 use crate::app::App;
@@ -17,6 +15,6 @@ pub fn asked_route(app: &App, mut request: Request) -> Option<usize> {
     if is_preflight(&request) {
         return None;
     }
-    let found = find_route(&app.resolved, &mut request)?;
-    app.routes().iter().position(|endpoint| Arc::ptr_eq(endpoint, &found))
+    let route = find_route(&app.resolved, &mut request)?;
+    Some(route.index).filter(|index| *index < app.routes().len())
 }

@@ -21,23 +21,24 @@ use super::{
 };
 use crate::app::Resolved;
 use crate::calls::{name_of, path_of};
+use crate::route::Route;
 
 /// Makes the map of an application. For the routes of another host, where no
 /// stage of ours runs, none is in it.
 pub(crate) fn map_of(app: &Resolved, is_hosted: bool) -> RouteMap {
     // Another host has a fallback of its own.
     let fallback = app.routes.fallback.as_ref().filter(|_| !is_hosted);
-    let all = app.routes.endpoints.iter().chain(fallback);
-    let described: Vec<(&Arc<Endpoint>, RouteDoc)> =
-        all.map(|endpoint| (endpoint, describe(app, endpoint, is_hosted))).collect();
-    let schemas = Schemas::of(described.iter().map(|(endpoint, doc)| (&***endpoint, doc)));
+    let all = app.routes.all.iter().chain(fallback);
+    let described: Vec<(&Arc<Route>, RouteDoc)> =
+        all.map(|route| (route, describe(app, route, is_hosted))).collect();
+    let schemas = Schemas::of(described.iter().map(|(route, doc)| (&*route.endpoint, doc)));
     let app = Described { app, schemas: &schemas, is_hosted };
-    let mut described = described.into_iter().map(|(endpoint, doc)| info(app, endpoint, doc));
+    let mut described = described.into_iter().map(|(route, doc)| info(app, route, doc));
     let mut map = RouteMap::default();
     map.router = router_of(app);
-    map.routes = described.by_ref().take(app.routes.endpoints.len()).collect();
+    map.routes = described.by_ref().take(app.routes.all.len()).collect();
     for calls in &app.routes.calls {
-        calls.describe(&app.routes.endpoints, &mut map.routes);
+        calls.describe(&mut map.routes);
     }
     map.fallback = described.next().map(as_fallback);
     map.schemas = schemas.used_by(map.routes.iter().chain(&map.fallback));
@@ -46,10 +47,10 @@ pub(crate) fn map_of(app: &Resolved, is_hosted: bool) -> RouteMap {
 }
 
 /// Makes the description of one route, with all schemas written out.
-pub(super) fn info_of(app: &Resolved, endpoint: &Arc<Endpoint>) -> RouteInfo {
-    let doc = describe(app, endpoint, false);
-    let schemas = Schemas::of(std::iter::once((&**endpoint, &doc)));
-    info(Described { app, schemas: &schemas, is_hosted: false }, endpoint, doc)
+pub(super) fn info_of(app: &Resolved, route: &Route) -> RouteInfo {
+    let doc = describe(app, route, false);
+    let schemas = Schemas::of(std::iter::once((&*route.endpoint, &doc)));
+    info(Described { app, schemas: &schemas, is_hosted: false }, route, doc)
 }
 
 /// An application whose map is made.
@@ -111,7 +112,8 @@ fn as_fallback(mut route: RouteInfo) -> RouteInfo {
 
 /// Completes the description of a route: with its place in the router, its settings, and
 /// the schemas as JSON.
-fn info(app: Described<'_>, endpoint: &Arc<Endpoint>, doc: RouteDoc) -> RouteInfo {
+fn info(app: Described<'_>, compiled: &Route, doc: RouteDoc) -> RouteInfo {
+    let endpoint = &*compiled.endpoint;
     let body = body_of(app, endpoint, &doc);
     let DescribedRoute { mut route, answers, receives, sends, inputs, .. } = doc.into_facts();
     let (method, path) = (endpoint.method().as_str(), endpoint.pattern());
@@ -150,7 +152,7 @@ fn info(app: Described<'_>, endpoint: &Arc<Endpoint>, doc: RouteDoc) -> RouteInf
         web_socket.receives = receives.map(|schema| json(ContentSchema::Made(schema)));
         web_socket.sends = sends.map(|schema| json(ContentSchema::Of(schema)));
     }
-    route.cors = app.routes.cors_of(endpoint).map(|cors| cors_of(cors));
+    route.cors = compiled.cors.as_ref().map(|cors| cors_of(cors));
     route.docs = endpoint.docs().clone();
     route.docs.tag = endpoint.tag().cloned();
     route

@@ -1,7 +1,6 @@
 //! [`Explanation`]: the way of a request, and the reasons for it.
 
 use std::fmt;
-use std::sync::Arc;
 
 use http::Method;
 use serde::Serialize;
@@ -15,6 +14,7 @@ use crate::app::Resolved;
 use crate::calls::name_of;
 use crate::lookup::{self, LookUp, find_in, is_ambiguous, is_sound};
 use crate::matcher::TableBuilder;
+use crate::route::Route;
 use crate::table_set::TableSet;
 
 /// The largest number of routes that are named where none takes a request.
@@ -126,8 +126,8 @@ pub(crate) fn explain(app: &Resolved, line: &str) -> Result<Explanation, Explain
         status: None,
         misses: Vec::new(),
     };
-    let (endpoint, params) = match look_up(app, method, path)? {
-        LookUp::Found(endpoint, params) => (endpoint, params),
+    let (route, params) = match look_up(app, method, path)? {
+        LookUp::Found(route, params) => (route, params),
         LookUp::Rejected => {
             explanation.status = Some(400);
             return Ok(explanation);
@@ -137,7 +137,7 @@ pub(crate) fn explain(app: &Resolved, line: &str) -> Result<Explanation, Explain
             return Ok(explanation);
         }
     };
-    let route = info_of(app, &endpoint);
+    let route = info_of(app, route);
     let values = params.iter(path);
     let values = values.map(|(name, value)| (name.to_owned(), value.into_owned()));
     explanation.params = values.collect();
@@ -172,7 +172,7 @@ fn read(line: &str) -> Result<(String, &str), ExplainError> {
     Ok((method.to_ascii_uppercase(), path))
 }
 
-fn look_up(app: &Resolved, method: &str, path: &str) -> Result<LookUp, ExplainError> {
+fn look_up<'r>(app: &'r Resolved, method: &str, path: &str) -> Result<LookUp<'r>, ExplainError> {
     if !is_sound(path) {
         return Ok(LookUp::Rejected);
     }
@@ -184,19 +184,22 @@ fn look_up(app: &Resolved, method: &str, path: &str) -> Result<LookUp, ExplainEr
     let request = http::Request::builder().method(method).uri(path).body(HttpBody::default());
     let request =
         request.map_err(|error| ExplainError { message: format!("{path:?}: {error}") })?;
-    let fallback = app.routes.fallback.as_ref();
-    let is_fallback = |endpoint| fallback.is_some_and(|fallback| Arc::ptr_eq(fallback, endpoint));
+    let is_fallback = |route: &Route| route.index == app.routes.all.len();
     Ok(match lookup::look_up(app, &Request::from(request)) {
-        LookUp::Found(endpoint, _) if is_fallback(&endpoint) => LookUp::Missing,
+        LookUp::Found(route, _) if is_fallback(route) => LookUp::Missing,
         found => found,
     })
 }
 
-fn look_up_web_socket(app: &Resolved, path: &str) -> LookUp {
-    let find = |tables: &TableSet, path: &str| find_in(tables.web_sockets.as_ref()?, path);
+fn look_up_web_socket<'r>(app: &'r Resolved, path: &str) -> LookUp<'r> {
+    let find = |tables: &TableSet, path: &str| {
+        let (route, _) = find_in(tables.web_sockets.as_ref()?, path)?;
+        Some(route.index)
+    };
     let routes = &app.routes;
-    match find(&routes.tables, path) {
-        Some((route, params)) if is_ambiguous(routes, path, &route, &params, &find) => {
+    let web_sockets = routes.tables.web_sockets.as_ref();
+    match web_sockets.and_then(|table| find_in(table, path)) {
+        Some((route, params)) if is_ambiguous(routes, path, route, &params, &find) => {
             LookUp::Rejected
         }
         Some((route, params)) => LookUp::Found(route, params),
@@ -250,8 +253,8 @@ fn misses(app: &Resolved, method: &str, path: &str) -> Vec<Miss> {
         .routes
         .endpoints
         .iter()
-        .filter(|route| name_of(route).is_none())
-        .filter_map(|route| miss(route, method, path))
+        .filter(|endpoint| name_of(endpoint).is_none())
+        .filter_map(|endpoint| miss(endpoint, method, path))
         .collect();
     sort_by(&mut misses, |one, other| other.nearness.cmp(&one.nearness));
     misses

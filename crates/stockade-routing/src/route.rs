@@ -1,0 +1,17 @@
+//! [`Route`]: a route in the tables of an application.
+
+use std::sync::Arc;
+
+use stockade_core::Endpoint;
+use stockade_stages::__internal::Cors;
+
+/// A compiled route, with the facts that only the router uses.
+pub(crate) struct Route {
+    /// The index in the list of all routes. The fallback has the next index after the last.
+    pub(crate) index: usize,
+    pub(crate) endpoint: Arc<Endpoint>,
+    /// The CORS rules, if they differ from the rules of the router.
+    pub(crate) cors: Option<Arc<Cors>>,
+    /// True for a mount that matches its own path in addition to everything below it.
+    pub(crate) has_mount_path: bool,
+}
