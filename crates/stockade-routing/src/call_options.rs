@@ -11,8 +11,9 @@ use stockade_stages::__internal::rate_limit_setting;
 use stockade_stages::rate_limit::RateLimiter;
 use stockade_stages::{CorsOrigin, RateLimit, TrustProxy};
 
+use crate::app::{App, Resolved, warn_if_exposed};
 use crate::settings::{HostSettings, RouteSettings};
-use crate::stages::in_rate_limit;
+use crate::stages::{StageRules, Stages, in_rate_limit};
 
 /// The options of a server or a host that override those of the router, by
 /// [`App::with_options`](crate::App::with_options).
@@ -148,8 +149,21 @@ impl CallOptions {
         self.mistake.as_ref()
     }
 
+    /// Returns the stages of a router, with these options instead of its own.
+    fn stages(self, stages: &Stages) -> Result<Stages, ConfigError> {
+        let mut rules = StageRules::clone(stages);
+        rules.limiter = self.limiter(stages.limiter.as_ref())?;
+        if let Some((cors, origin)) = rules.cors.as_mut().zip(self.host.cors_origin) {
+            *cors = Arc::new(cors.with_origin(&origin));
+        }
+        if let Some(trust) = self.host.trust_proxy {
+            rules.trust = trust;
+        }
+        Ok(Stages::new(rules))
+    }
+
     /// Returns the rate limit that these options make of the router's.
-    pub(crate) fn limiter(
+    fn limiter(
         &self,
         router: Option<&Arc<RateLimiter>>,
     ) -> Result<Option<Arc<RateLimiter>>, ConfigError> {
@@ -162,5 +176,42 @@ impl CallOptions {
             Setting::On => router.or(self.fallback.as_ref()).cloned(),
             Setting::Value(limiter) => Some(Arc::clone(limiter)),
         })
+    }
+}
+
+impl App {
+    /// Returns an application of the same routes with these options in the place
+    /// of its own; an option that they leave open stays as it is here.
+    ///
+    /// Servers and hosts call it once, when they are made: routes, handlers,
+    /// state and counters are shared, and everything that follows from the options
+    /// is prepared anew.
+    ///
+    /// ```
+    /// use stockade::{CallOptions, Router};
+    ///
+    /// let app = Router::new().build()?;
+    /// let behind_a_proxy = app.with_options(CallOptions::new().trust_proxy(1))?;
+    /// assert!(behind_a_proxy.trusts_proxy() && !app.trusts_proxy());
+    /// # Ok::<(), stockade::ConfigError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// The [mistake](CallOptions::mistake) in the options.
+    pub fn with_options(&self, options: CallOptions) -> Result<Self, ConfigError> {
+        let mut settings = self.resolved.settings;
+        let exposes_errors_always =
+            options.host.expose_errors.unwrap_or(self.resolved.exposes_errors_always);
+        if let Some(expose) = options.host.expose_errors {
+            settings.expose_errors = expose;
+            warn_if_exposed(settings);
+        }
+        let max_body = options.settings.endpoint.max_body.unwrap_or(self.resolved.max_body);
+        let stages = options.stages(&self.resolved.stages)?;
+        let routes = Arc::clone(&self.resolved.routes);
+        let error_handler = self.resolved.error_handler.clone();
+        let resolved =
+            Resolved { routes, settings, exposes_errors_always, error_handler, stages, max_body };
+        Ok(Self { resolved: Arc::new(resolved) })
     }
 }

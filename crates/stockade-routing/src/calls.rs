@@ -11,19 +11,14 @@ use std::pin::Pin;
 use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll};
 
-use http::Method;
-use stockade_core::__internal::{AppliesMarks, EndpointKind, RunningHandler, run_from};
-use stockade_core::{Endpoint, Handler, Middleware, Request, Response, Setting};
-use stockade_errors::__internal::sort_by;
+use stockade_core::__internal::{RunningHandler, run_from};
+use stockade_core::{Endpoint, Handler, Request, Response};
 use stockade_errors::Mistake;
-use stockade_path::Pattern;
-use stockade_stages::__internal::{Meter, Observation, PageNames};
+use stockade_stages::__internal::{Meter, Observation};
 
-use crate::compile::Compiler;
+use crate::built_calls::BuiltCalls;
 use crate::entry::RouteEntry;
 use crate::map::{Inspector, RouteInfo, RouteMap};
-use crate::route::Route;
-use crate::settings::RouteSettings;
 
 type Look = dyn Fn(&[&RouteInfo], &RouteMap) + Send + Sync;
 
@@ -88,15 +83,15 @@ impl fmt::Debug for Calls {
 #[derive(Debug)]
 pub struct CallTable {
     /// Sorted by name.
-    methods: Vec<(Box<str>, Call)>,
+    pub(crate) methods: Vec<(Box<str>, Call)>,
 }
 
 /// A compiled method.
 #[derive(Debug)]
 pub(crate) struct Call {
-    endpoint: Arc<Endpoint>,
+    pub(crate) endpoint: Arc<Endpoint>,
     /// The index of the first middleware of its own.
-    own: usize,
+    pub(crate) own: usize,
 }
 
 impl CallTable {
@@ -154,101 +149,6 @@ impl Future for RunningCall {
     }
 }
 
-/// The methods of a built route, for its map.
-pub(crate) struct BuiltCalls {
-    pub(crate) route: Arc<Route>,
-    /// The indexes of the methods in the list of all routes.
-    pub(crate) methods: Vec<usize>,
-    describe: fn(&mut RouteInfo, &[RouteInfo]),
-    pub(crate) inspect: Option<Inspect>,
-}
-
-impl BuiltCalls {
-    /// Describes the route by its methods, in a list of all routes.
-    pub(crate) fn describe(&self, routes: &mut [RouteInfo]) {
-        let methods = self.methods.iter().filter_map(|index| routes.get(*index).cloned());
-        let methods: Vec<RouteInfo> = methods.collect();
-        if let Some(route) = routes.get_mut(self.route.index) {
-            (self.describe)(route, &methods);
-        }
-    }
-
-    /// Returns the methods in the map.
-    pub(crate) fn methods_in<'m>(&self, map: &'m RouteMap) -> Vec<&'m RouteInfo> {
-        let prefix = format!("{}#", self.route.endpoint.pattern());
-        map.routes.iter().filter(|route| route.path.starts_with(&prefix)).collect()
-    }
-}
-
-/// Methods that wait until their route is compiled.
-pub(crate) struct WaitingCalls {
-    calls: Calls,
-    /// The middleware of the entry of the route, with that of the nodes around it.
-    middleware: Vec<Middleware>,
-    inherited: RouteSettings,
-}
-
-impl WaitingCalls {
-    /// Takes the methods out of an entry, if it has some.
-    pub(crate) fn of(entry: &mut RouteEntry) -> Option<Self> {
-        let calls = *entry.calls.take()?;
-        let (middleware, mut inherited) = (entry.middleware.clone(), entry.inherited.clone());
-        // The middleware of the route has it, and a call is within the route.
-        inherited.timeout = Setting::Off;
-        Some(Self { calls, middleware, inherited })
-    }
-}
-
-impl Compiler<'_> {
-    /// Compiles the methods of a route, and returns its mistakes: those of the
-    /// methods have their own places.
-    pub(crate) fn compile_calls(
-        &mut self,
-        waiting: WaitingCalls,
-        route: &Arc<Route>,
-        pattern: &Pattern,
-        page_names: &mut PageNames,
-    ) -> Option<String> {
-        let WaitingCalls { calls, middleware, inherited } = waiting;
-        self.note_mistakes(calls.mistakes);
-        let (mut methods, mut indexes) = (Vec::new(), Vec::new());
-        for (name, mut entry) in calls.methods {
-            let label = format!("RPC {}", path_of(pattern.as_str(), &name));
-            let location = entry.location;
-            let mistakes = entry.take_mistakes();
-            self.note_mistakes(mistakes.map(|it| it.on(&label)));
-            entry.inherited.inherit(&inherited);
-            self.place_settings(&mut entry);
-            let own = entry.middleware.len();
-            entry.inherit(&middleware);
-            let mut faults = Vec::new();
-            let ((mut parts, mut context), cors, call) =
-                self.parts_of(&Method::POST, pattern, entry, &mut faults);
-            page_names.add_call(&call);
-            let applied = parts.middleware.last().and_then(Middleware::mark::<AppliesMarks>);
-            let own = own + usize::from(applied.is_some());
-            let own = parts.middleware.len().saturating_sub(own);
-            parts.kind = EndpointKind::RpcMethod;
-            context.label = Some(format!("{LABEL}{name}").into());
-            let method = self.add_route((parts, context), cors, false);
-            let faults = faults.into_iter().map(|fault| Mistake::new(fault).on(&label));
-            self.note_mistakes(faults.map(|mistake| mistake.at(location)));
-            indexes.push(method.index);
-            let endpoint = Arc::clone(&method.endpoint);
-            methods.push((name.into_boxed_str(), Call { endpoint, own }));
-        }
-        sort_by(&mut methods, |(one, _), (other, _)| one.cmp(other));
-        self.add_calls(BuiltCalls {
-            route: Arc::clone(route),
-            methods: indexes,
-            describe: calls.describe,
-            inspect: calls.inspect,
-        });
-        let is_taken = calls.table.set(CallTable { methods }).is_err();
-        is_taken.then(|| "its methods belong to another route: call `routes` once more".to_owned())
-    }
-}
-
 impl RouteEntry {
     /// Makes an entry of a handler whose types are erased.
     #[doc(hidden)]
@@ -286,17 +186,3 @@ impl RouteEntry {
         self
     }
 }
-
-/// Returns the name of a method in the map: that of its route, and its own.
-pub(crate) fn path_of(route: &str, name: &str) -> String {
-    format!("{route}#{name}")
-}
-
-/// Returns the name of a method by its endpoint.
-pub(crate) fn name_of(endpoint: &Endpoint) -> Option<&str> {
-    let is_method = endpoint.kind() == EndpointKind::RpcMethod;
-    endpoint.label().filter(|_| is_method)?.strip_prefix(LABEL)
-}
-
-/// The beginning of the names of methods in logs and metrics.
-const LABEL: &str = "rpc:";

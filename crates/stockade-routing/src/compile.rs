@@ -20,15 +20,19 @@ use stockade_stages::RateLimit;
 use stockade_validation::Schema;
 use stockade_websockets::__internal::RouterRules;
 
+use crate::any_method::is_any;
 use crate::app::{App, Resolved, RouteSet, warn_if_exposed};
-use crate::calls::{BuiltCalls, WaitingCalls};
+use crate::built_calls::BuiltCalls;
+use crate::calls::Inspect;
+use crate::compile_calls::WaitingCalls;
 use crate::deprecation::announcing;
 use crate::entry::RouteEntry;
+use crate::map::Inspector;
 use crate::matcher::{InsertError, TableBuilder};
 use crate::options::RouterOptions;
 use crate::page_lists::PageLists;
 use crate::route::Route;
-use crate::router::{RouteDef, is_any};
+use crate::router::RouteDef;
 use crate::settings::RouteSettings;
 use crate::stages::Stages;
 use crate::table_set::TableBuilders;
@@ -56,6 +60,8 @@ pub(crate) struct Compiler<'o> {
     web_socket_rules: RouterRules,
     routes: Vec<Arc<Route>>,
     calls: Vec<BuiltCalls>,
+    /// The functions that look at the methods of routes in the map.
+    pub(crate) inspectors: Vec<Inspector>,
     fallback: Option<Arc<Route>>,
     names: HashMap<String, UrlPattern>,
     page_lists: PageLists,
@@ -93,6 +99,7 @@ impl<'o> Compiler<'o> {
             web_socket_rules: web_socket::router_rules(options),
             routes: Vec::new(),
             calls: Vec::new(),
+            inspectors: Vec::new(),
             fallback: None,
             names: HashMap::new(),
             page_lists: PageLists::new(options, is_hosted),
@@ -187,7 +194,8 @@ impl<'o> Compiler<'o> {
         Arc::new(Route { index: self.routes.len(), endpoint, cors, has_mount_path })
     }
 
-    pub(crate) fn add_calls(&mut self, calls: BuiltCalls) {
+    pub(crate) fn add_calls(&mut self, calls: BuiltCalls, inspect: Option<Inspect>) {
+        self.inspectors.extend(inspect.map(|inspect| inspect.of(self.calls.len())));
         self.calls.push(calls);
     }
 
@@ -473,8 +481,8 @@ impl<'o> Compiler<'o> {
     }
 
     pub(crate) fn finish(mut self, policy: Option<Arc<Policy>>) -> Result<App, ConfigError> {
-        let stages = match Stages::new(self.options, self.page_lists.exposed()) {
-            Ok(stages) => Some(stages),
+        let stages = match self.options.stage_rules(self.page_lists.exposed()) {
+            Ok(rules) => Some(Stages::new(rules)),
             Err(error) => {
                 self.mistakes.extend(error.mistakes().iter().cloned());
                 None

@@ -18,13 +18,33 @@ use stockade_stages::__internal::{Cors, Meter, origin_of, too_many};
 use stockade_stages::cors::CorsDecided;
 use stockade_stages::rate_limit::{Charge, Decision};
 
-use crate::app::Resolved;
+use crate::app::{App, Resolved};
 use crate::finish::{correct_framing, finish_response};
 use crate::head_sink::HeadSink;
 use crate::lookup::{asked_route, find_route, is_preflight};
 use crate::no_route::{no_content, no_route};
 use crate::route::Route;
 use crate::stages::{self, RequestScope};
+
+impl App {
+    /// Answers a request.
+    ///
+    /// It never fails: an error, a panic of a handler, an unknown path are
+    /// responses too. Synchronous middleware runs in this call, the rest when
+    /// the future is polled.
+    ///
+    /// Spec: Router construction and members › handle.
+    pub fn handle(&self, request: impl Into<Request>) -> ResponseFuture {
+        dispatch(&self.resolved, request.into())
+    }
+
+    /// Answers a request that a host refuses by itself, such as one with a
+    /// malformed `Host`: in the same form as every other error, and charged to
+    /// the rate limit, so that the answer may be its 429.
+    pub fn refuse(&self, request: impl Into<Request>, error: ApiError) -> ResponseFuture {
+        refuse(&self.resolved, request.into(), error)
+    }
+}
 
 /// Answers a request.
 pub(crate) fn dispatch(app: &Arc<Resolved>, mut req: Request) -> ResponseFuture {

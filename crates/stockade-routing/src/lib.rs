@@ -6,32 +6,38 @@
 //! Spec: Router construction and members; Path syntax.
 
 // Where things are:
-// - `tree`, `entry`: `RouteTree` and `RouteEntry`, to which `routes!`
-//   expands.
+// - `tree`, `entry`: `RouteTree` and `RouteEntry`, to which `routes!` expands.
 // - `router`: `Router`, `create_router`.
-// - `app`, `compile`: `App`, and the compiling of a router to it.
-// - `dispatch`: the life of a request; `lookup`: its route; `no_route`: the answers
-//   without one; `finish`: the last rules for a response. Hot.
+// - `options`, `call_options`: `RouterOptions`, and `CallOptions`, which override them.
+// - `settings`, `setters`: the settings of routers, groups, nodes and routes.
+// - `build`: `Router::build`; `compile`: the routes; `compile_calls`: the methods of a route.
+// - `app`: `App`; `route`: a route of it.
+// - `dispatch`: the life of a request; `lookup`: its route; `no_route`: the responses
+//   without a route; `finish`: the last rules for a response. Hot.
 // - `stages`: the work for every request, with or without a route. Hot.
 // - `table_set`: the tables of all methods, also for other spellings of paths.
-// - `prepared_headers`: the headers of most responses, as one map and as text
+// - `prepared_headers`: the headers of most responses, as a map and as text
 //   (`head_sink`). Hot.
-// - `matcher`: path to route. Hot.
-// - `options`, `call_options`: `RouterOptions`, and `CallOptions` that
-//   override them.
-// - `url`: paths of named routes.
-// - `calls`: the methods of a route that are called by a name in its body.
+// - `matcher`: from a path to a route. Hot.
+// - `url`: the paths of named routes.
+// - `calls`: the methods that the body of a request calls by name; `built_calls`: the same
+//   in the map.
 // - `web_socket`: WebSocket routes; `health`: routes for monitoring.
 // - `tower`: `App` as a tower service; `mount`: other tower services as routes.
-// - `map`: makes the `RouteMap`, everything that an application knows about its routes.
-// - `adapter`: doors of adapters that make routes.
-// - `host`: `HostRoutes`, the routes alone, for adapters of other hosts.
+// - `map`: makes the `RouteMap`, which has everything that an application knows about its
+//   routes.
+// - `adapter`: functions for adapters that make routes.
+// - `host`: `HostRoutes`, the routes without stages, for adapters of other hosts.
 
 mod adapter;
+mod any_method;
 mod app;
+mod build;
+mod built_calls;
 mod call_options;
 mod calls;
 mod compile;
+mod compile_calls;
 mod deprecation;
 mod dispatch;
 mod entry;
@@ -49,6 +55,7 @@ mod page_lists;
 mod prepared_headers;
 mod route;
 mod router;
+mod setters;
 mod settings;
 mod stages;
 mod table_set;

@@ -10,8 +10,9 @@ use stockade_errors::ApiError;
 use stockade_path::__internal::Spelling;
 use stockade_stages::TowerService;
 
+use crate::any_method::any_method;
 use crate::entry::{RouteEntry, RouteRef};
-use crate::router::{Router, any_method};
+use crate::router::Router;
 use crate::tree::RouteTree;
 
 impl Router {

@@ -6,16 +6,19 @@ use std::panic::Location;
 use std::sync::Arc;
 
 use serde::{Deserialize, Deserializer};
-use stockade_core::__internal::{Level, States};
+use stockade_core::__internal::{Level, PageHeaders, States};
 pub use stockade_core::Clock;
 use stockade_core::{
     Accepts, ErrorHandler, IntoMiddlewareList, IntoSetting, Middleware, Setting, Shape, Signature,
 };
 use stockade_errors::__internal::setters;
+use stockade_errors::{ConfigError, Mistake};
 use stockade_path::__internal::route_settings;
 #[cfg(feature = "tracing")]
 use stockade_stages::__internal::optional_request_spans;
-use stockade_stages::__internal::{object_setting, optional_request_ids, rate_limit_setting};
+use stockade_stages::__internal::{
+    Cors, Observers, object_setting, optional_request_ids, rate_limit_setting,
+};
 #[cfg(feature = "metrics")]
 use stockade_stages::Metrics;
 #[cfg(feature = "tracing")]
@@ -28,6 +31,7 @@ use stockade_validation::ValidationOptions;
 
 use crate::entry::{RouteEntry, added};
 use crate::settings::{HostSettings, Placed, RouteSettings};
+use crate::stages::{StageRules, in_rate_limit};
 
 /// The options of a router.
 ///
@@ -373,6 +377,41 @@ impl RouterOptions {
         }
     }
 
+    /// Returns the rules of the stages, for routes with these lists of response headers.
+    pub(crate) fn stage_rules(
+        &self,
+        pages: Arc<[Arc<PageHeaders>]>,
+    ) -> Result<StageRules, ConfigError> {
+        let mut cors = self.cors_rules();
+        if let Some((cors, origin)) = cors.as_mut().zip(self.host.cors_origin.as_ref()) {
+            if cors.origin != CorsOrigin::Unset {
+                return Err(Mistake::new(TWO_ORIGINS).into());
+            }
+            cors.origin = origin.clone();
+        }
+        let limiter = self.limit().map(|limit| limit.build_at(self.clock.now()));
+        let limiter = limiter.transpose().map_err(|error| in_rate_limit(&error))?;
+        Ok(StageRules {
+            security: self.secured_by(),
+            cors: cors.map(|cors| Arc::new(Cors::new(&cors))),
+            limiter: limiter.map(Arc::new),
+            trust: self.host.trust_proxy.clone().unwrap_or_default(),
+            observers: Some(self.observers()).filter(|it| !it.is_empty()).map(Arc::new),
+            clock: self.clock.clone(),
+            pages,
+        })
+    }
+
+    /// Returns the observers that the options ask for.
+    pub(crate) fn observers(&self) -> Observers {
+        let observers = Observers::new(self.request_id, self.access_log);
+        #[cfg(feature = "metrics")]
+        let observers = observers.metrics(self.metrics.clone());
+        #[cfg(feature = "tracing")]
+        let observers = observers.spans(self.tracing.clone());
+        observers
+    }
+
     /// Returns the rules of CORS, without `cors_origin`; `None` if CORS is off.
     pub(crate) fn cors_rules(&self) -> Option<CorsOptions> {
         match &self.settings.cors {
@@ -471,3 +510,5 @@ impl RouterOptions {
         ws_max_connections_per_client: u32;
     }
 }
+
+const TWO_ORIGINS: &str = "`cors_origin` and the `origin` in `cors` are both set: leave one";

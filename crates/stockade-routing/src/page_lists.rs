@@ -8,7 +8,6 @@ use stockade_core::{Endpoint, RouteDoc};
 use stockade_stages::__internal::PageNames;
 
 use crate::options::RouterOptions;
-use crate::stages::observers;
 
 /// The different headers that pages of other origins may use. Routes with the same
 /// headers share them.
@@ -27,7 +26,7 @@ impl PageLists {
             return Self::default();
         }
         let mut doc = RouteDoc::new(Method::GET, Vec::new());
-        observers(options).describe(&mut doc);
+        options.observers().describe(&mut doc);
         Self { known: Vec::new(), common: PageNames::of(doc.facts()) }
     }
 

@@ -263,7 +263,8 @@ mod tests {
         let exposed = Some(HeaderValue::from_static("RateLimit, ETag"));
         let pages =
             PageHeaders { allowed: None, exposed_with_legacy: exposed.clone(), exposed, number: 1 };
-        let stages = Stages::new(options, Arc::new([Arc::new(pages)])).unwrap();
+        let rules = options.stage_rules(Arc::new([Arc::new(pages)])).unwrap();
+        let stages = Stages::new(rules);
         let prepared =
             &stages.prepared[if options.cors_rules().is_some() { usize::from(page) } else { 0 }];
         let other = Arc::new(Cors::new(&CorsOptions::default()));
@@ -384,7 +385,7 @@ mod tests {
     #[test]
     fn adds_headers_behind_any_set_of_names() {
         let options = RouterOptions::new();
-        let stages = Stages::new(&options, Arc::default()).unwrap();
+        let stages = Stages::new(options.stage_rules(Arc::default()).unwrap());
         let names = ["content-type", "etag", "location", "set-cookie", "x-a", "x-b"];
         let pairs = names.iter().flat_map(|first| names.iter().map(move |second| [first, second]));
         let sets: Vec<Vec<_>> = pairs.map(|pair| pair.map(|name| *name).to_vec()).collect();
@@ -415,8 +416,8 @@ mod tests {
     #[test]
     fn of_very_many_origins_some_are_put_together() {
         let origins: Vec<String> = (0..100).map(|it| format!("https://a{it}.example")).collect();
-        let stages =
-            Stages::new(&RouterOptions::new().cors_origin(origins), Arc::default()).unwrap();
+        let options = RouterOptions::new().cors_origin(origins);
+        let stages = Stages::new(options.stage_rules(Arc::default()).unwrap());
         let prepared = &stages.prepared[0];
         let origin = |text: &str| HeaderValue::try_from(text).unwrap();
         assert_eq!(prepared.lists.len(), MAX_ORIGINS + 1);

@@ -14,14 +14,14 @@ use stockade_core::{IntoMiddlewareList, Middleware, Shape, Signature, Tag};
 use stockade_errors::{ConfigError, Mistake};
 use stockade_path::{Pattern, join};
 
-use crate::app::App;
+use crate::any_method::any_method;
 use crate::entry::{RouteEntry, RouteRef, added};
 use crate::map::{Inspector, RouteMap};
 use crate::options::RouterOptions;
 use crate::settings::RouteSettings;
 use crate::tags::PlacedTag;
 use crate::tree::RouteTree;
-use crate::url::{UrlError, UrlPattern};
+use crate::url::{UrlError, UrlPattern, build_named};
 use stockade_map::policy::Policy;
 
 /// Makes a router of a tree and its options.
@@ -513,52 +513,5 @@ impl Router {
         let inspector = Inspector::new(move |app, map| asked.enforce(map, app.places()));
         self.policy = Some(GivenPolicy { policy, inspector, place: Location::caller() });
         self
-    }
-
-    /// Checks everything and compiles it.
-    ///
-    /// # Errors
-    /// All mistakes at once: paths that cannot be read, duplicates, names given
-    /// twice, arguments of handlers that the path or the state cannot give.
-    pub fn build(self) -> Result<App, ConfigError> {
-        App::build(self)
-    }
-}
-
-/// Returns the method under which a route of any method is kept.
-pub(crate) fn any_method() -> Method {
-    // The name is a valid method, so that this is never the default; a test
-    // proves it.
-    Method::from_bytes(ANY).unwrap_or_default()
-}
-
-/// Returns true for the method of [`any_method`].
-pub(crate) fn is_any(method: &Method) -> bool {
-    method.as_str().as_bytes() == ANY
-}
-
-const ANY: &[u8] = b"ANY";
-
-/// Fills the parameters into a pattern.
-pub(crate) fn build_named<K: AsRef<str>, V: ToString>(
-    pattern: &UrlPattern,
-    params: impl IntoIterator<Item = (K, V)>,
-) -> Result<String, UrlError> {
-    let params: Vec<(K, String)> =
-        params.into_iter().map(|(name, value)| (name, value.to_string())).collect();
-    pattern.build(|wanted| {
-        let param = params.iter().find(|(name, _)| name.as_ref() == wanted);
-        param.map(|(_, value)| value.as_str().into())
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_method_of_any_is_its_own() {
-        assert_eq!(any_method().as_str(), "ANY");
-        assert!(is_any(&any_method()) && !is_any(&Method::GET));
     }
 }

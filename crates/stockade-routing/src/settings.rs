@@ -7,7 +7,7 @@ use std::panic::Location;
 use std::sync::Arc;
 
 use stockade_core::__internal::{EndpointSettings, Inherit as _, Level};
-use stockade_core::{Accepts, ErrorHandler, IntoErrorHandler, IntoSetting, Middleware, Setting};
+use stockade_core::{ErrorHandler, Middleware, Setting};
 use stockade_errors::{ConfigError, Mistake};
 use stockade_path::__internal::route_settings;
 use stockade_stages::__internal::LimitsConcurrency;
@@ -17,11 +17,7 @@ use stockade_stages::{
 };
 use stockade_validation::ValidationOptions;
 
-use crate::entry::{RouteEntry, RouteRef};
-use crate::options::RouterOptions;
-use crate::router::Router;
 use crate::tags::PlacedTag;
-use crate::tree::RouteTree;
 
 /// A value and the line that set it.
 #[derive(Clone, Debug)]
@@ -51,7 +47,10 @@ pub(crate) struct HostSettings {
 }
 
 /// Checks the reason of the setting `name`, which has no effect without one.
-fn reason_of(name: &str, reason: Setting<String>) -> Result<Setting<Arc<String>>, ConfigError> {
+pub(crate) fn reason_of(
+    name: &str,
+    reason: Setting<String>,
+) -> Result<Setting<Arc<String>>, ConfigError> {
     let is_missing = match &reason {
         Setting::Value(reason) => reason.trim().is_empty(),
         Setting::On => true,
@@ -190,119 +189,3 @@ fn placed(
     middleware.note_place(level, place);
     middleware
 }
-
-/// Writes the setters of the table for each type that has settings.
-macro_rules! setters {
-    (
-        ()
-        endpoint {$(
-            $(#[$meta:meta])* [$($serde:tt)*]
-            $name:ident($value:ident: $arg:ty) -> $field:ty $convert:block = $default:expr;
-        )*}
-        routing {$(
-            $(#[$its_meta:meta])* [$($its_serde:tt)*]
-            $its_name:ident($its_value:ident: $its_arg:ty) -> $its_field:ty $its_convert:block
-                = $its_default:expr;
-        )*}
-    ) => {
-        setters! { @each
-            $({
-                [$(#[$meta])*] [endpoint.$name] $name ($value: $arg) $field, $convert
-            })*
-            $({
-                [$(#[$its_meta])*] [$its_name] $its_name ($its_value: $its_arg) $its_field, $its_convert
-            })*
-        }
-    };
-    (@each $({
-        [$(#[$meta:meta])*] [$($path:tt)*] $name:ident ($value:ident: $arg:ty) $field:ty, $convert:block
-    })*) => {
-        // Not generic, so a program does not compile them again for each of its values.
-        impl RouteSettings {
-            $(
-                fn $name(
-                    &mut self,
-                    value: Result<$field, ConfigError>,
-                    place: &'static Location<'static>,
-                ) {
-                    self.$($path)* = self.checked(stringify!($name), value, place);
-                }
-            )*
-        }
-
-        impl RouterOptions {
-            $(
-                $(#[$meta])*
-                #[must_use]
-                #[track_caller]
-                pub fn $name(mut self, $value: $arg) -> Self {
-                    let value: Result<$field, ConfigError> = $convert;
-                    self.settings.$name(value, Location::caller());
-                    self.note_set(stringify!($name));
-                    self
-                }
-            )*
-        }
-
-        /// The settings of all routes of the router, or of a group: they also apply to routes
-        /// that were added before.
-        impl Router {
-            $(
-                $(#[$meta])*
-                #[track_caller]
-                pub fn $name(&mut self, $value: $arg) -> &mut Self {
-                    let value: Result<$field, ConfigError> = $convert;
-                    self.options.settings.$name(value, Location::caller());
-                    self.options.note_set(stringify!($name));
-                    self
-                }
-            )*
-        }
-
-        /// The settings of the routes at and below this node. A node or a route further in
-        /// may have its own.
-        impl RouteTree {
-            $(
-                $(#[$meta])*
-                #[track_caller]
-                pub fn $name(mut self, $value: $arg) -> Self {
-                    let value: Result<$field, ConfigError> = $convert;
-                    self.settings.$name(value, Location::caller());
-                    self
-                }
-            )*
-        }
-
-        /// The settings that a router, a group and a node have too.
-        impl RouteEntry {
-            $(
-                $(#[$meta])*
-                #[track_caller]
-                pub fn $name(mut self, $value: $arg) -> Self {
-                    let value: Result<$field, ConfigError> = $convert;
-                    self.settings.$name(value, self.location);
-                    self
-                }
-            )*
-        }
-
-        /// The settings that a router, a group and a node have too.
-        #[expect(
-            clippy::return_self_not_must_use,
-            reason = "the route is added already"
-        )]
-        impl RouteRef<'_> {
-            $(
-                $(#[$meta])*
-                #[track_caller]
-                pub fn $name(self, $value: $arg) -> Self {
-                    let value: Result<$field, ConfigError> = $convert;
-                    self.entry.settings.$name(value, self.entry.location);
-                    self
-                }
-            )*
-        }
-    };
-}
-
-route_settings!(setters!);

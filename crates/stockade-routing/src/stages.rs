@@ -12,6 +12,7 @@
 //! Spec: Router options; Response headers; Limits.
 
 use std::net::IpAddr;
+use std::ops::Deref;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
@@ -26,80 +27,50 @@ use stockade_stages::__internal::{
 };
 use stockade_stages::cors::CorsDecided;
 use stockade_stages::rate_limit::{Charge, Decision, RateKey, RateLimiter};
-use stockade_stages::{CorsOrigin, SecurityHeaders, TrustProxy};
+use stockade_stages::{SecurityHeaders, TrustProxy};
 
-use crate::call_options::CallOptions;
 use crate::head_sink::HeadSink;
-use crate::options::{Clock, RouterOptions};
 use crate::prepared_headers::PreparedHeaders;
+use stockade_core::Clock;
+
+/// The rules of the stages of a router.
+#[derive(Clone)]
+pub(crate) struct StageRules {
+    pub(crate) security: SecurityHeaders,
+    pub(crate) cors: Option<Arc<Cors>>,
+    pub(crate) limiter: Option<Arc<RateLimiter>>,
+    pub(crate) trust: TrustProxy,
+    /// `None` if no request is observed, which costs one branch.
+    pub(crate) observers: Option<Arc<Observers>>,
+    pub(crate) clock: Clock,
+    /// The different lists of response headers that pages of other origins may read. The
+    /// first has number 1.
+    pub(crate) pages: Arc<[Arc<PageHeaders>]>,
+}
 
 /// The stages of a router, prepared once.
 pub(crate) struct Stages {
-    security: SecurityHeaders,
-    pub(crate) cors: Option<Arc<Cors>>,
-    pub(crate) limiter: Option<Arc<RateLimiter>>,
-    trust: TrustProxy,
-    /// `None` when nothing is noted, so that it costs one branch.
-    observers: Option<Arc<Observers>>,
-    clock: Clock,
+    rules: StageRules,
     /// True once an untrusted proxy was warned of: [`WARNED`], but in a test.
     warned: &'static AtomicBool,
-    /// The different lists of response headers that pages of other origins may read. The
-    /// first has number 1.
-    pages: Arc<[Arc<PageHeaders>]>,
     /// One for each list, the default list first. Only the default list if no list
     /// depends on the route.
     pub(crate) prepared: Box<[PreparedHeaders]>,
 }
 
-impl Stages {
-    pub(crate) fn new(
-        options: &RouterOptions,
-        pages: Arc<[Arc<PageHeaders>]>,
-    ) -> Result<Self, ConfigError> {
-        let mut cors = options.cors_rules();
-        if let Some((cors, origin)) = cors.as_mut().zip(options.host.cors_origin.as_ref()) {
-            if cors.origin != CorsOrigin::Unset {
-                return Err(Mistake::new(TWO_ORIGINS).into());
-            }
-            cors.origin = origin.clone();
-        }
-        let limiter = options.limit().map(|limit| limit.build_at(options.clock.now()));
-        let limiter = limiter.transpose().map_err(|error| in_rate_limit(&error))?;
-        let mut stages = Self {
-            security: options.secured_by(),
-            cors: cors.map(|cors| Arc::new(Cors::new(&cors))),
-            limiter: limiter.map(Arc::new),
-            trust: options.host.trust_proxy.clone().unwrap_or_default(),
-            observers: Some(observers(options)).filter(|it| !it.is_empty()).map(Arc::new),
-            clock: options.clock.clone(),
-            warned: &WARNED,
-            pages,
-            prepared: Box::default(),
-        };
-        stages.prepare();
-        Ok(stages)
-    }
+impl Deref for Stages {
+    type Target = StageRules;
 
-    /// Returns the stages with these options in the place of their own.
-    pub(crate) fn with_options(&self, options: CallOptions) -> Result<Self, ConfigError> {
-        let cors = self.cors.as_ref().map(|cors| match &options.host.cors_origin {
-            Some(origin) => Arc::new(cors.with_origin(origin)),
-            None => Arc::clone(cors),
-        });
-        let mut stages = Self {
-            security: self.security.clone(),
-            cors,
-            limiter: options.limiter(self.limiter.as_ref())?,
-            trust: options.host.trust_proxy.unwrap_or_else(|| self.trust.clone()),
-            observers: self.observers.clone(),
-            clock: self.clock.clone(),
-            warned: self.warned,
-            pages: Arc::clone(&self.pages),
-            prepared: Box::default(),
-        };
+    fn deref(&self) -> &StageRules {
+        &self.rules
+    }
+}
+
+impl Stages {
+    pub(crate) fn new(rules: StageRules) -> Self {
+        let mut stages = Self { rules, warned: &WARNED, prepared: Box::default() };
         stages.prepare();
-        Ok(stages)
+        stages
     }
 
     /// Finds the client and the rules for this request, whose route is known,
@@ -334,15 +305,6 @@ impl RequestScope {
     }
 }
 
-pub(crate) fn observers(options: &RouterOptions) -> Observers {
-    let observers = Observers::new(options.request_id, options.access_log);
-    #[cfg(feature = "metrics")]
-    let observers = observers.metrics(options.metrics.clone());
-    #[cfg(feature = "tracing")]
-    let observers = observers.spans(options.tracing.clone());
-    observers
-}
-
 /// Charges a request, and waits if the store has to.
 pub(crate) async fn charge(
     limiter: Arc<RateLimiter>,
@@ -368,8 +330,6 @@ pub(crate) fn in_rate_limit(error: &ConfigError) -> ConfigError {
     ConfigError::check(mistakes.collect()).err().unwrap_or_else(|| error.clone())
 }
 
-const TWO_ORIGINS: &str = "`cors_origin` and the `origin` in `cors` are both set: leave one";
-
 /// The number of lists, times the number of origins, for which headers are prepared in
 /// addition to the default list. Each takes a few KB. Other responses get their headers
 /// one by one.
@@ -386,12 +346,14 @@ mod tests {
     use std::sync::atomic::Ordering;
 
     use super::*;
+    use crate::RouterOptions;
 
     #[test]
     fn forwarded_alone_is_warned_of() {
         // The flag of the process may be set by any other test.
         static OWN: AtomicBool = AtomicBool::new(false);
-        let mut stages = Stages::new(&RouterOptions::new(), Arc::default()).unwrap();
+        let rules = RouterOptions::new().stage_rules(Arc::default()).unwrap();
+        let mut stages = Stages::new(rules);
         assert!(std::ptr::eq(stages.warned, &raw const WARNED));
         stages.warned = &OWN;
         let check = |headers: &[(&str, &str)], expected: bool| {

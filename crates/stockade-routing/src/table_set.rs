@@ -6,9 +6,9 @@ use http::Method;
 use stockade_path::__internal::Spelling;
 use stockade_path::Pattern;
 
+use crate::any_method::is_any;
 use crate::matcher::{Table, TableBuilder, Tables};
 use crate::route::Route;
-use crate::router::is_any;
 
 /// The tables in which a request is looked up.
 pub(crate) struct TableSet {

@@ -27,8 +27,8 @@ use stockade_errors::__internal::sort_by;
 use stockade_errors::Mistake;
 use stockade_path::Pattern;
 
+use crate::any_method::any_method;
 use crate::entry::{RouteEntry, added};
-use crate::router::any_method;
 use crate::settings::RouteSettings;
 use crate::tags::PlacedTag;
 

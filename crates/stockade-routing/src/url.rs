@@ -263,6 +263,19 @@ impl fmt::Display for UrlError {
 
 impl std::error::Error for UrlError {}
 
+/// Fills the parameters into a pattern.
+pub(crate) fn build_named<K: AsRef<str>, V: ToString>(
+    pattern: &UrlPattern,
+    params: impl IntoIterator<Item = (K, V)>,
+) -> Result<String, UrlError> {
+    let params: Vec<(K, String)> =
+        params.into_iter().map(|(name, value)| (name, value.to_string())).collect();
+    pattern.build(|wanted| {
+        let param = params.iter().find(|(name, _)| name.as_ref() == wanted);
+        param.map(|(_, value)| value.as_str().into())
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -28,11 +28,12 @@ use stockade_stages::__internal::{Cors, Meter};
 
 pub use self::path::{HostPath, HostSegment};
 use self::without_effect::without_effect;
+use crate::any_method::is_any;
 use crate::app::{App, Resolved};
 use crate::compile::nearest_cors;
 use crate::lookup::RouteMatch;
 use crate::route::Route;
-use crate::router::{Router, is_any};
+use crate::router::Router;
 use crate::table_set::TableSet;
 use crate::{dispatch, finish, lookup, no_route};
 
@@ -74,7 +75,7 @@ impl HostRoutes {
     /// Every mistake in the routes.
     pub fn build(router: Router) -> Result<Self, ConfigError> {
         let without_effect = without_effect(&router);
-        let app = App::build_for_host(router)?;
+        let app = router.build_for_host()?;
         if let Some(options) = without_effect {
             log::warn!(target: "stockade", "routes of another host go without {options}");
         }

@@ -16,6 +16,8 @@
 //! # Ok::<(), ConfigError>(())
 //! ```
 
+use crate::app::App;
+
 mod answers;
 pub(crate) mod asked_route;
 mod build;
@@ -33,3 +35,61 @@ pub use stockade_map::{
     IdempotencyInfo, Limits, MiddlewareInfo, MiddlewareLevel, Need, ParamInfo, Place, QuotaInfo,
     ResponseInfo, RouteInfo, RouteKind, RouteMap, RouterInfo, SchemeInfo, StatusDoc, WebSocketInfo,
 };
+
+impl App {
+    /// Returns everything that the application knows about its routes. It is
+    /// computed anew by each call, in about two milliseconds for a hundred routes.
+    #[must_use]
+    pub fn route_map(&self) -> RouteMap {
+        map_of(&self.resolved, false)
+    }
+
+    /// Says what happens to a request such as `POST /users/7`: the route that
+    /// takes it with everything that runs in front of it, or the routes that
+    /// nearly do. `WS /chat` asks for a WebSocket.
+    ///
+    /// It goes through the look-up of real requests, and calls nothing.
+    ///
+    /// ```
+    /// use stockade::prelude::*;
+    ///
+    /// let api = routes! { "users": { GET: async || "all", POST: async || "new" } };
+    /// let app = create_router(api, RouterOptions::new()).build()?;
+    /// let found = app.explain("GET /users").map_err(|error| error.to_string()).unwrap();
+    /// assert_eq!(found.route.as_ref().map(|route| route.path.as_str()), Some("/users"));
+    ///
+    /// let missed = app.explain("DELETE /users").map_err(|error| error.to_string()).unwrap();
+    /// assert_eq!((missed.status, missed.misses[0].method.as_str()), (Some(405), "GET"));
+    /// # Ok::<(), ConfigError>(())
+    /// ```
+    ///
+    /// Printed, it is a text for people. A program that gives it on the command line
+    /// builds its `App` as it always does, and neither listens nor asks a database:
+    ///
+    /// ```no_run
+    /// use stockade::prelude::*;
+    ///
+    /// fn router() -> Router {
+    ///     create_router(routes! { "users": { GET: async || "all" } }, RouterOptions::new())
+    /// }
+    ///
+    /// #[tokio::main]
+    /// async fn main() -> Result<(), BoxError> {
+    ///     let words: Vec<String> = std::env::args().skip(1).collect();
+    ///     match words.as_slice() {
+    ///         // `my-program explain DELETE /users`
+    ///         [word, line @ ..] if word == "explain" => {
+    ///             print!("{}", router().build()?.explain(&line.join(" "))?);
+    ///         }
+    ///         _ => router().create_server()?.listen(3000).await?,
+    ///     }
+    ///     Ok(())
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    /// When the line is no method and path.
+    pub fn explain(&self, line: &str) -> Result<Explanation, ExplainError> {
+        explain(&self.resolved, line)
+    }
+}

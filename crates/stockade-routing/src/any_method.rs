@@ -1,0 +1,28 @@
+//! The method name `ANY`, under which the router keeps routes for any method.
+
+use http::Method;
+
+/// Returns the method under which a route of any method is kept.
+pub(crate) fn any_method() -> Method {
+    // The name is a valid method, so that this is never the default; a test
+    // proves it.
+    Method::from_bytes(ANY).unwrap_or_default()
+}
+
+/// Returns true for the method of [`any_method`].
+pub(crate) fn is_any(method: &Method) -> bool {
+    method.as_str().as_bytes() == ANY
+}
+
+const ANY: &[u8] = b"ANY";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_method_of_any_is_its_own() {
+        assert_eq!(any_method().as_str(), "ANY");
+        assert!(is_any(&any_method()) && !is_any(&Method::GET));
+    }
+}

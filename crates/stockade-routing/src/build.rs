@@ -1,0 +1,39 @@
+//! The build of an application from a router.
+
+use stockade_errors::ConfigError;
+
+use crate::app::App;
+use crate::compile::Compiler;
+use crate::map::Inspector;
+use crate::router::Router;
+
+impl Router {
+    /// Checks everything and compiles it.
+    ///
+    /// # Errors
+    /// All mistakes at once: paths that cannot be read, duplicates, names given
+    /// twice, arguments of handlers that the path or the state cannot give.
+    pub fn build(self) -> Result<App, ConfigError> {
+        self.build_for(false)
+    }
+
+    /// Builds the routes for another host, which does not run the stages.
+    pub(crate) fn build_for_host(self) -> Result<App, ConfigError> {
+        self.build_for(true)
+    }
+
+    fn build_for(self, is_hosted: bool) -> Result<App, ConfigError> {
+        let Self { options, routes, mistakes, mut inspectors, policy, .. } = self;
+        let mut compiler = Compiler::new(&options, mistakes, is_hosted);
+        for route in routes {
+            compiler.add(route);
+        }
+        compiler.add_fallback();
+        let (policy, asks) = policy.map(|it| (it.policy, it.inspector)).unzip();
+        inspectors.append(&mut compiler.inspectors);
+        inspectors.extend(asks);
+        let app = compiler.finish(policy)?;
+        Inspector::run_all(inspectors, &app, is_hosted)?;
+        Ok(app)
+    }
+}

@@ -1,0 +1,84 @@
+//! The compilation of the methods of a route.
+
+use std::sync::Arc;
+
+use http::Method;
+use stockade_core::__internal::{AppliesMarks, EndpointKind};
+use stockade_core::{Middleware, Setting};
+use stockade_errors::__internal::sort_by;
+use stockade_errors::Mistake;
+use stockade_path::Pattern;
+use stockade_stages::__internal::PageNames;
+
+use crate::built_calls::{BuiltCalls, LABEL, path_of};
+use crate::calls::{Call, CallTable, Calls};
+use crate::compile::Compiler;
+use crate::entry::RouteEntry;
+use crate::route::Route;
+use crate::settings::RouteSettings;
+
+/// Methods that wait until their route is compiled.
+pub(crate) struct WaitingCalls {
+    calls: Calls,
+    /// The middleware of the entry of the route, with that of the nodes around it.
+    middleware: Vec<Middleware>,
+    inherited: RouteSettings,
+}
+
+impl WaitingCalls {
+    /// Takes the methods out of an entry, if it has some.
+    pub(crate) fn of(entry: &mut RouteEntry) -> Option<Self> {
+        let calls = *entry.calls.take()?;
+        let (middleware, mut inherited) = (entry.middleware.clone(), entry.inherited.clone());
+        // The middleware of the route has it, and a call is within the route.
+        inherited.timeout = Setting::Off;
+        Some(Self { calls, middleware, inherited })
+    }
+}
+
+impl Compiler<'_> {
+    /// Compiles the methods of a route, and returns its mistakes: those of the
+    /// methods have their own places.
+    pub(crate) fn compile_calls(
+        &mut self,
+        waiting: WaitingCalls,
+        route: &Arc<Route>,
+        pattern: &Pattern,
+        page_names: &mut PageNames,
+    ) -> Option<String> {
+        let WaitingCalls { calls, middleware, inherited } = waiting;
+        self.note_mistakes(calls.mistakes);
+        let (mut methods, mut indexes) = (Vec::new(), Vec::new());
+        for (name, mut entry) in calls.methods {
+            let label = format!("RPC {}", path_of(pattern.as_str(), &name));
+            let location = entry.location;
+            let mistakes = entry.take_mistakes();
+            self.note_mistakes(mistakes.map(|it| it.on(&label)));
+            entry.inherited.inherit(&inherited);
+            self.place_settings(&mut entry);
+            let own = entry.middleware.len();
+            entry.inherit(&middleware);
+            let mut faults = Vec::new();
+            let ((mut parts, mut context), cors, call) =
+                self.parts_of(&Method::POST, pattern, entry, &mut faults);
+            page_names.add_call(&call);
+            let applied = parts.middleware.last().and_then(Middleware::mark::<AppliesMarks>);
+            let own = own + usize::from(applied.is_some());
+            let own = parts.middleware.len().saturating_sub(own);
+            parts.kind = EndpointKind::RpcMethod;
+            context.label = Some(format!("{LABEL}{name}").into());
+            let method = self.add_route((parts, context), cors, false);
+            let faults = faults.into_iter().map(|fault| Mistake::new(fault).on(&label));
+            self.note_mistakes(faults.map(|mistake| mistake.at(location)));
+            indexes.push(method.index);
+            let endpoint = Arc::clone(&method.endpoint);
+            methods.push((name.into_boxed_str(), Call { endpoint, own }));
+        }
+        sort_by(&mut methods, |(one, _), (other, _)| one.cmp(other));
+        let built =
+            BuiltCalls { route: Arc::clone(route), methods: indexes, describe: calls.describe };
+        self.add_calls(built, calls.inspect);
+        let is_taken = calls.table.set(CallTable { methods }).is_err();
+        is_taken.then(|| "its methods belong to another route: call `routes` once more".to_owned())
+    }
+}
