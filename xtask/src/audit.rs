@@ -1,5 +1,5 @@
-//! The levels of the crates, proved from `cargo tree`; the use of the private
-//! doors of our crates; licences and advisories.
+//! The levels of the crates, from `cargo tree`; circles of files; the names and uses of
+//! `__internal`; licences and advisories.
 
 use std::env;
 use std::fs;
@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 use crate::tidy::files_below;
-use crate::{Outcome, announce, cargo, cargo_output, root, skip};
+use crate::{Outcome, announce, cargo, cargo_output, package, root, skip};
 
 /// Our crates, each with its level: a crate depends only on lower levels.
 ///
@@ -93,6 +93,7 @@ const MAY_USE_THE_DOOR: &[&str] = &[
 ];
 
 pub fn run() -> Outcome {
+    package::circles()?;
     let faults = uses_of_the_door();
     if !faults.is_empty() {
         return Err(faults.join("\n"));
@@ -139,38 +140,68 @@ fn uses_of_the_door() -> Vec<String> {
     let files = folders
         .iter()
         .flat_map(|path| if path.is_dir() { files_below(path) } else { vec![path.clone()] });
+    let hidden = hidden_modules();
     let mut faults = Vec::new();
     for path in files {
         // A file that is no text uses nothing.
         let Ok(text) = fs::read_to_string(&path) else { continue };
         let name = path.strip_prefix(&root).unwrap_or(&path).display().to_string();
-        faults.extend(forced(&name, &text));
+        // The lists of public items and of profiles show the paths of definitions.
+        let is_list = name.ends_with(".txt");
+        faults.extend(forced(&name, &text, if is_list { &[] } else { &hidden }));
     }
     faults
 }
 
-/// The lines of a file that go through the door and must not.
-fn forced(name: &str, text: &str) -> Vec<String> {
-    let is_source = name.starts_with("crates/") && name.contains("/src/");
-    let own_door = own_door(name);
-    let is_forced = |line: &str| {
-        let is_example = line.trim_start().starts_with("//");
-        let is_own = own_door.as_ref().is_some_and(|door| line.contains(door));
-        line.contains(DOOR) && (is_example || !(is_source || is_own))
-    };
+/// Returns the paths of the hidden modules of our crates, through the crate and through the
+/// facade.
+fn hidden_modules() -> Vec<String> {
+    let mut paths = Vec::new();
+    for krate in crates().filter_map(|krate| krate.strip_prefix("stockade-")) {
+        let lib = root().join(format!("crates/stockade-{krate}/src/lib.rs"));
+        let text = fs::read_to_string(lib).unwrap_or_default();
+        let names = hidden_in(&text);
+        paths.extend(names.flat_map(|name| {
+            [format!("stockade_{krate}::{name}::"), format!("stockade::{krate}::{name}::")]
+        }));
+    }
+    paths.iter().map(|path| path.replace('-', "_")).collect()
+}
+
+/// Returns the names of the hidden modules in the text of a `lib.rs`.
+fn hidden_in(text: &str) -> impl Iterator<Item = &str> {
+    let after = text.split("#[doc(hidden)]\npub mod ").skip(1);
+    let names = after.filter_map(|rest| rest.split_once(';').map(|(name, _)| name));
+    // Tests may use the random generator.
+    names.filter(|name| !name.starts_with("__") && *name != "random")
+}
+
+/// Returns the lines of a file that use a private door of our crates and must not.
+fn forced(name: &str, text: &str, hidden: &[String]) -> Vec<String> {
     if MAY_USE_THE_DOOR.contains(&name) {
         return Vec::new();
     }
-    let lines = text.lines().enumerate().filter(|(_, line)| is_forced(line));
-    lines
-        .map(|(index, _)| format!("{name}:{}: `{DOOR}` is for our crates alone", index + 1))
+    let is_source = name.starts_with("crates/") && name.contains("/src/");
+    let own = own_crate(name);
+    let used_in = |line: &str| {
+        let is_example = line.trim_start().starts_with("//");
+        let is_own = own.as_ref().is_some_and(|own| line.contains(own));
+        if !is_example && (is_source || is_own) {
+            return None;
+        }
+        let mut doors = std::iter::once(DOOR).chain(hidden.iter().map(String::as_str));
+        doors.find(|door| line.contains(door)).map(str::to_owned)
+    };
+    let lines = text.lines().enumerate();
+    let used = lines.filter_map(|(index, line)| Some((index, used_in(line)?)));
+    used.map(|(index, door)| format!("{name}:{}: `{door}` is for our crates alone", index + 1))
         .collect()
 }
 
-/// The door of the crate whose own tests are in this file.
-fn own_door(name: &str) -> Option<String> {
+/// Returns the crate whose own tests are in this file, as a path begins with it.
+fn own_crate(name: &str) -> Option<String> {
     let (krate, path) = name.strip_prefix("crates/")?.split_once('/')?;
-    path.starts_with("tests/").then(|| format!("{}::{DOOR}", krate.replace('-', "_")))
+    path.starts_with("tests/").then(|| format!("{}::", krate.replace('-', "_")))
 }
 
 /// Members of the workspace without a level, and levels of crates that are not
@@ -278,7 +309,11 @@ mod tests {
     fn users_and_examples_have_no_private_door() {
         let line = format!("use stockade_core::{DOOR}::run;\n");
         let example = format!("/// {line}");
+        let module = "use stockade::routing::calls::Calls;\n".to_owned();
+        let hidden = ["stockade::routing::calls::".to_owned()];
         for (name, text, expected) in [
+            ("tests/it/errors.rs", &module, 1),
+            ("crates/stockade-rpc/src/lib.rs", &module, 0),
             ("crates/stockade-routing/src/app.rs", &line, 0),
             ("crates/stockade-routing/src/app.rs", &example, 1),
             ("crates/stockade-axum/tests/it/whole.rs", &line, 1),
@@ -288,8 +323,15 @@ mod tests {
             ("facade/src/lib.rs", &line, 1),
             ("tests/bench/micro/benches/match.rs", &line, 0),
         ] {
-            assert_eq!(forced(name, text).len(), expected, "{name}: {text}");
+            assert_eq!(forced(name, text, &hidden).len(), expected, "{name}: {text}");
         }
+    }
+
+    #[test]
+    fn finds_hidden_modules() {
+        let text = "mod a;\n#[doc(hidden)]\npub mod b;\npub mod c;\n#[doc(hidden)]\npub mod __d;\n";
+        assert_eq!(hidden_in(text).collect::<Vec<_>>(), ["b"]);
+        assert!(hidden_modules().contains(&"stockade_routing::calls::".to_owned()));
     }
 
     #[test]

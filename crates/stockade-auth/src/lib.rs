@@ -75,7 +75,8 @@ mod basic;
 mod jwks;
 mod password;
 mod random;
-mod revocations;
+#[doc(hidden)]
+pub mod revocations;
 mod secret;
 mod session;
 mod token;
@@ -100,40 +101,6 @@ pub use token::{
     TokenIssuer, TokenKeys, TokenVerifier, bearer_token, generate_jwt, verify_token,
     verify_token_as,
 };
-
-/// Items for the other crates of stockade. They carry no promise of stability.
-#[doc(hidden)]
-pub mod __internal {
-    use serde_json::Value;
-
-    use crate::{Claims, Clock, TokenVerifier};
-
-    pub use crate::revocations::KEPT_SECONDS;
-
-    /// Returns the claims as text, and as a value if they were parsed before.
-    #[must_use]
-    pub fn into_parts(claims: Claims) -> (String, Option<Value>) {
-        claims.into_parts()
-    }
-
-    /// Returns the leeway of a verifier in seconds.
-    #[must_use]
-    pub fn leeway_seconds(verifier: &TokenVerifier) -> u64 {
-        verifier.leeway_seconds()
-    }
-
-    /// Returns the clock of a verifier.
-    #[must_use]
-    pub fn clock(verifier: &TokenVerifier) -> Clock {
-        verifier.own_clock().clone()
-    }
-
-    /// Returns true for a clock that a test has passed in.
-    #[must_use]
-    pub fn is_custom(clock: &Clock) -> bool {
-        clock.is_custom()
-    }
-}
 
 /// The target of this crate's log lines.
 const LOG_TARGET: &str = "stockade::auth";

@@ -13,7 +13,7 @@ use http::{Extensions, Uri};
 use http_body::Body;
 use hyper::upgrade::OnUpgrade;
 use hyper_util::rt::TokioIo;
-use stockade_core::__internal::requested_upgrade;
+use stockade_core::upgrade::requested_upgrade;
 use stockade_core::upgrade::{Switch, Upgraded};
 use stockade_core::{HttpBody, PeerAddr, Request, Response};
 use stockade_errors::BoxError;

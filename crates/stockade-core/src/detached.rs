@@ -1,4 +1,4 @@
-//! [`Detached`]: a request without its head and body, which are with a tower
+//! `Detached`: a request without its head and body, which are with a tower
 //! service meanwhile.
 
 use std::any::Any;

@@ -1,4 +1,4 @@
-//! [`EndpointSettings`]: the settings of a route that core reads.
+//! `EndpointSettings`: the settings of a route that core reads.
 
 use std::sync::Arc;
 

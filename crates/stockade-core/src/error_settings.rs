@@ -1,4 +1,4 @@
-//! [`Settings`]: how errors are answered.
+//! `Settings`: how errors are answered.
 
 /// The settings for responses to errors.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]

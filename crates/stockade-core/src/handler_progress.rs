@@ -1,4 +1,4 @@
-//! [`HandlerProgress`]: if the function of a handler has begun.
+//! `HandlerProgress`: if the function of a handler has begun.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

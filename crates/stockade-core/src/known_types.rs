@@ -1,11 +1,11 @@
-//! [`KnownTypes`]: the types that the routes of a router use, for checks of other
+//! `KnownTypes`: the types that the routes of a router use, for checks of other
 //! descriptions of these types, such as a GraphQL schema.
 
 use std::any::TypeId;
 use std::collections::HashSet;
 
 use http::Extensions;
-use stockade_validation::__internal::Marks;
+use stockade_validation::marks::Marks;
 
 use crate::RouteDoc;
 use crate::description::{AnswerBody, ContentSchema, SchemaOf};

@@ -42,41 +42,59 @@ mod box_future;
 mod bug;
 mod challenge;
 mod child;
-mod client;
+#[doc(hidden)]
+pub mod client;
 mod clock;
-mod detached;
-mod endpoint;
-mod endpoint_settings;
-mod error_handler;
-mod error_settings;
+#[doc(hidden)]
+pub mod detached;
+#[doc(hidden)]
+pub mod endpoint;
+#[doc(hidden)]
+pub mod endpoint_settings;
+#[doc(hidden)]
+pub mod error_handler;
+#[doc(hidden)]
+pub mod error_settings;
 pub mod extract;
 mod handler;
 mod handler_inputs;
-mod handler_progress;
+#[doc(hidden)]
+pub mod handler_progress;
 mod header_map_pool;
-mod headers;
-mod known_types;
+#[doc(hidden)]
+pub mod headers;
+#[doc(hidden)]
+pub mod known_types;
 mod lazy_user;
 mod limits;
-mod log_text;
-mod login_end;
-mod marked;
+#[doc(hidden)]
+pub mod log_text;
+#[doc(hidden)]
+pub mod login_end;
+#[doc(hidden)]
+pub mod marked;
 mod media;
 pub mod middleware;
-mod page_headers;
+#[doc(hidden)]
+pub mod page_headers;
 mod params;
 mod peer;
 mod query;
-mod rare;
+#[doc(hidden)]
+pub mod rare;
 mod read;
 pub mod reply;
-mod request;
+#[doc(hidden)]
+pub mod request;
 mod request_head;
-mod route_context;
+#[doc(hidden)]
+pub mod route_context;
 mod route_description;
-mod setting;
+#[doc(hidden)]
+pub mod setting;
 mod state;
-mod type_check;
+#[doc(hidden)]
+pub mod type_check;
 pub mod upgrade;
 mod user_lifetime;
 mod validation;
@@ -109,38 +127,13 @@ pub use validation::{IntoSchema, Validation};
 #[doc(hidden)]
 pub mod __internal {
     pub use crate::challenge::unauthorized;
-    pub use crate::client::{client_network, shrink_map};
-    pub use crate::detached::{Detached, into_body, service_error, start_of_rest};
-    pub use crate::endpoint::{
-        EndpointKind, EndpointParts, Overloaded, RunningHandler, answer_bug, run, run_from,
-    };
-    pub use crate::endpoint_settings::EndpointSettings;
-    pub use crate::error_handler::{finish_form, keep_form};
-    pub use crate::error_settings::Settings;
     pub use crate::handler_inputs::example_mistakes;
-    pub use crate::handler_progress::{AsksProgress, HandlerProgress};
     pub use crate::header_map_pool::response as pooled_response;
-    pub use crate::headers::{has_token, list_items, only};
-    pub use crate::known_types::KnownTypes;
-    pub use crate::log_text::{Escaped, escaped};
-    pub use crate::login_end::{EndsItself, end_with};
-    pub use crate::marked::{AppliesMarks, RouteMarks, without_write_only};
-    pub use crate::middleware::Level;
-    pub use crate::page_headers::PageHeaders;
     pub use crate::params::Params;
-    pub use crate::rare::{HasCommon, Rare};
     pub use crate::read::is_not_json;
-    pub use crate::reply::failure::{DescribesFailure, DescribesUnknown, InnerFailure, answer_of};
-    pub use crate::reply::sse::EndOfStream;
-    pub use crate::reply::store_error::busy_store;
-    pub use crate::request::UserWatch;
     pub use crate::request_head::RequestHead;
-    pub use crate::route_context::RouteContext;
     pub use crate::route_description::contradictions;
-    pub use crate::setting::Inherit;
     pub use crate::state::States;
-    pub use crate::type_check::{MarkedTypes, TypeCheck};
-    pub use crate::upgrade::requested_upgrade;
 }
 
 /// A response: that of the `http` crate, with our body.

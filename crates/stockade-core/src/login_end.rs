@@ -8,7 +8,7 @@ use std::task::{Context, Poll};
 use bytes::Bytes;
 use http::header::CONTENT_TYPE;
 use http_body::{Body, Frame, SizeHint};
-use stockade_errors::__internal::lock;
+use stockade_errors::locks::lock;
 use stockade_errors::{ApiError, BoxError};
 
 use crate::reply::EndsAtShutdown;

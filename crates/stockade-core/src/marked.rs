@@ -1,4 +1,4 @@
-//! [`RouteMarks`]: the marks `read_only` and `write_only` of the types of a route, applied
+//! `RouteMarks`: the marks `read_only` and `write_only` of the types of a route, applied
 //! to its requests and responses at every depth.
 //!
 //! Only methods of JSON-RPC use it. On other routes with `Body<T>` and `Json<T>` the marks
@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use http::{HeaderMap, header};
 use stockade_errors::ApiError;
-use stockade_validation::__internal::{Mark, Marks};
+use stockade_validation::marks::{Mark, Marks};
 
 use crate::description::{Answer, AnswerBody, AnswerStatus, Content, ContentSchema, InputFrom};
 use crate::media::Media;

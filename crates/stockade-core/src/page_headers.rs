@@ -1,4 +1,4 @@
-//! [`PageHeaders`]: the headers of a route that pages of other origins may use.
+//! `PageHeaders`: the headers of a route that pages of other origins may use.
 
 use http::HeaderValue;
 

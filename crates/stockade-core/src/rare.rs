@@ -1,4 +1,4 @@
-//! [`Rare`]: a part of a route that most routes leave as it is.
+//! `Rare`: a part of a route that most routes leave as it is.
 
 use std::ops::Deref;
 

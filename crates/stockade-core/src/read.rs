@@ -10,8 +10,9 @@ use http::HeaderMap;
 use http_body::{Body, Frame, SizeHint};
 use serde_json::{Map, Value, json};
 use stockade_errors::{ApiError, BoxError};
-use stockade_validation::__internal::{has_more_values, too_many_values};
+use stockade_json::has_more_values;
 use stockade_validation::ReadError;
+use stockade_validation::read::too_many_values;
 
 use crate::media::Media;
 use crate::{BodyError, HttpBody};

@@ -1,4 +1,4 @@
-//! [`Request`]: a request as handlers and middleware see it.
+//! `Request`: a request as handlers and middleware see it.
 //!
 //! Spec: Request object seen by handlers and middleware.
 

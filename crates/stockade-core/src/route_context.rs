@@ -1,4 +1,4 @@
-//! [`RouteContext`]: the facts about its route that a request needs.
+//! `RouteContext`: the facts about its route that a request needs.
 
 use std::sync::{Arc, OnceLock};
 

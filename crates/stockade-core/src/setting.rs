@@ -1,4 +1,4 @@
-//! [`Setting`]: an option that a route inherits, replaces or switches off.
+//! `Setting`: an option that a route inherits, replaces or switches off.
 
 use std::borrow::Cow;
 

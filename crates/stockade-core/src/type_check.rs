@@ -1,10 +1,10 @@
-//! [`TypeCheck`]: a check of a route by the types that all routes use.
+//! `TypeCheck`: a check of a route by the types that all routes use.
 
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-use stockade_validation::__internal::MarkedType;
+use stockade_validation::marks::MarkedType;
 
 /// The types with a name, and their marked properties.
 pub type MarkedTypes = BTreeMap<String, MarkedType>;

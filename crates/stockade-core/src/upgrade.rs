@@ -19,7 +19,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, Method, StatusCode, header};
-use stockade_errors::__internal::lock;
+use stockade_errors::locks::lock;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::time::sleep;
 

@@ -28,13 +28,16 @@ mod api_error;
 mod config_error;
 mod error_kind;
 mod field_error;
-mod locks;
-mod panic;
+#[doc(hidden)]
+pub mod locks;
+#[doc(hidden)]
+pub mod panic;
 #[cfg(feature = "random")]
 #[doc(hidden)]
 pub mod random;
 mod setters;
-mod short_name;
+#[doc(hidden)]
+pub mod short_name;
 mod sorting;
 mod status;
 mod store_error;
@@ -50,8 +53,5 @@ pub use store_error::StoreError;
 #[doc(hidden)]
 pub mod __internal {
     pub use crate::__setters as setters;
-    pub use crate::locks::{lock, read, write};
-    pub use crate::panic::{CatchPanic, catch_panic, catch_panic_in_poll};
-    pub use crate::short_name::{short_name, short_path, short_text};
     pub use crate::sorting::sort_by;
 }

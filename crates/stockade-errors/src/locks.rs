@@ -1,4 +1,4 @@
-//! [`lock`], [`read`], [`write`]: locks that ignore poisoning.
+//! `lock`, `read`, `write`: locks that ignore poisoning.
 
 use std::sync::{Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 

@@ -1,4 +1,4 @@
-//! [`catch_panic`], [`CatchPanic`]: turn a panic of the application into an error.
+//! `catch_panic`, `CatchPanic`: turn a panic of the application into an error.
 
 use std::any::Any;
 use std::future::Future;

@@ -1,4 +1,4 @@
-//! [`Random`]: reproducible random numbers for tests.
+//! `Random`: reproducible random numbers for tests.
 
 /// Random numbers that depend only on the seed. They are not for secrets.
 ///

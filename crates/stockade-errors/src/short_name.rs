@@ -1,4 +1,4 @@
-//! [`short_name`], [`short_path`]: names from clients, shortened for answers.
+//! `short_name`, `short_path`: names from clients, shortened for answers.
 
 use std::borrow::Cow;
 use std::fmt::{self, Display, Write as _};

@@ -3,7 +3,7 @@
 //! Source: RFC 9110, section 12.5.1; GraphQL over HTTP, "Media Types".
 
 use http::{HeaderMap, HeaderValue, header};
-use stockade_core::__internal::list_items;
+use stockade_core::headers::list_items;
 
 /// The media type of an answer.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

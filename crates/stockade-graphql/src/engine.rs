@@ -19,7 +19,7 @@ use futures_core::Stream;
 use futures_core::stream::BoxStream;
 use http::HeaderMap;
 use stockade_core::BoxFuture;
-use stockade_errors::__internal::catch_panic_in_poll;
+use stockade_errors::panic::catch_panic_in_poll;
 
 use crate::caller::Caller;
 use crate::document::{Document, Kind};

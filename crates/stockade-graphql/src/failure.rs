@@ -7,8 +7,8 @@ use async_graphql::parser::Error as SyntaxError;
 use async_graphql::{ErrorExtensionValues, PathSegment, Pos, ServerError, Value};
 use http::StatusCode;
 use serde::{Serialize, Serializer};
-use stockade_core::__internal::escaped;
 use stockade_core::ErrorContext;
+use stockade_core::log_text::escaped;
 use stockade_errors::{ApiError, BoxError};
 
 /// An error as the client gets it.

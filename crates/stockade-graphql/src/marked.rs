@@ -7,9 +7,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use stockade_core::__internal::{MarkedTypes, TypeCheck};
+use stockade_core::type_check::{MarkedTypes, TypeCheck};
 use stockade_map::GraphQlInfo;
-use stockade_validation::__internal::{Mark, MarkedType, Marks};
+use stockade_validation::marks::{Mark, MarkedType, Marks};
 use stockade_validation::{HasSchema, Rule};
 
 /// The members of a schema with their types, as [`schema_fact`](crate::members::schema_fact)

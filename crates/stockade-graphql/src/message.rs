@@ -10,8 +10,9 @@ use serde::{Deserialize, de::DeserializeSeed};
 use serde_json::{Map, Value};
 use stockade_core::Request;
 use stockade_errors::ApiError;
-use stockade_validation::__internal::{has_more_values, too_many_values};
+use stockade_json::has_more_values;
 use stockade_validation::ReadError;
+use stockade_validation::read::too_many_values;
 
 /// The parameters of a request for one operation.
 #[derive(Debug, Default)]

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 
 use ring::digest::{SHA256, digest};
 use serde_json::Value;
-use stockade_errors::__internal::lock;
+use stockade_errors::locks::lock;
 
 use crate::document::Document;
 use crate::engine::{Engine, validate};

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use stockade_errors::__internal::lock;
+use stockade_errors::locks::lock;
 
 use crate::document::Document;
 use crate::failure::Failure;

@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use futures_core::stream::BoxStream;
 use http::{HeaderName, header};
-use stockade_core::__internal::Settings;
+use stockade_core::error_settings::Settings;
 use stockade_core::extract::UserLifetime;
 use stockade_core::{Request, Response};
-use stockade_errors::__internal::CatchPanic;
 use stockade_errors::ApiError;
-use stockade_stages::__internal::Meter;
+use stockade_errors::panic::CatchPanic;
+use stockade_stages::rate_limit::meter::Meter;
 
 use crate::accept::{Accepted, Media};
 use crate::answer::{Answer, respond_refused, respond_to_batch};

@@ -11,12 +11,12 @@ use std::time::Duration;
 
 use futures_core::Stream;
 use futures_core::stream::BoxStream;
-use stockade_core::__internal::EndsItself;
 use stockade_core::extract::UserLifetime;
+use stockade_core::login_end::EndsItself;
 use stockade_core::reply::{Event, Sse};
 use stockade_core::{Reply as _, Response};
-use stockade_errors::__internal::catch_panic_in_poll;
 use stockade_errors::ApiError;
+use stockade_errors::panic::catch_panic_in_poll;
 
 use crate::answer::Answer;
 use crate::caller::Caller;

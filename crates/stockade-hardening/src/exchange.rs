@@ -1,4 +1,4 @@
-//! [`Exchange`]: a request and its response, as a failing test prints them.
+//! `Exchange`: a request and its response, as a failing test prints them.
 
 use std::fmt;
 use std::panic::Location;

@@ -1,4 +1,4 @@
-//! [`fail`]: fails a test.
+//! `fail`: fails a test.
 
 use std::fmt::Display;
 

@@ -28,12 +28,16 @@
 #[cfg(feature = "contract")]
 mod contract;
 mod credentials;
-mod difference;
-mod exchange;
-mod fail;
+#[doc(hidden)]
+pub mod difference;
+#[doc(hidden)]
+pub mod exchange;
+#[doc(hidden)]
+pub mod fail;
 mod form;
 mod hardening;
-mod header;
+#[doc(hidden)]
+pub mod header;
 mod idempotency_key;
 mod into_app;
 mod lock;
@@ -63,11 +67,3 @@ pub use properties::{
     NotChecked, Property, PropertyFailure, RouteReport, SchemaCheck, SchemaReport, check_schemas,
 };
 pub use test_clock::TestClock;
-
-#[doc(hidden)]
-pub mod __internal {
-    pub use crate::difference::{Extent, differences};
-    pub use crate::exchange::{Exchange, SentRequest};
-    pub use crate::fail::{fail, or_fail};
-    pub use crate::header::{bearer_value, header_of};
-}

@@ -7,9 +7,9 @@ use std::collections::BTreeMap;
 
 use regex_syntax::hir::{Class, Hir, HirKind};
 use serde_json::{Map, Number, Value, json};
-use stockade_map::__internal::SCHEMAS;
+use stockade_map::schemas::PLACE as SCHEMAS;
 use stockade_routing::map::{ContentInfo, ParamInfo, RouteInfo, RouteMap};
-use stockade_validation::__internal::pattern_hir;
+use stockade_validation::pattern::without_look_around as pattern_hir;
 
 use crate::MultipartForm;
 

@@ -26,7 +26,8 @@ pub mod policy;
 mod questions;
 mod response;
 mod route;
-mod schemas;
+#[doc(hidden)]
+pub mod schemas;
 mod tag;
 mod text;
 
@@ -44,5 +45,4 @@ pub use tag::Tag;
 #[doc(hidden)]
 pub mod __internal {
     pub use crate::idempotency::millis;
-    pub use crate::schemas::{PLACE as SCHEMAS, references, schema_name};
 }

@@ -8,12 +8,12 @@ use std::task::{Context, Poll, ready};
 use bytes::Bytes;
 use http::Method;
 use http_body::{Body, Frame, SizeHint};
-use stockade_core::__internal::escaped;
+use stockade_core::log_text::escaped;
 use stockade_core::middleware::form;
 use stockade_core::{
     BoxError, ErrorContext, HttpBody, IntoMiddleware, Middleware, Next, Request, Response,
 };
-use stockade_errors::__internal::catch_panic;
+use stockade_errors::panic::catch_panic;
 
 use crate::described::unseen;
 

@@ -13,7 +13,8 @@ use stockade_core::middleware::form;
 use stockade_core::{IntoMiddleware, Middleware, Request, RouteDoc};
 use stockade_errors::ApiError;
 
-use stockade_stages::__internal::{is_origin, origin_of};
+use stockade_stages::cors::is_origin;
+use stockade_stages::cors::policy::origin_of;
 
 /// Refuses requests by which a page of another origin would change something
 /// (cross-site request forgery, CSRF), with 403.

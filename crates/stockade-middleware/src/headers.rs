@@ -2,7 +2,7 @@
 
 use http::header;
 use http::{HeaderMap, HeaderValue};
-pub(crate) use stockade_core::__internal::has_token;
+pub(crate) use stockade_core::headers::has_token;
 
 /// Adds a name to `Vary`, unless `Vary` has the name or `*`.
 pub(crate) fn add_vary(headers: &mut HeaderMap, name: &'static str) {

@@ -8,9 +8,9 @@ use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll};
 
 use http_body::Body;
-use stockade_core::__internal::{Detached, into_body};
+use stockade_core::detached::{Detached, into_body};
 use stockade_core::{ErrorContext, Middleware, Next, Request, Response};
-use stockade_errors::__internal::lock;
+use stockade_errors::locks::lock;
 use stockade_errors::{ApiError, BoxError};
 use tower_layer::Layer;
 use tower_service::Service;

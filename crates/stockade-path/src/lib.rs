@@ -78,7 +78,8 @@ mod pattern;
 mod route_settings;
 mod segment;
 mod spans;
-mod spelling;
+#[doc(hidden)]
+pub mod spelling;
 mod variant;
 
 pub use constraint::Constraint;
@@ -93,5 +94,4 @@ pub use variant::Variant;
 pub mod __internal {
     pub use crate::__route_settings as route_settings;
     pub use crate::parse::find_control_escape;
-    pub use crate::spelling::{Spelling, without_detours};
 }

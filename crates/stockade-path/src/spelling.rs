@@ -1,4 +1,4 @@
-//! [`Spelling`]: other spellings of the same path.
+//! `Spelling`: other spellings of the same path.
 //!
 //! The matcher compares raw paths. A program behind a route may decode its path, and
 //! then see the path of another route. The functions here give the paths that such a

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use redis::aio::{MultiplexedConnection, PubSub};
 use redis::{FromRedisValue, ToRedisArgs};
-use stockade_errors::__internal::lock;
+use stockade_errors::locks::lock;
 use stockade_errors::{ConfigError, Mistake};
 use tokio::sync::Notify;
 use tokio::time::sleep;

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use redis::aio::MultiplexedConnection;
-use stockade_errors::__internal::lock;
+use stockade_errors::locks::lock;
 use tokio::sync::mpsc;
 use tokio::time::{sleep, timeout};
 

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use redis::aio::PubSub;
-use stockade_errors::__internal::lock;
+use stockade_errors::locks::lock;
 use stockade_errors::{ConfigError, Mistake};
 
 use crate::address::Address;

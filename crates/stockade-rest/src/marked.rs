@@ -6,8 +6,8 @@
 use serde_json::{Map, Value};
 use stockade_errors::ApiError;
 #[cfg(feature = "json-patch")]
-use stockade_validation::__internal::add_origins;
-use stockade_validation::__internal::{Mark, Marks, remove_origins};
+use stockade_validation::marks::add_origins;
+use stockade_validation::marks::{Mark, Marks, remove_origins};
 
 use crate::store::RawDraft;
 

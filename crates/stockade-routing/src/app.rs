@@ -7,7 +7,8 @@ use std::fmt;
 use std::panic::Location;
 use std::sync::Arc;
 
-use stockade_core::__internal::{Settings, States};
+use stockade_core::__internal::States;
+use stockade_core::error_settings::Settings;
 use stockade_core::{Endpoint, ErrorContext, ErrorHandler, Request};
 
 use crate::built_calls::BuiltCalls;

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use stockade_core::__internal::EndpointKind;
 use stockade_core::Endpoint;
+use stockade_core::endpoint::EndpointKind;
 use stockade_map::{RouteInfo, RouteMap};
 
 use crate::route::Route;

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use serde::Deserialize;
 use stockade_core::{IntoSetting, Setting};
 use stockade_errors::ConfigError;
-use stockade_stages::__internal::rate_limit_setting;
 use stockade_stages::rate_limit::RateLimiter;
+use stockade_stages::rate_limit::notation::rate_limit_setting;
 use stockade_stages::{CorsOrigin, RateLimit, TrustProxy};
 
 use crate::app::{App, Resolved, warn_if_exposed};

@@ -1,9 +1,9 @@
-//! [`Calls`]: the methods of a route that are called by a name in its body.
+//! `Calls`: the methods of a route that are called by a name in its body.
 //!
 //! A method is compiled as a route is, with the middleware of the route in front of
 //! its own, so that its description, its map and its rules are those of a route.
 //! Its route runs the common middleware once for a request, and then the rest for
-//! each call ([`CallTable::run`]).
+//! each call (`CallTable::run`).
 
 use std::fmt;
 use std::panic::Location;
@@ -11,10 +11,11 @@ use std::pin::Pin;
 use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll};
 
-use stockade_core::__internal::{RunningHandler, run_from};
+use stockade_core::endpoint::{RunningHandler, run_from};
 use stockade_core::{Endpoint, Handler, Request, Response};
 use stockade_errors::Mistake;
-use stockade_stages::__internal::{Meter, Observation};
+use stockade_stages::observation::Observation;
+use stockade_stages::rate_limit::meter::Meter;
 
 use crate::built_calls::BuiltCalls;
 use crate::entry::RouteEntry;

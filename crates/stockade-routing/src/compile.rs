@@ -7,18 +7,22 @@ use std::panic::Location;
 use std::sync::Arc;
 
 use http::{Extensions, Method};
-use stockade_core::__internal::{
-    EndpointKind, EndpointParts, KnownTypes, Level, RouteContext, RouteMarks, Settings, TypeCheck,
-    contradictions, example_mistakes, without_write_only,
-};
+use stockade_core::__internal::{contradictions, example_mistakes};
 use stockade_core::description::AnswerBody;
+use stockade_core::endpoint::{EndpointKind, EndpointParts};
+use stockade_core::error_settings::Settings;
+use stockade_core::known_types::KnownTypes;
+use stockade_core::marked::{RouteMarks, without_write_only};
+use stockade_core::middleware::Level;
+use stockade_core::route_context::RouteContext;
+use stockade_core::type_check::TypeCheck;
 use stockade_core::{Accepts, BodyKind, Endpoint, Middleware, RouteDoc, Setting};
 use stockade_errors::{ConfigError, Mistake};
 use stockade_path::Pattern;
-use stockade_stages::__internal::{Cors, PageNames};
 use stockade_stages::RateLimit;
+use stockade_stages::cors::policy::{Cors, PageNames};
 use stockade_validation::Schema;
-use stockade_websockets::__internal::RouterRules;
+use stockade_websockets::handshake::RouterRules;
 
 use crate::any_method::is_any;
 use crate::app::{App, Resolved, RouteSet, warn_if_exposed};

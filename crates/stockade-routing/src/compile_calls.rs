@@ -3,12 +3,13 @@
 use std::sync::Arc;
 
 use http::Method;
-use stockade_core::__internal::{AppliesMarks, EndpointKind};
+use stockade_core::endpoint::EndpointKind;
+use stockade_core::marked::AppliesMarks;
 use stockade_core::{Middleware, Setting};
 use stockade_errors::__internal::sort_by;
 use stockade_errors::Mistake;
 use stockade_path::Pattern;
-use stockade_stages::__internal::PageNames;
+use stockade_stages::cors::policy::PageNames;
 
 use crate::built_calls::{BuiltCalls, LABEL, path_of};
 use crate::calls::{Call, CallTable, Calls};

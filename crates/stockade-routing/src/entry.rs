@@ -5,7 +5,9 @@
 
 use std::panic::Location;
 
-use stockade_core::__internal::{Inherit as _, Level, Rare};
+use stockade_core::middleware::Level;
+use stockade_core::rare::Rare;
+use stockade_core::setting::Inherit as _;
 use stockade_core::{
     Docs, Handler, IntoMiddlewareList, IntoSchema, Middleware, Shape, Signature, Validation,
 };

@@ -19,7 +19,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard};
 
-use stockade_errors::__internal::lock;
+use stockade_errors::locks::lock;
 
 /// The lines of headers for the next head of a connection that are not in the map of the
 /// response.

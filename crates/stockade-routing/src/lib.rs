@@ -35,7 +35,8 @@ mod app;
 mod build;
 mod built_calls;
 mod call_options;
-mod calls;
+#[doc(hidden)]
+pub mod calls;
 mod compile;
 mod compile_calls;
 mod deprecation;
@@ -47,7 +48,8 @@ mod health;
 mod host;
 mod lookup;
 pub mod map;
-mod matcher;
+#[doc(hidden)]
+pub mod matcher;
 mod mount;
 mod no_route;
 mod options;
@@ -84,11 +86,7 @@ pub use url::{UrlError, build_url};
 #[doc(hidden)]
 pub mod __internal {
     pub use crate::adapter::{add_mistake, entry_of};
-    pub use crate::calls::{CallTable, Calls, Inspect, RunningCall};
     pub use crate::dispatch::poll_into;
     pub use crate::head_sink::HeadSink;
-    pub use crate::map::asked_route::asked_route;
-    pub use crate::map::path::capitalised;
-    pub use crate::matcher::{InsertError, Match, Table, TableBuilder, Tables};
     pub use crate::url::encode_component;
 }

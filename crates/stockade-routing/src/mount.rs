@@ -3,11 +3,12 @@
 
 use http::Uri;
 use http::uri::PathAndQuery;
-use stockade_core::__internal::{Detached, end_with, start_of_rest};
 use stockade_core::description::{Answer, AnswerStatus};
+use stockade_core::detached::{Detached, start_of_rest};
+use stockade_core::login_end::end_with;
 use stockade_core::{Handler, Request, Response, RouteDoc};
 use stockade_errors::ApiError;
-use stockade_path::__internal::Spelling;
+use stockade_path::spelling::Spelling;
 use stockade_stages::TowerService;
 
 use crate::any_method::any_method;

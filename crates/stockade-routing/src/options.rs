@@ -6,23 +6,26 @@ use std::panic::Location;
 use std::sync::Arc;
 
 use serde::{Deserialize, Deserializer};
-use stockade_core::__internal::{Level, PageHeaders, States};
+use stockade_core::__internal::States;
 pub use stockade_core::Clock;
+use stockade_core::middleware::Level;
+use stockade_core::page_headers::PageHeaders;
 use stockade_core::{
     Accepts, ErrorHandler, IntoMiddlewareList, IntoSetting, Middleware, Setting, Shape, Signature,
 };
 use stockade_errors::__internal::setters;
 use stockade_errors::{ConfigError, Mistake};
 use stockade_path::__internal::route_settings;
-#[cfg(feature = "tracing")]
-use stockade_stages::__internal::optional_request_spans;
-use stockade_stages::__internal::{
-    Cors, Observers, object_setting, optional_request_ids, rate_limit_setting,
-};
 #[cfg(feature = "metrics")]
 use stockade_stages::Metrics;
 #[cfg(feature = "tracing")]
 use stockade_stages::RequestSpans;
+use stockade_stages::cors::policy::Cors;
+use stockade_stages::observation::Observers;
+use stockade_stages::rate_limit::notation::{object_setting, rate_limit_setting};
+use stockade_stages::request_id::optional_request_ids;
+#[cfg(feature = "tracing")]
+use stockade_stages::spans::optional_request_spans;
 use stockade_stages::{
     AccessLog, ConcurrencyLimit, CorsOptions, CorsOrigin, RateLimit, RequestIds, SecurityHeaders,
     Timeout, TrustProxy,

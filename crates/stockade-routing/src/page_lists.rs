@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use http::Method;
-use stockade_core::__internal::PageHeaders;
+use stockade_core::page_headers::PageHeaders;
 use stockade_core::{Endpoint, RouteDoc};
-use stockade_stages::__internal::PageNames;
+use stockade_stages::cors::policy::PageNames;
 
 use crate::options::RouterOptions;
 

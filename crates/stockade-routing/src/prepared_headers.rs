@@ -11,9 +11,11 @@ use http::header::{
 };
 use http::{HeaderMap, HeaderName, HeaderValue};
 use stockade_core::Response;
-use stockade_stages::__internal::{LEGACY_REMAINING, RATE_LIMIT, TRACEPARENT, X_REQUEST_ID};
 use stockade_stages::cors::CorsDecided;
+use stockade_stages::rate_limit::headers::{LEGACY_REMAINING, RATE_LIMIT};
 use stockade_stages::rate_limit::{Decision, RateLimiter};
+use stockade_stages::request_id::id::X_REQUEST_ID;
+use stockade_stages::request_id::trace::TRACEPARENT;
 
 use crate::head_sink::HeadSink;
 use crate::stages::{RequestScope, Stages};
@@ -238,8 +240,8 @@ const MAX_ORIGINS: usize = 64;
 mod tests {
     use std::sync::Arc;
 
-    use stockade_core::__internal::PageHeaders;
-    use stockade_stages::__internal::Cors;
+    use stockade_core::page_headers::PageHeaders;
+    use stockade_stages::cors::policy::Cors;
     use stockade_stages::{CorsOptions, RateLimit, SecurityHeaders};
 
     use super::*;

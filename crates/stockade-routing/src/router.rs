@@ -9,7 +9,7 @@ use std::panic::Location;
 use std::sync::Arc;
 
 use http::Method;
-use stockade_core::__internal::Level;
+use stockade_core::middleware::Level;
 use stockade_core::{IntoMiddlewareList, Middleware, Shape, Signature, Tag};
 use stockade_errors::{ConfigError, Mistake};
 use stockade_path::{Pattern, join};
@@ -437,7 +437,7 @@ impl Router {
     /// Returns the path of a named route with its parameters filled in.
     ///
     /// Values are encoded like a component of a URL; surplus parameters are
-    /// ignored. See [`App::generate_url`].
+    /// ignored. See [`App::generate_url`](crate::App::generate_url).
     ///
     /// # Errors
     /// For an unknown name, a missing parameter, or a value that the constraint

@@ -6,7 +6,9 @@
 use std::panic::Location;
 use std::sync::Arc;
 
-use stockade_core::__internal::{EndpointSettings, Inherit as _, Level};
+use stockade_core::endpoint_settings::EndpointSettings;
+use stockade_core::middleware::Level;
+use stockade_core::setting::Inherit as _;
 use stockade_core::{ErrorHandler, Middleware, Setting};
 use stockade_errors::{ConfigError, Mistake};
 use stockade_path::__internal::route_settings;

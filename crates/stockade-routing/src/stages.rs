@@ -18,14 +18,16 @@ use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use http::HeaderValue;
-use stockade_core::__internal::PageHeaders;
+use stockade_core::page_headers::PageHeaders;
 use stockade_core::{LocalPeer, Request, Response, RouteDoc, upgrade};
 use stockade_errors::{ConfigError, Mistake};
-use stockade_stages::__internal::{
-    Cors, Meter, Observation, Observers, client_address, client_behind_local_peer, origin_of,
-    trusted_proxies, warn_untrusted,
+use stockade_stages::client_address::{
+    client_address, client_behind_local_peer, trusted_proxies, warn_untrusted,
 };
 use stockade_stages::cors::CorsDecided;
+use stockade_stages::cors::policy::{Cors, origin_of};
+use stockade_stages::observation::{Observation, Observers};
+use stockade_stages::rate_limit::meter::Meter;
 use stockade_stages::rate_limit::{Charge, Decision, RateKey, RateLimiter};
 use stockade_stages::{SecurityHeaders, TrustProxy};
 

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use http::Method;
-use stockade_path::__internal::Spelling;
 use stockade_path::Pattern;
+use stockade_path::spelling::Spelling;
 
 use crate::any_method::is_any;
 use crate::matcher::{Table, TableBuilder, Tables};

@@ -21,7 +21,7 @@
 use std::panic::Location;
 
 use http::Method;
-use stockade_core::__internal::Level;
+use stockade_core::middleware::Level;
 use stockade_core::{IntoMiddlewareList, Middleware, Shape, Signature, Tag};
 use stockade_errors::__internal::sort_by;
 use stockade_errors::Mistake;

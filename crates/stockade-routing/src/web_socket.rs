@@ -5,8 +5,9 @@
 //! Spec: Router construction and members › addWebSocketRoute; WebSocket routes.
 
 use stockade_core::{Middleware, RouteDoc, Shape, Signature};
-use stockade_websockets::__internal::{Connections, RouterRules, Rules, web_socket_handler};
+use stockade_websockets::__internal::{Connections, web_socket_handler};
 use stockade_websockets::WebSocketOptions;
+use stockade_websockets::handshake::{RouterRules, Rules};
 
 use crate::entry::{RouteEntry, RouteRef};
 use crate::options::RouterOptions;

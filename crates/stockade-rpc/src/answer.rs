@@ -4,7 +4,7 @@
 
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
-use stockade_core::__internal::Settings;
+use stockade_core::error_settings::Settings;
 use stockade_core::{BoxFuture, HttpBody, Response, error_of};
 
 use crate::failure::Failure;

@@ -8,10 +8,10 @@ use std::task::{Context, Poll};
 
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, StatusCode, header};
-use stockade_core::__internal::Settings;
+use stockade_core::error_settings::Settings;
 use stockade_core::{Request, Response};
 use stockade_errors::ApiError;
-use stockade_stages::__internal::Meter;
+use stockade_stages::rate_limit::meter::Meter;
 
 use crate::answer::{self, Answer};
 use crate::failure::Failure;

@@ -8,7 +8,7 @@ use std::task::{Context, Poll};
 
 use stockade_core::Request;
 use stockade_core::extract::UserLifetime;
-use stockade_errors::__internal::lock;
+use stockade_errors::locks::lock;
 
 /// The lifetimes of the users that the middleware of methods has found. Clones are those
 /// of the same connection.

@@ -5,7 +5,8 @@ use std::borrow::Cow;
 use http::StatusCode;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
-use stockade_core::__internal::{Settings, is_not_json};
+use stockade_core::__internal::is_not_json;
+use stockade_core::error_settings::Settings;
 use stockade_errors::{ApiError, ErrorKind, FieldError};
 
 /// The error of a call.

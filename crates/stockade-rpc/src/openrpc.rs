@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value, json};
-use stockade_map::__internal::{SCHEMAS, references};
+use stockade_map::schemas::{PLACE as SCHEMAS, references};
 use stockade_routing::map::{RouteInfo, RouteMap};
 
 use crate::describe::{name_of, params, result};

@@ -9,7 +9,7 @@ use stockade_core::reply::Json;
 use stockade_core::{Docs, Handler};
 use stockade_errors::__internal::setters;
 use stockade_errors::{ApiError, Mistake};
-use stockade_routing::__internal::{Calls, Inspect};
+use stockade_routing::calls::{Calls, Inspect};
 use stockade_routing::{RouteEntry, RouteTree};
 use stockade_websockets::WebSocketOptions;
 

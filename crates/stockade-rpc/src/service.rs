@@ -11,7 +11,7 @@ use http::header;
 use stockade_core::description::Answer as AnswerDoc;
 use stockade_core::{BodyKind, BoxFuture, Request, Response, RouteDoc};
 use stockade_errors::ApiError;
-use stockade_routing::__internal::{CallTable, RunningCall};
+use stockade_routing::calls::{CallTable, RunningCall};
 
 use crate::answer::{self, Answer, Asked, Made};
 use crate::batch;

@@ -10,7 +10,7 @@ use http::request::Parts;
 use hyper::upgrade::OnUpgrade;
 use stockade_core::upgrade::switches;
 use stockade_core::{BoxFuture, ErrorContext, HttpBody, PeerAddr, Request, Response};
-use stockade_errors::__internal::{CatchPanic, catch_panic};
+use stockade_errors::panic::{CatchPanic, catch_panic};
 use stockade_errors::{ApiError, ConfigError};
 use stockade_routing::__internal::HeadSink;
 use stockade_routing::{App, ResponseFuture};

@@ -6,7 +6,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use stockade_core::__internal::shrink_map;
+use stockade_core::client::shrink_map;
 use stockade_errors::__internal::sort_by;
 use stockade_stages::rate_limit::RateKey;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};

@@ -5,8 +5,8 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use stockade_core::__internal::shrink_map;
-use stockade_errors::__internal::lock;
+use stockade_core::client::shrink_map;
+use stockade_errors::locks::lock;
 use stockade_stages::rate_limit::RateKey;
 use tokio::time::Instant;
 

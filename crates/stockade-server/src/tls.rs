@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, RwLock};
 use std::time::Duration;
 
-use stockade_errors::__internal::{lock, read, write};
+use stockade_errors::locks::{lock, read, write};
 use stockade_errors::{ConfigError, Mistake};
 use tokio::task::spawn_blocking;
 use tokio::time::sleep;

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use hyper::upgrade::OnUpgrade;
 use hyper_util::rt::TokioIo;
-use stockade_core::__internal::requested_upgrade;
+use stockade_core::upgrade::requested_upgrade;
 use stockade_core::upgrade::{Io, Switch, TlsConnection, Upgraded};
 use tokio::sync::watch;
 

@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http_body::{Body, Frame, SizeHint};
-use stockade_core::__internal::Overloaded;
 use stockade_core::description::{Answer, HeaderDoc};
+use stockade_core::endpoint::Overloaded;
 use stockade_core::middleware::form;
 use stockade_core::{
     BoxError, HttpBody, IntoMiddleware, IntoSetting, Middleware, Next, Request, Setting,

@@ -15,7 +15,8 @@
 //!
 //! Spec: Middleware helpers; Response headers; Limits.
 
-mod client_address;
+#[doc(hidden)]
+pub mod client_address;
 mod concurrency_limit;
 pub mod cors;
 mod described;
@@ -24,7 +25,8 @@ pub mod health;
 mod logging;
 #[cfg(feature = "metrics")]
 pub mod metrics;
-mod observation;
+#[doc(hidden)]
+pub mod observation;
 pub mod rate_limit;
 pub mod request_id;
 pub mod security_headers;
@@ -51,21 +53,6 @@ pub use tower_service::TowerService;
 /// Items for the other crates of stockade. They carry no promise of stability.
 #[doc(hidden)]
 pub mod __internal {
-    pub use crate::client_address::{
-        client_address, client_behind_local_peer, trusted_proxies, warn_untrusted,
-    };
     pub use crate::concurrency_limit::LimitsConcurrency;
-    pub use crate::cors::is_origin;
-    pub use crate::cors::policy::{Cors, PageNames, is_preflight, origin_of};
     pub use crate::described::{is_any, unseen};
-    pub use crate::observation::{Observation, Observers};
-    pub use crate::rate_limit::decision::too_many;
-    pub use crate::rate_limit::headers::{LEGACY_REMAINING, RATE_LIMIT};
-    pub use crate::rate_limit::meter::Meter;
-    pub use crate::rate_limit::notation::{object_setting, rate_limit_setting};
-    pub use crate::request_id::id::X_REQUEST_ID;
-    pub use crate::request_id::optional_request_ids;
-    pub use crate::request_id::trace::TRACEPARENT;
-    #[cfg(feature = "tracing")]
-    pub use crate::spans::optional_request_spans;
 }

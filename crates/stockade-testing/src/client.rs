@@ -8,9 +8,10 @@ use std::time::Duration;
 
 use http::{HeaderMap, HeaderValue, Method, header};
 use stockade_errors::ConfigError;
-use stockade_hardening::__internal::{bearer_value, fail, header_of, or_fail};
 #[cfg(feature = "contract")]
 use stockade_hardening::Contract;
+use stockade_hardening::fail::{fail, or_fail};
+use stockade_hardening::header::{bearer_value, header_of};
 use stockade_hardening::{IntoApp, TestClock};
 use stockade_routing::{CallOptions, Router};
 

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use cookie_store::{CookieStore, RawCookie};
 use http::{HeaderMap, header};
-use stockade_errors::__internal::lock;
+use stockade_errors::locks::lock;
 use url::Url;
 
 /// Cookies that are kept from response to request. Clones share them.

@@ -4,7 +4,7 @@
 
 use serde::de::DeserializeOwned;
 
-use stockade_hardening::__internal::fail;
+use stockade_hardening::fail::fail;
 
 /// A server-sent event.
 #[derive(Clone, Debug, Eq, PartialEq)]

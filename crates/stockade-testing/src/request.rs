@@ -13,9 +13,9 @@ use http::{HeaderMap, HeaderValue, Method, Uri, header};
 use serde::Serialize;
 use stockade_core::{HttpBody, PeerAddr};
 use stockade_errors::BoxError;
-use stockade_hardening::__internal::{
-    Exchange, SentRequest, bearer_value, fail, header_of, or_fail,
-};
+use stockade_hardening::exchange::{Exchange, SentRequest};
+use stockade_hardening::fail::{fail, or_fail};
+use stockade_hardening::header::{bearer_value, header_of};
 
 use crate::transport::Connection;
 use crate::{MultipartForm, TestClient, TestError, TestResponse, TestStream};

@@ -7,7 +7,9 @@ use http::{HeaderMap, StatusCode, header};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-use stockade_hardening::__internal::{Exchange, Extent, differences, fail};
+use stockade_hardening::difference::{Extent, differences};
+use stockade_hardening::exchange::Exchange;
+use stockade_hardening::fail::fail;
 
 /// A whole response.
 ///

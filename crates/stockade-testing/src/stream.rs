@@ -6,7 +6,8 @@ use bytes::{Bytes, BytesMut};
 use http::{HeaderMap, StatusCode};
 use http_body_util::BodyExt as _;
 use stockade_core::HttpBody;
-use stockade_hardening::__internal::{Exchange, or_fail};
+use stockade_hardening::exchange::Exchange;
+use stockade_hardening::fail::or_fail;
 
 use crate::event::EventReader;
 use crate::{IntoStatus, TestClient, TestError, TestEvent, TestResponse};

@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use serde_json::Value;
-use stockade_errors::__internal::catch_panic;
+use stockade_errors::panic::catch_panic;
 use stockade_errors::{ApiError, BoxError};
 
 /// The verdict of a custom check on a value.

@@ -145,14 +145,17 @@ mod has_schema_impls;
 mod inner;
 mod log_rate;
 mod macros;
-mod marks;
+#[doc(hidden)]
+pub mod marks;
 mod names;
 mod node;
 mod number;
 mod options;
 mod patch_field;
-mod pattern;
-mod read;
+#[doc(hidden)]
+pub mod pattern;
+#[doc(hidden)]
+pub mod read;
 mod rule;
 mod schema;
 #[cfg(feature = "schemars")]
@@ -184,14 +187,7 @@ pub mod __internal {
     pub use crate::canonical::CanonicalForms;
     pub use crate::equal::equal;
     pub use crate::log_rate::LogRate;
-    pub use crate::marks::{Mark, MarkedType, Marks, View, add_origins, is_origin, remove_origins};
-    pub use crate::pattern::{ecma as ecma_pattern, without_look_around as pattern_hir};
-    pub use crate::read::{
-        COMMON_TYPES, Field, Fit, Misfit, PairsKind, ParamShape, Target, TypedReader, fit_of,
-        nothing_read, read_nothing, read_texts_into, shape_of, too_many_values,
-    };
     pub use crate::suggest::did_you_mean;
-    pub use stockade_json::has_more_values;
 
     /// All formats, in the order of the specification.
     pub const FORMATS: &[Format] = Format::ALL;

@@ -133,7 +133,8 @@ mod close;
 mod decoder;
 mod frame;
 mod handler;
-mod handshake;
+#[doc(hidden)]
+pub mod handshake;
 mod limits;
 mod loopback;
 mod message;
@@ -168,7 +169,6 @@ pub use upgrade::WebSocketUpgrade;
 #[doc(hidden)]
 pub mod __internal {
     pub use crate::handler::web_socket_handler;
-    pub use crate::handshake::{RouterRules, Rules, wants_web_socket};
     pub use crate::limits::Connections;
     pub use crate::loopback::Loopback;
 }

@@ -4,9 +4,9 @@ use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use stockade_core::__internal::{client_network, shrink_map};
-use stockade_errors::__internal::lock;
+use stockade_core::client::{client_network, shrink_map};
 use stockade_errors::ApiError;
+use stockade_errors::locks::lock;
 
 /// The open WebSockets of a router, counted.
 #[derive(Debug)]

@@ -7,13 +7,14 @@ use std::sync::{Arc, Mutex};
 
 use http::header::{SEC_WEBSOCKET_ACCEPT, SEC_WEBSOCKET_PROTOCOL, UPGRADE};
 use http::{HeaderMap, HeaderValue};
-use stockade_core::__internal::{EndsItself, list_items};
 use stockade_core::description::{Answer, HeaderDoc};
 use stockade_core::extract::UserLifetime;
+use stockade_core::headers::list_items;
+use stockade_core::login_end::EndsItself;
 use stockade_core::upgrade::{Upgrade, Upgraded};
 use stockade_core::{BoxFuture, ErrorContext, FromRequest, Reply, Request, Response, RouteDoc};
-use stockade_errors::__internal::lock;
 use stockade_errors::ApiError;
+use stockade_errors::locks::lock;
 
 use crate::handshake::{Accepted, Rules};
 use crate::limits::Permit;

@@ -1,12 +1,13 @@
-//! Prints the largest circle of files in each crate: files that use each other
-//! in a loop.
+//! Prints the largest circle of files in each crate, and the number of names in the
+//! `__internal` modules. A circle is a set of files that use each other in a loop.
 //!
-//! `cargo xtask circles` runs it and fails if a circle is larger than its limit.
+//! `cargo xtask circles` runs it and fails if a number is above its limit.
 //! `cargo xtask circles -v` lists the files and the names that tie them.
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command prints")]
 
 mod graph;
+mod internal;
 mod sources;
 
 use std::path::{Path, PathBuf};
@@ -18,6 +19,9 @@ use sources::Sources;
 
 /// The largest circle that a crate may have, in files.
 const LIMITS: &[(&str, usize)] = &[("stockade-core", 6), ("stockade-routing", 8)];
+
+/// The largest number of names in the `__internal` modules of all crates.
+const MAX_INTERNAL_NAMES: usize = 40;
 
 fn main() -> ExitCode {
     let verbose = env::args().any(|argument| argument == "-v");
@@ -37,6 +41,7 @@ fn main() -> ExitCode {
 /// Prints the circles of all crates, and returns those above their limits.
 fn run(crates: &Path, verbose: bool) -> Result<Vec<String>, String> {
     let mut faults = Vec::new();
+    let mut internal = 0;
     for krate in folders(crates)? {
         let name = file_name(&krate);
         let sources = Sources::read(&krate.join("src"))?;
@@ -46,12 +51,24 @@ fn run(crates: &Path, verbose: bool) -> Result<Vec<String>, String> {
         if verbose {
             circles.iter().for_each(print);
         }
+        let names = internal::names(&krate.join("src/lib.rs"))?;
+        internal += names.len();
+        if verbose && !names.is_empty() {
+            println!("  __internal: {}", names.join(", "));
+        }
         let limit = LIMITS.iter().find(|(limited, _)| *limited == name);
         if let Some((_, limit)) = limit
             && largest > *limit
         {
             faults.push(format!("{name}: a circle has {largest} files, at most {limit} are allowed; `cargo xtask circles -v` lists them"));
         }
+    }
+    println!("{internal} names in `__internal` modules");
+    if internal > MAX_INTERNAL_NAMES {
+        faults.push(format!(
+            "the `__internal` modules have {internal} names, at most {MAX_INTERNAL_NAMES} are \
+             allowed; `cargo xtask circles -v` lists them"
+        ));
     }
     Ok(faults)
 }

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, RwLock};
 use std::time::Duration;
 
-use stockade_errors::__internal::{read, write};
+use stockade_errors::locks::{read, write};
 use stockade_errors::{BoxError, ConfigError};
 
 use super::JwkSet;

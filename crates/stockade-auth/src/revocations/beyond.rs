@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use stockade_errors::__internal::lock;
+use stockade_errors::locks::lock;
 
 use super::entry::{Kind, Named, Revocation, RevocationKey};
 use crate::Claims;

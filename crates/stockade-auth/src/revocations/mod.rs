@@ -1,11 +1,11 @@
-//! [`Revocations`]: tokens that are refused before they expire.
+//! `Revocations`: tokens that are refused before they expire.
 //!
 //! - `table`: everything that is revoked, in memory; the hot path.
 //! - `entry`: one revocation, its name and its bytes.
 //! - `shared_log`: the way from one process to the others.
 //! - `beyond`: what the log has and no process holds.
-//! - `watch`: [`RevocationWatch`], for connections that outlive a request.
-//! - `error`: [`RevokeError`].
+//! - `watch`: `RevocationWatch`, for connections that outlive a request.
+//! - `error`: `RevokeError`.
 
 mod beyond;
 mod entry;

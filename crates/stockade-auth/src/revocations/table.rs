@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{OnceLock, RwLock};
 use std::time::Instant;
 
-use stockade_errors::__internal::{read, write};
+use stockade_errors::locks::{read, write};
 
 use super::beyond::Beyond;
 use super::entry::{Kind, Name, Named, Revocation};

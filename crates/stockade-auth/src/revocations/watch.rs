@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Waker};
 
-use stockade_errors::__internal::lock;
+use stockade_errors::locks::lock;
 
 use super::beyond::keys_of;
 use super::entry::RevocationKey;

@@ -183,7 +183,9 @@ impl Claims {
 
     /// Returns the text of [`as_json`](Self::as_json), and all claims if they
     /// were read already.
-    pub(crate) fn into_parts(self) -> (String, Option<Value>) {
+    #[doc(hidden)]
+    #[must_use]
+    pub fn into_parts(self) -> (String, Option<Value>) {
         let (text, claims) = self.payload.into_parts();
         (text, claims.map(Value::Object))
     }

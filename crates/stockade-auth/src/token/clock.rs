@@ -42,7 +42,9 @@ impl Clock {
     }
 
     /// Returns true unless it is that of the system.
-    pub(crate) fn is_custom(&self) -> bool {
+    #[doc(hidden)]
+    #[must_use]
+    pub fn is_custom(&self) -> bool {
         self.custom.is_some()
     }
 }

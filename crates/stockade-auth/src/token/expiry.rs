@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::sync::Mutex;
 use std::time::Duration;
 
-use stockade_errors::__internal::lock;
+use stockade_errors::locks::lock;
 
 /// The lifetime of a token; by default one hour.
 ///

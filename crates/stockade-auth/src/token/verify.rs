@@ -136,12 +136,16 @@ impl TokenVerifier {
     }
 
     /// Returns the leeway in seconds.
-    pub(crate) fn leeway_seconds(&self) -> u64 {
+    #[doc(hidden)]
+    #[must_use]
+    pub fn leeway_seconds(&self) -> u64 {
         self.leeway_seconds
     }
 
     /// Returns the clock.
-    pub(crate) fn own_clock(&self) -> &Clock {
+    #[doc(hidden)]
+    #[must_use]
+    pub fn own_clock(&self) -> &Clock {
         &self.clock
     }
 

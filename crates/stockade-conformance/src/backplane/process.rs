@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex};
 
-use stockade_errors::__internal::lock;
+use stockade_errors::locks::lock;
 use stockade_websockets::__internal::Loopback;
 use stockade_websockets::{Audience, Backplane, Member, RoomLimits, Rooms, WebSocket};
 use tokio::task::JoinHandle;

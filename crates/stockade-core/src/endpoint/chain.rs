@@ -14,8 +14,8 @@ use std::task::{Context, Poll, ready};
 
 use http::Method;
 use http::uri::PathAndQuery;
-use stockade_errors::__internal::catch_panic;
 use stockade_errors::ApiError;
+use stockade_errors::panic::catch_panic;
 
 use super::{Endpoint, ErrorContext};
 use crate::error_settings::Settings;

@@ -1,4 +1,4 @@
-//! [`Endpoint`]: one route with everything that runs for it, compiled once.
+//! `Endpoint`: one route with everything that runs for it, compiled once.
 //!
 //! `chain` runs it, `error_answer` makes a response of an error.
 //!

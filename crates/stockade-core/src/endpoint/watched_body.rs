@@ -5,8 +5,8 @@ use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
 use http_body::{Body, Frame, SizeHint};
-use stockade_errors::__internal::catch_panic_in_poll;
 use stockade_errors::BoxError;
+use stockade_errors::panic::catch_panic_in_poll;
 
 use super::ErrorContext;
 use crate::HttpBody;

@@ -1,4 +1,4 @@
-//! [`ErrorHandler`]: the answers to errors that an application chooses.
+//! `ErrorHandler`: the answers to errors that an application chooses.
 //!
 //! Spec: Errors › Response rules, rule 4.
 
@@ -11,8 +11,9 @@ use std::sync::Arc;
 
 use http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, ETAG};
 use serde_json::Value;
-use stockade_errors::__internal::{catch_panic, setters};
+use stockade_errors::__internal::setters;
 use stockade_errors::ApiError;
+use stockade_errors::panic::catch_panic;
 use stockade_validation::HasSchema;
 
 pub use self::reply::ErrorReply;

@@ -1,4 +1,4 @@
-//! [`Failure`]: what a handler or middleware may return as an error.
+//! `Failure`: what a handler or middleware may return as an error.
 
 use std::borrow::Cow;
 use std::convert::Infallible;

@@ -20,12 +20,15 @@
 //!
 //! Spec: Handler contract.
 
-pub(crate) mod failure;
+#[doc(hidden)]
+pub mod failure;
 mod json;
 mod plain;
-pub(crate) mod sse;
+#[doc(hidden)]
+pub mod sse;
 mod status;
-pub(crate) mod store_error;
+#[doc(hidden)]
+pub mod store_error;
 mod streamed;
 pub(crate) mod writer;
 pub(crate) mod writer_link;

@@ -1,4 +1,4 @@
-//! [`Sse`]: server-sent events.
+//! `Sse`: server-sent events.
 //!
 //! Source: WHATWG HTML, section 9.2 (Server-sent events).
 

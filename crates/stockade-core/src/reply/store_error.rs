@@ -1,4 +1,4 @@
-//! [`StoreError`] as the error of a handler.
+//! `StoreError` as the error of a handler.
 
 use stockade_errors::{ApiError, StoreError};
 

@@ -15,7 +15,7 @@ use http::header::{CONTENT_TYPE, IntoHeaderName};
 use http::{Extensions, HeaderValue, StatusCode};
 use http_body::{Body, Frame};
 use serde::Serialize;
-use stockade_errors::__internal::catch_panic;
+use stockade_errors::panic::catch_panic;
 use stockade_errors::{ApiError, BoxError};
 use stockade_json::to_json;
 use tokio::sync::mpsc;

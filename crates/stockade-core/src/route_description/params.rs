@@ -3,8 +3,8 @@
 use std::any::type_name;
 
 use serde::de::DeserializeOwned;
-use stockade_validation::__internal::{Fit, ParamShape, fit_of, read_nothing, shape_of};
 use stockade_validation::HasSchema;
+use stockade_validation::read::{Fit, ParamShape, fit_of, read_nothing, shape_of};
 
 use crate::RouteDoc;
 use crate::extract::TypeInfo;

@@ -11,12 +11,12 @@ use futures_core::Stream as _;
 use futures_sink::Sink as _;
 use serde_json::Value;
 use serde_json::value::RawValue;
-use stockade_core::__internal::Settings;
+use stockade_core::error_settings::Settings;
 use stockade_core::extract::UserLifetime;
 use stockade_core::{BoxFuture, ErrorContext, Request};
 use stockade_errors::ApiError;
 use stockade_middleware::__internal::ValueLookup;
-use stockade_stages::__internal::Meter;
+use stockade_stages::rate_limit::meter::Meter;
 use stockade_websockets::{Close, Message as SocketMessage, Receiver, Sender, WebSocket};
 use tokio::time::{Instant, sleep_until};
 

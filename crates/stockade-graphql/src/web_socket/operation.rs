@@ -4,8 +4,8 @@ use std::task::{Context, Poll, ready};
 
 use futures_core::stream::BoxStream;
 use stockade_core::BoxFuture;
-use stockade_errors::__internal::catch_panic_in_poll;
 use stockade_errors::ApiError;
+use stockade_errors::panic::catch_panic_in_poll;
 
 use crate::engine::Outcome;
 use crate::failure::Failure;

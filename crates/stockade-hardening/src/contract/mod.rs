@@ -15,8 +15,8 @@ use bytes::Bytes;
 use http::{HeaderMap, StatusCode, header, request, response};
 use stockade_core::upgrade::Upgrade;
 use stockade_core::{HttpBody, Request, Response};
-use stockade_routing::__internal::asked_route;
 use stockade_routing::App;
+use stockade_routing::map::asked_route::asked_route;
 use stockade_routing::map::{RouteInfo, RouteMap};
 
 use self::answer::Sent;

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use jsonschema::{Draft, Validator};
 use serde_json::{Map, Value, json};
-use stockade_errors::__internal::lock;
+use stockade_errors::locks::lock;
 use stockade_routing::map::RouteMap;
 
 /// The most breaches of a schema that are told.

@@ -3,8 +3,8 @@
 use std::net::{Ipv4Addr, SocketAddr};
 
 use http::{HeaderValue, Method, header};
-use stockade_routing::__internal::asked_route;
 use stockade_routing::App;
+use stockade_routing::map::asked_route::asked_route;
 use stockade_routing::map::{ContentInfo, Need, RouteInfo, RouteKind, RouteMap};
 
 use crate::idempotency_key::needs_key;

@@ -12,7 +12,7 @@ use proptest::strategy::ValueTree;
 use proptest::test_runner::{RngAlgorithm, TestRng, TestRunner};
 use stockade_core::{HttpBody, Request};
 use stockade_errors::ConfigError;
-use stockade_routing::__internal::asked_route;
+use stockade_routing::map::asked_route::asked_route;
 use tokio::time::timeout;
 
 use super::breaks::Break;

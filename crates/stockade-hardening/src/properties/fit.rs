@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
-use stockade_map::__internal::schema_name;
+use stockade_map::schemas::schema_name;
 
 use crate::contract;
 

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use proptest::prelude::*;
 use proptest::string::string_regex_parsed;
 use regex_syntax::hir::{Class, ClassUnicode, ClassUnicodeRange, Hir, HirKind};
-use stockade_validation::__internal::pattern_hir;
+use stockade_validation::pattern::without_look_around as pattern_hir;
 
 /// The characters that plain texts are made of.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

@@ -124,8 +124,8 @@ fn description(input: &Input<'_>, core: &TokenStream) -> TokenStream {
         quote! {
             {
                 // The second is for fields that are no `Failure`.
-                use #core::__internal::{DescribesFailure as _, DescribesUnknown as _};
-                (&#core::__internal::InnerFailure::<#ty>::NEW).describe(doc);
+                use #core::reply::failure::{DescribesFailure as _, DescribesUnknown as _};
+                (&#core::reply::failure::InnerFailure::<#ty>::NEW).describe(doc);
             }
         }
     });

@@ -5,7 +5,7 @@ use std::fmt;
 
 use serde_json::Value;
 use stockade_errors::ConfigError;
-use stockade_validation::__internal::Marks;
+use stockade_validation::marks::Marks;
 use stockade_validation::{HasSchema, Rule, Schema};
 
 /// The schema of a content.

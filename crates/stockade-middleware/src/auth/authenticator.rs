@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use stockade_core::__internal::UserWatch;
+use stockade_core::request::UserWatch;
 use stockade_core::{Flow, Request};
 use stockade_errors::ApiError;
 

@@ -2,8 +2,8 @@
 
 use http::{HeaderName, HeaderValue, header};
 use stockade_auth::{TokenError, bearer_token};
-use stockade_core::__internal::escaped;
 use stockade_core::Request;
+use stockade_core::log_text::escaped;
 
 use super::challenge::Scheme;
 use super::method::Found;

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use stockade_auth::__internal::into_parts;
 use stockade_auth::{Claims, Clock, RevocationStatus, Revocations, Stale};
 use stockade_core::description::{Answer, SecurityScheme, UserMethod};
 use stockade_core::{BoxFuture, Request, Response, RouteDoc};
@@ -39,7 +38,7 @@ impl Found {
     pub(super) fn of_token(claims: Claims, status: RevocationStatus) -> Self {
         match status {
             RevocationStatus::NotRevoked => {
-                let (json, value) = into_parts(claims);
+                let (json, value) = claims.into_parts();
                 Self::Json(json, value)
             }
             RevocationStatus::Revoked => Self::Invalid,

@@ -6,10 +6,10 @@ use std::pin::pin;
 use std::sync::Arc;
 
 use serde_json::Value;
-use stockade_core::__internal::escaped;
+use stockade_core::log_text::escaped;
 use stockade_core::{BoxFuture, Flow, Middleware, Request};
-use stockade_errors::__internal::{CatchPanic, catch_panic};
 use stockade_errors::ApiError;
+use stockade_errors::panic::{CatchPanic, catch_panic};
 
 use super::verify::form;
 

@@ -15,10 +15,11 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use stockade_auth::{Clock, RevocationWatch};
-use stockade_core::__internal::{UserWatch, escaped};
+use stockade_core::log_text::escaped;
+use stockade_core::request::UserWatch;
 use stockade_core::{BoxFuture, Request};
-use stockade_errors::__internal::CatchPanic;
 use stockade_errors::ApiError;
+use stockade_errors::panic::CatchPanic;
 use tokio::time::{Instant, sleep, timeout};
 
 use super::method::{AuthMethod, Found};
@@ -68,7 +69,7 @@ impl Expiry {
         self.is_reported = false;
         let left = Duration::from_secs(left.saturating_add(1));
         // Timers do not follow a clock that a test moves.
-        let is_custom = stockade_auth::__internal::is_custom(&self.clock);
+        let is_custom = self.clock.is_custom();
         Some(if is_custom { left.min(CUSTOM_CLOCK_INTERVAL) } else { left })
     }
 }

@@ -6,10 +6,10 @@ use std::marker::PhantomData;
 use std::pin::pin;
 use std::sync::Arc;
 
-use stockade_core::__internal::UserWatch;
+use stockade_core::request::UserWatch;
 use stockade_core::{BoxFuture, Request, RouteDoc};
-use stockade_errors::__internal::CatchPanic;
 use stockade_errors::ApiError;
+use stockade_errors::panic::CatchPanic;
 
 use super::challenge::Challenge;
 use super::method::{AuthMethod, Found, UserPool};

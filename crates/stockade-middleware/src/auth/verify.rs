@@ -11,12 +11,13 @@ use serde::Serialize;
 use serde_json::Value;
 #[cfg(feature = "sessions")]
 use stockade_auth::SessionId;
-use stockade_core::__internal::{answer_of, escaped};
 use stockade_core::description::{Answer, AnswerStatus};
+use stockade_core::log_text::escaped;
 use stockade_core::middleware::BorrowingFn;
 use stockade_core::reply::Failure;
+use stockade_core::reply::failure::answer_of;
 use stockade_core::{Arguments, BoxFuture, Request, RouteDoc, Shape};
-use stockade_errors::__internal::{CatchPanic, catch_panic};
+use stockade_errors::panic::{CatchPanic, catch_panic};
 use stockade_errors::{ApiError, BoxError};
 
 use super::challenge::{Challenge, Scheme};

@@ -5,8 +5,8 @@
 use std::time::{Duration, SystemTime};
 
 use http::{HeaderMap, HeaderName, Method, header};
-use stockade_core::__internal::only;
 use stockade_core::description::Answer;
+use stockade_core::headers::only;
 use stockade_core::{ApiError, FromRequest, Request, RouteDoc};
 
 use super::ETag;

@@ -6,7 +6,7 @@
 use std::time::SystemTime;
 
 use http::{HeaderMap, HeaderName, Method, header};
-use stockade_core::__internal::only;
+use stockade_core::headers::only;
 
 use crate::ETag;
 

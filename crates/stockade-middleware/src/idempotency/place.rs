@@ -8,10 +8,10 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http::StatusCode;
-use stockade_core::__internal::HandlerProgress;
 use stockade_core::BoxFuture;
-use stockade_errors::__internal::CatchPanic;
+use stockade_core::handler_progress::HandlerProgress;
 use stockade_errors::StoreError;
+use stockade_errors::panic::CatchPanic;
 use tokio::runtime::Handle;
 use tokio::time::{Instant, sleep, timeout, timeout_at};
 

@@ -7,8 +7,9 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http::{HeaderValue, Method, StatusCode, header};
-use stockade_core::__internal::{AsksProgress, HandlerProgress, finish_form};
 use stockade_core::description::{Answer, HeaderDoc};
+use stockade_core::error_handler::finish_form;
+use stockade_core::handler_progress::{AsksProgress, HandlerProgress};
 use stockade_core::{ErrorContext, Middleware, Next, Request, Response, RouteDoc, error_of};
 use stockade_errors::{ApiError, StoreError};
 use stockade_map::IdempotencyInfo;

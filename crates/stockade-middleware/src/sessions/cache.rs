@@ -5,7 +5,7 @@ use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 use stockade_core::Clock;
-use stockade_errors::__internal::lock;
+use stockade_errors::locks::lock;
 
 use super::store::{SessionKey, StoredSession};
 use crate::expiring_table::{Expires, ExpiringTable};

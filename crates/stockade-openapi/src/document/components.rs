@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 
 use serde_json::Value;
-use stockade_map::__internal::references;
+use stockade_map::schemas::references;
 
 /// The place of components in a document.
 const PLACE: &str = "#/components/";

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 use stockade_routing::map::{FieldInfo, ParamInfo, RouteInfo, SchemeInfo, WebSocketInfo};
-use stockade_validation::__internal::ecma_pattern;
+use stockade_validation::pattern::ecma as ecma_pattern;
 
 use super::paths::Written;
 use super::{examples, responses, security};

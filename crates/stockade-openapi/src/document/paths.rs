@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use serde_json::{Map, Value, json};
 use stockade_errors::Mistake;
 use stockade_map::Tag;
-use stockade_routing::__internal::capitalised;
+use stockade_routing::map::path::capitalised;
 use stockade_routing::map::{RouteInfo, RouteKind, RouteMap};
 
 use super::operation::operation;

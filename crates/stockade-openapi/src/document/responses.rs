@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use http::StatusCode;
 use serde_json::{Map, Value, json};
-use stockade_map::__internal::SCHEMAS;
+use stockade_map::schemas::PLACE as SCHEMAS;
 use stockade_routing::map::{BodyDoc, ContentInfo, HeaderDoc, ResponseInfo, RouteInfo, RouteMap};
 
 use super::security;

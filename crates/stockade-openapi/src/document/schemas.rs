@@ -1,7 +1,7 @@
 //! The schemas of a document, and the references to them.
 
 use serde_json::{Map, Value, json};
-use stockade_map::__internal::SCHEMAS;
+use stockade_map::schemas::PLACE as SCHEMAS;
 use stockade_routing::map::RouteMap;
 
 /// The place of schemas in a document.

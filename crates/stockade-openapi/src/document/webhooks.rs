@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 use stockade_errors::Mistake;
-use stockade_map::__internal::SCHEMAS;
+use stockade_map::schemas::PLACE as SCHEMAS;
 use stockade_routing::map::RouteMap;
 use stockade_validation::{DefinitionId, Export, Names, Schema};
 

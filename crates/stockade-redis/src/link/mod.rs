@@ -11,8 +11,8 @@ use std::time::{Duration, Instant, SystemTime};
 
 use redis::RedisError;
 use redis::aio::MultiplexedConnection;
-use stockade_errors::__internal::lock;
 use stockade_errors::ConfigError;
+use stockade_errors::locks::lock;
 use tokio::runtime::Handle;
 use tokio::sync::{Notify, Semaphore, mpsc, watch};
 

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-use stockade_errors::__internal::lock;
+use stockade_errors::locks::lock;
 
 use super::MAX_REMEMBERED;
 

@@ -14,8 +14,8 @@ use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use stockade_errors::__internal::lock;
 use stockade_errors::StoreError;
+use stockade_errors::locks::lock;
 use stockade_errors::random::Random;
 use stockade_stages::RateLimit;
 use stockade_stages::rate_limit::{

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use ring::rand::{SecureRandom as _, SystemRandom};
-use stockade_errors::__internal::lock;
+use stockade_errors::locks::lock;
 use stockade_websockets::{Audience, Order, Rooms, WeakRooms};
 use tokio::runtime::Handle;
 use tokio::sync::{Notify, mpsc, oneshot, watch};

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use stockade_errors::__internal::lock;
+use stockade_errors::locks::lock;
 use stockade_websockets::{Presence, SocketId};
 use tokio::task::JoinSet;
 use tokio::time::{MissedTickBehavior, interval, sleep};

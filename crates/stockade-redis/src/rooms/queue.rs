@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::Mutex;
 
-use stockade_errors::__internal::lock;
+use stockade_errors::locks::lock;
 use stockade_websockets::{BroadcastError, SocketId};
 use tokio::sync::Notify;
 

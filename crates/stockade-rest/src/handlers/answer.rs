@@ -4,7 +4,7 @@ use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::Value;
-use stockade_core::__internal::list_items;
+use stockade_core::headers::list_items;
 use stockade_core::{HttpBody, Reply as _, Request, Response};
 use stockade_errors::ApiError;
 use stockade_json::to_json;

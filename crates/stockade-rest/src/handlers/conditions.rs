@@ -3,8 +3,8 @@
 //! Source: RFC 9110, section 13.
 
 use http::{HeaderMap, header};
-use stockade_core::__internal::only;
 use stockade_core::Request;
+use stockade_core::headers::only;
 use stockade_errors::ApiError;
 use stockade_middleware::{ETag, Outcome, Preconditions, Validators};
 

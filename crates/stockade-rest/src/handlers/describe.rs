@@ -1,9 +1,9 @@
 //! The description of the routes of a resource.
 
-use stockade_core::__internal::busy_store;
 use stockade_core::description::{
     Answer, AnswerBody, Content, ContentSchema, HeaderDoc, InputFrom,
 };
+use stockade_core::reply::store_error::busy_store;
 use stockade_core::{BodyKind, RouteDoc};
 use stockade_validation::{Schema, ValidationOptions};
 

@@ -8,7 +8,8 @@ use json_patch::jsonptr::{Pointer, PointerBuf};
 use json_patch::{AddOperation, PatchErrorKind, PatchOperation, patch_unsafe};
 use serde_json::Value;
 use stockade_errors::ApiError;
-use stockade_validation::__internal::{Marks, equal, is_origin, remove_origins};
+use stockade_validation::__internal::equal;
+use stockade_validation::marks::{Marks, is_origin, remove_origins};
 
 use crate::failure::invalid;
 

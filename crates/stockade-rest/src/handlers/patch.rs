@@ -5,8 +5,8 @@ use json_patch::jsonptr::Pointer;
 use serde_json::Value;
 use stockade_core::Request;
 use stockade_errors::ApiError;
-use stockade_validation::__internal::Mark;
 use stockade_validation::ValidationOptions;
+use stockade_validation::marks::Mark;
 
 #[cfg(feature = "json-patch")]
 use super::json_patch::JsonPatch;

@@ -11,7 +11,7 @@ use std::fmt;
 use std::sync::{Arc, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use serde_json::{Value, json};
-use stockade_errors::__internal::{read, write};
+use stockade_errors::locks::{read, write};
 
 use self::table::Table;
 use stockade_errors::StoreError;

@@ -4,13 +4,14 @@ use std::panic::Location;
 use std::sync::Arc;
 
 use http::Method;
-use stockade_core::__internal::Level;
 use stockade_core::description::SchemaOf;
+use stockade_core::middleware::Level;
 use stockade_core::{Docs, Handler, Middleware};
 use stockade_errors::{ConfigError, Mistake};
 use stockade_routing::__internal::{add_mistake, entry_of};
 use stockade_routing::{RouteEntry, RouteTree};
-use stockade_validation::__internal::{Mark, Marks, View, did_you_mean};
+use stockade_validation::__internal::did_you_mean;
+use stockade_validation::marks::{Mark, Marks, View};
 use stockade_validation::{HasSchema as _, Rule, Schema};
 
 use super::Resource;

@@ -1,9 +1,9 @@
 //! The answers of a route: those of its parts, and those of the stages.
 
-use stockade_core::__internal::EndpointKind;
 use stockade_core::description::{
     Answer, AnswerBody, AnswerStatus, DescribedRoute, ErrorForm, InputFrom,
 };
+use stockade_core::endpoint::EndpointKind;
 use stockade_core::{BodyKind, Endpoint, ErrorHandler, RouteDoc};
 use stockade_path::{Part, Pattern, Segment};
 

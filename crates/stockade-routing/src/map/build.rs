@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use stockade_core::description::{ContentSchema, DescribedRoute, InputFact, InputFrom};
 use stockade_core::{Accepts, BodyKind, Endpoint, RouteDoc};
 use stockade_path::{Param, Part, Pattern, Segment};
-use stockade_stages::__internal::Cors;
+use stockade_stages::cors::policy::Cors;
 use stockade_stages::rate_limit::{Policy, RateLimiter};
 use stockade_validation::{Schema, ValidationOptions};
 

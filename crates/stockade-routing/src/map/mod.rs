@@ -19,11 +19,13 @@
 use crate::app::App;
 
 mod answers;
-pub(crate) mod asked_route;
+#[doc(hidden)]
+pub mod asked_route;
 mod build;
 mod explain;
 mod inspect;
-pub(crate) mod path;
+#[doc(hidden)]
+pub mod path;
 pub(crate) mod schemas;
 
 pub(crate) use build::map_of;

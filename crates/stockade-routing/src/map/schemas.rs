@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use stockade_core::description::{Content, ContentSchema, DescribedRoute, InputFrom, SchemaOf};
 use stockade_core::{Endpoint, RouteDoc};
 use stockade_errors::ConfigError;
-use stockade_map::__internal::{SCHEMAS, references, schema_name};
+use stockade_map::schemas::{PLACE as SCHEMAS, references, schema_name};
 use stockade_validation::{Definition, DefinitionId, Export, Names, Schema};
 
 use super::build::{Judging, judging};

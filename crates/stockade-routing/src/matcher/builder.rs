@@ -7,7 +7,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use stockade_errors::__internal::sort_by;
-use stockade_path::__internal::Spelling;
+use stockade_path::spelling::Spelling;
 use stockade_path::{Pattern, Precedence, Segment, Variant};
 
 use super::literals::{Literals, length_bit, narrow};

@@ -1,6 +1,6 @@
 //! Hot: from a raw path to the route that it belongs to.
 //!
-//! A [`Table`] is built once, for one method, by a [`TableBuilder`]. Which of
+//! A `Table` is built once, for one method, by a `TableBuilder`. Which of
 //! several patterns wins is defined in the docs of `stockade_path`; the order of
 //! insertion never matters. A lookup allocates nothing, unless a route has more
 //! than eight parameters, or two threads are at the same moment in segments of the

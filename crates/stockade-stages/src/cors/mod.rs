@@ -13,7 +13,8 @@
 
 mod options;
 mod origin;
-pub(crate) mod policy;
+#[doc(hidden)]
+pub mod policy;
 mod with_cors;
 
 pub use options::{CorsOptions, CorsOrigin};

@@ -14,7 +14,7 @@ use foldhash::fast::RandomState;
 use http::{HeaderValue, Method, StatusCode, header};
 use stockade_core::description::{Answer, Content, ContentSchema};
 use stockade_core::{ApiError, HttpBody, Reply, Response, RouteDoc};
-use stockade_errors::__internal::lock;
+use stockade_errors::locks::lock;
 
 use super::exposition;
 use super::reason::Reason;

@@ -7,7 +7,7 @@ use std::time::Duration;
 use http::StatusCode;
 use log::Level;
 use log::kv::Value;
-use stockade_core::__internal::escaped;
+use stockade_core::log_text::escaped;
 use stockade_core::{ErrorContext, Request};
 
 use crate::logging::AccessLog;

@@ -3,7 +3,7 @@
 //!
 //! A router observes each request in a fixed stage, so that no response is
 //! missed: neither 404, 405, 413 and 429 nor preflights, for which no
-//! middleware runs. [`with_logging`](crate::with_logging) and `with_metrics` do
+//! middleware runs. `with_logging` and `with_metrics` do
 //! the same for single routes and for other hosts.
 //!
 //! # Beyond the spec

@@ -1,4 +1,4 @@
-//! [`Decision`]: the decision about a request, and its 429.
+//! `Decision`: the decision about a request, and its 429.
 
 use std::time::Duration;
 

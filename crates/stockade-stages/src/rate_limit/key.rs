@@ -5,7 +5,7 @@
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-use stockade_core::__internal::client_network;
+use stockade_core::client::client_network;
 
 /// The client that a request is counted against.
 ///

@@ -1,11 +1,11 @@
-//! [`Meter`]: the limits that have counted a request, for its parts.
+//! `Meter`: the limits that have counted a request, for its parts.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use stockade_core::{Clock, Request};
-use stockade_errors::__internal::lock;
 use stockade_errors::ApiError;
+use stockade_errors::locks::lock;
 
 use super::decision::too_many;
 use super::{Charge, Decision, RateKey, RateLimiter};

@@ -46,15 +46,19 @@
 // - `with_rate_limit`: `with_rate_limit`, the limit of a route.
 
 mod algorithm;
-pub(crate) mod decision;
+#[doc(hidden)]
+pub mod decision;
 #[cfg(feature = "gcra")]
 mod gcra;
-pub(crate) mod headers;
+#[doc(hidden)]
+pub mod headers;
 mod key;
 pub(crate) mod limiter;
 mod memory;
-pub(crate) mod meter;
-pub(crate) mod notation;
+#[doc(hidden)]
+pub mod meter;
+#[doc(hidden)]
+pub mod notation;
 pub(crate) mod options;
 mod overflow;
 mod quota;

@@ -1,9 +1,9 @@
-//! [`RequestId`]: the id of one request.
+//! `RequestId`: the id of one request.
 
 use std::fmt;
 
 use http::{HeaderMap, HeaderName, HeaderValue};
-use stockade_core::__internal::only;
+use stockade_core::headers::only;
 use stockade_core::{ApiError, FromRequest, Request, RouteDoc};
 
 /// The id of a request, 1 to 128 visible ASCII characters; an argument of a

@@ -20,8 +20,10 @@
 // - `trace`: `TraceParent` and `TraceContext`.
 // - `with_request_id`: `with_request_id`.
 
-pub(crate) mod id;
-pub(crate) mod trace;
+#[doc(hidden)]
+pub mod id;
+#[doc(hidden)]
+pub mod trace;
 mod with_request_id;
 
 pub use id::RequestId;

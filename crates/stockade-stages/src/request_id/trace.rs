@@ -1,4 +1,4 @@
-//! [`TraceParent`]: the place of a request in a distributed trace.
+//! `TraceParent`: the place of a request in a distributed trace.
 //!
 //! Source: W3C Trace Context, sections 3.2 (traceparent) and 3.3 (tracestate).
 
@@ -8,7 +8,7 @@ use http::{HeaderMap, HeaderName, HeaderValue};
 use stockade_core::{ApiError, FromRequest, Request, RouteDoc};
 
 use super::id::random_bytes;
-use stockade_core::__internal::only;
+use stockade_core::headers::only;
 
 /// A valid `traceparent`.
 ///

@@ -7,7 +7,7 @@ use http::uri::Authority;
 use http::{Method, Version};
 use stockade_core::Request;
 
-use stockade_core::__internal::only;
+use stockade_core::headers::only;
 
 /// Method and route, as the name of a span.
 pub(super) struct SpanName<'r>(pub(super) &'r Request);

@@ -13,7 +13,7 @@ use tracing::Span;
 use super::RequestSpan;
 use crate::described::unseen;
 use crate::observation::Observation;
-use stockade_core::__internal::only;
+use stockade_core::headers::only;
 
 /// Makes a span for each request, in which the rest of the middleware and the
 /// handler run.

@@ -6,7 +6,7 @@ use tracing::instrument::Instrumented;
 use tracing::{Instrument as _, Span};
 
 use stockade_core::Request;
-use stockade_errors::__internal::catch_panic;
+use stockade_errors::panic::catch_panic;
 
 use super::RequestSpans;
 use super::fields::{SpanName, address, authority, known_method, scheme, version};

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use stockade_errors::__internal::{short_name, short_path};
+use stockade_errors::short_name::{short_name, short_path};
 
 /// A path such as `address.zip` or `tags[0]`; shown only when it is needed.
 pub(super) enum Path<'p> {

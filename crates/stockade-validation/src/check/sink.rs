@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::convert::Infallible;
 use std::ops::ControlFlow::{self, Break, Continue};
 
-use stockade_errors::__internal::short_name;
+use stockade_errors::short_name::short_name;
 use stockade_errors::{ApiError, FieldError};
 
 use super::patch::Patch;

@@ -1,7 +1,7 @@
 //! [`Walk`]: one value after the other.
 
 use serde_json::Value;
-use stockade_errors::__internal::short_name;
+use stockade_errors::short_name::short_name;
 
 use super::patch::Patch;
 use super::path::Path;

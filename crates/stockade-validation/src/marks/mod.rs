@@ -5,7 +5,7 @@
 //! a variant that is named by its key. Only the tag remains of a marked variant with a tag.
 //! A list of marked elements counts as marked itself.
 //!
-//! - here: [`Marks`], which finds and removes marked places.
+//! - here: `Marks`, which finds and removes marked places.
 //! - `stored`: marked places of a stored value, put back into a changed one.
 //! - `pairs`: the elements of a changed list, paired with the stored elements.
 //! - `origin`: origins of list elements, which survive a move.

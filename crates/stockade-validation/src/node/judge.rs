@@ -11,7 +11,7 @@ use std::borrow::Cow;
 use std::ops::ControlFlow::{self, Break, Continue};
 
 use serde_json::Number;
-use stockade_errors::__internal::short_name;
+use stockade_errors::short_name::short_name;
 
 use super::{ArrayRules, Definition, Inner, Node, ObjectRules, kind};
 use crate::data::{Data, Kind};

@@ -1,4 +1,4 @@
-//! [`Pattern`]: the keyword `pattern`, as ECMA-262 with the flag `u` defines it.
+//! `Pattern`: the keyword `pattern`, as ECMA-262 with the flag `u` defines it.
 //!
 //! - `parse`: the syntax, and its translation for documents.
 //! - `syntax`: the parsed form. `classes`: sets of code points.

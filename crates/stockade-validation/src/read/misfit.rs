@@ -3,8 +3,8 @@
 use std::fmt;
 
 use serde::de::{Error, Expected, Unexpected};
-use stockade_errors::__internal::{short_name, short_text};
 use stockade_errors::FieldError;
+use stockade_errors::short_name::{short_name, short_text};
 
 use super::source::Wanted;
 use crate::node::unknown_field;

@@ -1,30 +1,30 @@
 //! From JSON text to a typed value, judged on the way.
 //!
 //! Text goes through serde into the type, and each value that passes is judged
-//! by the [`Node`](crate::node::Node) of the schema. This way is given up at
+//! by the `Node` of the schema. This way is given up at
 //! the first value that is wrong, or that one look cannot settle. Then the
 //! values of the text are found once more, without the type, and `check` judges
-//! them and makes the messages. They stay a [`Tape`](crate::data::Tape) unless
+//! them and makes the messages. They stay a `Tape` unless
 //! a function wants them parsed or a name comes twice. Valid data becomes a
 //! `Value`, and the type is read from that. So the quick way only ever says
 //! "valid".
 //!
-//! - `error`: [`ReadError`].
-//! - `schema`: [`Schema::read_json`](crate::Schema::read_json) and
-//!   [`Schema::read_value`](crate::Schema::read_value).
-//! - `untyped`: [`read_value`], without a schema.
-//! - `reader`: [`TypedReader`], the deserializer of all types; `access`: the
+//! - `error`: `ReadError`.
+//! - `schema`: `Schema::read_json` and
+//!   `Schema::read_value`.
+//! - `untyped`: `read_value`, without a schema.
+//! - `reader`: `TypedReader`, the deserializer of all types; `access`: the
 //!   contents of arrays, objects and enums; `name`: the names of members and
 //!   variants.
-//! - `target`: [`Target`], the type that is read, where it is not named.
-//! - `source`: [`Source`](source::Source), the values that a reader takes.
+//! - `target`: `Target`, the type that is read, where it is not named.
+//! - `source`: `Source`, the values that a reader takes.
 //! - `json`, `pairs`: sources that are judged on the way; `judging`: the
 //!   judgement of their values.
 //! - `parsed`: the source of data that was judged; `twice`: names that an object
 //!   has more than once; `spelled`: texts that stand for numbers.
 //! - `probe`: sources without data, by which a type is asked about itself.
 //! - `common`: types that are read here for all programs.
-//! - `misfit`: [`Misfit`], the error of all of them.
+//! - `misfit`: `Misfit`, the error of all of them.
 
 mod access;
 mod common;

@@ -391,8 +391,8 @@ fn of_pairs_of_text() {
 
     use chrono::{DateTime, Utc};
     use rust_decimal::Decimal;
-    use stockade_validation::__internal::{Field, PairsKind};
     use stockade_validation::Rule;
+    use stockade_validation::read::{Field, PairsKind};
     use uuid::Uuid;
 
     #[derive(serde::Deserialize)]

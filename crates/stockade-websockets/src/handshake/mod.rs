@@ -1,7 +1,7 @@
 //! The handshake: the check of a request that asks for a WebSocket.
 //!
-//! [`judge`] is a pure function of the request's head and the rules of the
-//! route. [`Rules::guard`] runs it before all middleware.
+//! `judge` is a pure function of the request's head and the rules of the
+//! route. `Rules::guard` runs it before all middleware.
 //!
 //! Source: RFC 6455, section 4.2; RFC 8441, section 5 (HTTP/2).
 //!
@@ -18,8 +18,8 @@ use http::header::{
 use http::uri::Scheme;
 use http::{HeaderMap, HeaderName, Method, Uri, Version};
 use ring::digest;
-use stockade_core::__internal::{has_token, list_items, only};
 use stockade_core::description::{Answer, HeaderDoc};
+use stockade_core::headers::{has_token, list_items, only};
 use stockade_core::upgrade::{TlsConnection, Upgrade};
 use stockade_core::{Middleware, Request, RouteDoc};
 use stockade_errors::{ApiError, ConfigError};

@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use bytes::Bytes;
-use stockade_errors::__internal::lock;
+use stockade_errors::locks::lock;
 
 use super::backplane::{Audience, Backplane, BackplaneFuture, Order, Presence, Published};
 use super::{Rooms, WeakRooms};

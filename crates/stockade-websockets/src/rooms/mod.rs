@@ -33,8 +33,8 @@ use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 
 use bytes::Bytes;
-use stockade_errors::__internal::lock;
 use stockade_errors::ApiError;
+use stockade_errors::locks::lock;
 
 pub use self::backplane::{
     Audience, Backplane, BackplaneFuture, BroadcastError, Gap, History, Order, PastMessage,

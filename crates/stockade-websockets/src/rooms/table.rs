@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use stockade_core::__internal::shrink_map;
+use stockade_core::client::shrink_map;
 use stockade_errors::ApiError;
 
 use super::backplane::{Audience, Backplane};

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use stockade_core::__internal::escaped;
+use stockade_core::log_text::escaped;
 
 use super::{Phase, Session};
 use crate::close::{Close, Violation};

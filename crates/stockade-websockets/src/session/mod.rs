@@ -18,12 +18,12 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
 use bytes::Bytes;
-use stockade_core::__internal::escaped;
 use stockade_core::extract::UserLifetime;
+use stockade_core::log_text::escaped;
 use stockade_core::upgrade::{Io, Upgraded};
 use stockade_core::{BoxFuture, ErrorContext, Response};
-use stockade_errors::__internal::catch_panic_in_poll;
 use stockade_errors::ApiError;
+use stockade_errors::panic::catch_panic_in_poll;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
 use tokio::time::sleep;
 

@@ -9,9 +9,12 @@ use std::time::Duration;
 
 use futures_util::{SinkExt, StreamExt};
 use serde_json::json;
-use stockade_core::__internal::{EndpointParts, Params, RouteContext, Settings, run};
+use stockade_core::__internal::Params;
+use stockade_core::endpoint::{EndpointParts, run};
+use stockade_core::error_settings::Settings;
 use stockade_core::extract::Path;
 use stockade_core::reply::Json;
+use stockade_core::route_context::RouteContext;
 use stockade_core::upgrade::{Switch, Upgrade, Upgraded};
 use stockade_core::{ApiError, Handler, Request, Response};
 use stockade_validation::Rule;
@@ -23,6 +26,7 @@ use tokio_tungstenite::tungstenite::Message as Theirs;
 use tokio_tungstenite::tungstenite::protocol::{CloseFrame, Role};
 
 use crate::__internal::*;
+use crate::handshake::{RouterRules, Rules};
 use crate::*;
 
 /// A connection in process.

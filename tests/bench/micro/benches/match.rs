@@ -17,7 +17,7 @@ use criterion::measurement::WallTime;
 use criterion::{BenchmarkGroup, Criterion, Throughput, criterion_group, criterion_main};
 use http::Method;
 use stockade_path::Pattern;
-use stockade_routing::__internal::{Match, TableBuilder, Tables};
+use stockade_routing::matcher::{Match, TableBuilder, Tables};
 
 criterion_group!(benches, few, among, many);
 criterion_main!(benches);

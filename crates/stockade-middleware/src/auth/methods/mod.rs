@@ -8,7 +8,6 @@ use std::sync::Arc;
 
 use http::HeaderName;
 use serde::Serialize;
-use stockade_auth::__internal::{clock, leeway_seconds};
 use stockade_auth::{ApiKeyHash, BasicCredentials, SessionId, TokenKeys, TokenVerifier};
 use stockade_core::description::SecurityScheme;
 use stockade_core::reply::Failure;
@@ -51,7 +50,7 @@ impl Auth {
     /// Authenticates as [`secret`](Self::secret) does, with the rules of
     /// `verifier`: an issuer, an audience, a leeway, required claims.
     pub fn tokens(keys: impl TokenKeys + 'static, verifier: TokenVerifier) -> Self {
-        let (leeway_seconds, clock) = (leeway_seconds(&verifier), clock(&verifier));
+        let (leeway_seconds, clock) = (verifier.leeway_seconds(), verifier.own_clock().clone());
         let verify = move |req: &Request, scheme: &Scheme| {
             let value = authorization(req)?;
             // The verifier gets the whole value, so that `Bearer` is taken off

@@ -8,8 +8,9 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use stockade_core::{BoxFuture, Clock};
-use stockade_errors::__internal::{lock, setters};
+use stockade_errors::__internal::setters;
 use stockade_errors::StoreError;
+use stockade_errors::locks::lock;
 use stockade_validation::__internal::LogRate;
 
 use self::owners::{Finished, Owners};

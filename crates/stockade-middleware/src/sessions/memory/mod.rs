@@ -8,7 +8,8 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use stockade_core::{BoxFuture, Clock};
-use stockade_errors::__internal::{lock, setters};
+use stockade_errors::__internal::setters;
+use stockade_errors::locks::lock;
 
 use stockade_errors::StoreError;
 

@@ -1,6 +1,6 @@
-//! [`Cors`]: the prepared rules and headers.
+//! `Cors`: the prepared rules and headers.
 //!
-//! Hot: [`Cors::apply`] clones prepared values; it allocates only when the map
+//! Hot: `Cors::apply` clones prepared values; it allocates only when the map
 //! grows.
 //!
 //! Spec: Response headers › CORS rules.
@@ -13,9 +13,10 @@ use http::header::{
     ACCESS_CONTROL_REQUEST_METHOD, HeaderName, HeaderValue, ORIGIN, VARY,
 };
 use http::{HeaderMap, Method};
-use stockade_core::__internal::{PageHeaders, only};
 use stockade_core::RouteDoc;
 use stockade_core::description::HeaderDoc;
+use stockade_core::headers::only;
+use stockade_core::page_headers::PageHeaders;
 
 use crate::described::is_any;
 

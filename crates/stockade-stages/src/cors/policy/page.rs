@@ -1,8 +1,8 @@
 //! [`PageNames`]: the headers of CORS that follow from the description of a route.
 
 use http::{HeaderName, HeaderValue};
-use stockade_core::__internal::PageHeaders;
 use stockade_core::description::DescribedRoute;
+use stockade_core::page_headers::PageHeaders;
 use stockade_map::SchemeInfo;
 
 use super::{ALLOWED, EXPOSED, with_legacy};

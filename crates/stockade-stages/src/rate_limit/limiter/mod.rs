@@ -15,8 +15,8 @@ use std::time::{Duration, Instant};
 use http::{HeaderMap, HeaderValue};
 use stockade_core::description::{Answer, AnswerStatus, HeaderDoc};
 use stockade_core::{BoxFuture, Request, RouteDoc};
-use stockade_errors::__internal::catch_panic;
 use stockade_errors::StoreError;
+use stockade_errors::panic::catch_panic;
 use stockade_map::QuotaInfo;
 
 use super::decision::Decision;

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use foldhash::SharedSeed;
 use foldhash::quality::SeedableRandomState;
-use stockade_errors::__internal::lock;
+use stockade_errors::locks::lock;
 
 use super::Decision;
 use super::algorithm::Algorithm;
