@@ -68,6 +68,20 @@ impl<T> Setting<T> {
         }
     }
 
+    /// Returns the value, or the default if it is switched on. Returns `None` if it is
+    /// switched off or inherits.
+    #[must_use]
+    pub fn enabled(&self) -> Option<T>
+    where
+        T: Clone + Default,
+    {
+        match self {
+            Self::Value(value) => Some(value.clone()),
+            Self::On => Some(T::default()),
+            Self::Off | Self::Inherit => None,
+        }
+    }
+
     /// Returns true if it is switched off.
     #[must_use]
     pub fn is_off(&self) -> bool {

@@ -23,9 +23,6 @@ use stockade_stages::RequestSpans;
 use stockade_stages::cors::policy::Cors;
 use stockade_stages::observation::Observers;
 use stockade_stages::rate_limit::notation::{object_setting, rate_limit_setting};
-use stockade_stages::request_id::optional_request_ids;
-#[cfg(feature = "tracing")]
-use stockade_stages::spans::optional_request_spans;
 use stockade_stages::{
     AccessLog, ConcurrencyLimit, CorsOptions, CorsOrigin, RateLimit, RequestIds, SecurityHeaders,
     Timeout, TrustProxy,
@@ -68,12 +65,12 @@ pub struct RouterOptions {
     pub(crate) fallback: Option<Box<RouteEntry>>,
     pub(crate) method_not_allowed: bool,
     pub(crate) security_headers: Setting<SecurityHeaders>,
-    pub(crate) request_id: Option<RequestIds>,
+    pub(crate) request_id: Setting<RequestIds>,
     pub(crate) access_log: AccessLog,
     #[cfg(feature = "metrics")]
     pub(crate) metrics: Option<Metrics>,
     #[cfg(feature = "tracing")]
-    pub(crate) tracing: Option<RequestSpans>,
+    pub(crate) tracing: Setting<RequestSpans>,
     pub(crate) clock: Clock,
     pub(crate) enable_web_sockets: bool,
     pub(crate) ws_allowed_origins: Option<Vec<String>>,
@@ -94,12 +91,12 @@ impl Default for RouterOptions {
             fallback: None,
             method_not_allowed: true,
             security_headers: Setting::On,
-            request_id: None,
+            request_id: Setting::Inherit,
             access_log: AccessLog::default(),
             #[cfg(feature = "metrics")]
             metrics: None,
             #[cfg(feature = "tracing")]
-            tracing: None,
+            tracing: Setting::Inherit,
             clock: Clock::default(),
             enable_web_sockets: false,
             ws_allowed_origins: None,
@@ -142,11 +139,11 @@ macro_rules! in_file {
             cors_origin: Option<CorsOrigin>,
             #[serde(alias = "wsAllowedOrigins")]
             ws_allowed_origins: Option<Vec<String>>,
-            #[serde(alias = "requestId", deserialize_with = "optional_request_ids")]
-            request_id: Option<RequestIds>,
+            #[serde(alias = "requestId", deserialize_with = "request_ids_in_file")]
+            request_id: Setting<RequestIds>,
             #[cfg(feature = "tracing")]
-            #[serde(deserialize_with = "optional_request_spans")]
-            tracing: Option<RequestSpans>,
+            #[serde(deserialize_with = "request_spans_in_file")]
+            tracing: Setting<RequestSpans>,
             $($(#[$own_meta])* $own: Option<$own_type>,)*
         }
 
@@ -241,6 +238,19 @@ fn security_headers_in_file<'de, D: Deserializer<'de>>(
     source: D,
 ) -> Result<Option<Setting<SecurityHeaders>>, D::Error> {
     object_setting(source, "true, false, or an object with security headers").map(Some)
+}
+
+fn request_ids_in_file<'de, D: Deserializer<'de>>(
+    source: D,
+) -> Result<Setting<RequestIds>, D::Error> {
+    object_setting(source, "true, false, or an object with believe_client and begin_traces")
+}
+
+#[cfg(feature = "tracing")]
+fn request_spans_in_file<'de, D: Deserializer<'de>>(
+    source: D,
+) -> Result<Setting<RequestSpans>, D::Error> {
+    object_setting(source, "true, false, or an object with url_path and user_agent")
 }
 
 impl RouterOptions {
@@ -407,11 +417,11 @@ impl RouterOptions {
 
     /// Returns the observers that the options ask for.
     pub(crate) fn observers(&self) -> Observers {
-        let observers = Observers::new(self.request_id, self.access_log);
+        let observers = Observers::new(self.request_id.enabled(), self.access_log);
         #[cfg(feature = "metrics")]
         let observers = observers.metrics(self.metrics.clone());
         #[cfg(feature = "tracing")]
-        let observers = observers.spans(self.tracing.clone());
+        let observers = observers.spans(self.tracing.enabled());
         observers
     }
 
@@ -442,15 +452,29 @@ impl RouterOptions {
         }
     }
 
+    /// Makes a span of the crate `tracing` for every request, also for requests that no
+    /// middleware sees, by [`with_tracing`] or by `true`. A configuration file has `true`, or an
+    /// object with `url_path` and `user_agent`. See [`spans`](stockade_stages::spans). Default:
+    /// `false`.
+    ///
+    /// [`with_tracing`]: stockade_stages::with_tracing
     #[cfg(feature = "tracing")]
-    setters! {
-        /// Makes a span of the crate `tracing` for every request, also for those
-        /// that no middleware sees, by [`with_tracing`]; in a file by `true`, or
-        /// by an object with `url_path` and `user_agent`. See
-        /// [`spans`](stockade_stages::spans). Default: none.
-        ///
-        /// [`with_tracing`]: stockade_stages::with_tracing
-        tracing: into Option<RequestSpans>;
+    #[must_use]
+    pub fn tracing(mut self, spans: impl IntoSetting<RequestSpans>) -> Self {
+        self.tracing = spans.into_setting();
+        self
+    }
+
+    /// Gives every request an id, which its response has too, by [`with_request_id`] or by
+    /// `true`. A configuration file has `true`, or an object with `believe_client` and
+    /// `begin_traces`. Default: `false`.
+    ///
+    /// [`with_request_id`]: stockade_stages::with_request_id
+    #[doc(alias = "requestId")]
+    #[must_use]
+    pub fn request_id(mut self, ids: impl IntoSetting<RequestIds>) -> Self {
+        self.request_id = ids.into_setting();
+        self
     }
 
     setters! {
@@ -465,14 +489,6 @@ impl RouterOptions {
         /// Answers 405 with `Allow` if true, for a path that only other methods
         /// have; 404 otherwise. Default: true.
         method_not_allowed: bool;
-
-        /// Names every request, in its answer too, by [`with_request_id`]; in a file
-        /// by `true`, or by an object with `believe_client` and `begin_traces`.
-        /// Default: none.
-        ///
-        /// [`with_request_id`]: stockade_stages::with_request_id
-        #[doc(alias = "requestId")]
-        request_id: into Option<RequestIds>;
 
         /// Logs a line for every request, also for those that no middleware sees:
         /// `true`, or [`with_logging`] with its options; in a file `true`, or an

@@ -92,14 +92,26 @@ fn a_route_may_name_again_without_another_name() {
     let response = block_on(app.handle(request("GET /named\nx-request-id: id-1")));
     assert_eq!(response.headers()["x-request-id"], "id-1");
     assert_eq!(block_on(text_of(response.into_body())), "id-1");
-    for (text, expected) in [
-        ("true", "request_id: Some("),
-        ("false", "request_id: None,"),
-        (r#"{"begin_traces":true}"#, "request_id: Some("),
+}
+
+#[test]
+fn request_ids_are_switched_on_and_off() {
+    let file = |text: &str| -> RouterOptions {
+        serde_json::from_str(&format!(r#"{{"requestId":{text}}}"#)).unwrap()
+    };
+    let standard = RouterOptions::new();
+    for (options, has_id) in [
+        (standard.clone(), false),
+        (standard.clone().request_id(true), true),
+        (standard.clone().request_id(with_request_id()).request_id(false), false),
+        (standard.request_id(with_request_id()), true),
+        (file("true"), true),
+        (file("false"), false),
+        (file(r#"{"begin_traces":true}"#), true),
     ] {
-        let file = format!(r#"{{"requestId":{text}}}"#);
-        let options: RouterOptions = serde_json::from_str(&file).unwrap();
-        assert!(format!("{options:?}").contains(expected), "{text}");
+        let label = format!("{options:?}");
+        let response = block_on(with(options).handle(request("GET /seen/1")));
+        assert_eq!(response.headers().contains_key("x-request-id"), has_id, "{label}");
     }
     assert!(serde_json::from_str::<RouterOptions>(r#"{"requestId":{"x":1}}"#).is_err());
 }

@@ -222,6 +222,21 @@ fn events_of_middleware_and_handler_belong_to_the_span() {
 }
 
 #[test]
+fn spans_are_switched_on_and_off() {
+    for (options, has_span) in [
+        (RouterOptions::new().tracing(true), true),
+        (RouterOptions::new().tracing(with_tracing()).tracing(false), false),
+    ] {
+        let app = with(options);
+        Recorder::watch(|recorder| {
+            block_on(call(&app, "GET /told/7"));
+            let is_span = |line: &String| line.contains("otel.name=GET /told/:id ");
+            assert_eq!(recorder.take().iter().any(is_span), has_span);
+        });
+    }
+}
+
+#[test]
 fn a_span_ends_with_the_last_byte() {
     let app = with(RouterOptions::new().tracing(with_tracing()));
     Recorder::watch(|recorder| {

@@ -25,12 +25,12 @@ pub(super) fn without_effect(router: &Router) -> Option<String> {
             options.security_headers.value().is_some_and(|it| *it != SecurityHeaders::default()),
         ),
         ("`fallback`", options.fallback.is_some()),
-        ("`request_id`", options.request_id.is_some()),
+        ("`request_id`", options.request_id.enabled().is_some()),
         ("`access_log`", options.access_log != defaults.access_log),
         #[cfg(feature = "metrics")]
         ("`metrics`", options.metrics.is_some()),
         #[cfg(feature = "tracing")]
-        ("`tracing`", options.tracing.is_some()),
+        ("`tracing`", options.tracing.enabled().is_some()),
         (
             "`max_body_size` where nothing reads the body",
             options.settings.endpoint.max_body != defaults.settings.endpoint.max_body,

@@ -30,4 +30,4 @@ pub use id::RequestId;
 pub(crate) use id::X_REQUEST_ID;
 pub use trace::{TraceContext, TraceParent};
 pub(crate) use with_request_id::RequestNames;
-pub use with_request_id::{RequestIds, optional_request_ids, with_request_id};
+pub use with_request_id::{RequestIds, with_request_id};

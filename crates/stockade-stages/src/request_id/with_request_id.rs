@@ -1,10 +1,12 @@
 //! [`with_request_id`]: an id for each request.
 
 use http::{HeaderMap, HeaderValue};
-use serde::{Deserialize, Deserializer};
+use serde::Deserialize;
 use stockade_core::description::HeaderDoc;
 use stockade_core::middleware::form;
-use stockade_core::{ApiError, IntoMiddleware, Middleware, Next, Request, Response, RouteDoc};
+use stockade_core::{
+    ApiError, IntoMiddleware, IntoSetting, Middleware, Next, Request, Response, RouteDoc, Setting,
+};
 use stockade_errors::__internal::setters;
 
 use super::RequestId;
@@ -117,23 +119,8 @@ impl IntoMiddleware<form::Ready> for RequestIds {
     }
 }
 
-/// Reads the option of a router as it stands in a file: `true`, `false`, or an
-/// object with `believe_client` and `begin_traces`.
-///
-/// # Errors
-/// Fails for any other value.
-pub fn optional_request_ids<'de, D: Deserializer<'de>>(
-    source: D,
-) -> Result<Option<RequestIds>, D::Error> {
-    Ok(match RequestIdsNotation::deserialize(source)? {
-        RequestIdsNotation::Switch(wanted) => wanted.then(with_request_id),
-        RequestIdsNotation::Options(options) => Some(options),
-    })
-}
-
-#[derive(Deserialize)]
-#[serde(untagged, expecting = "true, false, or an object with believe_client and begin_traces")]
-enum RequestIdsNotation {
-    Switch(bool),
-    Options(RequestIds),
+impl IntoSetting<Self> for RequestIds {
+    fn into_setting(self) -> Setting<Self> {
+        Setting::Value(self)
+    }
 }

@@ -71,5 +71,5 @@ mod fields;
 mod request_spans;
 mod span;
 
-pub use request_spans::{RequestSpans, optional_request_spans, with_tracing};
+pub use request_spans::{RequestSpans, with_tracing};
 pub(crate) use span::RequestSpan;

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use http::HeaderMap;
 use http::header::USER_AGENT;
-use serde::{Deserialize, Deserializer};
+use serde::Deserialize;
 use stockade_core::middleware::form;
-use stockade_core::{IntoMiddleware, Middleware, Next, Request};
+use stockade_core::{IntoMiddleware, IntoSetting, Middleware, Next, Request, Setting};
 use tracing::Span;
 
 use super::RequestSpan;
@@ -28,7 +28,8 @@ pub fn with_tracing() -> RequestSpans {
 }
 
 /// The middleware of [`with_tracing`], and the option `tracing` of a router.
-#[derive(Clone, Default)]
+#[derive(Clone, Default, Deserialize)]
+#[serde(from = "RequestSpansOptions")]
 #[must_use = "it makes no span until a route or a router has it"]
 pub struct RequestSpans {
     url_path: bool,
@@ -108,29 +109,7 @@ impl IntoMiddleware<form::Ready> for RequestSpans {
     }
 }
 
-/// Reads the option of a router as it stands in a file: `true`, `false`, or an
-/// object with `url_path` and `user_agent`.
-///
-/// # Errors
-/// Fails for any other value.
-pub fn optional_request_spans<'de, D: Deserializer<'de>>(
-    source: D,
-) -> Result<Option<RequestSpans>, D::Error> {
-    Ok(match RequestSpansNotation::deserialize(source)? {
-        RequestSpansNotation::Switch(wanted) => wanted.then(with_tracing),
-        RequestSpansNotation::Options(RequestSpansOptions { url_path, user_agent }) => {
-            Some(with_tracing().url_path(url_path).user_agent(user_agent))
-        }
-    })
-}
-
-#[derive(Deserialize)]
-#[serde(untagged, expecting = "true, false, or an object with url_path and user_agent")]
-enum RequestSpansNotation {
-    Switch(bool),
-    Options(RequestSpansOptions),
-}
-
+/// The options in a configuration file.
 #[derive(Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 struct RequestSpansOptions {
@@ -138,4 +117,16 @@ struct RequestSpansOptions {
     url_path: bool,
     #[serde(alias = "userAgent")]
     user_agent: bool,
+}
+
+impl From<RequestSpansOptions> for RequestSpans {
+    fn from(options: RequestSpansOptions) -> Self {
+        with_tracing().url_path(options.url_path).user_agent(options.user_agent)
+    }
+}
+
+impl IntoSetting<Self> for RequestSpans {
+    fn into_setting(self) -> Setting<Self> {
+        Setting::Value(self)
+    }
 }
