@@ -304,6 +304,9 @@ fn a_permission_check_may_wait_and_may_fail() {
         panic!("boom")
     }
     router.get("/waits", async || "in").middleware(with_permission(may));
+    let known = String::from("ada");
+    let captures = async move |user: Value, _: &mut Request| user == known.as_str();
+    router.get("/captures", async || "in").middleware(with_permission(captures));
     router
         .get("/fails", async || "in")
         .middleware(with_permission(|_: &Value, _: &Request| Err::<bool, _>("no database")));
@@ -314,6 +317,7 @@ fn a_permission_check_may_wait_and_may_fail() {
     let app = app(router);
     let failed = r#"403 {"error":"Forbidden","message":"Permission check failed"}"#;
     check(&app, "GET /waits", "200 in");
+    check(&app, "GET /captures", "200 in");
     check(&app, "GET /fails", failed);
     check(&app, "GET /panics", failed);
     check(&app, "GET /panics-later", failed);

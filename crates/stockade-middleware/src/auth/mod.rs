@@ -35,7 +35,7 @@ use stockade_core::description::{Answer, HeaderDoc};
 
 pub use methods::Auth;
 pub use password::{hash_password_async, hash_password_with_async, verify_password_async};
-pub use permission::{CheckFn, IntoDecision, NamedPermission, Permission, named, with_permission};
+pub use permission::{IntoDecision, NamedPermission, Permission, named, with_permission};
 pub use role::{IntoRoles, with_role};
 pub use session::{CurrentSession, SameSite, SessionCookie};
 pub use user_key::UserKey;

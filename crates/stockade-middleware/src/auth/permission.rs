@@ -1,12 +1,11 @@
 //! [`with_permission`]: lets users through by a function.
 
 use std::fmt::Display;
-use std::future::Future;
 use std::pin::pin;
-use std::sync::Arc;
 
 use serde_json::Value;
 use stockade_core::log_text::escaped;
+use stockade_core::middleware::BorrowingFn;
 use stockade_core::{BoxFuture, Flow, Middleware, Request};
 use stockade_errors::ApiError;
 use stockade_errors::panic::{CatchPanic, catch_panic};
@@ -58,16 +57,16 @@ pub fn with_permission<M>(check: impl Permission<M>) -> Middleware {
 ///
 /// # Beyond the spec
 /// The specification has no names of permissions.
-pub fn named<M, P: Permission<M>>(name: impl Into<String>, check: P) -> NamedPermission<P> {
-    NamedPermission { name: name.into(), check }
+pub fn named<M>(name: impl Into<String>, check: impl Permission<M>) -> NamedPermission {
+    NamedPermission { name: name.into(), check: check.into_middleware() }
 }
 
 /// A permission check with a name, which [`named`] makes.
 #[derive(Clone, Debug)]
 #[must_use = "it checks nothing until `with_permission` makes middleware of it"]
-pub struct NamedPermission<P> {
+pub struct NamedPermission {
     name: String,
-    check: P,
+    check: Middleware,
 }
 
 /// The result of a permission check: a `bool`, or a `Result` of one.
@@ -98,7 +97,10 @@ impl<E: Display> IntoDecision for Result<bool, E> {
 }
 
 /// A permission check: `fn(&Value, &Request) -> bool` or `async fn(Value, &mut
-/// Request) -> bool`; a `Result` does as well.
+/// Request) -> bool`, or the same with a `Result`.
+///
+/// Like a request handler, an asynchronous closure is cloned for each call, so the
+/// captured values are `Clone`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot decide about a user",
     label = "not a permission check",
@@ -115,9 +117,9 @@ pub trait Permission<Marker> {
     }
 }
 
-impl<P: Permission<M>, M> Permission<form::Named<M>> for NamedPermission<P> {
+impl Permission<()> for NamedPermission {
     fn into_middleware(self) -> Middleware {
-        self.check.into_middleware()
+        self.check
     }
 
     fn name(&self) -> Option<&str> {
@@ -141,44 +143,22 @@ where
 
 impl<F, D> Permission<form::Async<D>> for F
 where
-    F: for<'r> CheckFn<'r, D> + Send + Sync + 'static,
+    F: for<'r> BorrowingFn<'r, D, (Value,)> + Clone + Send + Sync + 'static,
     D: IntoDecision + Send,
 {
     fn into_middleware(self) -> Middleware {
-        let check = Arc::new(self);
         Middleware::before(move |mut req: Request| -> BoxFuture<'static, _> {
-            let check = Arc::clone(&check);
+            let check = self.clone();
             Box::pin(async move {
                 let Some(user) = req.user().cloned() else {
                     let error = not_authenticated(&req);
                     return (req, Err(error));
                 };
-                let decision = async { check.call(user, &mut req).await.into_decision() };
+                let decision = async { check.call((user,), &mut req).await.into_decision() };
                 let decision = CatchPanic::new(pin!(decision)).await.unwrap_or(None);
                 (req, decide(decision).map(|()| Flow::Continue))
             })
         })
-    }
-}
-
-/// A permission check whose future borrows the request, for any lifetime.
-pub trait CheckFn<'r, D> {
-    /// The future that the function returns.
-    type Future: Future<Output = D> + Send + 'r;
-
-    /// Calls the function.
-    fn call(&self, user: Value, req: &'r mut Request) -> Self::Future;
-}
-
-impl<'r, F, Fut, D> CheckFn<'r, D> for F
-where
-    F: Fn(Value, &'r mut Request) -> Fut,
-    Fut: Future<Output = D> + Send + 'r,
-{
-    type Future = Fut;
-
-    fn call(&self, user: Value, req: &'r mut Request) -> Fut {
-        self(user, req)
     }
 }
 

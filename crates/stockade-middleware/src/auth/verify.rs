@@ -129,9 +129,6 @@ pub mod form {
     /// An `async` function.
     #[derive(Debug)]
     pub struct Async<V>(PhantomData<V>);
-    /// A function with a name.
-    #[derive(Debug)]
-    pub struct Named<M>(PhantomData<M>);
     /// An `async` function that takes extractors behind the credentials.
     #[derive(Debug)]
     pub struct Extracting<Args>(PhantomData<Args>);
