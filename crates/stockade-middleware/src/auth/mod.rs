@@ -8,7 +8,7 @@
 //! - `credentials`: the headers in which credentials come.
 //! - `recheck`: the end of a login, for connections that outlive their request.
 //! - `value_lookup`: credentials that come by another way than the headers.
-//! - `verify`: the functions of an application that find a user.
+//! - `lookup`: the functions of an application that find a user.
 //! - `role`, `permission`: the rights of a user.
 //! - `session`: the cookie of a session.
 //! - `user_key`: the identity of a user, as a key.
@@ -19,6 +19,7 @@
 mod authenticator;
 mod challenge;
 mod credentials;
+mod lookup;
 mod method;
 mod methods;
 mod password;
@@ -28,11 +29,15 @@ mod role;
 mod session;
 mod user_key;
 mod value_lookup;
-mod verify;
 mod with_auth;
 
 use stockade_core::description::{Answer, HeaderDoc};
 
+#[cfg(feature = "sessions")]
+pub(crate) use lookup::SessionUser;
+pub use lookup::{
+    CredentialReader, ErasedFind, ErasedMethod, IntoUser, Lookup, LookupArguments, Verify, form,
+};
 pub use methods::Auth;
 pub use password::{hash_password_async, hash_password_with_async, verify_password_async};
 pub use permission::{IntoDecision, NamedPermission, Permission, named, with_permission};
@@ -40,11 +45,6 @@ pub use role::{IntoRoles, with_role};
 pub use session::{CurrentSession, SameSite, SessionCookie};
 pub use user_key::UserKey;
 pub use value_lookup::ValueLookup;
-#[cfg(feature = "sessions")]
-pub(crate) use verify::SessionUser;
-pub use verify::{
-    CredentialReader, ErasedFind, ErasedMethod, IntoUser, Lookup, LookupArguments, Verify, form,
-};
 pub use with_auth::{IntoAuth, with_auth};
 
 /// Returns the 401 of a request without a user, for a description.

@@ -12,9 +12,9 @@ use stockade_errors::ApiError;
 use stockade_errors::panic::CatchPanic;
 
 use super::challenge::Challenge;
+use super::lookup::{CredentialReader, Lookup};
 use super::method::{AuthMethod, Found, UserPool};
 use super::recheck::MethodWatch;
-use super::verify::{CredentialReader, Lookup};
 
 /// A function from a value to a user, such as that of a token in the first message of
 /// a WebSocket: any that [`Auth::bearer`](super::Auth::bearer) takes.

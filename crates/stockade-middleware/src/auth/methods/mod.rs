@@ -15,9 +15,9 @@ use stockade_core::{Request, Shape};
 
 use super::challenge::{Challenge, Scheme};
 use super::credentials::{authorization, only, refused, token};
+use super::lookup::{describe_failure, find_with};
 use super::method::{AuthMethod, Find, Found, TokenFinder, UserPool};
 use super::recheck::PASSWORD_INTERVAL;
-use super::verify::{describe_failure, find_with};
 use super::{CredentialReader, Lookup, LookupArguments, SessionCookie, Verify};
 use crate::CrossOriginProtection;
 
