@@ -1,5 +1,8 @@
 //! Tests of the methods: what a token costs.
 
+use std::future::Future;
+use std::pin::pin;
+use std::task::{Context, Waker};
 use std::time::{Duration, SystemTime};
 
 use stockade_auth::{Revocations, Secret, generate_jwt};
@@ -32,4 +35,24 @@ async fn a_good_token_costs_one_allocation() {
     // What a rule has read is not read again.
     let strict = Auth::tokens(secret, TokenVerifier::new().require("sub"));
     assert!(matches!(strict.methods[0].find_sync(&req), Some(Found::Json(_, Some(_)))));
+}
+
+#[test]
+fn functions_of_tokens_allocate_only_the_token_the_user_and_the_future() {
+    let request = http::Request::get("/").header("authorization", "Bearer ada");
+    let mut req = Request::from(request.body(()).unwrap());
+    let known = String::from("ada");
+    let find = move |token: String| (token == known).then_some("ada");
+    let now = Auth::bearer(find);
+    let counted = allocation_counter::measure(|| {
+        assert!(matches!(now.methods[0].find_sync(&req), Some(Found::User(_))));
+    });
+    assert_eq!(counted.count_total, 2);
+
+    let later = Auth::bearer(async |token: String| (token == "ada").then_some("ada"));
+    let counted = allocation_counter::measure(|| {
+        let found = pin!(later.methods[0].find(&mut req));
+        assert!(found.poll(&mut Context::from_waker(Waker::noop())).is_ready());
+    });
+    assert_eq!(counted.count_total, 3);
 }
