@@ -9,6 +9,7 @@
 //! - `recheck`: the end of a login, for connections that outlive their request.
 //! - `value_lookup`: credentials that come by another way than the headers.
 //! - `lookup`: the functions of an application that find a user.
+//! - `into_user`: the results of these functions.
 //! - `role`, `permission`: the rights of a user.
 //! - `session`: the cookie of a session.
 //! - `user_key`: the identity of a user, as a key.
@@ -19,6 +20,7 @@
 mod authenticator;
 mod challenge;
 mod credentials;
+mod into_user;
 mod lookup;
 mod method;
 mod methods;
@@ -33,10 +35,11 @@ mod with_auth;
 
 use stockade_core::description::{Answer, HeaderDoc};
 
+pub use into_user::IntoUser;
 #[cfg(feature = "sessions")]
 pub(crate) use lookup::SessionUser;
 pub use lookup::{
-    CredentialReader, ErasedFind, ErasedMethod, IntoUser, Lookup, LookupArguments, Verify, form,
+    CredentialReader, ErasedFind, ErasedMethod, Lookup, LookupArguments, Verify, form,
 };
 pub use methods::Auth;
 pub use password::{hash_password_async, hash_password_with_async, verify_password_async};
