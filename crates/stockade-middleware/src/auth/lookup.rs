@@ -6,8 +6,6 @@ use std::sync::Arc;
 
 use serde::Serialize;
 use serde_json::Value;
-#[cfg(feature = "sessions")]
-use stockade_auth::SessionId;
 use stockade_core::__internal::answer_of;
 use stockade_core::description::{Answer, AnswerStatus};
 use stockade_core::log_text::escaped;
@@ -21,8 +19,6 @@ use stockade_errors::ApiError;
 use super::IntoUser;
 use super::challenge::{Challenge, Scheme};
 use super::method::{AuthMethod, Failed, Find, Found};
-#[cfg(feature = "sessions")]
-use super::session::SessionSubject;
 
 /// Markers for the forms of functions.
 pub mod form {
@@ -91,6 +87,7 @@ where
 /// | function | an error |
 /// |---|---|
 /// | `fn(I) -> V` or `async fn(I) -> V`, where `V` is an [`IntoUser`] | is answered: an [`ApiError`] as it is, a `StatusCode` from 400 on as its error, any other one as a 500 |
+/// | `async fn(I, &mut Request) -> V` | is answered |
 /// | `async fn(I, A, …) -> Result<Option<U>, E>` with up to seven extractors `A`, where `E` is a [`Failure`] | is answered |
 ///
 /// An error that is answered is the answer also where no user is required, and
@@ -146,39 +143,6 @@ impl<I: 'static> CredentialReader<I> {
     }
 }
 
-#[cfg(feature = "sessions")]
-impl CredentialReader<SessionId> {
-    /// Makes a method of a function that finds the user of a session and its subject.
-    pub(crate) fn into_session_method(
-        self,
-        find: impl Fn(SessionId) -> BoxFuture<'static, Result<Option<SessionUser>, ApiError>>
-        + Send
-        + Sync
-        + 'static,
-    ) -> ErasedMethod {
-        let method = self.into_async(move |id, req| {
-            let found = find(id);
-            Box::pin(async move {
-                let found = CatchPanic::new(found).await.and_then(|found| found);
-                let user = found.map(|found| {
-                    let SessionUser { user, subject } = found?;
-                    req.extensions_mut().insert(SessionSubject(subject));
-                    Some(user)
-                });
-                Found::of(user.map_err(Err), Found::Invalid)
-            })
-        });
-        ErasedMethod(method.describing(may_fail))
-    }
-}
-
-/// The user of a session, with the subject under which the session was stored.
-#[cfg(feature = "sessions")]
-pub(crate) struct SessionUser {
-    pub(crate) user: Value,
-    pub(crate) subject: Arc<str>,
-}
-
 type Read<I> = dyn Fn(&Request, &Scheme) -> Result<I, Found> + Send + Sync;
 
 /// A method with its types erased.
@@ -218,6 +182,25 @@ where
             let lookup = Arc::clone(&lookup);
             Box::pin(async move {
                 let user = pin!(async { lookup(credentials).await.try_into_user() });
+                let user = CatchPanic::new(user).await;
+                Found::of(user.and_then(|user| user).map_err(Err), Found::Invalid)
+            })
+        });
+        ErasedMethod(method.describing(describe_errors::<V>))
+    }
+}
+
+impl<I, F, V> Lookup<I, form::Async<fn(I, &'static mut Request) -> V>> for F
+where
+    I: Send + 'static,
+    F: for<'r> BorrowingFn<'r, V, (I,)> + Clone + Send + Sync + 'static,
+    V: IntoUser + Send,
+{
+    fn into_method(self, reader: CredentialReader<I>) -> ErasedMethod {
+        let method = reader.into_async(move |credentials, req| {
+            let lookup = self.clone();
+            Box::pin(async move {
+                let user = pin!(async { lookup.call((credentials,), req).await.try_into_user() });
                 let user = CatchPanic::new(user).await;
                 Found::of(user.and_then(|user| user).map_err(Err), Found::Invalid)
             })

@@ -36,8 +36,6 @@ mod with_auth;
 use stockade_core::description::{Answer, HeaderDoc};
 
 pub use into_user::IntoUser;
-#[cfg(feature = "sessions")]
-pub(crate) use lookup::SessionUser;
 pub use lookup::{
     CredentialReader, ErasedFind, ErasedMethod, Lookup, LookupArguments, Verify, form,
 };
@@ -45,6 +43,8 @@ pub use methods::Auth;
 pub use password::{hash_password_async, hash_password_with_async, verify_password_async};
 pub use permission::{IntoDecision, NamedPermission, Permission, named, with_permission};
 pub use role::{IntoRoles, with_role};
+#[cfg(feature = "sessions")]
+pub(crate) use session::SessionSubject;
 pub use session::{CurrentSession, SameSite, SessionCookie};
 pub use user_key::UserKey;
 pub use value_lookup::ValueLookup;

@@ -13,7 +13,7 @@ use stockade_errors::ApiError;
 use super::Sessions;
 use super::store::StoredSession;
 use crate::auth::recheck::{INTERVAL, Schedule, Standing, failed_with, until_ended};
-use crate::auth::{Auth, CredentialReader, ErasedMethod, Lookup, SessionUser};
+use crate::auth::{Auth, SessionSubject};
 
 /// The source of the user of a [`Session`](super::Session) that a handler takes itself.
 impl<T: 'static> UserWatch for Sessions<T> {
@@ -43,7 +43,12 @@ impl<T: Serialize + DeserializeOwned + 'static> Sessions<T> {
     /// Rate limits, idempotency keys and [`UserKey`](crate::UserKey) use the subject of
     /// the session, also if the data have another `sub`.
     pub fn auth(&self) -> Auth {
-        Auth::session(self.cookie.clone(), ByStoredSession(self.clone()))
+        let sessions = Arc::new(self.clone());
+        Auth::session(self.cookie.clone(), async move |id: SessionId, req: &mut Request| {
+            let Some(found) = sessions.user(&id).await? else { return Ok(None) };
+            req.extensions_mut().insert(SessionSubject(found.subject));
+            Ok::<_, ApiError>(Some(found.user))
+        })
     }
 
     /// Returns the function for [`Auth::session`] that finds the user of a session.
@@ -90,18 +95,8 @@ impl<T: Serialize + DeserializeOwned + 'static> Sessions<T> {
     }
 }
 
-/// Finds the user of a session together with its subject.
-struct ByStoredSession<T>(Sessions<T>);
-
-/// The form of [`ByStoredSession`] as a [`Lookup`].
-struct Stored;
-
-impl<T: Serialize + DeserializeOwned + 'static> Lookup<SessionId, Stored> for ByStoredSession<T> {
-    fn into_method(self, reader: CredentialReader<SessionId>) -> ErasedMethod {
-        let sessions = Arc::new(self.0);
-        reader.into_session_method(move |id| {
-            let sessions = Arc::clone(&sessions);
-            Box::pin(async move { sessions.user(&id).await })
-        })
-    }
+/// The user of a session, with the subject under which the session was stored.
+struct SessionUser {
+    user: Value,
+    subject: Arc<str>,
 }
