@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 use stockade_middleware::__internal::ValueLookup;
-use stockade_middleware::Lookup;
+use stockade_middleware::{IntoUser, Lookup};
 use stockade_websockets::WebSocketOptions;
 
 use crate::graphql::GraphQl;
@@ -112,7 +112,7 @@ impl GraphQl {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn on_init<M>(mut self, lookup: impl Lookup<Value, M>) -> Self {
+    pub fn on_init<M>(mut self, lookup: impl Lookup<Value, M, Output: IntoUser>) -> Self {
         self.subscriptions.on_init = Some(ValueLookup::new(lookup));
         self
     }

@@ -183,8 +183,8 @@ mod validation;
 
 pub use api_middleware::create_api_middleware;
 pub use auth::{
-    Auth, CurrentSession, IntoAuth, IntoDecision, IntoRoles, IntoUser, Lookup, LookupArguments,
-    NamedPermission, Permission, SameSite, SessionCookie, UserKey, Verify, hash_password_async,
+    Auth, CurrentSession, IntoAuth, IntoDecision, IntoRoles, IntoUser, Lookup, NamedPermission,
+    Permission, SameSite, SessionCookie, UserKey, WholeRequest, hash_password_async,
     hash_password_with_async, named, verify_password_async, with_auth, with_permission, with_role,
 };
 pub use body_hooks::{BodyHooks, BodyPiece, with_body_hooks};

@@ -166,7 +166,11 @@ fn an_error_of_a_function_of_credentials_is_answered() {
     let ways = [
         ("sync", Auth::api_key(|_: ApiKeyHash| Err::<Option<u8>, _>(unavailable())), "503"),
         ("waits", Auth::api_key(async |_: ApiKeyHash| Err::<Option<u8>, _>(unavailable())), "503"),
-        ("other", Auth::api_key(|_: ApiKeyHash| Err::<Option<u8>, _>("no database")), "500"),
+        (
+            "other",
+            Auth::api_key(|_: ApiKeyHash| Err::<Option<u8>, BoxError>("no database".into())),
+            "500",
+        ),
         (
             "boxed",
             Auth::api_key(|_: ApiKeyHash| Err::<Option<u8>, BoxError>(unavailable().into())),

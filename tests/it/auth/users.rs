@@ -343,7 +343,7 @@ fn verify_finds_the_user_in_its_own_way() {
         let verify = move |_: &Request| falsy.clone();
         router.get(path, show).middleware(with_auth(Auth::verify(verify)));
     }
-    let failing = |_: &Request| Err::<Option<u8>, _>("no database");
+    let failing = |_: &Request| Err::<Option<u8>, BoxError>("no database".into());
     router.get("/fails", show).middleware(with_auth(Auth::verify(failing)));
     let panicking = |_: &Request| -> Option<u8> { panic!("boom") };
     router.get("/panics", show).middleware(with_auth(Auth::verify(panicking)));

@@ -1,18 +1,13 @@
-//! The functions by which an application finds a user, synchronous or not.
+//! [`Lookup`]: the functions by which an application finds a user.
 
-use std::future::Future;
+use std::future::{Future, ready};
 use std::pin::pin;
 use std::sync::Arc;
 
-use serde::Serialize;
 use serde_json::Value;
-use stockade_core::__internal::answer_of;
-use stockade_core::description::{Answer, AnswerStatus};
-use stockade_core::log_text::escaped;
+use stockade_core::__internal::escaped;
 use stockade_core::middleware::BorrowingFn;
-use stockade_core::reply::Failure;
-use stockade_core::reply::failure::answer_of;
-use stockade_core::{Arguments, BoxFuture, Request, RouteDoc, Shape};
+use stockade_core::{Arguments, BoxFuture, FromRequest, Request, Shape};
 use stockade_errors::__internal::{CatchPanic, catch_panic};
 use stockade_errors::ApiError;
 
@@ -20,292 +15,348 @@ use super::IntoUser;
 use super::challenge::{Challenge, Scheme};
 use super::method::{AuthMethod, Failed, Find, Found};
 
-/// Markers for the forms of functions.
+/// A function that finds a user: `fn(C, A, …) -> Result<Option<U>, E>`, synchronous or
+/// asynchronous, with credentials `C` and then up to seven extractors `A`.
+///
+/// The function may return any [`IntoUser`], such as `Option<U>`. An error is a
+/// [`Failure`](stockade_core::reply::Failure), as in a request handler. It becomes the
+/// response even if no user is required, and no further method is tried. A panic is a
+/// 500. Only [`Auth::verify`](super::Auth::verify) treats errors and panics as "no
+/// user".
+///
+/// The credentials are a `String` for a token, an `ApiKeyHash`, `BasicCredentials` or a
+/// `SessionId`. [`WholeRequest`] means that the function takes only extractors, or only
+/// `&Request`. An asynchronous function may take `&mut Request` instead of extractors.
+///
+/// Like a request handler, an asynchronous closure is cloned for each call, so the
+/// captured values are `Clone`. A synchronous closure is not cloned.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot find a user",
+    label = "not a function from `{C}` to a user",
+    note = "for `Auth::bearer` it is `fn(String, State<Db>, …) -> Result<Option<User>, ApiError>`; `Auth::api_key` passes an `ApiKeyHash`, `Auth::basic` passes `BasicCredentials`, `Auth::session` passes a `SessionId`",
+    note = "for `Auth::lookup` and `Auth::verify` it is `fn(Headers, State<Db>, …) -> Result<Option<User>, ApiError>`, with extractors only",
+    note = "an `async fn` works too; the extractors and the Result are optional; the error is any error of a request handler, such as `ApiError`, `BoxError` or `StatusCode`"
+)]
+pub trait Lookup<C, Marker>: Sized {
+    /// The result of the function.
+    type Output;
+
+    #[doc(hidden)]
+    fn into_method(self, reader: CredentialReader<C>) -> ErasedMethod
+    where
+        Self::Output: IntoUser;
+}
+
+/// Stands for credentials if a function finds the user by the request itself.
+///
+/// Such a function takes up to eight extractors: see
+/// [`Auth::lookup`](super::Auth::lookup).
+#[derive(Clone, Copy, Debug)]
+pub struct WholeRequest;
+
+/// Marks the two forms of functions.
 pub mod form {
     use std::marker::PhantomData;
 
     /// A synchronous function.
     #[derive(Debug)]
-    pub struct Sync<V>(PhantomData<V>);
-    /// An `async` function.
+    pub struct Sync<Args>(PhantomData<Args>);
+    /// A function that returns a future.
     #[derive(Debug)]
-    pub struct Async<V>(PhantomData<V>);
-    /// An `async` function that takes extractors behind the credentials.
-    #[derive(Debug)]
-    pub struct Extracting<Args>(PhantomData<Args>);
+    pub struct Async<Args>(PhantomData<Args>);
 }
-
-/// A function from the request to a user: `fn(&Request) -> V`, or
-/// `async fn(&mut Request) -> V`, where `V` is an [`IntoUser`].
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` cannot find a user",
-    label = "not a function from a request to a user",
-    note = "it is `fn(&Request) -> Option<User>` or `async fn(&mut Request) -> Option<User>`; a Result does as well"
-)]
-pub trait Verify<Marker>: Sized {
-    #[doc(hidden)]
-    fn into_find(self) -> ErasedFind;
-}
-
-/// A function with its types erased.
-#[doc(hidden)]
-#[expect(missing_debug_implementations, reason = "only passed on")]
-pub struct ErasedFind(pub(super) Find);
-
-impl<F, V> Verify<form::Sync<V>> for F
-where
-    F: Fn(&Request) -> V + Send + Sync + 'static,
-    V: IntoUser,
-{
-    fn into_find(self) -> ErasedFind {
-        ErasedFind(Find::Sync(Arc::new(move |req, _| {
-            let user = catch_panic(|| self(req).into_user());
-            Found::of(Ok(user.unwrap_or_else(panicked)), Found::Nothing)
-        })))
-    }
-}
-
-impl<F, V> Verify<form::Async<V>> for F
-where
-    F: for<'r> BorrowingFn<'r, V> + Clone + Send + Sync + 'static,
-    V: IntoUser + Send,
-{
-    fn into_find(self) -> ErasedFind {
-        ErasedFind(Find::Async(Arc::new(move |req, _| {
-            let verify = self.clone();
-            Box::pin(async move {
-                let user = pin!(async { verify.call((), req).await.into_user() });
-                let user = CatchPanic::new(user).await;
-                Found::of(Ok(user.unwrap_or_else(panicked)), Found::Nothing)
-            })
-        })))
-    }
-}
-
-/// A function from credentials `I` to a user.
-///
-/// | function | an error |
-/// |---|---|
-/// | `fn(I) -> V` or `async fn(I) -> V`, where `V` is an [`IntoUser`] | is answered: an [`ApiError`] as it is, a `StatusCode` from 400 on as its error, any other one as a 500 |
-/// | `async fn(I, &mut Request) -> V` | is answered |
-/// | `async fn(I, A, …) -> Result<Option<U>, E>` with up to seven extractors `A`, where `E` is a [`Failure`] | is answered |
-///
-/// An error that is answered is the answer also where no user is required, and
-/// no further method is tried: see [`Auth::lookup`](super::Auth::lookup). A
-/// panic is a 500.
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` cannot find a user",
-    label = "not a function from `{I}` to a user",
-    note = "it is `fn({I}) -> Option<User>` or `async fn({I}) -> Option<User>`; a Result does as well",
-    note = "with extractors it is `async fn({I}, State<Db>, …) -> Result<Option<User>, ApiError>`",
-    note = "a function of extractors alone is for `Auth::lookup`"
-)]
-pub trait Lookup<I, Marker>: Sized {
-    #[doc(hidden)]
-    fn into_method(self, reader: CredentialReader<I>) -> ErasedMethod;
-}
-
-/// The arguments of a function of [`Auth::lookup`](super::Auth::lookup): up to
-/// eight extractors.
-#[diagnostic::on_unimplemented(
-    message = "`Auth::lookup` takes a function of extractors, and not all of `{Self}` are extractors",
-    label = "this function cannot find a user by the request",
-    note = "it is `async fn(Headers, State<Db>, …) -> Result<Option<User>, ApiError>`",
-    note = "a function of a token is for `Auth::bearer`, and others of credentials for `Auth::api_key`, `Auth::basic` and `Auth::session`"
-)]
-pub trait LookupArguments: Arguments {}
-
-// The message of the trait says more than one about a single argument.
-#[diagnostic::do_not_recommend]
-impl<Args: Arguments> LookupArguments for Args {}
 
 /// The reader of credentials in a request.
 #[doc(hidden)]
 #[expect(missing_debug_implementations, reason = "only passed on")]
-pub struct CredentialReader<I> {
-    pub(super) challenge: Challenge,
-    pub(super) read: Arc<Read<I>>,
+pub struct CredentialReader<C> {
+    challenge: Challenge,
+    read: Arc<Read<C>>,
+    policy: Policy,
 }
 
-impl<I: 'static> CredentialReader<I> {
-    /// Makes a method of a function that finds the user of these credentials. It is
-    /// called if the request has credentials.
-    fn into_async(
-        self,
-        find: impl for<'r> Fn(I, &'r mut Request) -> BoxFuture<'r, Found> + Send + Sync + 'static,
-    ) -> AuthMethod {
-        let Self { challenge, read } = self;
-        let find = Find::Async(Arc::new(move |req, scheme| match read(req, scheme) {
-            Ok(credentials) => find(credentials, req),
-            Err(found) => Box::pin(async { found }),
-        }));
-        AuthMethod::new(challenge, find)
-    }
-}
-
-type Read<I> = dyn Fn(&Request, &Scheme) -> Result<I, Found> + Send + Sync;
+type Read<C> = dyn Fn(&Request, &Scheme) -> Result<C, Found> + Send + Sync;
 
 /// A method with its types erased.
 #[doc(hidden)]
 #[expect(missing_debug_implementations, reason = "only passed on")]
 pub struct ErasedMethod(pub(super) AuthMethod);
 
-impl<I, F, V> Lookup<I, form::Sync<V>> for F
-where
-    I: 'static,
-    F: Fn(I) -> V + Send + Sync + 'static,
-    V: IntoUser,
-{
-    fn into_method(self, reader: CredentialReader<I>) -> ErasedMethod {
-        let CredentialReader { challenge, read } = reader;
-        let find = Find::Sync(Arc::new(move |req, scheme| match read(req, scheme) {
-            Ok(credentials) => {
-                let user = catch_panic(|| self(credentials).try_into_user());
-                Found::of(user.and_then(|user| user).map_err(Err), Found::Invalid)
+/// The user as JSON, or the response to a failure.
+type User = Result<Option<Value>, Failed>;
+
+/// The meaning of the results of a function.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Policy {
+    /// The credentials are invalid if there is no user. Errors become responses.
+    Credentials,
+    /// The request has no credentials if there is no user. Errors become responses.
+    Request,
+    /// Like `Request`, but an error means that there is no user.
+    IgnoreErrors,
+}
+
+impl Policy {
+    /// Calls a synchronous function.
+    fn found_by(self, call: impl FnOnce() -> User) -> Found {
+        self.found(catch_panic(call))
+    }
+
+    /// Waits for the user.
+    async fn found_later(self, user: impl Future<Output = User> + Unpin) -> Found {
+        self.found(CatchPanic::new(user).await)
+    }
+
+    fn found(self, user: Result<User, ApiError>) -> Found {
+        match (user.unwrap_or_else(|panic| Err(Err(panic))), self) {
+            (Ok(Some(user)), _) => Found::User(user),
+            (Ok(None), Self::Credentials) => Found::Invalid,
+            (Ok(None), Self::Request | Self::IgnoreErrors) => Found::Nothing,
+            (Err(failed), Self::Credentials | Self::Request) => Found::Failed(failed),
+            (Err(failed), Self::IgnoreErrors) => {
+                log_failure(&failed);
+                Found::Nothing
             }
+        }
+    }
+
+    /// Adds the description of the errors of a function that returns `V`.
+    fn describing<V: IntoUser>(self, method: AuthMethod) -> ErasedMethod {
+        ErasedMethod(match self {
+            Self::Credentials | Self::Request => method.describing(V::describe),
+            Self::IgnoreErrors => method,
+        })
+    }
+}
+
+#[cold]
+fn log_failure(failed: &Failed) {
+    match failed {
+        Ok(response) => log::warn!(
+            target: "stockade::auth",
+            "the function that finds the user failed: status {}",
+            response.status()
+        ),
+        Err(error) => log::warn!(
+            target: "stockade::auth",
+            "the function that finds the user failed: {}",
+            escaped(error)
+        ),
+    }
+}
+
+impl CredentialReader<WholeRequest> {
+    /// Makes the reader of a function that finds the user by the request itself.
+    pub(super) fn whole_request(policy: Policy) -> Self {
+        let read = Arc::new(|_: &Request, _: &Scheme| Ok(WholeRequest));
+        Self { challenge: Challenge::BEARER, read, policy }
+    }
+}
+
+impl<C: 'static> CredentialReader<C> {
+    /// Makes the reader of credentials.
+    pub(super) fn credentials(
+        challenge: Challenge,
+        read: impl Fn(&Request, &Scheme) -> Result<C, Found> + Send + Sync + 'static,
+    ) -> Self {
+        Self { challenge, read: Arc::new(read), policy: Policy::Credentials }
+    }
+
+    /// Makes a method of a synchronous function that takes only credentials.
+    fn immediate<V: IntoUser>(
+        self,
+        call: impl Fn(C, ()) -> V + Send + Sync + 'static,
+    ) -> ErasedMethod {
+        let Self { challenge, read, policy } = self;
+        let find = Find::Sync(Arc::new(move |req, scheme| match read(req, scheme) {
+            Ok(credentials) => policy.found_by(|| call(credentials, ()).into_user()),
             Err(found) => found,
         }));
-        ErasedMethod(AuthMethod::new(challenge, find).describing(describe_errors::<V>))
+        policy.describing::<V>(AuthMethod::new(challenge, find))
     }
-}
 
-impl<I, F, Fut, V> Lookup<I, form::Async<V>> for F
-where
-    I: Send + 'static,
-    F: Fn(I) -> Fut + Send + Sync + 'static,
-    Fut: Future<Output = V> + Send + 'static,
-    V: IntoUser + Send,
-{
-    fn into_method(self, reader: CredentialReader<I>) -> ErasedMethod {
-        let lookup = Arc::new(self);
-        let method = reader.into_async(move |credentials, _| {
-            let lookup = Arc::clone(&lookup);
+    /// Makes a method of a synchronous function that takes extractors too.
+    fn extracting<V: IntoUser, Args: Arguments + 'static>(
+        self,
+        call: impl Fn(C, Args) -> V + Send + Sync + 'static,
+    ) -> ErasedMethod
+    where
+        C: Send,
+    {
+        let call = Arc::new(call);
+        self.asynchronous::<V, Args, _>(move |credentials, args| {
+            ready(call(credentials, args).into_user())
+        })
+    }
+
+    /// Makes a method of a function that returns a future.
+    fn asynchronous<V: IntoUser, Args: Arguments + 'static, Fut>(
+        self,
+        call: impl FnOnce(C, Args) -> Fut + Clone + Send + Sync + 'static,
+    ) -> ErasedMethod
+    where
+        C: Send,
+        Fut: Future<Output = User> + Send,
+    {
+        let policy = self.policy;
+        let ErasedMethod(method) = self.waiting::<V>(move |credentials, req| {
+            let call = call.clone();
             Box::pin(async move {
-                let user = pin!(async { lookup(credentials).await.try_into_user() });
-                let user = CatchPanic::new(user).await;
-                Found::of(user.and_then(|user| user).map_err(Err), Found::Invalid)
+                let user = async {
+                    let args = Args::extract(req).await.map_err(Err)?;
+                    call(credentials, args).await
+                };
+                policy.found_later(pin!(user)).await
             })
         });
-        ErasedMethod(method.describing(describe_errors::<V>))
+        ErasedMethod(method.needing(|doc| doc.middleware_arguments::<Args>("with_auth")))
+    }
+
+    /// Makes a method of a function that runs if the request has credentials.
+    fn waiting<V: IntoUser>(
+        self,
+        find: impl for<'r> Fn(C, &'r mut Request) -> BoxFuture<'r, Found> + Send + Sync + 'static,
+    ) -> ErasedMethod {
+        let Self { challenge, read, policy } = self;
+        let find = Find::Async(Arc::new(move |req, scheme| match read(req, scheme) {
+            Ok(credentials) => find(credentials, req),
+            Err(found) => Box::pin(async { found }),
+        }));
+        policy.describing::<V>(AuthMethod::new(challenge, find))
     }
 }
 
-impl<I, F, V> Lookup<I, form::Async<fn(I, &'static mut Request) -> V>> for F
+impl<F, V> Lookup<WholeRequest, form::Sync<fn(&'static Request) -> V>> for F
 where
-    I: Send + 'static,
-    F: for<'r> BorrowingFn<'r, V, (I,)> + Clone + Send + Sync + 'static,
+    F: Fn(&Request) -> V + Send + Sync + 'static,
+    V: IntoUser,
+{
+    type Output = V;
+
+    fn into_method(self, reader: CredentialReader<WholeRequest>) -> ErasedMethod {
+        let CredentialReader { challenge, policy, .. } = reader;
+        let find = Arc::new(move |req: &Request, _: &_| policy.found_by(|| self(req).into_user()));
+        policy.describing::<V>(AuthMethod::new(challenge, Find::Sync(find)))
+    }
+}
+
+impl<F, V> Lookup<WholeRequest, form::Async<fn(&'static mut Request) -> V>> for F
+where
+    F: for<'r> BorrowingFn<'r, V> + Clone + Send + Sync + 'static,
     V: IntoUser + Send,
 {
-    fn into_method(self, reader: CredentialReader<I>) -> ErasedMethod {
-        let method = reader.into_async(move |credentials, req| {
-            let lookup = self.clone();
+    type Output = V;
+
+    fn into_method(self, reader: CredentialReader<WholeRequest>) -> ErasedMethod {
+        let policy = reader.policy;
+        reader.waiting::<V>(move |WholeRequest, req| {
+            let find = self.clone();
             Box::pin(async move {
-                let user = pin!(async { lookup.call((credentials,), req).await.try_into_user() });
-                let user = CatchPanic::new(user).await;
-                Found::of(user.and_then(|user| user).map_err(Err), Found::Invalid)
+                let user = async { find.call((), req).await.into_user() };
+                policy.found_later(pin!(user)).await
             })
-        });
-        ErasedMethod(method.describing(describe_errors::<V>))
+        })
     }
 }
 
-macro_rules! lookup_with_extractors {
-    ($($Arg:ident $arg:ident),*) => {
-        impl<I, F, U, E, $($Arg,)*> Lookup<I, form::Extracting<($($Arg,)*)>> for F
+impl<C, F, V> Lookup<C, form::Async<fn(C, &'static mut Request) -> V>> for F
+where
+    C: Send + 'static,
+    F: for<'r> BorrowingFn<'r, V, (C,)> + Clone + Send + Sync + 'static,
+    V: IntoUser + Send,
+{
+    type Output = V;
+
+    fn into_method(self, reader: CredentialReader<C>) -> ErasedMethod {
+        let policy = reader.policy;
+        reader.waiting::<V>(move |credentials, req| {
+            let find = self.clone();
+            Box::pin(async move {
+                let user = async { find.call((credentials,), req).await.into_user() };
+                policy.found_later(pin!(user)).await
+            })
+        })
+    }
+}
+
+macro_rules! lookups {
+    ($synchronous:ident: $C:ident $c:ident $(, $Arg:ident $arg:ident)*) => {
+        impl<$C, F, $($Arg,)*> Lookup<$C, form::Async<($C, $($Arg,)*)>> for F
         where
-            I: Send + 'static,
-            F: Shape<(I, $($Arg,)*), Output = Result<Option<U>, E>>,
-            F::Future: Send,
+            $C: Send + 'static,
+            F: Shape<($C, $($Arg,)*), Future: Send>,
             ($($Arg,)*): Arguments + 'static,
-            U: Serialize,
-            E: Failure,
         {
-            fn into_method(self, reader: CredentialReader<I>) -> ErasedMethod {
-                let method = reader.into_async(move |credentials, req| {
-                    let lookup = self.clone();
-                    let call =
-                    move |($($arg,)*)| lookup.clone().call((credentials, $($arg,)*));
-                    Box::pin(async { Found::of(user_of(req, call).await, Found::Invalid) })
-                });
-                let needs =
-                    |doc: &mut RouteDoc| doc.middleware_arguments::<($($Arg,)*)>("with_auth");
-                ErasedMethod(method.needing(needs).describing(describe_failure::<E>))
+            type Output = F::Output;
+
+            fn into_method(self, reader: CredentialReader<$C>) -> ErasedMethod
+            where
+                F::Output: IntoUser,
+            {
+                reader.asynchronous::<F::Output, ($($Arg,)*), _>(move |$c, ($($arg,)*)| {
+                    let user = self.call(($c, $($arg,)*));
+                    async { user.await.into_user() }
+                })
+            }
+        }
+
+        impl<$C, F, V, $($Arg,)*> Lookup<$C, form::Sync<($C, $($Arg,)*)>> for F
+        where
+            $C: Send + 'static,
+            F: Fn($C, $($Arg),*) -> V + Send + Sync + 'static,
+            V: IntoUser,
+            ($($Arg,)*): Arguments + 'static,
+        {
+            type Output = V;
+
+            fn into_method(self, reader: CredentialReader<$C>) -> ErasedMethod {
+                reader.$synchronous(move |$c, ($($arg,)*): ($($Arg,)*)| self($c, $($arg),*))
+            }
+        }
+
+        // Functions of extractors only.
+        impl<F, $C, $($Arg,)*> Lookup<WholeRequest, form::Async<($C, $($Arg,)*)>> for F
+        where
+            F: Shape<($C, $($Arg,)*), Future: Send>,
+            $C: FromRequest,
+            ($C, $($Arg,)*): Arguments + 'static,
+        {
+            type Output = F::Output;
+
+            fn into_method(self, reader: CredentialReader<WholeRequest>) -> ErasedMethod
+            where
+                F::Output: IntoUser,
+            {
+                reader.asynchronous::<F::Output, ($C, $($Arg,)*), _>(move |WholeRequest, args| {
+                    let user = self.call(args);
+                    async { user.await.into_user() }
+                })
+            }
+        }
+
+        impl<F, V, $C, $($Arg,)*> Lookup<WholeRequest, form::Sync<($C, $($Arg,)*)>> for F
+        where
+            F: Fn($C, $($Arg),*) -> V + Send + Sync + 'static,
+            V: IntoUser,
+            $C: FromRequest,
+            ($C, $($Arg,)*): Arguments + 'static,
+        {
+            type Output = V;
+
+            fn into_method(self, reader: CredentialReader<WholeRequest>) -> ErasedMethod {
+                reader.extracting(move |WholeRequest, ($c, $($arg,)*): ($C, $($Arg,)*)| {
+                    self($c, $($arg),*)
+                })
             }
         }
     };
 }
 
-lookup_with_extractors!(A1 a1);
-lookup_with_extractors!(A1 a1, A2 a2);
-lookup_with_extractors!(A1 a1, A2 a2, A3 a3);
-lookup_with_extractors!(A1 a1, A2 a2, A3 a3, A4 a4);
-lookup_with_extractors!(A1 a1, A2 a2, A3 a3, A4 a4, A5 a5);
-lookup_with_extractors!(A1 a1, A2 a2, A3 a3, A4 a4, A5 a5, A6 a6);
-lookup_with_extractors!(A1 a1, A2 a2, A3 a3, A4 a4, A5 a5, A6 a6, A7 a7);
-
-/// Describes the errors of a function that returns `V`.
-fn describe_errors<V: IntoUser>(doc: &mut RouteDoc) {
-    if V::MAY_FAIL {
-        may_fail(doc);
-    }
-}
-
-/// Describes the errors of a function that fails with `E`: any error, unless `E`
-/// tells which.
-pub(super) fn describe_failure<E: Failure>(doc: &mut RouteDoc) {
-    let before = doc.facts().answers.len();
-    E::describe(doc);
-    if doc.facts().answers.len() == before {
-        may_fail(doc);
-    }
-}
-
-/// Notes that the function that finds the user may fail, with any error.
-fn may_fail(doc: &mut RouteDoc) {
-    let meaning = "An error of the function that finds the user";
-    doc.answers(Answer::error(AnswerStatus::Default).meaning(meaning));
-}
-
-/// Makes the finding of a function of extractors alone.
-pub(super) fn find_with<F, Args, U, E>(lookup: F) -> Find
-where
-    F: Shape<Args, Output = Result<Option<U>, E>>,
-    F::Future: Send,
-    Args: Arguments + 'static,
-    U: Serialize,
-    E: Failure,
-{
-    Find::Async(Arc::new(move |req, _| {
-        let lookup = lookup.clone();
-        Box::pin(
-            async move { Found::of(user_of(req, |args| lookup.call(args)).await, Found::Nothing) },
-        )
-    }))
-}
-
-/// Calls a function with its arguments from the request, and returns the user as
-/// JSON, if there is one. A user that cannot be JSON is a 500, and a falsy one is
-/// none.
-async fn user_of<Args, Fut, U, E>(
-    req: &mut Request,
-    call: impl FnOnce(Args) -> Fut,
-) -> Result<Option<Value>, Failed>
-where
-    Args: Arguments,
-    Fut: Future<Output = Result<Option<U>, E>>,
-    U: Serialize,
-    E: Failure,
-{
-    let args = Args::extract(req).await.map_err(Err)?;
-    let failed = |failure| answer_of(failure).map(Box::new);
-    let Some(user) = call(args).await.map_err(failed)? else { return Ok(None) };
-    let user = serde_json::to_value(user).map_err(|error| Err(ApiError::internal(error)))?;
-    Ok(user.into_user())
-}
-
-/// Counts a panic of [`Auth::verify`](super::Auth::verify) as no user.
-#[cold]
-fn panicked(_: ApiError) -> Option<Value> {
-    log::error!(target: "stockade::auth", "the function that finds the user panicked");
-    None
-}
+lookups!(immediate: C c);
+lookups!(extracting: C c, A1 a1);
+lookups!(extracting: C c, A1 a1, A2 a2);
+lookups!(extracting: C c, A1 a1, A2 a2, A3 a3);
+lookups!(extracting: C c, A1 a1, A2 a2, A3 a3, A4 a4);
+lookups!(extracting: C c, A1 a1, A2 a2, A3 a3, A4 a4, A5 a5);
+lookups!(extracting: C c, A1 a1, A2 a2, A3 a3, A4 a4, A5 a5, A6 a6);
+lookups!(extracting: C c, A1 a1, A2 a2, A3 a3, A4 a4, A5 a5, A6 a6, A7 a7);

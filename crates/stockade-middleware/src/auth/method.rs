@@ -55,16 +55,6 @@ impl Found {
         let error = ApiError::new(503, message).with_header("Retry-After", "1");
         Self::Failed(Err(error))
     }
-
-    /// Makes the finding of a function that finds the user; `none` if it has found
-    /// none.
-    pub(super) fn of(user: Result<Option<Value>, Failed>, none: Self) -> Self {
-        match user {
-            Ok(Some(user)) => Self::User(user),
-            Ok(None) => none,
-            Err(failed) => Self::Failed(failed),
-        }
-    }
 }
 
 /// The answer to a failure: a response that is sent as it is, or an error.

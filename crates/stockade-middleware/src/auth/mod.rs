@@ -36,9 +36,7 @@ mod with_auth;
 use stockade_core::description::{Answer, HeaderDoc};
 
 pub use into_user::IntoUser;
-pub use lookup::{
-    CredentialReader, ErasedFind, ErasedMethod, Lookup, LookupArguments, Verify, form,
-};
+pub use lookup::{CredentialReader, ErasedMethod, Lookup, WholeRequest, form};
 pub use methods::Auth;
 pub use password::{hash_password_async, hash_password_with_async, verify_password_async};
 pub use permission::{IntoDecision, NamedPermission, Permission, named, with_permission};

@@ -10,7 +10,7 @@ use stockade_core::{BoxFuture, Flow, Middleware, Request};
 use stockade_errors::ApiError;
 use stockade_errors::panic::{CatchPanic, catch_panic};
 
-use super::lookup::form;
+use super::form;
 
 /// Lets only users through for whom `check` returns true. Answers 401 without a
 /// user, and 403 if `check` returns false, fails or panics.

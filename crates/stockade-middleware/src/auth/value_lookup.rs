@@ -12,9 +12,10 @@ use stockade_errors::ApiError;
 use stockade_errors::panic::CatchPanic;
 
 use super::challenge::Challenge;
-use super::lookup::{CredentialReader, Lookup};
+use super::lookup::CredentialReader;
 use super::method::{AuthMethod, Found, UserPool};
 use super::recheck::MethodWatch;
+use super::{IntoUser, Lookup};
 
 /// A function from a value to a user, such as that of a token in the first message of
 /// a WebSocket: any that [`Auth::bearer`](super::Auth::bearer) takes.
@@ -31,12 +32,11 @@ struct Given<I>(I);
 
 impl<I: Clone + Send + Sync + 'static> ValueLookup<I> {
     /// Takes the function.
-    pub fn new<M>(lookup: impl Lookup<I, M>) -> Self {
-        let read = |req: &Request, _: &_| {
+    pub fn new<M>(lookup: impl Lookup<I, M, Output: IntoUser>) -> Self {
+        let reader = CredentialReader::credentials(Challenge::BEARER, |req, _| {
             let given = req.extensions().get::<Given<I>>();
             given.map(|given| given.0.clone()).ok_or(Found::Nothing)
-        };
-        let reader = CredentialReader { challenge: Challenge::BEARER, read: Arc::new(read) };
+        });
         let mut method = lookup.into_method(reader).0;
         method.set_pool(UserPool::of("message"));
         Self { method: Box::new(method), credentials: PhantomData }

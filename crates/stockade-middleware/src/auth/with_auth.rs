@@ -9,7 +9,7 @@ use stockade_errors::ApiError;
 
 use super::authenticator::{Authenticator, MethodSet};
 use super::method::AuthMethod;
-use super::{Auth, Lookup, no_user};
+use super::{Auth, IntoUser, Lookup, no_user};
 
 /// Finds the user of a request and attaches it, or answers 401.
 ///
@@ -103,7 +103,7 @@ impl IntoAuth<()> for Auth {
     }
 }
 
-impl<F: Lookup<String, M>, M> IntoAuth<(M,)> for F {
+impl<F: Lookup<String, M, Output: IntoUser>, M> IntoAuth<(M,)> for F {
     fn into_auth(self) -> Auth {
         Auth { explains: true, ..Auth::bearer(self) }
     }

@@ -7,18 +7,17 @@ mod tests;
 use std::sync::Arc;
 
 use http::HeaderName;
-use serde::Serialize;
+use stockade_auth::__internal::{clock, leeway_seconds};
 use stockade_auth::{ApiKeyHash, BasicCredentials, SessionId, TokenKeys, TokenVerifier};
+use stockade_core::Request;
 use stockade_core::description::SecurityScheme;
-use stockade_core::reply::Failure;
-use stockade_core::{Request, Shape};
 
 use super::challenge::{Challenge, Scheme};
 use super::credentials::{authorization, only, refused, token};
-use super::lookup::{describe_failure, find_with};
+use super::lookup::{CredentialReader, Policy};
 use super::method::{AuthMethod, Find, Found, TokenFinder, UserPool};
 use super::recheck::PASSWORD_INTERVAL;
-use super::{CredentialReader, Lookup, LookupArguments, SessionCookie, Verify};
+use super::{IntoUser, Lookup, SessionCookie, WholeRequest};
 use crate::CrossOriginProtection;
 
 /// The methods that find the user of a request. A user is required by default.
@@ -98,13 +97,14 @@ impl Auth {
     /// [`documented_as`](Self::documented_as) says otherwise.
     ///
     /// Spec: Authentication › `verify`.
-    pub fn verify<M>(verify: impl Verify<M>) -> Self {
-        Self::one(AuthMethod::new(Challenge::BEARER, verify.into_find().0))
+    pub fn verify<M>(verify: impl Lookup<WholeRequest, M, Output: IntoUser>) -> Self {
+        let reader = CredentialReader::whole_request(Policy::IgnoreErrors);
+        Self::one(verify.into_method(reader).0)
     }
 
     /// Authenticates by an asynchronous function that may fail. It takes
     /// extractors, as handlers do, and returns `Result<Option<U>, E>`, where `E` is
-    /// a [`Failure`], as of a handler.
+    /// a [`Failure`](stockade_core::reply::Failure), as of a handler.
     ///
     /// | result | answer |
     /// |---|---|
@@ -158,33 +158,18 @@ impl Auth {
     ///
     /// # Beyond the spec
     /// In the specification an error is no user.
-    pub fn lookup<F, Args, U, E>(lookup: F) -> Self
-    where
-        F: Shape<Args, Output = Result<Option<U>, E>>,
-        F::Future: Send,
-        Args: LookupArguments + 'static,
-        U: Serialize,
-        E: Failure,
-    {
-        let method = AuthMethod::new(Challenge::BEARER, find_with(lookup));
-        Self::one(method.describing(|doc| {
-            doc.middleware_arguments::<Args>("with_auth");
-            describe_failure::<E>(doc);
-        }))
+    pub fn lookup<M>(lookup: impl Lookup<WholeRequest, M, Output: IntoUser>) -> Self {
+        Self::one(lookup.into_method(CredentialReader::whole_request(Policy::Request)).0)
     }
 
     /// Authenticates by a token in `Authorization: Bearer`, or in another
     /// [`scheme`](Self::scheme). `lookup` gets the token and returns the user.
     ///
-    /// Like [`api_key`](Self::api_key), [`basic`](Self::basic) and
-    /// [`session`](Self::session) it takes a [`Lookup`], which tells what an
-    /// error of the function means. No credentials, no call.
-    ///
-    /// Every error of the function is answered. Of a function of the token alone
-    /// the status is that of an [`ApiError`](stockade_errors::ApiError) or a
-    /// `StatusCode`, and 500 for an error of another type, also of one with
-    /// `#[derive(ApiError)]`; of a function that takes extractors too it is the
-    /// status of the [`Failure`].
+    /// [`Lookup`] describes the functions that `bearer`, [`api_key`](Self::api_key),
+    /// [`basic`](Self::basic) and [`session`](Self::session) accept: they take the
+    /// credentials and then extractors. The function is called only if the request has
+    /// such credentials. The response to an error is the same as in
+    /// [`lookup`](Self::lookup).
     ///
     /// ```
     /// use stockade::ApiError;
@@ -218,7 +203,7 @@ impl Auth {
     /// # Beyond the spec
     /// The specification has the form `with_auth(lookup)`, whose 401 says in its
     /// body if the header was missing.
-    pub fn bearer<M>(lookup: impl Lookup<String, M>) -> Self {
+    pub fn bearer<M>(lookup: impl Lookup<String, M, Output: IntoUser>) -> Self {
         Self::by(Challenge::BEARER, bearer_token, lookup).finding(&UserPool::of("bearer"))
     }
 
@@ -256,12 +241,15 @@ impl Auth {
     ///
     /// # Beyond the spec
     /// The specification has no API keys.
-    pub fn api_key<M>(lookup: impl Lookup<ApiKeyHash, M>) -> Self {
+    pub fn api_key<M>(lookup: impl Lookup<ApiKeyHash, M, Output: IntoUser>) -> Self {
         Self::api_key_in(HeaderName::from_static("x-api-key"), lookup)
     }
 
     /// Authenticates as [`api_key`](Self::api_key) does, by another header.
-    pub fn api_key_in<M>(header: HeaderName, lookup: impl Lookup<ApiKeyHash, M>) -> Self {
+    pub fn api_key_in<M>(
+        header: HeaderName,
+        lookup: impl Lookup<ApiKeyHash, M, Output: IntoUser>,
+    ) -> Self {
         let challenge = Challenge::other("ApiKey", format!("header=\"{header}\""));
         let scheme = SecurityScheme::Header(header.as_str().to_owned().into());
         let pool = UserPool::with_detail("api_key", header.as_str());
@@ -280,7 +268,10 @@ impl Auth {
     ///
     /// # Beyond the spec
     /// The specification has no Basic authentication.
-    pub fn basic<M>(realm: &str, lookup: impl Lookup<BasicCredentials, M>) -> Self {
+    pub fn basic<M>(
+        realm: &str,
+        lookup: impl Lookup<BasicCredentials, M, Output: IntoUser>,
+    ) -> Self {
         let read = |req: &Request, _: &Scheme| {
             BasicCredentials::parse(authorization(req)?).ok_or(Found::Invalid)
         };
@@ -333,7 +324,10 @@ impl Auth {
     ///
     /// # Beyond the spec
     /// The specification has no sessions.
-    pub fn session<M>(cookie: SessionCookie, lookup: impl Lookup<SessionId, M>) -> Self {
+    pub fn session<M>(
+        cookie: SessionCookie,
+        lookup: impl Lookup<SessionId, M, Output: IntoUser>,
+    ) -> Self {
         let challenge = cookie.challenge();
         let scheme = SecurityScheme::Cookie(cookie.full_name().to_owned().into());
         let protections = cookie.protection().cloned().into_iter().collect();
@@ -348,12 +342,12 @@ impl Auth {
         Self { protections, ..auth }.finding(&pool).documented_as(scheme)
     }
 
-    fn by<I, M>(
+    fn by<C: 'static, M>(
         challenge: Challenge,
-        read: impl Fn(&Request, &Scheme) -> Result<I, Found> + Send + Sync + 'static,
-        lookup: impl Lookup<I, M>,
+        read: impl Fn(&Request, &Scheme) -> Result<C, Found> + Send + Sync + 'static,
+        lookup: impl Lookup<C, M, Output: IntoUser>,
     ) -> Self {
-        Self::one(lookup.into_method(CredentialReader { challenge, read: Arc::new(read) }).0)
+        Self::one(lookup.into_method(CredentialReader::credentials(challenge, read)).0)
     }
 
     /// Sets the users that the methods so far find.
