@@ -4,6 +4,7 @@
 
 use stockade::auth::{ApiKeyHash, BasicCredentials, KeyRing, SessionId, generate_jwt};
 use stockade::extract::Headers;
+use stockade::http::HeaderMap;
 use stockade::middleware::SessionCookie;
 use stockade::prelude::*;
 
@@ -232,6 +233,21 @@ fn a_lookup_fails_as_a_handler_does() {
             Auth::api_key(|_: ApiKeyHash| Err::<Option<u8>, _>(StatusCode::SERVICE_UNAVAILABLE)),
             r#"503 {"error":"Service Unavailable"}"#,
         ),
+        (
+            "own-alone",
+            Auth::api_key(|_: ApiKeyHash| Err::<Option<u8>, _>(TooOften)),
+            r#"429 {"error":"too often"}"#,
+        ),
+        (
+            "own-waits",
+            Auth::api_key(async |_: ApiKeyHash| Err::<Option<u8>, _>(TooOften)),
+            r#"429 {"error":"too often"}"#,
+        ),
+        (
+            "redirect-alone",
+            Auth::api_key(|_: ApiKeyHash| Err::<Option<u8>, _>(Redirect::to("/login"))),
+            "303",
+        ),
     ];
     for (name, auth, expected) in ways {
         let fallback = Auth::verify(|_: &Request| Some("fallback"));
@@ -239,6 +255,63 @@ fn a_lookup_fails_as_a_handler_does() {
         check(&app, &format!("GET /{name}/7\nx-api-key: k"), expected);
         check(&app, &format!("GET /open/{name}/7\nx-api-key: k"), expected);
     }
+}
+
+#[test]
+fn accepts_every_form_of_function() {
+    fn name(headers: &HeaderMap) -> Option<String> {
+        Some(headers.get("x-name")?.to_str().ok()?.to_owned())
+    }
+    let known = String::from("ada");
+    let is_known = move |token: &str| (token == known).then(|| known.clone());
+    let (now, later, state) = (is_known.clone(), is_known.clone(), is_known);
+    let ways = [
+        ("sync", Auth::bearer(move |token: String| now(&token))),
+        ("captures", Auth::bearer(async move |token: String| later(&token))),
+        (
+            "state",
+            Auth::bearer(move |token: String, db: State<Db>| {
+                if db.is_up { Ok(state(&token)) } else { Err(StatusCode::SERVICE_UNAVAILABLE) }
+            }),
+        ),
+        (
+            "option",
+            Auth::bearer(async |token: String, _: State<Db>| (token == "ada").then_some(token)),
+        ),
+        (
+            "value",
+            Auth::bearer(async |token: String, _: State<Db>| match token.as_str() {
+                "ada" => json!("ada"),
+                _ => Value::Null,
+            }),
+        ),
+        (
+            "request",
+            Auth::bearer(async |token: String, req: &mut Request| {
+                (req.path() == "/request/7" && token == "ada").then_some(token)
+            }),
+        ),
+        ("extractors", Auth::lookup(|headers: Headers, _: State<Db>| name(&headers))),
+        ("borrows", Auth::lookup(|req: &Request| Ok::<_, ApiError>(name(req.headers())))),
+        ("borrows-later", Auth::lookup(async |req: &mut Request| name(req.headers()))),
+        ("verify", Auth::verify(async |headers: Headers| name(&headers))),
+    ];
+    let names = ways.each_ref().map(|(name, _)| *name);
+    let app = app(router(ways, true));
+    for way in names {
+        let sent = |name| format!("GET /{way}/7\nauthorization: Bearer {name}\nx-name: {name}");
+        check(&app, &sent("ada"), "200 ada");
+        check(&app, &sent(""), r#"401 {"error":"Unauthorized"}"#);
+    }
+}
+
+#[test]
+fn reports_missing_state_of_a_synchronous_function() {
+    let find = |_: ApiKeyHash, _: State<u64>| None::<u8>;
+    let mut router = Router::with_options(RouterOptions::new());
+    router.get("/x", async || "in").middleware(with_auth(Auth::api_key(find)));
+    let error = router.build().unwrap_err().to_string();
+    assert!(error.contains("`State<u64>` was not provided"), "{error}");
 }
 
 #[test]

@@ -10,6 +10,7 @@ use stockade::auth::{
     PasswordHasher, PublishFuture, Revocation, RevocationFeed, RevocationKey, RevocationLog,
     Revocations, SessionId, Stale, TokenVerifier, generate_jwt, verify_password, verify_token,
 };
+use stockade::extract::Headers;
 use stockade::middleware::{
     SameSite, SessionCookie, hash_password_async, hash_password_with_async, verify_password_async,
     with_permission, with_role,
@@ -347,11 +348,15 @@ fn verify_finds_the_user_in_its_own_way() {
     router.get("/fails", show).middleware(with_auth(Auth::verify(failing)));
     let panicking = |_: &Request| -> Option<u8> { panic!("boom") };
     router.get("/panics", show).middleware(with_auth(Auth::verify(panicking)));
+    let failing = |_: Headers, Path(_): Path<u8>| Err::<Option<u8>, _>(Redirect::to("/login"));
+    router.get("/extracts/:id", show).middleware(with_auth(Auth::verify(failing)));
     let app = app(router);
     check(&app, "GET /waits\nx-id: ada", r#"200 {"id":"ada","role":"guest"}"#);
     check(&app, "GET /waits", UNAUTHORIZED);
     check(&app, "GET /value", "200 7");
-    for path in ["/null", "/false", "/zero", "/empty", "/fails", "/panics"] {
+    for path in
+        ["/null", "/false", "/zero", "/empty", "/fails", "/panics", "/extracts/7", "/extracts/x"]
+    {
         check(&app, &format!("GET {path}"), UNAUTHORIZED);
     }
 }

@@ -23,9 +23,14 @@ async fn fails(_: Headers) -> Result<Option<String>, Own> {
     Err(Own)
 }
 
+async fn fails_by_token(_: String) -> Result<Option<String>, Own> {
+    Err(Own)
+}
+
 fn main() {
     let _ = Auth::lookup(by_token);
     let _ = Auth::lookup(by_key);
     let _ = Auth::bearer(by_header);
     let _ = Auth::lookup(fails);
+    let _ = Auth::bearer(fails_by_token);
 }

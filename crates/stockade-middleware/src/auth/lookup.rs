@@ -1,4 +1,9 @@
 //! [`Lookup`]: the functions by which an application finds a user.
+//!
+//! A function takes credentials and then extractors, or only extractors. The traits of
+//! request handlers, [`Shape`] and [`Arguments`], call asynchronous functions and
+//! extract the arguments. Synchronous functions are called by reference, because a
+//! clone of what they captured may allocate.
 
 use std::future::{Future, ready};
 use std::pin::pin;

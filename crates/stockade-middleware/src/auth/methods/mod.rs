@@ -67,8 +67,9 @@ impl Auth {
     }
 
     /// Authenticates by a function from the request to a user: `fn(&Request) ->
-    /// Option<U>`, or `async fn(&mut Request) -> Option<U>`, or the same with a
-    /// `Result`. An error, a panic and a falsy value count as no user.
+    /// Option<U>`, `async fn(&mut Request) -> Option<U>`, or a function of extractors
+    /// as in [`lookup`](Self::lookup). The function may return a `Result`. An error, a
+    /// panic and a falsy value mean that there is no user.
     ///
     /// ```
     /// use stockade::middleware::{Auth, with_auth};
@@ -102,9 +103,9 @@ impl Auth {
         Self::one(verify.into_method(reader).0)
     }
 
-    /// Authenticates by an asynchronous function that may fail. It takes
-    /// extractors, as handlers do, and returns `Result<Option<U>, E>`, where `E` is
-    /// a [`Failure`](stockade_core::reply::Failure), as of a handler.
+    /// Authenticates by a function that may fail. Like a request handler, it takes
+    /// extractors and returns `Result<Option<U>, E>`, where `E` is a
+    /// [`Failure`](stockade_core::reply::Failure). It is synchronous or asynchronous.
     ///
     /// | result | answer |
     /// |---|---|
