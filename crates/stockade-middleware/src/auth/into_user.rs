@@ -2,10 +2,10 @@
 
 use serde::Serialize;
 use serde_json::Value;
-use stockade_core::__internal::answer_of;
 use stockade_core::RouteDoc;
 use stockade_core::description::{Answer, AnswerStatus};
 use stockade_core::reply::Failure;
+use stockade_core::reply::failure::answer_of;
 use stockade_errors::ApiError;
 
 use super::method::Failed;

@@ -10,11 +10,11 @@ use std::pin::pin;
 use std::sync::Arc;
 
 use serde_json::Value;
-use stockade_core::__internal::escaped;
+use stockade_core::log_text::escaped;
 use stockade_core::middleware::BorrowingFn;
 use stockade_core::{Arguments, BoxFuture, FromRequest, Request, Shape};
-use stockade_errors::__internal::{CatchPanic, catch_panic};
 use stockade_errors::ApiError;
+use stockade_errors::panic::{CatchPanic, catch_panic};
 
 use super::IntoUser;
 use super::challenge::{Challenge, Scheme};

@@ -7,7 +7,6 @@ mod tests;
 use std::sync::Arc;
 
 use http::HeaderName;
-use stockade_auth::__internal::{clock, leeway_seconds};
 use stockade_auth::{ApiKeyHash, BasicCredentials, SessionId, TokenKeys, TokenVerifier};
 use stockade_core::Request;
 use stockade_core::description::SecurityScheme;
