@@ -77,7 +77,7 @@ mod upgraded;
 pub use actix_web;
 pub use host_error::HostError;
 pub use routes::ActixRoutes;
-pub use service::{ActixService, ResponseFuture};
+pub use service::{ActixResponseFuture, ActixService};
 use stockade_errors::ConfigError;
 use stockade_routing::{HostRoutes, Router};
 

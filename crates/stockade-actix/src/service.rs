@@ -75,13 +75,13 @@ impl ServiceFactory<ServiceRequest> for ActixService {
 impl Service<ServiceRequest> for ActixService {
     type Response = ServiceResponse;
     type Error = Error;
-    type Future = ResponseFuture;
+    type Future = ActixResponseFuture;
 
     fn poll_ready(&self, _cx: &mut Context<'_>) -> Poll<Result<(), Error>> {
         Poll::Ready(Ok(()))
     }
 
-    fn call(&self, request: ServiceRequest) -> ResponseFuture {
+    fn call(&self, request: ServiceRequest) -> ActixResponseFuture {
         let (theirs, payload) = request.into_parts();
         let matched = theirs.match_info();
         let whole = matched.as_str();
@@ -95,11 +95,11 @@ impl Service<ServiceRequest> for ActixService {
 
 /// The future of a service inside actix-web.
 #[must_use = "futures do nothing unless polled"]
-pub struct ResponseFuture {
+pub struct ActixResponseFuture {
     future: Pin<Box<dyn Future<Output = ServiceResponse>>>,
 }
 
-impl Future for ResponseFuture {
+impl Future for ActixResponseFuture {
     type Output = Result<ServiceResponse, Error>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
@@ -107,9 +107,9 @@ impl Future for ResponseFuture {
     }
 }
 
-impl fmt::Debug for ResponseFuture {
+impl fmt::Debug for ActixResponseFuture {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("ResponseFuture")
+        f.write_str("ActixResponseFuture")
     }
 }
 
@@ -120,7 +120,7 @@ pub(crate) fn answer<F>(
     payload: Payload,
     throws: bool,
     handle: impl FnOnce(Request) -> F + 'static,
-) -> ResponseFuture
+) -> ActixResponseFuture
 where
     F: Future<Output = Response> + 'static,
 {
@@ -144,5 +144,5 @@ where
             None => ServiceResponse::new(theirs, response::translate(ours, is_head)),
         }
     });
-    ResponseFuture { future }
+    ActixResponseFuture { future }
 }

@@ -97,8 +97,8 @@ pub use revocations::{
 pub use secret::{KeyRing, Secret};
 pub use session::{SessionId, SessionIdError, SessionKeys};
 pub use token::{
-    Claims, Clock, ExpiresIn, IntoExpiresIn, IssueError, MAX_TOKEN_LENGTH, SigningKeys, TokenError,
-    TokenIssuer, TokenKeys, TokenVerifier, bearer_token, generate_jwt, verify_token,
+    Claims, ExpiresIn, IntoExpiresIn, IssueError, MAX_TOKEN_LENGTH, SigningKeys, TokenError,
+    TokenIssuer, TokenKeys, TokenVerifier, UnixClock, bearer_token, generate_jwt, verify_token,
     verify_token_as,
 };
 

@@ -75,18 +75,18 @@ fn upgrade<B>(request: &mut http::Request<B>) -> Option<OnUpgrade> {
 /// The future of a service inside axum.
 #[derive(Debug)]
 #[must_use = "futures do nothing unless polled"]
-pub struct ResponseFuture<F> {
+pub struct AxumResponseFuture<F> {
     future: F,
     on_upgrade: Option<OnUpgrade>,
 }
 
-impl<F> ResponseFuture<F> {
+impl<F> AxumResponseFuture<F> {
     pub(crate) fn new(future: F, on_upgrade: Option<OnUpgrade>) -> Self {
         Self { future, on_upgrade }
     }
 }
 
-impl<F: Future<Output = Response> + Unpin> Future for ResponseFuture<F> {
+impl<F: Future<Output = Response> + Unpin> Future for AxumResponseFuture<F> {
     type Output = Result<Response, Infallible>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {

@@ -75,7 +75,7 @@ mod service;
 // The version of axum whose types stand in the interface of this crate.
 #[doc(no_inline)]
 pub use axum;
-pub use connection::ResponseFuture;
+pub use connection::AxumResponseFuture;
 pub use service::AxumService;
 use stockade_errors::ConfigError;
 use stockade_routing::{HostRoutes, Router};

@@ -9,7 +9,7 @@ use stockade_errors::{BoxError, ConfigError};
 use stockade_routing::{App, CallOptions, ResponseFuture as AppFuture};
 use tower_service::Service;
 
-use crate::connection::{ResponseFuture, translate};
+use crate::connection::{AxumResponseFuture, translate};
 
 /// A whole application as a service of axum: all stages and options of its
 /// router apply, the client's address comes from axum's `ConnectInfo`, and
@@ -61,7 +61,7 @@ where
 {
     type Response = Response;
     type Error = Infallible;
-    type Future = ResponseFuture<AppFuture>;
+    type Future = AxumResponseFuture<AppFuture>;
 
     fn poll_ready(&mut self, _cx: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
         Poll::Ready(Ok(()))
@@ -69,6 +69,6 @@ where
 
     fn call(&mut self, request: http::Request<B>) -> Self::Future {
         let (request, on_upgrade) = translate(request);
-        ResponseFuture::new(self.app.handle(request), on_upgrade)
+        AxumResponseFuture::new(self.app.handle(request), on_upgrade)
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use stockade_stages::rate_limit::{
-    Algorithm, BatchDecision, Charge, Decision, Policy, Quota, RateKey, RateStore,
+    Algorithm, BatchDecision, Charge, Decision, Quota, RateKey, RateLimitPolicy, RateStore,
 };
 use tokio::task::JoinSet;
 
@@ -24,12 +24,12 @@ use crate::fail::{fail, or_fail};
 /// wait for.
 ///
 /// ```
-/// use stockade::middleware::rate_limit::{Algorithm, MemoryStore};
+/// use stockade::middleware::rate_limit::{Algorithm, MemoryRateStore};
 /// use stockade::testing::conformance;
 ///
 /// # #[tokio::main]
 /// # async fn main() {
-/// let store = MemoryStore::new(Algorithm::SlidingWindow, 10_000);
+/// let store = MemoryRateStore::new(Algorithm::SlidingWindow, 10_000);
 /// conformance::rate_store(store, async |_| ()).await;
 /// # }
 /// ```
@@ -63,7 +63,7 @@ struct Check<S, P> {
 struct Counted<S> {
     store: Arc<S>,
     key: RateKey,
-    policy: Policy,
+    policy: RateLimitPolicy,
     now: Duration,
 }
 
@@ -78,7 +78,7 @@ const TICK: Duration = Duration::from_millis(20);
 
 impl<S: RateStore + 'static, P: AsyncFn(Duration)> Check<S, P> {
     fn counted_by(&self, key: RateKey, limit: u32, window: Duration) -> Counted<S> {
-        let policy = or_fail(Policy::new(&self.name, Quota::new(limit, window)));
+        let policy = or_fail(RateLimitPolicy::new(&self.name, Quota::new(limit, window)));
         Counted { store: Arc::clone(&self.store), key, policy, now: self.now }
     }
 

@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde_json::{Value, json};
 use stockade_auth::{
-    Claims, Clock, RevocationStatus as Status, Revocations, Secret, TokenIssuer, TokenVerifier,
+    Claims, RevocationStatus as Status, Revocations, Secret, TokenIssuer, TokenVerifier, UnixClock,
 };
 use tokio::task::JoinSet;
 
@@ -89,9 +89,10 @@ impl Tokens {
     /// Makes a token with these claims, issued at a time.
     fn with(&self, claims: Value, at: SystemTime) -> Claims {
         let seconds = or_fail(at.duration_since(UNIX_EPOCH)).as_secs();
-        let issuer = TokenIssuer::new().clock(Clock::at(seconds));
+        let issuer = TokenIssuer::new().clock(UnixClock::at(seconds));
         let token = or_fail(issuer.issue(claims, "1h", &self.secret));
-        let claims = TokenVerifier::new().clock(Clock::at(seconds)).verify(&token, &self.secret);
+        let claims =
+            TokenVerifier::new().clock(UnixClock::at(seconds)).verify(&token, &self.secret);
         or_fail(claims)
     }
 

@@ -406,7 +406,7 @@ pub mod form {
     pub struct Ready;
     /// `fn(&mut Request) -> R`.
     #[derive(Debug)]
-    pub struct Sync<R>(PhantomData<R>);
+    pub struct SyncFn<R>(PhantomData<R>);
     /// `async fn(Args…, &mut Request) -> R`.
     #[derive(Debug)]
     pub struct StyleA<R, Args = ()>(PhantomData<(R, Args)>);
@@ -428,7 +428,7 @@ impl IntoMiddleware<form::Ready> for &Middleware {
     }
 }
 
-impl<F, R> IntoMiddleware<form::Sync<R>> for F
+impl<F, R> IntoMiddleware<form::SyncFn<R>> for F
 where
     F: Fn(&mut Request) -> R + Send + Sync + 'static,
     R: IntoFlow,

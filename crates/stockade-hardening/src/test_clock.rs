@@ -80,9 +80,9 @@ impl TestClock {
 
     /// Returns the clock for `TokenVerifier::clock` and `TokenIssuer::clock`.
     #[must_use]
-    pub fn for_tokens(&self) -> stockade_auth::Clock {
+    pub fn for_tokens(&self) -> stockade_auth::UnixClock {
         let clock = self.clone();
-        stockade_auth::Clock::new(move || clock.unix_seconds())
+        stockade_auth::UnixClock::new(move || clock.unix_seconds())
     }
 
     fn passed(&self) -> Duration {

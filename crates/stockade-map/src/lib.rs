@@ -35,9 +35,9 @@ pub use docs::Docs;
 pub use idempotency::IdempotencyInfo;
 pub use response::{BodyDoc, ContentInfo, HeaderDoc, ResponseInfo, StatusDoc, UnknownStatus};
 pub use route::{
-    Access, BodyInfo, CorsInfo, FieldInfo, GraphQlInfo, Limits, MiddlewareInfo, MiddlewareLevel,
-    Need, ParamInfo, Place, QuotaInfo, RouteInfo, RouteKind, RouteMap, RouterInfo, SchemeInfo,
-    WebSocketInfo,
+    BodyInfo, CorsInfo, FieldInfo, GraphQlInfo, Limits, MiddlewareInfo, MiddlewareLevel, Need,
+    ParamInfo, Place, QuotaInfo, RouteAccess, RouteInfo, RouteKind, RouteMap, RouterInfo,
+    SchemeInfo, WebSocketInfo,
 };
 pub use tag::Tag;
 

@@ -1,6 +1,6 @@
 //! Questions about a route that rules and lists ask.
 
-use super::{Access, Need, RouteInfo, RouteKind};
+use super::{Need, RouteAccess, RouteInfo, RouteKind};
 
 impl RouteInfo {
     /// Returns its method and its path, as policies and lists name it:
@@ -27,7 +27,7 @@ impl RouteInfo {
     }
 }
 
-impl Access {
+impl RouteAccess {
     /// Returns true if nobody is let through without this role.
     ///
     /// ```

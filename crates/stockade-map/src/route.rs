@@ -97,7 +97,7 @@ pub struct RouteInfo {
     /// status may stand here several times, each time with another giver.
     pub answers: Vec<ResponseInfo>,
     /// The users whom it lets through.
-    pub access: Access,
+    pub access: RouteAccess,
     /// Its limits.
     pub limits: Limits,
     /// The connections of a WebSocket; none of a route of another kind.
@@ -253,7 +253,7 @@ pub struct BodyInfo {
 /// The users whom a route lets through.
 #[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 #[non_exhaustive]
-pub struct Access {
+pub struct RouteAccess {
     /// The need of a user.
     pub user: Need,
     /// The methods that find the user, each of which suffices: short names such

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{Access, Need, QuotaInfo, RouteInfo, RouteMap};
+use super::{Need, QuotaInfo, RouteAccess, RouteInfo, RouteMap};
 
 /// Returns the columns of a route: method, path, access, limits, name and place.
 fn route_line(route: &RouteInfo) -> [String; 6] {
@@ -17,7 +17,7 @@ fn route_line(route: &RouteInfo) -> [String; 6] {
     ]
 }
 
-fn access(access: &Access) -> String {
+fn access(access: &RouteAccess) -> String {
     let mut words = Vec::new();
     match access.user {
         Need::None => words.push("open".to_owned()),

@@ -63,7 +63,7 @@
 // Where things are:
 // - `pattern`: `Pattern` and `join`.
 // - `parse`: the parser of the notation.
-// - `segment`: `Segment`, `Part`, `Param`, `Precedence`.
+// - `segment`: `Segment`, `SegmentPart`, `Param`, `Precedence`.
 // - `constraint`: `Constraint`, the expression of a parameter.
 // - `variant`: `Variant`, the choices of optional parameters.
 // - `spans`: `Spans`, the positions of parameters in a path.
@@ -85,7 +85,7 @@ mod variant;
 pub use constraint::Constraint;
 pub use error::{PatternError, PatternErrorKind};
 pub use pattern::{Pattern, join};
-pub use segment::{Param, Part, Precedence, SPLAT, Segment};
+pub use segment::{Param, Precedence, SPLAT, Segment, SegmentPart};
 pub use spans::Spans;
 pub use variant::Variant;
 

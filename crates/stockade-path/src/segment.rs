@@ -18,7 +18,7 @@ pub enum Segment {
     ///
     /// Invariant: at least one is a parameter, and neither two parameters nor
     /// two texts are adjacent.
-    Parts(Vec<Part>),
+    Parts(Vec<SegmentPart>),
     /// `*`: any segment that is not empty.
     Any,
     /// `**`: this segment, also an empty one, and all that follow.
@@ -28,7 +28,7 @@ pub enum Segment {
 /// A piece of a segment.
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
 #[non_exhaustive]
-pub enum Part {
+pub enum SegmentPart {
     /// Text, never empty.
     Literal(String),
     /// A parameter.
@@ -96,8 +96,8 @@ impl Segment {
     /// Returns the parameters in order; empty for `*` and `**` too.
     pub fn params(&self) -> impl Iterator<Item = &Param> {
         let params = self.parts().iter().filter_map(|part| match part {
-            Part::Param(param) => Some(param),
-            Part::Literal(_) => None,
+            SegmentPart::Param(param) => Some(param),
+            SegmentPart::Literal(_) => None,
         });
         // As a list: the type of the chain would stand in the names of all that is made
         // of it, and these in the debug information of each program.
@@ -115,14 +115,14 @@ impl Segment {
     /// with its slash when absent.
     #[must_use]
     pub fn is_optional(&self) -> bool {
-        matches!(self.parts(), [Part::Param(param)] if param.optional)
+        matches!(self.parts(), [SegmentPart::Param(param)] if param.optional)
     }
 
     fn is_constrained(&self) -> bool {
         self.params().any(|param| param.constraint.is_some())
     }
 
-    fn parts(&self) -> &[Part] {
+    fn parts(&self) -> &[SegmentPart] {
         match self {
             Self::Parts(parts) => parts,
             Self::Literal(_) | Self::Any | Self::Rest => &[],
@@ -130,9 +130,9 @@ impl Segment {
     }
 
     fn text_chars(&self) -> usize {
-        let chars = |part: &Part| match part {
-            Part::Literal(text) => text.chars().count(),
-            Part::Param(_) => 0,
+        let chars = |part: &SegmentPart| match part {
+            SegmentPart::Literal(text) => text.chars().count(),
+            SegmentPart::Param(_) => 0,
         };
         self.parts().iter().map(chars).sum()
     }
@@ -143,8 +143,8 @@ impl Segment {
             Self::Any => to.write_str("*"),
             Self::Rest => to.write_str("**"),
             Self::Parts(parts) => parts.iter().try_for_each(|part| match part {
-                Part::Literal(text) => to.write_str(text),
-                Part::Param(param) => param.write(to, with_names),
+                SegmentPart::Literal(text) => to.write_str(text),
+                SegmentPart::Param(param) => param.write(to, with_names),
             }),
         }
     }

@@ -7,7 +7,7 @@
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-use crate::{Part, Segment, Variant, variant};
+use crate::{Segment, SegmentPart, Variant, variant};
 
 /// The amount of decoding.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -53,13 +53,13 @@ impl Spelling {
 
     fn of_segment(self, segment: &Segment) -> Vec<Segment> {
         let parts = match segment {
-            Segment::Literal(text) => &[Part::Literal(text.clone())][..],
+            Segment::Literal(text) => &[SegmentPart::Literal(text.clone())][..],
             Segment::Parts(parts) => parts,
             Segment::Any | Segment::Rest => return vec![segment.clone()],
         };
         let mut segments = vec![Vec::new()];
         for part in parts {
-            let Part::Literal(text) = part else {
+            let SegmentPart::Literal(text) = part else {
                 push(&mut segments, part.clone());
                 continue;
             };
@@ -68,7 +68,7 @@ impl Spelling {
                     segments.push(Vec::new());
                 }
                 if !text.is_empty() {
-                    push(&mut segments, Part::Literal(text.to_owned()));
+                    push(&mut segments, SegmentPart::Literal(text.to_owned()));
                 }
             }
         }
@@ -76,7 +76,7 @@ impl Spelling {
     }
 }
 
-fn push(segments: &mut [Vec<Part>], part: Part) {
+fn push(segments: &mut [Vec<SegmentPart>], part: SegmentPart) {
     if let Some(last) = segments.last_mut() {
         last.push(part);
     }

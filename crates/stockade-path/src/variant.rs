@@ -1,6 +1,6 @@
 //! [`Variant`]: a pattern with some of its optional parameters.
 
-use crate::{Part, Segment};
+use crate::{Segment, SegmentPart};
 
 /// A choice of a pattern's optional parameters. All parameters in it are
 /// required.
@@ -72,15 +72,15 @@ fn choose(segments: &[Segment], is_chosen: impl Fn(usize) -> bool) -> Variant {
         let mut kept = Vec::with_capacity(parts.len());
         for part in parts {
             match part {
-                Part::Literal(text) => push_text(&mut kept, text),
-                Part::Param(param) => {
+                SegmentPart::Literal(text) => push_text(&mut kept, text),
+                SegmentPart::Param(param) => {
                     let mut param = param.clone();
                     let is_kept = !param.optional || is_chosen(optional);
                     optional += usize::from(param.optional);
                     skipped += usize::from(!is_kept);
                     param.optional = false;
                     if is_kept {
-                        kept.push(Part::Param(param));
+                        kept.push(SegmentPart::Param(param));
                     }
                 }
             }
@@ -98,19 +98,19 @@ fn choose(segments: &[Segment], is_chosen: impl Fn(usize) -> bool) -> Variant {
 }
 
 /// Returns the segment that consists of some parts.
-pub(crate) fn segment_of(parts: Vec<Part>) -> Segment {
+pub(crate) fn segment_of(parts: Vec<SegmentPart>) -> Segment {
     match parts.as_slice() {
         [] => Segment::Literal(String::new()),
-        [Part::Literal(text)] => Segment::Literal(text.clone()),
+        [SegmentPart::Literal(text)] => Segment::Literal(text.clone()),
         _ => Segment::Parts(parts),
     }
 }
 
 /// Keeps the invariant of `Segment::Parts` that no two texts are adjacent.
-fn push_text(parts: &mut Vec<Part>, text: &str) {
+fn push_text(parts: &mut Vec<SegmentPart>, text: &str) {
     match parts.last_mut() {
-        Some(Part::Literal(before)) => before.push_str(text),
-        _ => parts.push(Part::Literal(text.to_owned())),
+        Some(SegmentPart::Literal(before)) => before.push_str(text),
+        _ => parts.push(SegmentPart::Literal(text.to_owned())),
     }
 }
 
@@ -120,7 +120,7 @@ fn covers(wide: &Segment, narrow: &Segment) -> bool {
     let takes_all = match wide {
         Segment::Any => true,
         Segment::Parts(parts) => {
-            matches!(parts.as_slice(), [Part::Param(param)] if param.constraint.is_none())
+            matches!(parts.as_slice(), [SegmentPart::Param(param)] if param.constraint.is_none())
         }
         Segment::Literal(_) | Segment::Rest => false,
     };

@@ -7,7 +7,7 @@ use std::fmt;
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use regex::bytes::Regex;
-use stockade_path::{Param, Part, Pattern, SPLAT, Segment};
+use stockade_path::{Param, Pattern, SPLAT, Segment, SegmentPart};
 
 use crate::matcher::anchored;
 
@@ -157,11 +157,11 @@ impl UrlPattern {
         if let Segment::Parts(parts) = segment {
             for part in parts {
                 match part {
-                    Part::Literal(literal) => text.push_str(literal),
-                    Part::Param(known) => {
+                    SegmentPart::Literal(literal) => text.push_str(literal),
+                    SegmentPart::Param(known) => {
                         text.push_str(&self.value(known, param(&known.name))?);
                     }
-                    // `Part` is complete; this is for variants to come.
+                    // `SegmentPart` is complete; this is for variants to come.
                     _ => {}
                 }
             }

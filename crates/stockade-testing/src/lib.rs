@@ -133,7 +133,7 @@ pub use stockade_hardening::{Contract, ContractError};
 #[cfg_attr(docsrs, doc(cfg(feature = "proptest")))]
 #[doc(inline)]
 pub use stockade_hardening::{
-    NotChecked, Property, PropertyFailure, RouteReport, SchemaCheck, SchemaReport, check_schemas,
+    NotChecked, Property, PropertyCheck, PropertyFailure, RouteReport, SchemaReport, check_schemas,
 };
 pub use stream::TestStream;
 pub use web_socket::{TestMessage, TestWebSocket, TestWebSocketRequest};

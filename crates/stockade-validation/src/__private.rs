@@ -9,7 +9,7 @@ pub use serde_json::{Value, json};
 pub use self::wire_form::{Kinds, NotRead, NotWritten, Reads, Writes, agrees, names_or_numbers};
 
 use crate::direction::Direction;
-pub use crate::direction::Presence;
+pub use crate::direction::FieldPresence;
 use crate::has_schema::HasSchema;
 use crate::inner::InnerRule;
 use crate::rule::{Additional, Rule};
@@ -36,7 +36,7 @@ pub fn tagged_content<const N: usize>(
     content: &str,
     variants: [(&str, Option<Rule>); N],
 ) -> Rule {
-    let present = |rule: Rule| Rule { presence: Presence::Always, ..rule };
+    let present = |rule: Rule| Rule { presence: FieldPresence::Always, ..rule };
     Rule::tagged_content(tag, content, variants.map(|(name, rule)| (name, rule.map(present))))
 }
 
@@ -97,12 +97,18 @@ pub fn items(mut rule: Rule, change: impl FnOnce(Rule) -> Rule) -> Rule {
 /// Adds a property, which must be there unless `optional`, and which is always
 /// written.
 pub fn property(rule: &mut Rule, name: &str, field: Rule, optional: bool) {
-    property_in(rule, name, field, optional, Presence::Always);
+    property_in(rule, name, field, optional, FieldPresence::Always);
 }
 
 /// Adds a property with its presence; where it is read, it must be there unless
 /// `optional`.
-pub fn property_in(rule: &mut Rule, name: &str, field: Rule, optional: bool, presence: Presence) {
+pub fn property_in(
+    rule: &mut Rule,
+    name: &str,
+    field: Rule,
+    optional: bool,
+    presence: FieldPresence,
+) {
     let field = Rule { presence, ..field };
     rule.properties.get_or_insert_default().push((name.to_owned(), field));
     if !optional && !presence.is_none(Direction::Read) {
@@ -114,7 +120,7 @@ pub fn property_in(rule: &mut Rule, name: &str, field: Rule, optional: bool, pre
 #[must_use = "a rule does nothing until it is built"]
 pub fn written_tag(mut rule: Rule, tag: &str, name: &str) -> Rule {
     let value = Rule::at(rule.location).with("const", name);
-    property_in(&mut rule, tag, value, false, Presence::WriteOnly);
+    property_in(&mut rule, tag, value, false, FieldPresence::WriteOnly);
     rule
 }
 
@@ -124,7 +130,7 @@ pub fn flatten(rule: &mut Rule, other: Rule) {
 }
 
 /// Flattens a rule that is not the same in both directions.
-pub fn flatten_in(rule: &mut Rule, other: Rule, presence: Presence) {
+pub fn flatten_in(rule: &mut Rule, other: Rule, presence: FieldPresence) {
     flatten(rule, Rule { presence, ..other });
 }
 

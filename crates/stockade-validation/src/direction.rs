@@ -1,7 +1,7 @@
 //! The two directions of a rule: what serde reads, and what it writes.
 //!
 //! One [`Rule`] has both. Only where they differ does it say so: by a
-//! [`Presence`] of a property, or by a rule that replaces it in replies. The
+//! [`FieldPresence`] of a property, or by a rule that replaces it in replies. The
 //! compiler turns each rule to the direction that is compiled.
 
 use crate::rule::{Additional, Rule};
@@ -19,7 +19,7 @@ pub(crate) enum Direction {
 /// The presence of a property, or of a flattened rule, in both directions.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 #[non_exhaustive]
-pub enum Presence {
+pub enum FieldPresence {
     /// It is written as it is read: the rule of a property written by hand.
     #[default]
     AsRead,
@@ -37,7 +37,7 @@ pub enum Presence {
     WriteOnlySometimes,
 }
 
-impl Presence {
+impl FieldPresence {
     /// Returns true if there is nothing of it in this direction.
     pub(crate) fn is_none(self, direction: Direction) -> bool {
         match direction {
@@ -105,7 +105,7 @@ impl Rule {
                 };
                 properties.retain(|(_, rule)| !rule.presence.is_none(direction));
                 for (_, rule) in properties {
-                    rule.presence = Presence::AsRead;
+                    rule.presence = FieldPresence::AsRead;
                 }
             }
             Direction::Write => {
@@ -144,7 +144,7 @@ impl Rule {
         let Some(properties) = &mut self.properties else {
             return;
         };
-        let is_said = |rule: &Self| rule.presence != Presence::AsRead;
+        let is_said = |rule: &Self| rule.presence != FieldPresence::AsRead;
         let said: Vec<&str> = properties
             .iter()
             .filter(|(_, rule)| is_said(rule))
@@ -156,17 +156,17 @@ impl Rule {
             rule.replace();
             let was_required = rule.keywords.get("required") == Some(&true.into());
             let is_there = match rule.presence {
-                Presence::AsRead => was_required && !self.required_fields.contains(name),
+                FieldPresence::AsRead => was_required && !self.required_fields.contains(name),
                 presence => !presence.is_sometimes(),
             };
-            if rule.presence == Presence::UnlessNull && !rule.keeps_null {
+            if rule.presence == FieldPresence::UnlessNull && !rule.keeps_null {
                 rule.keywords.remove("nullable");
             }
             if is_there {
                 self.required_fields.push(name.clone());
             }
             // So that turning it again changes nothing.
-            rule.presence = Presence::AsRead;
+            rule.presence = FieldPresence::AsRead;
             rule.keywords.remove("required");
         }
     }

@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use crate::direction::{Direction, Presence};
+use crate::direction::{Direction, FieldPresence};
 use crate::inner::InnerRule;
 use crate::rule::Rule;
 
@@ -152,7 +152,7 @@ impl Rule {
         self.keywords.remove("required");
         self.keywords.remove("default");
         self.default = None;
-        self.presence = Presence::AsRead;
+        self.presence = FieldPresence::AsRead;
         self
     }
 

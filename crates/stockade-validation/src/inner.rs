@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::direction::Presence;
+use crate::direction::FieldPresence;
 use crate::has_schema::HasSchema;
 use crate::marks::View;
 use crate::rule::Rule;
@@ -180,7 +180,7 @@ impl Rule {
             let is_nullable = |rule: &Self| rule.keywords.get("nullable") == Some(&true.into());
             let required = rule.as_ref().is_some_and(|rule| !is_nullable(rule));
             let rule = rule.unwrap_or_else(|| Self {
-                presence: Presence::ReadOnly,
+                presence: FieldPresence::ReadOnly,
                 ..Self::at(location).with("type", "null")
             });
             let holder = Self::at(location).with("type", "object");

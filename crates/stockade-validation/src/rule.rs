@@ -11,7 +11,7 @@ use stockade_errors::ConfigError;
 use crate::Schema;
 use crate::build;
 use crate::canonical::CanonicalText;
-use crate::direction::{Direction, Presence};
+use crate::direction::{Direction, FieldPresence};
 use crate::format::Format;
 use crate::function::{Custom, CustomOutcome, Default, Transform, TransformOutcome};
 use crate::inner::InnerRule;
@@ -67,7 +67,7 @@ pub struct Rule {
     /// The rule of what is written, where that is another one.
     pub(crate) written: Option<Box<Self>>,
     /// The presence of the property that the rule is of.
-    pub(crate) presence: Presence,
+    pub(crate) presence: FieldPresence,
     /// Null stays a value when a property is left out instead of being null.
     pub(crate) keeps_null: bool,
     /// The direction in which `build` compiles it.
@@ -124,7 +124,7 @@ impl Rule {
             default: None,
             documented: Map::new(),
             written: None,
-            presence: Presence::AsRead,
+            presence: FieldPresence::AsRead,
             keeps_null: false,
             direction: Direction::Read,
             mistakes: Vec::new(),

@@ -1,7 +1,7 @@
 //! The stores in memory keep the promises that own ones are checked by.
 
 use stockade::middleware::idempotency::MemoryIdempotencyStore;
-use stockade::middleware::rate_limit::{Algorithm, MemoryStore};
+use stockade::middleware::rate_limit::{Algorithm, MemoryRateStore};
 use stockade::middleware::sessions::MemorySessionStore;
 use stockade::rest;
 use stockade::testing::{TestClock, conformance};
@@ -17,7 +17,7 @@ async fn idempotency_keys_in_memory() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn rate_limits_in_memory() {
     for algorithm in [Algorithm::FixedWindow, Algorithm::SlidingWindow, Algorithm::Gcra] {
-        let store = MemoryStore::new(algorithm, 100_000);
+        let store = MemoryRateStore::new(algorithm, 100_000);
         conformance::rate_store(store, async |_| ()).await;
     }
 }

@@ -10,7 +10,7 @@ use actix_web::guard::{Guard, GuardContext};
 use stockade_routing::{HostPath, HostRoute, HostRoutes, HostSegment};
 
 use crate::path;
-use crate::service::{ResponseFuture, answer};
+use crate::service::{ActixResponseFuture, answer};
 
 /// Routes for `service` of an application, a scope or a `ServiceConfig` of
 /// actix-web; each worker takes a clone.
@@ -162,7 +162,7 @@ impl Guard for RouteGuard {
 
 /// Hands a request of actix-web to our routes, with the part of its path that is
 /// meant for them.
-fn handle(routes: &HostRoutes, part: &PathPart, request: ServiceRequest) -> ResponseFuture {
+fn handle(routes: &HostRoutes, part: &PathPart, request: ServiceRequest) -> ActixResponseFuture {
     let (theirs, payload) = request.into_parts();
     let raw = theirs.uri().path();
     let path = match part {

@@ -9,7 +9,7 @@ use stockade_errors::locks::{read, write};
 use stockade_errors::{BoxError, ConfigError};
 
 use super::JwkSet;
-use crate::token::{Clock, Compact, SealedKeys, TokenError};
+use crate::token::{Compact, SealedKeys, TokenError, UnixClock};
 
 /// A JWK set that a function of the program refreshes.
 ///
@@ -44,7 +44,7 @@ use crate::token::{Clock, Compact, SealedKeys, TokenError};
 pub struct JwkSource {
     fetch: Box<Fetch>,
     current: RwLock<Arc<JwkSet>>,
-    clock: Clock,
+    clock: UnixClock,
     max_age_seconds: u64,
     min_interval_seconds: u64,
     /// The time of the last successful refresh, in seconds since 1970.
@@ -70,7 +70,7 @@ impl JwkSource {
         let source = Self {
             fetch: Box::new(fetch),
             current: RwLock::new(Arc::new(first)),
-            clock: Clock::default(),
+            clock: UnixClock::default(),
             max_age_seconds: 3_600,
             min_interval_seconds: 60,
             refreshed_at: AtomicU64::new(0),
@@ -100,7 +100,7 @@ impl JwkSource {
     /// Sets the clock, and counts the set as refreshed at its current time.
     /// Default: the system's clock.
     #[must_use]
-    pub fn clock(mut self, clock: Clock) -> Self {
+    pub fn clock(mut self, clock: UnixClock) -> Self {
         self.clock = clock;
         self.note_success();
         self

@@ -26,7 +26,7 @@ pub use error::RevokeError;
 pub use shared_log::{AskFuture, PublishFuture, RevocationFeed, RevocationLog};
 pub use watch::RevocationWatch;
 
-use crate::{Claims, Clock};
+use crate::{Claims, UnixClock};
 use beyond::{FRESH_MILLIS, keys_of};
 use entry::Named;
 use table::Table;
@@ -152,7 +152,7 @@ impl Revocations {
 
     /// Sets the clock of all clones, for tests. Only the first one counts. Default: that
     /// of the system, and for the age of the last contact one that never goes back.
-    pub fn clock(self, clock: Clock) -> Self {
+    pub fn clock(self, clock: UnixClock) -> Self {
         self.table.set_clock(clock);
         self
     }

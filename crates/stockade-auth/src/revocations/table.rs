@@ -13,14 +13,14 @@ use stockade_errors::locks::{read, write};
 use super::beyond::Beyond;
 use super::entry::{Kind, Name, Named, Revocation};
 use super::watch::Watchers;
-use crate::{Claims, Clock};
+use crate::{Claims, UnixClock};
 
 /// Everything that is revoked, with the time of the last contact to its log.
 pub(super) struct Table {
     tokens: Shards<Until>,
     subjects: Shards<Before>,
     max_entries: AtomicUsize,
-    clock: OnceLock<Clock>,
+    clock: OnceLock<UnixClock>,
     start: Instant,
     /// Milliseconds of [`Table::steady_millis`] at the last contact, and 1; 0 for none
     /// yet.
@@ -51,7 +51,7 @@ impl Table {
         }
     }
 
-    pub(super) fn set_clock(&self, clock: Clock) {
+    pub(super) fn set_clock(&self, clock: UnixClock) {
         // The first one counts: times of two clocks cannot be compared.
         let _ = self.clock.set(clock);
     }
@@ -71,7 +71,10 @@ impl Table {
     /// Returns the seconds since 1970, or the end of time where the clock is before:
     /// no token is valid then.
     pub(super) fn now(&self) -> u64 {
-        self.clock.get().map_or_else(|| Clock::default().now(), Clock::now).unwrap_or(u64::MAX)
+        self.clock
+            .get()
+            .map_or_else(|| UnixClock::default().now(), UnixClock::now)
+            .unwrap_or(u64::MAX)
     }
 
     /// Returns a time in milliseconds that the clock of the day does not change, unless

@@ -1,4 +1,4 @@
-//! [`Clock`]: the time of day, as a function that tests can pass in.
+//! [`UnixClock`]: the time of day, as a function that tests can pass in.
 
 use std::fmt;
 use std::sync::Arc;
@@ -8,18 +8,18 @@ use std::time::{SystemTime, UNIX_EPOCH};
 /// system.
 ///
 /// ```
-/// use stockade_auth::Clock;
+/// use stockade_auth::UnixClock;
 ///
-/// let clock = Clock::new(|| 1_300_819_380);
+/// let clock = UnixClock::new(|| 1_300_819_380);
 /// assert_eq!(clock.now(), Some(1_300_819_380));
 /// ```
 #[derive(Clone, Default)]
-pub struct Clock {
+pub struct UnixClock {
     /// `None` is the system's clock.
     custom: Option<Arc<dyn Fn() -> u64 + Send + Sync>>,
 }
 
-impl Clock {
+impl UnixClock {
     /// Makes a clock that calls `now` for the seconds since 1970.
     pub fn new(now: impl Fn() -> u64 + Send + Sync + 'static) -> Self {
         Self { custom: Some(Arc::new(now)) }
@@ -49,7 +49,7 @@ impl Clock {
     }
 }
 
-impl fmt::Debug for Clock {
+impl fmt::Debug for UnixClock {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(if self.custom.is_some() { "Clock(custom)" } else { "Clock(system)" })
     }

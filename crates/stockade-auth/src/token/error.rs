@@ -66,7 +66,7 @@ impl std::error::Error for TokenError {}
 #[non_exhaustive]
 pub enum IssueError {
     /// The system's clock says that it is before 1970.
-    Clock,
+    UnixClock,
     /// The payload is not a JSON object.
     NotAnObject,
     /// The payload's `nbf` is not a time.
@@ -87,7 +87,7 @@ pub enum IssueError {
 impl fmt::Display for IssueError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Clock => f.write_str("the clock is before 1970"),
+            Self::UnixClock => f.write_str("the clock is before 1970"),
             Self::NotAnObject => f.write_str("the payload of a token must be an object"),
             Self::NotBefore => f.write_str("`nbf` must be a number of seconds since 1970"),
             Self::TooDeep => f.write_str("the payload of a token is nested too deep"),

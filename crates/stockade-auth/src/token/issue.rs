@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use stockade_errors::__internal::setters;
 
 use super::claims::{MAX_TIME, time};
-use super::{Clock, ExpiresIn, IntoExpiresIn, IssueError, MAX_TOKEN_LENGTH, SigningKeys, json};
+use super::{ExpiresIn, IntoExpiresIn, IssueError, MAX_TOKEN_LENGTH, SigningKeys, UnixClock, json};
 use crate::{Secret, base64url};
 
 /// Makes a token of `payload`, signed with HMAC-SHA256.
@@ -49,22 +49,22 @@ pub fn generate_jwt<K: SigningKeys + ?Sized>(
 ///
 /// ```
 /// use serde_json::json;
-/// use stockade_auth::{Clock, Secret, TokenIssuer};
+/// use stockade_auth::{Secret, TokenIssuer, UnixClock};
 ///
 /// let secret = Secret::new("a secret of thirty-two bytes or more")?;
-/// let issuer = TokenIssuer::new().max_length(2_048).clock(Clock::at(1_000_000_000));
+/// let issuer = TokenIssuer::new().max_length(2_048).clock(UnixClock::at(1_000_000_000));
 /// assert!(issuer.issue(json!({ "scopes": "x".repeat(2_048) }), "1h", &secret).is_err());
 /// # Ok::<(), stockade_errors::ConfigError>(())
 /// ```
 #[derive(Clone, Debug)]
 pub struct TokenIssuer {
     max_length: usize,
-    clock: Clock,
+    clock: UnixClock,
 }
 
 impl Default for TokenIssuer {
     fn default() -> Self {
-        Self { max_length: MAX_TOKEN_LENGTH, clock: Clock::default() }
+        Self { max_length: MAX_TOKEN_LENGTH, clock: UnixClock::default() }
     }
 }
 
@@ -81,7 +81,7 @@ impl TokenIssuer {
         max_length: usize;
 
         /// Sets the clock. Default: that of the system.
-        clock: Clock;
+        clock: UnixClock;
     }
 
     /// Makes a token; see [`generate_jwt`].
@@ -96,7 +96,7 @@ impl TokenIssuer {
     ) -> Result<String, IssueError> {
         let payload = serde_json::to_value(payload).map_err(IssueError::Unserializable)?;
         let Value::Object(mut claims) = payload else { return Err(IssueError::NotAnObject) };
-        let now = self.clock.now().ok_or(IssueError::Clock)?;
+        let now = self.clock.now().ok_or(IssueError::UnixClock)?;
         add_times(&mut claims, now, expires_in.into())?;
         if json::is_too_deep(&claims) {
             return Err(IssueError::TooDeep);

@@ -28,7 +28,7 @@ mod verify;
 
 pub use bearer::bearer_token;
 pub use claims::Claims;
-pub use clock::Clock;
+pub use clock::UnixClock;
 pub(crate) use compact::Compact;
 pub use error::{IssueError, TokenError};
 pub use expiry::{ExpiresIn, IntoExpiresIn};

@@ -11,7 +11,7 @@ use serde::de::DeserializeOwned;
 use stockade_errors::__internal::setters;
 
 use super::claims::Times;
-use super::{Claims, Clock, Compact, MAX_TOKEN_LENGTH, TokenError, TokenKeys};
+use super::{Claims, Compact, MAX_TOKEN_LENGTH, TokenError, TokenKeys, UnixClock};
 use crate::base64url;
 
 /// Returns the claims of a token, or `None` when the token is empty, malformed,
@@ -39,7 +39,7 @@ use crate::base64url;
 #[must_use]
 pub fn verify_token<K: TokenKeys + ?Sized>(token: &str, keys: &K) -> Option<Claims> {
     let claims = Claims::read(payload(token, keys, MAX_TOKEN_LENGTH).ok()?).ok()?;
-    check_times(claims.times(), 0, &Clock::default()).ok()?;
+    check_times(claims.times(), 0, &UnixClock::default()).ok()?;
     Some(claims)
 }
 
@@ -100,7 +100,7 @@ pub fn verify_token_as<T: DeserializeOwned>(
 #[derive(Clone, Debug)]
 pub struct TokenVerifier {
     audiences: Vec<String>,
-    clock: Clock,
+    clock: UnixClock,
     issuers: Vec<String>,
     leeway_seconds: u64,
     max_length: usize,
@@ -111,7 +111,7 @@ impl Default for TokenVerifier {
     fn default() -> Self {
         Self {
             audiences: Vec::new(),
-            clock: Clock::default(),
+            clock: UnixClock::default(),
             issuers: Vec::new(),
             leeway_seconds: 0,
             max_length: MAX_TOKEN_LENGTH,
@@ -145,7 +145,7 @@ impl TokenVerifier {
     /// Returns the clock.
     #[doc(hidden)]
     #[must_use]
-    pub fn own_clock(&self) -> &Clock {
+    pub fn own_clock(&self) -> &UnixClock {
         &self.clock
     }
 
@@ -179,7 +179,7 @@ impl TokenVerifier {
         max_length: usize;
 
         /// Sets the clock. Default: that of the system.
-        clock: Clock;
+        clock: UnixClock;
     }
 
     /// Verifies a token and returns its claims.
@@ -233,7 +233,7 @@ fn payload<K: TokenKeys + ?Sized>(
 }
 
 /// Checks `exp` and `nbf` by the rules of the specification and RFC 7519.
-fn check_times(times: Times, leeway_seconds: u64, clock: &Clock) -> Result<(), TokenError> {
+fn check_times(times: Times, leeway_seconds: u64, clock: &UnixClock) -> Result<(), TokenError> {
     let now = clock.now().ok_or(TokenError::Expired)?;
     if times.exp.is_some_and(|exp| exp.saturating_add(leeway_seconds) < now) {
         return Err(TokenError::Expired);

@@ -14,7 +14,8 @@ use ring::signature::{
 };
 use serde_json::{Value, json};
 use stockade_auth::{
-    Clock, JwkSet, JwkSource, MAX_KEYS, Secret, TokenError, TokenKeys, TokenVerifier, verify_token,
+    JwkSet, JwkSource, MAX_KEYS, Secret, TokenError, TokenKeys, TokenVerifier, UnixClock,
+    verify_token,
 };
 
 use crate::support::{HEADER, NOW, decode, encode, forge, secret, verifier};
@@ -311,7 +312,7 @@ fn a_source_is_refreshed_when_a_key_is_missing_or_the_set_is_old() {
         .unwrap()
         .min_interval(Duration::from_secs(60))
         .max_age(Duration::from_secs(600))
-        .clock(Clock::new(move || now.load(Ordering::Relaxed)))
+        .clock(UnixClock::new(move || now.load(Ordering::Relaxed)))
     };
     let by_old = old.token(&json!({ "alg": "EdDSA", "kid": "old" }), &json!({}));
     let by_new = new.token(&json!({ "alg": "EdDSA", "kid": "new" }), &json!({}));
@@ -429,7 +430,7 @@ fn source_of(keys: &[Value]) -> (JwkSource, Arc<AtomicU64>) {
     let fetch = move || first.lock().unwrap().take().ok_or_else(|| "unreachable".into());
     let now = Arc::new(AtomicU64::new(NOW));
     let clock = Arc::clone(&now);
-    let clock = Clock::new(move || clock.load(Ordering::Relaxed));
+    let clock = UnixClock::new(move || clock.load(Ordering::Relaxed));
     (JwkSource::new(fetch).unwrap().clock(clock), now)
 }
 

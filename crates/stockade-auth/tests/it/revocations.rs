@@ -8,8 +8,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde_json::{Value, json};
 use stockade_auth::{
-    AskFuture, Claims, Clock, PublishFuture, Revocation, RevocationFeed, RevocationKey,
-    RevocationLog, RevocationStatus as Status, Revocations, RevokeError, Stale,
+    AskFuture, Claims, PublishFuture, Revocation, RevocationFeed, RevocationKey, RevocationLog,
+    RevocationStatus as Status, Revocations, RevokeError, Stale, UnixClock,
 };
 
 use crate::support::{HEADER, NOW, forge, secret, verifier};
@@ -39,9 +39,9 @@ impl Hands {
         self.0.store(seconds, Ordering::Relaxed);
     }
 
-    fn clock(&self) -> Clock {
+    fn clock(&self) -> UnixClock {
         let hands = Arc::clone(&self.0);
-        Clock::new(move || hands.load(Ordering::Relaxed))
+        UnixClock::new(move || hands.load(Ordering::Relaxed))
     }
 }
 
@@ -130,7 +130,7 @@ fn entries_of_earlier_versions_still_count() {
     let subject = bytes(2, "7a90948f5e5245fd2e6f45ddacae049d", &[NOW + 3_600, NOW - 5]);
     let entry = Revocation::from_bytes(&subject).unwrap();
     let log = Arc::new(DeepLog::default());
-    let revocations = Revocations::shared(log.clone()).clock(Clock::at(NOW));
+    let revocations = Revocations::shared(log.clone()).clock(UnixClock::at(NOW));
     let feed = log.feeds.lock().unwrap()[0].clone();
     feed.note_contact();
     assert!(feed.apply([entry]));
@@ -151,7 +151,7 @@ fn entries_of_earlier_versions_still_count() {
 
     // The same for an entry that only the log has.
     let deep = Arc::new(DeepLog::default());
-    let asking = Revocations::shared(deep.clone()).clock(Clock::at(NOW)).max_entries(0);
+    let asking = Revocations::shared(deep.clone()).clock(UnixClock::at(NOW)).max_entries(0);
     deep.beyond.lock().unwrap().push(entry);
     let feed = deep.feeds.lock().unwrap()[0].clone();
     feed.note_contact();
@@ -306,7 +306,7 @@ fn without_contact_nobody_can_say() {
 #[test]
 fn processes_tell_each_other() {
     let (here_log, there_log) = (Arc::new(Log::default()), Arc::new(Log::default()));
-    let clock = || Clock::at(NOW);
+    let clock = || UnixClock::at(NOW);
     let here = Revocations::shared(here_log.clone()).clock(clock());
     let there = Revocations::shared(there_log.clone()).clock(clock());
     let token = claims(&json!({ "jti": "a", "sub": "ada", "exp": NOW + 3_600, "iat": NOW }));
@@ -332,7 +332,7 @@ fn processes_tell_each_other() {
 #[test]
 fn what_the_log_does_not_take_is_revoked_here() {
     let log = Arc::new(Log { fails: true, ..Log::default() });
-    let revocations = Revocations::shared(log.clone()).clock(Clock::at(NOW));
+    let revocations = Revocations::shared(log.clone()).clock(UnixClock::at(NOW));
     log.feed().note_contact();
     let token = claims(&json!({ "jti": "a", "exp": NOW + 60 }));
     let error = now(revocations.revoke(&token)).unwrap_err();

@@ -3,7 +3,7 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use ring::hmac;
-use stockade_auth::{Clock, Secret, TokenError, TokenVerifier, verify_token};
+use stockade_auth::{Secret, TokenError, TokenVerifier, UnixClock, verify_token};
 
 pub(crate) const KEY: &[u8] = b"the secret of these tests, 32 bytes or more";
 
@@ -37,7 +37,7 @@ pub(crate) fn forge(header: impl AsRef<[u8]>, payload: impl AsRef<[u8]>) -> Stri
 }
 
 pub(crate) fn verifier() -> TokenVerifier {
-    TokenVerifier::new().clock(Clock::at(NOW))
+    TokenVerifier::new().clock(UnixClock::at(NOW))
 }
 
 /// Checks why a token is refused.

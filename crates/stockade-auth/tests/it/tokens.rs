@@ -4,14 +4,14 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use stockade_auth::{
-    Clock, ExpiresIn, IssueError, KeyRing, MAX_TOKEN_LENGTH, Secret, TokenError, TokenIssuer,
-    TokenVerifier, generate_jwt, verify_token, verify_token_as,
+    ExpiresIn, IssueError, KeyRing, MAX_TOKEN_LENGTH, Secret, TokenError, TokenIssuer,
+    TokenVerifier, UnixClock, generate_jwt, verify_token, verify_token_as,
 };
 
 use crate::support::{HEADER, NOW, accept, decode, forge, refuse, secret, verifier};
 
 fn issue(payload: &Value, expires_in: &str) -> String {
-    TokenIssuer::new().clock(Clock::at(NOW)).issue(payload, expires_in, &secret()).unwrap()
+    TokenIssuer::new().clock(UnixClock::at(NOW)).issue(payload, expires_in, &secret()).unwrap()
 }
 
 #[test]
@@ -39,7 +39,7 @@ fn iat_and_exp_always_overwrite() {
 fn the_lifetime_is_a_text_a_duration_or_an_hour() {
     #[track_caller]
     fn check(expires_in: impl Into<ExpiresIn>, expected: u64) {
-        let issuer = TokenIssuer::new().clock(Clock::at(NOW));
+        let issuer = TokenIssuer::new().clock(UnixClock::at(NOW));
         let token = issuer.issue(json!({}), expires_in, &secret()).unwrap();
         let claims = verifier().verify(&token, &secret()).unwrap();
         assert_eq!(claims.expires_at(), Some(expected));
@@ -60,7 +60,7 @@ fn the_system_clock_is_the_default() {
     assert_eq!(claims["absent"], Value::Null);
     let expired = generate_jwt(json!({}), "0m", &secret()).unwrap();
     let later = verify_token(&expired, &secret()).map_or(0, |claims| claims.issued_at().unwrap());
-    let verifier = TokenVerifier::new().clock(Clock::new(move || later.max(NOW * 2)));
+    let verifier = TokenVerifier::new().clock(UnixClock::new(move || later.max(NOW * 2)));
     assert_eq!(verifier.verify(&expired, &secret()), Err(TokenError::Expired));
 }
 
@@ -127,7 +127,7 @@ fn only_objects_that_can_be_read_again_become_tokens() {
 fn tokens_above_the_limit_are_neither_made_nor_read() {
     let make = |length: usize| {
         let payload = json!({ "a": "x".repeat(length) });
-        TokenIssuer::new().clock(Clock::at(NOW)).issue(payload, "1h", &secret())
+        TokenIssuer::new().clock(UnixClock::at(NOW)).issue(payload, "1h", &secret())
     };
     // The longest that is made is at most a group of base64 below the limit.
     let longest = (12_000..13_000).filter_map(|length| make(length).ok()).next_back().unwrap();
@@ -139,10 +139,10 @@ fn tokens_above_the_limit_are_neither_made_nor_read() {
 
     // The limits are inclusive, and can be changed.
     let bytes = longest.len();
-    let limited = |limit| TokenVerifier::new().clock(Clock::at(NOW)).max_length(limit);
+    let limited = |limit| TokenVerifier::new().clock(UnixClock::at(NOW)).max_length(limit);
     assert!(limited(bytes).verify(&longest, &secret()).is_ok());
     assert_eq!(limited(bytes - 1).verify(&longest, &secret()), Err(TokenError::TooLong));
-    let issuer = TokenIssuer::new().clock(Clock::at(NOW)).max_length(20_000);
+    let issuer = TokenIssuer::new().clock(UnixClock::at(NOW)).max_length(20_000);
     let large = issuer.issue(json!({ "a": "x".repeat(14_000) }), "1h", &secret()).unwrap();
     refuse(&large, &TokenError::TooLong);
     assert!(limited(20_000).verify(&large, &secret()).is_ok());

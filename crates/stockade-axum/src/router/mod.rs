@@ -16,7 +16,7 @@ use stockade_errors::BoxError;
 use stockade_routing::{HostPath, HostResponseFuture, HostRoute, HostRoutes, HostSegment};
 use tower_service::Service;
 
-use crate::connection::{ResponseFuture, translate};
+use crate::connection::{AxumResponseFuture, translate};
 
 /// Makes a router of axum with the routes.
 pub(crate) fn of<S>(routes: &HostRoutes) -> axum::Router<S>
@@ -42,7 +42,7 @@ where
 {
     type Response = Response;
     type Error = Infallible;
-    type Future = ResponseFuture<HostResponseFuture>;
+    type Future = AxumResponseFuture<HostResponseFuture>;
 
     fn poll_ready(&mut self, _cx: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
         Poll::Ready(Ok(()))
@@ -50,7 +50,7 @@ where
 
     fn call(&mut self, request: http::Request<B>) -> Self::Future {
         let (request, on_upgrade) = translate(request);
-        ResponseFuture::new(self.routes.handle(request), on_upgrade)
+        AxumResponseFuture::new(self.routes.handle(request), on_upgrade)
     }
 }
 

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use stockade_stages::rate_limit::{
-    Algorithm, Charge, Decision, MemoryStore, Policy, RateKey, RateStore,
+    Algorithm, Charge, Decision, MemoryRateStore, RateKey, RateLimitPolicy, RateStore,
 };
 
 use super::refused;
@@ -12,7 +12,7 @@ use crate::rate_store;
 
 /// A store with one fault.
 struct Faulty {
-    store: MemoryStore,
+    store: MemoryRateStore,
     fault: Fault,
     charges: AtomicU32,
 }
@@ -38,7 +38,12 @@ impl RateStore for Faulty {
         self.store.algorithm()
     }
 
-    fn charge<'a>(&'a self, key: &'a RateKey, policy: &'a Policy, now: Duration) -> Charge<'a> {
+    fn charge<'a>(
+        &'a self,
+        key: &'a RateKey,
+        policy: &'a RateLimitPolicy,
+        now: Duration,
+    ) -> Charge<'a> {
         let charges = self.charges.fetch_add(1, Ordering::Relaxed);
         let now = match self.fault {
             Fault::StandsStill => Duration::ZERO,
@@ -67,7 +72,7 @@ impl RateStore for Faulty {
 }
 
 async fn check(algorithm: Algorithm, fault: Fault, words: &str) {
-    let store = MemoryStore::new(algorithm, 10_000);
+    let store = MemoryRateStore::new(algorithm, 10_000);
     let faulty = Faulty { store, fault, charges: AtomicU32::new(0) };
     refused(rate_store(faulty, async |_| ()), words).await;
 }

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use stockade_auth::{
-    Clock, PublishFuture, Revocation, RevocationFeed, RevocationLog, Revocations, Stale,
+    PublishFuture, Revocation, RevocationFeed, RevocationLog, Revocations, Stale, UnixClock,
 };
 use tokio::time::Instant;
 
@@ -70,7 +70,7 @@ async fn check(fault: Fault) {
     let log = Arc::new(Log { feeds, fault, entries });
     let begin = Instant::now();
     let real = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs();
-    let clock = Clock::new(move || real + begin.elapsed().as_secs());
+    let clock = UnixClock::new(move || real + begin.elapsed().as_secs());
     revocation_log(|| {
         // The only contact is that of the beginning.
         let stale = Stale::Refuse { after: Duration::MAX };

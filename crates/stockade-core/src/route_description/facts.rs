@@ -7,8 +7,8 @@ use std::time::Duration;
 use serde_json::Value;
 use stockade_map::__internal::millis;
 use stockade_map::{
-    Access, FieldInfo, GraphQlInfo, IdempotencyInfo, MiddlewareInfo, Need, QuotaInfo, RouteInfo,
-    WebSocketInfo,
+    FieldInfo, GraphQlInfo, IdempotencyInfo, MiddlewareInfo, Need, QuotaInfo, RouteAccess,
+    RouteInfo, WebSocketInfo,
 };
 use stockade_validation::{Schema, ValidationOptions};
 
@@ -159,7 +159,7 @@ impl RouteDoc {
     ///
     /// It is a configuration error if nothing before this part can authenticate a user: the
     /// route could only respond with 401.
-    fn asks_user(&mut self) -> &mut Access {
+    fn asks_user(&mut self) -> &mut RouteAccess {
         // The last one describes itself now, unless the handler does.
         let own = usize::from(self.describer != HANDLER);
         let middleware = &self.facts.route.middleware;

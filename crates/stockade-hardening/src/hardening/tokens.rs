@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use stockade_auth::{Clock, Secret, TokenIssuer};
+use stockade_auth::{Secret, TokenIssuer, UnixClock};
 
 /// The name of a forged token, and the token.
 pub(super) type Forged = (String, String);
@@ -90,7 +90,7 @@ fn signed(secret: &str, claims: &Value, now: u64) -> Option<String> {
 }
 
 fn issued(secret: &Secret, claims: &Value, now: u64, life: Duration) -> Option<String> {
-    TokenIssuer::new().clock(Clock::at(now)).issue(claims, life, secret).ok()
+    TokenIssuer::new().clock(UnixClock::at(now)).issue(claims, life, secret).ok()
 }
 
 /// Returns header, payload and signature.

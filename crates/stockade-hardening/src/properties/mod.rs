@@ -66,9 +66,9 @@ use crate::{Contract, Credentials, IntoApp};
 /// # });
 /// ```
 #[track_caller]
-pub fn check_schemas<A: IntoApp>(make: impl Fn() -> A + 'static) -> SchemaCheck {
+pub fn check_schemas<A: IntoApp>(make: impl Fn() -> A + 'static) -> PropertyCheck {
     let location = Location::caller();
-    SchemaCheck {
+    PropertyCheck {
         make: Box::new(move || make().into_app()),
         cases: CASES,
         own_cases: Vec::new(),
@@ -83,7 +83,7 @@ pub fn check_schemas<A: IntoApp>(make: impl Fn() -> A + 'static) -> SchemaCheck 
 /// A check of all routes by input that is made of their schemas; see
 /// [`check_schemas`].
 #[must_use = "nothing is checked before `run`"]
-pub struct SchemaCheck {
+pub struct PropertyCheck {
     make: Box<dyn Fn() -> Result<App, ConfigError>>,
     cases: u32,
     /// Routes with their numbers.
@@ -96,7 +96,7 @@ pub struct SchemaCheck {
     location: &'static Location<'static>,
 }
 
-impl SchemaCheck {
+impl PropertyCheck {
     /// Sets the number of valid inputs of each route that takes any. A rule is
     /// broken by a sixteenth of as many, at least once. Default: 64.
     pub fn cases(mut self, cases: u32) -> Self {
@@ -225,9 +225,9 @@ impl SchemaCheck {
     }
 }
 
-impl fmt::Debug for SchemaCheck {
+impl fmt::Debug for PropertyCheck {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("SchemaCheck")
+        f.debug_struct("PropertyCheck")
             .field("cases", &self.cases)
             .field("seed", &self.seed)
             .field("skipped", &self.skipped)

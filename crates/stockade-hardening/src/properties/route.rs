@@ -8,7 +8,7 @@ use stockade_errors::ConfigError;
 use stockade_routing::App;
 use stockade_routing::map::{Need, RouteInfo, RouteKind};
 
-use super::SchemaCheck;
+use super::PropertyCheck;
 use super::breaks::{self, Break, Unbroken};
 use super::case::Aim;
 use super::fit::Schemas;
@@ -23,7 +23,7 @@ use crate::{Contract, Credentials};
 
 /// The check of one route.
 pub(super) struct RouteCheck<'c> {
-    pub(super) check: &'c SchemaCheck,
+    pub(super) check: &'c PropertyCheck,
     pub(super) contract: &'c Contract,
     pub(super) route: &'c RouteInfo,
     /// Its place in the map.
@@ -42,7 +42,7 @@ pub(super) struct RouteCheck<'c> {
 
 impl<'c> RouteCheck<'c> {
     pub(super) fn new(
-        check: &'c SchemaCheck,
+        check: &'c PropertyCheck,
         (index, route): (usize, &'c RouteInfo),
         (schemas, contract): (&Rc<Schemas>, &'c Contract),
     ) -> Result<Self, ConfigError> {
@@ -116,7 +116,7 @@ impl<'c> RouteCheck<'c> {
         }
         if access.user == Need::Required && self.credentials.is_none() {
             let who = if roles.is_empty() { "a user".to_owned() } else { roles.join(" and ") };
-            return Some(format!("it needs the credentials of {who} (SchemaCheck::users)"));
+            return Some(format!("it needs the credentials of {who} (PropertyCheck::users)"));
         }
         let own = self.credentials.as_ref().map(Credentials::headers);
         let needed = self.route.headers.iter().find(|header| {

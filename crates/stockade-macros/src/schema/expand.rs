@@ -9,7 +9,7 @@ use syn::{Attribute, Expr, Field, Fields, FieldsUnnamed, Lit, Type};
 use super::case::Case;
 use super::field_type::may_be_absent;
 use super::keyword::{Keyword, Keywords, Place, Value, doc_text};
-use super::presence::Presence;
+use super::presence::FieldPresence;
 use super::serde_attribute::{Both, Direction, Serde};
 use crate::errors::Errors;
 use crate::paths::CratePath;
@@ -145,18 +145,18 @@ impl Writer<'_> {
             self.field(field, Owner { never_read, ..owner });
         let at = field.span();
         let (rule, root) = (local(at), self.root.at(at));
-        let presence = Presence::of(&serde, &field.ty, never_read);
+        let presence = FieldPresence::of(&serde, &field.ty, never_read);
         // Fields without names do not come here.
         let ident = field.ident.as_ref().map(|name| name.unraw().to_string()).unwrap_or_default();
         let name_in = |direction| serde.field_name(&ident, *owner.case.get(direction), direction);
         let (name, written_name) = (name_in(Direction::Read), name_in(Direction::Write));
-        let add = |name: &str, field_rule: &TokenStream, presence: Presence| {
+        let add = |name: &str, field_rule: &TokenStream, presence: FieldPresence| {
             let path = || presence.path(&root);
             match (presence, serde.flatten) {
-                (Presence::Always, true) => quote_spanned! {at=>
+                (FieldPresence::Always, true) => quote_spanned! {at=>
                     #root::__private::flatten(&mut #rule, #field_rule);
                 },
-                (Presence::Always, false) => quote_spanned! {at=>
+                (FieldPresence::Always, false) => quote_spanned! {at=>
                     #root::__private::property(&mut #rule, #name, #field_rule, #optional);
                 },
                 (_, true) => {
@@ -179,10 +179,10 @@ impl Writer<'_> {
             return add(&written_name, written.as_ref().unwrap_or(&field_rule), presence);
         }
         let same_name = serde.flatten || name == written_name;
-        if matches!(presence, Presence::ReadOnly) || written.is_none() && same_name {
+        if matches!(presence, FieldPresence::ReadOnly) || written.is_none() && same_name {
             return add(&name, &field_rule, presence);
         }
-        let read = add(&name, &field_rule, Presence::ReadOnly);
+        let read = add(&name, &field_rule, FieldPresence::ReadOnly);
         let written = written.as_ref().unwrap_or(&field_rule);
         [read, add(&written_name, written, presence.written())].into_iter().collect()
     }

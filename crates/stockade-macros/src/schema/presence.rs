@@ -10,7 +10,7 @@ use super::serde_attribute::Serde;
 /// The presence of a property in both directions, by the names that the
 /// validation gives it.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Presence {
+pub(super) enum FieldPresence {
     Always,
     Sometimes,
     UnlessNull,
@@ -19,7 +19,7 @@ pub(super) enum Presence {
     WriteOnlySometimes,
 }
 
-impl Presence {
+impl FieldPresence {
     /// Returns the presence of a field.
     pub(super) fn of(serde: &Serde, ty: &Type, never_read: bool) -> Self {
         let presence = match &serde.skip_if {
@@ -45,7 +45,7 @@ impl Presence {
 
     pub(super) fn path(self, root: &TokenStream) -> TokenStream {
         let name = Ident::new(&format!("{self:?}"), Span::call_site());
-        quote!(#root::__private::Presence::#name)
+        quote!(#root::__private::FieldPresence::#name)
     }
 }
 

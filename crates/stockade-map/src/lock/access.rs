@@ -10,10 +10,10 @@ use super::rules::{
     SCHEME_ADDED, SCHEME_CHANGED, SCHEME_ORDER, SCHEME_REMOVED, USER_FOUND, USER_REQUIRED,
     USER_WEAKER,
 };
-use crate::{Access, Need};
+use crate::{Need, RouteAccess};
 
 /// Compares who may call a route.
-pub(super) fn compare(c: &mut Comparison<'_>, old: &Access, new: &Access) {
+pub(super) fn compare(c: &mut Comparison<'_>, old: &RouteAccess, new: &RouteAccess) {
     user(c, old.user, new.user);
     schemes(c, old, new);
     if implied(&old.roles, &new.roles) {
@@ -53,7 +53,7 @@ fn rank(need: Need) -> u8 {
 }
 
 /// Compares the methods that find the user, if there are any before and now.
-fn schemes(c: &mut Comparison<'_>, old: &Access, new: &Access) {
+fn schemes(c: &mut Comparison<'_>, old: &RouteAccess, new: &RouteAccess) {
     if old.user == Need::None || new.user == Need::None {
         return;
     }

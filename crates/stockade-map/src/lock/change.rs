@@ -7,14 +7,14 @@ use serde::Serialize;
 use serde_json::Value;
 use stockade_errors::__internal::sort_by;
 
-use super::rules::Rule;
+use super::rules::LockRule;
 
 /// A difference of two locks.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Change {
     /// The kind of the change, and its class.
-    pub rule: Rule,
+    pub rule: LockRule,
     /// The routes that it is about, such as `GET /users/:id`; none where it is
     /// about the router.
     pub routes: Vec<String>,

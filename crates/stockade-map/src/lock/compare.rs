@@ -11,7 +11,7 @@ use super::entry::{FALLBACK, RouteLock};
 use super::file::Lock;
 use super::pairs::{Pairs, pairs_of};
 use super::rules::{
-    FALLBACK_ADDED, FALLBACK_REMOVED, ROUTE_ADDED, ROUTE_REMOVED, ROUTE_SUNSET, Rule,
+    FALLBACK_ADDED, FALLBACK_REMOVED, LockRule, ROUTE_ADDED, ROUTE_REMOVED, ROUTE_SUNSET,
 };
 use super::schema::Direction;
 use super::{route, router, secrets, unexplained};
@@ -83,7 +83,7 @@ impl<'a> Comparison<'a> {
     /// Notes a difference.
     pub(super) fn note(
         &mut self,
-        rule: Rule,
+        rule: LockRule,
         at: impl Into<String>,
         before: impl Serialize,
         after: impl Serialize,

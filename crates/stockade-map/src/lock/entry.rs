@@ -7,8 +7,8 @@ use serde_json::{Map, Value, json};
 
 use super::compare::value_of;
 use crate::{
-    Access, BodyDoc, BodyInfo, CorsInfo, Docs, IdempotencyInfo, MiddlewareInfo, ParamInfo,
-    QuotaInfo, ResponseInfo, RouteInfo, RouteKind, RouterInfo, WebSocketInfo,
+    BodyDoc, BodyInfo, CorsInfo, Docs, IdempotencyInfo, MiddlewareInfo, ParamInfo, QuotaInfo,
+    ResponseInfo, RouteAccess, RouteInfo, RouteKind, RouterInfo, WebSocketInfo,
 };
 
 /// The word behind the name of a middleware that does not describe itself.
@@ -42,7 +42,7 @@ pub(super) struct RouteLock {
     #[serde(default, skip_serializing_if = "is_default")]
     pub(super) answers: BTreeMap<String, AnswerLock>,
     #[serde(serialize_with = "write")]
-    pub(super) access: Access,
+    pub(super) access: RouteAccess,
     #[serde(default, skip_serializing_if = "is_default")]
     pub(super) limits: LimitsLock,
     #[serde(default, skip_serializing_if = "is_default")]

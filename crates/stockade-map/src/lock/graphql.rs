@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 
 use super::compare::Comparison;
 use super::rules::{
-    GRAPHQL_ADDED, GRAPHQL_RELAXED, GRAPHQL_REMOVED, GRAPHQL_REQUIRED, GRAPHQL_TYPE,
-    OUT_SECRET_ADDED, Rule,
+    GRAPHQL_ADDED, GRAPHQL_RELAXED, GRAPHQL_REMOVED, GRAPHQL_REQUIRED, GRAPHQL_TYPE, LockRule,
+    OUT_SECRET_ADDED,
 };
 use crate::policy::secrets::secret_fields;
 
@@ -37,7 +37,7 @@ pub(super) fn compare(c: &mut Comparison<'_>, old: &Members, new: &Members) {
 }
 
 /// Returns the rule of a member that has another type.
-fn changed(name: &str, before: &str, after: &str) -> Option<Rule> {
+fn changed(name: &str, before: &str, after: &str) -> Option<LockRule> {
     if before == after {
         return None;
     }

@@ -6,7 +6,7 @@ use super::compare::Comparison;
 use super::limits::amount;
 use super::rules::{
     KEYS_ADDED, KEYS_CHANGED, KEYS_LONGER, KEYS_LOOSER, KEYS_OPTIONAL, KEYS_REMOVED, KEYS_SHORTER,
-    KEYS_STRICTER, Rule,
+    KEYS_STRICTER, LockRule,
 };
 use crate::IdempotencyInfo;
 
@@ -45,7 +45,7 @@ fn switch(
     c: &mut Comparison<'_>,
     at: &str,
     (before, after): (bool, bool),
-    (off, on): (Rule, Rule),
+    (off, on): (LockRule, LockRule),
 ) {
     if before != after {
         c.note(if after { on } else { off }, at, before, after);

@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 use super::compare::Comparison;
 use super::entry::LimitsLock;
 use super::rules::{
-    ACCEPTS_FEWER, ACCEPTS_MORE, BODY_HIGHER, BODY_LOWER, RATE_CHANGED, RATE_HIGHER, RATE_LOWER,
-    Rule, TIMEOUT_HIGHER, TIMEOUT_LOWER, TIMEOUT_STATUS,
+    ACCEPTS_FEWER, ACCEPTS_MORE, BODY_HIGHER, BODY_LOWER, LockRule, RATE_CHANGED, RATE_HIGHER,
+    RATE_LOWER, TIMEOUT_HIGHER, TIMEOUT_LOWER, TIMEOUT_STATUS,
 };
 use crate::QuotaInfo;
 
@@ -44,7 +44,7 @@ pub(super) fn amount(
     at: &str,
     old: Option<u64>,
     new: Option<u64>,
-    (lower, higher): (Rule, Rule),
+    (lower, higher): (LockRule, LockRule),
 ) {
     let size = |limit: Option<u64>| limit.unwrap_or(u64::MAX);
     match size(new).cmp(&size(old)) {

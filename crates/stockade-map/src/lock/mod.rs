@@ -57,4 +57,4 @@ mod write;
 
 pub use change::{Change, Changes};
 pub use file::{Lock, LockError};
-pub use rules::{RULES, Rule};
+pub use rules::{LockRule, RULES};

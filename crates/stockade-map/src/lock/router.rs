@@ -5,8 +5,8 @@ use serde_json::Value;
 use super::compare::Comparison;
 use super::limits::{amount, quota};
 use super::rules::{
-    BODY_HIGHER, BODY_LOWER, CREDENTIALS_OFF, CREDENTIALS_ON, EXPOSE_CHANGED, MESSAGE_LARGER,
-    MESSAGE_SMALLER, ORIGIN_ADDED, ORIGIN_REMOVED, PROBLEMS_CHANGED, PROXY_CHANGED, Rule,
+    BODY_HIGHER, BODY_LOWER, CREDENTIALS_OFF, CREDENTIALS_ON, EXPOSE_CHANGED, LockRule,
+    MESSAGE_LARGER, MESSAGE_SMALLER, ORIGIN_ADDED, ORIGIN_REMOVED, PROBLEMS_CHANGED, PROXY_CHANGED,
     SECURITY_HEADER_ADDED, SECURITY_HEADER_CHANGED, SECURITY_HEADER_REMOVED, SUBPROTOCOL_ADDED,
     SUBPROTOCOL_REMOVED, WEB_SOCKETS_OFF, WEB_SOCKETS_ON,
 };
@@ -47,7 +47,12 @@ pub(super) fn compare(c: &mut Comparison<'_>) {
 }
 
 /// Compares a switch. The rules are for on and for off.
-fn flag(c: &mut Comparison<'_>, at: &str, (old, new): (bool, bool), (is_on, is_off): (Rule, Rule)) {
+fn flag(
+    c: &mut Comparison<'_>,
+    at: &str,
+    (old, new): (bool, bool),
+    (is_on, is_off): (LockRule, LockRule),
+) {
     if old != new {
         c.note(if new { is_on } else { is_off }, at, old, new);
     }

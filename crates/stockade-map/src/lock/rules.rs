@@ -9,7 +9,7 @@ use serde::Serialize;
 /// neither is compatible, or of texts alone.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
 #[non_exhaustive]
-pub struct Rule {
+pub struct LockRule {
     /// The id, such as `route-removed`.
     pub id: &'static str,
     /// The meaning, for people.
@@ -22,7 +22,7 @@ pub struct Rule {
     pub text: bool,
 }
 
-impl Rule {
+impl LockRule {
     const fn new(
         id: &'static str,
         meaning: &'static str,
@@ -55,10 +55,10 @@ const TEXT: (bool, bool, bool) = (false, false, true);
 /// Writes the rules as constants, and the list of all.
 macro_rules! rules {
     ($($name:ident $id:literal $class:ident $meaning:literal;)*) => {
-        $(pub(super) const $name: Rule = Rule::new($id, $meaning, $class);)*
+        $(pub(super) const $name: LockRule = LockRule::new($id, $meaning, $class);)*
 
         /// All rules, in the order of the documentation.
-        pub const RULES: &[Rule] = &[$($name),*];
+        pub const RULES: &[LockRule] = &[$($name),*];
     };
 }
 
@@ -233,7 +233,7 @@ rules! {
 
 /// The members of a route that are compared as a whole, by their places, each with the
 /// rules for a member that is new, gone or changed.
-pub(super) const AS_A_WHOLE: &[(&str, [Rule; 3])] = &[
+pub(super) const AS_A_WHOLE: &[(&str, [LockRule; 3])] = &[
     ("access/public", [PUBLIC_ADDED, PUBLIC_REMOVED, PUBLIC_TEXT]),
     ("access/outlives_user", [OUTLIVES_ADDED, OUTLIVES_REMOVED, OUTLIVES_TEXT]),
 ];

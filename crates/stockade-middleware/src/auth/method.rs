@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use stockade_auth::{Claims, Clock, RevocationStatus, Revocations, Stale};
+use stockade_auth::{Claims, RevocationStatus, Revocations, Stale, UnixClock};
 use stockade_core::description::{Answer, SecurityScheme, UserMethod};
 use stockade_core::{BoxFuture, Request, Response, RouteDoc};
 use stockade_errors::ApiError;
@@ -131,7 +131,7 @@ pub(super) struct TokenFinder {
     /// The leeway of the verifier.
     pub(super) leeway_seconds: u64,
     /// The clock of the verifier.
-    pub(super) clock: Clock,
+    pub(super) clock: UnixClock,
     pub(super) revocations: Option<Revocations>,
 }
 
@@ -250,7 +250,7 @@ impl AuthMethod {
         let Find::Token(finder) = &self.find else {
             // The function may have verified a token, whose claims are the user.
             let expires_at = req.user().and_then(|user| user.get("exp")?.as_u64());
-            schedule.expiry = expires_at.map(|at| Expiry::new(at, 0, Clock::default()));
+            schedule.expiry = expires_at.map(|at| Expiry::new(at, 0, UnixClock::default()));
             return schedule;
         };
         let Ok(claims) = (finder.verify)(req, self.challenge.scheme()) else {

@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use stockade_auth::{Clock, RevocationWatch};
+use stockade_auth::{RevocationWatch, UnixClock};
 use stockade_core::log_text::escaped;
 use stockade_core::request::UserWatch;
 use stockade_core::{BoxFuture, Request};
@@ -48,13 +48,13 @@ pub(crate) struct Schedule {
 pub(crate) struct Expiry {
     /// In seconds since 1970; the token is valid in this second.
     last: u64,
-    clock: Clock,
+    clock: UnixClock,
     /// True if a check was due because the token had expired.
     is_reported: bool,
 }
 
 impl Expiry {
-    pub(super) fn new(expires_at: u64, leeway_seconds: u64, clock: Clock) -> Self {
+    pub(super) fn new(expires_at: u64, leeway_seconds: u64, clock: UnixClock) -> Self {
         Self { last: expires_at.saturating_add(leeway_seconds), clock, is_reported: false }
     }
 
@@ -235,10 +235,10 @@ mod tests {
     use super::*;
 
     /// A clock, and the seconds that it shows.
-    fn clock() -> (Clock, Arc<AtomicU64>) {
+    fn clock() -> (UnixClock, Arc<AtomicU64>) {
         let seconds = Arc::new(AtomicU64::new(1_000));
         let hands = Arc::clone(&seconds);
-        (Clock::new(move || hands.load(Ordering::SeqCst)), seconds)
+        (UnixClock::new(move || hands.load(Ordering::SeqCst)), seconds)
     }
 
     #[test]
@@ -257,7 +257,7 @@ mod tests {
 
     #[test]
     fn an_expiry_beyond_the_range_of_the_clock_is_far_away() {
-        let mut expiry = Expiry::new(u64::MAX, u64::MAX, Clock::default());
+        let mut expiry = Expiry::new(u64::MAX, u64::MAX, UnixClock::default());
         assert!(expiry.left().is_some_and(|left| left > LONGEST_INTERVAL));
     }
 

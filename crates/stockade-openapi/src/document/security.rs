@@ -1,7 +1,7 @@
 //! The ways by which a client says who it is.
 
 use serde_json::{Map, Value, json};
-use stockade_routing::map::{Access, Need, RouteMap, SchemeInfo};
+use stockade_routing::map::{Need, RouteAccess, RouteMap, SchemeInfo};
 
 use super::paths::is_listed;
 
@@ -52,7 +52,7 @@ fn scheme_object(scheme: &SchemeInfo) -> Value {
 ///
 /// Roles are no scopes: of a list of scopes a client needs all, and of a list of
 /// roles one.
-pub(super) fn of(access: &Access) -> Option<Value> {
+pub(super) fn of(access: &RouteAccess) -> Option<Value> {
     let schemes = access.schemes.iter().map(|scheme| json!({ scheme.name(): [] }));
     match access.user {
         Need::Required if access.schemes.is_empty() => None,
@@ -63,7 +63,7 @@ pub(super) fn of(access: &Access) -> Option<Value> {
 }
 
 /// Returns the words for those who are let through, for the text of a 403.
-pub(crate) fn demand(access: &Access) -> Option<String> {
+pub(crate) fn demand(access: &RouteAccess) -> Option<String> {
     let mut words: Vec<String> = access
         .roles
         .iter()

@@ -2,7 +2,9 @@
 
 use std::ops::Range;
 
-use crate::{Constraint, Param, Part, PatternError, PatternErrorKind as Kind, SPLAT, Segment};
+use crate::{
+    Constraint, Param, PatternError, PatternErrorKind as Kind, SPLAT, Segment, SegmentPart,
+};
 
 /// Reads the segments of a path; see the [crate docs](crate) for the notation.
 pub(crate) fn segments(path: &str) -> Result<Vec<Segment>, PatternError> {
@@ -49,20 +51,20 @@ impl<'p> Reader<'p> {
             match self.peek() {
                 None | Some('/') => break,
                 Some(':') => {
-                    let param = self.param(matches!(parts.last(), Some(Part::Param(_))))?;
-                    parts.push(Part::Param(param));
+                    let param = self.param(matches!(parts.last(), Some(SegmentPart::Param(_))))?;
+                    parts.push(SegmentPart::Param(param));
                 }
                 Some('*') => {
                     let at = self.at..self.at + 1;
                     return Err(self.error(Kind::MixedWildcard, at));
                 }
-                Some(_) => parts.push(Part::Literal(self.literal()?)),
+                Some(_) => parts.push(SegmentPart::Literal(self.literal()?)),
             }
         }
         // Two texts are never adjacent here.
         match parts.pop() {
             None => Ok(Segment::Literal(String::new())),
-            Some(Part::Literal(text)) if parts.is_empty() => Ok(Segment::Literal(text)),
+            Some(SegmentPart::Literal(text)) if parts.is_empty() => Ok(Segment::Literal(text)),
             Some(last) => {
                 parts.push(last);
                 Ok(Segment::Parts(parts))

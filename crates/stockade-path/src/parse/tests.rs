@@ -17,10 +17,10 @@ fn check(path: &str, expected: &str) {
     assert_eq!(read, Ok(expected.to_owned()), "{path:?}");
 }
 
-fn show_part(part: &Part) -> String {
+fn show_part(part: &SegmentPart) -> String {
     match part {
-        Part::Literal(text) => format!("{text:?}"),
-        Part::Param(param) => {
+        SegmentPart::Literal(text) => format!("{text:?}"),
+        SegmentPart::Param(param) => {
             let constraint = param.constraint.as_ref().map(|it| format!("<{}>", it.as_str()));
             let optional = if param.optional { "?" } else { "" };
             format!("{}{}{optional}", param.name, constraint.unwrap_or_default())

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use stockade_stages::rate_limit::{Algorithm, Decision, Policy};
+use stockade_stages::rate_limit::{Algorithm, Decision, RateLimitPolicy};
 
 use crate::script::Script;
 
@@ -64,7 +64,7 @@ impl Counting {
     }
 
     /// Returns the arguments of the script: limit, window, wanted requests.
-    pub(super) fn arguments(&self, policy: &Policy, want: u32) -> [u64; 3] {
+    pub(super) fn arguments(&self, policy: &RateLimitPolicy, want: u32) -> [u64; 3] {
         let window = match self.kind {
             Kind::Fixed => policy.window().as_nanos().div_ceil(1_000_000),
             Kind::Sliding | Kind::Gcra => policy.window().as_nanos().div_ceil(1_000),
@@ -75,7 +75,7 @@ impl Counting {
     }
 
     /// Reads the answer; `None` for one that is none of the script.
-    pub(super) fn read(&self, policy: &Policy, answer: &[i64]) -> Option<Granted> {
+    pub(super) fn read(&self, policy: &RateLimitPolicy, answer: &[i64]) -> Option<Granted> {
         let limit = policy.limit().get();
         let count = |value: i64| u32::try_from(value).ok();
         let time = |value: i64| u64::try_from(value).ok();
@@ -163,7 +163,7 @@ mod tests {
 
     #[track_caller]
     fn check(algorithm: Algorithm, answer: &[i64], expected: Option<(u32, u32, u64, u64)>) {
-        let policy = Policy::new("default", 100 / MINUTE).unwrap();
+        let policy = RateLimitPolicy::new("default", 100 / MINUTE).unwrap();
         let read = Counting::new(algorithm).read(&policy, answer).map(|it| {
             let Decision { remaining, reset, retry_after, .. } = it.decision;
             assert_eq!(it.decision.allowed, it.granted > 0);
@@ -194,7 +194,7 @@ mod tests {
     #[test]
     fn windows_are_rounded_up() {
         let arguments = |algorithm, quota: Quota| {
-            Counting::new(algorithm).arguments(&Policy::new("a", quota).unwrap(), 1)
+            Counting::new(algorithm).arguments(&RateLimitPolicy::new("a", quota).unwrap(), 1)
         };
         let short = Quota::new(5, Duration::from_nanos(1));
         assert_eq!(arguments(Algorithm::FixedWindow, short), [5, 1, 1]);

@@ -17,7 +17,7 @@ use ring::{digest, hmac};
 use stockade_core::BoxFuture;
 use stockade_errors::StoreError;
 use stockade_stages::rate_limit::{
-    Algorithm, BatchDecision, Charge, Decision, Policy, RateKey, RateStore,
+    Algorithm, BatchDecision, Charge, Decision, RateKey, RateLimitPolicy, RateStore,
 };
 
 use crate::link::Redis;
@@ -131,14 +131,14 @@ impl RedisRateLimits {
 
     /// Returns the name of a key in this process: two keyed hashes, so that its length
     /// costs no memory.
-    fn name(&self, key: &RateKey, policy: &Policy) -> u128 {
+    fn name(&self, key: &RateKey, policy: &RateLimitPolicy) -> u128 {
         let whole = (policy.name(), policy.limit(), policy.window(), key);
         let [high, low] = [0, 1].map(|half: usize| u128::from(self.names[half].hash_one(whole)));
         high << 64 | low
     }
 
     /// Returns the name of a key in the engine.
-    fn key(&self, key: &RateKey, policy: &Policy) -> String {
+    fn key(&self, key: &RateKey, policy: &RateLimitPolicy) -> String {
         let mut text = key.to_string();
         if let Some(secret) = &self.secret {
             text = format!("mac:{}", hex::encode(hmac::sign(secret, text.as_bytes())));
@@ -158,7 +158,7 @@ impl RedisRateLimits {
         &self,
         name: u128,
         key: &RateKey,
-        policy: &Policy,
+        policy: &RateLimitPolicy,
         want: u32,
     ) -> Result<Decision, StoreError> {
         let asking = self.asking(name, want);
@@ -196,7 +196,7 @@ impl RedisRateLimits {
     fn answered(
         &self,
         name: u128,
-        policy: &Policy,
+        policy: &RateLimitPolicy,
         asking: Option<Asking<'_>>,
         answer: &[i64],
         sent: Instant,
@@ -222,7 +222,7 @@ impl RedisRateLimits {
     async fn ask_n(
         &self,
         key: &RateKey,
-        policy: &Policy,
+        policy: &RateLimitPolicy,
         want: u32,
     ) -> Result<BatchDecision, StoreError> {
         let (name, now) = (self.name(key, policy), Instant::now());
@@ -249,12 +249,17 @@ impl RedisRateLimits {
     }
 
     /// Runs the script.
-    async fn send(&self, key: &str, policy: &Policy, want: u32) -> Result<Vec<i64>, StoreError> {
+    async fn send(
+        &self,
+        key: &str,
+        policy: &RateLimitPolicy,
+        want: u32,
+    ) -> Result<Vec<i64>, StoreError> {
         let arguments = self.counting.arguments(policy, want);
         Ok(self.redis.run(self.counting.script(), key, &arguments, self.deadline).await?)
     }
 
-    fn read(&self, policy: &Policy, answer: &[i64]) -> Result<Granted, StoreError> {
+    fn read(&self, policy: &RateLimitPolicy, answer: &[i64]) -> Result<Granted, StoreError> {
         let other = || StoreError::unavailable("unexpected reply from Redis");
         self.counting.read(policy, answer).ok_or_else(other)
     }
@@ -269,7 +274,12 @@ impl RateStore for RedisRateLimits {
         Some(self.counting.algorithm())
     }
 
-    fn charge<'a>(&'a self, key: &'a RateKey, policy: &'a Policy, _: Duration) -> Charge<'a> {
+    fn charge<'a>(
+        &'a self,
+        key: &'a RateKey,
+        policy: &'a RateLimitPolicy,
+        _: Duration,
+    ) -> Charge<'a> {
         // The time of the limiter is not comparable with that of another one.
         let (name, now) = (self.name(key, policy), Instant::now());
         match self.known(name, policy.limit().get(), now) {
@@ -284,7 +294,7 @@ impl RateStore for RedisRateLimits {
     fn charge_n<'a>(
         &'a self,
         key: &'a RateKey,
-        policy: &'a Policy,
+        policy: &'a RateLimitPolicy,
         n: u32,
         _: Duration,
     ) -> BoxFuture<'a, Result<BatchDecision, StoreError>> {

@@ -19,7 +19,8 @@ use stockade_errors::locks::lock;
 use stockade_errors::random::Random;
 use stockade_stages::RateLimit;
 use stockade_stages::rate_limit::{
-    Algorithm, Charge, Decision, Policy, Quota, RateKey, RateLimiter, RateStore, StoreFailure,
+    Algorithm, Charge, Decision, Quota, RateKey, RateLimitPolicy, RateLimiter, RateStore,
+    StoreFailure,
 };
 use tokio::runtime::Builder;
 use tokio::time::{Instant, sleep, sleep_until};
@@ -175,7 +176,12 @@ impl Node {
         Err(StoreError::unavailable("no answer in time"))
     }
 
-    async fn ask(&self, name: u128, policy: &Policy, want: u32) -> Result<Decision, StoreError> {
+    async fn ask(
+        &self,
+        name: u128,
+        policy: &RateLimitPolicy,
+        want: u32,
+    ) -> Result<Decision, StoreError> {
         let asking = self.limits.asking(name, want);
         let sent = Instant::now().into_std();
         let arguments = self.limits.counting.arguments(policy, want);
@@ -197,7 +203,12 @@ impl RateStore for Node {
         RateStore::algorithm(&self.limits)
     }
 
-    fn charge<'a>(&'a self, key: &'a RateKey, policy: &'a Policy, _: Duration) -> Charge<'a> {
+    fn charge<'a>(
+        &'a self,
+        key: &'a RateKey,
+        policy: &'a RateLimitPolicy,
+        _: Duration,
+    ) -> Charge<'a> {
         let name = self.limits.name(key, policy);
         match self.limits.known(name, policy.limit().get(), Instant::now().into_std()) {
             ControlFlow::Break(decision) => {

@@ -5,7 +5,9 @@ use std::time::{Duration, Instant};
 
 use stockade_errors::ApiError;
 use stockade_redis::{Health, Redis, RedisOptions, RedisRateLimits};
-use stockade_stages::rate_limit::{Charge, Decision, HOUR, Policy, RateKey, RateStore as _};
+use stockade_stages::rate_limit::{
+    Charge, Decision, HOUR, RateKey, RateLimitPolicy, RateStore as _,
+};
 use tokio::runtime::Runtime;
 
 use crate::engine::{Engine, url};
@@ -15,7 +17,7 @@ fn options() -> RedisOptions {
 }
 
 async fn charge(store: &RedisRateLimits) -> Result<Decision, ApiError> {
-    let policy = Policy::new("default", 1_000 / HOUR).unwrap();
+    let policy = RateLimitPolicy::new("default", 1_000 / HOUR).unwrap();
     match store.charge(&RateKey::shared(), &policy, Duration::ZERO) {
         Charge::Now(decision) => Ok(decision),
         Charge::Later(decision) => Ok(decision.await?),

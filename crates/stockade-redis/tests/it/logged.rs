@@ -5,7 +5,7 @@ use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use stockade_redis::{Redis, RedisOptions};
-use stockade_stages::rate_limit::{Charge, HOUR, Policy, RateKey, RateStore as _};
+use stockade_stages::rate_limit::{Charge, HOUR, RateKey, RateLimitPolicy, RateStore as _};
 
 use crate::engine::Engine;
 
@@ -29,7 +29,7 @@ impl log::Log for Watch {
 
 /// Sends commands until the link is in this state.
 async fn charge_until(redis: &Redis, is_up: bool) {
-    let (key, policy) = (RateKey::shared(), Policy::new("default", 1_000 / HOUR).unwrap());
+    let (key, policy) = (RateKey::shared(), RateLimitPolicy::new("default", 1_000 / HOUR).unwrap());
     let store = redis.rate_limits();
     let begin = Instant::now();
     while redis.health().is_up() != is_up {

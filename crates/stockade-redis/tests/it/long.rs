@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use stockade_redis::{Redis, RedisOptions, RedisRateLimits};
-use stockade_stages::rate_limit::{Charge, HOUR, Policy, RateKey, RateStore as _};
+use stockade_stages::rate_limit::{Charge, HOUR, RateKey, RateLimitPolicy, RateStore as _};
 use tokio::task::JoinSet;
 
 use crate::engine::Engine;
@@ -15,8 +15,8 @@ async fn the_time_of_a_charge() {
     let engine = Engine::start();
     let redis = Redis::open(&engine.url(), RedisOptions::new().prefix("shop")).unwrap();
     let store = Arc::new(redis.rate_limits());
-    let policy = Policy::new("default", 1_000_000 / HOUR).unwrap();
-    let charge = async |store: &RedisRateLimits, key: &RateKey, policy: &Policy| {
+    let policy = RateLimitPolicy::new("default", 1_000_000 / HOUR).unwrap();
+    let charge = async |store: &RedisRateLimits, key: &RateKey, policy: &RateLimitPolicy| {
         let begin = Instant::now();
         if let Charge::Later(decision) = store.charge(key, policy, Duration::ZERO) {
             let _ = decision.await;
@@ -40,7 +40,8 @@ async fn the_time_of_a_charge() {
     let part = |share: usize| times[times.len() * share / 1_000];
     eprintln!("charge: p50 {:?}, p99 {:?}, p99.9 {:?}", part(500), part(990), part(999));
 
-    let (key, narrow) = (RateKey::text("refused"), Policy::new("narrow", 1 / HOUR).unwrap());
+    let (key, narrow) =
+        (RateKey::text("refused"), RateLimitPolicy::new("narrow", 1 / HOUR).unwrap());
     charge(&store, &key, &narrow).await;
     charge(&store, &key, &narrow).await;
     let begin = Instant::now();

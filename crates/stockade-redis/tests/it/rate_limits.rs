@@ -9,7 +9,8 @@ use stockade_errors::ApiError;
 use stockade_redis::{Redis, RedisOptions, RedisRateLimits};
 use stockade_stages::RateLimit;
 use stockade_stages::rate_limit::{
-    Algorithm, Charge, Decision, HOUR, MINUTE, Policy, Quota, RateKey, RateStore, StoreFailure,
+    Algorithm, Charge, Decision, HOUR, MINUTE, Quota, RateKey, RateLimitPolicy, RateStore,
+    StoreFailure,
 };
 use tokio::task::JoinSet;
 
@@ -23,19 +24,19 @@ fn open(engine: &Engine) -> RedisRateLimits {
     redis.rate_limits().deadline(Duration::from_secs(10))
 }
 
-async fn charge(store: &RedisRateLimits, key: &RateKey, policy: &Policy) -> Decision {
+async fn charge(store: &RedisRateLimits, key: &RateKey, policy: &RateLimitPolicy) -> Decision {
     match store.charge(key, policy, Duration::ZERO) {
         Charge::Now(decision) => decision,
         Charge::Later(decision) => decision.await.unwrap(),
     }
 }
 
-fn policy(quota: Quota) -> Policy {
-    Policy::new("default", quota).unwrap()
+fn policy(quota: Quota) -> RateLimitPolicy {
+    RateLimitPolicy::new("default", quota).unwrap()
 }
 
 /// Sends 3,000 requests at once over all stores, and returns how many passed.
-async fn flood(stores: &[Arc<RedisRateLimits>], key: &RateKey, policy: &Policy) -> u32 {
+async fn flood(stores: &[Arc<RedisRateLimits>], key: &RateKey, policy: &RateLimitPolicy) -> u32 {
     let mut tasks = Vec::new();
     for connection in 0..30 {
         let (store, key) = (Arc::clone(&stores[connection % stores.len()]), key.clone());
@@ -159,7 +160,7 @@ async fn a_key_that_lost_its_expiry_heals() {
 async fn limits_whose_names_contain_colons_count_separately() {
     let engine = Engine::start();
     let store = open(&engine);
-    let named = |name| Policy::new(name, 5 / MINUTE).unwrap();
+    let named = |name| RateLimitPolicy::new(name, 5 / MINUTE).unwrap();
     let keys = [("a", "b:key:c"), ("a:key:b", "c"), ("a:", "x"), ("a::", "x"), ("a", ":x")];
     for (name, key) in keys {
         let decision = charge(&store, &RateKey::text(key), &named(name)).await;

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use serde_json::{Value, json};
 use stockade_auth::{
-    Claims, Clock, RevocationStatus as Status, Revocations, RevokeError, Secret, TokenVerifier,
+    Claims, RevocationStatus as Status, Revocations, RevokeError, Secret, TokenVerifier, UnixClock,
     generate_jwt,
 };
 use stockade_conformance as conformance;
@@ -165,7 +165,7 @@ async fn without_contact_nobody_can_say() {
     let real = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap().as_secs();
     let hands = Arc::new(AtomicU64::new(real));
     let clock = Arc::clone(&hands);
-    let clock = Clock::new(move || clock.load(Ordering::Relaxed));
+    let clock = UnixClock::new(move || clock.load(Ordering::Relaxed));
     let node = open(&engine).clock(clock);
     let (token, revoked) = (token("a"), token("b"));
     // Not even before the first contact.
@@ -195,7 +195,7 @@ async fn what_has_expired_leaves_the_engine() {
     let real = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap().as_secs();
     let hands = Arc::new(AtomicU64::new(real));
     let clock = Arc::clone(&hands);
-    let node = open(&engine).clock(Clock::new(move || clock.load(Ordering::Relaxed)));
+    let node = open(&engine).clock(UnixClock::new(move || clock.load(Ordering::Relaxed)));
     for number in 0..20 {
         node.revoke(&token(&format!("token {number}"))).await.unwrap();
     }
@@ -223,7 +223,7 @@ async fn beyond_the_bound_the_engine_is_asked() {
     let hands = Arc::new(AtomicU64::new(real));
     let node = || {
         let clock = Arc::clone(&hands);
-        open(&engine).max_entries(3).clock(Clock::new(move || clock.load(Ordering::Relaxed)))
+        open(&engine).max_entries(3).clock(UnixClock::new(move || clock.load(Ordering::Relaxed)))
     };
     let nodes = [node(), node(), node()];
     for node in &nodes {

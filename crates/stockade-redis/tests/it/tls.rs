@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use rcgen::{BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyPair};
 use stockade_redis::{Health, Redis, RedisOptions};
-use stockade_stages::rate_limit::{Charge, HOUR, Policy, RateKey, RateStore as _};
+use stockade_stages::rate_limit::{Charge, HOUR, RateKey, RateLimitPolicy, RateStore as _};
 use tempfile::TempDir;
 
 use crate::engine::{Engine, free_port, until};
@@ -46,7 +46,7 @@ async fn the_nodes_of_a_cluster_are_encrypted_too() {
     let address = format!("rediss://shop:secret@localhost:{port}");
     let redis = Redis::cluster([address], options.root_certificates(made.cert.pem())).unwrap();
     let store = redis.rate_limits().deadline(Duration::from_secs(10));
-    let (key, policy) = (RateKey::shared(), Policy::new("default", 5 / HOUR).unwrap());
+    let (key, policy) = (RateKey::shared(), RateLimitPolicy::new("default", 5 / HOUR).unwrap());
     let begin = Instant::now();
     // Until it knows of itself that it has all slots.
     let decision = loop {
@@ -151,7 +151,7 @@ async fn sentinels_and_their_engines_are_encrypted() {
     until("a failover", || state().contains("role:master")).await;
     let store = redis.rate_limits().deadline(Duration::from_secs(10));
     // A command finds out that the first one is the master no more.
-    let (key, policy) = (RateKey::shared(), Policy::new("default", 1_000 / HOUR).unwrap());
+    let (key, policy) = (RateKey::shared(), RateLimitPolicy::new("default", 1_000 / HOUR).unwrap());
     let begin = Instant::now();
     while !replica.admin(&["CLIENT", "LIST"]).contains("user=shop") {
         assert!(begin.elapsed() < Duration::from_secs(60), "{redis:?}");

@@ -1,6 +1,6 @@
 //! [`HostPath`]: a path as the routers of other hosts can express it.
 
-use stockade_path::{Part, SPLAT, Segment, Variant};
+use stockade_path::{SPLAT, Segment, SegmentPart, Variant};
 
 /// A path for the router of another host.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -71,7 +71,7 @@ fn name_of(segment: &Segment) -> String {
     let names = match segment {
         Segment::Parts(parts) => {
             let names = parts.iter().filter_map(|part| match part {
-                Part::Param(param) => Some(param.name.as_str()),
+                SegmentPart::Param(param) => Some(param.name.as_str()),
                 _ => None,
             });
             names.collect::<Vec<_>>().join("_")

@@ -5,7 +5,7 @@ use stockade_core::description::{
 };
 use stockade_core::endpoint::EndpointKind;
 use stockade_core::{BodyKind, Endpoint, ErrorHandler, RouteDoc};
-use stockade_path::{Part, Pattern, Segment};
+use stockade_path::{Pattern, Segment, SegmentPart};
 
 use crate::app::Resolved;
 use crate::route::Route;
@@ -59,7 +59,9 @@ fn is_constrained(pattern: &Pattern) -> bool {
         Segment::Parts(parts) => parts.as_slice(),
         _ => &[],
     });
-    parts.into_iter().any(|part| matches!(part, Part::Param(param) if param.constraint.is_some()))
+    parts
+        .into_iter()
+        .any(|part| matches!(part, SegmentPart::Param(param) if param.constraint.is_some()))
 }
 
 /// The answers as they were noted, and what decides about their form.

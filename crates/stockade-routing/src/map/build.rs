@@ -7,9 +7,9 @@ use http::{HeaderMap, HeaderValue};
 use serde_json::{Value, json};
 use stockade_core::description::{ContentSchema, DescribedRoute, InputFact, InputFrom};
 use stockade_core::{Accepts, BodyKind, Endpoint, RouteDoc};
-use stockade_path::{Param, Part, Pattern, Segment};
+use stockade_path::{Param, Pattern, Segment, SegmentPart};
 use stockade_stages::cors::policy::Cors;
-use stockade_stages::rate_limit::{Policy, RateLimiter};
+use stockade_stages::rate_limit::{RateLimitPolicy, RateLimiter};
 use stockade_validation::{Schema, ValidationOptions};
 
 use super::answers::describe;
@@ -226,9 +226,9 @@ fn params_of(
     infos.collect()
 }
 
-fn param(part: &Part) -> Option<&Param> {
+fn param(part: &SegmentPart) -> Option<&Param> {
     match part {
-        Part::Param(param) => Some(param),
+        SegmentPart::Param(param) => Some(param),
         _ => None,
     }
 }
@@ -376,7 +376,7 @@ fn may_be(schema: &Value, wanted: &[&str]) -> bool {
     }
 }
 
-fn quota_of(policy: &Policy) -> QuotaInfo {
+fn quota_of(policy: &RateLimitPolicy) -> QuotaInfo {
     let quota = (u64::from(policy.limit().get()), policy.window());
     QuotaInfo::new(policy.name(), Some(quota))
 }

@@ -33,9 +33,9 @@ pub(crate) use explain::explain;
 pub use explain::{ExplainError, Explanation, Miss, Step, StepKind};
 pub(crate) use inspect::Inspector;
 pub use stockade_map::{
-    Access, BodyDoc, BodyInfo, ContentInfo, CorsInfo, FieldInfo, GraphQlInfo, HeaderDoc,
-    IdempotencyInfo, Limits, MiddlewareInfo, MiddlewareLevel, Need, ParamInfo, Place, QuotaInfo,
-    ResponseInfo, RouteInfo, RouteKind, RouteMap, RouterInfo, SchemeInfo, StatusDoc, WebSocketInfo,
+    BodyDoc, BodyInfo, ContentInfo, CorsInfo, FieldInfo, GraphQlInfo, HeaderDoc, IdempotencyInfo,
+    Limits, MiddlewareInfo, MiddlewareLevel, Need, ParamInfo, Place, QuotaInfo, ResponseInfo,
+    RouteAccess, RouteInfo, RouteKind, RouteMap, RouterInfo, SchemeInfo, StatusDoc, WebSocketInfo,
 };
 
 impl App {

@@ -1,7 +1,7 @@
 //! Paths in braces, and names made of them.
 
 use stockade_errors::__internal::sort_by;
-use stockade_path::{Part, Pattern, SPLAT, Segment, Variant};
+use stockade_path::{Pattern, SPLAT, Segment, SegmentPart, Variant};
 
 /// Returns the path in braces for each choice of the optional parameters, the
 /// longest first: `/users/{id}`.
@@ -17,8 +17,8 @@ fn template(variant: &Variant) -> String {
     let segments = variant.segments().iter().map(|segment| match segment {
         Segment::Literal(text) => format!("/{text}"),
         Segment::Parts(parts) => parts.iter().fold("/".to_owned(), |text, part| match part {
-            Part::Literal(literal) => text + literal,
-            Part::Param(param) => format!("{text}{{{}}}", param.name),
+            SegmentPart::Literal(literal) => text + literal,
+            SegmentPart::Param(param) => format!("{text}{{{}}}", param.name),
             _ => text,
         }),
         _ => format!("/{{{SPLAT}}}"),
@@ -33,8 +33,8 @@ pub(super) fn operation_id(method: &str, pattern: &Pattern) -> String {
         match segment {
             Segment::Literal(text) => words.extend(split(text)),
             Segment::Parts(parts) => words.extend(parts.iter().flat_map(|part| match part {
-                Part::Literal(text) => split(text),
-                Part::Param(param) => [vec!["By".to_owned()], split(&param.name)].concat(),
+                SegmentPart::Literal(text) => split(text),
+                SegmentPart::Param(param) => [vec!["By".to_owned()], split(&param.name)].concat(),
                 _ => Vec::new(),
             })),
             _ => words.extend(["By".to_owned(), capitalised(SPLAT)]),

@@ -11,7 +11,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
 use regex::bytes::{Regex, RegexBuilder};
-use stockade_path::{Part, Pattern, Segment};
+use stockade_path::{Pattern, Segment, SegmentPart};
 
 use super::tests::{find, table};
 
@@ -89,28 +89,28 @@ fn choices(segment: &Segment) -> Vec<Piece> {
     }
 }
 
-fn part_choices(parts: &[Part]) -> Vec<Vec<Part>> {
+fn part_choices(parts: &[SegmentPart]) -> Vec<Vec<SegmentPart>> {
     let Some((first, others)) = parts.split_first() else { return vec![Vec::new()] };
     let others = part_choices(others);
     let mut all: Vec<_> =
         others.iter().map(|it| [vec![first.clone()], it.clone()].concat()).collect();
-    if matches!(first, Part::Param(param) if param.optional) {
+    if matches!(first, SegmentPart::Param(param) if param.optional) {
         all.extend(others);
     }
     all
 }
 
-fn rank(parts: &[Part]) -> Piece {
+fn rank(parts: &[SegmentPart]) -> Piece {
     let mut piece = Piece::default();
     let (mut text_chars, mut is_constrained, mut params) = (0, false, 0);
     for part in parts {
         match part {
-            Part::Literal(text) => {
+            SegmentPart::Literal(text) => {
                 piece.regex += &regex::escape(text);
                 piece.shape += text;
                 text_chars += text.chars().count();
             }
-            Part::Param(param) => {
+            SegmentPart::Param(param) => {
                 let constraint = param.constraint.as_ref().map(|it| it.as_str());
                 piece.regex += &format!("({})", constraint.unwrap_or("[^/]+"));
                 piece.shape += &constraint.map_or_else(|| ":".to_owned(), |it| format!(":({it})"));

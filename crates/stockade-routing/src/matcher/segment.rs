@@ -4,7 +4,7 @@ use std::sync::Mutex;
 
 use memchr::memmem::FinderRev;
 use regex::bytes::{CaptureLocations, Regex, RegexBuilder};
-use stockade_path::{Part, Segment, Spans};
+use stockade_path::{Segment, SegmentPart, Spans};
 
 /// A segment that is not text alone, and not `**`.
 #[derive(Debug)]
@@ -29,18 +29,18 @@ impl Dynamic {
             _ => return Ok(None),
         };
         let (before, inner) = match parts {
-            [Part::Literal(text), inner @ ..] => (text.as_str(), inner),
+            [SegmentPart::Literal(text), inner @ ..] => (text.as_str(), inner),
             _ => ("", parts),
         };
         let (inner, after) = match inner {
-            [inner @ .., Part::Literal(text)] => (inner, text.as_str()),
+            [inner @ .., SegmentPart::Literal(text)] => (inner, text.as_str()),
             _ => (inner, ""),
         };
         let (before, after) = (Box::from(before), Box::from(after));
         let is_constrained = segment.params().any(|param| param.constraint.is_some());
         Ok(Some(match inner {
-            [Part::Param(_)] if parts.len() == 1 && !is_constrained => Self::Whole,
-            [only @ Part::Param(_)] if is_constrained => {
+            [SegmentPart::Param(_)] if parts.len() == 1 && !is_constrained => Self::Whole,
+            [only @ SegmentPart::Param(_)] if is_constrained => {
                 Self::Constrained { before, regex: anchored(&expression(only))?, after }
             }
             _ if is_constrained => {
@@ -50,7 +50,9 @@ impl Dynamic {
             }
             _ => {
                 let separators = inner.iter().filter_map(|part| match part {
-                    Part::Literal(text) => Some(FinderRev::new(text.as_bytes()).into_owned()),
+                    SegmentPart::Literal(text) => {
+                        Some(FinderRev::new(text.as_bytes()).into_owned())
+                    }
                     _ => None,
                 });
                 Self::Split { before, separators: separators.collect(), after }
@@ -174,14 +176,14 @@ pub(super) fn push(spans: &mut Spans, start: usize, end: usize) {
 }
 
 /// Returns the part as an expression; a group if it is a parameter.
-fn expression(part: &Part) -> String {
+fn expression(part: &SegmentPart) -> String {
     match part {
-        Part::Literal(text) => regex::escape(text),
-        Part::Param(param) => match &param.constraint {
+        SegmentPart::Literal(text) => regex::escape(text),
+        SegmentPart::Param(param) => match &param.constraint {
             Some(constraint) => format!("({})", constraint.expression()),
             None => "([^/]+)".to_owned(),
         },
-        // `Part` is complete; this is for variants to come.
+        // `SegmentPart` is complete; this is for variants to come.
         _ => String::new(),
     }
 }

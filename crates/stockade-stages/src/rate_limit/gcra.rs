@@ -17,14 +17,14 @@ use governor::{Quota, RateLimiter};
 
 use super::algorithm::State;
 use super::decision::Decision;
-use super::quota::Policy;
+use super::quota::RateLimitPolicy;
 
 /// Decides by GCRA; `state.dead_at` is the theoretical arrival time: then all
 /// requests are back.
-pub(super) fn gcra(state: &mut State, policy: &Policy, now: u64) -> Decision {
+pub(super) fn gcra(state: &mut State, policy: &RateLimitPolicy, now: u64) -> Decision {
     let limit = policy.limit();
     let period = policy.window() / limit.get();
-    // By the invariant of `Policy` only a period below a nanosecond is zero.
+    // By the invariant of `RateLimitPolicy` only a period below a nanosecond is zero.
     let Some(quota) = Quota::with_period(period.max(Duration::from_nanos(1))) else {
         return refused(limit.get());
     };

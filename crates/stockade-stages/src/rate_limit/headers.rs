@@ -1,7 +1,7 @@
 //! The headers of a limited response.
 //!
 //! Hot: one allocation for `RateLimit`, whose text differs each time; the text
-//! of `RateLimit-Policy` is prepared.
+//! of `RateLimit-RateLimitPolicy` is prepared.
 //!
 //! Source: draft-ietf-httpapi-ratelimit-headers-10.
 
@@ -13,9 +13,9 @@ use http::header::{HeaderName, HeaderValue, RETRY_AFTER};
 use stockade_core::description::HeaderDoc;
 
 use super::decision::Decision;
-use super::quota::{Policy, whole_seconds};
+use super::quota::{RateLimitPolicy, whole_seconds};
 
-/// Adds `RateLimit-Policy`, `RateLimit`, and `Retry-After` if a request was
+/// Adds `RateLimit-RateLimitPolicy`, `RateLimit`, and `Retry-After` if a request was
 /// refused.
 ///
 /// Several limiters are listed in the given order, before the limiters that the
@@ -25,7 +25,7 @@ use super::quota::{Policy, whole_seconds};
 ///
 /// [`RateLimiter::write_headers`]: super::RateLimiter::write_headers
 pub(super) fn write_headers(
-    charged: &[(&Policy, Decision)],
+    charged: &[(&RateLimitPolicy, Decision)],
     legacy: bool,
     headers: &mut HeaderMap,
 ) {
@@ -106,7 +106,11 @@ fn tightness(decision: &Decision) -> (bool, Reverse<Duration>, u32) {
     (decision.allowed, Reverse(decision.retry_after), decision.remaining)
 }
 
-fn write_policies(charged: &[(&Policy, Decision)], has_others: bool, headers: &mut HeaderMap) {
+fn write_policies(
+    charged: &[(&RateLimitPolicy, Decision)],
+    has_others: bool,
+    headers: &mut HeaderMap,
+) {
     if let ([(policy, _)], false) = (charged, has_others) {
         headers.insert(RATE_LIMIT_POLICY, policy.described.clone());
         return;
@@ -117,7 +121,7 @@ fn write_policies(charged: &[(&Policy, Decision)], has_others: bool, headers: &m
     insert(headers, RATE_LIMIT_POLICY, all.join(&b", "[..]));
 }
 
-fn write_rest(charged: &[(&Policy, Decision)], headers: &mut HeaderMap) {
+fn write_rest(charged: &[(&RateLimitPolicy, Decision)], headers: &mut HeaderMap) {
     // An error that passed several limiters has a line of each.
     let there = headers.get_all(RATE_LIMIT);
     // The exact length, so that the text becomes a value without a copy.
@@ -151,22 +155,22 @@ pub(super) fn documented(legacy: bool) -> impl Iterator<Item = HeaderDoc> {
 }
 
 /// Returns the value of `RateLimit` for one limiter alone.
-pub(super) fn left(policy: &Policy, decision: &Decision) -> Option<HeaderValue> {
+pub(super) fn left(policy: &RateLimitPolicy, decision: &Decision) -> Option<HeaderValue> {
     let mut text = Vec::with_capacity(length_of(policy, decision));
     write_left(policy, decision, &mut text);
     HeaderValue::try_from(text).ok()
 }
 
 /// Appends the value of `RateLimit` for one limiter alone. It is a valid value, because
-/// [`Policy`] checks names.
-pub(super) fn write_left(policy: &Policy, decision: &Decision, text: &mut Vec<u8>) {
+/// [`RateLimitPolicy`] checks names.
+pub(super) fn write_left(policy: &RateLimitPolicy, decision: &Decision, text: &mut Vec<u8>) {
     text.extend_from_slice(policy.remaining.as_bytes());
     text.extend_from_slice(itoa::Buffer::new().format(decision.remaining).as_bytes());
     text.extend_from_slice(b";t=");
     text.extend_from_slice(itoa::Buffer::new().format(whole_seconds(decision.reset)).as_bytes());
 }
 
-fn length_of(policy: &Policy, decision: &Decision) -> usize {
+fn length_of(policy: &RateLimitPolicy, decision: &Decision) -> usize {
     let digits = |number: u64| number.checked_ilog10().map_or(1, |log| log as usize + 1);
     policy.remaining.len()
         + digits(decision.remaining.into())
@@ -180,7 +184,7 @@ fn separate(text: &mut Vec<u8>) {
     }
 }
 
-/// Inserts a header. The text is always valid, because `Policy` checks names.
+/// Inserts a header. The text is always valid, because `RateLimitPolicy` checks names.
 fn insert(headers: &mut HeaderMap, name: HeaderName, text: Vec<u8>) {
     if let Ok(value) = HeaderValue::try_from(text) {
         headers.insert(name, value);
@@ -200,8 +204,8 @@ mod tests {
     use super::super::quota::{MINUTE, Quota};
     use super::*;
 
-    fn policy(name: &str, limit: u32) -> Policy {
-        Policy::new(name, Quota::per_minute(limit)).unwrap()
+    fn policy(name: &str, limit: u32) -> RateLimitPolicy {
+        RateLimitPolicy::new(name, Quota::per_minute(limit)).unwrap()
     }
 
     fn decision(remaining: u32, reset_ms: u64, retry_after_ms: u64) -> Decision {
@@ -215,7 +219,7 @@ mod tests {
     }
 
     #[track_caller]
-    fn check(charged: &[(&Policy, Decision)], legacy: bool, expected: &[&str]) {
+    fn check(charged: &[(&RateLimitPolicy, Decision)], legacy: bool, expected: &[&str]) {
         let mut headers = HeaderMap::new();
         write_headers(charged, legacy, &mut headers);
         assert_eq!(lines_of(&headers), expected);
@@ -328,7 +332,7 @@ mod tests {
 
     #[test]
     fn one_limiter_costs_one_allocation() {
-        let policy = Policy::new("default", 100 / MINUTE).unwrap();
+        let policy = RateLimitPolicy::new("default", 100 / MINUTE).unwrap();
         // The first clone of a prepared value makes it shareable.
         write_headers(&[(&policy, decision(1, 1, 0))], false, &mut HeaderMap::new());
         for remaining in [0, 9, 10, u32::MAX] {

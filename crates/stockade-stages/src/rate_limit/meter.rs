@@ -144,7 +144,9 @@ mod tests {
     use stockade_core::BoxFuture;
     use stockade_errors::StoreError;
 
-    use super::super::{BatchDecision, MINUTE, Policy, RateLimit, RateStore, StoreFailure};
+    use super::super::{
+        BatchDecision, MINUTE, RateLimit, RateLimitPolicy, RateStore, StoreFailure,
+    };
     use super::*;
 
     #[tokio::test]
@@ -182,7 +184,12 @@ mod tests {
             true
         }
 
-        fn charge<'a>(&'a self, key: &'a RateKey, policy: &'a Policy, now: Duration) -> Charge<'a> {
+        fn charge<'a>(
+            &'a self,
+            key: &'a RateKey,
+            policy: &'a RateLimitPolicy,
+            now: Duration,
+        ) -> Charge<'a> {
             let batch = self.charge_n(key, policy, 1, now);
             Charge::Later(Box::pin(async { Ok(batch.await?.last) }))
         }
@@ -190,7 +197,7 @@ mod tests {
         fn charge_n<'a>(
             &'a self,
             _: &'a RateKey,
-            _: &'a Policy,
+            _: &'a RateLimitPolicy,
             n: u32,
             _: Duration,
         ) -> BoxFuture<'a, Result<BatchDecision, StoreError>> {

@@ -3,7 +3,7 @@
 //! A [`RateLimit`] has the options and builds a [`RateLimiter`], which charges
 //! a request to a [`RateKey`] and returns a [`Decision`]. The caller passes the
 //! time in. The counts lie in a [`RateStore`]; the one in memory is
-//! [`MemoryStore`].
+//! [`MemoryRateStore`].
 //!
 //! ```
 //! use std::time::{Duration, Instant};
@@ -34,13 +34,13 @@
 //! Spec: Limits › Rate limit; Router options › `rateLimit`.
 
 // Where things are:
-// - `quota`: `Quota`, its notations, and `Policy`, a quota with its name.
+// - `quota`: `Quota`, its notations, and `RateLimitPolicy`, a quota with its name.
 // - `options`, `limiter`: `RateLimit` and `RateLimiter`; `notation`: a limit in a file.
 // - `key`: `RateKey`, the client that a request is counted against.
 // - `decision`: `Decision`, and `too_many`, its error.
 // - `headers`: the headers of a limited response.
 // - `store`: `RateStore`, `Charge`, `StoreFailure`.
-// - `memory`, `table`: `MemoryStore`; the hot code. `overflow`: its windows
+// - `memory`, `table`: `MemoryRateStore`; the hot code. `overflow`: its windows
 //   for new keys at the cap.
 // - `algorithm`, `gcra`: `Algorithm`, the algorithms as functions of data.
 // - `with_rate_limit`: `with_rate_limit`, the limit of a route.
@@ -70,8 +70,8 @@ pub use algorithm::Algorithm;
 pub use decision::Decision;
 pub use key::RateKey;
 pub use limiter::RateLimiter;
-pub use memory::MemoryStore;
+pub use memory::MemoryRateStore;
 pub use options::RateLimit;
-pub use quota::{HOUR, MINUTE, Per, Policy, Quota, SECOND};
+pub use quota::{HOUR, MINUTE, Per, Quota, RateLimitPolicy, SECOND};
 pub use store::{BatchDecision, Charge, RateStore, StoreFailure};
 pub use with_rate_limit::{RouteLimit, with_rate_limit};

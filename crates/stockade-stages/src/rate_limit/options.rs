@@ -13,8 +13,8 @@ use stockade_errors::{ApiError, ConfigError, Mistake};
 
 use super::algorithm::Algorithm;
 use super::limiter::RateLimiter;
-use super::memory::MemoryStore;
-use super::quota::{Policy, Quota};
+use super::memory::MemoryRateStore;
+use super::quota::{Quota, RateLimitPolicy};
 use super::store::{RateStore, StoreFailure};
 
 /// A function that returns the key of a request.
@@ -169,7 +169,7 @@ impl RateLimit {
     /// Builds the limiter, whose time begins with the first request.
     ///
     /// # Errors
-    /// Fails as [`Policy::new`] does, for a `store_timeout` of 0, and for
+    /// Fails as [`RateLimitPolicy::new`] does, for a `store_timeout` of 0, and for
     /// [`StoreFailure::Local`] with 0 processes.
     pub fn build(&self) -> Result<RateLimiter, ConfigError> {
         Ok(RateLimiter::new(self, self.policy()?, None))
@@ -191,8 +191,8 @@ impl RateLimit {
         self.is_failure_chosen || self.on_store_failure != StoreFailure::default()
     }
 
-    fn policy(&self) -> Result<Policy, ConfigError> {
-        let policy = Policy::new(&self.name, Quota::new(self.max_requests, self.window))?;
+    fn policy(&self) -> Result<RateLimitPolicy, ConfigError> {
+        let policy = RateLimitPolicy::new(&self.name, Quota::new(self.max_requests, self.window))?;
         if self.store_timeout.is_some_and(|limit| limit.is_zero()) {
             return Err(Mistake::new("the store timeout of a rate limit must not be 0").into());
         }
@@ -206,7 +206,7 @@ impl RateLimit {
     /// Returns the store that was set, or makes one in memory.
     pub(super) fn place(&self) -> Arc<dyn RateStore> {
         let own = self.store.clone();
-        own.unwrap_or_else(|| Arc::new(MemoryStore::new(self.algorithm, self.max_keys)))
+        own.unwrap_or_else(|| Arc::new(MemoryRateStore::new(self.algorithm, self.max_keys)))
     }
 }
 

@@ -8,7 +8,7 @@
 
 use super::algorithm::{Algorithm, State};
 use super::decision::Decision;
-use super::quota::Policy;
+use super::quota::RateLimitPolicy;
 
 /// A fixed number of windows, which take no memory while none is in use.
 #[derive(Debug)]
@@ -32,7 +32,7 @@ impl Overflow {
         &mut self,
         hash: u64,
         algorithm: Algorithm,
-        policy: &Policy,
+        policy: &RateLimitPolicy,
         now: u64,
     ) -> Decision {
         if self.windows.is_empty() {
@@ -82,7 +82,7 @@ mod tests {
 
     #[test]
     fn memory_is_taken_when_needed_and_given_back() {
-        let policy = Policy::new("default", 1 / MINUTE).unwrap();
+        let policy = RateLimitPolicy::new("default", 1 / MINUTE).unwrap();
         for &algorithm in ALL {
             let mut overflow = Overflow::new(512);
             assert_eq!(overflow.len(), 0);

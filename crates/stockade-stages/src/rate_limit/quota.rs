@@ -1,4 +1,4 @@
-//! [`Quota`]: a number of requests in a time; [`Policy`]: a quota with a name.
+//! [`Quota`]: a number of requests in a time; [`RateLimitPolicy`]: a quota with a name.
 
 use std::fmt;
 use std::num::NonZeroU32;
@@ -119,7 +119,7 @@ fn parse(text: &str) -> Option<Quota> {
 
 /// A quota with its name in the headers, checked and prepared.
 #[derive(Clone)]
-pub struct Policy {
+pub struct RateLimitPolicy {
     name: Box<str>,
     limit: NonZeroU32,
     /// Invariant: neither 0 nor above a year.
@@ -131,7 +131,7 @@ pub struct Policy {
     pub(super) remaining: Box<str>,
 }
 
-impl Policy {
+impl RateLimitPolicy {
     /// Makes a policy of a name and a quota.
     ///
     /// # Errors
@@ -191,9 +191,9 @@ impl Policy {
     }
 }
 
-impl fmt::Debug for Policy {
+impl fmt::Debug for RateLimitPolicy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Policy")
+        f.debug_struct("RateLimitPolicy")
             .field("name", &self.name)
             .field("limit", &self.limit)
             .field("window", &self.window)
@@ -252,7 +252,7 @@ mod tests {
 
     #[test]
     fn a_policy_says_its_seconds_rounded_up() {
-        let described = |quota| Policy::new("a", quota).unwrap().described;
+        let described = |quota| RateLimitPolicy::new("a", quota).unwrap().described;
         assert_eq!(described(100 / MINUTE), "\"a\";q=100;w=60");
         assert_eq!(described(Quota::new(1, Duration::from_millis(1_001))), "\"a\";q=1;w=2");
         assert_eq!(described(Quota::new(1, Duration::MAX)), "\"a\";q=1;w=31536000");
@@ -261,7 +261,7 @@ mod tests {
     #[test]
     fn zeros_and_odd_names_are_mistakes() {
         let mistakes = |name: &str, quota| {
-            Policy::new(name, quota).err().map_or(0, |error| error.mistakes().len())
+            RateLimitPolicy::new(name, quota).err().map_or(0, |error| error.mistakes().len())
         };
         assert_eq!(mistakes("default", 1 / SECOND), 0);
         assert_eq!(mistakes("default", Quota::new(0, Duration::ZERO)), 2);

@@ -10,7 +10,7 @@ use stockade_errors::StoreError;
 use super::algorithm::Algorithm;
 use super::decision::Decision;
 use super::key::RateKey;
-use super::quota::Policy;
+use super::quota::RateLimitPolicy;
 
 /// A store of counts: in memory, or outside for several processes.
 ///
@@ -35,11 +35,16 @@ pub trait RateStore: Send + Sync {
     /// `now` is the time since the limiter was built, from a clock that never
     /// goes back. It is comparable within one process only, so an outside store
     /// needs its own clock. A store that serves several limiters can tell them
-    /// apart by the name of the policy. [`MemoryStore`] does not, so limiters
+    /// apart by the name of the policy. [`MemoryRateStore`] does not, so limiters
     /// that share one share its counts.
     ///
-    /// [`MemoryStore`]: super::MemoryStore
-    fn charge<'a>(&'a self, key: &'a RateKey, policy: &'a Policy, now: Duration) -> Charge<'a>;
+    /// [`MemoryRateStore`]: super::MemoryRateStore
+    fn charge<'a>(
+        &'a self,
+        key: &'a RateKey,
+        policy: &'a RateLimitPolicy,
+        now: Duration,
+    ) -> Charge<'a>;
 
     /// Charges `n` requests to `key` at once, as for the calls of a batch: as many as
     /// pass, one after the other until the first refusal. By default it calls
@@ -50,7 +55,7 @@ pub trait RateStore: Send + Sync {
     fn charge_n<'a>(
         &'a self,
         key: &'a RateKey,
-        policy: &'a Policy,
+        policy: &'a RateLimitPolicy,
         n: u32,
         now: Duration,
     ) -> BoxFuture<'a, Result<BatchDecision, StoreError>> {
@@ -130,7 +135,7 @@ pub enum StoreFailure {
     ///
     /// use stockade::middleware::RateLimit;
     /// use stockade::middleware::rate_limit::{
-    ///     Charge, MINUTE, Policy, RateKey, RateStore, StoreFailure,
+    ///     Charge, MINUTE, RateLimitPolicy, RateKey, RateStore, StoreFailure,
     /// };
     /// use stockade::StoreError;
     ///
@@ -142,7 +147,7 @@ pub enum StoreFailure {
     ///         true
     ///     }
     ///
-    ///     fn charge<'a>(&'a self, _: &'a RateKey, _: &'a Policy, _: std::time::Duration) -> Charge<'a> {
+    ///     fn charge<'a>(&'a self, _: &'a RateKey, _: &'a RateLimitPolicy, _: std::time::Duration) -> Charge<'a> {
     ///         Charge::Later(Box::pin(async { Err(StoreError::unavailable("the store is away")) }))
     ///     }
     /// }

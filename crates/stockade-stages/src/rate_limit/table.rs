@@ -1,4 +1,4 @@
-//! A table of keys with a cap, one shard of a [`MemoryStore`].
+//! A table of keys with a cap, one shard of a [`MemoryRateStore`].
 //!
 //! Hot: a known key costs one probe, mostly of one cache line, and no
 //! allocation. A new key also visits a few slots in turn and clears the dead
@@ -7,7 +7,7 @@
 //! The table has open addressing with linear probing and backward shifts. A
 //! `HashMap` could only be swept as a whole, under its lock.
 //!
-//! [`MemoryStore`]: super::MemoryStore
+//! [`MemoryRateStore`]: super::MemoryRateStore
 
 use super::algorithm::State;
 

@@ -131,7 +131,7 @@ fn keywords_for_other_types() {
 
 #[derive(Deserialize, Schema)]
 #[expect(dead_code, reason = "only read")]
-struct Presence {
+struct FieldPresence {
     #[schema(required)]
     required: String,
     present: String,
@@ -152,15 +152,15 @@ struct Child {
 #[test]
 fn required_refuses_empty_text_too() {
     let child = json!({ "name": "a" });
-    check_type::<Presence>(&json!({ "required": "a", "present": "", "child": child }), &[]);
-    check_type::<Presence>(
+    check_type::<FieldPresence>(&json!({ "required": "a", "present": "", "child": child }), &[]);
+    check_type::<FieldPresence>(
         &json!({ "required": "", "present": "" }),
         &[
             "required: Required field 'required' is missing (required)",
             "child: Required field 'child' is missing (required)",
         ],
     );
-    check_type::<Presence>(
+    check_type::<FieldPresence>(
         &json!({ "child": {} }),
         &[
             "present: Required field 'present' is missing (required)",
@@ -172,7 +172,7 @@ fn required_refuses_empty_text_too() {
 
 #[test]
 fn defaults_and_trims_arrive() {
-    let schema = Presence::schema().unwrap();
+    let schema = FieldPresence::schema().unwrap();
     let data = json!({ "required": "a", "present": "b", "child": { "name": " c " } });
     let outcome = validate_against_schema(&schema, data, &ValidationOptions::new()).unwrap();
     assert_eq!(lines(&outcome.errors), Vec::<String>::new());

@@ -62,7 +62,7 @@ fn names_are_those_of_writing() {
 #[derive(Deserialize, Serialize, Schema)]
 #[serde(default, deny_unknown_fields)]
 #[derive(Default)]
-struct Presence {
+struct FieldPresence {
     #[schema(trim, min_length = 1, default = "x")]
     text: String,
     maybe: Option<u8>,
@@ -89,7 +89,7 @@ struct Presence {
 
 #[test]
 fn a_field_is_required_unless_it_is_left_out() {
-    let full = Presence {
+    let full = FieldPresence {
         text: "a".to_owned(),
         maybe: Some(1),
         unless_null: Some(1),
@@ -97,9 +97,9 @@ fn a_field_is_required_unless_it_is_left_out() {
         list: vec![true],
         patch: Patch::Null,
         optional: Optional::Value(true),
-        ..Presence::default()
+        ..FieldPresence::default()
     };
-    let bare = Presence { text: "a".to_owned(), ..Presence::default() };
+    let bare = FieldPresence { text: "a".to_owned(), ..FieldPresence::default() };
     check(
         &[full, bare],
         &json!({
@@ -119,7 +119,7 @@ fn a_field_is_required_unless_it_is_left_out() {
             "required": ["text", "maybe", "computed", "any", "needed"],
         }),
     );
-    let read = Presence::schema().unwrap().to_json_schema();
+    let read = FieldPresence::schema().unwrap().to_json_schema();
     assert_eq!(read.get("required"), Some(&json!(["needed"])));
     assert_eq!(read["properties"].get("computed"), None);
     assert_eq!(read["properties"].get("password"), Some(&json!({ "type": "string" })));

@@ -17,7 +17,7 @@ use stockade::middleware::{
     with_query_validation, with_request_id, with_role, with_timeout, with_validation,
 };
 use stockade::prelude::*;
-use stockade::routing::map::{Access, FieldInfo, Need, QuotaInfo};
+use stockade::routing::map::{FieldInfo, Need, QuotaInfo, RouteAccess};
 use stockade::validation::ValidationOptions;
 
 use super::{quiet, row};
@@ -30,7 +30,7 @@ fn secret() -> Secret {
     Secret::new("a secret of thirty-two bytes or more").unwrap()
 }
 
-fn user(auth: Auth) -> (Access, String) {
+fn user(auth: Auth) -> (RouteAccess, String) {
     let row = row!([with_auth(auth)], text, "GET /x/7");
     let challenge = row.send().header("www-authenticate").unwrap_or_default();
     (row.facts().route.access, challenge)

@@ -14,7 +14,7 @@ use stockade::auth::{KeyRing, SessionId};
 use stockade::extract::FileName;
 use stockade::middleware::files::{FileReply, FileRequest};
 use stockade::middleware::health::{Readiness, live, ready};
-use stockade::middleware::rate_limit::{Charge, Policy, RateKey, RateStore};
+use stockade::middleware::rate_limit::{Charge, RateKey, RateLimitPolicy, RateStore};
 use stockade::middleware::{
     CurrentSession, ETag, ErrorReply, InputRule, Metrics, Outcome, Preconditions, RateLimit,
     SessionCookie, Validators, with_concurrency_limit, with_cors, with_cross_origin_protection,
@@ -102,7 +102,7 @@ impl RateStore for Down {
         true
     }
 
-    fn charge<'a>(&'a self, _: &'a RateKey, _: &'a Policy, _: Duration) -> Charge<'a> {
+    fn charge<'a>(&'a self, _: &'a RateKey, _: &'a RateLimitPolicy, _: Duration) -> Charge<'a> {
         Charge::Later(Box::pin(async { Err(StoreError::unavailable("the store is down")) }))
     }
 }

@@ -7,11 +7,11 @@ use crate::lock::rules::{
     IN_BOUND_LOOSER, IN_BOUND_TIGHTER, IN_CLOSED, IN_CONDITION_ADDED, IN_CONDITION_REMOVED,
     IN_OPEN, IN_PATTERN_ADDED, IN_PATTERN_CHANGED, IN_PATTERN_REMOVED, IN_TYPE_CHANGED,
     IN_TYPE_NARROWED, IN_TYPE_WIDENED, IN_VALUE_ADDED, IN_VALUE_REMOVED, IN_VALUES_FREE,
-    IN_VALUES_LISTED, IN_VARIANT_ADDED, IN_VARIANT_REMOVED, OUT_BOUND_LOOSER, OUT_BOUND_TIGHTER,
-    OUT_CLOSED, OUT_CONDITION_ADDED, OUT_CONDITION_REMOVED, OUT_OPEN, OUT_PATTERN_ADDED,
-    OUT_PATTERN_CHANGED, OUT_PATTERN_REMOVED, OUT_TYPE_CHANGED, OUT_TYPE_NARROWED,
-    OUT_TYPE_WIDENED, OUT_VALUE_ADDED, OUT_VALUE_REMOVED, OUT_VALUES_FREE, OUT_VALUES_LISTED,
-    OUT_VARIANT_ADDED, OUT_VARIANT_REMOVED, Rule, SCHEMA_UNKNOWN,
+    IN_VALUES_LISTED, IN_VARIANT_ADDED, IN_VARIANT_REMOVED, LockRule, OUT_BOUND_LOOSER,
+    OUT_BOUND_TIGHTER, OUT_CLOSED, OUT_CONDITION_ADDED, OUT_CONDITION_REMOVED, OUT_OPEN,
+    OUT_PATTERN_ADDED, OUT_PATTERN_CHANGED, OUT_PATTERN_REMOVED, OUT_TYPE_CHANGED,
+    OUT_TYPE_NARROWED, OUT_TYPE_WIDENED, OUT_VALUE_ADDED, OUT_VALUE_REMOVED, OUT_VALUES_FREE,
+    OUT_VALUES_LISTED, OUT_VARIANT_ADDED, OUT_VARIANT_REMOVED, SCHEMA_UNKNOWN,
 };
 
 /// The effect of a change on the values that fit a schema.
@@ -40,22 +40,22 @@ impl Effect {
 /// A side of schemas: its rules for requests, and for replies.
 #[derive(Clone, Copy)]
 pub(super) struct Aspect {
-    narrower: [Rule; 2],
-    wider: [Rule; 2],
-    other: [Rule; 2],
+    narrower: [LockRule; 2],
+    wider: [LockRule; 2],
+    other: [LockRule; 2],
 }
 
 impl Aspect {
-    const fn new(narrower: [Rule; 2], wider: [Rule; 2]) -> Self {
+    const fn new(narrower: [LockRule; 2], wider: [LockRule; 2]) -> Self {
         Self { narrower, wider, other: [SCHEMA_UNKNOWN, SCHEMA_UNKNOWN] }
     }
 
-    const fn or(mut self, other: [Rule; 2]) -> Self {
+    const fn or(mut self, other: [LockRule; 2]) -> Self {
         self.other = other;
         self
     }
 
-    pub(super) fn rule(&self, effect: Effect, direction: Direction) -> Rule {
+    pub(super) fn rule(&self, effect: Effect, direction: Direction) -> LockRule {
         let [of_request, of_reply] = match effect {
             Effect::Narrower => self.narrower,
             Effect::Wider => self.wider,

@@ -9,8 +9,8 @@ use super::{Direction, Pair};
 use crate::lock::compare::Comparison;
 use crate::lock::rules::{
     IN_DEFAULT, IN_FIELD_ADDED, IN_FIELD_DEMANDED, IN_FIELD_OPTIONAL, IN_FIELD_REMOVED,
-    IN_FIELD_REQUIRED, IN_TYPE_REMOVED, OUT_FIELD_ADDED, OUT_FIELD_OPTIONAL, OUT_FIELD_REMOVED,
-    OUT_FIELD_REQUIRED, OUT_TYPE_WIDENED, Rule,
+    IN_FIELD_REQUIRED, IN_TYPE_REMOVED, LockRule, OUT_FIELD_ADDED, OUT_FIELD_OPTIONAL,
+    OUT_FIELD_REMOVED, OUT_FIELD_REQUIRED, OUT_TYPE_WIDENED,
 };
 
 impl Comparison<'_> {
@@ -28,7 +28,7 @@ impl Comparison<'_> {
         let (before, after) = (old.schema(name), new.schema(name));
         let (was_required, is_required) = (old.requires(name), new.requires(name));
         let is_request = pair.direction == Direction::Request;
-        let choose = |of_request: Rule, of_reply: Rule| {
+        let choose = |of_request: LockRule, of_reply: LockRule| {
             if is_request { of_request } else { of_reply }
         };
         let (Some(before), Some(after)) = (before, after) else {

@@ -10,7 +10,7 @@ use serde::Deserialize;
 use super::decision::Decision;
 #[cfg(feature = "gcra")]
 use super::gcra::gcra;
-use super::quota::Policy;
+use super::quota::RateLimitPolicy;
 
 /// The algorithm by which requests are counted.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, Hash, PartialEq)]
@@ -60,7 +60,7 @@ pub(super) struct State {
 impl Algorithm {
     /// Charges one request.
     #[inline]
-    pub(super) fn charge(self, state: &mut State, policy: &Policy, now: u64) -> Decision {
+    pub(super) fn charge(self, state: &mut State, policy: &RateLimitPolicy, now: u64) -> Decision {
         match self {
             Self::FixedWindow => fixed_window(state, policy, now),
             Self::SlidingWindow => sliding_window(state, policy, now),
@@ -72,7 +72,7 @@ impl Algorithm {
 
 /// Decides by fixed windows; `state.dead_at` is the end of the window.
 #[inline]
-fn fixed_window(state: &mut State, policy: &Policy, now: u64) -> Decision {
+fn fixed_window(state: &mut State, policy: &RateLimitPolicy, now: u64) -> Decision {
     let limit = policy.limit().get();
     if now >= state.dead_at {
         let dead_at = now.saturating_add(policy.window_nanos());
@@ -92,7 +92,7 @@ fn fixed_window(state: &mut State, policy: &Policy, now: u64) -> Decision {
 
 /// Decides by sliding windows; `state.dead_at` is the end of the window after
 /// the current one.
-fn sliding_window(state: &mut State, policy: &Policy, now: u64) -> Decision {
+fn sliding_window(state: &mut State, policy: &RateLimitPolicy, now: u64) -> Decision {
     let (limit, window) = (policy.limit().get(), policy.window_nanos());
     slide(state, window, now);
     let end = state.dead_at.saturating_sub(window);

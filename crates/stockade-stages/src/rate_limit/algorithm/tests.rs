@@ -6,12 +6,18 @@ use super::super::quota::Quota;
 use super::*;
 
 const SECOND_NANOS: u64 = 1_000_000_000;
-fn policy(limit: u32, window: Duration) -> Policy {
-    Policy::new("default", Quota::new(limit, window)).unwrap()
+fn policy(limit: u32, window: Duration) -> RateLimitPolicy {
+    RateLimitPolicy::new("default", Quota::new(limit, window)).unwrap()
 }
 
 /// Returns how many of these requests pass at this time.
-fn passed(algorithm: Algorithm, state: &mut State, policy: &Policy, now: u64, tries: u32) -> u32 {
+fn passed(
+    algorithm: Algorithm,
+    state: &mut State,
+    policy: &RateLimitPolicy,
+    now: u64,
+    tries: u32,
+) -> u32 {
     (0..tries).map(|_| u32::from(algorithm.charge(state, policy, now).allowed)).sum()
 }
 
@@ -77,7 +83,7 @@ fn extreme_quotas_do_not_overflow() {
             Quota::new(1, Duration::MAX),
             Quota::new(1, Duration::from_nanos(1)),
         ] {
-            let policy = Policy::new("default", quota).unwrap();
+            let policy = RateLimitPolicy::new("default", quota).unwrap();
             let mut state = State::default();
             for now in [0, 0, 1, u64::MAX / 2, u64::MAX / 2, u64::MAX - 1, u64::MAX] {
                 let is_new = state.dead_at <= now;

@@ -22,15 +22,15 @@ use stockade_map::QuotaInfo;
 use super::decision::Decision;
 use super::headers::{documented, left, write_headers, write_left};
 use super::key::RateKey;
-use super::memory::MemoryStore;
+use super::memory::MemoryRateStore;
 use super::options::{KeyGenerator, RateLimit};
-use super::quota::Policy;
+use super::quota::RateLimitPolicy;
 use super::store::{BatchDecision, Charge, RateStore, StoreFailure};
 
 /// A rate limit that counts. A clone counts in the same place.
 #[derive(Clone)]
 pub struct RateLimiter {
-    policy: Policy,
+    policy: RateLimitPolicy,
     store: Arc<dyn RateStore>,
     key_generator: Option<Arc<KeyGenerator>>,
     legacy_headers: bool,
@@ -42,9 +42,9 @@ pub struct RateLimiter {
 
 /// The counts of this process alone, for a store that fails.
 struct Local {
-    store: MemoryStore,
+    store: MemoryRateStore,
     /// The share of this process.
-    policy: Policy,
+    policy: RateLimitPolicy,
 }
 
 /// The state that clones share, beside the store.
@@ -60,7 +60,11 @@ struct Shared {
 }
 
 impl RateLimiter {
-    pub(super) fn new(options: &RateLimit, policy: Policy, start: Option<Instant>) -> Self {
+    pub(super) fn new(
+        options: &RateLimit,
+        policy: RateLimitPolicy,
+        start: Option<Instant>,
+    ) -> Self {
         let shared = Shared::default();
         if let Some(start) = start {
             shared.start.get_or_init(|| start);
@@ -211,11 +215,11 @@ impl RateLimiter {
 
     /// Returns the quota and its name.
     #[must_use]
-    pub fn policy(&self) -> &Policy {
+    pub fn policy(&self) -> &RateLimitPolicy {
         &self.policy
     }
 
-    /// Adds `RateLimit-Policy`, `RateLimit`, and `Retry-After` if the request was
+    /// Adds `RateLimit-RateLimitPolicy`, `RateLimit`, and `Retry-After` if the request was
     /// refused.
     ///
     /// The limiter is listed before those that the response already lists. With
@@ -245,11 +249,11 @@ impl RateLimiter {
 
 impl Local {
     /// Returns the counts for [`StoreFailure::Local`], if the store can fail.
-    fn new(options: &RateLimit, policy: &Policy, store: &dyn RateStore) -> Option<Self> {
+    fn new(options: &RateLimit, policy: &RateLimitPolicy, store: &dyn RateStore) -> Option<Self> {
         let StoreFailure::Local { nodes } = options.on_store_failure else { return None };
         let nodes = NonZeroU32::new(nodes).filter(|_| store.waits())?;
         let algorithm = store.algorithm().unwrap_or(options.algorithm);
-        let store = MemoryStore::new(algorithm, options.max_keys);
+        let store = MemoryRateStore::new(algorithm, options.max_keys);
         Some(Self { store, policy: policy.share(nodes) })
     }
 

@@ -72,7 +72,7 @@ impl RateStore for Silent {
         true
     }
 
-    fn charge<'a>(&'a self, _: &'a RateKey, _: &'a Policy, _: Duration) -> Charge<'a> {
+    fn charge<'a>(&'a self, _: &'a RateKey, _: &'a RateLimitPolicy, _: Duration) -> Charge<'a> {
         Charge::Later(Box::pin(std::future::pending()))
     }
 }
@@ -117,7 +117,12 @@ impl RateStore for Failing {
         true
     }
 
-    fn charge<'a>(&'a self, _: &'a RateKey, policy: &'a Policy, _: Duration) -> Charge<'a> {
+    fn charge<'a>(
+        &'a self,
+        _: &'a RateKey,
+        policy: &'a RateLimitPolicy,
+        _: Duration,
+    ) -> Charge<'a> {
         let limit = policy.limit().get();
         let passed = Decision::pass(limit, limit - 1, policy.window());
         let failed = self.0.load(Ordering::Relaxed);

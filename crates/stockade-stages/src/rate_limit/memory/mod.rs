@@ -1,4 +1,4 @@
-//! [`MemoryStore`]: counts in the memory of the process.
+//! [`MemoryRateStore`]: counts in the memory of the process.
 //!
 //! Hot: one keyed hash, one lock of one shard, one probe. A charge allocates
 //! only when a table grows.
@@ -16,7 +16,7 @@ use super::Decision;
 use super::algorithm::Algorithm;
 use super::key::{Kind, RateKey};
 use super::overflow::{OVERFLOW_WINDOWS, Overflow};
-use super::quota::{Policy, nanos};
+use super::quota::{RateLimitPolicy, nanos};
 use super::store::{Charge, RateStore};
 use super::table::{Digest, Table};
 
@@ -32,7 +32,7 @@ use super::table::{Digest, Table};
 ///
 /// The cap is divided evenly among the shards. A small store has one shard; a
 /// large one is at its cap a few per cent early where the keys spread unevenly.
-pub struct MemoryStore {
+pub struct MemoryRateStore {
     algorithm: Algorithm,
     /// The shards. Invariant: their number is a power of two.
     shards: Box<[Shard]>,
@@ -61,7 +61,7 @@ impl Counts {
         &mut self,
         digest: Digest,
         algorithm: Algorithm,
-        policy: &Policy,
+        policy: &RateLimitPolicy,
         now: u64,
     ) -> Decision {
         match self.table.state(digest, now) {
@@ -77,7 +77,7 @@ impl Counts {
     }
 }
 
-impl MemoryStore {
+impl MemoryRateStore {
     /// Makes a store for at most this many keys; 0 counts every client in the
     /// windows for new keys at the cap.
     #[must_use]
@@ -115,7 +115,7 @@ impl MemoryStore {
 
     /// Charges one request to `key` and decides at once.
     #[must_use]
-    pub fn decide(&self, key: &RateKey, policy: &Policy, now: Duration) -> Decision {
+    pub fn decide(&self, key: &RateKey, policy: &RateLimitPolicy, now: Duration) -> Decision {
         let (digest, now) = (self.digest(key), nanos(now));
         lock(self.shard(digest.hash)).charge(digest, self.algorithm, policy, now)
     }
@@ -145,19 +145,24 @@ impl MemoryStore {
     }
 }
 
-impl RateStore for MemoryStore {
+impl RateStore for MemoryRateStore {
     fn algorithm(&self) -> Option<Algorithm> {
         Some(self.algorithm)
     }
 
-    fn charge<'a>(&'a self, key: &'a RateKey, policy: &'a Policy, now: Duration) -> Charge<'a> {
+    fn charge<'a>(
+        &'a self,
+        key: &'a RateKey,
+        policy: &'a RateLimitPolicy,
+        now: Duration,
+    ) -> Charge<'a> {
         Charge::Now(self.decide(key, policy, now))
     }
 }
 
-impl fmt::Debug for MemoryStore {
+impl fmt::Debug for MemoryRateStore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("MemoryStore")
+        f.debug_struct("MemoryRateStore")
             .field("algorithm", &self.algorithm)
             .field("keys", &self.len())
             .finish_non_exhaustive()

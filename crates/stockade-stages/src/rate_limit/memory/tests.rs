@@ -7,8 +7,8 @@ use super::super::algorithm::ALL;
 use super::super::quota::{MINUTE, Quota};
 use super::*;
 
-fn policy(quota: Quota) -> Policy {
-    Policy::new("default", quota).unwrap()
+fn policy(quota: Quota) -> RateLimitPolicy {
+    RateLimitPolicy::new("default", quota).unwrap()
 }
 
 fn address(number: u32) -> RateKey {
@@ -17,7 +17,7 @@ fn address(number: u32) -> RateKey {
 
 #[test]
 fn a_newcomer_at_the_cap_is_counted_too() {
-    let (store, policy) = (MemoryStore::new(Algorithm::FixedWindow, 10), policy(2 / MINUTE));
+    let (store, policy) = (MemoryRateStore::new(Algorithm::FixedWindow, 10), policy(2 / MINUTE));
     let at = |number: u32, seconds: u64| {
         store.decide(&address(number), &policy, Duration::from_secs(seconds)).allowed
     };
@@ -28,12 +28,12 @@ fn a_newcomer_at_the_cap_is_counted_too() {
     assert!((0..10).all(|number| !at(number, 3)));
     // Windows that have ended make room.
     assert!(at(102, 60) && at(102, 60) && !at(102, 60));
-    assert_eq!(MemoryStore::new(Algorithm::SlidingWindow, 0).shards.len(), 1);
+    assert_eq!(MemoryRateStore::new(Algorithm::SlidingWindow, 0).shards.len(), 1);
 }
 
 #[test]
 fn a_store_without_keys_counts_in_the_windows_for_newcomers() {
-    let (store, policy) = (MemoryStore::new(Algorithm::FixedWindow, 0), policy(2 / MINUTE));
+    let (store, policy) = (MemoryRateStore::new(Algorithm::FixedWindow, 0), policy(2 / MINUTE));
     let passed = (0..5).filter(|_| store.decide(&address(7), &policy, Duration::ZERO).allowed);
     assert_eq!((passed.count(), store.len()), (2, 0));
     let passed = (0..500_000)
@@ -47,7 +47,7 @@ fn a_flood_of_addresses_locks_hardly_anybody_out() {
         let policy = policy(100 / MINUTE);
         let mut passed = 0;
         let counted = allocation_counter::measure(|| {
-            let store = MemoryStore::new(algorithm, 100_000);
+            let store = MemoryRateStore::new(algorithm, 100_000);
             for number in 0..131_072 {
                 let now = Duration::from_micros(u64::from(number) * 9);
                 let _ = store.decide(&address(number), &policy, now);
@@ -68,7 +68,7 @@ fn flood(max_keys: usize, addresses: u32) -> (u32, u64, usize) {
     let mut passed = 0;
     let mut kept = None;
     let counted = allocation_counter::measure(|| {
-        let store = MemoryStore::new(Algorithm::FixedWindow, max_keys);
+        let store = MemoryRateStore::new(Algorithm::FixedWindow, max_keys);
         for number in 0..addresses {
             let key = address(number.wrapping_mul(0x9e37_79b1));
             passed +=
@@ -99,7 +99,7 @@ fn a_million_keys_take_less_than_a_hundred_bytes_each() {
 #[test]
 fn memory_does_not_grow_with_time() {
     let policy = policy(1 / MINUTE);
-    let store = MemoryStore::new(Algorithm::FixedWindow, 100_000);
+    let store = MemoryRateStore::new(Algorithm::FixedWindow, 100_000);
     // A thousand new addresses a second for an hour: a minute of them lives.
     for second in 0..600_u32 {
         for number in 0..1_000 {
