@@ -26,6 +26,7 @@ mod keys;
 mod kills;
 pub mod live_page;
 mod lock_diff;
+mod names;
 mod openapi;
 mod package;
 mod patterns;

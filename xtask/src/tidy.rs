@@ -4,14 +4,16 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::specification::Specification;
-use crate::{Outcome, flows, prelude, readme, root};
+use crate::{Outcome, flows, names, prelude, readme, root};
 
-/// Checks every source file and manifest of the workspace, the names in
-/// ARCHITECTURE.md, those of the prelude, README and guides, and the references to the specification.
+/// Checks every source file and manifest of the workspace, the names in ARCHITECTURE.md, the
+/// names of the prelude, README and guides, the public type names, and the references to the
+/// specification.
 pub fn run() -> Outcome {
     let root = root();
     let mut faults = flows::check(&root);
     faults.extend(prelude::check(&root));
+    faults.extend(names::check(&root));
     faults.extend(readme::check(&root)?);
     let specification = Specification::read(&root)?;
     for folder in ["crates", "facade", "examples", "tests", "xtask"] {
