@@ -15,7 +15,7 @@
 use serde::{Deserialize, Serialize};
 use stockade::openapi::{OpenApiOptions, with_open_api};
 use stockade::prelude::*;
-use stockade::rest::{Access, Entity, MemoryStore, Op, Resource, Scope, StoreError};
+use stockade::rest::{Access, Entity, MemoryStore, Op, Resource, RowFilter, StoreError};
 
 #[derive(Clone, Serialize, Deserialize, Schema)]
 struct Tea {
@@ -78,7 +78,7 @@ fn router() -> Result<Router, BoxError> {
         .write(Access::role(&signed_in, "admin"));
     let notes = Resource::new("note", MemoryStore::<Note>::new())
         .scope(|user| match user.and_then(|user| user["name"].as_str()) {
-            Some(name) => Ok(Scope::eq("owner", name)),
+            Some(name) => Ok(RowFilter::eq("owner", name)),
             None => Err(ApiError::authentication()),
         })
         .read(Access::user(&signed_in))

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use futures_util::Stream;
 use stockade::graphql::{Caller, GraphQl, async_graphql as gql, list_complexity};
 use stockade::prelude::*;
-use stockade::rest::{Ask, Store as _};
+use stockade::rest::{ListQuery, Store as _};
 
 use super::guards::account_of_payload;
 use super::orders::{NewOrder, OrderContent, find_order, list_orders, order_cart, watch_order};
@@ -49,7 +49,7 @@ impl Query {
     ) -> Result<Vec<Product>, ApiError> {
         let filters = category.into_iter().map(|category| is("category", category)).collect();
         let after = after.map(|id| vec![json!(id)]);
-        let ask = Ask { filters, after, ..first_rows(first as usize) };
+        let ask = ListQuery { filters, after, ..first_rows(first as usize) };
         let page = shop(ctx)?.products.list(&ask).await.map_err(NoData::from)?;
         Ok(page.items.into_iter().map(|it| it.value).collect())
     }
@@ -73,7 +73,7 @@ impl Query {
         after: Option<u32>,
     ) -> Result<Vec<OrderContent>, ApiError> {
         let after = after.map(|id| vec![json!(id)]);
-        let ask = Ask { after, ..first_rows(first as usize) };
+        let ask = ListQuery { after, ..first_rows(first as usize) };
         let shop = shop(ctx)?;
         let orders = list_orders(&shop, &user(ctx)?, ask).await?;
         Ok(orders.into_iter().map(OrderContent::from).collect())

@@ -4,7 +4,7 @@ use stockade::auth::verify_token;
 use stockade::extract::Headers;
 use stockade::http::HeaderMap;
 use stockade::prelude::*;
-use stockade::rest::{Scope, Store as _};
+use stockade::rest::{RowFilter, Store as _};
 use stockade::validation::ValidationOptions;
 
 use super::stock::{Claims, NoData, Shop};
@@ -43,7 +43,7 @@ async fn account_of(shop: &Shop, token: Option<&str>) -> Result<Option<Claims>, 
     let claims = token.and_then(|token| verify_token(token, &shop.secret));
     let id = claims.and_then(|claims| claims.subject()?.parse().ok());
     let Some(id) = id else { return Ok(None) };
-    let account = shop.users.get(&id, &Scope::all()).await?;
+    let account = shop.users.get(&id, &RowFilter::all()).await?;
     Ok(account.map(|it| Claims { sub: id.to_string(), role: it.value.role }))
 }
 

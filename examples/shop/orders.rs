@@ -9,7 +9,9 @@ use serde::{Deserialize, Serialize};
 use stockade::graphql::async_graphql as gql;
 use stockade::prelude::*;
 use stockade::reply::Created;
-use stockade::rest::{Ask, Draft, Expected, Filter, Op, Scope, Store as _, StoreError, Stored};
+use stockade::rest::{
+    Filter, ListQuery, NewRow, Op, RowFilter, Store as _, StoreError, VersionCheck, Versioned,
+};
 use tokio::sync::watch;
 
 use super::stock::{
@@ -27,13 +29,13 @@ pub async fn open_cart(
     User(user): User<Claims>,
 ) -> Result<Created<NewCart>, NoData> {
     let cart = [("owner", json!(user.sub)), ("items", json!({})), ("closed", json!(false))];
-    let cart = shop.carts.create(Draft::new(cart)).await?;
+    let cart = shop.carts.create(NewRow::new(cart)).await?;
     Ok(Created::new(NewCart { cart: cart.value.id }))
 }
 
 /// The carts of a user; that of somebody else is as good as none.
-fn own(user: &Claims) -> Scope {
-    Scope::eq("owner", &*user.sub)
+fn own(user: &Claims) -> RowFilter {
+    RowFilter::eq("owner", &*user.sub)
 }
 
 #[derive(Serialize, Reply, Schema)]
@@ -100,7 +102,7 @@ pub async fn add_item(
     Path(cart): Path<u32>,
     Body(item): Body<NewItem>,
 ) -> Result<(), ItemError> {
-    let product = shop.products.get(&item.product, &Scope::all()).await;
+    let product = shop.products.get(&item.product, &RowFilter::all()).await;
     if product.map_err(ProductError::from)?.is_none() {
         return Err(ProductError::Missing(item.product).into());
     }
@@ -126,10 +128,10 @@ async fn change_items(
     let open = own(user).and_eq("closed", false);
     for _ in 0..TRIES {
         let cart = shop.carts.get(&id, &open).await.map_err(CartError::from)?;
-        let Stored { value: mut cart, version } = cart.ok_or(CartError::Missing(id))?;
+        let Versioned { value: mut cart, version } = cart.ok_or(CartError::Missing(id))?;
         change(&mut cart.items)?;
-        let items = Draft::new([("items", json!(cart.items))]);
-        match shop.carts.replace(&id, items, Expected::Version(version), &open).await {
+        let items = NewRow::new([("items", json!(cart.items))]);
+        match shop.carts.replace(&id, items, VersionCheck::Version(version), &open).await {
             Ok(_) => return Ok(()),
             Err(StoreError::Changed) => {}
             Err(StoreError::Missing) => return Err(CartError::Missing(id).into()),
@@ -193,8 +195,8 @@ pub async fn order_cart(shop: &Shop, user: &Claims, id: u32) -> Result<NewOrder,
         return Err(CheckOutError::EmptyCart);
     }
     // From here on nothing is added, so that no item is missing in the order.
-    let closed = Draft::new([("closed", json!(true))]);
-    let cart: Cart = match shop.carts.replace(&id, closed, Expected::Any, &own(user)).await {
+    let closed = NewRow::new([("closed", json!(true))]);
+    let cart: Cart = match shop.carts.replace(&id, closed, VersionCheck::Any, &own(user)).await {
         Ok(cart) => cart.value,
         Err(StoreError::Missing) => return Err(CartError::Missing(id).into()),
         Err(error) => return Err(CartError::from(error).into()),
@@ -207,13 +209,13 @@ pub async fn order_cart(shop: &Shop, user: &Claims, id: u32) -> Result<NewOrder,
         ("status", json!(Status::Placed)),
     ];
     // No two orders have a cart, whatever happens at the same time.
-    let order = match shop.orders.create(Draft::new(order)).await {
+    let order = match shop.orders.create(NewRow::new(order)).await {
         Ok(order) => Ok(NewOrder { order: order.value.id }),
         Err(StoreError::Taken { .. }) => Err(CheckOutError::Ordered(id)),
         Err(error) => return Err(CartError::from(error).into()),
     };
     // It is an order, even if the cart stays.
-    if let Err(error) = shop.carts.delete(&id, Expected::Any, &Scope::all()).await {
+    if let Err(error) = shop.carts.delete(&id, VersionCheck::Any, &RowFilter::all()).await {
         log::debug!("cart {id} stays: {error}");
     }
     order
@@ -243,14 +245,14 @@ pub async fn show_order(
 
 /// Finds an order that this user may see.
 pub async fn find_order(shop: &Shop, user: &Claims, id: u32) -> Result<Order, OrderError> {
-    let scope = if user.role == Role::Customer { own(user) } else { Scope::all() };
+    let scope = if user.role == Role::Customer { own(user) } else { RowFilter::all() };
     let order = shop.orders.get(&id, &scope).await?;
     Ok(order.ok_or(OrderError::Missing(id))?.value)
 }
 
 /// Lists orders of this user, of clerks and admins too their own alone.
-pub async fn list_orders(shop: &Shop, user: &Claims, ask: Ask) -> Result<Vec<Order>, NoData> {
-    let page = shop.orders.list(&Ask { scope: own(user), ..ask }).await?;
+pub async fn list_orders(shop: &Shop, user: &Claims, ask: ListQuery) -> Result<Vec<Order>, NoData> {
+    let page = shop.orders.list(&ListQuery { scope: own(user), ..ask }).await?;
     Ok(page.items.into_iter().map(|it| it.value).collect())
 }
 
@@ -276,9 +278,9 @@ pub async fn ship_order(
 ) -> Result<(), ShipError> {
     find_order(&shop, &user, id).await?;
     // Of two at the same time one finds it placed.
-    let placed = Scope::eq("status", json!(Status::Placed));
-    let shipped = Draft::new([("status", json!(Status::Shipped))]);
-    match shop.orders.replace(&id, shipped, Expected::Any, &placed).await {
+    let placed = RowFilter::eq("status", json!(Status::Placed));
+    let shipped = NewRow::new([("status", json!(Status::Shipped))]);
+    match shop.orders.replace(&id, shipped, VersionCheck::Any, &placed).await {
         Ok(_) => shop.shipped.send_replace(()),
         Err(StoreError::Missing) => return Err(ShipError::Shipped(id)),
         Err(error) => return Err(OrderError::from(error).into()),
@@ -335,7 +337,8 @@ impl Watch {
                 return None;
             }
             self.changes.changed().await.ok()?;
-            self.status = self.shop.orders.get(&self.id, &Scope::all()).await.ok()??.value.status;
+            self.status =
+                self.shop.orders.get(&self.id, &RowFilter::all()).await.ok()??.value.status;
         }
         self.told = Some(self.status);
         self.told

@@ -9,7 +9,8 @@ use stockade::http::HeaderMap;
 use stockade::prelude::*;
 use stockade::reply::ResponseWriter;
 use stockade::rest::{
-    Access, Draft, Expected, Filter, Op, Operation, Resource, Scope, Store as _, StoreError,
+    Access, Filter, NewRow, Op, Operation, Resource, RowFilter, Store as _, StoreError,
+    VersionCheck,
 };
 
 use super::database::Table;
@@ -20,7 +21,7 @@ pub fn resource(products: Table<Product>, signed_in: &Middleware) -> Resource<Pr
     Resource::new("product", products)
         // An upload counts the bytes of the image, and nobody else does.
         .server_fields(["id", "image_bytes"])
-        .before(Operation::Create, async |_, mut draft: Draft<Product>| {
+        .before(Operation::Create, async |_, mut draft: NewRow<Product>| {
             draft.set("image_bytes", 0);
             Ok(draft)
         })
@@ -97,7 +98,7 @@ pub async fn catalogue(shop: State<Shop>, Path(shelf): Path<Shelf>) -> Result<Pa
 }
 
 pub async fn find_product(shop: &Shop, id: u32) -> Result<Product, ProductError> {
-    let product = shop.products.get(&id, &Scope::all()).await?;
+    let product = shop.products.get(&id, &RowFilter::all()).await?;
     Ok(product.ok_or(ProductError::Missing(id))?.value)
 }
 
@@ -169,16 +170,16 @@ async fn keep_image(
 ) -> Result<Product, ProductError> {
     find_product(shop, id).await?;
     let image = [("name", json!(name.to_string())), ("content", json!(STANDARD.encode(bytes)))];
-    let kept = Draft::new(image.clone());
-    match shop.images.replace(&id, kept, Expected::Any, &Scope::all()).await {
+    let kept = NewRow::new(image.clone());
+    match shop.images.replace(&id, kept, VersionCheck::Any, &RowFilter::all()).await {
         Err(StoreError::Missing) => {
             let first = [("id", json!(id))].into_iter().chain(image);
-            shop.images.create(Draft::new(first)).await?;
+            shop.images.create(NewRow::new(first)).await?;
         }
         kept => drop(kept?),
     }
-    let size = Draft::new([("image_bytes", json!(bytes.len()))]);
-    match shop.products.replace(&id, size, Expected::Any, &Scope::all()).await {
+    let size = NewRow::new([("image_bytes", json!(bytes.len()))]);
+    match shop.products.replace(&id, size, VersionCheck::Any, &RowFilter::all()).await {
         Err(StoreError::Missing) => Err(ProductError::Missing(id)),
         product => Ok(product?.value),
     }
@@ -199,8 +200,8 @@ pub async fn download_image(
     shop: State<Shop>,
     Path((id, name)): Path<(u32, FileName)>,
 ) -> Result<(HeaderMap, Bytes), ImageError> {
-    let own = Scope::eq("name", name.to_string());
-    let product = shop.products.get(&id, &Scope::all()).await?;
+    let own = RowFilter::eq("name", name.to_string());
+    let product = shop.products.get(&id, &RowFilter::all()).await?;
     let image = shop.images.get(&id, &own).await?.filter(|_| product.is_some());
     let image = image.ok_or(ImageError::Missing(id))?.value;
     let bytes = STANDARD.decode(image.content).map_err(|error| ImageError::Broken(id, error))?;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use stockade::graphql::async_graphql as gql;
 use stockade::prelude::*;
-use stockade::rest::{Ask, Draft, Entity, Expected, Filter, Op, Scope};
+use stockade::rest::{Entity, Filter, ListQuery, NewRow, Op, RowFilter, VersionCheck};
 use stockade::rest::{Store as _, StoreError};
 use tokio::sync::watch;
 
@@ -58,12 +58,12 @@ impl Shop {
             ("role", json!(role)),
             ("password_hash", json!(password_hash)),
         ];
-        Ok(self.users.create(Draft::new(account)).await?.value)
+        Ok(self.users.create(NewRow::new(account)).await?.value)
     }
 
     /// Finds the account of an email, in upper or lower case.
     pub async fn find_account(&self, email: &str) -> Result<Option<Account>, StoreError> {
-        let ask = Ask { filters: vec![is("email", email.to_ascii_lowercase())], ..first(1) };
+        let ask = ListQuery { filters: vec![is("email", email.to_ascii_lowercase())], ..first(1) };
         Ok(self.users.list(&ask).await?.items.pop().map(|it| it.value))
     }
 
@@ -71,15 +71,17 @@ impl Shop {
     pub async fn let_admin_in(&self, email: &str, password_hash: &str) -> Result<(), StoreError> {
         match self.find_account(email).await? {
             Some(known) if known.role == Role::Admin => {
-                let hash = Draft::new([("password_hash", json!(password_hash))]);
+                let hash = NewRow::new([("password_hash", json!(password_hash))]);
                 return self
                     .users
-                    .replace(&known.id, hash, Expected::Any, &Scope::all())
+                    .replace(&known.id, hash, VersionCheck::Any, &RowFilter::all())
                     .await
                     .map(drop);
             }
             // Somebody else signed up with it, whose tokens must not become those of an admin.
-            Some(known) => self.users.delete(&known.id, Expected::Any, &Scope::all()).await?,
+            Some(known) => {
+                self.users.delete(&known.id, VersionCheck::Any, &RowFilter::all()).await?
+            }
             None => {}
         }
         self.add_account("Admin", email, Role::Admin, password_hash).await.map(drop)
@@ -98,8 +100,8 @@ const STOCK: &str = "\
     ) AS new WHERE NOT EXISTS (SELECT 1 FROM products)";
 
 /// Asks for so many rows at most, from the first on.
-pub fn first(limit: usize) -> Ask {
-    Ask::new("id", limit)
+pub fn first(limit: usize) -> ListQuery {
+    ListQuery::new("id", limit)
 }
 
 /// The filter by a field that is equal to a value.
@@ -113,7 +115,7 @@ pub async fn all<T: Entity<Id = u32>>(
     filters: Vec<Filter>,
     id: impl Fn(&T) -> u32,
 ) -> Result<Vec<T>, StoreError> {
-    let mut ask = Ask { filters, ..first(100) };
+    let mut ask = ListQuery { filters, ..first(100) };
     let mut rows: Vec<T> = Vec::new();
     loop {
         let page = table.list(&ask).await?;

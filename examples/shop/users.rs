@@ -7,7 +7,7 @@ use stockade::auth::{IssueError, PasswordError, PasswordHasher, generate_jwt};
 use stockade::middleware::{hash_password_with_async, verify_password_async};
 use stockade::prelude::*;
 use stockade::reply::Created;
-use stockade::rest::{Draft, Expected, Scope, Store as _, StoreError};
+use stockade::rest::{NewRow, RowFilter, Store as _, StoreError, VersionCheck};
 
 use super::stock::{Account, NoData, Profile, Role, Shop, UserError, all};
 
@@ -100,9 +100,9 @@ pub fn hasher() -> PasswordHasher {
 async fn strengthen(shop: &Shop, account: &Account, password: String) -> Result<(), LoginError> {
     let strong = hash_password_with_async(password, hasher()).await?;
     // The password may have been changed meanwhile: it is replaced if it is the weak one.
-    let weak = Scope::eq("password_hash", &*account.password_hash);
-    let strong = Draft::new([("password_hash", json!(strong))]);
-    match shop.users.replace(&account.id, strong, Expected::Any, &weak).await {
+    let weak = RowFilter::eq("password_hash", &*account.password_hash);
+    let strong = NewRow::new([("password_hash", json!(strong))]);
+    match shop.users.replace(&account.id, strong, VersionCheck::Any, &weak).await {
         Ok(_) | Err(StoreError::Missing) => Ok(()),
         Err(error) => Err(error.into()),
     }
@@ -119,7 +119,7 @@ const DUMMY_HASH: &str = concat!(
 
 /// `None` would be 204 and a missing user is 404, so this is a `Result`.
 pub async fn show_user(shop: State<Shop>, Path(id): Path<u32>) -> Result<Profile, UserError> {
-    let account = shop.users.get(&id, &Scope::all()).await?;
+    let account = shop.users.get(&id, &RowFilter::all()).await?;
     Ok(account.ok_or(UserError::Missing(id))?.value.into())
 }
 
@@ -134,7 +134,7 @@ pub async fn rename_user(
     Path(id): Path<u32>,
     Body(new): Body<NewName>,
 ) -> Result<Profile, UserError> {
-    change(&shop, id, Draft::new([("name", json!(new.name))])).await
+    change(&shop, id, NewRow::new([("name", json!(new.name))])).await
 }
 
 #[derive(Deserialize, Schema)]
@@ -148,12 +148,12 @@ pub async fn give_role(
     Path(id): Path<u32>,
     Body(new): Body<NewRole>,
 ) -> Result<Profile, UserError> {
-    change(&shop, id, Draft::new([("role", json!(new.role))])).await
+    change(&shop, id, NewRow::new([("role", json!(new.role))])).await
 }
 
 /// Writes the fields of the draft and no others, so that two changes at a time both stay.
-async fn change(shop: &Shop, id: u32, draft: Draft<Account>) -> Result<Profile, UserError> {
-    match shop.users.replace(&id, draft, Expected::Any, &Scope::all()).await {
+async fn change(shop: &Shop, id: u32, draft: NewRow<Account>) -> Result<Profile, UserError> {
+    match shop.users.replace(&id, draft, VersionCheck::Any, &RowFilter::all()).await {
         Err(StoreError::Missing) => Err(UserError::Missing(id)),
         changed => Ok(changed?.value.into()),
     }
@@ -161,7 +161,7 @@ async fn change(shop: &Shop, id: u32, draft: Draft<Account>) -> Result<Profile, 
 
 /// Nothing is 204 No Content.
 pub async fn delete_user(shop: State<Shop>, Path(id): Path<u32>) -> Result<(), UserError> {
-    match shop.users.delete(&id, Expected::Any, &Scope::all()).await {
+    match shop.users.delete(&id, VersionCheck::Any, &RowFilter::all()).await {
         Err(StoreError::Missing) => Err(UserError::Missing(id)),
         outcome => Ok(outcome?),
     }

@@ -26,7 +26,7 @@ use crate::{ApiError, BoxError, FieldError};
 /// ```
 /// use serde::{Deserialize, Serialize};
 /// use stockade::prelude::*;
-/// use stockade::rest::{Draft, Entity, MemoryStore, Store, StoreError};
+/// use stockade::rest::{Entity, MemoryStore, NewRow, Store, StoreError};
 /// # use stockade::testing::TestClient;
 ///
 /// #[derive(Clone, Serialize, Deserialize, Schema)]
@@ -45,7 +45,7 @@ use crate::{ApiError, BoxError, FieldError};
 ///     State(users): State<Users>,
 ///     Body(email): Body<String>,
 /// ) -> Result<Json<User>, StoreError> {
-///     let made = users.create(Draft::new([("email", json!(email))])).await?;
+///     let made = users.create(NewRow::new([("email", json!(email))])).await?;
 ///     Ok(Json(made.value))
 /// }
 ///

@@ -7,7 +7,7 @@ use stockade_errors::FieldError;
 use stockade_validation::__internal::CanonicalForms;
 use stockade_validation::HasSchema;
 
-use crate::store::{Ask, Op, Scope};
+use crate::store::{ListQuery, Op, RowFilter};
 
 /// The canonical forms of the fields of a type. Types without such fields cost nothing.
 #[derive(Clone, Debug, Default)]
@@ -56,13 +56,13 @@ impl Canonical {
 
     /// Returns the scope with canonical values.
     #[must_use = "the scope itself does not change"]
-    pub fn scope<'s>(&self, scope: &'s Scope) -> Cow<'s, Scope> {
+    pub fn scope<'s>(&self, scope: &'s RowFilter) -> Cow<'s, RowFilter> {
         let mut conditions = scope.conditions().iter();
         if self.is_empty() || !conditions.any(|(name, value)| self.changes(name, value)) {
             return Cow::Borrowed(scope);
         }
         let values = scope.conditions().iter().cloned();
-        let canonical = values.fold(Scope::all(), |scope, (field, value)| {
+        let canonical = values.fold(RowFilter::all(), |scope, (field, value)| {
             let value = self.value(&field, value);
             scope.and_eq(field, value)
         });
@@ -71,7 +71,7 @@ impl Canonical {
 
     /// Returns the question with canonical values.
     #[must_use]
-    pub fn ask<'a>(&self, ask: &'a Ask) -> Cow<'a, Ask> {
+    pub fn ask<'a>(&self, ask: &'a ListQuery) -> Cow<'a, ListQuery> {
         if self.is_empty() {
             return Cow::Borrowed(ask);
         }
@@ -105,7 +105,7 @@ impl Canonical {
 
     /// Returns the errors of filter values, as [`misfits`](Self::misfits) does.
     #[must_use]
-    pub fn misfits_of(&self, ask: &Ask) -> Vec<FieldError> {
+    pub fn misfits_of(&self, ask: &ListQuery) -> Vec<FieldError> {
         if self.is_empty() {
             return Vec::new();
         }

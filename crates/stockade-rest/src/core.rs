@@ -14,10 +14,11 @@ use crate::canonical::Canonical;
 use crate::erased::{BoxItem, ErasedStore};
 use crate::failure::invalid;
 use crate::marked::Marked;
-use crate::store::{Op, RawDraft, Scope};
+use crate::store::{Op, RawDraft, RowFilter};
 
 /// A function that finds the scope of a user.
-pub(crate) type FindScope = Arc<dyn Fn(Option<&Value>) -> Result<Scope, ApiError> + Send + Sync>;
+pub(crate) type FindScope =
+    Arc<dyn Fn(Option<&Value>) -> Result<RowFilter, ApiError> + Send + Sync>;
 
 /// A function that changes a draft, or refuses it.
 pub(crate) type Before = Arc<
@@ -140,8 +141,8 @@ impl Input {
 
 impl Core {
     /// Returns the scope of the user of a request.
-    pub(crate) fn scope_of(&self, req: &Request) -> Result<Scope, ApiError> {
-        let Some(scope) = &self.scope else { return Ok(Scope::all()) };
+    pub(crate) fn scope_of(&self, req: &Request) -> Result<RowFilter, ApiError> {
+        let Some(scope) = &self.scope else { return Ok(RowFilter::all()) };
         scope(req.user()).map(|scope| self.canonical.scope(&scope).into_owned())
     }
 
@@ -188,7 +189,7 @@ impl Core {
 
     /// Refuses a draft that would be outside of the scope, and gives it the values
     /// of the scope that it does not have.
-    pub(crate) fn place(draft: &mut RawDraft, scope: &Scope) -> Result<(), ApiError> {
+    pub(crate) fn place(draft: &mut RawDraft, scope: &RowFilter) -> Result<(), ApiError> {
         for (field, expected) in scope.conditions() {
             // Nothing is equal to null, so that no item would be in the scope.
             if expected.is_null() {

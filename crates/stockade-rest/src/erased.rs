@@ -11,16 +11,18 @@ use stockade_json::{ListWriter, to_json};
 
 use crate::Entity;
 use crate::keys::keys_of;
-use crate::store::{Ask, Draft, Expected, Page, RawDraft, Scope, Store, StoreDoc, Stored, Version};
+use crate::store::{
+    ListQuery, NewRow, Page, RawDraft, RowFilter, Store, StoreDoc, Version, VersionCheck, Versioned,
+};
 
 /// A [`Store`] whose ids are JSON, which the schema of their type has judged.
 pub(crate) trait ErasedStore: Send + Sync {
-    fn list<'s>(&'s self, ask: &'s Ask) -> BoxFuture<'s, Result<ErasedPage, StoreError>>;
+    fn list<'s>(&'s self, ask: &'s ListQuery) -> BoxFuture<'s, Result<ErasedPage, StoreError>>;
 
     fn get<'s>(
         &'s self,
         id: &'s Value,
-        scope: &'s Scope,
+        scope: &'s RowFilter,
     ) -> BoxFuture<'s, Result<Option<BoxItem>, StoreError>>;
 
     fn create(&self, draft: RawDraft) -> BoxFuture<'_, Result<BoxItem, StoreError>>;
@@ -29,15 +31,15 @@ pub(crate) trait ErasedStore: Send + Sync {
         &'s self,
         id: &'s Value,
         draft: RawDraft,
-        expected: Expected,
-        scope: &'s Scope,
+        expected: VersionCheck,
+        scope: &'s RowFilter,
     ) -> BoxFuture<'s, Result<BoxItem, StoreError>>;
 
     fn delete<'s>(
         &'s self,
         id: &'s Value,
-        expected: Expected,
-        scope: &'s Scope,
+        expected: VersionCheck,
+        scope: &'s RowFilter,
     ) -> BoxFuture<'s, Result<(), StoreError>>;
 
     fn describe(&self, doc: &mut StoreDoc);
@@ -86,11 +88,11 @@ pub(crate) trait Item: Send {
     /// Returns the value of the entity's type.
     fn entity(&self) -> &dyn Any;
 
-    /// Returns the [`Stored`] of the entity's type.
+    /// Returns the [`Versioned`] of the entity's type.
     fn into_any(self: Box<Self>) -> Box<dyn Any + Send>;
 }
 
-impl<T: Entity> Item for Stored<T> {
+impl<T: Entity> Item for Versioned<T> {
     fn version(&self) -> Version {
         self.version
     }
@@ -116,7 +118,7 @@ impl<T: Entity> Item for Stored<T> {
     }
 }
 
-impl<T: Entity> Items for Vec<Stored<T>> {
+impl<T: Entity> Items for Vec<Versioned<T>> {
     fn take(&mut self) -> Vec<BoxItem> {
         self.drain(..).map(|item| -> BoxItem { Box::new(item) }).collect()
     }
@@ -157,7 +159,7 @@ impl<T: Entity, S: Store<T>> Typed<T, S> {
 }
 
 impl<T: Entity, S: Store<T>> ErasedStore for Typed<T, S> {
-    fn list<'s>(&'s self, ask: &'s Ask) -> BoxFuture<'s, Result<ErasedPage, StoreError>> {
+    fn list<'s>(&'s self, ask: &'s ListQuery) -> BoxFuture<'s, Result<ErasedPage, StoreError>> {
         Box::pin(async move {
             let page = self.store.list(ask).await?;
             let Page { items, more, total, skipped } = page;
@@ -168,7 +170,7 @@ impl<T: Entity, S: Store<T>> ErasedStore for Typed<T, S> {
     fn get<'s>(
         &'s self,
         id: &'s Value,
-        scope: &'s Scope,
+        scope: &'s RowFilter,
     ) -> BoxFuture<'s, Result<Option<BoxItem>, StoreError>> {
         Box::pin(async move {
             let item = self.store.get(&id_of::<T>(id)?, scope).await?;
@@ -178,7 +180,7 @@ impl<T: Entity, S: Store<T>> ErasedStore for Typed<T, S> {
 
     fn create(&self, draft: RawDraft) -> BoxFuture<'_, Result<BoxItem, StoreError>> {
         Box::pin(async move {
-            let item = self.store.create(Draft::of(draft)).await?;
+            let item = self.store.create(NewRow::of(draft)).await?;
             Ok(Box::new(item) as BoxItem)
         })
     }
@@ -187,12 +189,12 @@ impl<T: Entity, S: Store<T>> ErasedStore for Typed<T, S> {
         &'s self,
         id: &'s Value,
         draft: RawDraft,
-        expected: Expected,
-        scope: &'s Scope,
+        expected: VersionCheck,
+        scope: &'s RowFilter,
     ) -> BoxFuture<'s, Result<BoxItem, StoreError>> {
         Box::pin(async move {
             let id = id_of::<T>(id)?;
-            let item = self.store.replace(&id, Draft::of(draft), expected, scope).await?;
+            let item = self.store.replace(&id, NewRow::of(draft), expected, scope).await?;
             Ok(Box::new(item) as BoxItem)
         })
     }
@@ -200,8 +202,8 @@ impl<T: Entity, S: Store<T>> ErasedStore for Typed<T, S> {
     fn delete<'s>(
         &'s self,
         id: &'s Value,
-        expected: Expected,
-        scope: &'s Scope,
+        expected: VersionCheck,
+        scope: &'s RowFilter,
     ) -> BoxFuture<'s, Result<(), StoreError>> {
         Box::pin(async move { self.store.delete(&id_of::<T>(id)?, expected, scope).await })
     }

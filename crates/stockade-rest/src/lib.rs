@@ -87,8 +87,8 @@ pub use memory::MemoryStore;
 pub use resource::Resource;
 pub use stockade_errors::StoreError;
 pub use store::{
-    Ask, Direction, Draft, Expected, Filter, Op, Page, Scope, Sort, Store, StoreDoc, Stored,
-    Version,
+    Direction, Filter, ListQuery, NewRow, Op, Page, RowFilter, Sort, Store, StoreDoc, Version,
+    VersionCheck, Versioned,
 };
 
 /// Items for the other crates of stockade. They carry no promise of stability.

@@ -6,7 +6,7 @@
 //! ```
 //! use serde::{Deserialize, Serialize};
 //! use stockade::prelude::*;
-//! use stockade::rest::{Ask, Draft, Entity, Store};
+//! use stockade::rest::{Entity, ListQuery, NewRow, Store};
 //! use stockade::sql::{SqlError, Sqlite};
 //!
 //! #[derive(Serialize, Deserialize, Schema)]
@@ -29,9 +29,9 @@
 //!     db.write(move |tx| -> Result<(), SqlError> { Ok(tx.execute_batch(&table)?) }).await?;
 //!
 //!     let store = db.table::<Product>("products")?;
-//!     let tea = Draft::new([("name", json!("tea")), ("price_cents", json!(450))]);
+//!     let tea = NewRow::new([("name", json!("tea")), ("price_cents", json!(450))]);
 //!     assert_eq!(store.create(tea).await?.value.id, 1);
-//!     assert_eq!(store.list(&Ask::new("id", 20)).await?.items.len(), 1);
+//!     assert_eq!(store.list(&ListQuery::new("id", 20)).await?.items.len(), 1);
 //!     # drop((store, db));
 //!     # std::fs::remove_file(path)?;
 //!     Ok(())

@@ -9,7 +9,8 @@ use serde_json::{Map, Value};
 use stockade_errors::{ConfigError, FieldError};
 use stockade_rest::__internal::Canonical;
 use stockade_rest::{
-    Ask, Draft, Entity, Expected, Op, Page, Scope, Store, StoreDoc, StoreError, Stored, Version,
+    Entity, ListQuery, NewRow, Op, Page, RowFilter, Store, StoreDoc, StoreError, Version,
+    VersionCheck, Versioned,
 };
 
 use crate::plan::{Plan, has_order};
@@ -128,7 +129,7 @@ impl<T: Entity, D: Driver> SqlStore<T, D> {
     }
 
     /// As [`failure`](Self::failure), of a statement that writes a draft.
-    fn failure_of(&self, error: SqlError, draft: &Draft<T>, scope: &Scope) -> StoreError {
+    fn failure_of(&self, error: SqlError, draft: &NewRow<T>, scope: &RowFilter) -> StoreError {
         let SqlError::Taken { constraint, .. } = error else { return self.failure(error) };
         // A client did not choose the values of its scope, and cannot change them.
         let is_of_scope = |field: &str| scope.conditions().iter().any(|(name, _)| name == field);
@@ -154,7 +155,7 @@ impl<T: Entity, D: Driver> SqlStore<T, D> {
     }
 
     /// Returns the rows of a page, and one row more.
-    async fn rows(&self, ask: &Ask) -> Result<Vec<Row>, StoreError> {
+    async fn rows(&self, ask: &ListQuery) -> Result<Vec<Row>, StoreError> {
         match self.run(Plan::list(&self.table, ask)).await {
             Err(error) if self.may_be_unreadable(&error) => {
                 let checked = self.run(Plan::list_checked(&self.table, ask)).await;
@@ -166,7 +167,7 @@ impl<T: Entity, D: Driver> SqlStore<T, D> {
 
     /// Returns a page. It has at least one item, unless no row behind its beginning can be
     /// read, so that the next page has a place to begin.
-    async fn page(&self, ask: &Ask) -> Result<Page<T>, StoreError> {
+    async fn page(&self, ask: &ListQuery) -> Result<Page<T>, StoreError> {
         let mut most = ask.limit;
         let mut rows = self.rows(ask).await?;
         loop {
@@ -180,12 +181,12 @@ impl<T: Entity, D: Driver> SqlStore<T, D> {
                 return Err(StoreError::failed(message));
             }
             most = most.saturating_mul(8).min(MOST_SKIPPED);
-            rows = self.rows(&Ask { limit: most, ..ask.clone() }).await?;
+            rows = self.rows(&ListQuery { limit: most, ..ask.clone() }).await?;
         }
     }
 
     /// Reads the first `most` rows up to the limits of a page.
-    fn page_of(&self, ask: &Ask, rows: &[Row], most: usize) -> Result<Page<T>, StoreError> {
+    fn page_of(&self, ask: &ListQuery, rows: &[Row], most: usize) -> Result<Page<T>, StoreError> {
         let mut items = Vec::with_capacity(rows.len().min(ask.limit));
         let (mut size, mut taken, mut skipped) = (0_usize, 0, 0);
         for row in rows.iter().take(most) {
@@ -210,23 +211,23 @@ impl<T: Entity, D: Driver> SqlStore<T, D> {
 
     /// Reads a row. Its text goes straight into the type, so that no digit is lost on the
     /// way; floats are read exactly, as the last key of a page must be.
-    fn stored(&self, row: &Row) -> Result<Stored<T>, StoreError> {
+    fn stored(&self, row: &Row) -> Result<Versioned<T>, StoreError> {
         let value = serde_json::from_str(&row.json).map_err(|error| {
             StoreError::failed(Unreadable::of::<T>(&self.table.name, row, error))
         })?;
         let version = u64::try_from(row.number).map_err(StoreError::failed)?;
-        Ok(Stored::new(value, Version(version)))
+        Ok(Versioned::new(value, Version(version)))
     }
 
     /// Reads the row that a write gave back.
-    fn one(&self, rows: &[Row]) -> Result<Stored<T>, StoreError> {
+    fn one(&self, rows: &[Row]) -> Result<Versioned<T>, StoreError> {
         let row = rows.first();
         let missing = || StoreError::failed("a statement that writes gave no row back");
         self.stored(row.ok_or_else(missing)?)
     }
 
     /// Returns the canonical values of a draft, which the columns can keep.
-    fn entering(&self, draft: &Draft<T>) -> Result<Map<String, Value>, StoreError> {
+    fn entering(&self, draft: &NewRow<T>) -> Result<Map<String, Value>, StoreError> {
         let mut values = draft.values().clone();
         let mut misfits = self.canonical.misfits(&values);
         self.canonical.change(&mut values);
@@ -241,10 +242,10 @@ impl<T: Entity, D: Driver> SqlStore<T, D> {
     }
 
     /// Returns the reason why no row was written.
-    async fn refusal(&self, id: &T::Id, expected: Expected, scope: &Scope) -> StoreError {
+    async fn refusal(&self, id: &T::Id, expected: VersionCheck, scope: &RowFilter) -> StoreError {
         match (expected, self.get(id, scope).await) {
             (_, Err(error)) => error,
-            (Expected::Version(_), Ok(Some(_))) => StoreError::Changed,
+            (VersionCheck::Version(_), Ok(Some(_))) => StoreError::Changed,
             // Gone, or not there yet when it was to be written.
             (_, Ok(_)) => StoreError::Missing,
         }
@@ -253,13 +254,13 @@ impl<T: Entity, D: Driver> SqlStore<T, D> {
     /// Returns true if an id is none that the database could have.
     async fn is_no_id(&self, id: &T::Id) -> bool {
         let Ok(id) = self.id_of(id) else { return true };
-        let statement = Plan::get(&self.table, &id, &Scope::all());
+        let statement = Plan::get(&self.table, &id, &RowFilter::all());
         matches!(self.run(statement).await, Err(SqlError::Invalid { .. }))
     }
 }
 
 impl<T: Entity, D: Driver> Store<T> for SqlStore<T, D> {
-    async fn list(&self, ask: &Ask) -> Result<Page<T>, StoreError> {
+    async fn list(&self, ask: &ListQuery) -> Result<Page<T>, StoreError> {
         let misfits = self.canonical.misfits_of(ask);
         if !misfits.is_empty() {
             return Err(StoreError::Invalid(misfits));
@@ -273,7 +274,7 @@ impl<T: Entity, D: Driver> Store<T> for SqlStore<T, D> {
         Ok(page)
     }
 
-    async fn get(&self, id: &T::Id, scope: &Scope) -> Result<Option<Stored<T>>, StoreError> {
+    async fn get(&self, id: &T::Id, scope: &RowFilter) -> Result<Option<Versioned<T>>, StoreError> {
         let (id, scope) = (self.id_of(id)?, self.canonical.scope(scope));
         let rows = match self.run(Plan::get(&self.table, &id, &scope)).await {
             Ok(rows) => rows,
@@ -284,20 +285,20 @@ impl<T: Entity, D: Driver> Store<T> for SqlStore<T, D> {
         rows.first().map(|row| self.stored(row)).transpose()
     }
 
-    async fn create(&self, draft: Draft<T>) -> Result<Stored<T>, StoreError> {
+    async fn create(&self, draft: NewRow<T>) -> Result<Versioned<T>, StoreError> {
         let values = self.entering(&draft)?;
         let plan = Plan::create(&self.table, values, microseconds());
         let rows = self.run(plan).await;
-        self.one(&rows.map_err(|error| self.failure_of(error, &draft, &Scope::all()))?)
+        self.one(&rows.map_err(|error| self.failure_of(error, &draft, &RowFilter::all()))?)
     }
 
     async fn replace(
         &self,
         id: &T::Id,
-        draft: Draft<T>,
-        expected: Expected,
-        scope: &Scope,
-    ) -> Result<Stored<T>, StoreError> {
+        draft: NewRow<T>,
+        expected: VersionCheck,
+        scope: &RowFilter,
+    ) -> Result<Versioned<T>, StoreError> {
         let values = self.entering(&draft)?;
         let fields: Vec<String> = draft.fields().map(str::to_owned).collect();
         let (key, of_user) = (self.id_of(id)?, self.canonical.scope(scope));
@@ -314,8 +315,8 @@ impl<T: Entity, D: Driver> Store<T> for SqlStore<T, D> {
     async fn delete(
         &self,
         id: &T::Id,
-        expected: Expected,
-        scope: &Scope,
+        expected: VersionCheck,
+        scope: &RowFilter,
     ) -> Result<(), StoreError> {
         let (key, of_user) = (self.id_of(id)?, self.canonical.scope(scope));
         let plan = Plan::delete(&self.table, &key, expected, &of_user);

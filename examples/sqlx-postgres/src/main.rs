@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use sqlx::postgres::PgPoolOptions;
 use sqlx::{AssertSqlSafe, PgPool};
 use stockade::prelude::*;
-use stockade::rest::{Ask, Draft, Entity, Store, StoreError};
+use stockade::rest::{Entity, ListQuery, NewRow, Store, StoreError};
 use stockade::sql::{Dialect, SqlError, SqlStore, create_table_sql};
 
 use driver::{SqlxPostgres, classify};
@@ -40,12 +40,12 @@ struct NewNote {
 }
 
 async fn list(notes: State<Notes>) -> Result<Value, BoxError> {
-    let page = notes.list(&Ask::new("id", 20)).await?;
+    let page = notes.list(&ListQuery::new("id", 20)).await?;
     Ok(json!(page.items.into_iter().map(|note| note.value).collect::<Vec<_>>()))
 }
 
 async fn create(notes: State<Notes>, Body(new): Body<NewNote>) -> Result<Value, ApiError> {
-    match notes.create(Draft::new([("text", json!(new.text))])).await {
+    match notes.create(NewRow::new([("text", json!(new.text))])).await {
         Ok(made) => Ok(json!(made.value)),
         Err(StoreError::Taken { .. }) => Err(ApiError::new(409, "there is such a note")),
         Err(error) => Err(ApiError::internal(error)),

@@ -1,7 +1,7 @@
 //! Mistakes of a resource, which are told when the router is built.
 
 use stockade::prelude::*;
-use stockade::rest::{Access, Draft, Entity, MemoryStore, Op, Operation, Resource};
+use stockade::rest::{Access, Entity, MemoryStore, NewRow, Op, Operation, Resource};
 
 use super::suite::Item;
 
@@ -120,7 +120,7 @@ fn filters_and_sorts_fit_their_fields() {
 
 #[test]
 fn hooks_stand_where_there_is_something_for_them() {
-    let keep = async |_, draft: Draft<Item>| Ok(draft);
+    let keep = async |_, draft: NewRow<Item>| Ok(draft);
     check(
         resource().before(Operation::Get, keep).before(Operation::Patch, keep),
         &["before: Get has no draft"],

@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use stockade::prelude::*;
 use stockade::rest::{
-    Access, Ask, Draft, Entity, Expected, MemoryStore, Operation, Page, Resource, Scope, Store,
-    StoreDoc, StoreError, Stored,
+    Access, Entity, ListQuery, MemoryStore, NewRow, Operation, Page, Resource, RowFilter, Store,
+    StoreDoc, StoreError, VersionCheck, Versioned,
 };
 use stockade::testing::{TestClient, TestResponse};
 
@@ -134,7 +134,7 @@ fn a_patch_sets_and_removes_a_hidden_field() {
     let notes = store([Note { key: Some(json!({ "a": 1, "b": 2 })), ..note("a", 1, None) }]);
     let client = client(resource(notes.clone()).hidden(["key"]));
     let key = async || {
-        let item = notes.get(&"a".to_owned(), &Scope::all()).await.unwrap().unwrap();
+        let item = notes.get(&"a".to_owned(), &RowFilter::all()).await.unwrap().unwrap();
         json!(item.value.key)
     };
     let patch = |body: Value| {
@@ -235,15 +235,19 @@ struct Raced {
 }
 
 impl Store<Note> for Raced {
-    async fn list(&self, ask: &Ask) -> Result<Page<Note>, StoreError> {
+    async fn list(&self, ask: &ListQuery) -> Result<Page<Note>, StoreError> {
         self.notes.list(ask).await
     }
 
-    async fn get(&self, id: &String, scope: &Scope) -> Result<Option<Stored<Note>>, StoreError> {
+    async fn get(
+        &self,
+        id: &String,
+        scope: &RowFilter,
+    ) -> Result<Option<Versioned<Note>>, StoreError> {
         self.notes.get(id, scope).await
     }
 
-    async fn create(&self, draft: Draft<Note>) -> Result<Stored<Note>, StoreError> {
+    async fn create(&self, draft: NewRow<Note>) -> Result<Versioned<Note>, StoreError> {
         if self.comes.swap(false, Ordering::SeqCst) {
             let owner = Some(self.owner.to_owned());
             self.notes.insert([Note { owner, ..note("a", 1, None) }])?;
@@ -254,14 +258,19 @@ impl Store<Note> for Raced {
     async fn replace(
         &self,
         id: &String,
-        draft: Draft<Note>,
-        expected: Expected,
-        scope: &Scope,
-    ) -> Result<Stored<Note>, StoreError> {
+        draft: NewRow<Note>,
+        expected: VersionCheck,
+        scope: &RowFilter,
+    ) -> Result<Versioned<Note>, StoreError> {
         self.notes.replace(id, draft, expected, scope).await
     }
 
-    async fn delete(&self, id: &String, at: Expected, scope: &Scope) -> Result<(), StoreError> {
+    async fn delete(
+        &self,
+        id: &String,
+        at: VersionCheck,
+        scope: &RowFilter,
+    ) -> Result<(), StoreError> {
         self.notes.delete(id, at, scope).await
     }
 
@@ -284,7 +293,7 @@ fn of_two_puts_of_a_new_id_the_second_replaces() {
             let scoped = resource(raced.clone())
                 .put_creates(true)
                 .server_fields(["owner"])
-                .scope(|_| Ok(Scope::eq("owner", "ada")));
+                .scope(|_| Ok(RowFilter::eq("owner", "ada")));
             let client = client(scoped);
             let mut put = client.put("/notes/a").json(json!({ "rank": 7 }));
             if let Some(condition) = condition {
@@ -292,7 +301,7 @@ fn of_two_puts_of_a_new_id_the_second_replaces() {
             }
             let answer = put.await;
             assert_eq!(answer.status(), status, "{owner} {condition:?}: {}", answer.text());
-            let now = raced.notes.get(&"a".to_owned(), &Scope::all()).await.unwrap().unwrap();
+            let now = raced.notes.get(&"a".to_owned(), &RowFilter::all()).await.unwrap().unwrap();
             assert_eq!(now.value.rank, if status == 200 { 7 } else { 1 });
         }
     });

@@ -4,8 +4,10 @@
 use stockade::openapi::{OpenApiOptions, open_api};
 use stockade::policy::Policy;
 use stockade::prelude::*;
-use stockade::rest::{Access, Draft, MemoryStore, Page, Scope, StoreDoc, StoreError, Stored};
-use stockade::rest::{Ask, Expected, Resource, Store};
+use stockade::rest::{
+    Access, MemoryStore, NewRow, Page, RowFilter, StoreDoc, StoreError, Versioned,
+};
+use stockade::rest::{ListQuery, Resource, Store, VersionCheck};
 use stockade::routing::map::Need;
 use stockade::testing::{TestClient, assert_hardened, assert_policy};
 
@@ -155,29 +157,29 @@ fn no_text_is_a_part_of_a_question() {
 struct Down;
 
 impl Store<Item> for Down {
-    async fn list(&self, _: &Ask) -> Result<Page<Item>, StoreError> {
+    async fn list(&self, _: &ListQuery) -> Result<Page<Item>, StoreError> {
         Err(down())
     }
 
-    async fn get(&self, _: &i64, _: &Scope) -> Result<Option<Stored<Item>>, StoreError> {
+    async fn get(&self, _: &i64, _: &RowFilter) -> Result<Option<Versioned<Item>>, StoreError> {
         Err(down())
     }
 
-    async fn create(&self, _: Draft<Item>) -> Result<Stored<Item>, StoreError> {
+    async fn create(&self, _: NewRow<Item>) -> Result<Versioned<Item>, StoreError> {
         Err(StoreError::failed("no disk at 10.0.0.7"))
     }
 
     async fn replace(
         &self,
         _: &i64,
-        _: Draft<Item>,
-        _: Expected,
-        _: &Scope,
-    ) -> Result<Stored<Item>, StoreError> {
+        _: NewRow<Item>,
+        _: VersionCheck,
+        _: &RowFilter,
+    ) -> Result<Versioned<Item>, StoreError> {
         Err(down())
     }
 
-    async fn delete(&self, _: &i64, _: Expected, _: &Scope) -> Result<(), StoreError> {
+    async fn delete(&self, _: &i64, _: VersionCheck, _: &RowFilter) -> Result<(), StoreError> {
         Err(down())
     }
 

@@ -3,7 +3,7 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use stockade::prelude::*;
-use stockade::rest::{Access, Entity, MemoryStore, Resource, Scope};
+use stockade::rest::{Access, Entity, MemoryStore, Resource, RowFilter};
 use stockade::testing::TestClient;
 
 use super::edges::{ids, link};
@@ -41,7 +41,7 @@ fn client_of(store: MemoryStore<Essay>) -> TestClient {
     let resource = Resource::new("essay", store)
         .sort(["title"])
         .server_fields(["owner"])
-        .scope(|_| Ok(Scope::eq("owner", "ada")))
+        .scope(|_| Ok(RowFilter::eq("owner", "ada")))
         .read(open())
         .write(open());
     let api = routes! { "notes": { ..resource.routes() } };

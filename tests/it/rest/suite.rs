@@ -9,7 +9,7 @@ use std::future::Future;
 
 use stockade::http::Method;
 use stockade::prelude::*;
-use stockade::rest::{Access, Entity, Op, Operation, Resource, Scope, Store};
+use stockade::rest::{Access, Entity, Op, Operation, Resource, RowFilter, Store};
 use stockade::testing::{TestClient, TestResponse};
 
 /// The type of the suite's items. Its name is unique, and so is its secret.
@@ -52,7 +52,7 @@ pub(crate) fn router<S: Store<Item> + Clone>(store: S) -> Router {
     });
     let owned = |user: Option<&Value>| {
         let name = user.and_then(|user| user["name"].as_str());
-        name.map(|name| Scope::eq("owner", name)).ok_or_else(ApiError::authorization)
+        name.map(|name| RowFilter::eq("owner", name)).ok_or_else(ApiError::authorization)
     };
     let items = listed(Resource::new("item", store.clone()))
         .scope(owned)
@@ -62,11 +62,11 @@ pub(crate) fn router<S: Store<Item> + Clone>(store: S) -> Router {
     let open = listed(Resource::new("open item", store.clone()))
         .require_if_match(true)
         .put_creates(true)
-        .before(Operation::Create, async |_, mut draft: stockade::rest::Draft<Item>| {
+        .before(Operation::Create, async |_, mut draft: stockade::rest::NewRow<Item>| {
             draft.set("owner", "nobody");
             Ok(draft)
         })
-        .before(Operation::Replace, async |_, mut draft: stockade::rest::Draft<Item>| {
+        .before(Operation::Replace, async |_, mut draft: stockade::rest::NewRow<Item>| {
             draft.set("owner", "nobody");
             Ok(draft)
         })

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 use stockade::prelude::*;
-use stockade::rest::{Draft, Store as _};
+use stockade::rest::{NewRow, Store as _};
 use stockade::testing::TestClient;
 
 use crate::shop::{ANN, BOB, CLEO, example, now, stocked, token};
@@ -15,7 +15,7 @@ fn with_carts() -> example::Shop {
     for owner in [ANN, BOB] {
         let owner = json!(owner.to_string());
         let cart = [("owner", owner), ("items", json!({ "1": 2 })), ("closed", json!(false))];
-        now(shop.carts.create(Draft::new(cart))).unwrap();
+        now(shop.carts.create(NewRow::new(cart))).unwrap();
     }
     shop
 }

@@ -3,7 +3,7 @@
 use serde_json::json;
 use stockade::http::Method;
 use stockade::prelude::*;
-use stockade::rest::{Draft, Expected, Scope, Store as _};
+use stockade::rest::{NewRow, RowFilter, Store as _, VersionCheck};
 use stockade::testing::TestClient;
 
 use crate::shop::{ANN, CLEO, JSON, TEAPOT, bearer, example, now, shop, stocked, token};
@@ -104,10 +104,10 @@ async fn products_are_written_by_clerks_at_the_version_that_they_know() {
 fn check_left_checkout(writes: usize, answer: &str) {
     let shop = stocked();
     let cart = [("owner", json!("2")), ("items", json!({ "1": 2 })), ("closed", json!(false))];
-    now(shop.carts.create(Draft::new(cart))).unwrap();
+    now(shop.carts.create(NewRow::new(cart))).unwrap();
     if writes >= 1 {
-        let closed = Draft::new([("closed", json!(true))]);
-        now(shop.carts.replace(&1, closed, Expected::Any, &Scope::all())).unwrap();
+        let closed = NewRow::new([("closed", json!(true))]);
+        now(shop.carts.replace(&1, closed, VersionCheck::Any, &RowFilter::all())).unwrap();
     }
     if writes >= 2 {
         let order = [
@@ -116,7 +116,7 @@ fn check_left_checkout(writes: usize, answer: &str) {
             ("lines", json!([{ "product": 1, "count": 2, "cents": 900 }])),
             ("status", json!("placed")),
         ];
-        now(shop.orders.create(Draft::new(order))).unwrap();
+        now(shop.orders.create(NewRow::new(order))).unwrap();
     }
     let app = app(example::router(shop));
     let own = bearer(ANN);

@@ -16,7 +16,7 @@ use std::time::Duration;
 use stockade::auth::{generate_jwt, generate_token};
 use stockade::middleware::Metrics;
 use stockade::prelude::*;
-use stockade::rest::{Draft, Store as _};
+use stockade::rest::{NewRow, Store as _};
 
 use self::shop::{Role, Shop};
 
@@ -37,7 +37,7 @@ async fn main() -> Result<(), BoxError> {
         ("role", json!(Role::Admin)),
         ("password_hash", json!("")),
     ];
-    shop.users.create(Draft::new(admin)).await?;
+    shop.users.create(NewRow::new(admin)).await?;
     let token = generate_jwt(json!({ "sub": ADMIN.to_string() }), DAY, &Secret::new(secret)?)?;
 
     let metrics = Metrics::new();

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use stockade_rest::{Draft, Entity};
+use stockade_rest::{Entity, NewRow};
 use stockade_validation::Schema;
 
 /// The item that [`rest_store`](super::rest_store) keeps: a value of each kind.
@@ -39,8 +39,8 @@ impl RestItem {
     /// Makes a draft with all fields that a client may write: `category` and `extra` are
     /// null, `open` is true, and the rest is arbitrary.
     #[must_use]
-    pub fn draft(name: &str, price: u32, owner: &str) -> Draft<Self> {
-        Draft::new([
+    pub fn draft(name: &str, price: u32, owner: &str) -> NewRow<Self> {
+        NewRow::new([
             ("name", json!(name)),
             ("price", json!(price)),
             ("rating", json!(1.5)),

@@ -3,7 +3,9 @@
 use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
-use stockade_rest::{Ask, Direction, Expected, Filter, Op, Scope, Sort, Store, StoreError};
+use stockade_rest::{
+    Direction, Filter, ListQuery, Op, RowFilter, Sort, Store, StoreError, VersionCheck,
+};
 
 use super::item::TEXTS;
 use super::{RestItem, done, listed, refused};
@@ -23,7 +25,7 @@ async fn names(
     after: Option<Vec<Value>>,
 ) -> Vec<String> {
     let sorts = vec![sort("name", Direction::Ascending), sort("id", Direction::Ascending)];
-    let ask = Ask { filters, sorts, after, ..Ask::new("id", 99) };
+    let ask = ListQuery { filters, sorts, after, ..ListQuery::new("id", 99) };
     let page = listed(promise, store, &ask).await;
     page.items.into_iter().map(|item| item.value.name).collect()
 }
@@ -63,8 +65,8 @@ pub(super) async fn texts_are_data_in_every_place(store: impl Store<RestItem>) {
         let (promise, after) = (of("a page behind"), Some(vec![json!(text), json!(i64::MAX)]));
         let found = names(&store, &promise, Vec::new(), after).await;
         equal(&promise, &found.iter().map(String::as_str).collect(), &those(&|it| it > *text));
-        let (promise, scope) = (of("a scope"), Scope::eq("owner", *text));
-        let page = listed(&promise, &store, &Ask { scope, ..Ask::new("id", 9) }).await;
+        let (promise, scope) = (of("a scope"), RowFilter::eq("owner", *text));
+        let page = listed(&promise, &store, &ListQuery { scope, ..ListQuery::new("id", 9) }).await;
         equal(&promise, &page.items.len(), &1);
     }
 }
@@ -78,16 +80,16 @@ pub(super) async fn rows_outside_of_a_scope_are_missing(store: impl Store<RestIt
         rows.push((made.value.id, made.version));
     }
     let (own, _) = rows.remove(0);
-    let mine = || Scope::eq("owner", "ada");
+    let mine = || RowFilter::eq("owner", "ada");
     for scope in [mine(), mine().and_eq("price", 1).and_eq("open", true)] {
         let found = done(promise, store.get(&own, &scope).await);
         equal("a row inside of a scope is there", &found.is_some(), &true);
-        let ask = Ask { scope: scope.clone(), count: Some(99), ..Ask::new("id", 9) };
+        let ask = ListQuery { scope: scope.clone(), count: Some(99), ..ListQuery::new("id", 9) };
         let page = listed(promise, &store, &ask).await;
         equal(promise, &(page.items.len(), page.total, page.more), &(1, Some(1), false));
         for (id, version) in &rows {
             equal(promise, &done(promise, store.get(id, &scope).await), &None);
-            for expected in [Expected::Any, Expected::Version(*version)] {
+            for expected in [VersionCheck::Any, VersionCheck::Version(*version)] {
                 let new = RestItem::draft("x", 2, "ada");
                 let outcome = store.replace(id, new, expected, &scope).await;
                 refused(promise, outcome, &StoreError::Missing);
@@ -98,12 +100,12 @@ pub(super) async fn rows_outside_of_a_scope_are_missing(store: impl Store<RestIt
     }
     let promise = "a value that is missing is that of nobody";
     for scope in [
-        Scope::eq("owner", Value::Null),
-        Scope::eq("category", Value::Null),
+        RowFilter::eq("owner", Value::Null),
+        RowFilter::eq("category", Value::Null),
         mine().and_eq("owner", "bob"),
     ] {
         equal(promise, &done(promise, store.get(&own, &scope).await), &None);
-        let page = listed(promise, &store, &Ask { scope, ..Ask::new("id", 9) }).await;
+        let page = listed(promise, &store, &ListQuery { scope, ..ListQuery::new("id", 9) }).await;
         equal(promise, &page.items.len(), &0);
     }
 }
@@ -117,7 +119,7 @@ fn behind(item: &RestItem, sorts: &[Sort]) -> Option<Vec<Value>> {
 }
 
 /// Reads all pages of a list, and returns the number of rows and pages.
-async fn pages(promise: &str, store: &impl Store<RestItem>, mut ask: Ask) -> (usize, usize) {
+async fn pages(promise: &str, store: &impl Store<RestItem>, mut ask: ListQuery) -> (usize, usize) {
     let mut seen = BTreeSet::new();
     for number in 1..100 {
         let page = listed(promise, store, &ask).await;
@@ -152,7 +154,7 @@ pub(super) async fn pages_cover_all_rows_once(store: impl Store<RestItem>) {
         vec![sort("open", up), sort("rating", down), sort("price", up), sort("id", down)],
     ] {
         // More are not counted than was asked for.
-        let ask = Ask { sorts, count: Some(10), ..Ask::new("id", 5) };
+        let ask = ListQuery { sorts, count: Some(10), ..ListQuery::new("id", 5) };
         equal(promise, &pages(promise, &store, ask).await, &(23, 5));
     }
 }
@@ -167,7 +169,7 @@ pub(super) async fn pages_go_on_behind_any_float(store: impl Store<RestItem>) {
     }
     for direction in [Direction::Ascending, Direction::Descending] {
         let sorts = vec![sort("rating", direction), sort("id", direction)];
-        let ask = Ask { sorts, ..Ask::new("id", 1) };
+        let ask = ListQuery { sorts, ..ListQuery::new("id", 1) };
         equal(promise, &pages(promise, &store, ask).await, &(40, 40));
     }
 }

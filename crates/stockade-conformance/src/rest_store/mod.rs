@@ -8,7 +8,7 @@ mod writes;
 pub use item::RestItem;
 pub use model::rest_store_operations;
 
-use stockade_rest::{Ask, Op, Page, Scope, Store, StoreDoc, StoreError, Stored};
+use stockade_rest::{ListQuery, Op, Page, RowFilter, Store, StoreDoc, StoreError, Versioned};
 
 use crate::fail::{fail, or_fail};
 
@@ -83,11 +83,11 @@ fn refused<T>(promise: &str, outcome: Result<T, StoreError>, expected: &StoreErr
     }
 }
 
-async fn got(promise: &str, store: &impl Store<RestItem>, id: i64) -> Stored<RestItem> {
-    let found = done(promise, store.get(&id, &Scope::all()).await);
+async fn got(promise: &str, store: &impl Store<RestItem>, id: i64) -> Versioned<RestItem> {
+    let found = done(promise, store.get(&id, &RowFilter::all()).await);
     or_fail(found.ok_or_else(|| format!("{promise}: the item is missing")))
 }
 
-async fn listed(promise: &str, store: &impl Store<RestItem>, ask: &Ask) -> Page<RestItem> {
+async fn listed(promise: &str, store: &impl Store<RestItem>, ask: &ListQuery) -> Page<RestItem> {
     done(promise, store.list(ask).await)
 }

@@ -6,8 +6,8 @@ use std::collections::HashMap;
 use serde_json::{Value, json};
 use stockade_errors::random::Random;
 use stockade_rest::{
-    Ask, Direction, Draft, Expected, Filter, MemoryStore, Op, Scope, Sort, Store, StoreError,
-    Stored, Version,
+    Direction, Filter, ListQuery, MemoryStore, NewRow, Op, RowFilter, Sort, Store, StoreError,
+    Version, VersionCheck, Versioned,
 };
 
 use super::item::TEXTS;
@@ -75,9 +75,9 @@ impl RandomValues {
         }
     }
 
-    fn draft(&mut self, id: Option<i64>) -> Draft<RestItem> {
+    fn draft(&mut self, id: Option<i64>) -> NewRow<RestItem> {
         const FIELDS: [&str; 5] = ["name", "price", "rating", "open", "owner"];
-        let mut draft = Draft::new(FIELDS.map(|field| (field, self.value(field))));
+        let mut draft = NewRow::new(FIELDS.map(|field| (field, self.value(field))));
         if !self.0.one_in(3) {
             draft.set("category", self.text());
         }
@@ -89,11 +89,11 @@ impl RandomValues {
         draft
     }
 
-    fn scope(&mut self) -> Scope {
+    fn scope(&mut self) -> RowFilter {
         match self.0.index(4) {
-            0 => Scope::eq("owner", self.value("owner")),
-            1 => Scope::eq("owner", self.value("owner")).and_eq("open", self.value("open")),
-            _ => Scope::all(),
+            0 => RowFilter::eq("owner", self.value("owner")),
+            1 => RowFilter::eq("owner", self.value("owner")).and_eq("open", self.value("open")),
+            _ => RowFilter::all(),
         }
     }
 
@@ -116,7 +116,7 @@ impl RandomValues {
         if self.0.one_in(2) { Direction::Ascending } else { Direction::Descending }
     }
 
-    fn ask(&mut self) -> Ask {
+    fn ask(&mut self) -> ListQuery {
         let mut fields = vec!["name", "price", "rating", "open", "owner"];
         let mut sorts = Vec::new();
         for _ in 0..self.0.index(3) {
@@ -129,7 +129,14 @@ impl RandomValues {
         let filters = (0..self.0.index(3)).map(|_| self.filter()).collect();
         let count = self.0.one_in(3).then(|| self.0.pick(&[0, 1, 3, 10, 19]));
         let limit = 1 + self.0.index(6);
-        Ask { filters, sorts, after, count, scope: self.scope(), ..Ask::new("id", limit) }
+        ListQuery {
+            filters,
+            sorts,
+            after,
+            count,
+            scope: self.scope(),
+            ..ListQuery::new("id", limit)
+        }
     }
 }
 
@@ -139,17 +146,17 @@ struct Versions(HashMap<i64, Vec<Version>>);
 
 impl Versions {
     /// Returns a version that the row has or had.
-    fn expected(&self, id: i64, choice: usize) -> Expected {
+    fn expected(&self, id: i64, choice: usize) -> VersionCheck {
         let versions = self.0.get(&id).map_or(&[][..], Vec::as_slice);
         match choice {
-            0 => Expected::Any,
-            1 => versions.last().map_or(Expected::Any, |it| Expected::Version(*it)),
-            _ => versions.first().map_or(Expected::Any, |it| Expected::Version(*it)),
+            0 => VersionCheck::Any,
+            1 => versions.last().map_or(VersionCheck::Any, |it| VersionCheck::Version(*it)),
+            _ => versions.first().map_or(VersionCheck::Any, |it| VersionCheck::Version(*it)),
         }
     }
 
     /// Keeps the version of a write, which is new.
-    fn told(&mut self, outcome: Result<Stored<RestItem>, StoreError>, step: &str) -> String {
+    fn told(&mut self, outcome: Result<Versioned<RestItem>, StoreError>, step: &str) -> String {
         if let Ok(stored) = &outcome {
             let versions = self.0.entry(stored.value.id).or_default();
             if versions.contains(&stored.version) {

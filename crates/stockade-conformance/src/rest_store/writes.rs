@@ -4,14 +4,14 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use stockade_rest::{Ask, Draft, Expected, Scope, Store, StoreError, Version};
+use stockade_rest::{ListQuery, NewRow, RowFilter, Store, StoreError, Version, VersionCheck};
 use tokio::task::JoinSet;
 
 use super::{RestItem, done, got, listed, refused};
 use crate::equal;
 use crate::fail::{fail, or_fail};
 
-fn draft(name: &str, price: u32) -> Draft<RestItem> {
+fn draft(name: &str, price: u32) -> NewRow<RestItem> {
     RestItem::draft(name, price, "ada")
 }
 
@@ -60,7 +60,7 @@ pub(super) async fn ids_and_names_are_unique(store: impl Store<RestItem>) {
     refused("ids are unique", store.create(again).await, &StoreError::taken("id"));
     let other = done("a second item", store.create(draft("c", 1)).await).value.id;
     equal("the store chooses another id for each item", &(other != made.value.id), &true);
-    let outcome = store.replace(&other, draft("a", 3), Expected::Any, &Scope::all()).await;
+    let outcome = store.replace(&other, draft("a", 3), VersionCheck::Any, &RowFilter::all()).await;
     refused("names stay unique when an item is replaced", outcome, &taken);
     let found = got("after a refusal", &store, other).await.value;
     equal("a write that is refused writes nothing", &(&*found.name, found.price), &("c", 1));
@@ -68,12 +68,12 @@ pub(super) async fn ids_and_names_are_unique(store: impl Store<RestItem>) {
 
 pub(super) async fn writes_are_done_at_one_version(store: impl Store<RestItem>) {
     let made = done("a first item", store.create(draft("a", 1)).await);
-    let (id, all) = (made.value.id, Scope::all());
-    let first = Expected::Version(made.version);
+    let (id, all) = (made.value.id, RowFilter::all());
+    let first = VersionCheck::Version(made.version);
     let changed = store.replace(&id, draft("a", 2), first, &all).await;
     let changed = done("a write at the version of the item", changed);
     equal("a write gives a new version", &(changed.version != made.version), &true);
-    for old in [first, Expected::Version(Version(u64::MAX))] {
+    for old in [first, VersionCheck::Version(Version(u64::MAX))] {
         let stale = store.replace(&id, draft("a", 3), old, &all).await;
         refused("a write at another version", stale, &StoreError::Changed);
         let stale = store.delete(&id, old, &all).await;
@@ -82,9 +82,9 @@ pub(super) async fn writes_are_done_at_one_version(store: impl Store<RestItem>) 
     let found = got("after stale writes", &store, id).await;
     equal("a write at another version writes nothing", &found, &changed);
 
-    let deleted = store.delete(&id, Expected::Version(changed.version), &all).await;
+    let deleted = store.delete(&id, VersionCheck::Version(changed.version), &all).await;
     done("a deletion at the version of the item", deleted);
-    for expected in [Expected::Any, first] {
+    for expected in [VersionCheck::Any, first] {
         let missing = store.delete(&id, expected, &all).await;
         refused("the deletion of an item that is gone", missing, &StoreError::Missing);
         let missing = store.replace(&id, draft("a", 3), expected, &all).await;
@@ -99,7 +99,7 @@ pub(super) async fn writes_are_done_at_one_version(store: impl Store<RestItem>) 
 pub(super) async fn a_field_without_a_value_becomes_null_or_its_default(
     store: impl Store<RestItem>,
 ) {
-    let all = Scope::all();
+    let all = RowFilter::all();
     let mut first = draft("a", 1);
     first.set("category", "tea");
     let id = done("a first item", store.create(first).await).value.id;
@@ -107,30 +107,30 @@ pub(super) async fn a_field_without_a_value_becomes_null_or_its_default(
     second.remove("category");
     second.remove("tags");
     let promise = "a field without a value becomes null or its default";
-    let item = done(promise, store.replace(&id, second, Expected::Any, &all).await).value;
+    let item = done(promise, store.replace(&id, second, VersionCheck::Any, &all).await).value;
     equal(promise, &(item.category, item.tags), &(None, Vec::new()));
 
-    let third = Draft::new([("price", json!(9))]);
+    let third = NewRow::new([("price", json!(9))]);
     let promise = "a field that is not in a draft stays";
-    let item = done(promise, store.replace(&id, third, Expected::Any, &all).await).value;
+    let item = done(promise, store.replace(&id, third, VersionCheck::Any, &all).await).value;
     equal(promise, &(&*item.name, item.price, &*item.owner), &("b", 9, "ada"));
 }
 
 pub(super) async fn an_id_that_comes_back_has_a_new_version(store: impl Store<RestItem>) {
     let promise = "an id that comes back has a version that it never had";
-    let (mut versions, all) = (BTreeSet::new(), Scope::all());
+    let (mut versions, all) = (BTreeSet::new(), RowFilter::all());
     for _ in 0..5 {
         let mut new = draft("a", 1);
         new.set("id", 42);
         let mut given = vec![done(promise, store.create(new).await).version];
         for _ in 0..3 {
-            let changed = store.replace(&42, draft("a", 2), Expected::Any, &all).await;
+            let changed = store.replace(&42, draft("a", 2), VersionCheck::Any, &all).await;
             given.push(done(promise, changed).version);
         }
         for version in given {
             equal(promise, &versions.insert(version), &true);
         }
-        done(promise, store.delete(&42, Expected::Any, &all).await);
+        done(promise, store.delete(&42, VersionCheck::Any, &all).await);
     }
 }
 
@@ -158,7 +158,7 @@ pub(super) async fn no_update_is_lost(store: impl Store<RestItem>) {
     while let Some(client) = clients.join_next().await {
         or_fail(client);
     }
-    let items = listed("all items", &*store, &Ask::new("id", 99)).await.items;
+    let items = listed("all items", &*store, &ListQuery::new("id", 99)).await.items;
     let sum: u32 = items.iter().map(|item| item.value.price).sum();
     equal("of 200 updates at the same time, those that are there", &sum, &200);
 }
@@ -168,9 +168,9 @@ async fn add_one(store: &impl Store<RestItem>, id: i64) {
         let old = got("an item that others change", store, id).await;
         // Others come in between, also where the store never waits.
         tokio::task::yield_now().await;
-        let new = Draft::new([("price", json!(old.value.price + 1))]);
-        let expected = Expected::Version(old.version);
-        match store.replace(&id, new, expected, &Scope::all()).await {
+        let new = NewRow::new([("price", json!(old.value.price + 1))]);
+        let expected = VersionCheck::Version(old.version);
+        match store.replace(&id, new, expected, &RowFilter::all()).await {
             Err(StoreError::Changed) => tokio::task::yield_now().await,
             outcome => {
                 done("one of many writes at the same time", outcome);

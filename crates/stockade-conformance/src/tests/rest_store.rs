@@ -1,8 +1,8 @@
 //! Stores of resources that break a promise.
 
 use stockade_rest::{
-    Ask, Draft, Expected, MemoryStore, Op, Page, Scope, Store, StoreDoc, StoreError, Stored,
-    Version,
+    ListQuery, MemoryStore, NewRow, Op, Page, RowFilter, Store, StoreDoc, StoreError, Version,
+    VersionCheck, Versioned,
 };
 
 use super::refused;
@@ -38,17 +38,21 @@ impl Faulty {
         self.fault == fault
     }
 
-    fn given(&self, stored: Stored<RestItem>) -> Stored<RestItem> {
-        if self.is(Fault::HasOneVersion) { Stored::new(stored.value, Version(1)) } else { stored }
+    fn given(&self, stored: Versioned<RestItem>) -> Versioned<RestItem> {
+        if self.is(Fault::HasOneVersion) {
+            Versioned::new(stored.value, Version(1))
+        } else {
+            stored
+        }
     }
 
-    fn expected(&self, expected: Expected) -> Expected {
-        if self.is(Fault::WritesAnyVersion) { Expected::Any } else { expected }
+    fn expected(&self, expected: VersionCheck) -> VersionCheck {
+        if self.is(Fault::WritesAnyVersion) { VersionCheck::Any } else { expected }
     }
 }
 
 impl Store<RestItem> for Faulty {
-    async fn list(&self, ask: &Ask) -> Result<Page<RestItem>, StoreError> {
+    async fn list(&self, ask: &ListQuery) -> Result<Page<RestItem>, StoreError> {
         let mut ask = ask.clone();
         if self.is(Fault::RepeatsItems)
             && let Some(last) = ask.after.as_mut().and_then(|after| after.last_mut())
@@ -62,14 +66,18 @@ impl Store<RestItem> for Faulty {
         self.store.list(&ask).await
     }
 
-    async fn get(&self, id: &i64, scope: &Scope) -> Result<Option<Stored<RestItem>>, StoreError> {
-        let all = Scope::all();
+    async fn get(
+        &self,
+        id: &i64,
+        scope: &RowFilter,
+    ) -> Result<Option<Versioned<RestItem>>, StoreError> {
+        let all = RowFilter::all();
         let scope = if self.is(Fault::FindsThatOfOthers) { &all } else { scope };
         let found = self.store.get(id, scope).await?;
         Ok(found.map(|found| self.given(found)))
     }
 
-    async fn create(&self, mut draft: Draft<RestItem>) -> Result<Stored<RestItem>, StoreError> {
+    async fn create(&self, mut draft: NewRow<RestItem>) -> Result<Versioned<RestItem>, StoreError> {
         if self.is(Fault::Trims)
             && let Some(name) = draft.get("name").and_then(|name| name.as_str())
         {
@@ -82,15 +90,20 @@ impl Store<RestItem> for Faulty {
     async fn replace(
         &self,
         id: &i64,
-        draft: Draft<RestItem>,
-        expected: Expected,
-        scope: &Scope,
-    ) -> Result<Stored<RestItem>, StoreError> {
+        draft: NewRow<RestItem>,
+        expected: VersionCheck,
+        scope: &RowFilter,
+    ) -> Result<Versioned<RestItem>, StoreError> {
         let changed = self.store.replace(id, draft, self.expected(expected), scope).await;
         changed.map(|changed| self.given(changed))
     }
 
-    async fn delete(&self, id: &i64, expected: Expected, scope: &Scope) -> Result<(), StoreError> {
+    async fn delete(
+        &self,
+        id: &i64,
+        expected: VersionCheck,
+        scope: &RowFilter,
+    ) -> Result<(), StoreError> {
         self.store.delete(id, self.expected(expected), scope).await
     }
 

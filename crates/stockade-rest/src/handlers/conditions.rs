@@ -11,7 +11,7 @@ use stockade_middleware::{ETag, Outcome, Preconditions, Validators};
 use super::Route;
 use crate::access::Operation;
 use crate::failure::precondition_failed;
-use crate::store::{Expected, Version};
+use crate::store::{Version, VersionCheck};
 
 /// The conditions of a request that writes an item.
 pub(super) struct Conditions {
@@ -50,10 +50,10 @@ impl Conditions {
 
     /// Returns the version at which a write may be done without a look at the item;
     /// `None` where it has to be looked at.
-    pub(super) fn expected(&self) -> Option<Expected> {
+    pub(super) fn expected(&self) -> Option<VersionCheck> {
         match (self.exact, &self.others) {
-            (Some(version), _) => Some(Expected::Version(version)),
-            (None, None) => Some(Expected::Any),
+            (Some(version), _) => Some(VersionCheck::Version(version)),
+            (None, None) => Some(VersionCheck::Any),
             (None, Some(_)) => None,
         }
     }

@@ -11,7 +11,7 @@ use super::write::Target;
 use crate::access::Operation;
 use crate::erased::BoxItem;
 use crate::failure::precondition_failed;
-use crate::store::Expected;
+use crate::store::VersionCheck;
 
 /// The number of times that a write is repeated which the client has bound to no
 /// version, when the item has changed meanwhile.
@@ -75,7 +75,10 @@ impl Route {
 
     /// Returns the version at which an item may be written: after a look at it, where
     /// the conditions or the rule of access ask for one. `None` if it is not there.
-    pub(super) async fn expected(&self, target: &Target<'_>) -> Result<Option<Expected>, ApiError> {
+    pub(super) async fn expected(
+        &self,
+        target: &Target<'_>,
+    ) -> Result<Option<VersionCheck>, ApiError> {
         if let Some(expected) = target.conditions.expected()
             && self.check.is_none()
         {
@@ -83,7 +86,7 @@ impl Route {
         }
         let Some(item) = self.find(target).await? else { return Ok(None) };
         target.conditions.judge(Some(item.version()))?;
-        Ok(Some(Expected::Version(item.version())))
+        Ok(Some(VersionCheck::Version(item.version())))
     }
 
     /// Returns the answer to a failed write: a 412 with the present entity tag where the

@@ -11,13 +11,13 @@ use stockade_validation::{ValidationOptions, validate_against_schema};
 use crate::core::Core;
 use crate::cursor::{Cursor, Place};
 use crate::failure::invalid;
-use crate::store::{Ask, Direction, Filter, Op, Sort};
+use crate::store::{Direction, Filter, ListQuery, Op, Sort};
 
 /// A list that a client asks for.
 pub(super) struct Question {
     /// The question for the store. For a page in front of a cursor its order is
     /// turned round.
-    pub(super) ask: Ask,
+    pub(super) ask: ListQuery,
     /// The order as the parameter `sort` has it.
     pub(super) sort: String,
     /// True for the page in front of a cursor.
@@ -31,7 +31,7 @@ pub(super) struct Question {
 impl Question {
     /// Reads the query of a request.
     pub(super) fn of(core: &Core, req: &Request) -> Result<Self, ApiError> {
-        let ask = Ask::new(core.id, LIMIT);
+        let ask = ListQuery::new(core.id, LIMIT);
         let sent = req.query()?;
         let mut question =
             Self { ask, sort: String::new(), backwards: false, begins_at: None, id: core.id };

@@ -15,13 +15,13 @@ use crate::access::Operation;
 use crate::core::{Core, Input};
 use crate::erased::{BoxItem, Item};
 use crate::failure::invalid;
-use crate::store::{Expected, RawDraft, Scope};
+use crate::store::{RawDraft, RowFilter, VersionCheck};
 
 /// An item that a request is about, and what the request may do with it.
 pub(super) struct Target<'r> {
     pub(super) user: Option<&'r Value>,
     pub(super) id: &'r Value,
-    pub(super) scope: &'r Scope,
+    pub(super) scope: &'r RowFilter,
     pub(super) conditions: &'r Conditions,
 }
 
@@ -96,7 +96,7 @@ impl Route {
             conditions.judge(Some(item.version()))?;
             let draft = self.patched(&*item, &patch)?;
             let draft = self.placed(draft, req.user(), &scope).await?;
-            let expected = Expected::Version(item.version());
+            let expected = VersionCheck::Version(item.version());
             match core.store.replace(&id, draft, expected, &scope).await {
                 Ok(item) => {
                     let item = core.after(Operation::Patch, req.user(), item).await?;
@@ -115,7 +115,7 @@ impl Route {
         &self,
         mut draft: RawDraft,
         user: Option<&Value>,
-        scope: &Scope,
+        scope: &RowFilter,
     ) -> Result<RawDraft, ApiError> {
         self.core.canonical.change(&mut draft.values);
         Core::place(&mut draft, scope)?;
@@ -141,7 +141,7 @@ impl Route {
             let aligned = marked.read.aligned(&item.value()?, echo);
             marked.keep_read_only(&aligned, &mut draft.values);
             let draft = self.placed(draft, target.user, target.scope).await?;
-            let expected = Expected::Version(item.version());
+            let expected = VersionCheck::Version(item.version());
             return Ok(self.core.store.replace(target.id, draft, expected, target.scope).await);
         }
         let Some(expected) = self.expected(target).await? else {

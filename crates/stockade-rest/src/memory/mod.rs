@@ -17,7 +17,9 @@ use self::table::Table;
 use stockade_errors::StoreError;
 
 use crate::canonical::Canonical;
-use crate::store::{Ask, Draft, Expected, Op, Page, Scope, Store, StoreDoc, Stored};
+use crate::store::{
+    ListQuery, NewRow, Op, Page, RowFilter, Store, StoreDoc, VersionCheck, Versioned,
+};
 use crate::{Entity, Version};
 
 /// A store in memory, for tests and examples, and the model of all others. A clone
@@ -29,7 +31,7 @@ use crate::{Entity, Version};
 /// ```
 /// use serde::{Deserialize, Serialize};
 /// use stockade::prelude::*;
-/// use stockade::rest::{Ask, Draft, Entity, MemoryStore, Store, StoreError};
+/// use stockade::rest::{Entity, ListQuery, MemoryStore, NewRow, Store, StoreError};
 ///
 /// #[derive(Clone, Serialize, Deserialize, Schema)]
 /// struct User {
@@ -44,11 +46,11 @@ use crate::{Entity, Version};
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), StoreError> {
 /// let store = MemoryStore::<User>::new().unique("email");
-/// let ada = Draft::new([("email", json!("ada@example.org"))]);
+/// let ada = NewRow::new([("email", json!("ada@example.org"))]);
 /// store.create(ada.clone()).await?;
 /// let taken = store.create(ada).await;
 /// assert!(matches!(taken, Err(StoreError::Taken { field }) if field == "email"));
-/// assert_eq!(store.list(&Ask::new("id", 20)).await?.items.len(), 1);
+/// assert_eq!(store.list(&ListQuery::new("id", 20)).await?.items.len(), 1);
 /// # Ok(())
 /// # }
 /// ```
@@ -146,7 +148,7 @@ impl<T: Entity + Clone> MemoryStore<T> {
         Ok(order::key_of(&self.canonical, T::ID, id))
     }
 
-    fn scope_of<'s>(&self, scope: &'s Scope) -> Cow<'s, Scope> {
+    fn scope_of<'s>(&self, scope: &'s RowFilter) -> Cow<'s, RowFilter> {
         order::scope_keys(&self.canonical, self.canonical.scope(scope))
     }
 
@@ -162,7 +164,7 @@ impl<T: Entity + Clone> MemoryStore<T> {
 }
 
 impl<T: Entity + Clone> Store<T> for MemoryStore<T> {
-    async fn list(&self, ask: &Ask) -> Result<Page<T>, StoreError> {
+    async fn list(&self, ask: &ListQuery) -> Result<Page<T>, StoreError> {
         let misfits = self.canonical.misfits_of(ask);
         if !misfits.is_empty() {
             return Err(StoreError::Invalid(misfits));
@@ -171,11 +173,11 @@ impl<T: Entity + Clone> Store<T> for MemoryStore<T> {
         Ok(self.read().list(&ask))
     }
 
-    async fn get(&self, id: &T::Id, scope: &Scope) -> Result<Option<Stored<T>>, StoreError> {
+    async fn get(&self, id: &T::Id, scope: &RowFilter) -> Result<Option<Versioned<T>>, StoreError> {
         Ok(self.read().get(&self.id_of(id)?, &self.scope_of(scope)))
     }
 
-    async fn create(&self, draft: Draft<T>) -> Result<Stored<T>, StoreError> {
+    async fn create(&self, draft: NewRow<T>) -> Result<Versioned<T>, StoreError> {
         let mut table = self.write();
         let mut json = draft.into_value();
         if json.get(T::ID).is_none() {
@@ -188,10 +190,10 @@ impl<T: Entity + Clone> Store<T> for MemoryStore<T> {
     async fn replace(
         &self,
         id: &T::Id,
-        draft: Draft<T>,
-        expected: Expected,
-        scope: &Scope,
-    ) -> Result<Stored<T>, StoreError> {
+        draft: NewRow<T>,
+        expected: VersionCheck,
+        scope: &RowFilter,
+    ) -> Result<Versioned<T>, StoreError> {
         let id = self.id_of(id)?;
         let mut table = self.write();
         let present = table.find(&id, expected, &self.scope_of(scope))?;
@@ -212,8 +214,8 @@ impl<T: Entity + Clone> Store<T> for MemoryStore<T> {
     async fn delete(
         &self,
         id: &T::Id,
-        expected: Expected,
-        scope: &Scope,
+        expected: VersionCheck,
+        scope: &RowFilter,
     ) -> Result<(), StoreError> {
         let id = self.id_of(id)?;
         let mut table = self.write();

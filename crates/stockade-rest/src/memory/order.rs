@@ -7,7 +7,7 @@ use serde_json::{Map, Number, Value};
 
 use super::decimal::decimal_key;
 use crate::canonical::Canonical;
-use crate::store::{Ask, Direction, Filter, Op, Scope, Sort};
+use crate::store::{Direction, Filter, ListQuery, Op, RowFilter, Sort};
 
 /// Changes exact numbers to texts whose order is the order of the numbers.
 pub(super) fn change_decimals(canonical: &Canonical, values: &mut Map<String, Value>) {
@@ -31,20 +31,23 @@ pub(super) fn key_of(canonical: &Canonical, field: &str, value: Value) -> Value 
 }
 
 /// Changes the values of a scope to their canonical form.
-pub(super) fn scope_keys<'s>(canonical: &Canonical, scope: Cow<'s, Scope>) -> Cow<'s, Scope> {
+pub(super) fn scope_keys<'s>(
+    canonical: &Canonical,
+    scope: Cow<'s, RowFilter>,
+) -> Cow<'s, RowFilter> {
     let mut fields = scope.conditions().iter();
     if canonical.is_empty() || !fields.any(|(field, _)| canonical.is_decimal(field)) {
         return scope;
     }
     let conditions = scope.conditions().iter().cloned();
-    Cow::Owned(conditions.fold(Scope::all(), |scope, (field, value)| {
+    Cow::Owned(conditions.fold(RowFilter::all(), |scope, (field, value)| {
         let value = key_of(canonical, &field, value);
         scope.and_eq(field, value)
     }))
 }
 
 /// Changes the values of a query to their canonical form.
-pub(super) fn ask_keys<'a>(canonical: &Canonical, ask: Cow<'a, Ask>) -> Cow<'a, Ask> {
+pub(super) fn ask_keys<'a>(canonical: &Canonical, ask: Cow<'a, ListQuery>) -> Cow<'a, ListQuery> {
     if canonical.is_empty() {
         return ask;
     }
@@ -128,7 +131,7 @@ pub(super) fn field<'v>(item: &'v Value, name: &str) -> &'v Value {
 }
 
 /// Returns true if an item is in a scope.
-pub(super) fn is_in(item: &Value, scope: &Scope) -> bool {
+pub(super) fn is_in(item: &Value, scope: &RowFilter) -> bool {
     scope.conditions().iter().all(|(name, expected)| equal(field(item, name), expected))
 }
 

@@ -12,7 +12,7 @@ use stockade_errors::StoreError;
 use super::order::{Key, compare, compare_keys, field, is_in, keys, passes};
 use super::{MemoryStore, next};
 use crate::Entity;
-use crate::store::{Ask, Direction, Expected, Page, Scope, Stored, Version};
+use crate::store::{Direction, ListQuery, Page, RowFilter, Version, VersionCheck, Versioned};
 
 /// The rows of a memory store.
 pub(super) struct Table<T> {
@@ -26,7 +26,7 @@ pub(super) struct Table<T> {
 
 /// An item with the JSON by which it is compared: its values are canonical.
 struct Row<T> {
-    stored: Stored<T>,
+    stored: Versioned<T>,
     json: Value,
 }
 
@@ -47,7 +47,7 @@ impl<T: Entity + Clone> Table<T> {
         }
     }
 
-    pub(super) fn get(&self, id: &Value, scope: &Scope) -> Option<Stored<T>> {
+    pub(super) fn get(&self, id: &Value, scope: &RowFilter) -> Option<Versioned<T>> {
         let row = self.rows.get(&Key(id.clone())).filter(|row| is_in(&row.json, scope))?;
         Some(row.stored.clone())
     }
@@ -56,9 +56,9 @@ impl<T: Entity + Clone> Table<T> {
     pub(super) fn find(
         &self,
         id: &Value,
-        expected: Expected,
-        scope: &Scope,
-    ) -> Result<&Stored<T>, StoreError> {
+        expected: VersionCheck,
+        scope: &RowFilter,
+    ) -> Result<&Versioned<T>, StoreError> {
         let row = self.rows.get(&Key(id.clone())).filter(|row| is_in(&row.json, scope));
         let row = row.ok_or(StoreError::Missing)?;
         if expected.allows(row.stored.version) { Ok(&row.stored) } else { Err(StoreError::Changed) }
@@ -69,7 +69,7 @@ impl<T: Entity + Clone> Table<T> {
         json: Value,
         item: T,
         store: &MemoryStore<T>,
-    ) -> Result<Stored<T>, StoreError> {
+    ) -> Result<Versioned<T>, StoreError> {
         let id = Key(field(&json, T::ID).clone());
         if id.0.is_null() {
             return Err(StoreError::failed("there is no id: set `MemoryStore::ids`"));
@@ -91,7 +91,7 @@ impl<T: Entity + Clone> Table<T> {
         json: Value,
         item: T,
         unique: &[String],
-    ) -> Result<Stored<T>, StoreError> {
+    ) -> Result<Versioned<T>, StoreError> {
         let id = Key(id);
         self.check_unique(&id, &json, unique)?;
         Ok(self.put(id, json, item))
@@ -101,12 +101,12 @@ impl<T: Entity + Clone> Table<T> {
         self.rows.remove(&Key(id));
     }
 
-    fn put(&mut self, id: Key, json: Value, value: T) -> Stored<T> {
+    fn put(&mut self, id: Key, json: Value, value: T) -> Versioned<T> {
         // One above that of any row: so it is new for each of them.
         let earlier = self.rows.get(&id).map(|row| row.stored.version);
         let version = next(earlier.unwrap_or(self.last_version));
         self.last_version = self.last_version.max(version);
-        let stored = Stored::new(value, version);
+        let stored = Versioned::new(value, version);
         self.rows.insert(id, Row { stored: stored.clone(), json });
         stored
     }
@@ -123,7 +123,7 @@ impl<T: Entity + Clone> Table<T> {
         Ok(())
     }
 
-    pub(super) fn list(&self, ask: &Ask) -> Page<T> {
+    pub(super) fn list(&self, ask: &ListQuery) -> Page<T> {
         let total = ask.count.map(|most| self.count(ask, most));
         let (items, more) = match ask.sorts.as_slice() {
             [only] if only.field == T::ID => self.in_order_of_id(ask, only.direction),
@@ -132,12 +132,12 @@ impl<T: Entity + Clone> Table<T> {
         Page { total, ..Page::new(items, more) }
     }
 
-    fn count(&self, ask: &Ask, most: u64) -> u64 {
+    fn count(&self, ask: &ListQuery, most: u64) -> u64 {
         let most = usize::try_from(most).unwrap_or(usize::MAX);
         self.rows.values().filter(|row| row.is_asked_for(ask)).take(most).count() as u64
     }
 
-    fn in_order_of_id(&self, ask: &Ask, direction: Direction) -> (Vec<Stored<T>>, bool) {
+    fn in_order_of_id(&self, ask: &ListQuery, direction: Direction) -> (Vec<Versioned<T>>, bool) {
         let after = ask.after.as_ref().and_then(|keys| keys.first());
         let bound = after.map_or(Bound::Unbounded, |key| Bound::Excluded(Key(key.clone())));
         match direction {
@@ -146,7 +146,7 @@ impl<T: Entity + Clone> Table<T> {
         }
     }
 
-    fn sorted(&self, ask: &Ask) -> (Vec<Stored<T>>, bool) {
+    fn sorted(&self, ask: &ListQuery) -> (Vec<Versioned<T>>, bool) {
         let is_behind = |row: &Row<T>| {
             let keys = keys(&row.json, &ask.sorts);
             let after = ask.after.as_ref();
@@ -164,7 +164,7 @@ impl<T: Entity + Clone> Table<T> {
 
 impl<T> Row<T> {
     /// Returns true if it is in the scope and passes the filters.
-    fn is_asked_for(&self, ask: &Ask) -> bool {
+    fn is_asked_for(&self, ask: &ListQuery) -> bool {
         is_in(&self.json, &ask.scope) && ask.filters.iter().all(|filter| passes(&self.json, filter))
     }
 }
@@ -172,8 +172,8 @@ impl<T> Row<T> {
 /// Returns the first items of rows that are in order, and true if there are more.
 fn page<'r, T: Clone + 'r>(
     rows: impl Iterator<Item = (&'r Key, &'r Row<T>)>,
-    ask: &Ask,
-) -> (Vec<Stored<T>>, bool) {
+    ask: &ListQuery,
+) -> (Vec<Versioned<T>>, bool) {
     let mut rows = rows.map(|(_, row)| row).filter(|row| row.is_asked_for(ask));
     let mut items = Vec::with_capacity(ask.limit.min(100));
     items.extend(rows.by_ref().take(ask.limit).map(|row| row.stored.clone()));

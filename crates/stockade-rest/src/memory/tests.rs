@@ -7,7 +7,9 @@ use stockade_validation::Schema;
 
 use super::MemoryStore;
 use crate::Entity;
-use crate::store::{Ask, Direction, Draft, Expected, Filter, Op, Scope, Sort, Store, Version};
+use crate::store::{
+    Direction, Filter, ListQuery, NewRow, Op, RowFilter, Sort, Store, Version, VersionCheck,
+};
 
 #[derive(Clone, Debug, Deserialize, PartialEq, Schema, Serialize)]
 struct Tea {
@@ -23,8 +25,8 @@ impl Entity for Tea {
     type Id = i64;
 }
 
-fn draft(name: &str, price: u32) -> Draft<Tea> {
-    Draft::new([("name", json!(name)), ("price", json!(price)), ("origin", Value::Null)])
+fn draft(name: &str, price: u32) -> NewRow<Tea> {
+    NewRow::new([("name", json!(name)), ("price", json!(price)), ("origin", Value::Null)])
 }
 
 async fn filled() -> MemoryStore<Tea> {
@@ -35,7 +37,7 @@ async fn filled() -> MemoryStore<Tea> {
     store
 }
 
-async fn names(store: &MemoryStore<Tea>, ask: &Ask) -> (String, bool) {
+async fn names(store: &MemoryStore<Tea>, ask: &ListQuery) -> (String, bool) {
     let page = store.list(ask).await.unwrap();
     (page.items.into_iter().map(|tea| tea.value.name).collect(), page.more)
 }
@@ -51,7 +53,7 @@ async fn pages_follow_the_keys() {
     use Direction::{Ascending, Descending};
 
     let store = filled().await;
-    let mut ask = Ask::new("id", 3);
+    let mut ask = ListQuery::new("id", 3);
     assert_eq!(names(&store, &ask).await, ("bad".to_owned(), true));
     ask.after = Some(vec![json!(3)]);
     assert_eq!(names(&store, &ask).await, ("c".to_owned(), false));
@@ -64,10 +66,10 @@ async fn pages_follow_the_keys() {
     ask.after = None;
     assert_eq!(names(&store, &ask).await, ("cab".to_owned(), true));
     ask.count = Some(3);
-    ask.scope = Scope::eq("price", 2);
+    ask.scope = RowFilter::eq("price", 2);
     let page = store.list(&ask).await.unwrap();
     assert_eq!((page.items.len(), page.total), (2, Some(2)));
-    ask.scope = Scope::all();
+    ask.scope = RowFilter::all();
     assert_eq!(store.list(&ask).await.unwrap().total, Some(3));
     let values = vec![json!("a"), json!("c")];
     ask.filters = vec![Filter { field: "name".into(), op: Op::Eq, values }];
@@ -77,16 +79,16 @@ async fn pages_follow_the_keys() {
 #[tokio::test]
 async fn writes_are_done_at_one_version() {
     let store = filled().await;
-    let Version(first) = store.get(&1, &Scope::all()).await.unwrap().unwrap().version;
-    let expected = Expected::Version(Version(first));
-    let changed = store.replace(&1, draft("e", 9), expected, &Scope::all()).await.unwrap();
+    let Version(first) = store.get(&1, &RowFilter::all()).await.unwrap().unwrap().version;
+    let expected = VersionCheck::Version(Version(first));
+    let changed = store.replace(&1, draft("e", 9), expected, &RowFilter::all()).await.unwrap();
     assert_eq!((changed.value.price, changed.version > Version(first)), (9, true));
-    let again = store.replace(&1, draft("e", 9), expected, &Scope::all()).await;
+    let again = store.replace(&1, draft("e", 9), expected, &RowFilter::all()).await;
     assert!(matches!(again, Err(StoreError::Changed)));
-    let again = store.delete(&1, expected, &Scope::all()).await;
+    let again = store.delete(&1, expected, &RowFilter::all()).await;
     assert!(matches!(again, Err(StoreError::Changed)));
-    store.delete(&1, Expected::Version(changed.version), &Scope::all()).await.unwrap();
-    let gone = store.delete(&1, Expected::Any, &Scope::all()).await;
+    store.delete(&1, VersionCheck::Version(changed.version), &RowFilter::all()).await.unwrap();
+    let gone = store.delete(&1, VersionCheck::Any, &RowFilter::all()).await;
     assert!(matches!(gone, Err(StoreError::Missing)));
 
     // It comes back, and is none of its earlier versions.
@@ -98,21 +100,22 @@ async fn writes_are_done_at_one_version() {
 #[tokio::test]
 async fn what_is_refused_is_not_written() {
     let store = filled().await;
-    let before = store.list(&Ask::new("id", 9)).await.unwrap().items;
+    let before = store.list(&ListQuery::new("id", 9)).await.unwrap().items;
     let taken = |outcome: Result<_, _>| matches!(outcome, Err(StoreError::Taken { field }) if field == "name");
     assert!(taken(store.create(draft("a", 1)).await));
-    assert!(taken(store.replace(&1, draft("a", 1), Expected::Any, &Scope::all()).await));
-    let other = store.replace(&1, draft("z", 1), Expected::Any, &Scope::eq("price", 7)).await;
+    assert!(taken(store.replace(&1, draft("a", 1), VersionCheck::Any, &RowFilter::all()).await));
+    let other =
+        store.replace(&1, draft("z", 1), VersionCheck::Any, &RowFilter::eq("price", 7)).await;
     assert!(matches!(other, Err(StoreError::Missing)));
-    let other = store.delete(&1, Expected::Any, &Scope::eq("origin", Value::Null)).await;
+    let other = store.delete(&1, VersionCheck::Any, &RowFilter::eq("origin", Value::Null)).await;
     assert!(matches!(other, Err(StoreError::Missing)));
-    let broken = store.create(Draft::new([("name", json!("x"))])).await;
+    let broken = store.create(NewRow::new([("name", json!("x"))])).await;
     assert!(matches!(broken, Err(StoreError::Failed(_))));
     let mut twice = draft("x", 1);
     twice.set("id", 2);
     let twice = store.create(twice).await;
     assert!(matches!(twice, Err(StoreError::Taken { field }) if field == "id"));
-    assert_eq!(store.list(&Ask::new("id", 9)).await.unwrap().items, before);
+    assert_eq!(store.list(&ListQuery::new("id", 9)).await.unwrap().items, before);
 
     let full = store.clone().max_rows(4).create(draft("x", 1)).await;
     assert!(matches!(full, Err(StoreError::Busy { .. })));
@@ -125,7 +128,8 @@ async fn fields_outside_of_a_draft_stay() {
     first.set("owner", "ada");
     first.set("origin", "Assam");
     store.create(first).await.unwrap();
-    let changed = store.replace(&1, draft("b", 1), Expected::Any, &Scope::all()).await.unwrap();
+    let changed =
+        store.replace(&1, draft("b", 1), VersionCheck::Any, &RowFilter::all()).await.unwrap();
     assert_eq!((&*changed.value.owner, changed.value.origin), ("ada", None));
 }
 

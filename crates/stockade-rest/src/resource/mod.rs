@@ -19,7 +19,7 @@ use crate::Entity;
 use crate::access::{Access, Operation};
 use crate::core::{After, Before, FindScope, Settings};
 use crate::erased::{BoxItem, ErasedStore, Typed};
-use crate::store::{Draft, Op, Scope, Store, Stored};
+use crate::store::{NewRow, Op, RowFilter, Store, Versioned};
 
 /// The routes of an entity over a store: a page of items, one item, and the writes.
 ///
@@ -210,7 +210,7 @@ impl<T: Entity> Resource<T> {
     /// the scope.
     pub fn scope(
         mut self,
-        scope: impl Fn(Option<&Value>) -> Result<Scope, ApiError> + Send + Sync + 'static,
+        scope: impl Fn(Option<&Value>) -> Result<RowFilter, ApiError> + Send + Sync + 'static,
     ) -> Self {
         self.scope = Some(Arc::new(scope));
         self
@@ -225,12 +225,12 @@ impl<T: Entity> Resource<T> {
     /// [`Replace`](Operation::Replace) and [`Patch`](Operation::Patch).
     pub fn before<F, Fut>(mut self, operation: Operation, before: F) -> Self
     where
-        F: Fn(Option<Value>, Draft<T>) -> Fut + Send + Sync + 'static,
-        Fut: Future<Output = Result<Draft<T>, ApiError>> + Send + 'static,
+        F: Fn(Option<Value>, NewRow<T>) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = Result<NewRow<T>, ApiError>> + Send + 'static,
     {
         let before: Before = Arc::new(move |user, draft| {
-            let changed = before(user, Draft::of(draft));
-            Box::pin(async move { changed.await.map(Draft::into_raw) })
+            let changed = before(user, NewRow::of(draft));
+            Box::pin(async move { changed.await.map(NewRow::into_raw) })
         });
         self.before.push((operation, before));
         self
@@ -248,11 +248,11 @@ impl<T: Entity> Resource<T> {
     /// [scope](Self::scope).
     pub fn after<F, Fut>(mut self, operation: Operation, after: F) -> Self
     where
-        F: Fn(Option<Value>, Stored<T>) -> Fut + Send + Sync + 'static,
-        Fut: Future<Output = Result<Stored<T>, ApiError>> + Send + 'static,
+        F: Fn(Option<Value>, Versioned<T>) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = Result<Versioned<T>, ApiError>> + Send + 'static,
     {
         let after: After = Arc::new(move |user, item: BoxItem| {
-            let item: Result<Box<Stored<T>>, Box<dyn Any + Send>> = item.into_any().downcast();
+            let item: Result<Box<Versioned<T>>, Box<dyn Any + Send>> = item.into_any().downcast();
             let changed = item.ok().map(|item| after(user, *item));
             Box::pin(async move {
                 match changed {

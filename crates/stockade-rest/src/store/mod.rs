@@ -1,21 +1,21 @@
 //! [`Store`]: the place where the items of a resource are kept, and the words
 //! that a resource and its store speak.
 
-mod ask;
 mod doc;
-mod draft;
-mod scope;
-mod stored;
+mod list_query;
+mod new_row;
+mod row_filter;
+mod versioned;
 
 use std::future::Future;
 use std::sync::Arc;
 
-pub use ask::{Ask, Direction, Filter, Op, Page, Sort};
 pub use doc::StoreDoc;
-pub use draft::Draft;
-pub(crate) use draft::RawDraft;
-pub use scope::Scope;
-pub use stored::{Expected, Stored, Version};
+pub use list_query::{Direction, Filter, ListQuery, Op, Page, Sort};
+pub use new_row::NewRow;
+pub(crate) use new_row::RawDraft;
+pub use row_filter::RowFilter;
+pub use versioned::{Version, VersionCheck, Versioned};
 
 use stockade_errors::StoreError;
 
@@ -29,9 +29,9 @@ use crate::Entity;
 /// - Each write is done as a whole or not at all, and is there for every later
 ///   call once it has returned.
 /// - Each write of an item gives it a [`Version`] that it never had before, and a
-///   write at an [`Expected::Version`] is done at that version alone: of two
+///   write at a [`VersionCheck::Version`] is done at that version alone: of two
 ///   writes at one version, one fails with [`StoreError::Changed`].
-/// - An item outside of a [`Scope`] is missing, in every call.
+/// - An item outside of a [`RowFilter`] is missing, in every call.
 /// - Values that clients sent are data, and never a part of a statement.
 ///
 /// A future of a store may be dropped at any time, because clients leave.
@@ -39,7 +39,7 @@ use crate::Entity;
 /// ```
 /// use serde::{Deserialize, Serialize};
 /// use stockade::prelude::*;
-/// use stockade::rest::{Draft, Entity, Expected, MemoryStore, Scope, Store};
+/// use stockade::rest::{Entity, MemoryStore, NewRow, RowFilter, Store, VersionCheck};
 ///
 /// #[derive(Clone, Serialize, Deserialize, Schema)]
 /// struct Note {
@@ -54,12 +54,12 @@ use crate::Entity;
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), stockade::rest::StoreError> {
 /// let store = MemoryStore::<Note>::new();
-/// let draft = Draft::new([("text", json!("be kind"))]);
+/// let draft = NewRow::new([("text", json!("be kind"))]);
 /// let made = store.create(draft).await?;
 /// assert_eq!((made.value.id, &*made.value.text), (1, "be kind"));
 ///
-/// store.delete(&1, Expected::Version(made.version), &Scope::all()).await?;
-/// assert!(store.get(&1, &Scope::all()).await?.is_none());
+/// store.delete(&1, VersionCheck::Version(made.version), &RowFilter::all()).await?;
+/// assert!(store.get(&1, &RowFilter::all()).await?.is_none());
 /// # Ok(())
 /// # }
 /// ```
@@ -69,7 +69,7 @@ pub trait Store<T: Entity>: Send + Sync + 'static {
     /// # Errors
     /// Fails with [`StoreError::Invalid`] for a value that cannot be compared with
     /// the field, and with those of an engine.
-    fn list(&self, ask: &Ask) -> impl Future<Output = Result<Page<T>, StoreError>> + Send;
+    fn list(&self, ask: &ListQuery) -> impl Future<Output = Result<Page<T>, StoreError>> + Send;
 
     /// Returns the item of an id, if it is there and in the scope.
     ///
@@ -78,8 +78,8 @@ pub trait Store<T: Entity>: Send + Sync + 'static {
     fn get(
         &self,
         id: &T::Id,
-        scope: &Scope,
-    ) -> impl Future<Output = Result<Option<Stored<T>>, StoreError>> + Send;
+        scope: &RowFilter,
+    ) -> impl Future<Output = Result<Option<Versioned<T>>, StoreError>> + Send;
 
     /// Makes an item. The store chooses its id, unless the draft has one.
     ///
@@ -87,8 +87,10 @@ pub trait Store<T: Entity>: Send + Sync + 'static {
     /// Fails with [`StoreError::Taken`] if an item has the same id or the same value
     /// of a unique field, with [`StoreError::Invalid`] for values that the engine
     /// refuses, and with those of an engine.
-    fn create(&self, draft: Draft<T>)
-    -> impl Future<Output = Result<Stored<T>, StoreError>> + Send;
+    fn create(
+        &self,
+        draft: NewRow<T>,
+    ) -> impl Future<Output = Result<Versioned<T>, StoreError>> + Send;
 
     /// Replaces the item of an id. All [fields](Draft::fields) of the draft are
     /// written, those that it has no value for as null or their default. All others
@@ -101,10 +103,10 @@ pub trait Store<T: Entity>: Send + Sync + 'static {
     fn replace(
         &self,
         id: &T::Id,
-        draft: Draft<T>,
-        expected: Expected,
-        scope: &Scope,
-    ) -> impl Future<Output = Result<Stored<T>, StoreError>> + Send;
+        draft: NewRow<T>,
+        expected: VersionCheck,
+        scope: &RowFilter,
+    ) -> impl Future<Output = Result<Versioned<T>, StoreError>> + Send;
 
     /// Deletes the item of an id.
     ///
@@ -115,8 +117,8 @@ pub trait Store<T: Entity>: Send + Sync + 'static {
     fn delete(
         &self,
         id: &T::Id,
-        expected: Expected,
-        scope: &Scope,
+        expected: VersionCheck,
+        scope: &RowFilter,
     ) -> impl Future<Output = Result<(), StoreError>> + Send;
 
     /// Notes the mistakes of a resource on this store, such as a filter by a field
@@ -126,40 +128,40 @@ pub trait Store<T: Entity>: Send + Sync + 'static {
 }
 
 impl<T: Entity, S: Store<T>> Store<T> for Arc<S> {
-    fn list(&self, ask: &Ask) -> impl Future<Output = Result<Page<T>, StoreError>> + Send {
+    fn list(&self, ask: &ListQuery) -> impl Future<Output = Result<Page<T>, StoreError>> + Send {
         S::list(self, ask)
     }
 
     fn get(
         &self,
         id: &T::Id,
-        scope: &Scope,
-    ) -> impl Future<Output = Result<Option<Stored<T>>, StoreError>> + Send {
+        scope: &RowFilter,
+    ) -> impl Future<Output = Result<Option<Versioned<T>>, StoreError>> + Send {
         S::get(self, id, scope)
     }
 
     fn create(
         &self,
-        draft: Draft<T>,
-    ) -> impl Future<Output = Result<Stored<T>, StoreError>> + Send {
+        draft: NewRow<T>,
+    ) -> impl Future<Output = Result<Versioned<T>, StoreError>> + Send {
         S::create(self, draft)
     }
 
     fn replace(
         &self,
         id: &T::Id,
-        draft: Draft<T>,
-        expected: Expected,
-        scope: &Scope,
-    ) -> impl Future<Output = Result<Stored<T>, StoreError>> + Send {
+        draft: NewRow<T>,
+        expected: VersionCheck,
+        scope: &RowFilter,
+    ) -> impl Future<Output = Result<Versioned<T>, StoreError>> + Send {
         S::replace(self, id, draft, expected, scope)
     }
 
     fn delete(
         &self,
         id: &T::Id,
-        expected: Expected,
-        scope: &Scope,
+        expected: VersionCheck,
+        scope: &RowFilter,
     ) -> impl Future<Output = Result<(), StoreError>> + Send {
         S::delete(self, id, expected, scope)
     }

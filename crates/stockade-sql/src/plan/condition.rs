@@ -1,7 +1,7 @@
 //! The conditions of a page: filters, scope, and the keys behind which it begins.
 
 use serde_json::{Map, Value};
-use stockade_rest::{Ask, Direction, Filter, Op, Scope, Sort};
+use stockade_rest::{Direction, Filter, ListQuery, Op, RowFilter, Sort};
 
 use super::value::{Place, any_of, of_column, ordered, scalar};
 use super::{Plan, known};
@@ -10,7 +10,7 @@ use crate::{Dialect, SqlError};
 
 impl Plan<'_> {
     /// Returns the conditions of the scope and the filters.
-    pub(super) fn of_ask(&mut self, ask: &Ask) -> Result<Vec<String>, SqlError> {
+    pub(super) fn of_ask(&mut self, ask: &ListQuery) -> Result<Vec<String>, SqlError> {
         let mut conditions = self.scope(&ask.scope)?;
         let (mut values, mut ends) = (Vec::new(), Vec::new());
         for (index, filter) in ask.filters.iter().enumerate() {
@@ -35,7 +35,7 @@ impl Plan<'_> {
         Ok(conditions)
     }
 
-    pub(super) fn scope(&mut self, scope: &Scope) -> Result<Vec<String>, SqlError> {
+    pub(super) fn scope(&mut self, scope: &RowFilter) -> Result<Vec<String>, SqlError> {
         let mut conditions = Vec::new();
         let mut values = Vec::new();
         for (index, (field, value)) in scope.conditions().iter().enumerate() {

@@ -23,7 +23,7 @@ mod value;
 mod tests;
 
 use serde_json::{Map, Value, json};
-use stockade_rest::{Ask, Direction, Expected, Scope, Sort};
+use stockade_rest::{Direction, ListQuery, RowFilter, Sort, VersionCheck};
 
 use crate::table::{Column, Kind, Table, VERSION, quoted};
 use crate::{Dialect, SqlError, Statement};
@@ -41,16 +41,16 @@ impl<'t> Plan<'t> {
     }
 
     /// Returns the page of an ask, and one row more.
-    pub(crate) fn list(table: &'t Table, ask: &Ask) -> Result<Statement, SqlError> {
+    pub(crate) fn list(table: &'t Table, ask: &ListQuery) -> Result<Statement, SqlError> {
         Self::page(table, ask, &item(table))
     }
 
     /// As [`list`](Self::list), with a marked row for each that SQLite cannot write as JSON.
-    pub(crate) fn list_checked(table: &'t Table, ask: &Ask) -> Result<Statement, SqlError> {
+    pub(crate) fn list_checked(table: &'t Table, ask: &ListQuery) -> Result<Statement, SqlError> {
         Self::page(table, ask, &checked_item(table))
     }
 
-    fn page(table: &'t Table, ask: &Ask, item: &str) -> Result<Statement, SqlError> {
+    fn page(table: &'t Table, ask: &ListQuery, item: &str) -> Result<Statement, SqlError> {
         let mut plan = Self::new(table);
         let mut conditions = plan.of_ask(ask)?;
         if let Some(keys) = &ask.after {
@@ -70,7 +70,11 @@ impl<'t> Plan<'t> {
     }
 
     /// Counts the rows of an ask, up to `most`.
-    pub(crate) fn count(table: &'t Table, ask: &Ask, most: u64) -> Result<Statement, SqlError> {
+    pub(crate) fn count(
+        table: &'t Table,
+        ask: &ListQuery,
+        most: u64,
+    ) -> Result<Statement, SqlError> {
         let mut plan = Self::new(table);
         let conditions = joined(&plan.of_ask(ask)?);
         let name = &table.name;
@@ -82,17 +86,26 @@ impl<'t> Plan<'t> {
     }
 
     /// Returns the row of an id.
-    pub(crate) fn get(table: &'t Table, id: &Value, scope: &Scope) -> Result<Statement, SqlError> {
+    pub(crate) fn get(
+        table: &'t Table,
+        id: &Value,
+        scope: &RowFilter,
+    ) -> Result<Statement, SqlError> {
         Self::row(table, id, scope, &item(table))
     }
 
     /// As [`get`](Self::get) without a scope, with a marked row for one that SQLite cannot
     /// write as JSON.
     pub(crate) fn get_checked(table: &'t Table, id: &Value) -> Result<Statement, SqlError> {
-        Self::row(table, id, &Scope::all(), &checked_item(table))
+        Self::row(table, id, &RowFilter::all(), &checked_item(table))
     }
 
-    fn row(table: &'t Table, id: &Value, scope: &Scope, item: &str) -> Result<Statement, SqlError> {
+    fn row(
+        table: &'t Table,
+        id: &Value,
+        scope: &RowFilter,
+        item: &str,
+    ) -> Result<Statement, SqlError> {
         let mut plan = Self::new(table);
         let conditions = joined(&plan.of_row(id, scope)?);
         let (name, version) = (&table.name, plan.version());
@@ -146,8 +159,8 @@ impl<'t> Plan<'t> {
         id: &Value,
         values: Map<String, Value>,
         fields: &[String],
-        expected: Expected,
-        scope: &Scope,
+        expected: VersionCheck,
+        scope: &RowFilter,
     ) -> Result<Statement, SqlError> {
         let mut plan = Self::new(table);
         let mut conditions = plan.of_row(id, scope)?;
@@ -181,8 +194,8 @@ impl<'t> Plan<'t> {
     pub(crate) fn delete(
         table: &'t Table,
         id: &Value,
-        expected: Expected,
-        scope: &Scope,
+        expected: VersionCheck,
+        scope: &RowFilter,
     ) -> Result<Statement, SqlError> {
         let mut plan = Self::new(table);
         let mut conditions = plan.of_row(id, scope)?;
@@ -193,7 +206,7 @@ impl<'t> Plan<'t> {
     }
 
     /// Returns the conditions of a row and its scope.
-    fn of_row(&mut self, id: &Value, scope: &Scope) -> Result<Vec<String>, SqlError> {
+    fn of_row(&mut self, id: &Value, scope: &RowFilter) -> Result<Vec<String>, SqlError> {
         let column = known(self.table, self.table.id)?;
         let id = value::of_column(self.table, column, id);
         self.parameter.insert("id".to_owned(), id);
@@ -205,8 +218,8 @@ impl<'t> Plan<'t> {
     }
 
     /// Returns the condition of the version that is expected.
-    fn expected(&mut self, expected: Expected) -> Option<String> {
-        let Expected::Version(version) = expected else { return None };
+    fn expected(&mut self, expected: VersionCheck) -> Option<String> {
+        let VersionCheck::Version(version) = expected else { return None };
         // No row has a version that its column cannot have, and none has -1.
         let version = i64::try_from(version.0).unwrap_or(-1);
         self.parameter.insert("version".to_owned(), json!(version));

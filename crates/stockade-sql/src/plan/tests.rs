@@ -1,7 +1,7 @@
 //! Statements, as they are in both dialects.
 
 use serde_json::{Map, Value, json};
-use stockade_rest::{Ask, Direction, Expected, Filter, Op, Scope, Sort, Version};
+use stockade_rest::{Direction, Filter, ListQuery, Op, RowFilter, Sort, Version, VersionCheck};
 
 use super::Plan;
 use crate::table::Table;
@@ -34,7 +34,7 @@ fn sort(field: &str, direction: Direction) -> Sort {
 #[test]
 fn a_row_is_found_by_its_id_and_the_scope() {
     check(
-        |table| Plan::get(table, &json!(7), &Scope::eq("category", "tea")).unwrap(),
+        |table| Plan::get(table, &json!(7), &RowFilter::eq("category", "tea")).unwrap(),
         "SELECT ITEM, t.\"version\"::bigint FROM \"products\" AS t \
          WHERE t.\"id\" = (SELECT r.\"id\" FROM read('{id}') r) \
          AND t.\"category\" = (SELECT r.\"category\" FROM read('{scope,0}') r) \
@@ -48,7 +48,7 @@ fn a_row_is_found_by_its_id_and_the_scope() {
 
 #[test]
 fn a_page_begins_behind_its_keys() {
-    let ask = Ask {
+    let ask = ListQuery {
         filters: vec![Filter {
             field: "category".to_owned(),
             op: Op::Eq,
@@ -56,7 +56,7 @@ fn a_page_begins_behind_its_keys() {
         }],
         sorts: vec![sort("price", Direction::Descending), sort("id", Direction::Descending)],
         after: Some(vec![json!(5), json!(9)]),
-        ..Ask::new("id", 20)
+        ..ListQuery::new("id", 20)
     };
     check(
         |table| Plan::list(table, &ask).unwrap(),
@@ -78,10 +78,10 @@ fn a_page_begins_behind_its_keys() {
 
 #[test]
 fn keys_of_both_directions_are_compared_one_by_one() {
-    let ask = Ask {
+    let ask = ListQuery {
         sorts: vec![sort("price", Direction::Ascending), sort("id", Direction::Descending)],
         after: Some(vec![json!(5), json!(9)]),
-        ..Ask::new("id", 1)
+        ..ListQuery::new("id", 1)
     };
     let statement = Plan::list(&products(Dialect::Sqlite), &ask).unwrap();
     let (five, nine) = ("json_extract(?1, '$.after[0]')", "json_extract(?1, '$.after[1]')");
@@ -117,8 +117,8 @@ fn a_row_is_written_at_its_version() {
     check(
         |table| {
             let values = object(&json!({ "name": "x" }));
-            let expected = Expected::Version(Version(3));
-            Plan::replace(table, &json!(7), values, &fields, expected, &Scope::all()).unwrap()
+            let expected = VersionCheck::Version(Version(3));
+            Plan::replace(table, &json!(7), values, &fields, expected, &RowFilter::all()).unwrap()
         },
         "UPDATE \"products\" AS t SET \"version\" = t.\"version\" + 1, \"name\" = r.\"name\", \
          \"category\" = NULL, \"tags\" = DEFAULT FROM read('{row}') r \
@@ -139,13 +139,13 @@ fn names_that_are_no_columns_make_no_statement() {
     let table = products(Dialect::Postgres);
     let name = "id\" = 1 OR \"id";
     let filter = Filter { field: name.to_owned(), op: Op::Eq, values: vec![json!(1)] };
-    let all = Scope::all();
+    let all = RowFilter::all();
     let asks = [
-        Ask { filters: vec![filter], ..Ask::new("id", 1) },
-        Ask { scope: Scope::eq(name, 1), ..Ask::new("id", 1) },
-        Ask::new(name, 1),
+        ListQuery { filters: vec![filter], ..ListQuery::new("id", 1) },
+        ListQuery { scope: RowFilter::eq(name, 1), ..ListQuery::new("id", 1) },
+        ListQuery::new(name, 1),
         // Fewer keys than the order has.
-        Ask { after: Some(Vec::new()), ..Ask::new("id", 1) },
+        ListQuery { after: Some(Vec::new()), ..ListQuery::new("id", 1) },
     ];
     for ask in asks {
         assert!(Plan::list(&table, &ask).is_err(), "{ask:?}");
@@ -153,8 +153,8 @@ fn names_that_are_no_columns_make_no_statement() {
     let values = object(&json!({ (name): 1 }));
     assert!(Plan::create(&table, values.clone(), 1).is_err());
     let fields = [name.to_owned()];
-    assert!(Plan::replace(&table, &json!(1), values, &fields, Expected::Any, &all).is_err());
-    assert!(Plan::get(&table, &json!(1), &Scope::eq(name, 1)).is_err());
+    assert!(Plan::replace(&table, &json!(1), values, &fields, VersionCheck::Any, &all).is_err());
+    assert!(Plan::get(&table, &json!(1), &RowFilter::eq(name, 1)).is_err());
 }
 
 #[test]
@@ -162,17 +162,21 @@ fn no_value_is_a_part_of_a_statement() {
     let evil = "'; DROP TABLE products; --";
     for dialect in [Dialect::Postgres, Dialect::Sqlite] {
         let table = products(dialect);
-        let scope = Scope::eq("category", evil);
+        let scope = RowFilter::eq("category", evil);
         let mut statements = vec![
             Plan::get(&table, &json!(evil), &scope).unwrap(),
             Plan::create(&table, object(&json!({ "name": evil })), 1).unwrap(),
-            Plan::delete(&table, &json!(evil), Expected::Any, &scope).unwrap(),
+            Plan::delete(&table, &json!(evil), VersionCheck::Any, &scope).unwrap(),
         ];
         for op in Op::ALL {
             let filter = Filter { field: "name".to_owned(), op, values: vec![json!(evil); 2] };
             let after = Some(vec![json!(evil)]);
-            let ask =
-                Ask { filters: vec![filter], after, scope: scope.clone(), ..Ask::new("name", 5) };
+            let ask = ListQuery {
+                filters: vec![filter],
+                after,
+                scope: scope.clone(),
+                ..ListQuery::new("name", 5)
+            };
             statements.push(Plan::list(&table, &ask).unwrap());
             statements.push(Plan::count(&table, &ask, 9).unwrap());
         }

@@ -13,7 +13,9 @@ use std::time::{Duration, Instant};
 
 use cpu_time::ProcessTime;
 use serde_json::{Value, json};
-use stockade_rest::{Ask, Direction, Draft, Expected, Scope, Sort, Store, StoreError};
+use stockade_rest::{
+    Direction, ListQuery, NewRow, RowFilter, Sort, Store, StoreError, VersionCheck,
+};
 use stockade_sql::rusqlite::{Connection, OptionalExtension as _, Row, params};
 use stockade_sql::{SqlError, SqlStore, Sqlite};
 use tokio::task::{JoinSet, spawn_blocking};
@@ -48,9 +50,9 @@ async fn child() {
                 let name = format!("{base} {client} {number}");
                 let made = store.create(draft(&name, 1, "ada")).await.unwrap();
                 println!("\nkept {}", made.value.id);
-                let changed = Draft::<Item>::new([("price", json!(2))]);
-                let all = Scope::all();
-                store.replace(&made.value.id, changed, Expected::Any, &all).await.unwrap();
+                let changed = NewRow::<Item>::new([("price", json!(2))]);
+                let all = RowFilter::all();
+                store.replace(&made.value.id, changed, VersionCheck::Any, &all).await.unwrap();
                 println!("\nchanged {}", made.value.id);
             }
         });
@@ -140,10 +142,10 @@ async fn patch(name: &str, store: impl Items) {
             for change in 0..own {
                 let id = ids[((client * 31 + change * 17) % ROWS) as usize];
                 loop {
-                    let old = store.get(&id, &Scope::all()).await.unwrap().unwrap();
-                    let new = Draft::<Item>::new([("price", json!(old.value.price + 1))]);
-                    let expected = Expected::Version(old.version);
-                    match store.replace(&id, new, expected, &Scope::all()).await {
+                    let old = store.get(&id, &RowFilter::all()).await.unwrap().unwrap();
+                    let new = NewRow::<Item>::new([("price", json!(old.value.price + 1))]);
+                    let expected = VersionCheck::Version(old.version);
+                    match store.replace(&id, new, expected, &RowFilter::all()).await {
                         Ok(_) => break,
                         Err(StoreError::Changed) => again += 1,
                         Err(error) => panic!("{error:?}"),
@@ -154,7 +156,7 @@ async fn patch(name: &str, store: impl Items) {
         });
     }
     let again: u32 = clients.join_all().await.iter().sum();
-    let items = store.list(&Ask::new("id", 1_000)).await.unwrap().items;
+    let items = store.list(&ListQuery::new("id", 1_000)).await.unwrap().items;
     assert_eq!(items.iter().map(|item| item.value.price).sum::<u32>(), changes);
     let time = begun.elapsed();
     println!("{name}: {changes} changes of {ROWS} rows, 0 lost, {again} repeated, {time:.1?}");
@@ -184,7 +186,8 @@ async fn no_change_is_lost_in_postgres() {
 /// Returns the time of a page that begins behind these keys.
 async fn time_of_page(store: &impl Items, after: Option<Vec<Value>>) -> Duration {
     let sort = |field: &str| Sort { field: field.to_owned(), direction: Direction::Ascending };
-    let ask = Ask { sorts: vec![sort("price"), sort("id")], after, ..Ask::new("id", 20) };
+    let ask =
+        ListQuery { sorts: vec![sort("price"), sort("id")], after, ..ListQuery::new("id", 20) };
     let begun = Instant::now();
     assert_eq!(store.list(&ask).await.unwrap().items.len(), 20);
     begun.elapsed()
@@ -309,7 +312,7 @@ async fn a_row_costs_little_more_than_by_hand() {
     for _ in 0..rounds(9, 1) {
         let begun = ProcessTime::now();
         for id in 0..count {
-            let found = engine.store.get(&(id % 1_000 + 1), &Scope::all()).await.unwrap();
+            let found = engine.store.get(&(id % 1_000 + 1), &RowFilter::all()).await.unwrap();
             assert!(found.is_some());
         }
         let store = begun.elapsed();

@@ -8,7 +8,8 @@ use serde_json::json;
 use stockade_core::BoxFuture;
 use stockade_errors::ApiError;
 use stockade_rest::{
-    Ask, Direction, Draft, Entity, Expected, Filter, Op, Scope, Sort, Store as _, StoreError,
+    Direction, Entity, Filter, ListQuery, NewRow, Op, RowFilter, Sort, Store as _, StoreError,
+    VersionCheck,
 };
 use stockade_sql::{Driver as _, Postgres, SqlError, Statement};
 use stockade_validation::Schema;
@@ -52,7 +53,7 @@ async fn the_server_converts_every_type() {
     };
     let store = table::<Order>(&db, &format!("{schema}.orders"), change).await;
     let order = |state: &str, count: i64| {
-        Draft::<Order>::new([
+        NewRow::<Order>::new([
             ("at", json!("2026-11-23T10:00:00+01:00")),
             ("day", json!("2026-02-28")),
             ("amount", json!(0.1)),
@@ -62,7 +63,7 @@ async fn the_server_converts_every_type() {
         ])
     };
     let made = store.create(order("new", 7)).await.unwrap();
-    let got = store.get(&made.value.id, &Scope::all()).await.unwrap().unwrap().value;
+    let got = store.get(&made.value.id, &RowFilter::all()).await.unwrap().unwrap().value;
     assert_eq!((&*got.at, got.day.as_deref()), ("2026-11-23T09:00:00+00:00", Some("2026-02-28")));
     assert_eq!((&*got.state, got.words), ("new", vec!["a".into(), "b,c".into(), "{".into()]));
 
@@ -75,15 +76,15 @@ async fn the_server_converts_every_type() {
         ("count", "Number must be at most 2147483647")
     );
 
-    let filter = |field: &str, op, value| Ask {
+    let filter = |field: &str, op, value| ListQuery {
         filters: vec![Filter { field: field.to_owned(), op, values: vec![value] }],
         sorts: vec![
             Sort { field: "at".to_owned(), direction: Direction::Descending },
             Sort { field: "id".to_owned(), direction: Direction::Ascending },
         ],
-        ..Ask::new("id", 5)
+        ..ListQuery::new("id", 5)
     };
-    let count = async |ask: Ask| store.list(&ask).await.map(|page| page.items.len());
+    let count = async |ask: ListQuery| store.list(&ask).await.map(|page| page.items.len());
     assert_eq!(count(filter("at", Op::Gte, json!("2026-11-23T09:00:00Z"))).await.unwrap(), 1);
     assert_eq!(count(filter("at", Op::Lt, json!("2026-11-23T09:00:00Z"))).await.unwrap(), 0);
     assert_eq!(count(filter("state", Op::Eq, json!("new"))).await.unwrap(), 1);
@@ -92,10 +93,11 @@ async fn the_server_converts_every_type() {
 
     // No row has such an id.
     let no_id = "no uuid".to_owned();
-    assert_eq!(store.get(&no_id, &Scope::all()).await.unwrap(), None);
-    let missing = store.delete(&no_id, Expected::Any, &Scope::all()).await;
+    assert_eq!(store.get(&no_id, &RowFilter::all()).await.unwrap(), None);
+    let missing = store.delete(&no_id, VersionCheck::Any, &RowFilter::all()).await;
     assert!(matches!(missing, Err(StoreError::Missing)), "{missing:?}");
-    let missing = store.replace(&no_id, order("new", 1), Expected::Any, &Scope::all()).await;
+    let missing =
+        store.replace(&no_id, order("new", 1), VersionCheck::Any, &RowFilter::all()).await;
     assert!(matches!(missing, Err(StoreError::Missing)), "{missing:?}");
 }
 
@@ -108,7 +110,7 @@ async fn values_that_postgres_has_not_are_refused_with_their_field() {
     };
     assert_eq!(errors[0].field, "name");
     let filter = Filter { field: "name".to_owned(), op: Op::Eq, values: vec![json!("a\0b")] };
-    let outcome = store.list(&Ask { filters: vec![filter], ..Ask::new("id", 1) }).await;
+    let outcome = store.list(&ListQuery { filters: vec![filter], ..ListQuery::new("id", 1) }).await;
     assert!(matches!(outcome, Err(StoreError::Invalid(_))), "{outcome:?}");
 }
 
@@ -269,16 +271,16 @@ async fn outage() {
     let id = store.create(draft("a", 1, "ada")).await.unwrap().value.id;
     assert!(control("kill"));
     // The processes of the connections notice the end of the server a moment later.
-    let noticed = async { while store.get(&id, &Scope::all()).await.is_ok() {} };
+    let noticed = async { while store.get(&id, &RowFilter::all()).await.is_ok() {} };
     tokio::time::timeout(Duration::from_secs(60), noticed).await.unwrap();
     for _ in 0..20 {
-        let outcome = store.get(&id, &Scope::all()).await;
+        let outcome = store.get(&id, &RowFilter::all()).await;
         assert!(matches!(outcome, Err(StoreError::Busy { .. })), "{outcome:?}");
         let outcome = store.create(draft("b", 1, "ada")).await;
         assert!(matches!(outcome, Err(StoreError::Busy { .. })), "{outcome:?}");
     }
     assert!(control("start"));
-    let got = store.get(&id, &Scope::all()).await.unwrap().unwrap();
+    let got = store.get(&id, &RowFilter::all()).await.unwrap().unwrap();
     assert_eq!(got.value.name, "a");
     store.create(draft("b", 1, "ada")).await.unwrap();
 }

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use serde_json::json;
 use stockade_core::BoxFuture;
-use stockade_rest::{Ask, Direction, Filter, Op, Sort, Store as _};
+use stockade_rest::{Direction, Filter, ListQuery, Op, Sort, Store as _};
 use stockade_sql::rusqlite::{self, Connection};
 use stockade_sql::{Dialect, Driver, Row, SqlError, SqlStore, Statement, create_table_sql};
 
@@ -75,11 +75,11 @@ async fn an_index_serves_a_prefix_from_both_sides() {
         let by_name = vec![sort("name"), sort("id")];
         for (filters, sorts, expected) in [
             (begins(&["te"]), by_name.clone(), "items_name (name>? AND name<?)"),
-            (begins(&["te"]), Ask::new("id", 1).sorts, "items_name (name>? AND name<?)"),
+            (begins(&["te"]), ListQuery::new("id", 1).sorts, "items_name (name>? AND name<?)"),
             // No text comes behind these.
             (begins(&["\u{10ffff}"]), by_name.clone(), "items_name (name>?)"),
         ] {
-            let ask = Ask { filters, sorts, ..Ask::new("id", 9) };
+            let ask = ListQuery { filters, sorts, ..ListQuery::new("id", 9) };
             store.list(&ask).await.unwrap();
             let plan = driver.plan();
             let is_used = plan.iter().any(|line| line.contains(expected));
@@ -92,7 +92,7 @@ async fn an_index_serves_a_prefix_from_both_sides() {
 #[tokio::test]
 async fn an_index_serves_several_prefixes() {
     let (store, driver) = store("\"name\" TEXT NOT NULL").await;
-    let ask = Ask { filters: begins(&["te%", "Te_"]), ..Ask::new("id", 9) };
+    let ask = ListQuery { filters: begins(&["te%", "Te_"]), ..ListQuery::new("id", 9) };
     store.list(&ask).await.unwrap();
     let plan = driver.plan();
     let ranges = plan.iter().filter(|line| line.contains("items_name (name>? AND name<?)"));
@@ -127,7 +127,7 @@ async fn a_prefix_has_neither_case_nor_wildcards() {
             store.create(draft(name, 1, "ada")).await.unwrap();
         }
         for prefix in names {
-            let ask = Ask { filters: begins(&[prefix]), ..Ask::new("id", 99) };
+            let ask = ListQuery { filters: begins(&[prefix]), ..ListQuery::new("id", 99) };
             let items = store.list(&ask).await.unwrap().items.into_iter();
             let found: Vec<_> = items.map(|item| item.value.name).collect();
             let expected: Vec<_> = names.iter().filter(|name| name.starts_with(prefix)).collect();
@@ -149,7 +149,7 @@ async fn an_index_of_postgres_serves_a_prefix() {
     for name in ["tea", "teapot", "Tea", "coffee", "te\u{10ffff}", "tf"] {
         store.create(draft(name, 1, "ada")).await.unwrap();
     }
-    let ask = Ask { filters: begins(&["te"]), ..Ask::new("id", 9) };
+    let ask = ListQuery { filters: begins(&["te"]), ..ListQuery::new("id", 9) };
     let page = store.list(&ask).await.unwrap();
     let names: Vec<_> = page.items.into_iter().map(|item| item.value.name).collect();
     assert_eq!(names, ["tea", "teapot", "te\u{10ffff}"]);

@@ -1,6 +1,6 @@
 //! Rows to which other rows refer.
 
-use stockade_rest::{Expected, Scope, StoreError};
+use stockade_rest::{RowFilter, StoreError, VersionCheck};
 use stockade_sql::rusqlite;
 
 use crate::engines::{self, Items};
@@ -12,10 +12,10 @@ async fn a_row_that_others_refer_to_stays(store: impl Items, refer: impl AsyncFn
     let second = store.create(draft("b", 1, "ada")).await.unwrap().value;
     assert_eq!(first.id, 1);
     refer().await;
-    let refused = store.delete(&1, Expected::Any, &Scope::all()).await;
+    let refused = store.delete(&1, VersionCheck::Any, &RowFilter::all()).await;
     assert!(matches!(refused, Err(StoreError::Referenced)), "{refused:?}");
-    assert!(store.get(&1, &Scope::all()).await.unwrap().is_some());
-    store.delete(&second.id, Expected::Any, &Scope::all()).await.unwrap();
+    assert!(store.get(&1, &RowFilter::all()).await.unwrap().is_some());
+    store.delete(&second.id, VersionCheck::Any, &RowFilter::all()).await.unwrap();
 }
 
 #[tokio::test]

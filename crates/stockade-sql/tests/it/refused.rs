@@ -3,7 +3,7 @@
 use std::sync::{Mutex, MutexGuard, Once};
 
 use log::{Level, LevelFilter, Log, Metadata, Record};
-use stockade_rest::{Draft, Expected, Scope, Store as _, StoreError};
+use stockade_rest::{NewRow, RowFilter, Store as _, StoreError, VersionCheck};
 use stockade_sql::rusqlite::Connection;
 
 use crate::engines;
@@ -62,7 +62,7 @@ async fn a_value_that_is_unique_in_its_scope_is_named() {
         let mut new = draft(name, 1, "");
         new.remove("owner");
         let values = new.values().clone();
-        let mut new = Draft::<Item>::new(values);
+        let mut new = NewRow::<Item>::new(values);
         // As a resource puts an item into the scope of its user.
         new.set("owner", "ada");
         new
@@ -70,11 +70,11 @@ async fn a_value_that_is_unique_in_its_scope_is_named() {
     let store = &engine.store;
     store.create(of_owner("a")).await.unwrap();
     let second = store.create(of_owner("b")).await.unwrap().value.id;
-    let scope = Scope::eq("owner", "ada");
+    let scope = RowFilter::eq("owner", "ada");
     for outcome in [
         store.create(of_owner("a")).await,
-        store.replace(&second, of_owner("a"), Expected::Any, &scope).await,
-        store.replace(&second, draft("a", 1, "ada"), Expected::Any, &scope).await,
+        store.replace(&second, of_owner("a"), VersionCheck::Any, &scope).await,
+        store.replace(&second, draft("a", 1, "ada"), VersionCheck::Any, &scope).await,
     ] {
         let Err(StoreError::Taken { field }) = outcome else { panic!("{outcome:?}") };
         assert_eq!(field, "name");

@@ -10,7 +10,8 @@ use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use stockade_rest::{
-    Access, Ask, Draft, Entity, Expected, MemoryStore, Op, Resource, Scope, Store, StoreError,
+    Access, Entity, ListQuery, MemoryStore, NewRow, Op, Resource, RowFilter, Store, StoreError,
+    VersionCheck,
 };
 use stockade_routing::{App, RouteTree, RouterOptions, create_router};
 use stockade_validation::Schema;
@@ -143,24 +144,27 @@ async fn one_item_has_one_spelling(store: impl Store<Visit> + Clone) {
 }
 
 async fn programs_may_use_any_spelling(store: impl Store<Visit> + Clone) {
-    let draft = |value: Value| Draft::<Visit>::new(value.as_object().unwrap().clone());
+    let draft = |value: Value| NewRow::<Visit>::new(value.as_object().unwrap().clone());
     let made = store.create(draft(spelled(ID))).await.unwrap();
     assert_eq!(serde_json::to_value(&made.value).unwrap(), canonical(ID));
     let id = made.value.id;
     for field in ["device", "ticket", "address", "at", "told"] {
-        let scope = Scope::eq(field, spelled(ID)[field].clone());
+        let scope = RowFilter::eq(field, spelled(ID)[field].clone());
         let found = store.get(&id, &scope).await.unwrap();
         assert_eq!(found.map(|it| it.value).as_ref(), Some(&made.value), "{field}");
-        let page = store.list(&Ask { scope: scope.clone(), ..Ask::new("id", 9) }).await.unwrap();
+        let page = store
+            .list(&ListQuery { scope: scope.clone(), ..ListQuery::new("id", 9) })
+            .await
+            .unwrap();
         assert_eq!(page.items.len(), 1, "{field}");
-        let part = Draft::new([("price", json!("2.00"))]);
-        store.replace(&id, part, Expected::Any, &scope).await.unwrap();
-        let part = Draft::new([("price", json!("1.50"))]);
-        let found = store.replace(&id, part, Expected::Any, &Scope::all()).await.unwrap();
+        let part = NewRow::new([("price", json!("2.00"))]);
+        store.replace(&id, part, VersionCheck::Any, &scope).await.unwrap();
+        let part = NewRow::new([("price", json!("1.50"))]);
+        let found = store.replace(&id, part, VersionCheck::Any, &RowFilter::all()).await.unwrap();
         assert_eq!(found.value, made.value);
     }
     let after = Some(vec![json!(ID.to_uppercase())]);
-    let page = store.list(&Ask { after, ..Ask::new("id", 9) }).await.unwrap();
+    let page = store.list(&ListQuery { after, ..ListQuery::new("id", 9) }).await.unwrap();
     assert_eq!(page.items.len(), 0);
     let again = store.create(draft(spelled(ID))).await;
     assert!(matches!(again, Err(StoreError::Taken { .. })), "{again:?}");

@@ -5,7 +5,7 @@ use std::sync::Mutex;
 
 use serde_json::json;
 use stockade_conformance as conformance;
-use stockade_rest::{Ask, Filter, Op, Scope, Store as _, StoreDoc, StoreError};
+use stockade_rest::{Filter, ListQuery, Op, RowFilter, Store as _, StoreDoc, StoreError};
 
 use crate::engines::{self, Items};
 use crate::item::draft;
@@ -69,8 +69,8 @@ async fn a_resource_is_told_what_its_table_cannot_do() {
     assert_eq!(doc.mistakes(), expected);
 
     // A name that is no column is never a part of a statement.
-    let scope = Scope::eq("owner\" = '' OR \"id", "x");
-    let outcome = store.list(&Ask { scope, ..Ask::new("id", 9) }).await;
+    let scope = RowFilter::eq("owner\" = '' OR \"id", "x");
+    let outcome = store.list(&ListQuery { scope, ..ListQuery::new("id", 9) }).await;
     assert!(matches!(outcome, Err(StoreError::Failed(_))));
 }
 
@@ -86,7 +86,8 @@ async fn a_prefix_may_have_any_character() {
         {
             let values = vec![json!(prefix)];
             let filter = Filter { field: "name".to_owned(), op: Op::Prefix, values };
-            let page = store.list(&Ask { filters: vec![filter], ..Ask::new("id", 9) }).await;
+            let page =
+                store.list(&ListQuery { filters: vec![filter], ..ListQuery::new("id", 9) }).await;
             let items = page.unwrap().items.into_iter();
             let names: Vec<_> = items.map(|item| item.value.name).collect();
             assert_eq!(names, expected, "{prefix:?}");

@@ -9,7 +9,7 @@ use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use stockade_rest::{
-    Ask, Direction, Draft, Entity, Filter, MemoryStore, Op, Sort, Store, StoreError,
+    Direction, Entity, Filter, ListQuery, MemoryStore, NewRow, Op, Sort, Store, StoreError,
 };
 use stockade_validation::Schema;
 use tokio::runtime::Runtime;
@@ -74,7 +74,7 @@ fn sorted_by(field: &str, direction: Direction) -> Vec<Sort> {
 }
 
 /// Returns the ids of all pages of an ask, each with two items.
-async fn ids(store: &impl Store<Event>, mut ask: Ask) -> Vec<i64> {
+async fn ids(store: &impl Store<Event>, mut ask: ListQuery) -> Vec<i64> {
     let mut ids = Vec::new();
     loop {
         let page = store.list(&ask).await.unwrap();
@@ -94,7 +94,7 @@ async fn compare(store: &impl Store<Event>, times: &[Spelled], probe: &Spelled) 
     let mut rows: Vec<(i64, i64)> = Vec::new();
     let mut taken = Vec::new();
     for time in times {
-        let mut new = Draft::<Event>::new(FIELDS.map(|field| (field, json!(time.text))));
+        let mut new = NewRow::<Event>::new(FIELDS.map(|field| (field, json!(time.text))));
         new.set("once", time.text.clone());
         if taken.contains(&time.micros) {
             let refused = store.create(new.clone()).await;
@@ -111,7 +111,7 @@ async fn compare(store: &impl Store<Event>, times: &[Spelled], probe: &Spelled) 
             if direction == Direction::Descending {
                 rows.reverse();
             }
-            let ask = Ask { sorts: sorted_by(field, direction), ..Ask::new("id", 2) };
+            let ask = ListQuery { sorts: sorted_by(field, direction), ..ListQuery::new("id", 2) };
             let expected: Vec<i64> = rows.iter().map(|(_, id)| *id).collect();
             assert_eq!(ids(store, ask.clone()).await, expected, "{field} {direction:?} {times:?}");
             for op in [Op::Eq, Op::Lt, Op::Lte, Op::Gt, Op::Gte] {
@@ -125,7 +125,7 @@ async fn compare(store: &impl Store<Event>, times: &[Spelled], probe: &Spelled) 
                 let expected: Vec<i64> = rows.iter().filter(passes).map(|(_, id)| *id).collect();
                 let values = vec![json!(probe.text)];
                 let filters = vec![Filter { field: field.to_owned(), op, values }];
-                let found = ids(store, Ask { filters, ..ask.clone() }).await;
+                let found = ids(store, ListQuery { filters, ..ask.clone() }).await;
                 assert_eq!(found, expected, "{field} {op} {probe:?} {direction:?} {times:?}");
             }
         }
@@ -196,7 +196,7 @@ async fn postgres_writes_times_in_utc() {
     db.client().await.unwrap().batch_execute(zone).await.unwrap();
     let store = table::<Event>(&db, &format!("{schema}.items"), |sql| sql).await;
     let text = "2026-01-01T00:00:00.25+05:45";
-    let new = Draft::<Event>::new(FIELDS.map(|field| (field, json!(text))));
+    let new = NewRow::<Event>::new(FIELDS.map(|field| (field, json!(text))));
     let made = store.create(new).await.unwrap().value;
     assert_eq!(made.told, "2025-12-31T18:15:00.25+00:00");
     assert_eq!(made.once, None);
@@ -216,14 +216,14 @@ impl Entity for Price {
 async fn decimals_are_compared_as_numbers(store: impl Store<Price>) {
     let prices = ["10", "9.5", "-1.55", "-1.5", "0.05", "1e3", "+2.50", "100", "0"];
     for price in prices {
-        store.create(Draft::new([("price", json!(price))])).await.unwrap();
+        store.create(NewRow::new([("price", json!(price))])).await.unwrap();
     }
-    let list = async |ask: &Ask| -> Vec<String> {
+    let list = async |ask: &ListQuery| -> Vec<String> {
         let items = store.list(ask).await.unwrap().items.into_iter();
         items.map(|item| item.value.price.to_string()).collect()
     };
     let sort = |field: &str| Sort { field: field.to_owned(), direction: Direction::Ascending };
-    let mut ask = Ask { sorts: vec![sort("price"), sort("id")], ..Ask::new("id", 20) };
+    let mut ask = ListQuery { sorts: vec![sort("price"), sort("id")], ..ListQuery::new("id", 20) };
     let all = ["-1.55", "-1.5", "0", "0.05", "2.50", "9.5", "10", "100", "1000"];
     assert_eq!(list(&ask).await, all);
     ask.after = Some(vec![json!("9.50"), json!(99)]);

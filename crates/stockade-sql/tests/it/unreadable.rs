@@ -5,7 +5,7 @@ use log::Level;
 use serde_json::json;
 use stockade_errors::ApiError;
 use stockade_rest::{
-    Access, Ask, Direction, Expected, Op, Resource, Scope, Sort, Store, StoreError,
+    Access, Direction, ListQuery, Op, Resource, RowFilter, Sort, Store, StoreError, VersionCheck,
 };
 use stockade_routing::{App, RouteTree, RouterOptions, create_router};
 use stockade_sql::rusqlite::Connection;
@@ -58,18 +58,20 @@ async fn an_error_names_the_row_and_the_column() {
     ] {
         let engine = changed(&format!("UPDATE items SET {value} WHERE id = 3")).await;
         let expected = format!("\"items\": the row 3 cannot be read, column \"{column}\": ");
-        let listed = engine.store.list(&Ask::new("id", 9)).await;
+        let listed = engine.store.list(&ListQuery::new("id", 9)).await;
         let text = text_of(listed.map(|page| page.items.len()).unwrap_err());
         assert!(text.contains(&expected), "{value}: {text}");
-        let got = engine.store.get(&3, &Scope::all()).await;
+        let got = engine.store.get(&3, &RowFilter::all()).await;
         let text = text_of(got.unwrap_err());
         assert!(text.contains(&expected), "{value}: {text}");
         // Other rows are there, and a write repairs the row.
-        assert!(engine.store.get(&2, &Scope::all()).await.unwrap().is_some());
-        let repaired =
-            engine.store.replace(&3, draft("n3", 3, "ada"), Expected::Any, &Scope::all()).await;
+        assert!(engine.store.get(&2, &RowFilter::all()).await.unwrap().is_some());
+        let repaired = engine
+            .store
+            .replace(&3, draft("n3", 3, "ada"), VersionCheck::Any, &RowFilter::all())
+            .await;
         assert_eq!(repaired.unwrap().value.price, 3, "{value}");
-        assert_eq!(engine.store.list(&Ask::new("id", 9)).await.unwrap().items.len(), 5);
+        assert_eq!(engine.store.list(&ListQuery::new("id", 9)).await.unwrap().items.len(), 5);
     }
 }
 
@@ -82,11 +84,11 @@ async fn a_blob_in_an_old_table_is_named() {
         INSERT INTO items (id, name, price, rating, open, owner)
         VALUES (1, 'a', 1, 1, 1, ''), (2, x'ff', 1, 1, 1, '')";
     let engine = changed(table).await;
-    let text = text_of(engine.store.list(&Ask::new("id", 9)).await.map(drop).unwrap_err());
+    let text = text_of(engine.store.list(&ListQuery::new("id", 9)).await.map(drop).unwrap_err());
     assert!(text.contains("the row 2 cannot be read, column \"name\": "), "{text}");
 }
 
-async fn ids(store: &Items, mut ask: Ask) -> (Vec<i64>, u64) {
+async fn ids(store: &Items, mut ask: ListQuery) -> (Vec<i64>, u64) {
     let (mut ids, mut skipped) = (Vec::new(), 0);
     loop {
         let page = store.list(&ask).await.unwrap();
@@ -109,7 +111,7 @@ async fn a_list_may_leave_rows_out() {
     let sql = "UPDATE items SET price = -1 WHERE id = 2; UPDATE items SET tags = 'x' WHERE id = 4";
     let engine = changed(sql).await;
     let store = engine.store.clone().skip_unreadable(true);
-    let page = store.list(&Ask { count: Some(9), ..Ask::new("id", 9) }).await.unwrap();
+    let page = store.list(&ListQuery { count: Some(9), ..ListQuery::new("id", 9) }).await.unwrap();
     let found: Vec<i64> = page.items.iter().map(|item| item.value.id).collect();
     assert_eq!((found, page.skipped, page.more, page.total), (vec![1, 3, 5], 2, false, Some(5)));
     let is_named = |(level, line): &(Level, String)| {
@@ -117,7 +119,7 @@ async fn a_list_may_leave_rows_out() {
             && line.starts_with("\"items\": the row 4 cannot be read, column \"tags\": ")
     };
     assert!(LINES.get().iter().any(is_named));
-    let got = store.get(&2, &Scope::all()).await;
+    let got = store.get(&2, &RowFilter::all()).await;
     assert!(matches!(got, Err(StoreError::Failed(_))), "{got:?}");
 
     for limit in 1..=5 {
@@ -127,7 +129,7 @@ async fn a_list_may_leave_rows_out() {
                 expected.reverse();
             }
             let sorts = vec![Sort { field: "id".to_owned(), direction }];
-            let (found, _) = ids(&store, Ask { sorts, ..Ask::new("id", limit) }).await;
+            let (found, _) = ids(&store, ListQuery { sorts, ..ListQuery::new("id", limit) }).await;
             assert_eq!(found, expected, "{limit} {direction:?}");
         }
     }
@@ -142,11 +144,15 @@ async fn a_page_goes_on_behind_many_unreadable_rows() {
     let engine = changed(many).await;
     let store = engine.store.clone().skip_unreadable(true);
     for limit in [1, 4, 5, 6, 100] {
-        assert_eq!(ids(&store, Ask::new("id", limit)).await.0, [1, 2, 3, 4, 5, 301], "{limit}");
+        assert_eq!(
+            ids(&store, ListQuery::new("id", limit)).await.0,
+            [1, 2, 3, 4, 5, 301],
+            "{limit}"
+        );
     }
     let all = changed("UPDATE items SET price = -1").await;
     let store = all.store.clone().skip_unreadable(true);
-    let page = store.list(&Ask::new("id", 2)).await.unwrap();
+    let page = store.list(&ListQuery::new("id", 2)).await.unwrap();
     assert_eq!((page.items.len(), page.more, page.skipped), (0, false, 5));
 }
 
@@ -193,10 +199,11 @@ async fn postgres_names_the_row_and_the_column() {
             "UPDATE {name} SET rating = 1, tags = '[]'; UPDATE {name} SET {value} WHERE id = 2"
         );
         db.client().await.unwrap().batch_execute(&change).await.unwrap();
-        let text = text_of(store.list(&Ask::new("id", 9)).await.map(drop).unwrap_err());
+        let text = text_of(store.list(&ListQuery::new("id", 9)).await.map(drop).unwrap_err());
         let expected = format!("the row 2 cannot be read, column \"{column}\": ");
         assert!(text.contains(&expected), "{text}");
-        let page = store.clone().skip_unreadable(true).list(&Ask::new("id", 9)).await.unwrap();
+        let page =
+            store.clone().skip_unreadable(true).list(&ListQuery::new("id", 9)).await.unwrap();
         assert_eq!((page.items.len(), page.skipped), (2, 1));
     }
 }

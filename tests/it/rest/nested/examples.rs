@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use stockade::openapi::{OpenApiOptions, open_api};
 use stockade::prelude::*;
-use stockade::rest::{Access, Draft, Entity, MemoryStore, Operation, Resource, Scope, Store};
+use stockade::rest::{Access, Entity, MemoryStore, NewRow, Operation, Resource, RowFilter, Store};
 use stockade::testing::TestClient;
 use stockade::validation::{HasSchema, Rule};
 
@@ -89,7 +89,7 @@ pub(super) fn of_ada() -> (MemoryStore<Team>, TestClient) {
 }
 
 pub(super) async fn stored(store: &MemoryStore<Team>) -> Value {
-    let team = store.get(&1, &Scope::all()).await.unwrap().unwrap();
+    let team = store.get(&1, &RowFilter::all()).await.unwrap().unwrap();
     serde_json::to_value(team.value).unwrap()
 }
 
@@ -247,7 +247,7 @@ fn documents_have_a_nested_place_on_the_side_that_has_it() {
 fn hooks_set_nested_read_only_values() {
     block_on(async {
         let store = MemoryStore::new();
-        let promote = |_, mut draft: Draft<Team>| async move {
+        let promote = |_, mut draft: NewRow<Team>| async move {
             let mut owner = draft.get("owner").cloned().unwrap_or_default();
             owner["role"] = json!("admin");
             draft.set("owner", owner);

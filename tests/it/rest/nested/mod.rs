@@ -11,7 +11,9 @@ use std::cell::RefCell;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use stockade::prelude::*;
-use stockade::rest::{Access, Draft, Entity, Expected, MemoryStore, Resource, Scope, Store};
+use stockade::rest::{
+    Access, Entity, MemoryStore, NewRow, Resource, RowFilter, Store, VersionCheck,
+};
 use stockade::testing::TestClient;
 use stockade::validation::{HasSchema, Rule};
 use stockade_errors::random::Random;
@@ -94,7 +96,7 @@ pub(crate) async fn check(seed: u64, store: impl Store<Doc> + Clone) {
 
     // A program has set the read-only values.
     let whole = changer.fresh(&shape);
-    let draft = Draft::new([("id", json!(id + 1)), ("body", whole.clone())]);
+    let draft = NewRow::new([("id", json!(id + 1)), ("body", whole.clone())]);
     store.create(draft).await.unwrap();
     let path = format!("/docs/{}", id + 1);
     let mut stored = whole;
@@ -122,8 +124,8 @@ pub(crate) async fn check(seed: u64, store: impl Store<Doc> + Clone) {
         case.assert(id + 1, response.json::<Value>(), &expected, name, &sent).await;
         // The next round begins with all values again.
         stored = changer.fresh(&shape);
-        let draft = Draft::new([("body", stored.clone())]);
-        store.replace(&(id + 1), draft, Expected::Any, &Scope::all()).await.unwrap();
+        let draft = NewRow::new([("body", stored.clone())]);
+        store.replace(&(id + 1), draft, VersionCheck::Any, &RowFilter::all()).await.unwrap();
     }
 }
 
@@ -138,7 +140,7 @@ impl<S: Store<Doc>> Case<'_, S> {
     /// Compares an item in the store and in each response with the model.
     async fn assert(&self, id: i64, answer: Value, expected: &Value, name: &str, sent: &Value) {
         let (seed, shape) = (self.seed, self.shape);
-        let stored = self.store.get(&id, &Scope::all()).await.unwrap().unwrap();
+        let stored = self.store.get(&id, &RowFilter::all()).await.unwrap().unwrap();
         assert_eq!(stored.value.body, *expected, "{seed}: {name} {sent} of {shape:?}");
         let mut shown = expected.clone();
         without(shape, Mark::WriteOnly, &mut shown);

@@ -12,7 +12,7 @@ use stockade::middleware::{
 };
 use stockade::prelude::*;
 use stockade::reply::Created;
-use stockade::rest::{Access, Draft, Entity, MemoryStore, Op, Operation, Resource, Store};
+use stockade::rest::{Access, Entity, MemoryStore, NewRow, Op, Operation, Resource, Store};
 use stockade::websockets::{Rooms, WebSocketOptions};
 
 use crate::shop::example::guards::{is_own_or_admin, known_account, strict, tag_response};
@@ -156,7 +156,7 @@ fn products(change: &'static str, table: Table<stock::Product>) -> RouteTree {
 fn goods<T: Entity>(store: impl Store<T>) -> RouteTree {
     Resource::new("product", store)
         .server_fields(["id", "image_bytes"])
-        .before(Operation::Create, async |_, mut draft: Draft<T>| {
+        .before(Operation::Create, async |_, mut draft: NewRow<T>| {
             draft.set("image_bytes", 0);
             Ok(draft)
         })

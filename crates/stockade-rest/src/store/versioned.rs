@@ -1,15 +1,15 @@
-//! [`Stored`]: an item as a store has it, and its [`Version`].
+//! [`Versioned`]: an item as a store has it, and its [`Version`].
 
 /// An item as a store has it.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct Stored<T> {
+pub struct Versioned<T> {
     /// The item.
     pub value: T,
     /// Its version.
     pub version: Version,
 }
 
-impl<T> Stored<T> {
+impl<T> Versioned<T> {
     /// Makes one of an item and its version.
     #[must_use]
     pub fn new(value: T, version: Version) -> Self {
@@ -37,14 +37,14 @@ impl std::fmt::Display for Version {
 
 /// The version at which a write may be done.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Expected {
+pub enum VersionCheck {
     /// Any version.
     Any,
     /// This version alone.
     Version(Version),
 }
 
-impl Expected {
+impl VersionCheck {
     /// Returns true if a write may be done at `version`.
     #[must_use]
     pub fn allows(self, version: Version) -> bool {

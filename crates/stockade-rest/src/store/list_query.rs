@@ -1,17 +1,17 @@
-//! [`Ask`]: the question for a page of items, and [`Page`], its answer.
+//! [`ListQuery`]: the question for a page of items, and [`Page`], its answer.
 
 use std::fmt;
 
 use serde_json::Value;
 
-use super::{Scope, Stored};
+use super::{RowFilter, Versioned};
 
 /// The question for a page of items.
 ///
 /// A resource makes it of a query whose every part it has checked: the fields are
 /// those that it lists, and the values have passed their schemas.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Ask {
+pub struct ListQuery {
     /// The filters, all of which an item passes. Default: none.
     pub filters: Vec<Filter>,
     /// The order of the items. The last key is the id, so that no two items are
@@ -31,10 +31,10 @@ pub struct Ask {
     /// `None` counts none. `after` and `limit` do not change the count.
     pub count: Option<u64>,
     /// The items that may be seen at all.
-    pub scope: Scope,
+    pub scope: RowFilter,
 }
 
-impl Ask {
+impl ListQuery {
     /// Makes the question for the first `limit` items in the order of `id`, the
     /// field with the id.
     #[must_use]
@@ -46,7 +46,7 @@ impl Ask {
             limit,
             max_bytes: 4 * 1_048_576,
             count: None,
-            scope: Scope::all(),
+            scope: RowFilter::all(),
         }
     }
 }
@@ -148,10 +148,10 @@ impl Direction {
 #[derive(Clone, Debug)]
 pub struct Page<T> {
     /// The items, in the order that was asked for.
-    pub items: Vec<Stored<T>>,
+    pub items: Vec<Versioned<T>>,
     /// True if there are more behind them.
     pub more: bool,
-    /// The number of all items, at most [`Ask::count`]; `None` if it was not asked
+    /// The number of all items, at most [`ListQuery::count`]; `None` if it was not asked
     /// for.
     pub total: Option<u64>,
     /// The number of items that the store left out because it cannot read them. Usually 0: a
@@ -163,7 +163,7 @@ impl<T> Page<T> {
     /// Makes a page of these items, without a total. `more` is true if there are more behind
     /// them.
     #[must_use]
-    pub fn new(items: Vec<Stored<T>>, more: bool) -> Self {
+    pub fn new(items: Vec<Versioned<T>>, more: bool) -> Self {
         Self { items, more, total: None, skipped: 0 }
     }
 }

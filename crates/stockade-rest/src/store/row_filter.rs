@@ -1,4 +1,4 @@
-//! [`Scope`]: the items that a caller may see at all.
+//! [`RowFilter`]: the items that a caller may see at all.
 
 use serde_json::Value;
 
@@ -8,19 +8,19 @@ use serde_json::Value;
 /// missing, for reads and for writes alike.
 ///
 /// ```
-/// use stockade::rest::Scope;
+/// use stockade::rest::RowFilter;
 ///
-/// let scope = Scope::eq("owner", "ada").and_eq("archived", false);
+/// let scope = RowFilter::eq("owner", "ada").and_eq("archived", false);
 /// assert_eq!(scope.conditions().len(), 2);
-/// assert!(Scope::all().conditions().is_empty());
+/// assert!(RowFilter::all().conditions().is_empty());
 /// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 #[must_use = "a scope limits nothing until it is returned"]
-pub struct Scope {
+pub struct RowFilter {
     conditions: Vec<(String, Value)>,
 }
 
-impl Scope {
+impl RowFilter {
     /// Makes the scope of all items.
     pub fn all() -> Self {
         Self::default()

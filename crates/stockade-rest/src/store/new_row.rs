@@ -1,4 +1,4 @@
-//! [`Draft`]: the values that are to be written.
+//! [`NewRow`]: the values that are to be written.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -15,15 +15,15 @@ use stockade_validation::read_value;
 ///
 /// ```
 /// use stockade::prelude::*;
-/// use stockade::rest::Draft;
+/// use stockade::rest::NewRow;
 ///
 /// # struct Note;
-/// let mut draft = Draft::<Note>::new([("text", json!("be kind"))]);
+/// let mut draft = NewRow::<Note>::new([("text", json!("be kind"))]);
 /// draft.set("owner", "ada");
 /// assert_eq!(draft.get("owner"), Some(&json!("ada")));
 /// assert_eq!(draft.fields().collect::<Vec<_>>(), ["text", "owner"]);
 /// ```
-pub struct Draft<T> {
+pub struct NewRow<T> {
     raw: RawDraft,
     of: PhantomData<fn() -> T>,
 }
@@ -38,7 +38,7 @@ pub(crate) struct RawDraft {
     pub(crate) sent: Vec<String>,
 }
 
-impl<T> Draft<T> {
+impl<T> NewRow<T> {
     /// Makes a draft of these values, for a program that writes to a store without a
     /// resource. No schema judges them, and all of them count as
     /// [sent](Self::has_sent).
@@ -114,16 +114,16 @@ impl<T> Draft<T> {
     }
 }
 
-impl<T> Clone for Draft<T> {
+impl<T> Clone for NewRow<T> {
     fn clone(&self) -> Self {
         Self::of(self.raw.clone())
     }
 }
 
 /// Shows the names of its fields, because a value may be a secret.
-impl<T> fmt::Debug for Draft<T> {
+impl<T> fmt::Debug for NewRow<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let names: Vec<_> = self.raw.values.keys().collect();
-        f.debug_tuple("Draft").field(&names).finish()
+        f.debug_tuple("NewRow").field(&names).finish()
     }
 }
