@@ -49,9 +49,9 @@ use crate::TowerService;
 ///   middleware, and so around every layer.
 pub fn layered<L>(layer: L) -> Middleware
 where
-    L: Layer<Rest, Service: TowerService>,
+    L: Layer<InnerService, Service: TowerService>,
 {
-    let service = layer.layer(Rest { private: () });
+    let service = layer.layer(InnerService { private: () });
     let run = move |req: Request, next: Next| {
         let service = service.clone();
         async move {
@@ -65,7 +65,7 @@ where
 }
 
 /// The parts of a request that a layer does not see, and the rest of its chain,
-/// until the layer calls [`Rest`].
+/// until the layer calls [`InnerService`].
 #[derive(Clone)]
 struct Held(Arc<Mutex<Option<(Detached, Next)>>>);
 
@@ -79,47 +79,47 @@ impl Held {
 ///
 /// It is always ready and never fails.
 #[derive(Clone, Debug)]
-pub struct Rest {
+pub struct InnerService {
     private: (),
 }
 
-impl<B> Service<http::Request<B>> for Rest
+impl<B> Service<http::Request<B>> for InnerService
 where
     B: Body + Send + 'static,
     B::Error: Into<BoxError>,
 {
     type Response = Response;
     type Error = Infallible;
-    type Future = RestFuture;
+    type Future = InnerFuture;
 
     fn poll_ready(&mut self, _cx: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
         let () = self.private;
         Poll::Ready(Ok(()))
     }
 
-    fn call(&mut self, request: http::Request<B>) -> RestFuture {
+    fn call(&mut self, request: http::Request<B>) -> InnerFuture {
         let mut request = request.map(into_body);
         let held = request.extensions_mut().remove::<Held>();
         let Some((detached, next)) = held.and_then(|held| held.take()) else {
             let context = ErrorContext::of(&Request::from(request));
             let error = ApiError::new(500, LOST);
-            return RestFuture { response: Box::pin(async move { context.answer(error) }) };
+            return InnerFuture { response: Box::pin(async move { context.answer(error) }) };
         };
         let req = detached.attach(request);
-        RestFuture { response: Box::pin(next.run(req)) }
+        InnerFuture { response: Box::pin(next.run(req)) }
     }
 }
 
 const LOST: &str =
     "a layer called the rest twice, or with a request that lost the extensions of the first";
 
-/// The future of [`Rest`].
+/// The future of [`InnerService`].
 #[must_use = "futures do nothing unless polled"]
-pub struct RestFuture {
+pub struct InnerFuture {
     response: Pin<Box<dyn Future<Output = Response> + Send>>,
 }
 
-impl Future for RestFuture {
+impl Future for InnerFuture {
     type Output = Result<Response, Infallible>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
@@ -127,8 +127,8 @@ impl Future for RestFuture {
     }
 }
 
-impl std::fmt::Debug for RestFuture {
+impl std::fmt::Debug for InnerFuture {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("RestFuture")
+        f.write_str("InnerFuture")
     }
 }

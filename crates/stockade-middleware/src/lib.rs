@@ -202,7 +202,7 @@ pub use idempotency::{Idempotency, IdempotencyKey, with_idempotency};
 pub use input_validation::{
     InputRule, InputRules, InputType, IntoInputRules, with_input_validation,
 };
-pub use layered::{Rest, RestFuture, layered};
+pub use layered::{InnerFuture, InnerService, layered};
 pub use sanitization::with_sanitization;
 pub use serialization::{
     DeserializeHelpers, DeserializeRequest, SerializeHelpers, SerializeResponse, with_serialization,
