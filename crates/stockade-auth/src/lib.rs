@@ -92,7 +92,7 @@ pub use password::{
 pub use random::{DEFAULT_TOKEN_BYTES, MAX_TOKEN_BYTES, RandomError, generate_token};
 pub use revocations::{
     AskFuture, PublishFuture, Revocation, RevocationFeed, RevocationKey, RevocationLog,
-    RevocationStatus, RevocationWatch, Revocations, RevokeError, Stale,
+    RevocationStatus, RevocationWatch, Revocations, RevokeError, StalePolicy,
 };
 pub use secret::{KeyRing, Secret};
 pub use session::{SessionId, SessionIdError, SessionKeys};

@@ -8,7 +8,8 @@ use serde::{Deserialize, Serialize};
 use stockade::auth::{
     ApiKey, ApiKeyHash, AskFuture, BasicCredentials, KeyRing, PasswordCost, PasswordError,
     PasswordHasher, PublishFuture, Revocation, RevocationFeed, RevocationKey, RevocationLog,
-    Revocations, SessionId, Stale, TokenVerifier, generate_jwt, verify_password, verify_token,
+    Revocations, SessionId, StalePolicy, TokenVerifier, generate_jwt, verify_password,
+    verify_token,
 };
 use stockade::extract::Headers;
 use stockade::middleware::{
@@ -135,11 +136,11 @@ fn a_token_of_which_nobody_can_say_is_503() {
 
     let revocations = Revocations::shared(Arc::new(Silent));
     let auth = |stale| Auth::secret(secret()).revocations(revocations.clone().stale(stale));
-    let refuse = Stale::Refuse { after: std::time::Duration::from_secs(30) };
+    let refuse = StalePolicy::Refuse { after: std::time::Duration::from_secs(30) };
     let app = app_of(routes! {
         "own": { GET: { async || "own", middleware: [with_auth(auth(refuse))] } },
         "open": { GET: { async || "open", middleware: [with_auth(auth(refuse).required(false))] } },
-        "trusting": { GET: { async || "trusting", middleware: [with_auth(auth(Stale::Accept))] } },
+        "trusting": { GET: { async || "trusting", middleware: [with_auth(auth(StalePolicy::Accept))] } },
     });
     let token = token(json!({ "sub": "ada" }));
     let get = |path: &str| format!("GET {path}\nauthorization: Bearer {token}");

@@ -88,7 +88,7 @@ use table::Table;
 pub struct Revocations {
     table: Arc<Table>,
     log: Option<Arc<dyn RevocationLog>>,
-    stale: Stale,
+    stale: StalePolicy,
     max_token_life: Duration,
 }
 
@@ -104,13 +104,13 @@ pub enum RevocationStatus {
     Unknown,
     /// Memory cannot tell, because there are more revocations than it holds:
     /// [`check_or_ask`](Revocations::check_or_ask) asks the log.
-    Unasked,
+    Inconclusive,
 }
 
 /// The treatment of tokens while there is no contact to the log.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
-pub enum Stale {
+pub enum StalePolicy {
     /// Their status is [`Unknown`](RevocationStatus::Unknown) once the last contact is
     /// older than this, and before the first one. Requests with tokens are answered 503
     /// then. The default, with 30 s.
@@ -130,7 +130,7 @@ impl Revocations {
         Self {
             table: Arc::new(Table::new(false)),
             log: None,
-            stale: Stale::Refuse { after: STALE_AFTER },
+            stale: StalePolicy::Refuse { after: STALE_AFTER },
             max_token_life: MAX_TOKEN_LIFE,
         }
     }
@@ -159,8 +159,8 @@ impl Revocations {
 
     setters! {
         /// Sets the treatment of tokens while there is no contact to the log. Default:
-        /// [`Stale::Refuse`] after 30 s. Without a log it means nothing.
-        stale: Stale;
+        /// [`StalePolicy::Refuse`] after 30 s. Without a log it means nothing.
+        stale: StalePolicy;
 
         /// Sets the longest time for which tokens of this application are valid: so
         /// long [`revoke_before`](Self::revoke_before) is remembered. Default: 30 days.
@@ -172,7 +172,7 @@ impl Revocations {
     /// Returns the treatment of tokens while there is no contact; `None` if all of this
     /// is in memory, and needs none.
     #[must_use]
-    pub fn stale_policy(&self) -> Option<Stale> {
+    pub fn stale_policy(&self) -> Option<StalePolicy> {
         self.log.is_some().then_some(self.stale)
     }
 
@@ -198,7 +198,7 @@ impl Revocations {
             match self.answered(claims, &keys_of(claims), FRESH_MILLIS) {
                 Some(true) => RevocationStatus::Revoked,
                 Some(false) => RevocationStatus::NotRevoked,
-                None => RevocationStatus::Unasked,
+                None => RevocationStatus::Inconclusive,
             }
         } else {
             RevocationStatus::NotRevoked
@@ -209,11 +209,13 @@ impl Revocations {
     /// memory cannot tell. An answer counts for 5 s, and of 100,000 keys at most.
     ///
     /// While the log does not answer, an older answer counts that is no older than
-    /// [`Stale::Refuse`] allows, and without one the token is
-    /// [`Unknown`](RevocationStatus::Unknown); with [`Stale::Accept`] it is not revoked.
+    /// [`StalePolicy::Refuse`] allows, and without one the token is
+    /// [`Unknown`](RevocationStatus::Unknown); with [`StalePolicy::Accept`] it is not revoked.
     pub async fn check_or_ask(&self, claims: &Claims) -> RevocationStatus {
         let (status, log) = (self.check(claims), self.log.as_ref());
-        let Some(log) = log.filter(|_| status == RevocationStatus::Unasked) else { return status };
+        let Some(log) = log.filter(|_| status == RevocationStatus::Inconclusive) else {
+            return status;
+        };
         let keys = keys_of(claims);
         let max_age = match log.ask(&keys).await {
             Ok(found) => {
@@ -226,15 +228,17 @@ impl Revocations {
             Err(error) => {
                 log::debug!(target: crate::LOG_TARGET, "revocations cannot be asked: {error}");
                 match self.stale {
-                    Stale::Accept => u64::MAX,
-                    Stale::Refuse { after } => u64::try_from(after.as_millis()).unwrap_or(u64::MAX),
+                    StalePolicy::Accept => u64::MAX,
+                    StalePolicy::Refuse { after } => {
+                        u64::try_from(after.as_millis()).unwrap_or(u64::MAX)
+                    }
                 }
             }
         };
         match self.answered(claims, &keys, max_age) {
             Some(true) => RevocationStatus::Revoked,
             Some(false) => RevocationStatus::NotRevoked,
-            None if self.stale == Stale::Accept => RevocationStatus::NotRevoked,
+            None if self.stale == StalePolicy::Accept => RevocationStatus::NotRevoked,
             None => RevocationStatus::Unknown,
         }
     }
@@ -346,8 +350,8 @@ impl Revocations {
 
     fn is_stale(&self) -> bool {
         match self.stale {
-            Stale::Accept => false,
-            Stale::Refuse { after } => {
+            StalePolicy::Accept => false,
+            StalePolicy::Refuse { after } => {
                 self.table.age_millis().is_none_or(|age| u128::from(age) > after.as_millis())
             }
         }

@@ -9,7 +9,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use serde_json::{Value, json};
 use stockade_auth::{
     AskFuture, Claims, PublishFuture, Revocation, RevocationFeed, RevocationKey, RevocationLog,
-    RevocationStatus as Status, Revocations, RevokeError, Stale, UnixClock,
+    RevocationStatus as Status, Revocations, RevokeError, StalePolicy, UnixClock,
 };
 
 use crate::support::{HEADER, NOW, forge, secret, verifier};
@@ -286,7 +286,7 @@ fn without_contact_nobody_can_say() {
     // There was none yet.
     assert_eq!(revocations.check(&token), Status::Unknown);
     assert_eq!(log.woken.load(Ordering::Relaxed), 1);
-    let accepting = revocations.clone().stale(Stale::Accept);
+    let accepting = revocations.clone().stale(StalePolicy::Accept);
     assert_eq!(accepting.check(&token), Status::NotRevoked);
     let feed = log.feed();
     feed.note_contact();
@@ -296,7 +296,7 @@ fn without_contact_nobody_can_say() {
         hands.set(NOW + later);
         assert_eq!(revocations.check(&token), expected, "{later}");
     }
-    let short = revocations.clone().stale(Stale::Refuse { after: Duration::from_secs(2) });
+    let short = revocations.clone().stale(StalePolicy::Refuse { after: Duration::from_secs(2) });
     feed.note_contact();
     hands.set(NOW + 31 + 3);
     assert_eq!(revocations.check(&token), Status::NotRevoked);
@@ -396,7 +396,7 @@ fn beyond_the_bound_the_log_is_asked() {
     assert_eq!(log.asked.load(Ordering::Relaxed), 0);
 
     now(here.revoke(&token("b"))).unwrap();
-    assert_eq!([here.check(&token("b")), there.check(&token("b"))], [Status::Unasked; 2]);
+    assert_eq!([here.check(&token("b")), there.check(&token("b"))], [Status::Inconclusive; 2]);
     for _ in 0..3 {
         assert_eq!(now(there.check_or_ask(&token("b"))), Status::Revoked);
         assert_eq!(now(there.check_or_ask(&token("c"))), Status::NotRevoked);
@@ -416,7 +416,7 @@ fn beyond_the_bound_the_log_is_asked() {
     assert_eq!(now(there.check_or_ask(&token("d"))), Status::NotRevoked);
     log.is_away.store(true, Ordering::Relaxed);
     assert!(matches!(now(there.revoke(&token("d"))), Err(RevokeError::Beyond(_))));
-    let accepting = there.clone().stale(Stale::Accept);
+    let accepting = there.clone().stale(StalePolicy::Accept);
     for (later, expected) in [(6 + 30, Status::NotRevoked), (6 + 31, Status::Unknown)] {
         hands.set(NOW + later);
         contact();

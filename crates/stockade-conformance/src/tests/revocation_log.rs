@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use stockade_auth::{
-    PublishFuture, Revocation, RevocationFeed, RevocationLog, Revocations, Stale, UnixClock,
+    PublishFuture, Revocation, RevocationFeed, RevocationLog, Revocations, StalePolicy, UnixClock,
 };
 use tokio::time::Instant;
 
@@ -73,7 +73,7 @@ async fn check(fault: Fault) {
     let clock = UnixClock::new(move || real + begin.elapsed().as_secs());
     revocation_log(|| {
         // The only contact is that of the beginning.
-        let stale = Stale::Refuse { after: Duration::MAX };
+        let stale = StalePolicy::Refuse { after: Duration::MAX };
         Revocations::shared(log.clone()).clock(clock.clone()).stale(stale)
     })
     .await;

@@ -158,7 +158,9 @@ impl AuthOutcome {
                 return true;
             }
             // Whoever has such revocations waits for their log, so this does not come.
-            Found::Unasked(_) => return self.record(index, method, Found::unknown_token(), req),
+            Found::Inconclusive(_) => {
+                return self.record(index, method, Found::unknown_token(), req);
+            }
             Found::Invalid => self.invalid.add(index),
             Found::User(user) => {
                 req.set_user(Some(user));

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use stockade_auth::{Claims, RevocationStatus, Revocations, Stale, UnixClock};
+use stockade_auth::{Claims, RevocationStatus, Revocations, StalePolicy, UnixClock};
 use stockade_core::description::{Answer, SecurityScheme, UserMethod};
 use stockade_core::{BoxFuture, Request, Response, RouteDoc};
 use stockade_errors::ApiError;
@@ -30,7 +30,7 @@ pub(super) enum Found {
     /// A user as JSON, and as a value if it was parsed before.
     Json(String, Option<Value>),
     /// A valid token, of which only the log of revocations can say if it is revoked.
-    Unasked(Box<Claims>),
+    Inconclusive(Box<Claims>),
 }
 
 impl Found {
@@ -42,7 +42,7 @@ impl Found {
                 Self::Json(json, value)
             }
             RevocationStatus::Revoked => Self::Invalid,
-            RevocationStatus::Unasked => Self::Unasked(Box::new(claims)),
+            RevocationStatus::Inconclusive => Self::Inconclusive(Box::new(claims)),
             // A status that is not known is no reason to accept it.
             _ => Self::unknown_token(),
         }
@@ -198,7 +198,7 @@ impl AuthMethod {
         (self.describe)(doc);
         if let Find::Token(finder) = &self.find
             && let Some(revocations) = &finder.revocations
-            && matches!(revocations.stale_policy(), Some(Stale::Refuse { .. }))
+            && matches!(revocations.stale_policy(), Some(StalePolicy::Refuse { .. }))
         {
             doc.answers(Answer::error(503).meaning("Nobody can say if the token is revoked"));
         }
@@ -232,11 +232,11 @@ impl AuthMethod {
             return find(req, self.challenge.scheme()).await;
         }
         let found = self.find_sync(req).unwrap_or(Found::Nothing);
-        if let Found::Unasked(claims) = found {
+        if let Found::Inconclusive(claims) = found {
             let Some(revocations) = self.asked() else { return Found::unknown_token() };
             let status = revocations.check_or_ask(&claims).await;
             return match Found::of_token(*claims, status) {
-                Found::Unasked(_) => Found::unknown_token(),
+                Found::Inconclusive(_) => Found::unknown_token(),
                 found => found,
             };
         }

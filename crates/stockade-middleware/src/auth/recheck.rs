@@ -166,7 +166,7 @@ impl MethodWatch {
             Found::User(_) | Found::Json(..) => Standing::Valid,
             Found::Failed(Ok(response)) => failed(response.status().as_u16()),
             Found::Failed(Err(error)) => failed_with(&error),
-            Found::Unasked(_) => Standing::Unknown,
+            Found::Inconclusive(_) => Standing::Unknown,
             Found::Nothing | Found::OtherScheme | Found::Invalid | Found::Refused(_) => {
                 Standing::Ended
             }

@@ -61,7 +61,7 @@ impl<I: Clone + Send + Sync + 'static> ValueLookup<I> {
             Found::User(user) => req.set_user(Some(user)),
             Found::Json(json, value) => req.set_user_json(json, value),
             // A method of tokens does not leave one unasked.
-            Found::Nothing | Found::OtherScheme | Found::Invalid | Found::Unasked(_) => {
+            Found::Nothing | Found::OtherScheme | Found::Invalid | Found::Inconclusive(_) => {
                 return Ok(false);
             }
             Found::Refused(error) | Found::Failed(Err(error)) => return Err(error),

@@ -181,7 +181,7 @@ async fn without_contact_nobody_can_say() {
     assert_eq!([node.check(&token), node.check(&revoked)], [Status::NotRevoked, Status::Revoked]);
     hands.store(real + 31, Ordering::Relaxed);
     assert_eq!([node.check(&token), node.check(&revoked)], [Status::Unknown; 2]);
-    let accepting = node.clone().stale(stockade_auth::Stale::Accept);
+    let accepting = node.clone().stale(stockade_auth::StalePolicy::Accept);
     assert_eq!(accepting.check(&revoked), Status::Revoked);
     engine.restart();
     wait_for(&node, &token, Status::NotRevoked).await;
@@ -252,7 +252,7 @@ async fn beyond_the_bound_the_engine_is_asked() {
     let new = node();
     wait_for(&new, &kept[0], Status::Revoked).await;
     for node in nodes.iter().chain([&new]) {
-        wait_for(node, &good, Status::Unasked).await;
+        wait_for(node, &good, Status::Inconclusive).await;
         assert_eq!(node.check_or_ask(&good).await, Status::NotRevoked);
         for token in more.iter().chain(&kept).chain([&of_ada]) {
             assert_eq!(node.check_or_ask(token).await, Status::Revoked, "{node:?}");
@@ -263,7 +263,7 @@ async fn beyond_the_bound_the_engine_is_asked() {
     hands.store(real + 5, Ordering::Relaxed);
     assert_eq!(nodes[1].check(&good), Status::NotRevoked);
     hands.store(real + 6, Ordering::Relaxed);
-    assert_eq!(nodes[1].check(&good), Status::Unasked);
+    assert_eq!(nodes[1].check(&good), Status::Inconclusive);
 
     engine.kill();
     let one_more = token("one more");
@@ -278,7 +278,7 @@ async fn beyond_the_bound_the_engine_is_asked() {
     assert_eq!(nodes[1].check_or_ask(&more[7]).await, Status::Revoked);
     let new = claims(&json!({ "jti": "new", "sub": "new" }));
     assert_eq!(nodes[1].check_or_ask(&new).await, Status::Unknown);
-    let accepting = nodes[1].clone().stale(stockade_auth::Stale::Accept);
+    let accepting = nodes[1].clone().stale(stockade_auth::StalePolicy::Accept);
     assert_eq!(accepting.check_or_ask(&new).await, Status::NotRevoked);
 }
 

@@ -5,7 +5,7 @@ use std::iter;
 use std::time::Duration;
 
 use stockade_auth::revocations::KEPT_SECONDS;
-use stockade_auth::{Revocations, Stale};
+use stockade_auth::{Revocations, StalePolicy};
 use stockade_core::description::SecurityScheme;
 use stockade_errors::__internal::setters;
 
@@ -18,7 +18,7 @@ impl Auth {
     /// none are.
     ///
     /// While nobody can say if a token is revoked, because the processes have lost each
-    /// other, requests with a token are answered 503, as [`Stale`] says. Requests
+    /// other, requests with a token are answered 503, as [`StalePolicy`] says. Requests
     /// without one do not notice. A log that can be asked, such as that of
     /// `Redis::revocations`, is asked for each token once there are more revocations
     /// than a process holds.
@@ -69,10 +69,10 @@ impl Auth {
     /// # Beyond the spec
     /// The specification has no revocation.
     pub fn revocations(mut self, revocations: Revocations) -> Self {
-        if revocations.stale_policy() == Some(Stale::Accept) {
+        if revocations.stale_policy() == Some(StalePolicy::Accept) {
             log::warn!(
                 target: "stockade",
-                "with Stale::Accept a token that another process has revoked is accepted while the \
+                "with StalePolicy::Accept a token that another process has revoked is accepted while the \
                  processes have lost each other",
             );
         }
