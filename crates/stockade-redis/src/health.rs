@@ -2,7 +2,7 @@
 
 use std::time::{Duration, SystemTime};
 
-use stockade_stages::health::Watched;
+use stockade_stages::health::HealthCheck;
 
 use crate::link::Redis;
 
@@ -31,7 +31,7 @@ impl Health {
 
 /// The link, as a [`Readiness`](stockade_stages::health::Readiness) watches it:
 /// `Readiness::new().watching("redis", redis.clone())`.
-impl Watched for Redis {
+impl HealthCheck for Redis {
     fn down_for(&self) -> Option<Duration> {
         match self.health() {
             Health::Up => None,

@@ -60,7 +60,7 @@ pub struct Readiness {
 #[derive(Clone)]
 struct Part {
     name: Arc<str>,
-    watched: Arc<dyn Watched>,
+    watched: Arc<dyn HealthCheck>,
     is_critical: bool,
 }
 
@@ -68,12 +68,12 @@ struct Part {
 /// function that returns how long the part has been away.
 ///
 /// It is asked for each answer, so it must know the state and not find it out.
-pub trait Watched: Send + Sync + 'static {
+pub trait HealthCheck: Send + Sync + 'static {
     /// Returns the time for which the part has been away; `None` while it is there.
     fn down_for(&self) -> Option<Duration>;
 }
 
-impl<F: Fn() -> Option<Duration> + Send + Sync + 'static> Watched for F {
+impl<F: Fn() -> Option<Duration> + Send + Sync + 'static> HealthCheck for F {
     fn down_for(&self) -> Option<Duration> {
         self()
     }
@@ -96,7 +96,7 @@ impl Readiness {
     /// [`degraded`](Self::degraded) and decides nothing. Only this value and its later
     /// clones watch it.
     #[must_use]
-    pub fn watching(self, name: impl Into<String>, watched: impl Watched) -> Self {
+    pub fn watching(self, name: impl Into<String>, watched: impl HealthCheck) -> Self {
         self.with(name.into(), watched, false)
     }
 
@@ -106,7 +106,7 @@ impl Readiness {
     /// Nothing that all processes share should be critical: all of them would leave the load
     /// balancer at once.
     #[must_use]
-    pub fn critical(self, name: impl Into<String>, watched: impl Watched) -> Self {
+    pub fn critical(self, name: impl Into<String>, watched: impl HealthCheck) -> Self {
         self.with(name.into(), watched, true)
     }
 
@@ -142,7 +142,7 @@ impl Readiness {
         away.map(|part| &*part.name).collect()
     }
 
-    fn with(mut self, name: String, watched: impl Watched, is_critical: bool) -> Self {
+    fn with(mut self, name: String, watched: impl HealthCheck, is_critical: bool) -> Self {
         self.parts.push(Part { name: name.into(), watched: Arc::new(watched), is_critical });
         self
     }
