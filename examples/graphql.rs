@@ -11,7 +11,7 @@
 
 use std::sync::Mutex;
 
-use stockade::graphql::{Caller, GraphQl, async_graphql as gql, list_complexity};
+use stockade::graphql::{GraphQl, RequestContext, async_graphql as gql, list_complexity};
 use stockade::middleware::rate_limit::MINUTE;
 use stockade::prelude::*;
 
@@ -52,14 +52,14 @@ impl Query {
         ctx: &gql::Context<'_>,
         #[graphql(default = 10, validator(maximum = 100))] first: u32,
     ) -> gql::Result<Vec<Tea>> {
-        let teas = ctx.data::<Caller>()?.state::<Teas>()?;
+        let teas = ctx.data::<RequestContext>()?.state::<Teas>()?;
         let list = teas.list.lock().map_err(|_| ApiError::new(500, "the list is broken"))?;
         Ok(list.iter().take(first as usize).cloned().collect())
     }
 
     /// A tea by its number.
     async fn tea(&self, ctx: &gql::Context<'_>, id: usize) -> gql::Result<Option<Tea>> {
-        let teas = ctx.data::<Caller>()?.state::<Teas>()?;
+        let teas = ctx.data::<RequestContext>()?.state::<Teas>()?;
         let list = teas.list.lock().map_err(|_| ApiError::new(500, "the list is broken"))?;
         Ok(list.iter().find(|tea| tea.id == id).cloned())
     }
@@ -81,7 +81,7 @@ impl Mutation {
         #[graphql(validator(min_length = 1, max_length = 100))] name: String,
         price_cents: u32,
     ) -> gql::Result<Tea> {
-        let caller = ctx.data::<Caller>()?;
+        let caller = ctx.data::<RequestContext>()?;
         let _user: Value = caller.user_as()?;
         Ok(caller.state::<Teas>()?.add(name, price_cents)?)
     }

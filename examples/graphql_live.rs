@@ -11,7 +11,7 @@
 //! `cargo xtask graphql-clients` calls it by the clients of others.
 
 use futures_util::stream::{self, Stream, StreamExt as _};
-use stockade::graphql::{Caller, GraphQl, async_graphql as gql};
+use stockade::graphql::{GraphQl, RequestContext, async_graphql as gql};
 use stockade::middleware::rate_limit::MINUTE;
 use stockade::prelude::*;
 use tokio::sync::broadcast::{self, error::RecvError};
@@ -32,7 +32,7 @@ struct Query;
 impl Query {
     /// The number of those who listen.
     async fn listeners(&self, ctx: &gql::Context<'_>) -> gql::Result<usize> {
-        Ok(ctx.data::<Caller>()?.state::<Room>()?.receiver_count())
+        Ok(ctx.data::<RequestContext>()?.state::<Room>()?.receiver_count())
     }
 }
 
@@ -46,7 +46,7 @@ impl Mutation {
         ctx: &gql::Context<'_>,
         #[graphql(validator(min_length = 1, max_length = 500))] text: String,
     ) -> gql::Result<Message> {
-        let caller = ctx.data::<Caller>()?;
+        let caller = ctx.data::<RequestContext>()?;
         let author: String = caller.user_as()?;
         let message = Message { author, text };
         // It fails where nobody listens.
@@ -64,7 +64,7 @@ impl Subscription {
         &self,
         ctx: &gql::Context<'_>,
     ) -> gql::Result<impl Stream<Item = gql::Result<Message>> + use<>> {
-        let room = ctx.data::<Caller>()?.state::<Room>()?.subscribe();
+        let room = ctx.data::<RequestContext>()?.state::<Room>()?.subscribe();
         Ok(stream::unfold(room, |mut room| async move {
             match room.recv().await {
                 Ok(message) => Some((Ok(message), room)),

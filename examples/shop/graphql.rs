@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use futures_util::Stream;
-use stockade::graphql::{Caller, GraphQl, async_graphql as gql, list_complexity};
+use stockade::graphql::{GraphQl, RequestContext, async_graphql as gql, list_complexity};
 use stockade::prelude::*;
 use stockade::rest::{ListQuery, Store as _};
 
@@ -124,6 +124,6 @@ fn user(ctx: &gql::Context<'_>) -> Result<Claims, ApiError> {
     caller(ctx)?.user_as()
 }
 
-fn caller<'c>(ctx: &gql::Context<'c>) -> Result<&'c Caller, ApiError> {
-    ctx.data::<Caller>().map_err(|error| ApiError::new(500, error.message))
+fn caller<'c>(ctx: &gql::Context<'c>) -> Result<&'c RequestContext, ApiError> {
+    ctx.data::<RequestContext>().map_err(|error| ApiError::new(500, error.message))
 }

@@ -13,9 +13,9 @@ use stockade_errors::ApiError;
 use stockade_json::to_json;
 
 use crate::accept::Media;
-use crate::caller::Caller;
 use crate::engine::Outcome;
 use crate::failure::{self, Failure, Shown};
+use crate::request_context::RequestContext;
 
 /// An outcome as its client gets it: errors that it may not see are hidden and logged.
 ///
@@ -38,7 +38,7 @@ impl Answer {
     }
 
     /// Makes the answer of an outcome.
-    pub(crate) fn of(outcome: Outcome, shown: Shown, caller: &Caller) -> Self {
+    pub(crate) fn of(outcome: Outcome, shown: Shown, caller: &RequestContext) -> Self {
         let Outcome { data, errors, extensions, headers, cache_control } = outcome;
         let errors = if errors.is_empty() {
             Vec::new()

@@ -21,9 +21,9 @@ use http::HeaderMap;
 use stockade_core::BoxFuture;
 use stockade_errors::panic::catch_panic_in_poll;
 
-use crate::caller::Caller;
 use crate::document::{Document, Kind};
 use crate::limits::Limits;
+use crate::request_context::RequestContext;
 
 /// An engine with its schema.
 pub(crate) trait Engine: Send + Sync {
@@ -76,7 +76,7 @@ impl Operation {
     }
 
     /// Gives resolvers the request that the operation came by.
-    pub(crate) fn set_caller(&mut self, caller: Caller) {
+    pub(crate) fn set_caller(&mut self, caller: RequestContext) {
         self.request.data.insert(caller);
     }
 

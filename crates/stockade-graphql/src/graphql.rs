@@ -16,11 +16,11 @@ use crate::engine::{Engine, Unfinished};
 use crate::limits::Limits;
 use crate::marked::MarkRules;
 use crate::members::schema_fact;
-use crate::persisted::{Persisted, Store};
+use crate::persisted::{PersistedQueries, Store};
 use crate::reader::Reader;
 use crate::service::Service;
 use crate::subscription_options::SubscriptionOptions;
-use crate::upload::Uploads;
+use crate::upload::UploadOptions;
 use crate::web_socket::web_socket;
 
 /// A schema of GraphQL, and the rules by which it is asked.
@@ -58,8 +58,8 @@ pub struct GraphQl {
     /// The limits of the engine that were set.
     set_for_engine: Vec<&'static str>,
     introspection: Option<bool>,
-    persisted: Option<Persisted>,
-    uploads: Option<Uploads>,
+    persisted: Option<PersistedQueries>,
+    uploads: Option<UploadOptions>,
     max_body: Option<u64>,
     public: Option<String>,
     outlives_user: Option<String>,
@@ -200,13 +200,13 @@ impl GraphQl {
     }
 
     /// Takes documents by their hashes. Default: documents are sent whole.
-    pub fn persisted(mut self, persisted: Persisted) -> Self {
+    pub fn persisted(mut self, persisted: PersistedQueries) -> Self {
         self.persisted = Some(persisted);
         self
     }
 
     /// Takes files by forms. Default: forms are 415.
-    pub fn uploads(mut self, uploads: Uploads) -> Self {
+    pub fn uploads(mut self, uploads: UploadOptions) -> Self {
         self.uploads = Some(uploads);
         self
     }

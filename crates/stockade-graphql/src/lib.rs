@@ -9,7 +9,7 @@
 //! <https://graphql.github.io/graphql-over-http/draft/>.
 
 // Where things are:
-// - `graphql`: `GraphQl`, by which a schema is declared. `caller`: `Caller`, the
+// - `graphql`: `GraphQl`, by which a schema is declared. `caller`: `RequestContext`, the
 //   request as resolvers see it.
 // - `engine`: `Engine`, the three methods of an engine, and async-graphql behind them.
 //   Hot.
@@ -33,7 +33,6 @@
 
 mod accept;
 mod answer;
-mod caller;
 mod complexity;
 mod describe;
 mod document;
@@ -50,6 +49,7 @@ mod persisted;
 mod protocol;
 mod reader;
 mod recent;
+mod request_context;
 mod scan;
 mod service;
 mod sse;
@@ -59,8 +59,8 @@ mod web_socket;
 
 /// The engine, whose types and macros describe a schema.
 pub use async_graphql;
-pub use caller::Caller;
 pub use complexity::list_complexity;
 pub use graphql::GraphQl;
-pub use persisted::Persisted;
-pub use upload::Uploads;
+pub use persisted::PersistedQueries;
+pub use request_context::RequestContext;
+pub use upload::UploadOptions;

@@ -1,4 +1,4 @@
-//! [`Persisted`]: documents that clients name by their hash.
+//! [`PersistedQueries`]: documents that clients name by their hash.
 //!
 //! Source: the protocol of Apollo's automatic persisted queries, version 1; GraphQL
 //! over HTTP, appendix "Persisted Documents".
@@ -24,7 +24,7 @@ use crate::recent::Recent;
 /// `documentId` with `sha256:` in front.
 ///
 /// ```
-/// use stockade::graphql::{GraphQl, Persisted, async_graphql as gql};
+/// use stockade::graphql::{GraphQl, PersistedQueries, async_graphql as gql};
 /// use stockade::prelude::*;
 /// use stockade::testing::TestClient;
 ///
@@ -40,7 +40,7 @@ use crate::recent::Recent;
 /// # #[tokio::main]
 /// # async fn main() {
 /// let schema = gql::Schema::build(Query, gql::EmptyMutation, gql::EmptySubscription);
-/// let graphql = GraphQl::new(schema).persisted(Persisted::only(["{ one }"]));
+/// let graphql = GraphQl::new(schema).persisted(PersistedQueries::only(["{ one }"]));
 /// let client = TestClient::new(create_router(graphql.routes(), RouterOptions::new()));
 /// let id = "sha256:9a8556d6ea9be7030cbf5a72a34d6fe4957fe15bdddc329925ce62f34741225b";
 /// let known = client.post("/").json(&json!({ "documentId": id })).await;
@@ -50,7 +50,7 @@ use crate::recent::Recent;
 /// # }
 /// ```
 #[derive(Clone, Debug)]
-pub struct Persisted {
+pub struct PersistedQueries {
     documents: Documents,
 }
 
@@ -60,7 +60,7 @@ enum Documents {
     Only(Vec<String>),
 }
 
-impl Persisted {
+impl PersistedQueries {
     /// Keeps so many documents that clients have sent with their hash, of 16 MiB
     /// together at most; the one that was not asked for longest goes first. Clients
     /// may send any document, as without it.
@@ -81,7 +81,7 @@ impl Persisted {
     pub(crate) fn build(self, limits: &Limits, engine: &dyn Engine) -> (Store, Vec<String>) {
         match self.documents {
             Documents::Cache(0) => {
-                let mistake = "`Persisted::cache` keeps one document at least";
+                let mistake = "`PersistedQueries::cache` keeps one document at least";
                 (Store::Off, vec![mistake.to_owned()])
             }
             Documents::Cache(most) => {
@@ -104,7 +104,7 @@ impl Persisted {
                     };
                     mistakes.extend(faults.iter().map(|fault| {
                         let hash = hash.text();
-                        format!("the document {hash}{name} of `Persisted::only`: {fault}")
+                        format!("the document {hash}{name} of `PersistedQueries::only`: {fault}")
                     }));
                 }
                 (Store::Only(known), mistakes)

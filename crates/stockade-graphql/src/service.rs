@@ -14,7 +14,6 @@ use stockade_stages::rate_limit::meter::Meter;
 
 use crate::accept::{Accepted, Media};
 use crate::answer::{Answer, respond_refused, respond_to_batch};
-use crate::caller::Caller;
 use crate::document::Kind;
 use crate::engine::{Budget, Engine, Operation, Outcome};
 use crate::failure::{Failure, Shown};
@@ -22,8 +21,9 @@ use crate::limits::Limits;
 use crate::message::{Message, Params, Unreadable};
 use crate::persisted::Store;
 use crate::reader::Reader;
+use crate::request_context::RequestContext;
 use crate::sse;
-use crate::upload::{self, File, Uploads};
+use crate::upload::{self, File, UploadOptions};
 
 /// A schema, and the rules by which it is asked.
 pub(crate) struct Service {
@@ -36,7 +36,7 @@ pub(crate) struct Service {
     pub(crate) introspection: Option<bool>,
     pub(crate) reader: Reader,
     pub(crate) documents: Store,
-    pub(crate) uploads: Option<Uploads>,
+    pub(crate) uploads: Option<UploadOptions>,
     #[cfg(feature = "graphiql")]
     pub(crate) graphiql: bool,
 }
@@ -89,7 +89,7 @@ impl Service {
                         || accepted.events && operation.kind() == Kind::Subscription =>
                 {
                     let lifetime = UserLifetime::of(&req);
-                    let caller = Caller::of(req);
+                    let caller = RequestContext::of(req);
                     let outcomes = self.stream(operation, caller.clone());
                     sse::respond(outcomes, self.shown(settings), caller, lifetime)
                 }
@@ -98,7 +98,7 @@ impl Service {
                     Answer::refused(no_stream()).respond(media, false)
                 }
                 Ok(operation) => {
-                    let answer = self.run(operation, &Caller::of(req), settings).await;
+                    let answer = self.run(operation, &RequestContext::of(req), settings).await;
                     answer.respond(media, false)
                 }
                 Err(refusal) => refuse(refusal, media, false),
@@ -126,7 +126,7 @@ impl Service {
         let settings = req.settings();
         match self.open(params, &[], settings) {
             Ok(operation) if operation.kind() == Kind::Query => {
-                let answer = self.run(operation, &Caller::of(req), settings).await;
+                let answer = self.run(operation, &RequestContext::of(req), settings).await;
                 answer.respond(media, true)
             }
             Ok(_) => Err(ApiError::new(405, "GET runs queries alone").with_header("allow", "POST")),
@@ -178,7 +178,7 @@ impl Service {
     pub(crate) async fn run(
         &self,
         mut operation: Operation,
-        caller: &Caller,
+        caller: &RequestContext,
         settings: Settings,
     ) -> Answer {
         operation.set_caller(caller.clone());
@@ -194,13 +194,17 @@ impl Service {
     pub(crate) fn subscribe(
         &self,
         params: Params,
-        caller: Caller,
+        caller: RequestContext,
         settings: Settings,
     ) -> Result<BoxStream<'static, Outcome>, Refusal> {
         Ok(self.stream(self.open(params, &[], settings)?, caller))
     }
 
-    fn stream(&self, mut operation: Operation, caller: Caller) -> BoxStream<'static, Outcome> {
+    fn stream(
+        &self,
+        mut operation: Operation,
+        caller: RequestContext,
+    ) -> BoxStream<'static, Outcome> {
         operation.set_caller(caller);
         self.engine.subscribe(operation)
     }
@@ -209,7 +213,7 @@ impl Service {
     /// before the next begins. The request was charged for the first.
     async fn run_batch(&self, batch: Vec<Params>, req: Request, settings: Settings) -> Vec<Answer> {
         let meter = req.shared::<Meter>();
-        let caller = Caller::of(req);
+        let caller = RequestContext::of(req);
         let budget = Budget::new(self.limits.complexity);
         let (mut granted, mut refusal) = (u32::MAX, None);
         if let Some(meter) = meter {
@@ -235,7 +239,12 @@ impl Service {
 
     /// Runs an operation whose panic is its own failure: those before it have run, and
     /// their client must learn how they ended.
-    async fn run_alone(&self, operation: Operation, caller: &Caller, settings: Settings) -> Answer {
+    async fn run_alone(
+        &self,
+        operation: Operation,
+        caller: &RequestContext,
+        settings: Settings,
+    ) -> Answer {
         let running = pin!(self.run(operation, caller, settings));
         CatchPanic::new(running).await.unwrap_or_else(|panic| {
             caller.context().log(&panic);

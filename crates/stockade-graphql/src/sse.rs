@@ -19,16 +19,16 @@ use stockade_errors::ApiError;
 use stockade_errors::panic::catch_panic_in_poll;
 
 use crate::answer::Answer;
-use crate::caller::Caller;
 use crate::engine::Outcome;
 use crate::failure::{Failure, Shown};
+use crate::request_context::RequestContext;
 
 /// Sends the outcomes of an operation; its stream ends with the response, and with the
 /// login of the user.
 pub(crate) fn respond(
     outcomes: BoxStream<'static, Outcome>,
     shown: Shown,
-    caller: Caller,
+    caller: RequestContext,
     lifetime: Option<UserLifetime>,
 ) -> Result<Response, ApiError> {
     send(Events::Running { outcomes, shown, caller, lifetime })
@@ -51,7 +51,7 @@ enum Events {
     Running {
         outcomes: BoxStream<'static, Outcome>,
         shown: Shown,
-        caller: Caller,
+        caller: RequestContext,
         lifetime: Option<UserLifetime>,
     },
     Refused(Failure),

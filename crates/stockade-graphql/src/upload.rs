@@ -1,4 +1,4 @@
-//! [`Uploads`]: files that come with an operation.
+//! [`UploadOptions`]: files that come with an operation.
 //!
 //! Source: the multipart request specification of GraphQL, revision 2.
 
@@ -22,18 +22,18 @@ use crate::message::{Message, Params};
 ///
 /// The whole form counts against [`GraphQl::max_body`](crate::GraphQl::max_body).
 #[derive(Clone, Copy, Debug)]
-pub struct Uploads {
+pub struct UploadOptions {
     files: usize,
     file_bytes: usize,
 }
 
-impl Default for Uploads {
+impl Default for UploadOptions {
     fn default() -> Self {
         Self { files: 5, file_bytes: 5 * 1_048_576 }
     }
 }
 
-impl Uploads {
+impl UploadOptions {
     /// Makes the limits: 5 files of 5 MiB.
     #[must_use]
     pub fn new() -> Self {
@@ -85,7 +85,7 @@ impl File {
 /// parts, and those of any body.
 pub(crate) async fn read(
     req: &mut Request,
-    uploads: Uploads,
+    uploads: UploadOptions,
     values: usize,
 ) -> Result<(Params, Vec<File>), ApiError> {
     let form = Multipart::from_request(req).await?;

@@ -1,7 +1,7 @@
 //! Requests that nobody should send: all are refused, none is a 5xx, and the program
 //! answers afterwards.
 
-use stockade::graphql::{GraphQl, Uploads};
+use stockade::graphql::{GraphQl, UploadOptions};
 use stockade::prelude::*;
 use stockade::testing::TestClient;
 use stockade_errors::random::Random;
@@ -113,7 +113,7 @@ async fn validation_errors_do_not_repeat_the_document() {
 /// without a check.
 #[tokio::test]
 async fn a_file_is_not_named_by_its_number() {
-    let client = client(GraphQl::new(super::uploads::schema()).uploads(Uploads::new()));
+    let client = client(GraphQl::new(super::uploads::schema()).uploads(UploadOptions::new()));
     for file in ["#__graphql_file__:0", "#__graphql_file__:x", "#__graphql_file__:99"] {
         let query = "mutation($file: Upload!) { upload(file: $file) }";
         let request = json!({ "query": query, "variables": { "file": file } });

@@ -16,7 +16,7 @@ mod subscriptions_ends;
 mod subscriptions_sse;
 mod uploads;
 
-use stockade::graphql::{Caller, GraphQl, async_graphql as gql, list_complexity};
+use stockade::graphql::{GraphQl, RequestContext, async_graphql as gql, list_complexity};
 use stockade::prelude::*;
 use stockade::testing::{TestClient, TestResponse};
 
@@ -73,13 +73,13 @@ impl Query {
     }
 
     async fn me(&self, ctx: &gql::Context<'_>) -> gql::Result<String> {
-        let caller = ctx.data::<Caller>()?;
+        let caller = ctx.data::<RequestContext>()?;
         let user: Value = caller.user_as()?;
         Ok(user["name"].as_str().unwrap_or_default().to_owned())
     }
 
     async fn seen(&self, ctx: &gql::Context<'_>) -> gql::Result<String> {
-        let caller = ctx.data::<Caller>()?;
+        let caller = ctx.data::<RequestContext>()?;
         let greeting = caller.state::<&'static str>()?;
         Ok(format!("{greeting} {:?} {}", caller.ip(), caller.request_id().is_some()))
     }

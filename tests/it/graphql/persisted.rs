@@ -3,7 +3,7 @@
 use std::any::TypeId;
 use std::sync::Arc;
 
-use stockade::graphql::{Caller, GraphQl, Persisted, async_graphql as gql};
+use stockade::graphql::{GraphQl, PersistedQueries, RequestContext, async_graphql as gql};
 use stockade::prelude::*;
 use stockade::testing::TestClient;
 
@@ -40,7 +40,7 @@ async fn without_it_a_hash_is_refused_and_a_document_runs() {
 
 #[tokio::test]
 async fn a_cache_learns_documents() {
-    let client = client(GraphQl::new(schema()).persisted(Persisted::cache(1)));
+    let client = client(GraphQl::new(schema()).persisted(PersistedQueries::cache(1)));
     let response = send(&client, &by_hash(HASH)).await;
     response.assert_status(200);
     let answer: Value = response.json();
@@ -63,7 +63,7 @@ async fn a_cache_learns_documents() {
 
 #[tokio::test]
 async fn a_malformed_hash_is_refused() {
-    let client = client(GraphQl::new(schema()).persisted(Persisted::cache(10)));
+    let client = client(GraphQl::new(schema()).persisted(PersistedQueries::cache(10)));
     for hash in ["", "ab", &"x".repeat(64)] {
         assert_eq!(refused(&client, &by_hash(hash)).await, "The hash of the document is malformed");
         let id = json!({ "documentId": hash });
@@ -78,7 +78,7 @@ async fn a_malformed_hash_is_refused() {
 
 #[tokio::test]
 async fn a_list_takes_no_other_document() {
-    let persisted = Persisted::only([DOCUMENT, "mutation { put(value: 1) }"]);
+    let persisted = PersistedQueries::only([DOCUMENT, "mutation { put(value: 1) }"]);
     let client = client(GraphQl::new(schema()).persisted(persisted));
     let expected = json!({ "data": { "add": 5 } });
     send(&client, &by_hash(HASH)).await.assert_json(&expected);
@@ -97,12 +97,12 @@ async fn a_list_takes_no_other_document() {
 #[test]
 fn a_list_is_judged_when_the_router_is_built() {
     let deep = format!("{{ node {{ {} name {} }} }}", "child {".repeat(50), "}".repeat(50));
-    let graphql = GraphQl::new(schema()).persisted(Persisted::only(["{", &deep, DOCUMENT]));
+    let graphql = GraphQl::new(schema()).persisted(PersistedQueries::only(["{", &deep, DOCUMENT]));
     let error = TestClient::try_new(router(graphql)).unwrap_err().to_string();
-    for part in ["Persisted::only", "malformed", "nested deeper than 12", "POST /graphql"] {
+    for part in ["PersistedQueries::only", "malformed", "nested deeper than 12", "POST /graphql"] {
         assert!(error.contains(part), "{part}: {error}");
     }
-    let graphql = GraphQl::new(schema()).persisted(Persisted::cache(0));
+    let graphql = GraphQl::new(schema()).persisted(PersistedQueries::cache(0));
     let error = TestClient::try_new(router(graphql)).unwrap_err().to_string();
     assert!(error.contains("one document at least"), "{error}");
 }
@@ -110,7 +110,7 @@ fn a_list_is_judged_when_the_router_is_built() {
 /// The message of the router's mistakes with these documents.
 #[track_caller]
 fn mistakes(graphql: GraphQl, documents: &[&str]) -> String {
-    let graphql = graphql.persisted(Persisted::only(documents.iter().copied()));
+    let graphql = graphql.persisted(PersistedQueries::only(documents.iter().copied()));
     TestClient::try_new(router(graphql)).unwrap_err().to_string()
 }
 
@@ -120,7 +120,7 @@ fn a_list_fits_the_schema() {
     for graphql in [GraphQl::new(schema()), GraphQl::finished(schema().finish())] {
         let error = mistakes(graphql, &[wrong, DOCUMENT]);
         for part in [
-            "`Root` `Sum` of `Persisted::only`: Unknown field \"ad\" on type \"Query\"",
+            "`Root` `Sum` of `PersistedQueries::only`: Unknown field \"ad\" on type \"Query\"",
             "Unknown field \"nam\" on type \"Node\"",
             "Invalid value for argument \"a\"",
             "(line 1:13)",
@@ -136,7 +136,7 @@ fn a_list_fits_the_schema() {
 /// The values of variables are not known when the router is built.
 #[test]
 fn a_list_may_have_variables() {
-    let persisted = Persisted::only([
+    let persisted = PersistedQueries::only([
         "query A($a: Int!, $b: Int = 2) { add(a: $a, b: $b) }",
         "query B($first: Int!) { node { children(first: $first) { name } } }",
         "query C($f: Filter!) { search(filter: $f) } query D { add(a: 1, b: 1) }",
@@ -163,7 +163,7 @@ impl gql::extensions::Extension for NeedsCaller {
         request: gql::Request,
         next: gql::extensions::NextPrepareRequest<'_>,
     ) -> gql::ServerResult<gql::Request> {
-        if !request.data.contains_key(&TypeId::of::<Caller>()) {
+        if !request.data.contains_key(&TypeId::of::<RequestContext>()) {
             return Err(gql::ServerError::new("There is no caller", None));
         }
         next.run(ctx, request).await
@@ -173,6 +173,6 @@ impl gql::extensions::Extension for NeedsCaller {
 #[tokio::test]
 async fn an_extension_that_needs_a_request_is_no_mistake() {
     let graphql = GraphQl::new(schema().extension(NeedsCaller));
-    let client = client(graphql.persisted(Persisted::only([DOCUMENT])));
+    let client = client(graphql.persisted(PersistedQueries::only([DOCUMENT])));
     send(&client, &by_hash(HASH)).await.assert_json(json!({ "data": { "add": 5 } }));
 }

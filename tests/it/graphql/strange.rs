@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI32, Ordering};
 
-use stockade::graphql::{GraphQl, Persisted, async_graphql as gql, list_complexity};
+use stockade::graphql::{GraphQl, PersistedQueries, async_graphql as gql, list_complexity};
 use stockade::prelude::*;
 use stockade::testing::TestClient;
 
@@ -138,7 +138,7 @@ async fn a_member_of_another_type_is_named() {
 
 #[tokio::test]
 async fn a_mutation_does_not_run_by_get() {
-    let client = client(GraphQl::new(schema()).persisted(Persisted::cache(10)));
+    let client = client(GraphQl::new(schema()).persisted(PersistedQueries::cache(10)));
     let two = "query A { hello } mutation B { run }";
     let get = async |params: &[(&str, &str)]| {
         client.get("/graphql").query(params.to_vec()).await.status().as_u16()

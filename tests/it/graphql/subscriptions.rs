@@ -7,7 +7,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use futures_util::stream::{self, BoxStream, Stream, StreamExt as _};
-use stockade::graphql::{Caller, GraphQl, async_graphql as gql};
+use stockade::graphql::{GraphQl, RequestContext, async_graphql as gql};
 use stockade::middleware::rate_limit::MINUTE;
 use stockade::prelude::*;
 use stockade::testing::{TestClient, TestWebSocket};
@@ -64,7 +64,7 @@ pub(super) struct Query;
 #[gql::Object(crate = "gql")]
 impl Query {
     async fn me(&self, ctx: &gql::Context<'_>) -> gql::Result<Option<String>> {
-        Ok(ctx.data::<Caller>()?.user().map(ToString::to_string))
+        Ok(ctx.data::<RequestContext>()?.user().map(ToString::to_string))
     }
 }
 

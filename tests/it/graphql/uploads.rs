@@ -1,6 +1,6 @@
 //! Files that come with an operation by a form.
 
-use stockade::graphql::{GraphQl, Uploads, async_graphql as gql};
+use stockade::graphql::{GraphQl, UploadOptions, async_graphql as gql};
 use stockade::prelude::*;
 use stockade::testing::{MultipartForm, TestClient, TestResponse};
 
@@ -44,7 +44,7 @@ async fn send(client: &TestClient, form: MultipartForm) -> TestResponse {
 
 #[tokio::test]
 async fn a_file_stands_for_a_variable() {
-    let client = client(GraphQl::new(schema()).uploads(Uploads::new()));
+    let client = client(GraphQl::new(schema()).uploads(UploadOptions::new()));
     let form = one().file("0", "tea.txt", "text/plain", "green");
     let expected = json!({ "data": { "upload": "tea.txt text/plain green" } });
     send(&client, form).await.assert_json(&expected);
@@ -64,7 +64,7 @@ async fn a_file_stands_for_a_variable() {
 #[tokio::test]
 async fn a_form_that_a_page_can_send_without_asking_is_refused() {
     let form = || one().file("0", "tea.txt", "text/plain", "green");
-    let uploads = client(GraphQl::new(schema()).uploads(Uploads::new()));
+    let uploads = client(GraphQl::new(schema()).uploads(UploadOptions::new()));
     uploads.post("/graphql").multipart(form()).await.assert_status(403);
     let empty = uploads.post("/graphql").header("graphql-require-preflight", "");
     empty.multipart(form()).await.assert_status(403);
@@ -74,7 +74,7 @@ async fn a_form_that_a_page_can_send_without_asking_is_refused() {
 
 #[tokio::test]
 async fn files_have_bounds() {
-    let uploads = Uploads::new().max_files(1).max_file_bytes(200);
+    let uploads = UploadOptions::new().max_files(1).max_file_bytes(200);
     let client = client(GraphQl::new(schema()).uploads(uploads).max_body(2_000));
     let large = |bytes: usize| one().file("0", "a", "text/plain", "x".repeat(bytes));
     send(&client, large(200)).await.assert_status(200);
@@ -90,7 +90,7 @@ async fn files_have_bounds() {
 
 #[tokio::test]
 async fn a_form_follows_the_convention() {
-    let client = client(GraphQl::new(schema()).uploads(Uploads::new()));
+    let client = client(GraphQl::new(schema()).uploads(UploadOptions::new()));
     let operations = || operations(ONE, &json!({ "file": null }));
     let file = |form: MultipartForm| form.file("0", "a", "text/plain", "1");
     for form in [

@@ -22,10 +22,10 @@ use tokio::time::{Instant, sleep_until};
 
 use super::operation::{Operation, OperationState, Step};
 use crate::answer::Answer;
-use crate::caller::Caller;
 use crate::failure::Failure;
 use crate::message::Message;
 use crate::protocol::{Action, NO_SUBPROTOCOL, Protocol, SUBPROTOCOL};
+use crate::request_context::RequestContext;
 use crate::service::{Refusal, Service};
 
 /// Runs operations until the connection ends; those that still run end with it.
@@ -106,11 +106,11 @@ enum User {
     },
     /// The function of the application judges its payload.
     Asked(BoxFuture<'static, Result<Option<Known>, ApiError>>),
-    Known(Caller),
+    Known(RequestContext),
 }
 
 /// A user who was accepted, and the lifetime if `connection_init` named the user.
-type Known = (Caller, Option<UserLifetime>);
+type Known = (RequestContext, Option<UserLifetime>);
 
 impl Connection {
     /// Goes on until nothing moves; gives the close frame to send, or `None` when the
@@ -320,7 +320,7 @@ impl Connection {
                 }
                 lifetime = UserLifetime::of(&req);
             }
-            Ok(Some((Caller::of(req), lifetime)))
+            Ok(Some((RequestContext::of(req), lifetime)))
         }));
     }
 

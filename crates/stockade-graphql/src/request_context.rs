@@ -1,4 +1,4 @@
-//! [`Caller`]: the request as resolvers see it.
+//! [`RequestContext`]: the request as resolvers see it.
 
 use std::fmt;
 use std::net::IpAddr;
@@ -15,7 +15,7 @@ use stockade_errors::ApiError;
 /// it from its context. A clone is the same request.
 ///
 /// ```
-/// use stockade::graphql::{Caller, GraphQl, async_graphql as gql};
+/// use stockade::graphql::{GraphQl, RequestContext, async_graphql as gql};
 /// use stockade::prelude::*;
 /// use stockade::testing::TestClient;
 ///
@@ -24,7 +24,7 @@ use stockade_errors::ApiError;
 /// #[gql::Object(crate = "gql")]
 /// impl Query {
 ///     async fn me(&self, ctx: &gql::Context<'_>) -> gql::Result<Option<String>> {
-///         let caller = ctx.data::<Caller>()?;
+///         let caller = ctx.data::<RequestContext>()?;
 ///         Ok(caller.user().map(|user| user.to_string()))
 ///     }
 /// }
@@ -39,11 +39,11 @@ use stockade_errors::ApiError;
 /// # }
 /// ```
 #[derive(Clone)]
-pub struct Caller {
+pub struct RequestContext {
     head: Arc<RequestHead>,
 }
 
-impl Caller {
+impl RequestContext {
     pub(crate) fn of(req: Request) -> Self {
         Self { head: Arc::new(RequestHead::of(req)) }
     }
@@ -108,8 +108,10 @@ impl Caller {
     }
 }
 
-impl fmt::Debug for Caller {
+impl fmt::Debug for RequestContext {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Caller").field("request_id", &self.request_id()).finish_non_exhaustive()
+        f.debug_struct("RequestContext")
+            .field("request_id", &self.request_id())
+            .finish_non_exhaustive()
     }
 }
