@@ -63,7 +63,7 @@
 //! An own backplane has to publish; all else has defaults:
 //!
 //! ```
-//! use stockade::websockets::{Audience, Backplane, Published, RoomLimits, Rooms, SocketId};
+//! use stockade::websockets::{Audience, Backplane, PublishReceipt, RoomLimits, Rooms, SocketId};
 //! use tokio::sync::broadcast::Sender;
 //!
 //! /// Gives texts to a task that sends them to the other processes.
@@ -75,10 +75,10 @@
 //!         audience: Audience<'_>,
 //!         text: &stockade::bytes::Bytes,
 //!         _except: Option<SocketId>,
-//!     ) -> Published {
+//!     ) -> PublishReceipt {
 //!         // Nobody may be listening yet.
 //!         let _ = self.0.send((audience.to_string(), text.to_vec()));
-//!         Published::SENT
+//!         PublishReceipt::SENT
 //!     }
 //! }
 //!
@@ -158,8 +158,9 @@ pub use close::Close;
 pub use message::{IntoMessage, Message, SocketError};
 pub use options::{SlowReader, WebSocketOptions};
 pub use rooms::{
-    Audience, Backplane, BackplaneFuture, BroadcastError, Gap, History, Member, MemoryBackplane,
-    MemoryHub, Order, PastMessage, Presence, Published, RoomLimits, Rooms, WeakRooms,
+    Audience, Backplane, BackplaneFuture, BroadcastError, DeliveryGap, History, HistoryEntry,
+    Member, MemoryBackplane, MemoryHub, Order, Presence, PublishReceipt, RoomLimits, Rooms,
+    WeakRooms,
 };
 pub use socket::{Receiver, Sender, SocketId, WebSocket};
 pub use typed::{TypedReceiver, TypedSender, TypedWebSocket};

@@ -7,7 +7,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use stockade_websockets::{
     Audience, Backplane, BackplaneFuture, History, MemoryBackplane, MemoryHub, Order, Presence,
-    Published, Rooms, SocketId,
+    PublishReceipt, Rooms, SocketId,
 };
 
 use super::refused;
@@ -42,14 +42,19 @@ enum Fault {
 }
 
 impl Backplane for Faulty {
-    fn publish(&self, audience: Audience<'_>, text: &Bytes, except: Option<SocketId>) -> Published {
+    fn publish(
+        &self,
+        audience: Audience<'_>,
+        text: &Bytes,
+        except: Option<SocketId>,
+    ) -> PublishReceipt {
         let is_tenth = self.messages.fetch_add(1, Ordering::Relaxed) % 10 == 5;
         let publish = |text: &Bytes, except| self.backplane.publish(audience, text, except);
         match self.fault {
-            Fault::Loses if is_tenth => return Published::SENT,
+            Fault::Loses if is_tenth => return PublishReceipt::SENT,
             Fault::Reorders | Fault::Lags if is_tenth => {
                 *self.held.lock().unwrap() = Some(text.clone());
-                return Published::SENT;
+                return PublishReceipt::SENT;
             }
             Fault::Repeats if is_tenth => drop(publish(text, except)),
             Fault::LeavesNobodyOut => return publish(text, None),
@@ -63,7 +68,7 @@ impl Backplane for Faulty {
         let _ = first.map(|held| publish(held, None));
         let published = publish(text, except);
         let _ = second.map(|held| publish(held, None));
-        if self.fault == Fault::Echoes { Published::SENT } else { published }
+        if self.fault == Fault::Echoes { PublishReceipt::SENT } else { published }
     }
 
     fn attach(&self, rooms: &Rooms) {

@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use stockade_errors::locks::lock;
-use stockade_websockets::{History, PastMessage};
+use stockade_websockets::{History, HistoryEntry};
 use tokio::time::Instant;
 
 use super::channel::{Channel, Keys};
@@ -98,7 +98,7 @@ pub(super) async fn since(node: &Node, room: &str, id: &str) -> Result<History, 
         }
         senders.insert(envelope.node, envelope.count);
         let id = format!("{}-{number}", position.epoch);
-        past.push(PastMessage::new(id, envelope.text.to_owned()));
+        past.push(HistoryEntry::new(id, envelope.text.to_owned()));
     }
     is_complete &= last == position.number;
     Ok(History::new(past, is_complete))

@@ -29,7 +29,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use stockade_errors::ApiError;
 use stockade_websockets::{
-    Audience, Backplane, BackplaneFuture, History, Order, Presence, Published, Rooms, SocketId,
+    Audience, Backplane, BackplaneFuture, History, Order, Presence, PublishReceipt, Rooms, SocketId,
 };
 use tokio::time::timeout;
 
@@ -116,7 +116,7 @@ impl RedisRooms {
     /// out of date, such as the places of cursors. Default: off.
     ///
     /// A message that is published while a process does not hear is lost to it, without a
-    /// [`Gap`](stockade_websockets::Gap), and there is no history.
+    /// [`DeliveryGap`](stockade_websockets::DeliveryGap), and there is no history.
     #[must_use]
     pub fn at_most_once(mut self) -> Self {
         self.settings.is_numbered = false;
@@ -134,18 +134,23 @@ impl Backplane for RedisRooms {
         self.node.get_or_init(|| node).start();
     }
 
-    fn publish(&self, audience: Audience<'_>, text: &Bytes, except: Option<SocketId>) -> Published {
+    fn publish(
+        &self,
+        audience: Audience<'_>,
+        text: &Bytes,
+        except: Option<SocketId>,
+    ) -> PublishReceipt {
         let order = self.settings.order;
         let (Some(node), Some(channel)) = (self.node.get(), Channel::of(audience)) else {
-            return Published::SENT;
+            return PublishReceipt::SENT;
         };
         node.start();
         // Rooms send texts.
         let text = str::from_utf8(text).unwrap_or_default();
         match (node.queue.push(channel, node.id, except, text), order) {
-            (Err(error), order) => Published::dropped(order, error),
-            (Ok(()), Order::Room) => Published::ECHOED,
-            (Ok(()), _) => Published::SENT,
+            (Err(error), order) => PublishReceipt::dropped(order, error),
+            (Ok(()), Order::Room) => PublishReceipt::ECHOED,
+            (Ok(()), _) => PublishReceipt::SENT,
         }
     }
 

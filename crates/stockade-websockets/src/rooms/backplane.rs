@@ -44,7 +44,12 @@ impl fmt::Display for Audience<'_> {
 pub trait Backplane: Send + Sync + 'static {
     /// Publishes a message to the other processes. This must not block: a message
     /// that cannot be sent now is dropped, or queued up to a bound.
-    fn publish(&self, audience: Audience<'_>, text: &Bytes, except: Option<SocketId>) -> Published;
+    fn publish(
+        &self,
+        audience: Audience<'_>,
+        text: &Bytes,
+        except: Option<SocketId>,
+    ) -> PublishReceipt;
 
     /// Takes the rooms that messages are delivered to; called once, before everything
     /// else. A backplane keeps [`Rooms::downgrade`] of them, because the rooms own it.
@@ -97,12 +102,12 @@ pub type BackplaneFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, ApiError
 /// The outcome of [`Backplane::publish`].
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[must_use]
-pub struct Published {
+pub struct PublishReceipt {
     pub(super) error: Option<BroadcastError>,
     pub(super) is_echoed: bool,
 }
 
-impl Published {
+impl PublishReceipt {
     /// A message that is on its way to the other processes; [`Rooms`] give it to the
     /// members of this one.
     pub const SENT: Self = Self { error: None, is_echoed: false };
@@ -167,7 +172,7 @@ impl From<BroadcastError> for ApiError {
 /// Messages that the members of this process have missed.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
-pub struct Gap<'a> {
+pub struct DeliveryGap<'a> {
     /// The receivers.
     pub audience: Audience<'a>,
     /// The number of messages, which may include some that were delivered; `None` if
@@ -199,7 +204,7 @@ impl Presence {
 #[non_exhaustive]
 pub struct History {
     /// The messages, oldest first.
-    pub messages: Vec<PastMessage>,
+    pub messages: Vec<HistoryEntry>,
     /// True if no message is missing between the id that was asked for and the first of
     /// `messages`.
     pub is_complete: bool,
@@ -208,7 +213,7 @@ pub struct History {
 impl History {
     /// Makes the answer of a backplane.
     #[must_use]
-    pub fn new(messages: Vec<PastMessage>, is_complete: bool) -> Self {
+    pub fn new(messages: Vec<HistoryEntry>, is_complete: bool) -> Self {
         Self { messages, is_complete }
     }
 }
@@ -216,14 +221,14 @@ impl History {
 /// A message that was sent to a room before.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
-pub struct PastMessage {
+pub struct HistoryEntry {
     /// The id, by which [`Rooms::since`] goes on.
     pub id: String,
     /// The text as it was broadcast.
     pub text: String,
 }
 
-impl PastMessage {
+impl HistoryEntry {
     /// Makes a message of a [`History`].
     #[must_use]
     pub fn new(id: String, text: String) -> Self {

@@ -6,11 +6,11 @@ use std::sync::{Arc, Weak};
 use bytes::Bytes;
 use stockade_errors::ApiError;
 
-use super::backplane::{Audience, BroadcastError, Gap, History, Presence};
+use super::backplane::{Audience, BroadcastError, DeliveryGap, History, Presence};
 use super::{Rooms, RoomsInner};
 use crate::socket::SocketId;
 
-pub(super) type OnGap = dyn Fn(Gap<'_>) + Send + Sync;
+pub(super) type OnGap = dyn Fn(DeliveryGap<'_>) + Send + Sync;
 pub(super) type WithIds = dyn Fn(&str, &str) -> String + Send + Sync;
 
 impl Rooms {
@@ -33,7 +33,7 @@ impl Rooms {
     /// rooms.report_gap(Audience::Room("lobby"), Some(3));
     /// ```
     #[must_use]
-    pub fn on_gap(self, told: impl Fn(Gap<'_>) + Send + Sync + 'static) -> Self {
+    pub fn on_gap(self, told: impl Fn(DeliveryGap<'_>) + Send + Sync + 'static) -> Self {
         let _ = self.inner.on_gap.set(Box::new(told));
         self
     }
@@ -145,7 +145,7 @@ impl Rooms {
     /// [`on_gap`](Self::on_gap). A backplane calls this.
     pub fn report_gap(&self, audience: Audience<'_>, missed: Option<u64>) {
         if let Some(told) = self.inner.on_gap.get() {
-            return told(Gap { audience, missed });
+            return told(DeliveryGap { audience, missed });
         }
         match missed {
             Some(missed) => {

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use bytes::Bytes;
 use stockade_errors::locks::lock;
 
-use super::backplane::{Audience, Backplane, BackplaneFuture, Order, Presence, Published};
+use super::backplane::{Audience, Backplane, BackplaneFuture, Order, Presence, PublishReceipt};
 use super::{Rooms, WeakRooms};
 use crate::socket::SocketId;
 
@@ -76,7 +76,12 @@ impl Backplane for MemoryBackplane {
         self.hub.lock().rooms.push((self.node, rooms.downgrade()));
     }
 
-    fn publish(&self, audience: Audience<'_>, text: &Bytes, except: Option<SocketId>) -> Published {
+    fn publish(
+        &self,
+        audience: Audience<'_>,
+        text: &Bytes,
+        except: Option<SocketId>,
+    ) -> PublishReceipt {
         // Rooms whose last handle goes here are dropped after the lock is free.
         let mut reached = Vec::new();
         // Held all the while: all members get all messages in one order.
@@ -93,8 +98,8 @@ impl Backplane for MemoryBackplane {
         drop(nodes);
         drop(reached);
         match self.hub.order {
-            Order::Local => Published::SENT,
-            Order::Room => Published::ECHOED,
+            Order::Local => PublishReceipt::SENT,
+            Order::Room => PublishReceipt::ECHOED,
         }
     }
 

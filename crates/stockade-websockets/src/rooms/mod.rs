@@ -37,8 +37,8 @@ use stockade_errors::ApiError;
 use stockade_errors::locks::lock;
 
 pub use self::backplane::{
-    Audience, Backplane, BackplaneFuture, BroadcastError, Gap, History, Order, PastMessage,
-    Presence, Published,
+    Audience, Backplane, BackplaneFuture, BroadcastError, DeliveryGap, History, HistoryEntry,
+    Order, Presence, PublishReceipt,
 };
 pub use self::everywhere::WeakRooms;
 use self::everywhere::{OnGap, WithIds};
@@ -142,15 +142,20 @@ impl Rooms {
         self.finish(published, audience, &text, except)
     }
 
-    fn publish(&self, audience: Audience<'_>, text: &Bytes, except: Option<SocketId>) -> Published {
+    fn publish(
+        &self,
+        audience: Audience<'_>,
+        text: &Bytes,
+        except: Option<SocketId>,
+    ) -> PublishReceipt {
         let backplane = self.inner.backplane();
-        backplane.map_or(Published::SENT, |it| it.publish(audience, text, except))
+        backplane.map_or(PublishReceipt::SENT, |it| it.publish(audience, text, except))
     }
 
     /// Gives a message to the members of this process, unless the backplane does that.
     fn finish(
         &self,
-        published: Published,
+        published: PublishReceipt,
         audience: Audience<'_>,
         text: &Bytes,
         except: Option<SocketId>,

@@ -155,11 +155,11 @@ impl Notes {
 }
 
 impl Backplane for Notes {
-    fn publish(&self, _: Audience<'_>, text: &Bytes, _: Option<SocketId>) -> Published {
+    fn publish(&self, _: Audience<'_>, text: &Bytes, _: Option<SocketId>) -> PublishReceipt {
         if text.len() > 3 {
-            return Published::dropped(Order::Room, BroadcastError::TooLarge);
+            return PublishReceipt::dropped(Order::Room, BroadcastError::TooLarge);
         }
-        Published::dropped(Order::Local, BroadcastError::Overloaded)
+        PublishReceipt::dropped(Order::Local, BroadcastError::Overloaded)
     }
 
     fn opened(&self, audience: Audience<'_>) {
