@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use stockade_stages::rate_limit::{
-    Algorithm, BatchDecision, Charge, Decision, Quota, RateKey, RateLimitPolicy, RateStore,
+    Algorithm, BatchDecision, ChargeOutcome, Decision, Quota, RateKey, RateLimitPolicy, RateStore,
 };
 use tokio::task::JoinSet;
 
@@ -264,9 +264,13 @@ impl<S: RateStore + 'static, P: AsyncFn(Duration)> Check<S, P> {
 impl<S: RateStore> Counted<S> {
     async fn charged(&self, promise: &str) -> Decision {
         match self.store.charge(&self.key, &self.policy, self.now) {
-            Charge::Now(decision) => decision,
-            Charge::Later(decision) if self.store.waits() => asked(promise, decision.await),
-            Charge::Later(_) => fail("a store that does not wait decides at once: it did not"),
+            ChargeOutcome::Ready(decision) => decision,
+            ChargeOutcome::Pending(decision) if self.store.waits() => {
+                asked(promise, decision.await)
+            }
+            ChargeOutcome::Pending(_) => {
+                fail("a store that does not wait decides at once: it did not")
+            }
         }
     }
 

@@ -20,7 +20,7 @@ use stockade_stages::cors::CorsDecided;
 use stockade_stages::cors::policy::{Cors, origin_of};
 use stockade_stages::rate_limit::decision::too_many;
 use stockade_stages::rate_limit::meter::Meter;
-use stockade_stages::rate_limit::{Charge, Decision};
+use stockade_stages::rate_limit::{ChargeOutcome, Decision};
 
 use crate::app::{App, Resolved};
 use crate::finish::{correct_framing, finish_response};
@@ -117,11 +117,11 @@ fn charged(
         Some(limiter) => {
             let key = stages::key_of(limiter, &req);
             match limiter.charge(&key, app.stages.now()) {
-                Charge::Now(decision) => {
+                ChargeOutcome::Ready(decision) => {
                     scope.charged = Some(decision);
                     begin(app, route, req, refusal, scope)
                 }
-                Charge::Later(_) => {
+                ChargeOutcome::Pending(_) => {
                     let error = ApiError::new(500, "the store of a rate limit waits unasked");
                     ResponseState::refused(app, &req, error)
                 }

@@ -28,7 +28,7 @@ use stockade_stages::cors::CorsDecided;
 use stockade_stages::cors::policy::{Cors, origin_of};
 use stockade_stages::observation::{Observation, Observers};
 use stockade_stages::rate_limit::meter::Meter;
-use stockade_stages::rate_limit::{Charge, Decision, RateKey, RateLimiter};
+use stockade_stages::rate_limit::{ChargeOutcome, Decision, RateKey, RateLimiter};
 use stockade_stages::{SecurityHeaders, TrustProxy};
 
 use crate::head_sink::HeadSink;
@@ -314,8 +314,8 @@ pub(crate) async fn charge(
     now: Instant,
 ) -> Result<Decision, stockade_core::ApiError> {
     match limiter.charge(&key, now) {
-        Charge::Now(decision) => Ok(decision),
-        Charge::Later(decision) => Ok(decision.await?),
+        ChargeOutcome::Ready(decision) => Ok(decision),
+        ChargeOutcome::Pending(decision) => Ok(decision.await?),
     }
 }
 

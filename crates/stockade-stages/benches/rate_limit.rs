@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 use governor::{Quota as GovernorQuota, RateLimiter as Governor};
 use stockade_stages::RateLimit;
-use stockade_stages::rate_limit::{Algorithm, Charge, RateKey, RateLimiter};
+use stockade_stages::rate_limit::{Algorithm, ChargeOutcome, RateKey, RateLimiter};
 
 /// A cheap random order, the same in every run.
 struct Order(u64);
@@ -58,8 +58,8 @@ fn ours(algorithm: Algorithm, keys: u32) -> RateLimiter {
 fn charge(limiter: &RateLimiter, address: Ipv4Addr, now: Instant) {
     let key = RateKey::from(IpAddr::V4(address));
     match limiter.charge(&key, now) {
-        Charge::Now(decision) => drop(black_box(decision)),
-        Charge::Later(_) => unreachable!("the store is in memory"),
+        ChargeOutcome::Ready(decision) => drop(black_box(decision)),
+        ChargeOutcome::Pending(_) => unreachable!("the store is in memory"),
     }
 }
 

@@ -7,7 +7,9 @@ use std::time::Duration;
 
 use stockade::StoreError;
 use stockade::middleware::RateLimit;
-use stockade::middleware::rate_limit::{Charge, RateKey, RateLimitPolicy, RateStore, StoreFailure};
+use stockade::middleware::rate_limit::{
+    ChargeOutcome, RateKey, RateLimitPolicy, RateStore, StoreFailure,
+};
 use stockade::prelude::*;
 
 use crate::support::{app, block_on, check, header_of, log, request, show};
@@ -106,9 +108,14 @@ impl RateStore for Broken {
         true
     }
 
-    fn charge<'a>(&'a self, _: &'a RateKey, _: &'a RateLimitPolicy, _: Duration) -> Charge<'a> {
+    fn charge<'a>(
+        &'a self,
+        _: &'a RateKey,
+        _: &'a RateLimitPolicy,
+        _: Duration,
+    ) -> ChargeOutcome<'a> {
         let is_silent = self.is_silent;
-        Charge::Later(Box::pin(async move {
+        ChargeOutcome::Pending(Box::pin(async move {
             if is_silent {
                 std::future::pending::<()>().await;
             }

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use stockade_stages::rate_limit::{
-    Algorithm, Charge, Decision, MemoryRateStore, RateKey, RateLimitPolicy, RateStore,
+    Algorithm, ChargeOutcome, Decision, MemoryRateStore, RateKey, RateLimitPolicy, RateStore,
 };
 
 use super::refused;
@@ -43,7 +43,7 @@ impl RateStore for Faulty {
         key: &'a RateKey,
         policy: &'a RateLimitPolicy,
         now: Duration,
-    ) -> Charge<'a> {
+    ) -> ChargeOutcome<'a> {
         let charges = self.charges.fetch_add(1, Ordering::Relaxed);
         let now = match self.fault {
             Fault::StandsStill => Duration::ZERO,
@@ -67,7 +67,7 @@ impl RateStore for Faulty {
             }
             _ => {}
         }
-        Charge::Now(decision)
+        ChargeOutcome::Ready(decision)
     }
 }
 

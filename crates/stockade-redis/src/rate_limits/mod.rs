@@ -17,7 +17,7 @@ use ring::{digest, hmac};
 use stockade_core::BoxFuture;
 use stockade_errors::StoreError;
 use stockade_stages::rate_limit::{
-    Algorithm, BatchDecision, Charge, Decision, RateKey, RateLimitPolicy, RateStore,
+    Algorithm, BatchDecision, ChargeOutcome, Decision, RateKey, RateLimitPolicy, RateStore,
 };
 
 use crate::link::Redis;
@@ -279,13 +279,13 @@ impl RateStore for RedisRateLimits {
         key: &'a RateKey,
         policy: &'a RateLimitPolicy,
         _: Duration,
-    ) -> Charge<'a> {
+    ) -> ChargeOutcome<'a> {
         // The time of the limiter is not comparable with that of another one.
         let (name, now) = (self.name(key, policy), Instant::now());
         match self.known(name, policy.limit().get(), now) {
-            ControlFlow::Break(decision) => Charge::Now(decision),
+            ControlFlow::Break(decision) => ChargeOutcome::Ready(decision),
             ControlFlow::Continue(want) => {
-                Charge::Later(Box::pin(self.ask(name, key, policy, want)))
+                ChargeOutcome::Pending(Box::pin(self.ask(name, key, policy, want)))
             }
         }
     }

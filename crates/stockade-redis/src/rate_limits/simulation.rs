@@ -19,7 +19,7 @@ use stockade_errors::locks::lock;
 use stockade_errors::random::Random;
 use stockade_stages::RateLimit;
 use stockade_stages::rate_limit::{
-    Algorithm, Charge, Decision, Quota, RateKey, RateLimitPolicy, RateLimiter, RateStore,
+    Algorithm, ChargeOutcome, Decision, Quota, RateKey, RateLimitPolicy, RateLimiter, RateStore,
     StoreFailure,
 };
 use tokio::runtime::Builder;
@@ -208,16 +208,18 @@ impl RateStore for Node {
         key: &'a RateKey,
         policy: &'a RateLimitPolicy,
         _: Duration,
-    ) -> Charge<'a> {
+    ) -> ChargeOutcome<'a> {
         let name = self.limits.name(key, policy);
         match self.limits.known(name, policy.limit().get(), Instant::now().into_std()) {
             ControlFlow::Break(decision) => {
                 if decision.allowed {
                     self.world.note_pass(self.world.now());
                 }
-                Charge::Now(decision)
+                ChargeOutcome::Ready(decision)
             }
-            ControlFlow::Continue(want) => Charge::Later(Box::pin(self.ask(name, policy, want))),
+            ControlFlow::Continue(want) => {
+                ChargeOutcome::Pending(Box::pin(self.ask(name, policy, want)))
+            }
         }
     }
 }
@@ -295,8 +297,8 @@ fn node(plan: &Plan, number: usize, limits: RedisRateLimits, world: &Arc<World>)
 async fn request_of(limiter: RateLimiter, world: Arc<World>) {
     let begin = world.now();
     let decision = match limiter.charge(&RateKey::shared(), Instant::now().into_std()) {
-        Charge::Now(decision) => decision,
-        Charge::Later(decision) => decision.await.unwrap(),
+        ChargeOutcome::Ready(decision) => decision,
+        ChargeOutcome::Pending(decision) => decision.await.unwrap(),
     };
     // Others are noted where they are counted.
     if decision.allowed && decision.limit != world.limit {

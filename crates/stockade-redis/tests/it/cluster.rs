@@ -7,7 +7,7 @@ use std::time::Duration;
 use redis::cluster::ClusterClientBuilder;
 use redis::cluster_async::ClusterConnection;
 use stockade_redis::{Redis, RedisOptions, RedisRateLimits};
-use stockade_stages::rate_limit::{Charge, HOUR, RateKey, RateLimitPolicy, RateStore as _};
+use stockade_stages::rate_limit::{ChargeOutcome, HOUR, RateKey, RateLimitPolicy, RateStore as _};
 
 use crate::engine::{Engine, free_port, until, url};
 use crate::faults::{Load, Ours, PATIENCE, Row, Subject, longest_gap};
@@ -248,8 +248,8 @@ async fn the_cluster_connection_of_the_client_library() {
 async fn charge(store: &RedisRateLimits, key: &RateKey) -> bool {
     let policy = RateLimitPolicy::new("default", 100 / HOUR).unwrap();
     match store.charge(key, &policy, Duration::ZERO) {
-        Charge::Now(decision) => decision.allowed,
-        Charge::Later(decision) => decision.await.unwrap().allowed,
+        ChargeOutcome::Ready(decision) => decision.allowed,
+        ChargeOutcome::Pending(decision) => decision.await.unwrap().allowed,
     }
 }
 

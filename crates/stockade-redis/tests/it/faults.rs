@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use redis::aio::{ConnectionManager, ConnectionManagerConfig};
 
 use stockade_redis::{Redis, RedisOptions, RedisRateLimits};
-use stockade_stages::rate_limit::{Charge, HOUR, RateKey, RateLimitPolicy, RateStore as _};
+use stockade_stages::rate_limit::{ChargeOutcome, HOUR, RateKey, RateLimitPolicy, RateStore as _};
 
 use crate::engine::{Engine, url};
 use crate::proxy::{Direction, Proxy};
@@ -73,8 +73,8 @@ impl Subject for Ours {
     async fn write(&self) -> bool {
         let policy = RateLimitPolicy::new("default", u32::MAX / HOUR).unwrap();
         match self.0.charge(&self.1, &policy, Duration::ZERO) {
-            Charge::Now(decision) => decision.allowed,
-            Charge::Later(decision) => decision.await.is_ok(),
+            ChargeOutcome::Ready(decision) => decision.allowed,
+            ChargeOutcome::Pending(decision) => decision.await.is_ok(),
         }
     }
 }

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use stockade_errors::ApiError;
 use stockade_redis::{Health, Redis, RedisOptions, RedisRateLimits};
 use stockade_stages::rate_limit::{
-    Charge, Decision, HOUR, RateKey, RateLimitPolicy, RateStore as _,
+    ChargeOutcome, Decision, HOUR, RateKey, RateLimitPolicy, RateStore as _,
 };
 use tokio::runtime::Runtime;
 
@@ -19,8 +19,8 @@ fn options() -> RedisOptions {
 async fn charge(store: &RedisRateLimits) -> Result<Decision, ApiError> {
     let policy = RateLimitPolicy::new("default", 1_000 / HOUR).unwrap();
     match store.charge(&RateKey::shared(), &policy, Duration::ZERO) {
-        Charge::Now(decision) => Ok(decision),
-        Charge::Later(decision) => Ok(decision.await?),
+        ChargeOutcome::Ready(decision) => Ok(decision),
+        ChargeOutcome::Pending(decision) => Ok(decision.await?),
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use stockade_redis::{Redis, RedisOptions};
-use stockade_stages::rate_limit::{Charge, HOUR, RateKey, RateLimitPolicy, RateStore as _};
+use stockade_stages::rate_limit::{ChargeOutcome, HOUR, RateKey, RateLimitPolicy, RateStore as _};
 
 use crate::engine::Engine;
 
@@ -34,7 +34,7 @@ async fn charge_until(redis: &Redis, is_up: bool) {
     let begin = Instant::now();
     while redis.health().is_up() != is_up {
         assert!(begin.elapsed() < Duration::from_secs(60), "{redis:?}");
-        if let Charge::Later(decision) = store.charge(&key, &policy, Duration::ZERO) {
+        if let ChargeOutcome::Pending(decision) = store.charge(&key, &policy, Duration::ZERO) {
             // It fails while the engine is gone.
             let _ = decision.await;
         }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use stockade_redis::{Redis, RedisOptions, RedisRateLimits};
-use stockade_stages::rate_limit::{Charge, HOUR, RateKey, RateLimitPolicy, RateStore as _};
+use stockade_stages::rate_limit::{ChargeOutcome, HOUR, RateKey, RateLimitPolicy, RateStore as _};
 use tokio::task::JoinSet;
 
 use crate::engine::Engine;
@@ -18,7 +18,7 @@ async fn the_time_of_a_charge() {
     let policy = RateLimitPolicy::new("default", 1_000_000 / HOUR).unwrap();
     let charge = async |store: &RedisRateLimits, key: &RateKey, policy: &RateLimitPolicy| {
         let begin = Instant::now();
-        if let Charge::Later(decision) = store.charge(key, policy, Duration::ZERO) {
+        if let ChargeOutcome::Pending(decision) = store.charge(key, policy, Duration::ZERO) {
             let _ = decision.await;
         }
         begin.elapsed()
@@ -46,7 +46,7 @@ async fn the_time_of_a_charge() {
     charge(&store, &key, &narrow).await;
     let begin = Instant::now();
     for _ in 0..100_000 {
-        assert!(matches!(store.charge(&key, &narrow, Duration::ZERO), Charge::Now(_)));
+        assert!(matches!(store.charge(&key, &narrow, Duration::ZERO), ChargeOutcome::Ready(_)));
     }
     eprintln!("remembered refusal: {:?}", begin.elapsed() / 100_000);
 }

@@ -9,7 +9,7 @@ use stockade_errors::ApiError;
 use stockade_redis::{Redis, RedisOptions, RedisRateLimits};
 use stockade_stages::RateLimit;
 use stockade_stages::rate_limit::{
-    Algorithm, Charge, Decision, HOUR, MINUTE, Quota, RateKey, RateLimitPolicy, RateStore,
+    Algorithm, ChargeOutcome, Decision, HOUR, MINUTE, Quota, RateKey, RateLimitPolicy, RateStore,
     StoreFailure,
 };
 use tokio::task::JoinSet;
@@ -26,8 +26,8 @@ fn open(engine: &Engine) -> RedisRateLimits {
 
 async fn charge(store: &RedisRateLimits, key: &RateKey, policy: &RateLimitPolicy) -> Decision {
     match store.charge(key, policy, Duration::ZERO) {
-        Charge::Now(decision) => decision,
-        Charge::Later(decision) => decision.await.unwrap(),
+        ChargeOutcome::Ready(decision) => decision,
+        ChargeOutcome::Pending(decision) => decision.await.unwrap(),
     }
 }
 
@@ -123,7 +123,7 @@ async fn a_refused_client_costs_no_command() {
     }
     let before = scripts(&engine);
     for _ in 0..1_000 {
-        let Charge::Now(decision) = store.charge(&key, &policy, Duration::ZERO) else {
+        let ChargeOutcome::Ready(decision) = store.charge(&key, &policy, Duration::ZERO) else {
             panic!("it is remembered");
         };
         assert!(!decision.allowed && decision.retry_after > Duration::from_secs(1));
@@ -149,7 +149,7 @@ async fn a_key_that_lost_its_expiry_heals() {
     engine.admin(&["DEL", name]);
     engine.admin(&["HSET", name, "a", "b"]);
     engine.admin(&["PEXPIRE", name, "60000"]);
-    let Charge::Later(decision) = store.charge(&key, &policy, Duration::ZERO) else {
+    let ChargeOutcome::Pending(decision) = store.charge(&key, &policy, Duration::ZERO) else {
         panic!("the engine is asked");
     };
     assert_eq!(ApiError::from(decision.await.unwrap_err()).status(), 503);
@@ -234,8 +234,8 @@ async fn an_engine_that_dies_under_load_refuses_nobody_with_a_share() {
         clients.spawn(async move {
             loop {
                 let outcome = match limiter.charge(&RateKey::shared(), Instant::now()) {
-                    Charge::Now(decision) => Ok(decision),
-                    Charge::Later(decision) => decision.await,
+                    ChargeOutcome::Ready(decision) => Ok(decision),
+                    ChargeOutcome::Pending(decision) => decision.await,
                 };
                 let counter = match outcome {
                     Ok(Decision { allowed: true, limit: 10_000_000, .. }) => &outcomes.shared,

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use rcgen::{BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyPair};
 use stockade_redis::{Health, Redis, RedisOptions};
-use stockade_stages::rate_limit::{Charge, HOUR, RateKey, RateLimitPolicy, RateStore as _};
+use stockade_stages::rate_limit::{ChargeOutcome, HOUR, RateKey, RateLimitPolicy, RateStore as _};
 use tempfile::TempDir;
 
 use crate::engine::{Engine, free_port, until};
@@ -50,7 +50,7 @@ async fn the_nodes_of_a_cluster_are_encrypted_too() {
     let begin = Instant::now();
     // Until it knows of itself that it has all slots.
     let decision = loop {
-        let Charge::Later(decision) = store.charge(&key, &policy, Duration::ZERO) else {
+        let ChargeOutcome::Pending(decision) = store.charge(&key, &policy, Duration::ZERO) else {
             panic!("the engine is asked");
         };
         match decision.await {
@@ -155,7 +155,7 @@ async fn sentinels_and_their_engines_are_encrypted() {
     let begin = Instant::now();
     while !replica.admin(&["CLIENT", "LIST"]).contains("user=shop") {
         assert!(begin.elapsed() < Duration::from_secs(60), "{redis:?}");
-        if let Charge::Later(decision) = store.charge(&key, &policy, Duration::ZERO) {
+        if let ChargeOutcome::Pending(decision) = store.charge(&key, &policy, Duration::ZERO) {
             // It fails meanwhile.
             let _ = decision.await;
         }

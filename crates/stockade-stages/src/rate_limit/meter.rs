@@ -8,7 +8,7 @@ use stockade_errors::ApiError;
 use stockade_errors::locks::lock;
 
 use super::decision::too_many;
-use super::{Charge, Decision, RateKey, RateLimiter};
+use super::{ChargeOutcome, Decision, RateKey, RateLimiter};
 use crate::observation::{Observation, Observers};
 
 /// The rate limits that have counted a request, by which the parts of it are
@@ -61,8 +61,8 @@ impl Meter {
         let mut index = 0;
         while let Some((limiter, key, clock)) = self.limit(index) {
             let decision = match limiter.charge(&key, clock.now()) {
-                Charge::Now(decision) => decision,
-                Charge::Later(decision) => decision.await?,
+                ChargeOutcome::Ready(decision) => decision,
+                ChargeOutcome::Pending(decision) => decision.await?,
             };
             if !decision.allowed {
                 return Err(too_many(&decision));
@@ -159,7 +159,9 @@ mod tests {
         let meter = Meter::default();
         for limiter in [&wide, &narrow] {
             let key = RateKey::shared();
-            let Charge::Now(decision) = limiter.charge(&key, start) else { unreachable!() };
+            let ChargeOutcome::Ready(decision) = limiter.charge(&key, start) else {
+                unreachable!()
+            };
             meter.add(Arc::clone(limiter), key, clock(), decision);
         }
         assert!(meter.charge().await.is_ok());
@@ -189,9 +191,9 @@ mod tests {
             key: &'a RateKey,
             policy: &'a RateLimitPolicy,
             now: Duration,
-        ) -> Charge<'a> {
+        ) -> ChargeOutcome<'a> {
             let batch = self.charge_n(key, policy, 1, now);
-            Charge::Later(Box::pin(async { Ok(batch.await?.last) }))
+            ChargeOutcome::Pending(Box::pin(async { Ok(batch.await?.last) }))
         }
 
         fn charge_n<'a>(

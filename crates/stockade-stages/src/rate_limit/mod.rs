@@ -8,14 +8,14 @@
 //! ```
 //! use std::time::{Duration, Instant};
 //!
-//! use stockade::middleware::rate_limit::{Charge, MINUTE, RateKey, RateLimit};
+//! use stockade::middleware::rate_limit::{ChargeOutcome, MINUTE, RateKey, RateLimit};
 //!
 //! let limiter = RateLimit::from(2 / MINUTE).build()?;
 //! let key = RateKey::from("203.0.113.7".parse::<std::net::IpAddr>().unwrap());
 //! let start = Instant::now();
 //! let allowed = |now| match limiter.charge(&key, now) {
-//!     Charge::Now(decision) => decision.allowed,
-//!     Charge::Later(_) => unreachable!("the store is in memory"),
+//!     ChargeOutcome::Ready(decision) => decision.allowed,
+//!     ChargeOutcome::Pending(_) => unreachable!("the store is in memory"),
 //! };
 //! assert!(allowed(start) && allowed(start) && !allowed(start));
 //! assert!(allowed(start + Duration::from_secs(60)));
@@ -39,7 +39,7 @@
 // - `key`: `RateKey`, the client that a request is counted against.
 // - `decision`: `Decision`, and `too_many`, its error.
 // - `headers`: the headers of a limited response.
-// - `store`: `RateStore`, `Charge`, `StoreFailure`.
+// - `store`: `RateStore`, `ChargeOutcome`, `StoreFailure`.
 // - `memory`, `table`: `MemoryRateStore`; the hot code. `overflow`: its windows
 //   for new keys at the cap.
 // - `algorithm`, `gcra`: `Algorithm`, the algorithms as functions of data.
@@ -73,5 +73,5 @@ pub use limiter::RateLimiter;
 pub use memory::MemoryRateStore;
 pub use options::RateLimit;
 pub use quota::{HOUR, MINUTE, Per, Quota, RateLimitPolicy, SECOND};
-pub use store::{BatchDecision, Charge, RateStore, StoreFailure};
+pub use store::{BatchDecision, ChargeOutcome, RateStore, StoreFailure};
 pub use with_rate_limit::{RouteLimit, with_rate_limit};

@@ -44,7 +44,7 @@ pub trait RateStore: Send + Sync {
         key: &'a RateKey,
         policy: &'a RateLimitPolicy,
         now: Duration,
-    ) -> Charge<'a>;
+    ) -> ChargeOutcome<'a>;
 
     /// Charges `n` requests to `key` at once, as for the calls of a batch: as many as
     /// pass, one after the other until the first refusal. By default it calls
@@ -64,8 +64,8 @@ pub trait RateStore: Send + Sync {
             let mut batch = BatchDecision::new(0, Decision::pass(limit, limit, Duration::ZERO));
             while batch.granted < n {
                 batch.last = match self.charge(key, policy, now) {
-                    Charge::Now(decision) => decision,
-                    Charge::Later(decision) => decision.await?,
+                    ChargeOutcome::Ready(decision) => decision,
+                    ChargeOutcome::Pending(decision) => decision.await?,
                 };
                 if !batch.last.allowed {
                     break;
@@ -98,12 +98,12 @@ impl BatchDecision {
 
 /// The answer of a [`RateStore`].
 #[must_use]
-pub enum Charge<'a> {
+pub enum ChargeOutcome<'a> {
     /// The decision, at once.
-    Now(Decision),
+    Ready(Decision),
     /// The decision later. An error means that the store failed;
     /// [`StoreFailure`] decides about the request then.
-    Later(BoxFuture<'a, Result<Decision, StoreError>>),
+    Pending(BoxFuture<'a, Result<Decision, StoreError>>),
 }
 
 /// The treatment of a request when an asynchronous store fails or is too slow.
@@ -135,7 +135,7 @@ pub enum StoreFailure {
     ///
     /// use stockade::middleware::RateLimit;
     /// use stockade::middleware::rate_limit::{
-    ///     Charge, MINUTE, RateLimitPolicy, RateKey, RateStore, StoreFailure,
+    ///     ChargeOutcome, MINUTE, RateLimitPolicy, RateKey, RateStore, StoreFailure,
     /// };
     /// use stockade::StoreError;
     ///
@@ -147,8 +147,8 @@ pub enum StoreFailure {
     ///         true
     ///     }
     ///
-    ///     fn charge<'a>(&'a self, _: &'a RateKey, _: &'a RateLimitPolicy, _: std::time::Duration) -> Charge<'a> {
-    ///         Charge::Later(Box::pin(async { Err(StoreError::unavailable("the store is away")) }))
+    ///     fn charge<'a>(&'a self, _: &'a RateKey, _: &'a RateLimitPolicy, _: std::time::Duration) -> ChargeOutcome<'a> {
+    ///         ChargeOutcome::Pending(Box::pin(async { Err(StoreError::unavailable("the store is away")) }))
     ///     }
     /// }
     ///
@@ -157,7 +157,7 @@ pub enum StoreFailure {
     /// let limit = RateLimit::from(100 / MINUTE).store(Arc::new(Away));
     /// let limiter = limit.on_store_failure(StoreFailure::Local { nodes: 3 }).build()?;
     /// let key = RateKey::shared();
-    /// let Charge::Later(decision) = limiter.charge(&key, std::time::Instant::now()) else {
+    /// let ChargeOutcome::Pending(decision) = limiter.charge(&key, std::time::Instant::now()) else {
     ///     unreachable!("the store waits");
     /// };
     /// let decision = decision.await?;
@@ -173,11 +173,11 @@ pub enum StoreFailure {
     },
 }
 
-impl fmt::Debug for Charge<'_> {
+impl fmt::Debug for ChargeOutcome<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Now(decision) => f.debug_tuple("Now").field(decision).finish(),
-            Self::Later(_) => f.debug_tuple("Later").finish_non_exhaustive(),
+            Self::Ready(decision) => f.debug_tuple("Ready").field(decision).finish(),
+            Self::Pending(_) => f.debug_tuple("Pending").finish_non_exhaustive(),
         }
     }
 }

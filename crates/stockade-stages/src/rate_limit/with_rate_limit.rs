@@ -14,7 +14,7 @@ use stockade_errors::{ApiError, ConfigError};
 
 use super::decision::too_many;
 use super::meter::Meter;
-use super::{Charge, Decision, RateLimit, RateLimiter};
+use super::{ChargeOutcome, Decision, RateLimit, RateLimiter};
 
 /// Limits the requests of each client to a route, beside the limit of the
 /// router. Both are charged, and the headers list both.
@@ -199,8 +199,8 @@ async fn limited(
 ) -> Result<Response, ApiError> {
     let key = limiter.key(&req, req.client_ip());
     let decision = match limiter.charge(&key, now) {
-        Charge::Now(decision) => decision,
-        Charge::Later(decision) => decision.await?,
+        ChargeOutcome::Ready(decision) => decision,
+        ChargeOutcome::Pending(decision) => decision.await?,
     };
     if !decision.allowed {
         return Err(told(too_many(&decision), &limiter, decision));
@@ -274,8 +274,8 @@ mod tests {
         let mut passed = [&one, &two].map(|limit| {
             let limiter = limit.counting.limiter().unwrap();
             match limiter.charge(&RateKey::shared(), now) {
-                Charge::Now(decision) => decision.allowed,
-                Charge::Later(_) => panic!("the store is in memory"),
+                ChargeOutcome::Ready(decision) => decision.allowed,
+                ChargeOutcome::Pending(_) => panic!("the store is in memory"),
             }
         });
         passed.sort_unstable();
@@ -290,8 +290,8 @@ mod tests {
             limit.build_at(start).unwrap()
         };
         let decide = |limiter: &RateLimiter| match limiter.charge(&RateKey::shared(), start) {
-            Charge::Now(decision) => decision,
-            Charge::Later(_) => panic!("the store is in memory"),
+            ChargeOutcome::Ready(decision) => decision,
+            ChargeOutcome::Pending(_) => panic!("the store is in memory"),
         };
         let (inner, outer) = (limiter("inner"), limiter("outer"));
         decide(&inner);

@@ -14,7 +14,7 @@ use stockade::auth::{KeyRing, SessionId};
 use stockade::extract::FileName;
 use stockade::middleware::files::{FileReply, FileRequest};
 use stockade::middleware::health::{Readiness, live, ready};
-use stockade::middleware::rate_limit::{Charge, RateKey, RateLimitPolicy, RateStore};
+use stockade::middleware::rate_limit::{ChargeOutcome, RateKey, RateLimitPolicy, RateStore};
 use stockade::middleware::{
     CurrentSession, ETag, ErrorReply, InputRule, Metrics, Outcome, Preconditions, RateLimit,
     SessionCookie, Validators, with_concurrency_limit, with_cors, with_cross_origin_protection,
@@ -102,8 +102,15 @@ impl RateStore for Down {
         true
     }
 
-    fn charge<'a>(&'a self, _: &'a RateKey, _: &'a RateLimitPolicy, _: Duration) -> Charge<'a> {
-        Charge::Later(Box::pin(async { Err(StoreError::unavailable("the store is down")) }))
+    fn charge<'a>(
+        &'a self,
+        _: &'a RateKey,
+        _: &'a RateLimitPolicy,
+        _: Duration,
+    ) -> ChargeOutcome<'a> {
+        ChargeOutcome::Pending(Box::pin(async {
+            Err(StoreError::unavailable("the store is down"))
+        }))
     }
 }
 

@@ -25,7 +25,7 @@ use super::key::RateKey;
 use super::memory::MemoryRateStore;
 use super::options::{KeyGenerator, RateLimit};
 use super::quota::RateLimitPolicy;
-use super::store::{BatchDecision, Charge, RateStore, StoreFailure};
+use super::store::{BatchDecision, ChargeOutcome, RateStore, StoreFailure};
 
 /// A rate limit that counts. A clone counts in the same place.
 #[derive(Clone)]
@@ -136,16 +136,16 @@ impl RateLimiter {
     /// set one.
     ///
     /// A store that waits has [`RateLimit::store_timeout`] for its answer.
-    pub fn charge<'a>(&'a self, key: &'a RateKey, now: Instant) -> Charge<'a> {
+    pub fn charge<'a>(&'a self, key: &'a RateKey, now: Instant) -> ChargeOutcome<'a> {
         let passed = now.saturating_duration_since(*self.shared.start.get_or_init(|| now));
         // Whatever the store says: the share must be warm when it fails.
         let local = self.local.as_ref().map(|it| it.store.decide(key, &it.policy, passed));
         match self.store.charge(key, &self.policy, passed) {
-            Charge::Later(decision) => {
+            ChargeOutcome::Pending(decision) => {
                 let uncounted = || self.uncounted();
-                Charge::Later(Box::pin(self.waited(decision, passed, local, uncounted)))
+                ChargeOutcome::Pending(Box::pin(self.waited(decision, passed, local, uncounted)))
             }
-            decided @ Charge::Now(_) => decided,
+            decided @ ChargeOutcome::Ready(_) => decided,
         }
     }
 

@@ -10,8 +10,8 @@ fn request() -> Request {
 
 fn decide(limiter: &RateLimiter, key: &RateKey, now: Instant) -> Decision {
     match limiter.charge(key, now) {
-        Charge::Now(decision) => decision,
-        Charge::Later(_) => panic!("the store is in memory"),
+        ChargeOutcome::Ready(decision) => decision,
+        ChargeOutcome::Pending(_) => panic!("the store is in memory"),
     }
 }
 
@@ -72,8 +72,13 @@ impl RateStore for Silent {
         true
     }
 
-    fn charge<'a>(&'a self, _: &'a RateKey, _: &'a RateLimitPolicy, _: Duration) -> Charge<'a> {
-        Charge::Later(Box::pin(std::future::pending()))
+    fn charge<'a>(
+        &'a self,
+        _: &'a RateKey,
+        _: &'a RateLimitPolicy,
+        _: Duration,
+    ) -> ChargeOutcome<'a> {
+        ChargeOutcome::Pending(Box::pin(std::future::pending()))
     }
 }
 
@@ -85,7 +90,7 @@ fn asked_in_vain(limit: RateLimit) -> Result<Decision, StoreError> {
     let mut runtime = tokio::runtime::Builder::new_current_thread();
     runtime.enable_time().start_paused(true).build().unwrap().block_on(async {
         let begin = tokio::time::Instant::now();
-        let Charge::Later(decision) = limiter.charge(&key, Instant::now()) else {
+        let ChargeOutcome::Pending(decision) = limiter.charge(&key, Instant::now()) else {
             panic!("the store waits");
         };
         let decision = decision.await;
@@ -122,11 +127,11 @@ impl RateStore for Failing {
         _: &'a RateKey,
         policy: &'a RateLimitPolicy,
         _: Duration,
-    ) -> Charge<'a> {
+    ) -> ChargeOutcome<'a> {
         let limit = policy.limit().get();
         let passed = Decision::pass(limit, limit - 1, policy.window());
         let failed = self.0.load(Ordering::Relaxed);
-        Charge::Later(Box::pin(async move {
+        ChargeOutcome::Pending(Box::pin(async move {
             if failed { Err(StoreError::unavailable("the store is away")) } else { Ok(passed) }
         }))
     }
@@ -140,8 +145,8 @@ async fn the_share_of_a_process_is_warm_when_the_store_fails() {
     let limiter = limit.build().unwrap();
     let (key, start) = (RateKey::shared(), Instant::now());
     let decide = async |now: Instant| match limiter.charge(&key, now) {
-        Charge::Later(decision) => decision.await.unwrap(),
-        Charge::Now(_) => panic!("the store waits"),
+        ChargeOutcome::Pending(decision) => decision.await.unwrap(),
+        ChargeOutcome::Ready(_) => panic!("the store waits"),
     };
     for _ in 0..30 {
         let decision = decide(start).await;

@@ -17,7 +17,7 @@ use super::algorithm::Algorithm;
 use super::key::{Kind, RateKey};
 use super::overflow::{OVERFLOW_WINDOWS, Overflow};
 use super::quota::{RateLimitPolicy, nanos};
-use super::store::{Charge, RateStore};
+use super::store::{ChargeOutcome, RateStore};
 use super::table::{Digest, Table};
 
 /// A store in the memory of the process, with a cap.
@@ -155,8 +155,8 @@ impl RateStore for MemoryRateStore {
         key: &'a RateKey,
         policy: &'a RateLimitPolicy,
         now: Duration,
-    ) -> Charge<'a> {
-        Charge::Now(self.decide(key, policy, now))
+    ) -> ChargeOutcome<'a> {
+        ChargeOutcome::Ready(self.decide(key, policy, now))
     }
 }
 
