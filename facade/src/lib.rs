@@ -130,7 +130,7 @@ pub use stockade_core::{
 };
 #[doc(inline)]
 pub use stockade_errors::{
-    ApiError, BoxError, ConfigError, ErrorKind, FieldError, Mistake, StoreError,
+    ApiError, BoxError, ConfigError, ConfigIssue, ErrorKind, FieldError, StoreError,
 };
 #[doc(inline)]
 pub use stockade_macros::{ApiError, Reply, routes};

@@ -5,7 +5,7 @@
 use std::fmt;
 use std::panic::Location;
 
-use stockade_errors::{ApiError, ConfigError, Mistake};
+use stockade_errors::{ApiError, ConfigError, ConfigIssue};
 
 /// Returns a random text of `2 * bytes` lower-case hex characters; not a JWT.
 ///
@@ -28,7 +28,7 @@ use stockade_errors::{ApiError, ConfigError, Mistake};
 #[track_caller]
 pub fn generate_token(bytes: usize) -> Result<String, ConfigError> {
     let location = Location::caller();
-    let refuse = |message: String| ConfigError::from(Mistake::new(message).at(location));
+    let refuse = |message: String| ConfigError::from(ConfigIssue::new(message).at(location));
     if bytes == 0 {
         return Err(refuse("a token of 0 bytes is not random".to_owned()));
     }

@@ -7,7 +7,7 @@ use std::panic::Location;
 use std::sync::Arc;
 
 use ring::hmac;
-use stockade_errors::{ConfigError, Mistake};
+use stockade_errors::{ConfigError, ConfigIssue};
 
 use crate::base64url;
 
@@ -73,7 +73,7 @@ impl Secret {
         let bytes = secret.as_ref();
         let location = Location::caller();
         if bytes.is_empty() {
-            return Err(Mistake::new("the secret is empty").at(location).into());
+            return Err(ConfigIssue::new("the secret is empty").at(location).into());
         }
         if bytes.len() < SHORT_SECRET {
             log::warn!(
@@ -238,7 +238,7 @@ mod tests {
             "KeyRing { signer: Secret(..), others: [] }"
         );
         let error = Secret::new([]).unwrap_err();
-        assert_eq!(error.mistakes()[0].message(), "the secret is empty");
-        assert_eq!(error.mistakes()[0].location().unwrap().file(), file!());
+        assert_eq!(error.issues()[0].message(), "the secret is empty");
+        assert_eq!(error.issues()[0].location().unwrap().file(), file!());
     }
 }

@@ -1,7 +1,7 @@
 //! [`Accepts`]: the media types that the body of a request may have.
 
 use http::{HeaderMap, Method};
-use stockade_errors::{ApiError, ConfigError, Mistake};
+use stockade_errors::{ApiError, ConfigError, ConfigIssue};
 
 use crate::BodyKind;
 use crate::media::{Media, content_type};
@@ -34,10 +34,10 @@ impl Accepts {
     pub fn new(types: impl IntoIterator<Item = impl AsRef<str>>) -> Result<Self, ConfigError> {
         let types: Vec<_> =
             types.into_iter().map(|item| item.as_ref().to_ascii_lowercase()).collect();
-        let mut mistakes: Vec<Mistake> =
-            types.iter().filter_map(|item| fault(item)).map(Mistake::new).collect();
+        let mut mistakes: Vec<ConfigIssue> =
+            types.iter().filter_map(|item| fault(item)).map(ConfigIssue::new).collect();
         if types.is_empty() {
-            mistakes.push(Mistake::new("the list of media types is empty"));
+            mistakes.push(ConfigIssue::new("the list of media types is empty"));
         }
         ConfigError::check(mistakes)?;
         // RFC 9110, section 12.5.1: the types that would be accepted.
@@ -192,7 +192,7 @@ mod tests {
             "application/json;charset=utf-8",
         ];
         let error = Accepts::new(bad).unwrap_err();
-        assert_eq!(error.mistakes().len(), bad.len(), "{error}");
+        assert_eq!(error.issues().len(), bad.len(), "{error}");
         assert!(Accepts::new([""; 0]).is_err());
     }
 

@@ -255,7 +255,7 @@ impl RouteDoc {
             self.middleware_reads_body(middleware);
         }
         if self.whole_requests + self.writers + self.upgrades > 0 {
-            self.mistake(format!(
+            self.issue(format!(
                 "the function of `{middleware}` takes what belongs to the handler: the request, \
                  the stream of its body, or the response"
             ));
@@ -268,7 +268,7 @@ impl RouteDoc {
         if A::TAKES_REQUEST {
             self.whole_requests += 1;
             if self.whole_requests == 2 {
-                self.mistake("two arguments of the handler take the request away");
+                self.issue("two arguments of the handler take the request away");
             }
         }
         A::describe(self);

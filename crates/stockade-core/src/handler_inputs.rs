@@ -29,7 +29,7 @@ impl Validation {
 /// Returns the mistakes of the example of a body, which has to pass the checks
 /// of its route: lower case, no full stop.
 #[must_use]
-pub fn example_mistakes(validation: &Validation, doc: &RouteDoc, docs: &Docs) -> Vec<String> {
+pub fn example_issues(validation: &Validation, doc: &RouteDoc, docs: &Docs) -> Vec<String> {
     let Some(example) = &docs.example else { return Vec::new() };
     let typed = validation.inputs.iter().filter(|input| input.source == InputFrom::Body);
     let schemas = typed.map(|input| &input.schema).chain(&validation.body);

@@ -118,7 +118,7 @@ pub use request::Request;
 pub use route_description::RouteDoc;
 pub use setting::{IntoSetting, Setting};
 pub(crate) use state::States;
-pub use stockade_errors::{ApiError, BoxError, ConfigError, ErrorKind, FieldError, Mistake};
+pub use stockade_errors::{ApiError, BoxError, ConfigError, ConfigIssue, ErrorKind, FieldError};
 #[doc(inline)]
 pub use stockade_map::{Docs, Tag, description};
 pub use validation::{IntoSchema, Validation};
@@ -127,7 +127,7 @@ pub use validation::{IntoSchema, Validation};
 #[doc(hidden)]
 pub mod __internal {
     pub use crate::challenge::unauthorized;
-    pub use crate::handler_inputs::example_mistakes;
+    pub use crate::handler_inputs::example_issues;
     pub use crate::header_map_pool::response as pooled_response;
     pub use crate::params::Params;
     pub use crate::read::is_not_json;

@@ -194,7 +194,7 @@ pub fn without_write_only(handler: Handler) -> Handler {
                     }
                 }
             }
-            faults.iter().for_each(|error| doc.schema_mistakes("a response", error));
+            faults.iter().for_each(|error| doc.schema_issues("a response", error));
         },
     )
 }

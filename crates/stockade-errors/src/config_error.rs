@@ -10,12 +10,12 @@ use std::panic::Location;
 /// because a `main` that returns the error prints that.
 #[derive(Clone, Eq, PartialEq)]
 pub struct ConfigError {
-    mistakes: Vec<Mistake>,
+    mistakes: Vec<ConfigIssue>,
 }
 
 /// A mistake in a configuration, with its route and its place in the source.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub struct Mistake {
+pub struct ConfigIssue {
     message: String,
     route: Option<String>,
     location: Option<&'static Location<'static>>,
@@ -26,18 +26,18 @@ impl ConfigError {
     ///
     /// # Errors
     /// When `mistakes` is not empty.
-    pub fn check(mistakes: Vec<Mistake>) -> Result<(), Self> {
+    pub fn check(mistakes: Vec<ConfigIssue>) -> Result<(), Self> {
         if mistakes.is_empty() { Ok(()) } else { Err(Self { mistakes }) }
     }
 
     /// Returns the mistakes, in the order in which they were found.
     #[must_use]
-    pub fn mistakes(&self) -> &[Mistake] {
+    pub fn issues(&self) -> &[ConfigIssue] {
         &self.mistakes
     }
 }
 
-impl Mistake {
+impl ConfigIssue {
     /// Makes a mistake described by `message` (lower case, no full stop).
     pub fn new(message: impl Into<String>) -> Self {
         Self { message: message.into(), route: None, location: None }
@@ -76,13 +76,13 @@ impl Mistake {
     }
 }
 
-impl From<Mistake> for ConfigError {
-    fn from(mistake: Mistake) -> Self {
+impl From<ConfigIssue> for ConfigError {
+    fn from(mistake: ConfigIssue) -> Self {
         Self { mistakes: vec![mistake] }
     }
 }
 
-impl fmt::Display for Mistake {
+impl fmt::Display for ConfigIssue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(route) = &self.route {
             write!(f, "{route}: ")?;
@@ -122,10 +122,10 @@ mod tests {
 
     #[test]
     fn one_mistake_is_one_line_and_several_are_a_list() {
-        let one = Mistake::new("no handler").on("GET /x");
+        let one = ConfigIssue::new("no handler").on("GET /x");
         assert_eq!(ConfigError::from(one.clone()).to_string(), "GET /x: no handler");
 
-        let two = ConfigError::check(vec![one, Mistake::new("bad prefix")]).unwrap_err();
+        let two = ConfigError::check(vec![one, ConfigIssue::new("bad prefix")]).unwrap_err();
         let expected = "2 mistakes in the configuration:\n  GET /x: no handler\n  bad prefix";
         assert_eq!(two.to_string(), expected);
         assert_eq!(format!("{two:?}"), expected);
@@ -135,7 +135,7 @@ mod tests {
     #[test]
     fn the_place_is_the_file_and_line_of_the_call() {
         let here = Location::caller();
-        let text = Mistake::new("x").at(here).to_string();
+        let text = ConfigIssue::new("x").at(here).to_string();
         assert_eq!(text, format!("x ({}:{})", file!(), here.line()));
     }
 }

@@ -43,7 +43,7 @@ mod status;
 mod store_error;
 
 pub use api_error::{ApiError, BoxError, Shown};
-pub use config_error::{ConfigError, Mistake};
+pub use config_error::{ConfigError, ConfigIssue};
 pub use error_kind::ErrorKind;
 pub use field_error::FieldError;
 pub use status::status_text;

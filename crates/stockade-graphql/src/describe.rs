@@ -138,6 +138,6 @@ fn checks(doc: &mut RouteDoc, from: InputFrom, schema: &Value) {
             let options = ValidationOptions::new().allow_unknown(true);
             doc.checks(from, &schema, &options);
         }
-        Err(error) => doc.mistake(format!("this is a bug in stockade: {error}")),
+        Err(error) => doc.issue(format!("this is a bug in stockade: {error}")),
     }
 }

@@ -351,7 +351,7 @@ impl GraphQl {
             describe_post(doc, batch, has_uploads, has_hashes);
             schema.iter().for_each(|schema| doc.serves_graphql(schema));
             check.iter().for_each(|check| doc.checks_types(check.clone()));
-            mistakes.iter().for_each(|mistake| doc.mistake(mistake));
+            mistakes.iter().for_each(|mistake| doc.issue(mistake));
         };
         let post = Handler::erased(move |req| Box::pin(Arc::clone(&of_post).post(req)), describe);
         let get = RouteEntry::of_handler(get).docs(Docs::new("Runs a query of GraphQL"));

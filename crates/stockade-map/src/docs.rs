@@ -121,7 +121,7 @@ impl Docs {
     /// use stockade::Docs;
     ///
     /// let docs = Docs::new("All users").deprecated_since("2026-11-30").sunset("2027-06-30");
-    /// assert!(docs.deprecated && docs.mistakes().is_empty());
+    /// assert!(docs.deprecated && docs.issues().is_empty());
     /// ```
     #[must_use]
     pub fn deprecated_since(mut self, date: impl Into<String>) -> Self {
@@ -175,7 +175,7 @@ impl Docs {
 
     /// Returns the mistakes in it: lower case, no full stop.
     #[must_use]
-    pub fn mistakes(&self) -> Vec<String> {
+    pub fn issues(&self) -> Vec<String> {
         let mut mistakes = self.faults.clone();
         for (index, (status, _)) in self.responses.iter().enumerate() {
             let is_again = self.responses[..index].iter().any(|(earlier, _)| earlier == status);
@@ -241,12 +241,12 @@ mod tests {
             "docs: 99 is no status",
             "docs: 600 is no status",
         ];
-        assert_eq!(docs.response(599, "d").mistakes(), expected);
+        assert_eq!(docs.response(599, "d").issues(), expected);
     }
 
     #[track_caller]
     fn check(docs: &Docs, expected: &[&str]) {
-        assert_eq!(docs.mistakes(), expected);
+        assert_eq!(docs.issues(), expected);
     }
 
     #[test]

@@ -45,7 +45,7 @@ impl Tag {
 
     /// Returns the mistake in it: lower case, no full stop.
     #[must_use]
-    pub fn mistake(&self) -> Option<String> {
+    pub fn issue(&self) -> Option<String> {
         if self.name.trim().is_empty() {
             return Some("docs: a tag needs a name".to_owned());
         }
@@ -60,7 +60,7 @@ mod tests {
 
     #[track_caller]
     fn check(tag: &Tag, expected: Option<&str>) {
-        assert_eq!(tag.mistake().as_deref(), expected);
+        assert_eq!(tag.issue().as_deref(), expected);
     }
 
     #[test]

@@ -118,7 +118,7 @@ impl CrossOriginProtection {
             doc.guards_origin();
             doc.may_answer(403, "A page of another origin sent the request");
         }
-        self.mistakes.iter().for_each(|mistake| doc.mistake(mistake));
+        self.mistakes.iter().for_each(|mistake| doc.issue(mistake));
     }
 }
 

@@ -97,7 +97,7 @@ impl IntoMiddleware<form::Ready> for SchemaCheck {
             // This middleware never runs, because the router is not built.
             Err(mistakes) => Middleware::new(|_: &mut Request| {})
                 .named(name)
-                .describing(move |doc| doc.schema_mistakes(name, &mistakes)),
+                .describing(move |doc| doc.schema_issues(name, &mistakes)),
         }
     }
 }

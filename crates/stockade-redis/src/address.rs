@@ -3,7 +3,7 @@
 use std::fmt;
 
 use redis::{ConnectionAddr, IntoConnectionInfo as _, RedisConnectionInfo};
-use stockade_errors::Mistake;
+use stockade_errors::ConfigIssue;
 
 /// The address of an engine. Its `Debug` has no password.
 #[derive(Clone)]
@@ -21,29 +21,29 @@ impl Address {
     /// `valkey` and `valkeys` mean the same.
     ///
     /// No message has the text, which may contain a password.
-    pub(crate) fn read(url: &str) -> Result<Self, Mistake> {
+    pub(crate) fn read(url: &str) -> Result<Self, ConfigIssue> {
         let is_encrypted = match url.split_once("://").map(|(scheme, _)| scheme) {
             Some("redis" | "valkey") => false,
             Some("rediss" | "valkeys") => true,
             _ => {
-                return Err(Mistake::new(
+                return Err(ConfigIssue::new(
                     "the address of an engine begins with redis:// or rediss://",
                 ));
             }
         };
         if is_encrypted && !cfg!(feature = "tls") {
-            return Err(Mistake::new("rediss:// needs the feature redis-tls"));
+            return Err(ConfigIssue::new("rediss:// needs the feature redis-tls"));
         }
         // The library knows the scheme of encrypted connections only with its own TLS.
         let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
         let info = format!("redis://{rest}").into_connection_info();
         let Ok(info) = info else {
-            return Err(Mistake::new(
+            return Err(ConfigIssue::new(
                 "the address is none such as redis://user:password@host:6379/0",
             ));
         };
         let ConnectionAddr::Tcp(host, port) = info.addr() else {
-            return Err(Mistake::new("the address of an engine has a host"));
+            return Err(ConfigIssue::new("the address of an engine has a host"));
         };
         // One round trip less at connect, and a permission less.
         let login = info.redis_settings().clone().set_skip_set_lib_name();
@@ -55,16 +55,16 @@ impl Address {
     /// Reads several addresses of one kind: all encrypted or none, with one database.
     pub(crate) fn read_all<U: AsRef<str>>(
         urls: impl IntoIterator<Item = U>,
-    ) -> Result<Vec<Self>, Mistake> {
+    ) -> Result<Vec<Self>, ConfigIssue> {
         let read: Result<Vec<_>, _> =
             urls.into_iter().map(|url| Self::read(url.as_ref())).collect();
         let read = read?;
         let Some(first) = read.first() else {
-            return Err(Mistake::new("there is no address"));
+            return Err(ConfigIssue::new("there is no address"));
         };
         let kind = |it: &Self| (it.is_encrypted, it.database());
         if read.iter().any(|it| kind(it) != kind(first)) {
-            return Err(Mistake::new("the addresses are encrypted or not, with one database"));
+            return Err(ConfigIssue::new("the addresses are encrypted or not, with one database"));
         }
         Ok(read)
     }

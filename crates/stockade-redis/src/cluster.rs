@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use redis::aio::{MultiplexedConnection, PubSub};
 use redis::{FromRedisValue, ToRedisArgs};
 use stockade_errors::locks::lock;
-use stockade_errors::{ConfigError, Mistake};
+use stockade_errors::{ConfigError, ConfigIssue};
 use tokio::sync::Notify;
 use tokio::time::sleep;
 
@@ -91,19 +91,22 @@ impl Redis {
         addresses: impl IntoIterator<Item = U>,
         options: RedisOptions,
     ) -> Result<Self, ConfigError> {
-        ConfigError::check(options.mistakes())?;
+        ConfigError::check(options.issues())?;
         let target = Target::cluster(Address::read_all(addresses)?, &options)?;
         Ok(Self::start(target, options))
     }
 }
 
 impl Cluster {
-    pub(crate) fn new(addresses: Vec<Address>, options: &RedisOptions) -> Result<Self, Mistake> {
+    pub(crate) fn new(
+        addresses: Vec<Address>,
+        options: &RedisOptions,
+    ) -> Result<Self, ConfigIssue> {
         if addresses.iter().any(|address| address.database() != 0) {
-            return Err(Mistake::new("a cluster has no databases but 0"));
+            return Err(ConfigIssue::new("a cluster has no databases but 0"));
         }
         if options.engine_login.is_some() {
-            return Err(Mistake::new("engine_login is for Redis::sentinel"));
+            return Err(ConfigIssue::new("engine_login is for Redis::sentinel"));
         }
         let seeds = addresses.into_iter().map(|address| Endpoint::new(address, options));
         Ok(Self {

@@ -7,7 +7,7 @@ use std::time::Duration;
 use redis::aio::{MultiplexedConnection, PubSub};
 use redis::{AsyncConnectionConfig, RedisError};
 use socket2::{SockRef, TcpKeepalive};
-use stockade_errors::Mistake;
+use stockade_errors::ConfigIssue;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio::task::JoinHandle;
@@ -54,7 +54,7 @@ impl Drop for Driver {
 pub(crate) struct ConnectError(String);
 
 impl Endpoint {
-    pub(crate) fn new(address: Address, options: &RedisOptions) -> Result<Self, Mistake> {
+    pub(crate) fn new(address: Address, options: &RedisOptions) -> Result<Self, ConfigIssue> {
         #[cfg(feature = "tls")]
         let tls = match address.is_encrypted {
             true => Some(Tls::new(&address.host, options.root_certificates.as_deref())?),

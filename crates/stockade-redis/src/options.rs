@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use stockade_errors::__internal::setters;
-use stockade_errors::Mistake;
+use stockade_errors::ConfigIssue;
 
 use crate::address::Login;
 
@@ -60,7 +60,7 @@ impl RedisOptions {
         self
     }
 
-    pub(crate) fn mistakes(&self) -> Vec<Mistake> {
+    pub(crate) fn issues(&self) -> Vec<ConfigIssue> {
         let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
         let mut mistakes = Vec::new();
         if self.prefix.is_empty() {
@@ -74,7 +74,7 @@ impl RedisOptions {
         if self.max_in_flight == 0 {
             mistakes.push("the number of commands in flight must not be 0");
         }
-        mistakes.into_iter().map(Mistake::new).collect()
+        mistakes.into_iter().map(ConfigIssue::new).collect()
     }
 }
 

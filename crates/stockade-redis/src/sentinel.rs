@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use redis::aio::PubSub;
 use stockade_errors::locks::lock;
-use stockade_errors::{ConfigError, Mistake};
+use stockade_errors::{ConfigError, ConfigIssue};
 
 use crate::address::Address;
 use crate::connect::{ConnectError, Connected, Endpoint, Wanted};
@@ -59,7 +59,7 @@ impl Redis {
         master: &str,
         options: RedisOptions,
     ) -> Result<Self, ConfigError> {
-        ConfigError::check(options.mistakes())?;
+        ConfigError::check(options.issues())?;
         let addresses = Address::read_all(addresses)?;
         let target = Target::sentinel(addresses, master, &options)?;
         Ok(Self::start(target, options))
@@ -71,12 +71,12 @@ impl Sentinel {
         addresses: Vec<Address>,
         master: &str,
         options: &RedisOptions,
-    ) -> Result<Self, Mistake> {
+    ) -> Result<Self, ConfigIssue> {
         if master.is_empty() || master.contains(char::is_whitespace) {
-            return Err(Mistake::new("a master of Sentinel has a name without spaces"));
+            return Err(ConfigIssue::new("a master of Sentinel has a name without spaces"));
         }
         let Some(first) = addresses.first() else {
-            return Err(Mistake::new("there is no address"));
+            return Err(ConfigIssue::new("there is no address"));
         };
         let engine = first.clone().with_login(options.engine_login.as_ref());
         let sentinels = addresses.into_iter().map(|it| Endpoint::new(it.of_sentinel(), options));

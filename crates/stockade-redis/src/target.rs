@@ -5,7 +5,7 @@ use std::future::Future;
 use std::time::Duration;
 
 use redis::aio::PubSub;
-use stockade_errors::Mistake;
+use stockade_errors::ConfigIssue;
 use tokio::time::timeout;
 
 use crate::address::Address;
@@ -30,9 +30,9 @@ enum Way {
 }
 
 impl Target {
-    pub(crate) fn engine(address: Address, options: &RedisOptions) -> Result<Self, Mistake> {
+    pub(crate) fn engine(address: Address, options: &RedisOptions) -> Result<Self, ConfigIssue> {
         if options.engine_login.is_some() {
-            return Err(Mistake::new("engine_login is for Redis::sentinel"));
+            return Err(ConfigIssue::new("engine_login is for Redis::sentinel"));
         }
         let endpoint = Endpoint::new(address, options)?;
         Ok(Self::new(Way::Engine(Box::new(endpoint)), options))
@@ -42,14 +42,14 @@ impl Target {
         addresses: Vec<Address>,
         master: &str,
         options: &RedisOptions,
-    ) -> Result<Self, Mistake> {
+    ) -> Result<Self, ConfigIssue> {
         Ok(Self::new(Way::Sentinel(Sentinel::new(addresses, master, options)?), options))
     }
 
     pub(crate) fn cluster(
         addresses: Vec<Address>,
         options: &RedisOptions,
-    ) -> Result<Self, Mistake> {
+    ) -> Result<Self, ConfigIssue> {
         Ok(Self::new(Way::Cluster(Cluster::new(addresses, options)?), options))
     }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use stockade_errors::Mistake;
+use stockade_errors::ConfigIssue;
 use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
@@ -20,8 +20,8 @@ pub(crate) struct Tls {
 
 impl Tls {
     /// Trusts these certificates (PEM), or those that the system trusts.
-    pub(crate) fn new(host: &str, certificates: Option<&[u8]>) -> Result<Self, Mistake> {
-        let mistake = |error: &dyn std::fmt::Display| Mistake::new(error.to_string());
+    pub(crate) fn new(host: &str, certificates: Option<&[u8]>) -> Result<Self, ConfigIssue> {
+        let mistake = |error: &dyn std::fmt::Display| ConfigIssue::new(error.to_string());
         let name = ServerName::try_from(host.to_owned()).map_err(|error| mistake(&error))?;
         let mut roots = RootCertStore::empty();
         if let Some(pem) = certificates {
@@ -35,7 +35,7 @@ impl Tls {
             let _ = roots.add_parsable_certificates(found.certs);
         }
         if roots.is_empty() {
-            return Err(Mistake::new("there are no certificates of authorities"));
+            return Err(ConfigIssue::new("there are no certificates of authorities"));
         }
         // Given here: no provider of the whole process is read or set.
         let provider = Arc::new(ring::default_provider());
@@ -47,9 +47,9 @@ impl Tls {
     }
 
     /// Returns the same for another host.
-    pub(crate) fn at(&self, host: &str) -> Result<Self, Mistake> {
+    pub(crate) fn at(&self, host: &str) -> Result<Self, ConfigIssue> {
         let name = ServerName::try_from(host.to_owned());
-        let name = name.map_err(|error| Mistake::new(error.to_string()))?;
+        let name = name.map_err(|error| ConfigIssue::new(error.to_string()))?;
         Ok(Self { connector: self.connector.clone(), name })
     }
 

@@ -4,7 +4,7 @@
 use std::panic::Location;
 
 use stockade_core::Handler;
-use stockade_errors::Mistake;
+use stockade_errors::ConfigIssue;
 
 use crate::{RouteEntry, RouteTree};
 
@@ -17,6 +17,6 @@ pub fn entry_of(handler: Handler, location: &'static Location<'static>) -> Route
 }
 
 /// Adds a mistake to a tree, which is told when a router is built of it.
-pub fn add_mistake(tree: &mut RouteTree, mistake: Mistake) {
+pub fn add_mistake(tree: &mut RouteTree, mistake: ConfigIssue) {
     tree.mistakes.push(mistake);
 }

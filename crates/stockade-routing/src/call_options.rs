@@ -59,7 +59,7 @@ impl TryFrom<Raw> for CallOptions {
         let mut options = Self { host, ..Self::default() };
         options.settings.endpoint.max_body = max_body;
         let options = options.rate_limit(rate_limit);
-        match options.mistake() {
+        match options.issue() {
             Some(mistake) => Err(mistake.clone()),
             None => Ok(options),
         }
@@ -145,7 +145,7 @@ impl CallOptions {
     /// Returns the mistake in these options, if there is one. A server reports it
     /// when it is made, and [`App::with_options`](crate::App::with_options) fails with it.
     #[must_use]
-    pub fn mistake(&self) -> Option<&ConfigError> {
+    pub fn issue(&self) -> Option<&ConfigError> {
         self.mistake.as_ref()
     }
 

@@ -13,7 +13,7 @@ use std::task::{Context, Poll};
 
 use stockade_core::endpoint::{RunningHandler, run_from};
 use stockade_core::{Endpoint, Handler, Request, Response};
-use stockade_errors::Mistake;
+use stockade_errors::ConfigIssue;
 use stockade_stages::observation::Observation;
 use stockade_stages::rate_limit::meter::Meter;
 
@@ -65,7 +65,7 @@ pub struct Calls {
     /// The methods, by their names.
     pub methods: Vec<(String, RouteEntry)>,
     /// The mistakes in them.
-    pub mistakes: Vec<Mistake>,
+    pub mistakes: Vec<ConfigIssue>,
     /// The place for the compiled methods.
     pub table: Arc<OnceLock<CallTable>>,
     /// Describes the body and the answers of the route by its methods.

@@ -7,7 +7,7 @@ use std::panic::Location;
 use std::sync::Arc;
 
 use http::{Extensions, Method};
-use stockade_core::__internal::{contradictions, example_mistakes};
+use stockade_core::__internal::{contradictions, example_issues};
 use stockade_core::description::AnswerBody;
 use stockade_core::endpoint::{EndpointKind, EndpointParts};
 use stockade_core::error_settings::Settings;
@@ -17,7 +17,7 @@ use stockade_core::middleware::Level;
 use stockade_core::route_context::RouteContext;
 use stockade_core::type_check::TypeCheck;
 use stockade_core::{Accepts, BodyKind, Endpoint, Middleware, RouteDoc, Setting};
-use stockade_errors::{ConfigError, Mistake};
+use stockade_errors::{ConfigError, ConfigIssue};
 use stockade_path::Pattern;
 use stockade_stages::RateLimit;
 use stockade_stages::cors::policy::{Cors, PageNames};
@@ -54,7 +54,7 @@ pub(crate) struct Compiler<'o> {
     options: &'o RouterOptions,
     /// True for the routes of another host.
     is_hosted: bool,
-    mistakes: Vec<Mistake>,
+    mistakes: Vec<ConfigIssue>,
     /// The names that are declared already, each with the words that name its place.
     seen_names: HashMap<String, String>,
     tables: Vec<(Method, TableBuilder<Arc<Route>>)>,
@@ -82,12 +82,12 @@ pub(crate) struct Compiler<'o> {
 impl<'o> Compiler<'o> {
     pub(crate) fn new(
         options: &'o RouterOptions,
-        mut mistakes: Vec<Mistake>,
+        mut mistakes: Vec<ConfigIssue>,
         is_hosted: bool,
     ) -> Self {
         let settings = &options.settings;
         mistakes.extend(settings.mistakes.iter().cloned());
-        mistakes.extend(no_client_error(settings.endpoint.validation_status).map(Mistake::new));
+        mistakes.extend(no_client_error(settings.endpoint.validation_status).map(ConfigIssue::new));
         let limit = settings.concurrency_limit.value();
         let concurrency_limit = limit.map(|limit| Middleware::new(limit.value.for_router()));
         let mut common = Extensions::new();
@@ -124,7 +124,7 @@ impl<'o> Compiler<'o> {
         self.mistakes.extend(mistakes.map(|mistake| mistake.on(&label)));
         self.place_settings(&mut route.entry);
         if let Err(messages) = self.compile(route, &path, &label) {
-            let mistakes = messages.into_iter().map(|message| Mistake::new(message).on(&label));
+            let mistakes = messages.into_iter().map(|message| ConfigIssue::new(message).on(&label));
             self.mistakes.extend(mistakes.map(|mistake| mistake.at(location)));
         }
     }
@@ -171,7 +171,7 @@ impl<'o> Compiler<'o> {
         if faults.is_empty() { Ok(()) } else { Err(faults) }
     }
 
-    pub(crate) fn note_mistakes(&mut self, mistakes: impl IntoIterator<Item = Mistake>) {
+    pub(crate) fn note_mistakes(&mut self, mistakes: impl IntoIterator<Item = ConfigIssue>) {
         self.mistakes.extend(mistakes);
     }
 
@@ -242,7 +242,7 @@ impl<'o> Compiler<'o> {
         settings.retain_limits(&mut middleware);
         let cors = self.cors_of(&entry, &mut middleware, faults);
         let mut doc = self.describe(method, pattern, &middleware, &entry, &settings);
-        faults.extend(doc.mistakes(&self.options.states));
+        faults.extend(doc.issues(&self.options.states));
         faults.extend(foreign_params(entry.validation.params.as_ref(), pattern));
         if entry.validation.body.is_some() && matches!(*method, Method::GET | Method::HEAD) {
             faults.push(format!("`validation` checks a body, which {method} has not"));
@@ -252,7 +252,7 @@ impl<'o> Compiler<'o> {
         let accepts = settings.endpoint.accepts.take();
         settings.endpoint.accepts = accepts_of(accepts, own_accepts, is_bodiless, &doc, faults);
         faults.extend(web_socket::misplaced(is_web_socket, &doc));
-        faults.extend(entry.docs.mistakes());
+        faults.extend(entry.docs.issues());
         let validation = entry.validation.into_inner().with_handler(&doc);
         if entry.applies_marks
             && let Some(marks) = RouteMarks::of(&validation, &doc, faults)
@@ -260,7 +260,7 @@ impl<'o> Compiler<'o> {
             middleware.push(applying(marks, entry.location));
             entry.handler = without_write_only(entry.handler);
         }
-        faults.extend(example_mistakes(&validation, &doc, &entry.docs));
+        faults.extend(example_issues(&validation, &doc, &entry.docs));
         let errors =
             entry.inherited.error_handler().or_else(|| self.options.settings.error_handler());
         let changes_errors = errors.is_some_and(|handler| handler.form().is_some());
@@ -328,7 +328,7 @@ impl<'o> Compiler<'o> {
             }
             Err(error) => faults.push(error.to_string()),
         }
-        let mistakes = faults.into_iter().map(|message| Mistake::new(message).on(FALLBACK));
+        let mistakes = faults.into_iter().map(|message| ConfigIssue::new(message).on(FALLBACK));
         self.mistakes.extend(mistakes.map(|mistake| mistake.at(location)));
     }
 
@@ -479,7 +479,7 @@ impl<'o> Compiler<'o> {
         let types = self.known_types.marked(&self.common);
         for (check, label, location) in &self.type_checks {
             let faults = check.run(&types).into_iter();
-            let faults = faults.map(|fault| Mistake::new(fault).on(label).at(location));
+            let faults = faults.map(|fault| ConfigIssue::new(fault).on(label).at(location));
             self.mistakes.extend(faults);
         }
     }
@@ -488,7 +488,7 @@ impl<'o> Compiler<'o> {
         let stages = match self.options.stage_rules(self.page_lists.exposed()) {
             Ok(rules) => Some(Stages::new(rules)),
             Err(error) => {
-                self.mistakes.extend(error.mistakes().iter().cloned());
+                self.mistakes.extend(error.issues().iter().cloned());
                 None
             }
         };
@@ -496,7 +496,7 @@ impl<'o> Compiler<'o> {
         ConfigError::check(std::mem::take(&mut self.mistakes))?;
         // Without it there is a mistake.
         let Some(stages) = stages else {
-            return Err(Mistake::new("the stages cannot be prepared").into());
+            return Err(ConfigIssue::new("the stages cannot be prepared").into());
         };
         let mut settings = Settings::default();
         settings.expose_errors = self.options.host.expose_errors.unwrap_or_else(in_development);

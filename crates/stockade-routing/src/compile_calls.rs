@@ -7,7 +7,7 @@ use stockade_core::endpoint::EndpointKind;
 use stockade_core::marked::AppliesMarks;
 use stockade_core::{Middleware, Setting};
 use stockade_errors::__internal::sort_by;
-use stockade_errors::Mistake;
+use stockade_errors::ConfigIssue;
 use stockade_path::Pattern;
 use stockade_stages::cors::policy::PageNames;
 
@@ -69,7 +69,7 @@ impl Compiler<'_> {
             parts.kind = EndpointKind::RpcMethod;
             context.label = Some(format!("{LABEL}{name}").into());
             let method = self.add_route((parts, context), cors, false);
-            let faults = faults.into_iter().map(|fault| Mistake::new(fault).on(&label));
+            let faults = faults.into_iter().map(|fault| ConfigIssue::new(fault).on(&label));
             self.note_mistakes(faults.map(|mistake| mistake.at(location)));
             indexes.push(method.index);
             let endpoint = Arc::clone(&method.endpoint);

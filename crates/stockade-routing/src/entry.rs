@@ -11,7 +11,7 @@ use stockade_core::setting::Inherit as _;
 use stockade_core::{
     Docs, Handler, IntoMiddlewareList, IntoSchema, Middleware, Shape, Signature, Validation,
 };
-use stockade_errors::{ConfigError, Mistake};
+use stockade_errors::{ConfigError, ConfigIssue};
 use stockade_websockets::WebSocketOptions;
 
 use crate::calls::Calls;
@@ -62,7 +62,7 @@ pub struct RouteEntry {
     pub(crate) applies_marks: bool,
     pub(crate) location: &'static Location<'static>,
     /// The mistakes in the values of its keys.
-    pub(crate) mistakes: Vec<Mistake>,
+    pub(crate) mistakes: Vec<ConfigIssue>,
 }
 
 impl RouteEntry {
@@ -116,7 +116,7 @@ impl RouteEntry {
     }
 
     /// Takes the mistakes in its keys out.
-    pub(crate) fn take_mistakes(&mut self) -> impl Iterator<Item = Mistake> + use<> {
+    pub(crate) fn take_mistakes(&mut self) -> impl Iterator<Item = ConfigIssue> + use<> {
         let settings = std::mem::take(&mut self.settings.mistakes);
         std::mem::take(&mut self.mistakes).into_iter().chain(settings)
     }
@@ -143,9 +143,9 @@ impl RouteEntry {
     fn checked<T>(&mut self, key: &str, value: Result<T, ConfigError>) -> Option<T> {
         let place = self.location;
         let mistakes = |error: ConfigError| {
-            let mistakes = error.mistakes().iter().map(|mistake| {
+            let mistakes = error.issues().iter().map(|mistake| {
                 let message = format!("{key}: {}", mistake.message());
-                Mistake::new(message).at(mistake.location().unwrap_or(place))
+                ConfigIssue::new(message).at(mistake.location().unwrap_or(place))
             });
             self.mistakes.extend(mistakes);
         };

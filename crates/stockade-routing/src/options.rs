@@ -14,7 +14,7 @@ use stockade_core::{
     Accepts, ErrorHandler, IntoMiddlewareList, IntoSetting, Middleware, Setting, Shape, Signature,
 };
 use stockade_errors::__internal::setters;
-use stockade_errors::{ConfigError, Mistake};
+use stockade_errors::{ConfigError, ConfigIssue};
 use stockade_path::__internal::route_settings;
 #[cfg(feature = "metrics")]
 use stockade_stages::Metrics;
@@ -398,7 +398,7 @@ impl RouterOptions {
         let mut cors = self.cors_rules();
         if let Some((cors, origin)) = cors.as_mut().zip(self.host.cors_origin.as_ref()) {
             if cors.origin != CorsOrigin::Unset {
-                return Err(Mistake::new(TWO_ORIGINS).into());
+                return Err(ConfigIssue::new(TWO_ORIGINS).into());
             }
             cors.origin = origin.clone();
         }

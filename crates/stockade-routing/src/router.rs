@@ -11,7 +11,7 @@ use std::sync::Arc;
 use http::Method;
 use stockade_core::middleware::Level;
 use stockade_core::{IntoMiddlewareList, Middleware, Shape, Signature, Tag};
-use stockade_errors::{ConfigError, Mistake};
+use stockade_errors::{ConfigError, ConfigIssue};
 use stockade_path::{Pattern, join};
 
 use crate::any_method::any_method;
@@ -67,7 +67,7 @@ pub fn create_router(routes: RouteTree, options: RouterOptions) -> Router {
 pub struct Router {
     pub(crate) options: RouterOptions,
     pub(crate) routes: Vec<RouteDef>,
-    pub(crate) mistakes: Vec<Mistake>,
+    pub(crate) mistakes: Vec<ConfigIssue>,
     /// Middleware of `use_` for the routes that come after it.
     used: Vec<Middleware>,
     /// The last call of `map_options`, which a group must not have.
@@ -245,7 +245,7 @@ impl Router {
             let place = earlier.location;
             let message =
                 format!("the fallback is there twice, first at {}:{}", place.file(), place.line());
-            self.mistakes.push(Mistake::new(message).at(entry.location));
+            self.mistakes.push(ConfigIssue::new(message).at(entry.location));
         }
         entry.inherit(&self.used);
         RouteRef::of(self.options.fallback.insert(Box::new(entry)))
@@ -303,7 +303,7 @@ impl Router {
             let below = join(path, &child.key);
             if let Err(error) = Pattern::parse(&child.key) {
                 // The routes below would say the same thing again.
-                let mistake = Mistake::new(error.to_string());
+                let mistake = ConfigIssue::new(error.to_string());
                 self.mistakes.push(mistake.on(below.as_str()).at(child.location));
                 self.keep_mistakes(child.tree, &below);
                 continue;
@@ -354,18 +354,19 @@ impl Router {
         let limits = settings.limits(Level::Router);
         let outer = self.used.len();
         if let Some(fallback) = &inner.options.fallback {
-            let mistake = Mistake::new("a group has no fallback of its own: the router has one");
+            let mistake =
+                ConfigIssue::new("a group has no fallback of its own: the router has one");
             self.mistakes.push(mistake.on(prefix).at(fallback.location));
         }
         if let Some(place) = inner.options_mapped {
-            let mistake = Mistake::new(
+            let mistake = ConfigIssue::new(
                 "a group has no options of its own but the settings of routes, such as \
                  `error_handling`, which are methods of it: the router has them",
             );
             self.mistakes.push(mistake.on(prefix).at(place));
         }
         if let Some(GivenPolicy { place, .. }) = inner.policy {
-            let mistake = Mistake::new("a group has no policy of its own: the router has one");
+            let mistake = ConfigIssue::new("a group has no policy of its own: the router has one");
             self.mistakes.push(mistake.on(prefix).at(place));
         }
         self.routes.extend(inner.routes.into_iter().map(|mut route| {
@@ -464,14 +465,14 @@ impl Router {
     /// together. A function of a group sees the whole map.
     ///
     /// ```
-    /// use stockade::errors::Mistake;
+    /// use stockade::errors::ConfigIssue;
     /// use stockade::prelude::*;
     ///
     /// let mut router = Router::new();
     /// router.get("/users", async || "all users");
     /// router.inspect(|map| {
     ///     let unnamed = map.routes.iter().filter(|route| route.name.is_none());
-    ///     let mistakes = unnamed.map(|route| Mistake::new("a route needs a name").on(&route.path));
+    ///     let mistakes = unnamed.map(|route| ConfigIssue::new("a route needs a name").on(&route.path));
     ///     ConfigError::check(mistakes.collect())
     /// });
     /// assert!(router.build().unwrap_err().to_string().contains("needs a name"));
@@ -503,7 +504,7 @@ impl Router {
     /// router.get("/health", async || "ok").public("monitoring asks it");
     /// router.post("/orders", async || "new");
     /// let error = router.build().unwrap_err();
-    /// let [mistake] = error.mistakes() else { unreachable!("one route declares nothing") };
+    /// let [mistake] = error.issues() else { unreachable!("one route declares nothing") };
     /// assert_eq!(mistake.route(), Some("POST /orders"));
     /// ```
     #[track_caller]

@@ -10,7 +10,7 @@ use stockade_core::endpoint_settings::EndpointSettings;
 use stockade_core::middleware::Level;
 use stockade_core::setting::Inherit as _;
 use stockade_core::{ErrorHandler, Middleware, Setting};
-use stockade_errors::{ConfigError, Mistake};
+use stockade_errors::{ConfigError, ConfigIssue};
 use stockade_path::__internal::route_settings;
 use stockade_stages::__internal::LimitsConcurrency;
 use stockade_stages::{
@@ -59,7 +59,7 @@ pub(crate) fn reason_of(
         Setting::Off | Setting::Inherit => false,
     };
     if is_missing {
-        return Err(Mistake::new(format!("`{name}` needs a reason")).into());
+        return Err(ConfigIssue::new(format!("`{name}` needs a reason")).into());
     }
     Ok(reason.map(Arc::new))
 }
@@ -87,7 +87,7 @@ macro_rules! define {
             /// The tag of the router, group or node that these are the settings of.
             pub(crate) tag: Option<PlacedTag>,
             /// The mistakes in the values.
-            pub(crate) mistakes: Vec<Mistake>,
+            pub(crate) mistakes: Vec<ConfigIssue>,
         }
 
         impl RouteSettings {
@@ -129,12 +129,12 @@ impl RouteSettings {
         place: &'static Location<'static>,
     ) -> T {
         value.unwrap_or_else(|error| {
-            let mistakes = error.mistakes().iter().map(|mistake| {
+            let mistakes = error.issues().iter().map(|mistake| {
                 let message = mistake.message();
                 let has_name = message.starts_with(&format!("`{name}`"));
                 let message =
                     if has_name { message.to_owned() } else { format!("{name}: {message}") };
-                Mistake::new(message).at(mistake.location().unwrap_or(place))
+                ConfigIssue::new(message).at(mistake.location().unwrap_or(place))
             });
             self.mistakes.extend(mistakes);
             T::default()

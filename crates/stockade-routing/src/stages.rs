@@ -20,7 +20,7 @@ use std::time::Instant;
 use http::HeaderValue;
 use stockade_core::page_headers::PageHeaders;
 use stockade_core::{LocalPeer, Request, Response, RouteDoc, upgrade};
-use stockade_errors::{ConfigError, Mistake};
+use stockade_errors::{ConfigError, ConfigIssue};
 use stockade_stages::client_address::{
     client_address, client_behind_local_peer, trusted_proxies, warn_untrusted,
 };
@@ -325,9 +325,9 @@ pub(crate) fn key_of(limiter: &RateLimiter, req: &Request) -> RateKey {
 }
 
 pub(crate) fn in_rate_limit(error: &ConfigError) -> ConfigError {
-    let mistakes = error.mistakes().iter();
+    let mistakes = error.issues().iter();
     let mistakes =
-        mistakes.map(|mistake| Mistake::new(format!("rate_limit: {}", mistake.message())));
+        mistakes.map(|mistake| ConfigIssue::new(format!("rate_limit: {}", mistake.message())));
     // There is one, or it would be no error.
     ConfigError::check(mistakes.collect()).err().unwrap_or_else(|| error.clone())
 }

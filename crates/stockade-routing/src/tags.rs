@@ -5,7 +5,7 @@ use std::panic::Location;
 use std::sync::Arc;
 
 use stockade_core::Tag;
-use stockade_errors::Mistake;
+use stockade_errors::ConfigIssue;
 
 /// A tag with its place.
 #[derive(Clone, Debug)]
@@ -32,11 +32,11 @@ pub(crate) struct SeenTags {
 
 impl SeenTags {
     /// Notes the tag of a route, and returns the mistake in it.
-    pub(crate) fn note(&mut self, placed: &PlacedTag) -> Option<Mistake> {
+    pub(crate) fn note(&mut self, placed: &PlacedTag) -> Option<ConfigIssue> {
         let PlacedTag { tag, location } = placed;
         let first = self.first.entry(tag.name.clone()).or_insert_with(|| placed.clone());
         let message = if first.tag.description == tag.description {
-            tag.mistake()?
+            tag.issue()?
         } else {
             let place = first.location;
             format!(
@@ -50,6 +50,6 @@ impl SeenTags {
             return None;
         }
         self.faulty.push(location);
-        Some(Mistake::new(message).at(location))
+        Some(ConfigIssue::new(message).at(location))
     }
 }

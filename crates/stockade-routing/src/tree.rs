@@ -24,7 +24,7 @@ use http::Method;
 use stockade_core::middleware::Level;
 use stockade_core::{IntoMiddlewareList, Middleware, Shape, Signature, Tag};
 use stockade_errors::__internal::sort_by;
-use stockade_errors::Mistake;
+use stockade_errors::ConfigIssue;
 use stockade_path::Pattern;
 
 use crate::any_method::any_method;
@@ -41,7 +41,7 @@ pub struct RouteTree {
     pub(crate) entries: Vec<(Method, RouteEntry)>,
     pub(crate) web_socket: Option<Box<RouteEntry>>,
     pub(crate) children: Vec<Child>,
-    pub(crate) mistakes: Vec<Mistake>,
+    pub(crate) mistakes: Vec<ConfigIssue>,
 }
 
 #[derive(Debug)]
@@ -87,12 +87,12 @@ impl RouteTree {
             (None, Node::Tree(tree)) => self.segment(key, tree),
             (Some(method), Node::Tree(_)) => {
                 let message = format!("{method} is a method and holds a handler, not a tree");
-                self.mistakes.push(Mistake::new(message).at(location));
+                self.mistakes.push(ConfigIssue::new(message).at(location));
                 self
             }
             (None, Node::Entry(_)) => {
                 let message = format!("{key:?} is a path segment and holds a tree, not a handler");
-                self.mistakes.push(Mistake::new(message + &did_you_mean(key)).at(location));
+                self.mistakes.push(ConfigIssue::new(message + &did_you_mean(key)).at(location));
                 self
             }
         }
@@ -106,7 +106,7 @@ impl RouteTree {
             let place = earlier.location;
             let message =
                 format!("{method} is there twice, first at {}:{}", place.file(), place.line());
-            self.mistakes.push(Mistake::new(message).at(Location::caller()));
+            self.mistakes.push(ConfigIssue::new(message).at(Location::caller()));
         } else {
             self.entries.push((method, entry));
         }
@@ -132,7 +132,7 @@ impl RouteTree {
             let place = earlier.location;
             let message =
                 format!("the WebSocket is there twice, first at {}:{}", place.file(), place.line());
-            self.mistakes.push(Mistake::new(message).at(Location::caller()));
+            self.mistakes.push(ConfigIssue::new(message).at(Location::caller()));
         } else {
             self.web_socket = Some(Box::new(entry));
         }
@@ -153,7 +153,7 @@ impl RouteTree {
                 place.file(),
                 place.line()
             );
-            self.mistakes.push(Mistake::new(message).at(location));
+            self.mistakes.push(ConfigIssue::new(message).at(location));
         } else {
             let (key, around) = (key.to_owned(), Vec::new());
             self.children.push(Child { key, form, tree, location, spread: false, around });

@@ -139,7 +139,7 @@ pub(crate) fn compile(
         own.validation_options = entry.validation.options.clone();
     }
     let rules = Rules::new(own, router);
-    faults.extend(rules.mistakes());
+    faults.extend(rules.issues());
     Some(rules.guard())
 }
 

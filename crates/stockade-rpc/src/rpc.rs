@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use stockade_core::reply::Json;
 use stockade_core::{Docs, Handler};
 use stockade_errors::__internal::setters;
-use stockade_errors::{ApiError, Mistake};
+use stockade_errors::{ApiError, ConfigIssue};
 use stockade_routing::calls::{Calls, Inspect};
 use stockade_routing::{RouteEntry, RouteTree};
 use stockade_websockets::WebSocketOptions;
@@ -49,7 +49,7 @@ use crate::web_socket::web_socket;
 #[must_use = "methods do nothing until their routes stand in a tree"]
 pub struct Rpc {
     methods: Vec<(String, RouteEntry)>,
-    mistakes: Vec<Mistake>,
+    mistakes: Vec<ConfigIssue>,
     max_batch: usize,
     parallel: usize,
     max_answer: u64,
@@ -102,7 +102,7 @@ impl Rpc {
     pub fn method<M>(mut self, name: impl Into<String>, method: impl IntoRpcMethod<M>) -> Self {
         let (name, place) = (name.into(), Location::caller());
         let entry = method.into_rpc_method().entry.applying_marks();
-        self.mistakes.extend(self.fault(&name).map(|fault| Mistake::new(fault).at(place)));
+        self.mistakes.extend(self.fault(&name).map(|fault| ConfigIssue::new(fault).at(place)));
         self.methods.push((name, entry));
         self
     }
@@ -189,7 +189,7 @@ impl Rpc {
             Handler::erased(move |req| Box::pin(Arc::clone(&service).answer(req)), describe);
         let mut calls = Calls {
             methods: self.methods.clone(),
-            mistakes: self.mistakes(),
+            mistakes: self.issues(),
             table,
             describe: describe_route,
             inspect: None,
@@ -235,19 +235,20 @@ impl Rpc {
         }));
     }
 
-    fn mistakes(&self) -> Vec<Mistake> {
+    fn issues(&self) -> Vec<ConfigIssue> {
         let mut mistakes = self.mistakes.clone();
         if self.methods.is_empty() {
-            mistakes.push(Mistake::new("an `Rpc` has one method at least").at(self.location));
+            mistakes.push(ConfigIssue::new("an `Rpc` has one method at least").at(self.location));
         }
         let unsafe_names = self.methods.iter().filter(|(name, _)| self.rest && !is_segment(name));
         mistakes.extend(unsafe_names.map(|(name, entry)| {
             let message = format!("the method {name:?} is no segment of a path, as `rest` needs");
-            Mistake::new(message).at(entry.location())
+            ConfigIssue::new(message).at(entry.location())
         }));
         for (name, value) in [("max_batch", self.max_batch), ("parallel", self.parallel)] {
             if value == 0 {
-                mistakes.push(Mistake::new(format!("`{name}` is 1 at least")).at(self.location));
+                mistakes
+                    .push(ConfigIssue::new(format!("`{name}` is 1 at least")).at(self.location));
             }
         }
         mistakes

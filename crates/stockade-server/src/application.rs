@@ -66,7 +66,7 @@ impl<S: TowerService> CreateServer for FromTower<S> {
     #[track_caller]
     fn create_server_with(self, options: ServerOptions) -> Result<Server, ConfigError> {
         let location = Location::caller();
-        let mistakes = options.mistakes().into_iter().map(|mistake| mistake.at(location));
+        let mistakes = options.issues().into_iter().map(|mistake| mistake.at(location));
         ConfigError::check(mistakes.collect())?;
         let call = move |request| -> BoxFuture<'static, Result<Response, ApiError>> {
             Box::pin(self.0.clone().answer(request))

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Deserializer};
 use stockade_errors::__internal::setters;
-use stockade_errors::{ConfigError, Mistake};
+use stockade_errors::{ConfigError, ConfigIssue};
 use stockade_routing::CallOptions;
 
 use crate::time_budget::StallPolicy;
@@ -334,7 +334,7 @@ impl ServerOptions {
     }
 
     /// Finds all mistakes in the options.
-    pub(crate) fn mistakes(&self) -> Vec<Mistake> {
+    pub(crate) fn issues(&self) -> Vec<ConfigIssue> {
         let zeros = [
             ("header_read_timeout", self.header_read_timeout.is_zero()),
             ("idle_timeout", self.idle_timeout.is_zero()),
@@ -366,8 +366,8 @@ impl ServerOptions {
         let highs = highs.map(|(name, value, most)| {
             format!("the server's {name} must not be above {most}: {value}")
         });
-        let of_call = self.call.mistake().into_iter().flat_map(ConfigError::mistakes).cloned();
-        zeros.chain(highs).map(Mistake::new).chain(of_call).collect()
+        let of_call = self.call.issue().into_iter().flat_map(ConfigError::issues).cloned();
+        zeros.chain(highs).map(ConfigIssue::new).chain(of_call).collect()
     }
 }
 
@@ -415,7 +415,7 @@ mod tests {
 
     #[test]
     fn the_defaults_are_right_and_every_zero_is_reported() {
-        assert_eq!(ServerOptions::new().mistakes(), []);
+        assert_eq!(ServerOptions::new().issues(), []);
         let zero = Duration::ZERO;
         let mistakes = ServerOptions::new()
             .header_read_timeout(zero)
@@ -433,17 +433,17 @@ mod tests {
             .tcp_send_buffer(Some(0))
             .backlog(0)
             .acceptors(0)
-            .mistakes();
+            .issues();
         assert_eq!(mistakes.len(), 15);
         assert_eq!(mistakes[6].message(), "the server's max_connections must not be 0");
-        let mistakes = ServerOptions::new().max_headers(40_000).mistakes();
+        let mistakes = ServerOptions::new().max_headers(40_000).issues();
         let expected = "the server's max_headers must not be above 24576: 40000";
         assert_eq!(mistakes[0].message(), expected);
         let call = CallOptions::new().rate_limit(RateLimit::new().max_requests(0));
-        let mistakes = ServerOptions::new().call(call).mistakes();
+        let mistakes = ServerOptions::new().call(call).issues();
         let expected = "rate_limit: the limit of a rate limit must not be 0";
         assert_eq!(mistakes[0].message(), expected);
-        let rates = ServerOptions::new().min_read_rate(2_000_000).min_write_rate(0).mistakes();
+        let rates = ServerOptions::new().min_read_rate(2_000_000).min_write_rate(0).issues();
         let expected = "the server's min_read_rate must not be above 1048576: 2000000";
         assert_eq!(rates[0].message(), expected);
         assert_eq!(rates.len(), 1);

@@ -66,9 +66,9 @@ impl CreateServer for Router {
     #[track_caller]
     fn create_server_with(self, options: ServerOptions) -> Result<Server, ConfigError> {
         let location = Location::caller();
-        let of_options = options.mistakes().into_iter().map(|mistake| mistake.at(location));
+        let of_options = options.issues().into_iter().map(|mistake| mistake.at(location));
         let built = self.build();
-        let of_routes = built.as_ref().err().map_or(&[][..], ConfigError::mistakes);
+        let of_routes = built.as_ref().err().map_or(&[][..], ConfigError::issues);
         ConfigError::check(of_routes.iter().cloned().chain(of_options).collect())?;
         let app = built?.with_options(options.call.clone())?;
         Ok(Server::of(Application::App(app), options))
@@ -80,7 +80,7 @@ impl CreateServer for App {
     #[track_caller]
     fn create_server_with(self, options: ServerOptions) -> Result<Server, ConfigError> {
         let location = Location::caller();
-        let mistakes = options.mistakes().into_iter().map(|mistake| mistake.at(location));
+        let mistakes = options.issues().into_iter().map(|mistake| mistake.at(location));
         ConfigError::check(mistakes.collect())?;
         let app = self.with_options(options.call.clone())?;
         Ok(Server::of(Application::App(app), options))

@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, RwLock};
 use std::time::Duration;
 
 use stockade_errors::locks::{lock, read, write};
-use stockade_errors::{ConfigError, Mistake};
+use stockade_errors::{ConfigError, ConfigIssue};
 use tokio::task::spawn_blocking;
 use tokio::time::sleep;
 use tokio_rustls::TlsAcceptor;
@@ -298,7 +298,7 @@ impl Prepared {
 }
 
 fn mistake(text: String, location: &'static Location<'static>) -> ConfigError {
-    ConfigError::from(Mistake::new(text).at(location))
+    ConfigError::from(ConfigIssue::new(text).at(location))
 }
 
 impl fmt::Debug for TlsConfig {

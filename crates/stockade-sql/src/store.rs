@@ -357,7 +357,7 @@ impl<T: Entity, D: Driver> Store<T> for SqlStore<T, D> {
                 Some(_) => {}
             }
         }
-        mistakes.into_iter().for_each(|mistake| doc.mistake(mistake));
+        mistakes.into_iter().for_each(|mistake| doc.issue(mistake));
         if self.skips_unreadable {
             doc.skips_rows();
         }

@@ -139,7 +139,7 @@ impl IntoMiddleware<form::Ready> for ConcurrencyLimit {
             let refusal = Answer::error(503).meaning("Too many requests are in flight");
             doc.answers(refusal.header(retry_after));
             if is_zero {
-                doc.mistake("a concurrency limit must not be 0");
+                doc.issue("a concurrency limit must not be 0");
             }
         })
     }

@@ -107,10 +107,10 @@ impl IntoMiddleware<form::Ready> for Timeout {
             doc.times_out(self.limit, self.status);
             doc.may_answer(self.status, "The answer takes too long");
             if self.limit.is_zero() {
-                doc.mistake("a timeout must not be 0");
+                doc.issue("a timeout must not be 0");
             }
             if !matches!(self.status, 408 | 503 | 504) {
-                doc.mistake(format!(
+                doc.issue(format!(
                     "a timeout is answered with 408, 503 or 504, and not with {}",
                     self.status
                 ));

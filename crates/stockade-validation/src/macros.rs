@@ -15,7 +15,7 @@
 ///
 /// let error = schema!({ "title": { "type": "string", "maxLenght": 40 } }).unwrap_err();
 /// assert_eq!(
-///     error.mistakes()[0].message(),
+///     error.issues()[0].message(),
 ///     "field `title`: unknown keyword `maxLenght`, did you mean `maxLength`?"
 /// );
 /// # Ok::<(), stockade_errors::ConfigError>(())

@@ -84,7 +84,7 @@ impl Document {
         match schema {
             Value::Bool(flag) => Rule { boolean: Some(*flag), ..self.any() },
             Value::Object(map) => self.read_object(map),
-            _ => self.mistake("a schema must be an object or a boolean"),
+            _ => self.issue("a schema must be an object or a boolean"),
         }
     }
 
@@ -163,7 +163,7 @@ impl Document {
         Rule::at(self.location)
     }
 
-    fn mistake(&self, message: impl Into<String>) -> Rule {
+    fn issue(&self, message: impl Into<String>) -> Rule {
         Rule { mistakes: vec![message.into()], ..self.any() }
     }
 }

@@ -33,7 +33,7 @@ fn is_same(origin: &str, host: &str, tls: bool) -> bool {
 }
 
 /// Returns the mistake in an item of a list, if there is one.
-pub(crate) fn mistake(item: &str) -> Option<String> {
+pub(crate) fn issue(item: &str) -> Option<String> {
     if item == "*" {
         return None;
     }
@@ -93,10 +93,10 @@ mod tests {
     #[test]
     fn items_that_can_never_match_are_mistakes() {
         for sound in ["*", "https://example.com", "http://localhost:3000", "app://shop"] {
-            assert_eq!(mistake(sound), None);
+            assert_eq!(issue(sound), None);
         }
         for wrong in ["", "example.com", "https://example.com/", "https://*.example.com", "null"] {
-            assert!(mistake(wrong).is_some(), "{wrong}");
+            assert!(issue(wrong).is_some(), "{wrong}");
         }
     }
 }

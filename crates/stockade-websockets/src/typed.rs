@@ -201,7 +201,7 @@ where
         let schema = rules.map_or_else(In::schema, |rules| rules.schema(In::schema));
         match schema {
             Ok(schema) => doc.receives(Some(schema)),
-            Err(error) => doc.schema_mistakes(std::any::type_name::<In>(), &error),
+            Err(error) => doc.schema_issues(std::any::type_name::<In>(), &error),
         }
     }
 }

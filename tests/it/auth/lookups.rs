@@ -405,7 +405,7 @@ fn mistakes_are_told_when_the_router_is_built() {
         let line = line!() + 1;
         router.get("/x", async || "in").middleware(with_auth(auth));
         let error = router.build().unwrap_err();
-        let mistake = error.mistakes().iter().find(|it| it.message().contains(expected));
+        let mistake = error.issues().iter().find(|it| it.message().contains(expected));
         let mistake = mistake.unwrap_or_else(|| panic!("{expected:?} is not in {error}"));
         assert_eq!(mistake.route(), Some("GET /x"));
         let place = mistake.location().unwrap();

@@ -67,7 +67,7 @@ fn a_policy_asks_for_a_user_or_a_reason() {
         router.build()
     };
     let about_access = |error: &ConfigError| {
-        let of_access = error.mistakes().iter().filter(|it| it.message().contains("public"));
+        let of_access = error.issues().iter().filter(|it| it.message().contains("public"));
         of_access.filter_map(|it| it.route().map(str::to_owned)).collect::<Vec<_>>()
     };
     let open = build(GraphQl::new(schema())).unwrap_err();

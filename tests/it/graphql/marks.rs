@@ -86,7 +86,7 @@ fn mistakes(graphql: GraphQl, routes: RouteTree) -> Vec<String> {
     let api = routes! { "graphql": { ..graphql.routes() }, "api": { ..routes } };
     match create_router(api, RouterOptions::new()).build() {
         Ok(_) => Vec::new(),
-        Err(error) => error.mistakes().iter().map(ToString::to_string).collect(),
+        Err(error) => error.issues().iter().map(ToString::to_string).collect(),
     }
 }
 

@@ -156,7 +156,7 @@ fn head_opens_no_connection() {
 /// The messages of all mistakes.
 fn mistakes(router: Router) -> Vec<String> {
     let error = router.build().unwrap_err();
-    error.mistakes().iter().map(|mistake| mistake.message().to_owned()).collect()
+    error.issues().iter().map(|mistake| mistake.message().to_owned()).collect()
 }
 
 #[test]

@@ -298,7 +298,7 @@ fn options_of_a_host_win() {
     assert_eq!(ask("GET /text\nx-forwarded-for: 1.1.1.1"), expected);
     assert!(ask("GET /text").starts_with("429 "));
     let zero = CallOptions::new().rate_limit(0 / MINUTE);
-    let mistake = zero.mistake().unwrap().to_string();
+    let mistake = zero.issue().unwrap().to_string();
     assert!(mistake.starts_with("rate_limit: the limit"), "{mistake}");
     assert_eq!(app.with_options(zero).unwrap_err().to_string(), mistake);
     let read = serde_json::from_str::<CallOptions>(r#"{"rateLimit":{"max":0}}"#);
@@ -419,7 +419,7 @@ fn with_cors_on_a_single_route_is_a_mistake() {
     });
     router.options("/fine", async || "x").middleware(rules());
     let error = router.build().unwrap_err();
-    let said = error.mistakes().iter().map(|mistake| {
+    let said = error.issues().iter().map(|mistake| {
         assert!(mistake.message().contains("write the rules under `cors`"), "{mistake}");
         assert!(mistake.location().is_some_and(|place| place.file().ends_with("stages.rs")));
         mistake.to_string().split(':').next().unwrap().to_owned()

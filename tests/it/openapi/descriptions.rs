@@ -401,7 +401,7 @@ fn extractors_describe_what_they_read() {
 fn mistakes(tree: RouteTree, expected: &[&str]) {
     let built = create_router(tree, RouterOptions::new()).build();
     let error = built.err();
-    let found = error.iter().flat_map(|error| error.mistakes());
+    let found = error.iter().flat_map(|error| error.issues());
     let found: Vec<String> = found.map(|mistake| mistake.message().to_owned()).collect();
     assert_eq!(found.len(), expected.len(), "{found:?}");
     for (found, expected) in found.iter().zip(expected) {

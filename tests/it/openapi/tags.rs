@@ -137,7 +137,7 @@ fn two_descriptions_of_one_name_are_a_mistake_with_both_places() {
         "empty": { docs: Tag::new("empty", " "), GET: nothing, POST: nothing },
     };
     let error = create_router(api, RouterOptions::new()).build().unwrap_err();
-    let mistakes: Vec<String> = error.mistakes().iter().map(ToString::to_string).collect();
+    let mistakes: Vec<String> = error.issues().iter().map(ToString::to_string).collect();
     let expected = [
         format!(
             "docs: the tag \"users\" is described twice, first at {file}:{first} ({file}:{})",

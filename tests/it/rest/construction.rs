@@ -18,7 +18,7 @@ fn mistakes(resource: Resource<Item>) -> Vec<String> {
     match create_router(api, RouterOptions::new()).build() {
         Ok(_) => Vec::new(),
         Err(error) => error
-            .mistakes()
+            .issues()
             .iter()
             .map(|mistake| {
                 let place = mistake.location().unwrap();
@@ -148,7 +148,7 @@ fn an_entity_has_an_id_and_its_filters_have_names_of_their_own() {
         .write(Access::public("a test"));
     let api = routes! { "limited": { ..resource.routes() } };
     let error = create_router(api, RouterOptions::new()).build().unwrap_err();
-    let messages: Vec<_> = error.mistakes().iter().map(|mistake| mistake.message()).collect();
+    let messages: Vec<_> = error.issues().iter().map(|mistake| mistake.message()).collect();
     assert_eq!(
         messages,
         [
@@ -182,7 +182,7 @@ fn serde_writes_what_it_reads() {
         .write(Access::public("a test"));
     let api = routes! { "accounts": { ..resource.routes() } };
     let error = create_router(api, RouterOptions::new()).build().unwrap_err();
-    let messages: Vec<_> = error.mistakes().iter().map(|mistake| mistake.message()).collect();
+    let messages: Vec<_> = error.issues().iter().map(|mistake| mistake.message()).collect();
     let expected = ["password", "email"].map(|name| {
         format!(
             "resource \"account\": serde reads `{name}` and does not write it under this name, so \

@@ -185,7 +185,7 @@ impl Store<Item> for Down {
 
     fn describe(&self, doc: &mut StoreDoc) {
         if doc.sorts().iter().any(|field| field == "weight") {
-            doc.mistake("`weight` has no index");
+            doc.issue("`weight` has no index");
         }
     }
 }
@@ -222,5 +222,5 @@ fn a_store_tells_its_mistakes() {
     let items = Resource::new("item", Down).sort(["weight"]).read(open()).write(open());
     let api = routes! { "items": { ..items.routes() } };
     let error = create_router(api, RouterOptions::new()).build().unwrap_err();
-    assert_eq!(error.mistakes()[0].message(), "resource \"item\": `weight` has no index");
+    assert_eq!(error.issues()[0].message(), "resource \"item\": `weight` has no index");
 }

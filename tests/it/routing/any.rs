@@ -119,7 +119,7 @@ fn any_stands_once_at_a_path() {
     router.any("/:key", method);
     router.route(Method::from_bytes(b"ANY").unwrap(), "/x", method);
     let error = router.build().unwrap_err();
-    let messages: Vec<_> = error.mistakes().iter().map(ToString::to_string).collect();
+    let messages: Vec<_> = error.issues().iter().map(ToString::to_string).collect();
     assert_eq!(messages.len(), 2, "{messages:?}");
     assert!(messages[0].contains("ANY /:key"), "{messages:?}");
     assert!(messages[1].contains("ANY /x"), "{messages:?}");

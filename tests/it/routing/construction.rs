@@ -27,7 +27,7 @@ async fn nothing() {}
 fn check(router: Router, expected: &[&str]) {
     let error = router.build().expect_err("the router has mistakes");
     let actual: Vec<String> = error
-        .mistakes()
+        .issues()
         .iter()
         .map(|mistake| {
             let location = mistake.location().expect("every mistake has a place");
@@ -52,7 +52,7 @@ fn all_mistakes_are_reported_at_once_with_their_lines() {
     router.get("/d/:id([)", nothing);
     let error = router.build().unwrap_err();
     let lines: Vec<u32> =
-        error.mistakes().iter().map(|mistake| mistake.location().unwrap().line()).collect();
+        error.issues().iter().map(|mistake| mistake.location().unwrap().line()).collect();
     assert_eq!(lines, [line + 1, line + 2, line + 3, line + 4]);
     assert!(error.to_string().starts_with("4 mistakes in the configuration:\n"), "{error}");
 }
@@ -65,7 +65,7 @@ fn duplicates_name_both_places() {
     router.get("/users/:name", nothing);
     router.post("/users", nothing).name("user");
     let error = router.build().unwrap_err();
-    let [path, name] = error.mistakes() else { panic!("{error}") };
+    let [path, name] = error.issues() else { panic!("{error}") };
     let first = format!("GET /users/:id ({}:{})", file!(), line + 1);
     assert_eq!(path.message(), format!("the same method and path as {first}"));
     assert_eq!(path.route(), Some("GET /users/:name"));

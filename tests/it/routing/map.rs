@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use stockade::description::Answer;
-use stockade::errors::Mistake;
+use stockade::errors::ConfigIssue;
 use stockade::middleware::{InputRule, TrustProxy, with_input_validation, with_timeout};
 use stockade::prelude::*;
 use stockade::routing::map::{BodyDoc, ResponseInfo, RouteInfo, RouteKind, RouteMap};
@@ -173,10 +173,10 @@ fn an_inspector_may_refuse() {
     router.get("/a", async || "a");
     router.inspect(|map| {
         assert_eq!(map.routes.len(), 1);
-        Err(ConfigError::from(Mistake::new("the first rule")))
+        Err(ConfigError::from(ConfigIssue::new("the first rule")))
     });
     router.group("/g", (), |group| {
-        group.inspect(|_| Err(ConfigError::from(Mistake::new("the second rule"))));
+        group.inspect(|_| Err(ConfigError::from(ConfigIssue::new("the second rule"))));
     });
     let error = router.build().unwrap_err().to_string();
     assert!(error.contains("the first rule") && error.contains("the second rule"), "{error}");

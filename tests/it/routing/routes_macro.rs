@@ -228,7 +228,7 @@ fn mistakes_found_later_give_the_line_of_the_entry() {
     };
     let error = create_router(tree, RouterOptions::new()).build().expect_err("it has mistakes");
     let mut lines: Vec<u32> = error
-        .mistakes()
+        .issues()
         .iter()
         .map(|mistake| {
             let place = mistake.location().expect("every mistake has a place");

@@ -316,7 +316,7 @@ fn mistakes_of_mounts_are_found() {
     router.mount("/b/**", service_fn(seen));
     router.get("/a", async || ());
     let error = router.build().unwrap_err();
-    let messages: Vec<_> = error.mistakes().iter().map(ToString::to_string).collect();
+    let messages: Vec<_> = error.issues().iter().map(ToString::to_string).collect();
     assert_eq!(messages.len(), 3, "{messages:?}");
     assert!(messages[0].contains("the same method and path as ANY /a/**"), "{messages:?}");
     assert!(messages[2].contains("after `**`"), "{messages:?}");

@@ -61,7 +61,7 @@ fn a_policy_judges_each_method() {
     let mut router = router(&rpc);
     router.policy(Policy::strict());
     let error = router.build().unwrap_err();
-    let of_access = error.mistakes().iter().filter_map(|mistake| {
+    let of_access = error.issues().iter().filter_map(|mistake| {
         let route = mistake.route()?;
         mistake.message().contains("public").then(|| route.to_owned())
     });

@@ -116,7 +116,7 @@ async fn metrics_count_each_call_by_its_method() {
 fn mistakes(rpc: &Rpc) -> Vec<String> {
     let api = routes! { "rpc": { ..rpc.routes() } };
     let error = create_router(api, RouterOptions::new()).build().unwrap_err();
-    let shown = error.mistakes().iter().map(|mistake| {
+    let shown = error.issues().iter().map(|mistake| {
         let place = mistake.location().map_or("-", |place| place.file());
         assert!(place.ends_with("methods.rs"), "{mistake:?}");
         match mistake.route() {

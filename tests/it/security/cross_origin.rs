@@ -230,7 +230,7 @@ fn what_is_no_origin_cannot_be_trusted() {
     let Session { auth, .. } = session(|it| it.cross_origin_protection(trust("https://a b")));
     router.post("/e", async || ()).middleware(with_auth(auth));
     let error = router.build().unwrap_err();
-    let mistakes: Vec<&str> = error.mistakes().iter().map(|mistake| mistake.message()).collect();
+    let mistakes: Vec<&str> = error.issues().iter().map(|mistake| mistake.message()).collect();
     assert_eq!(mistakes.len(), 5, "{mistakes:?}");
     for (mistake, origin) in
         mistakes.iter().zip(["*", "null", "app.example", "https://a/", "https://a b"])

@@ -106,7 +106,7 @@ fn the_routes_of_a_host_are_narrowed_too() {
 #[track_caller]
 fn mistakes(router: Router) -> Vec<String> {
     let error = router.build().unwrap_err();
-    error.mistakes().iter().map(|mistake| mistake.message().to_owned()).collect()
+    error.issues().iter().map(|mistake| mistake.message().to_owned()).collect()
 }
 
 #[test]

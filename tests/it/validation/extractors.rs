@@ -221,7 +221,7 @@ fn the_needs_of_middleware_are_checked_when_the_router_is_built() {
         "::reads` needs a body, which GET has not",
         "takes 2 parameters, the path has 1",
     ];
-    let mistakes = error.mistakes();
+    let mistakes = error.issues();
     assert_eq!(mistakes.len(), expected.len(), "{error}");
     for (index, expected) in expected.into_iter().enumerate() {
         let mistake = &mistakes[index];
@@ -236,7 +236,7 @@ fn the_needs_of_middleware_are_checked_when_the_router_is_built() {
 #[test]
 fn middleware_keeps_its_extractors_beside_a_description_of_its_own() {
     let described = Middleware::new(around).named("counted").describing(|doc| {
-        doc.mistake("described too");
+        doc.issue("described too");
     });
     let mut router = Router::new();
     router.get("/x", async || "").middleware([described]);

@@ -214,5 +214,5 @@ async fn mistakes_are_found_before_actix_sees_them() {
     api.get("/b", async || ());
     api.get("/b", async || ());
     let error = api.to_actix_routes().unwrap_err();
-    assert_eq!(error.mistakes().len(), 2, "{error}");
+    assert_eq!(error.issues().len(), 2, "{error}");
 }

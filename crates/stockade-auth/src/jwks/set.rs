@@ -6,7 +6,7 @@ use std::str::FromStr;
 use jsonwebtoken::Algorithm;
 use jsonwebtoken::jwk::Jwk;
 use serde_json::{Map, Value};
-use stockade_errors::{ConfigError, Mistake};
+use stockade_errors::{ConfigError, ConfigIssue};
 
 use super::key::{VerifyingKey, is_supported};
 use crate::token::{Compact, Header, SealedKeys, TokenError};
@@ -56,7 +56,7 @@ impl JwkSet {
     #[track_caller]
     pub fn from_json(document: impl AsRef<[u8]>) -> Result<Self, ConfigError> {
         let location = Location::caller();
-        read(document.as_ref()).map_err(|message| Mistake::new(message).at(location).into())
+        read(document.as_ref()).map_err(|message| ConfigIssue::new(message).at(location).into())
     }
 
     /// Returns the number of keys that can verify tokens; never 0.

@@ -2,7 +2,7 @@
 
 use std::panic::Location;
 
-use stockade_errors::{ConfigError, Mistake};
+use stockade_errors::{ConfigError, ConfigIssue};
 
 /// The work of a password hash, for the server that checks it and for an
 /// attacker who guesses.
@@ -58,10 +58,11 @@ impl PasswordCost {
                 "{iterations} iterations of PBKDF2 are below the specification's \
                  {SPECIFIED_ITERATIONS}"
             );
-            return Err(Mistake::new(message).at(location).into());
+            return Err(ConfigIssue::new(message).at(location).into());
         }
         let cost = Work::Pbkdf2 { iterations }.checked();
-        cost.map(|work| Self { work }).map_err(|message| Mistake::new(message).at(location).into())
+        cost.map(|work| Self { work })
+            .map_err(|message| ConfigIssue::new(message).at(location).into())
     }
 
     /// Argon2id with this memory in KiB, this number of passes over it, and
@@ -75,7 +76,8 @@ impl PasswordCost {
     pub fn argon2id(memory_kib: u32, passes: u32, lanes: u32) -> Result<Self, ConfigError> {
         let location = Location::caller();
         let cost = Work::Argon2id { memory_kib, passes, lanes }.checked();
-        cost.map(|work| Self { work }).map_err(|message| Mistake::new(message).at(location).into())
+        cost.map(|work| Self { work })
+            .map_err(|message| ConfigIssue::new(message).at(location).into())
     }
 }
 

@@ -244,5 +244,5 @@ fn mistakes_are_found_before_axum_sees_them() {
     api.get("/b", async || ());
     api.get("/b", async || ());
     let error = api.to_host_router::<()>().unwrap_err();
-    assert_eq!(error.mistakes().len(), 2, "{error}");
+    assert_eq!(error.issues().len(), 2, "{error}");
 }

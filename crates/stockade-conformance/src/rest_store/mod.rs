@@ -54,8 +54,8 @@ fn a_resource_of_items_has_no_mistakes(store: &impl Store<RestItem>) {
     let sorts = ["id", "name", "price", "rating", "open", "owner"];
     let mut doc = StoreDoc::new(numbers.into_iter().chain(texts), sorts).with_scope();
     store.describe(&mut doc);
-    if !doc.mistakes().is_empty() {
-        fail(format!("a resource of items on the store has no mistakes: {:?}", doc.mistakes()));
+    if !doc.issues().is_empty() {
+        fail(format!("a resource of items on the store has no mistakes: {:?}", doc.issues()));
     }
 }
 

@@ -111,7 +111,7 @@ impl Store<RestItem> for Faulty {
         if self.is(Fault::HasNoPrefix)
             && doc.filters().iter().any(|(_, ops)| ops.contains(&Op::Prefix))
         {
-            doc.mistake("there is no prefix");
+            doc.issue("there is no prefix");
         }
     }
 }

@@ -319,7 +319,7 @@ fn describe_type(
     let known = doc.common_mut().get_or_insert_default::<TypeSchemas>();
     match known.schema(&info) {
         Ok(schema) => doc.inputs.push(Input::new(source, &mut info, schema, read)),
-        Err(error) => doc.schema_mistakes(type_name, &error),
+        Err(error) => doc.schema_issues(type_name, &error),
     }
 }
 

@@ -113,7 +113,7 @@ impl RouteDoc {
     ) {
         let by = self.describer.clone();
         if let Some(reader) = self.user_reader.clone() {
-            self.mistake(format!(
+            self.issue(format!(
                 "`{reader}` tells users apart before `{by}` has found them: put `{by}` first"
             ));
         }
@@ -167,7 +167,7 @@ impl RouteDoc {
         // Middleware that does not describe itself may set the user.
         let may_have_user = self.finds_user || before.iter().any(|it| it.is_opaque);
         if !may_have_user {
-            self.mistake(self.no_user());
+            self.issue(self.no_user());
         }
         let access = &mut self.facts.route.access;
         access.user = Need::Required;
@@ -221,7 +221,7 @@ impl RouteDoc {
     /// mistake: the inner one would find the key taken by the outer one.
     pub fn runs_once(&mut self, keys: IdempotencyInfo) {
         if self.facts.route.idempotency.replace(keys).is_some() {
-            self.mistake("two middlewares take the idempotency key of its requests: keep one");
+            self.issue("two middlewares take the idempotency key of its requests: keep one");
         }
     }
 

@@ -78,13 +78,13 @@ impl RouteDoc {
     }
 
     /// Notes a mistake: lower case, no full stop.
-    pub fn mistake(&mut self, message: impl Into<String>) {
+    pub fn issue(&mut self, message: impl Into<String>) {
         self.mistakes.push(message.into());
     }
 
     /// Notes the mistakes of a schema; `place` says where it stands.
-    pub fn schema_mistakes(&mut self, place: &str, error: &ConfigError) {
-        let mistakes = error.mistakes().iter().map(|mistake| format!("{place}: {mistake}"));
+    pub fn schema_issues(&mut self, place: &str, error: &ConfigError) {
+        let mistakes = error.issues().iter().map(|mistake| format!("{place}: {mistake}"));
         self.mistakes.extend(mistakes);
     }
 
@@ -102,7 +102,7 @@ impl RouteDoc {
                 Some(middleware) => format!("the function of `{middleware}`"),
                 None => "the handler".to_owned(),
             };
-            self.mistake(format!("{taker} needs a body, which {} has not", self.method));
+            self.issue(format!("{taker} needs a body, which {} has not", self.method));
         }
         self.body = Some(kind);
     }
@@ -118,7 +118,7 @@ impl RouteDoc {
     /// nothing.
     pub fn middleware_decodes_body(&mut self, name: &str) {
         if let Some(reader) = self.body_reader.clone() {
-            self.mistake(format!(
+            self.issue(format!(
                 "`{reader}` reads the body before `{name}` has decoded it: put `{name}` first"
             ));
         }
@@ -155,7 +155,7 @@ impl RouteDoc {
     pub fn writes_response(&mut self) {
         self.writers += 1;
         if self.writers == 2 {
-            self.mistake("two arguments of the handler write the response");
+            self.issue("two arguments of the handler write the response");
         }
     }
 

@@ -21,15 +21,16 @@ impl RouteDoc {
         let optional = self.params.iter().find(|(_, optional)| *optional);
         let optional = optional.map(|(name, _)| name.clone());
         match (shape_of(info.target), optional) {
-            (ParamShape::Single, _) if count != 1 => self
-                .mistake(format!("`Path<{type_name}>` takes one parameter, the path has {count}")),
-            (ParamShape::Single, Some(name)) if !read_nothing(info.target) => self.mistake(
-                format!("`{name}` is optional in the path: write `Path<Option<{type_name}>>`"),
-            ),
-            (ParamShape::Tuple(length), _) if length != count => self.mistake(format!(
+            (ParamShape::Single, _) if count != 1 => {
+                self.issue(format!("`Path<{type_name}>` takes one parameter, the path has {count}"))
+            }
+            (ParamShape::Single, Some(name)) if !read_nothing(info.target) => self.issue(format!(
+                "`{name}` is optional in the path: write `Path<Option<{type_name}>>`"
+            )),
+            (ParamShape::Tuple(length), _) if length != count => self.issue(format!(
                 "`Path<{type_name}>` takes {length} parameters, the path has {count}"
             )),
-            (ParamShape::Tuple(_), Some(name)) => self.mistake(format!(
+            (ParamShape::Tuple(_), Some(name)) => self.issue(format!(
                 "`{name}` is optional in the path, and a tuple cannot say which value is \
                  missing: use a struct"
             )),

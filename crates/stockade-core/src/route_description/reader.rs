@@ -139,7 +139,7 @@ impl RouteDoc {
     /// Returns every mistake, given the values that the application provides.
     #[doc(hidden)]
     #[must_use]
-    pub fn mistakes(&self, states: &States) -> Vec<String> {
+    pub fn issues(&self, states: &States) -> Vec<String> {
         let missing = self.needs.iter().filter(|(id, _)| !states.has(*id));
         let missing = missing.map(|(_, name)| {
             format!("`State<{name}>` was not provided: add `.state(…)` to the router's options")

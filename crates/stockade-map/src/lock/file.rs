@@ -7,7 +7,7 @@ use std::time::SystemTime;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use stockade_errors::{ConfigError, Mistake};
+use stockade_errors::{ConfigError, ConfigIssue};
 
 use super::change::Changes;
 use super::compare;
@@ -78,14 +78,14 @@ impl Lock {
     /// # Errors
     /// When the map has mistakes, because then it does not say everything.
     pub fn of(map: &RouteMap) -> Result<Self, ConfigError> {
-        let mut mistakes: Vec<Mistake> = map.mistakes.iter().map(Mistake::new).collect();
+        let mut mistakes: Vec<ConfigIssue> = map.mistakes.iter().map(ConfigIssue::new).collect();
         let mut routes = BTreeMap::new();
         for route in map.routes.iter().chain(&map.fallback) {
             let label = label(route);
             let lock = RouteLock::of(route, &map.router);
             if routes.insert(label.clone(), lock).is_some() {
                 let message = format!("{label} stands twice in the map");
-                mistakes.push(Mistake::new(message).on(route.location.to_string()));
+                mistakes.push(ConfigIssue::new(message).on(route.location.to_string()));
             }
         }
         ConfigError::check(mistakes)?;

@@ -4,7 +4,7 @@ use std::fmt;
 use std::panic::Location;
 
 use serde::Serialize;
-use stockade_errors::Mistake;
+use stockade_errors::ConfigIssue;
 
 use crate::{Place, RouteInfo};
 
@@ -74,11 +74,11 @@ impl Finding {
     }
 
     /// Makes a mistake of the build. `places` are those that the program has.
-    pub(super) fn to_mistake(&self, places: &[&'static Location<'static>]) -> Mistake {
+    pub(super) fn to_issue(&self, places: &[&'static Location<'static>]) -> ConfigIssue {
         let is_here = |place: &&&'static Location<'static>| {
             self.location.as_ref().is_some_and(|location| *location == Place::from(**place))
         };
-        let mistake = Mistake::new(self.text()).on(&self.subject);
+        let mistake = ConfigIssue::new(self.text()).on(&self.subject);
         match places.iter().find(is_here) {
             Some(place) => mistake.at(place),
             None => mistake,

@@ -15,7 +15,7 @@
 //! let mut router = create_router(api, RouterOptions::new());
 //! router.policy(Policy::recommended());
 //! let error = router.build().unwrap_err();
-//! assert_eq!(error.mistakes()[0].route(), Some("POST /orders"));
+//! assert_eq!(error.issues()[0].route(), Some("POST /orders"));
 //! assert!(error.to_string().contains("[access-declared]"));
 //! ```
 
@@ -264,7 +264,7 @@ impl Policy {
     ) -> Result<(), ConfigError> {
         let findings = self.check(map);
         places.extend(self.places());
-        ConfigError::check(findings.iter().map(|finding| finding.to_mistake(&places)).collect())
+        ConfigError::check(findings.iter().map(|finding| finding.to_issue(&places)).collect())
     }
 
     /// Returns the places of the calls that made it.

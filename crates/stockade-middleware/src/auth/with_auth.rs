@@ -41,7 +41,7 @@ impl Auth {
             if required {
                 doc.answers(no_user());
             }
-            mistakes.iter().for_each(|mistake| doc.mistake(format!("with_auth: {mistake}")));
+            mistakes.iter().for_each(|mistake| doc.issue(format!("with_auth: {mistake}")));
             methods.iter().for_each(|method| method.describe(doc));
             protections.iter().for_each(|protection| protection.describe(doc));
         };

@@ -202,12 +202,12 @@ impl Idempotency {
     /// Notes the mistakes of the options.
     pub(super) fn check(&self, doc: &mut RouteDoc) {
         let told = |mistake: &str| format!("with_idempotency: {mistake}");
-        self.mistakes.iter().for_each(|mistake| doc.mistake(told(mistake)));
+        self.mistakes.iter().for_each(|mistake| doc.issue(told(mistake)));
         if self.lease < Duration::from_secs(1) {
-            doc.mistake(told("a lease must not be shorter than 1 s"));
+            doc.issue(told("a lease must not be shorter than 1 s"));
         }
         if self.ttl < self.lease {
-            doc.mistake(told("an answer must not be kept for less than the lease"));
+            doc.issue(told("an answer must not be kept for less than the lease"));
         }
     }
 }

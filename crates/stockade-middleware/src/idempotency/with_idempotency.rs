@@ -253,7 +253,7 @@ fn describe(options: &Idempotency, doc: &mut RouteDoc) {
     options.check(doc);
     if !matches!(*doc.method(), Method::POST | Method::PATCH) {
         let method = doc.method().clone();
-        doc.mistake(format!("`{NAME}` is for POST and PATCH, and not for {method}"));
+        doc.issue(format!("`{NAME}` is for POST and PATCH, and not for {method}"));
     }
     if options.scope.is_none() {
         doc.middleware_reads_user(NAME);

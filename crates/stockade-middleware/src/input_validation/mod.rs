@@ -74,11 +74,11 @@ pub fn with_input_validation<M>(rules: impl IntoInputRules<M>) -> Middleware {
         let meaning = "A field of the body fails its check";
         doc.answers(Answer::error(doc.validation_status()).meaning(meaning));
         if let Err(mistakes) = ConfigError::check(mistakes.clone()) {
-            doc.schema_mistakes("with_input_validation", &mistakes);
+            doc.schema_issues("with_input_validation", &mistakes);
         }
         for (field, rule) in own.iter() {
             if let Some(Err(error)) = &rule.pattern {
-                doc.schema_mistakes(&format!("with_input_validation: {field}"), error);
+                doc.schema_issues(&format!("with_input_validation: {field}"), error);
             }
         }
     })

@@ -3,7 +3,7 @@
 use std::panic::Location;
 
 use serde_json::{Map, Value};
-use stockade_errors::Mistake;
+use stockade_errors::ConfigIssue;
 
 use super::{InputRule, InputType};
 
@@ -11,7 +11,7 @@ use super::{InputRule, InputType};
 #[derive(Clone, Debug)]
 pub struct InputRules {
     pub(super) rules: Vec<(String, InputRule)>,
-    pub(super) mistakes: Vec<Mistake>,
+    pub(super) mistakes: Vec<ConfigIssue>,
 }
 
 /// The argument of [`with_input_validation`](super::with_input_validation): pairs of
@@ -61,7 +61,7 @@ impl IntoInputRules<form::Json> for &Value {
     fn into_input_rules(self) -> InputRules {
         let location = Location::caller();
         let mut read = InputRules { rules: Vec::new(), mistakes: Vec::new() };
-        let mut mistake = |text: String| read.mistakes.push(Mistake::new(text).at(location));
+        let mut mistake = |text: String| read.mistakes.push(ConfigIssue::new(text).at(location));
         let Value::Object(fields) = self else {
             mistake("the rules must be an object of fields".to_owned());
             return read;
@@ -147,9 +147,9 @@ mod tests {
     fn mistakes(rules: &Value, expected: &[&str]) {
         let line = Location::caller().line();
         let read = rules.into_input_rules();
-        let texts: Vec<&str> = read.mistakes.iter().map(Mistake::message).collect();
+        let texts: Vec<&str> = read.mistakes.iter().map(ConfigIssue::message).collect();
         assert_eq!(texts, expected, "{rules}");
-        let at = |mistake: &Mistake| mistake.location().map(Location::line) == Some(line);
+        let at = |mistake: &ConfigIssue| mistake.location().map(Location::line) == Some(line);
         assert!(read.mistakes.iter().all(at), "{:?}", read.mistakes);
     }
 

@@ -14,7 +14,7 @@ mod shared;
 mod webhooks;
 
 use serde_json::{Map, Value, json};
-use stockade_errors::{ConfigError, Mistake};
+use stockade_errors::{ConfigError, ConfigIssue};
 use stockade_routing::App;
 use stockade_routing::map::RouteMap;
 
@@ -48,7 +48,7 @@ pub fn open_api(app: &App, options: &OpenApiOptions) -> Result<Value, ConfigErro
 /// # Errors
 /// As [`open_api`].
 pub fn document(map: &RouteMap, options: &OpenApiOptions) -> Result<Value, ConfigError> {
-    let mut mistakes: Vec<Mistake> = map.mistakes.iter().map(Mistake::new).collect();
+    let mut mistakes: Vec<ConfigIssue> = map.mistakes.iter().map(ConfigIssue::new).collect();
     let shared = Shared::default();
     let paths = Paths::of(map, options, &shared, &mut mistakes);
     let (webhooks, events) = webhooks::of(map, options, &mut mistakes);

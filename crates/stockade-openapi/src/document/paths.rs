@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use serde_json::{Map, Value, json};
-use stockade_errors::Mistake;
+use stockade_errors::ConfigIssue;
 use stockade_map::Tag;
 use stockade_routing::map::path::capitalised;
 use stockade_routing::map::{RouteInfo, RouteKind, RouteMap};
@@ -30,7 +30,7 @@ impl Paths {
         map: &RouteMap,
         options: &OpenApiOptions,
         shared: &Shared,
-        mistakes: &mut Vec<Mistake>,
+        mistakes: &mut Vec<ConfigIssue>,
     ) -> Self {
         let prefix = common_prefix(map);
         let mut paths = Self { items: Map::new(), tags: Vec::new() };
@@ -83,7 +83,7 @@ impl Paths {
         &self,
         map: &RouteMap,
         options: &OpenApiOptions,
-        mistakes: &mut Vec<Mistake>,
+        mistakes: &mut Vec<ConfigIssue>,
     ) -> Vec<Value> {
         let described = |name: &str, text: &str| json!({ "name": name, "description": text });
         let mut tags = Vec::new();
@@ -147,8 +147,8 @@ pub(super) fn label(route: &RouteInfo) -> String {
     format!("{} {} ({})", route.method, route.path, route.location)
 }
 
-fn mistake(route: &RouteInfo, message: String) -> Mistake {
-    Mistake::new(message).on(label(route))
+fn mistake(route: &RouteInfo, message: String) -> ConfigIssue {
+    ConfigIssue::new(message).on(label(route))
 }
 
 /// Returns the name of an operation: that of the route, with the parameters that

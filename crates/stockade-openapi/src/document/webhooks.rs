@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
-use stockade_errors::Mistake;
+use stockade_errors::ConfigIssue;
 use stockade_map::schemas::PLACE as SCHEMAS;
 use stockade_routing::map::RouteMap;
 use stockade_validation::{DefinitionId, Export, Names, Schema};
@@ -16,7 +16,7 @@ use crate::options::{OpenApiOptions, Webhook, WebhookBody};
 pub(super) fn of(
     map: &RouteMap,
     options: &OpenApiOptions,
-    mistakes: &mut Vec<Mistake>,
+    mistakes: &mut Vec<ConfigIssue>,
 ) -> (Map<String, Value>, Map<String, Value>) {
     let mut compiled = Vec::new();
     for (name, webhook) in &options.webhooks {
@@ -26,14 +26,14 @@ pub(super) fn of(
         };
         let place = format!("webhook {name}");
         mistakes.extend(schema.as_ref().err().into_iter().flat_map(|error| {
-            error.mistakes().iter().map(|mistake| mistake.clone().on(&place)).collect::<Vec<_>>()
+            error.issues().iter().map(|mistake| mistake.clone().on(&place)).collect::<Vec<_>>()
         }));
         // A mistake is told, and no document is made.
         compiled.push(schema.ok().flatten());
     }
     let definitions = compiled.iter().flatten().flat_map(Schema::definitions);
     let names = Names::of(definitions).unwrap_or_else(|error| {
-        mistakes.extend(error.mistakes().iter().cloned());
+        mistakes.extend(error.issues().iter().cloned());
         // As above.
         Names::default()
     });
@@ -48,11 +48,12 @@ pub(super) fn of(
         };
         if let Some(route) = operations.get(name) {
             let operation = label(route);
-            mistakes
-                .push(Mistake::new(format!("the webhook {name:?} has the name of {operation}")));
+            mistakes.push(ConfigIssue::new(format!(
+                "the webhook {name:?} has the name of {operation}"
+            )));
         }
         if webhooks.insert(name.clone(), item(name, webhook, &body)).is_some() {
-            mistakes.push(Mistake::new(format!("two webhooks are called {name:?}")));
+            mistakes.push(ConfigIssue::new(format!("two webhooks are called {name:?}")));
         }
     }
     (webhooks, events.into_schemas())

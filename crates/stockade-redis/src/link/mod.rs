@@ -138,7 +138,7 @@ impl Redis {
     /// assert!(Redis::open("redis://127.0.0.1", RedisOptions::new()).is_err());
     /// ```
     pub fn open(url: &str, options: RedisOptions) -> Result<Self, ConfigError> {
-        ConfigError::check(options.mistakes())?;
+        ConfigError::check(options.issues())?;
         let target = Target::engine(Address::read(url)?, &options)?;
         Ok(Self::start(target, options))
     }

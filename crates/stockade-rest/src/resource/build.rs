@@ -7,7 +7,7 @@ use http::Method;
 use stockade_core::description::SchemaOf;
 use stockade_core::middleware::Level;
 use stockade_core::{Docs, Handler, Middleware};
-use stockade_errors::{ConfigError, Mistake};
+use stockade_errors::{ConfigError, ConfigIssue};
 use stockade_routing::__internal::{add_mistake, entry_of};
 use stockade_routing::{RouteEntry, RouteTree};
 use stockade_validation::__internal::did_you_mean;
@@ -39,7 +39,7 @@ pub(super) fn routes<T: Entity>(resource: Resource<T>) -> RouteTree {
         let judges =
             |(of, it): &(Operation, Access<T>)| *of == Operation::Replace && it.check.is_some();
         if rules.iter().any(judges) {
-            check.mistake("put_creates: a new item is not judged by `Access::check`");
+            check.issue("put_creates: a new item is not judged by `Access::check`");
         }
     }
     let core = check.core(resource);
@@ -60,7 +60,7 @@ pub(super) fn routes<T: Entity>(resource: Resource<T>) -> RouteTree {
         return tree.segment(&format!(":{}", T::ID), item);
     }
     let mistakes = mistakes.into_iter();
-    mistakes.for_each(|mistake| add_mistake(&mut tree, Mistake::new(mistake).at(location)));
+    mistakes.for_each(|mistake| add_mistake(&mut tree, ConfigIssue::new(mistake).at(location)));
     tree
 }
 
@@ -132,7 +132,7 @@ struct Checker<'n> {
 }
 
 impl Checker<'_> {
-    fn mistake(&mut self, message: impl AsRef<str>) {
+    fn issue(&mut self, message: impl AsRef<str>) {
         self.mistakes.push(format!("resource {:?}: {}", self.name, message.as_ref()));
     }
 
@@ -146,12 +146,12 @@ impl Checker<'_> {
         for operation in Operation::ALL.into_iter().filter(|it| operations.contains(it)) {
             match access.iter().rev().find(|(of, _)| *of == operation) {
                 Some((_, access)) if access.check.is_some() && !operation.has_item() => {
-                    self.mistake(format!(
+                    self.issue(format!(
                         "{operation} has no item that `Access::check` could judge: use a scope"
                     ));
                 }
                 Some((_, access)) => rules.push((operation, access.clone())),
-                None => self.mistake(format!(
+                None => self.issue(format!(
                     "{operation} has no rule of access: `read`, `write` or `allow` sets one, \
                      `only` leaves an operation out"
                 )),
@@ -217,7 +217,7 @@ impl Checker<'_> {
 
     fn compiled(&mut self, rule: Rule) -> Option<Schema> {
         let told = |error: ConfigError| {
-            error.mistakes().iter().for_each(|mistake| self.mistake(mistake.to_string()));
+            error.issues().iter().for_each(|mistake| self.issue(mistake.to_string()));
         };
         rule.build().map_err(told).ok()
     }
@@ -268,18 +268,18 @@ impl Checker<'_> {
         // One that serde does not write has a mistake of its own.
         if field.is_none() && !fields.unwritten.iter().any(|known| known == name) {
             let hint = did_you_mean(name, fields.names());
-            self.mistake(format!("{by}: there is no field `{name}`{hint}"));
+            self.issue(format!("{by}: there is no field `{name}`{hint}"));
         }
         field
     }
 
     fn check_names<T: Entity>(&mut self, fields: &Fields, resource: &Resource<T>) {
         if fields.all.is_empty() {
-            return self.mistake("its type is no struct with named fields");
+            return self.issue("its type is no struct with named fields");
         }
         for name in &fields.unwritten {
             // A change of another field would write it as null.
-            self.mistake(format!(
+            self.issue(format!(
                 "serde reads `{name}` and does not write it under this name, so that PATCH would \
                  lose it: take `skip_serializing` or the second name away, and leave it out of \
                  answers by `hidden`"
@@ -287,10 +287,10 @@ impl Checker<'_> {
         }
         if let Some(id) = self.field(fields, T::ID, "`Entity::ID`") {
             if matches!(id.kind, Kind::Boolean | Kind::Other) || id.is_optional {
-                self.mistake("the id is a number or a text, and always there");
+                self.issue("the id is a number or a text, and always there");
             }
             if resource.hidden.contains(&id.name) {
-                self.mistake("the id cannot be hidden: the path of an item has it");
+                self.issue("the id cannot be hidden: the path of an item has it");
             }
         }
         for name in &resource.server_fields {
@@ -307,7 +307,7 @@ impl Checker<'_> {
         for (name, ops) in &resource.filters {
             let Some(field) = self.field(fields, name, "filter") else { continue };
             if resource.hidden.contains(name) {
-                self.mistake(format!("filter: `{name}` is hidden, and a filter would tell it"));
+                self.issue(format!("filter: `{name}` is hidden, and a filter would tell it"));
             }
             let usual = || {
                 let null = field.is_optional.then_some(Op::Null);
@@ -315,16 +315,16 @@ impl Checker<'_> {
             };
             for op in ops.clone().unwrap_or_else(usual) {
                 if let Some(reason) = cannot_filter(field, op) {
-                    self.mistake(format!("filter: `{name}` by `{op}`: {reason}"));
+                    self.issue(format!("filter: `{name}` by `{op}`: {reason}"));
                 }
                 let parameter = match op {
                     Op::Eq => name.clone(),
                     op => format!("{name}[{}]", op.name()),
                 };
                 if RESERVED.contains(&&*parameter) {
-                    self.mistake(format!("filter: the parameter `{parameter}` has a meaning"));
+                    self.issue(format!("filter: the parameter `{parameter}` has a meaning"));
                 } else if filters.iter().any(|known| known.parameter == parameter) {
-                    self.mistake(format!("filter: `{parameter}` is there twice"));
+                    self.issue(format!("filter: `{parameter}` is there twice"));
                 } else {
                     filters.push(FilterField { parameter, field: name.clone(), op });
                 }
@@ -338,18 +338,18 @@ impl Checker<'_> {
         for name in &resource.sorts {
             let Some(field) = self.field(fields, name, "sort") else { continue };
             if resource.hidden.contains(name) {
-                self.mistake(format!("sort: `{name}` is hidden, and an order would tell it"));
+                self.issue(format!("sort: `{name}` is hidden, and an order would tell it"));
             }
             if field.is_optional {
-                self.mistake(format!(
+                self.issue(format!(
                     "sort: `{name}` is optional, and null has no place in an order"
                 ));
             }
             if field.kind == Kind::Other {
-                self.mistake(format!("sort: the values of `{name}` have no order"));
+                self.issue(format!("sort: the values of `{name}` have no order"));
             }
             if field.is_long {
-                self.mistake(format!(
+                self.issue(format!(
                     "sort: a cursor has no room for `{name}`: it needs `max_length` of at most \
                      {MAX_SORTED}"
                 ));
@@ -379,11 +379,11 @@ impl Checker<'_> {
     fn check_hooks<T: Entity>(&mut self, resource: &Resource<T>) {
         for (operation, _) in &resource.before {
             if !operation.has_draft() {
-                self.mistake(format!("before: {operation} has no draft"));
+                self.issue(format!("before: {operation} has no draft"));
             }
         }
         if resource.after.iter().any(|(operation, _)| *operation == Operation::Delete) {
-            self.mistake("after: Delete has no item");
+            self.issue("after: Delete has no item");
         }
     }
 
@@ -405,7 +405,7 @@ impl Checker<'_> {
             doc = doc.with_scope();
         }
         resource.store.describe(&mut doc);
-        doc.mistakes().iter().for_each(|mistake| self.mistake(mistake));
+        doc.issues().iter().for_each(|mistake| self.issue(mistake));
         doc
     }
 }

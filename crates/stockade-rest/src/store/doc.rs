@@ -14,12 +14,12 @@ use super::Op;
 /// fn describe(columns: &[&str], doc: &mut StoreDoc) {
 ///     let unknown = doc.sorts().iter().filter(|field| !columns.contains(&&***field));
 ///     let mistakes: Vec<_> = unknown.map(|field| format!("there is no column {field}")).collect();
-///     mistakes.into_iter().for_each(|mistake| doc.mistake(mistake));
+///     mistakes.into_iter().for_each(|mistake| doc.issue(mistake));
 /// }
 ///
 /// let mut doc = StoreDoc::new([("name", vec![Op::Eq])], ["name", "price"]);
 /// describe(&["id", "name"], &mut doc);
-/// assert_eq!(doc.mistakes(), ["there is no column price"]);
+/// assert_eq!(doc.issues(), ["there is no column price"]);
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct StoreDoc {
@@ -87,13 +87,13 @@ impl StoreDoc {
     }
 
     /// Notes a mistake: lower case, no full stop.
-    pub fn mistake(&mut self, message: impl Into<String>) {
+    pub fn issue(&mut self, message: impl Into<String>) {
         self.mistakes.push(message.into());
     }
 
     /// Returns the mistakes.
     #[must_use]
-    pub fn mistakes(&self) -> &[String] {
+    pub fn issues(&self) -> &[String] {
         &self.mistakes
     }
 

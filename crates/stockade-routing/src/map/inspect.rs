@@ -37,7 +37,7 @@ impl Inspector {
 fn run(all: Vec<Inspector>, app: &App, is_hosted: bool) -> Result<(), ConfigError> {
     let map = map_of(&app.resolved, is_hosted);
     let found = all.into_iter().filter_map(|inspector| (inspector.inspect)(app, &map).err());
-    let mistakes = found.flat_map(|error| error.mistakes().to_vec());
+    let mistakes = found.flat_map(|error| error.issues().to_vec());
     ConfigError::check(mistakes.collect())
 }
 

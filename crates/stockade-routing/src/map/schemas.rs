@@ -60,7 +60,7 @@ impl Schemas {
                 if let Err(error) = compiled {
                     let (method, path) = (endpoint.method(), endpoint.pattern());
                     let place = Place::from(endpoint.location());
-                    let told = error.mistakes().iter();
+                    let told = error.issues().iter();
                     let told = told.map(|it| format!("{method} {path} ({place}): {it}"));
                     schemas.mistakes.extend(told);
                 }
@@ -73,7 +73,7 @@ impl Schemas {
                 schemas.written = schemas.definitions();
             }
             Err(error) => {
-                schemas.mistakes.extend(error.mistakes().iter().map(ToString::to_string));
+                schemas.mistakes.extend(error.issues().iter().map(ToString::to_string));
             }
         }
         let value = |compiled: Result<Schema, ConfigError>| match compiled {

@@ -160,7 +160,7 @@ fn mistakes_in_routes_and_options_are_reported_together() {
     router.get("/hello", async || "again");
     let options = ServerOptions::new().max_connections(0).idle_timeout(ms(0));
     let error = router.create_server_with(options).unwrap_err();
-    let texts: Vec<_> = error.mistakes().iter().map(ToString::to_string).collect();
+    let texts: Vec<_> = error.issues().iter().map(ToString::to_string).collect();
     assert_eq!(texts.len(), 3, "{texts:?}");
     assert!(texts[0].contains("GET /hello"), "{texts:?}");
     assert!(texts[1].contains("idle_timeout must not be 0"), "{texts:?}");

@@ -192,7 +192,7 @@ fn what_cannot_be_read_is_a_mistake_of_configuration() {
     ];
     for (cert, key, expected) in cases {
         let error = TlsConfig::from_pem(cert, key).unwrap_err();
-        let message = error.mistakes()[0].message();
+        let message = error.issues()[0].message();
         assert!(message.starts_with(expected), "{message:?}");
     }
 }

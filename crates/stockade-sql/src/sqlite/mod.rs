@@ -9,7 +9,7 @@ use std::time::Duration;
 use rusqlite::Connection;
 use stockade_core::BoxFuture;
 use stockade_errors::__internal::setters;
-use stockade_errors::{ConfigError, Mistake};
+use stockade_errors::{ConfigError, ConfigIssue};
 use stockade_rest::Entity;
 
 use crate::table::create_table_sql;
@@ -200,7 +200,7 @@ impl Sqlite {
     /// Fails with all differences between the table and the type.
     pub fn table<T: Entity>(&self, name: &str) -> Result<SqlStore<T, Self>, ConfigError> {
         let (connection, _) = open(&self.inner.path, Role::Reader, &SqliteOptions::new())
-            .map_err(|error| Mistake::new(error.to_string()))?;
+            .map_err(|error| ConfigIssue::new(error.to_string()))?;
         SqlStore::check(self.clone(), name, |statement| rows(&connection, &statement))
     }
 

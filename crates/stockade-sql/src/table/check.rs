@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 use serde_json::json;
-use stockade_errors::{ConfigError, Mistake};
+use stockade_errors::{ConfigError, ConfigIssue};
 
 use super::field::{Field, Kind};
 use super::{Column, Table, VERSION, VERSION_IS_TAKEN, quoted, quoted_table};
@@ -95,10 +95,10 @@ pub(super) fn table(
     found: Option<&str>,
 ) -> Result<Table, ConfigError> {
     let Some(found) = found else {
-        return Err(Mistake::new(format!("{name}: there is no such table")).into());
+        return Err(ConfigIssue::new(format!("{name}: there is no such table")).into());
     };
     let found: Found = serde_json::from_str(found).map_err(|error| {
-        Mistake::new(format!("{name}: its description cannot be read: {error}"))
+        ConfigIssue::new(format!("{name}: its description cannot be read: {error}"))
     })?;
     let mut mistakes = Vec::new();
     let mut columns = Vec::new();
@@ -116,7 +116,7 @@ pub(super) fn table(
     if !found.unique.iter().any(is_key) {
         mistakes.push(format!("{id}: neither the primary key nor unique by itself"));
     }
-    let mistakes = mistakes.into_iter().map(|text| Mistake::new(format!("{name}.{text}")));
+    let mistakes = mistakes.into_iter().map(|text| ConfigIssue::new(format!("{name}.{text}")));
     ConfigError::check(mistakes.collect())?;
     let unique = found.unique.into_iter().map(|unique| {
         // An expression has no name, and so no column that could be told.
@@ -252,7 +252,7 @@ mod tests {
         let fields = fields::<Product>().unwrap();
         let found = found.to_string();
         let error = table(Dialect::Postgres, "products", "id", &fields, Some(&found)).unwrap_err();
-        let messages: Vec<_> = error.mistakes().iter().map(Mistake::message).collect();
+        let messages: Vec<_> = error.issues().iter().map(ConfigIssue::message).collect();
         assert_eq!(messages, expected);
     }
 

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use stockade_errors::{ConfigError, Mistake};
+use stockade_errors::{ConfigError, ConfigIssue};
 use stockade_rest::Entity;
 
 use super::field::{Field, Kind, fields};
@@ -59,7 +59,7 @@ fn check_names(dialect: Dialect, table: &str, fields: &[Field]) -> Result<(), Co
             mistakes.push(format!("{table}.{name}: SQLite takes it for the column {other}"));
         }
     }
-    ConfigError::check(mistakes.into_iter().map(Mistake::new).collect())
+    ConfigError::check(mistakes.into_iter().map(ConfigIssue::new).collect())
 }
 
 fn postgres(field: &Field, is_id: bool) -> String {
@@ -163,7 +163,7 @@ mod tests {
     fn names_that_the_database_takes_for_one_are_mistakes() {
         let check = |dialect, expected: &[&str]| {
             let error = create_table_sql::<Twins>(dialect, "twins").unwrap_err();
-            let messages: Vec<_> = error.mistakes().iter().map(Mistake::message).collect();
+            let messages: Vec<_> = error.issues().iter().map(ConfigIssue::message).collect();
             assert_eq!(messages, expected);
         };
         let ours = format!("twins.version: {VERSION_IS_TAKEN}");

@@ -5,7 +5,7 @@ mod create;
 mod field;
 
 use serde_json::{Map, Value};
-use stockade_errors::{ConfigError, FieldError, Mistake};
+use stockade_errors::{ConfigError, ConfigIssue, FieldError};
 use stockade_rest::Entity;
 
 pub use create::create_table_sql;
@@ -68,7 +68,7 @@ impl Table {
         name: &str,
         description: Result<Vec<Row>, SqlError>,
     ) -> Result<Self, ConfigError> {
-        let rows = description.map_err(|error| Mistake::new(format!("{name}: {error}")))?;
+        let rows = description.map_err(|error| ConfigIssue::new(format!("{name}: {error}")))?;
         let row = rows.first().map(|row| &*row.json);
         check::table(dialect, name, T::ID, &field::fields::<T>()?, row)
     }

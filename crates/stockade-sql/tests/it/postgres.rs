@@ -126,7 +126,7 @@ async fn all_differences_are_told_at_once() {
     db.client().await.unwrap().batch_execute(&create).await.unwrap();
     let error = db.table::<crate::item::Item>(&format!("{schema}.items")).await.unwrap_err();
     let found: Vec<_> = error
-        .mistakes()
+        .issues()
         .iter()
         .map(|mistake| mistake.message().trim_start_matches(&*schema).to_owned())
         .collect();

@@ -66,7 +66,7 @@ async fn a_resource_is_told_what_its_table_cannot_do() {
         "the column tags has no order",
         "there is no column nothing",
     ];
-    assert_eq!(doc.mistakes(), expected);
+    assert_eq!(doc.issues(), expected);
 
     // A name that is no column is never a part of a statement.
     let scope = RowFilter::eq("owner\" = '' OR \"id", "x");

@@ -7,7 +7,7 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 use std::net::IpAddr;
 
-use stockade_errors::{ConfigError, Mistake};
+use stockade_errors::{ConfigError, ConfigIssue};
 
 /// The proxies in front of the application that are trusted.
 ///
@@ -101,7 +101,7 @@ impl TrustProxy {
             match network(text) {
                 Some(network) => read.list.push(network),
                 None if text == UNIX => read.local = true,
-                None => mistakes.push(Mistake::new(format!("{text:?} is not a network"))),
+                None => mistakes.push(ConfigIssue::new(format!("{text:?} is not a network"))),
             }
         }
         ConfigError::check(mistakes)?;
@@ -273,7 +273,7 @@ mod tests {
     #[test]
     fn all_bad_networks_are_reported_at_once() {
         let error = TrustProxy::networks(["10.0.0.0/8", "private", "::1/129"]).unwrap_err();
-        let messages: Vec<_> = error.mistakes().iter().map(Mistake::message).collect();
+        let messages: Vec<_> = error.issues().iter().map(ConfigIssue::message).collect();
         assert_eq!(messages, [r#""private" is not a network"#, r#""::1/129" is not a network"#]);
     }
 }

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use serde::{Deserialize, Deserializer};
 use stockade_core::{IntoSetting, Request, Setting};
 use stockade_errors::__internal::setters;
-use stockade_errors::{ApiError, ConfigError, Mistake};
+use stockade_errors::{ApiError, ConfigError, ConfigIssue};
 
 use super::algorithm::Algorithm;
 use super::limiter::RateLimiter;
@@ -194,11 +194,11 @@ impl RateLimit {
     fn policy(&self) -> Result<RateLimitPolicy, ConfigError> {
         let policy = RateLimitPolicy::new(&self.name, Quota::new(self.max_requests, self.window))?;
         if self.store_timeout.is_some_and(|limit| limit.is_zero()) {
-            return Err(Mistake::new("the store timeout of a rate limit must not be 0").into());
+            return Err(ConfigIssue::new("the store timeout of a rate limit must not be 0").into());
         }
         if self.on_store_failure == (StoreFailure::Local { nodes: 0 }) {
             let message = "the number of processes of a local rate limit must not be 0";
-            return Err(Mistake::new(message).into());
+            return Err(ConfigIssue::new(message).into());
         }
         Ok(policy)
     }

@@ -7,7 +7,7 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use http::HeaderValue;
-use stockade_errors::{ConfigError, Mistake};
+use stockade_errors::{ConfigError, ConfigIssue};
 
 /// A number of requests in a time.
 ///
@@ -58,10 +58,10 @@ impl Quota {
     }
 
     /// Returns the mistakes in the quota.
-    pub(super) fn mistakes(self) -> Vec<Mistake> {
+    pub(super) fn issues(self) -> Vec<ConfigIssue> {
         let limit = (self.limit == 0).then_some(NO_LIMIT);
         let window = self.window.is_zero().then_some("the window of a rate limit must not be 0");
-        limit.into_iter().chain(window).map(Mistake::new).collect()
+        limit.into_iter().chain(window).map(ConfigIssue::new).collect()
     }
 }
 
@@ -94,9 +94,9 @@ impl FromStr for Quota {
     fn from_str(text: &str) -> Result<Self, ConfigError> {
         let Some(quota) = parse(text) else {
             let message = format!("{text:?} is not a rate such as \"10 / minute\"");
-            return Err(Mistake::new(message).into());
+            return Err(ConfigIssue::new(message).into());
         };
-        ConfigError::check(quota.mistakes())?;
+        ConfigError::check(quota.issues())?;
         Ok(quota)
     }
 }
@@ -139,14 +139,14 @@ impl RateLimitPolicy {
     /// than 64 characters, or has other characters than ASCII letters and
     /// digits and `-_.:/`.
     pub fn new(name: &str, quota: Quota) -> Result<Self, ConfigError> {
-        let mut mistakes = quota.mistakes();
+        let mut mistakes = quota.issues();
         let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.:/".contains(&byte);
         if name.is_empty() || name.len() > MAX_NAME_BYTES || !name.bytes().all(is_plain) {
-            mistakes.push(Mistake::new(format!("{name:?} cannot name a rate limit")));
+            mistakes.push(ConfigIssue::new(format!("{name:?} cannot name a rate limit")));
         }
         ConfigError::check(mistakes)?;
         let Some(limit) = NonZeroU32::new(quota.limit) else {
-            return Err(Mistake::new(NO_LIMIT).into());
+            return Err(ConfigIssue::new(NO_LIMIT).into());
         };
         let window = quota.window.min(MAX_WINDOW);
         // The window in whole seconds, as the header has it.
@@ -157,7 +157,7 @@ impl RateLimitPolicy {
             limit,
             window,
             window_nanos: nanos(window),
-            described: described.map_err(|error| Mistake::new(error.to_string()))?,
+            described: described.map_err(|error| ConfigIssue::new(error.to_string()))?,
             remaining: format!("\"{name}\";r=").into(),
         })
     }
@@ -261,7 +261,7 @@ mod tests {
     #[test]
     fn zeros_and_odd_names_are_mistakes() {
         let mistakes = |name: &str, quota| {
-            RateLimitPolicy::new(name, quota).err().map_or(0, |error| error.mistakes().len())
+            RateLimitPolicy::new(name, quota).err().map_or(0, |error| error.issues().len())
         };
         assert_eq!(mistakes("default", 1 / SECOND), 0);
         assert_eq!(mistakes("default", Quota::new(0, Duration::ZERO)), 2);

@@ -144,7 +144,7 @@ impl Counting {
         let names = doc.common_mut().get_or_insert_default::<LimitNames>();
         match self.built.get_or_init(|| self.build(names).map(Arc::new)) {
             Ok(limiter) => limiter.describe(doc),
-            Err(mistakes) => doc.schema_mistakes(HELPER, mistakes),
+            Err(mistakes) => doc.schema_issues(HELPER, mistakes),
         }
     }
 

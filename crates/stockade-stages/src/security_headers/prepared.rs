@@ -14,7 +14,7 @@ use http::header::{
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 use stockade_core::{IntoSetting, Setting};
-use stockade_errors::{ConfigError, Mistake};
+use stockade_errors::{ConfigError, ConfigIssue};
 
 /// The headers that protect a response, prepared once.
 ///
@@ -100,7 +100,7 @@ impl SecurityHeaders {
     /// Fails when `name` is no header name or `value` is no header value.
     #[track_caller]
     pub fn set(mut self, name: &str, value: &str) -> Result<Self, ConfigError> {
-        let mistake = |what: String| Mistake::new(what).at(Location::caller());
+        let mistake = |what: String| ConfigIssue::new(what).at(Location::caller());
         match (HeaderName::try_from(name), HeaderValue::try_from(value)) {
             (Ok(name), Ok(value)) => self.put(name, value),
             (Err(_), _) => ConfigError::check(vec![mistake(format!(
@@ -279,7 +279,7 @@ mod tests {
     fn what_is_no_header_is_a_mistake() {
         for (name, value) in [("", "x"), ("a b", "x"), ("X-Ok", "line\nbreak")] {
             let error = SecurityHeaders::new().set(name, value).unwrap_err();
-            assert_eq!(error.mistakes().len(), 1, "{name:?}: {value:?}");
+            assert_eq!(error.issues().len(), 1, "{name:?}: {value:?}");
         }
     }
 

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::panic::Location;
 
 use serde_json::{Map, Value};
-use stockade_errors::{ConfigError, Mistake};
+use stockade_errors::{ConfigError, ConfigIssue};
 
 use super::bounds;
 use super::definition::Definitions;
@@ -39,7 +39,7 @@ pub(crate) fn compile(rule: Rule) -> Result<Compiled, ConfigError> {
 /// The state that all compilers of a schema share.
 #[derive(Default)]
 pub(super) struct State {
-    pub(super) mistakes: Vec<Mistake>,
+    pub(super) mistakes: Vec<ConfigIssue>,
     pub(super) definitions: Definitions,
     needs: Needs,
 }
@@ -63,29 +63,29 @@ impl<'m> Compiler<'m> {
         Self { state, path, location, direction }
     }
 
-    pub(super) fn mistake(&mut self, message: impl AsRef<str>) {
+    pub(super) fn issue(&mut self, message: impl AsRef<str>) {
         let message = message.as_ref();
         let message = match self.path.as_str() {
             "" => message.to_owned(),
             path => format!("field `{path}`: {message}"),
         };
-        self.state.mistakes.push(Mistake::new(message).at(self.location));
+        self.state.mistakes.push(ConfigIssue::new(message).at(self.location));
     }
 
     pub(super) fn compile(&mut self, mut rule: Rule, levels: usize) -> Node {
         rule.turn(self.direction);
         self.flatten(&mut rule, &mut Vec::new());
         for message in std::mem::take(&mut rule.mistakes) {
-            self.mistake(message);
+            self.issue(message);
         }
         if levels == 0 {
-            self.mistake(format!("the schema is nested more than {MAX_DEPTH} levels deep"));
+            self.issue(format!("the schema is nested more than {MAX_DEPTH} levels deep"));
             return Node::default();
         }
         self.check_keywords(&mut rule.keywords);
         let types = self.types(rule.keywords.get("type"));
         for message in bounds::contradictions(&rule.keywords, &types) {
-            self.mistake(message);
+            self.issue(message);
         }
 
         let default = self.default(&mut rule);
@@ -123,7 +123,7 @@ impl<'m> Compiler<'m> {
         node.settle();
         self.note_needs(&node);
         for message in bounds::foreign_literals(&node) {
-            self.mistake(message);
+            self.issue(message);
         }
         self.try_default(&node);
         node
@@ -151,7 +151,7 @@ impl<'m> Compiler<'m> {
         keywords.retain(|name, value| {
             let Some(kind) = keyword::kind_of(name).or_else(|| keyword::note_kind(name)) else {
                 let near = did_you_mean(name, keyword::names());
-                self.mistake(format!("unknown keyword `{name}`{near}"));
+                self.issue(format!("unknown keyword `{name}`{near}"));
                 return false;
             };
             let fits = match kind {
@@ -159,9 +159,9 @@ impl<'m> Compiler<'m> {
                 kind => kind.fits(value),
             };
             if !fits {
-                self.mistake(format!("`{name}` must be {}", kind.wanted()));
+                self.issue(format!("`{name}` must be {}", kind.wanted()));
             } else if exceeds(value, MAX_DEPTH) {
-                self.mistake(format!("`{name}` is nested more than {MAX_DEPTH} levels deep"));
+                self.issue(format!("`{name}` is nested more than {MAX_DEPTH} levels deep"));
             }
             fits
         });
@@ -174,7 +174,7 @@ impl<'m> Compiler<'m> {
             Some(name) => name.as_str().into_iter().collect(),
         };
         if names.is_empty() {
-            self.mistake("`type` must name a type");
+            self.issue("`type` must name a type");
         }
         let mut mask = 0;
         let mut formats = Vec::new();
@@ -186,7 +186,7 @@ impl<'m> Compiler<'m> {
             } else {
                 let known = kind::NAMES.iter().map(|(known, _)| *known);
                 let known = known.chain(TextType::ALL.iter().map(|form| form.name()));
-                self.mistake(format!("unknown type `{name}`{}", did_you_mean(name, known)));
+                self.issue(format!("unknown type `{name}`{}", did_you_mean(name, known)));
             }
         }
         Types { mask, formats: formats.into(), expected: names.join(" or ").into() }
@@ -200,7 +200,7 @@ impl<'m> Compiler<'m> {
         if let Some(Default::Value(value)) = &default
             && exceeds(value, MAX_DEPTH)
         {
-            self.mistake(format!("`default` is nested more than {MAX_DEPTH} levels deep"));
+            self.issue(format!("`default` is nested more than {MAX_DEPTH} levels deep"));
         }
         default
     }
@@ -214,7 +214,7 @@ impl<'m> Compiler<'m> {
         let pattern = text_of(keywords, "pattern").and_then(|text| match Pattern::new(text) {
             Ok(pattern) => Some(pattern),
             Err(error) => {
-                self.mistake(format!("bad pattern {text:?}: {error}"));
+                self.issue(format!("bad pattern {text:?}: {error}"));
                 None
             }
         });
@@ -222,7 +222,7 @@ impl<'m> Compiler<'m> {
             let format = Format::from_name(name);
             if format.is_none() {
                 let known = Format::ALL.iter().map(|format| format.name());
-                self.mistake(format!("unknown format `{name}`{}", did_you_mean(name, known)));
+                self.issue(format!("unknown format `{name}`{}", did_you_mean(name, known)));
             }
             format
         });
@@ -288,7 +288,7 @@ impl<'m> Compiler<'m> {
         let mut properties = Vec::new();
         for (name, rule) in listed {
             if !names.insert(name.clone()) {
-                self.mistake(format!("property `{name}` is given twice"));
+                self.issue(format!("property `{name}` is given twice"));
             }
             let node = self.child(rule, &format!(".{name}"), levels);
             properties.push(Property { name: name.into(), node, in_required_list: false });
@@ -306,7 +306,7 @@ impl<'m> Compiler<'m> {
         let mut seen = HashSet::new();
         for name in &names {
             if !seen.insert(name.as_str()) {
-                self.mistake(format!("`required` names `{name}` twice"));
+                self.issue(format!("`required` names `{name}` twice"));
             }
         }
         names

@@ -65,7 +65,7 @@ impl State {
             if is_circle(place, &compiled) {
                 let Definition { name, direction, location, .. } = definition;
                 let mut compiler = Compiler::new(self, name.clone(), location, *direction);
-                compiler.mistake("the type is nothing but itself");
+                compiler.issue("the type is nothing but itself");
             }
         }
         compiled.into()

@@ -27,7 +27,7 @@ impl Compiler<'_> {
         let mut unions = unions.into_iter();
         if let Some((tag, variants)) = unions.next() {
             if unions.next().is_some() || rule.inner.is_some() {
-                self.mistake("only one union can be flattened into an object");
+                self.issue("only one union can be flattened into an object");
             }
             spread(rule, tag, variants);
         }
@@ -38,7 +38,7 @@ impl Compiler<'_> {
         rule.turn(self.direction);
         while let Some(InnerRule::Reference(reference)) = &rule.inner {
             if trail.contains(&reference.key) {
-                self.mistake(format!("`{}` cannot be a part of itself", reference.name));
+                self.issue(format!("`{}` cannot be a part of itself", reference.name));
                 return None;
             }
             trail.push(reference.key.clone());
@@ -63,7 +63,7 @@ impl Compiler<'_> {
         unions: &mut Vec<Union>,
     ) {
         for message in std::mem::take(&mut other.mistakes) {
-            self.mistake(message);
+            self.issue(message);
         }
         let is_object = other.type_name().is_none_or(|kind| kind == "object");
         let optional = is_left_out || other.keywords.get("nullable") == Some(&Value::Bool(true));
@@ -72,20 +72,20 @@ impl Compiler<'_> {
             || other.transform.is_some()
             || counts.iter().any(|name| other.keywords.contains_key(*name))
         {
-            self.mistake("a rule with `custom`, `transform` or counts of keys cannot be flattened");
+            self.issue("a rule with `custom`, `transform` or counts of keys cannot be flattened");
         }
         let is_marked = |keyword: &&str| other.keywords.get(*keyword) == Some(&Value::Bool(true));
         let marks: Vec<&str> = ["readOnly", "writeOnly"].into_iter().filter(is_marked).collect();
         match other.inner.take() {
             None if is_object => take_properties(rule, other, optional, &marks),
             Some(InnerRule::Tagged { .. }) if !marks.is_empty() => {
-                self.mistake("a flattened union cannot be marked: mark the fields of its variants");
+                self.issue("a flattened union cannot be marked: mark the fields of its variants");
             }
             Some(InnerRule::Tagged { tag, variants }) if !optional => unions.push((tag, variants)),
             Some(InnerRule::Tagged { .. }) => {
-                self.mistake("a union that may be absent cannot be flattened");
+                self.issue("a union that may be absent cannot be flattened");
             }
-            _ => self.mistake("only objects, maps and tagged unions can be flattened"),
+            _ => self.issue("only objects, maps and tagged unions can be flattened"),
         }
     }
 }

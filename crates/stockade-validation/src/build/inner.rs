@@ -44,7 +44,7 @@ impl Compiler<'_> {
             | list
             | !std::mem::take(&mut rule.required_fields).is_empty();
         if has_more {
-            self.mistake(
+            self.issue(
                 "properties and items cannot be added to the rule of a type, to a union or to a \
                  tuple",
             );
@@ -103,7 +103,7 @@ impl Compiler<'_> {
                 rule.keywords.insert("type".to_owned(), "object".into());
             }
             _ => {
-                self.mistake(format!("variant `{name}` is no object, so it cannot have a tag"));
+                self.issue(format!("variant `{name}` is no object, so it cannot have a tag"));
                 return None;
             }
         }
@@ -117,12 +117,12 @@ impl Compiler<'_> {
         let mut shown = Vec::new();
         for name in names {
             if !seen.insert(name) {
-                self.mistake(format!("variant `{name}` is given twice"));
+                self.issue(format!("variant `{name}` is given twice"));
             }
             shown.push(serde_json::Value::from(name.as_str()).to_string());
         }
         if shown.is_empty() {
-            self.mistake("a union needs a variant");
+            self.issue("a union needs a variant");
         }
         format!("Must be one of: {}", shown.join(", "))
     }

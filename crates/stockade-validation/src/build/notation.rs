@@ -32,7 +32,7 @@ pub(crate) fn read_fields(value: &Value, location: &'static Location<'static>) -
                 .map(|(name, value)| (name.clone(), reader.read_field(name, value, MAX_DEPTH)));
             Rule::at(location).of_fields(fields)
         }
-        _ => reader.mistake("a field map must be an object".to_owned()),
+        _ => reader.issue("a field map must be an object".to_owned()),
     }
 }
 
@@ -48,11 +48,11 @@ impl Reader {
         match value {
             Value::Bool(flag) => Rule { boolean: Some(*flag), ..Rule::at(self.location) },
             Value::Object(_) if levels == 0 => {
-                self.mistake(format!("the schema is nested more than {MAX_DEPTH} levels deep"))
+                self.issue(format!("the schema is nested more than {MAX_DEPTH} levels deep"))
             }
             Value::Object(map) if !self.guess || is_rule(map) => self.read_rule(map, levels),
             Value::Object(map) => self.read_map(map, levels),
-            _ => self.mistake("a schema must be an object or a boolean".to_owned()),
+            _ => self.issue("a schema must be an object or a boolean".to_owned()),
         }
     }
 
@@ -112,11 +112,11 @@ impl Reader {
         if Kind::Schema.fits(value) {
             self.read(value, levels)
         } else {
-            self.mistake(not_a_field(name))
+            self.issue(not_a_field(name))
         }
     }
 
-    fn mistake(&self, message: String) -> Rule {
+    fn issue(&self, message: String) -> Rule {
         Rule { mistakes: vec![message], ..Rule::at(self.location) }
     }
 }

@@ -8,7 +8,7 @@ use crate::{Rule, Schema};
 #[track_caller]
 fn check(schema: &Value, expected: &[&str]) {
     let error = Schema::from_value(schema).unwrap_err();
-    let messages: Vec<&str> = error.mistakes().iter().map(|mistake| mistake.message()).collect();
+    let messages: Vec<&str> = error.issues().iter().map(|mistake| mistake.message()).collect();
     assert_eq!(messages, expected, "{schema}");
 }
 
@@ -144,7 +144,7 @@ fn contradictions() {
 fn doubled_names() {
     check(&json!({ "required": ["a", "b", "a"] }), &["`required` names `a` twice"]);
     let error = Rule::object([("a", Rule::any()), ("a", Rule::any())]).build().unwrap_err();
-    assert_eq!(error.mistakes()[0].message(), "property `a` is given twice");
+    assert_eq!(error.issues()[0].message(), "property `a` is given twice");
 }
 
 #[test]
@@ -152,11 +152,11 @@ fn each_rule_knows_its_line() {
     let name = Rule::string().pattern("[");
     let line = line!() - 1;
     let error = Rule::object([("name", name)]).build().unwrap_err();
-    let mistake = &error.mistakes()[0];
+    let mistake = &error.issues()[0];
     assert_eq!(mistake.location().map(|place| place.line()), Some(line));
     assert!(mistake.message().starts_with("field `name`: bad pattern"));
     let error = Rule::number().minimum(f64::NAN).build().unwrap_err();
-    assert_eq!(error.mistakes()[0].message(), "`minimum` must be a number");
+    assert_eq!(error.issues()[0].message(), "`minimum` must be a number");
 }
 
 #[test]

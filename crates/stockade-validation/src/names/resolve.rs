@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use stockade_errors::{ConfigError, Mistake};
+use stockade_errors::{ConfigError, ConfigIssue};
 
 use super::candidate::Candidate;
 
@@ -60,7 +60,7 @@ fn claim((index, is_reply): Holder, candidates: &[Candidate]) -> Claim {
 }
 
 /// Returns the mistake of a name that is pinned twice.
-fn clash(name: &str, holders: &[Holder], candidates: &[Candidate]) -> Option<Mistake> {
+fn clash(name: &str, holders: &[Holder], candidates: &[Candidate]) -> Option<ConfigIssue> {
     let is_pinned = |holder: &&Holder| claim(**holder, candidates) == Claim::Pinned;
     let mut pinned = holders.iter().filter(is_pinned).map(|(index, _)| &candidates[*index]);
     let (first, second) = (pinned.next()?, pinned.next()?);
@@ -68,7 +68,7 @@ fn clash(name: &str, holders: &[Holder], candidates: &[Candidate]) -> Option<Mis
         "the name `{name}` is given to two types, `{}` and `{}`: documents need two names",
         first.type_name, second.type_name
     );
-    Some(Mistake::new(message).at(second.location))
+    Some(ConfigIssue::new(message).at(second.location))
 }
 
 /// Gives other names to all but the one with the best claim, if one has it

@@ -324,7 +324,7 @@ fn recursive_types() {
     check_type::<List>(&json!([[], [[]]]), &[]);
     check_type::<List>(&json!([[1]]), &["[0][0]: Expected array, got number (type)"]);
     let error = Itself::schema().unwrap_err();
-    assert_eq!(error.mistakes()[0].message(), "field `Itself`: the type is nothing but itself");
+    assert_eq!(error.issues()[0].message(), "field `Itself`: the type is nothing but itself");
     assert_eq!(
         Node::schema().unwrap().to_json_schema(),
         json!({
@@ -374,7 +374,7 @@ fn wrong() -> Rule {
 fn mistakes_name_the_line_of_the_field() {
     let error = Wrong::schema().unwrap_err();
     let places: Vec<_> = error
-        .mistakes()
+        .issues()
         .iter()
         .map(|mistake| (mistake.message(), mistake.location().unwrap()))
         .collect();

@@ -198,7 +198,7 @@ read_from_text! {
 
 #[test]
 fn a_type_that_serde_reads_from_another_kind_is_a_configuration_error() {
-    let message = |error: stockade_errors::ConfigError| error.mistakes()[0].message().to_owned();
+    let message = |error: stockade_errors::ConfigError| error.issues()[0].message().to_owned();
     let expected = |kind: &str| {
         format!(
             "serde reads this type from string, but its derived schema describes {kind}: add \

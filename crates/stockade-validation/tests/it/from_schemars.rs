@@ -223,7 +223,7 @@ struct Refused {
 fn what_our_rules_cannot_say_is_refused_with_its_path() {
     let error = Schema::from_schemars::<Refused>().unwrap_err();
     let line = line!() - 1;
-    let messages: Vec<_> = error.mistakes().iter().map(|mistake| mistake.message()).collect();
+    let messages: Vec<_> = error.issues().iter().map(|mistake| mistake.message()).collect();
     assert_eq!(
         messages,
         [
@@ -232,7 +232,7 @@ fn what_our_rules_cannot_say_is_refused_with_its_path() {
             "field `Untagged`: keyword `anyOf` of JSON Schema is not supported",
         ]
     );
-    assert_eq!(error.mistakes()[0].location().unwrap().line(), line);
+    assert_eq!(error.issues()[0].location().unwrap().line(), line);
 }
 
 #[test]

@@ -222,12 +222,12 @@ fn mistakes_name_the_type_and_the_place() {
         }
     }
     let error = Rule::array(Rule::of::<Bad>()).build().unwrap_err();
-    let mistake = &error.mistakes()[0];
+    let mistake = &error.issues()[0];
     assert!(mistake.message().starts_with("field `Bad.name`: bad pattern"), "{mistake:?}");
 
     let error = Rule::of::<Tree>().property("a", Rule::any()).build().unwrap_err();
     assert_eq!(
-        error.mistakes()[0].message(),
+        error.issues()[0].message(),
         "properties and items cannot be added to the rule of a type, to a union or to a tuple"
     );
 }

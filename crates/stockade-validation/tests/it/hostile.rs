@@ -57,7 +57,7 @@ fn depth_of_schemas_is_bounded() {
     assert!(Schema::from_value(&deep(127)).is_ok());
     for levels in [128, 129, 500] {
         let error = Schema::from_value(&deep(levels)).unwrap_err();
-        let message = error.mistakes()[0].message();
+        let message = error.issues()[0].message();
         assert!(message.ends_with("the schema is nested more than 128 levels deep"), "{message}");
     }
     for schema in [json!({ "const": nested(500) }), json!({ "default": nested(500), "min": 1 })] {

@@ -147,7 +147,7 @@ fn a_pinned_name_stays() {
     struct Second;
 
     let error = Names::of(definitions(&[read::<other::Pinned>(), read::<Second>()])).unwrap_err();
-    let mistake = &error.mistakes()[0];
+    let mistake = &error.issues()[0];
     assert!(
         mistake.message().starts_with("the name `CreatePolicy` is given to two types, `"),
         "{mistake:?}"

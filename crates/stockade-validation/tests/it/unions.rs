@@ -243,7 +243,7 @@ fn what_cannot_be_a_union_or_flattened() {
     }
     let check = |schema: Result<Schema, stockade_errors::ConfigError>, expected: &str| {
         let error = schema.unwrap_err();
-        let messages: Vec<_> = error.mistakes().iter().map(|mistake| mistake.message()).collect();
+        let messages: Vec<_> = error.issues().iter().map(|mistake| mistake.message()).collect();
         assert!(messages.iter().all(|message| message.ends_with(expected)), "{messages:?}");
     };
     check(Rule::of::<Endless>().build(), "`Endless` cannot be a part of itself");

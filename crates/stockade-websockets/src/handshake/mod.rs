@@ -86,13 +86,9 @@ impl Rules {
     /// Returns the mistakes in the options, each a text in lower case without a full
     /// stop.
     #[must_use]
-    pub fn mistakes(&self) -> Vec<String> {
-        let mut mistakes: Vec<String> = self
-            .allowed_origins
-            .iter()
-            .flatten()
-            .filter_map(|item| origin::mistake(item))
-            .collect();
+    pub fn issues(&self) -> Vec<String> {
+        let mut mistakes: Vec<String> =
+            self.allowed_origins.iter().flatten().filter_map(|item| origin::issue(item)).collect();
         let zero = [
             ("ping_interval", self.options.ping_interval),
             ("idle_timeout", self.options.idle_timeout),

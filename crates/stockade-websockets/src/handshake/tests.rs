@@ -197,6 +197,6 @@ fn options_that_can_never_work_are_mistakes() {
         .protocols(["a b"])
         .max_rate(Some(0))
         .idle_timeout(Some(std::time::Duration::ZERO));
-    assert_eq!(rules(options).mistakes().len(), 4);
-    assert!(rules(WebSocketOptions::new()).mistakes().is_empty());
+    assert_eq!(rules(options).issues().len(), 4);
+    assert!(rules(WebSocketOptions::new()).issues().is_empty());
 }

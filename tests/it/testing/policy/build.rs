@@ -1,6 +1,6 @@
 //! Policies where a router is built, in tests and as a table.
 
-use stockade::errors::Mistake;
+use stockade::errors::ConfigIssue;
 use stockade::openapi::{OpenApiOptions, create_api_router, tool};
 use stockade::prelude::*;
 use stockade::serde_json::Value;
@@ -24,10 +24,10 @@ fn policy() -> Policy {
 fn the_build_fails_with_all_findings_at_once() {
     let mut router = create_router(open(), RouterOptions::new());
     router.policy(Policy::recommended().allow("errors-hidden", "router", "a test"));
-    router.inspect(|_| Err(Mistake::new("mine").into()));
+    router.inspect(|_| Err(ConfigIssue::new("mine").into()));
     let error = router.build().unwrap_err();
-    let mistakes = error.mistakes();
-    let routes: Vec<Option<&str>> = mistakes.iter().map(Mistake::route).collect();
+    let mistakes = error.issues();
+    let routes: Vec<Option<&str>> = mistakes.iter().map(ConfigIssue::route).collect();
     let found = [None, Some("POST /orders"), Some("GET /files/**"), Some("policy")];
     assert_eq!(routes, found, "{error}");
     for mistake in &mistakes[1..] {
@@ -54,7 +54,7 @@ fn a_group_has_no_policy_of_its_own() {
     });
     let error = router.build().unwrap_err();
     assert!(error.to_string().starts_with("/a: a group has no policy of its own"), "{error}");
-    assert!(error.mistakes()[0].location().unwrap().file().ends_with("build.rs"));
+    assert!(error.issues()[0].location().unwrap().file().ends_with("build.rs"));
 }
 
 #[tokio::test]
