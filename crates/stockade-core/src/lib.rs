@@ -39,6 +39,8 @@ mod accepts;
 mod body;
 mod body_kind;
 mod box_future;
+#[doc(hidden)]
+pub mod boxed_or;
 mod bug;
 mod challenge;
 mod child;
@@ -80,8 +82,6 @@ pub mod page_headers;
 mod params;
 mod peer;
 mod query;
-#[doc(hidden)]
-pub mod rare;
 mod read;
 pub mod reply;
 #[doc(hidden)]

@@ -2,10 +2,10 @@
 
 use std::sync::{Arc, OnceLock};
 
+use crate::boxed_or::BoxedOr;
 use crate::endpoint_settings::EndpointSettings;
 use crate::limits::DEFAULT_MAX_JSON_VALUES;
 use crate::page_headers::PageHeaders;
-use crate::rare::Rare;
 use crate::{ErrorHandler, States, Validation};
 
 /// The facts about a route that a request carries: its name, its checks, its limits, its
@@ -20,7 +20,7 @@ pub struct RouteContext {
     /// True if it answers requests that no route takes. Default: false.
     pub is_fallback: bool,
     /// The checks before the handler runs. Default: none.
-    pub validation: Rare<Validation>,
+    pub validation: BoxedOr<Validation>,
     /// The values that the application provides. Default: none.
     pub states: States,
     /// The settings that core reads while a request runs. Default: none is set.
@@ -50,7 +50,7 @@ impl RouteContext {
             pattern: pattern.into(),
             label: None,
             is_fallback: false,
-            validation: Rare::default(),
+            validation: BoxedOr::default(),
             states: States::default(),
             settings: EndpointSettings::default(),
             challenges: Box::default(),

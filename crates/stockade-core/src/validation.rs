@@ -10,9 +10,9 @@ use stockade_validation::read::ParamShape;
 use stockade_validation::{Rule, Schema, ValidationOptions, validate_against_schema};
 
 use crate::Request;
+use crate::boxed_or::StaticDefault;
 use crate::description::InputFrom;
 use crate::media::Media;
-use crate::rare::HasCommon;
 use crate::read::Payload;
 
 /// The checks of a route before its handler runs: the parameters of the path,
@@ -47,7 +47,7 @@ pub(crate) struct Input {
     pub(crate) read: fn(&Request) -> Result<(), ApiError>,
 }
 
-impl HasCommon for Validation {
+impl StaticDefault for Validation {
     const COMMON: &'static Self = &Self::NONE;
 
     fn is_common(&self) -> bool {

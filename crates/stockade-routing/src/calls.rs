@@ -175,7 +175,7 @@ impl RouteEntry {
     /// Lets rate limits count the parts of its requests one by one.
     #[doc(hidden)]
     pub fn with_parts(mut self) -> Self {
-        self.has_parts = true;
+        self.has_subrequests = true;
         self
     }
 

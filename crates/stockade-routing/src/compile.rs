@@ -298,7 +298,7 @@ impl<'o> Compiler<'o> {
                 false if entry.is_mount => EndpointKind::Mount,
                 false => EndpointKind::Http,
             },
-            has_parts: entry.has_parts,
+            has_subrequests: entry.has_subrequests,
             location: entry.location,
             ..EndpointParts::new(method.clone(), entry.handler)
         };

@@ -151,7 +151,7 @@ fn begin(
             ResponseState::refused(app, &req, BodyError::TooLarge.into())
         }
         Some(route) => {
-            if route.endpoint.has_parts() {
+            if route.endpoint.has_subrequests() {
                 scope.meter = Some(meter_of(app, &mut req, scope));
             }
             ResponseState::Running(run(Arc::clone(&route.endpoint), req))

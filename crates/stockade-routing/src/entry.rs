@@ -6,7 +6,7 @@
 use std::panic::Location;
 
 use stockade_core::middleware::Level;
-use stockade_core::rare::Rare;
+use stockade_core::rare::BoxedOr;
 use stockade_core::setting::Inherit as _;
 use stockade_core::{
     Docs, Handler, IntoMiddlewareList, IntoSchema, Middleware, Shape, Signature, Validation,
@@ -48,16 +48,16 @@ pub struct RouteEntry {
     pub(crate) settings: RouteSettings,
     /// The settings of the nodes and groups around it.
     pub(crate) inherited: RouteSettings,
-    pub(crate) validation: Rare<Validation>,
+    pub(crate) validation: BoxedOr<Validation>,
     pub(crate) name: Option<String>,
     pub(crate) path: Option<String>,
     /// The reason why no rate limit counts it, if the framework takes it out.
     pub(crate) rate_exempt_reason: Option<&'static str>,
-    pub(crate) docs: Rare<Docs>,
+    pub(crate) docs: BoxedOr<Docs>,
     /// The methods that its requests call by their names.
     pub(crate) calls: Option<Box<Calls>>,
     /// True if rate limits count the parts of its requests one by one.
-    pub(crate) has_parts: bool,
+    pub(crate) has_subrequests: bool,
     /// True if the marks of its types are applied to its requests and responses.
     pub(crate) applies_marks: bool,
     pub(crate) location: &'static Location<'static>,
@@ -89,13 +89,13 @@ impl RouteEntry {
             own: 0,
             settings: RouteSettings::default(),
             inherited: RouteSettings::default(),
-            validation: Rare::default(),
+            validation: BoxedOr::default(),
             name: None,
             path: None,
             rate_exempt_reason: None,
-            docs: Rare::default(),
+            docs: BoxedOr::default(),
             calls: None,
-            has_parts: false,
+            has_subrequests: false,
             applies_marks: false,
             location: Location::caller(),
             mistakes: Vec::new(),

@@ -21,11 +21,11 @@ use http::Method;
 use stockade_map::RouteKind;
 use stockade_validation::Schema;
 
+use crate::boxed_or::BoxedOr;
 use crate::description::{DescribedRoute, InputFrom};
 use crate::extract::know_schemas;
 use crate::handler_progress::{AsksProgress, noting};
 use crate::page_headers::PageHeaders;
-use crate::rare::Rare;
 use crate::route_context::RouteContext;
 use crate::{Accepts, Docs, ErrorHandler, Handler, Middleware, RouteDoc, Tag, Validation};
 
@@ -54,7 +54,7 @@ pub struct EndpointParts {
     /// True if its middleware refuses requests of other origins. Default: false.
     pub guards_origin: bool,
     /// The documentation of the route. Default: none.
-    pub docs: Rare<Docs>,
+    pub docs: BoxedOr<Docs>,
     /// The tag of the node or group nearest to the route. Default: none.
     pub tag: Option<Arc<Tag>>,
     /// The reason why it is open to everybody. Default: none.
@@ -66,7 +66,7 @@ pub struct EndpointParts {
     pub kind: EndpointKind,
     /// True if its requests have parts, such as the calls of a batch, which rate
     /// limits count one by one. Default: false.
-    pub has_parts: bool,
+    pub has_subrequests: bool,
     /// The file and line where it was declared. Default: those of the call that
     /// makes the parts.
     pub location: &'static Location<'static>,
@@ -109,12 +109,12 @@ impl EndpointParts {
             middleware: Box::default(),
             is_rate_limited: true,
             guards_origin: false,
-            docs: Rare::default(),
+            docs: BoxedOr::default(),
             tag: None,
             public: None,
             rate_exempt_reason: None,
             kind: EndpointKind::default(),
-            has_parts: false,
+            has_subrequests: false,
             location: Location::caller(),
         }
     }
@@ -292,8 +292,8 @@ impl Endpoint {
     /// Returns true if rate limits count the parts of its requests one by one.
     #[doc(hidden)]
     #[must_use]
-    pub fn has_parts(&self) -> bool {
-        self.parts.has_parts
+    pub fn has_subrequests(&self) -> bool {
+        self.parts.has_subrequests
     }
 
     /// Returns the headers that pages of other origins may use; `None` if the default

@@ -151,7 +151,7 @@ impl HostRoutes {
             // host does not.
             req.map_body(|_| HttpBody::new(TooLarge { is_told: false }));
         }
-        if endpoint.has_parts() {
+        if endpoint.has_subrequests() {
             // For the limits of routes: no limit of the router has counted it.
             Meter::of(&mut req, None);
         }

@@ -1,4 +1,4 @@
-//! `Rare`: a part of a route that most routes leave as it is.
+//! `BoxedOr`: a part of a route that most routes leave as it is.
 
 use std::ops::Deref;
 
@@ -12,10 +12,10 @@ use crate::Docs;
 /// that pages of other origins may use take 16 of these bytes: a pointer, and a lock
 /// because the headers are known only after the JSON-RPC methods of the route.
 #[derive(Clone, Debug)]
-pub struct Rare<T>(Option<Box<T>>);
+pub struct BoxedOr<T>(Option<Box<T>>);
 
 /// A type whose default is one value for all.
-pub trait HasCommon: Sized + 'static {
+pub trait StaticDefault: Sized + 'static {
     /// The default.
     const COMMON: &'static Self;
 
@@ -23,7 +23,7 @@ pub trait HasCommon: Sized + 'static {
     fn is_common(&self) -> bool;
 }
 
-impl HasCommon for Docs {
+impl StaticDefault for Docs {
     const COMMON: &'static Self = &Self::NONE;
 
     fn is_common(&self) -> bool {
@@ -31,7 +31,7 @@ impl HasCommon for Docs {
     }
 }
 
-impl<T: HasCommon + Clone> Rare<T> {
+impl<T: StaticDefault + Clone> BoxedOr<T> {
     /// Returns the value to change it, in memory of its own from now on.
     pub fn make_mut(&mut self) -> &mut T {
         self.0.get_or_insert_with(|| Box::new(T::COMMON.clone()))
@@ -44,7 +44,7 @@ impl<T: HasCommon + Clone> Rare<T> {
     }
 }
 
-impl<T> Rare<T> {
+impl<T> BoxedOr<T> {
     /// Returns the value where it is not the default.
     #[must_use]
     pub fn own(&self) -> Option<&T> {
@@ -52,19 +52,19 @@ impl<T> Rare<T> {
     }
 }
 
-impl<T> Default for Rare<T> {
+impl<T> Default for BoxedOr<T> {
     fn default() -> Self {
         Self(None)
     }
 }
 
-impl<T: HasCommon> From<T> for Rare<T> {
+impl<T: StaticDefault> From<T> for BoxedOr<T> {
     fn from(value: T) -> Self {
         Self((!value.is_common()).then(|| Box::new(value)))
     }
 }
 
-impl<T: HasCommon> Deref for Rare<T> {
+impl<T: StaticDefault> Deref for BoxedOr<T> {
     type Target = T;
 
     fn deref(&self) -> &T {
@@ -84,7 +84,7 @@ mod tests {
 
     #[test]
     fn only_another_value_has_memory() {
-        let mut docs = Rare::from(Docs::default());
+        let mut docs = BoxedOr::from(Docs::default());
         assert!(docs.own().is_none());
         assert_eq!(*docs, Docs::default());
         docs.make_mut().deprecated = true;
