@@ -10,7 +10,7 @@ use super::text::plain_end;
 /// The number of nested containers that a reader of [`Reader::of_raw`] accepts.
 pub const MAX_RAW_DEPTH: usize = 128;
 
-type Found<T = ()> = Result<T, Refused>;
+type Scanned<T = ()> = Result<T, Refused>;
 
 impl<'t> Reader<'t> {
     /// Makes a reader of values that are not read, nested up to [`MAX_RAW_DEPTH`].
@@ -25,7 +25,7 @@ impl<'t> Reader<'t> {
     /// # Errors
     /// Fails if there is neither an item nor the bracket.
     #[inline]
-    pub fn next_or_close(&mut self, bracket: u8, is_first: bool) -> Found<bool> {
+    pub fn next_or_close(&mut self, bracket: u8, is_first: bool) -> Scanned<bool> {
         let has_next = self.has_next(bracket, is_first)?;
         if !has_next {
             // This is the bracket.
@@ -40,7 +40,7 @@ impl<'t> Reader<'t> {
     /// # Errors
     /// Fails if there is no name or no colon.
     #[inline]
-    pub fn raw_name(&mut self) -> Found<&'t str> {
+    pub fn raw_name(&mut self) -> Scanned<&'t str> {
         self.begins_name()?;
         let start = self.at;
         self.skip_text()?;
@@ -54,18 +54,18 @@ impl<'t> Reader<'t> {
     /// # Errors
     /// Fails if it is invalid or nested too deeply.
     #[inline]
-    pub fn raw_value(&mut self) -> Found<&'t str> {
+    pub fn raw_value(&mut self) -> Scanned<&'t str> {
         self.peek();
         let start = self.at;
         self.skip_value()?;
         self.since(start)
     }
 
-    fn since(&self, start: usize) -> Found<&'t str> {
+    fn since(&self, start: usize) -> Scanned<&'t str> {
         self.text.get(start..self.at).ok_or(Refused::Syntax)
     }
 
-    fn skip_value(&mut self) -> Found {
+    fn skip_value(&mut self) -> Scanned {
         match self.peek() {
             Some(b'"') => self.skip_text(),
             Some(b'-' | b'0'..=b'9') => self.skip_number(),
@@ -97,7 +97,7 @@ impl<'t> Reader<'t> {
 
     /// Passes the string that begins here with its quotation mark.
     #[inline]
-    fn skip_text(&mut self) -> Found {
+    fn skip_text(&mut self) -> Scanned {
         let bytes = self.text.as_bytes();
         self.at += 1;
         loop {
@@ -113,7 +113,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    fn skip_escape(&mut self) -> Found {
+    fn skip_escape(&mut self) -> Scanned {
         let rest = self.text.as_bytes().get(self.at + 1..).unwrap_or_default();
         let length = match rest {
             [b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't', ..] => 2,
@@ -128,7 +128,7 @@ impl<'t> Reader<'t> {
         Ok(())
     }
 
-    fn skip_number(&mut self) -> Found {
+    fn skip_number(&mut self) -> Scanned {
         if self.next_byte() == Some(b'-') {
             self.at += 1;
         }
@@ -152,7 +152,7 @@ impl<'t> Reader<'t> {
     }
 
     /// Passes one digit or more.
-    fn skip_digits(&mut self) -> Found {
+    fn skip_digits(&mut self) -> Scanned {
         let start = self.at;
         while self.next_byte().is_some_and(|byte| byte.is_ascii_digit()) {
             self.at += 1;

@@ -18,7 +18,7 @@ use tokio::sync::Notify;
 use tokio::time::sleep;
 
 use crate::address::Address;
-use crate::connect::{ConnectError, Connected, Endpoint, Wanted};
+use crate::connect::{ConnectError, Connected, Endpoint, RequiredRole};
 use crate::error::{LinkError, Redirect};
 use crate::health::Health;
 use crate::link::Redis;
@@ -169,7 +169,7 @@ impl Cluster {
     }
 
     async fn connect_to(&self, node: &Endpoint) -> Result<Connected, ConnectError> {
-        let mut connected = node.connect(Wanted::Any).await?;
+        let mut connected = node.connect(RequiredRole::Any).await?;
         self.load(&mut connected.connection, &node.address.host).await?;
         Ok(connected)
     }

@@ -26,7 +26,7 @@ pub(crate) struct Endpoint {
 
 /// The engines that are the right ones.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) enum Wanted {
+pub(crate) enum RequiredRole {
     /// One that takes writes.
     Master,
     /// Any node of a cluster: each knows where the keys are.
@@ -84,14 +84,14 @@ impl Endpoint {
     }
 
     /// Connects, and asks for the state of the engine.
-    pub(crate) async fn connect(&self, wanted: Wanted) -> Result<Connected, ConnectError> {
+    pub(crate) async fn connect(&self, wanted: RequiredRole) -> Result<Connected, ConnectError> {
         let (mut connection, driver) = self.log_in().await?;
         let info: String = redis::cmd("INFO").query_async(&mut connection).await?;
         let engine = EngineInfo::read(&info);
         if engine.is_loading {
             return Err(ConnectError::new("it is loading its data"));
         }
-        if engine.is_replica && wanted == Wanted::Master {
+        if engine.is_replica && wanted == RequiredRole::Master {
             return Err(ConnectError::new("it is a replica, which takes no writes"));
         }
         Ok(Connected { connection, driver, engine })

@@ -16,12 +16,12 @@ use crate::connect::{ConnectError, Connected, Driver};
 use crate::link::{Fault, FaultKind, Link, SILENT, State};
 
 /// The task's hold of the link. Its end lets another task begin.
-pub(crate) struct Kept {
+pub(crate) struct LinkHold {
     pub(crate) link: Arc<Link>,
     pub(crate) faults: Option<mpsc::Receiver<Fault>>,
 }
 
-impl Drop for Kept {
+impl Drop for LinkHold {
     fn drop(&mut self) {
         self.link.state.send_replace(State::Connecting);
         *lock(&self.link.noted) = self.faults.take();
@@ -30,7 +30,7 @@ impl Drop for Kept {
 }
 
 /// Keeps a link until its handles are gone.
-pub(crate) async fn run(mut kept: Kept) {
+pub(crate) async fn run(mut kept: LinkHold) {
     let link = Arc::clone(&kept.link);
     let Some(faults) = &mut kept.faults else { return };
     tokio::select! {

@@ -10,7 +10,7 @@ use stockade_errors::locks::lock;
 use stockade_errors::{ConfigError, ConfigIssue};
 
 use crate::address::Address;
-use crate::connect::{ConnectError, Connected, Endpoint, Wanted};
+use crate::connect::{ConnectError, Connected, Endpoint, RequiredRole};
 use crate::link::Redis;
 use crate::options::RedisOptions;
 use crate::target::{Target, in_time};
@@ -116,7 +116,7 @@ impl Sentinel {
         let (host, port) = in_time(time / 2, self.ask(sentinel)).await.map_err(by)?;
         let engine = self.engine.at(&host, port)?;
         let at = |error| ConnectError::new(format!("{}: {error}", engine.address));
-        let connected = in_time(time, engine.connect(Wanted::Master)).await.map_err(at)?;
+        let connected = in_time(time, engine.connect(RequiredRole::Master)).await.map_err(at)?;
         *lock(&self.master_at) = Some(Arc::new(engine));
         Ok(connected)
     }

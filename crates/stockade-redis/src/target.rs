@@ -10,7 +10,7 @@ use tokio::time::timeout;
 
 use crate::address::Address;
 use crate::cluster::Cluster;
-use crate::connect::{ConnectError, Connected, Endpoint, Wanted};
+use crate::connect::{ConnectError, Connected, Endpoint, RequiredRole};
 use crate::options::RedisOptions;
 use crate::sentinel::Sentinel;
 
@@ -66,7 +66,7 @@ impl Target {
     pub(crate) async fn connect(&self) -> Result<Connected, ConnectError> {
         match &self.way {
             Way::Engine(endpoint) => {
-                in_time(self.connect_timeout, endpoint.connect(Wanted::Master)).await
+                in_time(self.connect_timeout, endpoint.connect(RequiredRole::Master)).await
             }
             Way::Sentinel(sentinel) => sentinel.connect(self.connect_timeout).await,
             Way::Cluster(cluster) => cluster.connect(self.connect_timeout).await,

@@ -12,7 +12,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 use stockade_errors::{ApiError, ConfigError};
 use stockade_validation::read::{
-    Field, PairsKind, ParamShape, Target, nothing_read, read_nothing, read_texts_into, shape_of,
+    Field, PairsKind, ParamShape, Slot, nothing_read, read_nothing, read_texts_into, shape_of,
 };
 use stockade_validation::{
     HasSchema, ReadError, Schema, ValidationOptions, validate_against_schema,
@@ -28,7 +28,7 @@ use crate::{BodyError, Request, RouteDoc};
 pub(crate) struct TypeInfo<'t> {
     pub(crate) type_id: TypeId,
     pub(crate) schema: fn() -> Result<Schema, ConfigError>,
-    pub(crate) target: &'t mut dyn Target,
+    pub(crate) target: &'t mut dyn Slot,
 }
 
 impl<'t> TypeInfo<'t> {
@@ -168,7 +168,7 @@ pub(super) fn body(req: &Request, info: TypeInfo<'_>) -> Result<(), ApiError> {
     }
 }
 
-fn absent(target: &mut dyn Target) -> Result<(), ApiError> {
+fn absent(target: &mut dyn Slot) -> Result<(), ApiError> {
     if read_nothing(target) { Ok(()) } else { Err(ApiError::new(400, "Request body is required")) }
 }
 
@@ -177,7 +177,7 @@ struct Judge<'r, 't> {
     schema: Cow<'r, Schema>,
     options: Cow<'r, ValidationOptions>,
     shape: ParamShape,
-    target: &'t mut dyn Target,
+    target: &'t mut dyn Slot,
 }
 
 impl<'r, 't> Judge<'r, 't> {

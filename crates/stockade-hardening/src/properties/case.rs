@@ -18,7 +18,7 @@ use tokio::time::timeout;
 use super::breaks::Break;
 use super::input::{self, Input, text_of};
 use super::judge::{self, Answered, Verdict};
-use super::kept::{Kept, KeptFile};
+use super::kept::{KeptFile, SavedFailure};
 use super::report::{Property, PropertyFailure};
 use super::route::RouteCheck;
 use crate::Credentials;
@@ -119,7 +119,7 @@ impl RouteCheck<'_> {
             Aim::Valid => (String::new(), Vec::new()),
             Aim::Broken(found) => (found.field.clone(), found.rules.clone()),
         };
-        kept.add(Kept { route: self.label.clone(), property, field, rules, input });
+        kept.add(SavedFailure { route: self.label.clone(), property, field, rules, input });
         let failure = PropertyFailure { property, message: message.clone(), exchange };
         let is_known = self.report.failures.iter().any(|it| it.message == message);
         if !is_known {

@@ -11,7 +11,7 @@ use super::report::Property;
 
 /// A case that failed.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
-pub(super) struct Kept {
+pub(super) struct SavedFailure {
     /// Method and path.
     pub(super) route: String,
     pub(super) property: Property,
@@ -26,7 +26,7 @@ pub(super) struct Kept {
 #[derive(Debug, Default)]
 pub(super) struct KeptFile {
     pub(super) path: Option<PathBuf>,
-    pub(super) cases: Vec<Kept>,
+    pub(super) cases: Vec<SavedFailure>,
     pub(super) error: Option<String>,
 }
 
@@ -48,7 +48,7 @@ impl KeptFile {
     }
 
     /// Adds a case, and writes the file.
-    pub(super) fn add(&mut self, case: Kept) {
+    pub(super) fn add(&mut self, case: SavedFailure) {
         if self.cases.contains(&case) {
             return;
         }

@@ -14,7 +14,7 @@ use super::case::Aim;
 use super::fit::Schemas;
 use super::input::{Input, JSON, Target, inputs};
 use super::judge::Verdict;
-use super::kept::{Kept, KeptFile};
+use super::kept::{KeptFile, SavedFailure};
 use super::report::{NotChecked, Property, RouteReport};
 use super::text::Alphabet;
 use super::values::{Maker, Source};
@@ -158,7 +158,7 @@ impl<'c> RouteCheck<'c> {
         kept: &mut KeptFile,
     ) -> Result<(), ConfigError> {
         let cases = kept.cases.iter().filter(|case| case.route == self.label);
-        let cases: Vec<Kept> = cases.cloned().collect();
+        let cases: Vec<SavedFailure> = cases.cloned().collect();
         for case in cases {
             let of_case = |it: &&(Target, Break)| {
                 it.1.field == case.field && it.1.rules.iter().any(|rule| case.rules.contains(rule))

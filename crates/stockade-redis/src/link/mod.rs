@@ -23,7 +23,7 @@ use crate::cluster::Cluster;
 use crate::counts::Counts;
 use crate::error::{LinkError, wants_another_connection};
 use crate::health::Health;
-use crate::keeper::{self, Kept};
+use crate::keeper::{self, LinkHold};
 use crate::options::RedisOptions;
 use crate::target::Target;
 
@@ -304,7 +304,7 @@ impl Link {
         let Ok(runtime) = Handle::try_current() else { return };
         if !self.is_kept.swap(true, Ordering::AcqRel) {
             let faults = lock(&self.noted).take();
-            runtime.spawn(keeper::run(Kept { link: Arc::clone(self), faults }));
+            runtime.spawn(keeper::run(LinkHold { link: Arc::clone(self), faults }));
         }
     }
 }

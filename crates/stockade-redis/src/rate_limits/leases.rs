@@ -37,7 +37,7 @@ pub(super) enum Step {
 }
 
 /// A request for more than one, of which a key has one at a time.
-pub(super) struct Asking<'a> {
+pub(super) struct LeaseRequest<'a> {
     leases: &'a Leases,
     name: u128,
 }
@@ -89,11 +89,11 @@ impl Leases {
     }
 
     /// Notes that a key asks for more than one.
-    pub(super) fn asking(&self, name: u128) -> Asking<'_> {
+    pub(super) fn asking(&self, name: u128) -> LeaseRequest<'_> {
         if let Some(lease) = lock(&self.keys).get_mut(&name) {
             lease.is_asking = true;
         }
-        Asking { leases: self, name }
+        LeaseRequest { leases: self, name }
     }
 
     /// Notes what is left in the engine.
@@ -107,7 +107,7 @@ impl Leases {
     }
 }
 
-impl Asking<'_> {
+impl LeaseRequest<'_> {
     /// Adds what was granted beyond the request itself.
     pub(super) fn settle(self, granted: u32, remaining: u32, end: Instant) {
         if let Some(lease) = lock(&self.leases.keys).get_mut(&self.name) {
@@ -117,7 +117,7 @@ impl Asking<'_> {
 }
 
 /// A future that is dropped, or fails, asks no more.
-impl Drop for Asking<'_> {
+impl Drop for LeaseRequest<'_> {
     fn drop(&mut self) {
         if let Some(lease) = lock(&self.leases.keys).get_mut(&self.name) {
             lease.is_asking = false;

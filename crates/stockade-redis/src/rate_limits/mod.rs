@@ -22,7 +22,7 @@ use stockade_stages::rate_limit::{
 
 use crate::link::Redis;
 use crate::rate_limits::algorithm::{Counting, Granted};
-use crate::rate_limits::leases::{Asking, Leases, Step};
+use crate::rate_limits::leases::{LeaseRequest, Leases, Step};
 use crate::rate_limits::refusals::Refusals;
 
 /// A store of rate limits that all processes with the same engine and prefix share.
@@ -188,7 +188,7 @@ impl RedisRateLimits {
         }
     }
 
-    fn asking(&self, name: u128, want: u32) -> Option<Asking<'_>> {
+    fn asking(&self, name: u128, want: u32) -> Option<LeaseRequest<'_>> {
         self.leases.as_ref().filter(|_| want > 1).map(|leases| leases.asking(name))
     }
 
@@ -197,7 +197,7 @@ impl RedisRateLimits {
         &self,
         name: u128,
         policy: &RateLimitPolicy,
-        asking: Option<Asking<'_>>,
+        asking: Option<LeaseRequest<'_>>,
         answer: &[i64],
         sent: Instant,
     ) -> Result<Decision, StoreError> {

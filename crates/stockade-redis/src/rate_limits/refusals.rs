@@ -9,9 +9,9 @@ use stockade_errors::locks::lock;
 use super::MAX_REMEMBERED;
 
 /// Refusals that still hold, with a bound.
-pub(super) struct Refusals(Mutex<Kept>);
+pub(super) struct Refusals(Mutex<Entries>);
 
-struct Kept {
+struct Entries {
     refusals: HashMap<u128, Until>,
     /// The time before which a full table is not swept again.
     next_sweep: Option<Instant>,
@@ -32,7 +32,7 @@ pub(super) struct Refusal {
 
 impl Refusals {
     pub(super) fn new() -> Self {
-        Self(Mutex::new(Kept { refusals: HashMap::new(), next_sweep: None }))
+        Self(Mutex::new(Entries { refusals: HashMap::new(), next_sweep: None }))
     }
 
     /// Returns the refusal of a key, if it still holds.

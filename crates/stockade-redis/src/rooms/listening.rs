@@ -40,7 +40,7 @@ pub(crate) enum Step {
 
 /// A question to the engine.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub(crate) struct Question {
+pub(crate) struct LogQuery {
     /// The known position; `None` asks for the position alone.
     pub(crate) after: Option<Position>,
     /// True if the epoch is to be ended.
@@ -49,7 +49,7 @@ pub(crate) struct Question {
 
 /// An answer: the position of the channel, and messages of the log.
 #[derive(Debug)]
-pub(crate) struct Answer {
+pub(crate) struct LogReply {
     pub(crate) position: Position,
     pub(crate) messages: Vec<(u64, Vec<u8>)>,
 }
@@ -79,8 +79,8 @@ impl Listening {
         self.is_reading = true;
     }
 
-    pub(crate) fn question(&self) -> Question {
-        Question { after: self.position.clone(), renew: self.went_back }
+    pub(crate) fn question(&self) -> LogQuery {
+        LogQuery { after: self.position.clone(), renew: self.went_back }
     }
 
     /// Judges a message that was published.
@@ -129,9 +129,9 @@ impl Listening {
     }
 
     /// Takes an answer that was asked for by `question`.
-    pub(crate) fn filled(&mut self, question: &Question, answer: Answer, most: usize) -> Filled {
+    pub(crate) fn filled(&mut self, question: &LogQuery, answer: LogReply, most: usize) -> Filled {
         let mut filled = Filled::default();
-        let Answer { position: found, messages } = answer;
+        let LogReply { position: found, messages } = answer;
         let before = question.after.as_ref();
         if before.is_some_and(|it| it.epoch == found.epoch && found.number < it.number) {
             self.went_back = true;

@@ -15,23 +15,23 @@ fn heard(epoch: &str, number: u64, count: u64) -> Heard<'_> {
 }
 
 /// Messages of the log, each with the count that is its number.
-fn answer(epoch: &str, number: u64, log: &[u64]) -> Answer {
+fn answer(epoch: &str, number: u64, log: &[u64]) -> LogReply {
     let messages = log.iter().map(|number| (*number, envelope(*number).write())).collect();
-    Answer { position: position(epoch, number), messages }
+    LogReply { position: position(epoch, number), messages }
 }
 
 /// A channel that was read at number 2.
 fn open() -> Listening {
     let mut listening = Listening::default();
     listening.begin();
-    assert_eq!(listening.question(), Question { after: None, renew: false });
+    assert_eq!(listening.question(), LogQuery { after: None, renew: false });
     let filled = fill(&mut listening, answer("e", 2, &[]));
     assert_eq!(filled, (None, vec![], false));
     listening
 }
 
 /// Takes an answer to the question of now.
-fn fill(listening: &mut Listening, answer: Answer) -> (Option<Option<u64>>, Vec<u64>, bool) {
+fn fill(listening: &mut Listening, answer: LogReply) -> (Option<Option<u64>>, Vec<u64>, bool) {
     let question = listening.question();
     let filled = listening.filled(&question, answer, 10);
     let numbers = filled.deliver.iter().map(|(number, _)| *number).collect();
@@ -80,7 +80,7 @@ fn a_new_epoch_is_a_gap_and_begins_with_its_first_message() {
     let mut listening = open();
     assert_eq!(listening.heard(&heard("f", 2, 12)), Step::Read);
     listening.begin();
-    let answer = Answer {
+    let answer = LogReply {
         position: position("f", 2),
         messages: vec![(1, envelope(11).write()), (2, envelope(12).write())],
     };

@@ -11,7 +11,7 @@ use tokio::time::Instant;
 
 use super::channel::{Channel, Keys};
 use super::envelope::Envelope;
-use super::listening::{Answer, Position, Question};
+use super::listening::{LogQuery, LogReply, Position};
 use super::node::{DEADLINE, Node, random};
 use super::open_channel::deliver;
 use super::script::READ;
@@ -21,7 +21,7 @@ use crate::script::millis;
 
 /// An answer of the engine.
 pub(crate) struct Read {
-    answer: Answer,
+    answer: LogReply,
     /// True if this process stands among those with members.
     is_here: bool,
     /// The number of processes with members.
@@ -32,7 +32,7 @@ pub(crate) struct Read {
 pub(super) async fn read(
     node: &Node,
     name: &str,
-    question: &Question,
+    question: &LogQuery,
     purpose: Purpose,
 ) -> Result<Read, LinkError> {
     let most = if purpose == Purpose::Fill { MOST_READ } else { 0 };
@@ -47,7 +47,7 @@ async fn ask(
     node: &Node,
     name: &str,
     new_epoch: String,
-    question: &Question,
+    question: &LogQuery,
     most: usize,
 ) -> Result<Read, LinkError> {
     let keys = Keys::of(name);
@@ -69,7 +69,7 @@ async fn ask(
         Some((number, pair[1].clone()))
     });
     let position = Position { epoch, number };
-    let answer = Answer { position, messages: messages.collect() };
+    let answer = LogReply { position, messages: messages.collect() };
     Ok(Read { answer, is_here: here == 1, nodes })
 }
 
@@ -81,8 +81,8 @@ pub(super) async fn since(node: &Node, room: &str, id: &str) -> Result<History, 
     let number = number.parse::<u64>().ok();
     let epoch = if number.is_some() && !epoch.is_empty() { epoch } else { "none" };
     let after = Position { epoch: epoch.to_owned(), number: number.unwrap_or(0) };
-    let question = Question { after: Some(after.clone()), renew: false };
-    let Answer { position, messages } =
+    let question = LogQuery { after: Some(after.clone()), renew: false };
+    let LogReply { position, messages } =
         ask(node, &name, String::new(), &question, MOST_HISTORY).await?.answer;
     let mut is_complete = position.epoch == after.epoch && position.number >= after.number;
     let mut last = after.number;
@@ -111,7 +111,7 @@ impl Subscription {
         name: String,
         birth: u64,
         purpose: Purpose,
-        question: &Question,
+        question: &LogQuery,
         read: Option<Read>,
     ) {
         let Some(open) = self.channels.get_mut(&name).filter(|it| it.birth == birth) else {

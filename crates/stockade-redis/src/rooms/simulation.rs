@@ -11,7 +11,7 @@ use std::rc::Rc;
 use stockade_errors::random::Random;
 
 use super::envelope::{Envelope, Heard};
-use super::listening::{Answer, Listening, Position, Question, Step};
+use super::listening::{Listening, LogQuery, LogReply, Position, Step};
 
 /// Seeds of each run; those that have failed once stay here.
 const SEEDS: [u64; 3] = [1, 7, 4_711];
@@ -56,7 +56,7 @@ impl Engine {
         [head.as_bytes(), envelope].concat().into()
     }
 
-    fn read(&mut self, question: &Question, most: usize) -> Answer {
+    fn read(&mut self, question: &LogQuery, most: usize) -> LogReply {
         let known = question.after.as_ref();
         let is_same = known.is_some_and(|it| Some(&it.epoch) == self.epoch.as_ref());
         if self.epoch.is_none() || (question.renew && is_same) {
@@ -66,7 +66,7 @@ impl Engine {
         let after = known.filter(|it| it.epoch == epoch).map_or(0, |it| it.number);
         let newer = self.log.iter().filter(|(number, _)| *number > after && known.is_some());
         let messages = newer.take(most).cloned().collect();
-        Answer { position: Position { epoch, number: self.number }, messages }
+        LogReply { position: Position { epoch, number: self.number }, messages }
     }
 
     /// Loses the last messages, as a replica that lagged, or everything.
@@ -93,7 +93,7 @@ struct Node {
     next_change: u64,
     run: Option<u64>,
     coming: VecDeque<(u64, Rc<[u8]>)>,
-    reading: Option<(u64, Question)>,
+    reading: Option<(u64, LogQuery)>,
     next_comparison: u64,
     behind: Option<(u64, Position)>,
     /// The counts of the delivered messages, and the last of them.

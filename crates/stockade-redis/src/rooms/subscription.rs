@@ -13,7 +13,7 @@ use tokio::time::{Instant, MissedTickBehavior, interval};
 
 use super::connection::{Changes, Connection, next, ping};
 use super::envelope::Heard;
-use super::listening::{Listening, Position, Question, Step};
+use super::listening::{Listening, LogQuery, Position, Step};
 use super::log::{Read, read};
 use super::node::{COMPARE, Command, Node};
 use super::open_channel::{OpenChannel, deliver};
@@ -59,7 +59,7 @@ pub(super) enum Done {
     Changed(u64, Changes, bool),
     Pinged(u64, bool),
     Engine(Option<String>),
-    Read(String, u64, Purpose, Question, Option<Read>),
+    Read(String, u64, Purpose, LogQuery, Option<Read>),
     Tidied,
 }
 

@@ -9,7 +9,7 @@ use stockade_json::ListWriter;
 
 use super::Route;
 use super::answer::{header_value, json};
-use super::query::Question;
+use super::query::ParsedQuery;
 use crate::access::Operation;
 use crate::core::Core;
 use crate::erased::ErasedPage;
@@ -17,7 +17,7 @@ use crate::erased::ErasedPage;
 impl Route {
     pub(super) async fn list(&self, req: Request) -> Result<Response, ApiError> {
         let core = &self.core;
-        let mut question = Question::of(core, &req)?;
+        let mut question = ParsedQuery::of(core, &req)?;
         question.find_begin(core).await?;
         let page = core.store.list(&question.ask).await;
         let mut page = page.map_err(|error| core.failure(error, false))?;
@@ -44,7 +44,7 @@ impl Route {
     async fn write(
         &self,
         user: Option<&Value>,
-        question: &Question,
+        question: &ParsedQuery,
         page: &mut ErasedPage,
         list: &mut ListWriter,
     ) -> Result<Cursors, ApiError> {
@@ -108,7 +108,7 @@ struct Edges {
 }
 
 impl Cursors {
-    fn of(question: &Question, edges: Edges) -> Result<Self, ApiError> {
+    fn of(question: &ParsedQuery, edges: Edges) -> Result<Self, ApiError> {
         let is_inner = question.ask.after.is_some();
         let beyond = edges.last.filter(|_| edges.more);
         // A page behind a cursor, or in front of it, has an item on the side from which

@@ -3,6 +3,7 @@
 mod answer;
 mod conditions;
 mod describe;
+mod duplicate;
 mod item;
 #[cfg(feature = "json-patch")]
 mod json_patch;
@@ -10,7 +11,6 @@ mod list;
 mod merge_patch;
 mod patch;
 mod query;
-mod twice;
 mod write;
 
 use std::sync::Arc;

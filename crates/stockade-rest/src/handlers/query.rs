@@ -14,7 +14,7 @@ use crate::failure::invalid;
 use crate::store::{Direction, Filter, ListQuery, Op, Sort};
 
 /// A list that a client asks for.
-pub(super) struct Question {
+pub(super) struct ParsedQuery {
     /// The question for the store. For a page in front of a cursor its order is
     /// turned round.
     pub(super) ask: ListQuery,
@@ -28,7 +28,7 @@ pub(super) struct Question {
     id: &'static str,
 }
 
-impl Question {
+impl ParsedQuery {
     /// Reads the query of a request.
     pub(super) fn of(core: &Core, req: &Request) -> Result<Self, ApiError> {
         let ask = ListQuery::new(core.id, LIMIT);

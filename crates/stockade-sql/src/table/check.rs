@@ -64,7 +64,7 @@ pub(super) fn parameter(dialect: Dialect, name: &str) -> String {
 }
 
 #[derive(Deserialize)]
-struct Found {
+struct FoundTable {
     columns: Vec<FoundColumn>,
     unique: Vec<FoundUnique>,
 }
@@ -97,7 +97,7 @@ pub(super) fn table(
     let Some(found) = found else {
         return Err(ConfigIssue::new(format!("{name}: there is no such table")).into());
     };
-    let found: Found = serde_json::from_str(found).map_err(|error| {
+    let found: FoundTable = serde_json::from_str(found).map_err(|error| {
         ConfigIssue::new(format!("{name}: its description cannot be read: {error}"))
     })?;
     let mut mistakes = Vec::new();
@@ -128,7 +128,7 @@ pub(super) fn table(
 }
 
 /// Returns the mistakes of the columns that no field has, and of the version.
-fn without_field(found: &Found, fields: &[Field]) -> Vec<String> {
+fn without_field(found: &FoundTable, fields: &[Field]) -> Vec<String> {
     let mut mistakes = Vec::new();
     let version = found.columns.iter().find(|column| column.name == VERSION);
     match version {

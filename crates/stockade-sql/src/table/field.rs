@@ -71,7 +71,7 @@ fn is_plain(name: &str) -> bool {
 }
 
 fn field(name: &str, node: &Value, root: &Value) -> Field {
-    let mut found = Found::default();
+    let mut found = AllowedKinds::default();
     found.look(node, root);
     let format = if found.formats.len() == 1 { found.formats.remove(0) } else { String::new() };
     let kind = match (found.kinds.as_slice(), &*format) {
@@ -87,13 +87,13 @@ fn field(name: &str, node: &Value, root: &Value) -> Field {
 
 /// The kinds of values that a schema allows.
 #[derive(Default)]
-struct Found {
+struct AllowedKinds {
     kinds: Vec<Kind>,
     formats: Vec<String>,
     has_null: bool,
 }
 
-impl Found {
+impl AllowedKinds {
     fn look(&mut self, node: &Value, root: &Value) {
         let node = resolve(node, root);
         if let Some(format) = node.get("format").and_then(Value::as_str) {

@@ -28,7 +28,7 @@ pub(super) fn gcra(state: &mut State, policy: &RateLimitPolicy, now: u64) -> Dec
     let Some(quota) = Quota::with_period(period.max(Duration::from_nanos(1))) else {
         return refused(limit.get());
     };
-    let kept = Kept { arrival: Cell::new(state.dead_at), now };
+    let kept = CellState { arrival: Cell::new(state.dead_at), now };
     let limiter: RateLimiter<_, _, _, StateInformationMiddleware> =
         RateLimiter::new(quota.allow_burst(limit), &kept, Here);
     let (remaining, retry_after) = match limiter.check() {
@@ -52,13 +52,13 @@ fn refused(limit: u32) -> Decision {
 }
 
 /// The state as the crate sees it, with `now` as the beginning of time.
-struct Kept {
+struct CellState {
     /// The theoretical arrival time.
     arrival: Cell<u64>,
     now: u64,
 }
 
-impl StateStore for &Kept {
+impl StateStore for &CellState {
     type Key = NotKeyed;
 
     fn measure_and_replace<T, F, E>(&self, _: &NotKeyed, decide: F) -> Result<T, E>

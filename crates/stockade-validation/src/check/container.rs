@@ -7,7 +7,7 @@ use super::walk::{Holder, Walk};
 use crate::data::Data;
 use crate::equal::unique;
 use crate::function::Default;
-use crate::node::{ArrayRules, Broken, Member, Node, ObjectRules, ObjectState};
+use crate::node::{ArrayRules, Member, Node, ObjectRules, ObjectState, Violation};
 
 const SLOTS_MAX: usize = 32;
 
@@ -43,7 +43,7 @@ impl<'s, S: Sink<'s>> Walk<'_, 's, S> {
         let sink = &mut self.sink;
         let judged = rules.counts.judge(count, |broken| sink.tell(path, message, broken));
         if rules.unique && judged.is_continue() && !is_unique(array) {
-            self.sink.note(path, message, Broken::Rule("uniqueItems", "Items must be unique"));
+            self.sink.note(path, message, Violation::Rule("uniqueItems", "Items must be unique"));
         }
         let mut patches = Vec::new();
         for (index, item) in array.items().enumerate() {
@@ -129,7 +129,7 @@ impl<'s, S: Sink<'s>> Walk<'_, 's, S> {
                     self.skip(value);
                     continue;
                 }
-                Member::Refuse => return self.sink.note(path, None, Broken::Unknown(name)),
+                Member::Refuse => return self.sink.note(path, None, Violation::Unknown(name)),
             };
             self.visit(node, value, || Path::Field { name, parent: path });
             if self.sink.is_done() {
@@ -137,7 +137,7 @@ impl<'s, S: Sink<'s>> Walk<'_, 's, S> {
             }
         }
         if state.misses_required() {
-            return self.sink.note(path, None, Broken::Required);
+            return self.sink.note(path, None, Violation::Required);
         }
         let sink = &mut self.sink;
         let judged = rules.counts.judge(count, |broken| sink.tell(path, None, broken));
@@ -161,7 +161,7 @@ impl<'s, S: Sink<'s>> Walk<'_, 's, S> {
             }
             let path = Path::Field { name: &entry.name, parent };
             let message = entry.node.message.as_deref().or(node.message.as_deref());
-            self.sink.note(&path, message, Broken::Required);
+            self.sink.note(&path, message, Violation::Required);
         }
     }
 
@@ -185,7 +185,7 @@ impl<'s, S: Sink<'s>> Walk<'_, 's, S> {
             } else if let Some(default) = &node.default {
                 self.default(index, default, &path(), patch);
             } else if node.required && !property.in_required_list {
-                self.sink.note(&path(), node.message.as_deref(), Broken::Required);
+                self.sink.note(&path(), node.message.as_deref(), Violation::Required);
             }
         }
     }
@@ -239,7 +239,7 @@ impl<'s, S: Sink<'s>> Walk<'_, 's, S> {
                     patch.others.push((index, change.into()));
                 }
             } else {
-                self.sink.note(&path, None, Broken::Unknown(name));
+                self.sink.note(&path, None, Violation::Unknown(name));
             }
         }
     }

@@ -6,7 +6,7 @@ use super::sink::Sink;
 use super::walk::{Holder, Walk};
 use crate::data::{Data, Kind};
 use crate::depth::MAX_DEPTH;
-use crate::node::{Broken, Inner, Node, Tagged, Variants};
+use crate::node::{Inner, Node, Tagged, Variants, Violation};
 
 /// The number of definitions that are followed into each other. The depth of the data
 /// bounds it, unless a `transform` of a recursive type makes more and more.
@@ -41,7 +41,7 @@ impl<'s, S: Sink<'s>> Walk<'_, 's, S> {
     ) -> Option<S::Change> {
         let definition = self.definitions.get(place)?;
         if self.followed == MAX_FOLLOWED {
-            self.sink.note(path, None, Broken::Depth);
+            self.sink.note(path, None, Violation::Depth);
             self.is_over = true;
             return None;
         }
@@ -72,10 +72,10 @@ impl<'s, S: Sink<'s>> Walk<'_, 's, S> {
             let mut variants = tagged.variants.iter();
             match variants.find(|(name, _)| tag.text() == Some(&**name)) {
                 Some((_, variant)) => change = self.visit_unsettled(variant, value, path),
-                None => self.sink.note(&at_tag, message, Broken::Shown("enum", &tagged.message)),
+                None => self.sink.note(&at_tag, message, Violation::Shown("enum", &tagged.message)),
             }
         } else {
-            self.sink.note(&at_tag, message, Broken::Required);
+            self.sink.note(&at_tag, message, Violation::Required);
         }
         self.is_over = false;
         change
@@ -112,18 +112,19 @@ impl<'s, S: Sink<'s>> Walk<'_, 's, S> {
             (Some((_, variant)), _) => {
                 let (expected, got) =
                     if variant.is_some() { ("object", "string") } else { ("string", "object") };
-                self.sink.note(path, message, Broken::Type { expected, got });
+                self.sink.note(path, message, Violation::Type { expected, got });
                 self.is_over = true;
                 None
             }
             (None, _) => {
-                self.sink.note(path, message, Broken::Shown("enum", &union.message));
+                self.sink.note(path, message, Violation::Shown("enum", &union.message));
                 None
             }
         }
     }
 }
 
-const NO_KEY: Broken<'_> = Broken::Rule("minProperties", "Object must have at least 1 properties");
-const SEVERAL_KEYS: Broken<'_> =
-    Broken::Rule("maxProperties", "Object must have at most 1 properties");
+const NO_KEY: Violation<'_> =
+    Violation::Rule("minProperties", "Object must have at least 1 properties");
+const SEVERAL_KEYS: Violation<'_> =
+    Violation::Rule("maxProperties", "Object must have at most 1 properties");

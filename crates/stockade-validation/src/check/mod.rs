@@ -42,7 +42,7 @@ use self::path::Path;
 use self::sink::{Collecting, Quiet, Sink as _};
 use self::walk::Walk;
 use crate::data::{Data as _, Tape};
-use crate::node::{Broken, Compiled, Node};
+use crate::node::{Compiled, Node, Violation};
 use crate::options::ValidationOptions;
 use crate::validated::Validated;
 
@@ -120,7 +120,7 @@ pub(crate) fn validate_absent(node: &Node, field: &str) -> Result<Validated, Api
     let mut sink = Collecting::new(&ValidationOptions::new());
     if node.required {
         let path = Path::Field { name: field, parent: &Path::Root };
-        sink.note(&path, node.message.as_deref(), Broken::Required);
+        sink.note(&path, node.message.as_deref(), Violation::Required);
     }
     let errors = sink.finish()?;
     let data = node.default.as_ref().map_or(Ok(Value::Null), |default| default.value(field))?;

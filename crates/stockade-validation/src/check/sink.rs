@@ -9,7 +9,7 @@ use stockade_errors::{ApiError, FieldError};
 
 use super::patch::Patch;
 use super::path::Path;
-use crate::node::Broken;
+use crate::node::Violation;
 use crate::options::ValidationOptions;
 
 /// A listener that gets each broken rule and decides if the walk goes on.
@@ -33,7 +33,7 @@ pub(super) trait Sink<'s> {
     fn fail(&mut self, failure: ApiError);
 
     /// Notes a broken rule, with the message of the schema or the usual one.
-    fn note(&mut self, path: &Path<'_>, message: Option<&str>, broken: Broken<'_>);
+    fn note(&mut self, path: &Path<'_>, message: Option<&str>, broken: Violation<'_>);
 
     /// Notes a broken rule, and tells the caller if the walk goes on.
     #[inline]
@@ -41,7 +41,7 @@ pub(super) trait Sink<'s> {
         &mut self,
         path: &Path<'_>,
         message: Option<&str>,
-        broken: Broken<'_>,
+        broken: Violation<'_>,
     ) -> ControlFlow<()> {
         self.note(path, message, broken);
         if self.is_done() { Break(()) } else { Continue(()) }
@@ -90,7 +90,7 @@ impl<'s> Sink<'s> for Quiet {
     }
 
     #[inline]
-    fn note(&mut self, _path: &Path<'_>, _message: Option<&str>, _broken: Broken<'_>) {
+    fn note(&mut self, _path: &Path<'_>, _message: Option<&str>, _broken: Violation<'_>) {
         self.done = true;
     }
 
@@ -166,10 +166,10 @@ impl<'s> Sink<'s> for Collecting {
     }
 
     #[cold]
-    fn note(&mut self, path: &Path<'_>, message: Option<&str>, broken: Broken<'_>) {
+    fn note(&mut self, path: &Path<'_>, message: Option<&str>, broken: Violation<'_>) {
         let message = match message.filter(|_| broken.takes_message()) {
             Some(message) => message.to_owned().into(),
-            None if matches!(broken, Broken::Required) => missing(path),
+            None if matches!(broken, Violation::Required) => missing(path),
             None => broken.message(),
         };
         self.push(path, message, broken.rule());
@@ -183,7 +183,7 @@ impl<'s> Sink<'s> for Collecting {
 /// Returns the message for a value that is not there.
 fn missing(path: &Path<'_>) -> Cow<'static, str> {
     match (path, path.name()) {
-        (Path::Root, _) => Broken::Required.message(),
+        (Path::Root, _) => Violation::Required.message(),
         (_, "") => format!("Required field '{}' is missing", path.shown()).into(),
         (_, name) => format!("Required field '{}' is missing", short_name(name)).into(),
     }

@@ -9,7 +9,7 @@ use super::sink::Sink;
 use crate::data::{Data, Kind};
 use crate::depth::MAX_DEPTH;
 use crate::function::{Custom, Verdict};
-use crate::node::{Broken, Definition, Node, kind};
+use crate::node::{Definition, Node, Violation, kind};
 use crate::number::Num;
 use crate::options::ValidationOptions;
 use crate::pattern;
@@ -87,7 +87,7 @@ impl<'r, 's, S: Sink<'s>> Walk<'r, 's, S> {
         };
         // Without words they are counted on the way.
         if !S::IS_QUIET && data.exceeds(MAX_DEPTH) {
-            self.sink.note(&path, None, Broken::Depth);
+            self.sink.note(&path, None, Violation::Depth);
             return None;
         }
         self.visit(node, data, || path)
@@ -165,7 +165,7 @@ impl<'r, 's, S: Sink<'s>> Walk<'r, 's, S> {
         let message = holder.message(node);
         self.is_over = false;
         if node.never {
-            self.sink.note(path, message, Broken::Rule("false", "Value is not allowed"));
+            self.sink.note(path, message, Violation::Rule("false", "Value is not allowed"));
             return None;
         }
         // A text may be empty only now that the definition has prepared it.
@@ -173,7 +173,7 @@ impl<'r, 's, S: Sink<'s>> Walk<'r, 's, S> {
         let is_required = node.required && is_missing(node, kind);
         if is_held || is_required {
             let message = if is_required { message } else { holder.message };
-            self.sink.note(path, message, Broken::Required);
+            self.sink.note(path, message, Violation::Required);
             self.is_over = true;
             return None;
         }
@@ -181,7 +181,7 @@ impl<'r, 's, S: Sink<'s>> Walk<'r, 's, S> {
             return None;
         }
         let sink = &mut self.sink;
-        let no = |broken: Broken<'_>| sink.tell(path, message, broken);
+        let no = |broken: Violation<'_>| sink.tell(path, message, broken);
         self.is_over = match kind {
             Kind::Text(text) => node.judge_text(text, no),
             Kind::Number(number) => node.judge_number(|| Num::of(number), no),
@@ -247,7 +247,7 @@ impl<'r, 's, S: Sink<'s>> Walk<'r, 's, S> {
     #[inline]
     pub(super) fn skip<'d>(&mut self, value: impl Data<'d>) -> Option<S::Change> {
         if S::IS_QUIET && value.exceeds(self.levels) {
-            self.sink.note(&Path::Root, None, Broken::Depth);
+            self.sink.note(&Path::Root, None, Violation::Depth);
         }
         None
     }

@@ -21,7 +21,7 @@ use crate::pattern::{Search, trim};
 
 /// A rule that a value breaks.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Broken<'b> {
+pub(crate) enum Violation<'b> {
     /// The value is missing; the message names it.
     Required,
     Type {
@@ -40,7 +40,7 @@ pub(crate) enum Broken<'b> {
     PatternLimit,
 }
 
-impl Broken<'_> {
+impl Violation<'_> {
     pub(crate) fn rule(self) -> &'static str {
         match self {
             Self::Required => "required",
@@ -85,10 +85,10 @@ impl Node {
     pub(crate) fn judge_text(
         &self,
         text: &str,
-        mut no: impl FnMut(Broken<'_>) -> ControlFlow<()>,
+        mut no: impl FnMut(Violation<'_>) -> ControlFlow<()>,
     ) -> ControlFlow<()> {
         if self.required && text.is_empty() {
-            no(Broken::Required)?;
+            no(Violation::Required)?;
             return Break(());
         }
         if !self.types.take(kind::STRING) {
@@ -106,19 +106,19 @@ impl Node {
         if let Some(pattern) = &rules.pattern {
             match pattern.search(text) {
                 Search::Found => {}
-                Search::Nothing => no(Broken::Rule("pattern", "Invalid format"))?,
-                Search::GaveUp => no(Broken::PatternLimit)?,
+                Search::Nothing => no(Violation::Rule("pattern", "Invalid format"))?,
+                Search::GaveUp => no(Violation::PatternLimit)?,
             }
         }
         if let Some(format) = &rules.format
             && !format.check(text)
         {
-            no(Broken::Rule("format", format.message()))?;
+            no(Violation::Rule("format", format.message()))?;
         }
         if let Some(form) = &rules.form
             && !(form.fits)(text)
         {
-            no(Broken::Rule("format", form.message))?;
+            no(Violation::Rule("format", form.message))?;
         }
         Continue(())
     }
@@ -127,14 +127,14 @@ impl Node {
     fn judge_form(
         &self,
         text: &str,
-        mut no: impl FnMut(Broken<'_>) -> ControlFlow<()>,
+        mut no: impl FnMut(Violation<'_>) -> ControlFlow<()>,
     ) -> ControlFlow<()> {
         if self.types.formats.iter().any(|form| form.check(text)) {
             return Continue(());
         }
         // A wrong form is not a failure of the type: more is checked.
         match self.types.only_format() {
-            Some(form) => no(Broken::Rule(form.name(), form.message())),
+            Some(form) => no(Violation::Rule(form.name(), form.message())),
             None => self.wrong_type("string", no),
         }
     }
@@ -144,7 +144,7 @@ impl Node {
     pub(crate) fn judge_number(
         &self,
         num: impl FnOnce() -> Num,
-        mut no: impl FnMut(Broken<'_>) -> ControlFlow<()>,
+        mut no: impl FnMut(Violation<'_>) -> ControlFlow<()>,
     ) -> ControlFlow<()> {
         let takes_all = self.types.take(kind::NUMBER);
         if takes_all && self.literals.is_empty() && self.number.is_empty() {
@@ -172,7 +172,7 @@ impl Node {
     pub(crate) fn judge_other<'d>(
         &self,
         value: impl Data<'d>,
-        mut no: impl FnMut(Broken<'_>) -> ControlFlow<()>,
+        mut no: impl FnMut(Violation<'_>) -> ControlFlow<()>,
     ) -> ControlFlow<()> {
         let kind = value.kind();
         let bit = match kind {
@@ -198,9 +198,9 @@ impl Node {
     fn wrong_type(
         &self,
         got: &'static str,
-        mut no: impl FnMut(Broken<'_>) -> ControlFlow<()>,
+        mut no: impl FnMut(Violation<'_>) -> ControlFlow<()>,
     ) -> ControlFlow<()> {
-        no(Broken::Type { expected: &self.types.expected, got })?;
+        no(Violation::Type { expected: &self.types.expected, got })?;
         Break(())
     }
 

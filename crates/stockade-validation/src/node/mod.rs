@@ -5,7 +5,7 @@
 //! - `rules`: the rules of texts, numbers and counts, each with its judgement.
 //! - `object`: the rules of objects, and [`ObjectState`], which follows the
 //!   members of one.
-//! - `judge`: the rules in their order, [`Broken`], and [`Judge`] for readers,
+//! - `judge`: the rules in their order, [`Violation`], and [`Judge`] for readers,
 //!   which see data while they read it.
 
 mod judge;
@@ -16,7 +16,7 @@ use std::panic::Location;
 
 use serde_json::{Map, Value};
 
-pub(crate) use self::judge::{Accept, Broken, Judge, unknown_field};
+pub(crate) use self::judge::{Accept, Judge, Violation, unknown_field};
 pub(crate) use self::object::{
     AdditionalRule, MAX_BITS, Member, ObjectRules, ObjectState, Property,
 };

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use stockade_errors::__internal::sort_by;
 
 use super::Node;
-use super::judge::Broken;
+use super::judge::Violation;
 use crate::canonical::CanonicalText;
 use crate::data::{Data, Kind};
 use crate::equal::{equal, order, same};
@@ -62,8 +62,8 @@ impl Literals {
         self.others.iter().any(|value| value.is_array() || value.is_object())
     }
 
-    pub(super) fn broken(&self) -> Broken<'_> {
-        Broken::Shown(self.rule, &self.message)
+    pub(super) fn broken(&self) -> Violation<'_> {
+        Violation::Shown(self.rule, &self.message)
     }
 
     #[inline]
@@ -174,8 +174,8 @@ impl Limit {
         }
     }
 
-    pub(super) fn broken(&self) -> Broken<'_> {
-        Broken::Shown(self.rule, &self.message)
+    pub(super) fn broken(&self) -> Violation<'_> {
+        Violation::Shown(self.rule, &self.message)
     }
 }
 
@@ -216,7 +216,7 @@ impl Counts {
     pub(crate) fn judge(
         &self,
         count: usize,
-        no: impl FnMut(Broken<'_>) -> ControlFlow<()>,
+        no: impl FnMut(Violation<'_>) -> ControlFlow<()>,
     ) -> ControlFlow<()> {
         if self.takes(count) { ControlFlow::Continue(()) } else { self.name(count, no) }
     }
@@ -227,7 +227,7 @@ impl Counts {
     pub(super) fn judge_text(
         &self,
         text: &str,
-        no: impl FnMut(Broken<'_>) -> ControlFlow<()>,
+        no: impl FnMut(Violation<'_>) -> ControlFlow<()>,
     ) -> ControlFlow<()> {
         let bytes = text.len();
         if bytes <= self.most && bytes / 4 >= self.least || self.takes(length(text)) {
@@ -240,7 +240,7 @@ impl Counts {
     fn name(
         &self,
         count: usize,
-        mut no: impl FnMut(Broken<'_>) -> ControlFlow<()>,
+        mut no: impl FnMut(Violation<'_>) -> ControlFlow<()>,
     ) -> ControlFlow<()> {
         let num = Num::Whole(count as i128);
         let mut broken = self.limits.iter().filter(|limit| limit.is_broken_by(num));

@@ -5,11 +5,11 @@ use serde::de::{DeserializeSeed, EnumAccess, MapAccess, SeqAccess, VariantAccess
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
-use super::misfit::Misfit;
 use super::name::Name;
 use super::parsed::Parsed;
 use super::reader::TypedReader;
-use super::source::{Frame, Source, Wanted};
+use super::source::{ExpectedKind, Frame, Source};
+use super::type_error::TypeError;
 use stockade_json::{Refused, keeps_digits};
 
 /// The elements of an array, or the members of an object.
@@ -21,7 +21,7 @@ pub(super) struct Access<'a, 'de> {
 impl<'de> Access<'_, 'de> {
     /// Reads the value that comes next.
     #[inline]
-    fn read<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<S::Value, Misfit> {
+    fn read<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<S::Value, TypeError> {
         let value = seed.deserialize(TypedReader::new(self.source));
         match value {
             Ok(value) => Ok(value),
@@ -31,13 +31,13 @@ impl<'de> Access<'_, 'de> {
 }
 
 impl<'de> SeqAccess<'de> for Access<'_, 'de> {
-    type Error = Misfit;
+    type Error = TypeError;
 
     #[inline]
     fn next_element_seed<S: DeserializeSeed<'de>>(
         &mut self,
         seed: S,
-    ) -> Result<Option<S::Value>, Misfit> {
+    ) -> Result<Option<S::Value>, TypeError> {
         match self.source.next_element(self.frame) {
             Ok(true) => match self.read(seed) {
                 Ok(value) => Ok(Some(value)),
@@ -54,13 +54,13 @@ impl<'de> SeqAccess<'de> for Access<'_, 'de> {
 }
 
 impl<'de> MapAccess<'de> for Access<'_, 'de> {
-    type Error = Misfit;
+    type Error = TypeError;
 
     #[inline]
     fn next_key_seed<S: DeserializeSeed<'de>>(
         &mut self,
         seed: S,
-    ) -> Result<Option<S::Value>, Misfit> {
+    ) -> Result<Option<S::Value>, TypeError> {
         let key = match self.source.next_name(self.frame) {
             Ok(Some(name)) => seed.deserialize(Name::new(name)),
             Ok(None) => return Ok(None),
@@ -73,7 +73,7 @@ impl<'de> MapAccess<'de> for Access<'_, 'de> {
     }
 
     #[inline]
-    fn next_value_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<S::Value, Misfit> {
+    fn next_value_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<S::Value, TypeError> {
         match self.frame.default() {
             None => self.read(seed),
             Some(value) => self.read_default(seed, value),
@@ -91,7 +91,7 @@ impl<'de> Access<'_, 'de> {
         &mut self,
         seed: S,
         value: &'de Value,
-    ) -> Result<S::Value, Misfit> {
+    ) -> Result<S::Value, TypeError> {
         // The longer way can read it from rounded numbers, too.
         if keeps_digits() {
             return Err(Refused::Data.into());
@@ -103,7 +103,7 @@ impl<'de> Access<'_, 'de> {
 
 /// Adds to an error where the name was found that does not fit.
 #[cold]
-fn of_name<'de>(source: &mut dyn Source<'de>, frame: &Frame<'de>, error: Misfit) -> Misfit {
+fn of_name<'de>(source: &mut dyn Source<'de>, frame: &Frame<'de>, error: TypeError) -> TypeError {
     let error = error.of_name();
     if error.is_unknown() { error } else { source.locate(frame, error) }
 }
@@ -118,11 +118,11 @@ pub(super) struct Variant<'a, 'de> {
 impl<'a, 'de> Variant<'a, 'de> {
     fn read<T>(
         self,
-        wanted: Wanted,
-        read: impl FnOnce(TypedReader<'_, 'de>) -> Result<T, Misfit>,
-    ) -> Result<T, Misfit> {
+        wanted: ExpectedKind,
+        read: impl FnOnce(TypedReader<'_, 'de>) -> Result<T, TypeError>,
+    ) -> Result<T, TypeError> {
         let Some(frame) = self.frame else {
-            return Err(Misfit::kind(wanted, "string"));
+            return Err(TypeError::kind(wanted, "string"));
         };
         let value = read(TypedReader::new(self.source));
         value.map_err(|error| self.source.locate(frame, error))
@@ -130,46 +130,46 @@ impl<'a, 'de> Variant<'a, 'de> {
 }
 
 impl<'a, 'de> EnumAccess<'de> for Variant<'a, 'de> {
-    type Error = Misfit;
+    type Error = TypeError;
     type Variant = Self;
 
-    fn variant_seed<S: DeserializeSeed<'de>>(self, seed: S) -> Result<(S::Value, Self), Misfit> {
+    fn variant_seed<S: DeserializeSeed<'de>>(self, seed: S) -> Result<(S::Value, Self), TypeError> {
         let Self { source, frame } = self;
         let Some(frame) = frame else {
-            let value = seed.deserialize(Name::new(source.text(Wanted::Variant)?))?;
+            let value = seed.deserialize(Name::new(source.text(ExpectedKind::Variant)?))?;
             return Ok((value, Self { source, frame: None }));
         };
         let value = match source.next_name(frame)? {
             Some(name) => seed.deserialize(Name::new(name))?,
-            None => return Err(Misfit::kind(Wanted::Variant, "object")),
+            None => return Err(TypeError::kind(ExpectedKind::Variant, "object")),
         };
         Ok((value, Self { source, frame: Some(frame) }))
     }
 }
 
 impl<'de> VariantAccess<'de> for Variant<'_, 'de> {
-    type Error = Misfit;
+    type Error = TypeError;
 
-    fn unit_variant(self) -> Result<(), Misfit> {
+    fn unit_variant(self) -> Result<(), TypeError> {
         if self.frame.is_none() {
             return Ok(());
         }
-        self.read(Wanted::Null, |reader| <()>::deserialize(reader))
+        self.read(ExpectedKind::Null, |reader| <()>::deserialize(reader))
     }
 
-    fn newtype_variant_seed<S: DeserializeSeed<'de>>(self, seed: S) -> Result<S::Value, Misfit> {
-        self.read(Wanted::Map, |reader| seed.deserialize(reader))
+    fn newtype_variant_seed<S: DeserializeSeed<'de>>(self, seed: S) -> Result<S::Value, TypeError> {
+        self.read(ExpectedKind::Map, |reader| seed.deserialize(reader))
     }
 
-    fn tuple_variant<V: Visitor<'de>>(self, len: usize, visitor: V) -> Result<V::Value, Misfit> {
-        self.read(Wanted::Map, |reader| reader.deserialize_tuple(len, visitor))
+    fn tuple_variant<V: Visitor<'de>>(self, len: usize, visitor: V) -> Result<V::Value, TypeError> {
+        self.read(ExpectedKind::Map, |reader| reader.deserialize_tuple(len, visitor))
     }
 
     fn struct_variant<V: Visitor<'de>>(
         self,
         fields: &'static [&'static str],
         visitor: V,
-    ) -> Result<V::Value, Misfit> {
-        self.read(Wanted::Map, |reader| reader.deserialize_struct("", fields, visitor))
+    ) -> Result<V::Value, TypeError> {
+        self.read(ExpectedKind::Map, |reader| reader.deserialize_struct("", fields, visitor))
     }
 }

@@ -4,8 +4,8 @@
 //! or that one look cannot settle. Values that the type skips are judged too.
 
 use super::judging::Judging;
-use super::misfit::Misfit;
-use super::source::{Found, Frame, Source, Text, Wanted};
+use super::source::{ExpectedKind, Frame, Source, Text, Token};
+use super::type_error::TypeError;
 use stockade_json::{Number, Reader, Refused, Scalar};
 
 /// A text, read from its beginning.
@@ -35,34 +35,34 @@ impl<'de> JsonText<'de> {
 }
 
 impl<'de> Source<'de> for JsonText<'de> {
-    fn any(&mut self) -> Result<Found, Misfit> {
+    fn any(&mut self) -> Result<Token, TypeError> {
         self.reader.count()?;
         self.next()
     }
 
-    fn next(&mut self) -> Result<Found, Misfit> {
+    fn next(&mut self) -> Result<Token, TypeError> {
         Ok(match self.reader.peek() {
-            Some(b'"') => Found::Text,
-            Some(b'{') => Found::Object,
-            Some(b'[') => Found::Array,
+            Some(b'"') => Token::Text,
+            Some(b'{') => Token::Object,
+            Some(b'[') => Token::Array,
             _ => match self.reader.scalar()? {
-                Scalar::Null => self.judging.null().map(|()| Found::Null)?,
-                Scalar::Boolean(flag) => Found::Boolean(self.judging.boolean(flag)?),
-                Scalar::Number(number) => Found::Number(self.judging.number(number)?),
+                Scalar::Null => self.judging.null().map(|()| Token::Null)?,
+                Scalar::Boolean(flag) => Token::Boolean(self.judging.boolean(flag)?),
+                Scalar::Number(number) => Token::Number(self.judging.number(number)?),
             },
         })
     }
 
-    fn boolean(&mut self) -> Result<bool, Misfit> {
+    fn boolean(&mut self) -> Result<bool, TypeError> {
         match self.reader.peek() {
             Some(b't') => self.reader.word("true").and_then(|()| self.judging.boolean(true)),
             Some(b'f') => self.reader.word("false").and_then(|()| self.judging.boolean(false)),
             _ => Err(Refused::Data),
         }
-        .map_err(Misfit::from)
+        .map_err(TypeError::from)
     }
 
-    fn number(&mut self, _wanted: Wanted) -> Result<Number, Misfit> {
+    fn number(&mut self, _wanted: ExpectedKind) -> Result<Number, TypeError> {
         match self.reader.peek() {
             Some(b'-' | b'0'..=b'9') => {
                 let number = self.reader.number()?;
@@ -72,7 +72,7 @@ impl<'de> Source<'de> for JsonText<'de> {
         }
     }
 
-    fn text(&mut self, _wanted: Wanted) -> Result<Text<'de, '_>, Misfit> {
+    fn text(&mut self, _wanted: ExpectedKind) -> Result<Text<'de, '_>, TypeError> {
         self.begins_with(b'"')?;
         match self.reader.plain()? {
             Some(plain) => Ok(Text::Borrowed(self.judging.text(plain)?)),
@@ -80,38 +80,41 @@ impl<'de> Source<'de> for JsonText<'de> {
         }
     }
 
-    fn null(&mut self) -> Result<(), Misfit> {
+    fn null(&mut self) -> Result<(), TypeError> {
         self.begins_with(b'n')?;
         self.reader.word("null")?;
         Ok(self.judging.null()?)
     }
 
-    fn some(&mut self) -> Result<bool, Misfit> {
+    fn some(&mut self) -> Result<bool, TypeError> {
         if self.reader.peek() != Some(b'n') {
             return Ok(true);
         }
         self.null().map(|()| false)
     }
 
-    fn newtype(&mut self, name: &'static str) -> Result<Option<Frame<'de>>, Misfit> {
+    fn newtype(&mut self, name: &'static str) -> Result<Option<Frame<'de>>, TypeError> {
         // A `RawValue` would get text that was not judged.
         if name.starts_with('$') { Err(self.judging.give_up().into()) } else { Ok(None) }
     }
 
-    fn variant(&mut self, _names: &'static [&'static str]) -> Result<Option<Frame<'de>>, Misfit> {
+    fn variant(
+        &mut self,
+        _names: &'static [&'static str],
+    ) -> Result<Option<Frame<'de>>, TypeError> {
         match self.reader.peek() {
             Some(b'"') => Ok(None),
-            _ => self.object(Wanted::Variant).map(Some),
+            _ => self.object(ExpectedKind::Variant).map(Some),
         }
     }
 
-    fn array(&mut self, _wanted: Wanted) -> Result<Frame<'de>, Misfit> {
+    fn array(&mut self, _wanted: ExpectedKind) -> Result<Frame<'de>, TypeError> {
         self.begins_with(b'[')?;
         self.reader.open()?;
         Ok(Frame::Elements(self.judging.array()?))
     }
 
-    fn next_element(&mut self, frame: &mut Frame<'de>) -> Result<bool, Misfit> {
+    fn next_element(&mut self, frame: &mut Frame<'de>) -> Result<bool, TypeError> {
         let Frame::Elements(elements) = frame else {
             return Err(self.judging.give_up().into());
         };
@@ -123,13 +126,13 @@ impl<'de> Source<'de> for JsonText<'de> {
         Ok(false)
     }
 
-    fn object(&mut self, wanted: Wanted) -> Result<Frame<'de>, Misfit> {
+    fn object(&mut self, wanted: ExpectedKind) -> Result<Frame<'de>, TypeError> {
         self.begins_with(b'{')?;
         self.reader.open()?;
         Ok(Frame::Members(self.judging.object(wanted.ignores_order())?))
     }
 
-    fn next_name(&mut self, frame: &mut Frame<'de>) -> Result<Option<Text<'de, '_>>, Misfit> {
+    fn next_name(&mut self, frame: &mut Frame<'de>) -> Result<Option<Text<'de, '_>>, TypeError> {
         let Frame::Members(members) = frame else {
             return Err(self.judging.give_up().into());
         };
@@ -154,7 +157,7 @@ impl<'de> Source<'de> for JsonText<'de> {
         Ok(members.next_default(&mut self.judging)?.map(Text::Borrowed))
     }
 
-    fn end(&mut self, frame: &mut Frame<'de>) -> Result<(), Misfit> {
+    fn end(&mut self, frame: &mut Frame<'de>) -> Result<(), TypeError> {
         // An element that the type did not ask for is refused.
         let (has_more, bracket) = match frame {
             Frame::Members(members) => {
@@ -175,7 +178,7 @@ impl<'de> Source<'de> for JsonText<'de> {
         Ok(())
     }
 
-    fn locate(&mut self, frame: &Frame<'de>, error: Misfit) -> Misfit {
+    fn locate(&mut self, frame: &Frame<'de>, error: TypeError) -> TypeError {
         self.judging.after(frame, error)
     }
 }

@@ -9,8 +9,8 @@
 
 use serde_json::Value;
 
-use super::misfit::Misfit;
 use super::source::{Frame, Wide};
+use super::type_error::TypeError;
 use crate::node::{Accept, ArrayRules, Compiled, Definition, Judge, Member, Node, ObjectState};
 use crate::number::{Num, may_be_exact};
 use crate::options::ValidationOptions;
@@ -70,7 +70,7 @@ impl<'p> Judging<'p> {
     ///
     /// After it the type may go on. A default is not from the source, so an error
     /// in one would be lost, and leads nowhere.
-    pub(super) fn after(&mut self, frame: &Frame<'_>, error: Misfit) -> Misfit {
+    pub(super) fn after(&mut self, frame: &Frame<'_>, error: TypeError) -> TypeError {
         if frame.default().is_some() { self.give_up().into() } else { error }
     }
 

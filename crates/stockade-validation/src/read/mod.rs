@@ -16,7 +16,7 @@
 //! - `reader`: `TypedReader`, the deserializer of all types; `access`: the
 //!   contents of arrays, objects and enums; `name`: the names of members and
 //!   variants.
-//! - `target`: `Target`, the type that is read, where it is not named.
+//! - `target`: `Slot`, the type that is read, where it is not named.
 //! - `source`: `Source`, the values that a reader takes.
 //! - `json`, `pairs`: sources that are judged on the way; `judging`: the
 //!   judgement of their values.
@@ -24,14 +24,14 @@
 //!   has more than once; `spelled`: texts that stand for numbers.
 //! - `probe`: sources without data, by which a type is asked about itself.
 //! - `common`: types that are read here for all programs.
-//! - `misfit`: `Misfit`, the error of all of them.
+//! - `misfit`: `TypeError`, the error of all of them.
 
 mod access;
 mod common;
+mod duplicate;
 mod error;
 mod json;
 mod judging;
-mod misfit;
 mod name;
 mod pairs;
 mod parsed;
@@ -40,19 +40,19 @@ mod reader;
 #[cfg(test)]
 mod same_as_serde_json;
 mod schema;
+mod slot;
 mod source;
-mod spelled;
-mod target;
-mod twice;
+mod text_value;
+mod type_error;
 mod untyped;
 
 pub use common::COMMON_TYPES;
 pub use error::{ReadError, too_many_values};
-pub use misfit::Misfit;
 pub use pairs::{Field, PairsKind};
 pub use probe::{Fit, ParamShape, fit_of, read_nothing, shape_of};
 pub use reader::TypedReader;
-pub use target::{Target, nothing_read};
+pub use slot::{Slot, nothing_read};
+pub use type_error::TypeError;
 pub use untyped::{read_texts_into, read_value};
 
 pub(crate) use probe::kinds_of;

@@ -4,10 +4,10 @@ use serde::Deserializer;
 use serde::de::{DeserializeSeed, EnumAccess, VariantAccess, Visitor};
 use serde::forward_to_deserialize_any;
 
-use super::misfit::Misfit;
 use super::reader::{give_number, give_text, give_wide, numbers};
-use super::source::{Integer, Text, Wanted, Wide};
-use super::spelled;
+use super::source::{ExpectedKind, Integer, Text, Wide};
+use super::text_value;
+use super::type_error::TypeError;
 use stockade_json::whole_text;
 
 /// Gives a name to its type, which may be a number or a boolean.
@@ -21,50 +21,54 @@ impl<'de, 's> Name<'de, 's> {
         Self { name }
     }
 
-    fn number<V: Visitor<'de>>(self, wanted: Wanted, visitor: V) -> Result<V::Value, Misfit> {
+    fn number<V: Visitor<'de>>(
+        self,
+        wanted: ExpectedKind,
+        visitor: V,
+    ) -> Result<V::Value, TypeError> {
         match whole_text(self.name.as_str()) {
             Some(number) => give_number(number, visitor),
-            None => Err(Misfit::kind(wanted, "string")),
+            None => Err(TypeError::kind(wanted, "string")),
         }
     }
 
-    fn wide(&self, integer: Integer) -> Result<Wide, Misfit> {
-        spelled::wide(self.name.as_str(), integer)
+    fn wide(&self, integer: Integer) -> Result<Wide, TypeError> {
+        text_value::wide(self.name.as_str(), integer)
     }
 }
 
 impl<'de> Deserializer<'de> for Name<'de, '_> {
-    type Error = Misfit;
+    type Error = TypeError;
 
     numbers! {}
 
-    fn deserialize_i128<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misfit> {
+    fn deserialize_i128<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, TypeError> {
         give_wide(self.wide(Integer::I128)?, visitor)
     }
 
-    fn deserialize_u128<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misfit> {
+    fn deserialize_u128<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, TypeError> {
         give_wide(self.wide(Integer::U128)?, visitor)
     }
 
     #[inline]
-    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misfit> {
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, TypeError> {
         give_text(self.name, visitor)
     }
 
     /// Gives the name to a field or a variant, which keeps no text of its own.
     #[inline]
-    fn deserialize_identifier<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misfit> {
+    fn deserialize_identifier<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, TypeError> {
         match &self.name {
             Text::Borrowed(name) => visitor.visit_borrowed_str(name),
             name => visitor.visit_str(name.as_str()),
         }
     }
 
-    fn deserialize_bool<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misfit> {
-        visitor.visit_bool(spelled::boolean(self.name.as_str())?)
+    fn deserialize_bool<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, TypeError> {
+        visitor.visit_bool(text_value::boolean(self.name.as_str())?)
     }
 
-    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misfit> {
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, TypeError> {
         visitor.visit_some(self)
     }
 
@@ -72,7 +76,7 @@ impl<'de> Deserializer<'de> for Name<'de, '_> {
         self,
         _name: &'static str,
         visitor: V,
-    ) -> Result<V::Value, Misfit> {
+    ) -> Result<V::Value, TypeError> {
         visitor.visit_newtype_struct(self)
     }
 
@@ -81,7 +85,7 @@ impl<'de> Deserializer<'de> for Name<'de, '_> {
         _name: &'static str,
         _variants: &'static [&'static str],
         visitor: V,
-    ) -> Result<V::Value, Misfit> {
+    ) -> Result<V::Value, TypeError> {
         visitor.visit_enum(self)
     }
 
@@ -92,10 +96,10 @@ impl<'de> Deserializer<'de> for Name<'de, '_> {
 }
 
 impl<'de> EnumAccess<'de> for Name<'de, '_> {
-    type Error = Misfit;
+    type Error = TypeError;
     type Variant = Unit;
 
-    fn variant_seed<S: DeserializeSeed<'de>>(self, seed: S) -> Result<(S::Value, Unit), Misfit> {
+    fn variant_seed<S: DeserializeSeed<'de>>(self, seed: S) -> Result<(S::Value, Unit), TypeError> {
         Ok((seed.deserialize(self)?, Unit))
     }
 }
@@ -104,25 +108,32 @@ impl<'de> EnumAccess<'de> for Name<'de, '_> {
 pub(super) struct Unit;
 
 impl<'de> VariantAccess<'de> for Unit {
-    type Error = Misfit;
+    type Error = TypeError;
 
-    fn unit_variant(self) -> Result<(), Misfit> {
+    fn unit_variant(self) -> Result<(), TypeError> {
         Ok(())
     }
 
-    fn newtype_variant_seed<S: DeserializeSeed<'de>>(self, _seed: S) -> Result<S::Value, Misfit> {
-        Err(Misfit::kind(Wanted::Map, "string"))
+    fn newtype_variant_seed<S: DeserializeSeed<'de>>(
+        self,
+        _seed: S,
+    ) -> Result<S::Value, TypeError> {
+        Err(TypeError::kind(ExpectedKind::Map, "string"))
     }
 
-    fn tuple_variant<V: Visitor<'de>>(self, _len: usize, _visitor: V) -> Result<V::Value, Misfit> {
-        Err(Misfit::kind(Wanted::Map, "string"))
+    fn tuple_variant<V: Visitor<'de>>(
+        self,
+        _len: usize,
+        _visitor: V,
+    ) -> Result<V::Value, TypeError> {
+        Err(TypeError::kind(ExpectedKind::Map, "string"))
     }
 
     fn struct_variant<V: Visitor<'de>>(
         self,
         _fields: &'static [&'static str],
         _visitor: V,
-    ) -> Result<V::Value, Misfit> {
-        Err(Misfit::kind(Wanted::Map, "string"))
+    ) -> Result<V::Value, TypeError> {
+        Err(TypeError::kind(ExpectedKind::Map, "string"))
     }
 }

@@ -10,9 +10,9 @@ use std::collections::HashMap;
 use std::{mem, vec};
 
 use super::judging::{Elements, Judging};
-use super::misfit::Misfit;
-use super::source::{Found, Frame, Source, Text, Wanted, Wide};
-use super::spelled;
+use super::source::{ExpectedKind, Frame, Source, Text, Token, Wide};
+use super::text_value;
+use super::type_error::TypeError;
 use stockade_json::{Number, Refused};
 
 /// A name with its values.
@@ -114,33 +114,33 @@ impl<'i, 'de> Pairs<'i, 'de> {
 }
 
 impl<'de> Source<'de> for Pairs<'_, 'de> {
-    fn next(&mut self) -> Result<Found, Misfit> {
+    fn next(&mut self) -> Result<Token, TypeError> {
         Ok(match &self.value {
-            _ if self.whole.is_some() => Found::Object,
-            Some(field) if field.more.is_empty() => Found::Text,
-            _ => Found::Array,
+            _ if self.whole.is_some() => Token::Object,
+            Some(field) if field.more.is_empty() => Token::Text,
+            _ => Token::Array,
         })
     }
 
-    fn boolean(&mut self) -> Result<bool, Misfit> {
-        let flag = spelled::boolean(self.one()?)?;
+    fn boolean(&mut self) -> Result<bool, TypeError> {
+        let flag = text_value::boolean(self.one()?)?;
         Ok(self.judging.boolean(flag)?)
     }
 
-    fn number(&mut self, wanted: Wanted) -> Result<Number, Misfit> {
-        let number = spelled::number(self.one()?, wanted)?;
+    fn number(&mut self, wanted: ExpectedKind) -> Result<Number, TypeError> {
+        let number = text_value::number(self.one()?, wanted)?;
         Ok(self.judging.number(number)?)
     }
 
-    fn wide(&mut self, wanted: Wanted) -> Result<Wide, Misfit> {
-        let Wanted::Integer(integer) = wanted else {
+    fn wide(&mut self, wanted: ExpectedKind) -> Result<Wide, TypeError> {
+        let ExpectedKind::Integer(integer) = wanted else {
             return self.number(wanted).map(Wide::Number);
         };
-        let wide = spelled::wide(self.one()?, integer)?;
+        let wide = text_value::wide(self.one()?, integer)?;
         Ok(self.judging.wide(wide)?)
     }
 
-    fn text(&mut self, _wanted: Wanted) -> Result<Text<'de, '_>, Misfit> {
+    fn text(&mut self, _wanted: ExpectedKind) -> Result<Text<'de, '_>, TypeError> {
         Ok(match mem::take(self.one()?) {
             Cow::Borrowed(text) => Text::Borrowed(self.judging.text(text)?),
             Cow::Owned(text) => {
@@ -151,7 +151,7 @@ impl<'de> Source<'de> for Pairs<'_, 'de> {
         })
     }
 
-    fn null(&mut self) -> Result<(), Misfit> {
+    fn null(&mut self) -> Result<(), TypeError> {
         // A type that wants no parameter gets none.
         if self.whole != Some(PairsKind::Ordered) {
             return Err(Refused::Data.into());
@@ -159,23 +159,26 @@ impl<'de> Source<'de> for Pairs<'_, 'de> {
         Ok(self.judging.null()?)
     }
 
-    fn some(&mut self) -> Result<bool, Misfit> {
+    fn some(&mut self) -> Result<bool, TypeError> {
         if self.whole == Some(PairsKind::Ordered) && self.value.is_none() {
             return self.null().map(|()| false);
         }
         Ok(true)
     }
 
-    fn newtype(&mut self, name: &'static str) -> Result<Option<Frame<'de>>, Misfit> {
+    fn newtype(&mut self, name: &'static str) -> Result<Option<Frame<'de>>, TypeError> {
         if name.starts_with('$') { Err(self.judging.give_up().into()) } else { Ok(None) }
     }
 
-    fn variant(&mut self, _names: &'static [&'static str]) -> Result<Option<Frame<'de>>, Misfit> {
+    fn variant(
+        &mut self,
+        _names: &'static [&'static str],
+    ) -> Result<Option<Frame<'de>>, TypeError> {
         Ok(None)
     }
 
     /// Begins a list. A single value fits as its only element.
-    fn array(&mut self, _wanted: Wanted) -> Result<Frame<'de>, Misfit> {
+    fn array(&mut self, _wanted: ExpectedKind) -> Result<Frame<'de>, TypeError> {
         match self.whole.take() {
             Some(PairsKind::Ordered) => Ok(Frame::Elements(self.judging.array()?)),
             Some(PairsKind::Named) => Err(Refused::Data.into()),
@@ -188,7 +191,7 @@ impl<'de> Source<'de> for Pairs<'_, 'de> {
         }
     }
 
-    fn next_element(&mut self, frame: &mut Frame<'de>) -> Result<bool, Misfit> {
+    fn next_element(&mut self, frame: &mut Frame<'de>) -> Result<bool, TypeError> {
         let elements = match frame {
             Frame::Elements(elements) => {
                 // The first one is here.
@@ -212,14 +215,14 @@ impl<'de> Source<'de> for Pairs<'_, 'de> {
         Ok(false)
     }
 
-    fn object(&mut self, wanted: Wanted) -> Result<Frame<'de>, Misfit> {
+    fn object(&mut self, wanted: ExpectedKind) -> Result<Frame<'de>, TypeError> {
         if self.whole.take().is_none() {
             return Err(Refused::Data.into());
         }
         Ok(Frame::Members(self.judging.object(wanted.ignores_order())?))
     }
 
-    fn next_name(&mut self, frame: &mut Frame<'de>) -> Result<Option<Text<'de, '_>>, Misfit> {
+    fn next_name(&mut self, frame: &mut Frame<'de>) -> Result<Option<Text<'de, '_>>, TypeError> {
         let Frame::Members(members) = frame else {
             return Err(self.judging.give_up().into());
         };
@@ -245,7 +248,7 @@ impl<'de> Source<'de> for Pairs<'_, 'de> {
         Ok(members.next_default(&mut self.judging)?.map(Text::Borrowed))
     }
 
-    fn end(&mut self, frame: &mut Frame<'de>) -> Result<(), Misfit> {
+    fn end(&mut self, frame: &mut Frame<'de>) -> Result<(), TypeError> {
         let is_ended = match frame {
             Frame::Members(members) => members.is_ended(),
             Frame::Texts(Texts { elements, .. }) | Frame::Elements(elements) => elements.is_ended(),
@@ -264,7 +267,7 @@ impl<'de> Source<'de> for Pairs<'_, 'de> {
         Ok(())
     }
 
-    fn locate(&mut self, frame: &Frame<'de>, error: Misfit) -> Misfit {
+    fn locate(&mut self, frame: &Frame<'de>, error: TypeError) -> TypeError {
         self.judging.after(frame, error)
     }
 }

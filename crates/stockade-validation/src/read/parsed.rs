@@ -4,12 +4,12 @@ use std::slice;
 
 use serde_json::{Number as JsonNumber, Value, map};
 
-use super::misfit::Misfit;
+use super::duplicate::{Members, Shape};
 use super::reader::TypedReader;
-use super::source::{Found, Frame, Integer, Source, Text, Wanted, Wide};
-use super::spelled;
-use super::target::Target;
-use super::twice::{Members, Shape};
+use super::slot::Slot;
+use super::source::{ExpectedKind, Frame, Integer, Source, Text, Token, Wide};
+use super::text_value;
+use super::type_error::TypeError;
 use crate::data::Data;
 use stockade_json::{Number, keeps_digits};
 
@@ -60,7 +60,7 @@ impl<'de> Parsed<'de> {
     /// types. There a number with more digits than a float has is an object, which
     /// serde_json itself understands and an `f64` does not. So a type that fails is
     /// read once more, from rounded numbers.
-    pub(super) fn read_into(mut self, target: &mut dyn Target) -> Result<(), Misfit> {
+    pub(super) fn read_into(mut self, target: &mut dyn Slot) -> Result<(), TypeError> {
         let whole = (self.value, self.has_texts, self.shape);
         let read = target.read(TypedReader::new(&mut self));
         if read.is_ok() || !self.has_given_digits {
@@ -72,21 +72,21 @@ impl<'de> Parsed<'de> {
     }
 
     #[cold]
-    fn misfit(&self, wanted: Wanted) -> Misfit {
+    fn misfit(&self, wanted: ExpectedKind) -> TypeError {
         let kind = match self.value {
             // Of larger ones `is_f64` says otherwise with `arbitrary_precision`.
             Value::Number(number) if number.is_u64() || number.is_i64() => "integer",
             value => value.kind().name(),
         };
-        Misfit::kind(wanted, kind)
+        TypeError::kind(wanted, kind)
     }
 
-    fn number_of(number: &JsonNumber) -> Result<Number, Misfit> {
+    fn number_of(number: &JsonNumber) -> Result<Number, TypeError> {
         let whole = number.as_u64().map(Number::Whole);
         let number = whole
             .or_else(|| number.as_i64().map(Number::Negative))
             .or_else(|| number.as_f64().map(Number::Float));
-        number.ok_or_else(|| Misfit::message("The number is out of range"))
+        number.ok_or_else(|| TypeError::message("The number is out of range"))
     }
 
     /// Returns true for a number whose digits are not those of a float.
@@ -99,55 +99,57 @@ impl<'de> Parsed<'de> {
 }
 
 impl<'de> Source<'de> for Parsed<'de> {
-    fn next(&mut self) -> Result<Found, Misfit> {
+    fn next(&mut self) -> Result<Token, TypeError> {
         Ok(match self.value {
-            _ if self.digits.is_some() => Found::Text,
-            Value::Null => Found::Null,
-            Value::Bool(flag) => Found::Boolean(*flag),
+            _ if self.digits.is_some() => Token::Text,
+            Value::Null => Token::Null,
+            Value::Bool(flag) => Token::Boolean(*flag),
             Value::Number(number) if !self.is_rounding && Self::has_more_digits(number) => {
                 self.has_given_digits = true;
-                Found::Object
+                Token::Object
             }
-            Value::Number(number) => Found::Number(Self::number_of(number)?),
-            Value::String(_) => Found::Text,
-            Value::Array(_) => Found::Array,
-            Value::Object(_) => Found::Object,
+            Value::Number(number) => Token::Number(Self::number_of(number)?),
+            Value::String(_) => Token::Text,
+            Value::Array(_) => Token::Array,
+            Value::Object(_) => Token::Object,
         })
     }
 
-    fn boolean(&mut self) -> Result<bool, Misfit> {
+    fn boolean(&mut self) -> Result<bool, TypeError> {
         match self.value {
             Value::Bool(flag) => Ok(*flag),
-            Value::String(text) if self.has_texts => spelled::boolean(text),
-            _ => Err(self.misfit(Wanted::Boolean)),
+            Value::String(text) if self.has_texts => text_value::boolean(text),
+            _ => Err(self.misfit(ExpectedKind::Boolean)),
         }
     }
 
-    fn number(&mut self, wanted: Wanted) -> Result<Number, Misfit> {
+    fn number(&mut self, wanted: ExpectedKind) -> Result<Number, TypeError> {
         match self.value {
             Value::Number(number) => Self::number_of(number),
-            Value::String(text) if self.has_texts => spelled::number(text, wanted),
+            Value::String(text) if self.has_texts => text_value::number(text, wanted),
             _ => Err(self.misfit(wanted)),
         }
     }
 
-    fn wide(&mut self, wanted: Wanted) -> Result<Wide, Misfit> {
+    fn wide(&mut self, wanted: ExpectedKind) -> Result<Wide, TypeError> {
         let wide = match (self.value, wanted) {
-            (Value::Number(number), Wanted::Integer(integer)) if number.as_u64().is_none() => {
+            (Value::Number(number), ExpectedKind::Integer(integer))
+                if number.as_u64().is_none() =>
+            {
                 match integer {
                     Integer::U128 => number.as_u128().map(Wide::Unsigned),
                     _ => number.as_i128().map(Wide::Signed),
                 }
             }
-            (Value::String(text), Wanted::Integer(integer)) if self.has_texts => {
-                return spelled::wide(text, integer);
+            (Value::String(text), ExpectedKind::Integer(integer)) if self.has_texts => {
+                return text_value::wide(text, integer);
             }
             _ => None,
         };
         wide.map_or_else(|| self.number(wanted).map(Wide::Number), Ok)
     }
 
-    fn text(&mut self, wanted: Wanted) -> Result<Text<'de, '_>, Misfit> {
+    fn text(&mut self, wanted: ExpectedKind) -> Result<Text<'de, '_>, TypeError> {
         match (&self.digits, self.value) {
             (Some(digits), _) => Ok(Text::Passing(digits)),
             (None, Value::String(text)) => Ok(Text::Borrowed(text)),
@@ -155,15 +157,15 @@ impl<'de> Source<'de> for Parsed<'de> {
         }
     }
 
-    fn null(&mut self) -> Result<(), Misfit> {
-        if self.value.is_null() { Ok(()) } else { Err(self.misfit(Wanted::Null)) }
+    fn null(&mut self) -> Result<(), TypeError> {
+        if self.value.is_null() { Ok(()) } else { Err(self.misfit(ExpectedKind::Null)) }
     }
 
-    fn some(&mut self) -> Result<bool, Misfit> {
+    fn some(&mut self) -> Result<bool, TypeError> {
         Ok(!self.value.is_null())
     }
 
-    fn newtype(&mut self, name: &'static str) -> Result<Option<Frame<'de>>, Misfit> {
+    fn newtype(&mut self, name: &'static str) -> Result<Option<Frame<'de>>, TypeError> {
         if name != RAW_VALUE {
             return Ok(None);
         }
@@ -171,18 +173,23 @@ impl<'de> Source<'de> for Parsed<'de> {
         Ok(Some(Frame::Private(Some(RAW_VALUE))))
     }
 
-    fn variant(&mut self, _names: &'static [&'static str]) -> Result<Option<Frame<'de>>, Misfit> {
+    fn variant(
+        &mut self,
+        _names: &'static [&'static str],
+    ) -> Result<Option<Frame<'de>>, TypeError> {
         match self.value {
             Value::String(_) => Ok(None),
-            Value::Object(object) if object.len() == 1 => self.object(Wanted::Variant).map(Some),
-            _ => Err(self.misfit(Wanted::Variant)),
+            Value::Object(object) if object.len() == 1 => {
+                self.object(ExpectedKind::Variant).map(Some)
+            }
+            _ => Err(self.misfit(ExpectedKind::Variant)),
         }
     }
 
-    fn array(&mut self, wanted: Wanted) -> Result<Frame<'de>, Misfit> {
+    fn array(&mut self, wanted: ExpectedKind) -> Result<Frame<'de>, TypeError> {
         let items = match self.value {
             Value::Array(items) => items.as_slice(),
-            Value::String(_) if self.has_texts && wanted == Wanted::List => {
+            Value::String(_) if self.has_texts && wanted == ExpectedKind::List => {
                 slice::from_ref(self.value)
             }
             _ => return Err(self.misfit(wanted)),
@@ -191,9 +198,9 @@ impl<'de> Source<'de> for Parsed<'de> {
         Ok(Frame::Items(Items { items: items.iter(), shapes, count: items.len() }))
     }
 
-    fn next_element(&mut self, frame: &mut Frame<'de>) -> Result<bool, Misfit> {
+    fn next_element(&mut self, frame: &mut Frame<'de>) -> Result<bool, TypeError> {
         let Frame::Items(items) = frame else {
-            return Err(self.misfit(Wanted::List));
+            return Err(self.misfit(ExpectedKind::List));
         };
         let index = items.read();
         let Some(value) = items.items.next() else {
@@ -204,7 +211,7 @@ impl<'de> Source<'de> for Parsed<'de> {
         Ok(true)
     }
 
-    fn object(&mut self, wanted: Wanted) -> Result<Frame<'de>, Misfit> {
+    fn object(&mut self, wanted: ExpectedKind) -> Result<Frame<'de>, TypeError> {
         match self.value {
             Value::Object(object) => Ok(Frame::Entries(Entries {
                 members: object.iter(),
@@ -213,7 +220,7 @@ impl<'de> Source<'de> for Parsed<'de> {
                 shapes: self.shape.and_then(Shape::members),
                 count: object.len(),
             })),
-            Value::Number(number) if wanted == Wanted::Any => {
+            Value::Number(number) if wanted == ExpectedKind::Any => {
                 self.digits = Some(number.to_string());
                 Ok(Frame::Private(Some(NUMBER)))
             }
@@ -221,11 +228,11 @@ impl<'de> Source<'de> for Parsed<'de> {
         }
     }
 
-    fn next_name(&mut self, frame: &mut Frame<'de>) -> Result<Option<Text<'de, '_>>, Misfit> {
+    fn next_name(&mut self, frame: &mut Frame<'de>) -> Result<Option<Text<'de, '_>>, TypeError> {
         let entries = match frame {
             Frame::Entries(entries) => entries,
             Frame::Private(name) => return Ok(name.take().map(Text::Borrowed)),
-            _ => return Err(self.misfit(Wanted::Map)),
+            _ => return Err(self.misfit(ExpectedKind::Map)),
         };
         let again = entries.again.take();
         let Some((name, value)) = again.or_else(|| entries.members.next()) else {
@@ -241,7 +248,7 @@ impl<'de> Source<'de> for Parsed<'de> {
         Ok(Some(Text::Borrowed(name)))
     }
 
-    fn end(&mut self, frame: &mut Frame<'de>) -> Result<(), Misfit> {
+    fn end(&mut self, frame: &mut Frame<'de>) -> Result<(), TypeError> {
         let (left, count, kind) = match frame {
             Frame::Entries(entries) => (entries.members.len(), entries.count, "map"),
             Frame::Items(items) => (items.items.len(), items.count, "array"),
@@ -253,14 +260,16 @@ impl<'de> Source<'de> for Parsed<'de> {
         if left == 0 {
             return Ok(());
         }
-        Err(Misfit::message(format!("Invalid length {count}, expected fewer elements in {kind}")))
+        Err(TypeError::message(format!(
+            "Invalid length {count}, expected fewer elements in {kind}"
+        )))
     }
 
-    fn skip(&mut self) -> Result<(), Misfit> {
+    fn skip(&mut self) -> Result<(), TypeError> {
         Ok(())
     }
 
-    fn locate(&mut self, frame: &Frame<'de>, error: Misfit) -> Misfit {
+    fn locate(&mut self, frame: &Frame<'de>, error: TypeError) -> TypeError {
         match frame {
             Frame::Entries(entries) => error.in_member(entries.name),
             Frame::Items(items) => error.in_element(items.read().saturating_sub(1)),

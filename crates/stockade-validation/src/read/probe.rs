@@ -1,9 +1,9 @@
 //! Sources without data, by which a type is asked about itself.
 
-use super::misfit::Misfit;
 use super::reader::TypedReader;
-use super::source::{Found, Frame, Source, Text, Wanted};
-use super::target::Target;
+use super::slot::Slot;
+use super::source::{ExpectedKind, Frame, Source, Text, Token};
+use super::type_error::TypeError;
 use crate::node::kind;
 use stockade_json::{Number, Refused};
 
@@ -26,41 +26,43 @@ pub enum ParamShape {
 /// Finds the kind of values that a type is read from, without any data. It sees
 /// through newtypes and `Option`.
 #[must_use]
-pub fn shape_of(target: &mut dyn Target) -> ParamShape {
+pub fn shape_of(target: &mut dyn Slot) -> ParamShape {
     match wanted_by(target) {
-        Wanted::Boolean
-        | Wanted::Integer(_)
-        | Wanted::Float32
-        | Wanted::Float64
-        | Wanted::Char
-        | Wanted::Text
-        | Wanted::Variant => ParamShape::Single,
-        Wanted::Tuple(length) => ParamShape::Tuple(length),
-        Wanted::List => ParamShape::List,
-        Wanted::Fields(fields) => ParamShape::Fields(fields),
-        Wanted::Any | Wanted::Null | Wanted::Map | Wanted::Ignored => ParamShape::Any,
+        ExpectedKind::Boolean
+        | ExpectedKind::Integer(_)
+        | ExpectedKind::Float32
+        | ExpectedKind::Float64
+        | ExpectedKind::Char
+        | ExpectedKind::Text
+        | ExpectedKind::Variant => ParamShape::Single,
+        ExpectedKind::Tuple(length) => ParamShape::Tuple(length),
+        ExpectedKind::List => ParamShape::List,
+        ExpectedKind::Fields(fields) => ParamShape::Fields(fields),
+        ExpectedKind::Any | ExpectedKind::Null | ExpectedKind::Map | ExpectedKind::Ignored => {
+            ParamShape::Any
+        }
     }
 }
 
 /// Returns the bits of the kinds of JSON that a type is read from, without any
 /// data. It sees through newtypes and `Option`.
-pub(crate) fn kinds_of(target: &mut dyn Target) -> u8 {
+pub(crate) fn kinds_of(target: &mut dyn Slot) -> u8 {
     match wanted_by(target) {
-        Wanted::Any | Wanted::Ignored => u8::MAX,
-        Wanted::Boolean => kind::BOOLEAN,
-        Wanted::Integer(_) | Wanted::Float32 | Wanted::Float64 => kind::NUMBER,
-        Wanted::Char | Wanted::Text => kind::STRING,
-        Wanted::Null => kind::NULL,
-        Wanted::List | Wanted::Tuple(_) => kind::ARRAY,
-        Wanted::Map | Wanted::Fields(_) => kind::OBJECT,
+        ExpectedKind::Any | ExpectedKind::Ignored => u8::MAX,
+        ExpectedKind::Boolean => kind::BOOLEAN,
+        ExpectedKind::Integer(_) | ExpectedKind::Float32 | ExpectedKind::Float64 => kind::NUMBER,
+        ExpectedKind::Char | ExpectedKind::Text => kind::STRING,
+        ExpectedKind::Null => kind::NULL,
+        ExpectedKind::List | ExpectedKind::Tuple(_) => kind::ARRAY,
+        ExpectedKind::Map | ExpectedKind::Fields(_) => kind::OBJECT,
         // The name of the variant, or an object with this name as its key.
-        Wanted::Variant => kind::STRING | kind::OBJECT,
+        ExpectedKind::Variant => kind::STRING | kind::OBJECT,
     }
 }
 
 /// Returns the first kind of value that a type asks for.
-fn wanted_by(target: &mut dyn Target) -> Wanted {
-    let mut probe = Probe { asked: Wanted::Any, left: MAX_WRAPPERS };
+fn wanted_by(target: &mut dyn Slot) -> ExpectedKind {
+    let mut probe = Probe { asked: ExpectedKind::Any, left: MAX_WRAPPERS };
     // This always fails. The probe notes the first kind that the type asks for.
     let _ = target.read(TypedReader::new(&mut probe));
     probe.asked
@@ -69,14 +71,14 @@ fn wanted_by(target: &mut dyn Target) -> Wanted {
 /// Reads the type from nothing, which only an `Option` allows; false for
 /// another type.
 #[must_use]
-pub fn read_nothing(target: &mut dyn Target) -> bool {
+pub fn read_nothing(target: &mut dyn Slot) -> bool {
     target.read(TypedReader::new(&mut Nothing)).is_ok()
 }
 
 /// Finds out whether a struct can be read from fields of these names, without
 /// any data.
 #[must_use]
-pub fn fit_of(target: &mut dyn Target, names: &[&str]) -> Fit {
+pub fn fit_of(target: &mut dyn Slot, names: &[&str]) -> Fit {
     match target.read(TypedReader::new(&mut MadeUp { names, text: None })) {
         Ok(()) => Fit::Fits,
         Err(error) if error.is_duplicate() => Fit::Duplicate,
@@ -100,7 +102,7 @@ pub enum Fit {
 
 /// A source without a value, which notes the first kind that it is asked for.
 struct Probe {
-    asked: Wanted,
+    asked: ExpectedKind,
     /// The number of newtypes and options that it still sees through.
     left: usize,
 }
@@ -109,23 +111,23 @@ struct Probe {
 const MAX_WRAPPERS: usize = 64;
 
 impl Probe {
-    fn unwrap_one(&mut self) -> Result<(), Misfit> {
+    fn unwrap_one(&mut self) -> Result<(), TypeError> {
         self.left = self.left.checked_sub(1).ok_or(Refused::Data)?;
         Ok(())
     }
 }
 
 impl<'de> Source<'de> for Probe {
-    fn refuse(&mut self, wanted: Wanted) -> Misfit {
+    fn refuse(&mut self, wanted: ExpectedKind) -> TypeError {
         self.asked = wanted;
         Refused::Data.into()
     }
 
-    fn some(&mut self) -> Result<bool, Misfit> {
+    fn some(&mut self) -> Result<bool, TypeError> {
         self.unwrap_one().map(|()| true)
     }
 
-    fn newtype(&mut self, _name: &'static str) -> Result<Option<Frame<'de>>, Misfit> {
+    fn newtype(&mut self, _name: &'static str) -> Result<Option<Frame<'de>>, TypeError> {
         self.unwrap_one().map(|()| None)
     }
 }
@@ -134,7 +136,7 @@ impl<'de> Source<'de> for Probe {
 struct Nothing;
 
 impl<'de> Source<'de> for Nothing {
-    fn some(&mut self) -> Result<bool, Misfit> {
+    fn some(&mut self) -> Result<bool, TypeError> {
         Ok(false)
     }
 }
@@ -148,43 +150,43 @@ struct MadeUp<'n> {
 }
 
 impl<'de> Source<'de> for MadeUp<'_> {
-    fn next(&mut self) -> Result<Found, Misfit> {
-        Ok(if self.text.is_none() { Found::Object } else { Found::Text })
+    fn next(&mut self) -> Result<Token, TypeError> {
+        Ok(if self.text.is_none() { Token::Object } else { Token::Text })
     }
 
-    fn boolean(&mut self) -> Result<bool, Misfit> {
+    fn boolean(&mut self) -> Result<bool, TypeError> {
         Ok(false)
     }
 
-    fn number(&mut self, _wanted: Wanted) -> Result<Number, Misfit> {
+    fn number(&mut self, _wanted: ExpectedKind) -> Result<Number, TypeError> {
         Ok(Number::Whole(0))
     }
 
-    fn text(&mut self, wanted: Wanted) -> Result<Text<'de, '_>, Misfit> {
+    fn text(&mut self, wanted: ExpectedKind) -> Result<Text<'de, '_>, TypeError> {
         self.text.map(Text::Borrowed).ok_or_else(|| self.refuse(wanted))
     }
 
-    fn some(&mut self) -> Result<bool, Misfit> {
+    fn some(&mut self) -> Result<bool, TypeError> {
         Ok(self.text.is_none())
     }
 
-    fn newtype(&mut self, _name: &'static str) -> Result<Option<Frame<'de>>, Misfit> {
+    fn newtype(&mut self, _name: &'static str) -> Result<Option<Frame<'de>>, TypeError> {
         Ok(None)
     }
 
-    fn variant(&mut self, names: &'static [&'static str]) -> Result<Option<Frame<'de>>, Misfit> {
+    fn variant(&mut self, names: &'static [&'static str]) -> Result<Option<Frame<'de>>, TypeError> {
         // An enum without variants refuses every name.
         self.text = Some(names.first().copied().unwrap_or_default());
         Ok(None)
     }
 
-    fn object(&mut self, wanted: Wanted) -> Result<Frame<'de>, Misfit> {
+    fn object(&mut self, wanted: ExpectedKind) -> Result<Frame<'de>, TypeError> {
         if self.text.is_none() { Ok(Frame::Names(0)) } else { Err(self.refuse(wanted)) }
     }
 
-    fn next_name(&mut self, frame: &mut Frame<'de>) -> Result<Option<Text<'de, '_>>, Misfit> {
+    fn next_name(&mut self, frame: &mut Frame<'de>) -> Result<Option<Text<'de, '_>>, TypeError> {
         let Frame::Names(index) = frame else {
-            return Err(self.refuse(Wanted::Map));
+            return Err(self.refuse(ExpectedKind::Map));
         };
         let name = self.names.get(*index);
         *index += 1;

@@ -6,8 +6,8 @@ use serde::Deserializer;
 use serde::de::Visitor;
 
 use super::access::{Access, Variant};
-use super::misfit::Misfit;
-use super::source::{Found, Frame, Integer, Source, Text, Wanted, Wide};
+use super::source::{ExpectedKind, Frame, Integer, Source, Text, Token, Wide};
+use super::type_error::TypeError;
 use stockade_json::Number;
 
 /// The deserializer of all types, for any `Source`. So each type is compiled
@@ -29,7 +29,11 @@ impl<'r, 'de> TypedReader<'r, 'de> {
         Self { source }
     }
 
-    fn number<V: Visitor<'de>>(self, wanted: Wanted, visitor: V) -> Result<V::Value, Misfit> {
+    fn number<V: Visitor<'de>>(
+        self,
+        wanted: ExpectedKind,
+        visitor: V,
+    ) -> Result<V::Value, TypeError> {
         match self.source.number(wanted) {
             Ok(number) => give_number(number, visitor),
             Err(error) => Err(error),
@@ -37,7 +41,11 @@ impl<'r, 'de> TypedReader<'r, 'de> {
     }
 
     #[inline]
-    fn text<V: Visitor<'de>>(self, wanted: Wanted, visitor: V) -> Result<V::Value, Misfit> {
+    fn text<V: Visitor<'de>>(
+        self,
+        wanted: ExpectedKind,
+        visitor: V,
+    ) -> Result<V::Value, TypeError> {
         match self.source.text(wanted) {
             Ok(text) => give_text(text, visitor),
             Err(error) => Err(error),
@@ -45,14 +53,22 @@ impl<'r, 'de> TypedReader<'r, 'de> {
     }
 
     #[inline]
-    fn array<V: Visitor<'de>>(self, wanted: Wanted, visitor: V) -> Result<V::Value, Misfit> {
+    fn array<V: Visitor<'de>>(
+        self,
+        wanted: ExpectedKind,
+        visitor: V,
+    ) -> Result<V::Value, TypeError> {
         let mut frame = self.source.array(wanted)?;
         let value = visitor.visit_seq(Access { source: self.source, frame: &mut frame });
         ended(self.source, &mut frame, value)
     }
 
     #[inline]
-    fn object<V: Visitor<'de>>(self, wanted: Wanted, visitor: V) -> Result<V::Value, Misfit> {
+    fn object<V: Visitor<'de>>(
+        self,
+        wanted: ExpectedKind,
+        visitor: V,
+    ) -> Result<V::Value, TypeError> {
         match self.source.object(wanted) {
             Ok(frame) => self.members(frame, visitor),
             Err(error) => Err(error),
@@ -64,7 +80,7 @@ impl<'r, 'de> TypedReader<'r, 'de> {
         self,
         mut frame: Frame<'de>,
         visitor: V,
-    ) -> Result<V::Value, Misfit> {
+    ) -> Result<V::Value, TypeError> {
         let value = visitor.visit_map(Access { source: self.source, frame: &mut frame });
         // As `ended` does, which would be one function more for each struct of a program.
         if value.is_ok()
@@ -81,8 +97,8 @@ impl<'r, 'de> TypedReader<'r, 'de> {
 fn ended<'de, T>(
     source: &mut dyn Source<'de>,
     frame: &mut Frame<'de>,
-    value: Result<T, Misfit>,
-) -> Result<T, Misfit> {
+    value: Result<T, TypeError>,
+) -> Result<T, TypeError> {
     if value.is_ok()
         && let Err(error) = source.end(frame)
     {
@@ -95,7 +111,7 @@ fn ended<'de, T>(
 pub(super) fn give_number<'de, V: Visitor<'de>>(
     number: Number,
     visitor: V,
-) -> Result<V::Value, Misfit> {
+) -> Result<V::Value, TypeError> {
     match number {
         Number::Whole(whole) => visitor.visit_u64(whole),
         Number::Negative(whole) => visitor.visit_i64(whole),
@@ -103,7 +119,10 @@ pub(super) fn give_number<'de, V: Visitor<'de>>(
     }
 }
 
-pub(super) fn give_wide<'de, V: Visitor<'de>>(wide: Wide, visitor: V) -> Result<V::Value, Misfit> {
+pub(super) fn give_wide<'de, V: Visitor<'de>>(
+    wide: Wide,
+    visitor: V,
+) -> Result<V::Value, TypeError> {
     match wide {
         Wide::Number(number) => give_number(number, visitor),
         Wide::Signed(whole) => visitor.visit_i128(whole),
@@ -115,7 +134,7 @@ pub(super) fn give_wide<'de, V: Visitor<'de>>(wide: Wide, visitor: V) -> Result<
 pub(super) fn give_text<'de, V: Visitor<'de>>(
     text: Text<'de, '_>,
     visitor: V,
-) -> Result<V::Value, Misfit> {
+) -> Result<V::Value, TypeError> {
     match text {
         Text::Borrowed(text) => visitor.visit_borrowed_str(text),
         Text::Passing(text) => visitor.visit_str(text),
@@ -128,22 +147,22 @@ pub(super) fn give_text<'de, V: Visitor<'de>>(
 macro_rules! numbers {
     () => {
         numbers! {
-            deserialize_i8: Wanted::Integer(Integer::I8);
-            deserialize_i16: Wanted::Integer(Integer::I16);
-            deserialize_i32: Wanted::Integer(Integer::I32);
-            deserialize_i64: Wanted::Integer(Integer::I64);
-            deserialize_u8: Wanted::Integer(Integer::U8);
-            deserialize_u16: Wanted::Integer(Integer::U16);
-            deserialize_u32: Wanted::Integer(Integer::U32);
-            deserialize_u64: Wanted::Integer(Integer::U64);
-            deserialize_f32: Wanted::Float32;
-            deserialize_f64: Wanted::Float64;
+            deserialize_i8: ExpectedKind::Integer(Integer::I8);
+            deserialize_i16: ExpectedKind::Integer(Integer::I16);
+            deserialize_i32: ExpectedKind::Integer(Integer::I32);
+            deserialize_i64: ExpectedKind::Integer(Integer::I64);
+            deserialize_u8: ExpectedKind::Integer(Integer::U8);
+            deserialize_u16: ExpectedKind::Integer(Integer::U16);
+            deserialize_u32: ExpectedKind::Integer(Integer::U32);
+            deserialize_u64: ExpectedKind::Integer(Integer::U64);
+            deserialize_f32: ExpectedKind::Float32;
+            deserialize_f64: ExpectedKind::Float64;
         }
     };
     ($($method:ident: $wanted:expr;)*) => {
         $(
             #[inline]
-            fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misfit> {
+            fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, TypeError> {
                 self.number($wanted, visitor)
             }
         )*
@@ -156,7 +175,7 @@ macro_rules! texts {
     ($($method:ident: $wanted:expr;)*) => {
         $(
             #[inline]
-            fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misfit> {
+            fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, TypeError> {
                 self.text($wanted, visitor)
             }
         )*
@@ -164,42 +183,42 @@ macro_rules! texts {
 }
 
 impl<'de> Deserializer<'de> for TypedReader<'_, 'de> {
-    type Error = Misfit;
+    type Error = TypeError;
 
     numbers! {}
 
-    fn deserialize_i128<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misfit> {
-        give_wide(self.source.wide(Wanted::Integer(Integer::I128))?, visitor)
+    fn deserialize_i128<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, TypeError> {
+        give_wide(self.source.wide(ExpectedKind::Integer(Integer::I128))?, visitor)
     }
 
-    fn deserialize_u128<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misfit> {
-        give_wide(self.source.wide(Wanted::Integer(Integer::U128))?, visitor)
+    fn deserialize_u128<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, TypeError> {
+        give_wide(self.source.wide(ExpectedKind::Integer(Integer::U128))?, visitor)
     }
 
     texts! {
-        deserialize_char: Wanted::Char;
-        deserialize_str: Wanted::Text;
-        deserialize_string: Wanted::Text;
+        deserialize_char: ExpectedKind::Char;
+        deserialize_str: ExpectedKind::Text;
+        deserialize_string: ExpectedKind::Text;
     }
 
-    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misfit> {
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, TypeError> {
         match self.source.any()? {
-            Found::Null => visitor.visit_unit(),
-            Found::Boolean(flag) => visitor.visit_bool(flag),
-            Found::Number(number) => give_number(number, visitor),
-            Found::Text => self.text(Wanted::Any, visitor),
-            Found::Array => self.array(Wanted::Any, visitor),
-            Found::Object => self.object(Wanted::Any, visitor),
+            Token::Null => visitor.visit_unit(),
+            Token::Boolean(flag) => visitor.visit_bool(flag),
+            Token::Number(number) => give_number(number, visitor),
+            Token::Text => self.text(ExpectedKind::Any, visitor),
+            Token::Array => self.array(ExpectedKind::Any, visitor),
+            Token::Object => self.object(ExpectedKind::Any, visitor),
         }
     }
 
     #[inline]
-    fn deserialize_bool<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misfit> {
+    fn deserialize_bool<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, TypeError> {
         visitor.visit_bool(self.source.boolean()?)
     }
 
     #[inline]
-    fn deserialize_unit<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misfit> {
+    fn deserialize_unit<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, TypeError> {
         self.source.null()?;
         visitor.visit_unit()
     }
@@ -208,12 +227,12 @@ impl<'de> Deserializer<'de> for TypedReader<'_, 'de> {
         self,
         _name: &'static str,
         visitor: V,
-    ) -> Result<V::Value, Misfit> {
+    ) -> Result<V::Value, TypeError> {
         self.deserialize_unit(visitor)
     }
 
     #[inline]
-    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misfit> {
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, TypeError> {
         match self.source.some() {
             Ok(true) => visitor.visit_some(self),
             Ok(false) => visitor.visit_none(),
@@ -226,7 +245,7 @@ impl<'de> Deserializer<'de> for TypedReader<'_, 'de> {
         self,
         name: &'static str,
         visitor: V,
-    ) -> Result<V::Value, Misfit> {
+    ) -> Result<V::Value, TypeError> {
         match self.source.newtype(name) {
             Ok(None) => visitor.visit_newtype_struct(self),
             Ok(Some(frame)) => self.members(frame, visitor),
@@ -235,8 +254,8 @@ impl<'de> Deserializer<'de> for TypedReader<'_, 'de> {
     }
 
     #[inline]
-    fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misfit> {
-        self.array(Wanted::List, visitor)
+    fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, TypeError> {
+        self.array(ExpectedKind::List, visitor)
     }
 
     #[inline]
@@ -244,8 +263,8 @@ impl<'de> Deserializer<'de> for TypedReader<'_, 'de> {
         self,
         len: usize,
         visitor: V,
-    ) -> Result<V::Value, Misfit> {
-        self.array(Wanted::Tuple(len), visitor)
+    ) -> Result<V::Value, TypeError> {
+        self.array(ExpectedKind::Tuple(len), visitor)
     }
 
     #[inline]
@@ -254,13 +273,13 @@ impl<'de> Deserializer<'de> for TypedReader<'_, 'de> {
         _name: &'static str,
         len: usize,
         visitor: V,
-    ) -> Result<V::Value, Misfit> {
-        self.array(Wanted::Tuple(len), visitor)
+    ) -> Result<V::Value, TypeError> {
+        self.array(ExpectedKind::Tuple(len), visitor)
     }
 
     #[inline]
-    fn deserialize_map<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misfit> {
-        self.object(Wanted::Map, visitor)
+    fn deserialize_map<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, TypeError> {
+        self.object(ExpectedKind::Map, visitor)
     }
 
     #[inline]
@@ -269,8 +288,8 @@ impl<'de> Deserializer<'de> for TypedReader<'_, 'de> {
         _name: &'static str,
         fields: &'static [&'static str],
         visitor: V,
-    ) -> Result<V::Value, Misfit> {
-        self.object(Wanted::Fields(fields), visitor)
+    ) -> Result<V::Value, TypeError> {
+        self.object(ExpectedKind::Fields(fields), visitor)
     }
 
     fn deserialize_enum<V: Visitor<'de>>(
@@ -278,7 +297,7 @@ impl<'de> Deserializer<'de> for TypedReader<'_, 'de> {
         _name: &'static str,
         variants: &'static [&'static str],
         visitor: V,
-    ) -> Result<V::Value, Misfit> {
+    ) -> Result<V::Value, TypeError> {
         let mut frame = self.source.variant(variants)?;
         let value = visitor.visit_enum(Variant { source: self.source, frame: frame.as_mut() });
         match &mut frame {
@@ -288,7 +307,7 @@ impl<'de> Deserializer<'de> for TypedReader<'_, 'de> {
     }
 
     #[inline]
-    fn deserialize_ignored_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misfit> {
+    fn deserialize_ignored_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, TypeError> {
         self.source.skip()?;
         visitor.visit_unit()
     }

@@ -6,15 +6,15 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use stockade_errors::FieldError;
 
+use super::duplicate::Shape;
 use super::error::too_many_values;
 use super::json::JsonText;
 use super::judging::Judging;
-use super::misfit::Misfit;
 use super::pairs::{Field, Pairs, PairsKind};
 use super::parsed::Parsed;
 use super::reader::TypedReader;
-use super::target::{Target, nothing_read};
-use super::twice::Shape;
+use super::slot::{Slot, nothing_read};
+use super::type_error::TypeError;
 use super::untyped::{not_utf8, read_into};
 use super::{ReadError, read_value};
 use crate::check;
@@ -83,7 +83,7 @@ impl Schema {
         text: &str,
         options: &ValidationOptions,
         most_values: usize,
-        target: &mut dyn Target,
+        target: &mut dyn Slot,
     ) -> Result<(), ReadError> {
         if has_more_values(text.as_bytes(), most_values) {
             return Err(too_many_values(text.as_bytes(), most_values));
@@ -165,7 +165,7 @@ impl Schema {
         text: &[u8],
         options: &ValidationOptions,
         most_values: usize,
-        target: &mut dyn Target,
+        target: &mut dyn Slot,
     ) -> Result<(), ReadError> {
         let Ok(utf8) = std::str::from_utf8(text) else {
             return Err(ReadError::Syntax(not_utf8(text)));
@@ -219,7 +219,7 @@ impl Schema {
         &self,
         value: &Value,
         options: &ValidationOptions,
-        target: &mut dyn Target,
+        target: &mut dyn Slot,
     ) -> Result<(), ReadError> {
         if check::accepts(self.compiled(), value, options, true) {
             return read_into(Parsed::new(value), target);
@@ -237,7 +237,7 @@ impl Schema {
         fields: &mut (dyn Iterator<Item = Field<'f>> + '_),
         kind: PairsKind,
         options: &'f ValidationOptions,
-        target: &mut dyn Target,
+        target: &mut dyn Slot,
     ) -> bool {
         let Some(judging) = self.judging(options) else {
             return false;
@@ -288,7 +288,7 @@ fn read_text(
     judging: Judging<'_>,
     text: &str,
     most_values: usize,
-    target: &mut dyn Target,
+    target: &mut dyn Slot,
 ) -> Result<(), Refused> {
     pattern::begin();
     let mut source = JsonText::new(text, judging, most_values);
@@ -313,8 +313,8 @@ pub(crate) fn read_unjudged<T: DeserializeOwned>(text: &str) -> Option<T> {
 ///
 /// The changed data fits, so that it is read with the names twice that are
 /// twice in the text.
-fn repeated(text: &str, data: &Value, target: &mut dyn Target) -> Option<FieldError> {
+fn repeated(text: &str, data: &Value, target: &mut dyn Slot) -> Option<FieldError> {
     let shape = Shape::of(text)?;
     let read = Parsed::with_shape(data, &shape).read_into(target);
-    read.err().filter(Misfit::is_duplicate).map(Misfit::into_field_error)
+    read.err().filter(TypeError::is_duplicate).map(TypeError::into_field_error)
 }

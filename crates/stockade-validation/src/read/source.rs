@@ -1,9 +1,9 @@
 //! [`Source`]: the values that a [`TypedReader`](super::TypedReader) takes.
 
 use super::judging::{Elements, Members};
-use super::misfit::Misfit;
 use super::pairs::Texts;
 use super::parsed::{Entries, Items};
+use super::type_error::TypeError;
 use stockade_json::{Number, Refused};
 
 /// The values that a type is read from, one after the other.
@@ -17,97 +17,100 @@ use stockade_json::{Number, Refused};
 pub(crate) trait Source<'de> {
     /// Returns the error for a value that is not there.
     #[cold]
-    fn refuse(&mut self, _wanted: Wanted) -> Misfit {
+    fn refuse(&mut self, _wanted: ExpectedKind) -> TypeError {
         Refused::Data.into()
     }
 
     /// Finds the kind of the next value, and moves past null, booleans and
     /// numbers.
-    fn next(&mut self) -> Result<Found, Misfit> {
-        Err(self.refuse(Wanted::Any))
+    fn next(&mut self) -> Result<Token, TypeError> {
+        Err(self.refuse(ExpectedKind::Any))
     }
 
     /// Works as [`next`](Self::next), for a type that keeps a value of any
     /// kind.
-    fn any(&mut self) -> Result<Found, Misfit> {
+    fn any(&mut self) -> Result<Token, TypeError> {
         self.next()
     }
 
-    fn boolean(&mut self) -> Result<bool, Misfit> {
-        Err(self.refuse(Wanted::Boolean))
+    fn boolean(&mut self) -> Result<bool, TypeError> {
+        Err(self.refuse(ExpectedKind::Boolean))
     }
 
-    fn number(&mut self, wanted: Wanted) -> Result<Number, Misfit> {
+    fn number(&mut self, wanted: ExpectedKind) -> Result<Number, TypeError> {
         Err(self.refuse(wanted))
     }
 
     /// Gives an integer for a type of 128 bits.
-    fn wide(&mut self, wanted: Wanted) -> Result<Wide, Misfit> {
+    fn wide(&mut self, wanted: ExpectedKind) -> Result<Wide, TypeError> {
         self.number(wanted).map(Wide::Number)
     }
 
-    fn text(&mut self, wanted: Wanted) -> Result<Text<'de, '_>, Misfit> {
+    fn text(&mut self, wanted: ExpectedKind) -> Result<Text<'de, '_>, TypeError> {
         Err(self.refuse(wanted))
     }
 
     /// Reads a null.
-    fn null(&mut self) -> Result<(), Misfit> {
-        Err(self.refuse(Wanted::Null))
+    fn null(&mut self) -> Result<(), TypeError> {
+        Err(self.refuse(ExpectedKind::Null))
     }
 
     /// Returns false for a null, and moves past it.
-    fn some(&mut self) -> Result<bool, Misfit>;
+    fn some(&mut self) -> Result<bool, TypeError>;
 
     /// Begins a newtype of this name. One of serde_json's own is given as an
     /// object instead.
-    fn newtype(&mut self, _name: &'static str) -> Result<Option<Frame<'de>>, Misfit> {
-        Err(self.refuse(Wanted::Any))
+    fn newtype(&mut self, _name: &'static str) -> Result<Option<Frame<'de>>, TypeError> {
+        Err(self.refuse(ExpectedKind::Any))
     }
 
     /// Begins an enum: an object, or `None` for the text that names a variant.
-    fn variant(&mut self, _names: &'static [&'static str]) -> Result<Option<Frame<'de>>, Misfit> {
-        Err(self.refuse(Wanted::Variant))
+    fn variant(
+        &mut self,
+        _names: &'static [&'static str],
+    ) -> Result<Option<Frame<'de>>, TypeError> {
+        Err(self.refuse(ExpectedKind::Variant))
     }
 
     /// Begins an array.
-    fn array(&mut self, wanted: Wanted) -> Result<Frame<'de>, Misfit> {
+    fn array(&mut self, wanted: ExpectedKind) -> Result<Frame<'de>, TypeError> {
         Err(self.refuse(wanted))
     }
 
     /// Goes to the next element, if there is one.
-    fn next_element(&mut self, _frame: &mut Frame<'de>) -> Result<bool, Misfit> {
-        Err(self.refuse(Wanted::List))
+    fn next_element(&mut self, _frame: &mut Frame<'de>) -> Result<bool, TypeError> {
+        Err(self.refuse(ExpectedKind::List))
     }
 
     /// Begins an object.
-    fn object(&mut self, wanted: Wanted) -> Result<Frame<'de>, Misfit> {
+    fn object(&mut self, wanted: ExpectedKind) -> Result<Frame<'de>, TypeError> {
         Err(self.refuse(wanted))
     }
 
     /// Gives the name of the next member, if there is one, and goes to its value.
-    fn next_name(&mut self, _frame: &mut Frame<'de>) -> Result<Option<Text<'de, '_>>, Misfit> {
-        Err(self.refuse(Wanted::Map))
+    fn next_name(&mut self, _frame: &mut Frame<'de>) -> Result<Option<Text<'de, '_>>, TypeError> {
+        Err(self.refuse(ExpectedKind::Map))
     }
 
     /// Ends an array or an object. Fails when the type has not read all of it.
-    fn end(&mut self, _frame: &mut Frame<'de>) -> Result<(), Misfit> {
+    fn end(&mut self, _frame: &mut Frame<'de>) -> Result<(), TypeError> {
         Ok(())
     }
 
     /// Skips the next value, of any kind.
-    fn skip(&mut self) -> Result<(), Misfit> {
+    fn skip(&mut self) -> Result<(), TypeError> {
         match self.next()? {
-            Found::Null | Found::Boolean(_) | Found::Number(_) => Ok(()),
-            Found::Text => self.text(Wanted::Ignored).map(drop),
-            Found::Array => {
-                let mut frame = self.array(Wanted::Ignored)?;
+            Token::Null | Token::Boolean(_) | Token::Number(_) => Ok(()),
+            Token::Text => self.text(ExpectedKind::Ignored).map(drop),
+            Token::Array => {
+                let mut frame = self.array(ExpectedKind::Ignored)?;
                 while self.next_element(&mut frame)? {
                     self.skip()?;
                 }
                 self.end(&mut frame)
             }
-            Found::Object => {
-                let mut frame = self.object(Wanted::Ignored)?;
+            Token::Object => {
+                let mut frame = self.object(ExpectedKind::Ignored)?;
                 while self.next_name(&mut frame)?.is_some() {
                     if frame.default().is_none() {
                         self.skip()?;
@@ -119,14 +122,14 @@ pub(crate) trait Source<'de> {
     }
 
     /// Adds the position in the array or object to an error.
-    fn locate(&mut self, _frame: &Frame<'de>, error: Misfit) -> Misfit {
+    fn locate(&mut self, _frame: &Frame<'de>, error: TypeError) -> TypeError {
         error
     }
 }
 
 /// The kind of value that a type asks for.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) enum Wanted {
+pub(crate) enum ExpectedKind {
     Any,
     Boolean,
     Integer(Integer),
@@ -143,7 +146,7 @@ pub(crate) enum Wanted {
     Ignored,
 }
 
-impl Wanted {
+impl ExpectedKind {
     /// Returns the word for the kind in messages.
     pub(super) fn name(self) -> &'static str {
         match self {
@@ -189,7 +192,7 @@ pub(crate) enum Wide {
 
 /// The kind of the next value, with the content of a scalar.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Found {
+pub(crate) enum Token {
     Null,
     Boolean(bool),
     Number(Number),

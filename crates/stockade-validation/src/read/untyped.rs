@@ -4,9 +4,9 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::ReadError;
-use super::misfit::Misfit;
 use super::parsed::Parsed;
-use super::target::{Target, nothing_read};
+use super::slot::{Slot, nothing_read};
+use super::type_error::TypeError;
 
 /// Reads a typed value from data.
 ///
@@ -48,7 +48,7 @@ pub fn read_value<T: DeserializeOwned>(value: &Value) -> Result<T, ReadError> {
 /// # Errors
 /// [`ReadError::Invalid`] with one error of the rule `type` for data that does
 /// not fit.
-pub fn read_texts_into(name: &str, data: &Value, target: &mut dyn Target) -> Result<(), ReadError> {
+pub fn read_texts_into(name: &str, data: &Value, target: &mut dyn Slot) -> Result<(), ReadError> {
     Parsed::with_texts(data).read_into(target).map_err(|error| {
         let error = if name.is_empty() { error } else { error.in_member(name) };
         ReadError::misfit(error.into_field_error())
@@ -56,9 +56,9 @@ pub fn read_texts_into(name: &str, data: &Value, target: &mut dyn Target) -> Res
 }
 
 /// Reads a typed value; an error has its words.
-pub(super) fn read_into(data: Parsed<'_>, target: &mut dyn Target) -> Result<(), ReadError> {
+pub(super) fn read_into(data: Parsed<'_>, target: &mut dyn Slot) -> Result<(), ReadError> {
     let read = data.read_into(target);
-    read.map_err(|error: Misfit| ReadError::misfit(error.into_field_error()))
+    read.map_err(|error: TypeError| ReadError::misfit(error.into_field_error()))
 }
 
 /// Returns the error of serde_json for text that is not UTF-8.

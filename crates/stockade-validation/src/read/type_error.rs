@@ -1,4 +1,4 @@
-//! [`Misfit`]: the error for a value that does not fit a type.
+//! [`TypeError`]: the error for a value that does not fit a type.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use serde::de::{Error, Expected, Unexpected};
 use stockade_errors::FieldError;
 use stockade_errors::short_name::{short_name, short_text};
 
-use super::source::Wanted;
+use super::source::ExpectedKind;
 use crate::node::unknown_field;
 use stockade_json::Refused;
 
@@ -16,7 +16,7 @@ use stockade_json::Refused;
 /// Elsewhere it names the kind of value that the type asked for, and the kind
 /// that came.
 #[derive(Debug)]
-pub struct Misfit(Reason);
+pub struct TypeError(Reason);
 
 #[derive(Debug)]
 enum Reason {
@@ -50,7 +50,7 @@ enum Problem {
     Custom(String),
 }
 
-impl Misfit {
+impl TypeError {
     #[cold]
     fn of(problem: Problem) -> Self {
         Self(Reason::Words(Box::new(Words { place: Vec::new(), problem })))
@@ -64,7 +64,7 @@ impl Misfit {
 
     /// Returns the error for a value of another kind.
     #[cold]
-    pub(super) fn kind(wanted: Wanted, found: &str) -> Self {
+    pub(super) fn kind(wanted: ExpectedKind, found: &str) -> Self {
         Self::expected(wanted.name(), found)
     }
 
@@ -230,14 +230,14 @@ const ANOTHER: &str = "another type";
 /// From here on every float is whole, and an integer of no type.
 const TWO_TO_63: f64 = 9_223_372_036_854_775_808.0;
 
-impl From<Refused> for Misfit {
+impl From<Refused> for TypeError {
     #[inline]
     fn from(refused: Refused) -> Self {
         Self(Reason::Refused(refused))
     }
 }
 
-impl Error for Misfit {
+impl Error for TypeError {
     #[cold]
     fn custom<T: fmt::Display>(message: T) -> Self {
         Self::of(Problem::Custom(message.to_string()))
@@ -289,7 +289,7 @@ impl Error for Misfit {
     }
 }
 
-impl fmt::Display for Misfit {
+impl fmt::Display for TypeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {
             Reason::Refused(refused) => refused.fmt(f),
@@ -304,4 +304,4 @@ impl fmt::Display for Misfit {
     }
 }
 
-impl std::error::Error for Misfit {}
+impl std::error::Error for TypeError {}

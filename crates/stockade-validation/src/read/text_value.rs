@@ -2,42 +2,42 @@
 
 use std::str::FromStr;
 
-use super::misfit::Misfit;
-use super::source::{Integer, Wanted, Wide};
+use super::source::{ExpectedKind, Integer, Wide};
+use super::type_error::TypeError;
 use crate::number::is_decimal;
 use stockade_json::Number;
 
 /// Returns the boolean that a text stands for.
-pub(super) fn boolean(text: &str) -> Result<bool, Misfit> {
+pub(super) fn boolean(text: &str) -> Result<bool, TypeError> {
     match text {
         "true" => Ok(true),
         "false" => Ok(false),
-        _ => Err(Misfit::kind(Wanted::Boolean, "string")),
+        _ => Err(TypeError::kind(ExpectedKind::Boolean, "string")),
     }
 }
 
 /// Returns the number that a text stands for, if the wanted type can hold it.
 #[inline]
-pub(super) fn number(text: &str, wanted: Wanted) -> Result<Number, Misfit> {
+pub(super) fn number(text: &str, wanted: ExpectedKind) -> Result<Number, TypeError> {
     match wanted {
-        Wanted::Integer(integer) => integer.read(text).ok_or_else(|| integer.misfit(text)),
+        ExpectedKind::Integer(integer) => integer.read(text).ok_or_else(|| integer.misfit(text)),
         _ => decimal(text, wanted),
     }
 }
 
-fn decimal(text: &str, wanted: Wanted) -> Result<Number, Misfit> {
+fn decimal(text: &str, wanted: ExpectedKind) -> Result<Number, TypeError> {
     let number = match wanted {
         // Rust also reads "inf", "NaN" and "5.", which are no numbers in JSON.
         _ if !is_decimal(text) => None,
-        Wanted::Float32 => text.parse().ok().map(|float: f32| f64::from(float)),
+        ExpectedKind::Float32 => text.parse().ok().map(|float: f32| f64::from(float)),
         _ => text.parse().ok(),
     };
     let number = number.filter(|float: &f64| float.is_finite());
-    number.map(Number::Float).ok_or_else(|| Misfit::kind(wanted, "string"))
+    number.map(Number::Float).ok_or_else(|| TypeError::kind(wanted, "string"))
 }
 
 /// Returns the integer of up to 128 bits that a text stands for.
-pub(super) fn wide(text: &str, integer: Integer) -> Result<Wide, Misfit> {
+pub(super) fn wide(text: &str, integer: Integer) -> Result<Wide, TypeError> {
     let wide = match integer {
         Integer::U128 => text.parse().ok().map(Wide::Unsigned),
         _ => text.parse().ok().map(Wide::Signed),
@@ -72,9 +72,9 @@ impl Integer {
     }
 
     #[cold]
-    fn misfit(self, text: &str) -> Misfit {
+    fn misfit(self, text: &str) -> TypeError {
         if text.parse::<i128>().is_err() {
-            return Misfit::kind(Wanted::Integer(self), "string");
+            return TypeError::kind(ExpectedKind::Integer(self), "string");
         }
         let (low, high) = match self {
             Self::I8 => (i8::MIN.into(), u128::from(i8::MAX.unsigned_abs())),
@@ -88,6 +88,6 @@ impl Integer {
             Self::U64 => (0, u64::MAX.into()),
             Self::U128 => (0, u128::MAX),
         };
-        Misfit::message(format!("Expected an integer from {low} to {high}"))
+        TypeError::message(format!("Expected an integer from {low} to {high}"))
     }
 }
