@@ -145,7 +145,7 @@ impl FromRequest for Tenant {
     fn describe(doc: &mut RouteDoc) {
         doc.reads_header("X-Tenant", true);
         doc.adds_header(HeaderDoc::new("X-Region", "The region of the tenant"), None);
-        doc.may_answer(400, "The header x-tenant is missing");
+        doc.may_respond(400, "The header x-tenant is missing");
     }
 }
 

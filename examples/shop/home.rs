@@ -63,7 +63,7 @@ impl Reply for Home {
             Links::describe(doc);
             Html::<String>::describe(doc);
         };
-        doc.answers_changed(describe, |answer| {
+        doc.responses_changed(describe, |answer| {
             answer.headers.push(HeaderDoc::new("Vary", "The header that the form depends on"));
         });
     }

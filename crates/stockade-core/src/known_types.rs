@@ -8,7 +8,7 @@ use http::Extensions;
 use stockade_validation::marks::Marks;
 
 use crate::RouteDoc;
-use crate::description::{AnswerBody, ContentSchema, SchemaOf};
+use crate::description::{BodyDoc, ContentSchema, SchemaOf};
 use crate::extract::taken_schemas;
 use crate::type_check::MarkedTypes;
 
@@ -23,7 +23,7 @@ impl KnownTypes {
     /// Adds the types that a route has described.
     pub fn add(&mut self, doc: &RouteDoc) {
         let contents = doc.facts.answers.iter().flat_map(|answer| match &answer.body {
-            AnswerBody::Content(contents) => contents.as_slice(),
+            BodyDoc::Content(contents) => contents.as_slice(),
             _ => &[],
         });
         for content in contents {

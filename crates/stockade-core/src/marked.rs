@@ -10,7 +10,7 @@ use http::{HeaderMap, header};
 use stockade_errors::ApiError;
 use stockade_validation::marks::{Mark, Marks};
 
-use crate::description::{Answer, AnswerBody, AnswerStatus, Content, ContentSchema, InputFrom};
+use crate::description::{BodyDoc, Content, ContentSchema, InputFrom, ResponseDoc, StatusDoc};
 use crate::media::Media;
 use crate::read::{Payload, invalid_json, not_json};
 use crate::{Handler, HttpBody, Middleware, Next, Request, Response, RouteDoc, Validation};
@@ -21,7 +21,7 @@ pub struct RouteMarks {
     /// The schemas of the body that have read-only places.
     sent: Vec<Marks>,
     /// The schemas of responses that have write-only places.
-    shown: Vec<(AnswerStatus, Marks)>,
+    shown: Vec<(StatusDoc, Marks)>,
 }
 
 /// Marks the middleware of [`RouteMarks::into_middleware`].
@@ -53,7 +53,7 @@ impl RouteMarks {
             schemas.map(|schema| (answer.status, Marks::of(&schema)))
         });
         let shown = shown.filter(|(_, marks)| marks.has(Mark::WriteOnly));
-        let shown: Vec<(AnswerStatus, Marks)> = shown.collect();
+        let shown: Vec<(StatusDoc, Marks)> = shown.collect();
         let is_marked = !sent.is_empty() || !shown.is_empty();
         is_marked.then_some(Self { sent, shown })
     }
@@ -165,9 +165,9 @@ fn unreadable(error: impl std::fmt::Display) -> ApiError {
     ApiError::internal(format!("a response with write-only fields cannot be read: {error}"))
 }
 
-fn contents(answer: &Answer) -> impl Iterator<Item = &Content> {
+fn contents(answer: &ResponseDoc) -> impl Iterator<Item = &Content> {
     match &answer.body {
-        AnswerBody::Content(contents) => contents.as_slice(),
+        BodyDoc::Content(contents) => contents.as_slice(),
         _ => &[],
     }
     .iter()
@@ -184,7 +184,7 @@ pub fn without_write_only(handler: Handler) -> Handler {
             described.describe(doc);
             let mut faults = Vec::new();
             for answer in doc.facts.answers.iter_mut().skip(before) {
-                let AnswerBody::Content(contents) = &mut answer.body else { continue };
+                let BodyDoc::Content(contents) = &mut answer.body else { continue };
                 for content in contents {
                     let ContentSchema::Of(schema) = &content.schema else { continue };
                     match schema.shown() {

@@ -120,7 +120,7 @@ impl Middleware {
     ///
     /// let paid = Middleware::new(has_credit).describing(|doc| {
     ///     doc.reads_header("x-credit", true);
-    ///     doc.may_answer(402, "No credit");
+    ///     doc.may_respond(402, "No credit");
     /// });
     /// assert!(paid.name().ends_with("has_credit"));
     /// ```

@@ -1,7 +1,7 @@
 //! The description of the routes.
 
 use serde_json::{Value, json};
-use stockade_core::description::{Answer, Content, ContentSchema, InputFrom};
+use stockade_core::description::{Content, ContentSchema, InputFrom, ResponseDoc};
 use stockade_core::{BodyKind, RouteDoc};
 use stockade_validation::{Schema, ValidationOptions};
 
@@ -10,7 +10,7 @@ use crate::accept::GRAPHQL;
 /// Describes the POST, whose batches have so many operations at most.
 pub(crate) fn describe_post(doc: &mut RouteDoc, batch: usize, has_uploads: bool, has_hashes: bool) {
     doc.reads_body(BodyKind::Typed);
-    doc.may_answer(415, "The body is no JSON in UTF-8");
+    doc.may_respond(415, "The body is no JSON in UTF-8");
     let mut request = request("object", &["null"], has_hashes);
     if batch > 0 {
         // Keywords of objects say nothing of a list, and those of lists nothing of an
@@ -23,10 +23,10 @@ pub(crate) fn describe_post(doc: &mut RouteDoc, batch: usize, has_uploads: bool,
     checks(doc, InputFrom::Body, &request);
     if has_uploads {
         doc.reads_header("GraphQL-Require-Preflight", false);
-        doc.may_answer(403, "A form comes without the header that a page cannot send");
+        doc.may_respond(403, "A form comes without the header that a page cannot send");
     }
-    let events = Answer::text(200, "text/event-stream");
-    doc.answers(events.meaning("The outcomes of the operation, as events"));
+    let events = ResponseDoc::text(200, "text/event-stream");
+    doc.responds(events.meaning("The outcomes of the operation, as events"));
     describe_both(doc, batch > 0);
 }
 
@@ -35,8 +35,8 @@ pub(crate) fn describe_get(doc: &mut RouteDoc, has_hashes: bool) {
     // A page of an origin that CORS lists may ask.
     doc.guards_origin();
     doc.reads_header("Sec-Fetch-Site", false);
-    doc.may_answer(403, "A page of another site asks");
-    doc.may_answer(405, "The operation is no query");
+    doc.may_respond(403, "A page of another site asks");
+    doc.may_respond(405, "The operation is no query");
     checks(doc, InputFrom::Query, &request("string", &[], has_hashes));
     describe_both(doc, false);
 }
@@ -45,15 +45,15 @@ pub(crate) fn describe_get(doc: &mut RouteDoc, has_hashes: bool) {
 #[cfg(feature = "graphiql")]
 pub(crate) fn describe_page(doc: &mut RouteDoc, has_page: bool) {
     if has_page {
-        doc.answers(Answer::text(200, "text/html").meaning("The page of GraphiQL"));
-        doc.answers(Answer::new(304).meaning("The page has not changed"));
+        doc.responds(ResponseDoc::text(200, "text/html").meaning("The page of GraphiQL"));
+        doc.responds(ResponseDoc::new(304).meaning("The page has not changed"));
     }
 }
 
 fn describe_both(doc: &mut RouteDoc, has_batches: bool) {
     let answer = |status: u16, schema: &Value, meaning: &'static str| {
         let content = |name| Content::new(name, ContentSchema::Json(schema.clone()));
-        Answer::new(status)
+        ResponseDoc::new(status)
             .content(content("application/json"))
             .content(content(GRAPHQL))
             .meaning(meaning)
@@ -98,10 +98,10 @@ fn describe_both(doc: &mut RouteDoc, has_batches: bool) {
     let refusal = json!({
         "type": "object", "properties": { "errors": errors }, "required": ["errors"],
     });
-    doc.answers(answer(200, &outcome, "The outcome of the operation"));
-    doc.answers(answer(400, &refusal, "The operation did not run"));
-    doc.answers(answer(413, &refusal, "The request has too many values"));
-    doc.may_answer(406, "No form of the answer is accepted");
+    doc.responds(answer(200, &outcome, "The outcome of the operation"));
+    doc.responds(answer(400, &refusal, "The operation did not run"));
+    doc.responds(answer(413, &refusal, "The request has too many values"));
+    doc.may_respond(406, "No form of the answer is accepted");
 }
 
 /// Returns the schema of a request whose variables and extensions are of the type `map`;

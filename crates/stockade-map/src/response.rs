@@ -12,16 +12,16 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use serde_json::Value;
 use stockade_validation::HasSchema;
 
-use crate::description::{Answer, AnswerBody, Content, ContentSchema, SchemaOf};
+use crate::description::{Content, ContentSchema, ResponseDoc, SchemaOf};
 
 /// One response that a route may send.
 ///
 /// ```
-/// use stockade::description::{Answer, AnswerBody, AnswerStatus};
+/// use stockade::description::{BodyDoc, ResponseDoc, StatusDoc};
 ///
-/// let answer = Answer::error(402).meaning("There is no credit left");
-/// assert_eq!(answer.status, AnswerStatus::Exact(402));
-/// assert!(matches!(answer.body, AnswerBody::Error));
+/// let answer = ResponseDoc::error(402).meaning("There is no credit left");
+/// assert_eq!(answer.status, StatusDoc::Exact(402));
+/// assert!(matches!(answer.body, BodyDoc::Error));
 /// ```
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[non_exhaustive]
@@ -36,7 +36,7 @@ pub struct ResponseInfo<S = Value> {
     /// which means the standard text of the status.
     pub meaning: Cow<'static, str>,
     /// The part of the route that sends it: `handler`, the name of a middleware, or a
-    /// stage such as `validation`. `RouteDoc::answers` sets it.
+    /// stage such as `validation`. `RouteDoc::responds` sets it.
     pub by: Cow<'static, str>,
 }
 
@@ -59,10 +59,10 @@ impl StatusDoc {
     /// Returns true if this describes a response with `status`.
     ///
     /// ```
-    /// use stockade::description::AnswerStatus;
+    /// use stockade::description::StatusDoc;
     ///
-    /// assert!(AnswerStatus::Class(4).covers(404) && AnswerStatus::Default.covers(404));
-    /// assert!(!AnswerStatus::Exact(400).covers(404));
+    /// assert!(StatusDoc::Class(4).covers(404) && StatusDoc::Default.covers(404));
+    /// assert!(!StatusDoc::Exact(400).covers(404));
     /// ```
     #[must_use]
     pub fn covers(self, status: u16) -> bool {
@@ -288,18 +288,18 @@ impl<S> ResponseInfo<S> {
     }
 }
 
-impl Answer {
+impl ResponseDoc {
     /// Makes an answer without a body.
     #[must_use]
     pub fn new(status: impl Into<StatusDoc>) -> Self {
-        Self::with_body(status, AnswerBody::None)
+        Self::with_body(status, BodyDoc::None)
     }
 
     /// Makes an answer with the body of an error, in the form of the
     /// application.
     #[must_use]
     pub fn error(status: impl Into<StatusDoc>) -> Self {
-        Self::with_body(status, AnswerBody::Error)
+        Self::with_body(status, BodyDoc::Error)
     }
 
     /// Makes an answer with a value of type `T` as JSON.
@@ -320,7 +320,7 @@ impl Answer {
     /// Makes a response with an unknown body.
     #[must_use]
     pub fn unknown(status: impl Into<StatusDoc>) -> Self {
-        Self::with_body(status, AnswerBody::Unknown)
+        Self::with_body(status, BodyDoc::Unknown)
     }
 
     /// Makes an answer with text of a media type.
@@ -352,8 +352,8 @@ impl Answer {
     #[must_use]
     pub fn content(mut self, content: Content) -> Self {
         match &mut self.body {
-            AnswerBody::Content(contents) => contents.push(content),
-            body => *body = AnswerBody::Content(vec![content]),
+            BodyDoc::Content(contents) => contents.push(content),
+            body => *body = BodyDoc::Content(vec![content]),
         }
         self
     }
@@ -362,16 +362,16 @@ impl Answer {
     /// goes too.
     ///
     /// ```
-    /// use stockade::description::{Answer, AnswerBody};
+    /// use stockade::description::{BodyDoc, ResponseDoc};
     ///
-    /// let mut answer = Answer::text(200, "text/plain");
+    /// let mut answer = ResponseDoc::text(200, "text/plain");
     /// answer.set_status(204);
-    /// assert!(matches!(answer.body, AnswerBody::None));
+    /// assert!(matches!(answer.body, BodyDoc::None));
     /// ```
     pub fn set_status(&mut self, status: impl Into<StatusDoc>) {
         self.status = status.into();
         if matches!(self.status, StatusDoc::Exact(204 | 205 | 304)) {
-            self.body = AnswerBody::None;
+            self.body = BodyDoc::None;
         }
     }
 
@@ -385,7 +385,7 @@ impl Answer {
     /// Returns true for an answer with the body of an error.
     #[must_use]
     pub fn has_error_body(&self) -> bool {
-        matches!(self.body, AnswerBody::Error | AnswerBody::ValidationError)
+        matches!(self.body, BodyDoc::Error | BodyDoc::ValidationError)
     }
 
     /// Adds a header.

@@ -116,7 +116,7 @@ impl CrossOriginProtection {
         doc.reads_header("Origin", false);
         if !is_safe(doc.method()) {
             doc.guards_origin();
-            doc.may_answer(403, "A page of another origin sent the request");
+            doc.may_respond(403, "A page of another origin sent the request");
         }
         self.mistakes.iter().for_each(|mistake| doc.issue(mistake));
     }

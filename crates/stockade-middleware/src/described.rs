@@ -2,7 +2,7 @@
 
 use http::Method;
 use stockade_core::RouteDoc;
-use stockade_core::description::{Answer, AnswerBody};
+use stockade_core::description::{BodyDoc, ResponseDoc};
 #[cfg(feature = "conditional")]
 pub(crate) use stockade_stages::__internal::is_any;
 pub(crate) use stockade_stages::__internal::unseen;
@@ -12,23 +12,23 @@ pub(crate) use stockade_stages::__internal::unseen;
 pub(crate) fn reads_parsed_body(doc: &mut RouteDoc, name: &str) {
     doc.middleware_reads_body(name);
     if may_change(doc.method()) {
-        doc.may_answer(400, "The body cannot be read");
-        doc.may_answer(413, "The body is too large");
+        doc.may_respond(400, "The body cannot be read");
+        doc.may_respond(413, "The body is too large");
     }
 }
 
 /// Notes the 415 of middleware that needs a body in a form that can be read.
 pub(crate) fn needs_readable_body(doc: &mut RouteDoc) {
     if may_change(doc.method()) {
-        doc.may_answer(415, "The body is neither JSON, nor a form, nor a text");
+        doc.may_respond(415, "The body is neither JSON, nor a form, nor a text");
     }
 }
 
 /// Notes the answer to a failed validation, by the status of the route.
 pub(crate) fn fails_validation(doc: &mut RouteDoc, meaning: &'static str) {
-    let mut answer = Answer::error(doc.validation_status()).meaning(meaning);
-    answer.body = AnswerBody::ValidationError;
-    doc.answers(answer);
+    let mut answer = ResponseDoc::error(doc.validation_status()).meaning(meaning);
+    answer.body = BodyDoc::ValidationError;
+    doc.responds(answer);
 }
 
 /// Returns true if a route of this method takes GET or HEAD.

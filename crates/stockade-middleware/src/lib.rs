@@ -78,7 +78,7 @@
 //! [`Middleware::describing`] says what it does:
 //!
 //! ```
-//! use stockade::description::{Answer, HeaderDoc};
+//! use stockade::description::{HeaderDoc, ResponseDoc};
 //! use stockade::{ApiError, Middleware, Request, Router};
 //!
 //! fn has_credit(req: &mut Request) -> Result<(), ApiError> {
@@ -91,7 +91,7 @@
 //! let paid = Middleware::new(has_credit).named("has_credit").describing(|doc| {
 //!     doc.reads_header("X-Credit", true);
 //!     let price = HeaderDoc::new("X-Price", "The price of the request");
-//!     doc.answers(Answer::error(402).meaning("No credit").header(price));
+//!     doc.responds(ResponseDoc::error(402).meaning("No credit").header(price));
 //! });
 //!
 //! let mut router = Router::new();

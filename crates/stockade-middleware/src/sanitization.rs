@@ -45,7 +45,7 @@ pub fn with_sanitization() -> Middleware {
     .named(HELPER)
     .describing(|doc| {
         reads_parsed_body(doc, HELPER);
-        doc.may_answer(400, TOO_MANY_PAIRS);
+        doc.may_respond(400, TOO_MANY_PAIRS);
     })
 }
 

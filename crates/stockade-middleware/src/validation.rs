@@ -139,7 +139,7 @@ impl RequestPart {
             }
             Self::Query => {
                 doc.checks(InputFrom::Query, schema, options);
-                doc.may_answer(400, TOO_MANY_PAIRS);
+                doc.may_respond(400, TOO_MANY_PAIRS);
                 fails_validation(doc, "The query does not fit its schema");
             }
             Self::Params => {

@@ -162,7 +162,7 @@ fn user_required() -> Middleware {
     };
     Middleware::new(check).named("user_required").describing(|doc| {
         doc.takes_user();
-        doc.answers(no_user());
+        doc.responds(no_user());
     })
 }
 

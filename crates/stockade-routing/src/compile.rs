@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use http::{Extensions, Method};
 use stockade_core::__internal::{contradictions, example_issues};
-use stockade_core::description::AnswerBody;
+use stockade_core::description::BodyDoc;
 use stockade_core::endpoint::{EndpointKind, EndpointParts};
 use stockade_core::error_settings::Settings;
 use stockade_core::known_types::KnownTypes;
@@ -581,8 +581,8 @@ fn may_stream(doc: &RouteDoc) -> bool {
     let is_stream = |media: &str| media.starts_with("text/event-stream") || media.contains('*');
     doc.has_writer()
         || doc.facts().answers.iter().any(|answer| match &answer.body {
-            AnswerBody::Unknown => true,
-            AnswerBody::Content(contents) => contents.iter().any(|it| is_stream(&it.media_type)),
+            BodyDoc::Unknown => true,
+            BodyDoc::Content(contents) => contents.iter().any(|it| is_stream(&it.media_type)),
             _ => false,
         })
 }

@@ -3,7 +3,7 @@
 
 use http::Uri;
 use http::uri::PathAndQuery;
-use stockade_core::description::{Answer, AnswerStatus};
+use stockade_core::description::{ResponseDoc, StatusDoc};
 use stockade_core::detached::{Detached, start_of_rest};
 use stockade_core::login_end::end_with;
 use stockade_core::{Handler, Request, Response, RouteDoc};
@@ -150,9 +150,9 @@ impl RouteEntry {
 pub struct OriginalUri(pub Uri);
 
 fn describe(doc: &mut RouteDoc) {
-    doc.may_answer(400, "The path has a segment . or .., or two slashes where it goes on");
-    doc.may_answer(413, "The body is too large");
-    doc.answers(Answer::unknown(AnswerStatus::Default).meaning("An answer of the service"));
+    doc.may_respond(400, "The path has a segment . or .., or two slashes where it goes on");
+    doc.may_respond(413, "The body is too large");
+    doc.responds(ResponseDoc::unknown(StatusDoc::Default).meaning("An answer of the service"));
 }
 
 async fn serve(service: impl TowerService, mut req: Request) -> Result<Response, ApiError> {

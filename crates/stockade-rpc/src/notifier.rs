@@ -77,7 +77,7 @@ impl FromRequest for Notifier {
     }
 
     fn describe(doc: &mut RouteDoc) {
-        doc.may_answer(400, NO_SOCKET);
+        doc.may_respond(400, NO_SOCKET);
     }
 }
 

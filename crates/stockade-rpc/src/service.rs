@@ -8,7 +8,7 @@ use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
 use http::header;
-use stockade_core::description::Answer as AnswerDoc;
+use stockade_core::description::ResponseDoc;
 use stockade_core::{BodyKind, BoxFuture, Request, Response, RouteDoc};
 use stockade_errors::ApiError;
 use stockade_routing::calls::{CallTable, RunningCall};
@@ -163,6 +163,6 @@ fn not_built() -> ApiError {
 /// Describes the route; its methods say the rest.
 pub(crate) fn describe(doc: &mut RouteDoc) {
     doc.reads_body(BodyKind::Raw);
-    doc.answers(AnswerDoc::any_json(200).meaning("The answers to the calls"));
-    doc.answers(AnswerDoc::new(204).meaning("All calls were notifications"));
+    doc.responds(ResponseDoc::any_json(200).meaning("The answers to the calls"));
+    doc.responds(ResponseDoc::new(204).meaning("All calls were notifications"));
 }

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
-use stockade_core::description::{Answer, HeaderDoc};
+use stockade_core::description::{HeaderDoc, ResponseDoc};
 use stockade_core::reply::Failure;
 use stockade_core::{Response, RouteDoc};
 use stockade_errors::{ApiError, BoxError};
@@ -137,8 +137,8 @@ impl Failure for SqlError {
     fn describe(doc: &mut RouteDoc) {
         doc.may_fail(&[(409, "A value is taken"), (500, "")]);
         let retry_after = HeaderDoc::new("Retry-After", "The seconds until the next attempt");
-        let unavailable = Answer::error(503).meaning("The database cannot answer now");
-        doc.answers(unavailable.header(retry_after));
+        let unavailable = ResponseDoc::error(503).meaning("The database cannot answer now");
+        doc.responds(unavailable.header(retry_after));
     }
 }
 

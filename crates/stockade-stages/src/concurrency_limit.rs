@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http_body::{Body, Frame, SizeHint};
-use stockade_core::description::{Answer, HeaderDoc};
+use stockade_core::description::{HeaderDoc, ResponseDoc};
 use stockade_core::endpoint::Overloaded;
 use stockade_core::middleware::form;
 use stockade_core::{
@@ -136,8 +136,8 @@ impl IntoMiddleware<form::Ready> for ConcurrencyLimit {
         let middleware = Middleware::new(around).named("with_concurrency_limit");
         middleware.marked(LimitsConcurrency).describing(move |doc| {
             let retry_after = HeaderDoc::new("Retry-After", "The seconds until the next attempt");
-            let refusal = Answer::error(503).meaning("Too many requests are in flight");
-            doc.answers(refusal.header(retry_after));
+            let refusal = ResponseDoc::error(503).meaning("Too many requests are in flight");
+            doc.responds(refusal.header(retry_after));
             if is_zero {
                 doc.issue("a concurrency limit must not be 0");
             }

@@ -20,7 +20,7 @@ use std::time::Duration;
 use http::header::CACHE_CONTROL;
 use http::{HeaderMap, HeaderValue, StatusCode};
 use serde_json::{Value, json};
-use stockade_core::description::{Answer, Content, ContentSchema, HeaderDoc};
+use stockade_core::description::{Content, ContentSchema, HeaderDoc, ResponseDoc};
 use stockade_core::extract::State;
 use stockade_core::{Reply, Response, RouteDoc};
 use stockade_errors::ApiError;
@@ -193,7 +193,7 @@ impl Reply for LivenessReply {
 
     fn describe(doc: &mut RouteDoc) {
         let members = json!({ "status": { "const": OK } });
-        doc.answers(documented(StatusCode::OK, &members).meaning("The program is alive"));
+        doc.responds(documented(StatusCode::OK, &members).meaning("The program is alive"));
     }
 }
 
@@ -217,9 +217,9 @@ impl Reply for ReadinessReply {
             json!({ "status": { "const": text }, "degraded": names })
         };
         let takes = documented(StatusCode::OK, &members(OK));
-        doc.answers(takes.meaning("The program takes requests"));
+        doc.responds(takes.meaning("The program takes requests"));
         let refuses = documented(StatusCode::SERVICE_UNAVAILABLE, &members(UNAVAILABLE));
-        doc.answers(refuses.meaning("Requests should go elsewhere"));
+        doc.responds(refuses.meaning("Requests should go elsewhere"));
     }
 }
 
@@ -230,11 +230,11 @@ fn answer(status: StatusCode, body: Value) -> (StatusCode, (HeaderMap, Value)) {
 
 /// Returns an answer as [`answer`] makes it, for a description. Of these members it
 /// always has the status.
-fn documented(status: StatusCode, members: &Value) -> Answer {
+fn documented(status: StatusCode, members: &Value) -> ResponseDoc {
     let schema = json!({ "type": "object", "properties": members, "required": ["status"] });
     let content = Content::new("application/json", ContentSchema::Json(schema));
     let no_store = HeaderDoc::new("Cache-Control", "Caches do not keep the answer");
-    Answer::new(status).content(content).header(no_store)
+    ResponseDoc::new(status).content(content).header(no_store)
 }
 
 const OK: &str = "ok";

@@ -105,7 +105,7 @@ impl IntoMiddleware<form::Ready> for Timeout {
         };
         Middleware::new(around).named("with_timeout").describing(move |doc| {
             doc.times_out(self.limit, self.status);
-            doc.may_answer(self.status, "The answer takes too long");
+            doc.may_respond(self.status, "The answer takes too long");
             if self.limit.is_zero() {
                 doc.issue("a timeout must not be 0");
             }

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 
 use http::header::{SEC_WEBSOCKET_ACCEPT, SEC_WEBSOCKET_PROTOCOL, UPGRADE};
 use http::{HeaderMap, HeaderValue};
-use stockade_core::description::{Answer, HeaderDoc};
+use stockade_core::description::{HeaderDoc, ResponseDoc};
 use stockade_core::extract::UserLifetime;
 use stockade_core::headers::list_items;
 use stockade_core::login_end::EndsItself;
@@ -301,7 +301,7 @@ impl FromRequest for WebSocketUpgrade {
 pub(crate) fn describe_upgrade(doc: &mut RouteDoc, selects: bool) {
     doc.takes_upgrade();
     let meaning = "The connection is a WebSocket from here on; on HTTP/2 the status is 200";
-    let mut answer = Answer::new(101).meaning(meaning);
+    let mut answer = ResponseDoc::new(101).meaning(meaning);
     let mut names = vec![
         ("Upgrade", "The protocol of the connection"),
         ("Connection", "That the protocol changes"),
@@ -314,5 +314,5 @@ pub(crate) fn describe_upgrade(doc: &mut RouteDoc, selects: bool) {
         // HTTP/2 has none of the first three.
         answer = answer.header(HeaderDoc::new(name, meaning).sometimes());
     }
-    doc.answers(answer);
+    doc.responds(answer);
 }

@@ -65,7 +65,7 @@ fn router(db: Db, secret: Secret) -> Router {
     let token = Auth::secret(secret.clone()).scheme("Token");
     let check = || {
         Middleware::new(users::check_session).named("check_session").describing(|doc| {
-            doc.may_answer(401, "The session of the token is over");
+            doc.may_respond(401, "The session of the token is over");
         })
     };
     let signed_in = vec![with_auth(token.clone()), check()];

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::convert::Infallible;
 
 use stockade::bytes::Bytes;
-use stockade::description::{Answer, SecurityScheme};
+use stockade::description::{ResponseDoc, SecurityScheme};
 use stockade::extract::headers::UserAgent;
 use stockade::extract::{Headers, LastEventId, TypedHeader};
 use stockade::http::{HeaderMap, Method, header};
@@ -172,7 +172,7 @@ fn a_reply_by_hand_says_it_or_is_unknown() {
             ().into_response()
         }
         fn describe(doc: &mut RouteDoc) {
-            doc.answers(Answer::text(200, "text/csv").meaning("A table"));
+            doc.responds(ResponseDoc::text(200, "text/csv").meaning("A table"));
         }
     }
     replies::<Loud>(&["200 text/csv: text (A table)"]);
@@ -324,7 +324,7 @@ fn a_failure_by_hand_is_any_error_unless_it_says_more() {
             Err(ApiError::not_found())
         }
         fn describe(doc: &mut RouteDoc) {
-            doc.may_answer(404, "There is none");
+            doc.may_respond(404, "There is none");
         }
     }
     fails::<Known>(&["404 error (There is none)"]);

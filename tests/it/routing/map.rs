@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use stockade::description::Answer;
+use stockade::description::ResponseDoc;
 use stockade::errors::ConfigIssue;
 use stockade::middleware::{InputRule, TrustProxy, with_input_validation, with_timeout};
 use stockade::prelude::*;
@@ -24,7 +24,7 @@ fn paid(_: &mut Request) -> Result<(), ApiError> {
 
 fn app() -> App {
     let has_credit = Middleware::new(paid).named("has_credit").describing(|doc: &mut RouteDoc| {
-        doc.may_answer(402, "There is no credit left");
+        doc.may_respond(402, "There is no credit left");
     });
     let api = routes! {
         "search": { GET: async |Query(_): Query<Search>| "found" },
@@ -208,8 +208,8 @@ fn schemas_of_types_stand_once_with_names_of_their_own() {
         item.name
     }
     let told = Middleware::new(paid).named("told").describing(|doc: &mut RouteDoc| {
-        doc.answers(Answer::json::<shop::Item>(200));
-        doc.answers(Answer::json::<Vec<stock::Item>>(203));
+        doc.responds(ResponseDoc::json::<shop::Item>(200));
+        doc.responds(ResponseDoc::json::<Vec<stock::Item>>(203));
     });
     let api = routes! {
         "search": { GET: async |Query(_): Query<Search>| "found" },

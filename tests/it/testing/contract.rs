@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use stockade::description::{Answer, AnswerStatus, HeaderDoc};
+use stockade::description::{HeaderDoc, ResponseDoc, StatusDoc};
 use stockade::http::{self, HeaderValue, header};
 use stockade::middleware::health::Readiness;
 use stockade::prelude::*;
@@ -37,9 +37,9 @@ impl Reply for Lie {
 
     fn describe(doc: &mut RouteDoc) {
         let batch = HeaderDoc::new("X-Batch", "The batch");
-        doc.answers(Answer::json::<Tea>(200).header(batch));
-        doc.answers(Answer::new(204).meaning("There is none"));
-        doc.may_answer(409, "It is sold out");
+        doc.responds(ResponseDoc::json::<Tea>(200).header(batch));
+        doc.responds(ResponseDoc::new(204).meaning("There is none"));
+        doc.may_respond(409, "It is sold out");
     }
 }
 
@@ -139,8 +139,8 @@ fn a_class_and_the_default_list_statuses_too() {
         }
 
         fn describe(doc: &mut RouteDoc) {
-            doc.answers(Answer::text(AnswerStatus::Class(2), "text/plain"));
-            doc.answers(Answer::unknown(AnswerStatus::Default));
+            doc.responds(ResponseDoc::text(StatusDoc::Class(2), "text/plain"));
+            doc.responds(ResponseDoc::unknown(StatusDoc::Default));
         }
     }
     assert_eq!(breach_of(|| Any(203)), "");

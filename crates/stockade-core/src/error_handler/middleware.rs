@@ -1,7 +1,7 @@
 //! An [`ErrorHandler`] as middleware.
 
 use super::{ErrorHandler, Form};
-use crate::description::{Answer, AnswerStatus};
+use crate::description::{ResponseDoc, StatusDoc};
 use crate::endpoint::{ErrorContext, error_of};
 use crate::middleware::form;
 use crate::{IntoMiddleware, Middleware, Next, Request, RouteDoc};
@@ -36,7 +36,7 @@ impl ErrorHandler {
         }
         if self.options.reply.is_some() {
             let meaning = "An error, with the status that the error handler has set";
-            doc.answers(Answer::error(AnswerStatus::Default).meaning(meaning));
+            doc.responds(ResponseDoc::error(StatusDoc::Default).meaning(meaning));
         }
     }
 }

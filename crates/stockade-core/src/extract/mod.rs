@@ -98,7 +98,7 @@ use crate::{Request, RouteDoc};
 ///     // For the map of the routes and for documents.
 ///     fn describe(doc: &mut RouteDoc) {
 ///         doc.reads_header("X-Tenant", true);
-///         doc.may_answer(400, "The header x-tenant is missing");
+///         doc.may_respond(400, "The header x-tenant is missing");
 ///     }
 /// }
 ///
@@ -163,7 +163,7 @@ pub trait FromRequest: Sized + Send {
 ///
 ///     fn describe_optional(doc: &mut RouteDoc) {
 ///         doc.reads_header("X-Tenant", false);
-///         doc.may_answer(400, "The header x-tenant is no text");
+///         doc.may_respond(400, "The header x-tenant is no text");
 ///     }
 /// }
 ///

@@ -65,7 +65,7 @@ impl<H: Header + Send> FromRequest for TypedHeader<H> {
     fn describe(doc: &mut RouteDoc) {
         let name = H::name().as_str();
         doc.reads_header(name, true);
-        doc.may_answer(400, format!("The header {name} is missing or malformed"));
+        doc.may_respond(400, format!("The header {name} is missing or malformed"));
     }
 }
 
@@ -81,6 +81,6 @@ impl<H: Header + Send> OptionalFromRequest for TypedHeader<H> {
     fn describe_optional(doc: &mut RouteDoc) {
         let name = H::name().as_str();
         doc.reads_header(name, false);
-        doc.may_answer(400, format!("The header {name} is malformed"));
+        doc.may_respond(400, format!("The header {name} is malformed"));
     }
 }

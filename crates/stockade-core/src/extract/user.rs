@@ -4,7 +4,7 @@ use serde::de::DeserializeOwned;
 use stockade_errors::ApiError;
 
 use super::OptionalFromRequest;
-use crate::description::{Answer, HeaderDoc};
+use crate::description::{HeaderDoc, ResponseDoc};
 use crate::{FromRequest, Request, RouteDoc, escaped};
 
 /// The user that authentication found, read into a type.
@@ -66,7 +66,7 @@ impl<T: DeserializeOwned + Send> FromRequest for User<T> {
 
     fn describe(doc: &mut RouteDoc) {
         doc.takes_user();
-        doc.answers(refusal());
+        doc.responds(refusal());
     }
 }
 
@@ -76,13 +76,13 @@ impl<T: DeserializeOwned + Send> OptionalFromRequest for User<T> {
     }
 
     fn describe_optional(doc: &mut RouteDoc) {
-        doc.answers(refusal());
+        doc.responds(refusal());
     }
 }
 
 /// Describes the 401 for a request without a user, and for a user that does not
 /// fit its type.
-fn refusal() -> Answer {
+fn refusal() -> ResponseDoc {
     let challenge = HeaderDoc::new("WWW-Authenticate", "The ways to say who asks");
-    Answer::error(401).meaning("There is no such user").header(challenge)
+    ResponseDoc::error(401).meaning("There is no such user").header(challenge)
 }

@@ -12,7 +12,7 @@ use stockade_json::SerializationError;
 use stockade_validation::{HasSchema, ReadError};
 
 use super::{Html, Json, Redirect};
-use crate::description::{Answer, AnswerStatus};
+use crate::description::{ResponseDoc, StatusDoc};
 use crate::extract::FileNameError;
 use crate::{BodyError, HttpBody, Reply, Response, RouteDoc};
 
@@ -86,7 +86,7 @@ use crate::{BodyError, HttpBody, Reply, Response, RouteDoc};
 ///     }
 ///
 ///     fn describe(doc: &mut RouteDoc) {
-///         doc.may_answer(404, "There is no such page");
+///         doc.may_respond(404, "There is no such page");
 ///     }
 /// }
 ///
@@ -115,22 +115,22 @@ pub trait Failure: Sized {
     ///
     /// `#[derive(ApiError)]` notes the status and the message of each variant.
     fn describe(doc: &mut RouteDoc) {
-        doc.answers(any_error());
+        doc.responds(any_error());
     }
 }
 
 /// Makes the description of an error of any status.
-fn any_error() -> Answer {
-    Answer::error(AnswerStatus::Default)
+fn any_error() -> ResponseDoc {
+    ResponseDoc::error(StatusDoc::Default)
 }
 
 /// Notes the answers of a failure whose status is a value: an error from 400 on,
 /// and below that `reply`.
-fn describe_by_status(doc: &mut RouteDoc, reply: fn(AnswerStatus) -> Answer) {
+fn describe_by_status(doc: &mut RouteDoc, reply: fn(StatusDoc) -> ResponseDoc) {
     for class in [4, 5] {
-        doc.answers(Answer::error(AnswerStatus::Class(class)));
+        doc.responds(ResponseDoc::error(StatusDoc::Class(class)));
     }
-    doc.answers(reply(AnswerStatus::Default).meaning("An answer that is no error"));
+    doc.responds(reply(StatusDoc::Default).meaning("An answer that is no error"));
 }
 
 /// Makes the answer of a failure, and notes that a 5xx has to be logged.
@@ -173,7 +173,7 @@ impl Failure for Response {
     }
 
     fn describe(doc: &mut RouteDoc) {
-        doc.answers(Answer::unknown(AnswerStatus::Default));
+        doc.responds(ResponseDoc::unknown(StatusDoc::Default));
     }
 }
 
@@ -193,7 +193,7 @@ impl Failure for StatusCode {
     }
 
     fn describe(doc: &mut RouteDoc) {
-        describe_by_status(doc, Answer::new);
+        describe_by_status(doc, ResponseDoc::new);
     }
 }
 
@@ -251,7 +251,7 @@ macro_rules! texts_are_messages {
             }
 
             fn describe(doc: &mut RouteDoc) {
-                describe_by_status(doc, |status| Answer::text(status, "text/plain"));
+                describe_by_status(doc, |status| ResponseDoc::text(status, "text/plain"));
             }
         })*
     };
@@ -267,8 +267,8 @@ macro_rules! replies_are_sent {
             }
 
             fn describe(doc: &mut RouteDoc) {
-                doc.answers_changed(<$reply>::describe, |answer| {
-                    answer.set_status(AnswerStatus::Default);
+                doc.responses_changed(<$reply>::describe, |answer| {
+                    answer.set_status(StatusDoc::Default);
                 });
             }
         })*
@@ -312,6 +312,6 @@ pub trait DescribesUnknown {
 
 impl<E> DescribesUnknown for &InnerFailure<E> {
     fn describe(&self, doc: &mut RouteDoc) {
-        doc.answers(any_error());
+        doc.responds(any_error());
     }
 }

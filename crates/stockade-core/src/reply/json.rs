@@ -7,7 +7,7 @@ use stockade_errors::ApiError;
 use stockade_json::to_json;
 use stockade_validation::HasSchema;
 
-use crate::description::{Answer, SchemaOf};
+use crate::description::{ResponseDoc, SchemaOf};
 use crate::{HttpBody, Reply, Response, RouteDoc, header_map_pool};
 
 /// A value that is answered as JSON with status 200.
@@ -59,7 +59,7 @@ impl Reply for Value {
     }
 
     fn describe(doc: &mut RouteDoc) {
-        doc.answers(Answer::any_json(200));
+        doc.responds(ResponseDoc::any_json(200));
     }
 }
 
@@ -80,5 +80,5 @@ pub fn describe_json<T: HasSchema>(doc: &mut RouteDoc) {
 
 /// Does so for any type: it is compiled once, and not for each of them.
 fn describe_json_of(doc: &mut RouteDoc, schema: SchemaOf) {
-    doc.answers(Answer::json_of(200.into(), schema));
+    doc.responds(ResponseDoc::json_of(200.into(), schema));
 }

@@ -46,7 +46,7 @@ use http::header::SET_COOKIE;
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use stockade_errors::ApiError;
 
-use crate::description::{Answer, AnswerBody, AnswerStatus, ContentSchema};
+use crate::description::{BodyDoc, ContentSchema, ResponseDoc, StatusDoc};
 use crate::{Response, RouteDoc};
 
 /// A value that a handler may return.
@@ -69,7 +69,7 @@ pub trait Reply {
     /// known.
     ///
     /// ```
-    /// use stockade::description::Answer;
+    /// use stockade::description::ResponseDoc;
     /// use stockade::{ApiError, Reply, Response, RouteDoc};
     ///
     /// struct Csv(String);
@@ -80,13 +80,13 @@ pub trait Reply {
     ///     }
     ///
     ///     fn describe(doc: &mut RouteDoc) {
-    ///         doc.answers(Answer::text(200, "text/csv"));
+    ///         doc.responds(ResponseDoc::text(200, "text/csv"));
     ///     }
     /// }
     /// # assert!(Csv("a,b".to_owned()).into_response().is_ok());
     /// ```
     fn describe(doc: &mut RouteDoc) {
-        doc.answers(Answer::unknown(AnswerStatus::Class(2)));
+        doc.responds(ResponseDoc::unknown(StatusDoc::Class(2)));
     }
 }
 
@@ -102,7 +102,7 @@ impl Reply for () {
     }
 
     fn describe(doc: &mut RouteDoc) {
-        doc.answers(Answer::new(StatusCode::NO_CONTENT));
+        doc.responds(ResponseDoc::new(StatusCode::NO_CONTENT));
     }
 }
 
@@ -114,7 +114,7 @@ impl Reply for StatusCode {
     }
 
     fn describe(doc: &mut RouteDoc) {
-        doc.answers(Answer::new(AnswerStatus::Class(2)));
+        doc.responds(ResponseDoc::new(StatusDoc::Class(2)));
     }
 }
 
@@ -191,7 +191,7 @@ pub trait ReplyPart {
 
     /// Changes the description of an answer, as [`apply`](Self::apply) changes
     /// the response. By default it stays as it is.
-    fn describe(_answer: &mut Answer) {}
+    fn describe(_answer: &mut ResponseDoc) {}
 }
 
 /// The status is known at run time alone: documents say `2XX`.
@@ -202,8 +202,8 @@ impl ReplyPart for StatusCode {
         Ok(())
     }
 
-    fn describe(answer: &mut Answer) {
-        answer.set_status(AnswerStatus::Class(2));
+    fn describe(answer: &mut ResponseDoc) {
+        answer.set_status(StatusDoc::Class(2));
     }
 }
 
@@ -221,7 +221,7 @@ impl ReplyPart for HeaderMap {
         Ok(())
     }
 
-    fn describe(answer: &mut Answer) {
+    fn describe(answer: &mut ResponseDoc) {
         may_have_other_type(answer);
     }
 }
@@ -252,7 +252,7 @@ where
         add_pairs(response, self)
     }
 
-    fn describe(answer: &mut Answer) {
+    fn describe(answer: &mut ResponseDoc) {
         may_have_other_type(answer);
     }
 }
@@ -267,7 +267,7 @@ where
         add_pairs(response, self)
     }
 
-    fn describe(answer: &mut Answer) {
+    fn describe(answer: &mut ResponseDoc) {
         may_have_other_type(answer);
     }
 }
@@ -333,8 +333,8 @@ where
 
 /// Describes an answer whose content type a list of headers may replace, as
 /// text often becomes CSV so. JSON stays JSON.
-fn may_have_other_type(answer: &mut Answer) {
-    let AnswerBody::Content(contents) = &mut answer.body else { return };
+fn may_have_other_type(answer: &mut ResponseDoc) {
+    let BodyDoc::Content(contents) = &mut answer.body else { return };
     for content in contents {
         if matches!(content.schema, ContentSchema::Text | ContentSchema::Bytes) {
             content.media_type = "*/*".into();
@@ -347,7 +347,7 @@ impl<P: ReplyPart> ReplyPart for Vec<P> {
         self.into_iter().try_for_each(|part| part.apply(response))
     }
 
-    fn describe(answer: &mut Answer) {
+    fn describe(answer: &mut ResponseDoc) {
         let before = answer.headers.len();
         P::describe(answer);
         // There may be no part.
@@ -363,7 +363,7 @@ impl<P: ReplyPart, R: Reply> Reply for (P, R) {
     }
 
     fn describe(doc: &mut RouteDoc) {
-        doc.answers_changed(R::describe, P::describe);
+        doc.responses_changed(R::describe, P::describe);
     }
 }
 

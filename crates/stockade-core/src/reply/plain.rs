@@ -6,7 +6,7 @@ use bytes::Bytes;
 use http::{HeaderValue, StatusCode, header};
 use stockade_errors::ApiError;
 
-use crate::description::{Answer, HeaderDoc};
+use crate::description::{HeaderDoc, ResponseDoc};
 use crate::{HttpBody, Reply, Response, RouteDoc, header_map_pool};
 
 /// A text that is answered as `text/html; charset=utf-8`.
@@ -19,7 +19,7 @@ impl<T: Into<HttpBody>> Reply for Html<T> {
     }
 
     fn describe(doc: &mut RouteDoc) {
-        doc.answers(Answer::text(200, "text/html"));
+        doc.responds(ResponseDoc::text(200, "text/html"));
     }
 }
 
@@ -47,7 +47,7 @@ impl<T: Into<HttpBody>> Reply for JsonText<T> {
     }
 
     fn describe(doc: &mut RouteDoc) {
-        doc.answers(Answer::any_json(200));
+        doc.responds(ResponseDoc::any_json(200));
     }
 }
 
@@ -57,7 +57,7 @@ impl Reply for &'static str {
     }
 
     fn describe(doc: &mut RouteDoc) {
-        doc.answers(Answer::text(200, "text/plain"));
+        doc.responds(ResponseDoc::text(200, "text/plain"));
     }
 }
 
@@ -67,7 +67,7 @@ impl Reply for String {
     }
 
     fn describe(doc: &mut RouteDoc) {
-        doc.answers(Answer::text(200, "text/plain"));
+        doc.responds(ResponseDoc::text(200, "text/plain"));
     }
 }
 
@@ -80,7 +80,7 @@ impl Reply for Cow<'static, str> {
     }
 
     fn describe(doc: &mut RouteDoc) {
-        doc.answers(Answer::text(200, "text/plain"));
+        doc.responds(ResponseDoc::text(200, "text/plain"));
     }
 }
 
@@ -90,7 +90,7 @@ impl Reply for Bytes {
     }
 
     fn describe(doc: &mut RouteDoc) {
-        doc.answers(Answer::bytes(200, BYTES));
+        doc.responds(ResponseDoc::bytes(200, BYTES));
     }
 }
 
@@ -100,7 +100,7 @@ impl Reply for Vec<u8> {
     }
 
     fn describe(doc: &mut RouteDoc) {
-        doc.answers(Answer::bytes(200, BYTES));
+        doc.responds(ResponseDoc::bytes(200, BYTES));
     }
 }
 
@@ -140,7 +140,7 @@ impl Reply for Redirect {
     fn describe(doc: &mut RouteDoc) {
         for status in [303_u16, 307, 308] {
             let location = HeaderDoc::new("Location", "The address to go to");
-            doc.answers(Answer::new(status).header(location));
+            doc.responds(ResponseDoc::new(status).header(location));
         }
     }
 }

@@ -19,7 +19,7 @@ use stockade_errors::{ApiError, BoxError};
 use stockade_json::to_json_string;
 use tokio::time::{Sleep, sleep};
 
-use crate::description::{Answer, HeaderDoc};
+use crate::description::{HeaderDoc, ResponseDoc};
 use crate::{HttpBody, Reply, Response, RouteDoc};
 
 /// A stream of events as `text/event-stream`.
@@ -110,7 +110,7 @@ impl Reply for Sse {
 
     fn describe(doc: &mut RouteDoc) {
         let fresh = HeaderDoc::new("Cache-Control", "Caches ask before they answer");
-        doc.answers(Answer::text(200, "text/event-stream").header(fresh));
+        doc.responds(ResponseDoc::text(200, "text/event-stream").header(fresh));
     }
 }
 

@@ -57,7 +57,7 @@ impl<T: Reply> Reply for Created<T> {
     }
 
     fn describe(doc: &mut RouteDoc) {
-        doc.answers_changed(T::describe, |answer| {
+        doc.responses_changed(T::describe, |answer| {
             answer.set_status(StatusCode::CREATED);
             let location = HeaderDoc::new("Location", "The address of the new resource");
             answer.headers.push(location.sometimes());
@@ -77,7 +77,7 @@ impl<T: Reply> Reply for Accepted<T> {
     }
 
     fn describe(doc: &mut RouteDoc) {
-        doc.answers_changed(T::describe, |answer| answer.set_status(StatusCode::ACCEPTED));
+        doc.responses_changed(T::describe, |answer| answer.set_status(StatusCode::ACCEPTED));
     }
 }
 
@@ -118,6 +118,6 @@ impl<const CODE: u16, T: Reply> Reply for Status<CODE, T> {
     }
 
     fn describe(doc: &mut RouteDoc) {
-        doc.answers_changed(T::describe, |answer| answer.set_status(CODE));
+        doc.responses_changed(T::describe, |answer| answer.set_status(CODE));
     }
 }

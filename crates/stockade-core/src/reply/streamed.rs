@@ -5,7 +5,7 @@ use futures_core::Stream;
 use http::{HeaderValue, header};
 use stockade_errors::{ApiError, BoxError};
 
-use crate::description::Answer;
+use crate::description::ResponseDoc;
 use crate::{HttpBody, Reply, Response, RouteDoc};
 
 /// An answer whose body is a stream of pieces.
@@ -75,6 +75,6 @@ impl Reply for Streamed {
 
     /// The content type is known at run time alone.
     fn describe(doc: &mut RouteDoc) {
-        doc.answers(Answer::bytes(200, "*/*"));
+        doc.responds(ResponseDoc::bytes(200, "*/*"));
     }
 }

@@ -21,7 +21,7 @@ use stockade_json::to_json;
 use tokio::sync::mpsc;
 
 use super::writer_link::{Head, Link, Message};
-use crate::description::{Answer, AnswerStatus};
+use crate::description::{ResponseDoc, StatusDoc};
 use crate::{BoxFuture, FromRequest, HttpBody, Request, Response, RouteDoc, bug};
 
 /// Writes status, headers and pieces of the body as they are produced.
@@ -168,7 +168,7 @@ impl FromRequest for ResponseWriter {
 
     fn describe(doc: &mut RouteDoc) {
         doc.writes_response();
-        doc.answers(Answer::unknown(AnswerStatus::Class(2)));
+        doc.responds(ResponseDoc::unknown(StatusDoc::Class(2)));
     }
 }
 

@@ -4,9 +4,7 @@ use serde_json::Value;
 use stockade_errors::FieldError;
 use stockade_validation::ValidationOptions;
 
-use crate::description::{
-    Answer, AnswerBody, AnswerStatus, Content, ContentSchema, DescribedRoute,
-};
+use crate::description::{BodyDoc, Content, ContentSchema, DescribedRoute, ResponseDoc, StatusDoc};
 use crate::{Docs, RouteDoc};
 
 /// Statuses that the framework answers itself, whatever a route says: to heads
@@ -58,34 +56,34 @@ fn answers(facts: &DescribedRoute, status: u16) -> bool {
 /// Returns the mistake of a body where the status allows none.
 ///
 /// Source: RFC 9110, sections 15.2, 15.3.5, 15.3.6 and 15.4.5.
-fn impossible_body(answer: &Answer) -> Option<String> {
-    let AnswerStatus::Exact(status @ (100..=199 | 204 | 205 | 304)) = answer.status else {
+fn impossible_body(answer: &ResponseDoc) -> Option<String> {
+    let StatusDoc::Exact(status @ (100..=199 | 204 | 205 | 304)) = answer.status else {
         return None;
     };
-    let has_body = !matches!(answer.body, AnswerBody::None | AnswerBody::Unknown);
+    let has_body = !matches!(answer.body, BodyDoc::None | BodyDoc::Unknown);
     has_body.then(|| format!("`{}` answers {status} with a body, which has none", answer.by))
 }
 
 /// Returns true for two answers of one part and one status, of which one has a
 /// body and the other has none.
-fn contradicts(one: &Answer, other: &Answer) -> bool {
+fn contradicts(one: &ResponseDoc, other: &ResponseDoc) -> bool {
     let bodies = [&one.body, &other.body];
-    let is_empty = |body: &&AnswerBody| matches!(body, AnswerBody::None);
-    let has_content = |body: &&AnswerBody| matches!(body, AnswerBody::Content(_));
+    let is_empty = |body: &&BodyDoc<ContentSchema>| matches!(body, BodyDoc::None);
+    let has_content = |body: &&BodyDoc<ContentSchema>| matches!(body, BodyDoc::Content(_));
     one.by == other.by
         && one.status == other.status
-        && matches!(one.status, AnswerStatus::Exact(_))
+        && matches!(one.status, StatusDoc::Exact(_))
         && bodies.iter().any(is_empty)
         && bodies.iter().any(has_content)
 }
 
 /// Returns the mistakes of an example that breaks each schema of its answer.
 fn wrong_example(facts: &DescribedRoute, status: u16, example: &Value) -> Vec<String> {
-    let exact = |answer: &&Answer| answer.status == AnswerStatus::Exact(status);
+    let exact = |answer: &&ResponseDoc| answer.status == StatusDoc::Exact(status);
     let mut first = None;
     for answer in facts.answers.iter().filter(exact) {
         // The example may be of a form of which nothing is known.
-        let AnswerBody::Content(contents) = &answer.body else { return Vec::new() };
+        let BodyDoc::Content(contents) = &answer.body else { return Vec::new() };
         for content in contents {
             match faults(content, example) {
                 Some(faults) if !faults.is_empty() => {

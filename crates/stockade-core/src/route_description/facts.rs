@@ -15,7 +15,7 @@ use stockade_validation::{Schema, ValidationOptions};
 use super::HANDLER;
 use crate::RouteDoc;
 use crate::description::{
-    AddedHeader, Answer, AnswerStatus, ErrorForm, HeaderDoc, InputFact, InputFrom, SchemaOf,
+    AddedHeader, ErrorForm, HeaderDoc, InputFact, InputFrom, ResponseDoc, SchemaOf, StatusDoc,
     UserMethod,
 };
 
@@ -24,7 +24,7 @@ use crate::description::{
 impl RouteDoc {
     /// Notes an answer of the part that describes itself now. A status may be
     /// noted several times, each time with another body or meaning.
-    pub fn answers(&mut self, answer: Answer) {
+    pub fn responds(&mut self, answer: ResponseDoc) {
         let mut answer = answer;
         answer.by = self.describer.clone();
         self.facts.answers.push(answer);
@@ -32,14 +32,14 @@ impl RouteDoc {
 
     /// Notes an answer with the body of an error, such as 402 with "There is no
     /// credit left".
-    pub fn may_answer(&mut self, status: u16, meaning: impl Into<Cow<'static, str>>) {
-        self.answers(Answer::error(status).meaning(meaning));
+    pub fn may_respond(&mut self, status: u16, meaning: impl Into<Cow<'static, str>>) {
+        self.responds(ResponseDoc::error(status).meaning(meaning));
     }
 
     /// Notes answers with the body of an error, each a status and its meaning.
     pub fn may_fail(&mut self, failures: &[(u16, &'static str)]) {
         for (status, meaning) in failures {
-            self.may_answer(*status, *meaning);
+            self.may_respond(*status, *meaning);
         }
     }
 
@@ -48,10 +48,10 @@ impl RouteDoc {
     ///
     /// [Errors](Answer::is_error) are left alone, because an error within a reply
     /// is answered as it is.
-    pub fn answers_changed(
+    pub fn responses_changed(
         &mut self,
         describe: impl FnOnce(&mut Self),
-        change: impl FnMut(&mut Answer),
+        change: impl FnMut(&mut ResponseDoc),
     ) {
         let before = self.facts.answers.len();
         describe(self);
@@ -189,11 +189,11 @@ impl RouteDoc {
     /// does so by default.
     pub fn takes_opaque_argument<A>(&mut self) {
         self.facts.route.opaque_arguments.push(type_name::<A>().to_owned());
-        let refusal = Answer::error(AnswerStatus::Default).meaning("The request is refused");
+        let refusal = ResponseDoc::error(StatusDoc::Default).meaning("The request is refused");
         let by = &self.describer;
-        let is_told = |it: &Answer| it.by == *by && it.meaning == refusal.meaning;
+        let is_told = |it: &ResponseDoc| it.by == *by && it.meaning == refusal.meaning;
         if !self.facts.answers.iter().any(is_told) {
-            self.answers(refusal);
+            self.responds(refusal);
         }
     }
 
@@ -230,7 +230,7 @@ impl RouteDoc {
     ///
     /// An answer that the middleware gives itself has the headers that are noted
     /// with it.
-    pub fn adds_header(&mut self, header: HeaderDoc, to: Option<AnswerStatus>) {
+    pub fn adds_header(&mut self, header: HeaderDoc, to: Option<StatusDoc>) {
         let (by, from_answer) = (self.describer.clone(), self.facts.answers.len());
         self.facts.added_headers.push(AddedHeader::new(header, to, from_answer, by));
     }

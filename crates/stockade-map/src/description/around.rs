@@ -5,7 +5,7 @@ use std::borrow::Cow;
 
 use stockade_validation::{Schema, ValidationOptions};
 
-use super::{Answer, AnswerBody, Content, ContentSchema, DescribedRoute, HeaderDoc, SchemaOf};
+use super::{BodyDoc, Content, ContentSchema, DescribedRoute, HeaderDoc, ResponseDoc, SchemaOf};
 use crate::StatusDoc;
 
 /// A schema by which middleware checks a part of the request.
@@ -85,13 +85,13 @@ impl ErrorForm {
     /// Returns the body of an error in this form; JSON is that of problem details
     /// where the router sends these.
     #[must_use]
-    pub fn body(&self, problem_details: bool) -> AnswerBody {
+    pub fn body(&self, problem_details: bool) -> BodyDoc<ContentSchema> {
         let json = if problem_details { "application/problem+json" } else { "application/json" };
         let content = match self.schema {
             Some(schema) => Content::new(json, ContentSchema::Of(schema)),
             None => Content::new("*/*", ContentSchema::Any),
         };
-        AnswerBody::Content(vec![content])
+        BodyDoc::Content(vec![content])
     }
 }
 
@@ -139,7 +139,7 @@ impl DescribedRoute {
     /// ```
     #[must_use]
     pub fn headers_of(&self, answer: usize) -> Vec<HeaderDoc> {
-        let Some(Answer { status, headers, .. }) = self.answers.get(answer) else {
+        let Some(ResponseDoc { status, headers, .. }) = self.answers.get(answer) else {
             return Vec::new();
         };
         let mut all = headers.clone();
@@ -157,7 +157,7 @@ impl DescribedRoute {
     /// error handler writes: the innermost one in front of it.
     #[must_use]
     pub fn error_form_of(&self, answer: usize) -> Option<&ErrorForm> {
-        let is_error = self.answers.get(answer).is_some_and(Answer::has_error_body);
+        let is_error = self.answers.get(answer).is_some_and(ResponseDoc::has_error_body);
         let mut before = self.error_forms.iter().rev();
         before.find(|form| form.from_answer <= answer).filter(|_| is_error)
     }
@@ -199,7 +199,7 @@ mod tests {
     fn answers_in_front_do_not_get_it() {
         let own = HeaderDoc::new("retry-after", "").sometimes();
         let facts = DescribedRoute {
-            answers: vec![Answer::error(401), Answer::error(429).header(own)],
+            answers: vec![ResponseDoc::error(401), ResponseDoc::error(429).header(own)],
             added_headers: vec![added("X-Request-Id", None, 1), added("Retry-After", None, 1)],
             ..DescribedRoute::default()
         };

@@ -6,7 +6,7 @@
 //! A request costs nothing for them.
 //!
 //! ```
-//! use stockade::description::Answer;
+//! use stockade::description::ResponseDoc;
 //! use stockade::{ApiError, Middleware, Request, RouteDoc};
 //!
 //! fn has_credit(req: &mut Request) -> Result<(), ApiError> {
@@ -20,8 +20,8 @@
 //!     .named("has_credit")
 //!     .describing(|doc: &mut RouteDoc| {
 //!         doc.reads_header("x-credit", true);
-//!         doc.may_answer(402, "There is no credit left");
-//!         doc.answers(Answer::new(304).meaning("Nothing new"));
+//!         doc.may_respond(402, "There is no credit left");
+//!         doc.responds(ResponseDoc::new(304).meaning("Nothing new"));
 //!     });
 //! assert_eq!(paid.name(), "has_credit");
 //! ```
@@ -32,7 +32,7 @@ mod schema;
 mod security;
 
 pub use crate::{
-    GraphQlInfo, HeaderDoc, IdempotencyInfo, QuotaInfo, StatusDoc as AnswerStatus, WebSocketInfo,
+    BodyDoc, GraphQlInfo, HeaderDoc, IdempotencyInfo, QuotaInfo, StatusDoc, WebSocketInfo,
 };
 pub use around::{AddedHeader, ErrorForm, InputFact, InputFrom};
 pub use route::DescribedRoute;
@@ -40,10 +40,7 @@ pub use schema::{ContentSchema, SchemaOf};
 pub use security::{SecurityScheme, UserMethod};
 
 /// A response while its route is described.
-pub type Answer = crate::ResponseInfo<ContentSchema>;
-
-/// The body of a response while its route is described.
-pub type AnswerBody = crate::BodyDoc<ContentSchema>;
+pub type ResponseDoc = crate::ResponseInfo<ContentSchema>;
 
 /// A form of a body while its route is described.
 pub type Content = crate::ContentInfo<ContentSchema>;

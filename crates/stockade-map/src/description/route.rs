@@ -2,7 +2,7 @@
 
 use stockade_validation::Schema;
 
-use super::{AddedHeader, Answer, ErrorForm, InputFact, SchemaOf};
+use super::{AddedHeader, ErrorForm, InputFact, ResponseDoc, SchemaOf};
 use crate::{RouteInfo, SchemeInfo};
 
 /// A route as its middleware, its extractors and its reply describe it, in the order that they
@@ -14,7 +14,7 @@ pub struct DescribedRoute {
     /// are in the other fields, because their schemas are exported for a map.
     pub route: RouteInfo,
     /// The responses.
-    pub answers: Vec<Answer>,
+    pub answers: Vec<ResponseDoc>,
     /// The schema of the messages of a WebSocket that are read as JSON.
     pub receives: Option<Schema>,
     /// The schema of the messages of a WebSocket that are sent as JSON.

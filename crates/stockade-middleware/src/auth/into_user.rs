@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde_json::Value;
 use stockade_core::RouteDoc;
-use stockade_core::description::{Answer, AnswerStatus};
+use stockade_core::description::{ResponseDoc, StatusDoc};
 use stockade_core::reply::Failure;
 use stockade_core::reply::failure::answer_of;
 use stockade_errors::ApiError;
@@ -71,7 +71,7 @@ impl<T: IntoUser, E: Failure> IntoUser for Result<T, E> {
         // An error that does not describe itself may be any error.
         if doc.facts().answers.len() == before {
             let meaning = "An error of the function that finds the user";
-            doc.answers(Answer::error(AnswerStatus::Default).meaning(meaning));
+            doc.responds(ResponseDoc::error(StatusDoc::Default).meaning(meaning));
         }
     }
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use stockade_auth::{Claims, RevocationStatus, Revocations, StalePolicy, UnixClock};
-use stockade_core::description::{Answer, SecurityScheme, UserMethod};
+use stockade_core::description::{ResponseDoc, SecurityScheme, UserMethod};
 use stockade_core::{BoxFuture, Request, Response, RouteDoc};
 use stockade_errors::ApiError;
 
@@ -200,7 +200,7 @@ impl AuthMethod {
             && let Some(revocations) = &finder.revocations
             && matches!(revocations.stale_policy(), Some(StalePolicy::Refuse { .. }))
         {
-            doc.answers(Answer::error(503).meaning("Nobody can say if the token is revoked"));
+            doc.responds(ResponseDoc::error(503).meaning("Nobody can say if the token is revoked"));
         }
     }
 

@@ -33,7 +33,7 @@ mod user_key;
 mod value_lookup;
 mod with_auth;
 
-use stockade_core::description::{Answer, HeaderDoc};
+use stockade_core::description::{HeaderDoc, ResponseDoc};
 
 pub use into_user::IntoUser;
 pub use lookup::{CredentialReader, ErasedMethod, Lookup, WholeRequest, form};
@@ -50,7 +50,7 @@ pub use with_auth::{IntoAuth, with_auth};
 
 /// Returns the 401 of a request without a user, for a description.
 #[must_use]
-pub fn no_user() -> Answer {
+pub fn no_user() -> ResponseDoc {
     let challenge = HeaderDoc::new("WWW-Authenticate", "The ways to authenticate");
-    Answer::error(401).meaning("No user, or no valid credentials").header(challenge)
+    ResponseDoc::error(401).meaning("No user, or no valid credentials").header(challenge)
 }

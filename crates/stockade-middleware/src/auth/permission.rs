@@ -35,8 +35,8 @@ pub fn with_permission<M>(check: impl Permission<M>) -> Middleware {
     let name = check.name().map(str::to_owned);
     check.into_middleware().named("with_permission").describing(move |doc| {
         doc.needs_permission(name.as_deref());
-        doc.answers(super::no_user());
-        doc.may_answer(403, "The user lacks the permission");
+        doc.responds(super::no_user());
+        doc.may_respond(403, "The user lacks the permission");
     })
 }
 

@@ -31,8 +31,8 @@ pub fn with_role(roles: impl IntoRoles) -> Middleware {
     .named("with_role")
     .describing(move |doc| {
         doc.needs_role(&described);
-        doc.answers(super::no_user());
-        doc.may_answer(403, "The user has another role");
+        doc.responds(super::no_user());
+        doc.may_respond(403, "The user has another role");
     })
 }
 

@@ -404,7 +404,7 @@ impl FromRequest for CurrentSession {
     }
 
     fn describe(doc: &mut RouteDoc) {
-        doc.answers(super::no_user());
+        doc.responds(super::no_user());
     }
 }
 

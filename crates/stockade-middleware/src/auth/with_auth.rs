@@ -39,7 +39,7 @@ impl Auth {
         let describe = move |doc: &mut RouteDoc| {
             doc.finds_user(methods.iter().map(AuthMethod::documented), required);
             if required {
-                doc.answers(no_user());
+                doc.responds(no_user());
             }
             mistakes.iter().for_each(|mistake| doc.issue(format!("with_auth: {mistake}")));
             methods.iter().for_each(|method| method.describe(doc));

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use http::{HeaderMap, header};
-use stockade_core::description::{Answer, HeaderDoc};
+use stockade_core::description::{HeaderDoc, ResponseDoc};
 use stockade_core::middleware::form;
 use stockade_core::{ApiError, HttpBody, IntoMiddleware, Middleware, Request, RouteDoc};
 
@@ -102,10 +102,10 @@ fn describe(doc: &mut RouteDoc) {
     doc.reads_header("Content-Encoding", false);
     let codings = HeaderDoc::new("Accept-Encoding", "The codings that are understood");
     let meaning = "The coding of the body is not understood";
-    doc.answers(Answer::error(415).meaning(meaning).header(codings));
+    doc.responds(ResponseDoc::error(415).meaning(meaning).header(codings));
     if may_change(doc.method()) {
-        doc.may_answer(400, "The body cannot be decompressed");
-        doc.may_answer(413, "The decompressed body is too large");
+        doc.may_respond(400, "The body cannot be decompressed");
+        doc.may_respond(413, "The decompressed body is too large");
     }
 }
 

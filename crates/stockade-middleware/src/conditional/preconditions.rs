@@ -5,7 +5,7 @@
 use std::time::{Duration, SystemTime};
 
 use http::{HeaderMap, HeaderName, Method, header};
-use stockade_core::description::Answer;
+use stockade_core::description::ResponseDoc;
 use stockade_core::headers::only;
 use stockade_core::{ApiError, FromRequest, Request, RouteDoc};
 
@@ -171,9 +171,9 @@ impl FromRequest for Preconditions {
     fn describe(doc: &mut RouteDoc) {
         describe_conditions(doc);
         if may_read(doc.method()) {
-            doc.answers(Answer::new(304).meaning("The client has the present state"));
+            doc.responds(ResponseDoc::new(304).meaning("The client has the present state"));
         }
-        doc.may_answer(412, "The resource is not in the state that the client expects");
+        doc.may_respond(412, "The resource is not in the state that the client expects");
     }
 }
 

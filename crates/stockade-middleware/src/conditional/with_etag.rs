@@ -3,7 +3,7 @@
 //! Source: RFC 9110, sections 13.2 and 15.4.5 (304).
 
 use http::{HeaderName, HeaderValue, Method, StatusCode, header};
-use stockade_core::description::{Answer, AnswerStatus, HeaderDoc};
+use stockade_core::description::{HeaderDoc, ResponseDoc, StatusDoc};
 use stockade_core::middleware::form;
 use stockade_core::{
     ErrorContext, HttpBody, IntoMiddleware, Middleware, Next, Request, Response, RouteDoc,
@@ -144,10 +144,10 @@ fn describe(doc: &mut RouteDoc) {
     describe_conditions(doc);
     // A stream has a tag if its handler gives it one, or has a date instead.
     let etag = || HeaderDoc::new("ETag", "The tag of the present state").sometimes();
-    doc.answers(Answer::new(304).meaning("The client has the present state").header(etag()));
+    doc.responds(ResponseDoc::new(304).meaning("The client has the present state").header(etag()));
     let meaning = "The resource is not in the state that the client expects";
-    doc.answers(Answer::error(412).meaning(meaning).header(etag()));
-    doc.adds_header(etag(), Some(AnswerStatus::Exact(200)));
+    doc.responds(ResponseDoc::error(412).meaning(meaning).header(etag()));
+    doc.adds_header(etag(), Some(StatusDoc::Exact(200)));
 }
 
 const OF_THE_BYTES: [HeaderName; 6] = [

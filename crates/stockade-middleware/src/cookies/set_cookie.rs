@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use std::time::{Duration, SystemTime};
 
 use http::{HeaderValue, header};
-use stockade_core::description::{Answer, HeaderDoc};
+use stockade_core::description::{HeaderDoc, ResponseDoc};
 use stockade_core::reply::ReplyPart;
 use stockade_core::{ApiError, Response};
 use stockade_errors::__internal::setters;
@@ -155,7 +155,7 @@ impl ReplyPart for SetCookie {
         Ok(())
     }
 
-    fn describe(answer: &mut Answer) {
+    fn describe(answer: &mut ResponseDoc) {
         answer.headers.push(HeaderDoc::new("Set-Cookie", "A cookie"));
     }
 }

@@ -37,7 +37,7 @@ use std::time::{Duration, SystemTime};
 
 use http::{HeaderValue, Method, StatusCode, header};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
-use stockade_core::description::{Answer, Content, ContentSchema, HeaderDoc};
+use stockade_core::description::{Content, ContentSchema, HeaderDoc, ResponseDoc};
 use stockade_core::extract::FileName;
 use stockade_core::{ApiError, FromRequest, HttpBody, Reply, Request, Response, RouteDoc};
 use tokio::task::spawn_blocking;
@@ -78,7 +78,7 @@ impl FromRequest for FileRequest {
             doc.reads_header("Range", false);
             doc.reads_header("If-Range", false);
         }
-        doc.may_answer(404, "There is no such file");
+        doc.may_respond(404, "There is no such file");
     }
 }
 
@@ -247,18 +247,18 @@ impl Reply for FileReply {
 
     fn describe(doc: &mut RouteDoc) {
         let method = doc.method().clone();
-        doc.answers(file_answer(200).meaning("The whole file"));
+        doc.responds(file_answer(200).meaning("The whole file"));
         if may_read(&method) {
             let etag = HeaderDoc::new("ETag", "The tag of the present state").sometimes();
-            let known = Answer::new(304).meaning("The client has the present state");
-            doc.answers(known.header(etag));
-            doc.may_answer(412, "The file is not in the state that the client expects");
+            let known = ResponseDoc::new(304).meaning("The client has the present state");
+            doc.responds(known.header(etag));
+            doc.may_respond(412, "The file is not in the state that the client expects");
         }
         if has_ranges(&method) {
             let range = || HeaderDoc::new("Content-Range", "The bytes, and the length of the file");
-            doc.answers(file_answer(206).meaning("A part of the file").header(range()));
+            doc.responds(file_answer(206).meaning("A part of the file").header(range()));
             let meaning = "The range is behind the end of the file";
-            doc.answers(Answer::error(416).meaning(meaning).header(range()));
+            doc.responds(ResponseDoc::error(416).meaning(meaning).header(range()));
         }
     }
 }
@@ -269,7 +269,7 @@ fn has_ranges(method: &Method) -> bool {
 }
 
 /// Returns an answer that has bytes of a file.
-fn file_answer(status: u16) -> Answer {
+fn file_answer(status: u16) -> ResponseDoc {
     let headers = [
         HeaderDoc::new("Accept-Ranges", "The unit of ranges: bytes"),
         HeaderDoc::new("ETag", "The tag of the present state").sometimes(),
@@ -277,7 +277,7 @@ fn file_answer(status: u16) -> Answer {
         HeaderDoc::new("Content-Disposition", "The name under which to save it").sometimes(),
     ];
     let bytes = Content::new("*/*", ContentSchema::Bytes);
-    headers.into_iter().fold(Answer::new(status).content(bytes), Answer::header)
+    headers.into_iter().fold(ResponseDoc::new(status).content(bytes), ResponseDoc::header)
 }
 
 impl Opened {

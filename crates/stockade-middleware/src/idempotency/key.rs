@@ -230,7 +230,7 @@ pub(super) fn describe(doc: &mut RouteDoc, required: bool) {
         true => "The header Idempotency-Key is missing or malformed",
         false => "The header Idempotency-Key is malformed",
     };
-    doc.may_answer(400, meaning);
+    doc.may_respond(400, meaning);
 }
 
 impl fmt::Display for ScopedKey {

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http::{HeaderValue, Method, StatusCode, header};
-use stockade_core::description::{Answer, HeaderDoc};
+use stockade_core::description::{HeaderDoc, ResponseDoc};
 use stockade_core::error_handler::finish_form;
 use stockade_core::handler_progress::{AsksProgress, HandlerProgress};
 use stockade_core::{ErrorContext, Middleware, Next, Request, Response, RouteDoc, error_of};
@@ -263,11 +263,11 @@ fn describe(options: &Idempotency, doc: &mut RouteDoc) {
     key::describe(doc, options.required);
     let retry_after = || HeaderDoc::new("Retry-After", "The seconds until the next attempt");
     let meaning = "The request of this key is running, or its answer is not known";
-    doc.answers(Answer::error(409).meaning(meaning).header(retry_after().sometimes()));
-    doc.may_answer(422, "The key is that of another request");
+    doc.responds(ResponseDoc::error(409).meaning(meaning).header(retry_after().sometimes()));
+    doc.may_respond(422, "The key is that of another request");
     if options.on_store_error == OnStoreError::Refuse {
         let meaning = "The store of idempotency keys cannot take the key";
-        doc.answers(Answer::error(503).meaning(meaning).header(retry_after()));
+        doc.responds(ResponseDoc::error(503).meaning(meaning).header(retry_after()));
     }
     let meaning = "`true` for the stored answer of an earlier request";
     doc.adds_header(HeaderDoc::new("Idempotency-Replayed", meaning).sometimes(), None);

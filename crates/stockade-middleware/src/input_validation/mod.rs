@@ -9,7 +9,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use stockade_core::description::{Answer, InputFrom};
+use stockade_core::description::{InputFrom, ResponseDoc};
 use stockade_core::{Flow, Middleware, Request};
 use stockade_errors::__internal::setters;
 use stockade_errors::{ApiError, ConfigError};
@@ -72,7 +72,7 @@ pub fn with_input_validation<M>(rules: impl IntoInputRules<M>) -> Middleware {
             doc.checks(InputFrom::Body, schema, &ValidationOptions::new());
         }
         let meaning = "A field of the body fails its check";
-        doc.answers(Answer::error(doc.validation_status()).meaning(meaning));
+        doc.responds(ResponseDoc::error(doc.validation_status()).meaning(meaning));
         if let Err(mistakes) = ConfigError::check(mistakes.clone()) {
             doc.schema_issues("with_input_validation", &mistakes);
         }

@@ -8,7 +8,7 @@ use http::Method;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use stockade_auth::SessionId;
-use stockade_core::description::{Answer, HeaderDoc};
+use stockade_core::description::{HeaderDoc, ResponseDoc};
 use stockade_core::extract::OptionalFromRequest;
 use stockade_core::{FromRequest, Request, RouteDoc};
 use stockade_errors::ApiError;
@@ -98,7 +98,7 @@ impl<T: Serialize + DeserializeOwned + Send + 'static> FromRequest for Session<T
 
     fn describe(doc: &mut RouteDoc) {
         Self::describe_optional(doc);
-        doc.answers(no_user());
+        doc.responds(no_user());
     }
 }
 
@@ -112,11 +112,11 @@ impl<T: Serialize + DeserializeOwned + Send + 'static> OptionalFromRequest for S
         doc.needs_state::<Sessions<T>>();
         doc.reads_header("Cookie", false);
         if !matches!(*doc.method(), Method::GET | Method::HEAD | Method::OPTIONS) {
-            doc.may_answer(403, "A page of another origin sent the request");
+            doc.may_respond(403, "A page of another origin sent the request");
         }
         let retry_after = HeaderDoc::new("Retry-After", "The seconds until the next attempt");
         let meaning = "The store of sessions cannot be asked";
-        doc.answers(Answer::error(503).meaning(meaning).header(retry_after));
+        doc.responds(ResponseDoc::error(503).meaning(meaning).header(retry_after));
     }
 }
 

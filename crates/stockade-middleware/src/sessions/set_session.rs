@@ -4,7 +4,7 @@ use std::fmt;
 
 use http::{HeaderValue, header};
 use stockade_auth::SessionId;
-use stockade_core::description::{Answer, HeaderDoc};
+use stockade_core::description::{HeaderDoc, ResponseDoc};
 use stockade_core::reply::ReplyPart;
 use stockade_core::{ApiError, Response};
 
@@ -41,7 +41,7 @@ impl ReplyPart for SetSession {
         Ok(())
     }
 
-    fn describe(answer: &mut Answer) {
+    fn describe(answer: &mut ResponseDoc) {
         answer.headers.push(HeaderDoc::new("Set-Cookie", "The cookie of the session"));
         answer.headers.push(HeaderDoc::new("Cache-Control", "`no-store`, by default"));
     }

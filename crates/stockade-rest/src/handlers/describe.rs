@@ -1,7 +1,7 @@
 //! The description of the routes of a resource.
 
 use stockade_core::description::{
-    Answer, AnswerBody, Content, ContentSchema, HeaderDoc, InputFrom,
+    BodyDoc, Content, ContentSchema, HeaderDoc, InputFrom, ResponseDoc,
 };
 use stockade_core::reply::store_error::busy_store;
 use stockade_core::{BodyKind, RouteDoc};
@@ -18,7 +18,7 @@ impl Route {
         doc.stores(self.core.entity);
         if self.operation.has_item() {
             doc.checks(InputFrom::Params, &schemas.params, &options);
-            doc.may_answer(404, "There is no such item");
+            doc.may_respond(404, "There is no such item");
         }
         let mut takes = |schema: &Schema| {
             doc.reads_body(BodyKind::Typed);
@@ -31,14 +31,14 @@ impl Route {
             Operation::Patch => takes(&schemas.patch),
             Operation::Get | Operation::Delete => {}
         }
-        let mut invalid = Answer::error(doc.validation_status());
-        invalid.body = AnswerBody::ValidationError;
-        doc.answers(invalid.meaning("A part of the request breaks its schema"));
-        doc.may_answer(400, "The request cannot be read");
+        let mut invalid = ResponseDoc::error(doc.validation_status());
+        invalid.body = BodyDoc::ValidationError;
+        doc.responds(invalid.meaning("A part of the request breaks its schema"));
+        doc.may_respond(400, "The request cannot be read");
         self.describe_conditions(doc);
         self.describe_answers(doc);
         if self.check.is_some() {
-            doc.may_answer(403, "The user may not treat this item");
+            doc.may_respond(403, "The user may not treat this item");
         }
     }
 
@@ -49,16 +49,16 @@ impl Route {
             Operation::Get => {
                 doc.reads_header("If-None-Match", false);
                 doc.reads_header("If-Match", false);
-                doc.answers(precondition_failed());
-                let known = Answer::new(304).meaning("The client has the present item");
-                doc.answers(known.header(etag()).header(cache_control()));
+                doc.responds(precondition_failed());
+                let known = ResponseDoc::new(304).meaning("The client has the present item");
+                doc.responds(known.header(etag()).header(cache_control()));
             }
             Operation::Replace | Operation::Patch | Operation::Delete => {
                 let creates = settings.put_creates && self.operation == Operation::Replace;
                 doc.reads_header("If-Match", settings.requires_if_match && !creates);
                 doc.reads_header("If-None-Match", false);
-                doc.answers(precondition_failed());
-                doc.may_answer(
+                doc.responds(precondition_failed());
+                doc.may_respond(
                     409,
                     match self.operation {
                         Operation::Delete => "The item has changed, or others refer to it",
@@ -66,56 +66,56 @@ impl Route {
                     },
                 );
                 if settings.requires_if_match {
-                    doc.may_answer(428, "The request has no If-Match");
+                    doc.may_respond(428, "The request has no If-Match");
                 }
             }
         }
         if self.operation == Operation::Create {
-            doc.may_answer(409, "A value is taken");
+            doc.may_respond(409, "A value is taken");
         }
         if self.core.scope.is_some() && self.operation.has_draft() {
-            doc.may_answer(403, "The item would not be one of the user");
+            doc.may_respond(403, "The item would not be one of the user");
         }
-        doc.answers(busy_store());
+        doc.responds(busy_store());
     }
 
     fn describe_answers(&self, doc: &mut RouteDoc) {
         let schemas = &self.core.schemas;
         let item = |status| {
-            let answer = Answer::new(status).content(content(&schemas.item)).header(etag());
+            let answer = ResponseDoc::new(status).content(content(&schemas.item)).header(etag());
             answer.meaning("The item")
         };
         let location = || HeaderDoc::new("Location", "The path of the item");
         // Without a body, where the client wants none: the same status has one elsewhere.
-        let bare = || Answer::unknown(201).header(etag()).header(location());
+        let bare = || ResponseDoc::unknown(201).header(etag()).header(location());
         if self.operation.has_draft() {
             doc.reads_header("Prefer", false);
         }
         match self.operation {
             Operation::List => {
                 let link = HeaderDoc::new("Link", "The pages beside this one").sometimes();
-                let mut page = Answer::new(200).content(content(&schemas.page)).header(link);
+                let mut page = ResponseDoc::new(200).content(content(&schemas.page)).header(link);
                 if self.core.settings.counts {
                     let total = HeaderDoc::new("X-Total-Count", "The number of items, if asked");
                     page = page.header(total.sometimes());
                 }
-                doc.answers(page.meaning("A page of items").header(cache_control()));
+                doc.responds(page.meaning("A page of items").header(cache_control()));
             }
-            Operation::Get => doc.answers(item(200).header(cache_control())),
+            Operation::Get => doc.responds(item(200).header(cache_control())),
             Operation::Create => {
-                doc.answers(item(201).header(location()));
-                doc.answers(bare());
+                doc.responds(item(201).header(location()));
+                doc.responds(bare());
             }
             Operation::Replace | Operation::Patch => {
-                doc.answers(item(200));
-                let minimal = Answer::new(204).meaning("Written; the client wants no item");
-                doc.answers(minimal.header(etag()));
+                doc.responds(item(200));
+                let minimal = ResponseDoc::new(204).meaning("Written; the client wants no item");
+                doc.responds(minimal.header(etag()));
                 if self.operation == Operation::Replace && self.core.settings.put_creates {
-                    doc.answers(item(201).header(location()));
-                    doc.answers(bare());
+                    doc.responds(item(201).header(location()));
+                    doc.responds(bare());
                 }
             }
-            Operation::Delete => doc.answers(Answer::new(204).meaning("The item is gone")),
+            Operation::Delete => doc.responds(ResponseDoc::new(204).meaning("The item is gone")),
         }
     }
 }
@@ -128,9 +128,9 @@ fn content(schema: &Answered) -> Content {
     Content::new("application/json", schema)
 }
 
-fn precondition_failed() -> Answer {
+fn precondition_failed() -> ResponseDoc {
     let present = HeaderDoc::new("ETag", "The entity tag of the present version").sometimes();
-    Answer::error(412).meaning("The item has another version").header(present)
+    ResponseDoc::error(412).meaning("The item has another version").header(present)
 }
 
 fn etag() -> HeaderDoc {

@@ -1,7 +1,7 @@
 //! The answers of a route: those of its parts, and those of the stages.
 
 use stockade_core::description::{
-    Answer, AnswerBody, AnswerStatus, DescribedRoute, ErrorForm, InputFrom,
+    BodyDoc, DescribedRoute, ErrorForm, InputFrom, ResponseDoc, StatusDoc,
 };
 use stockade_core::endpoint::EndpointKind;
 use stockade_core::{BodyKind, Endpoint, ErrorHandler, RouteDoc};
@@ -33,8 +33,8 @@ pub(super) fn describe(app: &Resolved, route: &Route, is_hosted: bool) -> RouteD
         app.stages.describe(route.cors.as_ref(), endpoint.is_rate_limited(), &mut doc);
     }
     if pattern.as_ref().is_some_and(is_constrained) {
-        let answer = Answer::error(404).meaning("No route has a path with such a parameter");
-        doc.stage("routing", |doc| doc.answers(answer));
+        let answer = ResponseDoc::error(404).meaning("No route has a path with such a parameter");
+        doc.stage("routing", |doc| doc.responds(answer));
     }
     let before = doc.facts().answers.len();
     if let Some(handler) = endpoint.inherited_error_handler() {
@@ -43,9 +43,9 @@ pub(super) fn describe(app: &Resolved, route: &Route, is_hosted: bool) -> RouteD
     endpoint.describe(&mut doc);
     let behind = doc.facts().answers.len();
     for (part, answer) in of_inputs(endpoint, &doc) {
-        doc.stage(part, |doc| doc.answers(answer));
+        doc.stage(part, |doc| doc.responds(answer));
     }
-    doc.stage("server", |doc| doc.answers(Answer::error(500)));
+    doc.stage("server", |doc| doc.responds(ResponseDoc::error(500)));
     let all = doc.facts().answers.len();
     let forms = Forms { app, endpoint, facts: doc.facts(), before, behind };
     let order = (0..before).chain(behind..all - 1).chain(before..behind).chain([all - 1]);
@@ -77,10 +77,10 @@ struct Forms<'a> {
 
 impl Forms<'_> {
     /// Returns an answer with the headers and the form that it has.
-    fn answer(&self, index: usize) -> Answer {
+    fn answer(&self, index: usize) -> ResponseDoc {
         let mut answer = self.facts.answers[index].clone();
         // One that gives the connection away has the headers of the handshake alone.
-        if answer.status != AnswerStatus::Exact(101) {
+        if answer.status != StatusDoc::Exact(101) {
             answer.headers = self.facts.headers_of(index);
         }
         if index >= self.behind {
@@ -94,7 +94,7 @@ impl Forms<'_> {
 
     /// Removes the headers of middleware from an answer that may have come before
     /// it, such as that to a body which is declared too large.
-    fn keep_headers_of_stages(&self, answer: &mut Answer) {
+    fn keep_headers_of_stages(&self, answer: &mut ResponseDoc) {
         let is_of_stage = |name: &str| {
             let mut added = self.facts.added_headers.iter();
             added.any(|it| it.header.name == name && STAGES.contains(&&*it.by))
@@ -117,7 +117,7 @@ impl Forms<'_> {
 
 /// Returns the answers to parameters, a query or a body that cannot be read or
 /// fail their checks.
-fn of_inputs(endpoint: &Endpoint, doc: &RouteDoc) -> Vec<(&'static str, Answer)> {
+fn of_inputs(endpoint: &Endpoint, doc: &RouteDoc) -> Vec<(&'static str, ResponseDoc)> {
     let is_method = endpoint.kind() == EndpointKind::RpcMethod;
     if endpoint.kind() != EndpointKind::Http && !is_method {
         return Vec::new();
@@ -130,8 +130,8 @@ fn of_inputs(endpoint: &Endpoint, doc: &RouteDoc) -> Vec<(&'static str, Answer)>
     let reads_body = doc.body().is_some() || has_schema(InputFrom::Body);
     let mut answers = Vec::new();
     if is_judged {
-        let mut answer = Answer::error(status).meaning("A value breaks a rule of its schema");
-        answer.body = AnswerBody::ValidationError;
+        let mut answer = ResponseDoc::error(status).meaning("A value breaks a rule of its schema");
+        answer.body = BodyDoc::ValidationError;
         answers.push((VALIDATION, answer));
     }
     if is_method {
@@ -139,7 +139,7 @@ fn of_inputs(endpoint: &Endpoint, doc: &RouteDoc) -> Vec<(&'static str, Answer)>
         return answers;
     }
     let mut of_body = |status, meaning| {
-        answers.push(("body", Answer::error(status).meaning(meaning)));
+        answers.push(("body", ResponseDoc::error(status).meaning(meaning)));
     };
     if reads_body || doc.reads_any_body() {
         of_body(408, "The body came too slowly");

@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use http::{Method, StatusCode};
-use stockade_core::description::{Answer, HeaderDoc};
+use stockade_core::description::{HeaderDoc, ResponseDoc};
 use stockade_core::{HttpBody, Middleware, Next, Request, Response};
 
 use super::{Cors, CorsDecided, CorsOptions, is_preflight, origin_of};
@@ -65,8 +65,8 @@ pub fn with_cors(options: impl Into<CorsOptions>) -> Middleware {
     .marked(mark)
     .describing(move |doc| {
         if *doc.method() == Method::OPTIONS || is_any(doc.method()) {
-            let answer = Answer::new(204).meaning("The answer to a preflight");
-            doc.answers(PREFLIGHT.into_iter().fold(answer, |answer, (name, meaning)| {
+            let answer = ResponseDoc::new(204).meaning("The answer to a preflight");
+            doc.responds(PREFLIGHT.into_iter().fold(answer, |answer, (name, meaning)| {
                 answer.header(HeaderDoc::new(name, meaning).sometimes())
             }));
         }

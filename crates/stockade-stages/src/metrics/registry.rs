@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use foldhash::fast::RandomState;
 use http::{HeaderValue, Method, StatusCode, header};
-use stockade_core::description::{Answer, Content, ContentSchema};
+use stockade_core::description::{Content, ContentSchema, ResponseDoc};
 use stockade_core::{ApiError, HttpBody, Reply, Response, RouteDoc};
 use stockade_errors::locks::lock;
 
@@ -244,7 +244,9 @@ impl Reply for MetricsText {
 
     fn describe(doc: &mut RouteDoc) {
         let text = Content::new("text/plain", ContentSchema::Text);
-        doc.answers(Answer::new(200).meaning("The metrics, as text for Prometheus").content(text));
+        doc.responds(
+            ResponseDoc::new(200).meaning("The metrics, as text for Prometheus").content(text),
+        );
     }
 }
 

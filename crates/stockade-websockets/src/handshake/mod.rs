@@ -18,7 +18,7 @@ use http::header::{
 use http::uri::Scheme;
 use http::{HeaderMap, HeaderName, Method, Uri, Version};
 use ring::digest;
-use stockade_core::description::{Answer, HeaderDoc};
+use stockade_core::description::{HeaderDoc, ResponseDoc};
 use stockade_core::headers::{has_token, list_items, only};
 use stockade_core::upgrade::{TlsConnection, Upgrade};
 use stockade_core::{Middleware, Request, RouteDoc};
@@ -150,17 +150,17 @@ fn describe_handshake(doc: &mut RouteDoc, has_protocols: bool) {
     if has_protocols {
         doc.reads_header("Sec-WebSocket-Protocol", false);
     }
-    doc.may_answer(400, "The handshake is malformed");
-    doc.may_answer(403, "This origin may not connect");
+    doc.may_respond(400, "The handshake is malformed");
+    doc.may_respond(403, "This origin may not connect");
     // HTTP/2 has no `Upgrade`.
     let protocol = HeaderDoc::new("Upgrade", "The protocol that is spoken here").sometimes();
     let version = HeaderDoc::new("Sec-WebSocket-Version", "The version that is spoken here");
-    let other = Answer::error(426).meaning("Only WebSockets of version 13 are spoken here");
-    doc.answers(other.header(version).header(protocol));
+    let other = ResponseDoc::error(426).meaning("Only WebSockets of version 13 are spoken here");
+    doc.responds(other.header(version).header(protocol));
     let full = [(429, "Too many connections of this client"), (503, "Too many connections")];
     for (status, meaning) in full {
         let later = HeaderDoc::new("Retry-After", "Seconds to wait");
-        doc.answers(Answer::error(status).meaning(meaning).header(later));
+        doc.responds(ResponseDoc::error(status).meaning(meaning).header(later));
     }
 }
 

@@ -1,7 +1,7 @@
 //! The contradictions of a description: each a mistake of the build, with its
 //! place.
 
-use stockade::description::Answer;
+use stockade::description::ResponseDoc;
 use stockade::openapi::{OpenApiOptions, Webhook, with_open_api};
 use stockade::prelude::*;
 use stockade::{Docs, RouteDoc};
@@ -74,15 +74,15 @@ fn answers_that_contradict_each_other_are_mistakes() {
         router.get("/x", user).middleware(told);
         router
     };
-    let text = mistakes(telling(|doc| doc.answers(Answer::json::<User>(204))));
+    let text = mistakes(telling(|doc| doc.responds(ResponseDoc::json::<User>(204))));
     assert!(text.contains("`told` answers 204 with a body, which has none"), "{text}");
     let text = mistakes(telling(|doc| {
-        doc.answers(Answer::new(202));
-        doc.answers(Answer::json::<User>(202));
+        doc.responds(ResponseDoc::new(202));
+        doc.responds(ResponseDoc::json::<User>(202));
     }));
     assert!(text.contains("`told` answers 202 with a body and without one"), "{text}");
     // Two parts may each give the status.
-    assert!(telling(|doc| doc.answers(Answer::new(200))).build().is_ok());
+    assert!(telling(|doc| doc.responds(ResponseDoc::new(200))).build().is_ok());
 }
 
 /// The mistakes of a document, each with the line of both routes.

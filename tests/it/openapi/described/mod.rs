@@ -21,7 +21,7 @@ mod stages;
 mod web_sockets;
 mod webhooks;
 
-use stockade::description::{Answer, AnswerBody, AnswerStatus, DescribedRoute};
+use stockade::description::{BodyDoc, DescribedRoute, ResponseDoc, StatusDoc};
 use stockade::http::Method;
 use stockade::prelude::*;
 use stockade::testing::{TestClient, TestResponse};
@@ -103,24 +103,24 @@ impl Row {
 
 /// Returns true if a description of this status is true of an answer with that
 /// one.
-fn covers(described: AnswerStatus, status: u16) -> bool {
+fn covers(described: StatusDoc, status: u16) -> bool {
     match described {
-        AnswerStatus::Exact(exact) => exact == status,
-        AnswerStatus::Class(class) => u16::from(class) == status / 100,
+        StatusDoc::Exact(exact) => exact == status,
+        StatusDoc::Class(class) => u16::from(class) == status / 100,
         _ => true,
     }
 }
 
 /// Returns true if a body is as it was described.
-fn has_form(answer: &Answer, response: &TestResponse) -> bool {
+fn has_form(answer: &ResponseDoc, response: &TestResponse) -> bool {
     let media = response.header("content-type").unwrap_or_default();
     let is_error = || media == "application/json" && response.json::<Value>()["error"].is_string();
     let lists_fields = || response.json::<Value>()["details"]["errors"][0]["field"].is_string();
     match &answer.body {
-        AnswerBody::None => response.bytes().is_empty(),
-        AnswerBody::Error => is_error() && !lists_fields(),
-        AnswerBody::ValidationError => is_error() && lists_fields(),
-        AnswerBody::Content(contents) => contents
+        BodyDoc::None => response.bytes().is_empty(),
+        BodyDoc::Error => is_error() && !lists_fields(),
+        BodyDoc::ValidationError => is_error() && lists_fields(),
+        BodyDoc::Content(contents) => contents
             .iter()
             .any(|content| content.media_type == "*/*" || media.starts_with(&*content.media_type)),
         _ => true,

@@ -67,7 +67,7 @@ fn layers_of_tower_are_opaque_until_they_are_described() {
     assert_eq!(opaque.document_faults(&response).len(), 1);
     assert!(opaque.app.route_map().routes[0].middleware[0].is_opaque);
     let described = teapot().describing(|doc| {
-        doc.answers(stockade::description::Answer::unknown(418));
+        doc.responds(stockade::description::ResponseDoc::unknown(418));
     });
     let described = row!([described], text, GET);
     described.check_document(&described.send());

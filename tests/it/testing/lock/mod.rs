@@ -15,7 +15,7 @@ mod stable;
 use std::collections::BTreeSet;
 use std::time::SystemTime;
 
-use stockade::description::{Answer, Content, ContentSchema};
+use stockade::description::{Content, ContentSchema, ResponseDoc};
 use stockade::openapi::lock::{Changes, Lock};
 use stockade::prelude::*;
 use stockade::validation::Schema as AnySchema;
@@ -96,12 +96,15 @@ pub fn asks(schema: Value) -> Router {
 
 /// A router whose `GET /x` answers 200 with a value of this schema.
 pub fn sends(schema: Value) -> Router {
-    answers(Answer::new(200).content(Content::new("application/json", ContentSchema::Json(schema))))
+    answers(
+        ResponseDoc::new(200)
+            .content(Content::new("application/json", ContentSchema::Json(schema))),
+    )
 }
 
 /// A router whose `GET /x` gives this answer too.
-pub fn answers(answer: Answer) -> Router {
-    let describe = move |doc: &mut RouteDoc| doc.answers(answer.clone());
+pub fn answers(answer: ResponseDoc) -> Router {
+    let describe = move |doc: &mut RouteDoc| doc.responds(answer.clone());
     let middleware = Middleware::new(nothing).named("answers").describing(describe);
     api(routes! { "x": { GET: { handler: async || (), middleware: [middleware] } } })
 }

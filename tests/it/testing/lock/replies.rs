@@ -1,7 +1,7 @@
 //! Answers and their bodies.
 
 use stockade::RouteDoc;
-use stockade::description::{Answer, AnswerStatus, Content, ContentSchema, HeaderDoc};
+use stockade::description::{Content, ContentSchema, HeaderDoc, ResponseDoc, StatusDoc};
 use stockade::prelude::*;
 
 use super::{Mutation, answers, api, mutation, nothing, sends};
@@ -89,12 +89,12 @@ fn secrets() -> Vec<Mutation> {
     let plain = || sends(object(json!({ "a": text() }), &[]));
     let answer = |status: u16, fields: Value| {
         let schema = ContentSchema::Json(object(fields, &[]));
-        Answer::new(status).content(Content::new("application/json", schema))
+        ResponseDoc::new(status).content(Content::new("application/json", schema))
     };
-    let both = |other: Answer| {
+    let both = |other: ResponseDoc| {
         let describe = move |doc: &mut RouteDoc| {
-            doc.answers(answer(200, json!({ "a": { "type": "string" } })));
-            doc.answers(other.clone());
+            doc.responds(answer(200, json!({ "a": { "type": "string" } })));
+            doc.responds(other.clone());
         };
         let middleware = Middleware::new(nothing).named("answers").describing(describe);
         api(routes! { "x": { GET: { handler: async || (), middleware: [middleware] } } })
@@ -251,16 +251,17 @@ fn unions() -> Vec<Mutation> {
 fn statuses() -> Vec<Mutation> {
     let json = |status: u16| {
         let content = Content::new("application/json", ContentSchema::Any);
-        Answer::new(status).content(content)
+        ResponseDoc::new(status).content(content)
     };
-    let any = |status: u16| Answer::new(status).content(Content::new("*/*", ContentSchema::Any));
+    let any =
+        |status: u16| ResponseDoc::new(status).content(Content::new("*/*", ContentSchema::Any));
     let text = || Content::new("text/plain", ContentSchema::Text);
     let class = || {
         let content = Content::new("application/json", ContentSchema::Any);
-        Answer::new(AnswerStatus::Class(2)).content(content)
+        ResponseDoc::new(StatusDoc::Class(2)).content(content)
     };
     let header = || HeaderDoc::new("X-A", "a header");
-    let error = Answer::error;
+    let error = ResponseDoc::error;
     vec![
         mutation(
             "a success is another one",
@@ -276,7 +277,7 @@ fn statuses() -> Vec<Mutation> {
         ),
         mutation(
             "an error goes",
-            (answers(error(402)), answers(Answer::new(204))),
+            (answers(error(402)), answers(ResponseDoc::new(204))),
             "- error-removed",
             "- error-added",
         ),
@@ -294,7 +295,7 @@ fn statuses() -> Vec<Mutation> {
         ),
         mutation(
             "nothing is known of a reply any more",
-            (answers(json(200)), answers(Answer::unknown(200))),
+            (answers(json(200)), answers(ResponseDoc::unknown(200))),
             "BW reply-not-described",
             "- reply-described",
         ),

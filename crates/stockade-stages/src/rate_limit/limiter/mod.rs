@@ -13,7 +13,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use http::{HeaderMap, HeaderValue};
-use stockade_core::description::{Answer, AnswerStatus, HeaderDoc};
+use stockade_core::description::{HeaderDoc, ResponseDoc, StatusDoc};
 use stockade_core::{BoxFuture, Request, RouteDoc};
 use stockade_errors::StoreError;
 use stockade_errors::panic::catch_panic;
@@ -302,14 +302,14 @@ impl RateLimiter {
         doc.counted(QuotaInfo::new(self.policy.name(), Some(quota)));
         let headers = || documented(self.legacy_headers);
         let retry_after = HeaderDoc::new("Retry-After", "The seconds until a request may pass");
-        let refusal = Answer::error(429).meaning("Too many requests of this client");
-        doc.answers(headers().fold(refusal.header(retry_after), Answer::header));
+        let refusal = ResponseDoc::error(429).meaning("Too many requests of this client");
+        doc.responds(headers().fold(refusal.header(retry_after), ResponseDoc::header));
         if self.waits() && self.on_store_failure == StoreFailure::Refuse {
             let meaning = "An error of the store that counts requests";
             let retry =
                 HeaderDoc::new("Retry-After", "The seconds until a request may be repeated");
-            let answer = Answer::error(AnswerStatus::Default).meaning(meaning);
-            doc.answers(answer.header(retry.sometimes()));
+            let answer = ResponseDoc::error(StatusDoc::Default).meaning(meaning);
+            doc.responds(answer.header(retry.sometimes()));
         }
         headers().for_each(|header| doc.adds_header(header, None));
     }
