@@ -18,7 +18,7 @@ pub use stockade_map::MiddlewareLevel as Level;
 pub use crate::endpoint::error_of;
 
 use crate::endpoint::{Chain, Endpoint, ErrorContext};
-use crate::reply::{Failure, Html, Json, answer_of};
+use crate::reply::{Html, IntoError, Json, answer_of};
 use crate::{Arguments, BoxFuture, Reply, Request, Response, RouteDoc};
 
 /// One piece of middleware, with its types erased.
@@ -309,7 +309,7 @@ impl<R: Reply> IntoFlow for Option<R> {
     }
 }
 
-impl<T: IntoFlow, E: Failure> IntoFlow for Result<T, E> {
+impl<T: IntoFlow, E: IntoError> IntoFlow for Result<T, E> {
     fn into_flow(self) -> Result<Flow, ApiError> {
         match self {
             Ok(flow) => flow.into_flow(),
@@ -371,7 +371,7 @@ impl IntoAnswer for Option<Response> {
     }
 }
 
-impl<T: IntoAnswer, E: Failure> IntoAnswer for Result<T, E> {
+impl<T: IntoAnswer, E: IntoError> IntoAnswer for Result<T, E> {
     fn into_answer(self) -> Result<Option<Response>, ApiError> {
         match self {
             Ok(answer) => answer.into_answer(),

@@ -298,8 +298,8 @@ pub fn derive_reply(input: TokenStream) -> TokenStream {
 ///
 /// - With a message on every variant: `Display`, `std::error::Error`, and
 ///   `From<Self> for ApiError`.
-/// - Also `Failure`, so that handlers and middleware may return the type as an
-///   error. A crate that depends on `stockade-errors` alone gets no `Failure`.
+/// - Also `IntoError`, so that handlers and middleware may return the type as an
+///   error. A crate that depends on `stockade-errors` alone gets no `IntoError`.
 /// - With a message on none: only `From<Self> for ApiError`, which takes the
 ///   text from the `Display` of the type. So it works together with another
 ///   derive that writes `Display` and `Error`.

@@ -33,7 +33,7 @@ impl CratePath {
         Self::find("validation", &["stockade-validation"])
     }
 
-    /// Finds the crate of `Failure`, if the calling crate has it: errors are made
+    /// Finds the crate of `IntoError`, if the calling crate has it: errors are made
     /// without it too.
     pub(crate) fn core_if_there() -> Option<Self> {
         let is_there = ["stockade", "stockade-core"].map(name_of).iter().any(Option::is_some);

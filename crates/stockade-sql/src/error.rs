@@ -4,7 +4,7 @@ use std::fmt;
 use std::time::Duration;
 
 use stockade_core::description::{HeaderDoc, ResponseDoc};
-use stockade_core::reply::Failure;
+use stockade_core::reply::IntoError;
 use stockade_core::{Response, RouteDoc};
 use stockade_errors::{ApiError, BoxError};
 use stockade_rest::StoreError;
@@ -129,8 +129,8 @@ impl From<SqlError> for ApiError {
     }
 }
 
-impl Failure for SqlError {
-    fn into_answer(self) -> Result<Response, ApiError> {
+impl IntoError for SqlError {
+    fn into_error_response(self) -> Result<Response, ApiError> {
         Err(self.into())
     }
 

@@ -6,7 +6,7 @@ use bytes::Bytes;
 use serde::Serialize;
 use serde_json::Value;
 use stockade_core::Response;
-use stockade_core::reply::{Failure, Json};
+use stockade_core::reply::{IntoError, Json};
 use stockade_errors::{ApiError, FieldError};
 use stockade_json::to_json_string;
 use stockade_validation::ReadError;
@@ -188,8 +188,8 @@ impl From<SocketError> for ApiError {
     }
 }
 
-impl Failure for SocketError {
-    fn into_answer(self) -> Result<Response, ApiError> {
+impl IntoError for SocketError {
+    fn into_error_response(self) -> Result<Response, ApiError> {
         Err(self.into())
     }
 }

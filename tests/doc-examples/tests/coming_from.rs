@@ -12,7 +12,7 @@ use stockade::middleware::{
     with_request_id, with_timeout, with_tracing,
 };
 use stockade::prelude::*;
-use stockade::reply::{Created, Failure, Streamed};
+use stockade::reply::{Created, IntoError, Streamed};
 use stockade::routing::health_routes;
 use stockade::server::{ServerOptions, TlsConfig};
 use stockade::testing::TestClient;
@@ -167,8 +167,8 @@ fn admin() -> RouteTree {
 
 struct Lost;
 
-impl Failure for Lost {
-    fn into_answer(self) -> Result<Response, ApiError> {
+impl IntoError for Lost {
+    fn into_error_response(self) -> Result<Response, ApiError> {
         Err(ApiError::not_found())
     }
 }

@@ -4,7 +4,7 @@
 
 use stockade::ErrorReply;
 use stockade::prelude::*;
-use stockade::reply::Failure;
+use stockade::reply::IntoError;
 
 use crate::support::{app, check, header_of, log};
 
@@ -24,8 +24,8 @@ enum Either<T: Into<ApiError> + std::error::Error + 'static> {
 
 struct Lost;
 
-impl Failure for Lost {
-    fn into_answer(self) -> Result<Response, ApiError> {
+impl IntoError for Lost {
+    fn into_error_response(self) -> Result<Response, ApiError> {
         Err(ApiError::not_found())
     }
 }

@@ -11,7 +11,7 @@ use stockade::http::{HeaderMap, Method, header};
 use stockade::middleware::{SetCookie, with_permission, with_role};
 use stockade::prelude::*;
 use stockade::reply::{
-    Accepted, Created, Failure, JsonText, ResponseWriter, Sse, Status, Streamed,
+    Accepted, Created, IntoError, JsonText, ResponseWriter, Sse, Status, Streamed,
 };
 use stockade::routing::map::{BodyDoc, FieldInfo, Need, ResponseInfo, RouteInfo};
 use stockade::validation::Unchecked;
@@ -220,7 +220,7 @@ enum Either<T: Into<ApiError> + std::error::Error + 'static> {
     Inner(T),
 }
 
-/// An error that is no [`Failure`].
+/// An error that is no [`IntoError`].
 #[derive(Debug, serde::Serialize)]
 struct Foreign;
 
@@ -264,7 +264,7 @@ impl std::error::Error for Old {}
 
 /// Checks the answers of a handler that fails with this type.
 #[track_caller]
-fn fails<E: Failure + 'static>(expected: &[&str]) {
+fn fails<E: IntoError + 'static>(expected: &[&str]) {
     let expected: Vec<&str> = ["204"].iter().chain(expected).copied().collect();
     replies::<Result<(), E>>(&expected);
 }
@@ -311,16 +311,16 @@ fn what_a_transparent_field_answers_may_be_unknown() {
 #[test]
 fn a_failure_by_hand_is_any_error_unless_it_says_more() {
     struct Lost;
-    impl Failure for Lost {
-        fn into_answer(self) -> Result<Response, ApiError> {
+    impl IntoError for Lost {
+        fn into_error_response(self) -> Result<Response, ApiError> {
             Err(ApiError::not_found())
         }
     }
     fails::<Lost>(&[ANY_ERROR]);
 
     struct Known;
-    impl Failure for Known {
-        fn into_answer(self) -> Result<Response, ApiError> {
+    impl IntoError for Known {
+        fn into_error_response(self) -> Result<Response, ApiError> {
             Err(ApiError::not_found())
         }
         fn describe(doc: &mut RouteDoc) {

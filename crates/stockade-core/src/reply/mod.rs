@@ -14,14 +14,14 @@
 //! | [`Created<R>`], [`Accepted<R>`], [`Status<CODE, R>`] | the answer of `R` with status 201, 202 or `CODE` |
 //! | `(P, R)`, `(P, Q, R)` | the answer of `R`, changed by the parts `P` and `Q`: a `StatusCode`, a `HeaderMap`, a list of pairs as headers, another [`ReplyPart`] |
 //! | `Response` | itself |
-//! | `Result<R, E>` | `R`, or `E`, which is a [`Failure`]: an [`ApiError`], a `StatusCode`, a [`Redirect`] and others |
+//! | `Result<R, E>` | `R`, or `E`, which is an [`IntoError`]: an [`ApiError`], a `StatusCode`, a [`Redirect`] and others |
 //!
 //! A handler may also write the response itself: [`ResponseWriter`].
 //!
 //! Spec: Handler contract.
 
 #[doc(hidden)]
-pub mod failure;
+pub mod into_error;
 mod json;
 mod plain;
 #[doc(hidden)]
@@ -33,8 +33,8 @@ mod streamed;
 pub(crate) mod writer;
 pub(crate) mod writer_link;
 
-pub use failure::Failure;
-pub(crate) use failure::{FailedReply, answer_of};
+pub use into_error::IntoError;
+pub(crate) use into_error::{FailedReply, answer_of};
 pub use json::{Json, describe_json, json_response};
 pub use plain::{Html, JsonText, Redirect};
 pub use sse::{EndsAtShutdown, Event, Sse};
@@ -141,7 +141,7 @@ impl<R: Reply> Reply for Option<R> {
     }
 }
 
-impl<R: Reply, E: Failure> Reply for Result<R, E> {
+impl<R: Reply, E: IntoError> Reply for Result<R, E> {
     fn into_response(self) -> Result<Response, ApiError> {
         match self {
             Ok(reply) => reply.into_response(),

@@ -2,12 +2,12 @@
 
 use stockade_errors::{ApiError, StoreError};
 
-use super::Failure;
+use super::IntoError;
 use crate::description::{BodyDoc, HeaderDoc, ResponseDoc};
 use crate::{Response, RouteDoc};
 
-impl Failure for StoreError {
-    fn into_answer(self) -> Result<Response, ApiError> {
+impl IntoError for StoreError {
+    fn into_error_response(self) -> Result<Response, ApiError> {
         Err(self.into())
     }
 

@@ -15,7 +15,7 @@ use self::message::{Argument, Message, shown};
 use crate::errors::Errors;
 use crate::paths::CratePath;
 
-/// Returns the expansion: `From<Self> for ApiError`, `Failure` where the calling
+/// Returns the expansion: `From<Self> for ApiError`, `IntoError` where the calling
 /// crate has it, and for an enum with messages `Display`, `Error` and `From` of the causes.
 pub(crate) fn api_error(input: &DeriveInput) -> TokenStream {
     let mut errors = Errors::default();
@@ -80,7 +80,7 @@ fn into_api_error(input: &Input<'_>, root: &CratePath, details: &TokenStream) ->
     }
 }
 
-/// Makes the `Failure` of the type: the error that `From` makes of it.
+/// Makes the `IntoError` of the type: the error that `From` makes of it.
 fn failure(input: &Input<'_>, root: &CratePath, core: &CratePath) -> TokenStream {
     let (name, span) = (input.name, input.name.span());
     let (root, core) = (root.at(span), core.at(span));
@@ -93,8 +93,8 @@ fn failure(input: &Input<'_>, root: &CratePath, core: &CratePath) -> TokenStream
     let describe = description(input, &core);
     quote! {
         #[automatically_derived]
-        impl #parameters #core::reply::Failure for #name #types #bounds {
-            fn into_answer(self) -> ::core::result::Result<#core::Response, #root::ApiError> {
+        impl #parameters #core::reply::IntoError for #name #types #bounds {
+            fn into_error_response(self) -> ::core::result::Result<#core::Response, #root::ApiError> {
                 ::core::result::Result::Err(::core::convert::From::from(self))
             }
 
@@ -105,7 +105,7 @@ fn failure(input: &Input<'_>, root: &CratePath, core: &CratePath) -> TokenStream
     }
 }
 
-/// Makes the body of `Failure::describe`: the status and the message of each
+/// Makes the body of `IntoError::describe`: the status and the message of each
 /// variant, and the description of the field of each transparent one.
 fn description(input: &Input<'_>, core: &TokenStream) -> TokenStream {
     let mut failures: Vec<(u16, String)> = Vec::new();
@@ -123,7 +123,7 @@ fn description(input: &Input<'_>, core: &TokenStream) -> TokenStream {
     let inner = inner.map(|Field { ty, .. }| {
         quote! {
             {
-                // The second is for fields that are no `Failure`.
+                // The second is for fields that are no `IntoError`.
                 use #core::reply::failure::{DescribesFailure as _, DescribesUnknown as _};
                 (&#core::reply::failure::InnerFailure::<#ty>::NEW).describe(doc);
             }

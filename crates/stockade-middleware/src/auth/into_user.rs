@@ -4,14 +4,14 @@ use serde::Serialize;
 use serde_json::Value;
 use stockade_core::RouteDoc;
 use stockade_core::description::{ResponseDoc, StatusDoc};
-use stockade_core::reply::Failure;
+use stockade_core::reply::IntoError;
 use stockade_core::reply::failure::answer_of;
 use stockade_errors::ApiError;
 
 use super::method::Failed;
 
 /// The result of a function that finds a user: an `Option` of a type that implements
-/// `Serialize`, a JSON value, or a `Result` of these whose error is a [`Failure`].
+/// `Serialize`, a JSON value, or a `Result` of these whose error is an [`IntoError`].
 ///
 /// `None`, null, false, 0 and an empty text mean that there is no user.
 ///
@@ -26,7 +26,7 @@ pub trait IntoUser {
     ///
     /// # Errors
     /// Returns the response to the error of the function, as
-    /// [`Failure::into_answer`] makes it. A user that cannot be serialized is a 500.
+    /// [`IntoError::into_error_response`] makes it. A user that cannot be serialized is a 500.
     fn into_user(self) -> Result<Option<Value>, Failed>;
 
     /// Describes the responses to the errors of the function.
@@ -57,7 +57,7 @@ impl<U: Serialize> IntoUser for Option<U> {
     }
 }
 
-impl<T: IntoUser, E: Failure> IntoUser for Result<T, E> {
+impl<T: IntoUser, E: IntoError> IntoUser for Result<T, E> {
     fn into_user(self) -> Result<Option<Value>, Failed> {
         match self {
             Ok(user) => user.into_user(),

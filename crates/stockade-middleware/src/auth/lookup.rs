@@ -24,7 +24,7 @@ use super::method::{AuthMethod, Failed, Find, Found};
 /// asynchronous, with credentials `C` and then up to seven extractors `A`.
 ///
 /// The function may return any [`IntoUser`], such as `Option<U>`. An error is a
-/// [`Failure`](stockade_core::reply::Failure), as in a request handler. It becomes the
+/// [`IntoError`](stockade_core::reply::IntoError), as in a request handler. It becomes the
 /// response even if no user is required, and no further method is tried. A panic is a
 /// 500. Only [`Auth::verify`](super::Auth::verify) treats errors and panics as "no
 /// user".

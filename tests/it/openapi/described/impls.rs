@@ -108,10 +108,10 @@ fn each_answer_of_a_type_is_sent() {
 }
 
 /// Implementations without a value: nothing can be sent.
-const NEVER: [&str; 2] = ["Failure for Infallible", "Reply for Infallible"];
+const NEVER: [&str; 2] = ["IntoError for Infallible", "Reply for Infallible"];
 
 /// The traits of what describes itself to a route.
-const TRAITS: [&str; 5] = ["FromRequest", "OptionalFromRequest", "Reply", "ReplyPart", "Failure"];
+const TRAITS: [&str; 5] = ["FromRequest", "OptionalFromRequest", "Reply", "ReplyPart", "IntoError"];
 
 /// Returns the lines of the public API of all crates.
 fn public_api() -> Vec<String> {
@@ -156,13 +156,13 @@ fn implementations_are_read() {
         "impl<N, V, const C: usize> a::ReplyPart for [(N, V); C] where N: a::IntoName",
         Some("ReplyPart for [(N, V); C]"),
     );
-    check("impl a::Failure for std::io::error::Error", Some("Failure for std::Error"));
+    check("impl a::IntoError for std::io::error::Error", Some("IntoError for std::Error"));
     check(
         "impl a::Reply for alloc::borrow::Cow<'static, str>",
         Some("Reply for Cow<'static, str>"),
     );
     check("impl core::fmt::Debug for a::Reply", None);
-    check("pub fn a::Reply::describe(&mut a::RouteDoc)", None);
+    check("pub fn a::Reply::describe(&mut a::RouteDescription)", None);
 }
 
 #[test]

@@ -184,27 +184,27 @@ fn failures() -> Vec<Case> {
     };
     let refused = |_: u16| StoreError::Invalid(vec![FieldError::new("name", "No", "database")]);
     let cases = fails! {
-        "Failure for ApiError", |code| ApiError::new(code, "") => 404, 503;
-        "Failure for BoxError", |code| BoxError::from(ApiError::new(code, "")) => 404;
-        "Failure for std::Error", |_| std::io::Error::other("x") => 500;
-        "Failure for serde_json::Error", misread_json => 500;
-        "Failure for SerializationError", unwritten => 404;
-        "Failure for BodyError", body => 400, 408, 413;
-        "Failure for FileNameError", too_long => 400;
-        "Failure for SqlError", database => 409, 500, 503;
-        "Failure for StoreError", store => 400, 404, 409, 500, 503;
-        "Failure for StoreError", refused => 400;
-        "Failure for ReadError", misread => 400;
-        "Failure for Response", response => 202, 404;
-        "Failure for Redirect", redirect => 303, 307, 308;
-        "Failure for StatusCode", status => 304, 404, 503;
-        "Failure for (StatusCode, &'static str)", |code| (status(code), "x") => 202, 404, 503;
-        "Failure for (StatusCode, String)", |code| (status(code), "x".to_owned()) => 302, 404, 503;
-        "Failure for (StatusCode, Cow<'static, str>)",
+        "IntoError for ApiError", |code| ApiError::new(code, "") => 404, 503;
+        "IntoError for BoxError", |code| BoxError::from(ApiError::new(code, "")) => 404;
+        "IntoError for std::Error", |_| std::io::Error::other("x") => 500;
+        "IntoError for serde_json::Error", misread_json => 500;
+        "IntoError for SerializationError", unwritten => 404;
+        "IntoError for BodyError", body => 400, 408, 413;
+        "IntoError for FileNameError", too_long => 400;
+        "IntoError for SqlError", database => 409, 500, 503;
+        "IntoError for StoreError", store => 400, 404, 409, 500, 503;
+        "IntoError for StoreError", refused => 400;
+        "IntoError for ReadError", misread => 400;
+        "IntoError for Response", response => 202, 404;
+        "IntoError for Redirect", redirect => 303, 307, 308;
+        "IntoError for StatusCode", status => 304, 404, 503;
+        "IntoError for (StatusCode, &'static str)", |code| (status(code), "x") => 202, 404, 503;
+        "IntoError for (StatusCode, String)", |code| (status(code), "x".to_owned()) => 302, 404, 503;
+        "IntoError for (StatusCode, Cow<'static, str>)",
             |code| (status(code), Cow::Borrowed("x")) => 202, 404, 503;
-        "Failure for (StatusCode, Value)", |code| (status(code), json!([1])) => 202, 404;
-        "Failure for (StatusCode, Json<T>)", |code| (status(code), tea()) => 404;
-        "Failure for (StatusCode, Html<T>)", |code| (status(code), Html("<p>")) => 404;
+        "IntoError for (StatusCode, Value)", |code| (status(code), json!([1])) => 202, 404;
+        "IntoError for (StatusCode, Json<T>)", |code| (status(code), tea()) => 404;
+        "IntoError for (StatusCode, Html<T>)", |code| (status(code), Html("<p>")) => 404;
     };
     cases.into_iter().flatten().collect()
 }

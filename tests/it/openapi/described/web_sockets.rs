@@ -66,7 +66,7 @@ pub(super) const IMPLEMENTATIONS: [&str; 4] = [
     "FromRequest for WebSocket",
     "FromRequest for WebSocketUpgrade",
     "FromRequest for TypedWebSocket<In, Out>",
-    "Failure for SocketError",
+    "IntoError for SocketError",
 ];
 
 const VALID: &str = "connection: upgrade\nupgrade: websocket\nsec-websocket-version: 13\n\

@@ -104,7 +104,7 @@ impl Auth {
 
     /// Authenticates by a function that may fail. Like a request handler, it takes
     /// extractors and returns `Result<Option<U>, E>`, where `E` is a
-    /// [`Failure`](stockade_core::reply::Failure). It is synchronous or asynchronous.
+    /// [`IntoError`](stockade_core::reply::IntoError). It is synchronous or asynchronous.
     ///
     /// | result | answer |
     /// |---|---|

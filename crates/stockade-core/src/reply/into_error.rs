@@ -1,4 +1,4 @@
-//! `Failure`: what a handler or middleware may return as an error.
+//! `IntoError`: what a handler or middleware may return as an error.
 
 use std::borrow::Cow;
 use std::convert::Infallible;
@@ -75,13 +75,13 @@ use crate::{BodyError, HttpBody, Reply, Response, RouteDoc};
 /// An error type without the derive says itself what it answers:
 ///
 /// ```
-/// use stockade::reply::Failure;
+/// use stockade::reply::IntoError;
 /// use stockade::{ApiError, Response, RouteDoc};
 ///
 /// struct Lost;
 ///
-/// impl Failure for Lost {
-///     fn into_answer(self) -> Result<Response, ApiError> {
+/// impl IntoError for Lost {
+///     fn into_error_response(self) -> Result<Response, ApiError> {
 ///         Err(ApiError::not_found())
 ///     }
 ///
@@ -98,17 +98,17 @@ use crate::{BodyError, HttpBody, Reply, Response, RouteDoc};
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be returned as an error",
     label = "this is no error that has an answer",
-    note = "for an error type of your own: `#[derive(Debug, ApiError)]` with `#[status(404, \"…\")]` on it or on each variant, or `impl Failure`",
+    note = "for an error type of your own: `#[derive(Debug, ApiError)]` with `#[status(404, \"…\")]` on it or on each variant, or `impl IntoError`",
     note = "for an error of another crate: return `ApiError` or `BoxError`; `?` makes a `BoxError` of any error, which is answered with 500",
     note = "StatusCode, (StatusCode, text), (StatusCode, Json<T>), Redirect and Response are errors too"
 )]
-pub trait Failure: Sized {
+pub trait IntoError: Sized {
     /// Makes the answer: a response that is sent as it is, or an error.
     ///
     /// # Errors
     /// The error that is answered in the form of the application. Most failures
     /// are one.
-    fn into_answer(self) -> Result<Response, ApiError>;
+    fn into_error_response(self) -> Result<Response, ApiError>;
 
     /// Notes the answers of a route that fails so. By default any error is
     /// possible, which documents show as `default`.
@@ -137,8 +137,8 @@ fn describe_by_status(doc: &mut RouteDoc, reply: fn(StatusDoc) -> ResponseDoc) {
 ///
 /// # Errors
 /// The error that the failure is, unless it is a response.
-pub fn answer_of<E: Failure>(failure: E) -> Result<Response, ApiError> {
-    failure.into_answer().map(noted)
+pub fn answer_of<E: IntoError>(failure: E) -> Result<Response, ApiError> {
+    failure.into_error_response().map(noted)
 }
 
 fn noted(mut response: Response) -> Response {
@@ -153,22 +153,22 @@ fn noted(mut response: Response) -> Response {
 #[derive(Clone, Copy)]
 pub(crate) struct FailedReply;
 
-impl Failure for ApiError {
-    fn into_answer(self) -> Result<Response, ApiError> {
+impl IntoError for ApiError {
+    fn into_error_response(self) -> Result<Response, ApiError> {
         Err(self)
     }
 }
 
-impl Failure for Infallible {
-    fn into_answer(self) -> Result<Response, ApiError> {
+impl IntoError for Infallible {
+    fn into_error_response(self) -> Result<Response, ApiError> {
         match self {}
     }
 
     fn describe(_doc: &mut RouteDoc) {}
 }
 
-impl Failure for Response {
-    fn into_answer(self) -> Result<Response, ApiError> {
+impl IntoError for Response {
+    fn into_error_response(self) -> Result<Response, ApiError> {
         Ok(self)
     }
 
@@ -177,8 +177,8 @@ impl Failure for Response {
     }
 }
 
-impl Failure for Redirect {
-    fn into_answer(self) -> Result<Response, ApiError> {
+impl IntoError for Redirect {
+    fn into_error_response(self) -> Result<Response, ApiError> {
         self.into_response()
     }
 
@@ -187,8 +187,8 @@ impl Failure for Redirect {
     }
 }
 
-impl Failure for StatusCode {
-    fn into_answer(self) -> Result<Response, ApiError> {
+impl IntoError for StatusCode {
+    fn into_error_response(self) -> Result<Response, ApiError> {
         if is_error(self) { Err(ApiError::new(self.as_u16(), "")) } else { self.into_response() }
     }
 
@@ -204,8 +204,8 @@ fn is_error(status: StatusCode) -> bool {
 
 macro_rules! errors_of_any_status {
     ($($error:ty)*) => {
-        $(impl Failure for $error {
-            fn into_answer(self) -> Result<Response, ApiError> {
+        $(impl IntoError for $error {
+            fn into_error_response(self) -> Result<Response, ApiError> {
                 Err(self.into())
             }
         })*
@@ -216,8 +216,8 @@ errors_of_any_status! { BoxError ReadError SerializationError }
 
 macro_rules! errors_are_failures {
     ($($error:ty: $failures:expr;)*) => {
-        $(impl Failure for $error {
-            fn into_answer(self) -> Result<Response, ApiError> {
+        $(impl IntoError for $error {
+            fn into_error_response(self) -> Result<Response, ApiError> {
                 Err(self.into())
             }
 
@@ -241,8 +241,8 @@ errors_are_failures! {
 
 macro_rules! texts_are_messages {
     ($($text:ty)*) => {
-        $(impl Failure for (StatusCode, $text) {
-            fn into_answer(self) -> Result<Response, ApiError> {
+        $(impl IntoError for (StatusCode, $text) {
+            fn into_error_response(self) -> Result<Response, ApiError> {
                 let (status, text) = self;
                 if is_error(status) {
                     return Err(ApiError::new(status.as_u16(), text));
@@ -261,8 +261,8 @@ texts_are_messages! { String &'static str Cow<'static, str> }
 
 macro_rules! replies_are_sent {
     ($([$($T:ident: $($bound:path)+)?] $reply:ty;)*) => {
-        $(impl<$($T: $($bound +)+)?> Failure for (StatusCode, $reply) {
-            fn into_answer(self) -> Result<Response, ApiError> {
+        $(impl<$($T: $($bound +)+)?> IntoError for (StatusCode, $reply) {
+            fn into_error_response(self) -> Result<Response, ApiError> {
                 self.into_response()
             }
 
@@ -291,13 +291,13 @@ impl<E> InnerFailure<E> {
     pub const NEW: Self = Self(PhantomData);
 }
 
-/// The description of a field that is a [`Failure`].
+/// The description of a field that is an [`IntoError`].
 pub trait DescribesFailure {
     /// Notes the answers of the failure.
     fn describe(&self, doc: &mut RouteDoc);
 }
 
-impl<E: Failure> DescribesFailure for InnerFailure<E> {
+impl<E: IntoError> DescribesFailure for InnerFailure<E> {
     fn describe(&self, doc: &mut RouteDoc) {
         E::describe(doc);
     }
