@@ -1,8 +1,8 @@
 //! [`Handler`]: any suitable `async fn`, with its types erased.
 //!
-//! Two traits stand behind [`Handler::new`] instead of one. [`Shape`] holds for
+//! Two traits stand behind [`Handler::new`] instead of one. [`HandlerFn`] holds for
 //! every function of up to eight arguments of any types that returns a future;
-//! [`Signature`] holds for the function-pointer type and carries the bounds. So
+//! [`HandlerSignature`] holds for the function-pointer type and carries the bounds. So
 //! the compiler names a wrong argument or return type, and does not only say
 //! that the function is no handler.
 //!
@@ -63,8 +63,8 @@ impl Handler {
     /// Erases the types of `function`.
     pub fn new<F, Args>(function: F) -> Self
     where
-        F: Shape<Args>,
-        F::Signature: Signature<Args = Args, Output = F::Output>,
+        F: HandlerFn<Args>,
+        F::Signature: HandlerSignature<Args = Args, Output = F::Output>,
         F::Future: Send,
         Args: Send + 'static,
     {
@@ -73,7 +73,7 @@ impl Handler {
         // `Arc::new` would be compiled for each handler.
         Self {
             call: Arc::from(call),
-            describe: Describe::OfType(<F::Signature as Signature>::describe),
+            describe: Describe::OfType(<F::Signature as HandlerSignature>::describe),
         }
     }
 
@@ -113,12 +113,12 @@ impl fmt::Debug for Handler {
 /// Takes the arguments from the request, calls the function, makes the response.
 async fn answer<F, Args>(function: F, mut req: Request) -> Result<Response, ApiError>
 where
-    F: Shape<Args>,
-    F::Signature: Signature<Args = Args, Output = F::Output>,
+    F: HandlerFn<Args>,
+    F::Signature: HandlerSignature<Args = Args, Output = F::Output>,
     F::Future: Send,
     Args: Send,
 {
-    let args = match <F::Signature as Signature>::extract(&mut req).await {
+    let args = match <F::Signature as HandlerSignature>::extract(&mut req).await {
         Ok(args) => args,
         Err(error) => {
             note_refusal(&req);
@@ -186,7 +186,7 @@ async fn response_of<Fut: Future>(
     note = "a handler is an `async fn`, named and not called, or a closure such as `async |Path(id): Path<u64>| …`",
     note = "a closure that captures is written `move || async move {{ … }}`, and the captured values are Clone + Send + Sync"
 )]
-pub trait Shape<Args>: Clone + Send + Sync + 'static {
+pub trait HandlerFn<Args>: Clone + Send + Sync + 'static {
     /// The output of the future.
     type Output;
     /// The future that a call returns.
@@ -201,7 +201,7 @@ pub trait Shape<Args>: Clone + Send + Sync + 'static {
 /// The arguments and the result of a handler, with the bounds on them.
 ///
 /// It is implemented for function pointers and never by an application.
-pub trait Signature {
+pub trait HandlerSignature {
     /// The arguments as a tuple.
     type Args;
     /// The output of the handler.
@@ -311,7 +311,7 @@ macro_rules! handler_of {
             }
         }
 
-        impl<F, Fut, $($Arg,)*> Shape<($($Arg,)*)> for F
+        impl<F, Fut, $($Arg,)*> HandlerFn<($($Arg,)*)> for F
         where
             F: FnOnce($($Arg),*) -> Fut + Clone + Send + Sync + 'static,
             Fut: Future + 'static,
@@ -325,7 +325,7 @@ macro_rules! handler_of {
             }
         }
 
-        impl<R, $($Arg,)*> Signature for fn($($Arg),*) -> R
+        impl<R, $($Arg,)*> HandlerSignature for fn($($Arg),*) -> R
         where
             R: Reply,
             $($Arg: FromRequest,)*

@@ -108,7 +108,7 @@ pub use clock::Clock;
 pub use endpoint::{Endpoint, ErrorContext, error_of};
 pub use error_handler::{ErrorHandler, ErrorHandlerOptions, ErrorReply, IntoErrorHandler};
 pub use extract::FromRequest;
-pub use handler::{Arguments, Handler, Shape, Signature};
+pub use handler::{Arguments, Handler, HandlerFn, HandlerSignature};
 pub(crate) use log_text::escaped;
 pub use middleware::{Flow, IntoMiddleware, IntoMiddlewareList, Middleware, Next};
 pub(crate) use params::Params;

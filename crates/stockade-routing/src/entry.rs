@@ -9,7 +9,8 @@ use stockade_core::middleware::Level;
 use stockade_core::rare::BoxedOr;
 use stockade_core::setting::Inherit as _;
 use stockade_core::{
-    Docs, Handler, IntoMiddlewareList, IntoSchema, Middleware, Shape, Signature, Validation,
+    Docs, Handler, HandlerFn, HandlerSignature, IntoMiddlewareList, IntoSchema, Middleware,
+    Validation,
 };
 use stockade_errors::{ConfigError, ConfigIssue};
 use stockade_websockets::WebSocketOptions;
@@ -70,8 +71,8 @@ impl RouteEntry {
     #[track_caller]
     pub fn new<F, Args>(handler: F) -> Self
     where
-        F: Shape<Args>,
-        F::Signature: Signature<Args = Args, Output = F::Output>,
+        F: HandlerFn<Args>,
+        F::Signature: HandlerSignature<Args = Args, Output = F::Output>,
         F::Future: Send,
         Args: Send + 'static,
     {

@@ -11,7 +11,8 @@ pub use stockade_core::Clock;
 use stockade_core::middleware::Level;
 use stockade_core::page_headers::PageHeaders;
 use stockade_core::{
-    Accepts, ErrorHandler, IntoMiddlewareList, IntoSetting, Middleware, Setting, Shape, Signature,
+    Accepts, ErrorHandler, HandlerFn, HandlerSignature, IntoMiddlewareList, IntoSetting,
+    Middleware, Setting,
 };
 use stockade_errors::__internal::setters;
 use stockade_errors::{ConfigError, ConfigIssue};
@@ -275,8 +276,8 @@ impl RouterOptions {
     #[track_caller]
     pub fn fallback<F, Args>(mut self, handler: F) -> Self
     where
-        F: Shape<Args>,
-        F::Signature: Signature<Args = Args, Output = F::Output>,
+        F: HandlerFn<Args>,
+        F::Signature: HandlerSignature<Args = Args, Output = F::Output>,
         F::Future: Send,
         Args: Send + 'static,
     {

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use http::Method;
 use stockade_core::middleware::Level;
-use stockade_core::{IntoMiddlewareList, Middleware, Shape, Signature, Tag};
+use stockade_core::{HandlerFn, HandlerSignature, IntoMiddlewareList, Middleware, Tag};
 use stockade_errors::{ConfigError, ConfigIssue};
 use stockade_path::{Pattern, join};
 
@@ -112,8 +112,8 @@ macro_rules! method {
         #[track_caller]
         pub fn $name<F, Args>(&mut self, path: &str, handler: F) -> RouteRef<'_>
         where
-            F: Shape<Args>,
-            F::Signature: Signature<Args = Args, Output = F::Output>,
+            F: HandlerFn<Args>,
+            F::Signature: HandlerSignature<Args = Args, Output = F::Output>,
             F::Future: Send,
             Args: Send + 'static,
         {
@@ -177,8 +177,8 @@ impl Router {
     #[track_caller]
     pub fn any<F, Args>(&mut self, path: &str, handler: F) -> RouteRef<'_>
     where
-        F: Shape<Args>,
-        F::Signature: Signature<Args = Args, Output = F::Output>,
+        F: HandlerFn<Args>,
+        F::Signature: HandlerSignature<Args = Args, Output = F::Output>,
         F::Future: Send,
         Args: Send + 'static,
     {
@@ -192,8 +192,8 @@ impl Router {
     #[track_caller]
     pub fn route<F, Args>(&mut self, method: Method, path: &str, handler: F) -> RouteRef<'_>
     where
-        F: Shape<Args>,
-        F::Signature: Signature<Args = Args, Output = F::Output>,
+        F: HandlerFn<Args>,
+        F::Signature: HandlerSignature<Args = Args, Output = F::Output>,
         F::Future: Send,
         Args: Send + 'static,
     {
@@ -235,8 +235,8 @@ impl Router {
     #[track_caller]
     pub fn fallback<F, Args>(&mut self, handler: F) -> RouteRef<'_>
     where
-        F: Shape<Args>,
-        F::Signature: Signature<Args = Args, Output = F::Output>,
+        F: HandlerFn<Args>,
+        F::Signature: HandlerSignature<Args = Args, Output = F::Output>,
         F::Future: Send,
         Args: Send + 'static,
     {

@@ -22,7 +22,7 @@ use std::panic::Location;
 
 use http::Method;
 use stockade_core::middleware::Level;
-use stockade_core::{IntoMiddlewareList, Middleware, Shape, Signature, Tag};
+use stockade_core::{HandlerFn, HandlerSignature, IntoMiddlewareList, Middleware, Tag};
 use stockade_errors::__internal::sort_by;
 use stockade_errors::ConfigIssue;
 use stockade_path::Pattern;
@@ -246,8 +246,8 @@ impl IntoNode<()> for RouteEntry {
 
 impl<F, Args> IntoNode<(Args,)> for F
 where
-    F: Shape<Args>,
-    F::Signature: Signature<Args = Args, Output = F::Output>,
+    F: HandlerFn<Args>,
+    F::Signature: HandlerSignature<Args = Args, Output = F::Output>,
     F::Future: Send,
     Args: Send + 'static,
 {

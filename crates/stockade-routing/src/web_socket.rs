@@ -4,7 +4,7 @@
 //!
 //! Spec: Router construction and members › addWebSocketRoute; WebSocket routes.
 
-use stockade_core::{Middleware, RouteDoc, Shape, Signature};
+use stockade_core::{HandlerFn, HandlerSignature, Middleware, RouteDoc};
 use stockade_websockets::__internal::{Connections, web_socket_handler};
 use stockade_websockets::WebSocketOptions;
 use stockade_websockets::handshake::{RouterRules, Rules};
@@ -49,8 +49,8 @@ impl Router {
         options: WebSocketOptions,
     ) -> RouteRef<'_>
     where
-        F: Shape<Args>,
-        F::Signature: Signature<Args = Args, Output = F::Output>,
+        F: HandlerFn<Args>,
+        F::Signature: HandlerSignature<Args = Args, Output = F::Output>,
         F::Future: Send,
         Args: Send + 'static,
     {
@@ -66,8 +66,8 @@ impl RouteEntry {
     #[track_caller]
     pub fn web_socket<F, Args>(handler: F) -> Self
     where
-        F: Shape<Args>,
-        F::Signature: Signature<Args = Args, Output = F::Output>,
+        F: HandlerFn<Args>,
+        F::Signature: HandlerSignature<Args = Args, Output = F::Output>,
         F::Future: Send,
         Args: Send + 'static,
     {

@@ -1,7 +1,8 @@
 //! [`RpcMethod`]: a handler with its middleware, checks and limits.
 
 use stockade_core::{
-    Docs, IntoErrorHandler, IntoMiddlewareList, IntoSchema, IntoSetting, Shape, Signature,
+    Docs, HandlerFn, HandlerSignature, IntoErrorHandler, IntoMiddlewareList, IntoSchema,
+    IntoSetting,
 };
 use stockade_routing::RouteEntry;
 use stockade_stages::{RateLimit, Timeout};
@@ -49,8 +50,8 @@ impl RpcMethod {
     #[track_caller]
     pub fn new<F, Args>(handler: F) -> Self
     where
-        F: Shape<Args>,
-        F::Signature: Signature<Args = Args, Output = F::Output>,
+        F: HandlerFn<Args>,
+        F::Signature: HandlerSignature<Args = Args, Output = F::Output>,
         F::Future: Send,
         Args: Send + 'static,
     {
@@ -107,8 +108,8 @@ impl IntoRpcMethod<()> for RpcMethod {
 
 impl<F, Args> IntoRpcMethod<(Args,)> for F
 where
-    F: Shape<Args>,
-    F::Signature: Signature<Args = Args, Output = F::Output>,
+    F: HandlerFn<Args>,
+    F::Signature: HandlerSignature<Args = Args, Output = F::Output>,
     F::Future: Send,
     Args: Send + 'static,
 {

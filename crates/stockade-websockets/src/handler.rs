@@ -3,7 +3,7 @@
 //! Its extractors run before the upgrade, so that their errors answer the
 //! handshake.
 
-use stockade_core::{Handler, Request, Response, Shape, Signature};
+use stockade_core::{Handler, HandlerFn, HandlerSignature, Request, Response};
 use stockade_errors::ApiError;
 
 use crate::upgrade::{Handshake, Pending};
@@ -19,22 +19,22 @@ use crate::upgrade::{Handshake, Pending};
 /// The route must run `Rules::guard` first.
 pub fn web_socket_handler<F, Args>(function: F) -> Handler
 where
-    F: Shape<Args>,
-    F::Signature: Signature<Args = Args, Output = F::Output>,
+    F: HandlerFn<Args>,
+    F::Signature: HandlerSignature<Args = Args, Output = F::Output>,
     F::Future: Send,
     Args: Send + 'static,
 {
     Handler::erased(
         move |req| Box::pin(open(function.clone(), req)),
-        <F::Signature as Signature>::describe,
+        <F::Signature as HandlerSignature>::describe,
     )
 }
 
 /// Extracts the arguments and answers the handshake.
 async fn open<F, Args>(function: F, mut req: Request) -> Result<Response, ApiError>
 where
-    F: Shape<Args>,
-    F::Signature: Signature<Args = Args, Output = F::Output>,
+    F: HandlerFn<Args>,
+    F::Signature: HandlerSignature<Args = Args, Output = F::Output>,
     F::Future: Send,
     Args: Send + 'static,
 {
@@ -42,7 +42,7 @@ where
     let pending_lifetime = handshake.lifetime.clone();
     let pending = Pending::new(handshake);
     req.extensions_mut().insert(pending.clone());
-    let args = <F::Signature as Signature>::extract(&mut req).await?;
+    let args = <F::Signature as HandlerSignature>::extract(&mut req).await?;
     pending_lifetime.set(req.take_lifetime());
     drop(req);
     match pending.into_paired() {

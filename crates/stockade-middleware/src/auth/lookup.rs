@@ -1,7 +1,7 @@
 //! [`Lookup`]: the functions by which an application finds a user.
 //!
 //! A function takes credentials and then extractors, or only extractors. The traits of
-//! request handlers, [`Shape`] and [`Arguments`], call asynchronous functions and
+//! request handlers, [`HandlerFn`] and [`Arguments`], call asynchronous functions and
 //! extract the arguments. Synchronous functions are called by reference, because a
 //! clone of what they captured may allocate.
 
@@ -12,7 +12,7 @@ use std::sync::Arc;
 use serde_json::Value;
 use stockade_core::log_text::escaped;
 use stockade_core::middleware::BorrowingFn;
-use stockade_core::{Arguments, BoxFuture, FromRequest, Request, Shape};
+use stockade_core::{Arguments, BoxFuture, FromRequest, HandlerFn, Request};
 use stockade_errors::ApiError;
 use stockade_errors::panic::{CatchPanic, catch_panic};
 
@@ -289,7 +289,7 @@ macro_rules! lookups {
         impl<$C, F, $($Arg,)*> Lookup<$C, form::Async<($C, $($Arg,)*)>> for F
         where
             $C: Send + 'static,
-            F: Shape<($C, $($Arg,)*), Future: Send>,
+            F: HandlerFn<($C, $($Arg,)*), Future: Send>,
             ($($Arg,)*): Arguments + 'static,
         {
             type Output = F::Output;
@@ -322,7 +322,7 @@ macro_rules! lookups {
         // Functions of extractors only.
         impl<F, $C, $($Arg,)*> Lookup<WholeRequest, form::Async<($C, $($Arg,)*)>> for F
         where
-            F: Shape<($C, $($Arg,)*), Future: Send>,
+            F: HandlerFn<($C, $($Arg,)*), Future: Send>,
             $C: FromRequest,
             ($C, $($Arg,)*): Arguments + 'static,
         {
