@@ -110,7 +110,7 @@ pub use error_handler::{ErrorHandler, ErrorHandlerOptions, ErrorReply, IntoError
 pub use extract::FromRequest;
 pub use handler::{Arguments, Handler, HandlerFn, HandlerSignature};
 pub(crate) use log_text::escaped;
-pub use middleware::{Flow, IntoMiddleware, IntoMiddlewareList, Middleware, Next};
+pub use middleware::{Control, IntoMiddleware, IntoMiddlewareList, Middleware, Next};
 pub(crate) use params::Params;
 pub use peer::{LocalPeer, PeerAddr, PeerCredentials};
 pub use reply::Reply;

@@ -37,7 +37,7 @@ pub struct Middleware {
 }
 
 type Describe = dyn Fn(&mut RouteDoc) + Send + Sync;
-type Synchronous = dyn Fn(&mut Request) -> Result<Flow, ApiError> + Send + Sync;
+type Synchronous = dyn Fn(&mut Request) -> Result<Control, ApiError> + Send + Sync;
 type Before = dyn Fn(Request) -> Step + Send + Sync;
 type Around =
     dyn Fn(Request, Next) -> BoxFuture<'static, Result<Option<Response>, ApiError>> + Send + Sync;
@@ -47,7 +47,7 @@ type Around =
 ///
 /// It owns the request meanwhile, so that the future of the whole chain is a
 /// pointer and not as large as all requests that it could hold.
-pub(crate) type Step = BoxFuture<'static, (Request, Result<Flow, ApiError>)>;
+pub(crate) type Step = BoxFuture<'static, (Request, Result<Control, ApiError>)>;
 
 #[derive(Clone)]
 pub(crate) enum Run {
@@ -69,14 +69,14 @@ impl Middleware {
     /// cannot borrow from both. Otherwise [`new`](Self::new) is simpler.
     ///
     /// ```
-    /// use stockade::middleware::Flow;
+    /// use stockade::middleware::Control;
     /// use stockade::{ApiError, Middleware, Request};
     ///
     /// fn at_most(length: usize) -> Middleware {
     ///     Middleware::before(move |mut req: Request| async move {
     ///         let flow = match req.bytes().await {
     ///             Ok(bytes) if bytes.len() > length => Err(ApiError::new(413, "too long")),
-    ///             Ok(_) => Ok(Flow::Continue),
+    ///             Ok(_) => Ok(Control::Continue),
     ///             Err(error) => Err(error),
     ///         };
     ///         (req, flow)
@@ -88,7 +88,7 @@ impl Middleware {
     pub fn before<F, Fut>(function: F) -> Self
     where
         F: Fn(Request) -> Fut + Send + Sync + 'static,
-        Fut: Future<Output = (Request, Result<Flow, ApiError>)> + Send + 'static,
+        Fut: Future<Output = (Request, Result<Control, ApiError>)> + Send + 'static,
     {
         Self::of::<F>(Run::Before(Arc::new(move |req| Box::pin(function(req)))))
     }
@@ -263,7 +263,7 @@ impl fmt::Debug for Next {
 /// The decision of middleware: to go on, or to answer.
 #[derive(Debug)]
 #[non_exhaustive]
-pub enum Flow {
+pub enum Control {
     /// The next middleware or the handler runs.
     Continue,
     /// This is the answer; nothing else runs.
@@ -280,49 +280,49 @@ pub enum Flow {
     label = "this is what the middleware returns",
     note = "return (), an Option or a Result of a reply, or a reply such as Json<T> or Response"
 )]
-pub trait IntoFlow {
+pub trait IntoControl {
     /// Decides if the chain goes on.
     ///
     /// # Errors
     /// The error of the middleware, which is answered as an error.
-    fn into_flow(self) -> Result<Flow, ApiError>;
+    fn into_control(self) -> Result<Control, ApiError>;
 }
 
-impl IntoFlow for () {
-    fn into_flow(self) -> Result<Flow, ApiError> {
-        Ok(Flow::Continue)
+impl IntoControl for () {
+    fn into_control(self) -> Result<Control, ApiError> {
+        Ok(Control::Continue)
     }
 }
 
-impl IntoFlow for Flow {
-    fn into_flow(self) -> Result<Flow, ApiError> {
+impl IntoControl for Control {
+    fn into_control(self) -> Result<Control, ApiError> {
         Ok(self)
     }
 }
 
-impl<R: Reply> IntoFlow for Option<R> {
-    fn into_flow(self) -> Result<Flow, ApiError> {
+impl<R: Reply> IntoControl for Option<R> {
+    fn into_control(self) -> Result<Control, ApiError> {
         match self {
-            None => Ok(Flow::Continue),
-            Some(reply) => reply.into_response().map(Flow::Respond),
+            None => Ok(Control::Continue),
+            Some(reply) => reply.into_response().map(Control::Respond),
         }
     }
 }
 
-impl<T: IntoFlow, E: IntoError> IntoFlow for Result<T, E> {
-    fn into_flow(self) -> Result<Flow, ApiError> {
+impl<T: IntoControl, E: IntoError> IntoControl for Result<T, E> {
+    fn into_control(self) -> Result<Control, ApiError> {
         match self {
-            Ok(flow) => flow.into_flow(),
-            Err(failure) => answer_of(failure).map(Flow::Respond),
+            Ok(flow) => flow.into_control(),
+            Err(failure) => answer_of(failure).map(Control::Respond),
         }
     }
 }
 
 macro_rules! reply_is_flow {
     ($([$($T:ident: $($bound:path)+)?] $type:ty;)*) => {
-        $(impl<$($T: $($bound +)+)?> IntoFlow for $type {
-            fn into_flow(self) -> Result<Flow, ApiError> {
-                self.into_response().map(Flow::Respond)
+        $(impl<$($T: $($bound +)+)?> IntoControl for $type {
+            fn into_control(self) -> Result<Control, ApiError> {
+                self.into_response().map(Control::Respond)
             }
         })*
     };
@@ -351,30 +351,30 @@ reply_is_flow! {
     label = "this is what the middleware returns",
     note = "return a Response, an Option<Response>, or a Result of them"
 )]
-pub trait IntoAnswer {
+pub trait IntoMiddlewareResponse {
     /// Returns the response, if there is one.
     ///
     /// # Errors
     /// The error of the middleware, which is answered as an error.
-    fn into_answer(self) -> Result<Option<Response>, ApiError>;
+    fn into_middleware_response(self) -> Result<Option<Response>, ApiError>;
 }
 
-impl IntoAnswer for Response {
-    fn into_answer(self) -> Result<Option<Response>, ApiError> {
+impl IntoMiddlewareResponse for Response {
+    fn into_middleware_response(self) -> Result<Option<Response>, ApiError> {
         Ok(Some(self))
     }
 }
 
-impl IntoAnswer for Option<Response> {
-    fn into_answer(self) -> Result<Option<Response>, ApiError> {
+impl IntoMiddlewareResponse for Option<Response> {
+    fn into_middleware_response(self) -> Result<Option<Response>, ApiError> {
         Ok(self)
     }
 }
 
-impl<T: IntoAnswer, E: IntoError> IntoAnswer for Result<T, E> {
-    fn into_answer(self) -> Result<Option<Response>, ApiError> {
+impl<T: IntoMiddlewareResponse, E: IntoError> IntoMiddlewareResponse for Result<T, E> {
+    fn into_middleware_response(self) -> Result<Option<Response>, ApiError> {
         match self {
-            Ok(answer) => answer.into_answer(),
+            Ok(answer) => answer.into_middleware_response(),
             Err(failure) => answer_of(failure).map(Some),
         }
     }
@@ -431,17 +431,17 @@ impl IntoMiddleware<form::Ready> for &Middleware {
 impl<F, R> IntoMiddleware<form::SyncFn<R>> for F
 where
     F: Fn(&mut Request) -> R + Send + Sync + 'static,
-    R: IntoFlow,
+    R: IntoControl,
 {
     fn into_middleware(self) -> Middleware {
-        Middleware::of::<F>(Run::Sync(Arc::new(move |req| self(req).into_flow())))
+        Middleware::of::<F>(Run::Sync(Arc::new(move |req| self(req).into_control())))
     }
 }
 
 impl<F, R, Args> IntoMiddleware<form::StyleA<R, Args>> for F
 where
     F: for<'a> BorrowingFn<'a, R, Args> + Clone + Send + Sync + 'static,
-    R: IntoFlow,
+    R: IntoControl,
     Args: Arguments + 'static,
 {
     fn into_middleware(self) -> Middleware {
@@ -449,7 +449,7 @@ where
             let function = self.clone();
             Box::pin(async move {
                 let flow = match Args::extract(&mut req).await {
-                    Ok(args) => function.call(args, &mut req).await.into_flow(),
+                    Ok(args) => function.call(args, &mut req).await.into_control(),
                     Err(error) => Err(error),
                 };
                 (req, flow)
@@ -462,7 +462,7 @@ where
 impl<F, R, Args> IntoMiddleware<form::StyleB<R, Args>> for F
 where
     F: for<'a> AroundFn<'a, R, Args> + Clone + Send + Sync + 'static,
-    R: IntoAnswer,
+    R: IntoMiddlewareResponse,
     Args: Arguments + 'static,
 {
     fn into_middleware(self) -> Middleware {
@@ -470,7 +470,7 @@ where
             let function = self.clone();
             Box::pin(async move {
                 let args = Args::extract(&mut req).await?;
-                function.call(args, req, next).await.into_answer()
+                function.call(args, req, next).await.into_middleware_response()
             })
         });
         Middleware::with_arguments::<F, Args>(Run::Around(around))

@@ -8,9 +8,9 @@
 //!
 //! | form | signature | allocations a request |
 //! |---|---|--:|
-//! | synchronous | `fn(&mut Request) -> impl IntoFlow` | 0 |
-//! | style A | `async fn(…, &mut Request) -> impl IntoFlow` | 1 |
-//! | style B | `async fn(…, Request, Next) -> impl IntoAnswer` | 1 |
+//! | synchronous | `fn(&mut Request) -> impl IntoControl` | 0 |
+//! | style A | `async fn(…, &mut Request) -> impl IntoControl` | 1 |
+//! | style B | `async fn(…, Request, Next) -> impl IntoMiddlewareResponse` | 1 |
 //!
 //! The first two run before the handler: nothing (or `None`) continues, a value
 //! is the answer and skips the rest, an error is answered as an error. Style B

@@ -5,7 +5,7 @@
 use std::borrow::Cow;
 
 use serde_json::{Map, Value};
-use stockade_core::{Flow, Middleware, Request};
+use stockade_core::{Control, Middleware, Request};
 use stockade_errors::ApiError;
 
 use crate::described::{TOO_MANY_PAIRS, reads_parsed_body};
@@ -40,7 +40,7 @@ use crate::described::{TOO_MANY_PAIRS, reads_parsed_body};
 pub fn with_sanitization() -> Middleware {
     Middleware::before(|mut req: Request| async move {
         let outcome = sanitize(&mut req).await;
-        (req, outcome.map(|()| Flow::Continue))
+        (req, outcome.map(|()| Control::Continue))
     })
     .named(HELPER)
     .describing(|doc| {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use stockade_core::description::InputFrom;
 use stockade_core::middleware::form;
-use stockade_core::{Flow, IntoMiddleware, IntoSchema, Middleware, Request, RouteDoc};
+use stockade_core::{Control, IntoMiddleware, IntoSchema, Middleware, Request, RouteDoc};
 use stockade_errors::__internal::setters;
 use stockade_errors::ConfigError;
 use stockade_validation::{Schema, ValidationOptions};
@@ -117,7 +117,7 @@ impl RequestPart {
                 let check = Arc::clone(&check);
                 async move {
                     let outcome = req.validate_body(&check.0, &check.1).await;
-                    (req, outcome.map(|()| Flow::Continue))
+                    (req, outcome.map(|()| Control::Continue))
                 }
             }),
             Self::Query => {

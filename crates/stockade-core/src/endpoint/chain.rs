@@ -22,7 +22,7 @@ use crate::error_settings::Settings;
 use crate::login_end::end_with_user;
 use crate::middleware::{Run, Step};
 use crate::reply::FailedReply;
-use crate::{BoxFuture, Flow, Middleware, Next, Request, Response, bug, upgrade};
+use crate::{BoxFuture, Control, Middleware, Next, Request, Response, bug, upgrade};
 
 /// Runs middleware and handler; errors and panics become responses.
 ///
@@ -178,8 +178,8 @@ impl Chain {
             self.at += 1;
             match &middleware.run {
                 Run::Sync(check) => match check(&mut req) {
-                    Ok(Flow::Continue) => {}
-                    Ok(Flow::Respond(mut response)) => {
+                    Ok(Control::Continue) => {}
+                    Ok(Control::Respond(mut response)) => {
                         end_with_user(&mut response, &mut req);
                         self.state = ChainState::Ready(Some(Ok(Box::new(response))));
                         return;
@@ -237,8 +237,8 @@ impl Chain {
                 ChainState::Step(step) => {
                     let (mut req, flow) = ready!(step.as_mut().poll(cx));
                     match flow? {
-                        Flow::Continue => self.advance(req),
-                        Flow::Respond(mut response) => {
+                        Control::Continue => self.advance(req),
+                        Control::Respond(mut response) => {
                             end_with_user(&mut response, &mut req);
                             return Poll::Ready(Ok(response));
                         }
@@ -290,7 +290,7 @@ fn validate_body(endpoint: Arc<Endpoint>, mut req: Request) -> Step {
             other => other.map(drop),
         };
         let outcome = outcome.map_err(|error| req.first_failure(error));
-        (req, outcome.map(|()| Flow::Continue))
+        (req, outcome.map(|()| Control::Continue))
     })
 }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use stockade_core::request::UserWatch;
-use stockade_core::{Flow, Request};
+use stockade_core::{Control, Request};
 use stockade_errors::ApiError;
 
 use super::Auth;
@@ -45,7 +45,7 @@ impl Authenticator {
         Self { auth, watches, bearers, missing, other_scheme, invalid }
     }
 
-    pub(super) fn authenticate(&self, req: &mut Request) -> Result<Flow, ApiError> {
+    pub(super) fn authenticate(&self, req: &mut Request) -> Result<Control, ApiError> {
         let mut outcome = AuthOutcome::default();
         for (index, method) in self.auth.methods.iter().enumerate() {
             let found = method.find_sync(req).unwrap_or(Found::Nothing);
@@ -56,7 +56,7 @@ impl Authenticator {
         self.decide(req, outcome)
     }
 
-    pub(super) async fn authenticate_async(&self, req: &mut Request) -> Result<Flow, ApiError> {
+    pub(super) async fn authenticate_async(&self, req: &mut Request) -> Result<Control, ApiError> {
         let mut outcome = AuthOutcome::default();
         for (index, method) in self.auth.methods.iter().enumerate() {
             let found = method.find(req).await;
@@ -67,21 +67,21 @@ impl Authenticator {
         self.decide(req, outcome)
     }
 
-    fn decide(&self, req: &mut Request, outcome: AuthOutcome) -> Result<Flow, ApiError> {
+    fn decide(&self, req: &mut Request, outcome: AuthOutcome) -> Result<Control, ApiError> {
         if let Some(index) = outcome.found {
             if let Some(watch) = self.watches.get(index) {
                 req.set_user_watch(Arc::clone(watch));
             }
-            return Ok(Flow::Continue);
+            return Ok(Control::Continue);
         }
         req.set_user(None);
         if let Some(answer) = outcome.refused {
-            return answer.map(|response| Flow::Respond(*response));
+            return answer.map(|response| Control::Respond(*response));
         }
         if self.auth.required {
             Err(self.refusal(outcome.invalid, outcome.is_other_scheme))
         } else {
-            Ok(Flow::Continue)
+            Ok(Control::Continue)
         }
     }
 

@@ -6,7 +6,7 @@ use std::pin::pin;
 use serde_json::Value;
 use stockade_core::log_text::escaped;
 use stockade_core::middleware::BorrowingFn;
-use stockade_core::{BoxFuture, Flow, Middleware, Request};
+use stockade_core::{BoxFuture, Control, Middleware, Request};
 use stockade_errors::ApiError;
 use stockade_errors::panic::{CatchPanic, catch_panic};
 
@@ -156,7 +156,7 @@ where
                 };
                 let decision = async { check.call((user,), &mut req).await.into_decision() };
                 let decision = CatchPanic::new(pin!(decision)).await.unwrap_or(None);
-                (req, decide(decision).map(|()| Flow::Continue))
+                (req, decide(decision).map(|()| Control::Continue))
             })
         })
     }

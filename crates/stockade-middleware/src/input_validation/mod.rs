@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use stockade_core::description::{InputFrom, ResponseDoc};
-use stockade_core::{Flow, Middleware, Request};
+use stockade_core::{Control, Middleware, Request};
 use stockade_errors::__internal::setters;
 use stockade_errors::{ApiError, ConfigError};
 use stockade_validation::{Rule, Schema, ValidationOptions};
@@ -61,7 +61,7 @@ pub fn with_input_validation<M>(rules: impl IntoInputRules<M>) -> Middleware {
                 Ok(body) => check(&rules, body),
                 Err(error) => Err(error),
             };
-            (req, outcome.map(|()| Flow::Continue))
+            (req, outcome.map(|()| Control::Continue))
         }
     })
     .named("with_input_validation")
