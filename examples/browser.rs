@@ -14,7 +14,7 @@ use std::env;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use stockade::RouteDoc;
+use stockade::RouteDescription;
 use stockade::auth::{ApiKeyHash, KeyRing, SessionId, generate_token};
 use stockade::description::HeaderDoc;
 use stockade::extract::{FromRequest, LastEventId};
@@ -142,7 +142,7 @@ impl FromRequest for Tenant {
         tenant.map(Self).ok_or_else(|| ApiError::new(400, "the header x-tenant is missing"))
     }
 
-    fn describe(doc: &mut RouteDoc) {
+    fn describe(doc: &mut RouteDescription) {
         doc.reads_header("X-Tenant", true);
         doc.adds_header(HeaderDoc::new("X-Region", "The region of the tenant"), None);
         doc.may_respond(400, "The header x-tenant is missing");

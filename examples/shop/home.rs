@@ -9,7 +9,7 @@ use stockade::http::HeaderMap;
 use stockade::middleware::with_etag;
 use stockade::prelude::*;
 use stockade::rest::Store as _;
-use stockade::{Docs, RouteDoc};
+use stockade::{RouteDescription, RouteDocs};
 
 use super::stock::{NoData, Product, Shop, first};
 
@@ -58,8 +58,8 @@ impl Reply for Home {
         }
     }
 
-    fn describe(doc: &mut RouteDoc) {
-        let describe = |doc: &mut RouteDoc| {
+    fn describe(doc: &mut RouteDescription) {
+        let describe = |doc: &mut RouteDescription| {
             Links::describe(doc);
             Html::<String>::describe(doc);
         };
@@ -133,7 +133,7 @@ pub fn files() -> RouteTree {
         let headers = [(header::CONTENT_TYPE, media_type), (header::CACHE_CONTROL, "no-cache")];
         async move || (headers, content)
     };
-    let docs = || Docs::new("A file of the front page").hidden("it belongs to the front page");
+    let docs = || RouteDocs::new("A file of the front page").hidden("it belongs to the front page");
     routes! {
         "home": {
             middleware: [with_etag()],

@@ -43,7 +43,7 @@ use stockade::routing::health_routes;
 use stockade::serialization::SerializationOptions;
 use stockade::server::ServerOptions;
 use stockade::websockets::{Rooms, WebSocketOptions};
-use stockade::{Docs, Tag};
+use stockade::{RouteDocs, Tag};
 
 use self::orders::OrderShipped;
 use self::stock::Product;
@@ -147,7 +147,7 @@ fn api(metrics: &Metrics, products: Table<Product>) -> RouteTree {
             public: "everybody may look around",
             GET: {
                 home::home,
-                docs: Docs::new("Where to go on")
+                docs: RouteDocs::new("Where to go on")
                     .description("A page for browsers, links for who takes JSON as gladly."),
             },
             "live": { GET: { pages::live_page, docs: "A page that watches an order" } },
@@ -156,7 +156,7 @@ fn api(metrics: &Metrics, products: Table<Product>) -> RouteTree {
             "old-about": {
                 GET: {
                     async || Redirect::permanent("/about"),
-                    docs: Docs::new("Where the page about the shop was before")
+                    docs: RouteDocs::new("Where the page about the shop was before")
                         .deprecated_since("2026-11-01")
                         .sunset("2027-06-30"),
                 },
@@ -182,7 +182,7 @@ fn api(metrics: &Metrics, products: Table<Product>) -> RouteTree {
                     rate_limit: 10 / MINUTE,
                     timeout: Duration::from_secs(10),
                     public: "it gives the token",
-                    docs: Docs::new("A token for an account")
+                    docs: RouteDocs::new("A token for an account")
                         .description("The token is good for an hour: `Authorization: Bearer …`.")
                         .example(json!({ "email": ADA, "password": "correct horse" })),
                 },
@@ -193,7 +193,7 @@ fn api(metrics: &Metrics, products: Table<Product>) -> RouteTree {
                     name: "users.create",
                     max_body: 16 * 1024,
                     public: "it makes the account",
-                    docs: Docs::new("A new account")
+                    docs: RouteDocs::new("A new account")
                         .description("Whoever signs up is a customer.")
                         .example(new_user())
                         .reply_example(
@@ -211,7 +211,7 @@ fn api(metrics: &Metrics, products: Table<Product>) -> RouteTree {
                         PUT: {
                             users::give_role,
                             middleware: &admins,
-                            docs: Docs::new("Another role for an account")
+                            docs: RouteDocs::new("Another role for an account")
                                 .description("It holds from the next request on."),
                         },
                     },
@@ -231,7 +231,7 @@ fn api(metrics: &Metrics, products: Table<Product>) -> RouteTree {
                     GET: {
                         products::search_products,
                         validation_options: guards::strict(),
-                        docs: Docs::new("Products by a part of their name")
+                        docs: RouteDocs::new("Products by a part of their name")
                             .description("Of some categories or of all, page by page."),
                     },
                 },
@@ -242,7 +242,7 @@ fn api(metrics: &Metrics, products: Table<Product>) -> RouteTree {
                         middleware: [&signed_in, &clerks, with_decompression()],
                         max_body: 4 * 1024 * 1024,
                         accepts: ["multipart/form-data"],
-                        docs: Docs::new("An image of a product")
+                        docs: RouteDocs::new("An image of a product")
                             .description("The part `image` of a form; it replaces an earlier one."),
                     },
                     ":name": { GET: { products::download_image, docs: "The image, as a file" } },
@@ -265,13 +265,13 @@ fn api(metrics: &Metrics, products: Table<Product>) -> RouteTree {
             r":cart(\d+)": {
                 GET: {
                     orders::show_cart,
-                    docs: Docs::new("One cart, with prices")
+                    docs: RouteDocs::new("One cart, with prices")
                         .description("The cart of somebody else is as good as none."),
                 },
                 "items": {
                     POST: {
                         orders::add_item,
-                        docs: Docs::new("More of a product")
+                        docs: RouteDocs::new("More of a product")
                             .description("Counts add up; `count` is one piece by default.")
                             .example(json!({ "product": 1, "count": 2 })),
                     },
@@ -283,7 +283,7 @@ fn api(metrics: &Metrics, products: Table<Product>) -> RouteTree {
                     POST: {
                         orders::check_out,
                         middleware: once,
-                        docs: Docs::new("An order of all that is in the cart")
+                        docs: RouteDocs::new("An order of all that is in the cart")
                             .description("It removes the cart. `Idempotency-Key` allows a retry."),
                     },
                 },
@@ -296,12 +296,12 @@ fn api(metrics: &Metrics, products: Table<Product>) -> RouteTree {
                 GET: {
                     orders::show_order,
                     name: "orders.show",
-                    docs: Docs::new("One order").description("For who ordered, clerks and admins."),
+                    docs: RouteDocs::new("One order").description("For who ordered, clerks and admins."),
                 },
                 "events": {
                     GET: {
                         orders::order_events,
-                        docs: Docs::new("The status of an order, as it changes")
+                        docs: RouteDocs::new("The status of an order, as it changes")
                             .description("Events `status`: `\"placed\"`, then `\"shipped\"`."),
                     },
                 },
@@ -322,7 +322,7 @@ fn api(metrics: &Metrics, products: Table<Product>) -> RouteTree {
             POST: {
                 letters::subscribe,
                 middleware: letters::letter_rules(),
-                docs: Docs::new("A subscription").description("A cookie remembers it."),
+                docs: RouteDocs::new("A subscription").description("A cookie remembers it."),
             },
             GET: { letters::subscription, docs: "Has this browser subscribed?" },
         },
@@ -342,7 +342,7 @@ fn api(metrics: &Metrics, products: Table<Product>) -> RouteTree {
                 pages::chat,
                 public: "everybody may talk",
                 options: WebSocketOptions::new().max_payload(4 * 1024).max_rate(Some(10)),
-                docs: Docs::new("A chat about a topic")
+                docs: RouteDocs::new("A chat about a topic")
                     .description("The first message says how many are here."),
             },
         },

@@ -2,7 +2,7 @@
 
 use std::ops::Deref;
 
-use crate::Docs;
+use crate::RouteDocs;
 
 /// A part of a route that is the default for most routes: a pointer, and memory of
 /// its own only where it is another value.
@@ -23,7 +23,7 @@ pub trait StaticDefault: Sized + 'static {
     fn is_common(&self) -> bool;
 }
 
-impl StaticDefault for Docs {
+impl StaticDefault for RouteDocs {
     const COMMON: &'static Self = &Self::NONE;
 
     fn is_common(&self) -> bool {
@@ -84,11 +84,11 @@ mod tests {
 
     #[test]
     fn only_another_value_has_memory() {
-        let mut docs = BoxedOr::from(Docs::default());
+        let mut docs = BoxedOr::from(RouteDocs::default());
         assert!(docs.own().is_none());
-        assert_eq!(*docs, Docs::default());
+        assert_eq!(*docs, RouteDocs::default());
         docs.make_mut().deprecated = true;
         assert!(docs.deprecated && docs.own().is_some());
-        assert_eq!(docs.into_inner(), Docs::default().deprecated(true));
+        assert_eq!(docs.into_inner(), RouteDocs::default().deprecated(true));
     }
 }

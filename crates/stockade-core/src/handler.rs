@@ -19,7 +19,7 @@ use crate::login_end::{end_with, end_with_user, has_user, lifetime_of};
 use crate::reply::writer;
 use crate::reply::writer_link::Link;
 use crate::user_lifetime::UserLifetime;
-use crate::{BoxFuture, FromRequest, Reply, Request, Response, RouteDoc};
+use crate::{BoxFuture, FromRequest, Reply, Request, Response, RouteDescription};
 
 /// A function that answers a request: an `async fn` of zero to eight
 /// extractors.
@@ -53,8 +53,8 @@ pub struct Handler {
 #[derive(Clone)]
 enum Describe {
     /// Of a type: without memory of its own, because there are many routes.
-    OfType(fn(&mut RouteDoc)),
-    Erased(Arc<dyn Fn(&mut RouteDoc) + Send + Sync>),
+    OfType(fn(&mut RouteDescription)),
+    Erased(Arc<dyn Fn(&mut RouteDescription) + Send + Sync>),
 }
 
 type Call = dyn Fn(Request) -> BoxFuture<'static, Result<Response, ApiError>> + Send + Sync;
@@ -85,7 +85,7 @@ impl Handler {
     /// [`Upgrade`](crate::upgrade::Upgrade).
     pub fn erased(
         call: impl Fn(Request) -> BoxFuture<'static, Result<Response, ApiError>> + Send + Sync + 'static,
-        describe: impl Fn(&mut RouteDoc) + Send + Sync + 'static,
+        describe: impl Fn(&mut RouteDescription) + Send + Sync + 'static,
     ) -> Self {
         Self { call: Arc::new(call), describe: Describe::Erased(Arc::new(describe)) }
     }
@@ -96,7 +96,7 @@ impl Handler {
     }
 
     /// Lets the arguments and the result describe themselves.
-    pub fn describe(&self, doc: &mut RouteDoc) {
+    pub fn describe(&self, doc: &mut RouteDescription) {
         match &self.describe {
             Describe::OfType(describe) => describe(doc),
             Describe::Erased(describe) => describe(doc),
@@ -217,7 +217,7 @@ pub trait HandlerSignature {
     fn reply(output: Self::Output) -> Result<Response, ApiError>;
 
     /// Lets the arguments and the result describe themselves.
-    fn describe(doc: &mut RouteDoc);
+    fn describe(doc: &mut RouteDescription);
 }
 
 /// The arguments of a handler as a tuple, each a [`FromRequest`].
@@ -236,10 +236,10 @@ pub trait Arguments: Sized + Send {
     fn extract(req: &mut Request) -> impl Future<Output = Result<Self, ApiError>> + Send;
 
     /// Lets each of them describe itself.
-    fn describe(doc: &mut RouteDoc);
+    fn describe(doc: &mut RouteDescription);
 }
 
-impl RouteDoc {
+impl RouteDescription {
     /// Lets the arguments of a function of middleware describe themselves.
     /// `middleware` is the name in a mistake.
     ///
@@ -304,9 +304,9 @@ macro_rules! handler_of {
                 Ok(($($arg,)*))
             }
 
-            fn describe(doc: &mut RouteDoc) {
+            fn describe(doc: &mut RouteDescription) {
                 // A function without arguments needs nothing.
-                let _: &RouteDoc = doc;
+                let _: &RouteDescription = doc;
                 $(doc.argument::<$Arg>();)*
             }
         }
@@ -343,7 +343,7 @@ macro_rules! handler_of {
                 output.into_response()
             }
 
-            fn describe(doc: &mut RouteDoc) {
+            fn describe(doc: &mut RouteDescription) {
                 <Self::Args as Arguments>::describe(doc);
                 doc.reply::<R>();
             }

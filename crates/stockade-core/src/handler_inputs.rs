@@ -4,13 +4,13 @@ use stockade_errors::__internal::sort_by;
 
 use crate::description::InputFrom;
 use crate::validation::Validation;
-use crate::{Docs, RouteDoc};
+use crate::{RouteDescription, RouteDocs};
 
 impl Validation {
     /// Adds the schemas of the types that the handler takes, as they described
     /// themselves to `doc`. A value is not validated again by the schema of its type.
     #[must_use]
-    pub fn with_handler(mut self, doc: &RouteDoc) -> Self {
+    pub fn with_handler(mut self, doc: &RouteDescription) -> Self {
         self.inputs.clone_from(&doc.inputs);
         // The order of validation.
         sort_by(&mut self.inputs, |one, other| one.source.cmp(&other.source));
@@ -29,7 +29,11 @@ impl Validation {
 /// Returns the mistakes of the example of a body, which has to pass the checks
 /// of its route: lower case, no full stop.
 #[must_use]
-pub fn example_issues(validation: &Validation, doc: &RouteDoc, docs: &Docs) -> Vec<String> {
+pub fn example_issues(
+    validation: &Validation,
+    doc: &RouteDescription,
+    docs: &RouteDocs,
+) -> Vec<String> {
     let Some(example) = &docs.example else { return Vec::new() };
     let typed = validation.inputs.iter().filter(|input| input.source == InputFrom::Body);
     let schemas = typed.map(|input| &input.schema).chain(&validation.body);

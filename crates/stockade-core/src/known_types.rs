@@ -7,7 +7,7 @@ use std::collections::HashSet;
 use http::Extensions;
 use stockade_validation::marks::Marks;
 
-use crate::RouteDoc;
+use crate::RouteDescription;
 use crate::description::{BodyDoc, ContentSchema, SchemaOf};
 use crate::extract::taken_schemas;
 use crate::type_check::MarkedTypes;
@@ -21,7 +21,7 @@ pub struct KnownTypes {
 
 impl KnownTypes {
     /// Adds the types that a route has described.
-    pub fn add(&mut self, doc: &RouteDoc) {
+    pub fn add(&mut self, doc: &RouteDescription) {
         let contents = doc.facts.answers.iter().flat_map(|answer| match &answer.body {
             BodyDoc::Content(contents) => contents.as_slice(),
             _ => &[],

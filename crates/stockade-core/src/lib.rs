@@ -32,7 +32,7 @@
 // - `log_text`: texts from outside in a log.
 // - `rare`: parts of a route that most routes leave as they are.
 // - `state`: the values that the application provides, by type.
-// - `route_description`: `RouteDoc`, the description of a route while the
+// - `route_description`: `RouteDescription`, the description of a route while the
 //   router is built. The types that it consists of are in `stockade-map`.
 
 mod accepts;
@@ -115,12 +115,12 @@ pub(crate) use params::Params;
 pub use peer::{LocalPeer, PeerAddr, PeerCredentials};
 pub use reply::Reply;
 pub use request::Request;
-pub use route_description::RouteDoc;
+pub use route_description::RouteDescription;
 pub use setting::{IntoSetting, Setting};
 pub(crate) use state::States;
 pub use stockade_errors::{ApiError, BoxError, ConfigError, ConfigIssue, ErrorKind, FieldError};
 #[doc(inline)]
-pub use stockade_map::{Docs, Tag, description};
+pub use stockade_map::{RouteDocs, Tag, description};
 pub use validation::{IntoSchema, Validation};
 
 /// Items for the other crates of stockade. They carry no promise of stability.

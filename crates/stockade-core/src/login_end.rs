@@ -15,7 +15,7 @@ use crate::reply::EndsAtShutdown;
 use crate::request::UserWatch;
 use crate::upgrade;
 use crate::user_lifetime::UserLifetime;
-use crate::{BoxFuture, FromRequest, HttpBody, Request, Response, RouteDoc};
+use crate::{BoxFuture, FromRequest, HttpBody, Request, Response, RouteDescription};
 
 impl UserLifetime {
     /// Returns the lifetime of the user of a request; `None` if authentication found
@@ -40,7 +40,7 @@ impl FromRequest for UserLifetime {
         Ok(Self::of(req).unwrap_or_else(Self::endless))
     }
 
-    fn describe(_doc: &mut RouteDoc) {}
+    fn describe(_doc: &mut RouteDescription) {}
 }
 
 /// The user of an outer and of an inner authentication, both of which are required.

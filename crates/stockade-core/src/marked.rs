@@ -13,7 +13,7 @@ use stockade_validation::marks::{Mark, Marks};
 use crate::description::{BodyDoc, Content, ContentSchema, InputFrom, ResponseDoc, StatusDoc};
 use crate::media::Media;
 use crate::read::{Payload, invalid_json, not_json};
-use crate::{Handler, HttpBody, Middleware, Next, Request, Response, RouteDoc, Validation};
+use crate::{Handler, HttpBody, Middleware, Next, Request, Response, RouteDescription, Validation};
 
 /// The marked places in the body and the responses of a route.
 #[derive(Debug)]
@@ -32,7 +32,11 @@ impl RouteMarks {
     /// Finds the marked places of a route by its schemas and the description of its
     /// handler; `None` if it has none. Adds every mistake to `faults`.
     #[must_use]
-    pub fn of(validation: &Validation, doc: &RouteDoc, faults: &mut Vec<String>) -> Option<Self> {
+    pub fn of(
+        validation: &Validation,
+        doc: &RouteDescription,
+        faults: &mut Vec<String>,
+    ) -> Option<Self> {
         let typed = validation.inputs.iter().filter(|input| input.source == InputFrom::Body);
         let schemas = typed.map(|input| &input.schema).chain(&validation.body);
         let sent = schemas.map(Marks::of).filter(|marks| marks.has(Mark::ReadOnly));

@@ -19,7 +19,7 @@ pub use crate::endpoint::error_of;
 
 use crate::endpoint::{Chain, Endpoint, ErrorContext};
 use crate::reply::{Html, IntoError, Json, answer_of};
-use crate::{Arguments, BoxFuture, Reply, Request, Response, RouteDoc};
+use crate::{Arguments, BoxFuture, Reply, Request, Response, RouteDescription};
 
 /// One piece of middleware, with its types erased.
 ///
@@ -30,13 +30,13 @@ pub struct Middleware {
     is_named: bool,
     pub(crate) run: Run,
     /// Describes the extractors of its function.
-    arguments: fn(&mut RouteDoc, &str),
+    arguments: fn(&mut RouteDescription, &str),
     describe: Option<Arc<Describe>>,
     mark: Option<Arc<dyn Any + Send + Sync>>,
     added: Option<(Level, &'static Location<'static>)>,
 }
 
-type Describe = dyn Fn(&mut RouteDoc) + Send + Sync;
+type Describe = dyn Fn(&mut RouteDescription) + Send + Sync;
 type Synchronous = dyn Fn(&mut Request) -> Result<Control, ApiError> + Send + Sync;
 type Before = dyn Fn(Request) -> Step + Send + Sync;
 type Around =
@@ -125,10 +125,13 @@ impl Middleware {
     /// assert!(paid.name().ends_with("has_credit"));
     /// ```
     #[must_use]
-    pub fn describing(mut self, describe: impl Fn(&mut RouteDoc) + Send + Sync + 'static) -> Self {
+    pub fn describing(
+        mut self,
+        describe: impl Fn(&mut RouteDescription) + Send + Sync + 'static,
+    ) -> Self {
         self.describe = Some(match self.describe.take() {
             None => Arc::new(describe),
-            Some(earlier) => Arc::new(move |doc: &mut RouteDoc| {
+            Some(earlier) => Arc::new(move |doc: &mut RouteDescription| {
                 earlier(doc);
                 describe(doc);
             }),
@@ -173,7 +176,7 @@ impl Middleware {
     }
 
     /// Lets it describe itself.
-    pub fn describe(&self, doc: &mut RouteDoc) {
+    pub fn describe(&self, doc: &mut RouteDescription) {
         let mut info = MiddlewareInfo::default();
         info.name = self.name.to_string();
         info.is_named = self.is_named;
@@ -190,13 +193,14 @@ impl Middleware {
 
     fn of<F>(run: Run) -> Self {
         let name = type_name::<F>().into();
-        let arguments = |_: &mut RouteDoc, _: &str| {};
+        let arguments = |_: &mut RouteDescription, _: &str| {};
         Self { name, is_named: false, run, arguments, describe: None, mark: None, added: None }
     }
 
     /// Makes middleware of a function of type `F` that takes these extractors.
     fn with_arguments<F, Args: Arguments>(run: Run) -> Self {
-        let arguments = |doc: &mut RouteDoc, name: &str| doc.middleware_arguments::<Args>(name);
+        let arguments =
+            |doc: &mut RouteDescription, name: &str| doc.middleware_arguments::<Args>(name);
         Self { arguments, ..Self::of::<F>(run) }
     }
 }

@@ -314,9 +314,9 @@ impl Request {
     /// Returns true if the rules of CORS list the `Origin` of the request with
     /// credentials: pages of that origin may act for the user. This is known
     /// only on routes whose middleware or handler asks for it
-    /// ([`RouteDoc::guards_origin`]); false otherwise.
+    /// ([`RouteDescription::guards_origin`]); false otherwise.
     ///
-    /// [`RouteDoc::guards_origin`]: crate::RouteDoc::guards_origin
+    /// [`RouteDescription::guards_origin`]: crate::RouteDescription::guards_origin
     #[must_use]
     pub fn has_listed_origin(&self) -> bool {
         self.inner.has_listed_origin

@@ -2,13 +2,18 @@
 
 use serde_json::{Value, json};
 use stockade_core::description::{Content, ContentSchema, InputFrom, ResponseDoc};
-use stockade_core::{BodyKind, RouteDoc};
+use stockade_core::{BodyKind, RouteDescription};
 use stockade_validation::{Schema, ValidationOptions};
 
 use crate::accept::GRAPHQL;
 
 /// Describes the POST, whose batches have so many operations at most.
-pub(crate) fn describe_post(doc: &mut RouteDoc, batch: usize, has_uploads: bool, has_hashes: bool) {
+pub(crate) fn describe_post(
+    doc: &mut RouteDescription,
+    batch: usize,
+    has_uploads: bool,
+    has_hashes: bool,
+) {
     doc.reads_body(BodyKind::Typed);
     doc.may_respond(415, "The body is no JSON in UTF-8");
     let mut request = request("object", &["null"], has_hashes);
@@ -31,7 +36,7 @@ pub(crate) fn describe_post(doc: &mut RouteDoc, batch: usize, has_uploads: bool,
 }
 
 /// Describes the GET.
-pub(crate) fn describe_get(doc: &mut RouteDoc, has_hashes: bool) {
+pub(crate) fn describe_get(doc: &mut RouteDescription, has_hashes: bool) {
     // A page of an origin that CORS lists may ask.
     doc.guards_origin();
     doc.reads_header("Sec-Fetch-Site", false);
@@ -43,14 +48,14 @@ pub(crate) fn describe_get(doc: &mut RouteDoc, has_hashes: bool) {
 
 /// Describes the page of GraphiQL, which GET may answer with too.
 #[cfg(feature = "graphiql")]
-pub(crate) fn describe_page(doc: &mut RouteDoc, has_page: bool) {
+pub(crate) fn describe_page(doc: &mut RouteDescription, has_page: bool) {
     if has_page {
         doc.responds(ResponseDoc::text(200, "text/html").meaning("The page of GraphiQL"));
         doc.responds(ResponseDoc::new(304).meaning("The page has not changed"));
     }
 }
 
-fn describe_both(doc: &mut RouteDoc, has_batches: bool) {
+fn describe_both(doc: &mut RouteDescription, has_batches: bool) {
     let answer = |status: u16, schema: &Value, meaning: &'static str| {
         let content = |name| Content::new(name, ContentSchema::Json(schema.clone()));
         ResponseDoc::new(status)
@@ -132,7 +137,7 @@ fn request(map: &str, or: &[&str], has_hashes: bool) -> Value {
 
 /// Notes that a part of the request has a schema. The handler reads it more
 /// strictly.
-fn checks(doc: &mut RouteDoc, from: InputFrom, schema: &Value) {
+fn checks(doc: &mut RouteDescription, from: InputFrom, schema: &Value) {
     match Schema::from_value(schema) {
         Ok(schema) => {
             let options = ValidationOptions::new().allow_unknown(true);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use async_graphql::{ObjectType, Schema, SchemaBuilder, SubscriptionType};
 use http::Method;
-use stockade_core::{Docs, Handler, RouteDoc};
+use stockade_core::{Handler, RouteDescription, RouteDocs};
 use stockade_routing::{RouteEntry, RouteTree};
 use stockade_validation::HasSchema;
 
@@ -339,7 +339,7 @@ impl GraphQl {
         let (of_get, of_post) = (Arc::clone(&service), service);
         #[cfg(feature = "graphiql")]
         let graphiql = self.graphiql;
-        let describe = move |doc: &mut RouteDoc| {
+        let describe = move |doc: &mut RouteDescription| {
             #[cfg(feature = "graphiql")]
             describe_page(doc, graphiql);
             describe_get(doc, has_hashes);
@@ -347,17 +347,17 @@ impl GraphQl {
         let get = Handler::erased(move |req| Box::pin(Arc::clone(&of_get).get(req)), describe);
         let check = schema.as_ref().map(|schema| self.marks.for_schema(schema));
         let (batch, has_uploads) = (self.limits.batch, self.uploads.is_some());
-        let describe = move |doc: &mut RouteDoc| {
+        let describe = move |doc: &mut RouteDescription| {
             describe_post(doc, batch, has_uploads, has_hashes);
             schema.iter().for_each(|schema| doc.serves_graphql(schema));
             check.iter().for_each(|check| doc.checks_types(check.clone()));
             mistakes.iter().for_each(|mistake| doc.issue(mistake));
         };
         let post = Handler::erased(move |req| Box::pin(Arc::clone(&of_post).post(req)), describe);
-        let get = RouteEntry::of_handler(get).docs(Docs::new("Runs a query of GraphQL"));
+        let get = RouteEntry::of_handler(get).docs(RouteDocs::new("Runs a query of GraphQL"));
         let post = RouteEntry::of_handler(post)
             .accepts(types)
-            .docs(Docs::new("Runs an operation of GraphQL"));
+            .docs(RouteDocs::new("Runs an operation of GraphQL"));
         let post = if self.limits.batch > 0 { post.with_parts() } else { post };
         let post = self.max_body.into_iter().fold(post, RouteEntry::max_body);
         let get = with_reasons(get, self.public.as_deref(), None);

@@ -141,7 +141,7 @@ fn compare(lock: &Lock, path: &Path, mode: Mode, now: SystemTime) -> Result<(), 
 mod tests {
     use std::time::Duration;
 
-    use stockade_core::Docs;
+    use stockade_core::RouteDocs;
     use stockade_routing::Router;
 
     use super::*;
@@ -149,7 +149,7 @@ mod tests {
     fn lock(paths: &[&str]) -> Lock {
         let mut router = Router::new();
         for path in paths {
-            let docs = Docs::new("x").deprecated_since("2020-01-01").sunset("2021-01-01");
+            let docs = RouteDocs::new("x").deprecated_since("2020-01-01").sunset("2021-01-01");
             router.get(path, async || "x").docs(docs);
         }
         Lock::of(&router.build().unwrap().route_map()).unwrap()

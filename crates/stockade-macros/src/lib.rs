@@ -115,7 +115,7 @@ use proc_macro::TokenStream;
 /// | `middleware` | `[list]` or a single expression, run after that of the tree |
 /// | `validation`, `query`, `params` | the schemas of the body, of the query and of the parameters of the path |
 /// | each [setting](#settings) | the setting of this route |
-/// | `docs` | `Docs`, or only the summary |
+/// | `docs` | `RouteDocs`, or only the summary |
 /// | `options`, `allowed_origins` | only of `ws`: its `WebSocketOptions`, and the origins alone |
 ///
 /// # Settings

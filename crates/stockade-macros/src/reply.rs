@@ -55,7 +55,7 @@ fn expand(input: &DeriveInput, core: &CratePath) -> TokenStream {
                 #body
             }
 
-            fn describe(doc: &mut #core::RouteDoc) {
+            fn describe(doc: &mut #core::RouteDescription) {
                 #describe(doc);
             }
         }

@@ -15,10 +15,10 @@ impl RouteInfo {
     /// only the documentation names are there too.
     ///
     /// ```
-    /// use stockade::Docs;
+    /// use stockade::RouteDocs;
     /// use stockade::prelude::*;
     ///
-    /// let docs = Docs::new("New user").response(201, "The user");
+    /// let docs = RouteDocs::new("New user").response(201, "The user");
     /// let create = async || (StatusCode::CREATED, Json(7));
     /// let api = routes! { "users": { POST: { handler: create, docs: docs } } };
     /// let map = create_router(api, RouterOptions::new()).build()?.route_map();

@@ -17,7 +17,6 @@
 
 mod by_status;
 pub mod description;
-mod docs;
 mod idempotency;
 #[cfg(feature = "lock")]
 pub mod lock;
@@ -26,12 +25,12 @@ pub mod policy;
 mod questions;
 mod response;
 mod route;
+mod route_docs;
 #[doc(hidden)]
 pub mod schemas;
 mod tag;
 mod text;
 
-pub use docs::Docs;
 pub use idempotency::IdempotencyInfo;
 pub use response::{BodyDoc, ContentInfo, HeaderDoc, ResponseInfo, StatusDoc, UnknownStatus};
 pub use route::{
@@ -39,6 +38,7 @@ pub use route::{
     ParamInfo, Place, QuotaInfo, RouteAccess, RouteInfo, RouteKind, RouteMap, RouterInfo,
     SchemeInfo, WebSocketInfo,
 };
+pub use route_docs::RouteDocs;
 pub use tag::Tag;
 
 /// Parts for the other crates of stockade; they carry no promise.

@@ -36,7 +36,7 @@ pub struct ResponseInfo<S = Value> {
     /// which means the standard text of the status.
     pub meaning: Cow<'static, str>,
     /// The part of the route that sends it: `handler`, the name of a middleware, or a
-    /// stage such as `validation`. `RouteDoc::responds` sets it.
+    /// stage such as `validation`. `RouteDescription::responds` sets it.
     pub by: Cow<'static, str>,
 }
 

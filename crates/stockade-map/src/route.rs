@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::idempotency::millis;
-use crate::{ContentInfo, Docs, IdempotencyInfo, ResponseInfo};
+use crate::{ContentInfo, IdempotencyInfo, ResponseInfo, RouteDocs};
 
 /// Everything that a built application knows about its routes, as data.
 ///
@@ -118,7 +118,7 @@ pub struct RouteInfo {
     /// change from one compiler to the next.
     pub opaque_arguments: Vec<String>,
     /// Its documentation for people.
-    pub docs: Docs,
+    pub docs: RouteDocs,
 }
 
 impl RouteInfo {

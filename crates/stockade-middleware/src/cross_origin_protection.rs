@@ -10,7 +10,7 @@
 use http::header::{HOST, HeaderName, HeaderValue, ORIGIN};
 use http::{HeaderMap, Method};
 use stockade_core::middleware::form;
-use stockade_core::{IntoMiddleware, Middleware, Request, RouteDoc};
+use stockade_core::{IntoMiddleware, Middleware, Request, RouteDescription};
 use stockade_errors::ApiError;
 
 use stockade_stages::cors::is_origin;
@@ -111,7 +111,7 @@ impl CrossOriginProtection {
     }
 
     /// Adds its needs and its mistakes to the description of a route.
-    pub(crate) fn describe(&self, doc: &mut RouteDoc) {
+    pub(crate) fn describe(&self, doc: &mut RouteDescription) {
         doc.reads_header("Sec-Fetch-Site", false);
         doc.reads_header("Origin", false);
         if !is_safe(doc.method()) {

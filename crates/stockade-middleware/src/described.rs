@@ -1,7 +1,7 @@
 //! The words that several helpers describe themselves by.
 
 use http::Method;
-use stockade_core::RouteDoc;
+use stockade_core::RouteDescription;
 use stockade_core::description::{BodyDoc, ResponseDoc};
 #[cfg(feature = "conditional")]
 pub(crate) use stockade_stages::__internal::is_any;
@@ -9,7 +9,7 @@ pub(crate) use stockade_stages::__internal::unseen;
 
 /// Notes that middleware called `name` reads the parsed body, and the answers to
 /// a body that cannot be read. Bodies of GET and HEAD are not read.
-pub(crate) fn reads_parsed_body(doc: &mut RouteDoc, name: &str) {
+pub(crate) fn reads_parsed_body(doc: &mut RouteDescription, name: &str) {
     doc.middleware_reads_body(name);
     if may_change(doc.method()) {
         doc.may_respond(400, "The body cannot be read");
@@ -18,14 +18,14 @@ pub(crate) fn reads_parsed_body(doc: &mut RouteDoc, name: &str) {
 }
 
 /// Notes the 415 of middleware that needs a body in a form that can be read.
-pub(crate) fn needs_readable_body(doc: &mut RouteDoc) {
+pub(crate) fn needs_readable_body(doc: &mut RouteDescription) {
     if may_change(doc.method()) {
         doc.may_respond(415, "The body is neither JSON, nor a form, nor a text");
     }
 }
 
 /// Notes the answer to a failed validation, by the status of the route.
-pub(crate) fn fails_validation(doc: &mut RouteDoc, meaning: &'static str) {
+pub(crate) fn fails_validation(doc: &mut RouteDescription, meaning: &'static str) {
     let mut answer = ResponseDoc::error(doc.validation_status()).meaning(meaning);
     answer.body = BodyDoc::ValidationError;
     doc.responds(answer);

@@ -101,8 +101,8 @@
 //! ```
 //!
 //! Middleware that finds users itself says so by
-//! [`finds_user`](stockade_core::RouteDoc::finds_user), and what it adds to the
-//! answers behind it by [`adds_header`](stockade_core::RouteDoc::adds_header).
+//! [`finds_user`](stockade_core::RouteDescription::finds_user), and what it adds to the
+//! answers behind it by [`adds_header`](stockade_core::RouteDescription::adds_header).
 //! A description is not checked against what the function does: write a test
 //! that sends such a request.
 //!

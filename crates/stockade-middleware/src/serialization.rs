@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use http::Extensions;
 use stockade_core::reply::ResponseWriter;
-use stockade_core::{FromRequest, Middleware, Request, RouteDoc};
+use stockade_core::{FromRequest, Middleware, Request, RouteDescription};
 use stockade_errors::ApiError;
 use stockade_serialization::{Deserialization, Serialization, SerializationOptions};
 
@@ -115,7 +115,7 @@ impl FromRequest for DeserializeHelpers {
         Ok(Self(req.deserialize()))
     }
 
-    fn describe(_doc: &mut RouteDoc) {}
+    fn describe(_doc: &mut RouteDescription) {}
 }
 
 /// The helpers that write, as an argument of a handler; it dereferences to
@@ -136,5 +136,5 @@ impl FromRequest for SerializeHelpers {
         Ok(Self(Attached::of(req.extensions()).serialization))
     }
 
-    fn describe(_doc: &mut RouteDoc) {}
+    fn describe(_doc: &mut RouteDescription) {}
 }

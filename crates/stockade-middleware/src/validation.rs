@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use stockade_core::description::InputFrom;
 use stockade_core::middleware::form;
-use stockade_core::{Control, IntoMiddleware, IntoSchema, Middleware, Request, RouteDoc};
+use stockade_core::{Control, IntoMiddleware, IntoSchema, Middleware, Request, RouteDescription};
 use stockade_errors::__internal::setters;
 use stockade_errors::ConfigError;
 use stockade_validation::{Schema, ValidationOptions};
@@ -91,7 +91,7 @@ impl IntoMiddleware<form::Ready> for SchemaCheck {
             Ok(schema) => {
                 let check = Arc::new((schema, options));
                 let described = Arc::clone(&check);
-                let describe = move |doc: &mut RouteDoc| part.describe(&described, doc);
+                let describe = move |doc: &mut RouteDescription| part.describe(&described, doc);
                 part.middleware(check).named(name).describing(describe)
             }
             // This middleware never runs, because the router is not built.
@@ -129,7 +129,7 @@ impl RequestPart {
         }
     }
 
-    fn describe(self, (schema, options): &(Schema, ValidationOptions), doc: &mut RouteDoc) {
+    fn describe(self, (schema, options): &(Schema, ValidationOptions), doc: &mut RouteDescription) {
         match self {
             Self::Body => {
                 doc.checks(InputFrom::Body, schema, options);

@@ -9,7 +9,7 @@ use http::header::{
     CACHE_CONTROL, CONTENT_ENCODING, CONTENT_SECURITY_POLICY, CONTENT_TYPE, ETAG, VARY,
 };
 use stockade_core::extract::{Headers, Path};
-use stockade_core::{ApiError, Docs, Reply as _, Response};
+use stockade_core::{ApiError, Reply as _, Response, RouteDocs};
 use stockade_map::policy::Policy;
 use stockade_middleware::__internal::refuses_gzip;
 use stockade_middleware::with_etag;
@@ -93,7 +93,7 @@ struct Made {
 
 /// Gives a route to those who may read the document.
 fn restrict(route: RouteRef<'_>, access: &Access, summary: &str) {
-    let docs = Docs::new(summary).hidden("it is about the API, and no part of it");
+    let docs = RouteDocs::new(summary).hidden("it is about the API, and no part of it");
     let route = route.middleware(with_etag()).docs(docs);
     match access {
         Access::Public(reason) => drop(route.public(reason)),

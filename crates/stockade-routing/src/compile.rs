@@ -16,7 +16,7 @@ use stockade_core::marked::{RouteMarks, without_write_only};
 use stockade_core::middleware::Level;
 use stockade_core::route_context::RouteContext;
 use stockade_core::type_check::TypeCheck;
-use stockade_core::{Accepts, BodyKind, Endpoint, Middleware, RouteDoc, Setting};
+use stockade_core::{Accepts, BodyKind, Endpoint, Middleware, RouteDescription, Setting};
 use stockade_errors::{ConfigError, ConfigIssue};
 use stockade_path::Pattern;
 use stockade_stages::RateLimit;
@@ -385,9 +385,9 @@ impl<'o> Compiler<'o> {
         middleware: &[Middleware],
         entry: &RouteEntry,
         settings: &RouteSettings,
-    ) -> RouteDoc {
+    ) -> RouteDescription {
         let params = pattern.params().map(|(name, optional)| (name.to_owned(), optional));
-        let mut doc = RouteDoc::new(method.clone(), params.collect());
+        let mut doc = RouteDescription::new(method.clone(), params.collect());
         *doc.common_mut() = std::mem::take(&mut self.common);
         doc.set_validation_status(settings.endpoint.validation_status);
         if let Some(limit) = self.charged_limit(settings) {
@@ -460,7 +460,7 @@ impl<'o> Compiler<'o> {
     /// Notes the types of a route, and its checks that need the types of all routes.
     fn note_types(
         &mut self,
-        doc: &mut RouteDoc,
+        doc: &mut RouteDescription,
         pattern: &Pattern,
         location: &'static Location<'static>,
     ) {
@@ -577,7 +577,7 @@ fn foreign_params(schema: Option<&Schema>, pattern: &Pattern) -> Vec<String> {
 
 /// Returns true unless all successful responses of a route are known, and none of
 /// them is a stream.
-fn may_stream(doc: &RouteDoc) -> bool {
+fn may_stream(doc: &RouteDescription) -> bool {
     let is_stream = |media: &str| media.starts_with("text/event-stream") || media.contains('*');
     doc.has_writer()
         || doc.facts().answers.iter().any(|answer| match &answer.body {
@@ -592,7 +592,7 @@ fn accepts_of(
     accepts: Option<Arc<Accepts>>,
     is_own: bool,
     is_bodiless: bool,
-    doc: &RouteDoc,
+    doc: &RouteDescription,
     faults: &mut Vec<String>,
 ) -> Option<Arc<Accepts>> {
     if is_bodiless {
@@ -606,7 +606,7 @@ fn accepts_of(
 }
 
 /// Returns the configuration error that the handler can read no accepted body.
-fn unreadable(accepts: &Accepts, doc: &RouteDoc) -> Option<String> {
+fn unreadable(accepts: &Accepts, doc: &RouteDescription) -> Option<String> {
     let kind = doc.body().filter(|kind| !accepts.lets_read(*kind))?;
     let wanted = match kind {
         BodyKind::Multipart => "a form with files",

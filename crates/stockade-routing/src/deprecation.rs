@@ -6,11 +6,11 @@ use std::time::SystemTime;
 
 use http::{HeaderName, HeaderValue};
 use stockade_core::description::HeaderDoc;
-use stockade_core::{Docs, Middleware, Next, Request, RouteDoc};
+use stockade_core::{Middleware, Next, Request, RouteDescription, RouteDocs};
 
 /// Returns the middleware that sends the dates of a route, if it has any. Only
 /// such a route pays for it.
-pub(crate) fn announcing(docs: &Docs) -> Option<Middleware> {
+pub(crate) fn announcing(docs: &RouteDocs) -> Option<Middleware> {
     let (since, end) = docs.dates();
     // A date of a header is a whole second.
     let since = since.and_then(|since| since.duration_since(SystemTime::UNIX_EPOCH).ok());
@@ -40,7 +40,7 @@ pub(crate) fn announcing(docs: &Docs) -> Option<Middleware> {
             response
         }
     };
-    let describe = move |doc: &mut RouteDoc| {
+    let describe = move |doc: &mut RouteDescription| {
         descriptions.iter().for_each(|header| doc.adds_header(header.clone(), None));
     };
     Some(Middleware::new(add).named("deprecation").describing(describe))

@@ -9,7 +9,7 @@ use stockade_core::middleware::Level;
 use stockade_core::rare::BoxedOr;
 use stockade_core::setting::Inherit as _;
 use stockade_core::{
-    Docs, Handler, HandlerFn, HandlerSignature, IntoMiddlewareList, IntoSchema, Middleware,
+    Handler, HandlerFn, HandlerSignature, IntoMiddlewareList, IntoSchema, Middleware, RouteDocs,
     Validation,
 };
 use stockade_errors::{ConfigError, ConfigIssue};
@@ -54,7 +54,7 @@ pub struct RouteEntry {
     pub(crate) path: Option<String>,
     /// The reason why no rate limit counts it, if the framework takes it out.
     pub(crate) rate_exempt_reason: Option<&'static str>,
-    pub(crate) docs: BoxedOr<Docs>,
+    pub(crate) docs: BoxedOr<RouteDocs>,
     /// The methods that its requests call by their names.
     pub(crate) calls: Option<Box<Calls>>,
     /// True if rate limits count the parts of its requests one by one.
@@ -236,9 +236,9 @@ setters! {
         entry.name = Some(name.into());
     }
 
-    /// Documents the route for those who read about it, by [`Docs`] or by their
+    /// Documents the route for those who read about it, by [`RouteDocs`] or by their
     /// summary. [`Endpoint::docs`](stockade_core::Endpoint::docs) has it.
-    fn docs(entry, docs: impl Into<Docs>) {
+    fn docs(entry, docs: impl Into<RouteDocs>) {
         entry.docs = docs.into().into();
     }
 }

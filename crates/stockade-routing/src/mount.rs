@@ -6,7 +6,7 @@ use http::uri::PathAndQuery;
 use stockade_core::description::{ResponseDoc, StatusDoc};
 use stockade_core::detached::{Detached, start_of_rest};
 use stockade_core::login_end::end_with;
-use stockade_core::{Handler, Request, Response, RouteDoc};
+use stockade_core::{Handler, Request, Response, RouteDescription};
 use stockade_errors::ApiError;
 use stockade_path::spelling::Spelling;
 use stockade_stages::TowerService;
@@ -149,7 +149,7 @@ impl RouteEntry {
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct OriginalUri(pub Uri);
 
-fn describe(doc: &mut RouteDoc) {
+fn describe(doc: &mut RouteDescription) {
     doc.may_respond(400, "The path has a segment . or .., or two slashes where it goes on");
     doc.may_respond(413, "The body is too large");
     doc.responds(ResponseDoc::unknown(StatusDoc::Default).meaning("An answer of the service"));

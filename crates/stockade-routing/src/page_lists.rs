@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use http::Method;
 use stockade_core::page_headers::PageHeaders;
-use stockade_core::{Endpoint, RouteDoc};
+use stockade_core::{Endpoint, RouteDescription};
 use stockade_stages::cors::policy::PageNames;
 
 use crate::options::RouterOptions;
@@ -25,7 +25,7 @@ impl PageLists {
         if is_hosted {
             return Self::default();
         }
-        let mut doc = RouteDoc::new(Method::GET, Vec::new());
+        let mut doc = RouteDescription::new(Method::GET, Vec::new());
         options.observers().describe(&mut doc);
         Self { known: Vec::new(), common: PageNames::of(doc.facts()) }
     }

@@ -19,7 +19,7 @@ use std::time::Instant;
 
 use http::HeaderValue;
 use stockade_core::page_headers::PageHeaders;
-use stockade_core::{LocalPeer, Request, Response, RouteDoc, upgrade};
+use stockade_core::{LocalPeer, Request, Response, RouteDescription, upgrade};
 use stockade_errors::{ConfigError, ConfigIssue};
 use stockade_stages::client_address::{
     client_address, client_behind_local_peer, trusted_proxies, warn_untrusted,
@@ -109,7 +109,12 @@ impl Stages {
 
     /// Describes the headers and the refusals of the stages for a route, whose
     /// rules of CORS are `cors` if it has its own.
-    pub(crate) fn describe(&self, cors: Option<&Arc<Cors>>, is_charged: bool, doc: &mut RouteDoc) {
+    pub(crate) fn describe(
+        &self,
+        cors: Option<&Arc<Cors>>,
+        is_charged: bool,
+        doc: &mut RouteDescription,
+    ) {
         if let Some(cors) = cors.or(self.cors.as_ref()) {
             doc.stage("CORS", |doc| cors.describe(doc));
         }

@@ -171,7 +171,7 @@ impl RouteTree {
 
     /// Lists the routes at and below this node under a tag in documents. A node
     /// further in may have another one, and a route the
-    /// [`tags`](stockade_core::Docs#structfield.tags) of its own. Without any, the
+    /// [`tags`](stockade_core::RouteDocs#structfield.tags) of its own. Without any, the
     /// tag of a route is the first literal segment of its path behind the prefix.
     ///
     /// Nodes that name the same tag describe it alike, or the router is not built.

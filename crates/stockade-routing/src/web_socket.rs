@@ -4,7 +4,7 @@
 //!
 //! Spec: Router construction and members › addWebSocketRoute; WebSocket routes.
 
-use stockade_core::{HandlerFn, HandlerSignature, Middleware, RouteDoc};
+use stockade_core::{HandlerFn, HandlerSignature, Middleware, RouteDescription};
 use stockade_websockets::__internal::{Connections, web_socket_handler};
 use stockade_websockets::WebSocketOptions;
 use stockade_websockets::handshake::{RouterRules, Rules};
@@ -144,7 +144,7 @@ pub(crate) fn compile(
 }
 
 /// Returns the mistake in the arguments of a handler, if there is one.
-pub(crate) fn misplaced(is_web_socket: bool, doc: &RouteDoc) -> Option<String> {
+pub(crate) fn misplaced(is_web_socket: bool, doc: &RouteDescription) -> Option<String> {
     match (is_web_socket, doc.upgrades()) {
         (true, 1) if doc.has_writer() => Some(
             "the handler takes a `ResponseWriter`, but the answer to a handshake is not its own"

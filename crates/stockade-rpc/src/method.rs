@@ -1,8 +1,8 @@
 //! [`RpcMethod`]: a handler with its middleware, checks and limits.
 
 use stockade_core::{
-    Docs, HandlerFn, HandlerSignature, IntoErrorHandler, IntoMiddlewareList, IntoSchema,
-    IntoSetting,
+    HandlerFn, HandlerSignature, IntoErrorHandler, IntoMiddlewareList, IntoSchema, IntoSetting,
+    RouteDocs,
 };
 use stockade_routing::RouteEntry;
 use stockade_stages::{RateLimit, Timeout};
@@ -74,7 +74,7 @@ impl RpcMethod {
         /// [`RouteEntry::error_handling`]. Of its response the status counts.
         fn error_handling(handler: impl IntoErrorHandler);
         /// Documents the method for those who call it.
-        fn docs(docs: impl Into<Docs>);
+        fn docs(docs: impl Into<RouteDocs>);
         /// Sets the reason why the method is open to everybody; see
         /// [`RouteEntry::public`].
         fn public(reason: impl IntoSetting<String>);

@@ -5,7 +5,7 @@ use std::fmt;
 use serde::Serialize;
 use stockade_core::extract::OptionalFromRequest;
 use stockade_core::reply::Json;
-use stockade_core::{FromRequest, Request, RouteDoc};
+use stockade_core::{FromRequest, Request, RouteDescription};
 use stockade_errors::ApiError;
 use stockade_websockets::{Sender, SocketError};
 
@@ -76,7 +76,7 @@ impl FromRequest for Notifier {
         notifier.ok_or_else(|| ApiError::new(400, NO_SOCKET))
     }
 
-    fn describe(doc: &mut RouteDoc) {
+    fn describe(doc: &mut RouteDescription) {
         doc.may_respond(400, NO_SOCKET);
     }
 }
@@ -89,7 +89,7 @@ impl OptionalFromRequest for Notifier {
         Ok(notifier)
     }
 
-    fn describe_optional(_: &mut RouteDoc) {}
+    fn describe_optional(_: &mut RouteDescription) {}
 }
 
 impl fmt::Debug for Notifier {

@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use serde_json::Value;
 use stockade_core::description::InputFrom;
-use stockade_core::{BodyKind, Endpoint, RouteDoc};
+use stockade_core::{BodyKind, Endpoint, RouteDescription};
 
 use crate::failure::Failure;
 use stockade_json::{Reader, Refused};
@@ -31,7 +31,7 @@ enum Shape {
 impl ParamsForm {
     /// Reads the form of a method from the schema of its body.
     pub(crate) fn of(endpoint: &Endpoint) -> Self {
-        let mut doc = RouteDoc::new(endpoint.method().clone(), Vec::new());
+        let mut doc = RouteDescription::new(endpoint.method().clone(), Vec::new());
         endpoint.describe(&mut doc);
         let is_required = match doc.body() {
             Some(BodyKind::Typed) => true,

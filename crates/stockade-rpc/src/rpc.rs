@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 use http::Method;
 use serde_json::{Value, json};
 use stockade_core::reply::Json;
-use stockade_core::{Docs, Handler};
+use stockade_core::{Handler, RouteDocs};
 use stockade_errors::__internal::setters;
 use stockade_errors::{ApiError, ConfigIssue};
 use stockade_routing::calls::{Calls, Inspect};
@@ -199,7 +199,7 @@ impl Rpc {
         }
         let entry = RouteEntry::of_handler(handler)
             .accepts(MEDIA_TYPES)
-            .docs(Docs::new("Calls methods by JSON-RPC 2.0"))
+            .docs(RouteDocs::new("Calls methods by JSON-RPC 2.0"))
             .calling(calls);
         let tree = RouteTree::new().method(Method::POST, entry);
         let tree = match socket {
@@ -227,7 +227,7 @@ impl Rpc {
             let document = document.get().cloned();
             async move { document.map(Json).ok_or_else(not_made) }
         };
-        let docs = Docs::new("Describes the methods by OpenRPC");
+        let docs = RouteDocs::new("Describes the methods by OpenRPC");
         calls.methods.push((DISCOVER.to_owned(), RouteEntry::new(discover).docs(docs)));
         let info = json!({ "title": self.title, "version": self.version });
         calls.inspect = Some(Inspect::new(move |methods, map| {

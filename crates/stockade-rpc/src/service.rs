@@ -9,7 +9,7 @@ use std::task::{Context, Poll, ready};
 use bytes::Bytes;
 use http::header;
 use stockade_core::description::ResponseDoc;
-use stockade_core::{BodyKind, BoxFuture, Request, Response, RouteDoc};
+use stockade_core::{BodyKind, BoxFuture, Request, Response, RouteDescription};
 use stockade_errors::ApiError;
 use stockade_routing::calls::{CallTable, RunningCall};
 
@@ -161,7 +161,7 @@ fn not_built() -> ApiError {
 }
 
 /// Describes the route; its methods say the rest.
-pub(crate) fn describe(doc: &mut RouteDoc) {
+pub(crate) fn describe(doc: &mut RouteDescription) {
     doc.reads_body(BodyKind::Raw);
     doc.responds(ResponseDoc::any_json(200).meaning("The answers to the calls"));
     doc.responds(ResponseDoc::new(204).meaning("All calls were notifications"));

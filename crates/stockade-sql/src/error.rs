@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use stockade_core::description::{HeaderDoc, ResponseDoc};
 use stockade_core::reply::IntoError;
-use stockade_core::{Response, RouteDoc};
+use stockade_core::{Response, RouteDescription};
 use stockade_errors::{ApiError, BoxError};
 use stockade_rest::StoreError;
 
@@ -134,7 +134,7 @@ impl IntoError for SqlError {
         Err(self.into())
     }
 
-    fn describe(doc: &mut RouteDoc) {
+    fn describe(doc: &mut RouteDescription) {
         doc.may_fail(&[(409, "A value is taken"), (500, "")]);
         let retry_after = HeaderDoc::new("Retry-After", "The seconds until the next attempt");
         let unavailable = ResponseDoc::error(503).meaning("The database cannot answer now");

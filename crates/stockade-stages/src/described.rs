@@ -1,7 +1,7 @@
 //! Descriptions that several stages share.
 
 use http::Method;
-use stockade_core::RouteDoc;
+use stockade_core::RouteDescription;
 
 /// Returns true for the method of a route that accepts every method.
 #[must_use]
@@ -10,4 +10,4 @@ pub fn is_any(method: &Method) -> bool {
 }
 
 /// Describes middleware that changes nothing that a client sees.
-pub fn unseen(_doc: &mut RouteDoc) {}
+pub fn unseen(_doc: &mut RouteDescription) {}

@@ -22,7 +22,7 @@ use http::{HeaderMap, HeaderValue, StatusCode};
 use serde_json::{Value, json};
 use stockade_core::description::{Content, ContentSchema, HeaderDoc, ResponseDoc};
 use stockade_core::extract::State;
-use stockade_core::{Reply, Response, RouteDoc};
+use stockade_core::{Reply, Response, RouteDescription};
 use stockade_errors::ApiError;
 
 /// The readiness of the program to take requests. Clones share one state.
@@ -191,7 +191,7 @@ impl Reply for LivenessReply {
         answer(StatusCode::OK, json!({ "status": OK })).into_response()
     }
 
-    fn describe(doc: &mut RouteDoc) {
+    fn describe(doc: &mut RouteDescription) {
         let members = json!({ "status": { "const": OK } });
         doc.responds(documented(StatusCode::OK, &members).meaning("The program is alive"));
     }
@@ -210,7 +210,7 @@ impl Reply for ReadinessReply {
         answer(status, body).into_response()
     }
 
-    fn describe(doc: &mut RouteDoc) {
+    fn describe(doc: &mut RouteDescription) {
         let members = |text: &str| {
             let names =
                 json!({ "type": "array", "items": { "type": "string" }, "maxItems": MAX_NAMED });

@@ -80,7 +80,7 @@
 //! ```
 //!
 //! Where an answer breaks the contract, either the handler or its description is
-//! wrong. A handler that makes a bare `Response` says more by `Docs::response`, a
+//! wrong. A handler that makes a bare `Response` says more by `RouteDocs::response`, a
 //! reply of your own by `Reply::describe`, middleware by `Middleware::describing`.
 //!
 //! [`App::handle`]: stockade_routing::App::handle

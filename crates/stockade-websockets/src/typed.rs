@@ -8,7 +8,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use stockade_core::description::SchemaOf;
 use stockade_core::reply::Json;
-use stockade_core::{FromRequest, Request, RouteDoc};
+use stockade_core::{FromRequest, Request, RouteDescription};
 use stockade_errors::ApiError;
 use stockade_validation::{HasSchema, Schema};
 
@@ -192,7 +192,7 @@ where
         })
     }
 
-    fn describe(doc: &mut RouteDoc) {
+    fn describe(doc: &mut RouteDescription) {
         describe_upgrade(doc, false);
         doc.sends_no_reply();
         doc.sends(SchemaOf::reply::<Out>());

@@ -12,7 +12,9 @@ use stockade_core::extract::UserLifetime;
 use stockade_core::headers::list_items;
 use stockade_core::login_end::EndsItself;
 use stockade_core::upgrade::{Upgrade, Upgraded};
-use stockade_core::{BoxFuture, ErrorContext, FromRequest, Reply, Request, Response, RouteDoc};
+use stockade_core::{
+    BoxFuture, ErrorContext, FromRequest, Reply, Request, Response, RouteDescription,
+};
 use stockade_errors::ApiError;
 use stockade_errors::locks::lock;
 
@@ -278,7 +280,7 @@ impl FromRequest for WebSocket {
         Ok(pending.open(handshake))
     }
 
-    fn describe(doc: &mut RouteDoc) {
+    fn describe(doc: &mut RouteDescription) {
         describe_upgrade(doc, false);
         doc.sends_no_reply();
     }
@@ -291,14 +293,14 @@ impl FromRequest for WebSocketUpgrade {
         Ok(Self { requested: requested.collect(), handshake: Box::new(handshake) })
     }
 
-    fn describe(doc: &mut RouteDoc) {
+    fn describe(doc: &mut RouteDescription) {
         describe_upgrade(doc, true);
     }
 }
 
 /// Notes the answer that accepts the connection; the handler may select a
 /// subprotocol itself.
-pub(crate) fn describe_upgrade(doc: &mut RouteDoc, selects: bool) {
+pub(crate) fn describe_upgrade(doc: &mut RouteDescription, selects: bool) {
     doc.takes_upgrade();
     let meaning = "The connection is a WebSocket from here on; on HTTP/2 the status is 200";
     let mut answer = ResponseDoc::new(101).meaning(meaning);

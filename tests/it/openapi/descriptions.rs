@@ -16,7 +16,7 @@ use stockade::reply::{
 use stockade::routing::map::{BodyDoc, FieldInfo, Need, ResponseInfo, RouteInfo};
 use stockade::validation::Unchecked;
 use stockade::websockets::WebSocketUpgrade;
-use stockade::{Docs, RouteDoc, RouteEntry};
+use stockade::{RouteDescription, RouteDocs, RouteEntry};
 
 use crate::support::{block_on, request};
 
@@ -171,7 +171,7 @@ fn a_reply_by_hand_says_it_or_is_unknown() {
         fn into_response(self) -> Result<Response, ApiError> {
             ().into_response()
         }
-        fn describe(doc: &mut RouteDoc) {
+        fn describe(doc: &mut RouteDescription) {
             doc.responds(ResponseDoc::text(200, "text/csv").meaning("A table"));
         }
     }
@@ -323,7 +323,7 @@ fn a_failure_by_hand_is_any_error_unless_it_says_more() {
         fn into_error_response(self) -> Result<Response, ApiError> {
             Err(ApiError::not_found())
         }
-        fn describe(doc: &mut RouteDoc) {
+        fn describe(doc: &mut RouteDescription) {
             doc.may_respond(404, "There is none");
         }
     }
@@ -456,8 +456,8 @@ struct NewUser {
 #[test]
 fn the_example_of_a_body_fits_its_schema() {
     async fn create(_: Body<NewUser>) {}
-    let docs = |example| Docs::new("x").example(example);
-    let route = |docs: Docs| routes! { "x": { POST: { handler: create, docs: docs } } };
+    let docs = |example| RouteDocs::new("x").example(example);
+    let route = |docs: RouteDocs| routes! { "x": { POST: { handler: create, docs: docs } } };
     mistakes(route(docs(json!({ "name": "Ada" }))), &[]);
     mistakes(route(docs(json!({ "name": 7 }))), &["docs: the example is wrong: name"]);
     let get = routes! { "x": { GET: { handler: open, docs: docs(json!(1)) } } };
@@ -467,12 +467,12 @@ fn the_example_of_a_body_fits_its_schema() {
 #[test]
 fn a_deprecated_route_sends_its_dates() {
     let fails = async || Result::<(), _>::Err(StatusCode::NOT_FOUND);
-    let docs = || Docs::new("x").deprecated_since("2026-11-30").sunset("2027-06-30T12:00:00Z");
+    let docs = || RouteDocs::new("x").deprecated_since("2026-11-30").sunset("2027-06-30T12:00:00Z");
     let tree = routes! {
         "old": { GET: { handler: open, docs: docs() } },
         "gone": { GET: { handler: fails, docs: docs() } },
         "closed": { GET: { handler: open, docs: docs(), middleware: refuses } },
-        "new": { GET: { handler: open, docs: Docs::new("x").sunset("2027-06-30") } },
+        "new": { GET: { handler: open, docs: RouteDocs::new("x").sunset("2027-06-30") } },
         "plain": { GET: open },
     };
     let options = RouterOptions::new().rate_limit(None).enable_cors(false);

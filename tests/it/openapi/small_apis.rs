@@ -7,7 +7,7 @@ use stockade::openapi::{
 use stockade::prelude::*;
 use stockade::routing::map::RouteMap;
 use stockade::testing::TestClient;
-use stockade::{Docs, middleware::with_role};
+use stockade::{RouteDocs, middleware::with_role};
 
 #[derive(serde::Deserialize, serde::Serialize, Schema)]
 struct Account {
@@ -50,7 +50,7 @@ fn router() -> Router {
             POST: {
                 handler: create,
                 name: "accounts.create",
-                docs: Docs::new("New account").description("Makes an account.").response(201, "It is there"),
+                docs: RouteDocs::new("New account").description("Makes an account.").response(201, "It is there"),
             },
             r":id(\d+)": {
                 middleware: [signed_in],
@@ -59,7 +59,7 @@ fn router() -> Router {
             },
         },
         "catalogue": { ":category?": { GET: async || "all" } },
-        "hidden": { GET: { handler: async || "x", docs: Docs::default().hidden("for tests") } },
+        "hidden": { GET: { handler: async || "x", docs: RouteDocs::default().hidden("for tests") } },
         "any": { ANY: async || "x" },
     };
     create_router(api, RouterOptions::new())
@@ -185,7 +185,7 @@ fn nothing_of_a_hidden_route_is_in_a_document() {
             POST: {
                 handler: async |_: Body<Secret>| (),
                 middleware: [keys_only],
-                docs: Docs::default().hidden("for us"),
+                docs: RouteDocs::default().hidden("for us"),
             },
         },
     };

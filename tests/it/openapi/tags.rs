@@ -2,7 +2,7 @@
 
 use stockade::openapi::{OpenApiOptions, open_api};
 use stockade::prelude::*;
-use stockade::{Docs, Tag};
+use stockade::{RouteDocs, Tag};
 
 async fn nothing() {}
 
@@ -35,7 +35,7 @@ fn tree() -> RouteTree {
                 docs: Tag::new("accounts", "Who may come in"),
                 GET: nothing,
                 ":id": {
-                    GET: { handler: nothing, docs: Docs::new("One user").tags(["one", "two"]) },
+                    GET: { handler: nothing, docs: RouteDocs::new("One user").tags(["one", "two"]) },
                     "orders": {
                         docs: Tag::new("orders", "What was bought"),
                         GET: nothing,
@@ -49,7 +49,7 @@ fn tree() -> RouteTree {
             ..spread().docs(Tag::new("spread", "From elsewhere")),
             "hidden": {
                 docs: Tag::new("hidden", "For nobody"),
-                GET: { handler: nothing, docs: Docs::new("x").hidden("it is ours") },
+                GET: { handler: nothing, docs: RouteDocs::new("x").hidden("it is ours") },
             },
         },
     }
@@ -102,7 +102,7 @@ fn groups_and_routers_have_tags_too() {
             deep.get("/a", nothing);
             deep.routes(RouteTree::new().docs(Tag::new("deep", "Further in")).key("get", nothing));
         });
-        admin.get("/b", nothing).docs(Docs::new("b").tags(["own"]));
+        admin.get("/b", nothing).docs(RouteDocs::new("b").tags(["own"]));
     });
     let operations = [
         r#"get /early ["all"]"#,

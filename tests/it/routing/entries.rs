@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use stockade::middleware::ErrorHandlerOptions;
 use stockade::prelude::*;
-use stockade::{Docs, RouteEntry};
+use stockade::{RouteDocs, RouteEntry};
 
 use crate::support::{app, check, header_of};
 
@@ -19,8 +19,12 @@ fn wrapped(name: &'static str) -> ErrorHandlerOptions {
     ErrorHandlerOptions::new().transform(move |error, _| json!({ name: error.status() }))
 }
 
-fn docs() -> Docs {
-    Docs::new("Breaks").description("Always.").tags(["bad"]).deprecated(true).response(409, "So")
+fn docs() -> RouteDocs {
+    RouteDocs::new("Breaks")
+        .description("Always.")
+        .tags(["bad"])
+        .deprecated(true)
+        .response(409, "So")
 }
 
 /// The same route in each of the three notations.
@@ -60,8 +64,11 @@ fn a_text_is_a_summary_and_nothing_is_said_by_default() {
     router.get("/a", async || ()).docs("All of it");
     router.get("/b", async || ());
     let app = app(router);
-    assert_eq!(app.routes()[0].docs(), &Docs::new("All of it"));
-    assert_eq!((app.routes()[1].docs(), app.routes()[1].public_reason()), (&Docs::default(), None));
+    assert_eq!(app.routes()[0].docs(), &RouteDocs::new("All of it"));
+    assert_eq!(
+        (app.routes()[1].docs(), app.routes()[1].public_reason()),
+        (&RouteDocs::default(), None)
+    );
 }
 
 #[test]

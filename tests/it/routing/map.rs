@@ -9,7 +9,7 @@ use stockade::prelude::*;
 use stockade::routing::map::{BodyDoc, ResponseInfo, RouteInfo, RouteKind, RouteMap};
 use stockade::validation::{Unchecked, ValidationOptions, schema};
 use stockade::websockets::{WebSocket, WebSocketOptions};
-use stockade::{Docs, RouteDoc};
+use stockade::{RouteDescription, RouteDocs};
 
 #[derive(serde::Deserialize, Schema)]
 struct Search {
@@ -23,9 +23,10 @@ fn paid(_: &mut Request) -> Result<(), ApiError> {
 }
 
 fn app() -> App {
-    let has_credit = Middleware::new(paid).named("has_credit").describing(|doc: &mut RouteDoc| {
-        doc.may_respond(402, "There is no credit left");
-    });
+    let has_credit =
+        Middleware::new(paid).named("has_credit").describing(|doc: &mut RouteDescription| {
+            doc.may_respond(402, "There is no credit left");
+        });
     let api = routes! {
         "search": { GET: async |Query(_): Query<Search>| "found" },
         "users": {
@@ -36,7 +37,7 @@ fn app() -> App {
                 name: "users.create",
                 public: "anybody may join",
                 max_body: 10,
-                docs: Docs::new("New user").tags(["users"]).response(409, "There is one"),
+                docs: RouteDocs::new("New user").tags(["users"]).response(409, "There is one"),
             },
             r":id(\d+)": { GET: { handler: async |Path(_): Path<u64>| (), rate_limit: false } },
         },
@@ -207,7 +208,7 @@ fn schemas_of_types_stand_once_with_names_of_their_own() {
     async fn change(Body(item): Body<shop::Item>) -> String {
         item.name
     }
-    let told = Middleware::new(paid).named("told").describing(|doc: &mut RouteDoc| {
+    let told = Middleware::new(paid).named("told").describing(|doc: &mut RouteDescription| {
         doc.responds(ResponseDoc::json::<shop::Item>(200));
         doc.responds(ResponseDoc::json::<Vec<stock::Item>>(203));
     });

@@ -2,7 +2,7 @@
 //! routes of `rest`.
 
 use serde::{Deserialize, Serialize};
-use stockade::Docs;
+use stockade::RouteDocs;
 use stockade::openapi::{OpenApiOptions, with_open_api};
 use stockade::prelude::*;
 use stockade::rpc::{Rpc, RpcMethod};
@@ -27,7 +27,8 @@ fn rpc() -> Rpc {
     let subtract = async |Body(it): Body<Subtract>| {
         Json(Difference { value: it.minuend - it.subtrahend.unwrap_or_default() })
     };
-    let hidden = RpcMethod::new(async || ()).docs(Docs::new("Is hidden").hidden("it is internal"));
+    let hidden =
+        RpcMethod::new(async || ()).docs(RouteDocs::new("Is hidden").hidden("it is internal"));
     Rpc::new()
         .method("subtract", RpcMethod::new(subtract).docs("Subtracts"))
         .method("sum", async |Body(it): Body<Vec<i64>>| Json(it.iter().sum::<i64>()))

@@ -12,7 +12,7 @@ use stockade::prelude::*;
 use stockade::reply::Created;
 use stockade::routing::HostRoutes;
 use stockade::rpc::Rpc;
-use stockade::{CallOptions, RouteDoc};
+use stockade::{CallOptions, RouteDescription};
 
 use crate::support::{Answers, app, block_on, header_of, request};
 
@@ -24,7 +24,7 @@ impl FromRequest for Tenant {
         Ok(Self)
     }
 
-    fn describe(doc: &mut RouteDoc) {
+    fn describe(doc: &mut RouteDescription) {
         doc.reads_header("X-Tenant", false);
         // A browser sends these without permission, or forbids them.
         for name in ["Accept", "Cookie", "Origin", "Sec-Fetch-Site", "Host", "content-type"] {
@@ -208,7 +208,7 @@ fn many_different_lists_are_possible() {
             Ok(Self)
         }
 
-        fn describe(doc: &mut RouteDoc) {
+        fn describe(doc: &mut RouteDescription) {
             doc.adds_header(HeaderDoc::new(format!("X-{N}"), "A header"), None);
         }
     }

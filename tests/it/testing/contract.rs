@@ -9,7 +9,7 @@ use stockade::middleware::health::Readiness;
 use stockade::prelude::*;
 use stockade::routing::health_routes;
 use stockade::testing::{Contract, TestClient};
-use stockade::{Docs, HttpBody, RouteDoc};
+use stockade::{HttpBody, RouteDescription, RouteDocs};
 
 use crate::support::{block_on, panic_of};
 
@@ -35,7 +35,7 @@ impl Reply for Lie {
         Ok(self.0)
     }
 
-    fn describe(doc: &mut RouteDoc) {
+    fn describe(doc: &mut RouteDescription) {
         let batch = HeaderDoc::new("X-Batch", "The batch");
         doc.responds(ResponseDoc::json::<Tea>(200).header(batch));
         doc.responds(ResponseDoc::new(204).meaning("There is none"));
@@ -138,7 +138,7 @@ fn a_class_and_the_default_list_statuses_too() {
             Ok(lie(self.0, "text/plain", "x"))
         }
 
-        fn describe(doc: &mut RouteDoc) {
+        fn describe(doc: &mut RouteDescription) {
             doc.responds(ResponseDoc::text(StatusDoc::Class(2), "text/plain"));
             doc.responds(ResponseDoc::unknown(StatusDoc::Default));
         }
@@ -164,14 +164,14 @@ fn a_failure_of_any_status_keeps_the_contract() {
 
 #[test]
 fn the_documentation_names_the_one_success() {
-    let with_docs = |docs: Docs, status: StatusCode| {
+    let with_docs = |docs: RouteDocs, status: StatusCode| {
         let mut router = Router::new();
         router.get("/", async move || (status, Json(7))).docs(docs);
         let client = TestClient::new(router).with_contract();
         block_on(client.get("/").try_send()).is_ok()
     };
-    let created = || Docs::new("New").response(201, "It is there");
-    assert!(with_docs(Docs::default(), StatusCode::OK));
+    let created = || RouteDocs::new("New").response(201, "It is there");
+    assert!(with_docs(RouteDocs::default(), StatusCode::OK));
     assert!(with_docs(created(), StatusCode::CREATED));
     assert!(!with_docs(created(), StatusCode::OK));
 }

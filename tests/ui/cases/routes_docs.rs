@@ -1,7 +1,7 @@
 //! `docs` of a node is a tag, and `docs` of an entry is documentation.
 
 use stockade::prelude::*;
-use stockade::{Docs, Tag};
+use stockade::{RouteDocs, Tag};
 
 async fn show() -> &'static str {
     "all users"
@@ -9,7 +9,7 @@ async fn show() -> &'static str {
 
 fn main() {
     let _ = routes! {
-        "users": { docs: Docs::new("Accounts"), GET: show },
+        "users": { docs: RouteDocs::new("Accounts"), GET: show },
         "teams": { docs: "teams", GET: show },
         "news": { GET: { handler: show, docs: Tag::new("news", "What is new") } },
         "twice": { docs: Tag::new("a", "b"), docs: Tag::new("c", "d"), GET: show },

@@ -27,7 +27,9 @@ use crate::extract::know_schemas;
 use crate::handler_progress::{AsksProgress, noting};
 use crate::page_headers::PageHeaders;
 use crate::route_context::RouteContext;
-use crate::{Accepts, Docs, ErrorHandler, Handler, Middleware, RouteDoc, Tag, Validation};
+use crate::{
+    Accepts, ErrorHandler, Handler, Middleware, RouteDescription, RouteDocs, Tag, Validation,
+};
 
 /// One route: its method and path, its middleware, its handler, its limits.
 ///
@@ -54,7 +56,7 @@ pub struct EndpointParts {
     /// True if its middleware refuses requests of other origins. Default: false.
     pub guards_origin: bool,
     /// The documentation of the route. Default: none.
-    pub docs: BoxedOr<Docs>,
+    pub docs: BoxedOr<RouteDocs>,
     /// The tag of the node or group nearest to the route. Default: none.
     pub tag: Option<Arc<Tag>>,
     /// The reason why it is open to everybody. Default: none.
@@ -218,7 +220,7 @@ impl Endpoint {
 
     /// Returns the documentation of the route.
     #[must_use]
-    pub fn docs(&self) -> &Docs {
+    pub fn docs(&self) -> &RouteDocs {
         &self.parts.docs
     }
 
@@ -269,7 +271,7 @@ impl Endpoint {
     #[must_use]
     pub fn facts(&self) -> DescribedRoute {
         // The parameters matter for the mistakes alone, which the build has told.
-        let mut doc = RouteDoc::new(self.method().clone(), Vec::new());
+        let mut doc = RouteDescription::new(self.method().clone(), Vec::new());
         doc.set_validation_status(self.own_validation_status());
         self.describe(&mut doc);
         doc.into_facts()
@@ -320,7 +322,7 @@ impl Endpoint {
 
     /// Lets the middleware and the handler describe themselves to `doc` again.
     #[doc(hidden)]
-    pub fn describe(&self, doc: &mut RouteDoc) {
+    pub fn describe(&self, doc: &mut RouteDescription) {
         know_schemas(doc, &self.context.validation.inputs);
         self.parts.middleware.iter().for_each(|middleware| middleware.describe(doc));
         self.parts.handler.describe(doc);

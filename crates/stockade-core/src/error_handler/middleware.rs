@@ -4,7 +4,7 @@ use super::{ErrorHandler, Form};
 use crate::description::{ResponseDoc, StatusDoc};
 use crate::endpoint::{ErrorContext, error_of};
 use crate::middleware::form;
-use crate::{IntoMiddleware, Middleware, Next, Request, RouteDoc};
+use crate::{IntoMiddleware, Middleware, Next, Request, RouteDescription};
 
 impl IntoMiddleware<form::Ready> for ErrorHandler {
     fn into_middleware(self) -> Middleware {
@@ -30,7 +30,7 @@ impl IntoMiddleware<form::Ready> for ErrorHandler {
 
 impl ErrorHandler {
     /// Describes the errors of a route that this handler answers.
-    pub fn describe(&self, doc: &mut RouteDoc) {
+    pub fn describe(&self, doc: &mut RouteDescription) {
         if let Some(form) = self.form() {
             doc.writes_errors(form.schema);
         }

@@ -10,7 +10,7 @@ use super::typed;
 use crate::BodyKind;
 use crate::description::InputFrom;
 use crate::read::Payload;
-use crate::{FromRequest, HttpBody, Request, RouteDoc};
+use crate::{FromRequest, HttpBody, Request, RouteDescription};
 
 /// The body, parsed by its content type into a typed value.
 ///
@@ -76,7 +76,7 @@ impl<T: HasSchema + DeserializeOwned + Send> FromRequest for Body<T> {
         }
     }
 
-    fn describe(doc: &mut RouteDoc) {
+    fn describe(doc: &mut RouteDescription) {
         let optional = read_nothing(&mut None::<T>);
         doc.reads_body(if optional { BodyKind::Optional } else { BodyKind::Typed });
         // The body is judged last of all sources, so no other source asks for
@@ -95,7 +95,7 @@ impl FromRequest for Bytes {
         req.bytes().await
     }
 
-    fn describe(doc: &mut RouteDoc) {
+    fn describe(doc: &mut RouteDescription) {
         doc.reads_body(BodyKind::Raw);
     }
 }
@@ -108,7 +108,7 @@ impl FromRequest for HttpBody {
         Ok(req.take_stream())
     }
 
-    fn describe(doc: &mut RouteDoc) {
+    fn describe(doc: &mut RouteDescription) {
         doc.reads_body(BodyKind::Raw);
     }
 }

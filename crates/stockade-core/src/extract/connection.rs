@@ -7,7 +7,7 @@ use http::{HeaderMap, Method, Uri, Version};
 use stockade_errors::ApiError;
 
 use super::OptionalFromRequest;
-use crate::{FromRequest, PeerAddr, PeerCredentials, Request, RouteDoc};
+use crate::{FromRequest, PeerAddr, PeerCredentials, Request, RouteDescription};
 
 /// A copy of the headers; it dereferences to `http::HeaderMap`.
 #[derive(Clone, Debug, Default)]
@@ -26,7 +26,7 @@ impl FromRequest for Headers {
         Ok(Self(req.headers().clone()))
     }
 
-    fn describe(_doc: &mut RouteDoc) {}
+    fn describe(_doc: &mut RouteDescription) {}
 }
 
 /// The id of the event that a client of [`Sse`](crate::reply::Sse) saw last,
@@ -43,7 +43,7 @@ impl FromRequest for LastEventId {
         Ok(Self(id.map(str::to_owned)))
     }
 
-    fn describe(doc: &mut RouteDoc) {
+    fn describe(doc: &mut RouteDescription) {
         doc.reads_header("Last-Event-ID", false);
     }
 }
@@ -60,7 +60,7 @@ impl FromRequest for ClientIp {
         req.client_ip().map(Self).ok_or_else(|| unknown("client"))
     }
 
-    fn describe(_doc: &mut RouteDoc) {}
+    fn describe(_doc: &mut RouteDescription) {}
 }
 
 impl OptionalFromRequest for ClientIp {
@@ -68,7 +68,7 @@ impl OptionalFromRequest for ClientIp {
         Ok(req.client_ip().map(Self))
     }
 
-    fn describe_optional(_doc: &mut RouteDoc) {}
+    fn describe_optional(_doc: &mut RouteDescription) {}
 }
 
 impl FromRequest for PeerAddr {
@@ -76,7 +76,7 @@ impl FromRequest for PeerAddr {
         req.peer().ok_or_else(|| unknown("peer"))
     }
 
-    fn describe(_doc: &mut RouteDoc) {}
+    fn describe(_doc: &mut RouteDescription) {}
 }
 
 impl OptionalFromRequest for PeerAddr {
@@ -84,7 +84,7 @@ impl OptionalFromRequest for PeerAddr {
         Ok(req.peer())
     }
 
-    fn describe_optional(_doc: &mut RouteDoc) {}
+    fn describe_optional(_doc: &mut RouteDescription) {}
 }
 
 impl FromRequest for PeerCredentials {
@@ -93,7 +93,7 @@ impl FromRequest for PeerCredentials {
         req.extensions().get().copied().ok_or_else(unknown)
     }
 
-    fn describe(_doc: &mut RouteDoc) {}
+    fn describe(_doc: &mut RouteDescription) {}
 }
 
 impl OptionalFromRequest for PeerCredentials {
@@ -101,7 +101,7 @@ impl OptionalFromRequest for PeerCredentials {
         Ok(req.extensions().get().copied())
     }
 
-    fn describe_optional(_doc: &mut RouteDoc) {}
+    fn describe_optional(_doc: &mut RouteDescription) {}
 }
 
 /// Returns the 500 of a host that does not tell the address of `party`.
@@ -115,7 +115,7 @@ impl FromRequest for Method {
         Ok(req.method().clone())
     }
 
-    fn describe(_doc: &mut RouteDoc) {}
+    fn describe(_doc: &mut RouteDescription) {}
 }
 
 impl FromRequest for Uri {
@@ -123,7 +123,7 @@ impl FromRequest for Uri {
         Ok(req.uri().clone())
     }
 
-    fn describe(_doc: &mut RouteDoc) {}
+    fn describe(_doc: &mut RouteDescription) {}
 }
 
 impl FromRequest for Version {
@@ -131,5 +131,5 @@ impl FromRequest for Version {
         Ok(req.version())
     }
 
-    fn describe(_doc: &mut RouteDoc) {}
+    fn describe(_doc: &mut RouteDescription) {}
 }

@@ -6,7 +6,7 @@ use std::ops::Deref;
 use stockade_errors::ApiError;
 
 use super::OptionalFromRequest;
-use crate::{FromRequest, Request, RouteDoc};
+use crate::{FromRequest, Request, RouteDescription};
 
 /// A value that middleware put on the request, by its type.
 ///
@@ -56,7 +56,7 @@ impl<T: Clone + Send + Sync + 'static> FromRequest for Extension<T> {
         req.extensions().get().cloned().map(Self).ok_or_else(missing)
     }
 
-    fn describe(_doc: &mut RouteDoc) {}
+    fn describe(_doc: &mut RouteDescription) {}
 }
 
 impl<T: Clone + Send + Sync + 'static> OptionalFromRequest for Extension<T> {
@@ -64,5 +64,5 @@ impl<T: Clone + Send + Sync + 'static> OptionalFromRequest for Extension<T> {
         Ok(req.extensions().get().cloned().map(Self))
     }
 
-    fn describe_optional(_doc: &mut RouteDoc) {}
+    fn describe_optional(_doc: &mut RouteDescription) {}
 }

@@ -75,7 +75,7 @@ use std::future::Future;
 
 use stockade_errors::ApiError;
 
-use crate::{Request, RouteDoc};
+use crate::{Request, RouteDescription};
 
 /// A type that can be an argument of a handler.
 ///
@@ -83,7 +83,7 @@ use crate::{Request, RouteDoc};
 /// application reads the request, and may wait:
 ///
 /// ```
-/// use stockade::{ApiError, FromRequest, Request, RouteDoc};
+/// use stockade::{ApiError, FromRequest, Request, RouteDescription};
 ///
 /// struct Tenant(String);
 ///
@@ -96,7 +96,7 @@ use crate::{Request, RouteDoc};
 ///     }
 ///
 ///     // For the map of the routes and for documents.
-///     fn describe(doc: &mut RouteDoc) {
+///     fn describe(doc: &mut RouteDescription) {
 ///         doc.reads_header("X-Tenant", true);
 ///         doc.may_respond(400, "The header x-tenant is missing");
 ///     }
@@ -137,7 +137,7 @@ pub trait FromRequest: Sized + Send {
     /// Without this function an extractor is opaque: it may refuse a request with
     /// any status, which documents show as `default`. An empty one says that it
     /// refuses no request.
-    fn describe(doc: &mut RouteDoc) {
+    fn describe(doc: &mut RouteDescription) {
         doc.takes_opaque_argument::<Self>();
     }
 }
@@ -150,7 +150,7 @@ pub trait FromRequest: Sized + Send {
 ///
 /// ```
 /// use stockade::extract::OptionalFromRequest;
-/// use stockade::{ApiError, Request, RouteDoc};
+/// use stockade::{ApiError, Request, RouteDescription};
 ///
 /// struct Tenant(String);
 ///
@@ -161,7 +161,7 @@ pub trait FromRequest: Sized + Send {
 ///         Ok(Some(Self(value.to_str().map_err(wrong)?.to_owned())))
 ///     }
 ///
-///     fn describe_optional(doc: &mut RouteDoc) {
+///     fn describe_optional(doc: &mut RouteDescription) {
 ///         doc.reads_header("X-Tenant", false);
 ///         doc.may_respond(400, "The header x-tenant is no text");
 ///     }
@@ -198,7 +198,7 @@ pub trait OptionalFromRequest: Sized + Send {
 
     /// Tells the router, while it is built, the needs and the answers of the
     /// argument, as [`FromRequest::describe`] does.
-    fn describe_optional(doc: &mut RouteDoc) {
+    fn describe_optional(doc: &mut RouteDescription) {
         doc.takes_opaque_argument::<Option<Self>>();
     }
 }
@@ -208,7 +208,7 @@ impl<T: OptionalFromRequest> FromRequest for Option<T> {
         T::from_request_optional(req).await
     }
 
-    fn describe(doc: &mut RouteDoc) {
+    fn describe(doc: &mut RouteDescription) {
         T::describe_optional(doc);
     }
 }
@@ -222,7 +222,7 @@ impl<T: JsonArgument + Send> FromRequest for crate::reply::Json<T> {
         T::never(req)
     }
 
-    fn describe(_doc: &mut RouteDoc) {}
+    fn describe(_doc: &mut RouteDescription) {}
 }
 
 /// A trait of no type, for the message of the compiler.
@@ -247,5 +247,5 @@ impl FromRequest for Request {
         Ok(req.take())
     }
 
-    fn describe(_doc: &mut RouteDoc) {}
+    fn describe(_doc: &mut RouteDescription) {}
 }

@@ -14,7 +14,7 @@ use super::disposition::{Disposition, Parameters};
 use super::part_headers::{BoundedHeaders, HeaderTooLong};
 use crate::BodyKind;
 use crate::body::BodyError;
-use crate::{FromRequest, Request, RouteDoc};
+use crate::{FromRequest, Request, RouteDescription};
 
 /// The parts of a `multipart/form-data` body, as they arrive.
 ///
@@ -186,7 +186,7 @@ impl FromRequest for Multipart {
         })
     }
 
-    fn describe(doc: &mut RouteDoc) {
+    fn describe(doc: &mut RouteDescription) {
         doc.reads_body(BodyKind::Multipart);
     }
 }

@@ -6,7 +6,7 @@ use stockade_validation::HasSchema;
 
 use super::typed;
 use crate::description::InputFrom;
-use crate::{FromRequest, Request, RouteDoc};
+use crate::{FromRequest, Request, RouteDescription};
 
 /// The path parameters: a single one as a value, several as a tuple in the
 /// order of the path, or a struct by name.
@@ -62,7 +62,7 @@ impl<T: HasSchema + DeserializeOwned + Send> FromRequest for Path<T> {
         }
     }
 
-    fn describe(doc: &mut RouteDoc) {
+    fn describe(doc: &mut RouteDescription) {
         doc.reads_params::<T>();
         typed::describe::<T>(doc, InputFrom::Params, |req| typed::probe::<T>(req, typed::params));
     }

@@ -6,7 +6,7 @@ use stockade_validation::HasSchema;
 
 use super::typed;
 use crate::description::InputFrom;
-use crate::{FromRequest, Request, RouteDoc};
+use crate::{FromRequest, Request, RouteDescription};
 
 /// The query string, read into a struct or a map.
 ///
@@ -52,7 +52,7 @@ impl<T: HasSchema + DeserializeOwned + Send> FromRequest for Query<T> {
         }
     }
 
-    fn describe(doc: &mut RouteDoc) {
+    fn describe(doc: &mut RouteDescription) {
         typed::describe::<T>(doc, InputFrom::Query, |req| typed::probe::<T>(req, typed::query));
     }
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use stockade_errors::ApiError;
 
-use crate::{FromRequest, Request, RouteDoc};
+use crate::{FromRequest, Request, RouteDescription};
 
 /// A value that the application provided with `RouterOptions::state`, shared.
 ///
@@ -58,7 +58,7 @@ impl<T: Send + Sync + 'static> FromRequest for State<T> {
         req.state().map(Self).ok_or_else(missing)
     }
 
-    fn describe(doc: &mut RouteDoc) {
+    fn describe(doc: &mut RouteDescription) {
         doc.needs_state::<T>();
     }
 }

@@ -22,7 +22,7 @@ use crate::description::InputFrom;
 use crate::media::Media;
 use crate::read::{Payload, invalid_json, text_of, unsupported};
 use crate::validation::{Input, as_text};
-use crate::{BodyError, Request, RouteDoc};
+use crate::{BodyError, Request, RouteDescription};
 
 /// A type that a handler takes, and the place for its value.
 pub(crate) struct TypeInfo<'t> {
@@ -302,7 +302,7 @@ fn pairs_of(object: Map<String, Value>) -> Value {
 
 /// Compiles the schema of `T` for a route that reads it from `source`.
 pub(super) fn describe<T: HasSchema + DeserializeOwned>(
-    doc: &mut RouteDoc,
+    doc: &mut RouteDescription,
     source: InputFrom,
     read: fn(&Request) -> Result<(), ApiError>,
 ) {
@@ -310,7 +310,7 @@ pub(super) fn describe<T: HasSchema + DeserializeOwned>(
 }
 
 fn describe_type(
-    doc: &mut RouteDoc,
+    doc: &mut RouteDescription,
     source: InputFrom,
     mut info: TypeInfo<'_>,
     type_name: &str,
@@ -348,7 +348,7 @@ pub(crate) fn taken_schemas(common: &Extensions) -> impl Iterator<Item = &Schema
 
 /// Gives a description the schemas that a compiled route has, so that its types
 /// describe themselves by these.
-pub(crate) fn know_schemas(doc: &mut RouteDoc, inputs: &[Input]) {
+pub(crate) fn know_schemas(doc: &mut RouteDescription, inputs: &[Input]) {
     let known = doc.common_mut().get_or_insert_default::<TypeSchemas>();
     known.0.extend(inputs.iter().map(|input| (input.type_id, input.schema.clone())));
 }

@@ -6,7 +6,7 @@ use headers::{Header, HeaderMapExt as _};
 use stockade_errors::ApiError;
 
 use super::OptionalFromRequest;
-use crate::{FromRequest, Request, RouteDoc};
+use crate::{FromRequest, Request, RouteDescription};
 
 /// One header of the request, as a type of the crate
 /// [`headers`](https://docs.rs/headers) that knows how it is written, which is
@@ -62,7 +62,7 @@ impl<H: Header + Send> FromRequest for TypedHeader<H> {
         Self::read(req)?.ok_or_else(missing)
     }
 
-    fn describe(doc: &mut RouteDoc) {
+    fn describe(doc: &mut RouteDescription) {
         let name = H::name().as_str();
         doc.reads_header(name, true);
         doc.may_respond(400, format!("The header {name} is missing or malformed"));
@@ -78,7 +78,7 @@ impl<H: Header + Send> OptionalFromRequest for TypedHeader<H> {
         Self::read(req)
     }
 
-    fn describe_optional(doc: &mut RouteDoc) {
+    fn describe_optional(doc: &mut RouteDescription) {
         let name = H::name().as_str();
         doc.reads_header(name, false);
         doc.may_respond(400, format!("The header {name} is malformed"));

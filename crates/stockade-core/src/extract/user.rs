@@ -5,7 +5,7 @@ use stockade_errors::ApiError;
 
 use super::OptionalFromRequest;
 use crate::description::{HeaderDoc, ResponseDoc};
-use crate::{FromRequest, Request, RouteDoc, escaped};
+use crate::{FromRequest, Request, RouteDescription, escaped};
 
 /// The user that authentication found, read into a type.
 ///
@@ -64,7 +64,7 @@ impl<T: DeserializeOwned + Send> FromRequest for User<T> {
         Self::read(req).unwrap_or_else(|| Err(req.unauthorized()))
     }
 
-    fn describe(doc: &mut RouteDoc) {
+    fn describe(doc: &mut RouteDescription) {
         doc.takes_user();
         doc.responds(refusal());
     }
@@ -75,7 +75,7 @@ impl<T: DeserializeOwned + Send> OptionalFromRequest for User<T> {
         Self::read(req).transpose()
     }
 
-    fn describe_optional(doc: &mut RouteDoc) {
+    fn describe_optional(doc: &mut RouteDescription) {
         doc.responds(refusal());
     }
 }

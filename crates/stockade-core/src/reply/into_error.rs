@@ -14,7 +14,7 @@ use stockade_validation::{HasSchema, ReadError};
 use super::{Html, Json, Redirect};
 use crate::description::{ResponseDoc, StatusDoc};
 use crate::extract::FileNameError;
-use crate::{BodyError, HttpBody, Reply, Response, RouteDoc};
+use crate::{BodyError, HttpBody, Reply, Response, RouteDescription};
 
 /// An error that handlers and middleware may return: the `E` of a
 /// `Result<T, E>`.
@@ -76,7 +76,7 @@ use crate::{BodyError, HttpBody, Reply, Response, RouteDoc};
 ///
 /// ```
 /// use stockade::reply::IntoError;
-/// use stockade::{ApiError, Response, RouteDoc};
+/// use stockade::{ApiError, Response, RouteDescription};
 ///
 /// struct Lost;
 ///
@@ -85,7 +85,7 @@ use crate::{BodyError, HttpBody, Reply, Response, RouteDoc};
 ///         Err(ApiError::not_found())
 ///     }
 ///
-///     fn describe(doc: &mut RouteDoc) {
+///     fn describe(doc: &mut RouteDescription) {
 ///         doc.may_respond(404, "There is no such page");
 ///     }
 /// }
@@ -114,7 +114,7 @@ pub trait IntoError: Sized {
     /// possible, which documents show as `default`.
     ///
     /// `#[derive(ApiError)]` notes the status and the message of each variant.
-    fn describe(doc: &mut RouteDoc) {
+    fn describe(doc: &mut RouteDescription) {
         doc.responds(any_error());
     }
 }
@@ -126,7 +126,7 @@ fn any_error() -> ResponseDoc {
 
 /// Notes the answers of a failure whose status is a value: an error from 400 on,
 /// and below that `reply`.
-fn describe_by_status(doc: &mut RouteDoc, reply: fn(StatusDoc) -> ResponseDoc) {
+fn describe_by_status(doc: &mut RouteDescription, reply: fn(StatusDoc) -> ResponseDoc) {
     for class in [4, 5] {
         doc.responds(ResponseDoc::error(StatusDoc::Class(class)));
     }
@@ -164,7 +164,7 @@ impl IntoError for Infallible {
         match self {}
     }
 
-    fn describe(_doc: &mut RouteDoc) {}
+    fn describe(_doc: &mut RouteDescription) {}
 }
 
 impl IntoError for Response {
@@ -172,7 +172,7 @@ impl IntoError for Response {
         Ok(self)
     }
 
-    fn describe(doc: &mut RouteDoc) {
+    fn describe(doc: &mut RouteDescription) {
         doc.responds(ResponseDoc::unknown(StatusDoc::Default));
     }
 }
@@ -182,7 +182,7 @@ impl IntoError for Redirect {
         self.into_response()
     }
 
-    fn describe(doc: &mut RouteDoc) {
+    fn describe(doc: &mut RouteDescription) {
         <Self as Reply>::describe(doc);
     }
 }
@@ -192,7 +192,7 @@ impl IntoError for StatusCode {
         if is_error(self) { Err(ApiError::new(self.as_u16(), "")) } else { self.into_response() }
     }
 
-    fn describe(doc: &mut RouteDoc) {
+    fn describe(doc: &mut RouteDescription) {
         describe_by_status(doc, ResponseDoc::new);
     }
 }
@@ -221,7 +221,7 @@ macro_rules! errors_are_failures {
                 Err(self.into())
             }
 
-            fn describe(doc: &mut RouteDoc) {
+            fn describe(doc: &mut RouteDescription) {
                 doc.may_fail(&$failures);
             }
         })*
@@ -250,7 +250,7 @@ macro_rules! texts_are_messages {
                 (status, text).into_response()
             }
 
-            fn describe(doc: &mut RouteDoc) {
+            fn describe(doc: &mut RouteDescription) {
                 describe_by_status(doc, |status| ResponseDoc::text(status, "text/plain"));
             }
         })*
@@ -266,7 +266,7 @@ macro_rules! replies_are_sent {
                 self.into_response()
             }
 
-            fn describe(doc: &mut RouteDoc) {
+            fn describe(doc: &mut RouteDescription) {
                 doc.responses_changed(<$reply>::describe, |answer| {
                     answer.set_status(StatusDoc::Default);
                 });
@@ -294,11 +294,11 @@ impl<E> InnerFailure<E> {
 /// The description of a field that is an [`IntoError`].
 pub trait DescribesFailure {
     /// Notes the answers of the failure.
-    fn describe(&self, doc: &mut RouteDoc);
+    fn describe(&self, doc: &mut RouteDescription);
 }
 
 impl<E: IntoError> DescribesFailure for InnerFailure<E> {
-    fn describe(&self, doc: &mut RouteDoc) {
+    fn describe(&self, doc: &mut RouteDescription) {
         E::describe(doc);
     }
 }
@@ -307,11 +307,11 @@ impl<E: IntoError> DescribesFailure for InnerFailure<E> {
 /// [`DescribesFailure`] does not hold, because it needs one reference more.
 pub trait DescribesUnknown {
     /// Notes an error of any status.
-    fn describe(&self, doc: &mut RouteDoc);
+    fn describe(&self, doc: &mut RouteDescription);
 }
 
 impl<E> DescribesUnknown for &InnerFailure<E> {
-    fn describe(&self, doc: &mut RouteDoc) {
+    fn describe(&self, doc: &mut RouteDescription) {
         doc.responds(any_error());
     }
 }

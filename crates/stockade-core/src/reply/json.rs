@@ -8,7 +8,7 @@ use stockade_json::to_json;
 use stockade_validation::HasSchema;
 
 use crate::description::{ResponseDoc, SchemaOf};
-use crate::{HttpBody, Reply, Response, RouteDoc, header_map_pool};
+use crate::{HttpBody, Reply, Response, RouteDescription, header_map_pool};
 
 /// A value that is answered as JSON with status 200.
 ///
@@ -48,7 +48,7 @@ impl<T: Serialize + HasSchema> Reply for Json<T> {
         json_response(&self.0)
     }
 
-    fn describe(doc: &mut RouteDoc) {
+    fn describe(doc: &mut RouteDescription) {
         describe_json::<T>(doc);
     }
 }
@@ -58,7 +58,7 @@ impl Reply for Value {
         json_response(&self)
     }
 
-    fn describe(doc: &mut RouteDoc) {
+    fn describe(doc: &mut RouteDescription) {
         doc.responds(ResponseDoc::any_json(200));
     }
 }
@@ -74,11 +74,11 @@ pub fn json_response<T: Serialize + ?Sized>(value: &T) -> Result<Response, ApiEr
 
 /// Notes the answer of a value as JSON with status 200, which `#[derive(Reply)]`
 /// calls.
-pub fn describe_json<T: HasSchema>(doc: &mut RouteDoc) {
+pub fn describe_json<T: HasSchema>(doc: &mut RouteDescription) {
     describe_json_of(doc, SchemaOf::reply::<T>());
 }
 
 /// Does so for any type: it is compiled once, and not for each of them.
-fn describe_json_of(doc: &mut RouteDoc, schema: SchemaOf) {
+fn describe_json_of(doc: &mut RouteDescription, schema: SchemaOf) {
     doc.responds(ResponseDoc::json_of(200.into(), schema));
 }

@@ -47,7 +47,7 @@ use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use stockade_errors::ApiError;
 
 use crate::description::{BodyDoc, ContentSchema, ResponseDoc, StatusDoc};
-use crate::{Response, RouteDoc};
+use crate::{Response, RouteDescription};
 
 /// A value that a handler may return.
 ///
@@ -70,7 +70,7 @@ pub trait Reply {
     ///
     /// ```
     /// use stockade::description::ResponseDoc;
-    /// use stockade::{ApiError, Reply, Response, RouteDoc};
+    /// use stockade::{ApiError, Reply, Response, RouteDescription};
     ///
     /// struct Csv(String);
     ///
@@ -79,13 +79,13 @@ pub trait Reply {
     ///         ([("content-type", "text/csv")], self.0).into_response()
     ///     }
     ///
-    ///     fn describe(doc: &mut RouteDoc) {
+    ///     fn describe(doc: &mut RouteDescription) {
     ///         doc.responds(ResponseDoc::text(200, "text/csv"));
     ///     }
     /// }
     /// # assert!(Csv("a,b".to_owned()).into_response().is_ok());
     /// ```
-    fn describe(doc: &mut RouteDoc) {
+    fn describe(doc: &mut RouteDescription) {
         doc.responds(ResponseDoc::unknown(StatusDoc::Class(2)));
     }
 }
@@ -101,7 +101,7 @@ impl Reply for () {
         StatusCode::NO_CONTENT.into_response()
     }
 
-    fn describe(doc: &mut RouteDoc) {
+    fn describe(doc: &mut RouteDescription) {
         doc.responds(ResponseDoc::new(StatusCode::NO_CONTENT));
     }
 }
@@ -113,7 +113,7 @@ impl Reply for StatusCode {
         Ok(response)
     }
 
-    fn describe(doc: &mut RouteDoc) {
+    fn describe(doc: &mut RouteDescription) {
         doc.responds(ResponseDoc::new(StatusDoc::Class(2)));
     }
 }
@@ -124,7 +124,7 @@ impl Reply for std::convert::Infallible {
         match self {}
     }
 
-    fn describe(_doc: &mut RouteDoc) {}
+    fn describe(_doc: &mut RouteDescription) {}
 }
 
 impl<R: Reply> Reply for Option<R> {
@@ -135,7 +135,7 @@ impl<R: Reply> Reply for Option<R> {
         }
     }
 
-    fn describe(doc: &mut RouteDoc) {
+    fn describe(doc: &mut RouteDescription) {
         R::describe(doc);
         <()>::describe(doc);
     }
@@ -149,7 +149,7 @@ impl<R: Reply, E: IntoError> Reply for Result<R, E> {
         }
     }
 
-    fn describe(doc: &mut RouteDoc) {
+    fn describe(doc: &mut RouteDescription) {
         R::describe(doc);
         E::describe(doc);
     }
@@ -362,7 +362,7 @@ impl<P: ReplyPart, R: Reply> Reply for (P, R) {
         Ok(response)
     }
 
-    fn describe(doc: &mut RouteDoc) {
+    fn describe(doc: &mut RouteDescription) {
         doc.responses_changed(R::describe, P::describe);
     }
 }
@@ -372,12 +372,12 @@ impl<P: ReplyPart, Q: ReplyPart, R: Reply> Reply for (P, Q, R) {
         (self.0, (self.1, self.2)).into_response()
     }
 
-    fn describe(doc: &mut RouteDoc) {
+    fn describe(doc: &mut RouteDescription) {
         <(P, (Q, R))>::describe(doc);
     }
 }
 
-impl RouteDoc {
+impl RouteDescription {
     /// Lets the value that the handler returns describe itself.
     pub(crate) fn reply<R: Reply>(&mut self) {
         if !self.has_no_reply {

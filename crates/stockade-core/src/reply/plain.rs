@@ -7,7 +7,7 @@ use http::{HeaderValue, StatusCode, header};
 use stockade_errors::ApiError;
 
 use crate::description::{HeaderDoc, ResponseDoc};
-use crate::{HttpBody, Reply, Response, RouteDoc, header_map_pool};
+use crate::{HttpBody, Reply, Response, RouteDescription, header_map_pool};
 
 /// A text that is answered as `text/html; charset=utf-8`.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
@@ -18,7 +18,7 @@ impl<T: Into<HttpBody>> Reply for Html<T> {
         Ok(header_map_pool::response(self.0.into(), const { HeaderValue::from_static(HTML) }))
     }
 
-    fn describe(doc: &mut RouteDoc) {
+    fn describe(doc: &mut RouteDescription) {
         doc.responds(ResponseDoc::text(200, "text/html"));
     }
 }
@@ -46,7 +46,7 @@ impl<T: Into<HttpBody>> Reply for JsonText<T> {
         ))
     }
 
-    fn describe(doc: &mut RouteDoc) {
+    fn describe(doc: &mut RouteDescription) {
         doc.responds(ResponseDoc::any_json(200));
     }
 }
@@ -56,7 +56,7 @@ impl Reply for &'static str {
         Ok(header_map_pool::response(self.into(), const { HeaderValue::from_static(TEXT) }))
     }
 
-    fn describe(doc: &mut RouteDoc) {
+    fn describe(doc: &mut RouteDescription) {
         doc.responds(ResponseDoc::text(200, "text/plain"));
     }
 }
@@ -66,7 +66,7 @@ impl Reply for String {
         Ok(header_map_pool::response(self.into(), const { HeaderValue::from_static(TEXT) }))
     }
 
-    fn describe(doc: &mut RouteDoc) {
+    fn describe(doc: &mut RouteDescription) {
         doc.responds(ResponseDoc::text(200, "text/plain"));
     }
 }
@@ -79,7 +79,7 @@ impl Reply for Cow<'static, str> {
         }
     }
 
-    fn describe(doc: &mut RouteDoc) {
+    fn describe(doc: &mut RouteDescription) {
         doc.responds(ResponseDoc::text(200, "text/plain"));
     }
 }
@@ -89,7 +89,7 @@ impl Reply for Bytes {
         Ok(header_map_pool::response(self.into(), const { HeaderValue::from_static(BYTES) }))
     }
 
-    fn describe(doc: &mut RouteDoc) {
+    fn describe(doc: &mut RouteDescription) {
         doc.responds(ResponseDoc::bytes(200, BYTES));
     }
 }
@@ -99,7 +99,7 @@ impl Reply for Vec<u8> {
         Ok(header_map_pool::response(self.into(), const { HeaderValue::from_static(BYTES) }))
     }
 
-    fn describe(doc: &mut RouteDoc) {
+    fn describe(doc: &mut RouteDescription) {
         doc.responds(ResponseDoc::bytes(200, BYTES));
     }
 }
@@ -137,7 +137,7 @@ impl Reply for Redirect {
         Ok(response)
     }
 
-    fn describe(doc: &mut RouteDoc) {
+    fn describe(doc: &mut RouteDescription) {
         for status in [303_u16, 307, 308] {
             let location = HeaderDoc::new("Location", "The address to go to");
             doc.responds(ResponseDoc::new(status).header(location));

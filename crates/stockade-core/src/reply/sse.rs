@@ -20,7 +20,7 @@ use stockade_json::to_json_string;
 use tokio::time::{Sleep, sleep};
 
 use crate::description::{HeaderDoc, ResponseDoc};
-use crate::{HttpBody, Reply, Response, RouteDoc};
+use crate::{HttpBody, Reply, Response, RouteDescription};
 
 /// A stream of events as `text/event-stream`.
 ///
@@ -108,7 +108,7 @@ impl Reply for Sse {
         Ok(response)
     }
 
-    fn describe(doc: &mut RouteDoc) {
+    fn describe(doc: &mut RouteDescription) {
         let fresh = HeaderDoc::new("Cache-Control", "Caches ask before they answer");
         doc.responds(ResponseDoc::text(200, "text/event-stream").header(fresh));
     }

@@ -4,7 +4,7 @@ use http::{HeaderValue, StatusCode, header};
 use stockade_errors::ApiError;
 
 use crate::description::HeaderDoc;
-use crate::{Reply, Response, RouteDoc};
+use crate::{Reply, Response, RouteDescription};
 
 /// A reply with status 201, and the address of what was created.
 ///
@@ -56,7 +56,7 @@ impl<T: Reply> Reply for Created<T> {
         Ok(response)
     }
 
-    fn describe(doc: &mut RouteDoc) {
+    fn describe(doc: &mut RouteDescription) {
         doc.responses_changed(T::describe, |answer| {
             answer.set_status(StatusCode::CREATED);
             let location = HeaderDoc::new("Location", "The address of the new resource");
@@ -76,7 +76,7 @@ impl<T: Reply> Reply for Accepted<T> {
         (StatusCode::ACCEPTED, self.0).into_response()
     }
 
-    fn describe(doc: &mut RouteDoc) {
+    fn describe(doc: &mut RouteDescription) {
         doc.responses_changed(T::describe, |answer| answer.set_status(StatusCode::ACCEPTED));
     }
 }
@@ -117,7 +117,7 @@ impl<const CODE: u16, T: Reply> Reply for Status<CODE, T> {
         (status, self.0).into_response()
     }
 
-    fn describe(doc: &mut RouteDoc) {
+    fn describe(doc: &mut RouteDescription) {
         doc.responses_changed(T::describe, |answer| answer.set_status(CODE));
     }
 }

@@ -4,14 +4,14 @@ use stockade_errors::{ApiError, StoreError};
 
 use super::IntoError;
 use crate::description::{BodyDoc, HeaderDoc, ResponseDoc};
-use crate::{Response, RouteDoc};
+use crate::{Response, RouteDescription};
 
 impl IntoError for StoreError {
     fn into_error_response(self) -> Result<Response, ApiError> {
         Err(self.into())
     }
 
-    fn describe(doc: &mut RouteDoc) {
+    fn describe(doc: &mut RouteDescription) {
         doc.may_respond(404, "There is no such item");
         doc.may_respond(409, "The item has changed or is referred to, or a value is taken");
         let mut invalid = ResponseDoc::error(doc.validation_status());

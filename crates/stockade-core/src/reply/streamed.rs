@@ -6,7 +6,7 @@ use http::{HeaderValue, header};
 use stockade_errors::{ApiError, BoxError};
 
 use crate::description::ResponseDoc;
-use crate::{HttpBody, Reply, Response, RouteDoc};
+use crate::{HttpBody, Reply, Response, RouteDescription};
 
 /// An answer whose body is a stream of pieces.
 ///
@@ -74,7 +74,7 @@ impl Reply for Streamed {
     }
 
     /// The content type is known at run time alone.
-    fn describe(doc: &mut RouteDoc) {
+    fn describe(doc: &mut RouteDescription) {
         doc.responds(ResponseDoc::bytes(200, "*/*"));
     }
 }

@@ -22,7 +22,7 @@ use tokio::sync::mpsc;
 
 use super::writer_link::{Head, Link, Message};
 use crate::description::{ResponseDoc, StatusDoc};
-use crate::{BoxFuture, FromRequest, HttpBody, Request, Response, RouteDoc, bug};
+use crate::{BoxFuture, FromRequest, HttpBody, Request, Response, RouteDescription, bug};
 
 /// Writes status, headers and pieces of the body as they are produced.
 ///
@@ -166,7 +166,7 @@ impl FromRequest for ResponseWriter {
         Ok(Self { sender, head: Some(Head::default()), extensions })
     }
 
-    fn describe(doc: &mut RouteDoc) {
+    fn describe(doc: &mut RouteDescription) {
         doc.writes_response();
         doc.responds(ResponseDoc::unknown(StatusDoc::Class(2)));
     }

@@ -5,7 +5,7 @@ use stockade_errors::FieldError;
 use stockade_validation::ValidationOptions;
 
 use crate::description::{BodyDoc, Content, ContentSchema, DescribedRoute, ResponseDoc, StatusDoc};
-use crate::{Docs, RouteDoc};
+use crate::{RouteDescription, RouteDocs};
 
 /// Statuses that the framework answers itself, whatever a route says: to heads
 /// and bodies that it refuses, and to limits.
@@ -15,7 +15,11 @@ const OF_FRAMEWORK: [u16; 9] = [400, 404, 408, 413, 414, 415, 421, 429, 431];
 /// documentation: lower case, no full stop. `writes_errors` is true if an error
 /// handler may give errors another status.
 #[must_use]
-pub fn contradictions(doc: &RouteDoc, docs: &Docs, writes_errors: bool) -> Vec<String> {
+pub fn contradictions(
+    doc: &RouteDescription,
+    docs: &RouteDocs,
+    writes_errors: bool,
+) -> Vec<String> {
     let facts = doc.facts();
     let mut mistakes: Vec<String> = facts.answers.iter().filter_map(impossible_body).collect();
     mistakes.extend(facts.answers.iter().enumerate().filter_map(|(index, answer)| {

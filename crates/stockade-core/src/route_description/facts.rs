@@ -1,4 +1,4 @@
-//! The notes of a [`RouteDoc`] that documents are made of.
+//! The notes of a [`RouteDescription`] that documents are made of.
 
 use std::any::type_name;
 use std::borrow::Cow;
@@ -13,7 +13,7 @@ use stockade_map::{
 use stockade_validation::{Schema, ValidationOptions};
 
 use super::HANDLER;
-use crate::RouteDoc;
+use crate::RouteDescription;
 use crate::description::{
     AddedHeader, ErrorForm, HeaderDoc, InputFact, InputFrom, ResponseDoc, SchemaOf, StatusDoc,
     UserMethod,
@@ -21,7 +21,7 @@ use crate::description::{
 
 /// Notes for those who read the description of a route, such as a map of all
 /// routes. They have no effect on the route.
-impl RouteDoc {
+impl RouteDescription {
     /// Notes an answer of the part that describes itself now. A status may be
     /// noted several times, each time with another body or meaning.
     pub fn responds(&mut self, answer: ResponseDoc) {

@@ -1,4 +1,4 @@
-//! [`RouteDoc`]: the description of a route while the router is built.
+//! [`RouteDescription`]: the description of a route while the router is built.
 //!
 //! Extractors, replies and middleware describe themselves here. The router
 //! checks the description against the path and the provided state, so that a
@@ -27,7 +27,7 @@ const HANDLER: Cow<'static, str> = Cow::Borrowed("handler");
 
 /// The description of one route, and the mistakes found while it was made.
 #[derive(Debug)]
-pub struct RouteDoc {
+pub struct RouteDescription {
     method: Method,
     /// The name of each parameter; true for an optional one.
     params: Vec<(String, bool)>,
@@ -63,7 +63,7 @@ pub struct RouteDoc {
     type_checks: Vec<TypeCheck>,
 }
 
-impl RouteDoc {
+impl RouteDescription {
     /// Returns the method of the route.
     #[must_use]
     pub fn method(&self) -> &Method {

@@ -6,10 +6,10 @@ use serde::de::DeserializeOwned;
 use stockade_validation::HasSchema;
 use stockade_validation::read::{Fit, ParamShape, fit_of, read_nothing, shape_of};
 
-use crate::RouteDoc;
+use crate::RouteDescription;
 use crate::extract::TypeInfo;
 
-impl RouteDoc {
+impl RouteDescription {
     /// Notes the type that the parameters of the path are read into: `T` of a
     /// `Path<T>`.
     pub fn reads_params<T: HasSchema + DeserializeOwned>(&mut self) {

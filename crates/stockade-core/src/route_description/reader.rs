@@ -1,13 +1,13 @@
-//! The side of a [`RouteDoc`] that the router reads.
+//! The side of a [`RouteDescription`] that the router reads.
 
 use http::{Extensions, Method};
 
 use super::HANDLER;
 use crate::description::{DescribedRoute, SchemaOf};
 use crate::type_check::TypeCheck;
-use crate::{BodyKind, RouteDoc, States};
+use crate::{BodyKind, RouteDescription, States};
 
-impl RouteDoc {
+impl RouteDescription {
     /// Returns an empty description of a route with this method and these
     /// parameters, each with true if it is optional.
     #[doc(hidden)]

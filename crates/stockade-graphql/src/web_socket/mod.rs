@@ -5,7 +5,7 @@ mod operation;
 
 use std::sync::Arc;
 
-use stockade_core::{Docs, FromRequest, Middleware, Request};
+use stockade_core::{FromRequest, Middleware, Request, RouteDocs};
 use stockade_errors::ApiError;
 use stockade_routing::RouteEntry;
 use stockade_websockets::WebSocket;
@@ -37,7 +37,7 @@ pub(crate) fn web_socket(service: Arc<Service>, options: SubscriptionOptions) ->
     let entry = RouteEntry::web_socket(handler)
         .options(socket)
         .docs(
-            Docs::new("Runs operations of GraphQL by `graphql-transport-ws`")
+            RouteDocs::new("Runs operations of GraphQL by `graphql-transport-ws`")
                 .hidden("a document has one GET of a path, which is that without a WebSocket"),
         )
         .with_parts();

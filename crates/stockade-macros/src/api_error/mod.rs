@@ -98,7 +98,7 @@ fn failure(input: &Input<'_>, root: &CratePath, core: &CratePath) -> TokenStream
                 ::core::result::Result::Err(::core::convert::From::from(self))
             }
 
-            fn describe(doc: &mut #core::RouteDoc) {
+            fn describe(doc: &mut #core::RouteDescription) {
                 #describe
             }
         }

@@ -2,12 +2,12 @@
 //!
 //! While a router is built, and when somebody asks for its map, the middleware,
 //! the extractors and the reply of each route describe themselves to a
-//! `RouteDoc`. The types of this module are their words.
+//! `RouteDescription`. The types of this module are their words.
 //! A request costs nothing for them.
 //!
 //! ```
 //! use stockade::description::ResponseDoc;
-//! use stockade::{ApiError, Middleware, Request, RouteDoc};
+//! use stockade::{ApiError, Middleware, Request, RouteDescription};
 //!
 //! fn has_credit(req: &mut Request) -> Result<(), ApiError> {
 //!     match req.headers().get("x-credit") {
@@ -18,7 +18,7 @@
 //!
 //! let paid = Middleware::new(has_credit)
 //!     .named("has_credit")
-//!     .describing(|doc: &mut RouteDoc| {
+//!     .describing(|doc: &mut RouteDescription| {
 //!         doc.reads_header("x-credit", true);
 //!         doc.may_respond(402, "There is no credit left");
 //!         doc.responds(ResponseDoc::new(304).meaning("Nothing new"));

@@ -7,8 +7,8 @@ use serde_json::{Map, Value, json};
 
 use super::compare::value_of;
 use crate::{
-    BodyDoc, BodyInfo, CorsInfo, Docs, IdempotencyInfo, MiddlewareInfo, ParamInfo, QuotaInfo,
-    ResponseInfo, RouteAccess, RouteInfo, RouteKind, RouterInfo, WebSocketInfo,
+    BodyDoc, BodyInfo, CorsInfo, IdempotencyInfo, MiddlewareInfo, ParamInfo, QuotaInfo,
+    ResponseInfo, RouteAccess, RouteDocs, RouteInfo, RouteKind, RouterInfo, WebSocketInfo,
 };
 
 /// The word behind the name of a middleware that does not describe itself.
@@ -58,7 +58,7 @@ pub(super) struct RouteLock {
     #[serde(default, skip_serializing_if = "is_default")]
     pub(super) middleware: Vec<String>,
     #[serde(default, serialize_with = "write", skip_serializing_if = "is_default")]
-    pub(super) docs: Docs,
+    pub(super) docs: RouteDocs,
     /// The other members of the map, and of a file that another version has written.
     #[serde(flatten)]
     pub(super) others: Map<String, Value>,

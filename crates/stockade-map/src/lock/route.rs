@@ -13,7 +13,7 @@ use super::rules::{
 };
 use super::schema::Direction;
 use super::{access, answers, graphql, idempotency, inputs, limits, router};
-use crate::Docs;
+use crate::RouteDocs;
 
 /// Compares a route with what it was. Each is a label and an entry.
 pub(super) fn compare(
@@ -78,13 +78,13 @@ fn identity(
     }
 }
 
-fn docs(c: &mut Comparison<'_>, old: &Docs, new: &Docs) {
+fn docs(c: &mut Comparison<'_>, old: &RouteDocs, new: &RouteDocs) {
     match (&old.hidden, &new.hidden) {
         (None, Some(reason)) => c.note(ROUTE_HIDDEN, "docs/hidden", json!(null), reason),
         (Some(reason), None) => c.note(ROUTE_SHOWN, "docs/hidden", reason, json!(null)),
         _ => {}
     }
-    let mark = |docs: &Docs| (docs.deprecated, docs.deprecated_since.clone());
+    let mark = |docs: &RouteDocs| (docs.deprecated, docs.deprecated_since.clone());
     if mark(old) != mark(new) {
         c.note(ROUTE_DEPRECATED, "docs/deprecated", mark(old), mark(new));
     }
@@ -105,7 +105,7 @@ fn docs(c: &mut Comparison<'_>, old: &Docs, new: &Docs) {
 }
 
 /// Returns the texts, for people.
-fn texts(docs: &Docs) -> Value {
+fn texts(docs: &RouteDocs) -> Value {
     json!([
         docs.summary,
         docs.description,
@@ -119,7 +119,7 @@ fn texts(docs: &Docs) -> Value {
 
 /// Returns the moment of a date of the documentation.
 pub(super) fn moment(date: Option<&str>) -> Option<SystemTime> {
-    Docs::new("").sunset(date?).dates().1
+    RouteDocs::new("").sunset(date?).dates().1
 }
 
 fn params(c: &mut Comparison<'_>, old: &RouteLock, new: &RouteLock) {

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use serde_json::Value;
-use stockade_core::RouteDoc;
+use stockade_core::RouteDescription;
 use stockade_core::description::{ResponseDoc, StatusDoc};
 use stockade_core::reply::IntoError;
 use stockade_core::reply::failure::answer_of;
@@ -31,7 +31,7 @@ pub trait IntoUser {
 
     /// Describes the responses to the errors of the function.
     #[doc(hidden)]
-    fn describe(_doc: &mut RouteDoc) {}
+    fn describe(_doc: &mut RouteDescription) {}
 }
 
 impl IntoUser for Value {
@@ -65,7 +65,7 @@ impl<T: IntoUser, E: IntoError> IntoUser for Result<T, E> {
         }
     }
 
-    fn describe(doc: &mut RouteDoc) {
+    fn describe(doc: &mut RouteDescription) {
         let before = doc.facts().answers.len();
         E::describe(doc);
         // An error that does not describe itself may be any error.

@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use stockade_auth::{Claims, RevocationStatus, Revocations, StalePolicy, UnixClock};
 use stockade_core::description::{ResponseDoc, SecurityScheme, UserMethod};
-use stockade_core::{BoxFuture, Request, Response, RouteDoc};
+use stockade_core::{BoxFuture, Request, Response, RouteDescription};
 use stockade_errors::ApiError;
 
 use super::challenge::{Challenge, Scheme};
@@ -68,9 +68,9 @@ pub(super) struct AuthMethod {
     pub(super) scheme: SecurityScheme,
     find: Find,
     /// Says what the arguments of the function need.
-    needs: fn(&mut RouteDoc),
+    needs: fn(&mut RouteDescription),
     /// Says if the function may fail.
-    describe: fn(&mut RouteDoc),
+    describe: fn(&mut RouteDescription),
     /// The cookie by which the method finds a user, if it is one of sessions.
     pub(super) session: Option<Arc<SessionCookie>>,
     /// The users that the method finds.
@@ -171,12 +171,12 @@ impl AuthMethod {
     }
 
     /// Sets the description of the arguments of the function.
-    pub(super) fn needing(self, needs: fn(&mut RouteDoc)) -> Self {
+    pub(super) fn needing(self, needs: fn(&mut RouteDescription)) -> Self {
         Self { needs, ..self }
     }
 
     /// Sets the description of the errors of the function.
-    pub(super) fn describing(self, describe: fn(&mut RouteDoc)) -> Self {
+    pub(super) fn describing(self, describe: fn(&mut RouteDescription)) -> Self {
         Self { describe, ..self }
     }
 
@@ -193,7 +193,7 @@ impl AuthMethod {
         UserMethod::new(self.scheme.clone()).challenge(self.challenge.as_str().to_owned())
     }
 
-    pub(super) fn describe(&self, doc: &mut RouteDoc) {
+    pub(super) fn describe(&self, doc: &mut RouteDescription) {
         self.describe_needs(doc);
         (self.describe)(doc);
         if let Find::Token(finder) = &self.find
@@ -205,7 +205,7 @@ impl AuthMethod {
     }
 
     /// Describes the arguments of the function alone.
-    pub(super) fn describe_needs(&self, doc: &mut RouteDoc) {
+    pub(super) fn describe_needs(&self, doc: &mut RouteDescription) {
         (self.needs)(doc);
     }
 

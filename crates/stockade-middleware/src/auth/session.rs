@@ -6,7 +6,7 @@ use std::time::Duration;
 use http::{HeaderMap, HeaderValue, header};
 use stockade_auth::{KeyRing, SessionId, SessionKeys};
 use stockade_core::extract::OptionalFromRequest;
-use stockade_core::{FromRequest, Request, RouteDoc};
+use stockade_core::{FromRequest, Request, RouteDescription};
 use stockade_errors::__internal::setters;
 use stockade_errors::ApiError;
 
@@ -403,7 +403,7 @@ impl FromRequest for CurrentSession {
         Self::read(req).ok_or_else(|| req.unauthorized())
     }
 
-    fn describe(doc: &mut RouteDoc) {
+    fn describe(doc: &mut RouteDescription) {
         doc.responds(super::no_user());
     }
 }
@@ -413,5 +413,5 @@ impl OptionalFromRequest for CurrentSession {
         Ok(Self::read(req))
     }
 
-    fn describe_optional(_doc: &mut RouteDoc) {}
+    fn describe_optional(_doc: &mut RouteDescription) {}
 }

@@ -7,7 +7,7 @@ use std::pin::pin;
 use std::sync::Arc;
 
 use stockade_core::request::UserWatch;
-use stockade_core::{BoxFuture, Request, RouteDoc};
+use stockade_core::{BoxFuture, Request, RouteDescription};
 use stockade_errors::ApiError;
 use stockade_errors::panic::CatchPanic;
 
@@ -44,7 +44,7 @@ impl<I: Clone + Send + Sync + 'static> ValueLookup<I> {
 
     /// Describes the arguments of the function, such as the state that they need. Its
     /// errors are no answers to a request.
-    pub fn describe(&self, doc: &mut RouteDoc) {
+    pub fn describe(&self, doc: &mut RouteDescription) {
         self.method.describe_needs(doc);
     }
 

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use stockade_core::__internal::unauthorized;
-use stockade_core::{Middleware, Request, RouteDoc};
+use stockade_core::{Middleware, Request, RouteDescription};
 use stockade_errors::ApiError;
 
 use super::authenticator::{Authenticator, MethodSet};
@@ -36,7 +36,7 @@ pub fn with_auth<M>(auth: impl IntoAuth<M>) -> Middleware {
 impl Auth {
     fn into_middleware(self) -> Middleware {
         let Self { methods, protections, mistakes, required, .. } = self.clone();
-        let describe = move |doc: &mut RouteDoc| {
+        let describe = move |doc: &mut RouteDescription| {
             doc.finds_user(methods.iter().map(AuthMethod::documented), required);
             if required {
                 doc.responds(no_user());

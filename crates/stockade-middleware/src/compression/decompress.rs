@@ -8,7 +8,7 @@ use std::sync::Arc;
 use http::{HeaderMap, header};
 use stockade_core::description::{HeaderDoc, ResponseDoc};
 use stockade_core::middleware::form;
-use stockade_core::{ApiError, HttpBody, IntoMiddleware, Middleware, Request, RouteDoc};
+use stockade_core::{ApiError, HttpBody, IntoMiddleware, Middleware, Request, RouteDescription};
 
 use super::Coding;
 use super::decoder::Decompressed;
@@ -97,7 +97,7 @@ impl IntoMiddleware<form::Ready> for Decompression {
     }
 }
 
-fn describe(doc: &mut RouteDoc) {
+fn describe(doc: &mut RouteDescription) {
     doc.middleware_decodes_body(HELPER);
     doc.reads_header("Content-Encoding", false);
     let codings = HeaderDoc::new("Accept-Encoding", "The codings that are understood");

@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime};
 use http::{HeaderMap, HeaderName, Method, header};
 use stockade_core::description::ResponseDoc;
 use stockade_core::headers::only;
-use stockade_core::{ApiError, FromRequest, Request, RouteDoc};
+use stockade_core::{ApiError, FromRequest, Request, RouteDescription};
 
 use super::ETag;
 use crate::described::may_read;
@@ -168,7 +168,7 @@ impl FromRequest for Preconditions {
         Ok(Self::of(req.method(), req.headers()))
     }
 
-    fn describe(doc: &mut RouteDoc) {
+    fn describe(doc: &mut RouteDescription) {
         describe_conditions(doc);
         if may_read(doc.method()) {
             doc.responds(ResponseDoc::new(304).meaning("The client has the present state"));
@@ -178,7 +178,7 @@ impl FromRequest for Preconditions {
 }
 
 /// Notes the headers of the conditions.
-pub(crate) fn describe_conditions(doc: &mut RouteDoc) {
+pub(crate) fn describe_conditions(doc: &mut RouteDescription) {
     for name in ["If-Match", "If-None-Match", "If-Unmodified-Since"] {
         doc.reads_header(name, false);
     }

@@ -6,7 +6,7 @@ use http::{HeaderName, HeaderValue, Method, StatusCode, header};
 use stockade_core::description::{HeaderDoc, ResponseDoc, StatusDoc};
 use stockade_core::middleware::form;
 use stockade_core::{
-    ErrorContext, HttpBody, IntoMiddleware, Middleware, Next, Request, Response, RouteDoc,
+    ErrorContext, HttpBody, IntoMiddleware, Middleware, Next, Request, Response, RouteDescription,
 };
 
 use super::preconditions::{describe_conditions, failed};
@@ -137,7 +137,7 @@ impl IntoMiddleware<form::Ready> for EntityTags {
     }
 }
 
-fn describe(doc: &mut RouteDoc) {
+fn describe(doc: &mut RouteDescription) {
     if !may_read(doc.method()) {
         return;
     }

@@ -5,7 +5,7 @@
 use std::fmt;
 
 use http::{HeaderMap, header};
-use stockade_core::{ApiError, FromRequest, Request, RouteDoc};
+use stockade_core::{ApiError, FromRequest, Request, RouteDescription};
 
 /// The cookies of a request; an argument of a handler.
 ///
@@ -62,7 +62,7 @@ impl FromRequest for Cookies {
         Ok(Self::of(req.headers()))
     }
 
-    fn describe(doc: &mut RouteDoc) {
+    fn describe(doc: &mut RouteDescription) {
         doc.reads_header("Cookie", false);
     }
 }

@@ -39,7 +39,7 @@ use http::{HeaderValue, Method, StatusCode, header};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use stockade_core::description::{Content, ContentSchema, HeaderDoc, ResponseDoc};
 use stockade_core::extract::FileName;
-use stockade_core::{ApiError, FromRequest, HttpBody, Reply, Request, Response, RouteDoc};
+use stockade_core::{ApiError, FromRequest, HttpBody, Reply, Request, Response, RouteDescription};
 use tokio::task::spawn_blocking;
 
 use self::chunks::FileChunks;
@@ -70,7 +70,7 @@ impl FromRequest for FileRequest {
         })
     }
 
-    fn describe(doc: &mut RouteDoc) {
+    fn describe(doc: &mut RouteDescription) {
         if may_read(doc.method()) {
             describe_conditions(doc);
         }
@@ -245,7 +245,7 @@ impl Reply for FileReply {
         Ok(response)
     }
 
-    fn describe(doc: &mut RouteDoc) {
+    fn describe(doc: &mut RouteDescription) {
         let method = doc.method().clone();
         doc.responds(file_answer(200).meaning("The whole file"));
         if may_read(&method) {

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use http::{HeaderMap, HeaderValue};
 use serde_json::json;
 use stockade_core::extract::OptionalFromRequest;
-use stockade_core::{FromRequest, Request, RouteDoc};
+use stockade_core::{FromRequest, Request, RouteDescription};
 use stockade_errors::ApiError;
 
 use crate::auth::UserKey;
@@ -198,7 +198,7 @@ impl FromRequest for IdempotencyKey {
         Self::from_request_optional(req).await?.ok_or_else(missing)
     }
 
-    fn describe(doc: &mut RouteDoc) {
+    fn describe(doc: &mut RouteDescription) {
         describe(doc, true);
     }
 }
@@ -211,13 +211,13 @@ impl OptionalFromRequest for IdempotencyKey {
         }
     }
 
-    fn describe_optional(doc: &mut RouteDoc) {
+    fn describe_optional(doc: &mut RouteDescription) {
         describe(doc, false);
     }
 }
 
 /// Notes the header and its 400.
-pub(super) fn describe(doc: &mut RouteDoc, required: bool) {
+pub(super) fn describe(doc: &mut RouteDescription, required: bool) {
     // A quoted string with escapes, of the characters that `parse` accepts.
     let schema = json!({
         "type": "string",

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use http::HeaderName;
-use stockade_core::{Request, RouteDoc};
+use stockade_core::{Request, RouteDescription};
 use stockade_errors::ApiError;
 
 use super::key::ScopeOf;
@@ -200,7 +200,7 @@ impl Idempotency {
     }
 
     /// Notes the mistakes of the options.
-    pub(super) fn check(&self, doc: &mut RouteDoc) {
+    pub(super) fn check(&self, doc: &mut RouteDescription) {
         let told = |mistake: &str| format!("with_idempotency: {mistake}");
         self.mistakes.iter().for_each(|mistake| doc.issue(told(mistake)));
         if self.lease < Duration::from_secs(1) {

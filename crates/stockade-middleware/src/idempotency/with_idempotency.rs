@@ -10,7 +10,9 @@ use http::{HeaderValue, Method, StatusCode, header};
 use stockade_core::description::{HeaderDoc, ResponseDoc};
 use stockade_core::error_handler::finish_form;
 use stockade_core::handler_progress::{AsksProgress, HandlerProgress};
-use stockade_core::{ErrorContext, Middleware, Next, Request, Response, RouteDoc, error_of};
+use stockade_core::{
+    ErrorContext, Middleware, Next, Request, Response, RouteDescription, error_of,
+};
 use stockade_errors::{ApiError, StoreError};
 use stockade_map::IdempotencyInfo;
 use stockade_validation::__internal::LogRate;
@@ -249,7 +251,7 @@ fn fingerprint(req: &Request, body: &[u8]) -> [u8; 32] {
     hash([uri.path().as_bytes(), query.as_bytes(), media.unwrap_or_default(), body])
 }
 
-fn describe(options: &Idempotency, doc: &mut RouteDoc) {
+fn describe(options: &Idempotency, doc: &mut RouteDescription) {
     options.check(doc);
     if !matches!(*doc.method(), Method::POST | Method::PATCH) {
         let method = doc.method().clone();

@@ -10,7 +10,7 @@ use serde::de::DeserializeOwned;
 use stockade_auth::SessionId;
 use stockade_core::description::{HeaderDoc, ResponseDoc};
 use stockade_core::extract::OptionalFromRequest;
-use stockade_core::{FromRequest, Request, RouteDoc};
+use stockade_core::{FromRequest, Request, RouteDescription};
 use stockade_errors::ApiError;
 
 use super::Sessions;
@@ -96,7 +96,7 @@ impl<T: Serialize + DeserializeOwned + Send + 'static> FromRequest for Session<T
         session.ok_or_else(|| sessions.cookie().unauthorized("Unauthorized"))
     }
 
-    fn describe(doc: &mut RouteDoc) {
+    fn describe(doc: &mut RouteDescription) {
         Self::describe_optional(doc);
         doc.responds(no_user());
     }
@@ -108,7 +108,7 @@ impl<T: Serialize + DeserializeOwned + Send + 'static> OptionalFromRequest for S
         Self::found(sessions, req).await
     }
 
-    fn describe_optional(doc: &mut RouteDoc) {
+    fn describe_optional(doc: &mut RouteDescription) {
         doc.needs_state::<Sessions<T>>();
         doc.reads_header("Cookie", false);
         if !matches!(*doc.method(), Method::GET | Method::HEAD | Method::OPTIONS) {

@@ -59,7 +59,7 @@ impl Paths {
                         route,
                         format!(
                             "it is {} {template} in a document, as {} is: OpenAPI cannot tell them \
-                         apart; hide one by `Docs::hidden`",
+                         apart; hide one by `RouteDocs::hidden`",
                             route.method,
                             label(earlier)
                         ),

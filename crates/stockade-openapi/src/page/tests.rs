@@ -1,7 +1,7 @@
 //! The page, of texts that nobody should trust.
 
 use serde_json::json;
-use stockade_core::Docs;
+use stockade_core::RouteDocs;
 use stockade_routing::{RouteTree, Router, RouterOptions, create_router};
 
 use super::*;
@@ -27,7 +27,7 @@ fn text(file: &File) -> &str {
 #[test]
 fn no_text_of_an_application_is_markup() {
     let mut router = router();
-    let docs = Docs::new(HOSTILE).description(HOSTILE).tags([HOSTILE]).response(200, HOSTILE);
+    let docs = RouteDocs::new(HOSTILE).description(HOSTILE).tags([HOSTILE]).response(200, HOSTILE);
     router.get("/it's&amp;so", async || "x").docs(docs);
     let options = OpenApiOptions::new(HOSTILE, HOSTILE)
         .description(HOSTILE)
@@ -94,7 +94,7 @@ fn schemas_in_themselves_come_to_an_end() {
 fn hidden_routes_limits_and_middleware_are_not_shown() {
     let mut router = router();
     router.get("/seen", async || "x");
-    router.get("/unseen", async || "x").docs(Docs::new("A secret").hidden("for tests"));
+    router.get("/unseen", async || "x").docs(RouteDocs::new("A secret").hidden("for tests"));
     let options = OpenApiOptions::new("Shop", "1");
     let map = router.build().unwrap().route_map();
     let document = document(&map, &options).unwrap();

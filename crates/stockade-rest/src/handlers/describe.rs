@@ -4,7 +4,7 @@ use stockade_core::description::{
     BodyDoc, Content, ContentSchema, HeaderDoc, InputFrom, ResponseDoc,
 };
 use stockade_core::reply::store_error::busy_store;
-use stockade_core::{BodyKind, RouteDoc};
+use stockade_core::{BodyKind, RouteDescription};
 use stockade_validation::{Schema, ValidationOptions};
 
 use super::Route;
@@ -12,7 +12,7 @@ use crate::access::Operation;
 use crate::core::Answered;
 
 impl Route {
-    pub(super) fn describe(&self, doc: &mut RouteDoc) {
+    pub(super) fn describe(&self, doc: &mut RouteDescription) {
         let schemas = &self.core.schemas;
         let options = ValidationOptions::new();
         doc.stores(self.core.entity);
@@ -42,7 +42,7 @@ impl Route {
         }
     }
 
-    fn describe_conditions(&self, doc: &mut RouteDoc) {
+    fn describe_conditions(&self, doc: &mut RouteDescription) {
         let settings = self.core.settings;
         match self.operation {
             Operation::List | Operation::Create => {}
@@ -79,7 +79,7 @@ impl Route {
         doc.responds(busy_store());
     }
 
-    fn describe_answers(&self, doc: &mut RouteDoc) {
+    fn describe_answers(&self, doc: &mut RouteDescription) {
         let schemas = &self.core.schemas;
         let item = |status| {
             let answer = ResponseDoc::new(status).content(content(&schemas.item)).header(etag());

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use http::Method;
 use stockade_core::description::SchemaOf;
 use stockade_core::middleware::Level;
-use stockade_core::{Docs, Handler, Middleware};
+use stockade_core::{Handler, Middleware, RouteDocs};
 use stockade_errors::{ConfigError, ConfigIssue};
 use stockade_routing::__internal::{add_mistake, entry_of};
 use stockade_routing::{RouteEntry, RouteTree};
@@ -99,7 +99,7 @@ fn entry<T>(
     let items = if operation == Operation::List { "items" } else { "item" };
     let mut entry = entry_of(handler, location)
         .middleware(placed.collect::<Vec<_>>())
-        .docs(Docs::new(format!("{does} {name} {items}")));
+        .docs(RouteDocs::new(format!("{does} {name} {items}")));
     if let Some(accepted) = handlers::accepted(operation) {
         entry = entry.accepts(accepted);
     }

@@ -4,7 +4,7 @@ use stockade_core::description::{
     BodyDoc, DescribedRoute, ErrorForm, InputFrom, ResponseDoc, StatusDoc,
 };
 use stockade_core::endpoint::EndpointKind;
-use stockade_core::{BodyKind, Endpoint, ErrorHandler, RouteDoc};
+use stockade_core::{BodyKind, Endpoint, ErrorHandler, RouteDescription};
 use stockade_path::{Pattern, Segment, SegmentPart};
 
 use crate::app::Resolved;
@@ -21,12 +21,12 @@ const STAGES: [&str; 3] = ["CORS", "request id", "rate limit"];
 ///
 /// The responses have their headers and the format of errors. Answers of
 /// the stages come first.
-pub(super) fn describe(app: &Resolved, route: &Route, is_hosted: bool) -> RouteDoc {
+pub(super) fn describe(app: &Resolved, route: &Route, is_hosted: bool) -> RouteDescription {
     let endpoint = &*route.endpoint;
     let pattern = Pattern::parse(endpoint.pattern()).ok();
     let params = pattern.iter().flat_map(Pattern::params);
     let params = params.map(|(name, optional)| (name.to_owned(), optional));
-    let mut doc = RouteDoc::new(endpoint.method().clone(), params.collect());
+    let mut doc = RouteDescription::new(endpoint.method().clone(), params.collect());
     doc.common_mut().insert(app.stages.clock().clone());
     doc.set_validation_status(Some(endpoint.validation_status()));
     if !is_hosted {
@@ -117,7 +117,7 @@ impl Forms<'_> {
 
 /// Returns the answers to parameters, a query or a body that cannot be read or
 /// fail their checks.
-fn of_inputs(endpoint: &Endpoint, doc: &RouteDoc) -> Vec<(&'static str, ResponseDoc)> {
+fn of_inputs(endpoint: &Endpoint, doc: &RouteDescription) -> Vec<(&'static str, ResponseDoc)> {
     let is_method = endpoint.kind() == EndpointKind::RpcMethod;
     if endpoint.kind() != EndpointKind::Http && !is_method {
         return Vec::new();

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use http::{HeaderMap, HeaderValue};
 use serde_json::{Value, json};
 use stockade_core::description::{ContentSchema, DescribedRoute, InputFact, InputFrom};
-use stockade_core::{Accepts, BodyKind, Endpoint, RouteDoc};
+use stockade_core::{Accepts, BodyKind, Endpoint, RouteDescription};
 use stockade_path::{Param, Pattern, Segment, SegmentPart};
 use stockade_stages::cors::policy::Cors;
 use stockade_stages::rate_limit::{RateLimitPolicy, RateLimiter};
@@ -29,7 +29,7 @@ pub(crate) fn map_of(app: &Resolved, is_hosted: bool) -> RouteMap {
     // Another host has a fallback of its own.
     let fallback = app.routes.fallback.as_ref().filter(|_| !is_hosted);
     let all = app.routes.all.iter().chain(fallback);
-    let described: Vec<(&Arc<Route>, RouteDoc)> =
+    let described: Vec<(&Arc<Route>, RouteDescription)> =
         all.map(|route| (route, describe(app, route, is_hosted))).collect();
     let schemas = Schemas::of(described.iter().map(|(route, doc)| (&*route.endpoint, doc)));
     let app = Described { app, schemas: &schemas, is_hosted };
@@ -112,7 +112,7 @@ fn as_fallback(mut route: RouteInfo) -> RouteInfo {
 
 /// Completes the description of a route: with its place in the router, its settings, and
 /// the schemas as JSON.
-fn info(app: Described<'_>, compiled: &Route, doc: RouteDoc) -> RouteInfo {
+fn info(app: Described<'_>, compiled: &Route, doc: RouteDescription) -> RouteInfo {
     let endpoint = &*compiled.endpoint;
     let body = body_of(app, endpoint, &doc);
     let DescribedRoute { mut route, answers, receives, sends, inputs, .. } = doc.into_facts();
@@ -246,7 +246,7 @@ fn param_schema(schema: Option<&Value>, name: &str, index: usize) -> Value {
     own.cloned().unwrap_or_else(|| json!({ "type": "string" }))
 }
 
-fn body_of(app: Described<'_>, endpoint: &Endpoint, doc: &RouteDoc) -> Option<BodyInfo> {
+fn body_of(app: Described<'_>, endpoint: &Endpoint, doc: &RouteDescription) -> Option<BodyInfo> {
     let schemas = body_schemas(app, endpoint, &doc.facts().inputs);
     let takes = |form: &str| {
         let mut in_place = schemas.iter().map(|schema| app.schemas.in_place(schema));

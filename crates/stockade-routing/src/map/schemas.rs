@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use serde_json::{Value, json};
 use stockade_core::description::{Content, ContentSchema, DescribedRoute, InputFrom, SchemaOf};
-use stockade_core::{Endpoint, RouteDoc};
+use stockade_core::{Endpoint, RouteDescription};
 use stockade_errors::ConfigError;
 use stockade_map::schemas::{PLACE as SCHEMAS, references, schema_name};
 use stockade_validation::{Definition, DefinitionId, Export, Names, Schema};
@@ -37,7 +37,9 @@ pub(crate) struct Schemas {
 
 impl Schemas {
     /// Names the schemas of these routes.
-    pub(super) fn of<'r>(routes: impl Iterator<Item = (&'r Endpoint, &'r RouteDoc)>) -> Self {
+    pub(super) fn of<'r>(
+        routes: impl Iterator<Item = (&'r Endpoint, &'r RouteDescription)>,
+    ) -> Self {
         let mut schemas = Self::default();
         let mut definitions = Vec::new();
         let mut closed = Vec::new();

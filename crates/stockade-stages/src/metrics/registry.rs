@@ -13,7 +13,7 @@ use std::time::Duration;
 use foldhash::fast::RandomState;
 use http::{HeaderValue, Method, StatusCode, header};
 use stockade_core::description::{Content, ContentSchema, ResponseDoc};
-use stockade_core::{ApiError, HttpBody, Reply, Response, RouteDoc};
+use stockade_core::{ApiError, HttpBody, Reply, Response, RouteDescription};
 use stockade_errors::locks::lock;
 
 use super::exposition;
@@ -242,7 +242,7 @@ impl Reply for MetricsText {
         Ok(response)
     }
 
-    fn describe(doc: &mut RouteDoc) {
+    fn describe(doc: &mut RouteDescription) {
         let text = Content::new("text/plain", ContentSchema::Text);
         doc.responds(
             ResponseDoc::new(200).meaning("The metrics, as text for Prometheus").content(text),

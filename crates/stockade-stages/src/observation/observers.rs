@@ -1,6 +1,6 @@
 //! [`Observers`]: the observation of every request of a router.
 
-use stockade_core::{Request, RouteDoc};
+use stockade_core::{Request, RouteDescription};
 
 use super::{AccessLogLine, Observation};
 use crate::logging::AccessLog;
@@ -55,7 +55,7 @@ impl Observers {
     }
 
     /// Describes the headers that the answers get.
-    pub fn describe(&self, doc: &mut RouteDoc) {
+    pub fn describe(&self, doc: &mut RouteDescription) {
         if let Some(request_ids) = self.request_ids {
             request_ids.describe(doc);
         }

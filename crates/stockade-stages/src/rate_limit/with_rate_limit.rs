@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use http::{HeaderMap, HeaderName, HeaderValue};
 use stockade_core::middleware::form;
-use stockade_core::{Clock, IntoMiddleware, Middleware, Next, Request, Response, RouteDoc};
+use stockade_core::{Clock, IntoMiddleware, Middleware, Next, Request, Response, RouteDescription};
 use stockade_errors::{ApiError, ConfigError};
 
 use super::decision::too_many;
@@ -137,7 +137,7 @@ impl Counting {
         self.limit.clone().name(name).build()
     }
 
-    fn describe(&self, doc: &mut RouteDoc) {
+    fn describe(&self, doc: &mut RouteDescription) {
         if let Some(clock) = doc.common().get::<Clock>() {
             self.clock.get_or_init(|| clock.clone());
         }

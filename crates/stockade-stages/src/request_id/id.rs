@@ -4,7 +4,7 @@ use std::fmt;
 
 use http::{HeaderMap, HeaderName, HeaderValue};
 use stockade_core::headers::only;
-use stockade_core::{ApiError, FromRequest, Request, RouteDoc};
+use stockade_core::{ApiError, FromRequest, Request, RouteDescription};
 
 /// The id of a request, 1 to 128 visible ASCII characters; an argument of a
 /// handler.
@@ -83,7 +83,7 @@ impl FromRequest for RequestId {
         Self::of(req).cloned().ok_or_else(missing)
     }
 
-    fn describe(_doc: &mut RouteDoc) {}
+    fn describe(_doc: &mut RouteDescription) {}
 }
 
 impl fmt::Display for RequestId {

@@ -5,7 +5,7 @@
 use std::fmt;
 
 use http::{HeaderMap, HeaderName, HeaderValue};
-use stockade_core::{ApiError, FromRequest, Request, RouteDoc};
+use stockade_core::{ApiError, FromRequest, Request, RouteDescription};
 
 use super::id::random_bytes;
 use stockade_core::headers::only;
@@ -149,7 +149,7 @@ impl FromRequest for TraceContext {
         Ok(Self { parent: Some(parent), state })
     }
 
-    fn describe(doc: &mut RouteDoc) {
+    fn describe(doc: &mut RouteDescription) {
         doc.reads_header("traceparent", false);
         doc.reads_header("tracestate", false);
     }

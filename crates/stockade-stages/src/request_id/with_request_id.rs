@@ -5,7 +5,8 @@ use serde::Deserialize;
 use stockade_core::description::HeaderDoc;
 use stockade_core::middleware::form;
 use stockade_core::{
-    ApiError, IntoMiddleware, IntoSetting, Middleware, Next, Request, Response, RouteDoc, Setting,
+    ApiError, IntoMiddleware, IntoSetting, Middleware, Next, Request, Response, RouteDescription,
+    Setting,
 };
 use stockade_errors::__internal::setters;
 
@@ -89,7 +90,7 @@ impl RequestIds {
     }
 
     /// Describes the headers that it reads and adds.
-    pub(crate) fn describe(self, doc: &mut RouteDoc) {
+    pub(crate) fn describe(self, doc: &mut RouteDescription) {
         if self.believe_client {
             doc.reads_header("X-Request-Id", false);
         }

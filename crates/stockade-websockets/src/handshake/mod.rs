@@ -21,7 +21,7 @@ use ring::digest;
 use stockade_core::description::{HeaderDoc, ResponseDoc};
 use stockade_core::headers::{has_token, list_items, only};
 use stockade_core::upgrade::{TlsConnection, Upgrade};
-use stockade_core::{Middleware, Request, RouteDoc};
+use stockade_core::{Middleware, Request, RouteDescription};
 use stockade_errors::{ApiError, ConfigError};
 use stockade_validation::Schema;
 
@@ -124,11 +124,11 @@ impl Rules {
         let rules = Arc::clone(self);
         Middleware::new(guard)
             .named("web_socket_handshake")
-            .describing(move |doc: &mut RouteDoc| rules.describe(doc))
+            .describing(move |doc: &mut RouteDescription| rules.describe(doc))
     }
 
     /// Notes the rules, the headers of a handshake, and the answers that refuse it.
-    fn describe(self: &Arc<Self>, doc: &mut RouteDoc) {
+    fn describe(self: &Arc<Self>, doc: &mut RouteDescription) {
         // For the argument of the handler that knows the type of messages.
         doc.common_mut().insert(Arc::clone(self));
         let options = &self.options;
@@ -144,7 +144,7 @@ impl Rules {
 }
 
 /// Notes the headers of a handshake, and the answers that refuse it.
-fn describe_handshake(doc: &mut RouteDoc, has_protocols: bool) {
+fn describe_handshake(doc: &mut RouteDescription, has_protocols: bool) {
     doc.reads_header("Sec-WebSocket-Version", true);
     doc.reads_header("Origin", false);
     if has_protocols {

@@ -2,7 +2,7 @@
 //! it too.
 
 use stockade::prelude::*;
-use stockade::{FromRequest, RouteDoc};
+use stockade::{FromRequest, RouteDescription};
 
 /// Looks at the body, which is kept for everybody after.
 async fn print_request_body(body: Bytes, _req: &mut Request) {
@@ -23,7 +23,7 @@ impl FromRequest for SeenBody {
         Ok(Self(body))
     }
 
-    fn describe(doc: &mut RouteDoc) {
+    fn describe(doc: &mut RouteDescription) {
         <Bytes as FromRequest>::describe(doc);
     }
 }

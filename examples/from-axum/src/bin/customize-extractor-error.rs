@@ -4,7 +4,7 @@
 use serde::de::DeserializeOwned;
 use stockade::prelude::*;
 use stockade::validation::HasSchema;
-use stockade::{ErrorReply, FromRequest, RouteDoc};
+use stockade::{ErrorReply, FromRequest, RouteDescription};
 
 /// Makes the form of the errors of a route, or of all routes below a node.
 fn form(origin: &'static str) -> impl Fn(&mut ErrorReply) {
@@ -27,7 +27,7 @@ impl<T: HasSchema + DeserializeOwned + Send> FromRequest for OurBody<T> {
         }
     }
 
-    fn describe(doc: &mut RouteDoc) {
+    fn describe(doc: &mut RouteDescription) {
         Body::<T>::describe(doc);
     }
 }

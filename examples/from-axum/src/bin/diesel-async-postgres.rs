@@ -5,7 +5,7 @@ use from_axum::stand_ins::diesel::{Migrations, Table};
 use from_axum::stand_ins::diesel_async::{self, Pool, PooledConnection, RunQueryDsl as _};
 use serde::{Deserialize, Serialize};
 use stockade::prelude::*;
-use stockade::{FromRequest, RouteDoc};
+use stockade::{FromRequest, RouteDescription};
 
 const MIGRATIONS: Migrations =
     Migrations(&["CREATE TABLE users (id SERIAL, name TEXT NOT NULL, hair_color TEXT)"]);
@@ -34,7 +34,7 @@ impl FromRequest for Connection {
         Ok(Self(pool.get().await.map_err(ApiError::internal)?))
     }
 
-    fn describe(doc: &mut RouteDoc) {
+    fn describe(doc: &mut RouteDescription) {
         State::<Pool>::describe(doc);
     }
 }

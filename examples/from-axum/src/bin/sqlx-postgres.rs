@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use from_axum::stand_ins::sqlx::{self, PgPool, PgPoolOptions, PoolConnection};
 use stockade::prelude::*;
-use stockade::{FromRequest, RouteDoc};
+use stockade::{FromRequest, RouteDescription};
 
 /// A connection of the pool, for one request.
 struct Connection(PoolConnection);
@@ -16,7 +16,7 @@ impl FromRequest for Connection {
         Ok(Self(pool.acquire().await.map_err(ApiError::internal)?))
     }
 
-    fn describe(doc: &mut RouteDoc) {
+    fn describe(doc: &mut RouteDescription) {
         State::<PgPool>::describe(doc);
     }
 }

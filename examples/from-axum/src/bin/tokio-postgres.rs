@@ -3,7 +3,7 @@
 
 use from_axum::stand_ins::tokio_postgres::{self, Pool, PooledConnection};
 use stockade::prelude::*;
-use stockade::{FromRequest, RouteDoc};
+use stockade::{FromRequest, RouteDescription};
 
 /// A connection of the pool, for one request.
 struct Connection(PooledConnection);
@@ -14,7 +14,7 @@ impl FromRequest for Connection {
         Ok(Self(pool.get().await.map_err(ApiError::internal)?))
     }
 
-    fn describe(doc: &mut RouteDoc) {
+    fn describe(doc: &mut RouteDescription) {
         State::<Pool>::describe(doc);
     }
 }

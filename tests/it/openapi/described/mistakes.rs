@@ -4,7 +4,7 @@
 use stockade::description::ResponseDoc;
 use stockade::openapi::{OpenApiOptions, Webhook, with_open_api};
 use stockade::prelude::*;
-use stockade::{Docs, RouteDoc};
+use stockade::{RouteDescription, RouteDocs};
 
 #[derive(serde::Serialize, serde::Deserialize, Schema)]
 struct User {
@@ -38,8 +38,8 @@ macro_rules! check {
     }};
 }
 
-fn docs() -> Docs {
-    Docs::new("A user")
+fn docs() -> RouteDocs {
+    RouteDocs::new("A user")
 }
 
 #[test]
@@ -67,7 +67,7 @@ fn an_example_of_a_reply_is_one_that_can_come() {
 
 #[test]
 fn answers_that_contradict_each_other_are_mistakes() {
-    let telling = |describe: fn(&mut RouteDoc)| {
+    let telling = |describe: fn(&mut RouteDescription)| {
         let told = |_: &mut Request| {};
         let told = Middleware::new(told).named("told").describing(describe);
         let mut router = Router::new();

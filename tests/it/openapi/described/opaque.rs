@@ -151,7 +151,7 @@ fn extractors_of_the_program_may_refuse_with_any_status() {
     }
     // The documentation may name the status, and several arguments are one answer.
     let mut router = Router::new();
-    let docs = stockade::Docs::new("A report").response(402, "No credit");
+    let docs = stockade::RouteDocs::new("A report").response(402, "No credit");
     router.get("/x", async |_: Paid, _: Option<Paid>| "x").docs(docs);
     let map = router.build().unwrap().route_map();
     let answers = &map.routes[0].answers;

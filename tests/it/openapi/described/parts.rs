@@ -2,7 +2,7 @@
 //! that a client does not see.
 
 use serde::{Deserialize, Serialize};
-use stockade::Docs;
+use stockade::RouteDocs;
 use stockade::middleware::{
     ErrorReply, Metrics, RateLimit, with_body_hooks, with_logging, with_metrics, with_request_id,
     with_serialization, with_tracing,
@@ -32,7 +32,7 @@ fn stages() -> Vec<Case> {
     }
     let deprecated = {
         let mut router = Router::with_options(quiet());
-        router.get("/x/:id", text).docs(Docs::new("x").deprecated_since("2026-11-30"));
+        router.get("/x/:id", text).docs(RouteDocs::new("x").deprecated_since("2026-11-30"));
         Row { app: router.build().unwrap(), request: GET.to_owned(), bytes: None }
     };
     let limited = row!(quiet().rate_limit(RateLimit::from(1 / MINUTE)), [], text, GET);

@@ -1,6 +1,6 @@
 //! Schemas of GraphQL.
 
-use stockade::RouteDoc;
+use stockade::RouteDescription;
 use stockade::prelude::*;
 use stockade::routing::map::GraphQlInfo;
 
@@ -10,7 +10,7 @@ use super::{Mutation, api, mutation, nothing};
 fn serves<const N: usize>(members: [(&str, &str); N]) -> Router {
     let members = members.map(|(name, of_type)| (name.to_owned(), of_type.to_owned()));
     let fact = GraphQlInfo::new("", members.into_iter().collect());
-    let describe = move |doc: &mut RouteDoc| doc.serves_graphql(&fact);
+    let describe = move |doc: &mut RouteDescription| doc.serves_graphql(&fact);
     let middleware = Middleware::new(nothing).named("graphql").describing(describe);
     api(routes! { "x": { GET: { handler: async || (), middleware: [middleware] } } })
 }

@@ -1,6 +1,6 @@
 //! Queries, headers and bodies of requests.
 
-use stockade::RouteDoc;
+use stockade::RouteDescription;
 use stockade::prelude::*;
 use stockade::validation::{Schema as AnySchema, Unchecked, ValidationOptions};
 
@@ -24,13 +24,14 @@ fn closed(is_closed: bool) -> Router {
 }
 
 fn reads(name: &'static str, required: bool) -> Router {
-    let describe = move |doc: &mut RouteDoc| doc.reads_header(name, required);
+    let describe = move |doc: &mut RouteDescription| doc.reads_header(name, required);
     let middleware = Middleware::new(nothing).named("reads").describing(describe);
     api(routes! { "x": { GET: { handler: async || (), middleware: [middleware] } } })
 }
 
 fn plain() -> Router {
-    let middleware = Middleware::new(nothing).named("reads").describing(|_: &mut RouteDoc| {});
+    let middleware =
+        Middleware::new(nothing).named("reads").describing(|_: &mut RouteDescription| {});
     api(routes! { "x": { GET: { handler: async || (), middleware: [middleware] } } })
 }
 
@@ -266,7 +267,7 @@ fn shapes() -> Vec<Mutation> {
 fn parts() -> Vec<Mutation> {
     let text = object(json!({ "a": { "type": "string" } }), &[]);
     let cookie = |required: bool| {
-        let describe = move |doc: &mut RouteDoc| doc.reads_cookie("c", required);
+        let describe = move |doc: &mut RouteDescription| doc.reads_cookie("c", required);
         let middleware = Middleware::new(nothing).named("reads").describing(describe);
         api(routes! { "x": { GET: { handler: async || (), middleware: [middleware] } } })
     };

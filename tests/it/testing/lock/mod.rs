@@ -19,7 +19,7 @@ use stockade::description::{Content, ContentSchema, ResponseDoc};
 use stockade::openapi::lock::{Changes, Lock};
 use stockade::prelude::*;
 use stockade::validation::Schema as AnySchema;
-use stockade::{Docs, RouteDoc};
+use stockade::{RouteDescription, RouteDocs};
 
 /// A mutation: two routers, and the changes from one to the other.
 pub struct Mutation {
@@ -104,7 +104,7 @@ pub fn sends(schema: Value) -> Router {
 
 /// A router whose `GET /x` gives this answer too.
 pub fn answers(answer: ResponseDoc) -> Router {
-    let describe = move |doc: &mut RouteDoc| doc.responds(answer.clone());
+    let describe = move |doc: &mut RouteDescription| doc.responds(answer.clone());
     let middleware = Middleware::new(nothing).named("answers").describing(describe);
     api(routes! { "x": { GET: { handler: async || (), middleware: [middleware] } } })
 }
@@ -134,6 +134,6 @@ fn each_mutation_has_its_class_both_ways() {
     assert_eq!(names.len(), all.len());
 }
 
-pub fn docs() -> Docs {
-    Docs::new("The route")
+pub fn docs() -> RouteDocs {
+    RouteDocs::new("The route")
 }

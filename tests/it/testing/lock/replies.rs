@@ -1,6 +1,6 @@
 //! Answers and their bodies.
 
-use stockade::RouteDoc;
+use stockade::RouteDescription;
 use stockade::description::{Content, ContentSchema, HeaderDoc, ResponseDoc, StatusDoc};
 use stockade::prelude::*;
 
@@ -92,7 +92,7 @@ fn secrets() -> Vec<Mutation> {
         ResponseDoc::new(status).content(Content::new("application/json", schema))
     };
     let both = |other: ResponseDoc| {
-        let describe = move |doc: &mut RouteDoc| {
+        let describe = move |doc: &mut RouteDescription| {
             doc.responds(answer(200, json!({ "a": { "type": "string" } })));
             doc.responds(other.clone());
         };

@@ -4,7 +4,7 @@ use stockade::prelude::*;
 
 use super::{Mutation, api, docs, mutation, takes};
 
-fn one(docs: stockade::Docs) -> Router {
+fn one(docs: stockade::RouteDocs) -> Router {
     api(routes! { "x": { GET: { handler: async || (), docs: docs } } })
 }
 

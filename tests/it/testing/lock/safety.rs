@@ -10,7 +10,7 @@ use stockade::middleware::{
 };
 use stockade::prelude::*;
 use stockade::websockets::{WebSocket, WebSocketOptions};
-use stockade::{RouteDoc, RouteEntry};
+use stockade::{RouteDescription, RouteEntry};
 
 use super::{Mutation, api, mutation, nothing, with};
 
@@ -191,8 +191,9 @@ fn access() -> Vec<Mutation> {
 }
 
 fn guards() -> Vec<Mutation> {
-    let described =
-        |name: &'static str| Middleware::new(nothing).named(name).describing(|_: &mut RouteDoc| {});
+    let described = |name: &'static str| {
+        Middleware::new(nothing).named(name).describing(|_: &mut RouteDescription| {})
+    };
     vec![
         mutation(
             "a named guard goes",

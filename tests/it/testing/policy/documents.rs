@@ -2,7 +2,7 @@
 
 use stockade::prelude::*;
 use stockade::serde_json::Value;
-use stockade::{Docs, Response};
+use stockade::{Response, RouteDocs};
 
 use super::*;
 
@@ -53,7 +53,7 @@ fn documented_routes_have_names_and_summaries() {
             "name": { GET: { handler: async || "", name: "name" } },
             "summary": { GET: { handler: async || "", docs: "A summary" } },
             "blank": { GET: { handler: async || "", name: "blank", docs: "  " } },
-            "hidden": { GET: { handler: async || "", docs: Docs::new("").hidden("a test") } },
+            "hidden": { GET: { handler: async || "", docs: RouteDocs::new("").hidden("a test") } },
         },
         RouterOptions::new(),
     );
@@ -65,10 +65,10 @@ fn documented_routes_have_names_and_summaries() {
 
 #[test]
 fn a_deprecated_route_says_when_it_goes() {
-    let old = || Docs::new("Old").deprecated_since("2026-01-01");
+    let old = || RouteDocs::new("Old").deprecated_since("2026-01-01");
     let tree = routes! {
         "open": { GET: { handler: async || "", docs: old() } },
-        "word": { GET: { handler: async || "", docs: Docs::new("Old").deprecated(true) } },
+        "word": { GET: { handler: async || "", docs: RouteDocs::new("Old").deprecated(true) } },
         "ends": { GET: { handler: async || "", docs: old().sunset("2027-01-01") } },
         "new": { GET: { handler: async || "", docs: "New" } },
     };

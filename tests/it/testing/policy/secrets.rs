@@ -1,6 +1,6 @@
 //! The rule about answers that hold a secret.
 
-use stockade::RouteDoc;
+use stockade::RouteDescription;
 use stockade::description::HeaderDoc;
 use stockade::middleware::SecurityHeaders;
 use stockade::prelude::*;
@@ -33,13 +33,13 @@ fn tree() -> RouteTree {
     let usage =
         async || Json(Usage { max_tokens: 1, has_password: true, next_page_token: String::new() });
     let silent = |_: &mut Request| Ok::<_, ApiError>(());
-    let told = |doc: &mut RouteDoc| {
+    let told = |doc: &mut RouteDescription| {
         doc.adds_header(HeaderDoc::new("Cache-Control", "Nothing is kept"), None);
     };
-    let sometimes = |doc: &mut RouteDoc| {
+    let sometimes = |doc: &mut RouteDescription| {
         doc.adds_header(HeaderDoc::new("Cache-Control", "Perhaps").sometimes(), None);
     };
-    let behind = |describe: fn(&mut RouteDoc)| Middleware::new(silent).describing(describe);
+    let behind = |describe: fn(&mut RouteDescription)| Middleware::new(silent).describing(describe);
     routes! {
         "login": { POST: log_in },
         "accounts": { GET: account },

@@ -103,7 +103,7 @@ pub(super) const DEPRECATED_HAS_SUNSET: BuiltIn = BuiltIn {
             let is_deprecated = route.docs.deprecated || route.docs.deprecated_since.is_some();
             (is_deprecated && route.docs.sunset.is_none()).then(|| {
                 Finding::on(route, "it is deprecated, and has no day from which it may be gone")
-                    .mend("add `.sunset(\"2027-01-31\")` to its `Docs`")
+                    .mend("add `.sunset(\"2027-01-31\")` to its `RouteDocs`")
             })
         })
     },

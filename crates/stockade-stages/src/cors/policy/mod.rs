@@ -13,7 +13,7 @@ use http::header::{
     ACCESS_CONTROL_REQUEST_METHOD, HeaderName, HeaderValue, ORIGIN, VARY,
 };
 use http::{HeaderMap, Method};
-use stockade_core::RouteDoc;
+use stockade_core::RouteDescription;
 use stockade_core::description::HeaderDoc;
 use stockade_core::headers::only;
 use stockade_core::page_headers::PageHeaders;
@@ -182,7 +182,7 @@ impl Cors {
     }
 
     /// Describes the headers that [`apply`](Self::apply) adds.
-    pub fn describe(&self, doc: &mut RouteDoc) {
+    pub fn describe(&self, doc: &mut RouteDescription) {
         if matches!(&self.rule, Rule::Listed(origins) if origins.is_empty()) {
             return;
         }

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 use http::{HeaderMap, HeaderValue};
 use stockade_core::description::{HeaderDoc, ResponseDoc, StatusDoc};
-use stockade_core::{BoxFuture, Request, RouteDoc};
+use stockade_core::{BoxFuture, Request, RouteDescription};
 use stockade_errors::StoreError;
 use stockade_errors::panic::catch_panic;
 use stockade_map::QuotaInfo;
@@ -297,7 +297,7 @@ impl RateLimiter {
     /// Describes the limit as a part of a route: its quota, its refusal, and the
     /// headers that it adds.
     #[doc(hidden)]
-    pub fn describe(&self, doc: &mut RouteDoc) {
+    pub fn describe(&self, doc: &mut RouteDescription) {
         let quota = (self.policy.limit().get().into(), self.policy.window());
         doc.counted(QuotaInfo::new(self.policy.name(), Some(quota)));
         let headers = || documented(self.legacy_headers);

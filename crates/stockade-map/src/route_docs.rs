@@ -1,4 +1,4 @@
-//! [`Docs`]: the documentation of a route, for people.
+//! [`RouteDocs`]: the documentation of a route, for people.
 
 use std::time::{Duration, SystemTime};
 
@@ -15,9 +15,9 @@ use crate::Tag;
 /// and [`sunset`](Self::sunset) send headers.
 ///
 /// ```
-/// use stockade::Docs;
+/// use stockade::RouteDocs;
 ///
-/// let docs = Docs::new("One user").tags(["users"]).response(404, "There is no such user");
+/// let docs = RouteDocs::new("One user").tags(["users"]).response(404, "There is no such user");
 /// assert_eq!(docs.summary.as_deref(), Some("One user"));
 /// assert_eq!(docs.responses, [(404, "There is no such user".to_owned())]);
 /// ```
@@ -28,7 +28,7 @@ use crate::Tag;
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(default)]
 #[non_exhaustive]
-pub struct Docs {
+pub struct RouteDocs {
     /// A few words. Default: none.
     pub summary: Option<String>,
     /// The description of the route, as Markdown. Default: none.
@@ -62,13 +62,13 @@ pub struct Docs {
     faults: Vec<String>,
 }
 
-impl Default for Docs {
+impl Default for RouteDocs {
     fn default() -> Self {
         Self::NONE
     }
 }
 
-impl Docs {
+impl RouteDocs {
     #[doc(hidden)]
     pub const NONE: Self = Self {
         summary: None,
@@ -118,9 +118,9 @@ impl Docs {
     /// the header `Deprecation` then (RFC 9745).
     ///
     /// ```
-    /// use stockade::Docs;
+    /// use stockade::RouteDocs;
     ///
-    /// let docs = Docs::new("All users").deprecated_since("2026-11-30").sunset("2027-06-30");
+    /// let docs = RouteDocs::new("All users").deprecated_since("2026-11-30").sunset("2027-06-30");
     /// assert!(docs.deprecated && docs.issues().is_empty());
     /// ```
     #[must_use]
@@ -133,10 +133,10 @@ impl Docs {
     /// Sets [`example`](Self#structfield.example).
     ///
     /// ```
-    /// use stockade::Docs;
+    /// use stockade::RouteDocs;
     /// use stockade::serde_json::json;
     ///
-    /// let docs = Docs::new("New user").example(json!({ "name": "Ada" }));
+    /// let docs = RouteDocs::new("New user").example(json!({ "name": "Ada" }));
     /// assert_eq!(docs.example, Some(json!({ "name": "Ada" })));
     /// ```
     #[must_use]
@@ -221,8 +221,8 @@ fn moment(text: &str) -> Option<SystemTime> {
 
 const END_OF_YEAR_9999: Duration = Duration::from_secs(253_402_300_800);
 
-/// The text is the [`summary`](Docs#structfield.summary).
-impl From<&str> for Docs {
+/// The text is the [`summary`](RouteDocs#structfield.summary).
+impl From<&str> for RouteDocs {
     fn from(summary: &str) -> Self {
         Self::new(summary)
     }
@@ -234,7 +234,7 @@ mod tests {
 
     #[test]
     fn a_status_is_one_and_stands_once() {
-        let docs = Docs::new("x").response(200, "a").response(99, "b").response(200, "c");
+        let docs = RouteDocs::new("x").response(200, "a").response(99, "b").response(200, "c");
         let docs = docs.reply_example(600, 1);
         let expected = [
             "docs: the response 200 is there twice",
@@ -245,32 +245,32 @@ mod tests {
     }
 
     #[track_caller]
-    fn check(docs: &Docs, expected: &[&str]) {
+    fn check(docs: &RouteDocs, expected: &[&str]) {
         assert_eq!(docs.issues(), expected);
     }
 
     #[test]
     fn dates_are_days_or_moments_in_order() {
-        let docs = || Docs::new("x").deprecated_since("2026-11-30");
+        let docs = || RouteDocs::new("x").deprecated_since("2026-11-30");
         check(&docs().sunset("2026-11-30T00:00:00Z"), &[]);
         check(&docs().sunset("9999-12-31"), &[]);
         check(&docs().sunset("2026-11-29"), &["docs: `sunset` is before `deprecated_since`"]);
         for date in ["30.11.2026", "2026-02-30", "1969-12-31", "+010000-01-01", ""] {
             let expected = format!("docs: `sunset` is {date:?}, and no date such as 2026-11-30");
-            check(&Docs::new("x").sunset(date), &[&expected]);
+            check(&RouteDocs::new("x").sunset(date), &[&expected]);
         }
     }
 
     #[test]
     fn what_is_hidden_has_a_reason() {
-        check(&Docs::new("x").hidden("for our own tools"), &[]);
-        check(&Docs::new("x").hidden(" "), &["docs: `hidden` needs a reason"]);
+        check(&RouteDocs::new("x").hidden("for our own tools"), &[]);
+        check(&RouteDocs::new("x").hidden(" "), &["docs: `hidden` needs a reason"]);
     }
 
     #[test]
     fn an_example_is_json() {
         let keys = std::collections::BTreeMap::from([((1, 2), 3)]);
         let expected = "docs: the example is no JSON: key must be a string";
-        check(&Docs::new("x").example(keys), &[expected]);
+        check(&RouteDocs::new("x").example(keys), &[expected]);
     }
 }
