@@ -51,6 +51,6 @@ impl UnixClock {
 
 impl fmt::Debug for UnixClock {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(if self.custom.is_some() { "Clock(custom)" } else { "Clock(system)" })
+        f.write_str(if self.custom.is_some() { "UnixClock(custom)" } else { "UnixClock(system)" })
     }
 }
