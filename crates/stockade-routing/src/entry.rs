@@ -5,8 +5,8 @@
 
 use std::panic::Location;
 
+use stockade_core::boxed_or::BoxedOr;
 use stockade_core::middleware::Level;
-use stockade_core::rare::BoxedOr;
 use stockade_core::setting::Inherit as _;
 use stockade_core::{
     Handler, HandlerFn, HandlerSignature, IntoMiddlewareList, IntoSchema, Middleware, RouteDocs,
