@@ -347,16 +347,23 @@ fn a_route_may_have_a_span_of_its_own() {
 
 #[test]
 fn the_option_is_read_from_a_file() {
-    let read = |text: &str| {
-        let options = serde_json::from_str::<RouterOptions>(&format!(r#"{{"tracing":{text}}}"#));
-        options.map(|options| format!("{options:?}"))
-    };
-    for (text, expected) in [
-        ("true", "tracing: Some(RequestSpans { url_path: false, user_agent: false, "),
-        ("false", "tracing: None"),
-        (r#"{"urlPath":true}"#, "tracing: Some(RequestSpans { url_path: true, "),
-    ] {
-        assert!(read(text).unwrap().contains(expected), "{text}");
+    let read =
+        |text: &str| serde_json::from_str::<RouterOptions>(&format!(r#"{{"tracing":{text}}}"#));
+    for (text, has_span, has_path) in
+        [("true", true, false), ("false", false, false), (r#"{"urlPath":true}"#, true, true)]
+    {
+        let app = with(read(text).unwrap());
+        Recorder::watch(|recorder| {
+            block_on(call(&app, "GET /told/7"));
+            let lines = recorder.take();
+            let span = lines.iter().find(|line| line.contains("otel.name=GET /told/:id "));
+            assert_eq!(span.is_some(), has_span, "{text}");
+            assert_eq!(
+                span.is_some_and(|it| it.contains("url.path=")),
+                has_path,
+                "{text}: {span:?}"
+            );
+        });
     }
     assert!(read(r#"{"query":true}"#).is_err());
 }

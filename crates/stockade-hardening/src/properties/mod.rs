@@ -198,7 +198,7 @@ impl PropertyCheck {
             let named = self.skipped.iter().map(|(route, _)| route);
             for route in named.chain(self.own_cases.iter().map(|(route, _)| route)) {
                 if !labels.contains(route) {
-                    fail(format_args!("SchemaCheck: there is no route {route:?}"));
+                    fail(format_args!("PropertyCheck: there is no route {route:?}"));
                 }
             }
             let schemas = Rc::new(Schemas::new(map.schemas, contract.schemas()));
