@@ -32,6 +32,87 @@ mod schema;
 mod suggest;
 
 use proc_macro::TokenStream;
+use stockade_path::__internal::keywords;
+
+/// The kind of value of a keyword, in words.
+macro_rules! held {
+    (Any) => {
+        "a value"
+    };
+    (Count) => {
+        "a count"
+    };
+    (Examples) => {
+        "a value; there may be several"
+    };
+    (Flag) => {
+        "nothing"
+    };
+    (Format) => {
+        "the name of a format: `\"date-time\"`"
+    };
+    (Function) => {
+        "a function, as the method of `Rule` takes it"
+    };
+    (Items) => {
+        "keywords for the elements: `items(min_length = 3)`"
+    };
+    (List) => {
+        "a list of values"
+    };
+    (Number) => {
+        "a number"
+    };
+    (Required) => {
+        "nothing"
+    };
+    (Schema) => {
+        "`false`, or a `Rule`"
+    };
+    (Text) => {
+        "a text"
+    };
+    (TypeName) => {
+        "the name of a type: `\"email\"`"
+    };
+}
+
+/// The values that a keyword is about, in words.
+macro_rules! values {
+    (ANY) => {
+        "all values"
+    };
+    (LIST) => {
+        "lists"
+    };
+    (MAP) => {
+        "maps"
+    };
+    (NUMBER) => {
+        "numbers"
+    };
+    (SIZED) => {
+        "numbers, strings and lists"
+    };
+    (TEXT) => {
+        "strings"
+    };
+}
+
+/// The rows of the table in the documentation of `Schema`.
+macro_rules! rows_of_keywords {
+    (
+        ()
+        keywords { $(
+            $(#[$doc:meta])*
+            $in_schema:literal: $kind:ident $([$classes:ident $places:ident])? $($flag:ident)*
+                => $name:ident $(($($argument:tt)*) = $value:expr)?;
+        )* }
+        pairs { $($pairs:tt)* }
+    ) => {
+        concat!($($("| `", stringify!($name), "` | ", held!($kind), " | ", values!($classes), " |\n",)?)*)
+    };
+}
 
 /// Makes a `RouteTree` from a tree as it is drawn.
 ///
@@ -452,23 +533,16 @@ pub fn derive_api_error(input: TokenStream) -> TokenStream {
 ///
 /// # Keywords
 ///
-/// | keyword | holds |
-/// |---|---|
-/// | `kind` | the name of a type: `"email"` |
-/// | `format` | the name of a format: `"date-time"` |
-/// | `required`, `nullable`, `trim`, `unique_items`, `deprecated` | nothing |
-/// | `read_only`, `write_only` | nothing; clients do not send the field, or do not receive it. Resources and JSON-RPC methods apply this; with `Body<T>` and `Json<T>` it is only for documents |
-/// | `min_length`, `max_length`, `min_items`, `max_items`, `min_properties`, `max_properties` | a count |
-/// | `minimum`, `maximum`, `exclusive_minimum`, `exclusive_maximum`, `min`, `max` | a number |
-/// | `pattern`, `message`, `title`, `description` | a text; doc comments are descriptions too |
-/// | `one_of` | a list of values |
-/// | `constant`, `default`, `example` | a value |
-/// | `custom`, `transform` | a function, as the method of `Rule` takes it |
-/// | `additional_properties` | `false`, or a `Rule` |
-/// | `items(…)` | keywords for the elements |
-/// | `with` | a function without arguments that gives the `Rule` |
-/// | `opaque` | nothing; on a field: any value that serde reads, and no schema of its type |
-/// | `name` | on a type: its name in documents |
+/// | keyword | holds | for |
+/// |---|---|---|
+/// | `with` | a function without arguments that gives the `Rule` | all values |
+/// | `opaque` | nothing; on a field: any value that serde reads, and no schema of its type | all values |
+/// | `name` | on a type: its name in documents | all values |
+#[doc = keywords!(rows_of_keywords!)]
+///
+/// A doc comment is the `description`. `read_only` means that clients do not send the field,
+/// and `write_only` that they do not receive it. Resources and JSON-RPC methods apply these
+/// two; with `Body<T>` and `Json<T>` they are only for documents.
 ///
 /// An impossible schema is an error at the keyword: unknown names, values of
 /// the wrong kind, keywords for another type, bounds that contradict each

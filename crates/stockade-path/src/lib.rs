@@ -68,11 +68,13 @@
 // - `variant`: `Variant`, the choices of optional parameters.
 // - `spans`: `Spans`, the positions of parameters in a path.
 // - `spelling`: `Spelling`, a path with its escapes decoded.
+// - `keywords`: the table of the keywords of schemas, for the macros and the validation.
 // - `route_settings`: the table of the settings of routes, for the macros and the router.
 // - `error`: `PatternError` and `PatternErrorKind`.
 
 mod constraint;
 mod error;
+mod keywords;
 mod parse;
 mod pattern;
 mod route_settings;
@@ -92,6 +94,7 @@ pub use variant::Variant;
 /// Items for the other crates of stockade. They carry no promise of stability.
 #[doc(hidden)]
 pub mod __internal {
+    pub use crate::__keywords as keywords;
     pub use crate::__route_settings as route_settings;
     pub use crate::parse::find_control_escape;
 }

@@ -184,6 +184,7 @@ pub use stockade_macros::Schema;
 pub mod __internal {
     use crate::format::{Format, TextType};
 
+    pub use crate::build::names as keywords;
     pub use crate::canonical::CanonicalForms;
     pub use crate::equal::equal;
     pub use crate::log_rate::LogRate;

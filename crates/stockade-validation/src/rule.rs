@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 use stockade_errors::ConfigError;
+use stockade_path::__internal::keywords;
 
 use crate::Schema;
 use crate::build;
@@ -151,36 +152,41 @@ impl Rule {
     }
 }
 
-/// Keywords for every value.
+/// Defines the method of a keyword that has one value.
+macro_rules! method {
+    ($(#[$doc:meta])* $keyword:literal $name:ident) => {};
+    (
+        $(#[$doc:meta])*
+        $keyword:literal $name:ident($($argument:ident: $type:ty)?) = $value:expr
+    ) => {
+        $(#[$doc])*
+        pub fn $name(self $(, $argument: $type)?) -> Self {
+            self.with($keyword, $value)
+        }
+    };
+}
+
+macro_rules! methods {
+    (
+        ()
+        keywords { $(
+            $(#[$doc:meta])*
+            $keyword:literal: $kind:ident $([$($derive:ident)*])? $($flag:ident)*
+                => $name:ident $(($($method:tt)*) = $value:expr)?;
+        )* }
+        pairs { $($pairs:tt)* }
+    ) => {
+        /// Keywords with one value, in the order of the specification.
+        impl Rule { $(
+            method! { $(#[$doc])* $keyword $name $(($($method)*) = $value)? }
+        )* }
+    };
+}
+
+keywords!(methods!);
+
+/// Functions and defaults.
 impl Rule {
-    /// Requires the property: it must be there, and be neither null nor empty
-    /// text.
-    pub fn required(self) -> Self {
-        self.with("required", true)
-    }
-
-    /// Allows null, for which nothing else is checked.
-    pub fn nullable(self) -> Self {
-        self.with("nullable", true)
-    }
-
-    /// Requires one of these values. It is `enum` in the specification.
-    #[doc(alias = "enum")]
-    pub fn one_of<V: Into<Value>>(self, values: impl IntoIterator<Item = V>) -> Self {
-        self.with("enum", values.into_iter().map(Into::into).collect::<Vec<Value>>())
-    }
-
-    /// Requires this value. It is `const` in the specification.
-    #[doc(alias = "const")]
-    pub fn constant(self, value: impl Into<Value>) -> Self {
-        self.with("const", value)
-    }
-
-    /// Replaces the default messages of this rule.
-    pub fn message(self, message: impl Into<String>) -> Self {
-        self.with("message", message.into())
-    }
-
     /// Changes the value before it is checked; called with null too, not for
     /// an absent property. Its failure or panic is a 500.
     pub fn transform<R: TransformOutcome>(
@@ -243,98 +249,18 @@ impl Rule {
     }
 }
 
-/// Keywords for strings, numbers and counts.
+/// Keywords with several values or with rules for parts of the value.
 impl Rule {
-    /// Requires at least this many Unicode code points.
-    pub fn min_length(self, length: usize) -> Self {
-        self.with("minLength", length)
+    /// Requires one of these values. It is `enum` in the specification.
+    #[doc(alias = "enum")]
+    pub fn one_of<V: Into<Value>>(self, values: impl IntoIterator<Item = V>) -> Self {
+        self.with("enum", values.into_iter().map(Into::into).collect::<Vec<Value>>())
     }
 
-    /// Allows at most this many Unicode code points.
-    pub fn max_length(self, length: usize) -> Self {
-        self.with("maxLength", length)
-    }
-
-    /// Requires that the text contains a match of this regular expression.
-    ///
-    /// Patterns have the syntax and meaning of JavaScript (ECMA-262) with the flag
-    /// `u`, as JSON Schema requires: `\d`, `\w` and `\b` know only ASCII, and
-    /// `\p{L}` is any letter. Some spellings of Rust are translated for documents:
-    /// `\A`, `\z`, `(?P<name>…)`, `(?i)` and `(?s)`, `\x{…}`, `\pL`. Other syntax,
-    /// such as `a++`, `(?x)` and `[[:alpha:]]`, is a configuration error.
-    ///
-    /// Most patterns take linear time. Back references, and look-around with
-    /// hundreds of alternatives, have a limit of steps that grows with the length of
-    /// the text. A text that reaches the limit fails with the rule `patternLimit`
-    /// instead of `pattern`.
-    pub fn pattern(self, pattern: &str) -> Self {
-        self.with("pattern", pattern)
-    }
-
-    /// Requires this format of the text.
-    pub fn format(self, format: Format) -> Self {
-        self.with("format", format.name())
-    }
-
-    /// Removes white space at both ends of a string before it is checked.
-    pub fn trim(self) -> Self {
-        self.with("trim", true)
-    }
-
-    /// Requires a number of at least `bound`.
-    pub fn minimum(self, bound: impl Into<Value>) -> Self {
-        self.with("minimum", bound)
-    }
-
-    /// Requires a number of at most `bound`.
-    pub fn maximum(self, bound: impl Into<Value>) -> Self {
-        self.with("maximum", bound)
-    }
-
-    /// Requires a number greater than `bound`.
-    pub fn exclusive_minimum(self, bound: impl Into<Value>) -> Self {
-        self.with("exclusiveMinimum", bound)
-    }
-
-    /// Requires a number less than `bound`.
-    pub fn exclusive_maximum(self, bound: impl Into<Value>) -> Self {
-        self.with("exclusiveMaximum", bound)
-    }
-
-    /// Requires at least `bound` for the number, the length of the string, or
-    /// the count of the array.
-    pub fn min(self, bound: impl Into<Value>) -> Self {
-        self.with("min", bound)
-    }
-
-    /// Allows at most `bound` for the number, the length of the string, or the
-    /// count of the array.
-    pub fn max(self, bound: impl Into<Value>) -> Self {
-        self.with("max", bound)
-    }
-}
-
-/// Keywords for arrays and objects.
-impl Rule {
     /// Requires that every element follows this rule.
     pub fn items(mut self, items: Self) -> Self {
         self.items = Some(Box::new(items));
         self
-    }
-
-    /// Requires at least this many elements.
-    pub fn min_items(self, count: usize) -> Self {
-        self.with("minItems", count)
-    }
-
-    /// Allows at most this many elements.
-    pub fn max_items(self, count: usize) -> Self {
-        self.with("maxItems", count)
-    }
-
-    /// Requires that no two elements are equal.
-    pub fn unique_items(self) -> Self {
-        self.with("uniqueItems", true)
     }
 
     /// Adds properties.
@@ -364,69 +290,9 @@ impl Rule {
         self
     }
 
-    /// Requires at least this many keys.
-    pub fn min_properties(self, count: usize) -> Self {
-        self.with("minProperties", count)
-    }
-
-    /// Allows at most this many keys.
-    pub fn max_properties(self, count: usize) -> Self {
-        self.with("maxProperties", count)
-    }
-}
-
-/// Words for documents; they check nothing.
-impl Rule {
-    /// Sets a name for people.
-    pub fn title(self, title: impl Into<String>) -> Self {
-        self.with("title", title.into())
-    }
-
-    /// Sets a description for people.
-    pub fn description(self, description: impl Into<String>) -> Self {
-        self.with("description", description.into())
-    }
-
-    /// Sets a name for `$ref` in documents.
-    pub fn id(self, id: impl Into<String>) -> Self {
-        self.with("$id", id.into())
-    }
-
-    /// Sets a remark for those who maintain the schema.
-    pub fn comment(self, comment: impl Into<String>) -> Self {
-        self.with("$comment", comment.into())
-    }
-
-    /// Values that fit.
+    /// Values that fit, for documents.
     pub fn examples<V: Into<Value>>(self, examples: impl IntoIterator<Item = V>) -> Self {
         self.with("examples", examples.into_iter().map(Into::into).collect::<Vec<Value>>())
-    }
-
-    /// Marks the value as one that should not be used any more.
-    pub fn deprecated(self) -> Self {
-        self.with("deprecated", true)
-    }
-
-    /// Marks the value as one that clients read and do not send: `readOnly`.
-    ///
-    /// Validation accepts such a value as any other and does not remove it, so a route with
-    /// `Body<T>` receives the value if a client sends it: the mark is only for documents
-    /// there. Resources of `stockade-rest` and methods of `stockade-rpc` ignore such values
-    /// in their inputs, at every depth. `stockade-graphql` reports an input that accepts
-    /// one.
-    pub fn read_only(self) -> Self {
-        self.with("readOnly", true)
-    }
-
-    /// Marks the value as one that clients send and do not get: `writeOnly`.
-    ///
-    /// A route that returns `Json<T>` sends such a value as any other: the mark is only for
-    /// documents there, as [`read_only`](Self::read_only) is. Resources of `stockade-rest`
-    /// and methods of `stockade-rpc` remove such values from their responses, at every
-    /// depth. `stockade-graphql` reports an object that shows one. A field that serde never
-    /// writes is not in the schemas of responses.
-    pub fn write_only(self) -> Self {
-        self.with("writeOnly", true)
     }
 }
 

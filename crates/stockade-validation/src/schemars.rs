@@ -17,7 +17,7 @@ use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value};
 use stockade_errors::ConfigError;
 
-use crate::build::is_known;
+use crate::build::is_standard;
 use crate::inner::{InnerRule, Key, Reference};
 use crate::rule::{Additional, Rule};
 use crate::schema::Schema;
@@ -124,7 +124,7 @@ impl Document {
             }
             ("format", Value::String(format)) => number_format(rule, format, map),
             (name, _) if name.starts_with("x-") => {}
-            (name, _) if is_known(name) && !OURS.contains(&name) => {
+            (name, _) if is_standard(name) => {
                 rule.keywords.entry(name).or_insert_with(|| value.clone());
             }
             (name, _) => {
@@ -192,6 +192,3 @@ fn number_format(rule: &mut Rule, format: &str, map: &Map<String, Value>) {
         }
     }
 }
-
-/// The keywords that JSON Schema has not.
-const OURS: [&str; 7] = ["min", "max", "nullable", "custom", "message", "trim", "transform"];

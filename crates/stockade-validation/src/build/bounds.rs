@@ -4,6 +4,7 @@ use std::cmp::Ordering;
 
 use serde_json::{Map, Number, Value};
 
+use super::keyword::{PAIRS, Pair};
 use crate::node::{Node, Types, kind};
 use crate::number::{Num, shown};
 
@@ -12,9 +13,8 @@ pub(crate) fn contradictions<'k>(
     keywords: &'k Map<String, Value>,
     types: &'k Types,
 ) -> impl Iterator<Item = String> + 'k {
-    PAIRS.iter().filter_map(move |(low, high, strict, kinds)| {
-        // The meaning of `min` and `max` depends on the type.
-        if *kinds != 0 && (types.mask & !kinds != 0 || !types.has(*kinds)) {
+    PAIRS.iter().filter_map(move |Pair { low, high, strict, types: only }| {
+        if *only != 0 && (types.mask & !only != 0 || !types.has(*only)) {
             return None;
         }
         let low_bound = keywords.get(*low)?.as_number()?;
@@ -69,23 +69,3 @@ fn contradict(low: &Number, high: &Number, strict: bool) -> bool {
         Ordering::Less => false,
     }
 }
-
-/// Pairs of a lower and an upper bound. The flag is true if the two must
-/// differ. The last number has the only types for which both bound the same
-/// quantity (0: any type).
-const PAIRS: &[(&str, &str, bool, u8)] = &[
-    ("minLength", "maxLength", false, 0),
-    ("minimum", "maximum", false, 0),
-    ("exclusiveMinimum", "exclusiveMaximum", true, 0),
-    ("minimum", "exclusiveMaximum", true, 0),
-    ("exclusiveMinimum", "maximum", true, 0),
-    ("min", "max", false, 0),
-    ("minItems", "maxItems", false, 0),
-    ("minProperties", "maxProperties", false, 0),
-    ("min", "maximum", false, kind::NUMBER | kind::INTEGER),
-    ("minimum", "max", false, kind::NUMBER | kind::INTEGER),
-    ("min", "exclusiveMaximum", true, kind::NUMBER | kind::INTEGER),
-    ("exclusiveMinimum", "max", true, kind::NUMBER | kind::INTEGER),
-    ("min", "maxLength", false, kind::STRING),
-    ("minLength", "max", false, kind::STRING),
-];

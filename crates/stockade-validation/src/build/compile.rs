@@ -138,7 +138,10 @@ impl<'m> Compiler<'m> {
         needs.functions |= has_functions;
         needs.comparing |=
             lists_containers || node.array.as_deref().is_some_and(|rules| rules.unique);
-        needs.second_look |= has_functions || lists_containers || entries > MAX_BITS;
+        needs.second_look |= has_functions
+            || lists_containers
+            || entries > MAX_BITS
+            || keyword::needs_whole(&node.keywords, kind::OBJECT);
         needs.second_look |= match node.inner.as_deref() {
             None => false,
             Some(Inner::Definition(_)) => !node.only_refers(),

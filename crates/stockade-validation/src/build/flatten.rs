@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::compile::Compiler;
+use super::keyword;
 use crate::direction::Direction;
 use crate::inner::{InnerRule, Key};
 use crate::rule::{Additional, Rule};
@@ -67,10 +68,9 @@ impl Compiler<'_> {
         }
         let is_object = other.type_name().is_none_or(|kind| kind == "object");
         let optional = is_left_out || other.keywords.get("nullable") == Some(&Value::Bool(true));
-        let counts = ["minProperties", "maxProperties"];
         if other.custom.is_some()
             || other.transform.is_some()
-            || counts.iter().any(|name| other.keywords.contains_key(*name))
+            || other.keywords.keys().any(|name| keyword::bounds_members(name))
         {
             self.issue("a rule with `custom`, `transform` or counts of keys cannot be flattened");
         }

@@ -2,7 +2,10 @@
 //!
 //! Spec: Validation schemas › Field-rule keywords.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
+use stockade_path::__internal::keywords;
+
+use crate::node::kind;
 
 /// The kind of value that a keyword takes.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -63,83 +66,144 @@ fn is_names(value: &Value) -> bool {
     value.as_array().is_some_and(|names| names.iter().all(Value::is_string))
 }
 
-/// Returns the kind of value that a keyword takes; words for documents are
-/// none.
+/// A keyword, as the table of keywords describes it.
+struct Keyword {
+    name: &'static str,
+    kind: Kind,
+    /// Bits of [`kind`](crate::node::kind): the types that the keyword is about; 0 for all.
+    types: u8,
+    /// JSON Schema does not have it.
+    ours: bool,
+    /// It is for documents and checks nothing.
+    note: bool,
+    /// The typed reader checks it while it reads an array or an object.
+    streams: bool,
+}
+
+/// Returns the kind of value that a keyword takes; `None` for words for documents.
 pub(crate) fn kind_of(keyword: &str) -> Option<Kind> {
-    kind_in(KEYWORDS, keyword)
+    find(keyword).filter(|known| !known.note).map(|known| known.kind)
 }
 
 /// Returns the kind of value of a word for documents.
 pub(crate) fn note_kind(keyword: &str) -> Option<Kind> {
-    kind_in(NOTES, keyword)
+    find(keyword).filter(|known| known.note).map(|known| known.kind)
 }
 
 pub(crate) fn is_note(keyword: &str) -> bool {
     note_kind(keyword).is_some()
 }
 
-/// Returns true for keywords and for words for documents.
+/// Returns true for keywords that mean the same in JSON Schema.
 #[cfg(feature = "schemars")]
-pub(crate) fn is_known(keyword: &str) -> bool {
-    names().any(|name| name == keyword)
+pub(crate) fn is_standard(keyword: &str) -> bool {
+    find(keyword).is_some_and(|known| !known.ours)
 }
 
-pub(crate) fn names() -> impl Iterator<Item = &'static str> {
-    KEYWORDS.iter().chain(NOTES).map(|(name, _)| *name)
+/// Returns true if a keyword bounds the members of an object as a whole, so the members
+/// cannot be moved to another object.
+pub(crate) fn bounds_members(keyword: &str) -> bool {
+    let is_bound = |known: &Keyword| known.types == kind::OBJECT && known.kind != Kind::Schema;
+    find(keyword).is_some_and(is_bound)
 }
 
-fn kind_in(table: &[(&str, Kind)], keyword: &str) -> Option<Kind> {
-    table.iter().find(|(name, _)| *name == keyword).map(|(_, kind)| *kind)
+/// Returns true if one of the keywords needs a whole array or a whole object (`kind`), so
+/// the typed reader cannot check it.
+pub(crate) fn needs_whole(keywords: &Map<String, Value>, kind: u8) -> bool {
+    let is_whole = |known: &Keyword| known.types & kind != 0 && !known.streams;
+    keywords.iter().any(|(name, value)| *value != false && find(name).is_some_and(is_whole))
 }
 
-const KEYWORDS: &[(&str, Kind)] = &[
-    ("type", Kind::TypeName),
-    ("required", Kind::Required),
-    ("enum", Kind::List),
-    ("const", Kind::Any),
-    ("pattern", Kind::Text),
-    ("minLength", Kind::Count),
-    ("maxLength", Kind::Count),
-    ("minimum", Kind::Number),
-    ("maximum", Kind::Number),
-    ("exclusiveMinimum", Kind::Number),
-    ("exclusiveMaximum", Kind::Number),
-    ("min", Kind::Number),
-    ("max", Kind::Number),
-    ("items", Kind::Schema),
-    ("minItems", Kind::Count),
-    ("maxItems", Kind::Count),
-    ("uniqueItems", Kind::Bool),
-    ("minProperties", Kind::Count),
-    ("maxProperties", Kind::Count),
-    ("properties", Kind::Schemas),
-    ("additionalProperties", Kind::Schema),
-    ("nullable", Kind::Bool),
-    ("format", Kind::Text),
-    ("custom", Kind::Function),
-    ("message", Kind::Text),
-    ("trim", Kind::Bool),
-    ("transform", Kind::Function),
-    ("default", Kind::Any),
-];
+/// Returns the names of all keywords, in the order of the specification.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    KEYWORDS.iter().map(|known| known.name)
+}
 
-/// Words for documents, as JSON Schema has them.
-const NOTES: &[(&str, Kind)] = &[
-    ("title", Kind::Text),
-    ("description", Kind::Text),
-    ("$schema", Kind::Text),
-    ("$id", Kind::Text),
-    ("$comment", Kind::Text),
-    ("examples", Kind::List),
-    ("deprecated", Kind::Bool),
-    ("readOnly", Kind::Bool),
-    ("writeOnly", Kind::Bool),
-];
+fn find(keyword: &str) -> Option<&'static Keyword> {
+    KEYWORDS.iter().find(|known| known.name == keyword)
+}
+
+const ANY: u8 = 0;
+const TEXT: u8 = kind::STRING;
+const NUMBER: u8 = kind::NUMBER | kind::INTEGER;
+const LIST: u8 = kind::ARRAY;
+const MAP: u8 = kind::OBJECT;
+const SIZED: u8 = TEXT | NUMBER | LIST;
+
+/// Two bounds of the same quantity.
+pub(super) struct Pair {
+    pub(super) low: &'static str,
+    pub(super) high: &'static str,
+    /// The bounds must differ.
+    pub(super) strict: bool,
+    /// The only types for which both bound the same quantity; 0 for all.
+    pub(super) types: u8,
+}
+
+macro_rules! kind_of_value {
+    (Examples) => {
+        Kind::List
+    };
+    (Flag) => {
+        Kind::Bool
+    };
+    (Format) => {
+        Kind::Text
+    };
+    (Items) => {
+        Kind::Schema
+    };
+    ($kind:ident) => {
+        Kind::$kind
+    };
+}
+
+macro_rules! is_strict {
+    (<) => {
+        true
+    };
+    (<=) => {
+        false
+    };
+}
+
+macro_rules! tables {
+    (
+        ()
+        keywords { $(
+            $(#[$doc:meta])*
+            $name:literal: $kind:ident $([$class:ident $place:ident])? $($flag:ident)*
+                => $method:ident $(($($argument:tt)*) = $value:expr)?;
+        )* }
+        pairs { $($low:literal $relation:tt $high:literal for $types:ident;)* }
+    ) => {
+        const KEYWORDS: &[Keyword] = &[$(Keyword {
+            $(types: $class,)?
+            $($flag: true,)*
+            ..Keyword::new($name, kind_of_value!($kind))
+        }),*];
+
+        pub(super) const PAIRS: &[Pair] = &[$(Pair {
+            low: $low,
+            high: $high,
+            strict: is_strict!($relation),
+            types: $types,
+        }),*];
+    };
+}
+
+keywords!(tables!);
+
+impl Keyword {
+    const fn new(name: &'static str, kind: Kind) -> Self {
+        Self { name, kind, types: ANY, ours: false, note: false, streams: false }
+    }
+}
 
 /// Returns true for keywords of JSON Schema that are not ours and are no likely
 /// names of fields.
 pub(crate) fn is_foreign(keyword: &str) -> bool {
-    keyword.starts_with('$') || FOREIGN.contains(&keyword)
+    keyword.starts_with('$') || FOREIGN.contains(&keyword) && find(keyword).is_none()
 }
 
 const FOREIGN: &[&str] = &[

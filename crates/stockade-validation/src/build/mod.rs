@@ -1,7 +1,7 @@
 //! From notation to [`Node`](crate::node::Node): reading, finding mistakes,
 //! compiling.
 //!
-//! - `keyword`: the keywords and the kinds of their values.
+//! - `keyword`: the keywords, the kinds of their values, and pairs of bounds.
 //! - `notation`: JSON to [`Rule`](crate::Rule).
 //! - `compile`: [`Rule`](crate::Rule) to node; every mistake is found here.
 //! - `definition`: the definitions that rules refer to, each compiled once.
@@ -18,9 +18,10 @@ mod keyword;
 mod notation;
 
 pub(crate) use compile::compile;
-#[cfg(feature = "schemars")]
-pub(crate) use keyword::is_known;
 pub(crate) use keyword::is_note;
+#[cfg(feature = "schemars")]
+pub(crate) use keyword::is_standard;
+pub use keyword::names;
 pub(crate) use notation::{read, read_fields, read_rule};
 
 #[cfg(test)]

@@ -1,28 +1,32 @@
 //! The mistakes that keywords make together, and with the type of their field.
 
+use proc_macro2::Ident;
 use syn::{Expr, Lit, Type};
 
-use super::table::{KEYWORDS, PAIRS};
+use super::table::{Entry, Pair, find, pairs};
 use super::{Keyword, Value, literal};
 use crate::errors::Errors;
 use crate::schema::field_type::{class_of, element_of};
 
 /// Notes lower bounds above upper ones.
 pub(super) fn check_bounds(list: &[Keyword], errors: &mut Errors) {
-    let bound = |name: &str| {
-        let keyword = list.iter().find(|keyword| keyword.name == name)?;
-        let Value::Expr(expr) = &keyword.value else {
-            return None;
-        };
-        Some((keyword.name.span(), number(expr)?))
-    };
-    for (low, high, strict) in PAIRS {
-        let (Some((span, least)), Some((_, most))) = (bound(low), bound(high)) else {
+    let bounds: Vec<(&Ident, &str, f64)> = list
+        .iter()
+        .filter_map(|Keyword { name, value }| {
+            let Value::Expr(expr) = value else {
+                return None;
+            };
+            Some((name, find(&name.to_string())?.in_schema, number(expr)?))
+        })
+        .collect();
+    let bound = |wanted: &str| bounds.iter().find(|(_, in_schema, _)| *in_schema == wanted);
+    for Pair { low, high, strict } in pairs() {
+        let (Some((low, _, least)), Some((high, _, most))) = (bound(low), bound(high)) else {
             continue;
         };
         let relation = if *strict { "is not below" } else { "is above" };
         if least > most || *strict && least >= most {
-            errors.push(span, format!("`{low}` {least} {relation} `{high}` {most}"));
+            errors.push(low.span(), format!("`{low}` {least} {relation} `{high}` {most}"));
         }
     }
 }
@@ -42,8 +46,7 @@ pub(super) fn check_type(list: &[Keyword], ty: &Type, errors: &mut Errors) {
         return;
     };
     for keyword in list {
-        let Some((name, _, _, classes)) = KEYWORDS.iter().find(|(name, ..)| keyword.name == name)
-        else {
+        let Some(Entry { name, classes, .. }) = find(&keyword.name.to_string()) else {
             continue;
         };
         if !classes.is_empty() && !classes.contains(&class) {

@@ -7,7 +7,7 @@ use syn::{Expr, Lit, LitStr, Token, UnOp, token};
 
 use super::check::check_bounds;
 use super::names::{FORMATS, KINDS};
-use super::table::{KEYWORDS, Takes};
+use super::table::{KEYWORDS, Takes, find};
 use super::{Keyword, Place, Value, literal};
 use crate::errors::Errors;
 use crate::suggest::closest;
@@ -46,8 +46,8 @@ fn read_keyword(
     }
     let name = input.call(Ident::parse_any)?;
     let text = name.unraw().to_string();
-    let known = KEYWORDS.iter().find(|(known, ..)| *known == text);
-    let takes = known.map_or(Takes::Any, |(_, takes, ..)| *takes);
+    let known = find(&text);
+    let takes = known.map_or(Takes::Any, |known| known.takes);
 
     let value = if input.peek(Token![=]) {
         input.parse::<Token![=]>()?;
@@ -70,15 +70,15 @@ fn read_keyword(
         Value::Flag(true)
     };
 
-    let Some((_, takes, places, _)) = known else {
+    let Some(known) = known else {
         errors.push(name.span(), unknown(&text));
         return Ok(None);
     };
-    if !places.contains(&place) {
+    if !known.places.contains(&place) {
         errors.push(name.span(), misplaced(&text, place));
         return Ok(None);
     }
-    match fit(*takes, value) {
+    match fit(takes, value) {
         Ok(value) => Ok(Some(Keyword { name, value })),
         Err(message) => {
             errors.push(name.span(), format!("`{text}` {message}"));
@@ -94,7 +94,7 @@ fn unknown(name: &str) -> String {
         "type" => Some("kind"),
         _ => None,
     };
-    match ours.or_else(|| nearest(name, KEYWORDS.iter().map(|(known, ..)| *known))) {
+    match ours.or_else(|| nearest(name, KEYWORDS.iter().map(|known| known.name))) {
         Some(near) => format!("unknown keyword `{name}`, did you mean `{near}`?"),
         None => format!("unknown keyword `{name}`"),
     }

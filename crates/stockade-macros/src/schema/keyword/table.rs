@@ -1,6 +1,7 @@
 //! [`KEYWORDS`]: each keyword with what it takes, where it stands and the types
 //! that it fits.
 
+use stockade_path::__internal::keywords;
 use syn::Lit;
 
 use super::Place;
@@ -54,57 +55,104 @@ const LIST: &[Class] = &[Class::List];
 const MAP: &[Class] = &[Class::Map];
 const SIZED: &[Class] = &[Class::Number, Class::Text, Class::List];
 
-pub(super) type Entry = (&'static str, Takes, &'static [Place], &'static [Class]);
+/// A keyword of the derive.
+pub(super) struct Entry {
+    /// The name in a schema; the name of the derive if schemas do not have the keyword.
+    pub(super) in_schema: &'static str,
+    pub(super) name: &'static str,
+    pub(super) takes: Takes,
+    pub(super) places: &'static [Place],
+    /// The types that it fits; empty for all.
+    pub(super) classes: &'static [Class],
+}
 
-/// The keywords: each with its kind of value, its places, and the types that it
-/// fits.
-pub(super) const KEYWORDS: &[Entry] = &[
-    ("kind", Takes::Kind, EVERYWHERE, ANY),
-    ("required", Takes::Flag, FIELDS, ANY),
-    ("one_of", Takes::List, EVERYWHERE, ANY),
-    ("constant", Takes::Any, EVERYWHERE, ANY),
-    ("pattern", Takes::Text, EVERYWHERE, TEXT),
-    ("min_length", Takes::Count, EVERYWHERE, TEXT),
-    ("max_length", Takes::Count, EVERYWHERE, TEXT),
-    ("minimum", Takes::Number, EVERYWHERE, NUMBER),
-    ("maximum", Takes::Number, EVERYWHERE, NUMBER),
-    ("exclusive_minimum", Takes::Number, EVERYWHERE, NUMBER),
-    ("exclusive_maximum", Takes::Number, EVERYWHERE, NUMBER),
-    ("min", Takes::Number, EVERYWHERE, SIZED),
-    ("max", Takes::Number, EVERYWHERE, SIZED),
-    ("items", Takes::Keywords, EVERYWHERE, LIST),
-    ("min_items", Takes::Count, EVERYWHERE, LIST),
-    ("max_items", Takes::Count, EVERYWHERE, LIST),
-    ("unique_items", Takes::Flag, EVERYWHERE, LIST),
-    ("min_properties", Takes::Count, EVERYWHERE, MAP),
-    ("max_properties", Takes::Count, EVERYWHERE, MAP),
-    ("additional_properties", Takes::Any, EVERYWHERE, MAP),
-    ("nullable", Takes::Flag, PARTS, ANY),
-    ("format", Takes::Format, EVERYWHERE, TEXT),
-    ("custom", Takes::Any, EVERYWHERE, ANY),
-    ("message", Takes::Text, EVERYWHERE, ANY),
-    ("trim", Takes::Flag, EVERYWHERE, TEXT),
-    ("transform", Takes::Any, EVERYWHERE, ANY),
-    ("default", Takes::Any, FIELDS, ANY),
-    ("title", Takes::Text, WORDS, ANY),
-    ("description", Takes::Text, WORDS, ANY),
-    ("example", Takes::Any, WORDS, ANY),
-    ("deprecated", Takes::Flag, WORDS, ANY),
-    ("read_only", Takes::Flag, FIELDS, ANY),
-    ("write_only", Takes::Flag, FIELDS, ANY),
-    ("opaque", Takes::Flag, FIELDS, ANY),
-    ("with", Takes::Any, &[Place::Container, Place::Field], ANY),
-    ("name", Takes::Text, &[Place::Container], ANY),
-];
+impl Entry {
+    /// Makes the entry of a keyword that schemas do not have.
+    const fn of_derive(name: &'static str, takes: Takes, places: &'static [Place]) -> Self {
+        Self { in_schema: name, name, takes, places, classes: ANY }
+    }
+}
 
-/// Pairs of a lower and an upper bound; true if the two must differ.
-pub(super) const PAIRS: &[(&str, &str, bool)] = &[
-    ("min_length", "max_length", false),
-    ("minimum", "maximum", false),
-    ("exclusive_minimum", "exclusive_maximum", true),
-    ("minimum", "exclusive_maximum", true),
-    ("exclusive_minimum", "maximum", true),
-    ("min", "max", false),
-    ("min_items", "max_items", false),
-    ("min_properties", "max_properties", false),
-];
+/// A lower and an upper bound, by their names in a schema.
+pub(super) struct Pair {
+    pub(super) low: &'static str,
+    pub(super) high: &'static str,
+    /// The bounds must differ.
+    pub(super) strict: bool,
+}
+
+macro_rules! takes {
+    (Examples) => {
+        Takes::Any
+    };
+    (Function) => {
+        Takes::Any
+    };
+    (Items) => {
+        Takes::Keywords
+    };
+    (Required) => {
+        Takes::Flag
+    };
+    (Schema) => {
+        Takes::Any
+    };
+    (TypeName) => {
+        Takes::Kind
+    };
+    ($kind:ident) => {
+        Takes::$kind
+    };
+}
+
+macro_rules! is_strict {
+    (<) => {
+        true
+    };
+    (<=) => {
+        false
+    };
+}
+
+macro_rules! tables {
+    (
+        ()
+        keywords { $(
+            $(#[$doc:meta])*
+            $in_schema:literal: $kind:ident $([$classes:ident $places:ident])? $($flag:ident)*
+                => $name:ident $(($($argument:tt)*) = $value:expr)?;
+        )* }
+        pairs { $($low:literal $relation:tt $high:literal for $types:ident;)* }
+    ) => {
+        /// The keywords of the derive.
+        pub(super) const KEYWORDS: &[Entry] = &[
+            $($(Entry {
+                in_schema: $in_schema,
+                name: stringify!($name),
+                takes: takes!($kind),
+                places: $places,
+                classes: $classes,
+            },)?)*
+            Entry::of_derive("opaque", Takes::Flag, FIELDS),
+            Entry::of_derive("with", Takes::Any, &[Place::Container, Place::Field]),
+            Entry::of_derive("name", Takes::Text, &[Place::Container]),
+        ];
+
+        const ALL_PAIRS: &[(Pair, &[Class])] = &[$((
+            Pair { low: $low, high: $high, strict: is_strict!($relation) },
+            $types,
+        )),*];
+    };
+}
+
+keywords!(tables!);
+
+/// Returns the bounds that contradict each other for values of every type.
+pub(super) fn pairs() -> impl Iterator<Item = &'static Pair> {
+    ALL_PAIRS.iter().filter(|(_, classes)| classes.is_empty()).map(|(pair, _)| pair)
+}
+
+/// Returns the keyword of this name.
+pub(super) fn find(name: &str) -> Option<&'static Entry> {
+    KEYWORDS.iter().find(|known| known.name == name)
+}

@@ -1,0 +1,197 @@
+//! The table of the keywords of schemas.
+
+/// Calls `$callback!` with the keywords of schemas and with the pairs of bounds among them.
+///
+/// This is the only list of the keywords. The check of a schema, the simple methods of
+/// `Rule`, the keywords of `#[derive(Schema)]` and the table in its documentation are made
+/// from it. It is in this crate because the macros and the validation share no other crate.
+///
+/// A row is:
+///
+/// ```text
+/// /// Documentation of the method.
+/// "name": Kind [CLASS PLACE] flags => method(argument: its type) = value;
+/// ```
+///
+/// - `Kind` is the kind of the value, a variant of `Kind` in the validation or one of these:
+///   `Flag` is a boolean, `Format` and `TypeName` are names that the derive knows, `Items`
+///   is a schema that the derive writes as keywords, `Examples` is a list of which the
+///   derive takes one value at a time.
+/// - `CLASS` is the type of the values that the keyword is about, and `PLACE` is where the
+///   derive takes it. The derive does not have a keyword without these brackets.
+/// - `ours`: JSON Schema does not have the keyword.
+/// - `note`: the keyword is for documents and checks nothing.
+/// - `streams`: the typed reader checks the keyword while it reads an array or an object. It
+///   leaves all other keywords of arrays and objects to the check of parsed data.
+/// - `method` is the name in the derive. A keyword without `(…) = …` has a method in
+///   `rule.rs`, if it has one at all.
+///
+/// The order is the order of the specification. The types, the classes and the places are
+/// resolved in the crate of the callback.
+///
+/// A pair is `"lower" <= "upper" for CLASS;`, or `<` if the bounds must differ. Both bound
+/// the same quantity only for values of the class.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __keywords {
+    ($callback:ident! $(($($context:tt)*))?) => {
+        $callback! {
+            ($($($context)*)?)
+            keywords {
+                "type": TypeName [ANY EVERYWHERE] => kind;
+
+                /// Requires the property: it must be there, and be neither null nor empty
+                /// text.
+                "required": Required [ANY FIELDS] => required() = true;
+
+                "enum": List [ANY EVERYWHERE] => one_of;
+
+                /// Requires this value. It is `const` in the specification.
+                #[doc(alias = "const")]
+                "const": Any [ANY EVERYWHERE] => constant(value: impl Into<Value>) = value;
+
+                /// Requires that the text contains a match of this regular expression.
+                ///
+                /// Patterns have the syntax and meaning of JavaScript (ECMA-262) with the flag
+                /// `u`, as JSON Schema requires: `\d`, `\w` and `\b` know only ASCII, and
+                /// `\p{L}` is any letter. Some spellings of Rust are translated for documents:
+                /// `\A`, `\z`, `(?P<name>…)`, `(?i)` and `(?s)`, `\x{…}`, `\pL`. Other syntax,
+                /// such as `a++`, `(?x)` and `[[:alpha:]]`, is a configuration error.
+                ///
+                /// Most patterns take linear time. Back references, and look-around with
+                /// hundreds of alternatives, have a limit of steps that grows with the length
+                /// of the text. A text that reaches the limit fails with the rule
+                /// `patternLimit` instead of `pattern`.
+                "pattern": Text [TEXT EVERYWHERE] => pattern(pattern: &str) = pattern;
+
+                /// Requires at least this many Unicode code points.
+                "minLength": Count [TEXT EVERYWHERE] => min_length(length: usize) = length;
+
+                /// Allows at most this many Unicode code points.
+                "maxLength": Count [TEXT EVERYWHERE] => max_length(length: usize) = length;
+
+                /// Requires a number of at least `bound`.
+                "minimum": Number [NUMBER EVERYWHERE] => minimum(bound: impl Into<Value>) = bound;
+
+                /// Requires a number of at most `bound`.
+                "maximum": Number [NUMBER EVERYWHERE] => maximum(bound: impl Into<Value>) = bound;
+
+                /// Requires a number greater than `bound`.
+                "exclusiveMinimum": Number [NUMBER EVERYWHERE]
+                    => exclusive_minimum(bound: impl Into<Value>) = bound;
+
+                /// Requires a number less than `bound`.
+                "exclusiveMaximum": Number [NUMBER EVERYWHERE]
+                    => exclusive_maximum(bound: impl Into<Value>) = bound;
+
+                /// Requires at least `bound` for the number, the length of the string, or
+                /// the count of the array.
+                "min": Number [SIZED EVERYWHERE] ours streams
+                    => min(bound: impl Into<Value>) = bound;
+
+                /// Allows at most `bound` for the number, the length of the string, or the
+                /// count of the array.
+                "max": Number [SIZED EVERYWHERE] ours streams
+                    => max(bound: impl Into<Value>) = bound;
+
+                "items": Items [LIST EVERYWHERE] streams => items;
+
+                /// Requires at least this many elements.
+                "minItems": Count [LIST EVERYWHERE] streams => min_items(count: usize) = count;
+
+                /// Allows at most this many elements.
+                "maxItems": Count [LIST EVERYWHERE] streams => max_items(count: usize) = count;
+
+                /// Requires that no two elements are equal.
+                "uniqueItems": Flag [LIST EVERYWHERE] => unique_items() = true;
+
+                /// Requires at least this many keys.
+                "minProperties": Count [MAP EVERYWHERE] streams
+                    => min_properties(count: usize) = count;
+
+                /// Allows at most this many keys.
+                "maxProperties": Count [MAP EVERYWHERE] streams
+                    => max_properties(count: usize) = count;
+
+                "properties": Schemas streams => properties;
+
+                "additionalProperties": Schema [MAP EVERYWHERE] streams => additional_properties;
+
+                /// Allows null, for which nothing else is checked.
+                "nullable": Flag [ANY PARTS] ours => nullable() = true;
+
+                /// Requires this format of the text.
+                "format": Format [TEXT EVERYWHERE] => format(format: Format) = format.name();
+
+                "custom": Function [ANY EVERYWHERE] ours => custom;
+
+                /// Replaces the default messages of this rule.
+                "message": Text [ANY EVERYWHERE] ours
+                    => message(message: impl Into<String>) = message.into();
+
+                /// Removes white space at both ends of a string before it is checked.
+                "trim": Flag [TEXT EVERYWHERE] ours => trim() = true;
+
+                "transform": Function [ANY EVERYWHERE] ours => transform;
+
+                "default": Any [ANY FIELDS] => default;
+
+                /// Sets a name for people.
+                "title": Text [ANY WORDS] note => title(title: impl Into<String>) = title.into();
+
+                /// Sets a description for people.
+                "description": Text [ANY WORDS] note
+                    => description(description: impl Into<String>) = description.into();
+
+                "$schema": Text note => schema;
+
+                /// Sets a name for `$ref` in documents.
+                "$id": Text note => id(id: impl Into<String>) = id.into();
+
+                /// Sets a remark for those who maintain the schema.
+                "$comment": Text note => comment(comment: impl Into<String>) = comment.into();
+
+                "examples": Examples [ANY WORDS] note => example;
+
+                /// Marks the value as one that should not be used any more.
+                "deprecated": Flag [ANY WORDS] note => deprecated() = true;
+
+                /// Marks the value as one that clients read and do not send: `readOnly`.
+                ///
+                /// Validation accepts such a value as any other and does not remove it, so a
+                /// route with `Body<T>` receives the value if a client sends it: the mark is
+                /// only for documents there. Resources of `stockade-rest` and methods of
+                /// `stockade-rpc` ignore such values in their inputs, at every depth.
+                /// `stockade-graphql` reports an input that accepts one.
+                "readOnly": Flag [ANY FIELDS] note => read_only() = true;
+
+                /// Marks the value as one that clients send and do not get: `writeOnly`.
+                ///
+                /// A route that returns `Json<T>` sends such a value as any other: the mark is
+                /// only for documents there, as [`read_only`](Self::read_only) is. Resources
+                /// of `stockade-rest` and methods of `stockade-rpc` remove such values from
+                /// their responses, at every depth. `stockade-graphql` reports an object that
+                /// shows one. A field that serde never writes is not in the schemas of
+                /// responses.
+                "writeOnly": Flag [ANY FIELDS] note => write_only() = true;
+            }
+            pairs {
+                "minLength" <= "maxLength" for ANY;
+                "minimum" <= "maximum" for ANY;
+                "exclusiveMinimum" < "exclusiveMaximum" for ANY;
+                "minimum" < "exclusiveMaximum" for ANY;
+                "exclusiveMinimum" < "maximum" for ANY;
+                "min" <= "max" for ANY;
+                "minItems" <= "maxItems" for ANY;
+                "minProperties" <= "maxProperties" for ANY;
+                // The meaning of `min` and `max` depends on the type.
+                "min" <= "maximum" for NUMBER;
+                "minimum" <= "max" for NUMBER;
+                "min" < "exclusiveMaximum" for NUMBER;
+                "exclusiveMinimum" < "max" for NUMBER;
+                "min" <= "maxLength" for TEXT;
+                "minLength" <= "max" for TEXT;
+            }
+        }
+    };
+}
