@@ -2,14 +2,16 @@
 //! Schema 2020-12.
 
 mod inner;
-mod pattern;
+mod trim;
 
 use serde_json::{Map, Number, Value, json};
 
 pub(crate) use self::inner::{definition, pointer, schema};
 use crate::build::is_note;
 use crate::format::{Format, TextType};
-use crate::node::{AdditionalRule, Definition, Node, ObjectRules, Types, count_bounds, kind};
+use crate::node::{
+    ArrayRules, Definition, Node, NumberRules, ObjectRules, TextRules, Types, count_bounds, kind,
+};
 use crate::number::Num;
 
 /// The settings of an export that all its functions share.
@@ -38,32 +40,18 @@ pub(crate) fn rule(node: &Node, context: Context<'_>) -> Value {
     }
     types(node, context, &mut out);
     literals(node, &mut out);
-    copy(node, &["minLength", "maxLength"], &mut out);
-    pattern::write(node, &mut out);
-    if let Some(Value::String(format)) = node.keywords.get("format") {
-        let format = if format == Format::Url.name() { Format::Uri.name() } else { format };
-        out.insert("format".to_owned(), format.into());
-    } else if let Some(format) = node.text.as_deref().and_then(|rules| rules.form?.format) {
-        out.insert("format".to_owned(), format.into());
-    }
-    copy(node, &["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"], &mut out);
-    if let Some(items) = node.array.as_deref().and_then(|rules| rules.items.as_ref()) {
-        out.insert("items".to_owned(), rule(items, context));
-    }
-    copy(node, &["minItems", "maxItems"], &mut out);
-    if node.array.as_deref().is_some_and(|rules| rules.unique) {
-        out.insert("uniqueItems".to_owned(), true.into());
-    }
-    if let Some(rules) = &node.object {
-        object(rules, context, &mut out);
-    }
-    copy(node, &["minProperties", "maxProperties"], &mut out);
+    let export = |node: &Node| rule(node, context);
+    TextRules::export(node.text.as_deref(), &node.keywords, &mut out);
+    NumberRules::export(&node.keywords, &mut out);
+    ArrayRules::export(node.array.as_deref(), &node.keywords, export, &mut out);
+    let object = node.object.as_deref();
+    ObjectRules::export(object, &node.keywords, context.closed, export, &mut out);
     sizes(node, &mut out);
     if node.required && takes(&node.types, kind::STRING) && !inner::refuses_null(node, context) {
         raise(&mut out, "minLength", 1);
     }
     document(node, &mut out);
-    pattern::write_trim(node, &mut out);
+    trim::write(node, &mut out);
     if let Some(value) = node.plain_default() {
         out.insert("default".to_owned(), value.clone());
     }
@@ -88,15 +76,6 @@ fn document(node: &Node, out: &mut Map<String, Value>) {
 /// keyword may have made something else of it.
 fn fits_format(node: &Node, out: &Map<String, Value>) -> bool {
     node.types.has(kind::NUMBER | kind::INTEGER) && !out.contains_key("format")
-}
-
-/// Copies keywords that mean the same in JSON Schema.
-fn copy(node: &Node, names: &[&str], out: &mut Map<String, Value>) {
-    for name in names {
-        if let Some(value) = node.keywords.get(*name) {
-            out.insert((*name).to_owned(), value.clone());
-        }
-    }
 }
 
 const DIALECT: &str = "https://json-schema.org/draft/2020-12/schema";
@@ -172,33 +151,6 @@ fn literals(node: &Node, out: &mut Map<String, Value>) {
             let either = or_null(std::slice::from_ref(value));
             out.insert("allOf".to_owned(), json!([{ "enum": either }]));
         }
-    }
-}
-
-fn object(rules: &ObjectRules, context: Context<'_>, out: &mut Map<String, Value>) {
-    if rules.lists_properties {
-        let properties = rules.properties().iter();
-        let properties: Map<String, Value> = properties
-            .map(|property| (property.name.to_string(), rule(&property.node, context)))
-            .collect();
-        out.insert("properties".to_owned(), properties.into());
-    }
-    let listed = rules.required_list.iter().map(|index| &rules.entries[*index]);
-    let listed = listed.filter(|entry| entry.node.default.is_none());
-    let properties = rules.properties().iter();
-    let own = properties.filter(|property| property.node.required && !property.in_required_list);
-    let required: Vec<Value> = listed.chain(own).map(|entry| (&*entry.name).into()).collect();
-    if !required.is_empty() {
-        out.insert("required".to_owned(), required.into());
-    }
-    let additional = match &rules.additional {
-        AdditionalRule::Unsaid => context.closed.then(|| false.into()),
-        AdditionalRule::Allowed => Some(true.into()),
-        AdditionalRule::Refused => Some(false.into()),
-        AdditionalRule::Node(node) => Some(rule(node, context)),
-    };
-    if let Some(additional) = additional {
-        out.insert("additionalProperties".to_owned(), additional);
     }
 }
 

@@ -9,21 +9,18 @@ use stockade_errors::{ConfigError, ConfigIssue};
 use super::bounds;
 use super::definition::Definitions;
 use super::keyword::{self, Kind};
-use crate::canonical::CanonicalText;
 use crate::check;
 use crate::depth::{MAX_DEPTH, exceeds};
 use crate::direction::Direction;
-use crate::format::{Format, TextType};
+use crate::format::TextType;
 use crate::function::Default;
 use crate::node::{
-    AdditionalRule, ArrayRules, Bound, Compiled, Counts, Inner, Limit, Literals, MAX_BITS, Needs,
-    Node, ObjectRules, Property, Relation, TextRules, Types, kind,
+    AdditionalRule, ArrayRules, Compiled, Inner, Literals, MAX_BITS, Needs, Node, NumberRules,
+    ObjectRules, Property, TextRules, Types, flag, kind, text_of,
 };
 use crate::number::Num;
-use crate::pattern::Pattern;
 use crate::rule::{Additional, Rule};
 use crate::suggest::did_you_mean;
-use crate::text_form::TextForm;
 
 /// Compiles a whole schema.
 pub(crate) fn compile(rule: Rule) -> Result<Compiled, ConfigError> {
@@ -98,9 +95,11 @@ impl<'m> Compiler<'m> {
             nullable: flag(&keywords, "nullable"),
             trim: flag(&keywords, "trim"),
             never: rule.boolean == Some(false),
-            literals: literals(&keywords),
-            text: self.text(&keywords, rule.form, rule.canonical),
-            number: Limit::all(&keywords, NUMBER, ("Number must be", "")),
+            literals: Literals::compile(&keywords),
+            text: TextRules::compile(&keywords, rule.form, rule.canonical, |message| {
+                self.mistake(message);
+            }),
+            number: NumberRules::compile(&keywords),
             array,
             object,
             inner,
@@ -114,11 +113,7 @@ impl<'m> Compiler<'m> {
             ..Node::default()
         };
         if node.takes_bare_objects() {
-            // So that `allow_unknown(false)` finds that no key is listed.
-            let counts = Counts::new(Box::default());
-            let additional = AdditionalRule::Unsaid;
-            let rules = ObjectRules::new(None, Vec::new(), additional, counts);
-            node.object = Some(Box::new(rules));
+            node.object = Some(Box::new(ObjectRules::bare()));
         }
         node.settle();
         self.note_needs(&node);
@@ -137,7 +132,7 @@ impl<'m> Compiler<'m> {
         let entries = node.object.as_deref().map_or(0, |rules| rules.entries.len());
         needs.functions |= has_functions;
         needs.comparing |=
-            lists_containers || node.array.as_deref().is_some_and(|rules| rules.unique);
+            lists_containers || node.array.as_deref().is_some_and(|rules| rules.needs_whole);
         needs.second_look |= has_functions
             || lists_containers
             || entries > MAX_BITS
@@ -208,37 +203,6 @@ impl<'m> Compiler<'m> {
         default
     }
 
-    fn text(
-        &mut self,
-        keywords: &Map<String, Value>,
-        form: Option<TextForm>,
-        canonical: Option<CanonicalText>,
-    ) -> Option<Box<TextRules>> {
-        let pattern = text_of(keywords, "pattern").and_then(|text| match Pattern::new(text) {
-            Ok(pattern) => Some(pattern),
-            Err(error) => {
-                self.issue(format!("bad pattern {text:?}: {error}"));
-                None
-            }
-        });
-        let format = text_of(keywords, "format").and_then(|name| {
-            let format = Format::from_name(name);
-            if format.is_none() {
-                let known = Format::ALL.iter().map(|format| format.name());
-                self.issue(format!("unknown format `{name}`{}", did_you_mean(name, known)));
-            }
-            format
-        });
-        let limits = Limit::all(keywords, TEXT, ("String must be", " characters"));
-        let rules = TextRules { lengths: Counts::new(limits), pattern, format, form, canonical };
-        let is_empty = rules.lengths.is_empty()
-            && rules.pattern.is_none()
-            && rules.format.is_none()
-            && rules.form.is_none()
-            && rules.canonical.is_none();
-        (!is_empty).then(|| Box::new(rules))
-    }
-
     fn array(
         &mut self,
         rule: &mut Rule,
@@ -247,18 +211,8 @@ impl<'m> Compiler<'m> {
         levels: usize,
     ) -> Option<Box<ArrayRules>> {
         let items = rule.items.take().map(|items| self.child(*items, "[]", levels));
-        // `minItems` and `maxItems` stand in for `min` and `max`.
-        let bounds: Vec<Bound> = ARRAY
-            .iter()
-            .filter(|(_, instead)| instead.is_none_or(|name| !rule.keywords.contains_key(name)))
-            .map(|(bound, _)| *bound)
-            .collect();
-        let bounds = if types.take(kind::ARRAY) { &*bounds } else { &[] };
-        let limits = Limit::all(&rule.keywords, bounds, ("Array must contain", " items"));
-        let counts = Counts::new(limits);
-        let unique = flag(&rule.keywords, "uniqueItems");
-        let is_empty = counts.is_empty() && !unique && places.is_empty() && items.is_none();
-        (!is_empty).then(|| Box::new(ArrayRules { counts, unique, places, items }))
+        let needs_whole = keyword::needs_whole(&rule.keywords, kind::ARRAY);
+        ArrayRules::compile(&rule.keywords, types, places, items, needs_whole)
     }
 
     fn object(&mut self, rule: &mut Rule, levels: usize) -> Option<Box<ObjectRules>> {
@@ -272,18 +226,8 @@ impl<'m> Compiler<'m> {
                 AdditionalRule::Node(Box::new(self.child(*rule, ".*", levels)))
             }
         };
-        let limits = Limit::all(&rule.keywords, OBJECT, ("Object must have", " properties"));
-        if listed.is_none()
-            && required.is_empty()
-            && matches!(additional, AdditionalRule::Unsaid)
-            && limits.is_empty()
-        {
-            return None;
-        }
-
         let properties = listed.map(|listed| self.properties(listed, levels));
-        let counts = Counts::new(limits);
-        Some(Box::new(ObjectRules::new(properties, required, additional, counts)))
+        ObjectRules::compile(&rule.keywords, properties, required, additional)
     }
 
     fn properties(&mut self, listed: Vec<(String, Rule)>, levels: usize) -> Vec<Property> {
@@ -343,20 +287,6 @@ impl<'m> Compiler<'m> {
     }
 }
 
-fn literals(keywords: &Map<String, Value>) -> Box<[Literals]> {
-    let one_of = keywords.get("enum").and_then(Value::as_array);
-    let one_of = one_of.map(|values| Literals::one_of(values));
-    one_of.into_iter().chain(keywords.get("const").map(Literals::constant)).collect()
-}
-
-fn flag(keywords: &Map<String, Value>, name: &str) -> bool {
-    keywords.get(name).and_then(Value::as_bool).unwrap_or(false)
-}
-
-fn text_of<'k>(keywords: &'k Map<String, Value>, name: &str) -> Option<&'k str> {
-    keywords.get(name).and_then(Value::as_str)
-}
-
 /// Writes a whole number of 0 or more as an integer; 2.0 is one.
 fn as_count(value: &mut Value) -> bool {
     let count = value.as_number().and_then(|number| match Num::of(number) {
@@ -368,30 +298,3 @@ fn as_count(value: &mut Value) -> bool {
     }
     count.is_some()
 }
-
-const NUMBER: &[Bound] = &[
-    ("minimum", Relation::AtLeast),
-    ("maximum", Relation::AtMost),
-    ("exclusiveMinimum", Relation::Above),
-    ("exclusiveMaximum", Relation::Below),
-    ("min", Relation::AtLeast),
-    ("max", Relation::AtMost),
-];
-
-const TEXT: &[Bound] = &[
-    ("minLength", Relation::AtLeast),
-    ("maxLength", Relation::AtMost),
-    ("min", Relation::AtLeast),
-    ("max", Relation::AtMost),
-];
-
-/// Each with the keyword that stands in for it.
-const ARRAY: &[(Bound, Option<&str>)] = &[
-    (("min", Relation::AtLeast), Some("minItems")),
-    (("max", Relation::AtMost), Some("maxItems")),
-    (("minItems", Relation::AtLeast), None),
-    (("maxItems", Relation::AtMost), None),
-];
-
-const OBJECT: &[Bound] =
-    &[("minProperties", Relation::AtLeast), ("maxProperties", Relation::AtMost)];

@@ -5,7 +5,6 @@ use super::path::Path;
 use super::sink::Sink;
 use super::walk::{Holder, Walk};
 use crate::data::Data;
-use crate::equal::unique;
 use crate::function::Default;
 use crate::node::{ArrayRules, Member, Node, ObjectRules, ObjectState, Violation};
 
@@ -41,10 +40,7 @@ impl<'s, S: Sink<'s>> Walk<'_, 's, S> {
         message: Option<&str>,
     ) -> Option<S::Change> {
         let sink = &mut self.sink;
-        let judged = rules.counts.judge(count, |broken| sink.tell(path, message, broken));
-        if rules.unique && judged.is_continue() && !is_unique(array) {
-            self.sink.note(path, message, Violation::Rule("uniqueItems", "Items must be unique"));
-        }
+        let _judged = rules.judge(array, count, |broken| sink.tell(path, message, broken));
         let mut patches = Vec::new();
         for (index, item) in array.items().enumerate() {
             if self.sink.is_done() {
@@ -102,7 +98,7 @@ impl<'s, S: Sink<'s>> Walk<'_, 's, S> {
         }
         let sink = &mut self.sink;
         let message = holder.message(node);
-        let _judged = rules.counts.judge(count, |broken| sink.tell(path, message, broken));
+        let _judged = rules.judge(object, count, |broken| sink.tell(path, message, broken));
 
         if patch.is_empty() && !(state.is_mixed && self.keep) {
             return None;
@@ -140,7 +136,7 @@ impl<'s, S: Sink<'s>> Walk<'_, 's, S> {
             return self.sink.note(path, None, Violation::Required);
         }
         let sink = &mut self.sink;
-        let judged = rules.counts.judge(count, |broken| sink.tell(path, None, broken));
+        let judged = rules.judge(object, count, |broken| sink.tell(path, None, broken));
         let stays = stays && !state.is_mixed && state.next_default().is_none();
         if judged.is_continue() && self.keep && !stays {
             self.sink.takes_change();
@@ -243,8 +239,4 @@ impl<'s, S: Sink<'s>> Walk<'_, 's, S> {
             }
         }
     }
-}
-
-fn is_unique<'d>(array: impl Data<'d>) -> bool {
-    array.to_value().as_array().is_none_or(|items| unique(items))
 }

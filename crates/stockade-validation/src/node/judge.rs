@@ -7,77 +7,15 @@
 //! or a missing value, behind which nothing else is judged. So with `|_| Break`
 //! it only answers yes or no, and costs nothing for words.
 
-use std::borrow::Cow;
 use std::ops::ControlFlow::{self, Break, Continue};
 
 use serde_json::Number;
-use stockade_errors::short_name::short_name;
 
+use super::broken::Broken;
 use super::{ArrayRules, Definition, Inner, Node, ObjectRules, kind};
 use crate::data::{Data, Kind};
-use crate::depth::MAX_DEPTH;
 use crate::number::Num;
-use crate::pattern::{Search, trim};
-
-/// A rule that a value breaks.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Violation<'b> {
-    /// The value is missing; the message names it.
-    Required,
-    Type {
-        expected: &'b str,
-        got: &'static str,
-    },
-    /// A rule by its name, with its message.
-    Rule(&'static str, &'static str),
-    /// The same with a message of the schema.
-    Shown(&'static str, &'b str),
-    /// A member that is not allowed, by its name.
-    Unknown(&'b str),
-    /// Too many levels.
-    Depth,
-    /// The search for a pattern took too many steps.
-    PatternLimit,
-}
-
-impl Violation<'_> {
-    pub(crate) fn rule(self) -> &'static str {
-        match self {
-            Self::Required => "required",
-            Self::Type { .. } => "type",
-            Self::Rule(rule, _) | Self::Shown(rule, _) => rule,
-            Self::Unknown(_) => "additionalProperties",
-            Self::Depth => "depth",
-            Self::PatternLimit => "patternLimit",
-        }
-    }
-
-    /// Returns the usual message.
-    pub(crate) fn message(self) -> Cow<'static, str> {
-        match self {
-            Self::Required => "Required value is missing".into(),
-            Self::Type { expected, got } => format!("Expected {expected}, got {got}").into(),
-            Self::Rule(_, message) => message.into(),
-            Self::Shown(_, message) => message.to_owned().into(),
-            Self::Unknown(name) => unknown_field(name).into(),
-            Self::Depth => format!("Value is nested more than {MAX_DEPTH} levels deep").into(),
-            Self::PatternLimit => {
-                "Text cannot be checked: its pattern takes too many steps; send a shorter text"
-                    .into()
-            }
-        }
-    }
-
-    /// Returns true if a message of the schema stands in for the usual one.
-    pub(crate) fn takes_message(self) -> bool {
-        !matches!(self, Self::Unknown(_) | Self::Depth | Self::PatternLimit)
-    }
-}
-
-/// Returns the message for a member that is not allowed.
-pub(crate) fn unknown_field(name: &str) -> String {
-    format!("Unknown field '{}'", short_name(name))
-}
+use crate::pattern::trim;
 
 impl Node {
     /// Judges a text that is trimmed already.
@@ -102,25 +40,7 @@ impl Node {
         let Some(rules) = &self.text else {
             return Continue(());
         };
-        rules.lengths.judge_text(text, &mut no)?;
-        if let Some(pattern) = &rules.pattern {
-            match pattern.search(text) {
-                Search::Found => {}
-                Search::Nothing => no(Violation::Rule("pattern", "Invalid format"))?,
-                Search::GaveUp => no(Violation::PatternLimit)?,
-            }
-        }
-        if let Some(format) = &rules.format
-            && !format.check(text)
-        {
-            no(Violation::Rule("format", format.message()))?;
-        }
-        if let Some(form) = &rules.form
-            && !(form.fits)(text)
-        {
-            no(Violation::Rule("format", form.message))?;
-        }
-        Continue(())
+        rules.judge(text, no)
     }
 
     /// Judges a text where only some formats are allowed, if any.
@@ -159,12 +79,7 @@ impl Node {
                 no(literals.broken())?;
             }
         }
-        for limit in &self.number {
-            if limit.is_broken_by(num) {
-                no(limit.broken())?;
-            }
-        }
-        Continue(())
+        self.number.judge(num, no)
     }
 
     /// Judges the kind of a value that is neither text nor number, and compares

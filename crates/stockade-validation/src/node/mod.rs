@@ -2,27 +2,38 @@
 //! up, parsed and sorted beforehand.
 //!
 //! - here: [`Node`], the rule of a value.
-//! - `rules`: the rules of texts, numbers and counts, each with its judgement.
-//! - `object`: the rules of objects, and [`ObjectState`], which follows the
-//!   members of one.
-//! - `judge`: the rules in their order, [`Violation`], and [`Judge`] for readers,
-//!   which see data while they read it.
+//! - `number`, `text`, `array`, `object`: the keywords of one type of values, from their
+//!   compilation to their export. [`ObjectState`] follows the members of an object.
+//! - `limits`: bounds of numbers and counts; `literals`: `enum` and `const`.
+//! - `judge`: the rules in their order, and [`Judge`] for readers, which see data
+//!   while they read it; `broken`: [`Broken`], a rule that a value breaks.
+//! - `keywords`: access to the keywords of a rule.
 
+mod array;
+mod broken;
 mod judge;
+mod keywords;
+mod limits;
+mod literals;
+mod number;
 mod object;
-mod rules;
+mod text;
 
 use std::panic::Location;
 
 use serde_json::{Map, Value};
 
-pub(crate) use self::judge::{Accept, Judge, Violation, unknown_field};
+pub(crate) use self::array::ArrayRules;
+pub(crate) use self::broken::{Broken, unknown_field};
+pub(crate) use self::judge::{Accept, Judge};
+pub(crate) use self::keywords::{flag, text_of};
+pub(crate) use self::limits::count_bounds;
+pub(crate) use self::literals::Literals;
+pub(crate) use self::number::NumberRules;
 pub(crate) use self::object::{
     AdditionalRule, MAX_BITS, Member, ObjectRules, ObjectState, Property,
 };
-pub(crate) use self::rules::{
-    ArrayRules, Bound, Counts, Limit, Literals, Relation, TextRules, count_bounds,
-};
+pub(crate) use self::text::TextRules;
 use crate::direction::Direction;
 use crate::format::TextType;
 use crate::function::{Custom, Default, Transform};
@@ -123,8 +134,7 @@ pub(crate) struct Node {
     /// `enum` and `const`.
     pub(crate) literals: Box<[Literals]>,
     pub(crate) text: Option<Box<TextRules>>,
-    /// Limits of a number.
-    pub(crate) number: Box<[Limit]>,
+    pub(crate) number: NumberRules,
     pub(crate) array: Option<Box<ArrayRules>>,
     pub(crate) object: Option<Box<ObjectRules>>,
     pub(crate) inner: Option<Box<Inner>>,
@@ -198,9 +208,7 @@ impl Node {
         if self.never || !takes_them || !self.literals.is_empty() {
             return None;
         }
-        let all = (0, i128::from(u64::MAX));
-        let (low, high) = self.number.iter().try_fold(all, |range, limit| limit.narrow(range))?;
-        Some((u64::try_from(low).ok()?, u64::try_from(high).ok()?))
+        self.number.range()
     }
 
     /// Returns true if null counts as missing where a value is required.

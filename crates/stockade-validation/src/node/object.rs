@@ -1,8 +1,16 @@
-//! The rules of objects, and [`ObjectState`], which follows the members of one.
+//! The keywords of objects: fields, compilation, check and export. [`ObjectState`] follows
+//! the members of an object.
 
+use std::ops::ControlFlow;
+
+use serde_json::{Map, Value};
 use stockade_errors::__internal::sort_by;
 
-use super::{Counts, Node};
+use super::Node;
+use super::broken::Broken;
+use super::keywords::copy;
+use super::limits::{Bound, Counts, Limit, Relation};
+use crate::data::{Data, Kind};
 use crate::equal::{order, same, same_short};
 use crate::options::ValidationOptions;
 
@@ -25,7 +33,7 @@ pub(crate) struct ObjectRules {
     /// A bit for each entry with a default, if there are bits for all.
     pub(crate) defaulted: u64,
     pub(crate) additional: AdditionalRule,
-    pub(crate) counts: Counts,
+    counts: Counts,
 }
 
 #[derive(Debug)]
@@ -50,9 +58,36 @@ pub(crate) enum AdditionalRule {
 /// The bits of [`ObjectRules`] are enough for this many names.
 pub(crate) const MAX_BITS: usize = 64;
 
+const COUNTS: &[Bound] =
+    &[("minProperties", Relation::AtLeast), ("maxProperties", Relation::AtMost)];
+
 impl ObjectRules {
-    /// Makes the rules of an object; `required` is the list form.
-    pub(crate) fn new(
+    /// Returns the rules of objects, if the keywords or the other arguments have one;
+    /// `required` is the list form.
+    pub(crate) fn compile(
+        keywords: &Map<String, Value>,
+        properties: Option<Vec<Property>>,
+        required: Vec<String>,
+        additional: AdditionalRule,
+    ) -> Option<Box<Self>> {
+        let limits = Limit::all(keywords, COUNTS, ("Object must have", " properties"));
+        let is_empty = properties.is_none()
+            && required.is_empty()
+            && matches!(additional, AdditionalRule::Unsaid)
+            && limits.is_empty();
+        if is_empty {
+            return None;
+        }
+        Some(Box::new(Self::new(properties, required, additional, Counts::new(limits))))
+    }
+
+    /// Returns the rules of an object about which no keyword says anything, so
+    /// `allow_unknown(false)` finds that no key is listed.
+    pub(crate) fn bare() -> Self {
+        Self::new(None, Vec::new(), AdditionalRule::Unsaid, Counts::new(Box::default()))
+    }
+
+    fn new(
         properties: Option<Vec<Property>>,
         required: Vec<String>,
         additional: AdditionalRule,
@@ -95,6 +130,66 @@ impl ObjectRules {
             defaulted,
             additional,
             counts,
+        }
+    }
+
+    /// Checks an object of `count` members as a whole, after its members.
+    #[inline]
+    pub(crate) fn judge<'d>(
+        &self,
+        object: impl Data<'d>,
+        count: usize,
+        no: impl FnMut(Broken<'_>) -> ControlFlow<()>,
+    ) -> ControlFlow<()> {
+        debug_assert!(matches!(object.kind(), Kind::Object(members) if members == count));
+        self.counts.judge(count, no)
+    }
+
+    /// Writes the keywords of JSON Schema. `rule` exports the rule of a member; `closed`
+    /// objects reject keys that no rule lists.
+    pub(crate) fn export(
+        rules: Option<&Self>,
+        keywords: &Map<String, Value>,
+        closed: bool,
+        rule: impl Fn(&Node) -> Value,
+        out: &mut Map<String, Value>,
+    ) {
+        if let Some(rules) = rules {
+            rules.export_members(closed, rule, out);
+        }
+        copy(keywords, &["minProperties", "maxProperties"], out);
+    }
+
+    fn export_members(
+        &self,
+        closed: bool,
+        rule: impl Fn(&Node) -> Value,
+        out: &mut Map<String, Value>,
+    ) {
+        if self.lists_properties {
+            let properties = self.properties().iter();
+            let properties: Map<String, Value> = properties
+                .map(|property| (property.name.to_string(), rule(&property.node)))
+                .collect();
+            out.insert("properties".to_owned(), properties.into());
+        }
+        let listed = self.required_list.iter().map(|index| &self.entries[*index]);
+        let listed = listed.filter(|entry| entry.node.default.is_none());
+        let properties = self.properties().iter();
+        let own =
+            properties.filter(|property| property.node.required && !property.in_required_list);
+        let required: Vec<Value> = listed.chain(own).map(|entry| (&*entry.name).into()).collect();
+        if !required.is_empty() {
+            out.insert("required".to_owned(), required.into());
+        }
+        let additional = match &self.additional {
+            AdditionalRule::Unsaid => closed.then(|| false.into()),
+            AdditionalRule::Allowed => Some(true.into()),
+            AdditionalRule::Refused => Some(false.into()),
+            AdditionalRule::Node(node) => Some(rule(node)),
+        };
+        if let Some(additional) = additional {
+            out.insert("additionalProperties".to_owned(), additional);
         }
     }
 

@@ -154,8 +154,7 @@ impl<'p> Judging<'p> {
     pub(super) fn array(&mut self) -> Result<Elements<'p>, Refused> {
         let rules = match self.judge.array() {
             Accept::All => None,
-            // Equal elements can be found only when all are read.
-            Accept::If(rules) if !rules.unique => Some(rules),
+            Accept::If(rules) if !rules.needs_whole => Some(rules),
             Accept::If(_) | Accept::None => return Err(self.give_up()),
         };
         let most = rules.map_or(usize::MAX, |rules| rules.counts.most);

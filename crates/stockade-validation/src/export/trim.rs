@@ -1,21 +1,13 @@
-//! `pattern` in documents: regular expressions of ECMA-262, and white space that
-//! is trimmed.
+//! `trim` in documents, as a `pattern`.
 
 use serde_json::{Map, Value, json};
 
 use super::{count, takes};
 use crate::node::{Node, kind};
 
-/// Writes the pattern of a rule.
-pub(super) fn write(node: &Node, out: &mut Map<String, Value>) {
-    if let Some(pattern) = node.text.as_deref().and_then(|rules| rules.pattern.as_ref()) {
-        out.insert("pattern".to_owned(), pattern.ecma().into());
-    }
-}
-
 /// Writes that white space around a text does not count for its least length.
 /// `trim` removes the characters of `\s`.
-pub(super) fn write_trim(node: &Node, out: &mut Map<String, Value>) {
+pub(super) fn write(node: &Node, out: &mut Map<String, Value>) {
     let least = count(out, "minLength").unwrap_or(0);
     // No format takes white space alone.
     let has_format = out.contains_key("format");

@@ -1,103 +1,12 @@
-//! Rules of one kind of value, each with its judgement.
+//! Bounds of numbers and of counts.
 
 use std::cmp::Ordering;
 use std::ops::ControlFlow;
 
 use serde_json::{Map, Value};
-use stockade_errors::__internal::sort_by;
 
-use super::Node;
-use super::judge::Violation;
-use crate::canonical::CanonicalText;
-use crate::data::{Data, Kind};
-use crate::equal::{equal, order, same};
-use crate::format::Format;
+use super::broken::Broken;
 use crate::number::{Num, shown};
-use crate::pattern::Pattern;
-use crate::text_form::TextForm;
-
-/// The values of an `enum` or of a `const`, in a form for searching.
-#[derive(Debug)]
-pub(crate) struct Literals {
-    /// The name of the keyword.
-    rule: &'static str,
-    /// Sorted by length, then by letters.
-    texts: Box<[Box<str>]>,
-    /// Sorted.
-    numbers: Box<[Num]>,
-    others: Box<[Value]>,
-    /// `Must be …`.
-    message: Box<str>,
-}
-
-impl Literals {
-    pub(crate) fn one_of(values: &[Value]) -> Self {
-        let shown: Vec<String> = values.iter().map(ToString::to_string).collect();
-        Self::new("enum", values, format!("Must be one of: {}", shown.join(", ")))
-    }
-
-    pub(crate) fn constant(value: &Value) -> Self {
-        Self::new("const", std::slice::from_ref(value), format!("Must be {value}"))
-    }
-
-    fn new(rule: &'static str, values: &[Value], message: String) -> Self {
-        let is_other = |value: &&Value| !value.is_string() && !value.is_number();
-        let mut texts: Vec<Box<str>> =
-            values.iter().filter_map(Value::as_str).map(Into::into).collect();
-        let mut numbers: Vec<Num> =
-            values.iter().filter_map(Value::as_number).map(Num::of).collect();
-        sort_by(&mut texts, |left, right| order(left, right));
-        sort_by(&mut numbers, |left, right| left.compare(*right));
-        Self {
-            rule,
-            texts: texts.into(),
-            numbers: numbers.into(),
-            others: values.iter().filter(is_other).cloned().collect(),
-            message: message.into(),
-        }
-    }
-
-    /// Returns true if an array or an object is among them.
-    pub(crate) fn has_containers(&self) -> bool {
-        self.others.iter().any(|value| value.is_array() || value.is_object())
-    }
-
-    pub(super) fn broken(&self) -> Violation<'_> {
-        Violation::Shown(self.rule, &self.message)
-    }
-
-    #[inline]
-    pub(super) fn has_text(&self, text: &str) -> bool {
-        if self.texts.len() <= FEW {
-            return self.texts.iter().any(|known| same(known, text));
-        }
-        self.texts.binary_search_by(|known| order(known, text)).is_ok()
-    }
-
-    #[inline]
-    pub(super) fn has_number(&self, num: Num) -> bool {
-        if self.numbers.len() <= FEW {
-            return self.numbers.iter().any(|known| known.compare(num).is_eq());
-        }
-        self.numbers.binary_search_by(|known| known.compare(num)).is_ok()
-    }
-
-    pub(crate) fn has<'d>(&self, data: impl Data<'d>) -> bool {
-        match data.kind() {
-            Kind::Text(text) => self.has_text(text),
-            Kind::Number(number) => self.has_number(Num::of(number)),
-            Kind::Null | Kind::Bool(_) | Kind::Array(_) | Kind::Object(_) => {
-                !self.others.is_empty() && {
-                    let value = data.to_value();
-                    self.others.iter().any(|known| equal(known, &value))
-                }
-            }
-        }
-    }
-}
-
-/// Up to this many values are compared one by one.
-const FEW: usize = 8;
 
 /// A lower or an upper bound of a number or of a count.
 #[derive(Debug)]
@@ -274,34 +183,4 @@ pub(crate) fn count_bounds(bound: Num) -> (usize, Option<usize>) {
 )]
 fn float_count(float: f64) -> usize {
     float as usize
-}
-
-/// Keywords for strings.
-#[derive(Debug)]
-pub(crate) struct TextRules {
-    pub(crate) lengths: Counts,
-    pub(crate) pattern: Option<Pattern>,
-    pub(crate) format: Option<Format>,
-    pub(crate) form: Option<TextForm>,
-    pub(crate) canonical: Option<CanonicalText>,
-}
-
-/// Keywords for arrays.
-#[derive(Debug)]
-pub(crate) struct ArrayRules {
-    pub(crate) counts: Counts,
-    pub(crate) unique: bool,
-    /// Of the first elements, each its own.
-    pub(crate) places: Box<[Node]>,
-    /// Of the other elements, unless any value is right.
-    pub(crate) items: Option<Node>,
-}
-
-impl ArrayRules {
-    /// Returns the rule of the element at `index`; `None` if any value is
-    /// right.
-    #[inline]
-    pub(crate) fn at(&self, index: usize) -> Option<&Node> {
-        self.places.get(index).or(self.items.as_ref())
-    }
 }

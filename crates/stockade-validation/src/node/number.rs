@@ -1,0 +1,66 @@
+//! The keywords of numbers: fields, compilation, check and export.
+
+use std::ops::ControlFlow::{self, Continue};
+
+use serde_json::{Map, Value};
+
+use super::broken::Broken;
+use super::keywords::copy;
+use super::limits::{Bound, Limit, Relation};
+use crate::number::Num;
+
+/// Keywords for numbers.
+#[derive(Debug, Default)]
+pub(crate) struct NumberRules {
+    limits: Box<[Limit]>,
+}
+
+const BOUNDS: &[Bound] = &[
+    ("minimum", Relation::AtLeast),
+    ("maximum", Relation::AtMost),
+    ("exclusiveMinimum", Relation::Above),
+    ("exclusiveMaximum", Relation::Below),
+    ("min", Relation::AtLeast),
+    ("max", Relation::AtMost),
+];
+
+impl NumberRules {
+    pub(crate) fn compile(keywords: &Map<String, Value>) -> Self {
+        Self { limits: Limit::all(keywords, BOUNDS, ("Number must be", "")) }
+    }
+
+    /// Returns true if every number is valid.
+    #[inline]
+    pub(crate) fn is_empty(&self) -> bool {
+        let Self { limits } = self;
+        limits.is_empty()
+    }
+
+    /// Checks a number.
+    #[inline]
+    pub(super) fn judge(
+        &self,
+        num: Num,
+        mut no: impl FnMut(Broken<'_>) -> ControlFlow<()>,
+    ) -> ControlFlow<()> {
+        for limit in &self.limits {
+            if limit.is_broken_by(num) {
+                no(limit.broken())?;
+            }
+        }
+        Continue(())
+    }
+
+    /// Returns a range of whole numbers that are all valid. Other numbers are checked.
+    pub(super) fn range(&self) -> Option<(u64, u64)> {
+        let Self { limits } = self;
+        let all = (0, i128::from(u64::MAX));
+        let (low, high) = limits.iter().try_fold(all, |range, limit| limit.narrow(range))?;
+        Some((u64::try_from(low).ok()?, u64::try_from(high).ok()?))
+    }
+
+    /// Writes the keywords of JSON Schema. The export adds `min` and `max`.
+    pub(crate) fn export(keywords: &Map<String, Value>, out: &mut Map<String, Value>) {
+        copy(keywords, &["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"], out);
+    }
+}

@@ -1,0 +1,115 @@
+//! The keywords of texts: fields, compilation, check and export.
+
+use std::ops::ControlFlow::{self, Continue};
+
+use serde_json::{Map, Value};
+
+use super::broken::Broken;
+use super::keywords::{copy, text_of};
+use super::limits::{Bound, Counts, Limit, Relation};
+use crate::canonical::CanonicalText;
+use crate::format::Format;
+use crate::pattern::{Pattern, Search};
+use crate::suggest::did_you_mean;
+use crate::text_form::TextForm;
+
+/// Keywords for texts.
+#[derive(Debug)]
+pub(crate) struct TextRules {
+    lengths: Counts,
+    pub(crate) pattern: Option<Pattern>,
+    pub(crate) format: Option<Format>,
+    pub(crate) form: Option<TextForm>,
+    pub(crate) canonical: Option<CanonicalText>,
+}
+
+const LENGTHS: &[Bound] = &[
+    ("minLength", Relation::AtLeast),
+    ("maxLength", Relation::AtMost),
+    ("min", Relation::AtLeast),
+    ("max", Relation::AtMost),
+];
+
+impl TextRules {
+    /// Returns the rules of texts, if the keywords have one.
+    pub(crate) fn compile(
+        keywords: &Map<String, Value>,
+        form: Option<TextForm>,
+        canonical: Option<CanonicalText>,
+        mut mistake: impl FnMut(String),
+    ) -> Option<Box<Self>> {
+        let pattern = text_of(keywords, "pattern").and_then(|text| match Pattern::new(text) {
+            Ok(pattern) => Some(pattern),
+            Err(error) => {
+                mistake(format!("bad pattern {text:?}: {error}"));
+                None
+            }
+        });
+        let format = text_of(keywords, "format").and_then(|name| {
+            let format = Format::from_name(name);
+            if format.is_none() {
+                let known = Format::ALL.iter().map(|format| format.name());
+                mistake(format!("unknown format `{name}`{}", did_you_mean(name, known)));
+            }
+            format
+        });
+        let limits = Limit::all(keywords, LENGTHS, ("String must be", " characters"));
+        let rules = Self { lengths: Counts::new(limits), pattern, format, form, canonical };
+        (!rules.is_empty()).then(|| Box::new(rules))
+    }
+
+    fn is_empty(&self) -> bool {
+        let Self { lengths, pattern, format, form, canonical } = self;
+        lengths.is_empty()
+            && pattern.is_none()
+            && format.is_none()
+            && form.is_none()
+            && canonical.is_none()
+    }
+
+    /// Checks a text.
+    #[inline]
+    pub(super) fn judge(
+        &self,
+        text: &str,
+        mut no: impl FnMut(Broken<'_>) -> ControlFlow<()>,
+    ) -> ControlFlow<()> {
+        self.lengths.judge_text(text, &mut no)?;
+        if let Some(pattern) = &self.pattern {
+            match pattern.search(text) {
+                Search::Found => {}
+                Search::Nothing => no(Broken::Rule("pattern", "Invalid format"))?,
+                Search::GaveUp => no(Broken::PatternLimit)?,
+            }
+        }
+        if let Some(format) = &self.format
+            && !format.check(text)
+        {
+            no(Broken::Rule("format", format.message()))?;
+        }
+        if let Some(form) = &self.form
+            && !(form.fits)(text)
+        {
+            no(Broken::Rule("format", form.message))?;
+        }
+        Continue(())
+    }
+
+    /// Writes the keywords of JSON Schema. The export adds `min`, `max` and `trim`.
+    pub(crate) fn export(
+        rules: Option<&Self>,
+        keywords: &Map<String, Value>,
+        out: &mut Map<String, Value>,
+    ) {
+        copy(keywords, &["minLength", "maxLength"], out);
+        if let Some(pattern) = rules.and_then(|rules| rules.pattern.as_ref()) {
+            out.insert("pattern".to_owned(), pattern.ecma().into());
+        }
+        if let Some(format) = text_of(keywords, "format") {
+            let format = if format == Format::Url.name() { Format::Uri.name() } else { format };
+            out.insert("format".to_owned(), format.into());
+        } else if let Some(format) = rules.and_then(|rules| rules.form?.format) {
+            out.insert("format".to_owned(), format.into());
+        }
+    }
+}
