@@ -22,6 +22,7 @@ mod from_schemars;
 mod has_schema;
 mod hostile;
 mod json_schema_suite;
+mod keyword_table;
 mod keywords;
 mod logged;
 mod macro_names;

@@ -1,6 +1,7 @@
 //! Typed values from JSON, judged on the way.
 
 use std::collections::BTreeMap;
+use std::sync::LazyLock;
 
 use proptest::prelude::*;
 use serde::Deserialize;
@@ -11,6 +12,7 @@ use stockade_validation::{
     HasSchema, ReadError, Rule, Schema, ValidationOptions, read_value, validate_against_schema,
 };
 
+use crate::keyword_table::{ROWS, Row};
 use crate::properties::{sample, value};
 use crate::support::lines;
 
@@ -131,7 +133,7 @@ fn agree<T: DeserializeOwned + std::fmt::Debug>(
 /// Both ways agree for types of all shapes. A rule with a function is judged
 /// the slow way.
 #[track_caller]
-fn agree_for_all(rule: &Value, text: &str, options: &ValidationOptions) {
+pub(crate) fn agree_for_all(rule: &Value, text: &str, options: &ValidationOptions) {
     let quick = &Schema::from_value(rule).unwrap();
     let slow = &Rule::from_value(rule).custom(|_, _, _| true).build().unwrap();
     let data: Value = serde_json::from_str(text).unwrap();
@@ -187,7 +189,7 @@ proptest! {
         let rules: serde_json::Map<String, Value> = "abcde"
             .chars()
             .zip(picks)
-            .map(|(name, pick)| (name.to_string(), serde_json::from_str(RULES[pick]).unwrap()))
+            .map(|(name, pick)| (name.to_string(), RULES[pick].clone()))
             .collect();
         let rule = json!({ "type": "object", "properties": rules });
         // In the order of the hash, which is any.
@@ -226,7 +228,13 @@ proptest! {
     }
 }
 
-pub(crate) const RULES: &[&str] = &[
+/// Rules for generated data: one for each keyword, and some with several keywords.
+pub(crate) static RULES: LazyLock<Vec<Value>> = LazyLock::new(|| {
+    let combined = COMBINED.iter().map(|text| serde_json::from_str(text).unwrap());
+    ROWS.iter().map(|row| row.rule.clone()).chain(combined).collect()
+});
+
+const COMBINED: &[&str] = &[
     "{}",
     r#"{ "type": "string", "trim": true, "required": true }"#,
     r#"{ "type": "string", "minLength": 2, "max": 3.5 }"#,
@@ -249,8 +257,10 @@ pub(crate) const RULES: &[&str] = &[
 
 fn field() -> impl Strategy<Value = Value> {
     const TEXTS: &[&str] = &["", " ", "a", " b ", "1", "true", "é", "abcd", "ada@example.com"];
+    let of_rows: Vec<Value> = ROWS.iter().flat_map(Row::values).cloned().collect();
     prop_oneof![
         value(),
+        prop::sample::select(of_rows),
         prop::sample::select(TEXTS).prop_map(Value::from),
         (-1..6).prop_map(|whole| json!(whole)),
         (-1..6).prop_map(|whole| json!(f64::from(whole))),

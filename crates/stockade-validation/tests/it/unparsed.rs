@@ -169,9 +169,9 @@ const MORE: &[&str] = &[
 ];
 
 fn one_rule() -> impl Strategy<Value = Rule> {
-    let all: Vec<&str> = RULES.iter().chain(MORE).copied().collect();
-    let read = |text: &str| Rule::from_value(&serde_json::from_str::<Value>(text).unwrap());
-    prop::sample::select(all).prop_map(read)
+    let more = MORE.iter().map(|text| serde_json::from_str(text).unwrap());
+    let all: Vec<Value> = RULES.iter().cloned().chain(more).collect();
+    prop::sample::select(all).prop_map(|rule| Rule::from_value(&rule))
 }
 
 /// A type of any depth.
