@@ -7,12 +7,13 @@
 //! - `limits`: bounds of numbers and counts; `literals`: `enum` and `const`.
 //! - `judge`: the rules in their order, and [`Judge`] for readers, which see data
 //!   while they read it; `broken`: [`Broken`], a rule that a value breaks.
-//! - `keywords`: access to the keywords of a rule.
+//! - `keywords`: access to the keywords of a rule; `kind`: the types of JSON.
 
 mod array;
 mod broken;
 mod judge;
 mod keywords;
+pub(crate) mod kind;
 mod limits;
 mod literals;
 mod number;
@@ -275,25 +276,4 @@ impl Types {
     pub(crate) fn want_whole(&self) -> bool {
         self.mask & (kind::INTEGER | kind::NUMBER) == kind::INTEGER
     }
-}
-
-pub(crate) mod kind {
-    pub(crate) const STRING: u8 = 1;
-    pub(crate) const NUMBER: u8 = 1 << 1;
-    pub(crate) const INTEGER: u8 = 1 << 2;
-    pub(crate) const BOOLEAN: u8 = 1 << 3;
-    pub(crate) const ARRAY: u8 = 1 << 4;
-    pub(crate) const OBJECT: u8 = 1 << 5;
-    pub(crate) const NULL: u8 = 1 << 6;
-
-    /// The types of JSON, in the order of the specification.
-    pub(crate) const NAMES: [(&str, u8); 7] = [
-        ("string", STRING),
-        ("number", NUMBER),
-        ("boolean", BOOLEAN),
-        ("object", OBJECT),
-        ("array", ARRAY),
-        ("integer", INTEGER),
-        ("null", NULL),
-    ];
 }
