@@ -16,7 +16,7 @@ use crate::format::TextType;
 use crate::function::Default;
 use crate::node::{
     AdditionalRule, ArrayRules, Compiled, Inner, Literals, MAX_BITS, Needs, Node, NumberRules,
-    ObjectRules, Property, TextRules, Types, flag, kind, text_of,
+    ObjectRules, Property, Source, TextRules, Types, flag, kind, text_of,
 };
 use crate::number::Num;
 use crate::rule::{Additional, Rule};
@@ -88,18 +88,20 @@ impl<'m> Compiler<'m> {
         let default = self.default(&mut rule);
         let (inner, places) = self.inner(&mut rule, levels);
         let array = self.array(&mut rule, &types, places, levels);
-        let object = self.object(&mut rule, levels);
+        let object = self.object(&mut rule, &types, levels);
         let keywords = rule.keywords;
+        let mut source = Source::new(&keywords, &types);
+        let text = TextRules::compile(&mut source, rule.form, rule.canonical);
+        let number = NumberRules::compile(&mut source);
+        self.report(source);
         let mut node = Node {
             required: flag(&keywords, "required") && default.is_none(),
             nullable: flag(&keywords, "nullable"),
             trim: flag(&keywords, "trim"),
             never: rule.boolean == Some(false),
             literals: Literals::compile(&keywords),
-            text: TextRules::compile(&keywords, rule.form, rule.canonical, |message| {
-                self.mistake(message);
-            }),
-            number: NumberRules::compile(&keywords),
+            text,
+            number,
             array,
             object,
             inner,
@@ -122,6 +124,13 @@ impl<'m> Compiler<'m> {
         }
         self.try_default(&node);
         node
+    }
+
+    /// Keeps the mistakes in the keywords of one type.
+    fn report(&mut self, source: Source<'_>) {
+        for message in source.mistakes {
+            self.mistake(message);
+        }
     }
 
     /// Notes the work that some ways to judge cannot do for the node.
@@ -212,10 +221,18 @@ impl<'m> Compiler<'m> {
     ) -> Option<Box<ArrayRules>> {
         let items = rule.items.take().map(|items| self.child(*items, "[]", levels));
         let needs_whole = keyword::needs_whole(&rule.keywords, kind::ARRAY);
-        ArrayRules::compile(&rule.keywords, types, places, items, needs_whole)
+        let mut source = Source::new(&rule.keywords, types);
+        let rules = ArrayRules::compile(&mut source, places, items, needs_whole);
+        self.report(source);
+        rules
     }
 
-    fn object(&mut self, rule: &mut Rule, levels: usize) -> Option<Box<ObjectRules>> {
+    fn object(
+        &mut self,
+        rule: &mut Rule,
+        types: &Types,
+        levels: usize,
+    ) -> Option<Box<ObjectRules>> {
         let listed = rule.properties.take();
         let required = self.required_names(rule);
         let additional = match rule.additional.take() {
@@ -227,7 +244,10 @@ impl<'m> Compiler<'m> {
             }
         };
         let properties = listed.map(|listed| self.properties(listed, levels));
-        ObjectRules::compile(&rule.keywords, properties, required, additional)
+        let mut source = Source::new(&rule.keywords, types);
+        let rules = ObjectRules::compile(&mut source, properties, required, additional);
+        self.report(source);
+        rules
     }
 
     fn properties(&mut self, listed: Vec<(String, Rule)>, levels: usize) -> Vec<Property> {

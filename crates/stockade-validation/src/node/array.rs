@@ -5,9 +5,9 @@ use std::ops::ControlFlow::{self, Continue};
 use serde_json::{Map, Value};
 
 use super::broken::Broken;
-use super::keywords::{copy, flag};
+use super::keywords::{Source, copy, flag};
 use super::limits::{Bound, Counts, Limit, Relation};
-use super::{Node, Types, kind};
+use super::{Node, kind};
 use crate::data::Data;
 use crate::equal;
 
@@ -36,12 +36,12 @@ const COUNTS: &[(Bound, Option<&str>)] = &[
 impl ArrayRules {
     /// Returns the rules of arrays, if the keywords have one.
     pub(crate) fn compile(
-        keywords: &Map<String, Value>,
-        types: &Types,
+        source: &mut Source<'_>,
         places: Box<[Node]>,
         items: Option<Node>,
         needs_whole: bool,
     ) -> Option<Box<Self>> {
+        let Source { keywords, types, .. } = source;
         // `minItems` and `maxItems` stand in for `min` and `max`.
         let bounds: Vec<Bound> = COUNTS
             .iter()

@@ -2,6 +2,22 @@
 
 use serde_json::{Map, Value};
 
+use super::Types;
+
+/// The input of a `compile`, and the mistakes that it finds.
+#[derive(Debug)]
+pub(crate) struct Source<'k> {
+    pub(super) keywords: &'k Map<String, Value>,
+    pub(super) types: &'k Types,
+    pub(crate) mistakes: Vec<String>,
+}
+
+impl<'k> Source<'k> {
+    pub(crate) fn new(keywords: &'k Map<String, Value>, types: &'k Types) -> Self {
+        Self { keywords, types, mistakes: Vec::new() }
+    }
+}
+
 /// Returns true if the keyword is `true`.
 pub(crate) fn flag(keywords: &Map<String, Value>, name: &str) -> bool {
     keywords.get(name).and_then(Value::as_bool).unwrap_or(false)

@@ -7,7 +7,7 @@
 //! - `limits`: bounds of numbers and counts; `literals`: `enum` and `const`.
 //! - `judge`: the rules in their order, and [`Judge`] for readers, which see data
 //!   while they read it; `broken`: [`Broken`], a rule that a value breaks.
-//! - `keywords`: access to the keywords of a rule; `kind`: the types of JSON.
+//! - `keywords`: access to the keywords of a rule, also while they are compiled; `kind`: the types of JSON.
 
 mod array;
 mod broken;
@@ -27,7 +27,7 @@ use serde_json::{Map, Value};
 pub(crate) use self::array::ArrayRules;
 pub(crate) use self::broken::{Broken, unknown_field};
 pub(crate) use self::judge::{Accept, Judge};
-pub(crate) use self::keywords::{flag, text_of};
+pub(crate) use self::keywords::{Source, flag, text_of};
 pub(crate) use self::limits::count_bounds;
 pub(crate) use self::literals::Literals;
 pub(crate) use self::number::NumberRules;

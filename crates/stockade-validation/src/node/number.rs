@@ -5,7 +5,7 @@ use std::ops::ControlFlow::{self, Continue};
 use serde_json::{Map, Value};
 
 use super::broken::Broken;
-use super::keywords::copy;
+use super::keywords::{Source, copy};
 use super::limits::{Bound, Limit, Relation};
 use crate::number::Num;
 
@@ -25,8 +25,8 @@ const BOUNDS: &[Bound] = &[
 ];
 
 impl NumberRules {
-    pub(crate) fn compile(keywords: &Map<String, Value>) -> Self {
-        Self { limits: Limit::all(keywords, BOUNDS, ("Number must be", "")) }
+    pub(crate) fn compile(source: &mut Source<'_>) -> Self {
+        Self { limits: Limit::all(source.keywords, BOUNDS, ("Number must be", "")) }
     }
 
     /// Returns true if every number is valid.

@@ -8,7 +8,7 @@ use stockade_errors::__internal::sort_by;
 
 use super::Node;
 use super::broken::Broken;
-use super::keywords::copy;
+use super::keywords::{Source, copy};
 use super::limits::{Bound, Counts, Limit, Relation};
 use crate::data::{Data, Kind};
 use crate::equal::{order, same, same_short};
@@ -65,12 +65,12 @@ impl ObjectRules {
     /// Returns the rules of objects, if the keywords or the other arguments have one;
     /// `required` is the list form.
     pub(crate) fn compile(
-        keywords: &Map<String, Value>,
+        source: &mut Source<'_>,
         properties: Option<Vec<Property>>,
         required: Vec<String>,
         additional: AdditionalRule,
     ) -> Option<Box<Self>> {
-        let limits = Limit::all(keywords, COUNTS, ("Object must have", " properties"));
+        let limits = Limit::all(source.keywords, COUNTS, ("Object must have", " properties"));
         let is_empty = properties.is_none()
             && required.is_empty()
             && matches!(additional, AdditionalRule::Unsaid)

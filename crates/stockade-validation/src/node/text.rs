@@ -5,7 +5,7 @@ use std::ops::ControlFlow::{self, Continue};
 use serde_json::{Map, Value};
 
 use super::broken::Broken;
-use super::keywords::{copy, text_of};
+use super::keywords::{Source, copy, text_of};
 use super::limits::{Bound, Counts, Limit, Relation};
 use crate::canonical::CanonicalText;
 use crate::format::Format;
@@ -33,15 +33,15 @@ const LENGTHS: &[Bound] = &[
 impl TextRules {
     /// Returns the rules of texts, if the keywords have one.
     pub(crate) fn compile(
-        keywords: &Map<String, Value>,
+        source: &mut Source<'_>,
         form: Option<TextForm>,
         canonical: Option<CanonicalText>,
-        mut mistake: impl FnMut(String),
     ) -> Option<Box<Self>> {
+        let Source { keywords, mistakes, .. } = source;
         let pattern = text_of(keywords, "pattern").and_then(|text| match Pattern::new(text) {
             Ok(pattern) => Some(pattern),
             Err(error) => {
-                mistake(format!("bad pattern {text:?}: {error}"));
+                mistakes.push(format!("bad pattern {text:?}: {error}"));
                 None
             }
         });
@@ -49,7 +49,7 @@ impl TextRules {
             let format = Format::from_name(name);
             if format.is_none() {
                 let known = Format::ALL.iter().map(|format| format.name());
-                mistake(format!("unknown format `{name}`{}", did_you_mean(name, known)));
+                mistakes.push(format!("unknown format `{name}`{}", did_you_mean(name, known)));
             }
             format
         });
