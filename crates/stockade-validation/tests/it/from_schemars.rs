@@ -214,7 +214,7 @@ enum Untagged {
 #[expect(dead_code, reason = "only its schema is made")]
 struct Refused {
     a: Untagged,
-    #[schemars(extend("multipleOf" = 2))]
+    #[schemars(extend("inventedKeyword" = 2))]
     b: u8,
     address: std::net::IpAddr,
 }
@@ -227,7 +227,7 @@ fn what_our_rules_cannot_say_is_refused_with_its_path() {
     assert_eq!(
         messages,
         [
-            "field `b`: keyword `multipleOf` of JSON Schema is not supported",
+            "field `b`: keyword `inventedKeyword` of JSON Schema is not supported",
             "field `address`: unknown format `ip`",
             "field `Untagged`: keyword `anyOf` of JSON Schema is not supported",
         ]
