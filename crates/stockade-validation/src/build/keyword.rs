@@ -73,6 +73,7 @@ struct Keyword {
     /// Bits of [`kind`](crate::node::kind): the types that the keyword is about; 0 for all.
     types: u8,
     /// JSON Schema does not have it.
+    #[cfg_attr(not(feature = "schemars"), expect(dead_code, reason = "read by schemars only"))]
     ours: bool,
     /// It is for documents and checks nothing.
     note: bool,

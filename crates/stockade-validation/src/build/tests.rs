@@ -2,6 +2,8 @@
 
 use serde_json::{Value, json};
 
+use super::keyword::needs_whole;
+use crate::node::kind;
 use crate::{Rule, Schema};
 
 /// The messages of all mistakes, however the schema is read.
@@ -193,5 +195,19 @@ fn literals_that_no_value_could_be() {
         json!({ "const": [1] }),
     ] {
         assert!(Schema::from_value(&fine).is_ok(), "{fine}");
+    }
+}
+
+#[test]
+fn unique_items_need_the_whole_array() {
+    for (rule, expected) in [
+        (json!({ "uniqueItems": true }), true),
+        (json!({ "uniqueItems": false }), false),
+        (json!({ "min": 1, "max": 3, "minItems": 2, "maxItems": 3 }), false),
+        (json!({ "minProperties": 1, "maxProperties": 2, "pattern": "a", "minimum": 1 }), false),
+    ] {
+        let keywords = rule.as_object().unwrap();
+        assert_eq!(needs_whole(keywords, kind::ARRAY), expected, "{rule}");
+        assert!(!needs_whole(keywords, kind::OBJECT), "{rule}");
     }
 }
