@@ -235,7 +235,10 @@ async fn routes_that_cannot_be_asked_are_listed() {
     let report = check.try_run().await.unwrap();
     let why: Vec<&str> =
         report.routes.iter().map(|route| route.not_checked[0].why.as_str()).collect();
-    assert_eq!(why, ["it needs the credentials of a user (PropertyCheck::users)", "it costs money"]);
+    assert_eq!(
+        why,
+        ["it needs the credentials of a user (PropertyCheck::users)", "it costs money"]
+    );
     assert!(report.routes.iter().all(|route| route.valid == 0 && route.rules == 0));
     assert!(report.to_string().contains("2 parts not checked"), "{report}");
 }

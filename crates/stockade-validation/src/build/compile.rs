@@ -129,7 +129,7 @@ impl<'m> Compiler<'m> {
     /// Keeps the mistakes in the keywords of one type.
     fn report(&mut self, source: Source<'_>) {
         for message in source.mistakes {
-            self.mistake(message);
+            self.issue(message);
         }
     }
 

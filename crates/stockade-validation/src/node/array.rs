@@ -4,9 +4,9 @@ use std::ops::ControlFlow::{self, Continue};
 
 use serde_json::{Map, Value};
 
-use super::broken::Broken;
 use super::keywords::{Source, copy, flag};
 use super::limits::{Bound, Counts, Limit, Relation};
+use super::violation::Violation;
 use super::{Node, kind};
 use crate::data::Data;
 use crate::equal;
@@ -73,11 +73,11 @@ impl ArrayRules {
         &self,
         array: impl Data<'d>,
         count: usize,
-        mut no: impl FnMut(Broken<'_>) -> ControlFlow<()>,
+        mut no: impl FnMut(Violation<'_>) -> ControlFlow<()>,
     ) -> ControlFlow<()> {
         self.counts.judge(count, &mut no)?;
         if self.unique && !is_unique(array) {
-            no(Broken::Rule("uniqueItems", "Items must be unique"))?;
+            no(Violation::Rule("uniqueItems", "Items must be unique"))?;
         }
         Continue(())
     }

@@ -11,7 +11,7 @@ use std::ops::ControlFlow::{self, Break, Continue};
 
 use serde_json::Number;
 
-use super::broken::Broken;
+use super::violation::Violation;
 use super::{ArrayRules, Definition, Inner, Node, ObjectRules, kind};
 use crate::data::{Data, Kind};
 use crate::number::Num;

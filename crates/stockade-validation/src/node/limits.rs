@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 
 use serde_json::{Map, Value};
 
-use super::broken::Broken;
+use super::violation::Violation;
 use crate::number::{Num, shown};
 
 /// A lower or an upper bound of a number or of a count.

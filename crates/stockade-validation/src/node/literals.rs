@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 use stockade_errors::__internal::sort_by;
 
-use super::broken::Broken;
+use super::violation::Violation;
 use crate::data::{Data, Kind};
 use crate::equal::{equal, order, same};
 use crate::number::Num;
@@ -61,8 +61,8 @@ impl Literals {
         self.others.iter().any(|value| value.is_array() || value.is_object())
     }
 
-    pub(super) fn broken(&self) -> Broken<'_> {
-        Broken::Shown(self.rule, &self.message)
+    pub(super) fn broken(&self) -> Violation<'_> {
+        Violation::Shown(self.rule, &self.message)
     }
 
     #[inline]

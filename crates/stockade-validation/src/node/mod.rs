@@ -6,11 +6,10 @@
 //!   compilation to their export. [`ObjectState`] follows the members of an object.
 //! - `limits`: bounds of numbers and counts; `literals`: `enum` and `const`.
 //! - `judge`: the rules in their order, and [`Judge`] for readers, which see data
-//!   while they read it; `broken`: [`Broken`], a rule that a value breaks.
+//!   while they read it; `broken`: [`Violation`], a rule that a value breaks.
 //! - `keywords`: access to the keywords of a rule, also while they are compiled; `kind`: the types of JSON.
 
 mod array;
-mod broken;
 mod judge;
 mod keywords;
 pub(crate) mod kind;
@@ -19,13 +18,13 @@ mod literals;
 mod number;
 mod object;
 mod text;
+mod violation;
 
 use std::panic::Location;
 
 use serde_json::{Map, Value};
 
 pub(crate) use self::array::ArrayRules;
-pub(crate) use self::broken::{Broken, unknown_field};
 pub(crate) use self::judge::{Accept, Judge};
 pub(crate) use self::keywords::{Source, flag, text_of};
 pub(crate) use self::limits::count_bounds;
@@ -35,6 +34,7 @@ pub(crate) use self::object::{
     AdditionalRule, MAX_BITS, Member, ObjectRules, ObjectState, Property,
 };
 pub(crate) use self::text::TextRules;
+pub(crate) use self::violation::{Violation, unknown_field};
 use crate::direction::Direction;
 use crate::format::TextType;
 use crate::function::{Custom, Default, Transform};

@@ -4,9 +4,9 @@ use std::ops::ControlFlow::{self, Continue};
 
 use serde_json::{Map, Value};
 
-use super::broken::Broken;
 use super::keywords::{Source, copy};
 use super::limits::{Bound, Limit, Relation};
+use super::violation::Violation;
 use crate::number::Num;
 
 /// Keywords for numbers.
@@ -41,7 +41,7 @@ impl NumberRules {
     pub(super) fn judge(
         &self,
         num: Num,
-        mut no: impl FnMut(Broken<'_>) -> ControlFlow<()>,
+        mut no: impl FnMut(Violation<'_>) -> ControlFlow<()>,
     ) -> ControlFlow<()> {
         for limit in &self.limits {
             if limit.is_broken_by(num) {

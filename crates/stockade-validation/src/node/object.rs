@@ -7,9 +7,9 @@ use serde_json::{Map, Value};
 use stockade_errors::__internal::sort_by;
 
 use super::Node;
-use super::broken::Broken;
 use super::keywords::{Source, copy};
 use super::limits::{Bound, Counts, Limit, Relation};
+use super::violation::Violation;
 use crate::data::{Data, Kind};
 use crate::equal::{order, same, same_short};
 use crate::options::ValidationOptions;
@@ -139,7 +139,7 @@ impl ObjectRules {
         &self,
         object: impl Data<'d>,
         count: usize,
-        no: impl FnMut(Broken<'_>) -> ControlFlow<()>,
+        no: impl FnMut(Violation<'_>) -> ControlFlow<()>,
     ) -> ControlFlow<()> {
         debug_assert!(matches!(object.kind(), Kind::Object(members) if members == count));
         self.counts.judge(count, no)

@@ -4,9 +4,9 @@ use std::ops::ControlFlow::{self, Continue};
 
 use serde_json::{Map, Value};
 
-use super::broken::Broken;
 use super::keywords::{Source, copy, text_of};
 use super::limits::{Bound, Counts, Limit, Relation};
+use super::violation::Violation;
 use crate::canonical::CanonicalText;
 use crate::format::Format;
 use crate::pattern::{Pattern, Search};
@@ -72,25 +72,25 @@ impl TextRules {
     pub(super) fn judge(
         &self,
         text: &str,
-        mut no: impl FnMut(Broken<'_>) -> ControlFlow<()>,
+        mut no: impl FnMut(Violation<'_>) -> ControlFlow<()>,
     ) -> ControlFlow<()> {
         self.lengths.judge_text(text, &mut no)?;
         if let Some(pattern) = &self.pattern {
             match pattern.search(text) {
                 Search::Found => {}
-                Search::Nothing => no(Broken::Rule("pattern", "Invalid format"))?,
-                Search::GaveUp => no(Broken::PatternLimit)?,
+                Search::Nothing => no(Violation::Rule("pattern", "Invalid format"))?,
+                Search::GaveUp => no(Violation::PatternLimit)?,
             }
         }
         if let Some(format) = &self.format
             && !format.check(text)
         {
-            no(Broken::Rule("format", format.message()))?;
+            no(Violation::Rule("format", format.message()))?;
         }
         if let Some(form) = &self.form
             && !(form.fits)(text)
         {
-            no(Broken::Rule("format", form.message))?;
+            no(Violation::Rule("format", form.message))?;
         }
         Continue(())
     }

@@ -309,7 +309,7 @@ fn rejects_values_of_the_wrong_kind() {
         let (value, wanted) = &row.wrong;
         let schema = json!({ "v": { "nullable": true, row.keyword: value } });
         let error = Schema::from_value(&schema).unwrap_err();
-        let messages: Vec<&str> = error.mistakes().iter().map(|fault| fault.message()).collect();
+        let messages: Vec<&str> = error.issues().iter().map(|fault| fault.message()).collect();
         assert_eq!(messages, [format!("field `v`: `{}` must be {wanted}", row.keyword)]);
     }
 }

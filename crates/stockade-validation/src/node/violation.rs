@@ -1,4 +1,4 @@
-//! [`Broken`], a rule that a value breaks, with its message.
+//! [`Violation`], a rule that a value breaks, with its message.
 
 use std::borrow::Cow;
 
@@ -8,7 +8,7 @@ use crate::depth::MAX_DEPTH;
 
 /// A rule that a value breaks.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Broken<'b> {
+pub(crate) enum Violation<'b> {
     /// The value is missing; the message names it.
     Required,
     Type {
@@ -27,7 +27,7 @@ pub(crate) enum Broken<'b> {
     PatternLimit,
 }
 
-impl Broken<'_> {
+impl Violation<'_> {
     pub(crate) fn rule(self) -> &'static str {
         match self {
             Self::Required => "required",
