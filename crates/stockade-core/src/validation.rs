@@ -118,7 +118,7 @@ impl Validation {
 
     /// Checks the parameters and the query, which come with the head of the
     /// request.
-    pub(crate) fn judge_text(&self, req: &mut Request) -> Result<(), ApiError> {
+    pub(crate) fn validate_text(&self, req: &mut Request) -> Result<(), ApiError> {
         if let Some(schema) = &self.params {
             req.validate_params(schema, &self.options)?;
         }
@@ -129,7 +129,7 @@ impl Validation {
     }
 
     /// Checks the body.
-    pub(crate) async fn judge_body(&self, req: &mut Request) -> Result<(), ApiError> {
+    pub(crate) async fn validate_body(&self, req: &mut Request) -> Result<(), ApiError> {
         match &self.body {
             Some(schema) => req.validate_body(schema, &self.options).await,
             None => Ok(()),
@@ -208,7 +208,7 @@ impl Request {
         schema: &Schema,
         options: &ValidationOptions,
     ) -> Result<(), ApiError> {
-        let mut data = judge(schema, self.param_values(), &as_text(options))?;
+        let mut data = validate(schema, self.param_values(), &as_text(options))?;
         let names = self.path_names().map(str::to_owned);
         // In the order of the path, and not of the schema: a tuple is read by it.
         let mut params: Map<_, _> =
@@ -232,7 +232,7 @@ impl Request {
         schema: &Schema,
         options: &ValidationOptions,
     ) -> Result<(), ApiError> {
-        let data = judge(schema, self.query()?, &as_text(options))?;
+        let data = validate(schema, self.query()?, &as_text(options))?;
         self.set_query(data);
         Ok(())
     }
@@ -267,7 +267,7 @@ impl Request {
 }
 
 /// Judges an object, and returns it with the changes of the schema.
-fn judge(
+fn validate(
     schema: &Schema,
     object: Map<String, Value>,
     options: &ValidationOptions,

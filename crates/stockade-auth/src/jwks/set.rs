@@ -69,7 +69,7 @@ impl JwkSet {
     /// Checks the signature of a token with the keys that may have made it:
     /// with a `kid` those of that name and those without one, without a `kid`
     /// all of them, and of these the ones for the algorithm.
-    pub(super) fn judge(&self, token: &Compact<'_>) -> Result<(), Refusal> {
+    pub(super) fn validate(&self, token: &Compact<'_>) -> Result<(), Refusal> {
         let header = Header::read(token.header)?;
         let algorithm = Algorithm::from_str(&header.alg).ok();
         let algorithm = algorithm.filter(|algorithm| is_supported(*algorithm));
@@ -120,7 +120,7 @@ pub const MAX_KEYS: usize = 32;
 
 impl SealedKeys for JwkSet {
     fn authenticate(&self, token: &Compact<'_>) -> Result<(), TokenError> {
-        self.judge(token).map_err(|refusal| refusal.error)
+        self.validate(token).map_err(|refusal| refusal.error)
     }
 }
 

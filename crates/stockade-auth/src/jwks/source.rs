@@ -185,7 +185,7 @@ impl fmt::Debug for JwkSource {
 
 impl SealedKeys for JwkSource {
     fn authenticate(&self, token: &Compact<'_>) -> Result<(), TokenError> {
-        self.current().judge(token).map_err(|refusal| {
+        self.current().validate(token).map_err(|refusal| {
             if refusal.lacks_key {
                 self.missed.store(true, Ordering::Relaxed);
             }

@@ -88,7 +88,7 @@ impl Beyond {
     /// Returns true or false if the answers that are at most this old say that a token
     /// is revoked or not, and `None` if they do not. A revocation is never taken back,
     /// so that it may be older.
-    pub(super) fn judge(
+    pub(super) fn validate(
         &self,
         claims: &Claims,
         keys: &[RevocationKey],

@@ -259,7 +259,7 @@ impl Revocations {
     /// Returns what the answers of the log say that are at most this old.
     fn answered(&self, claims: &Claims, keys: &[RevocationKey], max_age: u64) -> Option<bool> {
         let (now, at) = (self.table.now(), self.table.steady_millis());
-        self.table.beyond.judge(claims, keys, now, (at, max_age))
+        self.table.beyond.validate(claims, keys, now, (at, max_age))
     }
 
     /// Revokes one token: by its `iss` and `jti`, or, without a `jti`, by its payload. It

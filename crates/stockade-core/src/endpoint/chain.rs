@@ -204,7 +204,7 @@ impl Chain {
         let is_first = self.at == endpoint.parts.middleware.len();
         self.at += 1;
         let checks = endpoint.context.validation.own().filter(|_| is_first);
-        self.state = match checks.map(|checks| checks.judge_text(&mut req)) {
+        self.state = match checks.map(|checks| checks.validate_text(&mut req)) {
             Some(Err(error)) => ChainState::failed(error),
             Some(Ok(())) if checks.is_some_and(|checks| checks.body.is_some()) => {
                 ChainState::Step(validate_body(Arc::clone(endpoint), req))
@@ -286,7 +286,7 @@ impl fmt::Debug for Chain {
 fn validate_body(endpoint: Arc<Endpoint>, mut req: Request) -> Step {
     Box::pin(async move {
         let outcome = match has_body_to_judge(&endpoint, &mut req).await {
-            Ok(true) => endpoint.context.validation.judge_body(&mut req).await,
+            Ok(true) => endpoint.context.validation.validate_body(&mut req).await,
             other => other.map(drop),
         };
         let outcome = outcome.map_err(|error| req.first_failure(error));

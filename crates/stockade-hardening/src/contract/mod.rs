@@ -141,7 +141,7 @@ impl Contract {
         response: &response::Parts,
         body: &[u8],
     ) -> Result<(), ContractError> {
-        self.judge(request, response.status, &response.headers, Some(body))
+        self.validate(request, response.status, &response.headers, Some(body))
     }
 
     /// Holds an answer whose body is not known, such as a stream, against the
@@ -154,7 +154,7 @@ impl Contract {
         request: &request::Parts,
         response: &response::Parts,
     ) -> Result<(), ContractError> {
-        self.judge(request, response.status, &response.headers, None)
+        self.validate(request, response.status, &response.headers, None)
     }
 
     /// Holds an exchange of a test client against the contract, with its body if
@@ -171,10 +171,10 @@ impl Contract {
         let (mut request, ()) = request.into_parts();
         request.headers = asked.headers.clone();
         let body = is_whole.then_some(&*exchange.body);
-        self.judge(&request, exchange.status, &exchange.headers, body)
+        self.validate(&request, exchange.status, &exchange.headers, body)
     }
 
-    fn judge(
+    fn validate(
         &self,
         request: &request::Parts,
         status: StatusCode,

@@ -122,7 +122,7 @@ pub(super) struct Verdict {
 
 impl Policy {
     /// Judges all routes.
-    pub(super) fn judge(&self, map: &RouteMap) -> Verdict {
+    pub(super) fn validate(&self, map: &RouteMap) -> Verdict {
         let mut verdict = Verdict { findings: Vec::new(), allowed: Vec::new() };
         let found = self.rules_in_force().flat_map(|rule| rule.find(map));
         for finding in found {

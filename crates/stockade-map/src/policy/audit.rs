@@ -83,7 +83,7 @@ pub struct Exception {
 
 /// Makes the table.
 pub(super) fn audit(policy: &Policy, map: &RouteMap) -> Audit {
-    let verdict = policy.judge(map);
+    let verdict = policy.validate(map);
     let allowed = verdict.allowed.iter().map(|(finding, index)| {
         let allowance = &policy.allowances[*index];
         Exception {

@@ -244,7 +244,7 @@ impl Policy {
     /// ```
     #[must_use]
     pub fn check(&self, map: &RouteMap) -> Vec<Finding> {
-        self.judge(map).findings
+        self.validate(map).findings
     }
 
     /// Returns the table of all routes: who may call them, their limits, their

@@ -124,7 +124,7 @@ impl Shared {
         let taken = match take(&mut place, options.wait).await {
             Ok(taken) => taken,
             Err(error) if options.on_store_error == OnStoreError::Pass => {
-                self.tell(&error);
+                self.report(&error);
                 req.extensions_mut().insert(key);
                 return next.try_run(req).await;
             }
@@ -149,12 +149,12 @@ impl Shared {
     /// Makes the 503 of a store that is down or full.
     #[cold]
     fn unavailable(&self, error: &StoreError) -> ApiError {
-        self.tell(error);
+        self.report(error);
         unavailable(error)
     }
 
     /// Logs an outage, at most once a second.
-    fn tell(&self, error: &StoreError) {
+    fn report(&self, error: &StoreError) {
         if let Some(unlogged) = self.outages.next() {
             let effect = match self.options.on_store_error {
                 OnStoreError::Refuse => "is refused",

@@ -63,7 +63,7 @@ impl Conditions {
     ///
     /// # Errors
     /// Fails with 412 and the present entity tag.
-    pub(super) fn judge(&self, present: Option<Version>) -> Result<(), ApiError> {
+    pub(super) fn validate(&self, present: Option<Version>) -> Result<(), ApiError> {
         let holds = match (self.exact, &self.others) {
             (Some(exact), _) => present == Some(exact),
             (None, Some(others)) => others.evaluate(&validators(present)) != Outcome::Failed,

@@ -85,7 +85,7 @@ impl Route {
             return Ok(Some(expected));
         }
         let Some(item) = self.find(target).await? else { return Ok(None) };
-        target.conditions.judge(Some(item.version()))?;
+        target.conditions.validate(Some(item.version()))?;
         Ok(Some(VersionCheck::Version(item.version())))
     }
 

@@ -63,7 +63,7 @@ impl Route {
                     return self.written(&req, StatusCode::OK, &*item);
                 }
                 Err(StoreError::Missing) if core.settings.put_creates && repeated <= REPEATED => {
-                    conditions.judge(None)?;
+                    conditions.validate(None)?;
                     let mut draft = draft.clone();
                     if echo.is_some() {
                         draft = self.placed(draft, req.user(), &scope).await?;
@@ -93,7 +93,7 @@ impl Route {
         let mut repeated = 0;
         loop {
             let item = self.load(&target).await?;
-            conditions.judge(Some(item.version()))?;
+            conditions.validate(Some(item.version()))?;
             let draft = self.patched(&*item, &patch)?;
             let draft = self.placed(draft, req.user(), &scope).await?;
             let expected = VersionCheck::Version(item.version());
@@ -136,7 +136,7 @@ impl Route {
             let Some(item) = self.find(target).await? else {
                 return Ok(Err(StoreError::Missing));
             };
-            target.conditions.judge(Some(item.version()))?;
+            target.conditions.validate(Some(item.version()))?;
             let marked = &self.core.marked;
             let aligned = marked.read.aligned(&item.value()?, echo);
             marked.keep_read_only(&aligned, &mut draft.values);

@@ -114,7 +114,7 @@ impl<'m> Compiler<'m> {
             types,
             ..Node::default()
         };
-        if node.takes_bare_objects() {
+        if node.accepts_bare_objects() {
             node.object = Some(Box::new(ObjectRules::bare()));
         }
         node.settle();

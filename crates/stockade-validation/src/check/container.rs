@@ -40,7 +40,7 @@ impl<'s, S: Sink<'s>> Walk<'_, 's, S> {
         message: Option<&str>,
     ) -> Option<S::Change> {
         let sink = &mut self.sink;
-        let _judged = rules.judge(array, count, |broken| sink.tell(path, message, broken));
+        let _judged = rules.validate(array, count, |broken| sink.tell(path, message, broken));
         let mut patches = Vec::new();
         for (index, item) in array.items().enumerate() {
             if self.sink.is_done() {
@@ -98,7 +98,7 @@ impl<'s, S: Sink<'s>> Walk<'_, 's, S> {
         }
         let sink = &mut self.sink;
         let message = holder.message(node);
-        let _judged = rules.judge(object, count, |broken| sink.tell(path, message, broken));
+        let _judged = rules.validate(object, count, |broken| sink.tell(path, message, broken));
 
         if patch.is_empty() && !(state.is_mixed && self.keep) {
             return None;
@@ -136,7 +136,7 @@ impl<'s, S: Sink<'s>> Walk<'_, 's, S> {
             return self.sink.note(path, None, Violation::Required);
         }
         let sink = &mut self.sink;
-        let judged = rules.judge(object, count, |broken| sink.tell(path, None, broken));
+        let judged = rules.validate(object, count, |broken| sink.tell(path, None, broken));
         let stays = stays && !state.is_mixed && state.next_default().is_none();
         if judged.is_continue() && self.keep && !stays {
             self.sink.takes_change();

@@ -167,7 +167,7 @@ impl<'s> Sink<'s> for Collecting {
 
     #[cold]
     fn note(&mut self, path: &Path<'_>, message: Option<&str>, broken: Violation<'_>) {
-        let message = match message.filter(|_| broken.takes_message()) {
+        let message = match message.filter(|_| broken.accepts_message()) {
             Some(message) => message.to_owned().into(),
             None if matches!(broken, Violation::Required) => missing(path),
             None => broken.message(),

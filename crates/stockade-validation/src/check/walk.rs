@@ -137,9 +137,9 @@ impl<'r, 's, S: Sink<'s>> Walk<'r, 's, S> {
         holder: Holder<'s>,
     ) -> Option<S::Change> {
         match self.prepare(node, value, path) {
-            Ok(None) => self.judge(node, value, path, holder),
+            Ok(None) => self.validate(node, value, path, holder),
             Ok(Some(prepared)) => {
-                let patch = self.judge(node, &prepared, path, holder);
+                let patch = self.validate(node, &prepared, path, holder);
                 self.sink.change(|| {
                     Patch::Set(match patch {
                         Some(patch) => patch.into().apply(prepared),
@@ -154,7 +154,7 @@ impl<'r, 's, S: Sink<'s>> Walk<'r, 's, S> {
         }
     }
 
-    fn judge<'d>(
+    fn validate<'d>(
         &mut self,
         node: &'s Node,
         value: impl Data<'d>,
@@ -183,9 +183,9 @@ impl<'r, 's, S: Sink<'s>> Walk<'r, 's, S> {
         let sink = &mut self.sink;
         let no = |broken: Violation<'_>| sink.tell(path, message, broken);
         self.is_over = match kind {
-            Kind::Text(text) => node.judge_text(text, no),
-            Kind::Number(number) => node.judge_number(|| Num::of(number), no),
-            _ => node.judge_other(value, no),
+            Kind::Text(text) => node.validate_text(text, no),
+            Kind::Number(number) => node.validate_number(|| Num::of(number), no),
+            _ => node.validate_other(value, no),
         }
         .is_break();
         if self.is_over {

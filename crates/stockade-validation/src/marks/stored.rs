@@ -220,8 +220,8 @@ impl Marks {
 
     /// Returns true if null is in a marked place that does not take null.
     fn is_missing(&self, node: &Node, mark: Mark, value: &Value) -> bool {
-        let takes_null = node.takes_null && self.followed(node).takes_null;
-        value.is_null() && !node.nullable && !takes_null && self.is_marked(node, mark)
+        let accepts_null = node.accepts_null && self.followed(node).accepts_null;
+        value.is_null() && !node.nullable && !accepts_null && self.is_marked(node, mark)
     }
 
     /// Removes the value of a path from `stored`: the place of the same path in `changed`,

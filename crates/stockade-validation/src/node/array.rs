@@ -69,13 +69,13 @@ impl ArrayRules {
 
     /// Checks an array of `count` elements as a whole, before its elements.
     #[inline]
-    pub(crate) fn judge<'d>(
+    pub(crate) fn validate<'d>(
         &self,
         array: impl Data<'d>,
         count: usize,
         mut no: impl FnMut(Violation<'_>) -> ControlFlow<()>,
     ) -> ControlFlow<()> {
-        self.counts.judge(count, &mut no)?;
+        self.counts.validate(count, &mut no)?;
         if self.unique && !is_unique(array) {
             no(Violation::Rule("uniqueItems", "Items must be unique"))?;
         }

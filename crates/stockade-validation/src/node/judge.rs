@@ -20,7 +20,7 @@ use crate::pattern::trim;
 impl Node {
     /// Judges a text that is trimmed already.
     #[inline]
-    pub(crate) fn judge_text(
+    pub(crate) fn validate_text(
         &self,
         text: &str,
         mut no: impl FnMut(Violation<'_>) -> ControlFlow<()>,
@@ -30,7 +30,7 @@ impl Node {
             return Break(());
         }
         if !self.types.take(kind::STRING) {
-            self.judge_form(text, &mut no)?;
+            self.validate_form(text, &mut no)?;
         }
         for literals in &self.literals {
             if !literals.has_text(text) {
@@ -40,11 +40,11 @@ impl Node {
         let Some(rules) = &self.text else {
             return Continue(());
         };
-        rules.judge(text, no)
+        rules.validate(text, no)
     }
 
     /// Judges a text where only some formats are allowed, if any.
-    fn judge_form(
+    fn validate_form(
         &self,
         text: &str,
         mut no: impl FnMut(Violation<'_>) -> ControlFlow<()>,
@@ -61,7 +61,7 @@ impl Node {
 
     /// Judges a number.
     #[inline]
-    pub(crate) fn judge_number(
+    pub(crate) fn validate_number(
         &self,
         num: impl FnOnce() -> Num,
         mut no: impl FnMut(Violation<'_>) -> ControlFlow<()>,
@@ -79,12 +79,12 @@ impl Node {
                 no(literals.broken())?;
             }
         }
-        self.number.judge(num, no)
+        self.number.validate(num, no)
     }
 
     /// Judges the kind of a value that is neither text nor number, and compares
     /// it with the values that are listed.
-    pub(crate) fn judge_other<'d>(
+    pub(crate) fn validate_other<'d>(
         &self,
         value: impl Data<'d>,
         mut no: impl FnMut(Violation<'_>) -> ControlFlow<()>,
@@ -126,8 +126,8 @@ impl Node {
         match scalar {
             Kind::Text(text) => self.settles_text(text),
             Kind::Number(number) => self.settles_number(number),
-            Kind::Bool(flag) => self.is_plain && self.takes_bool(flag),
-            Kind::Null => self.is_plain && self.takes_null,
+            Kind::Bool(flag) => self.is_plain && self.accepts_bool(flag),
+            Kind::Null => self.is_plain && self.accepts_null,
             Kind::Array(_) | Kind::Object(_) => false,
         }
     }
@@ -139,18 +139,18 @@ impl Node {
     fn settles_text(&self, text: &str) -> bool {
         self.settles_texts
             && (!self.trim || trim(text).len() == text.len())
-            && self.judge_text(text, |_| Break(())).is_continue()
+            && self.validate_text(text, |_| Break(())).is_continue()
     }
 
     #[inline(never)]
     fn settles_number(&self, number: &Number) -> bool {
         self.is_plain
             && !(self.types.want_whole() && number.is_f64())
-            && self.judge_number(|| Num::of(number), |_| Break(())).is_continue()
+            && self.validate_number(|| Num::of(number), |_| Break(())).is_continue()
     }
 
     #[inline]
-    pub(crate) fn takes_bool(&self, flag: bool) -> bool {
+    pub(crate) fn accepts_bool(&self, flag: bool) -> bool {
         if flag { self.takes_true } else { self.takes_false }
     }
 }
@@ -211,28 +211,29 @@ impl<'s> Judge<'s> {
         let text = if node.trim { trim(text) } else { text };
         let is_missing = self.is_required && text.is_empty();
         let is_right =
-            !is_missing && !node.never && node.judge_text(text, |_| Break(())).is_continue();
+            !is_missing && !node.never && node.validate_text(text, |_| Break(())).is_continue();
         is_right.then_some(text)
     }
 
     /// Returns true if a whole number is right. The prepared range settles most
     /// of them, each in 100 instructions less than the rules would take.
     #[inline]
-    pub(crate) fn takes_unsigned(&self, whole: u64) -> bool {
+    pub(crate) fn accepts_unsigned(&self, whole: u64) -> bool {
         let known = self.node.and_then(|node| node.wholes);
         known.is_some_and(|(low, high)| low <= whole && whole <= high)
-            || self.takes_whole(whole.into())
+            || self.accepts_whole(whole.into())
     }
 
     #[inline]
-    pub(crate) fn takes_whole(&self, whole: i128) -> bool {
-        self.takes_number(|| Num::Whole(whole))
+    pub(crate) fn accepts_whole(&self, whole: i128) -> bool {
+        self.accepts_number(|| Num::Whole(whole))
     }
 
     #[inline]
-    pub(crate) fn takes_number(&self, num: impl FnOnce() -> Num) -> bool {
-        self.node
-            .is_none_or(|node| !node.never && node.judge_number(num, |_| Break(())).is_continue())
+    pub(crate) fn accepts_number(&self, num: impl FnOnce() -> Num) -> bool {
+        self.node.is_none_or(|node| {
+            !node.never && node.validate_number(num, |_| Break(())).is_continue()
+        })
     }
 
     /// Returns true if a whole float goes on as an integer.
@@ -242,14 +243,14 @@ impl<'s> Judge<'s> {
     }
 
     #[inline]
-    pub(crate) fn takes_bool(&self, flag: bool) -> bool {
-        self.node.is_none_or(|node| node.takes_bool(flag))
+    pub(crate) fn accepts_bool(&self, flag: bool) -> bool {
+        self.node.is_none_or(|node| node.accepts_bool(flag))
     }
 
     #[inline]
-    pub(crate) fn takes_null(&self) -> bool {
-        let takes_null = self.node.is_none_or(|node| node.takes_null);
-        self.is_nullable || takes_null && !self.is_required
+    pub(crate) fn accepts_null(&self) -> bool {
+        let accepts_null = self.node.is_none_or(|node| node.accepts_null);
+        self.is_nullable || accepts_null && !self.is_required
     }
 
     /// Returns the rules for arrays.

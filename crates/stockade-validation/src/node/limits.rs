@@ -122,7 +122,7 @@ impl Counts {
 
     /// Judges a count.
     #[inline]
-    pub(crate) fn judge(
+    pub(crate) fn validate(
         &self,
         count: usize,
         no: impl FnMut(Violation<'_>) -> ControlFlow<()>,
@@ -133,7 +133,7 @@ impl Counts {
     /// Judges the count of code points in a text. They are counted only if the
     /// bytes, one to four for each, do not tell.
     #[inline]
-    pub(super) fn judge_text(
+    pub(super) fn validate_text(
         &self,
         text: &str,
         no: impl FnMut(Violation<'_>) -> ControlFlow<()>,

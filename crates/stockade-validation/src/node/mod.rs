@@ -123,7 +123,7 @@ pub(crate) struct Node {
     /// The schema `false`.
     pub(crate) never: bool,
     /// Null is right. Known beforehand, as the next two are.
-    pub(crate) takes_null: bool,
+    pub(crate) accepts_null: bool,
     pub(crate) takes_true: bool,
     pub(crate) takes_false: bool,
     /// Scalars are settled by the keywords alone.
@@ -171,7 +171,7 @@ impl Node {
 
     /// Returns true if it asks something of its value, lets objects through, and
     /// says nothing of their keys. A function asks for itself.
-    pub(crate) fn takes_bare_objects(&self) -> bool {
+    pub(crate) fn accepts_bare_objects(&self) -> bool {
         let asks_of_others =
             self.trim || self.text.is_some() || !self.number.is_empty() || self.array.is_some();
         let takes_objects =
@@ -187,12 +187,12 @@ impl Node {
             self.types.take(kind) && self.literals.iter().all(|listed| listed.has(&value))
         };
         let is_missing = self.required && self.null_is_missing();
-        let takes_null =
+        let accepts_null =
             !is_missing && (self.nullable || fits(kind::NULL, Value::Null)) && !self.never;
         let takes_true = fits(kind::BOOLEAN, true.into());
         let takes_false = fits(kind::BOOLEAN, false.into());
-        (self.takes_null, self.takes_true, self.takes_false) =
-            (takes_null, takes_true, takes_false);
+        (self.accepts_null, self.takes_true, self.takes_false) =
+            (accepts_null, takes_true, takes_false);
         self.is_plain = !self.never
             && self.inner.is_none()
             && self.transform.is_none()

@@ -38,7 +38,7 @@ impl NumberRules {
 
     /// Checks a number.
     #[inline]
-    pub(super) fn judge(
+    pub(super) fn validate(
         &self,
         num: Num,
         mut no: impl FnMut(Violation<'_>) -> ControlFlow<()>,

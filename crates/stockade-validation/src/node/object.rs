@@ -135,14 +135,14 @@ impl ObjectRules {
 
     /// Checks an object of `count` members as a whole, after its members.
     #[inline]
-    pub(crate) fn judge<'d>(
+    pub(crate) fn validate<'d>(
         &self,
         object: impl Data<'d>,
         count: usize,
         no: impl FnMut(Violation<'_>) -> ControlFlow<()>,
     ) -> ControlFlow<()> {
         debug_assert!(matches!(object.kind(), Kind::Object(members) if members == count));
-        self.counts.judge(count, no)
+        self.counts.validate(count, no)
     }
 
     /// Writes the keywords of JSON Schema. `rule` exports the rule of a member; `closed`

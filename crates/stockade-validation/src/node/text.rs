@@ -69,12 +69,12 @@ impl TextRules {
 
     /// Checks a text.
     #[inline]
-    pub(super) fn judge(
+    pub(super) fn validate(
         &self,
         text: &str,
         mut no: impl FnMut(Violation<'_>) -> ControlFlow<()>,
     ) -> ControlFlow<()> {
-        self.lengths.judge_text(text, &mut no)?;
+        self.lengths.validate_text(text, &mut no)?;
         if let Some(pattern) = &self.pattern {
             match pattern.search(text) {
                 Search::Found => {}

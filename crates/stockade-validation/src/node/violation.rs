@@ -56,7 +56,7 @@ impl Violation<'_> {
     }
 
     /// Returns true if a message of the schema stands in for the usual one.
-    pub(crate) fn takes_message(self) -> bool {
+    pub(crate) fn accepts_message(self) -> bool {
         !matches!(self, Self::Unknown(_) | Self::Depth | Self::PatternLimit)
     }
 }

@@ -102,20 +102,20 @@ impl<'p> Judging<'p> {
 
     #[inline]
     pub(super) fn boolean(&mut self, flag: bool) -> Result<bool, Refused> {
-        self.fulfil_if(self.judge.takes_bool(flag)).map(|()| flag)
+        self.fulfil_if(self.judge.accepts_bool(flag)).map(|()| flag)
     }
 
     #[inline]
     pub(super) fn null(&mut self) -> Result<(), Refused> {
-        self.fulfil_if(self.judge.takes_null())
+        self.fulfil_if(self.judge.accepts_null())
     }
 
     /// Judges a number, and returns it. A whole float may become an integer.
     #[inline]
     pub(super) fn number(&mut self, number: Number) -> Result<Number, Refused> {
         let takes = match number {
-            Number::Whole(whole) => self.judge.takes_unsigned(whole),
-            Number::Negative(whole) => self.judge.takes_whole(whole.into()),
+            Number::Whole(whole) => self.judge.accepts_unsigned(whole),
+            Number::Negative(whole) => self.judge.accepts_whole(whole.into()),
             Number::Float(float) => return self.float(float),
         };
         self.fulfil_if(takes).map(|()| number)
@@ -129,12 +129,12 @@ impl<'p> Judging<'p> {
             Wide::Unsigned(whole) => i128::try_from(whole).ok(),
         };
         // A node cannot hold a number beyond 128 bits.
-        self.fulfil_if(whole.is_some_and(|whole| self.judge.takes_whole(whole)))?;
+        self.fulfil_if(whole.is_some_and(|whole| self.judge.accepts_whole(whole)))?;
         Ok(wide)
     }
 
     fn float(&mut self, float: f64) -> Result<Number, Refused> {
-        self.fulfil_if(float.is_finite() && self.judge.takes_number(|| Num::of_float(float)))?;
+        self.fulfil_if(float.is_finite() && self.judge.accepts_number(|| Num::of_float(float)))?;
         if self.judge.wants_whole()
             && may_be_exact(float)
             && let Num::Whole(whole) = Num::of_float(float)

@@ -116,7 +116,7 @@ impl Rules {
     pub fn guard(self: &Arc<Self>) -> Middleware {
         let rules = Arc::clone(self);
         let guard = move |req: &mut Request| -> Result<(), ApiError> {
-            let negotiated = judge(req, &rules)?;
+            let negotiated = validate(req, &rules)?;
             let accepted = Accepted { rules: Arc::clone(&rules), negotiated };
             req.extensions_mut().insert(accepted);
             Ok(())
@@ -192,7 +192,7 @@ pub fn wants_web_socket(req: &Request) -> bool {
 }
 
 /// Checks a handshake, in the order of the specification's rules.
-fn judge(req: &Request, rules: &Rules) -> Result<Negotiated, ApiError> {
+fn validate(req: &Request, rules: &Rules) -> Result<Negotiated, ApiError> {
     let headers = req.headers();
     let upgrade = req.extensions().get::<Upgrade>().copied();
     let extended = upgrade.is_some_and(Upgrade::is_extended_connect);

@@ -32,7 +32,7 @@ fn good(without: &[&str]) -> Builder {
 fn judged(request: Builder, options: WebSocketOptions) -> Result<Negotiated, ApiError> {
     let mut request = Request::from(request.body(()).unwrap());
     request.extensions_mut().insert(Upgrade::http1());
-    judge(&request, &rules(options))
+    validate(&request, &rules(options))
 }
 
 /// Checks a handshake with these headers instead of those of the same name.
@@ -88,7 +88,7 @@ fn who_should_upgrade_is_told_to_what() {
     let request = HttpRequest::connect("https://example.com/").body(()).unwrap();
     let mut request = Request::from(request);
     request.extensions_mut().insert(Upgrade::extended_connect());
-    let error = judge(&request, &rules(WebSocketOptions::new())).unwrap_err();
+    let error = validate(&request, &rules(WebSocketOptions::new())).unwrap_err();
     assert_eq!(error.headers().collect::<Vec<_>>(), [version]);
 }
 
@@ -129,7 +129,7 @@ fn on_tls_the_page_is_of_https_too() {
         if tls {
             request.extensions_mut().insert(TlsConnection);
         }
-        let judged = judge(&request, &rules(WebSocketOptions::new()));
+        let judged = validate(&request, &rules(WebSocketOptions::new()));
         assert_eq!(judged.is_ok(), expected, "{origin} at {target}, TLS {tls}");
     }
 }
@@ -155,7 +155,7 @@ fn a_body_or_an_old_version_is_refused() {
 #[test]
 fn a_host_that_gives_nothing_away_is_told_last() {
     let request = Request::from(good(&[]).body(()).unwrap());
-    let error = judge(&request, &rules(WebSocketOptions::new())).unwrap_err();
+    let error = validate(&request, &rules(WebSocketOptions::new())).unwrap_err();
     // Not a 5xx: each of them is a line at error level.
     assert_eq!(error.status(), 400);
 }
@@ -183,7 +183,7 @@ fn an_extended_connect_needs_neither_key_nor_tokens() {
             .header("origin", origin);
         let mut request = Request::from(request.body(()).unwrap());
         request.extensions_mut().insert(Upgrade::extended_connect());
-        judge(&request, &rules(WebSocketOptions::new()))
+        validate(&request, &rules(WebSocketOptions::new()))
     };
     let negotiated = request("https://example.com").unwrap();
     assert_eq!((negotiated.accept, negotiated.upgrade.is_extended_connect()), (None, true));
