@@ -179,7 +179,7 @@ pub fn run() -> Outcome {
     ] {
         got.extend(outcomes(&target, &folder.0.join(name), Instant::now() + PATIENCE)?);
     }
-    judge(&got)
+    validate(&got)
 }
 
 /// What is expected of everything.
@@ -199,7 +199,7 @@ pub fn is_installed() -> bool {
 pub const CHROMIUM: &str = "chromium";
 
 /// Prints the matrix; fails with the names of the rows that are not as expected.
-fn judge(got: &[(String, String)]) -> Outcome {
+fn validate(got: &[(String, String)]) -> Outcome {
     let mut faults = Vec::new();
     println!("{:<50} {:<32} got", "situation", "expected");
     for (name, expected) in situations() {
@@ -362,10 +362,10 @@ mod tests {
     #[test]
     fn a_mismatch_is_called_by_its_name() {
         let mut got: Vec<_> = situations().map(|(name, text)| pair(name, text)).collect();
-        assert_eq!(judge(&got), Ok(()));
+        assert_eq!(validate(&got), Ok(()));
         got[0].1 = "blocked".to_owned();
-        assert_eq!(judge(&got), Err("list: GET: blocked, not 200".to_owned()));
+        assert_eq!(validate(&got), Err("list: GET: blocked, not 200".to_owned()));
         got[0] = pair("another", "200");
-        assert!(judge(&got).is_err_and(|fault| fault.contains("another: nothing is expected")));
+        assert!(validate(&got).is_err_and(|fault| fault.contains("another: nothing is expected")));
     }
 }

@@ -91,7 +91,7 @@ pub use password::{
 };
 pub use random::{DEFAULT_TOKEN_BYTES, MAX_TOKEN_BYTES, RandomError, generate_token};
 pub use revocations::{
-    AskFuture, PublishFuture, Revocation, RevocationFeed, RevocationKey, RevocationLog,
+    PublishFuture, QueryFuture, Revocation, RevocationFeed, RevocationKey, RevocationLog,
     RevocationStatus, RevocationWatch, Revocations, RevokeError, StalePolicy,
 };
 pub use secret::{KeyRing, Secret};

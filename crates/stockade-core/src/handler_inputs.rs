@@ -38,9 +38,9 @@ pub fn example_issues(
     let typed = validation.inputs.iter().filter(|input| input.source == InputFrom::Body);
     let schemas = typed.map(|input| &input.schema).chain(&validation.body);
     let mut mistakes = Vec::new();
-    let mut is_judged = doc.body().is_some();
+    let mut is_validated = doc.body().is_some();
     for schema in schemas {
-        is_judged = true;
+        is_validated = true;
         match schema.check(example, &validation.options) {
             Ok(errors) => mistakes.extend(errors.iter().map(|error| {
                 // The field of an error of the whole body is empty.
@@ -50,7 +50,7 @@ pub fn example_issues(
             Err(error) => mistakes.push(format!("docs: the example cannot be judged: {error}")),
         }
     }
-    if !is_judged {
+    if !is_validated {
         mistakes
             .push("docs: `example` is that of a body, which the route does not read".to_owned());
     }

@@ -117,8 +117,8 @@ impl Input {
             _ => Vec::new(),
         };
         let options = ValidationOptions::new();
-        let judged = validate_against_schema(&self.schema, sent, &options)?.into_result()?;
-        let Value::Object(mut values) = judged else {
+        let validated = validate_against_schema(&self.schema, sent, &options)?.into_result()?;
+        let Value::Object(mut values) = validated else {
             return Err(ApiError::validation([FieldError::new("", "Must be an object", "type")]));
         };
         values.retain(|name, _| self.has(name));
@@ -159,9 +159,9 @@ impl Core {
             }
         }
         let sent = Value::String(text.to_string());
-        let judged = validate_against_schema(&self.schemas.id, sent, &options)?;
-        if judged.valid() {
-            let is_canonical = match &judged.data {
+        let validated = validate_against_schema(&self.schemas.id, sent, &options)?;
+        if validated.valid() {
+            let is_canonical = match &validated.data {
                 Value::String(id) => *id == text,
                 id => id.to_string() == text,
             };
@@ -169,12 +169,12 @@ impl Core {
             let message = "An id is written in one way";
             return if is_canonical {
                 // A UUID may have upper case: clients expect that, and it names one item.
-                Ok(self.canonical.value(self.id, judged.data))
+                Ok(self.canonical.value(self.id, validated.data))
             } else {
                 Err(invalid(self.id, message, "pattern"))
             };
         }
-        let named = judged.errors.into_iter().map(|mut error| {
+        let named = validated.errors.into_iter().map(|mut error| {
             self.id.clone_into(&mut error.field);
             error
         });

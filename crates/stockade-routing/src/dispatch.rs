@@ -63,7 +63,7 @@ pub(crate) fn dispatch(app: &Arc<Resolved>, mut req: Request) -> ResponseFuture 
         if let Some(cors) = &route.cors {
             scope.follow(Arc::clone(cors), &req);
         }
-        judge_origin(&route.endpoint, app.stages.cors_of(&scope), &mut req);
+        check_origin(&route.endpoint, app.stages.cors_of(&scope), &mut req);
     }
     let state = scope.in_span(|scope| {
         if route.is_none() && is_preflight(&req) {
@@ -77,7 +77,7 @@ pub(crate) fn dispatch(app: &Arc<Resolved>, mut req: Request) -> ResponseFuture 
 /// Notes if the rules for the answer list the origin of a request, where
 /// middleware or the handler asks for it.
 #[inline]
-pub(crate) fn judge_origin(endpoint: &Endpoint, cors: Option<&Cors>, req: &mut Request) {
+pub(crate) fn check_origin(endpoint: &Endpoint, cors: Option<&Cors>, req: &mut Request) {
     if endpoint.guards_origin() {
         let is_listed = cors.is_some_and(|cors| cors.lists(origin_of(req.headers())));
         req.set_listed_origin(is_listed);

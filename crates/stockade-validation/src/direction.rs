@@ -110,7 +110,7 @@ impl Rule {
             }
             Direction::Write => {
                 self.replace();
-                self.forget_judging();
+                self.forget_validating();
                 self.turn_properties();
             }
         }
@@ -125,7 +125,7 @@ impl Rule {
     }
 
     /// Drops the work on data that comes in.
-    fn forget_judging(&mut self) {
+    fn forget_validating(&mut self) {
         for keyword in ["trim", "default"] {
             self.keywords.remove(keyword);
         }

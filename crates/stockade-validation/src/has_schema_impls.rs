@@ -330,7 +330,7 @@ mod tests {
     use crate::read::{Field, PairsKind};
 
     /// The value of a text by the schema of its type.
-    fn judged<T: HasSchema + DeserializeOwned>(text: &str) -> Option<T> {
+    fn validated<T: HasSchema + DeserializeOwned>(text: &str) -> Option<T> {
         let (schema, options) = (T::schema().unwrap(), ValidationOptions::new());
         let mut slot = None;
         let fields = &mut iter::once(Field::new("n".into(), text.into()));
@@ -347,7 +347,7 @@ mod tests {
             ["", "-", "+", "+7", "-0", "007", " 7", "7 ", "7.0", "1e1", "x", "%37", "\u{667}"];
         for text in texts.chain(odd.map(str::to_owned)) {
             let plain = T::from_plain_texts(&mut iter::once(text.as_str()));
-            assert_eq!(plain, judged(&text), "{text:?}");
+            assert_eq!(plain, validated(&text), "{text:?}");
         }
         assert_eq!(T::from_plain_texts(&mut iter::empty()), None);
     }

@@ -74,7 +74,7 @@ fn check(
     let bytes = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes);
     let text = String::from_utf8_lossy(bytes);
     let (config, mut problems) = match str::from_utf8(bytes) {
-        Ok(text) => judge(text)?,
+        Ok(text) => validate(text)?,
         Err(error) => (Value::Null, vec![not_utf8(error)]),
     };
     if problems.is_empty() {
@@ -92,7 +92,7 @@ fn check(
 }
 
 /// The configuration with its defaults, and what is wrong with it.
-fn judge(text: &str) -> Result<(Value, Vec<Problem>), Box<dyn Error>> {
+fn validate(text: &str) -> Result<(Value, Vec<Problem>), Box<dyn Error>> {
     let config = match serde_json::from_str(text) {
         Ok(config) => config,
         Err(error) => return Ok((Value::Null, vec![not_json(text, &error)])),

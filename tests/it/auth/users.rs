@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex};
 
 use serde::{Deserialize, Serialize};
 use stockade::auth::{
-    ApiKey, ApiKeyHash, AskFuture, BasicCredentials, KeyRing, PasswordCost, PasswordError,
-    PasswordHasher, PublishFuture, Revocation, RevocationFeed, RevocationKey, RevocationLog,
+    ApiKey, ApiKeyHash, BasicCredentials, KeyRing, PasswordCost, PasswordError, PasswordHasher,
+    PublishFuture, QueryFuture, Revocation, RevocationFeed, RevocationKey, RevocationLog,
     Revocations, SessionId, StalePolicy, TokenVerifier, generate_jwt, verify_password,
     verify_token,
 };
@@ -174,11 +174,11 @@ fn a_log_that_knows_more_than_the_process_is_asked() {
             Box::pin(async { Ok(()) })
         }
 
-        fn can_ask(&self) -> bool {
+        fn can_query(&self) -> bool {
             true
         }
 
-        fn ask<'a>(&'a self, keys: &'a [RevocationKey]) -> AskFuture<'a> {
+        fn query<'a>(&'a self, keys: &'a [RevocationKey]) -> QueryFuture<'a> {
             let found = keys.iter().map(|key| Some(self.1).filter(|it| it.key() == *key));
             let found = found.collect();
             Box::pin(async { Ok(found) })

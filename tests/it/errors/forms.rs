@@ -382,19 +382,19 @@ fn check_statuses(app: &App, path: &str, expected: u16) {
     assert_eq!(status(&format!("POST {path}/1?page=1\n{json}\n\n{{")), 400, "{path}");
 }
 
-async fn judged(_: Path<u32>, Query(query): Query<Page>, _: Body<NewUser>) -> String {
+async fn validated(_: Path<u32>, Query(query): Query<Page>, _: Body<NewUser>) -> String {
     query.page.to_string()
 }
 
 #[test]
 fn a_failed_validation_has_the_status_of_its_subtree() {
     let tree = routes! {
-        "plain": { ":id": { POST: judged } },
+        "plain": { ":id": { POST: validated } },
         "node": {
             validation_status: 422,
-            ":id": { POST: judged },
-            "entry": { ":id": { POST: { handler: judged, validation_status: 418 } } },
-            "back": { validation_status: 400, ":id": { POST: judged } },
+            ":id": { POST: validated },
+            "entry": { ":id": { POST: { handler: validated, validation_status: 418 } } },
+            "back": { validation_status: 400, ":id": { POST: validated } },
         },
         "schemas": { ":id": { POST: {
             handler: async || (),
@@ -407,7 +407,7 @@ fn a_failed_validation_has_the_status_of_its_subtree() {
     let mut router = Router::with_options(RouterOptions::new().rate_limit(None));
     router.routes(tree);
     router.group("/group", (), |group| {
-        group.post("/:id", judged);
+        group.post("/:id", validated);
         group.validation_status(409);
     });
     let app = app(router);
@@ -426,7 +426,7 @@ fn the_status_is_that_of_a_router_and_of_every_way_to_judge() {
     use stockade::middleware::{InputRule, with_input_validation, with_query_validation};
     let options = serde_json::from_str::<RouterOptions>(r#"{ "validationStatus": 422 }"#).unwrap();
     let mut router = Router::with_options(options);
-    router.post("/:id", judged);
+    router.post("/:id", validated);
     let rules = with_input_validation([("name", InputRule::new().required())]);
     router.post("/input", async || ()).middleware(rules);
     let query = with_query_validation(json!({ "page": { "type": "integer" } }));

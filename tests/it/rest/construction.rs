@@ -53,9 +53,13 @@ fn an_operation_has_a_rule_of_access() {
     let of_list =
         "resource \"item\": List has no item that `Access::check` could judge: use a scope";
     assert_eq!(found, [of_list]);
-    let judged = Access::check(&signed_in, |_, _| true);
+    let validated = Access::check(&signed_in, |_, _| true);
     let found = mistakes(
-        resource().read(open()).write(open()).allow([Operation::Replace], judged).put_creates(true),
+        resource()
+            .read(open())
+            .write(open())
+            .allow([Operation::Replace], validated)
+            .put_creates(true),
     );
     assert_eq!(
         found,

@@ -73,14 +73,14 @@ pub(crate) fn router<S: Store<Item> + Clone>(store: S) -> Router {
         .read(Access::public("a test"))
         .write(Access::public("a test"));
     let own = |user: &Value, item: &Item| user["name"] == item.owner;
-    let judged = listed(Resource::new("judged item", store))
+    let validated = listed(Resource::new("judged item", store))
         .only([Operation::Get, Operation::Replace, Operation::Patch, Operation::Delete])
         .read(Access::public("a test"))
         .write(Access::check(&signed_in, own));
     let api = routes! {
         "items": { ..items.routes() },
         "open": { ..open.routes() },
-        "judged": { ..judged.routes() },
+        "judged": { ..validated.routes() },
     };
     create_router(api, RouterOptions::new().rate_limit(None))
 }
@@ -181,6 +181,6 @@ pub(crate) async fn suite<S: Store<Item> + Clone>(make: impl AsyncFn() -> S) {
     lists::filters(make().await).await;
     guards::scope(make().await).await;
     guards::open(make().await).await;
-    guards::judged(make().await).await;
+    guards::validated(make().await).await;
     guards::hidden(make().await).await;
 }

@@ -108,7 +108,7 @@ fn router(store: impl Store<Device>) -> Router {
 const CASES: u32 = 24;
 
 /// Holds a report against what such a resource must show.
-fn judge(report: &SchemaReport) {
+fn validate(report: &SchemaReport) {
     println!("{report}");
     assert!(report.is_passed(), "{report}");
     let one = "/devices/:id";
@@ -135,7 +135,9 @@ fn a_store_in_memory_keeps_its_schemas() {
         store.insert(devices()).unwrap();
         router(store)
     };
-    judge(&runtime().block_on(check_schemas(make).cases(CASES).kept_in(None).try_run()).unwrap());
+    validate(
+        &runtime().block_on(check_schemas(make).cases(CASES).kept_in(None).try_run()).unwrap(),
+    );
 }
 
 /// Puts the items into an empty table, as another program would.
@@ -172,6 +174,6 @@ fn a_table_of_sqlite_keeps_its_schemas() {
             fill(&beside);
             router(db.table::<Device>("devices").unwrap())
         };
-        judge(&check_schemas(make).cases(CASES).kept_in(None).try_run().await.unwrap());
+        validate(&check_schemas(make).cases(CASES).kept_in(None).try_run().await.unwrap());
     });
 }

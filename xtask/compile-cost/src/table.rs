@@ -70,16 +70,16 @@ pub fn table(stockade: &Figures, axum: &Figures) -> String {
     for Row { name, figure, decimals, goal } in ROWS {
         let (own, other) = (figure(stockade), figure(axum));
         let ratio = own / other;
-        let judged = goal.map_or("|".to_owned(), |goal| judged(ratio, goal));
+        let validated = goal.map_or("|".to_owned(), |goal| validated(ratio, goal));
         table += &format!(
-            "| {name} | {own:.decimals$} | {other:.decimals$} | {ratio:.2} | {judged} |\n"
+            "| {name} | {own:.decimals$} | {other:.decimals$} | {ratio:.2} | {validated} |\n"
         );
     }
     table
 }
 
 /// The last two cells of a row with a goal. The ratio is judged as it is written.
-fn judged(ratio: f64, goal: f64) -> String {
+fn validated(ratio: f64, goal: f64) -> String {
     let holds = (ratio * 100.0).round() <= (goal * 100.0).round();
     format!("{goal:.2} | {}", if holds { "met" } else { "missed" })
 }
@@ -92,10 +92,10 @@ mod tests {
 
     #[test]
     fn a_ratio_at_its_goal_meets_it() {
-        assert_eq!(judged(1.154, 1.15), "1.15 | met");
-        assert_eq!(judged(1.156, 1.15), "1.15 | missed");
-        assert_eq!(judged(f64::NAN, 1.0), "1.00 | missed");
-        assert_eq!(judged(f64::INFINITY, 1.0), "1.00 | missed");
+        assert_eq!(validated(1.154, 1.15), "1.15 | met");
+        assert_eq!(validated(1.156, 1.15), "1.15 | missed");
+        assert_eq!(validated(f64::NAN, 1.0), "1.00 | missed");
+        assert_eq!(validated(f64::INFINITY, 1.0), "1.00 | missed");
     }
 
     #[test]

@@ -23,7 +23,7 @@ use stockade_errors::__internal::setters;
 
 pub use entry::{Revocation, RevocationKey};
 pub use error::RevokeError;
-pub use shared_log::{AskFuture, PublishFuture, RevocationFeed, RevocationLog};
+pub use shared_log::{PublishFuture, QueryFuture, RevocationFeed, RevocationLog};
 pub use watch::RevocationWatch;
 
 use crate::{Claims, UnixClock};
@@ -76,7 +76,7 @@ use table::Table;
 ///
 /// Beyond [`max_entries`](Self::max_entries) a log such as that of `Redis::revocations`
 /// keeps what is revoked, and is asked for each token, at most every 5 s: see
-/// [`check_or_ask`](Self::check_or_ask).
+/// [`check_or_query`](Self::check_or_query).
 ///
 /// `Auth::revocations` of the middleware checks each token by it, and with a shared log,
 /// such as that of `Redis::revocations`, all processes refuse what one has revoked.
@@ -103,7 +103,7 @@ pub enum RevocationStatus {
     /// Nobody can say: there has been no contact to the log for too long, or none yet.
     Unknown,
     /// Memory cannot tell, because there are more revocations than it holds:
-    /// [`check_or_ask`](Revocations::check_or_ask) asks the log.
+    /// [`check_or_query`](Revocations::check_or_query) asks the log.
     Inconclusive,
 }
 
@@ -194,7 +194,7 @@ impl Revocations {
         self.warn_of_a_long_life(claims);
         if self.table.is_revoked(claims) {
             RevocationStatus::Revoked
-        } else if self.table.beyond.is_there(|| self.table.now()) && self.can_ask() {
+        } else if self.table.beyond.is_there(|| self.table.now()) && self.can_query() {
             match self.answered(claims, &keys_of(claims), FRESH_MILLIS) {
                 Some(true) => RevocationStatus::Revoked,
                 Some(false) => RevocationStatus::NotRevoked,
@@ -211,13 +211,13 @@ impl Revocations {
     /// While the log does not answer, an older answer counts that is no older than
     /// [`StalePolicy::Refuse`] allows, and without one the token is
     /// [`Unknown`](RevocationStatus::Unknown); with [`StalePolicy::Accept`] it is not revoked.
-    pub async fn check_or_ask(&self, claims: &Claims) -> RevocationStatus {
+    pub async fn check_or_query(&self, claims: &Claims) -> RevocationStatus {
         let (status, log) = (self.check(claims), self.log.as_ref());
         let Some(log) = log.filter(|_| status == RevocationStatus::Inconclusive) else {
             return status;
         };
         let keys = keys_of(claims);
-        let max_age = match log.ask(&keys).await {
+        let max_age = match log.query(&keys).await {
             Ok(found) => {
                 let at = self.table.steady_millis();
                 for (key, found) in keys.iter().zip(found) {
@@ -252,8 +252,8 @@ impl Revocations {
 
     /// Returns true if there is a log that can be asked for what is in no memory.
     #[must_use]
-    pub fn can_ask(&self) -> bool {
-        self.log.as_ref().is_some_and(|log| log.can_ask())
+    pub fn can_query(&self) -> bool {
+        self.log.as_ref().is_some_and(|log| log.can_query())
     }
 
     /// Returns what the answers of the log say that are at most this old.
@@ -335,7 +335,7 @@ impl Revocations {
 
     async fn add(&self, entry: Revocation) -> Result<(), RevokeError> {
         if !self.table.add(entry) {
-            let log = self.log.as_ref().filter(|log| log.can_ask()).ok_or(RevokeError::Full)?;
+            let log = self.log.as_ref().filter(|log| log.can_query()).ok_or(RevokeError::Full)?;
             log.publish_beyond(entry).await?;
             // It holds here at once, whatever was answered before.
             self.table.beyond.forget(&entry.key());

@@ -58,7 +58,7 @@ pub trait RevocationLog: Send + Sync {
     /// Returns true if the log keeps revocations that the processes have no room for,
     /// and can be asked for them. Default: false; then revoking fails beyond
     /// [`max_entries`](super::Revocations::max_entries).
-    fn can_ask(&self) -> bool {
+    fn can_query(&self) -> bool {
         false
     }
 
@@ -71,7 +71,7 @@ pub trait RevocationLog: Send + Sync {
 
     /// Returns what was published beyond the bound under each of these keys. Default:
     /// nothing.
-    fn ask<'a>(&'a self, keys: &'a [RevocationKey]) -> AskFuture<'a> {
+    fn query<'a>(&'a self, keys: &'a [RevocationKey]) -> QueryFuture<'a> {
         Box::pin(async { Ok(vec![None; keys.len()]) })
     }
 
@@ -84,7 +84,7 @@ pub trait RevocationLog: Send + Sync {
 pub type PublishFuture<'a> = Pin<Box<dyn Future<Output = Result<(), RevokeError>> + Send + 'a>>;
 
 /// The future of [`RevocationLog::ask`].
-pub type AskFuture<'a> = Pin<Box<dyn Future<Output = Answers> + Send + 'a>>;
+pub type QueryFuture<'a> = Pin<Box<dyn Future<Output = Answers> + Send + 'a>>;
 
 type Answers = Result<Vec<Option<Revocation>>, Box<dyn Error + Send + Sync>>;
 

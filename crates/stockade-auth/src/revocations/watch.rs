@@ -16,7 +16,7 @@ use super::table::Table;
 use crate::Claims;
 
 /// A future that ends when a revocation of a token, or of its subject, has arrived in
-/// this process. Ask [`Revocations::check_or_ask`](super::Revocations::check_or_ask)
+/// this process. Ask [`Revocations::check_or_query`](super::Revocations::check_or_query)
 /// then: a revocation of older tokens of the subject may not concern this one.
 ///
 /// It may be polled again, and then waits for the next revocation. Revocations that no

@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde_json::{Value, json};
 use stockade_auth::{
-    AskFuture, Claims, PublishFuture, Revocation, RevocationFeed, RevocationKey, RevocationLog,
+    Claims, PublishFuture, QueryFuture, Revocation, RevocationFeed, RevocationKey, RevocationLog,
     RevocationStatus as Status, Revocations, RevokeError, StalePolicy, UnixClock,
 };
 
@@ -158,7 +158,7 @@ fn entries_of_earlier_versions_still_count() {
     assert!(feed.apply([Revocation::beyond(NOW + 3_600)]));
     let of_issuer = |issuer: Option<&str>, issued: u64| {
         let payload = json!({ "sub": "user:7", "iss": issuer, "iat": issued, "exp": NOW + 60 });
-        now(asking.check_or_ask(&claims(&payload)))
+        now(asking.check_or_query(&claims(&payload)))
     };
     assert_eq!(of_issuer(Some("a"), NOW - 6), Status::Revoked);
     assert_eq!(of_issuer(None, NOW - 6), Status::Revoked);
@@ -360,7 +360,7 @@ impl RevocationLog for DeepLog {
         Box::pin(async { Ok(()) })
     }
 
-    fn can_ask(&self) -> bool {
+    fn can_query(&self) -> bool {
         true
     }
 
@@ -372,7 +372,7 @@ impl RevocationLog for DeepLog {
         self.publish(Revocation::beyond(entry.until()))
     }
 
-    fn ask<'a>(&'a self, keys: &'a [RevocationKey]) -> AskFuture<'a> {
+    fn query<'a>(&'a self, keys: &'a [RevocationKey]) -> QueryFuture<'a> {
         self.asked.fetch_add(1, Ordering::Relaxed);
         let beyond = self.beyond.lock().unwrap().clone();
         let found = |key: &RevocationKey| beyond.iter().copied().find(|it| it.key() == *key);
@@ -392,39 +392,39 @@ fn beyond_the_bound_the_log_is_asked() {
     contact();
     let token = |id: &str| claims(&json!({ "jti": id, "sub": id, "exp": NOW + 3_600, "iat": NOW }));
     now(here.revoke(&token("a"))).unwrap();
-    assert_eq!(now(there.check_or_ask(&token("b"))), Status::NotRevoked);
+    assert_eq!(now(there.check_or_query(&token("b"))), Status::NotRevoked);
     assert_eq!(log.asked.load(Ordering::Relaxed), 0);
 
     now(here.revoke(&token("b"))).unwrap();
     assert_eq!([here.check(&token("b")), there.check(&token("b"))], [Status::Inconclusive; 2]);
     for _ in 0..3 {
-        assert_eq!(now(there.check_or_ask(&token("b"))), Status::Revoked);
-        assert_eq!(now(there.check_or_ask(&token("c"))), Status::NotRevoked);
-        assert_eq!(now(there.check_or_ask(&token("a"))), Status::Revoked);
+        assert_eq!(now(there.check_or_query(&token("b"))), Status::Revoked);
+        assert_eq!(now(there.check_or_query(&token("c"))), Status::NotRevoked);
+        assert_eq!(now(there.check_or_query(&token("a"))), Status::Revoked);
     }
     // Once for each token that is not in memory.
     assert_eq!(log.asked.load(Ordering::Relaxed), 2);
     // Where it is revoked, it is at once; elsewhere after 5 s.
-    assert_eq!(now(here.check_or_ask(&token("c"))), Status::NotRevoked);
+    assert_eq!(now(here.check_or_query(&token("c"))), Status::NotRevoked);
     now(here.revoke_before(None, "c", at(NOW as f64 + 1.0))).unwrap();
-    assert_eq!(now(here.check_or_ask(&token("c"))), Status::Revoked);
-    assert_eq!(now(there.check_or_ask(&token("c"))), Status::NotRevoked);
+    assert_eq!(now(here.check_or_query(&token("c"))), Status::Revoked);
+    assert_eq!(now(there.check_or_query(&token("c"))), Status::NotRevoked);
     hands.set(NOW + 6);
-    assert_eq!(now(there.check_or_ask(&token("c"))), Status::Revoked);
+    assert_eq!(now(there.check_or_query(&token("c"))), Status::Revoked);
 
     // Without the log: what it has said up to 30 s ago, or nobody can say.
-    assert_eq!(now(there.check_or_ask(&token("d"))), Status::NotRevoked);
+    assert_eq!(now(there.check_or_query(&token("d"))), Status::NotRevoked);
     log.is_away.store(true, Ordering::Relaxed);
     assert!(matches!(now(there.revoke(&token("d"))), Err(RevokeError::Beyond(_))));
     let accepting = there.clone().stale(StalePolicy::Accept);
     for (later, expected) in [(6 + 30, Status::NotRevoked), (6 + 31, Status::Unknown)] {
         hands.set(NOW + later);
         contact();
-        assert_eq!(now(there.check_or_ask(&token("d"))), expected, "{later}");
+        assert_eq!(now(there.check_or_query(&token("d"))), expected, "{later}");
     }
-    assert_eq!(now(there.check_or_ask(&token("b"))), Status::Revoked);
-    assert_eq!(now(there.check_or_ask(&token("e"))), Status::Unknown);
-    assert_eq!(now(accepting.check_or_ask(&token("e"))), Status::NotRevoked);
+    assert_eq!(now(there.check_or_query(&token("b"))), Status::Revoked);
+    assert_eq!(now(there.check_or_query(&token("e"))), Status::Unknown);
+    assert_eq!(now(accepting.check_or_query(&token("e"))), Status::NotRevoked);
 
     // Once all of it has expired, nobody is asked.
     hands.set(NOW + 32 * 86_400);

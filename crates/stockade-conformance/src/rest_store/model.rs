@@ -116,7 +116,7 @@ impl RandomValues {
         if self.0.one_in(2) { Direction::Ascending } else { Direction::Descending }
     }
 
-    fn ask(&mut self) -> ListQuery {
+    fn query(&mut self) -> ListQuery {
         let mut fields = vec!["name", "price", "rating", "open", "owner"];
         let mut sorts = Vec::new();
         for _ in 0..self.0.index(3) {
@@ -209,7 +209,7 @@ async fn operate(
             format!("get {id} {}", told(outcome.map(|found| found.map(|it| it.value)), step))
         }
         _ => {
-            let ask = random.ask();
+            let ask = random.query();
             let page = store.list(&ask).await.map(|page| {
                 let items: Vec<_> = page.items.into_iter().map(|item| item.value).collect();
                 (items, page.more, page.total)

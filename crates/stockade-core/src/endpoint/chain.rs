@@ -285,7 +285,7 @@ impl fmt::Debug for Chain {
 /// Checks the body and puts the checked data in its place.
 fn validate_body(endpoint: Arc<Endpoint>, mut req: Request) -> Step {
     Box::pin(async move {
-        let outcome = match has_body_to_judge(&endpoint, &mut req).await {
+        let outcome = match has_body_to_validate(&endpoint, &mut req).await {
             Ok(true) => endpoint.context.validation.validate_body(&mut req).await,
             other => other.map(drop),
         };
@@ -297,7 +297,7 @@ fn validate_body(endpoint: Arc<Endpoint>, mut req: Request) -> Step {
 /// Returns false for a request whose method takes no body, on a route of any
 /// method. A body that comes all the same is judged, and so refused, because the
 /// service of a mount would read it.
-async fn has_body_to_judge(endpoint: &Endpoint, req: &mut Request) -> Result<bool, ApiError> {
+async fn has_body_to_validate(endpoint: &Endpoint, req: &mut Request) -> Result<bool, ApiError> {
     let is_bodiless = matches!(*req.method(), Method::GET | Method::HEAD | Method::OPTIONS)
         && req.method() != endpoint.method();
     Ok(!is_bodiless || !req.bytes().await?.is_empty())

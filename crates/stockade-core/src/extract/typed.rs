@@ -103,7 +103,7 @@ pub(super) fn params(req: &Request, info: TypeInfo<'_>) -> Result<(), ApiError> 
             return Ok(());
         }
     }
-    Judge::of(req, InputFrom::Params, info)?.read_params(req)
+    Validator::of(req, InputFrom::Params, info)?.read_params(req)
 }
 
 /// Reads the query string.
@@ -118,7 +118,7 @@ pub(super) fn query(req: &Request, info: TypeInfo<'_>) -> Result<(), ApiError> {
             return Ok(());
         }
     }
-    Judge::of(req, InputFrom::Query, info)?.read_object(req.query()?, false)
+    Validator::of(req, InputFrom::Query, info)?.read_object(req.query()?, false)
 }
 
 /// Returns the schema and options that the router compiled for a type of the
@@ -138,29 +138,29 @@ pub(super) fn body(req: &Request, info: TypeInfo<'_>) -> Result<(), ApiError> {
     if req.has_no_body() {
         return absent(info.target);
     }
-    let judge = Judge::of(req, InputFrom::Body, info)?;
+    let validator = Validator::of(req, InputFrom::Body, info)?;
     let media = Media::of(req.headers());
     match &req.inner.payload {
         // Nothing was sent, and no default was put in its place.
         Payload::Parsed { value: Value::Object(object), bytes }
             if bytes.is_empty() && object.is_empty() =>
         {
-            judge.read_nothing(media)
+            validator.read_nothing(media)
         }
         Payload::Parsed { value: Value::Object(form), .. } if media == Media::Form => {
-            judge.read_object(form.clone(), true)
+            validator.read_object(form.clone(), true)
         }
         Payload::Parsed { value: Value::String(text), bytes }
             if media == Media::Text && !bytes.is_empty() =>
         {
-            judge.read_text(text)
+            validator.read_text(text)
         }
-        Payload::Parsed { value, .. } | Payload::Replaced(value) => judge.read_value(value),
-        Payload::Bytes(bytes) if bytes.is_empty() => judge.read_nothing(media),
+        Payload::Parsed { value, .. } | Payload::Replaced(value) => validator.read_value(value),
+        Payload::Bytes(bytes) if bytes.is_empty() => validator.read_nothing(media),
         Payload::Bytes(bytes) => match media {
-            Media::Json => judge.read_json(req, bytes),
-            Media::Form => judge.read_object(crate::query::object(text_of(bytes)?)?, true),
-            Media::Text => judge.read_text(text_of(bytes)?),
+            Media::Json => validator.read_json(req, bytes),
+            Media::Form => validator.read_object(crate::query::object(text_of(bytes)?)?, true),
+            Media::Text => validator.read_text(text_of(bytes)?),
             Media::Other | Media::ForeignCharset => Err(unsupported()),
         },
         // The caller read it; said without a panic.
@@ -173,14 +173,14 @@ fn absent(target: &mut dyn Slot) -> Result<(), ApiError> {
 }
 
 /// A type with its schema and the options of its judging.
-struct Judge<'r, 't> {
+struct Validator<'r, 't> {
     schema: Cow<'r, Schema>,
     options: Cow<'r, ValidationOptions>,
     shape: ParamShape,
     target: &'t mut dyn Slot,
 }
 
-impl<'r, 't> Judge<'r, 't> {
+impl<'r, 't> Validator<'r, 't> {
     /// Finds the schema that the router compiled for the route of `req`. For a
     /// type that has not described itself to a router, compiles it anew.
     fn of(req: &'r Request, source: InputFrom, info: TypeInfo<'t>) -> Result<Self, ApiError> {
@@ -216,7 +216,7 @@ impl<'r, 't> Judge<'r, 't> {
         if is_form {
             self.schema.fill_form(&mut data, &as_text(&self.options));
         }
-        self.read_judged("", data, |field| field)
+        self.read_validated("", data, |field| field)
     }
 
     /// Reads the parameters of a path, as the type asks for them.
@@ -231,7 +231,7 @@ impl<'r, 't> Judge<'r, 't> {
         match self.shape {
             ParamShape::Single => {
                 let value = values.next().unwrap_or_default();
-                self.read_judged(named(0), value, |_| named(0).to_owned())
+                self.read_validated(named(0), value, |_| named(0).to_owned())
             }
             ParamShape::Tuple(_) | ParamShape::List => {
                 let name = |field: String| {
@@ -239,9 +239,9 @@ impl<'r, 't> Judge<'r, 't> {
                     let name = index.and_then(|index| index.parse().ok()).map_or("", named);
                     if name.is_empty() { field } else { name.to_owned() }
                 };
-                self.read_judged("", values.collect(), name)
+                self.read_validated("", values.collect(), name)
             }
-            _ => self.read_judged("", params.clone().into(), |field| field),
+            _ => self.read_validated("", params.clone().into(), |field| field),
         }
     }
 
@@ -262,13 +262,13 @@ impl<'r, 't> Judge<'r, 't> {
 
     /// Reads one text.
     fn read_text(self, text: &str) -> Result<(), ApiError> {
-        self.read_judged("", text.into(), |field| field)
+        self.read_validated("", text.into(), |field| field)
     }
 
     /// Judges data that is text, and reads the value from the outcome. `name`
     /// is the name of the value in errors of its type, and `rename` changes the
     /// names in all errors.
-    fn read_judged(
+    fn read_validated(
         self,
         name: &str,
         data: Value,

@@ -125,9 +125,9 @@ impl RouteDescription {
         }
         self.finds_user = true;
         let access = &mut self.facts.route.access;
-        let is_judged =
+        let is_validated =
             self.takes_user || !access.roles.is_empty() || !access.permissions.is_empty();
-        access.judges_earlier_user |= is_judged;
+        access.checks_earlier_user |= is_validated;
         let earlier = std::mem::replace(&mut access.schemes, schemes);
         self.facts.earlier_schemes.extend(earlier);
         // Each authentication that requires a user rejects requests itself.

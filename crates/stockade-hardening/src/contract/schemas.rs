@@ -1,4 +1,4 @@
-//! [`Schemas`]: JSON Schemas of a map, which judge bodies.
+//! [`Schemas`]: JSON Schemas of a map, which validator bodies.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};

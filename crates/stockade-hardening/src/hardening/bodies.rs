@@ -114,11 +114,11 @@ async fn attack_form(
         return runner.leave(FORM.family, Some(target), "malformed bodies", reason);
     }
     let validation = statuses_of_validation(target);
-    let judge = |exchange: &Exchange| is_malformed(exchange, &validation);
+    let validator = |exchange: &Exchange| is_malformed(exchange, &validation);
     for media_type in ["application/xml", "application/octet-stream"] {
         let shot = shot.clone().set("content-type", media_type);
         let attack = format!("a body of the type {media_type}");
-        runner.attack(&FORM, Some(target), attack, shot, judge).await;
+        runner.attack(&FORM, Some(target), attack, shot, validator).await;
     }
     let Some(json) = json_of(&target.route) else {
         let reason = "the route takes no JSON";
@@ -137,11 +137,11 @@ async fn attack_form(
     }
     for (attack, bytes) in malformed {
         let shot = shot.clone().body(&content_type("application/json"), bytes);
-        runner.attack(&FORM, Some(target), attack, shot, judge).await;
+        runner.attack(&FORM, Some(target), attack, shot, validator).await;
     }
     let compressed = shot.clone().set("content-encoding", "gzip");
     let attack = "a body that says it is compressed, and is not";
-    runner.attack(&FORM, Some(target), attack, compressed, judge).await;
+    runner.attack(&FORM, Some(target), attack, compressed, validator).await;
 }
 
 /// Returns JSON that nothing must take: no JSON at all, or without the members

@@ -176,14 +176,14 @@ async fn attack_overrides(runner: &mut Runner<'_>, target: &Target, method: Meth
     let by_query = plain.clone().target(target_of_query);
     let by_query = (format!("{method} with `_method={claimed}` in the query"), by_query);
     for (attack, shot) in by_header.chain([by_query]).collect::<Vec<_>>() {
-        let judge = |exchange: &Exchange| match exchange.status {
+        let validator = |exchange: &Exchange| match exchange.status {
             status if status == expected.status => Verdict::Refused,
             status => Verdict::GotThrough(format!(
                 "the answer is {status}, and {} without the claim",
                 expected.status
             )),
         };
-        runner.attack(&CLAIMS, Some(target), attack, shot, judge).await;
+        runner.attack(&CLAIMS, Some(target), attack, shot, validator).await;
     }
 }
 

@@ -64,20 +64,20 @@ async fn attack_cors(runner: &mut Runner<'_>, target: &Target) {
         return runner.leave(CORS.family, Some(target), "preflights", reason);
     }
     for origin in foreign(listed) {
-        let judge = |exchange: &Exchange| is_withheld(&exchange.headers, &origin, cors);
+        let validator = |exchange: &Exchange| is_withheld(&exchange.headers, &origin, cors);
         let attack = format!("a preflight of {origin}");
         let shot = preflight(target, &origin);
-        runner.attack(&CORS, Some(target), attack, shot, judge).await;
+        runner.attack(&CORS, Some(target), attack, shot, validator).await;
         if let Some(shot) = &answered {
             let attack = format!("a request of a page of {origin}");
             let shot = shot.clone().add("origin", &origin);
-            runner.attack(&CORS, Some(target), attack, shot, judge).await;
+            runner.attack(&CORS, Some(target), attack, shot, validator).await;
         }
     }
     for origin in listed.iter().filter(|origin| *origin != "*").take(1) {
-        let judge = |exchange: &Exchange| is_allowed(exchange, origin);
+        let validator = |exchange: &Exchange| is_allowed(exchange, origin);
         let attack = format!("a preflight of {origin}, which is listed");
-        runner.attack(&PREFLIGHT, Some(target), attack, preflight(target, origin), judge).await;
+        runner.attack(&PREFLIGHT, Some(target), attack, preflight(target, origin), validator).await;
     }
 }
 

@@ -127,7 +127,7 @@ fn is_one_head(exchange: &Exchange) -> Verdict {
 }
 
 /// Holds an answer to the rules for all answers.
-pub(super) fn judge(runner: &mut Runner<'_>, target: Option<&Target>, exchange: &Exchange) {
+pub(super) fn validate(runner: &mut Runner<'_>, target: Option<&Target>, exchange: &Exchange) {
     if runner.is_skipped(AttackFamily::Responses, target) {
         return;
     }

@@ -146,7 +146,7 @@ impl<'h> Runner<'h> {
         target: Option<&Target>,
         attack: impl Into<Cow<'static, str>>,
         shot: Shot,
-        judge: impl FnOnce(&Exchange) -> Verdict,
+        validator: impl FnOnce(&Exchange) -> Verdict,
     ) {
         let attack = attack.into();
         if self.is_skipped(rule.family, target) {
@@ -166,7 +166,7 @@ impl<'h> Runner<'h> {
         };
         let verdict = match exchange.status {
             StatusCode::TOO_MANY_REQUESTS => Verdict::Unproven("it was answered with 429".into()),
-            _ => judge(&exchange),
+            _ => validator(&exchange),
         };
         self.note(rule, target, attack, Some(&exchange), verdict);
     }
@@ -276,7 +276,7 @@ impl<'h> Runner<'h> {
         let response = tokio::time::timeout(PATIENCE, answer).await;
         let response = response.map_err(|_| format!("no answer came within {PATIENCE:?}"))?;
         let exchange = read(asked, response).await;
-        responses::judge(self, target, &exchange);
+        responses::validate(self, target, &exchange);
         Ok(exchange)
     }
 

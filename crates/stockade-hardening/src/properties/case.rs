@@ -1,4 +1,4 @@
-//! One case of a route: it is made, sent, judged, and made smaller where it
+//! One case of a route: it is made, sent, verdict, and made smaller where it
 //! fails.
 
 use std::collections::BTreeMap;
@@ -17,10 +17,10 @@ use tokio::time::timeout;
 
 use super::breaks::Break;
 use super::input::{self, Input, text_of};
-use super::judge::{self, Answered, Verdict};
 use super::kept::{KeptFile, SavedFailure};
 use super::report::{Property, PropertyFailure};
 use super::route::RouteCheck;
+use super::validate::{self, Answered, Verdict};
 use crate::Credentials;
 use crate::exchange::Exchange;
 use crate::idempotency_key::{IDEMPOTENCY_KEY, key_of, needs_key};
@@ -35,7 +35,7 @@ pub(super) enum Aim<'b> {
 }
 
 /// A verdict with all that a report says of it.
-enum Judged {
+enum CaseVerdict {
     Right,
     Beside(String),
     Wrong(Property, String, String),
@@ -93,22 +93,22 @@ impl RouteCheck<'_> {
         kept: &mut KeptFile,
         tree: Option<Tree>,
     ) -> Result<Verdict, ConfigError> {
-        let (mut judged, mut status) = self.ask(input, aim).await;
-        if let Judged::Beside(why) = &judged
+        let (mut verdict, mut status) = self.ask(input, aim).await;
+        if let CaseVerdict::Beside(why) = &verdict
             && !self.in_vain.contains(why)
         {
             // An effect of an earlier request may keep the user away.
             self.renew()?;
-            (judged, status) = self.ask(input, aim).await;
-            if let Judged::Beside(why) = &judged {
+            (verdict, status) = self.ask(input, aim).await;
+            if let CaseVerdict::Beside(why) = &verdict {
                 self.in_vain.insert(why.clone());
             }
         }
         *self.report.replies.entry(status).or_default() += 1;
-        let (property, message, exchange) = match judged {
-            Judged::Right => return Ok(Verdict::Right),
-            Judged::Beside(why) => return Ok(Verdict::Beside(why)),
-            Judged::Wrong(property, message, exchange) => (property, message, exchange),
+        let (property, message, exchange) = match verdict {
+            CaseVerdict::Right => return Ok(Verdict::Right),
+            CaseVerdict::Beside(why) => return Ok(Verdict::Beside(why)),
+            CaseVerdict::Wrong(property, message, exchange) => (property, message, exchange),
         };
         let mut smallest = (input.clone(), message, exchange);
         if let Some(tree) = tree {
@@ -145,7 +145,8 @@ impl RouteCheck<'_> {
             let mut is_wrong = false;
             if self.is_routed(&input) {
                 self.renew()?;
-                if let (Judged::Wrong(property, message, exchange), _) = self.ask(&input, aim).await
+                if let (CaseVerdict::Wrong(property, message, exchange), _) =
+                    self.ask(&input, aim).await
                     && property == wanted
                 {
                     *smallest = (input, message, exchange);
@@ -159,33 +160,37 @@ impl RouteCheck<'_> {
 
     /// Sends an input, and judges the answer. Returns its status too; 0 if there
     /// was none.
-    async fn ask(&mut self, input: &Input, aim: Aim<'_>) -> (Judged, u16) {
+    async fn ask(&mut self, input: &Input, aim: Aim<'_>) -> (CaseVerdict, u16) {
         let own = match aim {
             Aim::Valid => Property::Valid,
             Aim::Broken(_) => Property::Broken,
         };
         let answered = match self.send(input).await {
             Ok(answered) => answered,
-            Err(error) => return (Judged::Wrong(own, error, String::new()), 0),
+            Err(error) => return (CaseVerdict::Wrong(own, error, String::new()), 0),
         };
         let verdict = match aim {
-            Aim::Valid => judge::valid(self.route, &answered),
-            Aim::Broken(found) => judge::broken(self.route, &found.field, &found.rules, &answered),
+            Aim::Valid => validate::valid(self.route, &answered),
+            Aim::Broken(found) => {
+                validate::broken(self.route, &found.field, &found.rules, &answered)
+            }
         };
         let status = answered.status();
         let kept = || self.contract.check_exchange(&answered.exchange, answered.is_whole);
-        let judged = match verdict {
+        let verdict = match verdict {
             Verdict::Right => match kept() {
-                Ok(()) => Judged::Right,
+                Ok(()) => CaseVerdict::Right,
                 Err(error) => {
                     let exchange = answered.exchange.to_string();
-                    Judged::Wrong(Property::Reply, error.to_string(), exchange)
+                    CaseVerdict::Wrong(Property::Reply, error.to_string(), exchange)
                 }
             },
-            Verdict::Beside(why) => Judged::Beside(why),
-            Verdict::Wrong(message) => Judged::Wrong(own, message, answered.exchange.to_string()),
+            Verdict::Beside(why) => CaseVerdict::Beside(why),
+            Verdict::Wrong(message) => {
+                CaseVerdict::Wrong(own, message, answered.exchange.to_string())
+            }
         };
-        (judged, status)
+        (verdict, status)
     }
 
     /// Sends an input. Fails with the reason if there is no whole response.

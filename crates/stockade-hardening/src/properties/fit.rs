@@ -1,4 +1,4 @@
-//! [`Schemas`]: the schemas of a map, by which values are judged.
+//! [`Schemas`]: the schemas of a map, by which values are validated.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -11,12 +11,12 @@ use crate::contract;
 /// The schemas that others of a map point to.
 pub(super) struct Schemas {
     named: BTreeMap<String, Value>,
-    judge: Arc<contract::Schemas>,
+    validator: Arc<contract::Schemas>,
 }
 
 impl Schemas {
-    pub(super) fn new(named: BTreeMap<String, Value>, judge: Arc<contract::Schemas>) -> Self {
-        Self { named, judge }
+    pub(super) fn new(named: BTreeMap<String, Value>, validator: Arc<contract::Schemas>) -> Self {
+        Self { named, validator }
     }
 
     /// Returns the schema that a schema points to, if it does.
@@ -39,7 +39,7 @@ impl Schemas {
 
     /// Returns true if a value fits.
     pub(super) fn fits(&self, schema: &Value, value: &Value) -> bool {
-        self.judge.faults(schema, value).is_empty()
+        self.validator.faults(schema, value).is_empty()
     }
 
     /// Returns true if a text has this pattern.

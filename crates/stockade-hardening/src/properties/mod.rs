@@ -5,11 +5,11 @@ mod breaks;
 mod case;
 mod fit;
 mod input;
-mod judge;
 mod kept;
 mod report;
 mod route;
 mod text;
+mod validate;
 mod values;
 
 use std::fmt;

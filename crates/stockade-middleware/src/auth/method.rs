@@ -234,7 +234,7 @@ impl AuthMethod {
         let found = self.find_sync(req).unwrap_or(Found::Nothing);
         if let Found::Inconclusive(claims) = found {
             let Some(revocations) = self.asked() else { return Found::unknown_token() };
-            let status = revocations.check_or_ask(&claims).await;
+            let status = revocations.check_or_query(&claims).await;
             return match Found::of_token(*claims, status) {
                 Found::Inconclusive(_) => Found::unknown_token(),
                 found => found,
@@ -271,7 +271,7 @@ impl AuthMethod {
     /// Returns the revocations whose log can be asked.
     fn asked(&self) -> Option<&Revocations> {
         match &self.find {
-            Find::Token(finder) => finder.revocations.as_ref().filter(|it| it.can_ask()),
+            Find::Token(finder) => finder.revocations.as_ref().filter(|it| it.can_query()),
             Find::Sync(_) | Find::Async(_) => None,
         }
     }

@@ -122,7 +122,7 @@ impl Redis {
         });
         let outcome = outcome.await.unwrap_or(Err(LinkError::Late(deadline)));
         if let Some(number) = sent_on {
-            link.judge(number, outcome.as_ref().err());
+            link.validate(number, outcome.as_ref().err());
         }
         outcome
     }

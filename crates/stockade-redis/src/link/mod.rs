@@ -228,7 +228,7 @@ impl Link {
     }
 
     /// Draws the consequences of the outcome of a command for its connection.
-    fn judge(&self, connection: u64, error: Option<&LinkError>) {
+    fn validate(&self, connection: u64, error: Option<&LinkError>) {
         let kind = match error {
             Some(LinkError::Late(_)) => {
                 // Of a connection that was given up, more is not to be learnt.

@@ -16,7 +16,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use stockade_auth::{
-    AskFuture, PublishFuture, Revocation, RevocationFeed, RevocationKey, RevocationLog,
+    PublishFuture, QueryFuture, Revocation, RevocationFeed, RevocationKey, RevocationLog,
     Revocations, RevokeError,
 };
 use tokio::runtime::Handle;
@@ -110,7 +110,7 @@ impl RevocationLog for RedisLog {
         })
     }
 
-    fn can_ask(&self) -> bool {
+    fn can_query(&self) -> bool {
         true
     }
 
@@ -122,7 +122,7 @@ impl RevocationLog for RedisLog {
         })
     }
 
-    fn ask<'a>(&'a self, keys: &'a [RevocationKey]) -> AskFuture<'a> {
+    fn query<'a>(&'a self, keys: &'a [RevocationKey]) -> QueryFuture<'a> {
         self.wake();
         Box::pin(async move {
             let names: Vec<String> = keys.iter().map(|key| self.0.key_of(key)).collect();

@@ -86,7 +86,7 @@ impl Listening {
     /// Judges a message that was published.
     pub(crate) fn heard(&mut self, heard: &Heard<'_>) -> Step {
         if heard.epoch == UNNUMBERED {
-            return self.judge_sender(&heard.envelope);
+            return self.check_sender(&heard.envelope);
         }
         let position = match &mut self.position {
             Some(position) if !self.is_reading => position,
@@ -97,7 +97,7 @@ impl Listening {
         };
         if heard.epoch == position.epoch && heard.number == position.number + 1 {
             position.number = heard.number;
-            return self.judge_sender(&heard.envelope);
+            return self.check_sender(&heard.envelope);
         }
         if heard.epoch == position.epoch && heard.number <= position.number {
             if !self.is_new(&heard.envelope) {
@@ -156,7 +156,7 @@ impl Listening {
                     missed += number - position.number - 1;
                     position.number = number;
                     let envelope = Envelope::read(&bytes);
-                    if envelope.is_some_and(|it| self.judge_sender(&it) == Step::Deliver) {
+                    if envelope.is_some_and(|it| self.check_sender(&it) == Step::Deliver) {
                         filled.deliver.push((number, bytes));
                     }
                 }
@@ -194,7 +194,7 @@ impl Listening {
     }
 
     /// Drops a message that its sender has published before.
-    fn judge_sender(&mut self, envelope: &Envelope<'_>) -> Step {
+    fn check_sender(&mut self, envelope: &Envelope<'_>) -> Step {
         if !self.is_new(envelope) {
             return Step::Drop;
         }

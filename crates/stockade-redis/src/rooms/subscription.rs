@@ -218,7 +218,7 @@ impl Subscription {
                 if engine.is_none() {
                     self.next_comparison = Instant::now() + TICK;
                 }
-                self.judge_engine(engine);
+                self.check_engine(engine);
                 let (sink, stream) = connection.split();
                 let (number, last_heard) = (self.births, Instant::now());
                 self.births += 1;
@@ -251,7 +251,7 @@ impl Subscription {
                 }
             }
             Done::Engine(engine) => {
-                if self.judge_engine(engine) {
+                if self.check_engine(engine) {
                     self.read_all(Purpose::Fill);
                 }
             }
@@ -283,7 +283,7 @@ impl Subscription {
 
     /// Notes the run of the engine; returns true if it is another one than before, so
     /// that channels may have lost messages that were acknowledged.
-    fn judge_engine(&mut self, engine: Option<String>) -> bool {
+    fn check_engine(&mut self, engine: Option<String>) -> bool {
         let Some(engine) = engine else { return false };
         let before = self.engine.replace(engine);
         let is_other = before.is_some() && before != self.engine;

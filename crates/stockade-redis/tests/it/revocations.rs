@@ -242,7 +242,7 @@ async fn beyond_the_bound_the_engine_is_asked() {
         (0..20).map(|id| claims(&json!({ "jti": id.to_string(), "sub": "eve" }))).collect();
     for token in &more {
         nodes[0].revoke(token).await.unwrap();
-        assert_eq!(nodes[0].check_or_ask(token).await, Status::Revoked);
+        assert_eq!(nodes[0].check_or_query(token).await, Status::Revoked);
     }
     let of_ada = claims(&json!({ "jti": "d", "sub": "ada" }));
     let later = SystemTime::UNIX_EPOCH + Duration::from_secs(real + 60);
@@ -253,9 +253,9 @@ async fn beyond_the_bound_the_engine_is_asked() {
     wait_for(&new, &kept[0], Status::Revoked).await;
     for node in nodes.iter().chain([&new]) {
         wait_for(node, &good, Status::Inconclusive).await;
-        assert_eq!(node.check_or_ask(&good).await, Status::NotRevoked);
+        assert_eq!(node.check_or_query(&good).await, Status::NotRevoked);
         for token in more.iter().chain(&kept).chain([&of_ada]) {
-            assert_eq!(node.check_or_ask(token).await, Status::Revoked, "{node:?}");
+            assert_eq!(node.check_or_query(token).await, Status::Revoked, "{node:?}");
         }
         assert_eq!(node.count(), 3);
     }
@@ -274,12 +274,12 @@ async fn beyond_the_bound_the_engine_is_asked() {
     // What was asked before counts for 30 s, a revocation for ever, and of others nobody
     // can say.
     hands.store(real + 20, Ordering::Relaxed);
-    assert_eq!(nodes[1].check_or_ask(&good).await, Status::NotRevoked);
-    assert_eq!(nodes[1].check_or_ask(&more[7]).await, Status::Revoked);
+    assert_eq!(nodes[1].check_or_query(&good).await, Status::NotRevoked);
+    assert_eq!(nodes[1].check_or_query(&more[7]).await, Status::Revoked);
     let new = claims(&json!({ "jti": "new", "sub": "new" }));
-    assert_eq!(nodes[1].check_or_ask(&new).await, Status::Unknown);
+    assert_eq!(nodes[1].check_or_query(&new).await, Status::Unknown);
     let accepting = nodes[1].clone().stale(stockade_auth::StalePolicy::Accept);
-    assert_eq!(accepting.check_or_ask(&new).await, Status::NotRevoked);
+    assert_eq!(accepting.check_or_query(&new).await, Status::NotRevoked);
 }
 
 #[tokio::test(flavor = "multi_thread")]

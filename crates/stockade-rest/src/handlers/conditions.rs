@@ -38,8 +38,8 @@ impl Conditions {
             return Err(ApiError::new(428, message));
         }
         let exact = exact(headers);
-        let is_judged = has_match || headers.contains_key(header::IF_NONE_MATCH);
-        let others = is_judged && exact.is_none();
+        let is_validated = has_match || headers.contains_key(header::IF_NONE_MATCH);
+        let others = is_validated && exact.is_none();
         Ok(Self { exact, others: others.then(|| Preconditions::of(req.method(), headers)) })
     }
 

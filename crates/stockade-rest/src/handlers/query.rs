@@ -39,7 +39,7 @@ impl ParsedQuery {
         if sent.is_empty() {
             return Ok(question);
         }
-        let query = judged(core, sent)?;
+        let query = validated(core, sent)?;
         if let Some(limit) = query.get("limit").and_then(Value::as_u64) {
             // The schema allows 1 to 100.
             question.ask.limit = usize::try_from(limit).unwrap_or(LIMIT);
@@ -128,7 +128,7 @@ const MAX_FILTERS: usize = 10;
 pub(crate) const MAX_SORTS: usize = 3;
 
 /// Judges a query by its schema. Names that are not listed are refused too.
-fn judged(core: &Core, sent: Map<String, Value>) -> Result<Map<String, Value>, ApiError> {
+fn validated(core: &Core, sent: Map<String, Value>) -> Result<Map<String, Value>, ApiError> {
     let is_known = |name: &String| core.parameters.contains(name);
     let mut errors: Vec<FieldError> = Vec::new();
     for name in sent.keys().filter(|name| !is_known(name)) {

@@ -36,9 +36,9 @@ pub(super) fn routes<T: Entity>(resource: Resource<T>) -> RouteTree {
     let mut check = Checker { name: &name, mistakes: Vec::new() };
     let rules = check.rules(&operations, &access);
     if resource.settings.put_creates {
-        let judges =
+        let validates =
             |(of, it): &(Operation, Access<T>)| *of == Operation::Replace && it.check.is_some();
-        if rules.iter().any(judges) {
+        if rules.iter().any(validates) {
             check.issue("put_creates: a new item is not judged by `Access::check`");
         }
     }

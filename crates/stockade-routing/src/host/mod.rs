@@ -141,7 +141,7 @@ impl HostRoutes {
         let endpoint = &route.endpoint;
         let max_body = endpoint.max_body().unwrap_or(app.max_body);
         req.set_route(Arc::clone(endpoint.context()), params, settings, max_body);
-        dispatch::judge_origin(
+        dispatch::check_origin(
             endpoint,
             nearest_cors(endpoint.middleware()).map(|cors| &**cors),
             &mut req,

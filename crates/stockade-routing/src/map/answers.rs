@@ -125,11 +125,11 @@ fn of_inputs(endpoint: &Endpoint, doc: &RouteDescription) -> Vec<(&'static str, 
     let status = endpoint.validation_status();
     // Middleware that checks by a schema says itself what it answers.
     let has_schema = |from| endpoint.schema(from).is_some();
-    let is_judged =
+    let is_validated =
         [InputFrom::Params, InputFrom::Query, InputFrom::Body].into_iter().any(has_schema);
     let reads_body = doc.body().is_some() || has_schema(InputFrom::Body);
     let mut answers = Vec::new();
-    if is_judged {
+    if is_validated {
         let mut answer = ResponseDoc::error(status).meaning("A value breaks a rule of its schema");
         answer.body = BodyDoc::ValidationError;
         answers.push((VALIDATION, answer));
@@ -145,7 +145,7 @@ fn of_inputs(endpoint: &Endpoint, doc: &RouteDescription) -> Vec<(&'static str, 
         of_body(408, "The body came too slowly");
     }
     if reads_body {
-        if status != 400 || !is_judged {
+        if status != 400 || !is_validated {
             of_body(400, "The body cannot be read");
         }
         of_body(413, "The body is too large");

@@ -164,8 +164,8 @@ pub(super) fn schema_of<'r>(
     endpoint: &'r Endpoint,
     inputs: &'r [InputFact],
     from: InputFrom,
-) -> Option<Judging<'r>> {
-    let mut all = judging(endpoint, inputs, from);
+) -> Option<InputSchema<'r>> {
+    let mut all = input_schemas(endpoint, inputs, from);
     let own = endpoint.schema(from).and_then(|_| all.next());
     // One that takes any value says less than middleware that checks it.
     own.filter(|own| !own.schema.is_any()).or_else(|| all.last()).or(own)
@@ -173,24 +173,24 @@ pub(super) fn schema_of<'r>(
 
 /// Returns the schemas that judge a source, that of the handler or the entry
 /// first.
-pub(super) fn judging<'r>(
+pub(super) fn input_schemas<'r>(
     endpoint: &'r Endpoint,
     inputs: &'r [InputFact],
     from: InputFrom,
-) -> impl Iterator<Item = Judging<'r>> {
-    let judging = |schema: &'r Schema, options: &ValidationOptions| Judging {
+) -> impl Iterator<Item = InputSchema<'r>> {
+    let input_schema = |schema: &'r Schema, options: &ValidationOptions| InputSchema {
         schema,
         is_closed: options.allow_unknown == Some(false),
     };
     let own = endpoint.schema(from);
-    let own = own.map(|schema| judging(schema, &endpoint.validation().options));
+    let own = own.map(|schema| input_schema(schema, &endpoint.validation().options));
     let checked = inputs.iter().filter(move |input| input.from == from);
-    own.into_iter().chain(checked.map(move |it| judging(&it.schema, &it.options)))
+    own.into_iter().chain(checked.map(move |it| input_schema(&it.schema, &it.options)))
 }
 
 /// A schema that judges a source.
 #[derive(Clone, Copy)]
-pub(super) struct Judging<'r> {
+pub(super) struct InputSchema<'r> {
     pub(super) schema: &'r Schema,
     /// Members that it does not list are refused, as `allow_unknown(false)` says.
     pub(super) is_closed: bool,
@@ -297,7 +297,7 @@ fn body_of(app: Described<'_>, endpoint: &Endpoint, doc: &RouteDescription) -> O
 /// Returns the schemas that a body must follow, of which one that takes any value
 /// says nothing beside others.
 fn body_schemas(app: Described<'_>, endpoint: &Endpoint, inputs: &[InputFact]) -> Vec<Value> {
-    let all = judging(endpoint, inputs, InputFrom::Body);
+    let all = input_schemas(endpoint, inputs, InputFrom::Body);
     let mut all: Vec<Value> = all.map(|it| app.schemas.value(it)).collect();
     let takes_any = |schema: &Value| match app.schemas.in_place(schema) {
         Value::Bool(any) => *any,

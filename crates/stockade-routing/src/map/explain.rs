@@ -239,9 +239,9 @@ fn steps(app: &Resolved, route: &RouteInfo) -> Vec<Step> {
     let has_params = route.params.iter().any(|param| param.schema["type"] != "string");
     steps.extend(has_params.then(|| check("parameters")));
     steps.extend(route.query.is_some().then(|| check("query")));
-    let is_judged =
+    let is_validated =
         |body: &super::BodyInfo| body.content.iter().any(|content| content.media_type != "*/*");
-    steps.extend(route.body.as_ref().filter(|body| is_judged(body)).map(|_| check("body")));
+    steps.extend(route.body.as_ref().filter(|body| is_validated(body)).map(|_| check("body")));
     let location = Some(route.location.clone());
     steps.push(Step { kind: StepKind::Handler, name: "handler".to_owned(), location });
     steps

@@ -11,7 +11,7 @@ use stockade_errors::ConfigError;
 use stockade_map::schemas::{PLACE as SCHEMAS, references, schema_name};
 use stockade_validation::{Definition, DefinitionId, Export, Names, Schema};
 
-use super::build::{Judging, judging};
+use super::build::{InputSchema, input_schemas};
 use super::{Place, RouteInfo};
 
 /// The end of the name of a definition that refuses members which it does not
@@ -47,9 +47,9 @@ impl Schemas {
         for (endpoint, doc) in routes {
             let facts = doc.facts();
             for from in [InputFrom::Params, InputFrom::Query, InputFrom::Body] {
-                for judging in judging(endpoint, &facts.inputs, from) {
-                    let list = if judging.is_closed { &mut closed } else { &mut definitions };
-                    list.extend(judging.schema.definitions());
+                for input_schema in input_schemas(endpoint, &facts.inputs, from) {
+                    let list = if input_schema.is_closed { &mut closed } else { &mut definitions };
+                    list.extend(input_schema.schema.definitions());
                 }
             }
             definitions.extend(made(facts).flat_map(Schema::definitions));
@@ -110,13 +110,13 @@ impl Schemas {
     }
 
     /// Returns a schema as JSON, with references to those that have a name.
-    pub(super) fn value(&self, judging: Judging<'_>) -> Value {
-        self.exported(judging.schema.export(), judging.is_closed)
+    pub(super) fn value(&self, input_schema: InputSchema<'_>) -> Value {
+        self.exported(input_schema.schema.export(), input_schema.is_closed)
     }
 
     /// Returns a schema as JSON, itself written out, with references to others.
-    pub(super) fn value_in_place(&self, judging: Judging<'_>) -> Value {
-        let value = self.value(judging);
+    pub(super) fn value_in_place(&self, input_schema: InputSchema<'_>) -> Value {
+        let value = self.value(input_schema);
         self.definition(&value).cloned().unwrap_or(value)
     }
 

@@ -40,7 +40,7 @@ impl<'s, S: Sink<'s>> Walk<'_, 's, S> {
         message: Option<&str>,
     ) -> Option<S::Change> {
         let sink = &mut self.sink;
-        let _judged = rules.validate(array, count, |broken| sink.tell(path, message, broken));
+        let _validated = rules.validate(array, count, |broken| sink.tell(path, message, broken));
         let mut patches = Vec::new();
         for (index, item) in array.items().enumerate() {
             if self.sink.is_done() {
@@ -98,7 +98,7 @@ impl<'s, S: Sink<'s>> Walk<'_, 's, S> {
         }
         let sink = &mut self.sink;
         let message = holder.message(node);
-        let _judged = rules.validate(object, count, |broken| sink.tell(path, message, broken));
+        let _validated = rules.validate(object, count, |broken| sink.tell(path, message, broken));
 
         if patch.is_empty() && !(state.is_mixed && self.keep) {
             return None;
@@ -119,7 +119,7 @@ impl<'s, S: Sink<'s>> Walk<'_, 's, S> {
         let mut stays = true;
         for (name, value) in object.members() {
             let node = match state.member_inline(name, self.options) {
-                Member::Listed(_, node) | Member::Judge(node) => node,
+                Member::Listed(_, node) | Member::Validator(node) => node,
                 kept @ (Member::Keep | Member::Strip) => {
                     stays &= matches!(kept, Member::Keep);
                     self.skip(value);
@@ -136,9 +136,9 @@ impl<'s, S: Sink<'s>> Walk<'_, 's, S> {
             return self.sink.note(path, None, Violation::Required);
         }
         let sink = &mut self.sink;
-        let judged = rules.validate(object, count, |broken| sink.tell(path, None, broken));
+        let validated = rules.validate(object, count, |broken| sink.tell(path, None, broken));
         let stays = stays && !state.is_mixed && state.next_default().is_none();
-        if judged.is_continue() && self.keep && !stays {
+        if validated.is_continue() && self.keep && !stays {
             self.sink.takes_change();
         }
     }
@@ -217,7 +217,7 @@ impl<'s, S: Sink<'s>> Walk<'_, 's, S> {
                 patch.strip = true;
                 return;
             }
-            Member::Refuse | Member::Judge(_) => {}
+            Member::Refuse | Member::Validator(_) => {}
         }
         let mut hint = 0;
         let others = object.members().filter(|(name, _)| {
@@ -230,7 +230,7 @@ impl<'s, S: Sink<'s>> Walk<'_, 's, S> {
                 return;
             }
             let path = Path::Field { name, parent };
-            if let Member::Judge(node) = member {
+            if let Member::Validator(node) = member {
                 if let Some(change) = self.visit(node, value, || path) {
                     patch.others.push((index, change.into()));
                 }

@@ -5,12 +5,11 @@
 //! - `number`, `text`, `array`, `object`: the keywords of one type of values, from their
 //!   compilation to their export. [`ObjectState`] follows the members of an object.
 //! - `limits`: bounds of numbers and counts; `literals`: `enum` and `const`.
-//! - `judge`: the rules in their order, and [`Judge`] for readers, which see data
+//! - `validator`: the rules in their order, and [`Validator`] for readers, which see data
 //!   while they read it; `broken`: [`Violation`], a rule that a value breaks.
 //! - `keywords`: access to the keywords of a rule, also while they are compiled; `kind`: the types of JSON.
 
 mod array;
-mod judge;
 mod keywords;
 pub(crate) mod kind;
 mod limits;
@@ -18,6 +17,7 @@ mod literals;
 mod number;
 mod object;
 mod text;
+mod validate;
 mod violation;
 
 use std::panic::Location;
@@ -25,7 +25,6 @@ use std::panic::Location;
 use serde_json::{Map, Value};
 
 pub(crate) use self::array::ArrayRules;
-pub(crate) use self::judge::{Accept, Judge};
 pub(crate) use self::keywords::{Source, flag, text_of};
 pub(crate) use self::limits::count_bounds;
 pub(crate) use self::literals::Literals;
@@ -34,6 +33,7 @@ pub(crate) use self::object::{
     AdditionalRule, MAX_BITS, Member, ObjectRules, ObjectState, Property,
 };
 pub(crate) use self::text::TextRules;
+pub(crate) use self::validate::{Accept, Validator};
 pub(crate) use self::violation::{Violation, unknown_field};
 use crate::direction::Direction;
 use crate::format::TextType;

@@ -219,7 +219,7 @@ impl ObjectRules {
     /// Returns the rule for members that are not listed.
     pub(crate) fn unlisted(&self, options: &ValidationOptions) -> Member<'_> {
         if let AdditionalRule::Node(node) = &self.additional {
-            return Member::Judge(node);
+            return Member::Validator(node);
         }
         if options.strip_unknown && self.lists_properties {
             return Member::Strip;
@@ -245,7 +245,7 @@ pub(crate) enum Member<'s> {
     /// The property at this place, judged by its rule.
     Listed(usize, &'s Node),
     /// Not listed: judged by this rule.
-    Judge(&'s Node),
+    Validator(&'s Node),
     /// An unlisted member that stays without being judged.
     Keep,
     /// Not listed, and left out.

@@ -3,27 +3,27 @@
 //! Errors have no words. This way is given up at the first value that is wrong,
 //! or that one look cannot settle. Values that the type skips are judged too.
 
-use super::judging::Judging;
 use super::source::{ExpectedKind, Frame, Source, Text, Token};
 use super::type_error::TypeError;
+use super::validating::Validating;
 use stockade_json::{Number, Reader, Refused, Scalar};
 
 /// A text, read from its beginning.
 pub(super) struct JsonText<'de> {
     reader: Reader<'de>,
-    judging: Judging<'de>,
+    validating: Validating<'de>,
 }
 
 impl<'de> JsonText<'de> {
     /// Makes a source that keeps at most `most_untyped` values of the text
     /// whatever their type is.
-    pub(super) fn new(text: &'de str, judging: Judging<'de>, most_untyped: usize) -> Self {
-        Self { reader: Reader::new(text, most_untyped), judging }
+    pub(super) fn new(text: &'de str, validating: Validating<'de>, most_untyped: usize) -> Self {
+        Self { reader: Reader::new(text, most_untyped), validating }
     }
 
     /// Returns true if the whole text was read, and all of it is right.
     pub(super) fn is_fulfilled(&mut self) -> bool {
-        self.judging.is_fulfilled() && self.reader.end().is_ok()
+        self.validating.is_fulfilled() && self.reader.end().is_ok()
     }
 
     /// Fails when the next byte is another one: then the type wants another
@@ -46,17 +46,17 @@ impl<'de> Source<'de> for JsonText<'de> {
             Some(b'{') => Token::Object,
             Some(b'[') => Token::Array,
             _ => match self.reader.scalar()? {
-                Scalar::Null => self.judging.null().map(|()| Token::Null)?,
-                Scalar::Boolean(flag) => Token::Boolean(self.judging.boolean(flag)?),
-                Scalar::Number(number) => Token::Number(self.judging.number(number)?),
+                Scalar::Null => self.validating.null().map(|()| Token::Null)?,
+                Scalar::Boolean(flag) => Token::Boolean(self.validating.boolean(flag)?),
+                Scalar::Number(number) => Token::Number(self.validating.number(number)?),
             },
         })
     }
 
     fn boolean(&mut self) -> Result<bool, TypeError> {
         match self.reader.peek() {
-            Some(b't') => self.reader.word("true").and_then(|()| self.judging.boolean(true)),
-            Some(b'f') => self.reader.word("false").and_then(|()| self.judging.boolean(false)),
+            Some(b't') => self.reader.word("true").and_then(|()| self.validating.boolean(true)),
+            Some(b'f') => self.reader.word("false").and_then(|()| self.validating.boolean(false)),
             _ => Err(Refused::Data),
         }
         .map_err(TypeError::from)
@@ -66,7 +66,7 @@ impl<'de> Source<'de> for JsonText<'de> {
         match self.reader.peek() {
             Some(b'-' | b'0'..=b'9') => {
                 let number = self.reader.number()?;
-                Ok(self.judging.number(number)?)
+                Ok(self.validating.number(number)?)
             }
             _ => Err(Refused::Data.into()),
         }
@@ -75,15 +75,15 @@ impl<'de> Source<'de> for JsonText<'de> {
     fn text(&mut self, _wanted: ExpectedKind) -> Result<Text<'de, '_>, TypeError> {
         self.begins_with(b'"')?;
         match self.reader.plain()? {
-            Some(plain) => Ok(Text::Borrowed(self.judging.text(plain)?)),
-            None => Ok(Text::Passing(self.judging.text(self.reader.scratch())?)),
+            Some(plain) => Ok(Text::Borrowed(self.validating.text(plain)?)),
+            None => Ok(Text::Passing(self.validating.text(self.reader.scratch())?)),
         }
     }
 
     fn null(&mut self) -> Result<(), TypeError> {
         self.begins_with(b'n')?;
         self.reader.word("null")?;
-        Ok(self.judging.null()?)
+        Ok(self.validating.null()?)
     }
 
     fn some(&mut self) -> Result<bool, TypeError> {
@@ -95,7 +95,7 @@ impl<'de> Source<'de> for JsonText<'de> {
 
     fn newtype(&mut self, name: &'static str) -> Result<Option<Frame<'de>>, TypeError> {
         // A `RawValue` would get text that was not judged.
-        if name.starts_with('$') { Err(self.judging.give_up().into()) } else { Ok(None) }
+        if name.starts_with('$') { Err(self.validating.give_up().into()) } else { Ok(None) }
     }
 
     fn variant(
@@ -111,40 +111,40 @@ impl<'de> Source<'de> for JsonText<'de> {
     fn array(&mut self, _wanted: ExpectedKind) -> Result<Frame<'de>, TypeError> {
         self.begins_with(b'[')?;
         self.reader.open()?;
-        Ok(Frame::Elements(self.judging.array()?))
+        Ok(Frame::Elements(self.validating.array()?))
     }
 
     fn next_element(&mut self, frame: &mut Frame<'de>) -> Result<bool, TypeError> {
         let Frame::Elements(elements) = frame else {
-            return Err(self.judging.give_up().into());
+            return Err(self.validating.give_up().into());
         };
         if self.reader.has_next(b']', elements.is_empty())? {
-            elements.next(&mut self.judging)?;
+            elements.next(&mut self.validating)?;
             return Ok(true);
         }
-        elements.end(&mut self.judging)?;
+        elements.end(&mut self.validating)?;
         Ok(false)
     }
 
     fn object(&mut self, wanted: ExpectedKind) -> Result<Frame<'de>, TypeError> {
         self.begins_with(b'{')?;
         self.reader.open()?;
-        Ok(Frame::Members(self.judging.object(wanted.ignores_order())?))
+        Ok(Frame::Members(self.validating.object(wanted.ignores_order())?))
     }
 
     fn next_name(&mut self, frame: &mut Frame<'de>) -> Result<Option<Text<'de, '_>>, TypeError> {
         let Frame::Members(members) = frame else {
-            return Err(self.judging.give_up().into());
+            return Err(self.validating.give_up().into());
         };
         while !members.is_whole() {
             if !self.reader.has_next(b'}', members.is_empty())? {
-                members.end(&mut self.judging)?;
+                members.end(&mut self.validating)?;
                 break;
             }
             self.reader.begins_name()?;
             let plain = self.reader.plain()?;
             let name = plain.unwrap_or_else(|| self.reader.scratch());
-            let is_seen = members.next(name, &mut self.judging)?;
+            let is_seen = members.next(name, &mut self.validating)?;
             self.reader.expect(b':')?;
             if is_seen {
                 return Ok(Some(match plain {
@@ -154,7 +154,7 @@ impl<'de> Source<'de> for JsonText<'de> {
             }
             self.skip()?;
         }
-        Ok(members.next_default(&mut self.judging)?.map(Text::Borrowed))
+        Ok(members.next_default(&mut self.validating)?.map(Text::Borrowed))
     }
 
     fn end(&mut self, frame: &mut Frame<'de>) -> Result<(), TypeError> {
@@ -171,14 +171,14 @@ impl<'de> Source<'de> for JsonText<'de> {
             _ => (true, b']'),
         };
         if has_more {
-            return Err(self.judging.give_up().into());
+            return Err(self.validating.give_up().into());
         }
         self.reader.close(bracket)?;
-        self.judging.fulfil();
+        self.validating.fulfil();
         Ok(())
     }
 
     fn locate(&mut self, frame: &Frame<'de>, error: TypeError) -> TypeError {
-        self.judging.after(frame, error)
+        self.validating.after(frame, error)
     }
 }

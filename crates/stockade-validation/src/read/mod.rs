@@ -18,7 +18,7 @@
 //!   variants.
 //! - `target`: `Slot`, the type that is read, where it is not named.
 //! - `source`: `Source`, the values that a reader takes.
-//! - `json`, `pairs`: sources that are judged on the way; `judging`: the
+//! - `json`, `pairs`: sources that are judged on the way; `validating`: the
 //!   judgement of their values.
 //! - `parsed`: the source of data that was judged; `twice`: names that an object
 //!   has more than once; `spelled`: texts that stand for numbers.
@@ -31,7 +31,6 @@ mod common;
 mod duplicate;
 mod error;
 mod json;
-mod judging;
 mod name;
 mod pairs;
 mod parsed;
@@ -45,6 +44,7 @@ mod source;
 mod text_value;
 mod type_error;
 mod untyped;
+mod validating;
 
 pub use common::COMMON_TYPES;
 pub use error::{ReadError, too_many_values};

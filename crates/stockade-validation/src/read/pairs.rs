@@ -1,4 +1,4 @@
-//! [`Pairs`]: the pairs of text of a path, a query or a form, judged while a
+//! [`Pairs`]: the pairs of text of a path, a query or a form, validated while a
 //! type is read from them.
 //!
 //! Everything is text here, so the wanted type decides: `"7"` is a number for a
@@ -9,10 +9,10 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::{mem, vec};
 
-use super::judging::{Elements, Judging};
 use super::source::{ExpectedKind, Frame, Source, Text, Token, Wide};
 use super::text_value;
 use super::type_error::TypeError;
+use super::validating::{Elements, Validating};
 use stockade_json::{Number, Refused};
 
 /// A name with its values.
@@ -69,7 +69,7 @@ pub(super) struct Pairs<'i, 'de> {
     whole: Option<PairsKind>,
     /// The next value; while the whole comes next, the first pair.
     value: Option<Field<'de>>,
-    judging: Judging<'de>,
+    validating: Validating<'de>,
 }
 
 /// The values of a name.
@@ -90,15 +90,15 @@ impl<'i, 'de> Pairs<'i, 'de> {
     pub(super) fn new(
         fields: &'i mut (dyn Iterator<Item = Field<'de>> + 'i),
         kind: PairsKind,
-        judging: Judging<'de>,
+        validating: Validating<'de>,
     ) -> Self {
         let value = fields.next();
-        Self { fields, whole: Some(kind), value, judging }
+        Self { fields, whole: Some(kind), value, validating }
     }
 
     /// Returns true if all values are right.
     pub(super) fn is_fulfilled(&self) -> bool {
-        self.judging.is_fulfilled()
+        self.validating.is_fulfilled()
     }
 
     /// Returns the only text. Fails for several, which fit a list alone.
@@ -124,12 +124,12 @@ impl<'de> Source<'de> for Pairs<'_, 'de> {
 
     fn boolean(&mut self) -> Result<bool, TypeError> {
         let flag = text_value::boolean(self.one()?)?;
-        Ok(self.judging.boolean(flag)?)
+        Ok(self.validating.boolean(flag)?)
     }
 
     fn number(&mut self, wanted: ExpectedKind) -> Result<Number, TypeError> {
         let number = text_value::number(self.one()?, wanted)?;
-        Ok(self.judging.number(number)?)
+        Ok(self.validating.number(number)?)
     }
 
     fn wide(&mut self, wanted: ExpectedKind) -> Result<Wide, TypeError> {
@@ -137,14 +137,14 @@ impl<'de> Source<'de> for Pairs<'_, 'de> {
             return self.number(wanted).map(Wide::Number);
         };
         let wide = text_value::wide(self.one()?, integer)?;
-        Ok(self.judging.wide(wide)?)
+        Ok(self.validating.wide(wide)?)
     }
 
     fn text(&mut self, _wanted: ExpectedKind) -> Result<Text<'de, '_>, TypeError> {
         Ok(match mem::take(self.one()?) {
-            Cow::Borrowed(text) => Text::Borrowed(self.judging.text(text)?),
+            Cow::Borrowed(text) => Text::Borrowed(self.validating.text(text)?),
             Cow::Owned(text) => {
-                let kept = self.judging.text(&text)?;
+                let kept = self.validating.text(&text)?;
                 let is_whole = kept.len() == text.len();
                 Text::Owned(if is_whole { text } else { kept.to_owned() })
             }
@@ -156,7 +156,7 @@ impl<'de> Source<'de> for Pairs<'_, 'de> {
         if self.whole != Some(PairsKind::Ordered) {
             return Err(Refused::Data.into());
         }
-        Ok(self.judging.null()?)
+        Ok(self.validating.null()?)
     }
 
     fn some(&mut self) -> Result<bool, TypeError> {
@@ -167,7 +167,7 @@ impl<'de> Source<'de> for Pairs<'_, 'de> {
     }
 
     fn newtype(&mut self, name: &'static str) -> Result<Option<Frame<'de>>, TypeError> {
-        if name.starts_with('$') { Err(self.judging.give_up().into()) } else { Ok(None) }
+        if name.starts_with('$') { Err(self.validating.give_up().into()) } else { Ok(None) }
     }
 
     fn variant(
@@ -180,10 +180,10 @@ impl<'de> Source<'de> for Pairs<'_, 'de> {
     /// Begins a list. A single value fits as its only element.
     fn array(&mut self, _wanted: ExpectedKind) -> Result<Frame<'de>, TypeError> {
         match self.whole.take() {
-            Some(PairsKind::Ordered) => Ok(Frame::Elements(self.judging.array()?)),
+            Some(PairsKind::Ordered) => Ok(Frame::Elements(self.validating.array()?)),
             Some(PairsKind::Named) => Err(Refused::Data.into()),
             None => {
-                let elements = self.judging.array()?;
+                let elements = self.validating.array()?;
                 let field = self.value.take().ok_or(Refused::Data)?;
                 let (first, more) = (Some(field.first), field.more.into_iter());
                 Ok(Frame::Texts(Texts { elements, first, more }))
@@ -205,13 +205,13 @@ impl<'de> Source<'de> for Pairs<'_, 'de> {
                 self.value = text.map(|text| Field::new(Cow::Borrowed(""), text));
                 elements
             }
-            _ => return Err(self.judging.give_up().into()),
+            _ => return Err(self.validating.give_up().into()),
         };
         if self.value.is_some() {
-            elements.next(&mut self.judging)?;
+            elements.next(&mut self.validating)?;
             return Ok(true);
         }
-        elements.end(&mut self.judging)?;
+        elements.end(&mut self.validating)?;
         Ok(false)
     }
 
@@ -219,12 +219,12 @@ impl<'de> Source<'de> for Pairs<'_, 'de> {
         if self.whole.take().is_none() {
             return Err(Refused::Data.into());
         }
-        Ok(Frame::Members(self.judging.object(wanted.ignores_order())?))
+        Ok(Frame::Members(self.validating.object(wanted.ignores_order())?))
     }
 
     fn next_name(&mut self, frame: &mut Frame<'de>) -> Result<Option<Text<'de, '_>>, TypeError> {
         let Frame::Members(members) = frame else {
-            return Err(self.judging.give_up().into());
+            return Err(self.validating.give_up().into());
         };
         while !members.is_whole() {
             // The first one is here.
@@ -232,10 +232,10 @@ impl<'de> Source<'de> for Pairs<'_, 'de> {
                 self.value = self.fields.next();
             }
             let Some(field) = &mut self.value else {
-                members.end(&mut self.judging)?;
+                members.end(&mut self.validating)?;
                 break;
             };
-            let is_seen = members.next(&field.name, &mut self.judging)?;
+            let is_seen = members.next(&field.name, &mut self.validating)?;
             let name = mem::take(&mut field.name);
             if is_seen {
                 return Ok(Some(match name {
@@ -245,7 +245,7 @@ impl<'de> Source<'de> for Pairs<'_, 'de> {
             }
             self.skip()?;
         }
-        Ok(members.next_default(&mut self.judging)?.map(Text::Borrowed))
+        Ok(members.next_default(&mut self.validating)?.map(Text::Borrowed))
     }
 
     fn end(&mut self, frame: &mut Frame<'de>) -> Result<(), TypeError> {
@@ -261,13 +261,13 @@ impl<'de> Source<'de> for Pairs<'_, 'de> {
                 _ => self.next_element(frame)?,
             };
         if has_more {
-            return Err(self.judging.give_up().into());
+            return Err(self.validating.give_up().into());
         }
-        self.judging.fulfil();
+        self.validating.fulfil();
         Ok(())
     }
 
     fn locate(&mut self, frame: &Frame<'de>, error: TypeError) -> TypeError {
-        self.judging.after(frame, error)
+        self.validating.after(frame, error)
     }
 }

@@ -1,4 +1,4 @@
-//! [`Parsed`]: data that was judged, or needs no judge.
+//! [`Parsed`]: data that was validated, or needs no validator.
 
 use std::slice;
 

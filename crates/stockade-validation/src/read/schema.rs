@@ -9,13 +9,13 @@ use stockade_errors::FieldError;
 use super::duplicate::Shape;
 use super::error::too_many_values;
 use super::json::JsonText;
-use super::judging::Judging;
 use super::pairs::{Field, Pairs, PairsKind};
 use super::parsed::Parsed;
 use super::reader::TypedReader;
 use super::slot::{Slot, nothing_read};
 use super::type_error::TypeError;
 use super::untyped::{not_utf8, read_into};
+use super::validating::Validating;
 use super::{ReadError, read_value};
 use crate::check;
 use crate::data::Tape;
@@ -118,9 +118,9 @@ impl Schema {
 
     /// Judges values on their way into a type; `None` if one look at each value
     /// is not enough.
-    fn judging<'p>(&'p self, options: &'p ValidationOptions) -> Option<Judging<'p>> {
+    fn validating<'p>(&'p self, options: &'p ValidationOptions) -> Option<Validating<'p>> {
         let compiled = self.compiled();
-        (!compiled.needs.second_look).then(|| Judging::by(compiled, options))
+        (!compiled.needs.second_look).then(|| Validating::by(compiled, options))
     }
 
     /// The changed data.
@@ -170,8 +170,8 @@ impl Schema {
         let Ok(utf8) = std::str::from_utf8(text) else {
             return Err(ReadError::Syntax(not_utf8(text)));
         };
-        let quick = self.judging(options);
-        match quick.map(|judging| read_text(judging, utf8, most_values, target)) {
+        let quick = self.validating(options);
+        match quick.map(|validating| read_text(validating, utf8, most_values, target)) {
             Some(Ok(())) => return Ok(()),
             Some(Err(Refused::Syntax)) => {
                 return self.read_parsed(utf8, options, most_values, target);
@@ -206,7 +206,7 @@ impl Schema {
         options: &ValidationOptions,
     ) -> Option<T> {
         let mut slot = None;
-        read_text(self.judging(options)?, text, usize::MAX, &mut slot).ok()?;
+        read_text(self.validating(options)?, text, usize::MAX, &mut slot).ok()?;
         slot
     }
 
@@ -239,11 +239,11 @@ impl Schema {
         options: &'f ValidationOptions,
         target: &mut dyn Slot,
     ) -> bool {
-        let Some(judging) = self.judging(options) else {
+        let Some(validating) = self.validating(options) else {
             return false;
         };
         pattern::begin();
-        let mut pairs = Pairs::new(fields, kind, judging);
+        let mut pairs = Pairs::new(fields, kind, validating);
         target.read(TypedReader::new(&mut pairs)).is_ok() && pairs.is_fulfilled()
     }
 
@@ -285,13 +285,13 @@ impl Schema {
 
 /// Reads the value, as far as it is right and one look can tell.
 fn read_text(
-    judging: Judging<'_>,
+    validating: Validating<'_>,
     text: &str,
     most_values: usize,
     target: &mut dyn Slot,
 ) -> Result<(), Refused> {
     pattern::begin();
-    let mut source = JsonText::new(text, judging, most_values);
+    let mut source = JsonText::new(text, validating, most_values);
     match target.read(TypedReader::new(&mut source)) {
         Ok(()) if source.is_fulfilled() => Ok(()),
         Ok(()) => Err(Refused::Data),
@@ -301,10 +301,10 @@ fn read_text(
 
 /// Reads a text for which there is no schema, without words.
 #[cfg(test)]
-pub(crate) fn read_unjudged<T: DeserializeOwned>(text: &str) -> Option<T> {
+pub(crate) fn read_unvalidated<T: DeserializeOwned>(text: &str) -> Option<T> {
     let mut slot = None;
     let options = ValidationOptions::new();
-    read_text(Judging::of_any(&options), text, usize::MAX, &mut slot).ok()?;
+    read_text(Validating::of_any(&options), text, usize::MAX, &mut slot).ok()?;
     slot
 }
 

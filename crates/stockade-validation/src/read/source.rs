@@ -1,9 +1,9 @@
 //! [`Source`]: the values that a [`TypedReader`](super::TypedReader) takes.
 
-use super::judging::{Elements, Members};
 use super::pairs::Texts;
 use super::parsed::{Entries, Items};
 use super::type_error::TypeError;
+use super::validating::{Elements, Members};
 use stockade_json::{Number, Refused};
 
 /// The values that a type is read from, one after the other.

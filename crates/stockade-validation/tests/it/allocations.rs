@@ -116,12 +116,12 @@ fn reading_costs_what_the_type_costs() {
     let plain = allocation_counter::measure(|| {
         assert!(serde_json::from_slice::<User>(text).is_ok());
     });
-    let judged = allocation_counter::measure(|| {
+    let validated = allocation_counter::measure(|| {
         assert!(schema.read_json::<User>(text, &options).is_ok());
     });
     // Fewer, because serde_json notes the nesting of what it skips.
-    assert!(judged.count_total <= plain.count_total, "{judged:?} {plain:?}");
-    assert!(judged.bytes_total <= plain.bytes_total, "{judged:?} {plain:?}");
+    assert!(validated.count_total <= plain.count_total, "{validated:?} {plain:?}");
+    assert!(validated.bytes_total <= plain.bytes_total, "{validated:?} {plain:?}");
 }
 
 #[test]

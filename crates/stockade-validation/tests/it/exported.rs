@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use stockade_validation::{HasSchema, Rule, Schema, ValidationOptions};
 
 /// Returns the judge of an exported schema, which checks formats too.
-fn judge(document: &Value) -> jsonschema::Validator {
+fn validate(document: &Value) -> jsonschema::Validator {
     jsonschema::options().should_validate_formats(true).build(document).unwrap()
 }
 
@@ -21,11 +21,11 @@ fn judge(document: &Value) -> jsonschema::Validator {
 fn agrees<T: HasSchema + DeserializeOwned + Debug>(texts: &[&str]) {
     let (schema, options) = (T::schema().unwrap(), ValidationOptions::new());
     let document = schema.to_json_schema();
-    let judge = judge(&document);
+    let validator = validate(&document);
     for text in texts {
         let data: Value = serde_json::from_str(text).unwrap();
         let read = schema.read_json::<T>(text.as_bytes(), &options);
-        assert_eq!(read.is_ok(), judge.is_valid(&data), "{text} for {document}: {read:?}");
+        assert_eq!(read.is_ok(), validator.is_valid(&data), "{text} for {document}: {read:?}");
     }
 }
 
@@ -103,13 +103,13 @@ fn numbers_have_their_real_bounds() {
 fn texts_of_numbers_of_32_bits_are_within_their_bounds() {
     let schema = f32::schema().unwrap();
     let written = f32::reply_schema().unwrap().to_json_schema();
-    let judge = judge(&written);
+    let validator = validate(&written);
     for value in [f32::MAX, f32::MAX.next_down(), 1e38, f32::MIN_POSITIVE, 0.0] {
         for value in [value, -value] {
             let texts = [serde_json::to_string(&value).unwrap(), f64::from(value).to_string()];
             for text in texts {
                 let data: Value = serde_json::from_str(&text).unwrap();
-                assert!(judge.is_valid(&data), "{text} for {written}");
+                assert!(validator.is_valid(&data), "{text} for {written}");
                 let read = schema.read_json::<f32>(text.as_bytes(), &ValidationOptions::new());
                 assert_eq!(read.ok(), Some(value), "{text}");
             }
@@ -123,10 +123,10 @@ fn texts_have_their_forms() {
     agrees::<char>(&["\"a\"", "\"ü\"", "\"😀\"", "\"\"", "\"ab\"", "\"e\u{301}\""]);
     agrees::<IpAddr>(&["\"127.0.0.1\"", "\"::1\"", "\"localhost\"", "1"]);
     let date = Rule::date().build().unwrap();
-    let judge = judge(&date.to_json_schema());
+    let validator = validate(&date.to_json_schema());
     for text in ["2024-02-29", "2024-02-29T12:30:00Z", "2024-02-30", "12:30:00Z", ""] {
         let is_valid = date.check(&json!(text), &ValidationOptions::new()).unwrap().is_empty();
-        assert_eq!(judge.is_valid(&json!(text)), is_valid, "{text}");
+        assert_eq!(validator.is_valid(&json!(text)), is_valid, "{text}");
     }
 }
 
@@ -142,11 +142,11 @@ fn white_space_that_is_trimmed_does_not_count() {
     ] {
         let schema = rule.build().unwrap();
         let document = schema.to_json_schema();
-        let judge = judge(&document);
+        let validator = validate(&document);
         for text in ["", " ", "   ", "a", " a ", "ab", "a b", " ab ", "  b", "\tabc\n", "a  "] {
             for data in [json!(text), json!({ "a": text })] {
                 let errors = schema.check(&data, &ValidationOptions::new()).unwrap();
-                assert_eq!(judge.is_valid(&data), errors.is_empty(), "{data} for {document}");
+                assert_eq!(validator.is_valid(&data), errors.is_empty(), "{data} for {document}");
             }
         }
     }
@@ -226,10 +226,16 @@ fn check(rule: Rule, data: &[Value]) -> Result<usize, TestCaseError> {
     let documents = [schema.to_json_schema(), schema.export().closed(true).to_value()];
     let mut valid = 0;
     for (document, options) in documents.iter().zip([open, strict]) {
-        let judge = judge(document);
+        let validator = validate(document);
         for data in data {
             let errors = schema.check(data, &options).unwrap();
-            prop_assert_eq!(judge.is_valid(data), errors.is_empty(), "{} for {}", data, document);
+            prop_assert_eq!(
+                validator.is_valid(data),
+                errors.is_empty(),
+                "{} for {}",
+                data,
+                document
+            );
             valid += usize::from(errors.is_empty());
         }
     }

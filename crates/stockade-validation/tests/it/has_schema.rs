@@ -91,9 +91,10 @@ fn every_source<T: HasSchema + DeserializeOwned>(valid: &[String], invalid: &[St
         let is_quick = schema.read_pairs_into(&mut field, PairsKind::Ordered, &options, &mut slot);
         // A rule with a function is left to the longer way.
         assert!(is_valid || !is_quick, "parameter {text}");
-        let judged = validate_against_schema(&schema, json!(text), &ValidationOptions::query());
-        let judged = judged.unwrap();
-        let is_read = judged.valid() && read_texts_into("id", &judged.data, &mut None::<T>).is_ok();
+        let validated = validate_against_schema(&schema, json!(text), &ValidationOptions::query());
+        let validated = validated.unwrap();
+        let is_read =
+            validated.valid() && read_texts_into("id", &validated.data, &mut None::<T>).is_ok();
         assert_eq!(is_read, is_valid, "judged parameter {text}");
     }
 }

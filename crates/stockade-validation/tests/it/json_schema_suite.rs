@@ -27,7 +27,7 @@ fn formats() {
 /// Judges every case of a folder by the schema itself and by its export.
 #[track_caller]
 fn check(folder: &str, expected: &str) {
-    let mut judged = 0;
+    let mut validated = 0;
     let mut refused = 0;
     let mut refused_schemas = 0;
     let mut wrong = Vec::new();
@@ -49,7 +49,7 @@ fn check(folder: &str, expected: &str) {
             };
             let exported = Schema::rule(&schema.to_json_schema()).unwrap();
             for case in cases {
-                judged += 1;
+                validated += 1;
                 for schema in [&schema, &exported] {
                     let errors = schema.check(&case["data"], &ValidationOptions::new()).unwrap();
                     if Value::Bool(errors.is_empty()) != case["valid"] {
@@ -66,7 +66,7 @@ fn check(folder: &str, expected: &str) {
         }
     }
     assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.join("\n"));
-    let counts = format!("judged {judged}, refused {refused} in {refused_schemas} schemas");
+    let counts = format!("judged {validated}, refused {refused} in {refused_schemas} schemas");
     println!("{folder}: {counts}");
     assert_eq!(counts, expected, "{folder}");
 }

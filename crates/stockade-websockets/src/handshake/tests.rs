@@ -29,7 +29,7 @@ fn good(without: &[&str]) -> Builder {
     kept.fold(HttpRequest::get("/"), |request, (name, value)| request.header(name, value))
 }
 
-fn judged(request: Builder, options: WebSocketOptions) -> Result<Negotiated, ApiError> {
+fn validated(request: Builder, options: WebSocketOptions) -> Result<Negotiated, ApiError> {
     let mut request = Request::from(request.body(()).unwrap());
     request.extensions_mut().insert(Upgrade::http1());
     validate(&request, &rules(options))
@@ -42,7 +42,7 @@ fn check(changed: &[(&str, &str)], expected: u16) {
     let values = changed.iter().filter(|(_, value)| !value.is_empty());
     let request = values.fold(good(&names), |request, (name, value)| request.header(*name, *value));
     let status =
-        judged(request, WebSocketOptions::new()).map_or_else(|error| error.status(), |_| 101);
+        validated(request, WebSocketOptions::new()).map_or_else(|error| error.status(), |_| 101);
     assert_eq!(status, expected, "{changed:?}");
 }
 
@@ -63,9 +63,9 @@ fn tokens_are_found_in_lists_and_in_any_case() {
 #[test]
 fn only_get_opens_a_connection() {
     for method in [Method::HEAD, Method::POST, Method::OPTIONS] {
-        let error = judged(good(&[]).method(&method), WebSocketOptions::new()).unwrap_err();
+        let error = validated(good(&[]).method(&method), WebSocketOptions::new()).unwrap_err();
         assert_eq!(error.status(), 400, "{method}");
-        let error = judged(good(&["upgrade"]).method(&method), WebSocketOptions::new());
+        let error = validated(good(&["upgrade"]).method(&method), WebSocketOptions::new());
         assert_eq!(error.unwrap_err().status(), 426, "{method}");
     }
 }
@@ -81,7 +81,7 @@ fn only_version_13_is_spoken() {
 fn who_should_upgrade_is_told_to_what() {
     let version = ("Sec-WebSocket-Version", "13");
     for missing in ["sec-websocket-version", "upgrade"] {
-        let error = judged(good(&[missing]), WebSocketOptions::new()).unwrap_err();
+        let error = validated(good(&[missing]), WebSocketOptions::new()).unwrap_err();
         let expected = [version, ("Upgrade", "websocket"), ("Connection", "Upgrade")];
         assert_eq!(error.headers().collect::<Vec<_>>(), expected, "{missing}");
     }
@@ -99,7 +99,7 @@ fn the_key_is_16_bytes() {
     }
     check(&[("sec-websocket-key", KEY), ("sec-websocket-key", KEY)], 400);
     // RFC 6455, section 1.3.
-    let negotiated = judged(good(&[]), WebSocketOptions::new()).unwrap();
+    let negotiated = validated(good(&[]), WebSocketOptions::new()).unwrap();
     assert_eq!(negotiated.accept.as_deref(), Some("s3pPLMBiTxaQ9kYGzzhZRbK+xOo="));
 }
 
@@ -129,8 +129,8 @@ fn on_tls_the_page_is_of_https_too() {
         if tls {
             request.extensions_mut().insert(TlsConnection);
         }
-        let judged = validate(&request, &rules(WebSocketOptions::new()));
-        assert_eq!(judged.is_ok(), expected, "{origin} at {target}, TLS {tls}");
+        let validated = validate(&request, &rules(WebSocketOptions::new()));
+        assert_eq!(validated.is_ok(), expected, "{origin} at {target}, TLS {tls}");
     }
 }
 
@@ -148,7 +148,7 @@ fn a_body_or_an_old_version_is_refused() {
     check(&[("content-length", "0")], 101);
     check(&[("content-length", "5")], 400);
     check(&[("transfer-encoding", "chunked")], 400);
-    let old = judged(good(&[]).version(Version::HTTP_10), WebSocketOptions::new());
+    let old = validated(good(&[]).version(Version::HTTP_10), WebSocketOptions::new());
     assert_eq!(old.unwrap_err().status(), 400);
 }
 
@@ -165,7 +165,7 @@ fn the_first_of_our_subprotocols_is_agreed_on() {
     let negotiated = |theirs: &str| {
         let request = good(&[]).header("sec-websocket-protocol", theirs);
         let options = WebSocketOptions::new().protocols(["v2", "v1"]);
-        judged(request, options).unwrap().protocol
+        validated(request, options).unwrap().protocol
     };
     assert_eq!(negotiated("v1, v2").as_deref(), Some("v2"));
     assert_eq!(negotiated("v0,v1").as_deref(), Some("v1"));

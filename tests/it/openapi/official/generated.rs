@@ -10,7 +10,7 @@ use serde_json::json;
 use stockade::openapi::{OpenApiOptions, open_api};
 use stockade::prelude::{Method, Router, Value};
 
-use super::judge::judge;
+use super::validate::validate;
 
 /// A route as data.
 #[derive(Clone, Debug)]
@@ -97,7 +97,7 @@ fn documents_of_any_routes_are_valid_and_always_the_same() {
     let outcome = runner.run(&prop::collection::vec(route(), 1..6), |routes| {
         let Some(one) = document(&routes) else { return Ok(()) };
         made.set(made.get() + 1);
-        prop_assert_eq!(judge(&one), Ok(()));
+        prop_assert_eq!(validate(&one), Ok(()));
         let again = document(&routes).map(|it| it.to_string());
         prop_assert_eq!(Some(one.to_string()), again);
         // Another order of the routes is another order of the paths, and no more.

@@ -1,14 +1,14 @@
 //! Documents, held against the official schema of OpenAPI 3.1.
 
 mod generated;
-pub mod judge;
+pub mod validate;
 
 use std::{env, fs};
 
 use stockade::prelude::*;
 use stockade::testing::TestClient;
 
-use self::judge::judge;
+use self::validate::validate;
 use crate::shop::example as shop;
 
 /// The document of the shop, as it is committed.
@@ -20,7 +20,7 @@ const SHOP: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/shop/openap
 async fn the_shop_has_the_document_that_is_committed() {
     let text = shop_document().await;
     let document: Value = serde_json::from_str(&text).unwrap();
-    assert_eq!(judge(&document), Ok(()));
+    assert_eq!(validate(&document), Ok(()));
     assert_eq!(text, shop_document().await, "another build gives other bytes");
     let pretty = serde_json::to_string_pretty(&document).unwrap() + "\n";
     if env::var("DOCUMENTS").is_ok_and(|wish| wish == "overwrite") {

@@ -60,7 +60,7 @@ pub(super) async fn open<S: Store<Item> + Clone>(store: S) {
     assert_ne!(again, old, "an item that comes back has no old version");
 }
 
-pub(super) async fn judged<S: Store<Item> + Clone>(store: S) {
+pub(super) async fn validated<S: Store<Item> + Clone>(store: S) {
     let (ada, bob) = (Client::new(store.clone(), "ada"), Client::new(store, "bob"));
     let made = ada.send(Method::POST, "/items", &item("a", 1)).await;
     let place = made.header("location").unwrap().replace("items", "judged");

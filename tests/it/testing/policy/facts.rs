@@ -63,11 +63,11 @@ fn a_map_says_if_the_routes_are_those_of_another_host() {
 #[test]
 fn a_map_says_if_a_guard_judges_an_earlier_user() {
     let find = || with_auth(Auth::verify(|_: &Request| Some(json!({ "role": "admin" }))));
-    let judged = |middleware: Vec<Middleware>| {
+    let validated = |middleware: Vec<Middleware>| {
         let tree = routes! { middleware: middleware, GET: async || () };
-        map_of(tree, options_of()).routes[0].access.judges_earlier_user
+        map_of(tree, options_of()).routes[0].access.checks_earlier_user
     };
-    assert!(!judged(vec![find(), with_role("admin")]));
+    assert!(!validated(vec![find(), with_role("admin")]));
     let twice = vec![find(), with_role("admin"), find()];
-    assert!(judged(twice));
+    assert!(validated(twice));
 }

@@ -86,8 +86,8 @@ fn accepts(
     field: &Field<'_>,
     texts: &[&str],
 ) -> bool {
-    let judge = Judge { schemas, root };
-    texts.iter().any(|text| judge.accepts(field.schema, text, DEEPEST))
+    let validator = Validator { schemas, root };
+    texts.iter().any(|text| validator.accepts(field.schema, text, DEEPEST))
 }
 
 /// The largest number of schemas within each other that judge one text. A text
@@ -96,12 +96,12 @@ const DEEPEST: usize = 16;
 
 /// Judges texts by schemas. Their lengths do not count: a longer text has the same
 /// signs.
-struct Judge<'s> {
+struct Validator<'s> {
     schemas: &'s BTreeMap<String, Value>,
     root: &'s Value,
 }
 
-impl Judge<'_> {
+impl Validator<'_> {
     fn accepts(&self, schema: &Value, text: &str, deepest: usize) -> bool {
         let Value::Object(object) = schema else { return schema.as_bool() == Some(true) };
         let Some(deeper) = deepest.checked_sub(1) else { return false };

@@ -38,7 +38,7 @@ fn plan(seed: u64, nodes: usize) -> Plan {
 }
 
 /// Runs a plan by all seeds and sizes, judges what passed, and prints the worst ones.
-fn judge(title: &str, make: impl Fn(u64, usize) -> Plan, judge: impl Fn(&Plan, u32)) {
+fn validate(title: &str, make: impl Fn(u64, usize) -> Plan, validator: impl Fn(&Plan, u32)) {
     for &nodes in sizes() {
         let (mut least, mut most, mut limit) = (u32::MAX, 0, 0);
         for seed in seeds(nodes) {
@@ -53,7 +53,7 @@ fn judge(title: &str, make: impl Fn(u64, usize) -> Plan, judge: impl Fn(&Plan, u
             };
             assert!(!windows.is_empty(), "{plan:?}");
             for passed in windows {
-                judge(&plan, passed);
+                validator(&plan, passed);
                 (least, most, limit) = (least.min(passed), most.max(passed), plan.limit);
             }
         }
@@ -68,14 +68,14 @@ fn nodes(plan: &Plan) -> u32 {
 #[test]
 fn exactly_the_limit_passes_in_each_window() {
     let make = |seed, nodes| Plan { windows: 3, is_balanced: false, ..plan(seed, nodes) };
-    judge("exact", make, |plan, passed| assert_eq!(passed, plan.limit, "{plan:?}"));
+    validate("exact", make, |plan, passed| assert_eq!(passed, plan.limit, "{plan:?}"));
 }
 
 #[test]
 fn the_other_algorithms_let_no_more_pass_than_in_a_process() {
     for (algorithm, most) in [(Algorithm::SlidingWindow, 1), (Algorithm::Gcra, 2)] {
         let make = |seed, nodes| Plan { algorithm, is_balanced: false, ..plan(seed, nodes) };
-        judge(&format!("{algorithm:?}"), make, |plan, passed| {
+        validate(&format!("{algorithm:?}"), make, |plan, passed| {
             // Those of GCRA come back one by one from the beginning on.
             assert!((plan.limit..=plan.limit * most).contains(&passed), "{passed} by {plan:?}");
         });
@@ -85,7 +85,7 @@ fn the_other_algorithms_let_no_more_pass_than_in_a_process() {
 #[test]
 fn a_key_without_an_expiry_begins_a_window_and_locks_nobody_out() {
     let make = |seed, nodes| Plan { fault: Fault::ExpiryLost, ..plan(seed, nodes) };
-    judge("expiry lost", make, |plan, passed| {
+    validate("expiry lost", make, |plan, passed| {
         assert!((plan.limit..=plan.limit * 2).contains(&passed), "{passed} by {plan:?}");
     });
 }
@@ -96,13 +96,13 @@ fn leases_hold_their_part_back_and_never_add_any() {
         let plan = plan(seed, nodes);
         Plan { windows: 3, is_balanced: false, share: Some(16), ..plan }
     };
-    judge("leased", make, |plan, passed| {
+    validate("leased", make, |plan, passed| {
         let held_back = nodes(plan) * (plan.limit / 16);
         let least = plan.limit.saturating_sub(held_back);
         assert!((least..=plan.limit).contains(&passed), "{passed} by {plan:?}");
     });
     // A few requests for each of many processes.
-    judge(
+    validate(
         "leased, few",
         |seed, nodes| {
             let plan = make(seed, nodes);
@@ -116,7 +116,7 @@ fn leases_hold_their_part_back_and_never_add_any() {
 fn shares_are_the_limit_when_the_engine_dies() {
     for (title, is_balanced) in [("killed, balanced", true), ("killed, random", false)] {
         let make = |seed, nodes| Plan { is_balanced, fault: Fault::Killed, ..plan(seed, nodes) };
-        judge(title, make, |plan, passed| {
+        validate(title, make, |plan, passed| {
             // With other traffic than a balanced one some processes have spent more than
             // their share before.
             let most = if is_balanced { plan.limit + nodes(plan) - 1 } else { plan.limit * 2 };
@@ -128,7 +128,7 @@ fn shares_are_the_limit_when_the_engine_dies() {
 #[test]
 fn shares_are_the_limit_when_half_of_the_processes_are_cut_off() {
     let make = |seed, nodes| Plan { fault: Fault::HalfIsCut, ..plan(seed, nodes) };
-    judge("half is cut", make, |plan, passed| {
+    validate("half is cut", make, |plan, passed| {
         let share = plan.limit.div_ceil(nodes(plan));
         let most = plan.limit + nodes(plan) / 2 * share;
         assert!(passed <= most, "{passed} by {plan:?}");
@@ -138,7 +138,7 @@ fn shares_are_the_limit_when_half_of_the_processes_are_cut_off() {
 #[test]
 fn an_engine_that_has_lost_its_counts_begins_one_window_more() {
     let make = |seed, nodes| Plan { fault: Fault::Restarted, ..plan(seed, nodes) };
-    judge("restarted", make, |plan, passed| {
+    validate("restarted", make, |plan, passed| {
         let most = plan.limit * 2 + nodes(plan) - 1;
         assert!(passed <= most, "{passed} by {plan:?}");
     });

@@ -160,7 +160,7 @@ impl Node {
 ///
 /// For schemas without a [`second_look`](super::Needs).
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Judge<'s> {
+pub(crate) struct Validator<'s> {
     /// `None` takes any value.
     node: Option<&'s Node>,
     /// A node that refers to `node` requires the value.
@@ -179,15 +179,15 @@ pub(crate) enum Accept<R> {
     None,
 }
 
-impl<'s> Judge<'s> {
+impl<'s> Validator<'s> {
     /// Takes any value.
     pub(crate) const ANY: Self = Self { node: None, is_required: false, is_nullable: false };
 
     /// Judges by `node`.
     #[inline]
     pub(crate) fn of(node: &'s Node, definitions: &'s [Definition]) -> Self {
-        let judge = Self { node: Some(node), is_required: false, is_nullable: false };
-        if node.inner.is_some() { judge.follow(definitions) } else { judge }
+        let validator = Self { node: Some(node), is_required: false, is_nullable: false };
+        if node.inner.is_some() { validator.follow(definitions) } else { validator }
     }
 
     fn follow(mut self, definitions: &'s [Definition]) -> Self {

@@ -15,7 +15,7 @@ static OFFICIAL: LazyLock<Validator> = LazyLock::new(|| {
 
 /// Fails if a document is not one by the official schema, if a schema in it is
 /// none, if two operations have one name, or if a reference leads nowhere.
-pub fn judge(document: &Value) -> Result<(), String> {
+pub fn validate(document: &Value) -> Result<(), String> {
     let mistakes = OFFICIAL.iter_errors(document);
     let mut mistakes: Vec<String> =
         mistakes.map(|error| format!("{}: {error}", error.instance_path())).collect();
@@ -64,7 +64,7 @@ fn what_is_wrong_is_found() {
         let text = format!(
             r#"{{ "openapi": "3.1.1", "info": {{ "title": "x", "version": "1" }}, "paths": {paths} }}"#
         );
-        judge(&serde_json::from_str(&text).unwrap())
+        validate(&serde_json::from_str(&text).unwrap())
     };
     let get = |operation: &str| document(&format!(r#"{{ "/x": {{ "get": {operation} }} }}"#));
     let answer = |schema: &str| {

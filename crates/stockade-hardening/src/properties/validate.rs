@@ -94,10 +94,10 @@ fn takes_merge_patch(route: &RouteInfo) -> bool {
 /// Returns the status of answers to input that fails its checks.
 fn validation_status(route: &RouteInfo) -> u16 {
     // Where errors have a form of the application, its stage is all that tells it.
-    let is_judged =
+    let is_validated =
         |it: &&ResponseInfo| it.body == BodyDoc::ValidationError || it.by == "validation";
-    let judged = route.answers.iter().find(is_judged);
-    judged.and_then(|answer| answer.status.exact()).unwrap_or(400)
+    let validated = route.answers.iter().find(is_validated);
+    validated.and_then(|answer| answer.status.exact()).unwrap_or(400)
 }
 
 /// Returns true if the handler, or middleware, says of itself that it may answer

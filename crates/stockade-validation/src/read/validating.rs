@@ -1,7 +1,7 @@
 //! Hot: the judging of values on their way into a type.
 //!
 //! This is the only place where reading asks the nodes of the schema, by
-//! [`Judge`].
+//! [`Validator`].
 //!
 //! A type may go on after an error, with a default in the place of the value,
 //! or not look at it at all. So the values are counted: a reading gives no
@@ -11,46 +11,46 @@ use serde_json::Value;
 
 use super::source::{Frame, Wide};
 use super::type_error::TypeError;
-use crate::node::{Accept, ArrayRules, Compiled, Definition, Judge, Member, Node, ObjectState};
+use crate::node::{Accept, ArrayRules, Compiled, Definition, Member, Node, ObjectState, Validator};
 use crate::number::{Num, may_be_exact};
 use crate::options::ValidationOptions;
 use stockade_json::{Number, Refused, is_private};
 
 /// Judges the values of one reading.
-pub(super) struct Judging<'p> {
+pub(super) struct Validating<'p> {
     /// The judge of the next value.
-    judge: Judge<'p>,
+    validator: Validator<'p>,
     definitions: &'p [Definition],
     options: &'p ValidationOptions,
     /// The number of values that are begun and not found right.
     open: usize,
 }
 
-impl<'p> Judging<'p> {
+impl<'p> Validating<'p> {
     /// Judges by a schema that needs no second look. The whole is the first
     /// value.
     pub(super) fn by(compiled: &'p Compiled, options: &'p ValidationOptions) -> Self {
         let Compiled { root, definitions, .. } = compiled;
-        Self { judge: Judge::of(root, definitions), definitions, options, open: 1 }
+        Self { validator: Validator::of(root, definitions), definitions, options, open: 1 }
     }
 
     /// Accepts every value.
     #[cfg(test)]
     pub(super) fn of_any(options: &'p ValidationOptions) -> Self {
-        Self { judge: Judge::ANY, definitions: &[], options, open: 1 }
+        Self { validator: Validator::ANY, definitions: &[], options, open: 1 }
     }
 
     /// Goes to another value.
     #[inline]
-    fn begin(&mut self, judge: Judge<'p>) {
-        self.judge = judge;
+    fn begin(&mut self, validator: Validator<'p>) {
+        self.validator = validator;
         self.open = self.open.wrapping_add(1);
     }
 
     /// Goes to a value that this node judges.
     #[inline]
     fn begin_by(&mut self, node: &'p Node) {
-        self.begin(Judge::of(node, self.definitions));
+        self.begin(Validator::of(node, self.definitions));
     }
 
     /// Notes that a value fulfils the schema.
@@ -91,7 +91,7 @@ impl<'p> Judging<'p> {
     /// Judges a text, and returns it trimmed where the schema says so.
     #[inline]
     pub(super) fn text<'t>(&mut self, text: &'t str) -> Result<&'t str, Refused> {
-        match self.judge.text(text) {
+        match self.validator.text(text) {
             Some(text) => {
                 self.fulfil();
                 Ok(text)
@@ -102,20 +102,20 @@ impl<'p> Judging<'p> {
 
     #[inline]
     pub(super) fn boolean(&mut self, flag: bool) -> Result<bool, Refused> {
-        self.fulfil_if(self.judge.accepts_bool(flag)).map(|()| flag)
+        self.fulfil_if(self.validator.accepts_bool(flag)).map(|()| flag)
     }
 
     #[inline]
     pub(super) fn null(&mut self) -> Result<(), Refused> {
-        self.fulfil_if(self.judge.accepts_null())
+        self.fulfil_if(self.validator.accepts_null())
     }
 
     /// Judges a number, and returns it. A whole float may become an integer.
     #[inline]
     pub(super) fn number(&mut self, number: Number) -> Result<Number, Refused> {
         let takes = match number {
-            Number::Whole(whole) => self.judge.accepts_unsigned(whole),
-            Number::Negative(whole) => self.judge.accepts_whole(whole.into()),
+            Number::Whole(whole) => self.validator.accepts_unsigned(whole),
+            Number::Negative(whole) => self.validator.accepts_whole(whole.into()),
             Number::Float(float) => return self.float(float),
         };
         self.fulfil_if(takes).map(|()| number)
@@ -129,13 +129,15 @@ impl<'p> Judging<'p> {
             Wide::Unsigned(whole) => i128::try_from(whole).ok(),
         };
         // A node cannot hold a number beyond 128 bits.
-        self.fulfil_if(whole.is_some_and(|whole| self.judge.accepts_whole(whole)))?;
+        self.fulfil_if(whole.is_some_and(|whole| self.validator.accepts_whole(whole)))?;
         Ok(wide)
     }
 
     fn float(&mut self, float: f64) -> Result<Number, Refused> {
-        self.fulfil_if(float.is_finite() && self.judge.accepts_number(|| Num::of_float(float)))?;
-        if self.judge.wants_whole()
+        self.fulfil_if(
+            float.is_finite() && self.validator.accepts_number(|| Num::of_float(float)),
+        )?;
+        if self.validator.wants_whole()
             && may_be_exact(float)
             && let Num::Whole(whole) = Num::of_float(float)
         {
@@ -152,7 +154,7 @@ impl<'p> Judging<'p> {
     /// Begins an array.
     #[inline]
     pub(super) fn array(&mut self) -> Result<Elements<'p>, Refused> {
-        let rules = match self.judge.array() {
+        let rules = match self.validator.array() {
             Accept::All => None,
             Accept::If(rules) if !rules.needs_whole => Some(rules),
             Accept::If(_) | Accept::None => return Err(self.give_up()),
@@ -164,7 +166,7 @@ impl<'p> Judging<'p> {
     /// Begins an object; `named` if the order of its members has no meaning.
     #[inline]
     pub(super) fn object(&mut self, named: bool) -> Result<Members<'p>, Refused> {
-        let rules = match self.judge.object() {
+        let rules = match self.validator.object() {
             Accept::All => None,
             Accept::If(rules) => Some(rules),
             Accept::None => return Err(self.give_up()),
@@ -203,14 +205,14 @@ impl<'p> Elements<'p> {
 
     /// Begins an element.
     #[inline]
-    pub(super) fn next(&mut self, judging: &mut Judging<'p>) -> Result<(), Refused> {
+    pub(super) fn next(&mut self, validating: &mut Validating<'p>) -> Result<(), Refused> {
         // At once: an element may take a hundred times the memory of its text.
         if self.count >= self.most {
-            return Err(judging.give_up());
+            return Err(validating.give_up());
         }
         match self.rules.and_then(|rules| rules.at(self.count)) {
-            Some(node) => judging.begin_by(node),
-            None => judging.begin(Judge::ANY),
+            Some(node) => validating.begin_by(node),
+            None => validating.begin(Validator::ANY),
         }
         self.count += 1;
         Ok(())
@@ -218,10 +220,10 @@ impl<'p> Elements<'p> {
 
     /// Judges the array as a whole, when its last element has come.
     #[inline]
-    pub(super) fn end(&mut self, judging: &mut Judging<'p>) -> Result<(), Refused> {
+    pub(super) fn end(&mut self, validating: &mut Validating<'p>) -> Result<(), Refused> {
         self.ended = true;
         if self.rules.is_some_and(|rules| !rules.counts.takes(self.count)) {
-            return Err(judging.give_up());
+            return Err(validating.give_up());
         }
         Ok(())
     }
@@ -264,19 +266,25 @@ impl<'p> Members<'p> {
     /// Begins the member of this name; false if the type must not see the
     /// member.
     #[inline]
-    pub(super) fn next(&mut self, name: &str, judging: &mut Judging<'p>) -> Result<bool, Refused> {
+    pub(super) fn next(
+        &mut self,
+        name: &str,
+        validating: &mut Validating<'p>,
+    ) -> Result<bool, Refused> {
         if is_private(name) {
-            return Err(judging.give_up());
+            return Err(validating.give_up());
         }
         self.is_empty = false;
-        let member =
-            self.state.as_mut().map_or(Member::Keep, |state| state.member(name, judging.options));
+        let member = self
+            .state
+            .as_mut()
+            .map_or(Member::Keep, |state| state.member(name, validating.options));
         match member {
-            Member::Listed(_, node) | Member::Judge(node) => judging.begin_by(node),
-            Member::Keep => judging.begin(Judge::ANY),
-            Member::Refuse => return Err(judging.give_up()),
+            Member::Listed(_, node) | Member::Validator(node) => validating.begin_by(node),
+            Member::Keep => validating.begin(Validator::ANY),
+            Member::Refuse => return Err(validating.give_up()),
             Member::Strip => {
-                judging.begin(Judge::ANY);
+                validating.begin(Validator::ANY);
                 return Ok(false);
             }
         }
@@ -284,11 +292,11 @@ impl<'p> Members<'p> {
     }
 
     /// Judges the object as a whole, when its last member has come.
-    pub(super) fn end(&mut self, judging: &mut Judging<'p>) -> Result<(), Refused> {
+    pub(super) fn end(&mut self, validating: &mut Validating<'p>) -> Result<(), Refused> {
         self.whole = true;
         let is_right =
             |state: &ObjectState<'_>| state.is_fulfilled() && (self.named || !state.is_mixed);
-        if self.state.as_ref().is_none_or(is_right) { Ok(()) } else { Err(judging.give_up()) }
+        if self.state.as_ref().is_none_or(is_right) { Ok(()) } else { Err(validating.give_up()) }
     }
 
     /// Returns the name of the next default of a member that is not there,
@@ -296,7 +304,7 @@ impl<'p> Members<'p> {
     #[inline]
     pub(super) fn next_default(
         &mut self,
-        judging: &mut Judging<'p>,
+        validating: &mut Validating<'p>,
     ) -> Result<Option<&'p str>, Refused> {
         let Some(property) = self.state.as_mut().and_then(ObjectState::next_default) else {
             self.ended = true;
@@ -305,7 +313,7 @@ impl<'p> Members<'p> {
         // A default is not the last member, where that has a meaning.
         self.default = property.node.plain_default().filter(|_| self.named);
         if self.default.is_none() {
-            return Err(judging.give_up());
+            return Err(validating.give_up());
         }
         Ok(Some(&property.name))
     }
