@@ -136,7 +136,7 @@ pub use stockade_errors::{
 pub use stockade_macros::{ApiError, Reply, routes};
 #[doc(inline)]
 pub use stockade_routing::{
-    App, CallOptions, Clock, OriginalUri, RouteEntry, RouteTree, Router, RouterOptions,
+    App, Clock, HostOptions, OriginalUri, RouteEntry, RouteTree, Router, RouterOptions,
     create_router,
 };
 

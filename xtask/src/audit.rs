@@ -309,8 +309,8 @@ mod tests {
     fn users_and_examples_have_no_private_door() {
         let line = format!("use stockade_core::{DOOR}::run;\n");
         let example = format!("/// {line}");
-        let module = "use stockade::routing::calls::Calls;\n".to_owned();
-        let hidden = ["stockade::routing::calls::".to_owned()];
+        let module = "use stockade::routing::method_set::Calls;\n".to_owned();
+        let hidden = ["stockade::routing::method_set::".to_owned()];
         for (name, text, expected) in [
             ("tests/it/errors.rs", &module, 1),
             ("crates/stockade-rpc/src/lib.rs", &module, 0),
@@ -331,7 +331,7 @@ mod tests {
     fn finds_hidden_modules() {
         let text = "mod a;\n#[doc(hidden)]\npub mod b;\npub mod c;\n#[doc(hidden)]\npub mod __d;\n";
         assert_eq!(hidden_in(text).collect::<Vec<_>>(), ["b"]);
-        assert!(hidden_modules().contains(&"stockade_routing::calls::".to_owned()));
+        assert!(hidden_modules().contains(&"stockade_routing::method_set::".to_owned()));
     }
 
     #[test]

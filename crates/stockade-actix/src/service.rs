@@ -11,7 +11,7 @@ use actix_web::{Error, HttpRequest};
 use stockade_core::upgrade::Switch;
 use stockade_core::{ErrorContext, Request, Response};
 use stockade_errors::ConfigError;
-use stockade_routing::{App, CallOptions};
+use stockade_routing::{App, HostOptions};
 
 use crate::host_error::HostError;
 use crate::{path, request, response, upgraded};
@@ -22,10 +22,10 @@ use crate::{path, request, response, upgraded};
 ///
 /// ```
 /// use stockade::actix::ActixService;
-/// use stockade::{CallOptions, Router};
+/// use stockade::{HostOptions, Router};
 ///
 /// let app = Router::new().build()?;
-/// let service = ActixService::new(app).with_options(CallOptions::new().max_body_size(1_024))?;
+/// let service = ActixService::new(app).with_options(HostOptions::new().max_body_size(1_024))?;
 /// let scope = actix_web::web::scope("/api").default_service(service);
 /// # Ok::<(), stockade::ConfigError>(())
 /// ```
@@ -48,7 +48,7 @@ impl ActixService {
     ///
     /// # Errors
     /// The mistake in the options.
-    pub fn with_options(self, options: CallOptions) -> Result<Self, ConfigError> {
+    pub fn with_options(self, options: HostOptions) -> Result<Self, ConfigError> {
         Ok(Self { app: self.app.with_options(options)? })
     }
 

@@ -6,7 +6,7 @@ use std::task::{Context, Poll};
 use http_body::Body;
 use stockade_core::Response;
 use stockade_errors::{BoxError, ConfigError};
-use stockade_routing::{App, CallOptions, ResponseFuture as AppFuture};
+use stockade_routing::{App, HostOptions, ResponseFuture as AppFuture};
 use tower_service::Service;
 
 use crate::connection::{AxumResponseFuture, translate};
@@ -17,10 +17,10 @@ use crate::connection::{AxumResponseFuture, translate};
 ///
 /// ```
 /// use stockade::axum::AxumService;
-/// use stockade::{CallOptions, Router};
+/// use stockade::{HostOptions, Router};
 ///
 /// let app = Router::new().build()?;
-/// let service = AxumService::new(app).with_options(CallOptions::new().max_body_size(1_024))?;
+/// let service = AxumService::new(app).with_options(HostOptions::new().max_body_size(1_024))?;
 /// let router: axum::Router = axum::Router::new().fallback_service(service);
 /// # Ok::<(), stockade::ConfigError>(())
 /// ```
@@ -43,7 +43,7 @@ impl AxumService {
     ///
     /// # Errors
     /// The mistake in the options.
-    pub fn with_options(self, options: CallOptions) -> Result<Self, ConfigError> {
+    pub fn with_options(self, options: HostOptions) -> Result<Self, ConfigError> {
         Ok(Self { app: self.app.with_options(options)? })
     }
 

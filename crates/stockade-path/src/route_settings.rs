@@ -29,7 +29,7 @@ macro_rules! __route_settings {
                 /// gets 413, and 0 allows only empty bodies. Default: 1 MiB (1,048,576).
                 ///
                 /// A limit of a route or a node counts instead of the limit of the router
-                /// and of [`CallOptions`](crate::CallOptions).
+                /// and of [`HostOptions`](crate::HostOptions).
                 #[doc(alias = "maxBodySize")]
                 [alias = "max_body_size", alias = "maxBodySize"]
                 max_body(bytes: u64) -> Option<u64> { Ok(Some(bytes)) } = Some(1_048_576);

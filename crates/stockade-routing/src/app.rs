@@ -11,7 +11,7 @@ use stockade_core::__internal::States;
 use stockade_core::error_settings::Settings;
 use stockade_core::{Endpoint, ErrorContext, ErrorHandler, Request};
 
-use crate::built_calls::BuiltCalls;
+use crate::built_methods::BuiltMethods;
 use crate::route::Route;
 use crate::stages::Stages;
 use crate::table_set::{SpelledTables, TableSet};
@@ -80,7 +80,7 @@ pub(crate) struct RouteSet {
     /// True if a route has CORS rules that differ from the rules of the router.
     pub(crate) has_own_cors: bool,
     /// The methods of the routes that have some.
-    pub(crate) calls: Vec<BuiltCalls>,
+    pub(crate) calls: Vec<BuiltMethods>,
     pub(crate) names: HashMap<String, UrlPattern>,
     pub(crate) method_not_allowed: bool,
     /// The rules that the routes keep.

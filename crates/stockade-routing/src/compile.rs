@@ -26,13 +26,13 @@ use stockade_websockets::handshake::RouterRules;
 
 use crate::any_method::is_any;
 use crate::app::{App, Resolved, RouteSet, warn_if_exposed};
-use crate::built_calls::BuiltCalls;
-use crate::calls::Inspect;
-use crate::compile_calls::WaitingCalls;
+use crate::built_methods::BuiltMethods;
+use crate::compile_methods::WaitingMethods;
 use crate::deprecation::announcing;
 use crate::entry::RouteEntry;
 use crate::map::Inspector;
 use crate::matcher::{InsertError, TableBuilder};
+use crate::method_set::MapInspector;
 use crate::options::RouterOptions;
 use crate::page_lists::PageLists;
 use crate::route::Route;
@@ -63,7 +63,7 @@ pub(crate) struct Compiler<'o> {
     web_sockets: Option<TableBuilder<Arc<Route>>>,
     web_socket_rules: RouterRules,
     routes: Vec<Arc<Route>>,
-    calls: Vec<BuiltCalls>,
+    calls: Vec<BuiltMethods>,
     /// The functions that look at the methods of routes in the map.
     pub(crate) inspectors: Vec<Inspector>,
     fallback: Option<Arc<Route>>,
@@ -155,7 +155,7 @@ impl<'o> Compiler<'o> {
             }
         }
         let (method, mut entry) = (route.method, *route.entry);
-        let calls = WaitingCalls::of(&mut entry);
+        let calls = WaitingMethods::of(&mut entry);
         let is_web_socket = entry.web_socket.is_some();
         let (parts, cors, mut page_names) = self.parts_of(&method, &pattern, entry, &mut faults);
         let route = self.add_route(parts, cors, mount.is_some());
@@ -198,7 +198,7 @@ impl<'o> Compiler<'o> {
         Arc::new(Route { index: self.routes.len(), endpoint, cors, has_mount_path })
     }
 
-    pub(crate) fn add_calls(&mut self, calls: BuiltCalls, inspect: Option<Inspect>) {
+    pub(crate) fn add_calls(&mut self, calls: BuiltMethods, inspect: Option<MapInspector>) {
         self.inspectors.extend(inspect.map(|inspect| inspect.of(self.calls.len())));
         self.calls.push(calls);
     }

@@ -15,7 +15,7 @@ use stockade_core::{
 use stockade_errors::{ConfigError, ConfigIssue};
 use stockade_websockets::WebSocketOptions;
 
-use crate::calls::Calls;
+use crate::method_set::MethodSet;
 use crate::settings::RouteSettings;
 
 /// Returns the middleware of a list, each with the place where it was added.
@@ -56,7 +56,7 @@ pub struct RouteEntry {
     pub(crate) rate_exempt_reason: Option<&'static str>,
     pub(crate) docs: BoxedOr<RouteDocs>,
     /// The methods that its requests call by their names.
-    pub(crate) calls: Option<Box<Calls>>,
+    pub(crate) calls: Option<Box<MethodSet>>,
     /// True if rate limits count the parts of its requests one by one.
     pub(crate) has_subrequests: bool,
     /// True if the marks of its types are applied to its requests and responses.

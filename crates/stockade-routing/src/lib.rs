@@ -8,9 +8,9 @@
 // Where things are:
 // - `tree`, `entry`: `RouteTree` and `RouteEntry`, to which `routes!` expands.
 // - `router`: `Router`, `create_router`.
-// - `options`, `call_options`: `RouterOptions`, and `CallOptions`, which override them.
+// - `options`, `host_options`: `RouterOptions`, and `HostOptions`, which override them.
 // - `settings`, `setters`: the settings of routers, groups, nodes and routes.
-// - `build`: `Router::build`; `compile`: the routes; `compile_calls`: the methods of a route.
+// - `build`: `Router::build`; `compile`: the routes; `compile_methods`: the methods of a route.
 // - `app`: `App`; `route`: a route of it.
 // - `dispatch`: the life of a request; `lookup`: its route; `no_route`: the responses
 //   without a route; `finish`: the last rules for a response. Hot.
@@ -20,7 +20,7 @@
 //   (`head_sink`). Hot.
 // - `matcher`: from a path to a route. Hot.
 // - `url`: the paths of named routes.
-// - `calls`: the methods that the body of a request calls by name; `built_calls`: the same
+// - `method_set`: the methods that the body of a request calls by name; `built_methods`: the same
 //   in the map.
 // - `web_socket`: WebSocket routes; `health`: routes for monitoring.
 // - `tower`: `App` as a tower service; `mount`: other tower services as routes.
@@ -33,12 +33,9 @@ mod adapter;
 mod any_method;
 mod app;
 mod build;
-mod built_calls;
-mod call_options;
-#[doc(hidden)]
-pub mod calls;
+mod built_methods;
 mod compile;
-mod compile_calls;
+mod compile_methods;
 mod deprecation;
 mod dispatch;
 mod entry;
@@ -46,10 +43,13 @@ mod finish;
 mod head_sink;
 mod health;
 mod host;
+mod host_options;
 mod lookup;
 pub mod map;
 #[doc(hidden)]
 pub mod matcher;
+#[doc(hidden)]
+pub mod method_set;
 mod mount;
 mod no_route;
 mod options;
@@ -68,17 +68,17 @@ mod url;
 mod web_socket;
 
 pub use app::App;
-pub use call_options::CallOptions;
 pub use dispatch::ResponseFuture;
 pub use entry::{RouteEntry, RouteRef};
 pub use health::health_routes;
 pub use host::{HostPath, HostResponseFuture, HostRoute, HostRoutes, HostSegment};
+pub use host_options::HostOptions;
 pub use http::Method;
 pub use mount::OriginalUri;
 pub use options::{Clock, RouterOptions};
 pub use router::{Router, create_router};
 pub use stockade_macros::routes;
-pub use tower::Serving;
+pub use tower::AppFuture;
 pub use tree::{IntoNode, Node, RouteTree};
 pub use url::{UrlError, build_url};
 

@@ -85,26 +85,26 @@ where
 {
     type Response = Response;
     type Error = Infallible;
-    type Future = Serving;
+    type Future = AppFuture;
 
     fn poll_ready(&mut self, _cx: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
         Poll::Ready(Ok(()))
     }
 
-    fn call(&mut self, request: http::Request<B>) -> Serving {
+    fn call(&mut self, request: http::Request<B>) -> AppFuture {
         let (head, body) = request.into_parts();
-        Serving { response: self.handle(Request::new(head, HttpBody::new(body))) }
+        AppFuture { response: self.handle(Request::new(head, HttpBody::new(body))) }
     }
 }
 
 /// The future of an [`App`] as a tower service.
 #[derive(Debug)]
 #[must_use = "futures do nothing unless polled"]
-pub struct Serving {
+pub struct AppFuture {
     response: ResponseFuture,
 }
 
-impl Future for Serving {
+impl Future for AppFuture {
     type Output = Result<Response, Infallible>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {

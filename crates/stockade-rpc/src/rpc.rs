@@ -9,7 +9,7 @@ use stockade_core::reply::Json;
 use stockade_core::{Handler, RouteDocs};
 use stockade_errors::__internal::setters;
 use stockade_errors::{ApiError, ConfigIssue};
-use stockade_routing::calls::{Calls, Inspect};
+use stockade_routing::method_set::{MapInspector, MethodSet};
 use stockade_routing::{RouteEntry, RouteTree};
 use stockade_websockets::WebSocketOptions;
 
@@ -187,7 +187,7 @@ impl Rpc {
         });
         let handler =
             Handler::erased(move |req| Box::pin(Arc::clone(&service).answer(req)), describe);
-        let mut calls = Calls {
+        let mut calls = MethodSet {
             methods: self.methods.clone(),
             mistakes: self.issues(),
             table,
@@ -220,7 +220,7 @@ impl Rpc {
     /// Adds the method that describes all methods. The document is made of the map
     /// when the router is built.
     #[track_caller]
-    fn add_discover(&self, calls: &mut Calls) {
+    fn add_discover(&self, calls: &mut MethodSet) {
         let document = Arc::new(OnceLock::<Value>::new());
         let made = Arc::clone(&document);
         let discover = move || {
@@ -230,7 +230,7 @@ impl Rpc {
         let docs = RouteDocs::new("Describes the methods by OpenRPC");
         calls.methods.push((DISCOVER.to_owned(), RouteEntry::new(discover).docs(docs)));
         let info = json!({ "title": self.title, "version": self.version });
-        calls.inspect = Some(Inspect::new(move |methods, map| {
+        calls.inspect = Some(MapInspector::new(move |methods, map| {
             made.get_or_init(|| document_of(&info, methods, map));
         }));
     }

@@ -11,7 +11,7 @@ use http::header;
 use stockade_core::description::ResponseDoc;
 use stockade_core::{BodyKind, BoxFuture, Request, Response, RouteDescription};
 use stockade_errors::ApiError;
-use stockade_routing::calls::{CallTable, RunningCall};
+use stockade_routing::method_set::{MethodTable, RunningCall};
 
 use crate::answer::{self, Answer, Asked, Made};
 use crate::batch;
@@ -22,7 +22,7 @@ use crate::params::ParamsForm;
 /// The methods of a route, and the rules by which they are called.
 #[derive(Debug)]
 pub(crate) struct Service {
-    pub(crate) table: Arc<OnceLock<CallTable>>,
+    pub(crate) table: Arc<OnceLock<MethodTable>>,
     /// The forms of the parameters, by the indexes of the methods.
     pub(crate) forms: OnceLock<Box<[ParamsForm]>>,
     pub(crate) rules: Rules,
@@ -35,7 +35,7 @@ pub(crate) struct Service {
 /// The methods of a built route.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Methods<'s> {
-    table: &'s CallTable,
+    table: &'s MethodTable,
     forms: &'s [ParamsForm],
 }
 

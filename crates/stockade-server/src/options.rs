@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde::{Deserialize, Deserializer};
 use stockade_errors::__internal::setters;
 use stockade_errors::{ConfigError, ConfigIssue};
-use stockade_routing::CallOptions;
+use stockade_routing::HostOptions;
 
 use crate::time_budget::StallPolicy;
 
@@ -62,7 +62,7 @@ pub struct ServerOptions {
     pub(crate) backlog: u32,
     pub(crate) reuse_port: bool,
     pub(crate) acceptors: u32,
-    pub(crate) call: CallOptions,
+    pub(crate) call: HostOptions,
 }
 
 impl Default for ServerOptions {
@@ -91,7 +91,7 @@ impl Default for ServerOptions {
             backlog: 4_096,
             reuse_port: false,
             acceptors: 1,
-            call: CallOptions::default(),
+            call: HostOptions::default(),
         }
     }
 }
@@ -298,7 +298,7 @@ impl ServerOptions {
         acceptors: u32;
 
         /// Sets the options that override those of the router. Default: none.
-        call: CallOptions;
+        call: HostOptions;
     }
 
     /// Returns the number of connections that one client may have; `None` is any.
@@ -439,7 +439,7 @@ mod tests {
         let mistakes = ServerOptions::new().max_headers(40_000).issues();
         let expected = "the server's max_headers must not be above 24576: 40000";
         assert_eq!(mistakes[0].message(), expected);
-        let call = CallOptions::new().rate_limit(RateLimit::new().max_requests(0));
+        let call = HostOptions::new().rate_limit(RateLimit::new().max_requests(0));
         let mistakes = ServerOptions::new().call(call).issues();
         let expected = "rate_limit: the limit of a rate limit must not be 0";
         assert_eq!(mistakes[0].message(), expected);
@@ -469,7 +469,7 @@ mod tests {
         assert_eq!((defaults.http2, defaults.http2_max_streams), (true, 200));
         assert_eq!((defaults.tcp_nodelay, defaults.backlog), (true, 4_096));
         assert_eq!((defaults.tcp_notsent_lowat, defaults.tcp_send_buffer), (Some(524_288), None));
-        let nothing = format!("{:?}", CallOptions::new());
+        let nothing = format!("{:?}", HostOptions::new());
         assert_eq!(format!("{:?}", defaults.call), nothing);
     }
 

@@ -13,7 +13,7 @@ use stockade_hardening::Contract;
 use stockade_hardening::fail::{fail, or_fail};
 use stockade_hardening::header::{bearer_value, header_of};
 use stockade_hardening::{IntoApp, TestClock};
-use stockade_routing::{CallOptions, Router};
+use stockade_routing::{HostOptions, Router};
 
 use crate::cookies::Jar;
 use crate::transport::{Live, Transport};
@@ -186,7 +186,7 @@ impl TestClient {
     /// because a server has its own options.
     #[track_caller]
     #[must_use]
-    pub fn with_call_options(mut self, options: CallOptions) -> Self {
+    pub fn with_host_options(mut self, options: HostOptions) -> Self {
         let Transport::InProcess(app) = &*self.transport else {
             fail("a live server has its own options; they cannot be overridden from outside");
         };

@@ -54,7 +54,7 @@ use stockade::middleware::{SecurityHeaders, with_timeout};
 use stockade::openapi::{OpenApiOptions, tool, with_open_api};
 use stockade::policy::Policy;
 use stockade::prelude::*;
-use stockade::routing::CallOptions;
+use stockade::routing::HostOptions;
 use stockade::server::ServerOptions;
 
 use self::db::Db;
@@ -228,7 +228,7 @@ async fn main() -> Result<(), BoxError> {
         print!("{}", text?);
         return Ok(());
     }
-    let call = CallOptions::new().trust_proxy(proxies);
+    let call = HostOptions::new().trust_proxy(proxies);
     app.create_server_with(ServerOptions::new().call(call))?.listen(port).await?;
     Ok(())
 }

@@ -5,7 +5,7 @@
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
 
-use stockade::CallOptions;
+use stockade::HostOptions;
 use stockade::prelude::*;
 use stockade::reply::{ResponseWriter, Streamed};
 use stockade::routing::HostRoutes;
@@ -60,7 +60,7 @@ fn messages_of_5xx_are_withheld_unless_exposed() {
     check(&exposed, "GET /unavailable", r#"503 {"error":"db-7 is down"}"#);
 
     // The options of a host win.
-    let hidden = exposed.with_options(CallOptions::new().expose_errors(false)).unwrap();
+    let hidden = exposed.with_options(HostOptions::new().expose_errors(false)).unwrap();
     check(&hidden, "GET /plain", r#"500 {"error":"Internal Server Error"}"#);
 }
 

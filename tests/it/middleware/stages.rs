@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use stockade::middleware::{RateLimit, SecurityHeaders, TrustProxy, with_cors, with_logging};
 use stockade::prelude::*;
-use stockade::{CallOptions, Clock, LocalPeer, PeerAddr};
+use stockade::{Clock, HostOptions, LocalPeer, PeerAddr};
 
 use crate::support::{app, block_on, request};
 
@@ -287,7 +287,7 @@ fn the_client_is_found_behind_trusted_proxies() {
 #[test]
 fn options_of_a_host_win() {
     let app = with(RouterOptions::new().cors_origin("https://app.example"));
-    let options = CallOptions::new()
+    let options = HostOptions::new()
         .cors_origin("*")
         .trust_proxy(TrustProxy::hops(1))
         .rate_limit(RateLimit::new().max_requests(1));
@@ -297,13 +297,13 @@ fn options_of_a_host_win() {
     assert_eq!(ask("GET /text"), expected);
     assert_eq!(ask("GET /text\nx-forwarded-for: 1.1.1.1"), expected);
     assert!(ask("GET /text").starts_with("429 "));
-    let zero = CallOptions::new().rate_limit(0 / MINUTE);
+    let zero = HostOptions::new().rate_limit(0 / MINUTE);
     let mistake = zero.issue().unwrap().to_string();
     assert!(mistake.starts_with("rate_limit: the limit"), "{mistake}");
     assert_eq!(app.with_options(zero).unwrap_err().to_string(), mistake);
-    let read = serde_json::from_str::<CallOptions>(r#"{"rateLimit":{"max":0}}"#);
+    let read = serde_json::from_str::<HostOptions>(r#"{"rateLimit":{"max":0}}"#);
     assert!(read.unwrap_err().to_string().starts_with("rate_limit: "));
-    let read: CallOptions = serde_json::from_str(
+    let read: HostOptions = serde_json::from_str(
         r#"{"corsOrigin":["https://a.example"],"rateLimit":false,"trustProxy":true}"#,
     )
     .unwrap();

@@ -9,7 +9,7 @@ use stockade::prelude::*;
 use stockade::reply::ResponseWriter;
 use stockade::server::ServerOptions;
 use stockade::validation::Unchecked;
-use stockade::{CallOptions, serde_json};
+use stockade::{HostOptions, serde_json};
 
 use crate::support::map_with;
 
@@ -210,6 +210,6 @@ fn options_are_read_from_a_configuration() {
     assert_eq!((defaults.max_body, defaults.exposes_errors_always), (1_048_576, false));
     let error = serde_json::from_str::<RouterOptions>(r#"{"maxBody": 10}"#).unwrap_err();
     assert!(error.to_string().contains("unknown field `maxBody`"), "{error}");
-    assert!(serde_json::from_str::<CallOptions>(r#"{"prefix": "/x"}"#).is_err());
+    assert!(serde_json::from_str::<HostOptions>(r#"{"prefix": "/x"}"#).is_err());
     assert!(serde_json::from_str::<ServerOptions>(r#"{"unknown": 1}"#).is_err());
 }

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use stockade::middleware::{CorsOptions, RateLimit, with_cors};
 use stockade::prelude::*;
 use stockade::server::ServerOptions;
-use stockade::{CallOptions, Clock};
+use stockade::{Clock, HostOptions};
 
 use crate::support::{app, block_on, header_of, request};
 
@@ -30,11 +30,11 @@ fn values(response: &Response, names: &[&str]) -> String {
     names.iter().map(value).collect::<Vec<_>>().join(" | ")
 }
 
-fn called(app: &App, options: &CallOptions, text: &str, names: &[&str]) -> String {
+fn called(app: &App, options: &HostOptions, text: &str, names: &[&str]) -> String {
     values(&block_on(app.with_options(options.clone()).unwrap().handle(request(text))), names)
 }
 
-fn read(json: &str) -> CallOptions {
+fn read(json: &str) -> HostOptions {
     serde_json::from_str(json).unwrap()
 }
 
@@ -49,7 +49,7 @@ fn the_origin_of_a_call_is_all_that_it_changes() {
         .exposed_headers(["X-B"])
         .max_age(5);
     let (one, two) = (with(RouterOptions::new().cors(cors)), with(RouterOptions::new()));
-    let options = CallOptions::new().cors_origin("https://a.example");
+    let options = HostOptions::new().cors_origin("https://a.example");
     let names = [
         ORIGIN,
         "access-control-allow-methods",
@@ -73,7 +73,7 @@ fn the_origin_of_a_call_is_all_that_it_changes() {
 #[test]
 fn the_origin_of_a_call_does_not_switch_cors_on() {
     let off = with(RouterOptions::new().enable_cors(false));
-    let options = CallOptions::new().cors_origin("https://a.example");
+    let options = HostOptions::new().cors_origin("https://a.example");
     for text in ["GET /x", PREFLIGHT] {
         assert_eq!(called(&off, &options, text, &[ORIGIN]), "-", "{text}");
     }
@@ -164,7 +164,7 @@ fn true_in_a_file_is_the_routers_limit_or_the_default() {
         assert_eq!(called(&own, &read(json), "GET /x", &name), at_own, "{json}");
         assert_eq!(called(&none, &read(json), "GET /x", &name), at_none, "{json}");
     }
-    assert!(serde_json::from_str::<CallOptions>(r#"{ "rateLimit": 5 }"#).is_err());
+    assert!(serde_json::from_str::<HostOptions>(r#"{ "rateLimit": 5 }"#).is_err());
 }
 
 #[test]
@@ -206,7 +206,7 @@ fn the_clock_of_the_router_reaches_every_limit() {
     });
     router.get("/x", async || "ok");
     let app = app(router);
-    let hosted = app.with_options(CallOptions::new().rate_limit(1 / MINUTE)).unwrap();
+    let hosted = app.with_options(HostOptions::new().rate_limit(1 / MINUTE)).unwrap();
     let ask = |path: &str, app: &App| {
         block_on(app.handle(request(&format!("GET {path}")))).status().as_u16()
     };
@@ -229,11 +229,11 @@ fn a_limit_of_a_host_counts_for_the_clones_of_its_options() {
         let response = block_on(app.handle(request("GET /x")));
         (response.status().as_u16(), values(&response, &["ratelimit"]))
     };
-    let options = CallOptions::new().rate_limit(2 / MINUTE);
+    let options = HostOptions::new().rate_limit(2 / MINUTE);
     let one = app.with_options(options.clone()).unwrap();
     let two = app.with_options(options).unwrap();
-    let other = app.with_options(CallOptions::new().rate_limit(2 / MINUTE)).unwrap();
-    let same = app.with_options(CallOptions::new().expose_errors(true)).unwrap();
+    let other = app.with_options(HostOptions::new().rate_limit(2 / MINUTE)).unwrap();
+    let same = app.with_options(HostOptions::new().expose_errors(true)).unwrap();
     let left = |left: u32| format!("\"default\";r={left};t=60");
     assert_eq!(ask(&one), (200, left(1)));
     assert_eq!(ask(&two), (200, left(0)));
@@ -247,10 +247,10 @@ fn a_limit_of_a_host_counts_for_the_clones_of_its_options() {
 #[test]
 fn options_of_hosts_can_stand_on_each_other() {
     let outer = with(RouterOptions::new().cors_origin("https://a.example"));
-    let inner = outer.with_options(CallOptions::new().cors_origin(["https://b.example"])).unwrap();
-    let last = inner.with_options(CallOptions::new().rate_limit(None)).unwrap();
+    let inner = outer.with_options(HostOptions::new().cors_origin(["https://b.example"])).unwrap();
+    let last = inner.with_options(HostOptions::new().rate_limit(None)).unwrap();
     let text = "GET /x\norigin: https://b.example";
-    let seen = |app: &App| called(app, &CallOptions::new(), text, &[ORIGIN, "ratelimit"]);
+    let seen = |app: &App| called(app, &HostOptions::new(), text, &[ORIGIN, "ratelimit"]);
     assert!(seen(&outer).starts_with("https://a.example | \"default\""), "{}", seen(&outer));
     assert!(seen(&inner).starts_with("https://b.example | \"default\""), "{}", seen(&inner));
     assert_eq!(seen(&last), "https://b.example | -");

@@ -8,7 +8,7 @@ use stockade::middleware::with_cors;
 use stockade::path::__internal::route_settings;
 use stockade::prelude::*;
 use stockade::validation::ValidationOptions;
-use stockade::{CallOptions, ErrorReply, RouteEntry, serde_json};
+use stockade::{ErrorReply, HostOptions, RouteEntry, serde_json};
 
 use crate::support::{app, app_of, block_on, call, check, header_of};
 
@@ -123,7 +123,7 @@ settings! {
     { max_body(1, 2, 3) => ["1048576", "1", "2", "3"]
         by |app: &App| app.route_map().routes[0].limits.max_body.to_string();
         in file r#"{ "maxBodySize": 5 }"# => "5";
-        of host CallOptions::new().max_body(9) => "9" }
+        of host HostOptions::new().max_body(9) => "9" }
     { accepts(json_and("text/a"), json_and("text/b"), json_and("text/c")) => ["", "text/a", "text/b", "text/c"]
         by |app: &App| {
             let accepts = app.routes()[0].accepts();

@@ -12,7 +12,7 @@ use stockade::prelude::*;
 use stockade::reply::Created;
 use stockade::routing::HostRoutes;
 use stockade::rpc::Rpc;
-use stockade::{CallOptions, RouteDescription};
+use stockade::{HostOptions, RouteDescription};
 
 use crate::support::{Answers, app, block_on, header_of, request};
 
@@ -196,7 +196,7 @@ fn allows_the_headers_that_the_stages_read() {
 #[test]
 fn options_of_a_call_keep_the_lists() {
     let app = app(create_router(api(), RouterOptions::new()));
-    let call = CallOptions::new().cors_origin([PAGE]).rate_limit(None);
+    let call = HostOptions::new().cors_origin([PAGE]).rate_limit(None);
     check_all(&app.with_options(call).unwrap());
 }
 
@@ -224,7 +224,7 @@ fn many_different_lists_are_possible() {
     let app = app(router);
     // With twenty origins, the headers of a dozen lists are prepared.
     let origins = (0..20).map(|number| format!("https://{number}.example")).chain([PAGE.into()]);
-    let call = CallOptions::new().cors_origin(origins.collect::<Vec<_>>()).rate_limit(None);
+    let call = HostOptions::new().cors_origin(origins.collect::<Vec<_>>()).rate_limit(None);
     for app in [app.with_options(call).unwrap(), app] {
         for number in 0..70 {
             exposes(&app, &format!("GET /{number}"), &format!(", X-{number}"));

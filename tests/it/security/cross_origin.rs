@@ -3,7 +3,7 @@
 use stockade::auth::{KeyRing, SessionId};
 use stockade::middleware::{SessionCookie, with_cors, with_cross_origin_protection};
 use stockade::prelude::*;
-use stockade::{CallOptions, Router};
+use stockade::{HostOptions, Router};
 
 use crate::support::{app, block_on, check, header_of, request, show};
 
@@ -103,7 +103,7 @@ fn the_rules_of_cors_are_those_that_the_answer_goes_by() {
     check(&app, &format!("POST /x{cookie}{own}"), REFUSED);
     check(&app, &format!("POST /x{cookie}{other}"), "200 changed");
 
-    let app = app.with_options(CallOptions::new().cors_origin([PAGE])).unwrap();
+    let app = app.with_options(HostOptions::new().cors_origin([PAGE])).unwrap();
     let call = |text: String| block_on(async { show(app.handle(request(&text)).await).await });
     assert_eq!(call(format!("POST /x{cookie}{own}")), "200 changed");
     assert_eq!(call(format!("POST /x{cookie}{other}")), REFUSED);

@@ -294,8 +294,8 @@ fn a_live_server_has_no_contract() {
 fn other_options_make_another_contract() {
     let mut router = Router::new();
     router.get("/", async || Err::<(), _>(ApiError::new(400, "no")));
-    let options = stockade::CallOptions::new().expose_errors(true);
-    let client = TestClient::new(router).with_contract().with_call_options(options);
+    let options = stockade::HostOptions::new().expose_errors(true);
+    let client = TestClient::new(router).with_contract().with_host_options(options);
     block_on(client.get("/").send()).assert_error("no");
 }
 

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use stockade::extract::{FileName, Multipart};
 use stockade::prelude::*;
 use stockade::validation::Rule;
-use stockade::{CallOptions, HttpBody, http};
+use stockade::{HostOptions, HttpBody, http};
 
 use crate::support::{app, app_of, block_on, check, header_of, show};
 
@@ -435,7 +435,7 @@ fn options_of_a_host_override_those_of_the_router() {
         "own": { POST: { handler: async |bytes: Bytes| bytes.len().to_string(), max_body: 2 } },
     };
     let app = app(create_router(api, RouterOptions::new().max_body_size(1)));
-    let app = app.with_options(CallOptions::new().max_body_size(3)).unwrap();
+    let app = app.with_options(HostOptions::new().max_body_size(3)).unwrap();
     let call = |text: &str| {
         let request = crate::support::request(text);
         block_on(async { show(app.handle(request).await).await })

@@ -6,7 +6,7 @@ use serde_json::json;
 use stockade_actix::{ActixService, ToActix};
 use stockade_core::ApiError;
 use stockade_core::extract::{Body, Path};
-use stockade_routing::{CallOptions, Router, RouterOptions};
+use stockade_routing::{HostOptions, Router, RouterOptions};
 use stockade_stages::rate_limit::{MINUTE, RateLimit};
 
 use crate::support::{check, header_of, request};
@@ -93,7 +93,7 @@ async fn each_client_has_its_own_limit() {
 #[actix_web::test]
 async fn options_of_the_call_win() {
     let app = api(RouterOptions::new()).build().unwrap();
-    let service = ActixService::new(app).with_options(CallOptions::new().max_body_size(2));
+    let service = ActixService::new(app).with_options(HostOptions::new().max_body_size(2));
     let service = service.unwrap();
     let host = host!(service);
     let echo = "POST /api/echo\ncontent-type: application/json\n\n[1]";

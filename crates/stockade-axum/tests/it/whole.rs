@@ -12,7 +12,7 @@ use serde_json::json;
 use stockade_axum::{AxumService, ToAxum};
 use stockade_core::extract::{Body as Parsed, Path};
 use stockade_core::{ApiError, Response};
-use stockade_routing::{App, CallOptions, Router, RouterOptions};
+use stockade_routing::{App, HostOptions, Router, RouterOptions};
 use stockade_stages::rate_limit::{MINUTE, RateLimit};
 use tower_service::Service;
 
@@ -124,7 +124,7 @@ async fn each_client_has_its_own_limit() {
 #[tokio::test]
 async fn options_of_the_call_win() {
     let app = api(RouterOptions::new()).build().unwrap();
-    let options = CallOptions::new().max_body_size(2);
+    let options = HostOptions::new().max_body_size(2);
     let host = host(AxumService::new(app).with_options(options).unwrap());
     let echo = "POST /api/echo\ncontent-type: application/json\n\n[1]";
     check(&host, echo, r#"413 {"error":"Request body too large"}"#).await;

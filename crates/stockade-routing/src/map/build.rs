@@ -20,7 +20,7 @@ use super::{
     RouterInfo,
 };
 use crate::app::Resolved;
-use crate::built_calls::{name_of, path_of};
+use crate::built_methods::{name_of, path_of};
 use crate::route::Route;
 
 /// Makes the map of an application. For the routes of another host, where no

@@ -11,7 +11,7 @@ use stockade_path::{Pattern, Segment};
 use super::build::info_of;
 use super::{Place, RouteInfo};
 use crate::app::Resolved;
-use crate::built_calls::name_of;
+use crate::built_methods::name_of;
 use crate::lookup::{self, LookUp, find_in, is_ambiguous, is_sound};
 use crate::matcher::TableBuilder;
 use crate::route::Route;

@@ -3,7 +3,7 @@
 use std::net::Ipv4Addr;
 
 use stockade_core::Request;
-use stockade_routing::{CallOptions, Router, RouterOptions};
+use stockade_routing::{HostOptions, Router, RouterOptions};
 use stockade_stages::TrustProxy;
 use tokio::net::{TcpSocket, TcpStream};
 
@@ -191,7 +191,7 @@ fn a_proxy_is_trusted_by_the_router_or_by_the_call() {
     ] {
         let options = RouterOptions::new().trust_proxy(router.clone());
         let app = Router::with_options(options).build().unwrap();
-        let mut options = CallOptions::new();
+        let mut options = HostOptions::new();
         if let Some(call) = call.clone() {
             options = options.trust_proxy(call);
         }

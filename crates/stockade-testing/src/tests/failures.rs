@@ -147,7 +147,7 @@ async fn wrong_use_is_told() {
     check(|| answer.assert_json(&unwritable), "what is expected cannot be JSON: key must be");
     let live = TestClient::live("http://127.0.0.1:1");
     check(
-        || live.clone().with_call_options(CallOptions::new()),
+        || live.clone().with_host_options(HostOptions::new()),
         "a live server has its own options",
     );
     for target in ["users/7", "http://localhost/users/7", "", "?a=1", "/a b", "/a\nb"] {

@@ -14,7 +14,7 @@ use stockade_core::extract::{Body, ClientIp, Multipart, Path};
 use stockade_core::reply::{Event, Sse, Streamed};
 use stockade_core::{ApiError, Middleware, Request};
 use stockade_middleware::{Auth, SetCookie, with_auth};
-use stockade_routing::{App, CallOptions, Router, RouterOptions};
+use stockade_routing::{App, HostOptions, Router, RouterOptions};
 use stockade_server::CreateServer as _;
 use stockade_stages::rate_limit::MINUTE;
 use stockade_stages::{RateLimit, with_rate_limit};
@@ -326,7 +326,7 @@ async fn the_clock_moves_limits_and_tokens() {
 #[tokio::test]
 async fn an_app_is_asked_with_the_options_of_a_call() {
     let app: App = router().build().unwrap();
-    let client = TestClient::new(&app).with_call_options(CallOptions::new().max_body_size(3));
+    let client = TestClient::new(&app).with_host_options(HostOptions::new().max_body_size(3));
     client.post("/length").body("four").await.assert_status(413);
     TestClient::new(app).post("/length").body("four").await.assert_status(200);
 }

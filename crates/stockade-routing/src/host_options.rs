@@ -1,4 +1,4 @@
-//! [`CallOptions`]: the options that a server or a host overrides.
+//! [`HostOptions`]: the options that a server or a host overrides.
 //!
 //! Spec: Router options.
 
@@ -22,7 +22,7 @@ use crate::stages::{StageRules, Stages, in_rate_limit};
 /// default if it has none.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(try_from = "Raw")]
-pub struct CallOptions {
+pub struct HostOptions {
     /// The settings of routes that a host overrides: `max_body`.
     pub(crate) settings: RouteSettings,
     pub(crate) host: HostSettings,
@@ -50,7 +50,7 @@ struct Raw {
     rate_limit: Setting<RateLimit>,
 }
 
-impl TryFrom<Raw> for CallOptions {
+impl TryFrom<Raw> for HostOptions {
     type Error = ConfigError;
 
     fn try_from(raw: Raw) -> Result<Self, ConfigError> {
@@ -66,7 +66,7 @@ impl TryFrom<Raw> for CallOptions {
     }
 }
 
-impl CallOptions {
+impl HostOptions {
     /// Returns options that override nothing.
     #[must_use]
     pub fn new() -> Self {
@@ -188,17 +188,17 @@ impl App {
     /// is prepared anew.
     ///
     /// ```
-    /// use stockade::{CallOptions, Router};
+    /// use stockade::{HostOptions, Router};
     ///
     /// let app = Router::new().build()?;
-    /// let behind_a_proxy = app.with_options(CallOptions::new().trust_proxy(1))?;
+    /// let behind_a_proxy = app.with_options(HostOptions::new().trust_proxy(1))?;
     /// assert!(behind_a_proxy.trusts_proxy() && !app.trusts_proxy());
     /// # Ok::<(), stockade::ConfigError>(())
     /// ```
     ///
     /// # Errors
-    /// The [mistake](CallOptions::mistake) in the options.
-    pub fn with_options(&self, options: CallOptions) -> Result<Self, ConfigError> {
+    /// The [configuration error](HostOptions::issue) in the options.
+    pub fn with_options(&self, options: HostOptions) -> Result<Self, ConfigError> {
         let mut settings = self.resolved.settings;
         let exposes_errors_always =
             options.host.expose_errors.unwrap_or(self.resolved.exposes_errors_always);

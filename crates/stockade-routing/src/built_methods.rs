@@ -1,4 +1,4 @@
-//! [`BuiltCalls`]: the methods of a route in the map.
+//! [`BuiltMethods`]: the methods of a route in the map.
 
 use std::sync::Arc;
 
@@ -9,14 +9,14 @@ use stockade_map::{RouteInfo, RouteMap};
 use crate::route::Route;
 
 /// The methods of a built route, for its map.
-pub(crate) struct BuiltCalls {
+pub(crate) struct BuiltMethods {
     pub(crate) route: Arc<Route>,
     /// The indexes of the methods in the list of all routes.
     pub(crate) methods: Vec<usize>,
     pub(crate) describe: fn(&mut RouteInfo, &[RouteInfo]),
 }
 
-impl BuiltCalls {
+impl BuiltMethods {
     /// Describes the route by its methods, in a list of all routes.
     pub(crate) fn describe(&self, routes: &mut [RouteInfo]) {
         let methods = self.methods.iter().filter_map(|index| routes.get(*index).cloned());

@@ -1,9 +1,9 @@
-//! `Calls`: the methods of a route that are called by a name in its body.
+//! `MethodSet`: the methods of a route that are called by a name in its body.
 //!
 //! A method is compiled as a route is, with the middleware of the route in front of
 //! its own, so that its description, its map and its rules are those of a route.
 //! Its route runs the common middleware once for a request, and then the rest for
-//! each call (`CallTable::run`).
+//! each call (`MethodTable::run`).
 
 use std::fmt;
 use std::panic::Location;
@@ -17,7 +17,7 @@ use stockade_errors::ConfigIssue;
 use stockade_stages::observation::Observation;
 use stockade_stages::rate_limit::meter::Meter;
 
-use crate::built_calls::BuiltCalls;
+use crate::built_methods::BuiltMethods;
 use crate::entry::RouteEntry;
 use crate::map::{Inspector, RouteInfo, RouteMap};
 
@@ -26,20 +26,20 @@ type Look = dyn Fn(&[&RouteInfo], &RouteMap) + Send + Sync;
 /// A function that looks at the methods of a route in the map, when the router is
 /// built.
 #[derive(Clone)]
-pub struct Inspect {
+pub struct MapInspector {
     look: Arc<Look>,
     /// Makes the inspector of the route at an index. The build reaches maps by
     /// this pointer alone, as by that of [`Inspector`].
     inspector: fn(Arc<Look>, usize) -> Inspector,
 }
 
-impl Inspect {
+impl MapInspector {
     /// Looks by this function.
     pub fn new(look: impl Fn(&[&RouteInfo], &RouteMap) + Send + Sync + 'static) -> Self {
         let inspector = |look: Arc<Look>, index| {
             Inspector::new(move |app, map| {
                 // The index is that of a route with methods of the same application.
-                let calls: Option<&BuiltCalls> = app.resolved.routes.calls.get(index);
+                let calls: Option<&BuiltMethods> = app.resolved.routes.calls.get(index);
                 look(&calls.map(|calls| calls.methods_in(map)).unwrap_or_default(), map);
                 Ok(())
             })
@@ -53,28 +53,28 @@ impl Inspect {
     }
 }
 
-impl fmt::Debug for Inspect {
+impl fmt::Debug for MapInspector {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Inspect")
+        f.write_str("MapInspector")
     }
 }
 
 /// The methods of a route, as its protocol declares them.
 #[derive(Clone)]
-pub struct Calls {
+pub struct MethodSet {
     /// The methods, by their names.
     pub methods: Vec<(String, RouteEntry)>,
     /// The mistakes in them.
     pub mistakes: Vec<ConfigIssue>,
     /// The place for the compiled methods.
-    pub table: Arc<OnceLock<CallTable>>,
+    pub table: Arc<OnceLock<MethodTable>>,
     /// Describes the body and the answers of the route by its methods.
     pub describe: fn(&mut RouteInfo, &[RouteInfo]),
     /// Looks at the methods in the map when the router is built, if it is wanted.
-    pub inspect: Option<Inspect>,
+    pub inspect: Option<MapInspector>,
 }
 
-impl fmt::Debug for Calls {
+impl fmt::Debug for MethodSet {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_list().entries(self.methods.iter().map(|(name, _)| name)).finish()
     }
@@ -82,7 +82,7 @@ impl fmt::Debug for Calls {
 
 /// The compiled methods of a route.
 #[derive(Debug)]
-pub struct CallTable {
+pub struct MethodTable {
     /// Sorted by name.
     pub(crate) methods: Vec<(Box<str>, Call)>,
 }
@@ -95,7 +95,7 @@ pub(crate) struct Call {
     pub(crate) own: usize,
 }
 
-impl CallTable {
+impl MethodTable {
     /// Returns the index of a method.
     #[must_use]
     pub fn find(&self, name: &str) -> Option<usize> {
@@ -167,7 +167,7 @@ impl RouteEntry {
 
     /// Makes the requests of a route hand calls to these methods.
     #[doc(hidden)]
-    pub fn calling(mut self, calls: Calls) -> Self {
+    pub fn calling(mut self, calls: MethodSet) -> Self {
         self.calls = Some(Box::new(calls));
         self.with_parts()
     }

@@ -11,22 +11,22 @@ use stockade_errors::ConfigIssue;
 use stockade_path::Pattern;
 use stockade_stages::cors::policy::PageNames;
 
-use crate::built_calls::{BuiltCalls, LABEL, path_of};
-use crate::calls::{Call, CallTable, Calls};
+use crate::built_methods::{BuiltMethods, LABEL, path_of};
 use crate::compile::Compiler;
 use crate::entry::RouteEntry;
+use crate::method_set::{Call, MethodSet, MethodTable};
 use crate::route::Route;
 use crate::settings::RouteSettings;
 
 /// Methods that wait until their route is compiled.
-pub(crate) struct WaitingCalls {
-    calls: Calls,
+pub(crate) struct WaitingMethods {
+    calls: MethodSet,
     /// The middleware of the entry of the route, with that of the nodes around it.
     middleware: Vec<Middleware>,
     inherited: RouteSettings,
 }
 
-impl WaitingCalls {
+impl WaitingMethods {
     /// Takes the methods out of an entry, if it has some.
     pub(crate) fn of(entry: &mut RouteEntry) -> Option<Self> {
         let calls = *entry.calls.take()?;
@@ -42,12 +42,12 @@ impl Compiler<'_> {
     /// methods have their own places.
     pub(crate) fn compile_calls(
         &mut self,
-        waiting: WaitingCalls,
+        waiting: WaitingMethods,
         route: &Arc<Route>,
         pattern: &Pattern,
         page_names: &mut PageNames,
     ) -> Option<String> {
-        let WaitingCalls { calls, middleware, inherited } = waiting;
+        let WaitingMethods { calls, middleware, inherited } = waiting;
         self.note_mistakes(calls.mistakes);
         let (mut methods, mut indexes) = (Vec::new(), Vec::new());
         for (name, mut entry) in calls.methods {
@@ -77,9 +77,9 @@ impl Compiler<'_> {
         }
         sort_by(&mut methods, |(one, _), (other, _)| one.cmp(other));
         let built =
-            BuiltCalls { route: Arc::clone(route), methods: indexes, describe: calls.describe };
+            BuiltMethods { route: Arc::clone(route), methods: indexes, describe: calls.describe };
         self.add_calls(built, calls.inspect);
-        let is_taken = calls.table.set(CallTable { methods }).is_err();
+        let is_taken = calls.table.set(MethodTable { methods }).is_err();
         is_taken.then(|| "its methods belong to another route: call `routes` once more".to_owned())
     }
 }
