@@ -92,7 +92,7 @@ pub trait Store<T: Entity>: Send + Sync + 'static {
         draft: NewRow<T>,
     ) -> impl Future<Output = Result<Versioned<T>, StoreError>> + Send;
 
-    /// Replaces the item of an id. All [fields](Draft::fields) of the draft are
+    /// Replaces the item of an id. All [fields](NewRow::fields) of the draft are
     /// written, those that it has no value for as null or their default. All others
     /// stay as they are.
     ///
