@@ -10,9 +10,6 @@ async fn hello(Path(name): Path<String>) -> Value {
 }
 
 #[tokio::main]
-async fn main() -> Result<(), BoxError> {
-    let api = routes! { "hello": { ":name": { GET: hello } } };
-    let router = create_router(api, RouterOptions::new());
-    router.create_server()?.listen(3000).await?;
-    Ok(())
+async fn main() -> Result<(), ServeError> {
+    Router::from(routes! { "hello": { ":name": { GET: hello } } }).listen(3000).await
 }

@@ -35,7 +35,7 @@ pub use crate::reply::{Event, Html, Json, Redirect, Sse};
 pub use crate::serde_json::{Value, json};
 #[cfg(feature = "server")]
 #[doc(no_inline)]
-pub use crate::server::CreateServer;
+pub use crate::server::{CreateServer, ServeError};
 #[doc(no_inline)]
 pub use crate::validation::{Schema, schema};
 #[doc(no_inline)]

@@ -64,6 +64,7 @@ pub fn with_open_api(mut router: Router, options: OpenApiOptions) -> Router {
             page_reply(pages.get().map(|made| made.pages.index()), &headers)
         };
         restrict(router.get(&options.docs_path, handler), access, "The page of the API");
+        router.set_documents_page(&options.docs_path);
         let pages = Arc::clone(&made);
         let handler = async move |Path(name): Path<String>, headers: Headers| {
             page_reply(pages.get().and_then(|made| made.pages.file(&name)), &headers)

@@ -83,6 +83,8 @@ pub(crate) struct RouteSet {
     pub(crate) calls: Vec<BuiltMethods>,
     pub(crate) names: HashMap<String, UrlPattern>,
     pub(crate) method_not_allowed: bool,
+    /// The path of the page of the documents.
+    pub(crate) documents_page: Option<String>,
     /// The rules that the routes keep.
     pub(crate) policy: Option<Arc<Policy>>,
 }
@@ -143,6 +145,13 @@ impl App {
         let pattern =
             self.resolved.routes.names.get(name).ok_or_else(|| UrlError::unknown_name(name))?;
         build_named(pattern, params)
+    }
+
+    /// Returns the path of the page of the documents, if there is one.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn documents_page(&self) -> Option<&str> {
+        self.resolved.routes.documents_page.as_deref()
     }
 
     /// Returns the policy that the router was built with, if it had one.

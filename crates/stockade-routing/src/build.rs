@@ -1,6 +1,7 @@
 //! The build of an application from a router.
 
 use stockade_errors::ConfigError;
+use stockade_path::join;
 
 use crate::app::App;
 use crate::compile::Compiler;
@@ -23,12 +24,13 @@ impl Router {
     }
 
     fn build_for(self, is_hosted: bool) -> Result<App, ConfigError> {
-        let Self { options, routes, mistakes, mut inspectors, policy, .. } = self;
+        let Self { options, routes, mistakes, mut inspectors, policy, documents_page, .. } = self;
         let mut compiler = Compiler::new(&options, mistakes, is_hosted);
         for route in routes {
             compiler.add(route);
         }
         compiler.add_fallback();
+        compiler.documents_page = documents_page.map(|path| join(&options.prefix, &path));
         let (policy, asks) = policy.map(|it| (it.policy, it.inspector)).unzip();
         inspectors.append(&mut compiler.inspectors);
         inspectors.extend(asks);

@@ -67,6 +67,8 @@ pub(crate) struct Compiler<'o> {
     /// The functions that look at the methods of routes in the map.
     pub(crate) inspectors: Vec<Inspector>,
     fallback: Option<Arc<Route>>,
+    /// The path of the page of the documents.
+    pub(crate) documents_page: Option<String>,
     names: HashMap<String, UrlPattern>,
     page_lists: PageLists,
     /// The limit of requests in flight, over all routes.
@@ -105,6 +107,7 @@ impl<'o> Compiler<'o> {
             calls: Vec::new(),
             inspectors: Vec::new(),
             fallback: None,
+            documents_page: None,
             names: HashMap::new(),
             page_lists: PageLists::new(options, is_hosted),
             concurrency_limit,
@@ -518,6 +521,7 @@ impl<'o> Compiler<'o> {
             calls: self.calls,
             names: self.names,
             method_not_allowed: self.options.method_not_allowed,
+            documents_page: self.documents_page,
             policy,
         });
         let max_body = self.options.settings.endpoint.max_body.unwrap_or(u64::MAX);

@@ -75,6 +75,15 @@ pub struct Router {
     /// The functions that look at the map at the end of the build.
     pub(crate) inspectors: Vec<Inspector>,
     pub(crate) policy: Option<GivenPolicy>,
+    /// The path of the page of the documents, below the prefix.
+    pub(crate) documents_page: Option<String>,
+}
+
+impl From<RouteTree> for Router {
+    /// Makes a router of a tree, with the default options.
+    fn from(routes: RouteTree) -> Self {
+        create_router(routes, RouterOptions::new())
+    }
 }
 
 /// The rules that the routes of a router keep.
@@ -123,6 +132,12 @@ macro_rules! method {
 }
 
 impl Router {
+    /// Names the path of the page of the documents, for the start message of a server.
+    #[doc(hidden)]
+    pub fn set_documents_page(&mut self, path: &str) {
+        self.documents_page = Some(path.to_owned());
+    }
+
     /// Makes a router without routes, with the default options.
     pub fn new() -> Self {
         Self::default()

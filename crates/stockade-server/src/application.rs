@@ -82,6 +82,16 @@ pub(crate) enum Application {
     Tower(Arc<dyn Call>),
 }
 
+impl Application {
+    /// Returns the path of the page of the documents, if there is one.
+    pub(crate) fn documents_page(&self) -> Option<String> {
+        match self {
+            Self::App(app) => app.documents_page().map(str::to_owned),
+            Self::Tower(_) => None,
+        }
+    }
+}
+
 /// A tower service of any type.
 pub(crate) trait Call:
     Fn(http::Request<HttpBody>) -> BoxFuture<'static, Result<Response, ApiError>> + Send + Sync

@@ -3,6 +3,8 @@
 use std::net::SocketAddr;
 #[cfg(unix)]
 use std::path::PathBuf;
+
+use stockade_errors::ConfigError;
 use std::{error, fmt, io};
 
 /// The reason why a server could not listen.
@@ -12,6 +14,11 @@ use std::{error, fmt, io};
 /// because a `main` that returns the error prints it by `Debug`.
 #[non_exhaustive]
 pub enum ServeError {
+    /// The routes or the options have configuration errors.
+    Config {
+        /// All of them.
+        source: ConfigError,
+    },
     /// The address could not be read or looked up.
     Address {
         /// The address as it was given.
@@ -52,6 +59,12 @@ pub enum ServeError {
     },
 }
 
+impl From<ConfigError> for ServeError {
+    fn from(source: ConfigError) -> Self {
+        Self::Config { source }
+    }
+}
+
 impl ServeError {
     pub(crate) fn of_listener(source: io::Error) -> Self {
         Self::Listener { source }
@@ -67,6 +80,7 @@ impl fmt::Debug for ServeError {
 impl fmt::Display for ServeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::Config { source } => write!(f, "{source}"),
             Self::Address { address, source } => {
                 write!(f, "cannot listen on {address}: {source}")
             }
@@ -99,6 +113,7 @@ fn write_bind_error(error: &io::Error, f: &mut fmt::Formatter<'_>) -> fmt::Resul
 impl error::Error for ServeError {
     fn source(&self) -> Option<&(dyn error::Error + 'static)> {
         match self {
+            Self::Config { source } => Some(source),
             #[cfg(unix)]
             Self::BindUnix { source, .. } | Self::Inherited { source } => Some(source),
             Self::Address { source, .. }

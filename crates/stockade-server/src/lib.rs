@@ -116,6 +116,7 @@ mod server;
 mod service;
 mod signals;
 mod socket;
+mod start;
 mod streams;
 mod sweep;
 mod tcp;

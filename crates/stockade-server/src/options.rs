@@ -62,6 +62,7 @@ pub struct ServerOptions {
     pub(crate) backlog: u32,
     pub(crate) reuse_port: bool,
     pub(crate) acceptors: u32,
+    pub(crate) announce: bool,
     pub(crate) call: HostOptions,
 }
 
@@ -91,6 +92,7 @@ impl Default for ServerOptions {
             backlog: 4_096,
             reuse_port: false,
             acceptors: 1,
+            announce: true,
             call: HostOptions::default(),
         }
     }
@@ -186,6 +188,11 @@ impl ServerOptions {
         /// learn to send them elsewhere. Then
         /// [`shutdown_timeout`](Self::shutdown_timeout) begins. Default: 0.
         shutdown_delay: Duration;
+
+        /// Prints the address and the documents page to stderr when
+        /// [`listen`](crate::CreateServer::listen) starts and the program has no logger. With
+        /// a logger, they are logged at the level info instead. Default: true.
+        announce: bool;
 
         /// Sets the number of connections that are served at a time. Default: 10,000.
         ///

@@ -13,6 +13,7 @@ use stockade_errors::ConfigError;
 use stockade_routing::{App, Router};
 use tokio::sync::watch;
 
+use crate::start::Start;
 use crate::accept::{self, Stage};
 use crate::application::Application;
 use crate::connection::Shared;
@@ -20,7 +21,7 @@ use crate::listener::Bound;
 use crate::signals::{self, Signals, advance};
 #[cfg(feature = "tls")]
 use crate::tls::TlsConfig;
-use crate::{ListenAddr, LocalAddr, ServeError, ServerOptions, heap};
+use crate::{ListenAddr, ServeError, ServerOptions, heap};
 
 /// Makes a server out of a router, out of an application that is built, or out of
 /// a tower service ([`FromTower`](crate::FromTower)).
@@ -60,6 +61,29 @@ pub trait CreateServer: Sized {
     /// Every mistake in the routes and in the options, such as a timeout of 0.
     #[track_caller]
     fn create_server_with(self, options: ServerOptions) -> Result<Server, ConfigError>;
+
+    /// Makes a server with the default options and serves until SIGTERM or SIGINT (Ctrl-C):
+    /// [`create_server`](Self::create_server), then [`Server::listen`].
+    ///
+    /// ```no_run
+    /// use stockade::prelude::*;
+    ///
+    /// #[tokio::main]
+    /// async fn main() -> Result<(), ServeError> {
+    ///     Router::from(routes! { "hello": { GET: async || "hi" } }).listen(3000).await
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    /// [`ServeError::Config`] with every configuration error, or an error of the address.
+    #[track_caller]
+    fn listen(
+        self,
+        address: impl ListenAddr,
+    ) -> impl Future<Output = Result<(), ServeError>> + Send {
+        let server = self.create_server();
+        async move { server?.listen(address).await }
+    }
 }
 
 impl CreateServer for Router {
@@ -94,6 +118,8 @@ impl CreateServer for App {
 pub struct Server {
     app: Application,
     options: ServerOptions,
+    /// True if the program does not learn the address itself.
+    is_announced: bool,
     #[cfg(feature = "tls")]
     tls: Option<TlsConfig>,
 }
@@ -104,6 +130,7 @@ impl Server {
         Self {
             app,
             options,
+            is_announced: false,
             #[cfg(feature = "tls")]
             tls: None,
         }
@@ -120,14 +147,16 @@ impl Server {
     /// Listens and serves until the process gets SIGTERM or SIGINT (Ctrl-C),
     /// then shuts down gracefully. A second signal ends it at once.
     ///
-    /// The address is logged. A bare port number is for this machine only
+    /// The address is logged, with the page of the documents if there is one. Without a logger
+    /// they go to stderr ([`ServerOptions::announce`]). A bare port number is for this machine only
     /// (127.0.0.1); `"0.0.0.0:3000"` opens the server. [`ListenAddr`] lists what
     /// else a server listens on: open listeners, Unix sockets, acceptors of a
     /// program's own, several at once.
     ///
     /// # Errors
     /// When the address cannot be bound, for example because it is taken.
-    pub async fn listen(self, address: impl ListenAddr) -> Result<(), ServeError> {
+    pub async fn listen(mut self, address: impl ListenAddr) -> Result<(), ServeError> {
+        self.is_announced = self.options.announce;
         self.bind(address).await?.with_signals().serve().await
     }
 
@@ -155,6 +184,8 @@ impl Server {
     ) -> Result<(), ServeError> {
         heap::keep_freed_memory();
         let options = self.options;
+        let start =
+            Start { documents: self.app.documents_page(), prints: self.is_announced };
         let shared = Shared::new(self.app, &options);
         #[cfg(feature = "tls")]
         let watching = watch(self.tls.clone());
@@ -169,16 +200,7 @@ impl Server {
         let mut locals: Vec<_> = listeners.iter().map(Bound::local).collect();
         // Several acceptors of one address.
         locals.dedup();
-        for local in locals {
-            match local {
-                LocalAddr::Tcp(address) => {
-                    log::info!(target: "stockade::server", "listening on {scheme}://{address}");
-                }
-                local => {
-                    log::info!(target: "stockade::server", "listening on {local} ({scheme})");
-                }
-            }
-        }
+        start.announce(scheme, &locals);
         let serving = accept::serve(listeners, Arc::new(shared), stage.clone());
         #[cfg(feature = "tls")]
         let serving = async {
