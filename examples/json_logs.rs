@@ -74,7 +74,7 @@ async fn main() -> Result<(), BoxError> {
             write_line(out, time, record)
         })
         .init();
-    router().create_server()?.listen(3000).await?;
+    router().listen(3000).await?;
     Ok(())
 }
 

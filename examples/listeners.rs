@@ -49,6 +49,6 @@ async fn main() -> Result<(), BoxError> {
     env_logger::Builder::from_env(env_logger::Env::default().default_filter_or("info")).init();
     let api = routes! { GET: hello };
     let router = create_router(api, RouterOptions::new().trust_proxy(1));
-    router.create_server()?.listen(listeners(std::env::args().skip(1))?).await?;
+    router.listen(listeners(std::env::args().skip(1))?).await?;
     Ok(())
 }

@@ -52,7 +52,7 @@ fn router(secret: Secret, tokens: TokenVerifier) -> Router {
 #[tokio::main]
 async fn main() -> Result<(), BoxError> {
     let router = router(Secret::new("a secret of thirty-two bytes or more")?, TokenVerifier::new());
-    router.create_server()?.listen(3000).await?;
+    router.listen(3000).await?;
     Ok(())
 }
 

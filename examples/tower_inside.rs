@@ -39,6 +39,6 @@ async fn main() -> Result<(), BoxError> {
             ANY: { async |req: Request| format!("{} of the cache\n", req.method()), name: "cache" },
         },
     };
-    create_router(api, RouterOptions::new()).create_server()?.listen(3000).await?;
+    create_router(api, RouterOptions::new()).listen(3000).await?;
     Ok(())
 }

@@ -143,7 +143,7 @@ fn api(metrics: &Metrics, products: Table<Product>) -> RouteTree {
     let once = with_idempotency(Idempotency::new(MemoryIdempotencyStore::new()));
     routes! {
         ..routes! {
-            docs: Tag::new("pages", "For people."),
+            tag: Tag::new("pages", "For people."),
             public: "everybody may look around",
             GET: {
                 home::home,
@@ -164,7 +164,7 @@ fn api(metrics: &Metrics, products: Table<Product>) -> RouteTree {
         },
         ..home::files(),
         ..routes! {
-            docs: Tag::new("watching", "For those who watch the program."),
+            tag: Tag::new("watching", "For those who watch the program."),
             // `/health/live` and `/health/ready`, which no rate limit counts.
             ..health_routes(),
             "metrics": {
@@ -173,7 +173,7 @@ fn api(metrics: &Metrics, products: Table<Product>) -> RouteTree {
             },
         },
         ..routes! {
-            docs: Tag::new("accounts", "Users, and how they log in."),
+            tag: Tag::new("accounts", "Users, and how they log in."),
             // Nobody guesses passwords. A hash takes its time, but at most ten seconds: then 503.
             "login": {
                 POST: {
@@ -219,7 +219,7 @@ fn api(metrics: &Metrics, products: Table<Product>) -> RouteTree {
             },
         },
         ..routes! {
-            docs: Tag::new("products", "Everybody may read them; clerks and admins change them."),
+            tag: Tag::new("products", "Everybody may read them; clerks and admins change them."),
             // Not of the routes that ask for a user.
             public: "everybody may look around",
             "products": {
@@ -259,7 +259,7 @@ fn api(metrics: &Metrics, products: Table<Product>) -> RouteTree {
             },
         },
         "carts": {
-            docs: Tag::new("carts", "What a user may buy. Each has carts of their own."),
+            tag: Tag::new("carts", "What a user may buy. Each has carts of their own."),
             middleware: &signed_in,
             POST: { orders::open_cart, docs: "A new cart" },
             r":cart(\d+)": {
@@ -290,7 +290,7 @@ fn api(metrics: &Metrics, products: Table<Product>) -> RouteTree {
             },
         },
         "orders": {
-            docs: Tag::new("orders", "What users have bought, until it is on its way."),
+            tag: Tag::new("orders", "What users have bought, until it is on its way."),
             middleware: &signed_in,
             r":id(\d+)": {
                 GET: {
@@ -312,12 +312,12 @@ fn api(metrics: &Metrics, products: Table<Product>) -> RouteTree {
         },
         // By POST and GET, with events too, by a WebSocket, and as a page for browsers.
         "graphql": {
-            docs: Tag::new("graphql", "Products and orders over GraphQL."),
+            tag: Tag::new("graphql", "Products and orders over GraphQL."),
             middleware: perhaps_signed_in,
             ..graphql::graphql().routes(),
         },
         "newsletter": {
-            docs: Tag::new("newsletter", "A letter for those who want to know what is new."),
+            tag: Tag::new("newsletter", "A letter for those who want to know what is new."),
             public: "a letter needs no account",
             POST: {
                 letters::subscribe,
@@ -327,7 +327,7 @@ fn api(metrics: &Metrics, products: Table<Product>) -> RouteTree {
             GET: { letters::subscription, docs: "Has this browser subscribed?" },
         },
         "report": {
-            docs: Tag::new("report", "Sales, for those who run the shop."),
+            tag: Tag::new("report", "Sales, for those who run the shop."),
             GET: {
                 letters::report,
                 middleware: [&signed_in, &admins, with_serialization(SerializationOptions::new())],
@@ -337,7 +337,7 @@ fn api(metrics: &Metrics, products: Table<Product>) -> RouteTree {
         },
         // A WebSocket: short messages, and not too many of them.
         "chat/:topic": {
-            docs: Tag::new("chat", "Talk among customers."),
+            tag: Tag::new("chat", "Talk among customers."),
             ws: {
                 pages::chat,
                 public: "everybody may talk",

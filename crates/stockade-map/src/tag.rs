@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 ///
 /// let api = routes! {
 ///     "users": {
-///         docs: Tag::new("accounts", "The people who use the shop"),
+///         tag: Tag::new("accounts", "The people who use the shop"),
 ///         GET: async || "all users",
 ///     },
 /// };
@@ -36,8 +36,7 @@ pub struct Tag {
 }
 
 impl Tag {
-    /// Makes a tag of this name and description. Neither is empty, or the router
-    /// is not built.
+    /// Makes a tag with a name and a description. An empty name is a configuration error.
     #[must_use]
     pub fn new(name: impl Into<String>, description: impl Into<String>) -> Self {
         Self { name: name.into(), description: description.into() }
@@ -47,10 +46,23 @@ impl Tag {
     #[must_use]
     pub fn issue(&self) -> Option<String> {
         if self.name.trim().is_empty() {
-            return Some("docs: a tag needs a name".to_owned());
+            return Some("tag: it needs a name".to_owned());
         }
-        let is_empty = self.description.trim().is_empty();
-        is_empty.then(|| format!("docs: the tag {:?} needs a description", self.name))
+        None
+    }
+}
+
+/// A tag without a description.
+impl From<&str> for Tag {
+    fn from(name: &str) -> Self {
+        Self::new(name, "")
+    }
+}
+
+/// A tag without a description.
+impl From<String> for Tag {
+    fn from(name: String) -> Self {
+        Self::new(name, "")
     }
 }
 
@@ -64,9 +76,9 @@ mod tests {
     }
 
     #[test]
-    fn a_tag_has_a_name_and_a_description() {
+    fn a_tag_needs_a_name() {
         check(&Tag::new("users", "Accounts"), None);
-        check(&Tag::new(" ", ""), Some("docs: a tag needs a name"));
-        check(&Tag::new("users", "\n"), Some("docs: the tag \"users\" needs a description"));
+        check(&Tag::new(" ", ""), Some("tag: it needs a name"));
+        check(&Tag::from("users"), None);
     }
 }

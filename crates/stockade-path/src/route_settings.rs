@@ -203,6 +203,34 @@ macro_rules! __route_settings {
                 outlives_user(reason: impl IntoSetting<String>) -> Setting<Arc<String>> {
                     reason_of("outlives_user", reason.into_setting())
                 } = Setting::Inherit;
+
+                /// Lists routes in a group of the documents: its name, or a
+                /// [`Tag`](stockade_core::Tag) with a description. The innermost tag counts;
+                /// the [`tags`](stockade_core::RouteDocs#structfield.tags) of a route count
+                /// instead. Default: the first literal segment of the path behind the prefix.
+                ///
+                /// Two descriptions of one name are a configuration error.
+                [skip]
+                tag(tag: impl Into<Tag>) -> Option<PlacedTag> {
+                    Ok(Some(PlacedTag::new(tag.into())))
+                } = None;
+
+                /// Sets the day from which routes should no longer be used, such as
+                /// `2026-11-30`, or a moment (RFC 3339). Documents mark them as deprecated,
+                /// and their responses have the header `Deprecation` (RFC 9745). `false`
+                /// removes the day of a node for a route. Default: none.
+                [skip]
+                deprecated_since(date: impl IntoSetting<String>) -> Setting<Arc<String>> {
+                    Ok(date.into_setting().map(Arc::new))
+                } = Setting::Inherit;
+
+                /// Sets the day or the moment from which routes may be gone. Their responses
+                /// have the header `Sunset` (RFC 8594). `false` removes the day of a node for
+                /// a route. Default: none.
+                [skip]
+                sunset(date: impl IntoSetting<String>) -> Setting<Arc<String>> {
+                    Ok(date.into_setting().map(Arc::new))
+                } = Setting::Inherit;
             }
         }
     };

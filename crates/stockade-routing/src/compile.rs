@@ -222,6 +222,7 @@ impl<'o> Compiler<'o> {
         if let Some(options) = settings.validation_options.take() {
             entry.validation.make_mut().options = options;
         }
+        settings.date_docs(&mut entry.docs);
         let tag = settings.tag.as_ref();
         self.mistakes.extend(tag.and_then(|tag| self.tags.note(tag)));
         settings

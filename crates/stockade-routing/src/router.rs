@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use http::Method;
 use stockade_core::middleware::Level;
-use stockade_core::{HandlerFn, HandlerSignature, IntoMiddlewareList, Middleware, Tag};
+use stockade_core::{HandlerFn, HandlerSignature, IntoMiddlewareList, Middleware};
 use stockade_errors::{ConfigError, ConfigIssue};
 use stockade_path::{Pattern, join};
 
@@ -19,7 +19,6 @@ use crate::entry::{RouteEntry, RouteRef, added};
 use crate::map::{Inspector, RouteMap};
 use crate::options::RouterOptions;
 use crate::settings::RouteSettings;
-use crate::tags::PlacedTag;
 use crate::tree::RouteTree;
 use crate::url::{UrlError, UrlPattern, build_named};
 use stockade_map::policy::Policy;
@@ -401,28 +400,6 @@ impl Router {
     #[track_caller]
     pub fn use_<M>(&mut self, middleware: impl IntoMiddlewareList<M>) -> &mut Self {
         self.used.extend(added(middleware, Level::Router));
-        self
-    }
-
-    /// Lists the routes of this router, or of this group, under a tag in
-    /// documents, whether they are added before or after this call; see
-    /// [`RouteTree::docs`].
-    ///
-    /// ```
-    /// use stockade::{Router, Tag};
-    ///
-    /// let mut router = Router::new();
-    /// router.group("/admin", (), |admin| {
-    ///     admin.docs(Tag::new("admin", "For those who run the shop"));
-    ///     admin.delete("/cache", async || ());
-    /// });
-    /// let map = router.build()?.route_map();
-    /// assert_eq!(map.routes[0].docs.tag.as_ref().unwrap().name, "admin");
-    /// # Ok::<(), stockade::ConfigError>(())
-    /// ```
-    #[track_caller]
-    pub fn docs(&mut self, tag: Tag) -> &mut Self {
-        self.options.settings.tag = Some(PlacedTag::new(tag));
         self
     }
 

@@ -5,7 +5,7 @@
 use std::panic::Location;
 use std::sync::Arc;
 
-use stockade_core::{Accepts, ErrorHandler, IntoErrorHandler, IntoSetting, Setting};
+use stockade_core::{Accepts, ErrorHandler, IntoErrorHandler, IntoSetting, Setting, Tag};
 use stockade_errors::ConfigError;
 use stockade_path::__internal::route_settings;
 use stockade_stages::{ConcurrencyLimit, CorsOptions, RateLimit, Timeout};
@@ -15,6 +15,7 @@ use crate::entry::{RouteEntry, RouteRef};
 use crate::options::RouterOptions;
 use crate::router::Router;
 use crate::settings::{Placed, RouteSettings, reason_of};
+use crate::tags::PlacedTag;
 use crate::tree::RouteTree;
 
 /// Writes the setters of the table for each type that has settings.

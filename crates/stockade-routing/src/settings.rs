@@ -9,7 +9,8 @@ use std::sync::Arc;
 use stockade_core::endpoint_settings::EndpointSettings;
 use stockade_core::middleware::Level;
 use stockade_core::setting::Inherit as _;
-use stockade_core::{ErrorHandler, Middleware, Setting};
+use stockade_core::boxed_or::BoxedOr;
+use stockade_core::{ErrorHandler, Middleware, RouteDocs, Setting};
 use stockade_errors::{ConfigError, ConfigIssue};
 use stockade_path::__internal::route_settings;
 use stockade_stages::__internal::LimitsConcurrency;
@@ -84,8 +85,6 @@ macro_rules! define {
             /// The settings that core reads.
             pub(crate) endpoint: EndpointSettings,
             $(pub(crate) $name: $field,)*
-            /// The tag of the router, group or node that these are the settings of.
-            pub(crate) tag: Option<PlacedTag>,
             /// The mistakes in the values.
             pub(crate) mistakes: Vec<ConfigIssue>,
         }
@@ -96,7 +95,6 @@ macro_rules! define {
                 Self {
                     endpoint: EndpointSettings::standard(),
                     $($name: $default,)*
-                    tag: None,
                     mistakes: Vec::new(),
                 }
             }
@@ -106,7 +104,6 @@ macro_rules! define {
             pub(crate) fn inherit(&mut self, outer: &Self) {
                 self.endpoint.inherit(&outer.endpoint);
                 $(self.$name.inherit(&outer.$name);)*
-                self.tag.inherit(&outer.tag);
             }
         }
     };
@@ -170,6 +167,22 @@ impl RouteSettings {
     /// Returns the error handler, without its place.
     pub(crate) fn error_handler(&self) -> Option<&ErrorHandler> {
         self.error_handling.as_ref().map(|placed| &placed.value)
+    }
+
+    /// Adds the dates of deprecation to the documentation of a route that has none itself.
+    pub(crate) fn date_docs(&self, docs: &mut BoxedOr<RouteDocs>) {
+        if let Some(date) = self.deprecated_since.value()
+            && docs.deprecated_since.is_none()
+        {
+            let docs = docs.make_mut();
+            docs.deprecated = true;
+            docs.deprecated_since = Some(String::clone(date));
+        }
+        if let Some(date) = self.sunset.value()
+            && docs.sunset.is_none()
+        {
+            docs.make_mut().sunset = Some(String::clone(date));
+        }
     }
 
     /// Takes the limits that are switched off out of the middleware.

@@ -35,12 +35,17 @@ impl SeenTags {
     pub(crate) fn note(&mut self, placed: &PlacedTag) -> Option<ConfigIssue> {
         let PlacedTag { tag, location } = placed;
         let first = self.first.entry(tag.name.clone()).or_insert_with(|| placed.clone());
-        let message = if first.tag.description == tag.description {
+        if first.tag.description.is_empty() {
+            *first = placed.clone();
+        }
+        // A name alone refers to the description of another place.
+        let is_alike = tag.description.is_empty() || first.tag.description == tag.description;
+        let message = if is_alike {
             tag.issue()?
         } else {
             let place = first.location;
             format!(
-                "docs: the tag {:?} is described twice, first at {}:{}",
+                "tag: {:?} is described twice, first at {}:{}",
                 tag.name,
                 place.file(),
                 place.line()

@@ -22,7 +22,7 @@ use std::panic::Location;
 
 use http::Method;
 use stockade_core::middleware::Level;
-use stockade_core::{HandlerFn, HandlerSignature, IntoMiddlewareList, Middleware, Tag};
+use stockade_core::{HandlerFn, HandlerSignature, IntoMiddlewareList, Middleware};
 use stockade_errors::__internal::sort_by;
 use stockade_errors::ConfigIssue;
 use stockade_path::Pattern;
@@ -30,7 +30,6 @@ use stockade_path::Pattern;
 use crate::any_method::any_method;
 use crate::entry::{RouteEntry, added};
 use crate::settings::RouteSettings;
-use crate::tags::PlacedTag;
 
 /// A node of the tree: methods, path segments, and middleware for all below.
 #[derive(Debug, Default)]
@@ -166,18 +165,6 @@ impl RouteTree {
     #[track_caller]
     pub fn middleware<M>(mut self, list: impl IntoMiddlewareList<M>) -> Self {
         self.middleware.extend(added(list, Level::Node));
-        self
-    }
-
-    /// Lists the routes at and below this node under a tag in documents. A node
-    /// further in may have another one, and a route the
-    /// [`tags`](stockade_core::RouteDocs#structfield.tags) of its own. Without any, the
-    /// tag of a route is the first literal segment of its path behind the prefix.
-    ///
-    /// Nodes that name the same tag describe it alike, or the router is not built.
-    #[track_caller]
-    pub fn docs(mut self, tag: Tag) -> Self {
-        self.settings.tag = Some(PlacedTag::new(tag));
         self
     }
 

@@ -10,7 +10,7 @@
 //! # async fn run() -> Result<(), Box<dyn std::error::Error>> {
 //! let mut router = Router::new();
 //! router.get("/health", async || "ok");
-//! router.create_server()?.listen(3000).await?;
+//! router.listen(3000).await?;
 //! # Ok(())
 //! # }
 //! ```

@@ -29,7 +29,7 @@ use crate::listener::Bound;
 ///
 /// # async fn run() -> Result<(), Box<dyn std::error::Error>> {
 /// let socket = UnixSocket::new("/run/app/http.sock").mode(0o660);
-/// Router::new().create_server()?.listen(socket).await?;
+/// Router::new().listen(socket).await?;
 /// # Ok(())
 /// # }
 /// ```

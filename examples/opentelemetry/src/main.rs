@@ -71,7 +71,7 @@ fn subscribe(tracer: Tracer) -> Result<(), BoxError> {
 async fn main() -> Result<(), BoxError> {
     let provider = provider(SpanExporter::builder().with_http().build()?);
     subscribe(provider.tracer("stockade"))?;
-    router().create_server()?.listen(3000).await?;
+    router().listen(3000).await?;
     // The last spans are still to be sent.
     tokio::task::spawn_blocking(move || provider.shutdown()).await??;
     Ok(())

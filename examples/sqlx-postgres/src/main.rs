@@ -84,6 +84,6 @@ fn options() -> PgPoolOptions {
 async fn main() -> Result<(), BoxError> {
     let address = std::env::var("DATABASE_URL").map_err(|_| "DATABASE_URL is not set")?;
     let pool = options().connect(&address).await?;
-    router(open(&pool).await?, pool).create_server()?.listen(3000).await?;
+    router(open(&pool).await?, pool).listen(3000).await?;
     Ok(())
 }

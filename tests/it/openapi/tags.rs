@@ -32,12 +32,12 @@ fn tree() -> RouteTree {
     routes! {
         "api/v1": {
             "users": {
-                docs: Tag::new("accounts", "Who may come in"),
+                tag: Tag::new("accounts", "Who may come in"),
                 GET: nothing,
                 ":id": {
                     GET: { handler: nothing, docs: RouteDocs::new("One user").tags(["one", "two"]) },
                     "orders": {
-                        docs: Tag::new("orders", "What was bought"),
+                        tag: Tag::new("orders", "What was bought"),
                         GET: nothing,
                         POST: { handler: nothing, docs: "A new order" },
                         "lines": { GET: nothing },
@@ -46,9 +46,9 @@ fn tree() -> RouteTree {
             },
             "products": { GET: nothing },
             ":page": { GET: nothing },
-            ..spread().docs(Tag::new("spread", "From elsewhere")),
+            ..spread().tag(Tag::new("spread", "From elsewhere")),
             "hidden": {
-                docs: Tag::new("hidden", "For nobody"),
+                tag: Tag::new("hidden", "For nobody"),
                 GET: { handler: nothing, docs: RouteDocs::new("x").hidden("it is ours") },
             },
         },
@@ -58,7 +58,7 @@ fn tree() -> RouteTree {
 fn spread() -> RouteTree {
     routes! {
         "teams": { GET: nothing },
-        "news": { docs: Tag::new("news", "What is new"), ws: socket },
+        "news": { tag: Tag::new("news", "What is new"), ws: socket },
     }
 }
 
@@ -94,13 +94,13 @@ fn the_innermost_tag_counts_and_those_of_the_route_replace_it() {
 fn groups_and_routers_have_tags_too() {
     let mut router = Router::new();
     router.get("/early", nothing);
-    router.docs(Tag::new("all", "Everything"));
+    router.tag(Tag::new("all", "Everything"));
     router.group("/admin", (), |admin| {
         admin.get("/cache", nothing);
-        admin.docs(Tag::new("admin", "For those who run it"));
+        admin.tag(Tag::new("admin", "For those who run it"));
         admin.group("/deep", (), |deep| {
             deep.get("/a", nothing);
-            deep.routes(RouteTree::new().docs(Tag::new("deep", "Further in")).key("get", nothing));
+            deep.routes(RouteTree::new().tag(Tag::new("deep", "Further in")).key("get", nothing));
         });
         admin.get("/b", nothing).docs(RouteDocs::new("b").tags(["own"]));
     });
@@ -125,26 +125,26 @@ fn two_descriptions_of_one_name_are_a_mistake_with_both_places() {
     let first = line!() + 3;
     let api = routes! {
         "users": {
-            docs: Tag::new("users", "Accounts"),
+            tag: Tag::new("users", "Accounts"),
             GET: nothing,
-            "again": { docs: Tag::new("users", "Accounts"), GET: nothing },
+            "again": { tag: Tag::new("users", "Accounts"), GET: nothing },
         },
         "people": {
-            docs: Tag::new("users", "People"),
+            tag: Tag::new("users", "People"),
             GET: nothing,
             POST: nothing,
         },
-        "empty": { docs: Tag::new("empty", " "), GET: nothing, POST: nothing },
+        "empty": { tag: " ", GET: nothing, POST: nothing },
     };
     let error = create_router(api, RouterOptions::new()).build().unwrap_err();
     let mistakes: Vec<String> = error.issues().iter().map(ToString::to_string).collect();
     let expected = [
         format!(
-            "docs: the tag \"users\" is described twice, first at {file}:{first} ({file}:{})",
+            "tag: \"users\" is described twice, first at {file}:{first} ({file}:{})",
             first + 5,
             file = file!()
         ),
-        format!("docs: the tag \"empty\" needs a description ({}:{})", file!(), first + 9),
+        format!("tag: it needs a name ({}:{})", file!(), first + 9),
     ];
     assert_eq!(mistakes, expected);
 }
@@ -152,7 +152,7 @@ fn two_descriptions_of_one_name_are_a_mistake_with_both_places() {
 #[test]
 fn the_options_describe_a_tag_as_the_tree_does() {
     let api = routes! {
-        "users": { docs: Tag::new("users", "Accounts"), GET: nothing },
+        "users": { tag: Tag::new("users", "Accounts"), GET: nothing },
     };
     let app = create_router(api, RouterOptions::new()).build().unwrap();
     assert!(open_api(&app, &options().tag("users", "Accounts")).is_ok());

@@ -170,6 +170,19 @@ settings! {
     { outlives_user("a", "b", "c") => ["", "a", "b", "c"]
         by |app: &App| app.routes()[0].outlives_user_reason().unwrap_or_default().to_owned();
         false => "" }
+    { tag("a", "b", "c") => ["", "a", "b", "c"]
+        by |app: &App| {
+            let docs = app.route_map().routes[0].docs.clone();
+            docs.tag.map(|tag| tag.name).unwrap_or_default()
+        } }
+    { deprecated_since("2026-01-01", "2026-01-02", "2026-01-03")
+            => ["-", "@1767225600", "@1767312000", "@1767398400"]
+        by |app: &App| header_of(app, "POST /x", "deprecation");
+        false => "-" }
+    { sunset("2027-01-01", "2027-01-02", "2027-01-03")
+            => ["-", "Fri, 01 Jan 2027 00:00:00 GMT", "Sat, 02 Jan 2027 00:00:00 GMT", "Sun, 03 Jan 2027 00:00:00 GMT"]
+        by |app: &App| header_of(app, "POST /x", "sunset");
+        false => "-" }
 }
 
 macro_rules! names {

@@ -11,7 +11,7 @@ fn main() {
     let _ = routes! {
         "users": { docs: RouteDocs::new("Accounts"), GET: show },
         "teams": { docs: "teams", GET: show },
-        "news": { GET: { handler: show, docs: Tag::new("news", "What is new") } },
-        "twice": { docs: Tag::new("a", "b"), docs: Tag::new("c", "d"), GET: show },
+        "news": { GET: { handler: show, tag: Tag::new("news", "What is new") } },
+        "twice": { tag: Tag::new("a", "b"), tag: Tag::new("c", "d"), GET: show },
     };
 }

@@ -179,7 +179,7 @@ async fn main() -> Result<(), BoxError> {
 );
 
 const STOCKADE_END: &str = "    };
-    create_router(api, RouterOptions::new()).create_server()?.listen(0).await?;
+    create_router(api, RouterOptions::new()).listen(0).await?;
     Ok(())
 }
 ";

@@ -105,8 +105,7 @@ pub(crate) const WEB_SOCKET: &str = "ws";
 /// The key of a tower service, which stands where a method stands.
 pub(crate) const MOUNT: &str = "mount";
 
-/// The keys of an entry that a node does not have, and `docs`, which a node has with another
-/// type. Each except `handler` is the method of `RouteEntry` that takes its value.
+/// The keys of an entry that a node does not have. Each except `handler` is the method of `RouteEntry` that takes its value.
 const OWN_KEYS: [&str; 8] =
     ["handler", "name", "path", "middleware", "validation", "query", "params", "docs"];
 
@@ -139,5 +138,5 @@ pub(crate) fn entry_keys() -> Vec<&'static str> {
 
 /// Returns the keys of a node except methods, segments and `middleware`.
 pub(crate) fn node_settings() -> Vec<&'static str> {
-    SETTINGS.iter().chain(&["docs"]).copied().collect()
+    SETTINGS.to_vec()
 }

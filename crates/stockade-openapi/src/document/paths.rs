@@ -89,7 +89,9 @@ impl Paths {
         let mut tags = Vec::new();
         for (name, text) in &options.tags {
             tags.push(described(name, text));
-            let other = tagged(map, name).find(|(_, tag)| tag.description != *text);
+            let other = tagged(map, name).find(|(_, tag)| {
+                !tag.description.is_empty() && tag.description != *text
+            });
             mistakes.extend(other.map(|(route, _)| {
                 let message = "is described here and by `OpenApiOptions::tag`";
                 mistake(route, format!("the tag {name:?} {message}"))
@@ -97,7 +99,7 @@ impl Paths {
         }
         let is_new = |tag: &&String| options.tags.iter().all(|(name, _)| name != *tag);
         tags.extend(self.tags.iter().filter(is_new).map(|name| {
-            let tag = tagged(map, name).next();
+            let tag = tagged(map, name).find(|(_, tag)| !tag.description.is_empty());
             tag.map_or_else(
                 || json!({ "name": name }),
                 |(_, tag)| described(name, &tag.description),

@@ -83,7 +83,7 @@ impl App {
     ///         [word, line @ ..] if word == "explain" => {
     ///             print!("{}", router().build()?.explain(&line.join(" "))?);
     ///         }
-    ///         _ => router().create_server()?.listen(3000).await?,
+    ///         _ => router().listen(3000).await?,
     ///     }
     ///     Ok(())
     /// }

@@ -33,7 +33,7 @@ fn router() -> Router {
 #[tokio::main]
 async fn main() -> Result<(), BoxError> {
     tracing_subscriber::fmt::init();
-    router().create_server()?.listen(3000).await?;
+    router().listen(3000).await?;
     Ok(())
 }
 

@@ -58,7 +58,7 @@ async fn main() -> Result<(), BoxError> {
     tracing_subscriber::fmt::init();
     let pool = diesel_async::build("postgres://localhost/your_db");
     pool.get().await?.run_pending_migrations(MIGRATIONS).await?;
-    app(pool)?.create_server()?.listen(3000).await?;
+    app(pool)?.listen(3000).await?;
     Ok(())
 }
 

@@ -47,7 +47,7 @@ async fn main() -> Result<(), BoxError> {
     let connection = pool.get().await?;
     connection.interact(|connection| connection.run_pending_migrations(MIGRATIONS)).await??;
     drop(connection);
-    app(pool)?.create_server()?.listen(3000).await?;
+    app(pool)?.listen(3000).await?;
     Ok(())
 }
 

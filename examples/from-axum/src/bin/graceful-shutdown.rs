@@ -21,7 +21,7 @@ fn router(slow: Duration) -> Router {
 #[tokio::main]
 async fn main() -> Result<(), BoxError> {
     tracing_subscriber::fmt::init();
-    router(Duration::from_secs(5)).create_server()?.listen("0.0.0.0:3000").await?;
+    router(Duration::from_secs(5)).listen("0.0.0.0:3000").await?;
     Ok(())
 }
 

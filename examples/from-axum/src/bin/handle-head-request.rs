@@ -18,7 +18,7 @@ fn router() -> Router {
 
 #[tokio::main]
 async fn main() -> Result<(), BoxError> {
-    router().create_server()?.listen(3000).await?;
+    router().listen(3000).await?;
     Ok(())
 }
 

@@ -12,7 +12,7 @@ fn app() -> Router {
 
 #[tokio::main]
 async fn main() -> Result<(), BoxError> {
-    app().create_server()?.listen(3000).await?;
+    app().listen(3000).await?;
     Ok(())
 }
 

@@ -69,7 +69,7 @@ fn router(secret: Secret) -> Router {
 async fn main() -> Result<(), BoxError> {
     tracing_subscriber::fmt::init();
     let secret = Secret::new(std::env::var("JWT_SECRET")?)?;
-    router(secret).create_server()?.listen(3000).await?;
+    router(secret).listen(3000).await?;
     Ok(())
 }
 

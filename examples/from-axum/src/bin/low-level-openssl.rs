@@ -65,7 +65,7 @@ fn app() -> Result<App, ConfigError> {
 async fn main() -> Result<(), BoxError> {
     tracing_subscriber::fmt::init();
     let listener = OpenSsl::new(TcpListener::bind("[::1]:3000").await?)?;
-    app()?.create_server()?.listen(listener).await?;
+    app()?.listen(listener).await?;
     Ok(())
 }
 

@@ -62,7 +62,7 @@ async fn connect() -> Result<Client, Error> {
 #[tokio::main]
 async fn main() -> Result<(), BoxError> {
     tracing_subscriber::fmt::init();
-    app(&connect().await?)?.create_server()?.listen(3000).await?;
+    app(&connect().await?)?.listen(3000).await?;
     Ok(())
 }
 

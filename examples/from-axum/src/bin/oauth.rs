@@ -114,7 +114,7 @@ async fn main() -> Result<(), BoxError> {
     tracing_subscriber::fmt::init();
     let secret = Secret::new(std::env::var("SESSION_SECRET")?)?;
     let client = OAuthClient::new("our-id", "/auth/authorized");
-    router(secret, client).create_server()?.listen(3000).await?;
+    router(secret, client).listen(3000).await?;
     Ok(())
 }
 

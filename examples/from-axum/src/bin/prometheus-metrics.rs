@@ -25,7 +25,7 @@ async fn main() -> Result<(), BoxError> {
     tracing_subscriber::fmt::init();
     let metrics = Metrics::new();
     let (main, shown) = (main_app(&metrics)?, metrics_app(&metrics)?);
-    tokio::try_join!(main.create_server()?.listen(3000), shown.create_server()?.listen(3001))?;
+    tokio::try_join!(main.listen(3000), shown.listen(3001))?;
     Ok(())
 }
 

@@ -37,7 +37,7 @@ fn app(url: String, pause: Duration) -> Result<App, ConfigError> {
 async fn main() -> Result<(), BoxError> {
     tracing_subscriber::fmt::init();
     let app = app("http://127.0.0.1:3000/stream".to_owned(), Duration::from_secs(1))?;
-    app.create_server()?.listen(3000).await?;
+    app.listen(3000).await?;
     Ok(())
 }
 

@@ -47,7 +47,7 @@ async fn main() -> Result<(), BoxError> {
     tracing_subscriber::fmt::init();
     let app = app(Authority::from_static("127.0.0.1:3000"))?;
     let inner = inner().create_server()?;
-    tokio::try_join!(app.create_server()?.listen(4000), inner.listen(3000))?;
+    tokio::try_join!(app.listen(4000), inner.listen(3000))?;
     Ok(())
 }
 

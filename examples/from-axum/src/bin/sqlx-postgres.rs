@@ -43,7 +43,7 @@ async fn main() -> Result<(), BoxError> {
     tracing_subscriber::fmt::init();
     let url = std::env::var("DATABASE_URL");
     let url = url.as_deref().unwrap_or("postgres://postgres:password@localhost");
-    app(pool().connect(url).await?)?.create_server()?.listen(3000).await?;
+    app(pool().connect(url).await?)?.listen(3000).await?;
     Ok(())
 }
 

@@ -68,7 +68,7 @@ fn app(tree: RouteTree) -> Result<App, ConfigError> {
 }
 
 async fn serve(tree: RouteTree, port: u16) -> Result<(), BoxError> {
-    Ok(app(tree)?.create_server()?.listen(port).await?)
+    Ok(app(tree)?.listen(port).await?)
 }
 
 #[tokio::main]

@@ -74,7 +74,7 @@ async fn main() -> Result<(), BoxError> {
     tracing_subscriber::fmt::init();
     let folder = PathBuf::from("uploads");
     create_dir_all(&folder).await?;
-    app(folder)?.create_server()?.listen(3000).await?;
+    app(folder)?.listen(3000).await?;
     Ok(())
 }
 

@@ -38,7 +38,7 @@ fn app() -> Result<App, BoxError> {
 
 #[tokio::main]
 async fn main() -> Result<(), BoxError> {
-    app()?.create_server()?.listen(3000).await?;
+    app()?.listen(3000).await?;
     Ok(())
 }
 

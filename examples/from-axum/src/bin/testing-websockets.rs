@@ -38,7 +38,7 @@ fn app() -> Result<App, ConfigError> {
 #[tokio::main]
 async fn main() -> Result<(), BoxError> {
     tracing_subscriber::fmt::init();
-    app()?.create_server()?.listen(3000).await?;
+    app()?.listen(3000).await?;
     Ok(())
 }
 

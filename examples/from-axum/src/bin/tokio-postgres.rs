@@ -38,7 +38,7 @@ fn app(pool: Pool) -> Result<App, ConfigError> {
 async fn main() -> Result<(), BoxError> {
     tracing_subscriber::fmt::init();
     let pool = tokio_postgres::build("host=localhost user=postgres").await?;
-    app(pool)?.create_server()?.listen(3000).await?;
+    app(pool)?.listen(3000).await?;
     Ok(())
 }
 

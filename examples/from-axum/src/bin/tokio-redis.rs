@@ -47,7 +47,7 @@ fn app(pool: Pool) -> Result<App, ConfigError> {
 #[tokio::main]
 async fn main() -> Result<(), BoxError> {
     tracing_subscriber::fmt::init();
-    app(connect().await?)?.create_server()?.listen(3000).await?;
+    app(connect().await?)?.listen(3000).await?;
     Ok(())
 }
 
