@@ -19,6 +19,8 @@ mod client;
 mod list;
 mod trust;
 
+use std::net::IpAddr;
+
 pub use client::{client_address, client_behind_local_peer, warn_untrusted};
 pub use trust::TrustProxy;
 
@@ -27,4 +29,11 @@ pub use trust::TrustProxy;
 #[must_use]
 pub fn trusted_proxies(trust: &TrustProxy) -> Vec<String> {
     trust.texts()
+}
+
+/// Returns true if a peer is one of the trusted proxies. A peer without an address is
+/// `None`.
+#[must_use]
+pub fn is_trusted(trust: &TrustProxy, peer: Option<IpAddr>) -> bool {
+    trust.trusts(peer)
 }

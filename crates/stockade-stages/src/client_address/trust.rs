@@ -130,6 +130,16 @@ impl TrustProxy {
         }
     }
 
+    /// Returns true if a peer is trusted. A peer without an address is `None`.
+    pub(super) fn trusts(&self, peer: Option<IpAddr>) -> bool {
+        match (&self.trusted, peer) {
+            (Trusted::Nobody, _) => false,
+            (Trusted::Hops(_), _) => true,
+            (Trusted::Networks(networks), None) => networks.local,
+            (Trusted::Networks(networks), Some(peer)) => networks.contains(&peer.to_canonical()),
+        }
+    }
+
     /// Returns the trusted proxies as texts: a number, or networks.
     pub(super) fn texts(&self) -> Vec<String> {
         match &self.trusted {
@@ -260,6 +270,26 @@ mod tests {
             assert_eq!(trust.is_set(), trust != TrustProxy::none());
         }
         assert!(TrustProxy::networks(["unix:/run/proxy.sock"]).is_err());
+    }
+
+    #[test]
+    fn trusts_peers_by_network_in_either_notation_of_ipv4() {
+        let trust = TrustProxy::networks(["10.0.0.0/8", "fd00::/8"]).unwrap();
+        for (peer, expected) in [
+            (Some("10.1.2.3"), true),
+            (Some("::ffff:10.1.2.3"), true),
+            (Some("fd00::1"), true),
+            (Some("11.0.0.1"), false),
+            (Some("::ffff:11.0.0.1"), false),
+            (Some("::1"), false),
+            (None, false),
+        ] {
+            let peer = peer.map(|peer| peer.parse().unwrap());
+            assert_eq!(trust.trusts(peer), expected, "{peer:?}");
+            assert!(!TrustProxy::none().trusts(peer));
+            assert!(TrustProxy::hops(1).trusts(peer));
+        }
+        assert!(TrustProxy::networks(["unix:"]).unwrap().trusts(None));
     }
 
     #[test]
