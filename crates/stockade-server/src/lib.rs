@@ -108,6 +108,8 @@ mod idle_queue;
 mod inherited;
 mod listener;
 mod options;
+#[cfg(test)]
+mod proxy_protocol;
 mod registry;
 mod request_body;
 mod response_body;
