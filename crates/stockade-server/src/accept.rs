@@ -11,10 +11,11 @@ use tokio::task::{JoinHandle, JoinSet, yield_now};
 use tokio::time::{Instant, sleep, timeout, timeout_at};
 
 use crate::clients::{Admission, Slot};
-use crate::connection::{self, Shared};
+use crate::connection::{self, ClientName, Shared, until_told};
 use crate::connection_record::{Command, ConnectionRecord};
 use crate::listener::Bound;
 use crate::options::bounded;
+use crate::proxy_protocol::{self, Source};
 use crate::registry::Registry;
 use crate::service::Answer;
 use crate::signals::advance;
@@ -185,6 +186,12 @@ impl<A: Answer> Acceptor<A> {
         loop {
             let (stream, address) = self.accept(&mut listener).await;
             let client = address.map(|address| address.ip());
+            if self.shared.options().proxy_protocol.contains(client) {
+                let Some(permit) = self.slot(None).await else { return };
+                let (io, record) = self.open(stream, Slot::of_unknown_client(permit));
+                tokio::spawn(self.clone().run_proxied(io, record, address));
+                continue;
+            }
             if client.is_none() {
                 self.warn_of_local_peer(listener.local());
             }
@@ -201,15 +208,61 @@ impl<A: Answer> Acceptor<A> {
                 }
             }
             let Some(permit) = self.slot(client).await else { return };
-            let slot = Slot::new(permit, client);
-            let fast_path = self.shared.options().hyper_fast_path;
-            let record = Arc::new(ConnectionRecord::new(Arc::clone(&self.clock), fast_path));
-            let registration = self.registry.register(Arc::clone(&record), slot);
-            let io = TrackedStream::new(stream, Arc::clone(&record), registration);
-            // A panic ends its own task and nothing else.
-            let stage = self.stage.clone();
-            tokio::spawn(connection::serve(Arc::clone(&self.shared), io, record, address, stage));
+            let (io, record) = self.open(stream, Slot::new(permit, client));
+            self.spawn(io, record, address);
         }
+    }
+
+    /// Adds a connection to the open ones.
+    fn open(&self, stream: Socket, slot: Slot) -> (TrackedStream, Arc<ConnectionRecord>) {
+        let fast_path = self.shared.options().hyper_fast_path;
+        let record = Arc::new(ConnectionRecord::new(Arc::clone(&self.clock), fast_path));
+        let registration = self.registry.register(Arc::clone(&record), slot);
+        (TrackedStream::new(stream, Arc::clone(&record), registration), record)
+    }
+
+    /// Serves a connection in a new task. A panic ends this task and nothing else.
+    fn spawn(&self, io: TrackedStream, record: Arc<ConnectionRecord>, client: Option<SocketAddr>) {
+        let (shared, stage) = (Arc::clone(&self.shared), self.stage.clone());
+        tokio::spawn(connection::serve(shared, io, record, client, stage));
+    }
+
+    /// Serves a connection of a load balancer, which begins with the address of the
+    /// client.
+    ///
+    /// Until the address is known, the connection counts for `max_connections` only. It
+    /// has the time of a request head, which the sweep limits.
+    async fn run_proxied(
+        self,
+        mut io: TrackedStream,
+        record: Arc<ConnectionRecord>,
+        balancer: Option<SocketAddr>,
+    ) {
+        let header = proxy_protocol::read(&mut io);
+        let client = match until_told(&record, Command::Finish, header).await {
+            Some(Ok(Source::Address(client))) => Some(client),
+            Some(Ok(Source::Peer)) => balancer,
+            Some(Err(error)) => {
+                let balancer = ClientName(balancer);
+                log::debug!(
+                    target: "stockade::server",
+                    "the PROXY header of {balancer} is rejected: {error}"
+                );
+                return;
+            }
+            None => return,
+        };
+        let address = client.map(|client| client.ip());
+        match io.identify(address, Instant::now()) {
+            Admission::Free => {}
+            Admission::After(_) => self.warn_of(address),
+            Admission::Refused => {
+                self.warn_of(address);
+                return;
+            }
+        }
+        // The task of an idle connection stays small: it does not keep this future.
+        self.spawn(io, record, client);
     }
 
     /// Waits for the next connection and sets its socket up. Errors are logged, and
@@ -292,7 +345,7 @@ impl<A: Answer> Acceptor<A> {
             log::warn!(
                 target: "stockade::server",
                 "clients of {local} have no address: all of them share one rate limit (if a proxy \
-                 is there, set trust_proxy)"
+                 is there, set trust_proxy or proxy_protocol)"
             );
         }
     }
@@ -306,7 +359,8 @@ impl<A: Answer> Acceptor<A> {
             log::warn!(
                 target: "stockade::server",
                 "{client} has max_connections_per_client connections; for a new one its longest \
-                 idle one ends, or the new one is closed (if it is a proxy, set trust_proxy)"
+                 idle one ends, or the new one is closed (if it is a proxy, set trust_proxy \
+                 or proxy_protocol)"
             );
         }
     }

@@ -165,13 +165,19 @@ pub(crate) struct ClientQuota {
 #[derive(Debug)]
 pub(crate) struct Slot {
     pub(crate) permit: OwnedSemaphorePermit,
-    /// The client whose connection it is; the shared key without an address.
-    pub(crate) client: RateKey,
+    /// The client of the connection; the shared key without an address. `None` if the
+    /// client is not known yet: then the connection counts for no client.
+    pub(crate) client: Option<RateKey>,
 }
 
 impl Slot {
     pub(crate) fn new(permit: OwnedSemaphorePermit, client: impl Into<Option<IpAddr>>) -> Self {
-        Self { permit, client: RateKey::from(client.into()) }
+        Self { permit, client: Some(RateKey::from(client.into())) }
+    }
+
+    /// Makes the permit for a connection that begins with the address of its client.
+    pub(crate) fn of_unknown_client(permit: OwnedSemaphorePermit) -> Self {
+        Self { permit, client: None }
     }
 }
 

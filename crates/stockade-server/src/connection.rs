@@ -469,7 +469,7 @@ pub(crate) async fn until_told<F: Future>(
 }
 
 /// The address of a client in the log.
-struct ClientName(Option<SocketAddr>);
+pub(crate) struct ClientName(pub(crate) Option<SocketAddr>);
 
 impl fmt::Display for ClientName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -40,6 +40,7 @@
 //! | breaks the grammar of a chunked body | 400, the connection closes | – |
 //! | ends a line of a head with LF alone, sends more than one empty line before it, or a fragment in the target | 400, the connection closes | – |
 //! | sends `Content_Length` or `Transfer_Encoding` | 400, the connection closes | – |
+//! | comes through a load balancer that does not send its address (PROXY protocol) | the connection closes | [`proxy_protocol`] |
 //! | closes its sending side before it has the answer | the connection closes | [`half_close`] |
 //! | vanishes without a word while a request runs | the connection closes after about 2 minutes: TCP keep-alive after 60 s, then 6 times every 10 s, where the system lets us choose | – |
 //!
@@ -54,6 +55,7 @@
 //! [`max_connections`]: ServerOptions::max_connections
 //! [`half_close`]: ServerOptions::half_close
 //! [`max_connections_per_client`]: ServerOptions::max_connections_per_client
+//! [`proxy_protocol`]: ServerOptions::proxy_protocol
 //!
 //! # Where things are
 //!
@@ -68,6 +70,7 @@
 //!   clients with many, which do so if none is idle.
 //! - `connection`: one connection, awake and parked; `tracked_stream`: its
 //!   `socket`; `rewind`: bytes of the socket that are read again.
+//! - `proxy_protocol`: the client's address, which a load balancer sends first.
 //! - `connection_record`: the state of one connection; `registry`: all open ones; `sweep`:
 //!   one coarse task that ends stalled connections and parks idle ones, instead of a timer
 //!   for each request.
@@ -108,7 +111,6 @@ mod idle_queue;
 mod inherited;
 mod listener;
 mod options;
-#[cfg(test)]
 mod proxy_protocol;
 mod registry;
 mod request_body;

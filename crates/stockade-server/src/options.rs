@@ -7,6 +7,7 @@ use stockade_errors::__internal::setters;
 use stockade_errors::{ConfigError, ConfigIssue};
 use stockade_routing::HostOptions;
 
+use crate::proxy_protocol::Senders;
 use crate::time_budget::StallPolicy;
 
 /// The options of a server: its limits and its protocols.
@@ -63,6 +64,8 @@ pub struct ServerOptions {
     pub(crate) reuse_port: bool,
     pub(crate) acceptors: u32,
     pub(crate) announce: bool,
+    #[serde(alias = "proxyProtocol")]
+    pub(crate) proxy_protocol: Senders,
     pub(crate) call: HostOptions,
 }
 
@@ -93,6 +96,7 @@ impl Default for ServerOptions {
             reuse_port: false,
             acceptors: 1,
             announce: true,
+            proxy_protocol: Senders::default(),
             call: HostOptions::default(),
         }
     }
@@ -316,6 +320,61 @@ impl ServerOptions {
         limit.filter(|limit| *limit < self.max_connections).map(|limit| limit as usize)
     }
 
+    /// Names the load balancers that send the client's address by the PROXY protocol,
+    /// version 1 or 2, as addresses or networks. `unix:` means every peer without an
+    /// address, as on a Unix socket. Default: none.
+    ///
+    /// Each connection of a named load balancer must begin with a header, before TLS.
+    /// Its client address becomes the peer of all requests: for
+    /// [`PeerAddr`](stockade_core::PeerAddr), `ClientIp`, logs, rate limits and
+    /// [`max_connections_per_client`](Self::max_connections_per_client). `trust_proxy`
+    /// counts from this address on, so it is not needed for the load balancer.
+    ///
+    /// The server closes a connection of a named load balancer without a response if its
+    /// header is missing, malformed or longer than 536 bytes, or does not come within
+    /// [`header_read_timeout`](Self::header_read_timeout). The log has the reason at
+    /// debug level.
+    ///
+    /// A header of any other peer is a malformed request: the server never decides by
+    /// the first bytes of a connection, because clients could forge them. So other peers
+    /// can still connect without a header, for example probes of Kubernetes. Use a
+    /// firewall if only the load balancers may connect.
+    ///
+    /// The load balancer itself is the peer if the header has no TCP address: `LOCAL`,
+    /// which health checks of the load balancer send, `UNKNOWN`, `AF_UNSPEC` and
+    /// `AF_UNIX`. So do not name a load balancer in `trust_proxy` too: it would then
+    /// trust the `X-Forwarded-For` of clients if the load balancer does not know their
+    /// addresses. Further values of version 2 (TLVs) are skipped; a checksum is not verified.
+    ///
+    /// In a configuration file, the value is a list of networks, or `false`.
+    ///
+    /// ```
+    /// use stockade::Router;
+    /// use stockade::server::{CreateServer, ServerOptions};
+    ///
+    /// let options = ServerOptions::new().proxy_protocol(["10.0.0.0/8", "fd00::/8"]);
+    /// assert!(Router::new().create_server_with(options).is_ok());
+    ///
+    /// let options = ServerOptions::new().proxy_protocol(["everywhere"]);
+    /// assert!(Router::new().create_server_with(options).is_err());
+    /// ```
+    ///
+    /// # Errors
+    /// The server cannot be created if a text is neither an address, a network
+    /// (`<address>/<prefix length>`) nor `unix:`.
+    ///
+    /// Source: "The PROXY protocol, versions 1 & 2", HAProxy, `doc/proxy-protocol.txt`.
+    #[must_use]
+    #[doc(alias = "proxyProtocol")]
+    #[doc(alias = "send-proxy")]
+    pub fn proxy_protocol<N: AsRef<str>>(
+        mut self,
+        load_balancers: impl IntoIterator<Item = N>,
+    ) -> Self {
+        self.proxy_protocol = Senders::new(load_balancers);
+        self
+    }
+
     /// Overrides the router's `expose_errors`.
     #[must_use]
     pub fn expose_errors(mut self, expose: bool) -> Self {
@@ -374,7 +433,8 @@ impl ServerOptions {
             format!("the server's {name} must not be above {most}: {value}")
         });
         let of_call = self.call.issue().into_iter().flat_map(ConfigError::issues).cloned();
-        zeros.chain(highs).map(ConfigIssue::new).chain(of_call).collect()
+        let of_proxies = self.proxy_protocol.issues();
+        zeros.chain(highs).map(ConfigIssue::new).chain(of_proxies).chain(of_call).collect()
     }
 }
 
@@ -454,6 +514,10 @@ mod tests {
         let expected = "the server's min_read_rate must not be above 1048576: 2000000";
         assert_eq!(rates[0].message(), expected);
         assert_eq!(rates.len(), 1);
+        let networks = ServerOptions::new().proxy_protocol(["::1", "private", "::1/129"]).issues();
+        let expected = r#"the server's proxy_protocol: "private" is not a network"#;
+        assert_eq!(networks[0].message(), expected);
+        assert_eq!(networks.len(), 2);
     }
 
     #[test]
@@ -473,6 +537,8 @@ mod tests {
         assert_eq!(defaults.max_header_bytes, 16_384);
         assert!(!defaults.half_close);
         assert_eq!((defaults.reuse_port, defaults.acceptors), (false, 1));
+        assert!(!defaults.proxy_protocol.contains(Some([127, 0, 0, 1].into())));
+        assert!(!defaults.proxy_protocol.contains(None));
         assert_eq!((defaults.http2, defaults.http2_max_streams), (true, 200));
         assert_eq!((defaults.tcp_nodelay, defaults.backlog), (true, 4_096));
         assert_eq!((defaults.tcp_notsent_lowat, defaults.tcp_send_buffer), (Some(524_288), None));
@@ -539,6 +605,12 @@ mod tests {
         assert_eq!((options.tcp_notsent_lowat, options.tcp_send_buffer), (None, Some(65_536)));
         let call = format!("{:?}", options.call);
         assert!(call.contains("expose_errors: Some(true)"), "{call}");
+
+        for key in ["proxy_protocol", "proxyProtocol"] {
+            let text = format!(r#"{{"{key}": ["10.0.0.0/8"]}}"#);
+            let options: ServerOptions = serde_json::from_str(&text).unwrap();
+            assert!(options.proxy_protocol.contains(Some([10, 0, 0, 1].into())), "{key}");
+        }
 
         let error = serde_json::from_str::<ServerOptions>(r#"{"idle_timeout": 1}"#).unwrap_err();
         assert!(error.to_string().starts_with("unknown field `idle_timeout`"), "{error}");

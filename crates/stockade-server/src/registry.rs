@@ -72,6 +72,23 @@ fn tell_to_finish(records: &HashMap<u64, Arc<ConnectionRecord>>, id: u64) {
 }
 
 impl OpenConnections {
+    /// Decides about a connection of a client, as [`Registry::admit`] does.
+    fn admit(&mut self, client: &RateKey, now: Instant) -> Admission {
+        let Self { records, clients, .. } = self;
+        let Some(clients) = clients else { return Admission::Free };
+        let admission = clients.admit(client, now, |id| idle_since(records, id));
+        if let Admission::After(id) = admission {
+            tell_to_finish(records, id);
+        }
+        admission
+    }
+
+    /// Counts a connection for its client.
+    fn enter(&mut self, client: &RateKey, id: u64) -> Option<ClientQuota> {
+        let Self { records, clients, .. } = self;
+        clients.as_mut()?.enter(client, id, |id| records.contains_key(&id))
+    }
+
     /// Gives memory back after many connections have closed.
     fn shrink(&mut self) {
         let Self { records, unparked, .. } = self;
@@ -133,14 +150,7 @@ impl Registry {
     /// Decides about a new connection of `client`. If an idle one of the same client
     /// has to end for it, that one is told to finish.
     pub(crate) fn admit(&self, client: Option<IpAddr>, now: Instant) -> Admission {
-        let OpenConnections { records, clients, .. } = &mut *self.lock();
-        let Some(clients) = clients else { return Admission::Free };
-        let key = RateKey::from(client);
-        let admission = clients.admit(&key, now, |id| idle_since(records, id));
-        if let Admission::After(id) = admission {
-            tell_to_finish(records, id);
-        }
-        admission
+        self.lock().admit(&RateKey::from(client), now)
     }
 
     /// Ends a connection for a new one of `newcomer`, which waits. That is the
@@ -182,9 +192,7 @@ impl Registry {
         let open = &mut *guard;
         let id = open.next;
         open.next += 1;
-        let is_open = |id| open.records.contains_key(&id);
-        let quota =
-            open.clients.as_mut().and_then(|clients| clients.enter(&slot.client, id, is_open));
+        let quota = slot.client.as_ref().and_then(|client| open.enter(client, id));
         open.records.insert(id, record);
         if self.limits.parks() {
             open.unparked.push_back(id);
@@ -276,14 +284,28 @@ impl Registration {
         let slots = Arc::clone(self.slot.permit.semaphore());
         Capacity::new(slots, self.registry.max_connections, self.quota.clone())
     }
+
+    /// Decides about a connection when its client becomes known, as [`Registry::admit`]
+    /// does, and counts it for the client unless it is refused.
+    pub(crate) fn identify(&mut self, client: Option<IpAddr>, now: Instant) -> Admission {
+        let mut open = self.registry.lock();
+        let client = RateKey::from(client);
+        let admission = open.admit(&client, now);
+        // A connection that is refused counts for nobody until it has closed.
+        if admission != Admission::Refused {
+            self.quota = open.enter(&client, self.id);
+            self.slot.client = Some(client);
+        }
+        admission
+    }
 }
 
 impl Drop for Registration {
     fn drop(&mut self) {
         let mut open = self.registry.lock();
         open.records.remove(&self.id);
-        if let Some(clients) = &mut open.clients {
-            clients.leave(&self.slot.client);
+        if let (Some(clients), Some(client)) = (&mut open.clients, &self.slot.client) {
+            clients.leave(client);
         }
         open.shrink();
     }
@@ -340,6 +362,32 @@ mod tests {
             (record, registration)
         };
         (0..count).map(enter).collect()
+    }
+
+    #[test]
+    fn counts_a_connection_for_its_client_when_the_client_is_known() {
+        let registry = Arc::new(Registry::new(limits()).with_room(10, Some(1)));
+        let clock = Arc::new(SweepClock::new(limits().interval()));
+        let slots = Arc::new(Semaphore::new(10));
+        let client = Some(IpAddr::from([192, 0, 2, 7]));
+        let now = Instant::now();
+        let open = || {
+            let permit = Arc::clone(&slots).try_acquire_owned().unwrap();
+            let record = Arc::new(ConnectionRecord::new(Arc::clone(&clock), true));
+            registry.register(record, Slot::of_unknown_client(permit))
+        };
+        let (mut first, mut second, unknown) = (open(), open(), open());
+        assert_eq!(registry.admit(client, now), Admission::Free);
+        assert!(first.quota.is_none());
+        assert_eq!(first.identify(client, now), Admission::Free);
+        assert!(first.quota.is_some());
+        assert_eq!(registry.admit(client, now), Admission::Refused);
+        assert_eq!(second.identify(client, now), Admission::Refused);
+        drop((second, unknown));
+        assert_eq!(registry.admit(client, now), Admission::Refused, "the first one counts");
+        drop(first);
+        assert_eq!(registry.admit(client, now), Admission::Free);
+        assert_eq!(slots.available_permits(), 10);
     }
 
     #[test]

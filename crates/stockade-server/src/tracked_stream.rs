@@ -1,6 +1,7 @@
 //! [`TrackedStream`]: the socket of a connection, which notes when bytes move.
 
 use std::io::{self, ErrorKind, IoSlice};
+use std::net::IpAddr;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
@@ -8,8 +9,9 @@ use std::task::{Context, Poll, ready};
 use bytes::Bytes;
 use stockade_core::PeerCredentials;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::time::Instant;
 
-use crate::clients::Capacity;
+use crate::clients::{Admission, Capacity};
 use crate::connection_record::ConnectionRecord;
 use crate::registry::Registration;
 use crate::socket::Socket;
@@ -49,6 +51,12 @@ impl TrackedStream {
     /// Returns the capacity that is left for connections.
     pub(crate) fn capacity(&self) -> Capacity {
         self.registration.capacity()
+    }
+
+    /// Counts the connection for its client, which has become known. See
+    /// [`Registration::identify`].
+    pub(crate) fn identify(&mut self, client: Option<IpAddr>, now: Instant) -> Admission {
+        self.registration.identify(client, now)
     }
 
     /// Returns the process at the other end, if the system tells it.

@@ -13,7 +13,13 @@
 
 // Where things are:
 // - `header`: the parser, a pure function.
+// - `senders`: the peers that must send a header.
 // - `read`: reads a header from a connection.
 
 mod header;
 mod read;
+mod senders;
+
+pub(crate) use header::Source;
+pub(crate) use read::read;
+pub(crate) use senders::Senders;

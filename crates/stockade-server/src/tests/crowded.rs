@@ -11,7 +11,7 @@ use super::{Client, Running, app, get, http2, log, ms, options, soon, start, tex
 use crate::ServerOptions;
 
 /// A new connection from `127.0.0.<last>`.
-async fn connect(server: &Running, last: u8) -> Client<TcpStream> {
+pub(super) async fn connect(server: &Running, last: u8) -> Client<TcpStream> {
     let socket = TcpSocket::new_v4().unwrap();
     socket.bind((Ipv4Addr::new(127, 0, 0, last), 0).into()).unwrap();
     Client::new(soon(socket.connect(server.address)).await.unwrap())

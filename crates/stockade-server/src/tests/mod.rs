@@ -16,6 +16,7 @@ mod log;
 mod parking;
 #[cfg(unix)]
 mod pipelines;
+mod proxied;
 mod requests;
 mod router;
 mod several;

@@ -25,16 +25,16 @@ use crate::service::Answer;
 use crate::{CreateServer as _, ServerOptions, TlsConfig};
 
 /// A server with a certificate of its own, and clients that trust it.
-struct Secure {
-    server: Running,
-    roots: RootCertStore,
+pub(super) struct Secure {
+    pub(super) server: Running,
+    pub(super) roots: RootCertStore,
 }
 
 fn start(options: &ServerOptions) -> Secure {
     start_with(options, app)
 }
 
-fn start_with<F, Fut>(options: &ServerOptions, app: F) -> Secure
+pub(super) fn start_with<F, Fut>(options: &ServerOptions, app: F) -> Secure
 where
     F: Fn(Request) -> Fut + Send + Sync + 'static,
     Fut: Future<Output = Response> + Send + 'static,
@@ -69,7 +69,7 @@ impl Secure {
 }
 
 /// The client's end of TLS.
-async fn connect(
+pub(super) async fn connect(
     stream: TcpStream,
     roots: RootCertStore,
     protocols: &[&str],

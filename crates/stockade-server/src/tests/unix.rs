@@ -24,10 +24,10 @@ use crate::{
 };
 
 /// A directory that is removed with all that is in it.
-struct Dir(PathBuf);
+pub(super) struct Dir(PathBuf);
 
 impl Dir {
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let number = COUNT.fetch_add(1, Ordering::Relaxed);
         let name = format!("stockade-{}-{number}", std::process::id());
@@ -48,24 +48,24 @@ impl Drop for Dir {
 }
 
 /// A server on a path, and its end.
-struct Running {
+pub(super) struct Running {
     path: PathBuf,
     stage: watch::Sender<Stage>,
     served: JoinHandle<()>,
 }
 
 impl Running {
-    async fn connect(&self) -> Client<UnixStream> {
+    pub(super) async fn connect(&self) -> Client<UnixStream> {
         Client::new(soon(UnixStream::connect(&self.path)).await.unwrap())
     }
 
-    async fn ended(self) {
+    pub(super) async fn ended(self) {
         advance(&self.stage, Stage::Leaving);
         soon(self.served).await.unwrap();
     }
 }
 
-fn start<F, Fut>(dir: &Dir, options: &ServerOptions, app: F) -> Running
+pub(super) fn start<F, Fut>(dir: &Dir, options: &ServerOptions, app: F) -> Running
 where
     F: Fn(Request) -> Fut + Send + Sync + 'static,
     Fut: Future<Output = stockade_core::Response> + Send + 'static,
