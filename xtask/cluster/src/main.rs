@@ -197,6 +197,9 @@ fn run() -> Outcome {
         skip(&format!("three processes on an engine ({how}, then `cargo xtask cluster`)"));
         return Ok(());
     };
+    if env::args().all(|argument| argument != "--page") {
+        proxy_protocol()?;
+    }
     let folder = target_directory()?.join("cluster");
     // An absent folder is as good as an empty one.
     let _ = fs::remove_dir_all(&folder);
@@ -240,6 +243,15 @@ fn run() -> Outcome {
     }
     println!("\n{table}");
     if misses.is_empty() { Ok(()) } else { Err(misses.join("\n")) }
+}
+
+/// Tests a server behind HAProxy that sends the client's address by the PROXY protocol.
+fn proxy_protocol() -> Outcome {
+    // The features of a part of the workspace would compile it again.
+    let package: &[&str] =
+        if is_part_of("ci") { &["--workspace"] } else { &["-p", "stockade-server"] };
+    let rest = ["--all-features", "--lib", "--", "--ignored", "tests::haproxy::"];
+    cargo(&[&["test"], package, &rest].concat())
 }
 
 /// Builds the example; for the figures of a goal optimised.

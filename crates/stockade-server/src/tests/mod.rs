@@ -5,6 +5,8 @@ mod conformance;
 mod crowded;
 mod half_close;
 mod handshake;
+#[cfg(unix)]
+mod haproxy;
 mod head_bytes;
 mod head_edges;
 mod heads;
