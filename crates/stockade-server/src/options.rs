@@ -223,7 +223,8 @@ impl ServerOptions {
         /// limit. A proxy in front of the server is one client, unless it is trusted
         /// (`trust_proxy` of the router or of [`call`](Self::call)): so without a
         /// number here there is no such limit where a proxy is trusted. A number
-        /// that is not below `max_connections` is no limit.
+        /// that is not below `max_connections` is no limit. Connections of a load
+        /// balancer in [`proxy_protocol`](Self::proxy_protocol) count for its clients.
         max_connections_per_client: some u32;
 
         /// Sets the largest number of header lines of a request; more are

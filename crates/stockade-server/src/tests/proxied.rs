@@ -257,7 +257,10 @@ async fn idle_connections_are_parked_and_end_as_others_do() {
 
 #[tokio::test]
 async fn shutdown_ends_connections_without_a_header() {
-    let server = start(trusting(), peer).await;
+    // Connections that do not end at once would fail the test.
+    let long = ms(600_000);
+    let options = trusting().shutdown_timeout(long).header_read_timeout(long);
+    let server = start(options, peer).await;
     let mut answered = forward(&server, "192.0.2.7").await;
     check_peer(&mut answered, CLIENT).await;
     let mut begun = server.connect().await;
