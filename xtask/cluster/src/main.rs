@@ -5,6 +5,8 @@
 //! `--long` is the whole form, `--release` the short one with an optimised program, and
 //! `--stage one`, `--stage sentinel` or `--stage cluster` only that part of it.
 //!
+//! Before the table, a test of `stockade-server` runs behind HAProxy with its PROXY protocol.
+//!
 //! A row is a function in `rows` or, for what processes share beside limits, in
 //! `sharing`, `crash` and `cost`, with a line in [`STAGES`]. The long form has the page of the
 //! example in a browser too, and `--page` that alone.
