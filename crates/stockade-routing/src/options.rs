@@ -33,6 +33,7 @@ use stockade_validation::ValidationOptions;
 use crate::entry::{RouteEntry, added};
 use crate::settings::{HostSettings, Placed, RouteSettings};
 use crate::stages::{StageRules, in_rate_limit};
+use crate::tags::PlacedTag;
 
 /// The options of a router.
 ///

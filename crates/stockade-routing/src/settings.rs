@@ -6,10 +6,10 @@
 use std::panic::Location;
 use std::sync::Arc;
 
+use stockade_core::boxed_or::BoxedOr;
 use stockade_core::endpoint_settings::EndpointSettings;
 use stockade_core::middleware::Level;
 use stockade_core::setting::Inherit as _;
-use stockade_core::boxed_or::BoxedOr;
 use stockade_core::{ErrorHandler, Middleware, RouteDocs, Setting};
 use stockade_errors::{ConfigError, ConfigIssue};
 use stockade_path::__internal::route_settings;

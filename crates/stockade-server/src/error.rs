@@ -4,8 +4,8 @@ use std::net::SocketAddr;
 #[cfg(unix)]
 use std::path::PathBuf;
 
-use stockade_errors::ConfigError;
 use std::{error, fmt, io};
+use stockade_errors::ConfigError;
 
 /// The reason why a server could not listen.
 ///

@@ -13,12 +13,12 @@ use stockade_errors::ConfigError;
 use stockade_routing::{App, Router};
 use tokio::sync::watch;
 
-use crate::start::Start;
 use crate::accept::{self, Stage};
 use crate::application::Application;
 use crate::connection::Shared;
 use crate::listener::Bound;
 use crate::signals::{self, Signals, advance};
+use crate::start::Start;
 #[cfg(feature = "tls")]
 use crate::tls::TlsConfig;
 use crate::{ListenAddr, ServeError, ServerOptions, heap};
@@ -184,8 +184,7 @@ impl Server {
     ) -> Result<(), ServeError> {
         heap::keep_freed_memory();
         let options = self.options;
-        let start =
-            Start { documents: self.app.documents_page(), prints: self.is_announced };
+        let start = Start { documents: self.app.documents_page(), prints: self.is_announced };
         let shared = Shared::new(self.app, &options);
         #[cfg(feature = "tls")]
         let watching = watch(self.tls.clone());

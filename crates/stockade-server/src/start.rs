@@ -16,7 +16,7 @@ pub(crate) struct Start {
 
 impl Start {
     /// Logs the addresses and the page of the documents.
-    pub(crate) fn announce(&self, scheme: &str, locals: &[LocalAddr]) {
+    pub(crate) fn announce(&self, scheme: &str, locals: &[&LocalAddr]) {
         for line in self.lines(scheme, locals) {
             log::info!(target: "stockade::server", "{line}");
             if self.prints && log::max_level() == LevelFilter::Off {
@@ -26,8 +26,8 @@ impl Start {
         }
     }
 
-    fn lines(&self, scheme: &str, locals: &[LocalAddr]) -> Vec<String> {
-        let address = |local: &LocalAddr| match local {
+    fn lines(&self, scheme: &str, locals: &[&LocalAddr]) -> Vec<String> {
+        let address = |local: &&LocalAddr| match local {
             LocalAddr::Tcp(address) => format!("listening on {scheme}://{address}"),
             local => format!("listening on {local} ({scheme})"),
         };
@@ -50,6 +50,7 @@ mod tests {
     #[test]
     fn names_each_address_and_the_documents() {
         let locals = [3000, 3001].map(|port| LocalAddr::Tcp(([127, 0, 0, 1], port).into()));
+        let locals: Vec<&LocalAddr> = locals.iter().collect();
         let with = Start { documents: Some("/docs".to_owned()), prints: false };
         let expected = [
             "listening on http://127.0.0.1:3000",

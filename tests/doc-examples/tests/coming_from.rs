@@ -180,7 +180,7 @@ fn tree() -> Result<RouteTree, BoxError> {
         Auth::session(SessionCookie::new(keys), |_: stockade::auth::SessionId| Some("ada"));
     Ok(routes! {
         "users": {
-            docs: stockade::Tag::new("users", "Accounts"),
+            tag: stockade::Tag::new("users", "Accounts"),
             middleware: [around, check],
             GET: {
                 async |Query(search): Query<Search>| search.page.to_string(),

@@ -89,9 +89,8 @@ impl Paths {
         let mut tags = Vec::new();
         for (name, text) in &options.tags {
             tags.push(described(name, text));
-            let other = tagged(map, name).find(|(_, tag)| {
-                !tag.description.is_empty() && tag.description != *text
-            });
+            let other = tagged(map, name)
+                .find(|(_, tag)| !tag.description.is_empty() && tag.description != *text);
             mistakes.extend(other.map(|(route, _)| {
                 let message = "is described here and by `OpenApiOptions::tag`";
                 mistake(route, format!("the tag {name:?} {message}"))

@@ -4,7 +4,7 @@ use std::fmt::Display;
 
 use http_body_util::BodyExt as _;
 use stockade_core::{PeerAddr, Request, Response};
-use stockade_routing::{CallOptions, Router};
+use stockade_routing::{HostOptions, Router};
 use stockade_stages::RateLimit;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite};
 use tokio::net::TcpStream;
@@ -331,7 +331,7 @@ async fn room_of_a_client_is_free_again_after_its_connections() {
 async fn rate_limits_count_the_client() {
     let mut router = Router::new();
     router.get("/", async |PeerAddr(address): PeerAddr| address.ip().to_string());
-    let call = CallOptions::new().rate_limit(RateLimit::new().max_requests(1));
+    let call = HostOptions::new().rate_limit(RateLimit::new().max_requests(1));
     let options = trusting().call(call);
     let bound = router.create_server_with(options).unwrap().bind(0).await.unwrap();
     let (address, served) = (bound.local_addr(), tokio::spawn(bound.serve()));
