@@ -6,8 +6,7 @@ use std::time::Duration;
 use stockade_core::description::{HeaderDoc, ResponseDoc};
 use stockade_core::reply::IntoError;
 use stockade_core::{Response, RouteDescription};
-use stockade_errors::{ApiError, BoxError};
-use stockade_rest::StoreError;
+use stockade_errors::{ApiError, BoxError, StoreError};
 
 /// An error of a database, by what can be done about it.
 ///
@@ -129,6 +128,18 @@ impl From<SqlError> for ApiError {
     }
 }
 
+/// Keeps the class of the error: a client gets the same status as from the [`ApiError`].
+impl From<SqlError> for StoreError {
+    fn from(error: SqlError) -> Self {
+        match &error {
+            SqlError::Taken { .. } => Self::taken(""),
+            SqlError::Invalid { .. } | SqlError::Failed(_) => Self::failed(error),
+            SqlError::Conflict(_) => Self::busy(SqlError::RETRY_AFTER, error),
+            SqlError::Unavailable { retry_after, .. } => Self::busy(*retry_after, error),
+        }
+    }
+}
+
 impl IntoError for SqlError {
     fn into_error_response(self) -> Result<Response, ApiError> {
         Err(self.into())
@@ -154,6 +165,24 @@ mod tests {
         assert_eq!(header.map(|(_, value)| value), retry_after);
         assert!(!error.public_message(false).contains("secret"), "{error}");
         assert!(error.public_details().is_none());
+    }
+
+    #[test]
+    fn a_store_error_has_the_same_status() {
+        let errors = || {
+            [
+                SqlError::Taken { constraint: "secret_key".into(), source: "secret".into() },
+                SqlError::Invalid { column: None, source: "secret".into() },
+                SqlError::failed("secret"),
+                SqlError::Conflict("secret".into()),
+                SqlError::unavailable("secret"),
+            ]
+        };
+        for (one, other) in errors().into_iter().zip(errors()) {
+            let stored = ApiError::from(StoreError::from(one));
+            assert_eq!(stored.status(), ApiError::from(other).status());
+            assert!(!stored.public_message(false).contains("secret"), "{stored}");
+        }
     }
 
     #[test]

@@ -1,5 +1,5 @@
-//! Databases for the stockade framework: stores of REST resources in tables, an
-//! embedded SQLite, and a trait for other drivers.
+//! Databases for the stockade framework: stores of REST resources and sessions in
+//! tables, an embedded SQLite, and a trait for other drivers.
 //!
 //! A [`SqlStore`] keeps the items of a type in a table:
 //!
@@ -77,6 +77,11 @@
 //! }
 //! ```
 //!
+//! # Sessions
+//!
+//! [`SqlSessionStore`] keeps sessions in a table that several processes share.
+//! [`MIGRATIONS`] creates the table. The store works with any [`Driver`].
+//!
 //! # Features
 //!
 //! - `sqlite`: [`Sqlite`], with the SQLite that rusqlite brings. The crate
@@ -90,6 +95,7 @@
 // - `plan/`: the statements: pure functions.
 // - `driver`: `Driver`, `Statement`, `Row`: what a store needs of a database.
 // - `error`: `SqlError`, the errors of every database in one form.
+// - `stores/`: sessions in tables.
 // - `unreadable`: the error of a row that its type does not read.
 // - `sqlstate`: the codes of PostgreSQL, for every driver.
 // - `sqlite/`: `Sqlite`: `connection.rs` opens, `writer.rs` commits in groups, unless
@@ -108,6 +114,7 @@ mod postgres;
 mod sqlite;
 mod sqlstate;
 mod store;
+mod stores;
 mod table;
 mod unreadable;
 
@@ -128,4 +135,5 @@ pub use postgres::{Postgres, PostgresOptions};
 #[cfg(feature = "sqlite")]
 pub use sqlite::{Sqlite, SqliteOptions};
 pub use store::SqlStore;
+pub use stores::{MIGRATIONS, SqlSessionStore};
 pub use table::create_table_sql;

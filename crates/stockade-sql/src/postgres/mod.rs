@@ -108,6 +108,16 @@ impl Postgres {
         Ok(self.pool.get().await?)
     }
 
+    /// Runs several statements without parameters as one transaction, such as
+    /// [`MIGRATIONS`](crate::MIGRATIONS).
+    ///
+    /// # Errors
+    /// Fails with the error of the first statement that fails, and as
+    /// [`client`](Self::client). Nothing is kept then.
+    pub async fn execute(&self, statements: &str) -> Result<(), SqlError> {
+        Ok(self.client().await?.batch_execute(statements).await?)
+    }
+
     /// Returns the store of a type in a table, whose columns have the names of the
     /// fields; [`SqlStore::open`] has the rules.
     ///

@@ -188,6 +188,16 @@ impl Sqlite {
     {
         self.inner.writer.run(work).await
     }
+
+    /// Runs several statements without parameters as one write, such as
+    /// [`MIGRATIONS`](crate::MIGRATIONS). If one fails, none of them is kept.
+    ///
+    /// # Errors
+    /// As [`write`](Self::write).
+    pub async fn execute(&self, statements: impl Into<String>) -> Result<(), SqlError> {
+        let statements = statements.into();
+        self.write(move |tx| Ok(tx.execute_batch(&statements)?)).await
+    }
 }
 
 impl Sqlite {
