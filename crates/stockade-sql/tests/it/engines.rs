@@ -16,6 +16,12 @@ use crate::item::Item;
 #[derive(Clone)]
 pub(crate) struct OneConnection(Arc<Mutex<Connection>>);
 
+impl OneConnection {
+    pub(crate) fn new(connection: Connection) -> Self {
+        Self(Arc::new(Mutex::new(connection)))
+    }
+}
+
 impl Driver for OneConnection {
     fn dialect(&self) -> Dialect {
         Dialect::Sqlite
@@ -80,7 +86,7 @@ pub(crate) async fn own() -> Engine<SqlStore<Item, OneConnection>> {
     let connection = Connection::open_in_memory().unwrap();
     let table = create_table_sql::<Item>(Dialect::Sqlite, "items").unwrap();
     connection.execute_batch(&format!("{table} {UNIQUE}")).unwrap();
-    let driver = OneConnection(Arc::new(Mutex::new(connection)));
+    let driver = OneConnection::new(connection);
     Engine { store: SqlStore::open(driver, "items").await.unwrap(), folder: None }
 }
 

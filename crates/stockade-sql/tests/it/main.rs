@@ -13,6 +13,7 @@ mod references;
 mod refused;
 mod requests;
 mod spellings;
+mod stores;
 mod suite;
 mod times;
 mod unreadable;
