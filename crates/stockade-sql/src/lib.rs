@@ -95,7 +95,7 @@
 // - `plan/`: the statements: pure functions.
 // - `driver`: `Driver`, `Statement`, `Row`: what a store needs of a database.
 // - `error`: `SqlError`, the errors of every database in one form.
-// - `stores/`: sessions in tables.
+// - `stores/`: sessions and idempotency keys in tables.
 // - `unreadable`: the error of a row that its type does not read.
 // - `sqlstate`: the codes of PostgreSQL, for every driver.
 // - `sqlite/`: `Sqlite`: `connection.rs` opens, `writer.rs` commits in groups, unless
@@ -135,5 +135,5 @@ pub use postgres::{Postgres, PostgresOptions};
 #[cfg(feature = "sqlite")]
 pub use sqlite::{Sqlite, SqliteOptions};
 pub use store::SqlStore;
-pub use stores::{MIGRATIONS, SqlSessionStore};
+pub use stores::{MIGRATIONS, SqlIdempotencyStore, SqlSessionStore};
 pub use table::create_table_sql;

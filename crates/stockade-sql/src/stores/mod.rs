@@ -1,4 +1,4 @@
-//! Sessions in tables.
+//! Sessions and idempotency keys in tables.
 //!
 //! Each step of a store is one statement with one parameter of JSON, so it is atomic in
 //! both databases and works with any [`Driver`].
@@ -6,8 +6,9 @@
 // Where things are:
 // - `migrations.sql`: the tables.
 // - `template`: the statements of both dialects from one text.
-// - `sessions`: a store.
+// - `sessions`, `idempotency`: a store each.
 
+mod idempotency;
 mod sessions;
 mod template;
 
@@ -19,6 +20,7 @@ use serde_json::{Value, json};
 use stockade_core::Clock;
 use stockade_errors::{ConfigError, ConfigIssue, StoreError};
 
+pub use idempotency::SqlIdempotencyStore;
 pub use sessions::SqlSessionStore;
 
 use self::template::Template;

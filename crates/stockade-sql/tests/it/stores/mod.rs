@@ -1,6 +1,7 @@
-//! Sessions in tables, with SQLite, with PostgreSQL,
+//! Sessions and idempotency keys in tables, with SQLite, with PostgreSQL,
 //! and with a driver of the program.
 
+mod idempotency;
 mod opening;
 mod sessions;
 
