@@ -1,5 +1,5 @@
-//! Databases for the stockade framework: stores of REST resources and sessions in
-//! tables, an embedded SQLite, and a trait for other drivers.
+//! Databases for the stockade framework: stores of REST resources, sessions, idempotency
+//! keys and revocations in tables, an embedded SQLite, and a trait for other drivers.
 //!
 //! A [`SqlStore`] keeps the items of a type in a table:
 //!
@@ -77,10 +77,11 @@
 //! }
 //! ```
 //!
-//! # Sessions
+//! # Sessions, idempotency keys and revocations
 //!
-//! [`SqlSessionStore`] keeps sessions in a table that several processes share.
-//! [`MIGRATIONS`] creates the table. The store works with any [`Driver`].
+//! [`SqlSessionStore`], [`SqlIdempotencyStore`] and [`open_revocations`] keep the state of
+//! middleware in tables that several processes share. [`MIGRATIONS`] creates the tables. The
+//! stores work with any [`Driver`].
 //!
 //! # Features
 //!
@@ -95,7 +96,7 @@
 // - `plan/`: the statements: pure functions.
 // - `driver`: `Driver`, `Statement`, `Row`: what a store needs of a database.
 // - `error`: `SqlError`, the errors of every database in one form.
-// - `stores/`: sessions and idempotency keys in tables.
+// - `stores/`: sessions, idempotency keys and revocations in tables.
 // - `unreadable`: the error of a row that its type does not read.
 // - `sqlstate`: the codes of PostgreSQL, for every driver.
 // - `sqlite/`: `Sqlite`: `connection.rs` opens, `writer.rs` commits in groups, unless
@@ -135,5 +136,5 @@ pub use postgres::{Postgres, PostgresOptions};
 #[cfg(feature = "sqlite")]
 pub use sqlite::{Sqlite, SqliteOptions};
 pub use store::SqlStore;
-pub use stores::{MIGRATIONS, SqlIdempotencyStore, SqlSessionStore};
+pub use stores::{MIGRATIONS, SqlIdempotencyStore, SqlSessionStore, open_revocations};
 pub use table::create_table_sql;

@@ -12,6 +12,7 @@ use bytes::{BufMut as _, BytesMut};
 use deadpool_postgres::{
     GenericClient as _, Manager, ManagerConfig, Object, Pool, RecyclingMethod, Runtime,
 };
+use stockade_auth::Revocations;
 use stockade_core::BoxFuture;
 use stockade_errors::ConfigError;
 use stockade_rest::Entity;
@@ -20,7 +21,9 @@ use tokio_postgres::types::{IsNull, ToSql, Type, to_sql_checked};
 
 pub use options::PostgresOptions;
 
-use crate::{Dialect, Driver, Row, SqlError, SqlStore, Statement, create_table_sql};
+use crate::{
+    Dialect, Driver, Row, SqlError, SqlStore, Statement, create_table_sql, open_revocations,
+};
 
 /// The statements that a connection keeps prepared. Clients choose the filters and
 /// the order of a page, and so how many statements there are.
@@ -116,6 +119,15 @@ impl Postgres {
     /// [`client`](Self::client). Nothing is kept then.
     pub async fn execute(&self, statements: &str) -> Result<(), SqlError> {
         Ok(self.client().await?.batch_execute(statements).await?)
+    }
+
+    /// Returns revocations of tokens that all processes with this database share, as
+    /// [`open_revocations`] does.
+    ///
+    /// # Errors
+    /// Fails if a table is missing, lacks a column, or cannot be read.
+    pub async fn revocations(&self) -> Result<Revocations, ConfigError> {
+        open_revocations(self).await
     }
 
     /// Returns the store of a type in a table, whose columns have the names of the

@@ -7,13 +7,14 @@ use std::thread::available_parallelism;
 use std::time::Duration;
 
 use rusqlite::Connection;
+use stockade_auth::Revocations;
 use stockade_core::BoxFuture;
 use stockade_errors::__internal::setters;
 use stockade_errors::{ConfigError, ConfigIssue};
 use stockade_rest::Entity;
 
 use crate::table::create_table_sql;
-use crate::{Dialect, Driver, Row, SqlError, SqlStore, Statement};
+use crate::{Dialect, Driver, Row, SqlError, SqlStore, Statement, open_revocations};
 use connection::{Role, connect, create_file};
 use file::OpenFile;
 use readers::Readers;
@@ -197,6 +198,15 @@ impl Sqlite {
     pub async fn execute(&self, statements: impl Into<String>) -> Result<(), SqlError> {
         let statements = statements.into();
         self.write(move |tx| Ok(tx.execute_batch(&statements)?)).await
+    }
+
+    /// Returns revocations of tokens that all processes with this file share, as
+    /// [`open_revocations`](crate::open_revocations) does.
+    ///
+    /// # Errors
+    /// Fails if a table is missing, lacks a column, or cannot be read.
+    pub async fn revocations(&self) -> Result<Revocations, ConfigError> {
+        open_revocations(self).await
     }
 }
 

@@ -1,4 +1,4 @@
-//! Sessions and idempotency keys in tables.
+//! Sessions, idempotency keys and revocations in tables.
 //!
 //! Each step of a store is one statement with one parameter of JSON, so it is atomic in
 //! both databases and works with any [`Driver`].
@@ -6,9 +6,10 @@
 // Where things are:
 // - `migrations.sql`: the tables.
 // - `template`: the statements of both dialects from one text.
-// - `sessions`, `idempotency`: a store each.
+// - `sessions`, `idempotency`, `revocations/`: a store each.
 
 mod idempotency;
+mod revocations;
 mod sessions;
 mod template;
 
@@ -21,12 +22,14 @@ use stockade_core::Clock;
 use stockade_errors::{ConfigError, ConfigIssue, StoreError};
 
 pub use idempotency::SqlIdempotencyStore;
+pub use revocations::open_revocations;
 pub use sessions::SqlSessionStore;
 
 use self::template::Template;
 use crate::{Dialect, Driver, Row, SqlError, Statement};
 
-/// The statements that create the tables of the stores, for PostgreSQL and SQLite.
+/// The statements that create the tables of [`SqlSessionStore`], [`SqlIdempotencyStore`]
+/// and [`open_revocations`], for PostgreSQL and SQLite.
 ///
 /// Run them with `execute`, or copy them into your own migration tool. Nothing else
 /// creates these tables. Each statement leaves an existing table unchanged, so the text may

@@ -1,8 +1,9 @@
-//! Sessions and idempotency keys in tables, with SQLite, with PostgreSQL,
+//! Sessions, idempotency keys and revocations in tables, with SQLite, with PostgreSQL,
 //! and with a driver of the program.
 
 mod idempotency;
 mod opening;
+mod revocations;
 mod sessions;
 
 use std::sync::Arc;

@@ -1,7 +1,7 @@
 //! Stores report missing tables when they are opened.
 
 use stockade_errors::ConfigError;
-use stockade_sql::{MIGRATIONS, SqlSessionStore, Sqlite};
+use stockade_sql::{MIGRATIONS, SqlIdempotencyStore, SqlSessionStore, Sqlite};
 
 use super::{File, own};
 
@@ -16,6 +16,8 @@ async fn reports_missing_tables() {
     let folder = tempfile::tempdir().unwrap();
     let db = Sqlite::open(folder.path().join("empty.db")).unwrap();
     check(SqlSessionStore::open(&db).await, "stockade_sessions");
+    check(SqlIdempotencyStore::open(&db).await, "stockade_idempotency_keys");
+    check(db.revocations().await, "stockade_revocations");
 
     db.execute("CREATE TABLE stockade_sessions (id text)").await.unwrap();
     check(SqlSessionStore::open(&db).await, "subject_id");
@@ -43,16 +45,20 @@ async fn keeps_nothing_of_statements_if_one_fails() {
 async fn opens_stores_with_a_driver_of_the_program() {
     let db = own();
     SqlSessionStore::open(&db).await.unwrap();
+    SqlIdempotencyStore::open(&db).await.unwrap();
+    assert_eq!(stockade_sql::open_revocations(&db).await.unwrap().count(), 0);
 }
 
 #[cfg(feature = "postgres")]
 #[tokio::test]
 #[ignore = "needs PostgreSQL: cargo xtask sql"]
-async fn postgres_reports_missing_tables() {
+async fn postgres_reports_missing_tables_and_the_missing_counter() {
     use super::postgres::pools;
 
     let [db] = pools().await;
     db.execute(MIGRATIONS).await.unwrap();
+    db.execute("DELETE FROM stockade_revocation_counter").await.unwrap();
+    check(db.revocations().await, "stockade_revocation_counter");
     db.execute("DROP TABLE stockade_sessions").await.unwrap();
     check(SqlSessionStore::open(&db).await, "stockade_sessions");
 }
