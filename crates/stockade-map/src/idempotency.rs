@@ -23,6 +23,18 @@ pub struct IdempotencyInfo {
     /// True if a function of the program tells whose key it is, and not the user
     /// or the address of the client.
     pub own_scope: bool,
+    /// True if keys without quotes are accepted.
+    #[serde(default, skip_serializing_if = "is_off")]
+    pub unquoted_keys: bool,
+    /// True if a retry runs the handler again after a response with a status of 500 or more.
+    #[serde(default, skip_serializing_if = "is_off")]
+    pub repeats_errors: bool,
+}
+
+/// Older locks do not have the setting. Without the field, they stay as they are.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_off(setting: &bool) -> bool {
+    !setting
 }
 
 impl IdempotencyInfo {
@@ -37,6 +49,8 @@ impl IdempotencyInfo {
             refuses_after_crash: false,
             passes_outage: false,
             own_scope: false,
+            unquoted_keys: false,
+            repeats_errors: false,
         }
     }
 }

@@ -106,6 +106,59 @@ fn errors_of_the_handler_are_stored_too() {
 }
 
 #[test]
+fn keep_errors_false_lets_a_retry_run_again_after_a_5xx() {
+    let runs = Runs::default();
+    let counted = runs.clone();
+    let handler = move |Body(status): Body<String>| {
+        let number = counted.begin();
+        let status: u16 = status.parse().unwrap();
+        async move {
+            assert_ne!(status, 599, "in the middle");
+            Err::<&'static str, _>(ApiError::new(status, format!("try {number}")))
+        }
+    };
+    let app = keyed!(in_memory().keep_errors(false), handler);
+    block_on(async {
+        for status in [500, 502, 504, 599] {
+            let before = runs.count();
+            for _ in 0..2 {
+                let answer = send(&app, &format!("k{status}"), &status.to_string()).await;
+                let expected = if status == 599 { 500 } else { status };
+                assert!(answer.starts_with(&format!("{expected} {{")), "{answer}");
+            }
+            assert_eq!(runs.count(), before + 2, "{status}");
+        }
+        for status in [400, 409, 422, 429] {
+            let before = runs.count();
+            send(&app, &format!("k{status}"), &status.to_string()).await;
+            let again = send(&app, &format!("k{status}"), &status.to_string()).await;
+            assert!(again.starts_with(&format!("{status} replayed ")), "{again}");
+            assert_eq!(runs.count(), before + 1, "{status}");
+        }
+    });
+}
+
+#[test]
+fn unquoted_keys_are_accepted_if_the_option_says_so() {
+    let send = |app: App| {
+        block_on(async move {
+            let mut answers = Vec::new();
+            for key in ["8e03-1", "\"8e03-1\"", "8e03,1", "8e 03", "\"8e03-1"] {
+                let lines = format!("POST /x\nidempotency-key: {key}");
+                let answer = send_lines(&app, &lines, "").await;
+                answers.push(answer.split(' ').take(2).collect::<Vec<_>>().join(" "));
+            }
+            answers.iter().map(|answer| answer.split(" {").next().unwrap().to_owned()).collect()
+        })
+    };
+    let handler = async |key: IdempotencyKey| key.as_str().to_owned();
+    let accepted: Vec<String> = send(keyed!(in_memory().unquoted_keys(true), handler));
+    assert_eq!(accepted, ["200 8e03-1", "200 replayed", "400", "400", "400"]);
+    let default: Vec<String> = send(keyed!(in_memory(), handler));
+    assert_eq!(default, ["400", "200 8e03-1", "400", "400", "400"]);
+}
+
+#[test]
 fn a_panic_is_an_answer_of_the_handler() {
     let runs = Runs::default();
     let counted = runs.clone();

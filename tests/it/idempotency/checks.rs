@@ -54,6 +54,10 @@ fn the_map_has_the_facts_of_keys() {
         "own_scope": true,
     });
     assert_eq!(info(others), expected);
+    let mut expected = defaults;
+    expected["unquoted_keys"] = true.into();
+    expected["repeats_errors"] = true.into();
+    assert_eq!(info(in_memory().unquoted_keys(true).keep_errors(false)), expected);
     let map = create_router(routes! { POST: async || () }, quiet()).build().unwrap().route_map();
     assert_eq!(map.routes[0].idempotency, None);
 }
@@ -88,6 +92,13 @@ fn attacks_on_keys_are_refused() {
     assert!(report.is_hardened(), "{report}");
 }
 
+#[test]
+fn attacks_on_unquoted_keys_are_refused() {
+    let report = attack(&Hardening::new(paying(by_name(), in_memory().unquoted_keys(true))));
+    assert_eq!(report.count(AttackFamily::IdempotencyKeys).passed, 14, "{report}");
+    assert!(report.is_hardened(), "{report}");
+}
+
 /// Something in front of the application gives each request a key.
 #[test]
 fn a_key_that_is_made_up_on_the_way_is_found() {
@@ -104,10 +115,12 @@ fn a_key_that_is_made_up_on_the_way_is_found() {
 
 #[tokio::test]
 async fn schemas_of_a_route_that_demands_a_key_are_checked() {
-    let make = || paying(by_name(), in_memory());
-    let report = check_schemas(make).kept_in(None).try_run().await.unwrap();
-    let route = &report.routes[0];
-    assert!(route.failures.is_empty() && route.not_checked.is_empty(), "{report}");
-    assert_eq!(route.replies[&200], route.valid, "{report}");
-    assert!(route.valid >= 64 && route.rules >= 2, "{report}");
+    for unquoted in [false, true] {
+        let make = move || paying(by_name(), in_memory().unquoted_keys(unquoted));
+        let report = check_schemas(make).kept_in(None).try_run().await.unwrap();
+        let route = &report.routes[0];
+        assert!(route.failures.is_empty() && route.not_checked.is_empty(), "{report}");
+        assert_eq!(route.replies[&200], route.valid, "{report}");
+        assert!(route.valid >= 64 && route.rules >= 2, "{report}");
+    }
 }

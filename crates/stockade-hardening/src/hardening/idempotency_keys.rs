@@ -30,7 +30,8 @@ pub(super) async fn attack(runner: &mut Runner<'_>) {
         if keys.required {
             send(runner, target, "no key", shot.clone()).await;
         }
-        for (attack, key) in MALFORMED {
+        let unquoted = if keys.unquoted_keys { &MALFORMED_UNQUOTED[..] } else { &UNQUOTED };
+        for &(attack, key) in MALFORMED.iter().chain(unquoted) {
             send(runner, target, attack, shot.clone().add(IDEMPOTENCY_KEY, key)).await;
         }
         let long = [b"\"".as_slice(), &[b'k'; 256], b"\""].concat();
@@ -55,12 +56,21 @@ fn is_refused(exchange: &Exchange) -> Verdict {
     }
 }
 
+/// Keys that only `Idempotency::unquoted_keys` accepts.
+const UNQUOTED: [(&str, &[u8]); 2] =
+    [("a key without quotes", b"k-1"), ("a key in single quotes", b"'k-1'")];
+
+/// Keys that no option accepts without quotes.
+const MALFORMED_UNQUOTED: [(&str, &[u8]); 3] = [
+    ("two keys without quotes in a header", b"k-1, k-2"),
+    ("a key with a parameter, without quotes", b"k-1;a=1"),
+    ("a key with a quote inside", b"k\"1"),
+];
+
 /// Values that are no string of a structured field, or an empty one.
 ///
 /// Source: RFC 9651, section 4.2.5.
-const MALFORMED: [(&str, &[u8]); 10] = [
-    ("a key without quotes", b"k-1"),
-    ("a key in single quotes", b"'k-1'"),
+const MALFORMED: [(&str, &[u8]); 8] = [
     ("an empty header", b""),
     ("an empty key", b"\"\""),
     ("a key whose last quote is missing", b"\"k-1"),

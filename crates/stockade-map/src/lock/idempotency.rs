@@ -5,8 +5,8 @@ use serde_json::Value;
 use super::compare::Comparison;
 use super::limits::amount;
 use super::rules::{
-    KEYS_ADDED, KEYS_CHANGED, KEYS_LONGER, KEYS_LOOSER, KEYS_OPTIONAL, KEYS_REMOVED, KEYS_SHORTER,
-    KEYS_STRICTER, LockRule,
+    KEYS_ADDED, KEYS_CHANGED, KEYS_LONGER, KEYS_LOOSER, KEYS_OPTIONAL, KEYS_QUOTED, KEYS_REMOVED,
+    KEYS_SHORTER, KEYS_STRICTER, KEYS_UNQUOTED, LockRule,
 };
 use crate::IdempotencyInfo;
 
@@ -35,6 +35,10 @@ pub(super) fn compare(
     switch(c, "idempotency/refuses_after_crash", refuses, (KEYS_LOOSER, KEYS_STRICTER));
     let passes = (before.passes_outage, after.passes_outage);
     switch(c, "idempotency/passes_outage", passes, (KEYS_STRICTER, KEYS_LOOSER));
+    let repeats = (before.repeats_errors, after.repeats_errors);
+    switch(c, "idempotency/repeats_errors", repeats, (KEYS_STRICTER, KEYS_LOOSER));
+    let unquoted = (before.unquoted_keys, after.unquoted_keys);
+    switch(c, "idempotency/unquoted_keys", unquoted, (KEYS_QUOTED, KEYS_UNQUOTED));
     let own = (before.own_scope, after.own_scope);
     switch(c, "idempotency/own_scope", own, (KEYS_CHANGED, KEYS_CHANGED));
 }

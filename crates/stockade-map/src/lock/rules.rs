@@ -205,8 +205,10 @@ rules! {
     KEYS_OPTIONAL "idempotency-optional" WEAKENING "requests without an idempotency key run, as often as they come";
     KEYS_SHORTER "idempotency-shortened" WEAKENING "an idempotency key, or the lease of one, is free again earlier";
     KEYS_LONGER "idempotency-extended" COMPATIBLE "an idempotency key, or the lease of one, is kept for longer";
-    KEYS_LOOSER "idempotency-loosened" WEAKENING "after a crash, or while the store is down, a request may run twice";
-    KEYS_STRICTER "idempotency-tightened" BREAKING "after a crash, or while the store is down, a request is refused";
+    KEYS_LOOSER "idempotency-loosened" WEAKENING "after a crash, after an error, or while the store is down, a request may run twice";
+    KEYS_STRICTER "idempotency-tightened" BREAKING "after a crash, after an error, or while the store is down, a request no longer runs twice";
+    KEYS_UNQUOTED "idempotency-unquoted" COMPATIBLE "idempotency keys without quotes are accepted";
+    KEYS_QUOTED "idempotency-quoted-only" BREAKING "idempotency keys without quotes are rejected";
     KEYS_CHANGED "idempotency-scope-changed" BOTH "idempotency keys belong to other users or clients";
 
     ORIGIN_ADDED "origin-added" WEAKENING "pages of more origins read answers, or connect";

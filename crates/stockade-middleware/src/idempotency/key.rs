@@ -25,8 +25,9 @@ use crate::rate_limit::RateKey;
 /// of the keys knows.
 ///
 /// The header is a string of a structured field: `"8e03978e-40d5"`, in double
-/// quotes, of 1 to 255 visible ASCII characters and spaces. Another form is 400, and
-/// so is none, unless the argument is an `Option`.
+/// quotes, of 1 to 255 visible ASCII characters and spaces. Another form is 400, unless
+/// [`Idempotency::unquoted_keys`](super::Idempotency::unquoted_keys) of the route's
+/// middleware accepts it. A missing header is 400 too, unless the argument is an `Option`.
 ///
 /// ```
 /// use stockade::middleware::IdempotencyKey;
@@ -85,8 +86,12 @@ impl IdempotencyKey {
     }
 
     /// Reads the key of a request; `None` without the header.
-    pub(super) fn of(req: &Request, scope: Option<&ScopeOf>) -> Result<Option<Self>, ApiError> {
-        let Some(text) = read(req.headers())? else { return Ok(None) };
+    pub(super) fn of(
+        req: &Request,
+        form: KeyForm,
+        scope: Option<&ScopeOf>,
+    ) -> Result<Option<Self>, ApiError> {
+        let Some(text) = read(req.headers(), form)? else { return Ok(None) };
         let scoped = ScopedKey::of(req, &text, scope)?;
         Ok(Some(Self { text: text.into(), scoped }))
     }
@@ -137,19 +142,53 @@ fn owner(req: &Request) -> Result<String, ApiError> {
 const NAMELESS: &str = "the user has neither a `sub` nor an `id`, so that idempotency keys of \
      different users cannot be told apart: set `Idempotency::scope_by`";
 
+/// The form that the header may have.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum KeyForm {
+    /// A string of a structured field.
+    Quoted,
+    /// The same, or a key without quotes.
+    Any,
+}
+
 /// Reads the header; `None` where it is missing.
-fn read(headers: &HeaderMap) -> Result<Option<String>, ApiError> {
+fn read(headers: &HeaderMap, form: KeyForm) -> Result<Option<String>, ApiError> {
     let mut lines = headers.get_all(HEADER).iter();
     let Some(line) = lines.next() else { return Ok(None) };
     if lines.next().is_some() {
         return Err(malformed("it is there more than once"));
     }
-    parse(line).map(Some).map_err(malformed)
+    parse(line, form).map(Some).map_err(malformed)
+}
+
+/// Parses a key in one of the forms.
+fn parse(line: &HeaderValue, form: KeyForm) -> Result<String, &'static str> {
+    let line = line.as_bytes().trim_ascii();
+    match form {
+        KeyForm::Any if !line.starts_with(b"\"") => parse_unquoted(line),
+        KeyForm::Quoted | KeyForm::Any => parse_quoted(line),
+    }
+}
+
+/// Parses a key without quotes. A comma could join two headers, and a semicolon could begin
+/// a parameter.
+fn parse_unquoted(line: &[u8]) -> Result<String, &'static str> {
+    if line.is_empty() {
+        return Err("it is empty");
+    }
+    if line.len() > MAX_KEY_LENGTH {
+        return Err(TOO_LONG);
+    }
+    let is_allowed =
+        |byte: &u8| byte.is_ascii_graphic() && !matches!(byte, b'"' | b'\\' | b',' | b';');
+    if !line.iter().all(is_allowed) {
+        return Err("without quotes, it has visible ASCII characters except \" \\ , and ;");
+    }
+    Ok(line.iter().copied().map(char::from).collect())
 }
 
 /// Parses a string of a structured field, without parameters.
-fn parse(line: &HeaderValue) -> Result<String, &'static str> {
-    let line = line.as_bytes().trim_ascii();
+fn parse_quoted(line: &[u8]) -> Result<String, &'static str> {
     let inside = line.strip_prefix(b"\"").ok_or(UNQUOTED)?;
     let mut key = String::new();
     let mut bytes = inside.iter();
@@ -165,7 +204,7 @@ fn parse(line: &HeaderValue) -> Result<String, &'static str> {
             None => return Err(UNQUOTED),
         }
         if key.len() > MAX_KEY_LENGTH {
-            return Err("it is longer than 255 characters");
+            return Err(TOO_LONG);
         }
     }
     if !bytes.as_slice().is_empty() {
@@ -191,6 +230,7 @@ pub(super) fn missing() -> ApiError {
 /// The name of the header.
 pub(super) const HEADER: &str = "idempotency-key";
 const UNQUOTED: &str = "it is a string in double quotes, such as \"8e03978e-40d5\"";
+const TOO_LONG: &str = "it is longer than 255 characters";
 const MAX_KEY_LENGTH: usize = 255;
 
 impl FromRequest for IdempotencyKey {
@@ -199,7 +239,7 @@ impl FromRequest for IdempotencyKey {
     }
 
     fn describe(doc: &mut RouteDescription) {
-        describe(doc, true);
+        describe(doc, true, KeyForm::Quoted);
     }
 }
 
@@ -207,22 +247,28 @@ impl OptionalFromRequest for IdempotencyKey {
     async fn from_request_optional(req: &mut Request) -> Result<Option<Self>, ApiError> {
         match req.extensions().get::<Self>() {
             Some(key) => Ok(Some(key.clone())),
-            None => Self::of(req, None),
+            None => Self::of(req, KeyForm::Quoted, None),
         }
     }
 
     fn describe_optional(doc: &mut RouteDescription) {
-        describe(doc, false);
+        describe(doc, false, KeyForm::Quoted);
     }
 }
 
 /// Notes the header and its 400.
-pub(super) fn describe(doc: &mut RouteDescription, required: bool) {
-    // A quoted string with escapes, of the characters that `parse` accepts.
+pub(super) fn describe(doc: &mut RouteDescription, required: bool, form: KeyForm) {
+    // A quoted string with escapes, of the characters that `parse_quoted` accepts.
+    let quoted = format!(r#""(?:[ !#-\[\]-~]|\\["\\]){{1,{MAX_KEY_LENGTH}}}""#);
+    let (pattern, min_length) = match form {
+        KeyForm::Quoted => (format!("^{quoted}$"), 3),
+        // The characters that `parse_unquoted` accepts.
+        KeyForm::Any => (format!(r"^(?:{quoted}|[!#-+\--:<-\[\]-~]{{1,{MAX_KEY_LENGTH}}})$"), 1),
+    };
     let schema = json!({
         "type": "string",
-        "pattern": format!(r#"^"(?:[ !#-\[\]-~]|\\["\\]){{1,{MAX_KEY_LENGTH}}}"$"#),
-        "minLength": 3,
+        "pattern": pattern,
+        "minLength": min_length,
         "maxLength": 2 + 2 * MAX_KEY_LENGTH,
     });
     doc.reads_header_as("Idempotency-Key", required, schema);
@@ -253,7 +299,12 @@ mod tests {
 
     #[track_caller]
     fn check(line: &str, expected: Result<&str, &str>) {
-        let key = parse(&HeaderValue::from_bytes(line.as_bytes()).unwrap());
+        check_form(KeyForm::Quoted, line, expected);
+    }
+
+    #[track_caller]
+    fn check_form(form: KeyForm, line: &str, expected: Result<&str, &str>) {
+        let key = parse(&HeaderValue::from_bytes(line.as_bytes()).unwrap(), form);
         let wrong = |reason: &&str| reason.contains(expected.err().unwrap_or("\0"));
         assert!(
             key.as_deref() == expected.as_ref().copied().map_err(|_| &"")
@@ -287,6 +338,25 @@ mod tests {
         check(&format!("\"{}\"", "a".repeat(256)), Err("255"));
     }
 
+    #[test]
+    fn accepts_unquoted_keys_if_an_option_allows_them() {
+        let check = |line: &str, expected| check_form(KeyForm::Any, line, expected);
+        check("8e03978e-40d5", Ok("8e03978e-40d5"));
+        check("  ab+/=:.~!  ", Ok("ab+/=:.~!"));
+        check("'a'", Ok("'a'"));
+        check("\"a b\"", Ok("a b"));
+        let long = "a".repeat(255);
+        check(&long, Ok(&long));
+        check(&"a".repeat(256), Err("255"));
+        check("", Err("empty"));
+        check("\"\"", Err("empty"));
+        for line in ["a b", "a,b", "a;x=1", "a\"", "a\\", "ä", "a\tb"] {
+            check(line, Err("without quotes"));
+        }
+        check("\"a", Err("double quotes"));
+        check("\"a\", \"b\"", Err("follow"));
+    }
+
     fn request(user: Option<Value>, client: &str) -> Request {
         let head = http::Request::post("/x").header(HEADER, "\"k\"").body(()).unwrap();
         let peer = stockade_core::PeerAddr(format!("{client}:1").parse().unwrap());
@@ -296,7 +366,7 @@ mod tests {
     }
 
     fn scoped(user: Option<Value>, client: &str) -> Result<ScopedKey, u16> {
-        let key = IdempotencyKey::of(&request(user, client), None);
+        let key = IdempotencyKey::of(&request(user, client), KeyForm::Quoted, None);
         key.map(|key| key.unwrap().scoped()).map_err(|error| error.status())
     }
 

@@ -8,7 +8,7 @@ use http::HeaderName;
 use stockade_core::{Request, RouteDescription};
 use stockade_errors::ApiError;
 
-use super::key::ScopeOf;
+use super::key::{KeyForm, ScopeOf};
 use super::store::IdempotencyStore;
 
 /// The options of [`with_idempotency`](crate::with_idempotency), with the store of
@@ -32,6 +32,8 @@ use super::store::IdempotencyStore;
 pub struct Idempotency {
     pub(super) store: Arc<dyn IdempotencyStore>,
     pub(super) required: bool,
+    pub(super) unquoted_keys: bool,
+    pub(super) keep_errors: bool,
     pub(super) wait: Duration,
     pub(super) lease: Duration,
     pub(super) ttl: Duration,
@@ -77,6 +79,8 @@ impl Idempotency {
         Self {
             store: Arc::new(store),
             required: false,
+            unquoted_keys: false,
+            keep_errors: true,
             wait: Duration::ZERO,
             lease: Duration::from_secs(30),
             ttl: Duration::from_secs(86_400),
@@ -94,6 +98,77 @@ impl Idempotency {
     /// there were no keys.
     pub fn required(mut self, required: bool) -> Self {
         self.required = required;
+        self
+    }
+
+    /// Accepts keys without quotes too, such as `Idempotency-Key: 8e03978e-40d5`, which many
+    /// clients send. Default: false, they are 400.
+    ///
+    /// Such a key has 1 to 255 visible ASCII characters except `"`, `\`, `,` and `;`. The
+    /// quoted form of the same characters is the same key, so clients can change the form
+    /// between two attempts.
+    ///
+    /// ```
+    /// use stockade::middleware::idempotency::{Idempotency, MemoryIdempotencyStore};
+    /// use stockade::middleware::with_idempotency;
+    /// use stockade::prelude::*;
+    /// # use stockade::testing::TestClient;
+    ///
+    /// # #[tokio::main]
+    /// # async fn main() {
+    /// let options = Idempotency::new(MemoryIdempotencyStore::new()).unquoted_keys(true);
+    /// let once = with_idempotency(options);
+    /// let api = routes! { "orders": { POST: { async || "done", middleware: [once] } } };
+    /// # let client = TestClient::new(create_router(api, RouterOptions::new()));
+    /// let send = |key: &str| client.post("/orders").header("idempotency-key", key);
+    /// send("8e03").await.assert_status(200).assert_no_header("idempotency-replayed");
+    /// send("\"8e03\"").await.assert_header("idempotency-replayed", "true");
+    /// # }
+    /// ```
+    pub fn unquoted_keys(mut self, accepted: bool) -> Self {
+        self.unquoted_keys = accepted;
+        self
+    }
+
+    /// Keeps responses of the handler with a status of 500 or more for replay. Default: true,
+    /// because the handler may have done a part of its work before it failed.
+    ///
+    /// With false, such a response frees the key, and a retry runs the handler again. Choose
+    /// it if a handler that fails leaves nothing behind, such as one that does all its work
+    /// in one transaction. Responses below 500 are always kept, except 408. A
+    /// `with_timeout` that ends the handler is an exception in both cases: its 503 is never
+    /// kept.
+    ///
+    /// ```
+    /// use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+    ///
+    /// use stockade::middleware::idempotency::{Idempotency, MemoryIdempotencyStore};
+    /// use stockade::middleware::with_idempotency;
+    /// use stockade::prelude::*;
+    /// # use stockade::testing::TestClient;
+    ///
+    /// static HAS_FAILED: AtomicBool = AtomicBool::new(false);
+    ///
+    /// async fn order() -> Result<&'static str, ApiError> {
+    ///     match HAS_FAILED.swap(true, Relaxed) {
+    ///         false => Err(ApiError::new(500, "the database is gone")),
+    ///         true => Ok("done"),
+    ///     }
+    /// }
+    ///
+    /// # #[tokio::main]
+    /// # async fn main() {
+    /// let options = Idempotency::new(MemoryIdempotencyStore::new()).keep_errors(false);
+    /// let once = with_idempotency(options);
+    /// let api = routes! { "orders": { POST: { order, middleware: [once] } } };
+    /// # let client = TestClient::new(create_router(api, RouterOptions::new()));
+    /// let send = || client.post("/orders").header("idempotency-key", "\"k-1\"");
+    /// send().await.assert_status(500);
+    /// send().await.assert_status(200).assert_no_header("idempotency-replayed");
+    /// # }
+    /// ```
+    pub fn keep_errors(mut self, kept: bool) -> Self {
+        self.keep_errors = kept;
         self
     }
 
@@ -199,6 +274,11 @@ impl Idempotency {
         self
     }
 
+    /// Returns the form that keys may have.
+    pub(super) fn form(&self) -> KeyForm {
+        if self.unquoted_keys { KeyForm::Any } else { KeyForm::Quoted }
+    }
+
     /// Notes the mistakes of the options.
     pub(super) fn check(&self, doc: &mut RouteDescription) {
         let told = |mistake: &str| format!("with_idempotency: {mistake}");
@@ -216,6 +296,8 @@ impl fmt::Debug for Idempotency {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Idempotency")
             .field("required", &self.required)
+            .field("unquoted_keys", &self.unquoted_keys)
+            .field("keep_errors", &self.keep_errors)
             .field("wait", &self.wait)
             .field("lease", &self.lease)
             .field("ttl", &self.ttl)

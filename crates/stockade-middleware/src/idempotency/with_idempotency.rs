@@ -46,7 +46,8 @@ use crate::store_fault::unavailable;
 /// | with a malformed key, or without one where it is required | 400 |
 /// | while the store is down or full | 503 with `Retry-After: 1` |
 ///
-/// Every answer of the handler is stored, errors of 5xx too. Answers that came before
+/// Every answer of the handler is stored, errors of 5xx too unless
+/// [`Idempotency::keep_errors`] is false. Answers that came before
 /// the handler are not, such as those of middleware and of a validation, and neither
 /// are 408 and 503: their key is free at once. The body of the request is read before
 /// the handler runs.
@@ -108,7 +109,7 @@ struct Shared {
 impl Shared {
     async fn run(&self, mut req: Request, next: Next) -> Result<Response, ApiError> {
         let options = &self.options;
-        let key = match IdempotencyKey::of(&req, options.scope.as_deref())? {
+        let key = match IdempotencyKey::of(&req, options.form(), options.scope.as_deref())? {
             Some(key) => key,
             None if options.required => return Err(key::missing()),
             None => return next.try_run(req).await,
@@ -178,7 +179,8 @@ async fn handle(place: HeldPlace, req: Request, next: Next) -> Result<Response, 
         Err(error) => error.status(),
     };
     // 408 and 503 ask the client to send the request again.
-    if !progress.has_begun() || status < 200 || matches!(status, 408 | 503) {
+    let runs_again = matches!(status, 408 | 503) || (status >= 500 && !place.options.keep_errors);
+    if !progress.has_begun() || status < 200 || runs_again {
         place.free().await;
         return outcome;
     }
@@ -262,7 +264,7 @@ fn describe(options: &Idempotency, doc: &mut RouteDescription) {
     }
     reads_parsed_body(doc, NAME);
     doc.runs_once(fact_of(options));
-    key::describe(doc, options.required);
+    key::describe(doc, options.required, options.form());
     let retry_after = || HeaderDoc::new("Retry-After", "The seconds until the next attempt");
     let meaning = "The request of this key is running, or its answer is not known";
     doc.responds(ResponseDoc::error(409).meaning(meaning).header(retry_after().sometimes()));
@@ -280,6 +282,8 @@ fn fact_of(options: &Idempotency) -> IdempotencyInfo {
     fact.refuses_after_crash = options.on_abandoned == OnAbandoned::Refuse;
     fact.passes_outage = options.on_store_error == OnStoreError::Pass;
     fact.own_scope = options.scope.is_some();
+    fact.unquoted_keys = options.unquoted_keys;
+    fact.repeats_errors = !options.keep_errors;
     fact
 }
 

@@ -60,6 +60,18 @@ pub fn all() -> Vec<Mutation> {
             "B error-added idempotency-tightened",
         ),
         mutation(
+            "a retry runs again after an error",
+            pair(keys(), keys().keep_errors(false)),
+            "W idempotency-loosened",
+            "B idempotency-tightened",
+        ),
+        mutation(
+            "keys may have no quotes",
+            pair(keys(), keys().unquoted_keys(true)),
+            "- idempotency-unquoted",
+            "B idempotency-quoted-only",
+        ),
+        mutation(
             "keys belong to others",
             pair(keys(), keys().scope_by(|_| Ok(String::new()))),
             "BW idempotency-scope-changed",
