@@ -110,8 +110,8 @@ impl<D: Driver> Database<D> {
         parameter.to_string()
     }
 
-    /// Removes expired rows: once a second, and once in 256 calls. It removes more rows
-    /// than these calls can have added, so that expired rows do not pile up.
+    /// Removes expired rows: once a second, and once in 256 calls. These calls add fewer rows
+    /// than one removal can remove, so the number of expired rows stays bounded.
     async fn sweep_if_due(&self) {
         let calls = self.calls.fetch_add(1, Ordering::Relaxed);
         let now = self.clock.millis();

@@ -93,7 +93,7 @@ pub async fn open_revocations<D: Driver + Clone>(db: &D) -> Result<Revocations, 
     }
     let followed = Followed(Arc::clone(&shared));
     let revocations = Revocations::shared(Arc::new(SqlLog(Arc::clone(&shared))));
-    // The first reading happens now, so that tokens can be checked at once.
+    // Tokens can be checked after the first reading, so it happens now.
     let mut follower = Follower::default();
     if let Some(feed) = shared.feed.get() {
         follower.round(&shared, feed).await.map_err(failure)?;

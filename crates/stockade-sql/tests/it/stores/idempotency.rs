@@ -72,7 +72,7 @@ async fn removes_a_bounded_number_of_expired_rows(db: impl Driver + Clone) {
     }
 }
 
-/// Makes an application of one process, whose handler counts its runs.
+/// Makes an application of one process. Its handler counts its runs.
 fn app(store: impl IdempotencyStore + 'static, runs: &Arc<AtomicUsize>) -> Arc<App> {
     let mut router = Router::with_options(RouterOptions::new().rate_limit(None));
     let runs = Arc::clone(runs);
