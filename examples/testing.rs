@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use stockade::auth::TokenVerifier;
 use stockade::prelude::*;
+use stockade::reply::Event;
 
 #[derive(serde::Deserialize, Schema)]
 struct NewNote {

@@ -30,7 +30,7 @@ pub use crate::middleware::rate_limit::MINUTE;
 #[doc(no_inline)]
 pub use crate::middleware::{Auth, with_auth, with_rate_limit};
 #[doc(no_inline)]
-pub use crate::reply::{Event, Html, Json, Redirect, Sse};
+pub use crate::reply::{Html, Json, Redirect, Sse};
 #[doc(no_inline)]
 pub use crate::serde_json::{Value, json};
 #[cfg(feature = "server")]

@@ -116,7 +116,7 @@ impl HostOptions {
     /// if it has none. A limit counts apart from the router's, by the router's clock;
     /// applications that get clones of these options share its counts.
     ///
-    /// A limit or a window of 0 is a [mistake](Self::mistake).
+    /// A limit or a window of 0 is a [mistake](Self::issue).
     #[must_use]
     #[doc(alias = "rateLimit")]
     pub fn rate_limit(mut self, limit: impl IntoSetting<RateLimit>) -> Self {

@@ -12,6 +12,7 @@ use stockade::middleware::{
     with_request_id, with_timeout, with_tracing,
 };
 use stockade::prelude::*;
+use stockade::reply::Event;
 use stockade::reply::{Created, IntoError, Streamed};
 use stockade::routing::health_routes;
 use stockade::server::{ServerOptions, TlsConfig};

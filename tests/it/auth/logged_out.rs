@@ -20,6 +20,7 @@ use stockade::middleware::sessions::{MemorySessionStore, Session, Sessions};
 use stockade::middleware::{SessionCookie, with_auth};
 use stockade::policy::Policy;
 use stockade::prelude::*;
+use stockade::reply::Event;
 use stockade::reply::{ResponseWriter, Streamed};
 use stockade::rpc::{Notifier, Rpc, RpcMethod};
 use stockade::testing::{TestClient, TestClock, TestStream, TestWebSocket};

@@ -15,6 +15,7 @@ use stockade::http;
 use stockade::middleware::sessions::{MemorySessionStore, Sessions};
 use stockade::middleware::{CurrentSession, SessionCookie, with_auth};
 use stockade::prelude::*;
+use stockade::reply::Event;
 use stockade::server::ServerHandle;
 use stockade::testing::TestClock;
 use stockade::upgrade::Io;

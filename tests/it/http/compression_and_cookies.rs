@@ -19,6 +19,7 @@ use stockade::middleware::{
     with_request_id,
 };
 use stockade::prelude::*;
+use stockade::reply::Event;
 use stockade::reply::Streamed;
 use stockade_errors::random::Random;
 

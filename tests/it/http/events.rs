@@ -12,6 +12,7 @@ use std::time::Duration;
 use futures_util::{StreamExt as _, stream};
 use stockade::extract::LastEventId;
 use stockade::prelude::*;
+use stockade::reply::Event;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 use tokio::time::timeout;

@@ -17,6 +17,7 @@ use stockade::extract::Headers;
 use stockade::http::{HeaderMap, HeaderValue};
 use stockade::middleware::SetCookie;
 use stockade::prelude::*;
+use stockade::reply::Event;
 use stockade::reply::{Accepted, Created, ResponseWriter, Status, Streamed};
 use stockade::{FromRequest, HttpBody, http};
 

@@ -7,6 +7,7 @@ use stockade::description::{HeaderDoc, ResponseDoc, StatusDoc};
 use stockade::http::{self, HeaderValue, header};
 use stockade::middleware::health::Readiness;
 use stockade::prelude::*;
+use stockade::reply::Event;
 use stockade::routing::health_routes;
 use stockade::testing::{Contract, TestClient};
 use stockade::{HttpBody, RouteDescription, RouteDocs};

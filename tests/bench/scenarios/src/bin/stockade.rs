@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use stockade::middleware::RateLimit;
 use stockade::middleware::files::{FileReply, FileRequest};
 use stockade::prelude::*;
+use stockade::reply::Event;
 use stockade::reply::JsonText;
 use stockade::server::{ServerOptions, TlsConfig};
 use stockade::websockets::{Audience, Rooms};
