@@ -83,7 +83,7 @@ pub trait RevocationLog: Send + Sync {
 /// The future of [`RevocationLog::publish`].
 pub type PublishFuture<'a> = Pin<Box<dyn Future<Output = Result<(), RevokeError>> + Send + 'a>>;
 
-/// The future of [`RevocationLog::ask`].
+/// The future of [`RevocationLog::query`].
 pub type QueryFuture<'a> = Pin<Box<dyn Future<Output = Answers> + Send + 'a>>;
 
 type Answers = Result<Vec<Option<Revocation>>, Box<dyn Error + Send + Sync>>;

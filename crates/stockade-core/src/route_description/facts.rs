@@ -46,7 +46,7 @@ impl RouteDescription {
     /// Lets a part describe itself by `describe`, and hands each answer that it
     /// notes to `change`: `Created` makes a 201 of its reply.
     ///
-    /// [Errors](Answer::is_error) are left alone, because an error within a reply
+    /// [Errors](ResponseDoc::is_error) are left alone, because an error within a reply
     /// is answered as it is.
     pub fn responses_changed(
         &mut self,
