@@ -75,8 +75,7 @@ mod basic;
 mod jwks;
 mod password;
 mod random;
-#[doc(hidden)]
-pub mod revocations;
+mod revocations;
 mod secret;
 mod session;
 mod token;
@@ -104,6 +103,11 @@ pub use token::{
 
 /// The target of this crate's log lines.
 const LOG_TARGET: &str = "stockade::auth";
+
+#[doc(hidden)]
+pub mod revocations_internals {
+    pub use super::revocations::KEPT_SECONDS;
+}
 
 /// The examples of the package's own README.
 #[cfg(doctest)]

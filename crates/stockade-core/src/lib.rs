@@ -49,12 +49,10 @@ pub mod client;
 mod clock;
 #[doc(hidden)]
 pub mod detached;
-#[doc(hidden)]
-pub mod endpoint;
+mod endpoint;
 #[doc(hidden)]
 pub mod endpoint_settings;
-#[doc(hidden)]
-pub mod error_handler;
+mod error_handler;
 #[doc(hidden)]
 pub mod error_settings;
 pub mod extract;
@@ -84,14 +82,12 @@ mod peer;
 mod query;
 mod read;
 pub mod reply;
-#[doc(hidden)]
-pub mod request;
+mod request;
 mod request_head;
 #[doc(hidden)]
 pub mod route_context;
 mod route_description;
-#[doc(hidden)]
-pub mod setting;
+mod setting;
 mod state;
 #[doc(hidden)]
 pub mod type_check;
@@ -138,3 +134,25 @@ pub mod __internal {
 
 /// A response: that of the `http` crate, with our body.
 pub type Response = http::Response<HttpBody>;
+
+#[doc(hidden)]
+pub mod endpoint_internals {
+    pub use super::endpoint::{
+        EndpointKind, EndpointParts, Overloaded, RunningHandler, answer_bug, run, run_from,
+    };
+}
+
+#[doc(hidden)]
+pub mod error_handler_internals {
+    pub use super::error_handler::{finish_form, keep_form};
+}
+
+#[doc(hidden)]
+pub mod request_internals {
+    pub use super::request::UserWatch;
+}
+
+#[doc(hidden)]
+pub mod setting_internals {
+    pub use super::setting::Inherit;
+}

@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 use stockade_errors::{ApiError, BoxError};
 use stockade_json::has_more_values;
 use stockade_validation::ReadError;
-use stockade_validation::read::too_many_values;
+use stockade_validation::read_internals::too_many_values;
 
 use crate::media::Media;
 use crate::{BodyError, HttpBody};

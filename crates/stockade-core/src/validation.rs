@@ -6,7 +6,7 @@ use std::any::TypeId;
 
 use serde_json::{Map, Value};
 use stockade_errors::{ApiError, ConfigError};
-use stockade_validation::read::ParamShape;
+use stockade_validation::read_internals::ParamShape;
 use stockade_validation::{Rule, Schema, ValidationOptions, validate_against_schema};
 
 use crate::Request;

@@ -12,7 +12,7 @@ use stockade_core::Request;
 use stockade_errors::ApiError;
 use stockade_json::has_more_values;
 use stockade_validation::ReadError;
-use stockade_validation::read::too_many_values;
+use stockade_validation::read_internals::too_many_values;
 
 /// The parameters of a request for one operation.
 #[derive(Debug, Default)]

@@ -14,7 +14,7 @@ use stockade_core::{IntoMiddleware, Middleware, Request, RouteDescription};
 use stockade_errors::ApiError;
 
 use stockade_stages::cors::is_origin;
-use stockade_stages::cors::policy::origin_of;
+use stockade_stages::cors::policy_internals::origin_of;
 
 /// Refuses requests by which a page of another origin would change something
 /// (cross-site request forgery, CSRF), with 403.

@@ -1,6 +1,6 @@
 //! The response for a store that fails.
 
-use stockade_core::endpoint::Overloaded;
+use stockade_core::endpoint_internals::Overloaded;
 use stockade_errors::{ApiError, StoreError};
 
 /// Makes the 503 for the failure of a store that is logged already, at most once a

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use stockade_core::Endpoint;
-use stockade_core::endpoint::EndpointKind;
+use stockade_core::endpoint_internals::EndpointKind;
 use stockade_map::{RouteInfo, RouteMap};
 
 use crate::route::Route;

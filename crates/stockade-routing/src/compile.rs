@@ -9,7 +9,7 @@ use std::sync::Arc;
 use http::{Extensions, Method};
 use stockade_core::__internal::{contradictions, example_issues};
 use stockade_core::description::BodyDoc;
-use stockade_core::endpoint::{EndpointKind, EndpointParts};
+use stockade_core::endpoint_internals::{EndpointKind, EndpointParts};
 use stockade_core::error_settings::Settings;
 use stockade_core::known_types::KnownTypes;
 use stockade_core::marked::{RouteMarks, without_write_only};
@@ -20,7 +20,7 @@ use stockade_core::{Accepts, BodyKind, Endpoint, Middleware, RouteDescription, S
 use stockade_errors::{ConfigError, ConfigIssue};
 use stockade_path::Pattern;
 use stockade_stages::RateLimit;
-use stockade_stages::cors::policy::{Cors, PageNames};
+use stockade_stages::cors::policy_internals::{Cors, PageNames};
 use stockade_validation::Schema;
 use stockade_websockets::handshake::RouterRules;
 

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use http::Method;
-use stockade_core::endpoint::EndpointKind;
+use stockade_core::endpoint_internals::EndpointKind;
 use stockade_core::marked::AppliesMarks;
 use stockade_core::{Middleware, Setting};
 use stockade_errors::__internal::sort_by;
 use stockade_errors::ConfigIssue;
 use stockade_path::Pattern;
-use stockade_stages::cors::policy::PageNames;
+use stockade_stages::cors::policy_internals::PageNames;
 
 use crate::built_methods::{BuiltMethods, LABEL, path_of};
 use crate::compile::Compiler;

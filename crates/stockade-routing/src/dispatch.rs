@@ -11,14 +11,14 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use http::{Method, Version};
-use stockade_core::endpoint::{RunningHandler, answer_bug, run};
-use stockade_core::error_handler::keep_form;
+use stockade_core::endpoint_internals::{RunningHandler, answer_bug, run};
+use stockade_core::error_handler_internals::keep_form;
 use stockade_core::error_settings::Settings;
 use stockade_core::{BodyError, BoxFuture, Endpoint, Request, Response};
 use stockade_errors::ApiError;
 use stockade_stages::cors::CorsDecided;
-use stockade_stages::cors::policy::{Cors, origin_of};
-use stockade_stages::rate_limit::decision::too_many;
+use stockade_stages::cors::policy_internals::{Cors, origin_of};
+use stockade_stages::rate_limit::decision_internals::too_many;
 use stockade_stages::rate_limit::meter::Meter;
 use stockade_stages::rate_limit::{ChargeOutcome, Decision};
 

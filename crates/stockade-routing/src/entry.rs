@@ -7,7 +7,7 @@ use std::panic::Location;
 
 use stockade_core::boxed_or::BoxedOr;
 use stockade_core::middleware::Level;
-use stockade_core::setting::Inherit as _;
+use stockade_core::setting_internals::Inherit as _;
 use stockade_core::{
     Handler, HandlerFn, HandlerSignature, IntoMiddlewareList, IntoSchema, Middleware, RouteDocs,
     Validation,

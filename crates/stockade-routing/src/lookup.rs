@@ -7,12 +7,12 @@ use std::sync::Arc;
 use http::{Method, header};
 use stockade_core::__internal::Params;
 use stockade_core::Request;
-use stockade_core::endpoint::EndpointKind;
+use stockade_core::endpoint_internals::EndpointKind;
 use stockade_core::upgrade::Upgrade;
 use stockade_path::__internal::find_control_escape;
 use stockade_path::SPLAT;
 use stockade_path::spelling::{Spelling, without_detours};
-use stockade_stages::cors::policy::{self, Cors};
+use stockade_stages::cors::policy_internals::{self, Cors};
 use stockade_websockets::handshake::wants_web_socket;
 
 use crate::app::{Resolved, RouteSet};
@@ -233,7 +233,7 @@ pub(crate) fn find_asked<'r>(
 
 /// Returns true for a CORS preflight.
 pub(crate) fn is_preflight(req: &Request) -> bool {
-    policy::is_preflight(req.method(), req.headers())
+    policy_internals::is_preflight(req.method(), req.headers())
 }
 
 /// Returns true for a CONNECT that asks for a tunnel.

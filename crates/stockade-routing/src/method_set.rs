@@ -11,7 +11,7 @@ use std::pin::Pin;
 use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll};
 
-use stockade_core::endpoint::{RunningHandler, run_from};
+use stockade_core::endpoint_internals::{RunningHandler, run_from};
 use stockade_core::{Endpoint, Handler, Request, Response};
 use stockade_errors::ConfigIssue;
 use stockade_stages::observation::Observation;

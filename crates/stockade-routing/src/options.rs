@@ -21,7 +21,7 @@ use stockade_path::__internal::route_settings;
 use stockade_stages::Metrics;
 #[cfg(feature = "tracing")]
 use stockade_stages::RequestSpans;
-use stockade_stages::cors::policy::Cors;
+use stockade_stages::cors::policy_internals::Cors;
 use stockade_stages::observation::Observers;
 use stockade_stages::rate_limit::notation::{object_setting, rate_limit_setting};
 use stockade_stages::{

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use http::Method;
 use stockade_core::page_headers::PageHeaders;
 use stockade_core::{Endpoint, RouteDescription};
-use stockade_stages::cors::policy::PageNames;
+use stockade_stages::cors::policy_internals::PageNames;
 
 use crate::options::RouterOptions;
 

@@ -14,8 +14,8 @@ use stockade_core::Response;
 use stockade_stages::cors::CorsDecided;
 use stockade_stages::rate_limit::headers::{LEGACY_REMAINING, RATE_LIMIT};
 use stockade_stages::rate_limit::{Decision, RateLimiter};
-use stockade_stages::request_id::id::X_REQUEST_ID;
-use stockade_stages::request_id::trace::TRACEPARENT;
+use stockade_stages::request_id::id_internals::X_REQUEST_ID;
+use stockade_stages::request_id::trace_internals::TRACEPARENT;
 
 use crate::head_sink::HeadSink;
 use crate::stages::{RequestScope, Stages};
@@ -241,7 +241,7 @@ mod tests {
     use std::sync::Arc;
 
     use stockade_core::page_headers::PageHeaders;
-    use stockade_stages::cors::policy::Cors;
+    use stockade_stages::cors::policy_internals::Cors;
     use stockade_stages::{CorsOptions, RateLimit, SecurityHeaders};
 
     use super::*;

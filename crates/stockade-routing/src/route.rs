@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use stockade_core::Endpoint;
-use stockade_stages::cors::policy::Cors;
+use stockade_stages::cors::policy_internals::Cors;
 
 /// A compiled route, with the facts that only the router uses.
 pub(crate) struct Route {

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use stockade_core::boxed_or::BoxedOr;
 use stockade_core::endpoint_settings::EndpointSettings;
 use stockade_core::middleware::Level;
-use stockade_core::setting::Inherit as _;
+use stockade_core::setting_internals::Inherit as _;
 use stockade_core::{ErrorHandler, Middleware, RouteDocs, Setting};
 use stockade_errors::{ConfigError, ConfigIssue};
 use stockade_path::__internal::route_settings;

@@ -21,11 +21,11 @@ use http::HeaderValue;
 use stockade_core::page_headers::PageHeaders;
 use stockade_core::{LocalPeer, Request, Response, RouteDescription, upgrade};
 use stockade_errors::{ConfigError, ConfigIssue};
-use stockade_stages::client_address::{
+use stockade_stages::client_address_internals::{
     client_address, client_behind_local_peer, trusted_proxies, warn_untrusted,
 };
 use stockade_stages::cors::CorsDecided;
-use stockade_stages::cors::policy::{Cors, origin_of};
+use stockade_stages::cors::policy_internals::{Cors, origin_of};
 use stockade_stages::observation::{Observation, Observers};
 use stockade_stages::rate_limit::meter::Meter;
 use stockade_stages::rate_limit::{ChargeOutcome, Decision, RateKey, RateLimiter};

@@ -5,7 +5,7 @@ use std::task::{Context, Poll};
 
 use bytes::Bytes;
 use http_body::{Body, Frame, SizeHint};
-use stockade_core::reply::sse::EndOfStream;
+use stockade_core::reply::sse_internals::EndOfStream;
 use stockade_core::{BoxFuture, HttpBody};
 use stockade_errors::BoxError;
 use tokio::sync::watch;

@@ -16,7 +16,7 @@ use hyper::body::{Body, Incoming};
 use hyper::upgrade::OnUpgrade;
 use stockade_core::headers::has_token;
 use stockade_core::reply::EndsAtShutdown;
-use stockade_core::reply::sse::EndOfStream;
+use stockade_core::reply::sse_internals::EndOfStream;
 use stockade_core::upgrade::Switch;
 use stockade_core::{
     BoxFuture, HttpBody, LocalPeer, PeerAddr, PeerCredentials, Request, Response, error_of,

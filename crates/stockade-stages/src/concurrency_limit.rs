@@ -9,7 +9,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use http_body::{Body, Frame, SizeHint};
 use stockade_core::description::{HeaderDoc, ResponseDoc};
-use stockade_core::endpoint::Overloaded;
+use stockade_core::endpoint_internals::Overloaded;
 use stockade_core::middleware::form;
 use stockade_core::{
     BoxError, HttpBody, IntoMiddleware, IntoSetting, Middleware, Next, Request, Setting,

@@ -15,8 +15,7 @@
 //!
 //! Spec: Middleware helpers; Response headers; Limits.
 
-#[doc(hidden)]
-pub mod client_address;
+mod client_address;
 mod concurrency_limit;
 pub mod cors;
 mod described;
@@ -55,4 +54,11 @@ pub use tower_service::TowerService;
 pub mod __internal {
     pub use crate::concurrency_limit::LimitsConcurrency;
     pub use crate::described::{is_any, unseen};
+}
+
+#[doc(hidden)]
+pub mod client_address_internals {
+    pub use super::client_address::{
+        client_address, client_behind_local_peer, is_trusted, trusted_proxies, warn_untrusted,
+    };
 }

@@ -154,8 +154,7 @@ mod options;
 mod patch_field;
 #[doc(hidden)]
 pub mod pattern;
-#[doc(hidden)]
-pub mod read;
+mod read;
 mod rule;
 mod schema;
 #[cfg(feature = "schemars")]
@@ -194,6 +193,14 @@ pub mod __internal {
     pub const FORMATS: &[Format] = Format::ALL;
     /// All forms of text that are types, in the order of the specification.
     pub const TEXT_TYPES: &[TextType] = TextType::ALL;
+}
+
+#[doc(hidden)]
+pub mod read_internals {
+    pub use super::read::{
+        COMMON_TYPES, Field, Fit, PairsKind, ParamShape, Slot, TypeError, TypedReader, fit_of,
+        nothing_read, read_nothing, read_texts_into, shape_of, too_many_values,
+    };
 }
 
 #[doc(hidden)]

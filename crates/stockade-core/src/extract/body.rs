@@ -4,7 +4,7 @@ use bytes::Bytes;
 use serde::de::DeserializeOwned;
 use stockade_errors::ApiError;
 use stockade_validation::HasSchema;
-use stockade_validation::read::read_nothing;
+use stockade_validation::read_internals::read_nothing;
 
 use super::typed;
 use crate::BodyKind;

@@ -11,7 +11,7 @@ use http::Extensions;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 use stockade_errors::{ApiError, ConfigError};
-use stockade_validation::read::{
+use stockade_validation::read_internals::{
     Field, PairsKind, ParamShape, Slot, nothing_read, read_nothing, read_texts_into, shape_of,
 };
 use stockade_validation::{

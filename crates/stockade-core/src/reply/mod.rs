@@ -20,12 +20,10 @@
 //!
 //! Spec: Handler contract.
 
-#[doc(hidden)]
-pub mod into_error;
+pub(crate) mod into_error;
 mod json;
 mod plain;
-#[doc(hidden)]
-pub mod sse;
+pub(crate) mod sse;
 mod status;
 #[doc(hidden)]
 pub mod store_error;
@@ -384,4 +382,14 @@ impl RouteDescription {
             R::describe(self);
         }
     }
+}
+
+#[doc(hidden)]
+pub mod into_error_internals {
+    pub use super::into_error::{DescribesFailure, DescribesUnknown, InnerFailure, answer_of};
+}
+
+#[doc(hidden)]
+pub mod sse_internals {
+    pub use super::sse::EndOfStream;
 }

@@ -4,7 +4,7 @@ use std::any::type_name;
 
 use serde::de::DeserializeOwned;
 use stockade_validation::HasSchema;
-use stockade_validation::read::{Fit, ParamShape, fit_of, read_nothing, shape_of};
+use stockade_validation::read_internals::{Fit, ParamShape, fit_of, read_nothing, shape_of};
 
 use crate::RouteDescription;
 use crate::extract::TypeInfo;

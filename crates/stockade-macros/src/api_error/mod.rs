@@ -124,8 +124,8 @@ fn description(input: &Input<'_>, core: &TokenStream) -> TokenStream {
         quote! {
             {
                 // The second is for fields that are no `IntoError`.
-                use #core::reply::into_error::{DescribesFailure as _, DescribesUnknown as _};
-                (&#core::reply::into_error::InnerFailure::<#ty>::NEW).describe(doc);
+                use #core::reply::into_error_internals::{DescribesFailure as _, DescribesUnknown as _};
+                (&#core::reply::into_error_internals::InnerFailure::<#ty>::NEW).describe(doc);
             }
         }
     });

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use stockade_core::request::UserWatch;
+use stockade_core::request_internals::UserWatch;
 use stockade_core::{Control, Request};
 use stockade_errors::ApiError;
 

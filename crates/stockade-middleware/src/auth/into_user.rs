@@ -5,7 +5,7 @@ use serde_json::Value;
 use stockade_core::RouteDescription;
 use stockade_core::description::{ResponseDoc, StatusDoc};
 use stockade_core::reply::IntoError;
-use stockade_core::reply::into_error::answer_of;
+use stockade_core::reply::into_error_internals::answer_of;
 use stockade_errors::ApiError;
 
 use super::method::Failed;

@@ -16,7 +16,7 @@ use std::time::Duration;
 
 use stockade_auth::{RevocationWatch, UnixClock};
 use stockade_core::log_text::escaped;
-use stockade_core::request::UserWatch;
+use stockade_core::request_internals::UserWatch;
 use stockade_core::{BoxFuture, Request};
 use stockade_errors::ApiError;
 use stockade_errors::panic::CatchPanic;

@@ -6,7 +6,7 @@ use std::marker::PhantomData;
 use std::pin::pin;
 use std::sync::Arc;
 
-use stockade_core::request::UserWatch;
+use stockade_core::request_internals::UserWatch;
 use stockade_core::{BoxFuture, Request, RouteDescription};
 use stockade_errors::ApiError;
 use stockade_errors::panic::CatchPanic;

@@ -8,7 +8,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use http::{HeaderValue, Method, StatusCode, header};
 use stockade_core::description::{HeaderDoc, ResponseDoc};
-use stockade_core::error_handler::finish_form;
+use stockade_core::error_handler_internals::finish_form;
 use stockade_core::handler_progress::{AsksProgress, HandlerProgress};
 use stockade_core::{
     ErrorContext, Middleware, Next, Request, Response, RouteDescription, error_of,

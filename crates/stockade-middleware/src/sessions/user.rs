@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use stockade_auth::SessionId;
-use stockade_core::request::UserWatch;
+use stockade_core::request_internals::UserWatch;
 use stockade_core::{BoxFuture, Request};
 use stockade_errors::ApiError;
 

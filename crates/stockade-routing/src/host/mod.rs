@@ -18,14 +18,14 @@ use std::task::{Context, Poll, ready};
 
 use http::{Method, StatusCode, Version};
 use http_body::{Body, Frame};
-use stockade_core::endpoint::{EndpointKind, EndpointParts, RunningHandler, run};
-use stockade_core::error_handler::keep_form;
+use stockade_core::endpoint_internals::{EndpointKind, EndpointParts, RunningHandler, run};
+use stockade_core::error_handler_internals::keep_form;
 use stockade_core::error_settings::Settings;
 use stockade_core::route_context::RouteContext;
 use stockade_core::{BodyError, Endpoint, Handler, HttpBody, Request, Response};
 use stockade_errors::{ApiError, ConfigError};
 use stockade_path::Pattern;
-use stockade_stages::cors::policy::Cors;
+use stockade_stages::cors::policy_internals::Cors;
 use stockade_stages::rate_limit::meter::Meter;
 
 pub use self::path::{HostPath, HostSegment};

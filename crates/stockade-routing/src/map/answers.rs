@@ -3,7 +3,7 @@
 use stockade_core::description::{
     BodyDoc, DescribedRoute, ErrorForm, InputFrom, ResponseDoc, StatusDoc,
 };
-use stockade_core::endpoint::EndpointKind;
+use stockade_core::endpoint_internals::EndpointKind;
 use stockade_core::{BodyKind, Endpoint, ErrorHandler, RouteDescription};
 use stockade_path::{Pattern, Segment, SegmentPart};
 

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use stockade_core::description::{ContentSchema, DescribedRoute, InputFact, InputFrom};
 use stockade_core::{Accepts, BodyKind, Endpoint, RouteDescription};
 use stockade_path::{Param, Pattern, Segment, SegmentPart};
-use stockade_stages::cors::policy::Cors;
+use stockade_stages::cors::policy_internals::Cors;
 use stockade_stages::rate_limit::{RateLimitPolicy, RateLimiter};
 use stockade_validation::{Schema, ValidationOptions};
 

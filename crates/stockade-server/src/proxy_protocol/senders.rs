@@ -6,7 +6,7 @@ use serde::de::{Error as _, Unexpected};
 use serde::{Deserialize, Deserializer};
 use stockade_errors::{ConfigError, ConfigIssue};
 use stockade_stages::TrustProxy;
-use stockade_stages::client_address::is_trusted;
+use stockade_stages::client_address_internals::is_trusted;
 
 /// The load balancers that must send a header; by default none.
 #[derive(Clone, Debug, Default)]

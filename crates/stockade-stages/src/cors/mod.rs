@@ -13,8 +13,7 @@
 
 mod options;
 mod origin;
-#[doc(hidden)]
-pub mod policy;
+pub(crate) mod policy;
 mod with_cors;
 
 pub use options::{CorsOptions, CorsOrigin};
@@ -22,3 +21,8 @@ pub use origin::is_origin;
 pub use policy::CorsDecided;
 pub(crate) use policy::{Cors, is_preflight, origin_of};
 pub use with_cors::with_cors;
+
+#[doc(hidden)]
+pub mod policy_internals {
+    pub use super::policy::{Cors, PageNames, is_preflight, origin_of};
+}

@@ -3,7 +3,7 @@
 use std::error::Error as _;
 
 use http::StatusCode;
-use stockade_core::endpoint::Overloaded;
+use stockade_core::endpoint_internals::Overloaded;
 use stockade_core::{ApiError, Response, error_of};
 use stockade_errors::ErrorKind;
 use tokio::time::error::Elapsed;

@@ -5,7 +5,7 @@ use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
 use http_body::{Body, Frame, SizeHint};
-use stockade_core::reply::sse::EndOfStream;
+use stockade_core::reply::sse_internals::EndOfStream;
 use stockade_core::{BoxError, HttpBody};
 
 use super::{Ending, Observation};

@@ -4,7 +4,7 @@ use std::fmt;
 use std::time::Instant;
 
 use http::{HeaderMap, Method, StatusCode, header};
-use stockade_core::reply::sse::EndOfStream;
+use stockade_core::reply::sse_internals::EndOfStream;
 use stockade_core::{ApiError, Response};
 
 use super::access_log::{AccessLogLine, Ending, RequestEnd};

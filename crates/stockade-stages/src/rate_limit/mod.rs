@@ -46,8 +46,7 @@
 // - `with_rate_limit`: `with_rate_limit`, the limit of a route.
 
 mod algorithm;
-#[doc(hidden)]
-pub mod decision;
+pub(crate) mod decision;
 #[cfg(feature = "gcra")]
 mod gcra;
 #[doc(hidden)]
@@ -75,3 +74,8 @@ pub use options::RateLimit;
 pub use quota::{HOUR, MINUTE, Per, Quota, RateLimitPolicy, SECOND};
 pub use store::{BatchDecision, ChargeOutcome, RateStore, StoreFailure};
 pub use with_rate_limit::{RouteLimit, with_rate_limit};
+
+#[doc(hidden)]
+pub mod decision_internals {
+    pub use super::decision::too_many;
+}

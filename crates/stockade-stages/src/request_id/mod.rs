@@ -20,10 +20,8 @@
 // - `trace`: `TraceParent` and `TraceContext`.
 // - `with_request_id`: `with_request_id`.
 
-#[doc(hidden)]
-pub mod id;
-#[doc(hidden)]
-pub mod trace;
+pub(crate) mod id;
+pub(crate) mod trace;
 mod with_request_id;
 
 pub use id::RequestId;
@@ -31,3 +29,13 @@ pub(crate) use id::X_REQUEST_ID;
 pub use trace::{TraceContext, TraceParent};
 pub(crate) use with_request_id::RequestNames;
 pub use with_request_id::{RequestIds, with_request_id};
+
+#[doc(hidden)]
+pub mod id_internals {
+    pub use super::id::X_REQUEST_ID;
+}
+
+#[doc(hidden)]
+pub mod trace_internals {
+    pub use super::trace::TRACEPARENT;
+}

@@ -392,7 +392,7 @@ fn of_pairs_of_text() {
     use chrono::{DateTime, Utc};
     use rust_decimal::Decimal;
     use stockade_validation::Rule;
-    use stockade_validation::read::{Field, PairsKind};
+    use stockade_validation::read_internals::{Field, PairsKind};
     use uuid::Uuid;
 
     #[derive(serde::Deserialize)]

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
-use stockade_validation::read::{Field, PairsKind, read_texts_into};
+use stockade_validation::read_internals::{Field, PairsKind, read_texts_into};
 use stockade_validation::{
     HasSchema, Rule, Schema, Unchecked, ValidationOptions, validate_against_schema,
 };

@@ -6,7 +6,7 @@ use std::fmt::Debug;
 use serde::Deserialize;
 use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_json::json;
-use stockade_validation::read::{Field, PairsKind};
+use stockade_validation::read_internals::{Field, PairsKind};
 use stockade_validation::{Rule, Schema, ValidationOptions};
 
 fn read_by<T: DeserializeOwned + Debug>(schema: &Schema, kind: PairsKind, pairs: &str) -> String {

@@ -9,7 +9,7 @@ use std::task::{Context, Poll, ready};
 use serde::de::DeserializeOwned;
 use stockade_json::has_more_values;
 use stockade_validation::Schema;
-use stockade_validation::read::too_many_values;
+use stockade_validation::read_internals::too_many_values;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
 
 use super::{MAX_UNREAD, Shared};

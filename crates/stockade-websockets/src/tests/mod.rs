@@ -10,7 +10,7 @@ use std::time::Duration;
 use futures_util::{SinkExt, StreamExt};
 use serde_json::json;
 use stockade_core::__internal::Params;
-use stockade_core::endpoint::{EndpointParts, run};
+use stockade_core::endpoint_internals::{EndpointParts, run};
 use stockade_core::error_settings::Settings;
 use stockade_core::extract::Path;
 use stockade_core::reply::Json;

@@ -1,7 +1,7 @@
 //! The document, held against the official schema of OpenAPI 3.1.
 
-#[path = "../../../../tests/it/openapi/official/judge.rs"]
-mod validator;
+#[path = "../../../../tests/it/openapi/official/validate.rs"]
+mod validate;
 
 use stockade::prelude::*;
 
@@ -11,6 +11,6 @@ use super::Conduit;
 async fn the_document_is_one_by_the_official_schema() {
     let conduit = Conduit::new();
     let document: Value = conduit.client.get("/openapi.json").await.assert_status(200).json();
-    assert_eq!(validator::validate(&document), Ok(()));
+    assert_eq!(validate::validate(&document), Ok(()));
     assert!(document["paths"]["/api/articles/{slug}"]["get"].is_object(), "{document}");
 }

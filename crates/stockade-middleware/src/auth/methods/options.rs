@@ -4,7 +4,7 @@
 use std::iter;
 use std::time::Duration;
 
-use stockade_auth::revocations::KEPT_SECONDS;
+use stockade_auth::revocations_internals::KEPT_SECONDS;
 use stockade_auth::{Revocations, StalePolicy};
 use stockade_core::description::SecurityScheme;
 use stockade_errors::__internal::setters;
