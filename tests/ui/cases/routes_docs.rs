@@ -1,7 +1,7 @@
-//! `docs` of a node is a tag, and `docs` of an entry is documentation.
+//! A node has a `tag`, and `docs` belong to an entry.
 
 use stockade::prelude::*;
-use stockade::{RouteDocs, Tag};
+use stockade::Tag;
 
 async fn show() -> &'static str {
     "all users"
@@ -9,7 +9,7 @@ async fn show() -> &'static str {
 
 fn main() {
     let _ = routes! {
-        "users": { docs: RouteDocs::new("Accounts"), GET: show },
+        "users": { docs: "Accounts of users", GET: show },
         "teams": { docs: "teams", GET: show },
         "news": { GET: { handler: show, tag: Tag::new("news", "What is new") } },
         "twice": { tag: Tag::new("a", "b"), tag: Tag::new("c", "d"), GET: show },
