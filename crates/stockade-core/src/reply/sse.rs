@@ -39,6 +39,7 @@ use crate::{HttpBody, Reply, Response, RouteDescription};
 ///
 /// use futures_util::stream::unfold;
 /// use stockade::prelude::*;
+/// use stockade::reply::Event;
 /// use tokio::sync::broadcast::{self, error::RecvError};
 /// # use stockade::testing::TestClient;
 ///
