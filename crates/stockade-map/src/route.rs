@@ -270,7 +270,7 @@ pub struct RouteAccess {
     /// True if a role, a permission or the user itself is asked for in front of
     /// middleware that finds the user anew, as the handler gets it.
     #[serde(default)]
-    pub checks_earlier_user: bool,
+    pub judges_earlier_user: bool,
     /// The reason why the route is open to everybody, if its entry gives one.
     pub public: Option<String>,
     /// The reason why its WebSocket or event stream may outlive the login of its user,

@@ -127,7 +127,7 @@ impl RouteDescription {
         let access = &mut self.facts.route.access;
         let is_validated =
             self.takes_user || !access.roles.is_empty() || !access.permissions.is_empty();
-        access.checks_earlier_user |= is_validated;
+        access.judges_earlier_user |= is_validated;
         let earlier = std::mem::replace(&mut access.schemes, schemes);
         self.facts.earlier_schemes.extend(earlier);
         // Each authentication that requires a user rejects requests itself.

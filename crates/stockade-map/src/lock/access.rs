@@ -27,9 +27,9 @@ pub(super) fn compare(c: &mut Comparison<'_>, old: &RouteAccess, new: &RouteAcce
         }
     }
     permissions(c, &old.permissions, &new.permissions);
-    if old.checks_earlier_user != new.checks_earlier_user {
-        let rule = if new.checks_earlier_user { EARLIER_USER } else { EARLIER_USER_GONE };
-        let (before, after) = (old.checks_earlier_user, new.checks_earlier_user);
+    if old.judges_earlier_user != new.judges_earlier_user {
+        let rule = if new.judges_earlier_user { EARLIER_USER } else { EARLIER_USER_GONE };
+        let (before, after) = (old.judges_earlier_user, new.judges_earlier_user);
         c.note(rule, "access/judges_earlier_user", before, after);
     }
 }

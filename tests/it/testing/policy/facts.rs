@@ -65,7 +65,12 @@ fn a_map_says_if_a_guard_judges_an_earlier_user() {
     let find = || with_auth(Auth::verify(|_: &Request| Some(json!({ "role": "admin" }))));
     let validated = |middleware: Vec<Middleware>| {
         let tree = routes! { middleware: middleware, GET: async || () };
-        map_of(tree, options_of()).routes[0].access.checks_earlier_user
+        let map = map_of(tree, options_of());
+        let access = &map.routes[0].access;
+        // Committed locks have this name.
+        let written = serde_json::to_value(access).unwrap();
+        assert_eq!(written["judges_earlier_user"] == true, access.judges_earlier_user);
+        access.judges_earlier_user
     };
     assert!(!validated(vec![find(), with_role("admin")]));
     let twice = vec![find(), with_role("admin"), find()];

@@ -59,7 +59,7 @@ pub(super) const USER_BEFORE_GUARD: BuiltIn = BuiltIn {
                            another one, or of none";
             let finding = || Finding::on(route, message);
             let mend = "put the guard behind the last `with_auth`";
-            route.access.checks_earlier_user.then(|| finding().mend(mend))
+            route.access.judges_earlier_user.then(|| finding().mend(mend))
         })
     },
 };
