@@ -30,7 +30,7 @@
 // - `bug`: the 500 where stockade itself is wrong.
 // - `upgrade`: `Upgrade`, how a connection leaves HTTP.
 // - `log_text`: texts from outside in a log.
-// - `rare`: parts of a route that most routes leave as they are.
+// - `boxed_or`: parts of a route that have their default in most routes.
 // - `state`: the values that the application provides, by type.
 // - `route_description`: `RouteDescription`, the description of a route while the
 //   router is built. The types that it consists of are in `stockade-map`.

@@ -1,4 +1,4 @@
-//! `escaped`: text from outside, safe to stand in a line of a log.
+//! `escaped`: text from outside that is safe in a line of a log.
 
 use std::fmt::{self, Write as _};
 

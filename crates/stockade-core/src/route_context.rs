@@ -15,7 +15,7 @@ use crate::{ErrorHandler, States, Validation};
 pub struct RouteContext {
     /// The path as it was declared, with prefixes.
     pub pattern: Box<str>,
-    /// Its name in logs and metrics, in the place of the path. Default: none.
+    /// Its name in logs and metrics, instead of the path. Default: none.
     pub label: Option<Box<str>>,
     /// True if it answers requests that no route takes. Default: false.
     pub is_fallback: bool,
@@ -30,8 +30,7 @@ pub struct RouteContext {
     /// The error handler of the router, or of the node or group nearest to the
     /// route. Default: none.
     pub error_handler: Option<ErrorHandler>,
-    /// The error handler of the entry itself, which stands in its middleware
-    /// too. Default: none.
+    /// The error handler of the entry, which is also in its middleware. Default: none.
     pub own_error_handler: Option<ErrorHandler>,
     /// The reason why its responses may outlive the login of their user. Default:
     /// none.

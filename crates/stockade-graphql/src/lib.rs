@@ -9,7 +9,7 @@
 //! <https://graphql.github.io/graphql-over-http/draft/>.
 
 // Where things are:
-// - `graphql`: `GraphQl`, by which a schema is declared. `caller`: `RequestContext`, the
+// - `graphql`: `GraphQl`, which declares a schema. `request_context`: `RequestContext`, the
 //   request as resolvers see it.
 // - `engine`: `Engine`, the three methods of an engine, and async-graphql behind them.
 //   Hot.

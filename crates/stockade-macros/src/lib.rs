@@ -174,7 +174,6 @@ macro_rules! rows_of_keywords {
 /// | `"segment"`, also several: `"api/v1"` | the tree below it, `{ … }` |
 /// | `middleware` | `[list]` or a single expression |
 /// | each [setting](#settings) | the setting of all routes from here on |
-/// | `docs` | the `Tag` under which documents list all routes from here on |
 /// | `..` | another tree |
 ///
 /// Other methods are registered with the router's `route`. Braces after a
@@ -220,6 +219,8 @@ macro_rules! rows_of_keywords {
 /// | `timeout` | the limit of the time until the response, a `Duration`, or `with_timeout` with a status |
 /// | `cors` | rules of CORS: an origin, a list, or `CorsOptions`; `false` for no headers of CORS |
 /// | `public` | the reason why routes are open to everybody, a text; a route that asks for a user does not inherit it |
+/// | `tag` | the group of the routes in documents: a name or a `Tag` |
+/// | `deprecated_since`, `sunset` | the day from which routes should no longer be used, and the day from which they may be gone; `false` for none |
 /// | `outlives_user` | the reason why WebSockets and event streams may outlive the login of their user, a text |
 ///
 /// ```

@@ -7,7 +7,8 @@
 //! route add to its [`description`].
 
 // Where things are:
-// - `route`: `RouteMap` and its parts; `response`, `idempotency`, `docs`, `tag`: more parts.
+// - `route`: `RouteMap` and its parts; `response`, `idempotency`, `route_docs`, `tag`: more
+//   parts.
 // - `by_status`, `questions`, `text`: what readers ask a map; `schemas`: references
 //   to its schemas.
 // - `description`: the same facts while a route is described, with schemas that are

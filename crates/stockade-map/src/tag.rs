@@ -42,13 +42,10 @@ impl Tag {
         Self { name: name.into(), description: description.into() }
     }
 
-    /// Returns the mistake in it: lower case, no full stop.
+    /// Returns its configuration error, without a full stop.
     #[must_use]
     pub fn issue(&self) -> Option<String> {
-        if self.name.trim().is_empty() {
-            return Some("tag: it needs a name".to_owned());
-        }
-        None
+        self.name.trim().is_empty().then(|| "tag: it needs a name".to_owned())
     }
 }
 

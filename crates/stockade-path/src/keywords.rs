@@ -15,8 +15,8 @@
 ///
 /// - `Kind` is the kind of the value, a variant of `Kind` in the validation or one of these:
 ///   `Flag` is a boolean, `Format` and `TypeName` are names that the derive knows, `Items`
-///   is a schema that the derive writes as keywords, `Examples` is a list of which the
-///   derive takes one value at a time.
+///   is a schema that the derive writes as keywords, `Examples` is a list, and
+///   the derive takes its values one by one.
 /// - `CLASS` is the type of the values that the keyword is about, and `PLACE` is where the
 ///   derive takes it. The derive does not have a keyword without these brackets.
 /// - `ours`: JSON Schema does not have the keyword.

@@ -2,10 +2,9 @@
 
 use http::Method;
 
-/// Returns the method under which a route of any method is kept.
+/// Returns the method name of routes for any method.
 pub(crate) fn any_method() -> Method {
-    // The name is a valid method, so that this is never the default; a test
-    // proves it.
+    // The name is a valid method, so the default never applies. A test proves it.
     Method::from_bytes(ANY).unwrap_or_default()
 }
 

@@ -89,6 +89,13 @@ pub(crate) struct RouteSet {
     pub(crate) policy: Option<Arc<Policy>>,
 }
 
+impl RouteSet {
+    /// Returns true for the fallback, which has the index after the last route.
+    pub(crate) fn is_fallback(&self, route: &Route) -> bool {
+        route.index == self.all.len()
+    }
+}
+
 impl Resolved {
     /// Returns the context of an error that comes before any middleware.
     #[cold]

@@ -9,11 +9,11 @@ use crate::map::Inspector;
 use crate::router::Router;
 
 impl Router {
-    /// Checks everything and compiles it.
+    /// Checks and compiles the routes.
     ///
     /// # Errors
-    /// All mistakes at once: paths that cannot be read, duplicates, names given
-    /// twice, arguments of handlers that the path or the state cannot give.
+    /// Returns all configuration errors together, such as invalid paths, duplicate routes,
+    /// duplicate names, and handler arguments that neither the path nor the state has.
     pub fn build(self) -> Result<App, ConfigError> {
         self.build_for(false)
     }
@@ -30,11 +30,11 @@ impl Router {
             compiler.add(route);
         }
         compiler.add_fallback();
-        compiler.documents_page = documents_page.map(|path| join(&options.prefix, &path));
+        let documents_page = documents_page.map(|path| join(&options.prefix, &path));
         let (policy, asks) = policy.map(|it| (it.policy, it.inspector)).unzip();
         inspectors.append(&mut compiler.inspectors);
         inspectors.extend(asks);
-        let app = compiler.finish(policy)?;
+        let app = compiler.finish(policy, documents_page)?;
         Inspector::run_all(inspectors, &app, is_hosted)?;
         Ok(app)
     }

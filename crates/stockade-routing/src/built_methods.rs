@@ -1,17 +1,14 @@
 //! [`BuiltMethods`]: the methods of a route in the map.
 
-use std::sync::Arc;
-
 use stockade_core::Endpoint;
 use stockade_core::endpoint_internals::EndpointKind;
-use stockade_map::{RouteInfo, RouteMap};
-
-use crate::route::Route;
+use stockade_map::RouteInfo;
 
 /// The methods of a built route, for its map.
 pub(crate) struct BuiltMethods {
-    pub(crate) route: Arc<Route>,
-    /// The indexes of the methods in the list of all routes.
+    /// The index of the route in the list of all routes.
+    pub(crate) route: usize,
+    /// The indexes of the methods in the same list.
     pub(crate) methods: Vec<usize>,
     pub(crate) describe: fn(&mut RouteInfo, &[RouteInfo]),
 }
@@ -19,21 +16,19 @@ pub(crate) struct BuiltMethods {
 impl BuiltMethods {
     /// Describes the route by its methods, in a list of all routes.
     pub(crate) fn describe(&self, routes: &mut [RouteInfo]) {
-        let methods = self.methods.iter().filter_map(|index| routes.get(*index).cloned());
-        let methods: Vec<RouteInfo> = methods.collect();
-        if let Some(route) = routes.get_mut(self.route.index) {
+        let methods: Vec<RouteInfo> = self.methods_in(routes).into_iter().cloned().collect();
+        if let Some(route) = routes.get_mut(self.route) {
             (self.describe)(route, &methods);
         }
     }
 
-    /// Returns the methods in the map.
-    pub(crate) fn methods_in<'m>(&self, map: &'m RouteMap) -> Vec<&'m RouteInfo> {
-        let prefix = format!("{}#", self.route.endpoint.pattern());
-        map.routes.iter().filter(|route| route.path.starts_with(&prefix)).collect()
+    /// Returns the methods in a list of all routes.
+    pub(crate) fn methods_in<'m>(&self, routes: &'m [RouteInfo]) -> Vec<&'m RouteInfo> {
+        self.methods.iter().filter_map(|index| routes.get(*index)).collect()
     }
 }
 
-/// Returns the name of a method in the map: that of its route, and its own.
+/// Returns the name of a method in the map: the path of its route, and its own name.
 pub(crate) fn path_of(route: &str, name: &str) -> String {
     format!("{route}#{name}")
 }

@@ -67,8 +67,6 @@ pub(crate) struct Compiler<'o> {
     /// The functions that look at the methods of routes in the map.
     pub(crate) inspectors: Vec<Inspector>,
     fallback: Option<Arc<Route>>,
-    /// The path of the page of the documents.
-    pub(crate) documents_page: Option<String>,
     names: HashMap<String, UrlPattern>,
     page_lists: PageLists,
     /// The limit of requests in flight, over all routes.
@@ -107,7 +105,6 @@ impl<'o> Compiler<'o> {
             calls: Vec::new(),
             inspectors: Vec::new(),
             fallback: None,
-            documents_page: None,
             names: HashMap::new(),
             page_lists: PageLists::new(options, is_hosted),
             concurrency_limit,
@@ -488,7 +485,11 @@ impl<'o> Compiler<'o> {
         }
     }
 
-    pub(crate) fn finish(mut self, policy: Option<Arc<Policy>>) -> Result<App, ConfigError> {
+    pub(crate) fn finish(
+        mut self,
+        policy: Option<Arc<Policy>>,
+        documents_page: Option<String>,
+    ) -> Result<App, ConfigError> {
         let stages = match self.options.stage_rules(self.page_lists.exposed()) {
             Ok(rules) => Some(Stages::new(rules)),
             Err(error) => {
@@ -522,7 +523,7 @@ impl<'o> Compiler<'o> {
             calls: self.calls,
             names: self.names,
             method_not_allowed: self.options.method_not_allowed,
-            documents_page: self.documents_page,
+            documents_page,
             policy,
         });
         let max_body = self.options.settings.endpoint.max_body.unwrap_or(u64::MAX);

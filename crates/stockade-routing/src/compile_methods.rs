@@ -21,7 +21,7 @@ use crate::settings::RouteSettings;
 /// Methods that wait until their route is compiled.
 pub(crate) struct WaitingMethods {
     calls: MethodSet,
-    /// The middleware of the entry of the route, with that of the nodes around it.
+    /// The middleware of the entry of the route and of the nodes around it.
     middleware: Vec<Middleware>,
     inherited: RouteSettings,
 }
@@ -38,12 +38,12 @@ impl WaitingMethods {
 }
 
 impl Compiler<'_> {
-    /// Compiles the methods of a route, and returns its mistakes: those of the
-    /// methods have their own places.
+    /// Compiles the methods of a route, and returns the configuration error of the route.
+    /// The compiler keeps the errors of the methods, with their places.
     pub(crate) fn compile_calls(
         &mut self,
         waiting: WaitingMethods,
-        route: &Arc<Route>,
+        route: &Route,
         pattern: &Pattern,
         page_names: &mut PageNames,
     ) -> Option<String> {
@@ -76,8 +76,7 @@ impl Compiler<'_> {
             methods.push((name.into_boxed_str(), Call { endpoint, own }));
         }
         sort_by(&mut methods, |(one, _), (other, _)| one.cmp(other));
-        let built =
-            BuiltMethods { route: Arc::clone(route), methods: indexes, describe: calls.describe };
+        let built = BuiltMethods { route: route.index, methods: indexes, describe: calls.describe };
         self.add_calls(built, calls.inspect);
         let is_taken = calls.table.set(MethodTable { methods }).is_err();
         is_taken.then(|| "its methods belong to another route: call `routes` once more".to_owned())

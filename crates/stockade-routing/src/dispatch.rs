@@ -31,20 +31,20 @@ use crate::route::Route;
 use crate::stages::{self, RequestScope};
 
 impl App {
-    /// Answers a request.
+    /// Responds to a request.
     ///
-    /// It never fails: an error, a panic of a handler, an unknown path are
-    /// responses too. Synchronous middleware runs in this call, the rest when
-    /// the future is polled.
+    /// This never fails: errors, panics of handlers and unknown paths become responses.
+    /// Synchronous middleware runs in this call, and everything else when the future is
+    /// polled.
     ///
     /// Spec: Router construction and members › handle.
     pub fn handle(&self, request: impl Into<Request>) -> ResponseFuture {
         dispatch(&self.resolved, request.into())
     }
 
-    /// Answers a request that a host refuses by itself, such as one with a
-    /// malformed `Host`: in the same form as every other error, and charged to
-    /// the rate limit, so that the answer may be its 429.
+    /// Responds to a request that the host itself rejects, such as a request with a malformed
+    /// `Host`. The response has the form of every other error. The request is charged to the
+    /// rate limit, so the response may be a 429.
     pub fn refuse(&self, request: impl Into<Request>, error: ApiError) -> ResponseFuture {
         refuse(&self.resolved, request.into(), error)
     }

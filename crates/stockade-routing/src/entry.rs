@@ -236,8 +236,8 @@ setters! {
         entry.name = Some(name.into());
     }
 
-    /// Documents the route for those who read about it, by [`RouteDocs`] or by their
-    /// summary. [`Endpoint::docs`](stockade_core::Endpoint::docs) has it.
+    /// Sets the documentation of the route: [`RouteDocs`], or only the summary.
+    /// [`Endpoint::docs`](stockade_core::Endpoint::docs) returns it.
     fn docs(entry, docs: impl Into<RouteDocs>) {
         entry.docs = docs.into().into();
     }

@@ -116,7 +116,7 @@ impl HostOptions {
     /// if it has none. A limit counts apart from the router's, by the router's clock;
     /// applications that get clones of these options share its counts.
     ///
-    /// A limit or a window of 0 is a [mistake](Self::issue).
+    /// A limit or a window of 0 is a [configuration error](Self::issue).
     #[must_use]
     #[doc(alias = "rateLimit")]
     pub fn rate_limit(mut self, limit: impl IntoSetting<RateLimit>) -> Self {
@@ -149,7 +149,7 @@ impl HostOptions {
         self.mistake.as_ref()
     }
 
-    /// Returns the stages of a router, with these options instead of its own.
+    /// Returns the stages of a router after these options replace the options of the router.
     fn stages(self, stages: &Stages) -> Result<Stages, ConfigError> {
         let mut rules = StageRules::clone(stages);
         rules.limiter = self.limiter(stages.limiter.as_ref())?;
@@ -180,12 +180,11 @@ impl HostOptions {
 }
 
 impl App {
-    /// Returns an application of the same routes with these options in the place
-    /// of its own; an option that they leave open stays as it is here.
+    /// Returns an application with the same routes and these options. An option that is not
+    /// set keeps its value.
     ///
-    /// Servers and hosts call it once, when they are made: routes, handlers,
-    /// state and counters are shared, and everything that follows from the options
-    /// is prepared anew.
+    /// Servers and hosts call this once, when they are made. The applications share routes,
+    /// handlers, state and counters. Everything that depends on the options is prepared again.
     ///
     /// ```
     /// use stockade::{HostOptions, Router};

@@ -1,9 +1,9 @@
-//! `MethodSet`: the methods of a route that are called by a name in its body.
+//! `MethodSet`: the methods of a route that the body of a request calls by name.
 //!
-//! A method is compiled as a route is, with the middleware of the route in front of
-//! its own, so that its description, its map and its rules are those of a route.
-//! Its route runs the common middleware once for a request, and then the rest for
-//! each call (`MethodTable::run`).
+//! A method is compiled like a route, with the middleware of its route before its own
+//! middleware. So it has the description, the map and the rules of a route. The route runs
+//! the common middleware once for a request, and the rest for each call
+//! (`MethodTable::run`).
 
 use std::fmt;
 use std::panic::Location;
@@ -28,8 +28,8 @@ type Look = dyn Fn(&[&RouteInfo], &RouteMap) + Send + Sync;
 #[derive(Clone)]
 pub struct MapInspector {
     look: Arc<Look>,
-    /// Makes the inspector of the route at an index. The build reaches maps by
-    /// this pointer alone, as by that of [`Inspector`].
+    /// Makes the inspector of the route at an index. The build reaches maps only by this
+    /// pointer and by the pointer in [`Inspector`].
     inspector: fn(Arc<Look>, usize) -> Inspector,
 }
 
@@ -38,9 +38,9 @@ impl MapInspector {
     pub fn new(look: impl Fn(&[&RouteInfo], &RouteMap) + Send + Sync + 'static) -> Self {
         let inspector = |look: Arc<Look>, index| {
             Inspector::new(move |app, map| {
-                // The index is that of a route with methods of the same application.
+                // The index belongs to a route with methods in the same application.
                 let calls: Option<&BuiltMethods> = app.resolved.routes.calls.get(index);
-                look(&calls.map(|calls| calls.methods_in(map)).unwrap_or_default(), map);
+                look(&calls.map(|calls| calls.methods_in(&map.routes)).unwrap_or_default(), map);
                 Ok(())
             })
         };
@@ -91,7 +91,7 @@ pub struct MethodTable {
 #[derive(Debug)]
 pub(crate) struct Call {
     pub(crate) endpoint: Arc<Endpoint>,
-    /// The index of the first middleware of its own.
+    /// The index of the first middleware that only this method has.
     pub(crate) own: usize,
 }
 
@@ -107,8 +107,8 @@ impl MethodTable {
         self.methods.iter().map(|(_, call)| &call.endpoint)
     }
 
-    /// Runs the method at this index on a request whose common middleware has run,
-    /// and returns its name too; `None` if there is no such method.
+    /// Runs the method at this index on a request after the common middleware, and also
+    /// returns its name. `None` if the index has no method.
     #[must_use]
     pub fn run(
         &self,
@@ -125,13 +125,12 @@ impl MethodTable {
     }
 }
 
-/// A call whose method runs: the future of its response, which it hands to the log
-/// and the metrics.
+/// The future of a running method. It passes the response to the log and the metrics.
 #[derive(Debug)]
 #[must_use = "nothing goes on until it is awaited"]
 pub struct RunningCall {
     running: RunningHandler,
-    /// Boxed, so that a call without observation is not larger.
+    /// In a box, because most calls are not observed.
     observation: Option<Box<Observation>>,
 }
 

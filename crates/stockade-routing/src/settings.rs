@@ -40,8 +40,8 @@ impl<T> Placed<T> {
     }
 }
 
-/// The options that a router and a host have. The options of a host override those of
-/// its router.
+/// The options that a router and a host have. The options of the host count instead of the
+/// options of its router.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct HostSettings {
     pub(crate) expose_errors: Option<bool>,

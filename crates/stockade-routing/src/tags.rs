@@ -38,7 +38,7 @@ impl SeenTags {
         if first.tag.description.is_empty() {
             *first = placed.clone();
         }
-        // A name alone refers to the description of another place.
+        // A tag without a description uses the description from another place.
         let is_alike = tag.description.is_empty() || first.tag.description == tag.description;
         let message = if is_alike {
             tag.issue()?

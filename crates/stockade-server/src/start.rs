@@ -10,7 +10,7 @@ use crate::LocalAddr;
 pub(crate) struct Start {
     /// The path of the page of the documents.
     pub(crate) documents: Option<String>,
-    /// True if the message goes to stderr if there is no logger.
+    /// True if the message goes to stderr when the program has no logger.
     pub(crate) prints: bool,
 }
 

@@ -1,4 +1,4 @@
-//! [`Schemas`]: JSON Schemas of a map, which validator bodies.
+//! [`Schemas`]: the JSON Schemas of a map, which validate bodies.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};

@@ -1,5 +1,4 @@
-//! One case of a route: it is made, sent, verdict, and made smaller where it
-//! fails.
+//! One case of a route. It is generated, sent and checked, and shrunk if it fails.
 
 use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
@@ -34,7 +33,7 @@ pub(super) enum Aim<'b> {
     Broken(&'b Break),
 }
 
-/// A verdict with all that a report says of it.
+/// The result of a case, with everything that the report has about it.
 enum CaseVerdict {
     Right,
     Beside(String),

@@ -123,7 +123,7 @@ fn description(input: &Input<'_>, core: &TokenStream) -> TokenStream {
     let inner = inner.map(|Field { ty, .. }| {
         quote! {
             {
-                // The second is for fields that are no `IntoError`.
+                // The second trait is for fields without `IntoError`.
                 use #core::reply::into_error_internals::{DescribesFailure as _, DescribesUnknown as _};
                 (&#core::reply::into_error_internals::InnerFailure::<#ty>::NEW).describe(doc);
             }

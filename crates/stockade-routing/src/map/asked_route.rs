@@ -16,5 +16,5 @@ pub fn asked_route(app: &App, mut request: Request) -> Option<usize> {
         return None;
     }
     let route = find_route(&app.resolved, &mut request)?;
-    Some(route.index).filter(|index| *index < app.routes().len())
+    (!app.resolved.routes.is_fallback(route)).then_some(route.index)
 }

@@ -14,7 +14,6 @@ use crate::app::Resolved;
 use crate::built_methods::name_of;
 use crate::lookup::{self, LookUp, find_in, is_ambiguous, is_sound};
 use crate::matcher::TableBuilder;
-use crate::route::Route;
 use crate::table_set::TableSet;
 
 /// The largest number of routes that are named where none takes a request.
@@ -184,9 +183,8 @@ fn look_up<'r>(app: &'r Resolved, method: &str, path: &str) -> Result<LookUp<'r>
     let request = http::Request::builder().method(method).uri(path).body(HttpBody::default());
     let request =
         request.map_err(|error| ExplainError { message: format!("{path:?}: {error}") })?;
-    let is_fallback = |route: &Route| route.index == app.routes.all.len();
     Ok(match lookup::look_up(app, &Request::from(request)) {
-        LookUp::Found(route, _) if is_fallback(route) => LookUp::Missing,
+        LookUp::Found(route, _) if app.routes.is_fallback(route) => LookUp::Missing,
         found => found,
     })
 }

@@ -39,18 +39,17 @@ pub use stockade_map::{
 };
 
 impl App {
-    /// Returns everything that the application knows about its routes. It is
-    /// computed anew by each call, in about two milliseconds for a hundred routes.
+    /// Returns everything that the application knows about its routes. Each call computes it
+    /// again, in about two milliseconds for a hundred routes.
     #[must_use]
     pub fn route_map(&self) -> RouteMap {
         map_of(&self.resolved, false)
     }
 
-    /// Says what happens to a request such as `POST /users/7`: the route that
-    /// takes it with everything that runs in front of it, or the routes that
-    /// nearly do. `WS /chat` asks for a WebSocket.
+    /// Explains a request such as `POST /users/7`: its route with everything that runs before
+    /// the handler, or the routes that nearly match. `WS /chat` is a WebSocket.
     ///
-    /// It goes through the look-up of real requests, and calls nothing.
+    /// The route is found as for a real request, but no handler and no middleware runs.
     ///
     /// ```
     /// use stockade::prelude::*;
@@ -90,7 +89,7 @@ impl App {
     /// ```
     ///
     /// # Errors
-    /// When the line is no method and path.
+    /// Fails if the line is not a method and a path.
     pub fn explain(&self, line: &str) -> Result<Explanation, ExplainError> {
         explain(&self.resolved, line)
     }

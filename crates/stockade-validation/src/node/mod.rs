@@ -5,9 +5,10 @@
 //! - `number`, `text`, `array`, `object`: the keywords of one type of values, from their
 //!   compilation to their export. [`ObjectState`] follows the members of an object.
 //! - `limits`: bounds of numbers and counts; `literals`: `enum` and `const`.
-//! - `validator`: the rules in their order, and [`Validator`] for readers, which see data
-//!   while they read it; `broken`: [`Violation`], a rule that a value breaks.
-//! - `keywords`: access to the keywords of a rule, also while they are compiled; `kind`: the types of JSON.
+//! - `validate`: the rules in their order, and [`Validator`] for readers, which see data
+//!   while they read it; `violation`: [`Violation`], a rule that a value breaks.
+//! - `keywords`: access to the keywords of a rule, also while they are compiled; `kind`: the
+//!   types of JSON.
 
 mod array;
 mod keywords;

@@ -10,21 +10,20 @@
 //! "valid".
 //!
 //! - `error`: `ReadError`.
-//! - `schema`: `Schema::read_json` and
-//!   `Schema::read_value`.
+//! - `schema`: `Schema::read_json` and `Schema::read_value`.
 //! - `untyped`: `read_value`, without a schema.
 //! - `reader`: `TypedReader`, the deserializer of all types; `access`: the
 //!   contents of arrays, objects and enums; `name`: the names of members and
 //!   variants.
-//! - `target`: `Slot`, the type that is read, where it is not named.
+//! - `slot`: `Slot`, the place of a value whose type is not named.
 //! - `source`: `Source`, the values that a reader takes.
-//! - `json`, `pairs`: sources that are judged on the way; `validating`: the
-//!   judgement of their values.
-//! - `parsed`: the source of data that was judged; `twice`: names that an object
-//!   has more than once; `spelled`: texts that stand for numbers.
-//! - `probe`: sources without data, by which a type is asked about itself.
+//! - `json`, `pairs`: sources whose values are validated while they are read; `validating`:
+//!   the validation of these values.
+//! - `parsed`: the source of validated data; `duplicate`: names that an object has more than
+//!   once; `text_value`: texts for numbers.
+//! - `probe`: sources without data, which find out what a type reads.
 //! - `common`: types that are read here for all programs.
-//! - `misfit`: `TypeError`, the error of all of them.
+//! - `type_error`: `TypeError`, the error of all of them.
 
 mod access;
 mod common;

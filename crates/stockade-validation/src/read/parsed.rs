@@ -1,4 +1,4 @@
-//! [`Parsed`]: data that was validated, or needs no validator.
+//! [`Parsed`]: data that was validated, or needs no validation.
 
 use std::slice;
 

@@ -1,6 +1,6 @@
 //! The handshake: the check of a request that asks for a WebSocket.
 //!
-//! `validator` is a pure function of the request's head and the rules of the
+//! `validate` is a pure function of the request's head and the rules of the
 //! route. `Rules::guard` runs it before all middleware.
 //!
 //! Source: RFC 6455, section 4.2; RFC 8441, section 5 (HTTP/2).

@@ -184,8 +184,8 @@ fn ipv6(addresses: &[u8]) -> Option<SocketAddr> {
     Some(SocketAddr::new(address.to_canonical(), u16::from_be_bytes(*port)))
 }
 
-/// Returns the length of the addresses of a family. Those of an unknown family or
-/// transport are ignored.
+/// Returns the length of the addresses of a family. An unknown family or transport has no
+/// addresses that are read.
 fn least_length(family: u8) -> usize {
     match family {
         TCP_IPV4 | UDP_IPV4 => 12,
