@@ -155,9 +155,19 @@ impl Server {
     ///
     /// # Errors
     /// When the address cannot be bound, for example because it is taken.
-    pub async fn listen(mut self, address: impl ListenAddr) -> Result<(), ServeError> {
+    pub async fn listen(self, address: impl ListenAddr) -> Result<(), ServeError> {
+        let (listeners, _) = address.open(&self.options).await?;
+        self.announce_and_serve(listeners).await
+    }
+
+    /// Serves until a signal, after a message with the address. Not generic, because each
+    /// program compiles the body of `listen` again.
+    fn announce_and_serve(
+        mut self,
+        listeners: Vec<Bound>,
+    ) -> BoxFuture<'static, Result<(), ServeError>> {
         self.is_announced = self.options.announce;
-        self.bind(address).await?.with_signals().serve().await
+        self.serve(listeners, watch::Sender::new(Stage::Running), true)
     }
 
     /// Serves on listeners until a shutdown: [`run`](Self::run), compiled here.
