@@ -2,6 +2,7 @@
 //! that a resource and its store speak.
 
 mod doc;
+mod late;
 mod list_query;
 mod new_row;
 mod row_filter;
