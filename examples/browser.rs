@@ -74,7 +74,7 @@ fn router(options: RouterOptions, has_sockets: bool, shared: Arc<Shared>) -> Rou
     let strict = with_auth(Auth::session(session.clone(), |_: SessionId| Some("Ada")));
     let wide = with_auth(Auth::session(shared.wide_session.clone(), |_: SessionId| Some("Ada")));
     let limit = RateLimit::from(1_000 / MINUTE);
-    let mut router = Router::with_options(options.rate_limit(limit).state(shared));
+    let mut router = Router::with_options(options.rate_limit(limit)).state(shared);
     router.get("/matrix", matrix);
     router.get("/hold", hold);
     router.post("/done", async |shared: State<Arc<Shared>>| shared.done.notify_one());

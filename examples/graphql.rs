@@ -101,7 +101,7 @@ fn router() -> Result<Router, ApiError> {
     // The schema of a public interface is no secret.
     let graphql = GraphQl::new(schema).introspection(true).public("the list is open to read");
     let api = routes! { "graphql": { middleware: [signed_in], ..graphql.routes() } };
-    Ok(create_router(api, RouterOptions::new().state(teas).rate_limit(10_000 / MINUTE)))
+    Ok(create_router(api, RouterOptions::new().rate_limit(10_000 / MINUTE)).state(teas))
 }
 
 #[tokio::main]

@@ -103,7 +103,7 @@ fn router() -> Router {
         .public("the room is open to listen");
     let api = routes! { "graphql": { middleware: [signed_in], ..graphql.routes() } };
     let options = RouterOptions::new().enable_web_sockets(true).rate_limit(10_000 / MINUTE);
-    create_router(api, options.state::<Room>(room))
+    create_router(api, options).state::<Room>(room)
 }
 
 #[tokio::main]

@@ -62,7 +62,7 @@ fn router() -> Router {
             POST: pay,
         },
     };
-    create_router(api, RouterOptions::new().state(Ledger::default()))
+    create_router(api, RouterOptions::new()).state(Ledger::default())
 }
 
 #[tokio::main]

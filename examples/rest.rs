@@ -13,7 +13,7 @@
 //! ```
 
 use serde::{Deserialize, Serialize};
-use stockade::openapi::{OpenApiOptions, with_open_api};
+use stockade::openapi::OpenApiOptions;
 use stockade::prelude::*;
 use stockade::rest::{Access, Entity, MemoryStore, Op, Resource, RowFilter, StoreError};
 
@@ -89,7 +89,7 @@ fn router() -> Result<Router, BoxError> {
         "notes": { ..notes.routes() },
     };
     let documents = OpenApiOptions::new("Teas", "1.0.0").public("everybody may read it");
-    Ok(with_open_api(create_router(api, RouterOptions::new()), documents))
+    Ok(create_router(api, RouterOptions::new()).open_api(documents))
 }
 
 #[tokio::main]

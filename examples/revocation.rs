@@ -74,7 +74,7 @@ fn router(secret: Secret) -> Router {
         "sessions": { DELETE: { sign_out_everywhere, middleware: [signed_in.clone()] } },
         "me": { GET: { me, middleware: [signed_in] } },
     };
-    create_router(api, RouterOptions::new().state(secret).state(revocations))
+    create_router(api, RouterOptions::new()).state(secret).state(revocations)
 }
 
 #[tokio::main]

@@ -120,7 +120,7 @@ fn router(secret: Secret, passwords: Passwords) -> Router {
             "everywhere": { POST: log_out_everywhere },
         },
     };
-    create_router(api, RouterOptions::new().state(sessions).state(passwords))
+    create_router(api, RouterOptions::new()).state(sessions).state(passwords)
 }
 
 #[tokio::main]

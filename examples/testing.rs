@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use stockade::auth::TokenVerifier;
 use stockade::prelude::*;
-use stockade::reply::Event;
+use stockade::reply::{Event, Sse};
 
 #[derive(serde::Deserialize, Schema)]
 struct NewNote {
@@ -46,8 +46,8 @@ fn router(secret: Secret, tokens: TokenVerifier) -> Router {
         "countdown": { GET: countdown },
         "shout": { ws: shout },
     };
-    let options = RouterOptions::new().state(Notes::default()).enable_web_sockets(true);
-    create_router(api, options)
+    let options = RouterOptions::new().enable_web_sockets(true);
+    create_router(api, options).state(Notes::default())
 }
 
 #[tokio::main]

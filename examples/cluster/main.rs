@@ -168,16 +168,16 @@ fn router(redis: &Redis) -> Result<Router, BoxError> {
     };
     let proxies: u8 = setting("PROXIES", "1").parse().unwrap_or(1);
     let options = RouterOptions::new()
-        .state(Readiness::new())
-        .state(Node(setting("NODE", "a").into()))
-        .state(rooms)
-        .state(users.sessions)
-        .state(users.revocations)
         .enable_web_sockets(true)
         .trust_proxy(proxies)
         // That of the router would count beside those of the routes.
         .rate_limit(false);
-    Ok(create_router(api, options))
+    Ok(create_router(api, options)
+        .state(Readiness::new())
+        .state(Node(setting("NODE", "a").into()))
+        .state(rooms)
+        .state(users.sessions)
+        .state(users.revocations))
 }
 
 #[tokio::main]

@@ -6,7 +6,7 @@
 //! admin@example.org. The data is in the file `shop.db` of the current folder.
 //! `SHOP_DATABASE` chooses another file, `postgres://…`, or `:memory:`, which is gone when the
 //! program ends. With `-- routes`, `-- explain POST /users`, `-- audit` or `-- openapi`, the
-//! program prints what it knows about its routes, and ends.
+//! program prints what it knows about its routes, and ends without opening the database.
 //!
 //! Start with [`api`], the whole interface as one tree, and go on to the handlers. `options`
 //! has the options for all requests. The routes of products come from a REST resource; all
@@ -28,17 +28,20 @@ pub mod stock;
 pub mod users;
 
 use std::env;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use stockade::auth::generate_token;
+use stockade::middleware::health::Readiness;
 use stockade::middleware::idempotency::{Idempotency, MemoryIdempotencyStore};
 use stockade::middleware::{
     Metrics, hash_password_with_async, named, with_compression, with_decompression, with_etag,
     with_idempotency, with_permission, with_role, with_serialization,
 };
-use stockade::openapi::{OpenApiOptions, Webhook, tool, with_open_api};
+use stockade::openapi::{OpenApiOptions, Webhook};
 use stockade::policy::Policy;
 use stockade::prelude::*;
+use stockade::rest::Store;
 use stockade::routing::health_routes;
 use stockade::serialization::SerializationOptions;
 use stockade::server::ServerOptions;
@@ -59,21 +62,12 @@ async fn main() -> Result<(), BoxError> {
     let port: u16 = env::var("PORT").map_or(Ok(3000), |port| port.parse())?;
     let secret = env::var("SHOP_SECRET").or_else(|_| generate_token(32))?;
     let address = match env::var("SHOP_DATABASE") {
-        // A tool reads only the routes, and leaves no file.
-        _ if env::args().len() > 1 => ":memory:".to_owned(),
         Err(env::VarError::NotPresent) => "shop.db".to_owned(),
         named => named.map_err(|error| format!("SHOP_DATABASE: {error}"))?,
     };
-    let shop = Shop::open(&address, Secret::new(secret)?).await;
-    let shop = shop.map_err(|error| format!("SHOP_DATABASE: {error}"))?;
-    if let Ok(password) = env::var("SHOP_ADMIN_PASSWORD") {
-        let hash = hash_password_with_async(password, users::hasher()).await?;
-        shop.let_admin_in("admin@example.org", &hash).await?;
-    }
-
-    let app = router(shop).build()?;
-    if let Some(text) = tool(&app, &document_options(), env::args()) {
-        print!("{}", text?);
+    let app = closed(address, Secret::new(secret)?).build()?;
+    // Such as `routes`. The shop stays closed, so a command needs no database.
+    if app.run_command(env::args()).await? {
         return Ok(());
     }
 
@@ -96,12 +90,29 @@ fn new_user() -> Value {
     json!({ "name": "Ada", "email": ADA, "password": "correct horse" })
 }
 
-/// The router that is served.
+/// The router that is served. It opens the shop with the data at `address` when it starts.
+pub fn closed(address: String, secret: Secret) -> Router {
+    let metrics = Metrics::new();
+    let products = Arc::new(OnceLock::new());
+    let later = Arc::clone(&products);
+    without_shop(products, &metrics, options(&metrics)).policy(policy()).state_at_start(
+        async move |_| {
+            let shop = Shop::open(&address, secret).await;
+            let shop = shop.map_err(|error| format!("SHOP_DATABASE: {error}"))?;
+            if let Ok(password) = env::var("SHOP_ADMIN_PASSWORD") {
+                let hash = hash_password_with_async(password, users::hasher()).await?;
+                shop.let_admin_in("admin@example.org", &hash).await?;
+            }
+            let _ = later.set(shop.products.clone());
+            Ok::<_, BoxError>(shop)
+        },
+    )
+}
+
+/// The same router for a shop that is open.
 pub fn router(shop: Shop) -> Router {
     let metrics = Metrics::new();
-    let mut router = router_with(shop, &metrics, options(&metrics));
-    router.policy(policy());
-    router
+    router_with(shop, &metrics, options(&metrics)).policy(policy())
 }
 
 /// The rules that keep the router from being built where a route breaks one.
@@ -116,10 +127,21 @@ pub fn policy() -> Policy {
 
 /// The same interface with other options.
 pub fn router_with(shop: Shop, metrics: &Metrics, options: RouterOptions) -> Router {
-    let api = api(metrics, shop.products.clone());
-    let options = options.state(shop).state(Rooms::default()).middleware(guards::tag_response);
-    // `/openapi.json`, `/docs` for people, and `/docs/try` to send requests.
-    with_open_api(create_router(api, options), document_options())
+    without_shop(shop.products.clone(), metrics, options).state(shop)
+}
+
+/// The interface, which still needs the shop as state.
+fn without_shop(
+    products: impl Store<Product>,
+    metrics: &Metrics,
+    options: RouterOptions,
+) -> Router {
+    create_router(api(metrics, products), options.middleware(guards::tag_response))
+        // `/openapi.json`, `/docs` for people, and `/docs/try` to send requests.
+        .open_api(document_options())
+        .state(Rooms::default())
+        // The server sets it to false when a shutdown begins.
+        .state(Readiness::new())
 }
 
 /// The words of the document about the shop.
@@ -133,7 +155,7 @@ fn document_options() -> OpenApiOptions {
 }
 
 /// The whole interface.
-fn api(metrics: &Metrics, products: Table<Product>) -> RouteTree {
+fn api(metrics: &Metrics, products: impl Store<Product>) -> RouteTree {
     let signed_in = with_auth(Auth::lookup(guards::known_account));
     let perhaps_signed_in = with_auth(Auth::lookup(guards::known_account).required(false));
     let clerks = with_role(["clerk", "admin"]);

@@ -1,6 +1,5 @@
 //! The options of the router: secure values, and comments with looser ones.
 
-use stockade::middleware::health::Readiness;
 use stockade::middleware::{CorsOptions, Metrics, SecurityHeaders, with_request_id};
 use stockade::prelude::*;
 
@@ -36,8 +35,6 @@ pub fn options(metrics: &Metrics) -> RouterOptions {
         // level: `RUST_LOG=info,stockade::access=off` is silent too.
         .access_log(true)
         .metrics(metrics)
-        // The server sets it to false when a shutdown begins.
-        .state(Readiness::new())
 }
 
 /// Everything loosened that can be, for a network in which everyone is trusted.
@@ -52,5 +49,4 @@ pub fn loose() -> RouterOptions {
         .enable_web_sockets(true)
         .ws_allowed_origins(["*"])
         .expose_errors(true)
-        .state(Readiness::new())
 }

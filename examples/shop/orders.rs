@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use stockade::graphql::async_graphql as gql;
 use stockade::prelude::*;
 use stockade::reply::Created;
-use stockade::reply::Event;
+use stockade::reply::{Event, Sse};
 use stockade::rest::{
     Filter, ListQuery, NewRow, Op, RowFilter, Store as _, StoreError, VersionCheck, Versioned,
 };

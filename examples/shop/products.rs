@@ -9,15 +9,13 @@ use stockade::http::HeaderMap;
 use stockade::prelude::*;
 use stockade::reply::ResponseWriter;
 use stockade::rest::{
-    Access, Filter, NewRow, Op, Operation, Resource, RowFilter, Store as _, StoreError,
-    VersionCheck,
+    Access, Filter, NewRow, Op, Operation, Resource, RowFilter, Store, StoreError, VersionCheck,
 };
 
-use super::database::Table;
 use super::stock::{NoData, Product, ProductError, Shop, all};
 
 /// Everybody may read products, page by page; clerks and admins change them.
-pub fn resource(products: Table<Product>, signed_in: &Middleware) -> Resource<Product> {
+pub fn resource(products: impl Store<Product>, signed_in: &Middleware) -> Resource<Product> {
     Resource::new("product", products)
         // An upload counts the bytes of the image, and nobody else does.
         .server_fields(["id", "image_bytes"])

@@ -29,8 +29,11 @@ pub use crate::http::{Method, StatusCode, header};
 pub use crate::middleware::rate_limit::MINUTE;
 #[doc(no_inline)]
 pub use crate::middleware::{Auth, with_auth, with_rate_limit};
+#[cfg(feature = "openapi")]
 #[doc(no_inline)]
-pub use crate::reply::{Html, Json, Redirect, Sse};
+pub use crate::openapi::WithOpenApi;
+#[doc(no_inline)]
+pub use crate::reply::{Html, Json, Redirect};
 #[doc(no_inline)]
 pub use crate::serde_json::{Value, json};
 #[cfg(feature = "server")]

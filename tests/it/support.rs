@@ -54,6 +54,16 @@ pub fn request(text: &str) -> Request {
     Request::from(request).with_peer(PeerAddr(peer))
 }
 
+/// The outcome of a command, whose arguments come after the name of the program; `None` if
+/// the first one is not a command.
+pub fn command<'a>(
+    app: &App,
+    args: impl IntoIterator<Item = &'a str>,
+) -> Option<Result<String, BoxError>> {
+    let args = ["program"].into_iter().chain(args).map(str::to_owned);
+    block_on(app.command_output(args))
+}
+
 /// Calls the app and gives `status body`, or the status alone.
 pub async fn call(app: &impl Answers, request_text: &str) -> String {
     show(app.answer(request(request_text)).await).await

@@ -129,7 +129,7 @@ pub mod __internal {
     pub use crate::read::is_not_json;
     pub use crate::request_head::RequestHead;
     pub use crate::route_description::contradictions;
-    pub use crate::state::States;
+    pub use crate::state::{LateState, States};
 }
 
 /// A response: that of the `http` crate, with our body.

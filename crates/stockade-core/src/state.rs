@@ -2,7 +2,10 @@
 
 use std::any::{Any, TypeId};
 use std::fmt;
-use std::sync::Arc;
+use std::marker::PhantomData;
+use std::sync::{Arc, OnceLock};
+
+type Value = Arc<dyn Any + Send + Sync>;
 
 /// The values that an application provides, one for each type.
 ///
@@ -11,27 +14,68 @@ use std::sync::Arc;
 pub struct States {
     // A handful of types: a scan is quicker than a hash map.
     // Shared, because each route has it.
-    values: Arc<[(TypeId, Arc<dyn Any + Send + Sync>)]>,
+    values: Arc<[(TypeId, Slot)]>,
+}
+
+/// The place of a value.
+#[derive(Clone)]
+enum Slot {
+    Ready(Value),
+    /// The application opens it when it starts.
+    Late(Arc<OnceLock<Value>>),
+}
+
+/// The place of a value that the application opens when it starts.
+pub struct LateState<T> {
+    slot: Arc<OnceLock<Value>>,
+    of: PhantomData<fn(T)>,
+}
+
+impl<T: Send + Sync + 'static> LateState<T> {
+    /// Provides the value. Only the first call has an effect.
+    pub fn set(&self, value: T) {
+        let _ = self.slot.set(Arc::new(value));
+    }
+}
+
+impl<T> fmt::Debug for LateState<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("LateState")
+    }
 }
 
 impl States {
     /// Provides `value`; it replaces an earlier one of the same type.
     pub fn insert<T: Send + Sync + 'static>(&mut self, value: T) {
-        let id = TypeId::of::<T>();
-        let others = self.values.iter().filter(|(known, _)| *known != id).cloned();
-        let value: Arc<dyn Any + Send + Sync> = Arc::new(value);
-        self.values = others.chain([(id, value)]).collect();
+        self.put(TypeId::of::<T>(), Slot::Ready(Arc::new(value)));
     }
 
-    /// Returns the value of type `T`, if there is one.
+    /// Declares a value that comes later; it replaces an earlier one of the same type.
+    #[must_use]
+    pub fn insert_late<T: Send + Sync + 'static>(&mut self) -> LateState<T> {
+        let slot = Arc::new(OnceLock::new());
+        self.put(TypeId::of::<T>(), Slot::Late(Arc::clone(&slot)));
+        LateState { slot, of: PhantomData }
+    }
+
+    fn put(&mut self, id: TypeId, slot: Slot) {
+        let others = self.values.iter().filter(|(known, _)| *known != id).cloned();
+        self.values = others.chain([(id, slot)]).collect();
+    }
+
+    /// Returns the value of type `T`, if there is one already.
     #[must_use]
     pub fn get<T: Send + Sync + 'static>(&self) -> Option<Arc<T>> {
         let id = TypeId::of::<T>();
-        let (_, value) = self.values.iter().find(|(known, _)| *known == id)?;
+        let (_, slot) = self.values.iter().find(|(known, _)| *known == id)?;
+        let value = match slot {
+            Slot::Ready(value) => value,
+            Slot::Late(slot) => slot.get()?,
+        };
         Arc::clone(value).downcast().ok()
     }
 
-    /// Returns true if there is a value of the type with this id.
+    /// Returns true if there is a value of the type with this id, or if it comes later.
     #[must_use]
     pub fn has(&self, id: TypeId) -> bool {
         self.values.iter().any(|(known, _)| *known == id)

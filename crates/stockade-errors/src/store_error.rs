@@ -51,8 +51,9 @@ use crate::{ApiError, BoxError, FieldError};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() {
-/// let options = RouterOptions::new().state(Users::new().unique("email"));
-/// let client = TestClient::new(create_router(routes! { "users": { POST: sign_up } }, options));
+/// let api = routes! { "users": { POST: sign_up } };
+/// let router = create_router(api, RouterOptions::new()).state(Users::new().unique("email"));
+/// let client = TestClient::new(router);
 /// client.post("/users").json("ada@example.org").await.assert_status(200);
 /// let taken = client.post("/users").json("ada@example.org").await;
 /// taken.assert_status(409).assert_field_error("email", "unique");

@@ -29,9 +29,9 @@ impl IntoApp for Router {
         self.build()
     }
 
-    fn into_app_at(mut self, clock: &TestClock) -> Result<(App, bool), ConfigError> {
-        self.map_options(|options| options.clock(clock.for_router()));
-        Ok((self.build()?, true))
+    fn into_app_at(self, clock: &TestClock) -> Result<(App, bool), ConfigError> {
+        let router = self.map_options(|options| options.clock(clock.for_router()));
+        Ok((router.build()?, true))
     }
 }
 

@@ -8,17 +8,14 @@
 //! Source: OpenAPI 3.1.1.
 
 mod document;
-mod lock_command;
 mod options;
 mod page;
 mod serve;
 mod to_3_0;
-mod tool;
 
 pub use document::{document, open_api};
 pub use options::{ApiInfo, OpenApiOptions, Webhook};
-pub use serve::{create_api_router, with_open_api};
+pub use serve::{WithOpenApi, create_api_router, with_open_api};
 #[doc(inline)]
 pub use stockade_map::lock;
 pub use to_3_0::to_3_0;
-pub use tool::tool;

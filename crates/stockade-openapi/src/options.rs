@@ -228,6 +228,19 @@ impl OpenApiOptions {
     }
 }
 
+impl From<ApiInfo> for OpenApiOptions {
+    fn from(info: ApiInfo) -> Self {
+        Self::of(info)
+    }
+}
+
+/// A pair of title and version.
+impl<T: Into<String>, V: Into<String>> From<(T, V)> for OpenApiOptions {
+    fn from(info: (T, V)) -> Self {
+        Self::of(info)
+    }
+}
+
 /// A request that an API sends to others when something has happened.
 #[derive(Clone, Debug)]
 #[non_exhaustive]

@@ -1,5 +1,5 @@
-//! [`with_open_api`]: serves the document of a router, and
-//! [`create_api_router`], which makes a router that has one.
+//! [`WithOpenApi`] and [`with_open_api`]: serve the document of a router;
+//! [`create_api_router`]: makes a router that has one.
 
 use std::sync::{Arc, OnceLock};
 
@@ -10,31 +10,68 @@ use http::header::{
 };
 use stockade_core::extract::{Headers, Path};
 use stockade_core::{ApiError, Reply as _, Response, RouteDocs};
+use stockade_errors::BoxError;
 use stockade_map::policy::Policy;
 use stockade_middleware::__internal::refuses_gzip;
 use stockade_middleware::with_etag;
-use stockade_routing::{RouteRef, RouteTree, Router, RouterOptions, create_router};
+use stockade_routing::__internal::{Command, pretty};
+use stockade_routing::{App, RouteRef, RouteTree, Router, RouterOptions, create_router};
 
-use crate::document::document;
-use crate::options::{Access, ApiInfo, OpenApiOptions};
+use crate::document::{document, open_api, ruleset};
+use crate::options::{Access, OpenApiOptions};
 use crate::page::{File, Pages, ReadyTag};
+use crate::to_3_0::to_3_0;
 
-/// Makes the OpenAPI document of a router when it is built, and serves it if
-/// the options say to whom, with a page for people.
-///
-/// With [`public`](OpenApiOptions::public) or
-/// [`guarded`](OpenApiOptions::guarded) there are routes for the document, for
-/// the page at [`docs_path`](OpenApiOptions#structfield.docs_path), and for the
-/// files below the page. They are routes of the router, with its limits and its
-/// headers, and are not in the document itself. With neither nothing is served,
-/// and a mistake of the document is still found by the build.
-///
-/// The page is HTML that reads without its script and loads nothing of other
-/// hosts. It says what the document says, and which part of a route gives an
-/// answer; limits and the names of middleware only with
-/// [`internals`](OpenApiOptions#structfield.internals). From 61 operations on
-/// each group has a page of its own. A browser sends no bearer token when it
-/// opens a page, so a guarded page needs a session or Basic credentials.
+/// Adds an OpenAPI document to a router, as a part of its chain of methods.
+pub trait WithOpenApi: Sized {
+    /// Makes the OpenAPI document of the router when it is built, serves it if the options
+    /// say to whom, and adds the command `openapi` to
+    /// [`App::run_command`](stockade_routing::App::run_command).
+    ///
+    /// `info` is a title and a version, an [`ApiInfo`](crate::ApiInfo), or [`OpenApiOptions`].
+    ///
+    /// - [`public`](OpenApiOptions::public) and [`guarded`](OpenApiOptions::guarded) add
+    ///   routes for the document, for the page at
+    ///   [`docs_path`](OpenApiOptions#structfield.docs_path), and for the files of the page.
+    ///   They are routes of the router, with its limits and its headers, and are not in the
+    ///   document itself.
+    /// - Otherwise nothing is served. The build still reports errors of the document.
+    ///
+    /// The page works without its script and loads nothing from other hosts. It shows
+    /// everything in the document, and which part of a route sends a response. It shows limits
+    /// and names of middleware only with [`internals`](OpenApiOptions#structfield.internals).
+    /// From 61 operations on, each group has its own page. A browser sends no bearer token
+    /// when it opens a page, so a guarded page needs a session or Basic credentials.
+    ///
+    /// If a router has several documents, the command prints the first.
+    ///
+    /// ```
+    /// use stockade::openapi::OpenApiOptions;
+    /// use stockade::prelude::*;
+    ///
+    /// # fn main() -> Result<(), BoxError> {
+    /// let api = routes! { "users": { GET: async || "all users" } };
+    /// let options = OpenApiOptions::new("Shop", "1.4.0").public("the API is public");
+    /// let app = create_router(api, RouterOptions::new()).open_api(options).build()?;
+    /// assert!(app.routes().iter().any(|route| route.pattern() == "/openapi.json"));
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    #[track_caller]
+    #[doc(alias("swagger", "redoc", "openapi"))]
+    fn open_api(self, info: impl Into<OpenApiOptions>) -> Self;
+}
+
+impl WithOpenApi for Router {
+    #[track_caller]
+    fn open_api(self, info: impl Into<OpenApiOptions>) -> Self {
+        documented(self, info.into())
+    }
+}
+
+/// Adds an OpenAPI document to a router: [`open_api`](WithOpenApi::open_api) by the name of the
+/// specification.
 ///
 /// ```
 /// use stockade::openapi::{OpenApiOptions, with_open_api};
@@ -52,7 +89,13 @@ use crate::page::{File, Pages, ReadyTag};
 /// Spec: What the service does › `withOpenApi` (a name without behaviour).
 #[doc(alias = "withOpenApi")]
 #[track_caller]
-pub fn with_open_api(mut router: Router, options: OpenApiOptions) -> Router {
+pub fn with_open_api(router: Router, info: impl Into<OpenApiOptions>) -> Router {
+    documented(router, info.into())
+}
+
+/// Adds a document to a router. Not generic, so a program does not compile it again.
+#[track_caller]
+fn documented(mut router: Router, options: OpenApiOptions) -> Router {
     let made: Arc<OnceLock<Made>> = Arc::new(OnceLock::new());
     let is_served = options.access.is_some();
     if let Some(access) = &options.access {
@@ -72,6 +115,10 @@ pub fn with_open_api(mut router: Router, options: OpenApiOptions) -> Router {
         let path = format!("{}/:file", options.docs_path.trim_end_matches('/'));
         restrict(router.get(&path, handler), access, "The files of the page");
     }
+    let of_command = options.clone();
+    router.add_command(Command::new("openapi", USAGE, move |app, args| {
+        printed(app, &of_command, args)
+    }));
     router.inspect(move |map| {
         let document = document(map, &options)?;
         if is_served {
@@ -83,6 +130,26 @@ pub fn with_open_api(mut router: Router, options: OpenApiOptions) -> Router {
         Ok(())
     });
     router
+}
+
+/// The forms of the command `openapi`.
+const USAGE: &str = "openapi [--3.0 | --ruleset]";
+
+/// Returns the text of the command `openapi`; `None` for arguments that it does not have.
+fn printed(app: &App, options: &OpenApiOptions, args: &[&str]) -> Result<Option<String>, BoxError> {
+    let document = match args {
+        [] => open_api(app, options)?,
+        ["--3.0"] => {
+            let (mut document, lost) = to_3_0(&open_api(app, options)?);
+            if !lost.is_empty() {
+                document["x-lost"] = lost.into();
+            }
+            document
+        }
+        ["--ruleset"] => ruleset(&app.route_map(), options)?,
+        _ => return Ok(None),
+    };
+    pretty(&document).map(Some)
 }
 
 /// The document and the page, as they are sent.
@@ -131,14 +198,13 @@ fn page_reply(file: Option<&File>, request: &HeaderMap) -> Result<Response, ApiE
     (headers, file.content.clone()).into_response()
 }
 
-/// Makes a router for an API that others call: that of [`create_router`], with
-/// [`Policy::recommended`] and with its document made when it is built. A route
-/// that neither asks for a user nor says why it is open does not build; an
+/// Makes a router for an API that others call: [`create_router`] with
+/// [`Policy::recommended`] and [`open_api`](WithOpenApi::open_api). A route
+/// that neither authenticates users nor says why it is public does not build. An
 /// application that builds behaves as with [`create_router`].
 ///
-/// [`Router::policy`] puts another policy in the place of that one, such as the
-/// same with rules and allowances of the application. The document is not served
-/// until the router has [`with_open_api`].
+/// [`Router::policy`] replaces the policy, for example by the same policy with your rules and
+/// exceptions. `info` can be [`OpenApiOptions`], which serve the document.
 ///
 /// ```
 /// use stockade::openapi::create_api_router;
@@ -160,11 +226,9 @@ fn page_reply(file: Option<&File>, request: &HeaderMap) -> Result<Response, ApiE
 #[doc(alias = "createApiRouter")]
 #[track_caller]
 pub fn create_api_router(
-    info: impl Into<ApiInfo>,
+    info: impl Into<OpenApiOptions>,
     routes: RouteTree,
     options: RouterOptions,
 ) -> Router {
-    let mut router = create_router(routes, options);
-    router.policy(Policy::recommended());
-    with_open_api(router, OpenApiOptions::of(info))
+    create_router(routes, options).policy(Policy::recommended()).open_api(info)
 }

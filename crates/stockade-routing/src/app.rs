@@ -12,8 +12,10 @@ use stockade_core::error_settings::Settings;
 use stockade_core::{Endpoint, ErrorContext, ErrorHandler, Request};
 
 use crate::built_methods::BuiltMethods;
+use crate::commands::Command;
 use crate::route::Route;
 use crate::stages::Stages;
+use crate::start::Openers;
 use crate::table_set::{SpelledTables, TableSet};
 use crate::url::{UrlError, UrlPattern, build_named};
 use stockade_map::policy::Policy;
@@ -87,6 +89,10 @@ pub(crate) struct RouteSet {
     pub(crate) documents_page: Option<String>,
     /// The rules that the routes keep.
     pub(crate) policy: Option<Arc<Policy>>,
+    /// The functions that open values when the application starts.
+    pub(crate) openers: Option<Openers>,
+    /// The commands that other parts have added.
+    pub(crate) commands: Vec<Command>,
 }
 
 impl RouteSet {
@@ -120,8 +126,8 @@ impl App {
         self.resolved.stages.trusts_local_peer()
     }
 
-    /// Returns the value of type `T` that
-    /// [`RouterOptions::state`](crate::RouterOptions::state) provides.
+    /// Returns the value of type `T` that [`Router::state`](crate::Router::state) provides, or
+    /// [`Router::state_at_start`](crate::Router::state_at_start) after the start.
     #[must_use]
     pub fn state<T: Send + Sync + 'static>(&self) -> Option<Arc<T>> {
         self.resolved.routes.states.get()

@@ -4,9 +4,10 @@ use stockade_errors::ConfigError;
 use stockade_path::join;
 
 use crate::app::App;
-use crate::compile::Compiler;
+use crate::compile::{Compiler, Extras};
 use crate::map::Inspector;
 use crate::router::Router;
+use crate::start::{Opener, Openers};
 
 impl Router {
     /// Checks and compiles the routes.
@@ -24,17 +25,27 @@ impl Router {
     }
 
     fn build_for(self, is_hosted: bool) -> Result<App, ConfigError> {
-        let Self { options, routes, mistakes, mut inspectors, policy, documents_page, .. } = self;
-        let mut compiler = Compiler::new(&options, mistakes, is_hosted);
+        let Self { options, routes, mut mistakes, mut inspectors, policy, documents_page, .. } =
+            self;
+        if is_hosted {
+            mistakes.extend(self.openers.iter().map(Opener::issue_in_host));
+        }
+        let mut compiler = Compiler::new(&options, self.states, mistakes, is_hosted);
         for route in routes {
             compiler.add(route);
         }
         compiler.add_fallback();
         let documents_page = documents_page.map(|path| join(&options.prefix, &path));
         let (policy, asks) = policy.map(|it| (it.policy, it.inspector)).unzip();
+        let extras = Extras {
+            policy,
+            documents_page,
+            openers: Openers::of(self.openers),
+            commands: self.commands,
+        };
         inspectors.append(&mut compiler.inspectors);
         inspectors.extend(asks);
-        let app = compiler.finish(policy, documents_page)?;
+        let app = compiler.finish(extras)?;
         Inspector::run_all(inspectors, &app, is_hosted)?;
         Ok(app)
     }

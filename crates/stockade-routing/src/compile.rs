@@ -7,7 +7,7 @@ use std::panic::Location;
 use std::sync::Arc;
 
 use http::{Extensions, Method};
-use stockade_core::__internal::{contradictions, example_issues};
+use stockade_core::__internal::{States, contradictions, example_issues};
 use stockade_core::description::BodyDoc;
 use stockade_core::endpoint_internals::{EndpointKind, EndpointParts};
 use stockade_core::error_settings::Settings;
@@ -27,6 +27,7 @@ use stockade_websockets::handshake::RouterRules;
 use crate::any_method::is_any;
 use crate::app::{App, Resolved, RouteSet, warn_if_exposed};
 use crate::built_methods::BuiltMethods;
+use crate::commands::Command;
 use crate::compile_methods::WaitingMethods;
 use crate::deprecation::announcing;
 use crate::entry::RouteEntry;
@@ -39,6 +40,7 @@ use crate::route::Route;
 use crate::router::RouteDef;
 use crate::settings::RouteSettings;
 use crate::stages::Stages;
+use crate::start::Openers;
 use crate::table_set::TableBuilders;
 use crate::tags::SeenTags;
 use crate::url::UrlPattern;
@@ -49,9 +51,18 @@ use stockade_map::policy::Policy;
 /// An endpoint that is not built yet.
 pub(crate) type Parts = (EndpointParts, RouteContext);
 
+/// The parts of a router that are not about single routes.
+pub(crate) struct Extras {
+    pub(crate) policy: Option<Arc<Policy>>,
+    pub(crate) documents_page: Option<String>,
+    pub(crate) openers: Option<Openers>,
+    pub(crate) commands: Vec<Command>,
+}
+
 /// Checks and compiles one route after the other, and keeps the mistakes.
 pub(crate) struct Compiler<'o> {
     options: &'o RouterOptions,
+    states: States,
     /// True for the routes of another host.
     is_hosted: bool,
     mistakes: Vec<ConfigIssue>,
@@ -82,6 +93,7 @@ pub(crate) struct Compiler<'o> {
 impl<'o> Compiler<'o> {
     pub(crate) fn new(
         options: &'o RouterOptions,
+        states: States,
         mut mistakes: Vec<ConfigIssue>,
         is_hosted: bool,
     ) -> Self {
@@ -94,6 +106,7 @@ impl<'o> Compiler<'o> {
         common.insert(options.clock.clone());
         Self {
             options,
+            states,
             is_hosted,
             mistakes,
             seen_names: HashMap::new(),
@@ -243,7 +256,7 @@ impl<'o> Compiler<'o> {
         settings.retain_limits(&mut middleware);
         let cors = self.cors_of(&entry, &mut middleware, faults);
         let mut doc = self.describe(method, pattern, &middleware, &entry, &settings);
-        faults.extend(doc.issues(&self.options.states));
+        faults.extend(doc.issues(&self.states));
         faults.extend(foreign_params(entry.validation.params.as_ref(), pattern));
         if entry.validation.body.is_some() && matches!(*method, Method::GET | Method::HEAD) {
             faults.push(format!("`validation` checks a body, which {method} has not"));
@@ -276,7 +289,7 @@ impl<'o> Compiler<'o> {
 
         let context = RouteContext {
             validation: validation.into(),
-            states: self.options.states.clone(),
+            states: self.states.clone(),
             settings: settings.endpoint,
             challenges: doc.challenges().iter().map(|text| text.as_str().into()).collect(),
             error_handler: errors.cloned(),
@@ -485,11 +498,8 @@ impl<'o> Compiler<'o> {
         }
     }
 
-    pub(crate) fn finish(
-        mut self,
-        policy: Option<Arc<Policy>>,
-        documents_page: Option<String>,
-    ) -> Result<App, ConfigError> {
+    pub(crate) fn finish(mut self, extras: Extras) -> Result<App, ConfigError> {
+        let Extras { policy, documents_page, openers, commands } = extras;
         let stages = match self.options.stage_rules(self.page_lists.exposed()) {
             Ok(rules) => Some(Stages::new(rules)),
             Err(error) => {
@@ -517,7 +527,7 @@ impl<'o> Compiler<'o> {
             enables_web_sockets: self.options.enable_web_sockets,
             has_own_cors: self.routes.iter().chain(&self.fallback).any(|it| it.cors.is_some()),
             fallback: self.fallback,
-            states: self.options.states.clone(),
+            states: self.states,
             endpoints: self.routes.iter().map(|route| Arc::clone(&route.endpoint)).collect(),
             all: self.routes,
             calls: self.calls,
@@ -525,6 +535,8 @@ impl<'o> Compiler<'o> {
             method_not_allowed: self.options.method_not_allowed,
             documents_page,
             policy,
+            openers,
+            commands,
         });
         let max_body = self.options.settings.endpoint.max_body.unwrap_or(u64::MAX);
         let error_handler = self.options.settings.error_handler().cloned();

@@ -19,8 +19,8 @@ use crate::{RouteEntry, RouteTree};
 /// use stockade::routing::health_routes;
 /// use stockade::{RouteTree, RouterOptions, create_router};
 ///
-/// let options = RouterOptions::new().state(Readiness::new());
-/// let app = create_router(RouteTree::new().spread(health_routes()), options).build()?;
+/// let api = RouteTree::new().spread(health_routes());
+/// let app = create_router(api, RouterOptions::new()).state(Readiness::new()).build()?;
 /// assert_eq!(app.routes()[0].pattern(), "/health/live");
 /// # Ok::<(), stockade::ConfigError>(())
 /// ```

@@ -10,6 +10,7 @@
 // - `router`: `Router`, `create_router`.
 // - `options`, `host_options`: `RouterOptions`, and `HostOptions`, which override them.
 // - `settings`, `setters`: the settings of routers, groups, nodes and routes.
+// - `start`: the values that an application provides; `commands`: the commands about its routes.
 // - `build`: `Router::build`; `compile`: the routes; `compile_methods`: the methods of a route.
 // - `app`: `App`; `route`: a route of it.
 // - `dispatch`: the life of a request; `lookup`: its route; `no_route`: the responses
@@ -34,6 +35,7 @@ mod any_method;
 mod app;
 mod build;
 mod built_methods;
+mod commands;
 mod compile;
 mod compile_methods;
 mod deprecation;
@@ -60,6 +62,7 @@ mod router;
 mod setters;
 mod settings;
 mod stages;
+mod start;
 mod table_set;
 mod tags;
 mod tower;
@@ -86,6 +89,7 @@ pub use url::{UrlError, build_url};
 #[doc(hidden)]
 pub mod __internal {
     pub use crate::adapter::{add_mistake, entry_of};
+    pub use crate::commands::{Command, pretty};
     pub use crate::dispatch::poll_into;
     pub use crate::head_sink::HeadSink;
     pub use crate::url::encode_component;

@@ -6,7 +6,6 @@ use std::panic::Location;
 use std::sync::Arc;
 
 use serde::{Deserialize, Deserializer};
-use stockade_core::__internal::States;
 pub use stockade_core::Clock;
 use stockade_core::middleware::Level;
 use stockade_core::page_headers::PageHeaders;
@@ -38,7 +37,7 @@ use crate::tags::PlacedTag;
 /// The options of a router.
 ///
 /// They can be read from a configuration file; an unknown key is an error.
-/// Middleware and state are given in code.
+/// Middleware exists only in code.
 ///
 /// ```
 /// use stockade::{Router, RouterOptions, serde_json};
@@ -61,7 +60,6 @@ pub struct RouterOptions {
     /// The options that hosts have too.
     pub(crate) host: HostSettings,
     pub(crate) middleware: Vec<Middleware>,
-    pub(crate) states: States,
     pub(crate) prefix: String,
     pub(crate) problem_details: bool,
     pub(crate) fallback: Option<Box<RouteEntry>>,
@@ -87,7 +85,6 @@ impl Default for RouterOptions {
             settings: RouteSettings::standard(),
             host: HostSettings::default(),
             middleware: Vec::new(),
-            states: States::default(),
             prefix: String::new(),
             problem_details: false,
             fallback: None,
@@ -283,14 +280,6 @@ impl RouterOptions {
         Args: Send + 'static,
     {
         self.fallback = Some(Box::new(RouteEntry::new(handler)));
-        self
-    }
-
-    /// Provides a value for `State<T>`, replacing an earlier one of its type.
-    /// Default: none.
-    #[must_use]
-    pub fn state<T: Send + Sync + 'static>(mut self, value: T) -> Self {
-        self.states.insert(value);
         self
     }
 

@@ -9,16 +9,19 @@ use std::panic::Location;
 use std::sync::Arc;
 
 use http::Method;
+use stockade_core::__internal::States;
 use stockade_core::middleware::Level;
 use stockade_core::{HandlerFn, HandlerSignature, IntoMiddlewareList, Middleware};
 use stockade_errors::{ConfigError, ConfigIssue};
 use stockade_path::{Pattern, join};
 
 use crate::any_method::any_method;
+use crate::commands::Command;
 use crate::entry::{RouteEntry, RouteRef, added};
 use crate::map::{Inspector, RouteMap};
 use crate::options::RouterOptions;
 use crate::settings::RouteSettings;
+use crate::start::Opener;
 use crate::tree::RouteTree;
 use crate::url::{UrlError, UrlPattern, build_named};
 use stockade_map::policy::Policy;
@@ -47,6 +50,26 @@ pub fn create_router(routes: RouteTree, options: RouterOptions) -> Router {
 /// Routes come from a tree ([`create_router`], [`Router::routes`]) or from the
 /// methods named after HTTP's.
 ///
+/// Methods of the whole router consume it, so one chain makes an application of it:
+///
+/// ```
+/// use stockade::policy::Policy;
+/// use stockade::prelude::*;
+///
+/// struct Db;
+///
+/// let api = routes! { "users": { GET: { async |_: State<Db>| "all", public: "an example" } } };
+/// let app = create_router(api, RouterOptions::new())
+///     .open_api(("Users", "1.0.0"))
+///     .policy(Policy::recommended())
+///     .state(Db)
+///     .build()?;
+/// assert_eq!(app.routes().len(), 1);
+/// # Ok::<(), ConfigError>(())
+/// ```
+///
+/// Methods that a [`group`](Self::group) has too borrow it:
+///
 /// ```
 /// use stockade::Router;
 /// use stockade::extract::Path;
@@ -74,6 +97,12 @@ pub struct Router {
     /// The functions that look at the map at the end of the build.
     pub(crate) inspectors: Vec<Inspector>,
     pub(crate) policy: Option<GivenPolicy>,
+    /// The values for `State<T>`.
+    pub(crate) states: States,
+    /// The functions that open values when the application starts.
+    pub(crate) openers: Vec<Opener>,
+    /// The commands that other parts have added.
+    pub(crate) commands: Vec<Command>,
     /// The path of the page of the documents, below the prefix.
     pub(crate) documents_page: Option<String>,
 }
@@ -135,6 +164,13 @@ impl Router {
     #[doc(hidden)]
     pub fn set_documents_page(&mut self, path: &str) {
         self.documents_page = Some(path.to_owned());
+    }
+
+    /// Adds a command to [`App::run_command`](crate::App::run_command). The first command of
+    /// a name counts.
+    #[doc(hidden)]
+    pub fn add_command(&mut self, command: Command) {
+        self.commands.push(command);
     }
 
     /// Makes a router without routes, with the default options.
@@ -407,21 +443,16 @@ impl Router {
     /// give it another clock.
     ///
     /// A group has no options except the settings of routes, such as
-    /// [`error_handling`](Self::error_handling), which are methods of it. This call in a group
-    /// is a configuration error.
+    /// [`error_handling`](Self::error_handling), which are methods of it.
     ///
     /// ```
     /// use stockade::Router;
     ///
-    /// let mut router = Router::new();
-    /// router.map_options(|options| options.max_body_size(64 * 1024));
+    /// let router = Router::new().map_options(|options| options.max_body(64 * 1024));
     /// assert!(router.build().is_ok());
     /// ```
     #[track_caller]
-    pub fn map_options(
-        &mut self,
-        change: impl FnOnce(RouterOptions) -> RouterOptions,
-    ) -> &mut Self {
+    pub fn map_options(mut self, change: impl FnOnce(RouterOptions) -> RouterOptions) -> Self {
         self.options_mapped = Some(Location::caller());
         self.options = change(std::mem::take(&mut self.options));
         self
@@ -477,22 +508,20 @@ impl Router {
         self
     }
 
-    /// Sets the rules that all of its routes keep: what breaks one of them is a
-    /// mistake of the build. It replaces the policy that the router had, such as
-    /// that of `create_api_router`.
+    /// Sets the rules for all routes of the router. A violation is a configuration error.
+    /// It replaces an earlier policy, such as the policy of `create_api_router`.
     ///
-    /// It sees every route, whether it is added before or after this call, by a
-    /// tree, a method or a group; a group has none of its own. An application that
-    /// is [mounted](Self::mount) was built with its own policy, and is one route
-    /// here. As [`inspect`](Self::inspect), it is asked once every other check has
-    /// passed.
+    /// The policy covers every route, whether it is added before or after this call, by a
+    /// tree, a method or a group. A group does not have a policy: this method consumes the
+    /// router, and a group only borrows it. An application that is [mounted](Self::mount)
+    /// was built with its own policy, and is one route here. Like [`inspect`](Self::inspect),
+    /// the policy is checked after every other check has passed.
     ///
     /// ```
     /// use stockade::policy::Policy;
     /// use stockade::prelude::*;
     ///
-    /// let mut router = Router::new();
-    /// router.policy(Policy::recommended());
+    /// let mut router = Router::new().policy(Policy::recommended());
     /// router.get("/health", async || "ok").public("monitoring asks it");
     /// router.post("/orders", async || "new");
     /// let error = router.build().unwrap_err();
@@ -500,7 +529,7 @@ impl Router {
     /// assert_eq!(mistake.route(), Some("POST /orders"));
     /// ```
     #[track_caller]
-    pub fn policy(&mut self, policy: Policy) -> &mut Self {
+    pub fn policy(mut self, policy: Policy) -> Self {
         let policy = Arc::new(policy);
         let asked = Arc::clone(&policy);
         let inspector = Inspector::new(move |app, map| asked.enforce(map, app.places()));

@@ -17,7 +17,7 @@ use stockade_routing::{App, ResponseFuture};
 use stockade_stages::TowerService;
 
 use crate::service::{Answer, Client, request_of};
-use crate::{CreateServer, Server, ServerOptions};
+use crate::{CreateServer, ServeError, Server, ServerOptions};
 
 /// A tower service as the application of a server: a router of axum, an
 /// [`App`] inside of tower's layers, a proxy.
@@ -83,6 +83,14 @@ pub(crate) enum Application {
 }
 
 impl Application {
+    /// Opens the values of the application.
+    pub(crate) async fn start(&self) -> Result<(), ServeError> {
+        match self {
+            Self::App(app) => app.start().await.map_err(|source| ServeError::Start { source }),
+            Self::Tower(_) => Ok(()),
+        }
+    }
+
     /// Returns the path of the page of the documents, if there is one.
     pub(crate) fn documents_page(&self) -> Option<String> {
         match self {

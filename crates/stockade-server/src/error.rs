@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use std::{error, fmt, io};
-use stockade_errors::ConfigError;
+use stockade_errors::{BoxError, ConfigError};
 
 /// The reason why a server could not listen.
 ///
@@ -18,6 +18,11 @@ pub enum ServeError {
     Config {
         /// All of them.
         source: ConfigError,
+    },
+    /// A value of `Router::state_at_start` could not be opened.
+    Start {
+        /// The error of its function.
+        source: BoxError,
     },
     /// The address could not be read or looked up.
     Address {
@@ -81,6 +86,7 @@ impl fmt::Display for ServeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Config { source } => write!(f, "{source}"),
+            Self::Start { source } => write!(f, "cannot start the application: {source}"),
             Self::Address { address, source } => {
                 write!(f, "cannot listen on {address}: {source}")
             }
@@ -114,6 +120,7 @@ impl error::Error for ServeError {
     fn source(&self) -> Option<&(dyn error::Error + 'static)> {
         match self {
             Self::Config { source } => Some(source),
+            Self::Start { source } => Some(&**source),
             #[cfg(unix)]
             Self::BindUnix { source, .. } | Self::Inherited { source } => Some(source),
             Self::Address { source, .. }

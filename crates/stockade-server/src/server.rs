@@ -75,7 +75,8 @@ pub trait CreateServer: Sized {
     /// ```
     ///
     /// # Errors
-    /// [`ServeError::Config`] with every configuration error, or an error of the address.
+    /// [`ServeError::Config`] with every configuration error, and the errors of
+    /// [`Server::bind`].
     #[track_caller]
     fn listen(
         self,
@@ -154,8 +155,9 @@ impl Server {
     /// program's own, several at once.
     ///
     /// # Errors
-    /// When the address cannot be bound, for example because it is taken.
+    /// The errors of [`bind`](Self::bind).
     pub async fn listen(self, address: impl ListenAddr) -> Result<(), ServeError> {
+        self.app.start().await?;
         let (listeners, _) = address.open(&self.options).await?;
         self.announce_and_serve(listeners).await
     }
@@ -232,14 +234,17 @@ impl Server {
         }
     }
 
-    /// Binds the address without serving yet. From now on connections wait.
+    /// Starts the application ([`App::start`]) and binds the address without serving yet.
+    /// From now on connections wait.
     ///
     /// # Errors
-    /// When the address cannot be bound, for example because it is taken.
+    /// [`ServeError::Start`] if the application cannot start, and an error of the address if
+    /// it cannot be bound, for example because it is taken.
     pub async fn bind<L: ListenAddr>(
         self,
         address: L,
     ) -> Result<BoundServer<L::Local>, ServeError> {
+        self.app.start().await?;
         let (listeners, local_addr) = address.open(&self.options).await?;
         let stage = watch::Sender::new(Stage::Running);
         let handle = ServerHandle { stage, local_addr };

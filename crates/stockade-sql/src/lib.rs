@@ -69,7 +69,7 @@
 //!     .await?;
 //!
 //!     let api = routes! { "visits": { POST: visits } };
-//!     let app = create_router(api, RouterOptions::new().state(db)).build()?;
+//!     let app = create_router(api, RouterOptions::new()).state(db).build()?;
 //!     let response = app.handle(stockade::http::Request::post("/visits").body(())?).await;
 //!     assert_eq!(response.status(), 200);
 //!     # std::fs::remove_dir_all(folder)?;

@@ -5,7 +5,7 @@
 //! use stockade::middleware::health::{Readiness, live, ready};
 //!
 //! let readiness = Readiness::new();
-//! // RouterOptions::new().state(readiness.clone())
+//! // create_router(api, options).state(readiness.clone())
 //! // routes! { "health": { "live": { GET: live }, "ready": { GET: ready } } }
 //! readiness.set(false);
 //! assert!(!readiness.is_ready());

@@ -47,7 +47,8 @@ macro_rules! methods {
 }
 
 impl TestClient {
-    /// Makes a client in process, of a router or an app.
+    /// Makes a client in process, of a router or an app. The first request
+    /// [starts](stockade_routing::App::start) the application.
     ///
     /// # Panics
     /// When the router has mistakes: the message has all of them, each with its
@@ -93,9 +94,8 @@ impl TestClient {
     /// When the router has mistakes, as [`new`](Self::new).
     #[track_caller]
     #[must_use]
-    pub fn with_clock(mut router: Router, clock: &TestClock) -> Self {
-        router.map_options(|options| options.clock(clock.for_router()));
-        Self::new(router)
+    pub fn with_clock(router: Router, clock: &TestClock) -> Self {
+        Self::new(router.map_options(|options| options.clock(clock.for_router())))
     }
 
     /// Makes a client of a server that runs: `http://host:port`, with a path if

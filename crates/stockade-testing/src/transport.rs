@@ -37,7 +37,12 @@ impl Transport {
     /// Sends a request whose target is a path.
     pub(crate) async fn send(&self, request: http::Request<HttpBody>) -> Result<Answer, TestError> {
         match self {
-            Self::InProcess(app) => Ok(in_process(app, request).await),
+            Self::InProcess(app) => {
+                app.start().await.map_err(|error| {
+                    TestError::new("the application cannot start").caused_by(error)
+                })?;
+                Ok(in_process(app, request).await)
+            }
             Self::Live(live) => live.send(request).await,
         }
     }

@@ -51,7 +51,7 @@ use std::time::Duration;
 
 use stockade::auth::generate_token;
 use stockade::middleware::{SecurityHeaders, with_timeout};
-use stockade::openapi::{OpenApiOptions, tool, with_open_api};
+use stockade::openapi::OpenApiOptions;
 use stockade::policy::Policy;
 use stockade::prelude::*;
 use stockade::routing::HostOptions;
@@ -61,7 +61,13 @@ use self::db::Db;
 use self::errors::conduit_form;
 use self::users::TokenKey;
 
+#[cfg(test)]
 fn router(db: Db, secret: Secret) -> Router {
+    without_db(secret).state(db)
+}
+
+/// The whole interface, which still needs the database as state.
+fn without_db(secret: Secret) -> Router {
     let token = Auth::secret(secret.clone()).scheme("Token");
     let check = || {
         Middleware::new(users::check_session).named("check_session").describing(|doc| {
@@ -170,13 +176,12 @@ fn router(db: Db, secret: Secret) -> Router {
         // Answers have tokens, or depend on who asks.
         .security_headers(SecurityHeaders::new().no_store())
         .rate_limit(600 / MINUTE)
-        .access_log(true)
-        .state(db)
-        .state(TokenKey(secret));
+        .access_log(true);
     // `/openapi.json`, and `/docs` for people.
-    let mut router = with_open_api(create_router(api, options), document_options());
-    router.policy(policy_from(Policy::recommended()));
-    router
+    create_router(api, options)
+        .open_api(document_options())
+        .policy(policy_from(Policy::recommended()))
+        .state(TokenKey(secret))
 }
 
 /// The rules that keep the router from being built where a route breaks one:
@@ -218,14 +223,12 @@ async fn main() -> Result<(), BoxError> {
         Ok(secret) => secret,
         Err(_) => generate_token(32)?,
     };
-    // A command asks the routes alone, and makes no file.
-    let open = if env::args().len() > 1 { Db::unopened } else { Db::open };
-    // One writer at a time, and some readers beside it.
-    let db = open(Path::new(&path), 8, Duration::from_secs(2))?;
-    let app = router(db, Secret::new(secret)?).build()?;
-    // `conduit routes`, `conduit explain POST /api/users`, `conduit openapi`.
-    if let Some(text) = tool(&app, &document_options(), env::args()) {
-        print!("{}", text?);
+    let app = without_db(Secret::new(secret)?)
+        // One writer at a time, and some readers beside it.
+        .state_at_start(async move |_| Db::open(Path::new(&path), 8, Duration::from_secs(2)))
+        .build()?;
+    // `conduit routes`, `conduit explain POST /api/users`, `conduit openapi`: they need no file.
+    if app.run_command(env::args()).await? {
         return Ok(());
     }
     let call = HostOptions::new().trust_proxy(proxies);

@@ -38,8 +38,8 @@ async fn serve(router: Router) -> String {
 async fn collector() -> (String, UnboundedReceiver<SentSpan>) {
     let (sender, spans) = unbounded_channel();
     let api = routes! { "v1": { "traces": { POST: take_spans } } };
-    let options = RouterOptions::new().rate_limit(false).state(sender);
-    (serve(create_router(api, options)).await, spans)
+    let options = RouterOptions::new().rate_limit(false);
+    (serve(create_router(api, options).state(sender)).await, spans)
 }
 
 /// Returns the span of a request among those that come.

@@ -72,7 +72,7 @@ async fn open(pool: &PgPool) -> Result<Notes, BoxError> {
 
 fn router(notes: Notes, pool: PgPool) -> Router {
     let api = routes! { "notes": { GET: list, POST: create, "count": { GET: count } } };
-    create_router(api, RouterOptions::new().state(notes).state(pool))
+    create_router(api, RouterOptions::new()).state(notes).state(pool)
 }
 
 fn options() -> PgPoolOptions {

@@ -12,8 +12,8 @@ use stockade::middleware::{
     with_request_id, with_timeout, with_tracing,
 };
 use stockade::prelude::*;
-use stockade::reply::Event;
 use stockade::reply::{Created, IntoError, Streamed};
+use stockade::reply::{Event, Sse};
 use stockade::routing::health_routes;
 use stockade::server::{ServerOptions, TlsConfig};
 use stockade::testing::TestClient;
@@ -241,8 +241,6 @@ fn tree() -> Result<RouteTree, BoxError> {
 
 fn options() -> RouterOptions {
     RouterOptions::new()
-        .state(Db)
-        .state(Readiness::new())
         .prefix("")
         .middleware(check)
         .error_handling(form_of_errors)
@@ -270,7 +268,7 @@ fn router() -> Result<Router, BoxError> {
         group.get("/route", async |req: Request| req.route().map(str::to_owned));
     });
     let document = stockade::openapi::OpenApiOptions::new("Shop", "1.0.0").public("…");
-    Ok(stockade::openapi::with_open_api(router, document))
+    Ok(router.open_api(document).state(Db).state(Readiness::new()))
 }
 
 #[tokio::test]

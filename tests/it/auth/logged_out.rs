@@ -20,7 +20,7 @@ use stockade::middleware::sessions::{MemorySessionStore, Session, Sessions};
 use stockade::middleware::{SessionCookie, with_auth};
 use stockade::policy::Policy;
 use stockade::prelude::*;
-use stockade::reply::Event;
+use stockade::reply::{Event, Sse};
 use stockade::reply::{ResponseWriter, Streamed};
 use stockade::rpc::{Notifier, Rpc, RpcMethod};
 use stockade::testing::{TestClient, TestClock, TestStream, TestWebSocket};
@@ -309,7 +309,7 @@ async fn a_session_that_a_handler_takes_ends_its_connections() {
         "ws": { ws: socket },
         "upgrade": { ws: upgrade },
     };
-    let router = create_router(api, options().state(sessions.clone()));
+    let router = create_router(api, options()).state(sessions.clone());
     let client = TestClient::new(router).with_timeout(None);
     let (id, cookie) = begin(&sessions).await;
     let mut sockets = Vec::new();

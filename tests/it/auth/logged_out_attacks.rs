@@ -12,6 +12,7 @@ use stockade::auth::{ApiKeyHash, Revocations, TokenVerifier, generate_jwt};
 use stockade::middleware::sessions::Session;
 use stockade::middleware::with_auth;
 use stockade::prelude::*;
+use stockade::reply::Sse;
 use stockade::testing::{TestClient, TestClock};
 use stockade::upgrade::{Upgrade, Upgraded};
 use stockade::websockets::WebSocketUpgrade;
@@ -143,7 +144,7 @@ async fn each_of_two_logins_can_end_the_connection() {
             middleware: [with_auth(auth)],
             "sse": { GET: async |_: Session<()>| Sse::new(one()) },
         };
-        let router = create_router(tree, options().state(sessions.clone()));
+        let router = create_router(tree, options()).state(sessions.clone());
         let client = TestClient::new(router).with_timeout(None);
         let (id, cookie) = begin(&sessions).await;
         let request = client.get("/sse").header("cookie", &cookie);

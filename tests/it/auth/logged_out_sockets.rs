@@ -15,7 +15,7 @@ use stockade::http;
 use stockade::middleware::sessions::{MemorySessionStore, Sessions};
 use stockade::middleware::{CurrentSession, SessionCookie, with_auth};
 use stockade::prelude::*;
-use stockade::reply::Event;
+use stockade::reply::{Event, Sse};
 use stockade::server::ServerHandle;
 use stockade::testing::TestClock;
 use stockade::upgrade::Io;
@@ -107,8 +107,8 @@ impl Running {
             "open/ws": { ws: { handler: open_socket, outlives_user: reason } },
         };
         let (news, of_routes) = watch::channel(0);
-        let options = options().state(sessions.clone()).state(of_routes);
-        let server = create_router(tree, options).create_server().unwrap().bind(0).await.unwrap();
+        let router = create_router(tree, options()).state(sessions.clone()).state(of_routes);
+        let server = router.create_server().unwrap().bind(0).await.unwrap();
         let (address, handle) = (server.local_addr(), server.handle());
         tokio::spawn(async { server.serve().await.unwrap() });
         Self { address, handle, clock, revocations, sessions, news }

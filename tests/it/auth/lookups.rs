@@ -65,8 +65,8 @@ fn cookie() -> SessionCookie {
 
 /// Each way to find a user, on a path that a user must have and one that anybody has.
 fn router(ways: impl IntoIterator<Item = (&'static str, Auth)>, is_up: bool) -> Router {
-    let options = RouterOptions::new().expose_errors(false).rate_limit(None).state(Db { is_up });
-    let mut router = Router::with_options(options);
+    let options = RouterOptions::new().expose_errors(false).rate_limit(None);
+    let mut router = Router::with_options(options).state(Db { is_up });
     let show = async |user: Option<User<String>>| user.map_or("anybody".into(), |it| it.0);
     for (name, auth) in ways {
         let open = auth.clone().required(false);
@@ -308,7 +308,7 @@ fn accepts_every_form_of_function() {
 #[test]
 fn reports_missing_state_of_a_synchronous_function() {
     let find = |_: ApiKeyHash, _: State<u64>| None::<u8>;
-    let mut router = Router::with_options(RouterOptions::new());
+    let mut router = Router::new();
     router.get("/x", async || "in").middleware(with_auth(Auth::api_key(find)));
     let error = router.build().unwrap_err().to_string();
     assert!(error.contains("`State<u64>` was not provided"), "{error}");
@@ -401,7 +401,7 @@ fn mistakes_are_told_when_the_router_is_built() {
         (Auth::secret(secret()).scheme("a b").or(basic()), r#"with_auth: "a b" is no name"#),
         (basic().or(Auth::lookup(by_header).scheme("")), r#"with_auth: "" is no name"#),
     ] {
-        let mut router = Router::with_options(RouterOptions::new().state(Db { is_up: true }));
+        let mut router = Router::new().state(Db { is_up: true });
         let line = line!() + 1;
         router.get("/x", async || "in").middleware(with_auth(auth));
         let error = router.build().unwrap_err();

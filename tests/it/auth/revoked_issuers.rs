@@ -46,7 +46,7 @@ fn client() -> TestClient {
         "session": { DELETE: sign_out_here },
         "sessions": { DELETE: sign_out },
     };
-    TestClient::new(create_router(api, RouterOptions::new().state(revocations)))
+    TestClient::new(create_router(api, RouterOptions::new()).state(revocations))
 }
 
 #[tokio::test]

@@ -1,15 +1,15 @@
-//! A schema under the guards of routes: the map, the lock, the tool, a policy,
+//! A schema under the guards of routes: the map, the lock, the command, a policy,
 //! hardening.
 
 use stockade::graphql::{GraphQl, async_graphql as gql};
 use stockade::openapi::lock::Lock;
-use stockade::openapi::{OpenApiOptions, tool};
 use stockade::policy::Policy;
 use stockade::prelude::*;
 use stockade::testing::{AttackFamily, Hardening, HardeningReport, TestClient};
 use stockade::websockets::WebSocketOptions;
 
 use super::{router, schema};
+use crate::support::command;
 
 struct Changed;
 
@@ -18,11 +18,6 @@ impl Changed {
     async fn add(&self, a: i32, b: i32, c: i32) -> i32 {
         a + b + c
     }
-}
-
-fn run(app: &App, command: &str) -> String {
-    let options = OpenApiOptions::new("Numbers", "1.0.0");
-    tool(app, &options, ["program", command].map(str::to_owned)).unwrap().unwrap()
 }
 
 #[test]
@@ -41,7 +36,7 @@ fn the_lock_sees_changes_of_the_schema() {
 #[test]
 fn the_tool_prints_the_schema() {
     let app = router(GraphQl::new(schema())).build().unwrap();
-    let sdl = run(&app, "graphql");
+    let sdl = command(&app, ["graphql"]).unwrap().unwrap();
     for part in ["type Query {", "add(a: Int!, b: Int!): Int!", "type Mutation {", "input Filter {"]
     {
         assert!(sdl.contains(part), "{part}: {sdl}");
@@ -53,19 +48,13 @@ fn the_tool_prints_the_schema() {
     assert_eq!(members["Query.add(a)"], "Int!");
 
     let other = create_router(routes! { "x": { GET: async || () } }, RouterOptions::new());
-    let options = OpenApiOptions::new("Numbers", "1.0.0");
-    let args = ["program", "graphql"].map(str::to_owned);
-    let error = tool(&other.build().unwrap(), &options, args).unwrap().unwrap_err();
+    let error = command(&other.build().unwrap(), ["graphql"]).unwrap().unwrap_err();
     assert_eq!(error.to_string(), "no route has a schema of GraphQL");
 }
 
 #[test]
 fn a_policy_asks_for_a_user_or_a_reason() {
-    let build = |graphql: GraphQl| {
-        let mut router = router(graphql);
-        router.policy(Policy::strict());
-        router.build()
-    };
+    let build = |graphql: GraphQl| router(graphql).policy(Policy::strict()).build();
     let about_access = |error: &ConfigError| {
         let of_access = error.issues().iter().filter(|it| it.message().contains("public"));
         of_access.filter_map(|it| it.route().map(str::to_owned)).collect::<Vec<_>>()
@@ -105,7 +94,7 @@ async fn a_handshake_of_another_origin_is_an_attack_too() {
 
 #[tokio::test]
 async fn a_batch_has_a_schema_in_the_document_of_open_api() {
-    use stockade::openapi::with_open_api;
+    use stockade::openapi::{OpenApiOptions, with_open_api};
     let options = OpenApiOptions::new("Numbers", "1.0.0").public("it is open");
     let router = router(GraphQl::new(schema()).batch(3));
     let client = TestClient::new(with_open_api(router, options));
@@ -120,7 +109,7 @@ async fn a_batch_has_a_schema_in_the_document_of_open_api() {
 
 #[tokio::test]
 async fn the_operation_is_in_the_document_of_open_api() {
-    use stockade::openapi::with_open_api;
+    use stockade::openapi::{OpenApiOptions, with_open_api};
     let options = OpenApiOptions::new("Numbers", "1.0.0").public("it is open");
     let client = TestClient::new(with_open_api(router(GraphQl::new(schema())), options));
     let document: Value = client.get("/openapi.json").await.json();

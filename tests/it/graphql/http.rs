@@ -146,9 +146,10 @@ async fn a_get_runs_a_query() {
 
 #[tokio::test]
 async fn a_page_of_another_site_asks_only_if_cors_lists_it() {
-    let mut router = router(GraphQl::new(schema()));
-    router.map_options(|options| options.cors(CorsOptions::new(["https://app.example"])));
-    let client = TestClient::new(router);
+    let router = router(GraphQl::new(schema()));
+    let client = TestClient::new(
+        router.map_options(|options| options.cors(CorsOptions::new(["https://app.example"]))),
+    );
     let get = |site: &str, origin: &str| {
         let sent = client.get("/graphql?query={__typename}").header("sec-fetch-site", site);
         if origin.is_empty() { sent } else { sent.header("origin", origin) }
@@ -162,9 +163,9 @@ async fn a_page_of_another_site_asks_only_if_cors_lists_it() {
 
 #[tokio::test]
 async fn resolvers_know_their_caller() {
-    let mut router = router(GraphQl::new(schema()).public("it is open"));
-    router.map_options(|options| options.state("hello").request_id(RequestIds::default()));
-    let client = TestClient::new(router);
+    let router = router(GraphQl::new(schema()).public("it is open")).state("hello");
+    let client =
+        TestClient::new(router.map_options(|options| options.request_id(RequestIds::default())));
     let answer = client.post("/graphql").bearer("ada").json(json!({ "query": "{ me }" })).await;
     answer.assert_json(json!({ "data": { "me": "ada" } }));
     let answer = ask(&client, "{ seen }").await;

@@ -101,11 +101,15 @@ pub(super) fn schema(streams: &Streams) -> gql::SchemaBuilder<Query, gql::EmptyM
 }
 
 pub(super) fn client(graphql: GraphQl, options: RouterOptions) -> TestClient {
+    TestClient::new(router(graphql, options))
+}
+
+fn router(graphql: GraphQl, options: RouterOptions) -> Router {
     let token = Auth::bearer(async |token: String| Some(json!({ "name": token })));
     let signed_in = with_auth(token.required(false));
     let api = routes! { "graphql": { middleware: [signed_in], ..graphql.routes() } };
     let options = options.enable_web_sockets(true).expose_errors(false);
-    TestClient::new(create_router(api, options))
+    create_router(api, options)
 }
 
 /// Connects without a rate limit, and without `connection_init`.
@@ -317,8 +321,9 @@ async fn find(payload: Value, tokens: State<Tokens>) -> Result<Option<Value>, Ap
 #[tokio::test]
 async fn the_first_message_may_bring_the_user() {
     let graphql = || GraphQl::new(schema(&Streams::default())).on_init(find);
-    let options = RouterOptions::new().rate_limit(None).state(Tokens("right"));
-    let client = client(graphql().web_socket(true), options);
+    let options = RouterOptions::new().rate_limit(None);
+    let router = router(graphql().web_socket(true), options).state(Tokens("right"));
+    let client = TestClient::new(router);
     for (payload, expected) in [
         (json!({ "token": "right" }), None),
         (json!({ "token": "wrong" }), Some((4_403, "Forbidden"))),

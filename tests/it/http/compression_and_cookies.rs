@@ -19,8 +19,8 @@ use stockade::middleware::{
     with_request_id,
 };
 use stockade::prelude::*;
-use stockade::reply::Event;
 use stockade::reply::Streamed;
+use stockade::reply::{Event, Sse};
 use stockade_errors::random::Random;
 
 use crate::support::{app, app_of, block_on, call, check, header_of, request, show};

@@ -76,9 +76,10 @@ fn a_file_is_sent_over_a_port_whole_and_in_parts() {
         "download": { GET: download },
         "packed": { middleware: [with_compression()], ":name": { GET: show } },
     };
-    let options = RouterOptions::new().rate_limit(None).state(folder.0.clone());
+    let options = RouterOptions::new().rate_limit(None);
     block_on(async {
-        let server = create_router(tree, options).create_server().unwrap().bind(0).await.unwrap();
+        let router = create_router(tree, options).state(folder.0.clone());
+        let server = router.create_server().unwrap().bind(0).await.unwrap();
         let (address, handle) = (server.local_addr(), server.handle());
         let served = tokio::spawn(server.serve());
         let get = async |more: &str| exchange(address, "GET /files/lines.txt", more).await;

@@ -170,8 +170,8 @@ async fn proxy(upstream: State<Upstream>, mut req: Request) -> Result<Response, 
 }
 
 /// Starts a server and returns its address.
-async fn serve(tree: RouteTree, options: RouterOptions) -> SocketAddr {
-    let router = create_router(tree, options.rate_limit(None));
+async fn serve(router: Router) -> SocketAddr {
+    let router = router.map_options(|options| options.rate_limit(false));
     let server = router.create_server().unwrap().bind("127.0.0.1:0").await.unwrap();
     let address = server.local_addr();
     tokio::spawn(server.serve());
@@ -193,11 +193,10 @@ async fn a_reverse_proxy_needs_no_glue() {
         "missing": { GET: async || Err::<(), _>(ApiError::not_found()) },
         "streamed": { GET: streamed },
     };
-    let address = serve(upstream, RouterOptions::new()).await;
+    let address = serve(upstream.into()).await;
     let client = Client::builder(TokioExecutor::new()).build_http();
     let front = routes! { "**": { GET: proxy, POST: { handler: proxy, max_body: 100_000 } } };
-    let options = RouterOptions::new().state(Upstream { address, client });
-    let front = serve(front, options).await;
+    let front = serve(Router::from(front).state(Upstream { address, client })).await;
 
     let client = TestClient::live(&format!("http://{front}"));
     let answer = client.post("/echo").body("x".repeat(90_000)).send().await;

@@ -394,7 +394,7 @@ fn a_handler_may_decide_before_the_upgrade() {
         }))
     }
     let tree = || routes! { "rooms": { ":room": { ws: join } } };
-    let app = app(create_router(tree(), options().state(Rooms(&["lobby"]))));
+    let app = app(create_router(tree(), options()).state(Rooms(&["lobby"])));
     block_on(async {
         let refused = answer(&app, "/api/rooms/attic", "").await;
         assert_eq!(refused, r#"404 {"error":"Resource not found"}"#);

@@ -7,7 +7,7 @@ use std::time::Duration;
 use futures_util::{StreamExt as _, stream};
 use stockade::middleware::{Metrics, with_compression};
 use stockade::prelude::*;
-use stockade::reply::Event;
+use stockade::reply::{Event, Sse};
 use stockade::server::ServerHandle;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;

@@ -48,7 +48,7 @@ fn api() -> RouteTree {
 
 fn with(options: RouterOptions) -> App {
     let options = options.expose_errors(false).rate_limit(None).enable_web_sockets(true);
-    app(create_router(api(), options.state(Readiness::new())))
+    app(create_router(api(), options).state(Readiness::new()))
 }
 
 /// Begins a request that takes a place until it is dropped.
@@ -175,10 +175,10 @@ fn limits_of_an_entry_stand_in_one_order_however_they_are_given() {
 
 #[tokio::test]
 async fn a_web_socket_holds_a_place_during_its_handshake() {
-    let client = TestClient::new(create_router(
-        api(),
-        RouterOptions::new().concurrency_limit(1).enable_web_sockets(true).state(Readiness::new()),
-    ));
+    let client = TestClient::new(
+        create_router(api(), RouterOptions::new().concurrency_limit(1).enable_web_sockets(true))
+            .state(Readiness::new()),
+    );
     let mut socket = client.websocket("/chat").connect().await;
     client.get("/fast").await.assert_status(200);
     socket.send_text("hi").await;
@@ -188,7 +188,8 @@ async fn a_web_socket_holds_a_place_during_its_handshake() {
 #[test]
 fn a_limit_of_nothing_is_a_mistake_and_a_file_has_a_number() {
     let mistake = |options: RouterOptions| {
-        create_router(api(), options.enable_web_sockets(true).state(Readiness::new()))
+        create_router(api(), options.enable_web_sockets(true))
+            .state(Readiness::new())
             .build()
             .map_err(|error| error.to_string())
     };

@@ -577,7 +577,7 @@ fn it_answers_limits_too() {
 fn readiness_is_what_was_set() {
     let readiness = Readiness::new();
     let tree = routes! { "health": { "live": { GET: live }, "ready": { GET: ready } } };
-    let app = app(create_router(tree, RouterOptions::new().state(readiness.clone())));
+    let app = app(create_router(tree, RouterOptions::new()).state(readiness.clone()));
     check(&app, "GET /health/live", r#"200 {"status":"ok"}"#);
     check(&app, "GET /health/ready", r#"200 {"status":"ok"}"#);
     assert_eq!(header_of(&app, "GET /health/ready", "cache-control"), "no-store");
@@ -597,7 +597,7 @@ fn readiness_watches_and_only_critical_parts_decide() {
     };
     let tree = || routes! { "live": { GET: live }, "ready": { GET: ready } };
     let app_with =
-        |readiness| app(create_router(tree(), RouterOptions::new().state::<Readiness>(readiness)));
+        |readiness| app(create_router(tree(), RouterOptions::new()).state::<Readiness>(readiness));
     let watching = Readiness::new().watching("redis", of(&away));
     let quiet = app_with(watching.clone());
     let told = app_with(watching.details(true));

@@ -171,8 +171,8 @@ fn closures_give_what_they_captured_to_their_future() {
     fn stops(req: &mut Request) -> Option<String> {
         req.headers().contains_key("x-stop").then(|| "stopped".to_owned())
     }
-    let options = RouterOptions::new().state("!").middleware((lends, moves, takes, stops));
-    let mut router = Router::with_options(options);
+    let options = RouterOptions::new().middleware((lends, moves, takes, stops));
+    let mut router = Router::with_options(options).state("!");
     router.get("/x", move || async move { before });
     let app = app(router);
     for _ in 0..2 {

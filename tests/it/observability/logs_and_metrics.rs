@@ -335,8 +335,8 @@ fn a_host_that_refuses_by_itself_is_seen_too() {
 #[test]
 fn health_is_not_charged_and_follows_the_readiness() {
     let readiness = Readiness::new();
-    let options = RouterOptions::new().rate_limit(1 / MINUTE).state(readiness.clone());
-    let mut router = create_router(health_routes(), options);
+    let options = RouterOptions::new().rate_limit(1 / MINUTE);
+    let mut router = create_router(health_routes(), options).state(readiness.clone());
     router.get("/own", async || "own").rate_limit(false);
     router.get("/again", async || "again").rate_limit(1 / MINUTE).rate_limit(false);
     router.get("/limited", async || "limited").rate_limit(false).rate_limit(true);

@@ -3,11 +3,13 @@
 use serde_json::json;
 use stockade::middleware::health::Readiness;
 use stockade::middleware::{InputRule, with_input_validation};
-use stockade::openapi::{OpenApiOptions, open_api, tool, with_open_api};
+use stockade::openapi::{OpenApiOptions, open_api, with_open_api};
 use stockade::prelude::*;
 use stockade::routing::health_routes;
 use stockade::testing::TestClient;
 use stockade::validation::Unchecked;
+
+use crate::support::command;
 
 fn options() -> OpenApiOptions {
     OpenApiOptions::new("Shop", "1.4.0")
@@ -152,10 +154,9 @@ fn the_rules_for_spectral_leave_alone_what_says_why() {
         "users": { POST: async || "x" },
     };
     let ruleset = |api| {
-        let args = ["program", "openapi", "--ruleset"].map(str::to_owned);
-        let router = RouterOptions::new().enable_web_sockets(true).state(Readiness::new());
-        let app = create_router(api, router).build().unwrap();
-        tool(&app, &options(), args).unwrap().unwrap()
+        let router = create_router(api, RouterOptions::new().enable_web_sockets(true));
+        let app = router.open_api(options()).state(Readiness::new()).build().unwrap();
+        command(&app, ["openapi", "--ruleset"]).unwrap().unwrap()
     };
     let rules = serde_json::from_str::<Value>(&ruleset(api)).unwrap();
     assert_eq!(rules["extends"], json!(["@stoplight/spectral-owasp-ruleset"]));

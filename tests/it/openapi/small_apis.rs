@@ -1,13 +1,13 @@
 //! OpenAPI documents of small APIs.
 
 use stockade::auth::ApiKeyHash;
-use stockade::openapi::{
-    OpenApiOptions, Webhook, create_api_router, open_api, tool, with_open_api,
-};
+use stockade::openapi::{OpenApiOptions, Webhook, create_api_router, open_api, with_open_api};
 use stockade::prelude::*;
 use stockade::routing::map::RouteMap;
 use stockade::testing::TestClient;
 use stockade::{RouteDocs, middleware::with_role};
+
+use crate::support::{block_on, command};
 
 #[derive(serde::Deserialize, serde::Serialize, Schema)]
 struct Account {
@@ -207,11 +207,8 @@ fn nothing_of_a_hidden_route_is_in_a_document() {
 
 #[test]
 fn a_program_answers_questions_about_its_routes() {
-    let app = router().build().unwrap();
-    let ask = |line: &str| {
-        let args = ["program"].into_iter().chain(line.split_whitespace()).map(str::to_owned);
-        tool(&app, &OpenApiOptions::new("Shop", "1.4.0"), args)
-    };
+    let app = router().open_api(("Shop", "1.4.0")).build().unwrap();
+    let ask = |line: &str| command(&app, line.split_whitespace());
     assert_eq!(ask("routes").unwrap().unwrap(), app.route_map().to_string());
     let map: RouteMap = serde_json::from_str(&ask("routes --json").unwrap().unwrap()).unwrap();
     assert_eq!(map, app.route_map());
@@ -226,6 +223,30 @@ fn a_program_answers_questions_about_its_routes() {
     for line in ["routes all", "explain", "explain GET", "openapi --json", "routes --yaml"] {
         assert!(ask(line).unwrap().is_err(), "{line}");
     }
+}
+
+#[test]
+fn a_program_runs_a_command_only_if_the_first_argument_is_one() {
+    let app = router().build().unwrap();
+    let run = |args: &[&str]| block_on(app.run_command(args.iter().map(|it| (*it).to_owned())));
+    for args in [&[][..], &["program"], &["program", "serve"], &["program", "--json", "routes"]] {
+        assert!(!run(args).unwrap(), "{args:?}");
+    }
+    assert!(run(&["program", "explain", "GET", "/nowhere"]).unwrap());
+    assert!(run(&["program", "routes", "everything"]).is_err());
+    // Only the document needs its title.
+    let error = run(&["program", "openapi"]).unwrap_err().to_string();
+    assert_eq!(error, r#"the router has no document: add `.open_api(("Title", "1.0.0"))`"#);
+}
+
+#[test]
+fn the_command_prints_the_first_of_several_documents() {
+    let second = OpenApiOptions::new("Second", "2").path("/second.json").docs_path("/second");
+    let app = router().open_api(("First", "1")).open_api(second).build().unwrap();
+    let text = command(&app, ["openapi"]).unwrap().unwrap();
+    assert!(text.contains(r#""title": "First""#), "{text}");
+    let usage = command(&app, ["openapi", "--4.0"]).unwrap().unwrap_err().to_string();
+    assert!(usage.contains("lock --check [PATH] | openapi [--3.0 | --ruleset]"), "{usage}");
 }
 
 #[test]

@@ -17,8 +17,8 @@ use stockade::extract::Headers;
 use stockade::http::{HeaderMap, HeaderValue};
 use stockade::middleware::SetCookie;
 use stockade::prelude::*;
-use stockade::reply::Event;
 use stockade::reply::{Accepted, Created, ResponseWriter, Status, Streamed};
+use stockade::reply::{Event, Sse};
 use stockade::{FromRequest, HttpBody, http};
 
 use crate::support::{app, app_of, block_on, check, header_of, request, text_of};
@@ -193,8 +193,8 @@ fn arguments_come_in_any_order() {
         let length = raw.len();
         format!("{} {id} {header} {body} {query:?} {} {ip} {length}", req.method(), *state)
     }
-    let options = RouterOptions::new().state(String::from("state"));
-    let app = app(create_router(routes! { ":id": { POST: all } }, options));
+    let router = Router::from(routes! { ":id": { POST: all } });
+    let app = app(router.state(String::from("state")));
     let text = "POST /7?a=1&b=2\nx-a: h\ncontent-type: application/json\n\n[1]";
     check(&app, text, r#"200 POST 7 h [1] [("a", "1"), ("b", "2")] state 192.0.2.7 3"#);
 }

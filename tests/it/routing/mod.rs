@@ -12,4 +12,5 @@ mod paths;
 mod routes_macro;
 mod settings;
 mod spellings;
+mod state;
 mod tower;

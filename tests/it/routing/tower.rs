@@ -367,9 +367,8 @@ fn what_handlers_take_reaches_them_through_layers() {
         name,
         http::HeaderValue::from_static("1"),
     );
-    let mut router = Router::with_options(
-        RouterOptions::new().state("hello").rate_limit(None).max_body_size(99),
-    );
+    let mut router = Router::with_options(RouterOptions::new().rate_limit(None).max_body_size(99))
+        .state("hello");
     router.post("/users/:id", handler).middleware((
         sets_user,
         layered(tag),

@@ -58,8 +58,7 @@ fn a_policy_judges_each_method() {
         .method("users.remove", remove(&[]))
         .method("users.clear", remove(&["admin"]))
         .method("ping", RpcMethod::new(async || "pong").public("it says nothing"));
-    let mut router = router(&rpc);
-    router.policy(Policy::strict());
+    let router = router(&rpc).policy(Policy::strict());
     let error = router.build().unwrap_err();
     let of_access = error.issues().iter().filter_map(|mistake| {
         let route = mistake.route()?;

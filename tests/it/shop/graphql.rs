@@ -22,8 +22,7 @@ fn with_carts() -> example::Shop {
 
 /// A client of the shop, which hides the messages of 5xx.
 fn client(shop: example::Shop) -> TestClient {
-    let mut router = example::router(shop);
-    router.map_options(|options| options.expose_errors(false));
+    let router = example::router(shop).map_options(|options| options.expose_errors(false));
     TestClient::new(app(router)).with_contract()
 }
 

@@ -477,6 +477,35 @@ async fn a_database_that_cannot_be_opened_is_told_without_its_password() {
     }
 }
 
+#[tokio::test]
+async fn commands_do_not_open_the_database() {
+    let nowhere = "/nowhere/shop.db".to_owned();
+    let app = app(example::closed(nowhere, Secret::new(SECRET).unwrap()));
+    let lock = include_str!("../../../examples/shop/routes.lock");
+    for (line, part) in [
+        ("routes", "GET     /products "),
+        ("explain POST /users", "route    POST /users"),
+        ("audit", "POST /users"),
+        ("openapi", r#""title": "A small shop""#),
+        ("graphql", "type Query {"),
+        ("lock", lock),
+    ] {
+        let args = ["shop"].into_iter().chain(line.split(' ')).map(str::to_owned);
+        let text = app.command_output(args).await.unwrap().unwrap();
+        assert!(text.contains(part), "{line}: {text}");
+    }
+    assert!(app.state::<example::Shop>().is_none());
+    let error = app.start().await.unwrap_err().to_string();
+    assert!(error.starts_with("SHOP_DATABASE: "), "{error}");
+}
+
+#[tokio::test]
+async fn a_closed_shop_opens_when_it_starts() {
+    let closed = example::closed(":memory:".to_owned(), Secret::new(SECRET).unwrap());
+    let client = TestClient::new(closed).with_contract();
+    client.get("/products/3").await.assert_text(TEAPOT);
+}
+
 /// Whoever signed up with the email of the administrator stays what they are.
 #[test]
 fn an_account_does_not_become_that_of_the_administrator() {

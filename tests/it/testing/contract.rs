@@ -7,7 +7,7 @@ use stockade::description::{HeaderDoc, ResponseDoc, StatusDoc};
 use stockade::http::{self, HeaderValue, header};
 use stockade::middleware::health::Readiness;
 use stockade::prelude::*;
-use stockade::reply::Event;
+use stockade::reply::{Event, Sse};
 use stockade::routing::health_routes;
 use stockade::testing::{Contract, TestClient};
 use stockade::{HttpBody, RouteDescription, RouteDocs};
@@ -305,7 +305,7 @@ async fn an_answer_of_a_degraded_program_keeps_the_contract() {
     let away = || Some(Duration::from_secs(1));
     let readiness = Readiness::new().details(true).watching("redis", away);
     let api = RouteTree::new().spread(health_routes());
-    let router = create_router(api, RouterOptions::new().state(readiness.clone()));
+    let router = create_router(api, RouterOptions::new()).state(readiness.clone());
     let client = TestClient::new(router).with_contract();
     let answer = client.get("/health/ready").await;
     answer.assert_status(200).assert_json(json!({ "status": "ok", "degraded": ["redis"] }));

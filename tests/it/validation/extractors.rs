@@ -130,7 +130,7 @@ fn both_asynchronous_forms_take_extractors() {
             },
         },
     };
-    let app = app(create_router(api, RouterOptions::new().state(Visits::default())));
+    let app = app(create_router(api, RouterOptions::new()).state(Visits::default()));
     let seen = |text: &str| crate::support::header_of(&app, text, "x-seen");
     assert_eq!(seen("GET /around"), "1 true");
     check(&app, "GET /before", r#"401 {"error":"Authentication required"}"#);

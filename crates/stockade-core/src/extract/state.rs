@@ -8,7 +8,8 @@ use stockade_errors::ApiError;
 
 use crate::{FromRequest, Request, RouteDescription};
 
-/// A value that the application provided with `RouterOptions::state`, shared.
+/// A value that the application provided with `Router::state` or
+/// `Router::state_at_start`, shared: dependency injection.
 ///
 /// It dereferences to `T`; the pattern `State(config)` gives the `Arc<T>` that
 /// holds the value, so that `T` need not be `Clone`. A value that the
@@ -25,8 +26,7 @@ use crate::{FromRequest, Request, RouteDescription};
 /// # use stockade::testing::TestClient;
 /// # #[tokio::main]
 /// # async fn main() {
-/// let options = stockade::RouterOptions::new().state(Config { greeting: "hello".to_owned() });
-/// let mut router = stockade::Router::with_options(options);
+/// let mut router = stockade::Router::new().state(Config { greeting: "hello".to_owned() });
 /// router.get("/", greet);
 /// TestClient::new(router).get("/").await.assert_text("hello");
 ///
@@ -54,7 +54,11 @@ impl<T> Deref for State<T> {
 
 impl<T: Send + Sync + 'static> FromRequest for State<T> {
     async fn from_request(req: &mut Request) -> Result<Self, ApiError> {
-        let missing = || ApiError::new(500, format!("no state of type {}", type_name::<T>()));
+        let missing = || {
+            let name = type_name::<T>();
+            let text = format!("no state of type {name}: is it provided, and was the app started?");
+            ApiError::new(500, text)
+        };
         req.state().map(Self).ok_or_else(missing)
     }
 

@@ -39,7 +39,7 @@ use crate::{HttpBody, Reply, Response, RouteDescription};
 ///
 /// use futures_util::stream::unfold;
 /// use stockade::prelude::*;
-/// use stockade::reply::Event;
+/// use stockade::reply::{Event, Sse};
 /// use tokio::sync::broadcast::{self, error::RecvError};
 /// # use stockade::testing::TestClient;
 ///
@@ -158,7 +158,7 @@ impl EndOfStream {
 /// One event: its data, and if wanted its name, its id and a retry time.
 ///
 /// ```
-/// use stockade::reply::Event;
+/// use stockade::reply::{Event, Sse};
 ///
 /// let event = Event::data("two\nlines").name("greeting").id("7");
 /// assert_eq!(event.to_string(), "event: greeting\nid: 7\ndata: two\ndata: lines\n\n");

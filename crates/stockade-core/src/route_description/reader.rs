@@ -142,7 +142,7 @@ impl RouteDescription {
     pub fn issues(&self, states: &States) -> Vec<String> {
         let missing = self.needs.iter().filter(|(id, _)| !states.has(*id));
         let missing = missing.map(|(_, name)| {
-            format!("`State<{name}>` was not provided: add `.state(…)` to the router's options")
+            format!("`State<{name}>` was not provided: add `.state(…)` to the router")
         });
         self.mistakes.iter().cloned().chain(missing).collect()
     }

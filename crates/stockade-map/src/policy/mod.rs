@@ -12,8 +12,7 @@
 //!     "products": { GET: { handler: async || "all", public: "anybody may look" } },
 //!     "orders": { POST: async || "new" },
 //! };
-//! let mut router = create_router(api, RouterOptions::new());
-//! router.policy(Policy::recommended());
+//! let router = create_router(api, RouterOptions::new()).policy(Policy::recommended());
 //! let error = router.build().unwrap_err();
 //! assert_eq!(error.issues()[0].route(), Some("POST /orders"));
 //! assert!(error.to_string().contains("[access-declared]"));
@@ -72,9 +71,7 @@ use crate::{RouteInfo, RouteMap};
 ///         "files": { "**": { GET: async |Path(name): Path<String>| name } },
 ///     },
 /// };
-/// let mut router = create_router(api, RouterOptions::new());
-/// router.policy(policy);
-/// router.build()?;
+/// create_router(api, RouterOptions::new()).policy(policy).build()?;
 /// # Ok::<(), BoxError>(())
 /// ```
 #[derive(Clone, Debug)]

@@ -92,7 +92,7 @@ use crate::{CrossOriginProtection, with_cross_origin_protection};
 ///         "logout": { POST: { log_out, middleware: [known.clone()] } },
 ///         "me": { GET: { async |User(name): User<String>| name, middleware: [known] } },
 ///     };
-///     create_router(api, RouterOptions::new().state(cookie).state(Sessions::default()))
+///     create_router(api, RouterOptions::new()).state(cookie).state(Sessions::default())
 /// }
 ///
 /// # #[tokio::main]

@@ -97,7 +97,7 @@ use crate::store_fault::unavailable;
 ///     "page": { GET: { page, middleware: [signed_in.clone()] } },
 ///     "logout": { POST: { log_out, middleware: [signed_in] } },
 /// };
-/// let router = create_router(api, RouterOptions::new().state(sessions));
+/// let router = create_router(api, RouterOptions::new()).state(sessions);
 /// # let browser = TestClient::new(router).with_cookies();
 /// browser.get("/page").await.assert_status(401);
 /// browser.post("/login").await.assert_text("welcome");

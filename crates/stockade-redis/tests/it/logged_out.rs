@@ -71,8 +71,7 @@ impl Process {
             .segment("ready", RouteTree::new().method(Method::GET, RouteEntry::new(async || "yes")))
             .segment("log-out", RouteTree::new().method(Method::POST, RouteEntry::new(log_out)));
         let options = RouterOptions::new().enable_web_sockets(true).rate_limit(None);
-        let options = options.state(sessions.clone());
-        let app = create_router(tree, options).build().unwrap();
+        let app = create_router(tree, options).state(sessions.clone()).build().unwrap();
         Self { app, sessions, revocations, _redis: redis }
     }
 

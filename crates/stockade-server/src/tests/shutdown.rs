@@ -257,8 +257,8 @@ async fn a_stream_of_events_on_http2_ends_at_the_shutdown() {
 /// A router with the routes for those who watch.
 async fn watched(options: ServerOptions) -> (ServerHandle, Readiness, JoinHandle<()>) {
     let readiness = Readiness::new();
-    let router = RouterOptions::new().state(readiness.clone());
-    let server = create_router(health_routes(), router).create_server_with(options).unwrap();
+    let router = create_router(health_routes(), RouterOptions::new()).state(readiness.clone());
+    let server = router.create_server_with(options).unwrap();
     let server = server.bind(0).await.unwrap();
     let handle = server.handle();
     (handle, readiness, tokio::spawn(async { server.serve().await.unwrap() }))

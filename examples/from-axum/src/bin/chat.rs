@@ -55,11 +55,8 @@ async fn index() -> impl Reply {
 
 fn router() -> Router {
     let api = routes! { GET: index, "websocket": { ws: chat } };
-    let options = RouterOptions::new()
-        .enable_web_sockets(true)
-        .state(Rooms::default())
-        .state(Names::default());
-    create_router(api, options)
+    let options = RouterOptions::new().enable_web_sockets(true);
+    create_router(api, options).state(Rooms::default()).state(Names::default())
 }
 
 #[tokio::main]

@@ -75,8 +75,8 @@ fn router() -> Router {
         "dyn/users": { POST: create_dyn, ":id": { GET: show_dyn } },
         "generic": { ..generic::<InMemoryUserRepo>() },
     };
-    let options = RouterOptions::new().state::<DynRepo>(Arc::new(repo.clone())).state(repo);
-    create_router(api, options)
+    let router = create_router(api, RouterOptions::new());
+    router.state::<DynRepo>(Arc::new(repo.clone())).state(repo)
 }
 
 #[tokio::main]

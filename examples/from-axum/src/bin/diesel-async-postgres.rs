@@ -50,7 +50,7 @@ async fn list(Connection(mut connection): Connection) -> Result<Json<Vec<Row>>, 
 
 fn app(pool: Pool) -> Result<App, ConfigError> {
     let api = routes! { "user": { "list": { GET: list }, "create": { POST: create } } };
-    create_router(api, RouterOptions::new().state(pool)).build()
+    create_router(api, RouterOptions::new()).state(pool).build()
 }
 
 #[tokio::main]

@@ -37,7 +37,7 @@ async fn list(pool: State<Pool>) -> Result<Json<Vec<Row>>, BoxError> {
 
 fn app(pool: Pool) -> Result<App, ConfigError> {
     let api = routes! { "user": { "list": { GET: list }, "create": { POST: create } } };
-    create_router(api, RouterOptions::new().state(pool)).build()
+    create_router(api, RouterOptions::new()).state(pool).build()
 }
 
 #[tokio::main]

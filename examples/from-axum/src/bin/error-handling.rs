@@ -54,9 +54,8 @@ fn form(reply: &mut ErrorReply) {
 }
 
 fn router() -> Router {
-    let options =
-        RouterOptions::new().state(Users::default()).error_handling(form).tracing(with_tracing());
-    create_router(routes! { "users": { POST: create } }, options)
+    let options = RouterOptions::new().error_handling(form).tracing(with_tracing());
+    create_router(routes! { "users": { POST: create } }, options).state(Users::default())
 }
 
 #[tokio::main]

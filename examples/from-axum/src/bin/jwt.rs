@@ -62,7 +62,7 @@ fn router(secret: Secret) -> Router {
         "authorize": { POST: authorize },
         "protected": { GET: { protected, middleware: [signed_in] } },
     };
-    create_router(api, RouterOptions::new().state(secret))
+    create_router(api, RouterOptions::new()).state(secret)
 }
 
 #[tokio::main]

@@ -77,7 +77,7 @@ fn router() -> Router {
         },
     };
     let options = RouterOptions::new().concurrency_limit(1_024).access_log(true);
-    create_router(api, options.state(Store::default()))
+    create_router(api, options).state(Store::default())
 }
 
 #[tokio::main]

@@ -50,7 +50,7 @@ fn app(client: &Client) -> Result<App, ConfigError> {
         "delete": { ":id": { DELETE: delete } },
     };
     let members: Collection<Member> = client.collection("from-axum", "members");
-    create_router(api, RouterOptions::new().access_log(true).state(members)).build()
+    create_router(api, RouterOptions::new().access_log(true)).state(members).build()
 }
 
 async fn connect() -> Result<Client, Error> {

@@ -105,8 +105,8 @@ fn router(secret: Secret, client: OAuthClient) -> Router {
         "logout": { POST: logout },
         ..oauth::service(),
     };
-    let options = RouterOptions::new().state(client).state(cookie).state(Sessions::default());
-    create_router(api, options)
+    let router = create_router(api, RouterOptions::new());
+    router.state(client).state(cookie).state(Sessions::default())
 }
 
 #[tokio::main]

@@ -29,8 +29,8 @@ fn app(url: String, pause: Duration) -> Result<App, ConfigError> {
     let log = with_body_hooks()
         .on_response(|piece| tracing::info!("streaming {} bytes", piece.bytes().len()));
     let api = routes! { middleware: [log], GET: hand_on, "stream": { GET: numbers } };
-    let options = RouterOptions::new().state(Client::new()).state(url).state(pause);
-    create_router(api, options).build()
+    let router = create_router(api, RouterOptions::new());
+    router.state(Client::new()).state(url).state(pause).build()
 }
 
 #[tokio::main]

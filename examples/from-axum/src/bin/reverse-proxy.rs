@@ -33,7 +33,7 @@ async fn forward(
 fn app(upstream: Authority) -> Result<App, ConfigError> {
     let client: ProxyClient = Client::builder(TokioExecutor::new()).build_http();
     let api = routes! { ANY: forward, "**": { ANY: forward } };
-    create_router(api, RouterOptions::new().state(client).state(upstream)).build()
+    create_router(api, RouterOptions::new()).state(client).state(upstream).build()
 }
 
 /// The server behind the proxy.

@@ -31,7 +31,7 @@ async fn by_connection(Connection(mut connection): Connection) -> Result<String,
 
 fn app(pool: PgPool) -> Result<App, ConfigError> {
     let api = routes! { GET: by_pool, POST: by_connection };
-    create_router(api, RouterOptions::new().state(pool)).build()
+    create_router(api, RouterOptions::new()).state(pool).build()
 }
 
 fn pool() -> PgPoolOptions {

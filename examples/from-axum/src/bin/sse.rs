@@ -7,7 +7,7 @@ use stockade::extract::TypedHeader;
 use stockade::extract::headers::UserAgent;
 use stockade::middleware::SecurityHeaders;
 use stockade::prelude::*;
-use stockade::reply::Event;
+use stockade::reply::{Event, Sse};
 use tokio_stream::StreamExt as _;
 use tower_http::services::ServeDir;
 

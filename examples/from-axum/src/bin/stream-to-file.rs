@@ -66,7 +66,7 @@ fn app(folder: PathBuf) -> Result<App, ConfigError> {
         POST: { save_files, max_body: 1 << 30 },
         "file": { ":name": { POST: { save_body, max_body: 1 << 30 } } },
     };
-    create_router(api, RouterOptions::new().state(Uploads(folder))).build()
+    create_router(api, RouterOptions::new()).state(Uploads(folder)).build()
 }
 
 #[tokio::main]

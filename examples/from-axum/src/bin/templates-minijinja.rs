@@ -33,7 +33,7 @@ fn pages() -> Result<Environment<'static>, minijinja::Error> {
 
 fn app() -> Result<App, BoxError> {
     let api = routes! { GET: home, "content": { GET: content }, "about": { GET: about } };
-    Ok(create_router(api, RouterOptions::new().state(pages()?)).build()?)
+    Ok(create_router(api, RouterOptions::new()).state(pages()?).build()?)
 }
 
 #[tokio::main]

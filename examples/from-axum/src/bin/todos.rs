@@ -83,7 +83,7 @@ fn router() -> Router {
         middleware: [with_timeout(Duration::from_secs(10)).status(408)],
         "todos": { GET: index, POST: create, ":id": { PATCH: update, DELETE: delete } },
     };
-    create_router(api, RouterOptions::new().state(Db::default()).access_log(true))
+    create_router(api, RouterOptions::new().access_log(true)).state(Db::default())
 }
 
 #[tokio::main]

@@ -31,7 +31,7 @@ async fn by_connection(Connection(connection): Connection) -> Result<String, Box
 
 fn app(pool: Pool) -> Result<App, ConfigError> {
     let api = routes! { GET: by_pool, POST: by_connection };
-    create_router(api, RouterOptions::new().state(pool)).build()
+    create_router(api, RouterOptions::new()).state(pool).build()
 }
 
 #[tokio::main]

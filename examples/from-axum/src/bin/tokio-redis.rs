@@ -41,7 +41,7 @@ async fn connect() -> Result<Pool, BoxError> {
 
 fn app(pool: Pool) -> Result<App, ConfigError> {
     let api = routes! { GET: by_pool, POST: by_connection };
-    create_router(api, RouterOptions::new().state(pool)).build()
+    create_router(api, RouterOptions::new()).state(pool).build()
 }
 
 #[tokio::main]

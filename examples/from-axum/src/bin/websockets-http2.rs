@@ -41,7 +41,7 @@ fn app() -> Result<App, ConfigError> {
     // By default no page may load a script.
     let headers = SecurityHeaders::new().set("content-security-policy", "default-src 'self'")?;
     let options = RouterOptions::new().enable_web_sockets(true).security_headers(headers);
-    create_router(api, options.state(broadcast::channel::<String>(16).0)).build()
+    create_router(api, options).state(broadcast::channel::<String>(16).0).build()
 }
 
 #[tokio::main]

@@ -105,7 +105,7 @@ fn router(sessions: Sessions<Basket>) -> Router {
         },
     };
     let options = RouterOptions::new().rate_limit(None).expose_errors(false);
-    create_router(api, options.state(sessions))
+    create_router(api, options).state(sessions)
 }
 
 /// A browser, whose answers are held against the map of the routes.

@@ -24,7 +24,7 @@ use stockade::middleware::{
 };
 use stockade::prelude::*;
 
-use super::{Row, covers, has_form, keys, quiet, row};
+use super::{Row, covers, has_form, keys, quiet, row, with_state};
 
 /// A row, with the part of the route that answers, the status, and headers that
 /// the answer has and that its description names.
@@ -293,8 +293,8 @@ fn states() -> Vec<Case> {
         ),
         ("handler", row!([], file, "GET /x/none"), 404, &[]),
         ("handler", row!([], live, "GET /x/7"), 200, &["cache-control"]),
-        ("handler", row!(quiet().state(Readiness::new()), [], ready, "GET /x/7"), 200, &[]),
-        ("handler", row!(quiet().state(readiness), [], ready, "GET /x/7"), 503, &["cache-control"]),
+        ("handler", row!(with_state(Readiness::new()), [], ready, "GET /x/7"), 200, &[]),
+        ("handler", row!(with_state(readiness), [], ready, "GET /x/7"), 503, &["cache-control"]),
         ("handler", row!([], metrics.handler(), "GET /x/7"), 200, &[]),
     ]
 }

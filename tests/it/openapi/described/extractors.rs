@@ -13,7 +13,7 @@ use stockade::rpc::Notifier;
 use stockade::{BodyError, HttpBody, PeerAddr, PeerCredentials};
 
 use super::impls::{Case, case, impls};
-use super::{quiet, row};
+use super::{row, with_state};
 
 #[derive(serde::Deserialize, Schema)]
 struct Named {
@@ -208,7 +208,7 @@ fn heads() -> Vec<Case> {
 }
 
 pub(super) fn cases() -> Vec<Case> {
-    let state = row!(quiet().state(7_u8), [], async |_: State<u8>| "x", GET);
+    let state = row!(with_state(7_u8), [], async |_: State<u8>| "x", GET);
     let state = case("FromRequest for State<T>", state, 200);
     [bodies(), users(), keys(), heads(), vec![state]].into_iter().flatten().collect()
 }

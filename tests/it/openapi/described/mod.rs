@@ -44,6 +44,28 @@ fn quiet() -> RouterOptions {
     RouterOptions::new().rate_limit(None).expose_errors(false).max_body_size(100)
 }
 
+/// A quiet router with a value for `State<T>`.
+fn with_state<T: Send + Sync + 'static>(value: T) -> Router {
+    Router::with_options(quiet()).state(value)
+}
+
+/// Options of a router, or the router.
+trait IntoRouter {
+    fn into_router(self) -> Router;
+}
+
+impl IntoRouter for RouterOptions {
+    fn into_router(self) -> Router {
+        Router::with_options(self)
+    }
+}
+
+impl IntoRouter for Router {
+    fn into_router(self) -> Router {
+        self
+    }
+}
+
 /// Makes a row of middleware around a handler at `/x/:id`.
 macro_rules! row {
     ([$($middleware:expr),*], $handler:expr, $request:expr) => {
@@ -51,7 +73,7 @@ macro_rules! row {
     };
     ($options:expr, [$($middleware:expr),*], $handler:expr, $request:expr) => {{
         let request: String = $request.into();
-        let mut router = Router::with_options($options);
+        let mut router = super::IntoRouter::into_router($options);
         $(router.use_(Middleware::new($middleware));)*
         router.route(super::method_of(&request), "/x/:id", $handler);
         super::Row { app: router.build().unwrap(), request, bytes: None }

@@ -19,7 +19,7 @@ use stockade::validation::{ReadError, ValidationOptions};
 use stockade::{BodyError, BoxError, FieldError};
 
 use super::impls::{Case, case, impls};
-use super::{quiet, row};
+use super::{row, with_state};
 
 #[derive(serde::Serialize, Schema)]
 struct Tea {
@@ -106,7 +106,7 @@ fn helpers() -> Vec<Case> {
     let (reply, request) = ("Reply for FileReply", "FromRequest for FileRequest");
     let not_ready = Readiness::new();
     not_ready.set(false);
-    let ready_row = |state: Readiness| row!(quiet().state(state), [], ready, GET);
+    let ready_row = |state: Readiness| row!(with_state(state), [], ready, GET);
     let readiness = "Reply for ReadinessReply";
     let mut cases = vec![
         case(readiness, ready_row(Readiness::new()), 200),

@@ -12,7 +12,7 @@ use stockade::prelude::*;
 use stockade::{BoxFuture, StoreError};
 
 use super::impls::{Case, case};
-use super::{quiet, row};
+use super::{row, with_state};
 use crate::support::block_on;
 
 /// A store that is down.
@@ -63,8 +63,8 @@ pub(super) fn cases() -> Vec<Case> {
     let id = block_on(sessions.begin(None, &7)).unwrap().id().unwrap();
     let set = cookie.issue(&id).to_str().unwrap().to_owned();
     let pair = set.split_once(';').unwrap().0;
-    let known = || quiet().state(sessions.clone());
-    let lost = || quiet().state(Sessions::<u8>::new(Down, cookie.clone()));
+    let known = || with_state(sessions.clone());
+    let lost = || with_state(Sessions::<u8>::new(Down, cookie.clone()));
     let one = async |_: Session<u8>| "x";
     let maybe = async |_: Option<Session<u8>>| "x";
     let get = format!("GET /x/7\ncookie: {pair}");

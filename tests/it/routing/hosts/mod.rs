@@ -175,8 +175,7 @@ impl Host for WithoutStages {
 
 #[tokio::test]
 async fn the_column_of_differences_holds_without_the_stages() {
-    let mut router = api::router();
-    router.map_options(|options| {
+    let router = api::router().map_options(|options| {
         options.rate_limit(None).enable_cors(false).enable_security_headers(false)
     });
     run(&WithoutStages(TestClient::new(router))).await;

@@ -6,6 +6,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use stockade::RouteEntry;
 use stockade::http::Method;
+use stockade::middleware::health::Readiness;
 use stockade::middleware::{
     ErrorHandlerOptions, Metrics, SecurityHeaders, create_error_handler, named, with_compression,
     with_etag, with_permission, with_role,
@@ -30,8 +31,8 @@ pub fn copy(change: &'static str) -> Router {
     let shop = stocked();
     let api = api(change, shop.products.clone());
     let options = changed(options(&metrics), change);
-    let options = options.state(shop).state(Rooms::default()).middleware(tag_response);
-    let mut router = create_router(api, options);
+    let router = create_router(api, options.middleware(tag_response));
+    let mut router = router.state(shop).state(Rooms::default()).state(Readiness::new());
     if change == "an open route" {
         router.get("/stock", async || "nobody says why this is open");
     }

@@ -1,16 +1,15 @@
-//! The commands `lock` and `lock --check` of `tool`.
+//! The commands `lock` and `lock --check` of `run_command`.
 
 use std::env;
 use std::fs;
 
-use stockade::openapi::{OpenApiOptions, tool};
 use stockade::prelude::*;
 
 use super::{api, lock_of};
+use crate::support::command;
 
 fn run(app: &App, args: &[&str]) -> Result<String, String> {
-    let args = ["program"].iter().chain(args).map(|arg| (*arg).to_owned());
-    let outcome = tool(app, &OpenApiOptions::new("Routes", "1.0.0"), args).unwrap();
+    let outcome = command(app, args.iter().copied()).unwrap();
     // As a `main` shows it that fails.
     outcome.map_err(|error| format!("{error:?}"))
 }

@@ -72,9 +72,8 @@ fn mut_sorted<'l>(map: &RouteMap, labels: &[&'l str]) -> Vec<&'l str> {
 
 #[test]
 fn routes_for_monitoring_need_no_allowance() {
-    let options = RouterOptions::new().state(Readiness::new());
-    let mut router = create_router(RouteTree::new().spread(health_routes()), options);
-    router.policy(Policy::recommended());
+    let router = create_router(RouteTree::new().spread(health_routes()), RouterOptions::new());
+    let router = router.policy(Policy::recommended()).state(Readiness::new());
     assert!(router.build().is_ok());
 }
 

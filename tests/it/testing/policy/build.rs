@@ -1,13 +1,13 @@
 //! Policies where a router is built, in tests and as a table.
 
 use stockade::errors::ConfigIssue;
-use stockade::openapi::{OpenApiOptions, create_api_router, tool};
+use stockade::openapi::create_api_router;
 use stockade::prelude::*;
 use stockade::serde_json::Value;
 use stockade::testing::{TestClient, assert_policy};
 
 use super::*;
-use crate::support::panic_of;
+use crate::support::{command, panic_of};
 
 fn open() -> RouteTree {
     routes! {
@@ -22,8 +22,8 @@ fn policy() -> Policy {
 
 #[test]
 fn the_build_fails_with_all_findings_at_once() {
-    let mut router = create_router(open(), RouterOptions::new());
-    router.policy(Policy::recommended().allow("errors-hidden", "router", "a test"));
+    let policy = Policy::recommended().allow("errors-hidden", "router", "a test");
+    let mut router = create_router(open(), RouterOptions::new()).policy(policy);
     router.inspect(|_| Err(ConfigIssue::new("mine").into()));
     let error = router.build().unwrap_err();
     let mistakes = error.issues();
@@ -39,18 +39,17 @@ fn the_build_fails_with_all_findings_at_once() {
 
 #[test]
 fn the_last_policy_counts() {
-    let mut router = create_router(open(), RouterOptions::new());
-    router.policy(Policy::recommended()).policy(Policy::new());
-    let app = router.build().unwrap();
+    let router = create_router(open(), RouterOptions::new());
+    let app = router.policy(Policy::recommended()).policy(Policy::new()).build().unwrap();
     assert_eq!(app.policy().map(|policy| policy.rules().count()), Some(0));
     assert!(create_router(open(), RouterOptions::new()).build().unwrap().policy().is_none());
 }
 
 #[test]
-fn a_group_has_no_policy_of_its_own() {
+fn a_group_does_not_get_a_policy_by_a_detour() {
     let mut router = Router::new();
     router.group("/a", (), |group| {
-        group.policy(Policy::new());
+        *group = std::mem::take(group).policy(Policy::new());
     });
     let error = router.build().unwrap_err();
     assert!(error.to_string().starts_with("/a: a group has no policy of its own"), "{error}");
@@ -64,9 +63,9 @@ async fn an_api_router_has_the_recommended_policy() {
     assert!(error.contains("POST /orders: [access-declared]"), "{error}");
     assert!(error.contains("GET /files/**: [wildcard-exposed]"), "{error}");
 
-    let mut router = create_api_router(("Shop", "1"), open(), RouterOptions::new());
-    router.policy(policy().allow("access-declared", "POST /orders", "a test"));
-    let client = TestClient::new(router);
+    let router = create_api_router(("Shop", "1"), open(), RouterOptions::new());
+    let policy = policy().allow("access-declared", "POST /orders", "a test");
+    let client = TestClient::new(router.policy(policy));
     client.post("/orders").await.assert_text("new");
     client.get("/files/a/b").await.assert_status(200);
 }
@@ -84,7 +83,7 @@ fn an_assertion_lists_the_findings() {
 
 #[test]
 fn an_audit_shows_open_routes_first() {
-    let mut router = create_router(
+    let router = create_router(
         routes! {
             "me": {
                 middleware: [signed_in(), stockade::middleware::with_role(["clerk", "admin"])],
@@ -100,7 +99,7 @@ fn an_audit_shows_open_routes_first() {
             .cors_origin("https://a.example"),
     );
     let policy = policy().without("access-declared", "a test");
-    router.policy(policy.clone().without("mutating-needs-user", "a test"));
+    let router = router.policy(policy.clone().without("mutating-needs-user", "a test"));
     let app = router.build().unwrap();
     let audit = policy.audit(&app.route_map());
     let routes: Vec<&str> = audit.routes.iter().map(|route| route.route.as_str()).collect();
@@ -135,11 +134,7 @@ fn an_audit_shows_open_routes_first() {
 
 #[test]
 fn the_command_audits_by_the_policy_of_the_router() {
-    let options = OpenApiOptions::new("Shop", "1");
-    let run = |app: &App, line: &str| {
-        let args = ["program"].into_iter().chain(line.split(' ')).map(str::to_owned);
-        tool(app, &options, args).unwrap()
-    };
+    let run = |app: &App, line: &str| command(app, line.split(' ')).unwrap();
     let app = create_router(open(), RouterOptions::new()).build().unwrap();
     let text = run(&app, "audit").unwrap();
     assert!(text.contains("[access-declared]"), "{text}");
@@ -147,8 +142,8 @@ fn the_command_audits_by_the_policy_of_the_router() {
     assert_eq!(json["findings"].as_array().map(Vec::len), Some(2));
     assert!(run(&app, "audit GET").is_err());
 
-    let mut router = create_router(open(), RouterOptions::new());
-    router.policy(Policy::new().rule("mine", "mine", |_| true));
+    let router = create_router(open(), RouterOptions::new());
+    let router = router.policy(Policy::new().rule("mine", "mine", |_| true));
     let json = run(&router.build().unwrap(), "audit --json").unwrap();
     let json: Value = serde_json::from_str(&json).unwrap();
     assert_eq!(

@@ -63,7 +63,7 @@ fn a_rate_limit_counts_each_route() {
     check_map("rate-limited", &map_of(create_router(own, off())), &[]);
     let mut empty = create_router(RouteTree::new(), off());
     check_map("rate-limited", &map_of(std::mem::take(&mut empty)), &[]);
-    empty.map_options(|_| off());
+    let mut empty = empty.map_options(|_| off());
     empty.fallback(async || "");
     check_map("rate-limited", &map_of(empty), &["router"]);
 }
@@ -100,8 +100,7 @@ fn routes_of_another_host_are_not_asked_for_what_the_host_does() {
         .public_routes(["GET /", "fallback"])
         .allow("rate-limited", "router", "the host limits")
         .allow("wildcard-exposed", "fallback", "old pages");
-    router.policy(policy);
-    assert!(HostRoutes::build(router).is_ok());
+    assert!(HostRoutes::build(router.policy(policy)).is_ok());
 }
 
 #[test]

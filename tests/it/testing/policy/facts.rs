@@ -34,8 +34,9 @@ fn a_map_says_if_errors_are_shown_in_every_environment() {
 
 #[test]
 fn routes_for_monitoring_say_why_they_are_open_and_not_counted() {
-    let options = RouterOptions::new().state(stockade::middleware::health::Readiness::new());
-    for route in map_of(RouteTree::new().spread(health_routes()), options).routes {
+    let router = Router::from(RouteTree::new().spread(health_routes()));
+    let app = router.state(stockade::middleware::health::Readiness::new()).build().unwrap();
+    for route in app.route_map().routes {
         assert!(route.access.public.is_some() && route.limits.rate_exempt_reason.is_some());
     }
     let map = map_of(routes! { GET: { handler: async || (), rate_limit: false } }, options_of());

@@ -37,8 +37,8 @@ fn opaque(_: &mut Request) -> Result<(), ApiError> {
     Ok(())
 }
 
-fn map_of(mut router: Router) -> RouteMap {
-    router.map_options(|options| options.enable_web_sockets(true));
+fn map_of(router: Router) -> RouteMap {
+    let router = router.map_options(|options| options.enable_web_sockets(true));
     router.build().unwrap().route_map()
 }
 

@@ -144,7 +144,7 @@ impl Auth {
     /// # use stockade::testing::TestClient;
     /// # #[tokio::main]
     /// # async fn main() {
-    /// let mut router = stockade::Router::with_options(stockade::RouterOptions::new().state(Db));
+    /// let mut router = stockade::Router::new().state(Db);
     /// router.get("/", async || "hello").middleware(with_auth(Auth::lookup(find)));
     /// let client = TestClient::new(router);
     /// client.get("/").await.assert_status(401);
@@ -192,7 +192,7 @@ impl Auth {
     /// # #[tokio::main]
     /// # async fn main() {
     /// let signed_in = with_auth(Auth::bearer(find).scheme("Token"));
-    /// let mut router = stockade::Router::with_options(stockade::RouterOptions::new().state(Db));
+    /// let mut router = stockade::Router::new().state(Db);
     /// router.get("/", async || "hello").middleware(signed_in);
     /// let client = TestClient::new(router);
     /// client.get("/").header("authorization", "Token 7").await.assert_text("hello");
@@ -230,9 +230,10 @@ impl Auth {
     ///
     /// let known = with_auth(Auth::api_key(find));
     /// let api = routes! { "rooms": { GET: { async || "rooms", middleware: [known] } } };
-    /// let options = RouterOptions::new().state(Devices(vec![(key.hash(), "door 1")]));
+    /// let devices = Devices(vec![(key.hash(), "door 1")]);
+    /// let router = create_router(api, RouterOptions::new()).state(devices);
     ///
-    /// # let client = TestClient::new(create_router(api, options));
+    /// # let client = TestClient::new(router);
     /// client.get("/rooms").header("x-api-key", key.reveal()).await.assert_text("rooms");
     /// client.get("/rooms").header("x-api-key", "door_guess").await.assert_status(401);
     /// # Ok(())

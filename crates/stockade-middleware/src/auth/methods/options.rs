@@ -57,8 +57,8 @@ impl Auth {
     /// let revocations = Revocations::in_memory();
     /// let signed_in = with_auth(Auth::secret(secret.clone()).revocations(revocations.clone()));
     /// let api = routes! { "session": { DELETE: { sign_out, middleware: [signed_in] } } };
-    /// let options = RouterOptions::new().state(revocations);
-    /// # let client = TestClient::new(create_router(api, options));
+    /// let router = create_router(api, RouterOptions::new()).state(revocations);
+    /// # let client = TestClient::new(router);
     /// let token = generate_jwt(json!({ "sub": "user:7" }), "1h", &secret)?;
     /// client.delete("/session").bearer(&token).await.assert_status(204);
     /// client.delete("/session").bearer(&token).await.assert_status(401);

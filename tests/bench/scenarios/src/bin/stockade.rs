@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use stockade::middleware::RateLimit;
 use stockade::middleware::files::{FileReply, FileRequest};
 use stockade::prelude::*;
-use stockade::reply::Event;
+use stockade::reply::{Event, Sse};
 use stockade::reply::JsonText;
 use stockade::server::{ServerOptions, TlsConfig};
 use stockade::websockets::{Audience, Rooms};
@@ -48,10 +48,7 @@ fn router(start: &Start) -> Router {
     let options = options(start.mode)
         .enable_web_sockets(true)
         // All members come from one address.
-        .ws_max_connections_per_client(mode::MAX_CONNECTIONS)
-        .state(news)
-        .state(Rooms::default())
-        .state(Place(content::file_in(&start.folder)));
+        .ws_max_connections_per_client(mode::MAX_CONNECTIONS);
     let api = routes! {
         "json": { GET: message },
         "orders": { POST: echo },
@@ -61,6 +58,9 @@ fn router(start: &Start) -> Router {
         "file": { GET: file },
     };
     create_router(api, options)
+        .state(news)
+        .state(Rooms::default())
+        .state(Place(content::file_in(&start.folder)))
 }
 
 fn options(mode: Mode) -> RouterOptions {

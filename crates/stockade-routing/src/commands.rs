@@ -1,0 +1,248 @@
+//! [`App::run_command`]: commands about the routes, for the program that has them.
+
+use std::fmt;
+use std::fs;
+use std::io::{self, Write as _};
+use std::time::SystemTime;
+
+use serde::Serialize;
+use stockade_core::BoxFuture;
+use stockade_errors::BoxError;
+use stockade_map::lock::{Lock, LockError};
+use stockade_map::policy::{Audit, Policy};
+
+use crate::app::App;
+
+/// The commands of every application.
+const USAGE: &str = "routes [--json] | explain [--json] <METHOD> <path> | audit [--json] \
+                     | graphql | lock | lock --check [PATH]";
+
+/// The command that needs the settings of documents.
+const OPENAPI: &str = "openapi";
+
+/// The file that is compared if none is named.
+const LOCK_FILE: &str = "routes.lock";
+
+type Run = dyn Fn(&App, &[&str]) -> Result<Option<String>, BoxError> + Send + Sync;
+
+/// A command that another part of the framework adds.
+pub struct Command {
+    name: &'static str,
+    usage: &'static str,
+    run: Box<Run>,
+}
+
+impl Command {
+    /// Makes a command. `run` gets the arguments after the name, and returns `None` for
+    /// arguments that it does not have.
+    pub fn new(
+        name: &'static str,
+        usage: &'static str,
+        run: impl Fn(&App, &[&str]) -> Result<Option<String>, BoxError> + Send + Sync + 'static,
+    ) -> Self {
+        Self { name, usage, run: Box::new(run) }
+    }
+}
+
+impl fmt::Debug for Command {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Command({})", self.name)
+    }
+}
+
+impl App {
+    /// Runs a command about the routes if the first argument is one, and prints its text.
+    /// Returns whether it ran one. `args` are the arguments of the program, with its name
+    /// first.
+    ///
+    /// Only your program has its routes, so it is the tool that shows them. A command does
+    /// not [start](Self::start) the application: values of
+    /// [`Router::state_at_start`](crate::Router::state_at_start) stay closed.
+    ///
+    /// | command | text |
+    /// |---|---|
+    /// | `routes` | a line for each route: method, path, access, limits, name, place |
+    /// | `explain POST /users/7` | the route of this request and everything that runs before its handler, or the routes that nearly match |
+    /// | `audit` | a line for each route, open ones first: access, limits, findings; by the [policy](Self::policy) of the router, or by [`Policy::recommended`] if it has none |
+    /// | `openapi` | the OpenAPI document; the router needs `open_api` |
+    /// | `openapi --ruleset` | OWASP's rules for Spectral, with exceptions for routes that say why they are `public`, for `health_routes` and for WebSockets |
+    /// | `openapi --3.0` | the document as OpenAPI 3.0; `x-lost` lists what 3.0 cannot express |
+    /// | `graphql` | the GraphQL schemas, in the schema definition language |
+    /// | `lock` | the lock of the routes |
+    /// | `lock --check [PATH]` | one line if the routes match the file, `routes.lock` by default |
+    ///
+    /// `--json` after the first three prints data.
+    ///
+    /// ```
+    /// use stockade::policy::Policy;
+    /// use stockade::prelude::*;
+    ///
+    /// #[tokio::main]
+    /// async fn main() -> Result<(), BoxError> {
+    ///     let api = routes! { "users": { GET: { async || "all", public: "a list for everybody" } } };
+    ///     let app = create_router(api, RouterOptions::new())
+    ///         .open_api(("Users", "1.0.0"))
+    ///         .policy(Policy::recommended())
+    ///         .build()?;
+    ///     if app.run_command(std::env::args()).await? {
+    ///         return Ok(());
+    ///     }
+    ///     let args = ["program", "routes"].map(String::from);
+    ///     assert!(app.run_command(args).await?);
+    ///     let args = ["program", "serve"].map(String::from);
+    ///     assert!(!app.run_command(args).await?);
+    ///     Ok(())
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    /// Fails if an argument is missing or unknown, if the line of `explain` is not a method
+    /// and a path, if no document can be made, if the routes differ from the lock, and if
+    /// the text cannot be written.
+    pub async fn run_command(
+        &self,
+        args: impl IntoIterator<Item = String>,
+    ) -> Result<bool, BoxError> {
+        let Some(text) = self.command_output(args).await else { return Ok(false) };
+        print(&text?)?;
+        Ok(true)
+    }
+
+    /// Returns the text that [`run_command`](Self::run_command) prints, for example for a
+    /// test; `None` if the first argument is not a command.
+    ///
+    /// ```
+    /// use stockade::prelude::*;
+    ///
+    /// #[tokio::main]
+    /// async fn main() -> Result<(), BoxError> {
+    ///     let api = routes! { "users": { GET: async || "all users" } };
+    ///     let app = create_router(api, RouterOptions::new()).build()?;
+    ///     let args = ["program", "explain", "GET", "/users"].map(String::from);
+    ///     let text = app.command_output(args).await.ok_or("no command")??;
+    ///     assert!(text.contains("route    GET /users"));
+    ///     Ok(())
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    /// The same as `run_command`, except for the output.
+    pub fn command_output(
+        &self,
+        args: impl IntoIterator<Item = String>,
+    ) -> BoxFuture<'_, Option<Result<String, BoxError>>> {
+        let args: Vec<String> = args.into_iter().skip(1).collect();
+        Box::pin(async move {
+            let args: Vec<&str> = args.iter().map(String::as_str).collect();
+            let (name, rest) = args.split_first()?;
+            self.output_of(name, rest)
+        })
+    }
+
+    /// Runs a command; `None` if there is none of this name.
+    fn output_of(&self, name: &str, args: &[&str]) -> Option<Result<String, BoxError>> {
+        let added = &self.resolved.routes.commands;
+        let outcome = match added.iter().find(|command| command.name == name) {
+            Some(command) => (command.run)(self, args),
+            None => self.built_in(name, args)?,
+        };
+        Some(match outcome {
+            Ok(Some(text)) => Ok(text),
+            Ok(None) => {
+                let usages = added.iter().map(|command| command.usage);
+                let usages = [USAGE].into_iter().chain(usages).collect::<Vec<_>>().join(" | ");
+                Err(format!("the commands are {usages}").into())
+            }
+            Err(error) => Err(error),
+        })
+    }
+
+    /// Runs a command of every application; `None` if there is none of this name.
+    fn built_in(&self, name: &str, args: &[&str]) -> Option<Result<Option<String>, BoxError>> {
+        let (flags, rest): (Vec<&str>, Vec<&str>) =
+            args.iter().partition(|argument| argument.starts_with("--"));
+        let is_json = flags == ["--json"];
+        let is_usual = flags.is_empty() || is_json;
+        let outcome = match (name, rest.as_slice()) {
+            ("routes", []) if is_usual => shown(&self.route_map(), is_json),
+            ("explain", [_, ..]) if is_usual => match self.explain(&rest.join(" ")) {
+                Ok(explanation) => shown(&explanation, is_json),
+                Err(error) => Err(error.into()),
+            },
+            ("audit", []) if is_usual => shown(&self.audit(), is_json),
+            ("graphql", []) if flags.is_empty() => self.graphql(),
+            ("lock", []) if flags.is_empty() => self.lock(),
+            ("lock", [] | [_]) if flags == ["--check"] => self.check_lock(rest.first().copied()),
+            (OPENAPI, _) => {
+                Err("the router has no document: add `.open_api((\"Title\", \"1.0.0\"))`".into())
+            }
+            ("routes" | "explain" | "audit" | "graphql" | "lock", _) => return Some(Ok(None)),
+            _ => return None,
+        };
+        Some(outcome.map(Some))
+    }
+
+    fn audit(&self) -> Audit {
+        let map = self.route_map();
+        match self.policy() {
+            Some(policy) => policy.audit(&map),
+            None => Policy::recommended().audit(&map),
+        }
+    }
+
+    /// Returns the GraphQL schemas, in the order of their routes.
+    fn graphql(&self) -> Result<String, BoxError> {
+        let map = self.route_map();
+        let schemas = map.routes.iter().filter_map(|route| route.graphql.as_ref());
+        let schemas: Vec<&str> = schemas.map(|schema| schema.sdl.as_str()).collect();
+        if schemas.is_empty() {
+            return Err("no route has a schema of GraphQL".into());
+        }
+        Ok(schemas.join("\n"))
+    }
+
+    fn lock(&self) -> Result<String, BoxError> {
+        Ok(Lock::of(&self.route_map())?.to_string())
+    }
+
+    /// Compares the lock with a file. If they differ, all changes are the error.
+    fn check_lock(&self, path: Option<&str>) -> Result<String, BoxError> {
+        let path = path.unwrap_or(LOCK_FILE);
+        let lock = Lock::of(&self.route_map())?;
+        let in_file = |error: &dyn fmt::Display| LockError::new(format!("{path}: {error}"));
+        let text = fs::read_to_string(path).map_err(|error| in_file(&error))?;
+        let text = text.replace("\r\n", "\n");
+        let locked = Lock::read(&text).map_err(|error| in_file(&error))?;
+        if text == lock.to_string() {
+            return Ok(format!("the routes are as {path} says\n"));
+        }
+        let changes = locked.changes_to(&lock, SystemTime::now());
+        let message = if changes.is_empty() {
+            format!("{path} says the same in another form: write it again")
+        } else {
+            format!("the routes are not as {path} says\n\n{changes}")
+        };
+        Err(LockError::new(message).into())
+    }
+}
+
+/// Prints the text of a command. A reader that has closed, such as `head`, is not an error.
+fn print(text: &str) -> io::Result<()> {
+    let mut output = io::stdout().lock();
+    match output.write_all(text.as_bytes()).and_then(|()| output.flush()) {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        outcome => outcome,
+    }
+}
+
+fn shown<T: Serialize + ToString>(value: &T, is_json: bool) -> Result<String, BoxError> {
+    if is_json { pretty(value) } else { Ok(value.to_string()) }
+}
+
+/// Returns data as indented JSON, with a line break at its end.
+///
+/// # Errors
+/// Fails if the data cannot be written as JSON.
+pub fn pretty<T: Serialize>(value: &T) -> Result<String, BoxError> {
+    Ok(serde_json::to_string_pretty(value)? + "\n")
+}
