@@ -61,8 +61,7 @@ fn a_request_costs_its_handlers_future_and_no_more() {
         "b": { middleware: [style_b], GET: async || "text" },
         "users/:id/posts/:post": { GET: async |Path((_, _)): Path<(u32, u32)>| "text" },
     };
-    let bare =
-        RouterOptions::new().rate_limit(None).enable_cors(false).enable_security_headers(false);
+    let bare = RouterOptions::new().rate_limit(false).cors(false).enable_security_headers(false);
     let app = app(create_router(api, bare));
     check(&app, "GET /nothing", 1 + 1);
     check(&app, "GET /text", 1 + 3);

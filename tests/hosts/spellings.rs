@@ -36,7 +36,7 @@ const PATHS: [&str; 8] = [
 
 /// The routes, in groups with their prefixes. Each handler responds with its path.
 fn router() -> Router {
-    let mut router = Router::with_options(RouterOptions::new().rate_limit(None));
+    let mut router = Router::with_options(RouterOptions::new().rate_limit(false));
     router.group("/files", (), |files| {
         files.mount("/", service("/files"));
         files.group("/admin", (), |admin| {
@@ -54,7 +54,7 @@ fn router() -> Router {
 
 /// An application that responds to each request with a text.
 fn service(text: &'static str) -> App {
-    let mut router = Router::with_options(RouterOptions::new().rate_limit(None));
+    let mut router = Router::with_options(RouterOptions::new().rate_limit(false));
     router.get("/**", async move || text);
     router.build().unwrap()
 }

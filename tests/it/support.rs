@@ -35,7 +35,7 @@ pub fn app(router: Router) -> App {
 /// An app of one tree with the default options, 5xx messages hidden.
 #[track_caller]
 pub fn app_of(tree: RouteTree) -> App {
-    app(create_router(tree, RouterOptions::new().expose_errors(false).rate_limit(None)))
+    app(create_router(tree, RouterOptions::new().expose_errors(false).rate_limit(false)))
 }
 
 /// A request from lines: `METHOD target`, then `name: value` for each header,

@@ -1,6 +1,7 @@
 //! `Setting`: an option that a route inherits, replaces or switches off.
 
 use std::borrow::Cow;
+use std::time::Duration;
 
 /// The value of an option at one level: a router, a group, a node of the tree, a route or a
 /// host.
@@ -97,7 +98,19 @@ impl<T> Setting<T> {
 
 /// A value for an option: the value itself, `false` for off, or `true` for the default.
 ///
-/// `None` is off too, for a value that a program computes.
+/// A program that computes a value passes a [`Setting`].
+///
+/// ```
+/// use stockade::middleware::rate_limit::MINUTE;
+/// use stockade::{IntoSetting as _, RouterOptions, Setting};
+///
+/// let options = RouterOptions::new().rate_limit(false).security_headers(false);
+/// assert!(stockade::Router::with_options(options).build().is_ok());
+///
+/// let quota: Option<u32> = Some(600);
+/// let limit = quota.map_or(Setting::Off, |requests| (requests / MINUTE).into_setting());
+/// assert!(stockade::Router::with_options(RouterOptions::new().rate_limit(limit)).build().is_ok());
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a value for this option",
     label = "expected a value that becomes `{T}`, or `false`"
@@ -119,9 +132,29 @@ impl<T> IntoSetting<T> for bool {
     }
 }
 
-impl<T> IntoSetting<T> for Option<T> {
-    fn into_setting(self) -> Setting<T> {
-        self.map_or(Setting::Off, Setting::Value)
+macro_rules! values {
+    ($($value:ty),*) => {$(
+        impl IntoSetting<Self> for $value {
+            fn into_setting(self) -> Setting<Self> {
+                Setting::Value(self)
+            }
+        }
+    )*};
+}
+
+values!(u32, Duration);
+
+/// A list of texts.
+impl<T: Into<String>, const N: usize> IntoSetting<Vec<String>> for [T; N] {
+    fn into_setting(self) -> Setting<Vec<String>> {
+        Setting::Value(self.map(Into::into).into())
+    }
+}
+
+/// A list of texts.
+impl<T: Into<String>> IntoSetting<Vec<String>> for Vec<T> {
+    fn into_setting(self) -> Setting<Vec<String>> {
+        Setting::Value(self.into_iter().map(Into::into).collect())
     }
 }
 

@@ -164,9 +164,11 @@ macro_rules! __route_settings {
                     Ok(Placed::of(limit.into_setting(), Location::caller()))
                 } = Setting::Inherit;
 
-                /// Sets the rules of CORS: [`CorsOptions`](stockade_stages::CorsOptions),
-                /// an origin, or a list of origins. `false` sends no CORS headers. Default:
-                /// see [`CorsOptions`](stockade_stages::CorsOptions).
+                /// Sets the rules of CORS: an origin, a list of origins, or
+                /// [`CorsOptions`](stockade_stages::CorsOptions). `false` sends no CORS
+                /// headers, and `true` is the default, also in a configuration file. A
+                /// malformed origin logs a warning and counts as unset. Default: see
+                /// [`CorsOptions`](stockade_stages::CorsOptions).
                 ///
                 /// The rules of a route, a node or a group replace the rules of the router,
                 /// and the `with_cors` that the route inherits, for its preflights too. A

@@ -31,6 +31,8 @@ pub struct HostOptions {
     /// The limit for `true` if the router has none.
     fallback: Option<Arc<RateLimiter>>,
     /// The mistake in the rate limit.
+    in_limit: Option<ConfigError>,
+    /// All mistakes.
     mistake: Option<ConfigError>,
 }
 
@@ -95,11 +97,20 @@ impl HostOptions {
         self.max_body(bytes)
     }
 
-    /// Overrides [`RouterOptions::trust_proxy`](crate::RouterOptions::trust_proxy).
+    /// Overrides [`RouterOptions::trust_proxy`](crate::RouterOptions::trust_proxy), and takes
+    /// the same values. A malformed network is a [configuration error](Self::issue).
     #[must_use]
     pub fn trust_proxy(mut self, trust_proxy: impl Into<TrustProxy>) -> Self {
         self.host.trust_proxy = Some(trust_proxy.into());
+        self.note_mistakes();
         self
+    }
+
+    /// Finds all mistakes again, after an option has changed.
+    fn note_mistakes(&mut self) {
+        let in_proxies = self.host.trust_proxy.as_ref().and_then(|trust| trust.check().err());
+        let all = self.in_limit.iter().chain(&in_proxies).flat_map(ConfigError::issues);
+        self.mistake = ConfigError::check(all.cloned().collect()).err();
     }
 
     /// Overrides [`RouterOptions::cors_origin`](crate::RouterOptions::cors_origin). The other
@@ -125,7 +136,7 @@ impl HostOptions {
     }
 
     fn set_rate_limit(&mut self, limit: Setting<RateLimit>) {
-        self.mistake = None;
+        self.in_limit = None;
         let built = |limit: &RateLimit| limit.build().map(Arc::new);
         let outcome = match limit {
             Setting::Value(limit) => built(&limit).map(Setting::Value),
@@ -138,8 +149,9 @@ impl HostOptions {
         };
         match outcome {
             Ok(limit) => self.rate_limit = limit,
-            Err(mistake) => self.mistake = Some(in_rate_limit(&mistake)),
+            Err(mistake) => self.in_limit = Some(in_rate_limit(&mistake)),
         }
+        self.note_mistakes();
     }
 
     /// Returns the mistake in these options, if there is one. A server reports it

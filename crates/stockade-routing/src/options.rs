@@ -20,6 +20,7 @@ use stockade_path::__internal::route_settings;
 use stockade_stages::Metrics;
 #[cfg(feature = "tracing")]
 use stockade_stages::RequestSpans;
+use stockade_stages::cors::cors_setting;
 use stockade_stages::cors::policy_internals::Cors;
 use stockade_stages::observation::Observers;
 use stockade_stages::rate_limit::notation::{object_setting, rate_limit_setting};
@@ -53,7 +54,7 @@ use crate::tags::PlacedTag;
 ///
 /// Spec: Router options.
 #[derive(Clone, Debug, Deserialize)]
-#[serde(from = "InFile")]
+#[serde(try_from = "InFile")]
 pub struct RouterOptions {
     /// The settings that groups, nodes and routes have too.
     pub(crate) settings: RouteSettings,
@@ -126,8 +127,6 @@ macro_rules! in_file {
         struct InFile {
             $(#[serde($($serde)*)] $name: $field,)*
             $(#[serde($($its_serde)*)] $its_name: $its_field,)*
-            #[serde(alias = "enableCors")]
-            enable_cors: Option<bool>,
             #[serde(alias = "enableSecurityHeaders")]
             enable_security_headers: Option<bool>,
             #[serde(alias = "exposeErrors")]
@@ -146,8 +145,16 @@ macro_rules! in_file {
             $($(#[$own_meta])* $own: Option<$own_type>,)*
         }
 
-        impl From<InFile> for RouterOptions {
-            fn from(file: InFile) -> Self {
+        impl TryFrom<InFile> for RouterOptions {
+            type Error = ConfigError;
+
+            fn try_from(file: InFile) -> Result<Self, ConfigError> {
+                if file.cors_origin.is_some() && !file.cors.is_inherited() {
+                    return Err(ConfigIssue::new(TWO_ORIGINS).into());
+                }
+                if file.enable_security_headers.is_some() && file.security_headers.is_some() {
+                    return Err(ConfigIssue::new(TWO_SWITCHES).into());
+                }
                 let mut options = Self::default();
                 let mut settings = RouteSettings::default();
                 $(settings.endpoint.$name = file.$name;)*
@@ -167,13 +174,10 @@ macro_rules! in_file {
                         options.$own = value;
                     }
                 )*
-                if let Some(is_on) = file.enable_cors {
-                    options = options.enable_cors(is_on);
-                }
-                match file.enable_security_headers {
+                Ok(match file.enable_security_headers {
                     Some(is_on) => options.enable_security_headers(is_on),
                     None => options,
-                }
+                })
             }
         }
     };
@@ -230,7 +234,7 @@ fn concurrency_limit_in_file<'de, D: Deserializer<'de>>(
 fn cors_in_file<'de, D: Deserializer<'de>>(
     source: D,
 ) -> Result<Setting<Box<CorsOptions>>, D::Error> {
-    object_setting(source, "true, false, or an object with the rules of CORS")
+    Ok(cors_setting(source)?.map(Box::new))
 }
 
 fn security_headers_in_file<'de, D: Deserializer<'de>>(
@@ -287,27 +291,30 @@ impl RouterOptions {
     /// `*`. Default: unset, which serves the development origin
     /// `http://localhost:3000` without credentials.
     ///
-    /// It replaces an origin that [`cors`](Self::cors) has set before; in a file
-    /// an origin in both is a mistake of construction. A malformed origin, in a
-    /// file also a number or `null`, logs a warning and counts as unset.
+    /// It is the short form of [`cors`](Self::cors) by the name of the specification. It
+    /// replaces only the origin of earlier rules and switches CORS on; a file that has both is
+    /// an error. A malformed origin, in a file also a number or `null`, logs a warning and
+    /// counts as unset, here and in `cors`.
+    ///
+    /// ```
+    /// use stockade::{Router, RouterOptions, serde_json};
+    ///
+    /// let options = RouterOptions::new().cors_origin(["https://app.example"]);
+    /// let app = Router::with_options(options).build()?;
+    /// assert_eq!(app.route_map().router.cors.unwrap().origins, ["https://app.example"]);
+    ///
+    /// let file = r#"{ "cors": "https://app.example" }"#;
+    /// assert!(serde_json::from_str::<RouterOptions>(file).is_ok());
+    /// # Ok::<(), stockade::ConfigError>(())
+    /// ```
     #[must_use]
     #[doc(alias = "corsOrigin")]
     pub fn cors_origin(mut self, origin: impl Into<CorsOrigin>) -> Self {
         self.host.cors_origin = Some(origin.into());
-        if let Setting::Value(rules) = &mut self.settings.cors {
-            rules.origin = CorsOrigin::Unset;
-        }
-        self
-    }
-
-    /// Switches CORS on or off: `false` is [`cors(false)`](Self::cors). Default: true.
-    #[must_use]
-    #[doc(alias = "enableCors")]
-    pub fn enable_cors(mut self, is_on: bool) -> Self {
-        if !is_on {
-            self.settings.cors = Setting::Off;
-        } else if self.settings.cors.is_off() {
-            self.settings.cors = Setting::On;
+        match &mut self.settings.cors {
+            Setting::Value(rules) => rules.origin = CorsOrigin::Unset,
+            Setting::Off => self.settings.cors = Setting::On,
+            Setting::On | Setting::Inherit => {}
         }
         self
     }
@@ -352,10 +359,14 @@ impl RouterOptions {
         self
     }
 
-    /// Sets the number of trusted proxies before this server: a number, or
-    /// `true` for one. Default: none, and the client is the other end of
-    /// the connection, or nobody where that has no address
+    /// Sets the trusted proxies in front of this server: their number, `true` for one, a
+    /// list of their addresses and networks, or `false`. See
+    /// [`TrustProxy`](stockade_stages::TrustProxy). Default: `false`: the client is the other
+    /// end of the connection, or nobody if that has no address
     /// ([`LocalPeer`](stockade_core::LocalPeer)).
+    ///
+    /// Set the exact number of proxies: a higher number trusts an address that the client can
+    /// forge. A malformed network is a configuration error.
     #[doc(alias = "trustProxy")]
     #[must_use]
     pub fn trust_proxy(mut self, trust_proxy: impl Into<TrustProxy>) -> Self {
@@ -388,18 +399,17 @@ impl RouterOptions {
     ) -> Result<StageRules, ConfigError> {
         let mut cors = self.cors_rules();
         if let Some((cors, origin)) = cors.as_mut().zip(self.host.cors_origin.as_ref()) {
-            if cors.origin != CorsOrigin::Unset {
-                return Err(ConfigIssue::new(TWO_ORIGINS).into());
-            }
             cors.origin = origin.clone();
         }
+        let trust = self.host.trust_proxy.clone().unwrap_or_default();
+        trust.check()?;
         let limiter = self.limit().map(|limit| limit.build_at(self.clock.now()));
         let limiter = limiter.transpose().map_err(|error| in_rate_limit(&error))?;
         Ok(StageRules {
             security: self.secured_by(),
             cors: cors.map(|cors| Arc::new(Cors::new(&cors))),
             limiter: limiter.map(Arc::new),
-            trust: self.host.trust_proxy.clone().unwrap_or_default(),
+            trust,
             observers: Some(self.observers()).filter(|it| !it.is_empty()).map(Arc::new),
             clock: self.clock.clone(),
             pages,
@@ -521,4 +531,8 @@ impl RouterOptions {
     }
 }
 
-const TWO_ORIGINS: &str = "`cors_origin` and the `origin` in `cors` are both set: leave one";
+const TWO_ORIGINS: &str =
+    "`cors` and `cors_origin` are both set: keep `cors`, which takes the origin too";
+
+const TWO_SWITCHES: &str =
+    "`security_headers` and `enable_security_headers` are both set: keep `security_headers`";

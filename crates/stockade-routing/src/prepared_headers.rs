@@ -322,15 +322,15 @@ mod tests {
     #[test]
     fn prepared_headers_are_those_that_are_put_together() {
         let origins = ["https://a.example", "https://b.example"];
-        let plain = || RouterOptions::new().enable_cors(false).enable_security_headers(false);
+        let plain = || RouterOptions::new().cors(false).enable_security_headers(false);
         let all = [
             RouterOptions::new(),
-            RouterOptions::new().rate_limit(None),
+            RouterOptions::new().rate_limit(false),
             plain(),
-            plain().rate_limit(None),
+            plain().rate_limit(false),
             RouterOptions::new().cors_origin("*"),
             RouterOptions::new().cors_origin(origins),
-            RouterOptions::new().cors_origin(origins).rate_limit(None),
+            RouterOptions::new().cors_origin(origins).rate_limit(false),
         ];
         for options in &all {
             let challenges = [("www-authenticate", "Bearer"), ("www-authenticate", "Basic")];

@@ -3,9 +3,11 @@
 use std::time::Duration;
 
 use serde::{Deserialize, Deserializer};
+use stockade_core::{IntoSetting, Setting};
 use stockade_errors::__internal::setters;
 use stockade_errors::{ConfigError, ConfigIssue};
 use stockade_routing::HostOptions;
+use stockade_stages::TrustProxy;
 
 use crate::proxy_protocol::Senders;
 use crate::time_budget::StallPolicy;
@@ -37,7 +39,7 @@ pub struct ServerOptions {
     pub(crate) header_read_timeout: Duration,
     #[serde(rename = "idle_timeout_ms", deserialize_with = "millis")]
     pub(crate) idle_timeout: Duration,
-    #[serde(rename = "park_after_ms", deserialize_with = "millis")]
+    #[serde(rename = "park_after_ms", deserialize_with = "park_after_in_file")]
     pub(crate) park_after: Duration,
     #[serde(rename = "body_read_timeout_ms", deserialize_with = "millis")]
     pub(crate) body_read_timeout: Duration,
@@ -50,6 +52,7 @@ pub struct ServerOptions {
     #[serde(rename = "shutdown_delay_ms", deserialize_with = "millis")]
     pub(crate) shutdown_delay: Duration,
     pub(crate) max_connections: u32,
+    #[serde(deserialize_with = "per_client_in_file")]
     pub(crate) max_connections_per_client: Option<u32>,
     pub(crate) max_headers: usize,
     pub(crate) max_header_bytes: u32,
@@ -58,7 +61,9 @@ pub struct ServerOptions {
     pub(crate) http2: bool,
     pub(crate) http2_max_streams: u32,
     pub(crate) tcp_nodelay: bool,
+    #[serde(deserialize_with = "notsent_lowat_in_file")]
     pub(crate) tcp_notsent_lowat: Option<u32>,
+    #[serde(deserialize_with = "send_buffer_in_file")]
     pub(crate) tcp_send_buffer: Option<u32>,
     pub(crate) backlog: u32,
     pub(crate) reuse_port: bool,
@@ -66,6 +71,8 @@ pub struct ServerOptions {
     pub(crate) announce: bool,
     #[serde(alias = "proxyProtocol")]
     pub(crate) proxy_protocol: Senders,
+    #[serde(alias = "trustProxy")]
+    trust_proxy: Option<TrustProxy>,
     pub(crate) call: HostOptions,
 }
 
@@ -74,7 +81,7 @@ impl Default for ServerOptions {
         Self {
             header_read_timeout: Duration::from_secs(10),
             idle_timeout: Duration::from_secs(60),
-            park_after: Duration::from_secs(2),
+            park_after: PARK_AFTER,
             body_read_timeout: Duration::from_secs(30),
             min_read_rate: 500,
             write_stall_timeout: Duration::from_secs(75),
@@ -90,13 +97,14 @@ impl Default for ServerOptions {
             http2: true,
             http2_max_streams: 200,
             tcp_nodelay: true,
-            tcp_notsent_lowat: Some(524_288),
+            tcp_notsent_lowat: Some(TCP_NOTSENT_LOWAT),
             tcp_send_buffer: None,
             backlog: 4_096,
             reuse_port: false,
             acceptors: 1,
             announce: true,
             proxy_protocol: Senders::default(),
+            trust_proxy: None,
             call: HostOptions::default(),
         }
     }
@@ -129,15 +137,6 @@ impl ServerOptions {
         /// Sets the time that a connection may stay open without a request.
         /// Default: 60 s.
         idle_timeout: Duration;
-
-        /// Sets the time that a connection of HTTP/1 is idle before it is
-        /// parked: it gives back its buffers, and takes them again for its next
-        /// request, which costs some microseconds. Default: 2 s.
-        ///
-        /// While many new connections come, those that have nothing to ask are
-        /// parked sooner. No effect if it is not below
-        /// [`idle_timeout`](Self::idle_timeout); `Duration::MAX` is never.
-        park_after: Duration;
 
         /// Sets the time that the server waits for the body of a request, in
         /// all. Then:
@@ -211,22 +210,6 @@ impl ServerOptions {
         /// system has no file for it.
         max_connections: u32;
 
-        /// Sets the number of connections of one client: an address, or a network of
-        /// 64 bits in IPv6. Default: a tenth of
-        /// [`max_connections`](Self::max_connections) and at least 100 (1,000 of
-        /// 10,000).
-        ///
-        /// For a further one its own connection that has been idle longest is told
-        /// to finish; if none is idle, the new one is closed.
-        ///
-        /// Connections without an address, such as those of Unix sockets, have no such
-        /// limit. A proxy in front of the server is one client, unless it is trusted
-        /// (`trust_proxy` of the router or of [`call`](Self::call)): so without a
-        /// number here there is no such limit where a proxy is trusted. A number
-        /// that is not below `max_connections` is no limit. Connections of a load
-        /// balancer in [`proxy_protocol`](Self::proxy_protocol) count for its clients.
-        max_connections_per_client: some u32;
-
         /// Sets the largest number of header lines of a request; more are
         /// answered with
         /// 431. On HTTP/1 another value than the default costs an allocation for
@@ -268,23 +251,6 @@ impl ServerOptions {
         /// Sends small packets at once (`TCP_NODELAY`), if true. Default: true.
         tcp_nodelay: bool;
 
-        /// Sets the number of bytes of an answer that the system takes before
-        /// it can send them (`TCP_NOTSENT_LOWAT`, on Linux and Android; no
-        /// effect elsewhere). Default: 512 KiB (524,288).
-        ///
-        /// Else each client that does not read would hold some 4 MiB of the memory
-        /// that all sockets of the machine share. Far less than the default costs
-        /// speed at a distance. `None` is the system's own, as a rule no limit.
-        tcp_notsent_lowat: Option<u32>;
-
-        /// Sets the size of the system's buffer for bytes that are sent on a connection
-        /// and not acknowledged (`SO_SNDBUF`), in bytes; Linux takes it twice, up to a
-        /// maximum of its own. Default: `None`, as the system adapts it.
-        ///
-        /// It is fixed then, and bounds the speed at a distance: 64 KiB make 1.3 MB
-        /// a second of 100 ms for both ways.
-        tcp_send_buffer: Option<u32>;
-
         /// Sets the number of connections that the system may keep waiting
         /// until they are accepted; the system may have a lower limit. Default:
         /// 4,096.
@@ -313,6 +279,92 @@ impl ServerOptions {
         call: HostOptions;
     }
 
+    /// Sets the time after which an idle connection of HTTP/1 is parked: it gives back its
+    /// buffers, and takes them again for its next request, which costs some microseconds.
+    /// `false` is never. Default: 2 s.
+    ///
+    /// While many new connections come, those that have nothing to ask are parked sooner. No
+    /// effect if it is not below [`idle_timeout`](Self::idle_timeout).
+    #[must_use]
+    pub fn park_after(mut self, idle: impl IntoSetting<Duration>) -> Self {
+        self.park_after = park_after(idle.into_setting());
+        self
+    }
+
+    /// Sets the number of connections of one client: an address, or a network of
+    /// 64 bits in IPv6. Default: a tenth of
+    /// [`max_connections`](Self::max_connections) and at least 100 (1,000 of
+    /// 10,000).
+    ///
+    /// For a further one its own connection that has been idle longest is told
+    /// to finish; if none is idle, the new one is closed.
+    ///
+    /// Connections without an address, such as those of Unix sockets, have no such
+    /// limit. A proxy in front of the server is one client, unless it is trusted
+    /// (`trust_proxy` of the router or of [`call`](Self::call)): so without a
+    /// number here there is no such limit if a proxy is trusted. `false` is no limit, and
+    /// `true` is the default. Connections of a load
+    /// balancer in [`proxy_protocol`](Self::proxy_protocol) count for its clients.
+    #[must_use]
+    pub fn max_connections_per_client(mut self, connections: impl IntoSetting<u32>) -> Self {
+        self.max_connections_per_client = per_client(connections.into_setting());
+        self
+    }
+
+    /// Sets the number of bytes of a response that the system takes before it can send them
+    /// (`TCP_NOTSENT_LOWAT`, on Linux and Android; no effect elsewhere). `false` leaves it to
+    /// the system, as a rule without a limit. Default: 512 KiB (524,288).
+    ///
+    /// Without it, each client that does not read would hold some 4 MiB of the memory that all
+    /// sockets of the machine share. Far less than the default costs speed at a distance.
+    #[must_use]
+    pub fn tcp_notsent_lowat(mut self, bytes: impl IntoSetting<u32>) -> Self {
+        self.tcp_notsent_lowat = chosen(bytes.into_setting(), Some(TCP_NOTSENT_LOWAT));
+        self
+    }
+
+    /// Sets the size of the system's buffer for bytes that are sent on a connection and not
+    /// acknowledged (`SO_SNDBUF`), in bytes; Linux takes it twice, up to its own maximum.
+    /// Default: `false`, and the system adapts it.
+    ///
+    /// A number is fixed, and bounds the speed at a distance: 64 KiB make 1.3 MB a second if
+    /// both ways take 100 ms.
+    #[must_use]
+    pub fn tcp_send_buffer(mut self, bytes: impl IntoSetting<u32>) -> Self {
+        self.tcp_send_buffer = chosen(bytes.into_setting(), None);
+        self
+    }
+
+    /// Sets the trusted proxies in front of this server: their number, `true` for one, a list
+    /// of their addresses and networks, or `false`. It overrides `trust_proxy` of the router
+    /// and of [`call`](Self::call). A malformed network is a configuration error.
+    ///
+    /// ```
+    /// use stockade::Router;
+    /// use stockade::server::{CreateServer, ServerOptions};
+    ///
+    /// let options = ServerOptions::new().trust_proxy(1);
+    /// assert!(Router::new().create_server_with(options).is_ok());
+    ///
+    /// let options = ServerOptions::new().trust_proxy(["10.0.0.0/8", "everywhere"]);
+    /// let error = Router::new().create_server_with(options).unwrap_err();
+    /// assert!(error.to_string().contains("\"everywhere\" is not a network"));
+    /// ```
+    #[must_use]
+    #[doc(alias = "trustProxy")]
+    pub fn trust_proxy(mut self, proxies: impl Into<TrustProxy>) -> Self {
+        self.trust_proxy = Some(proxies.into());
+        self
+    }
+
+    /// Returns the options that override those of the router.
+    pub(crate) fn of_host(&self) -> HostOptions {
+        match &self.trust_proxy {
+            Some(proxies) => self.call.clone().trust_proxy(proxies.clone()),
+            None => self.call.clone(),
+        }
+    }
+
     /// Returns the number of connections that one client may have; `None` is any.
     pub(crate) fn client_limit(&self, trusts_proxy: bool) -> Option<usize> {
         let share = (self.max_connections / 10).max(MIN_PER_CLIENT);
@@ -322,8 +374,8 @@ impl ServerOptions {
     }
 
     /// Names the load balancers that send the client's address by the PROXY protocol,
-    /// version 1 or 2, as addresses or networks. `unix:` means every peer without an
-    /// address, as on a Unix socket. Default: none.
+    /// version 1 or 2, as a list of addresses and networks, or `false`. `unix:` means every
+    /// peer without an address, as on a Unix socket. Default: `false`.
     ///
     /// Each connection of a named load balancer must begin with a header, before TLS.
     /// Its client address becomes the peer of all requests: for
@@ -362,17 +414,15 @@ impl ServerOptions {
     ///
     /// # Errors
     /// The server cannot be created if a text is neither an address, a network
-    /// (`<address>/<prefix length>`) nor `unix:`.
+    /// (`<address>/<prefix length>`) nor `unix:`, and for `true`, which would trust every
+    /// client.
     ///
     /// Source: "The PROXY protocol, versions 1 & 2", HAProxy, `doc/proxy-protocol.txt`.
     #[must_use]
     #[doc(alias = "proxyProtocol")]
     #[doc(alias = "send-proxy")]
-    pub fn proxy_protocol<N: AsRef<str>>(
-        mut self,
-        load_balancers: impl IntoIterator<Item = N>,
-    ) -> Self {
-        self.proxy_protocol = Senders::new(load_balancers);
+    pub fn proxy_protocol(mut self, load_balancers: impl IntoSetting<Vec<String>>) -> Self {
+        self.proxy_protocol = Senders::of(load_balancers.into_setting());
         self
     }
 
@@ -433,14 +483,66 @@ impl ServerOptions {
         let highs = highs.map(|(name, value, most)| {
             format!("the server's {name} must not be above {most}: {value}")
         });
-        let of_call = self.call.issue().into_iter().flat_map(ConfigError::issues).cloned();
+        let of_host = self.of_host();
+        let of_host = of_host.issue().into_iter().flat_map(ConfigError::issues).cloned();
         let of_proxies = self.proxy_protocol.issues();
-        zeros.chain(highs).map(ConfigIssue::new).chain(of_proxies).chain(of_call).collect()
+        zeros.chain(highs).map(ConfigIssue::new).chain(of_proxies).chain(of_host).collect()
     }
 }
 
 fn millis<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Duration, D::Error> {
     u64::deserialize(deserializer).map(Duration::from_millis)
+}
+
+/// Returns the value of an option that may be off.
+fn chosen<T>(setting: Setting<T>, default: Option<T>) -> Option<T> {
+    match setting {
+        Setting::Value(value) => Some(value),
+        Setting::Off => None,
+        Setting::On | Setting::Inherit => default,
+    }
+}
+
+fn park_after(setting: Setting<Duration>) -> Duration {
+    chosen(setting, Some(PARK_AFTER)).unwrap_or(Duration::MAX)
+}
+
+/// `None` is the default, and a number that is not below `max_connections` is no limit.
+fn per_client(setting: Setting<u32>) -> Option<u32> {
+    if setting.is_off() { Some(u32::MAX) } else { setting.into_value() }
+}
+
+/// A number or a switch in a file.
+#[derive(Deserialize)]
+#[serde(untagged, expecting = "a number, true or false")]
+enum Notation<T> {
+    Switch(bool),
+    Value(T),
+}
+
+fn in_file<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
+    source: D,
+) -> Result<Setting<T>, D::Error> {
+    Ok(match Notation::deserialize(source)? {
+        Notation::Switch(is_on) => is_on.into_setting(),
+        Notation::Value(value) => Setting::Value(value),
+    })
+}
+
+fn park_after_in_file<'de, D: Deserializer<'de>>(source: D) -> Result<Duration, D::Error> {
+    Ok(park_after(in_file(source)?.map(Duration::from_millis)))
+}
+
+fn per_client_in_file<'de, D: Deserializer<'de>>(source: D) -> Result<Option<u32>, D::Error> {
+    in_file(source).map(per_client)
+}
+
+fn notsent_lowat_in_file<'de, D: Deserializer<'de>>(source: D) -> Result<Option<u32>, D::Error> {
+    Ok(chosen(in_file(source)?, Some(TCP_NOTSENT_LOWAT)))
+}
+
+fn send_buffer_in_file<'de, D: Deserializer<'de>>(source: D) -> Result<Option<u32>, D::Error> {
+    Ok(chosen(in_file(source)?, None))
 }
 
 /// Returns a duration of the options as it is used: `Duration::MAX`, which
@@ -449,6 +551,11 @@ fn millis<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Duration, D::Err
 pub(crate) fn bounded(duration: Duration) -> Duration {
     duration.min(MAX_DURATION)
 }
+
+const PARK_AFTER: Duration = Duration::from_secs(2);
+
+/// In bytes.
+const TCP_NOTSENT_LOWAT: u32 = 524_288;
 
 /// One year.
 const MAX_DURATION: Duration = Duration::from_secs(31_536_000);
@@ -584,12 +691,87 @@ mod tests {
     }
 
     #[test]
+    fn false_is_off_and_true_is_the_default_in_code_and_in_a_file() {
+        let read = |text: &str| serde_json::from_str::<ServerOptions>(text);
+        let seen = |options: &ServerOptions| {
+            let limits = (options.client_limit(false), bounded(options.park_after));
+            (limits, options.tcp_notsent_lowat, options.tcp_send_buffer)
+        };
+        for (is_on, expected) in [
+            (true, ((Some(1_000), PARK_AFTER), Some(TCP_NOTSENT_LOWAT), None)),
+            (false, ((None, MAX_DURATION), None, None)),
+        ] {
+            let in_code = ServerOptions::new()
+                .park_after(is_on)
+                .max_connections_per_client(is_on)
+                .tcp_notsent_lowat(is_on)
+                .tcp_send_buffer(is_on);
+            assert_eq!(seen(&in_code), expected);
+            let in_file = read(&format!(
+                r#"{{ "park_after_ms": {is_on}, "max_connections_per_client": {is_on},
+                     "tcp_notsent_lowat": {is_on}, "tcp_send_buffer": {is_on} }}"#
+            ));
+            assert_eq!(seen(&in_file.unwrap()), expected);
+        }
+        for text in [
+            r#"{ "tcp_notsent_lowat": null }"#,
+            r#"{ "park_after_ms": -1 }"#,
+            r#"{ "max_connections_per_client": "7" }"#,
+        ] {
+            let error = read(text).unwrap_err().to_string();
+            assert!(error.starts_with("a number, true or false"), "{error}");
+        }
+        let options = ServerOptions::new().proxy_protocol(["10.0.0.0/8"]);
+        assert!(options.proxy_protocol.contains(Some([10, 0, 0, 1].into())));
+        let options = options.proxy_protocol(false);
+        assert!(!options.proxy_protocol.contains(Some([10, 0, 0, 1].into())));
+        let issues = options.proxy_protocol(true).issues();
+        assert_eq!(issues.len(), 1, "{issues:?}");
+        assert!(issues[0].message().contains("proxy_protocol: true would trust every client"));
+    }
+
+    #[test]
+    fn trusted_proxies_are_options_of_the_server() {
+        let trusts = |options: &ServerOptions| {
+            let app = stockade_routing::Router::new().build().unwrap();
+            app.with_options(options.of_host()).map(|app| app.trusts_proxy())
+        };
+        let read = |text: &str| serde_json::from_str::<ServerOptions>(text);
+        assert_eq!(trusts(&ServerOptions::new()), Ok(false));
+        assert_eq!(trusts(&ServerOptions::new().trust_proxy(1)), Ok(true));
+        assert_eq!(trusts(&ServerOptions::new().trust_proxy(["10.0.0.0/8"])), Ok(true));
+        assert_eq!(trusts(&ServerOptions::new().trust_proxy(vec!["::1".to_owned()])), Ok(true));
+        // It counts instead of the value in `call`.
+        let call = HostOptions::new().trust_proxy(1);
+        let both = ServerOptions::new().trust_proxy(false).call(call.clone());
+        assert_eq!(trusts(&both), Ok(false));
+        assert_eq!(trusts(&ServerOptions::new().call(call)), Ok(true));
+        for (text, expected) in [
+            (r#"{ "trust_proxy": 2 }"#, true),
+            (r#"{ "trustProxy": ["10.0.0.0/8", "unix:"] }"#, true),
+            (r#"{ "trustProxy": true }"#, true),
+            (r#"{ "trustProxy": false, "call": { "trustProxy": 1 } }"#, false),
+        ] {
+            assert_eq!(trusts(&read(text).unwrap()), Ok(expected), "{text}");
+        }
+        for text in [r#"{ "trustProxy": ["everywhere"] }"#, r#"{ "trustProxy": 256 }"#] {
+            assert!(read(text).is_err(), "{text}");
+        }
+        let limit = stockade_stages::RateLimit::new().max_requests(0);
+        let call = HostOptions::new().rate_limit(limit);
+        let issues = ServerOptions::new().call(call).trust_proxy(["x", "y"]).issues();
+        let messages: Vec<&str> = issues.iter().map(ConfigIssue::message).collect();
+        assert!(messages[0].starts_with("rate_limit: "), "{messages:?}");
+        assert_eq!(messages[1..], [r#""x" is not a network"#, r#""y" is not a network"#]);
+    }
+
+    #[test]
     fn they_are_read_from_a_file_with_durations_in_milliseconds() {
         let text = r#"{
             "header_read_timeout_ms": 1500,
             "max_connections": 7,
             "max_connections_per_client": 3,
-            "tcp_notsent_lowat": null,
+            "tcp_notsent_lowat": false,
             "tcp_send_buffer": 65536,
             "min_read_rate": 0,
             "write_stall_timeout_ms": 2500,

@@ -95,7 +95,7 @@ impl CreateServer for Router {
         let built = self.build();
         let of_routes = built.as_ref().err().map_or(&[][..], ConfigError::issues);
         ConfigError::check(of_routes.iter().cloned().chain(of_options).collect())?;
-        let app = built?.with_options(options.call.clone())?;
+        let app = built?.with_options(options.of_host())?;
         Ok(Server::of(Application::App(app), options))
     }
 }
@@ -107,7 +107,7 @@ impl CreateServer for App {
         let location = Location::caller();
         let mistakes = options.issues().into_iter().map(|mistake| mistake.at(location));
         ConfigError::check(mistakes.collect())?;
-        let app = self.with_options(options.call.clone())?;
+        let app = self.with_options(options.of_host())?;
         Ok(Server::of(Application::App(app), options))
     }
 }

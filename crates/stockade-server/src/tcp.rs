@@ -163,7 +163,7 @@ mod tests {
         };
         let (unsent, adapted) = buffers(ServerOptions::new()).await;
         assert_eq!(unsent, 524_288);
-        let options = ServerOptions::new().tcp_notsent_lowat(None).tcp_send_buffer(Some(8_192));
+        let options = ServerOptions::new().tcp_notsent_lowat(false).tcp_send_buffer(8_192);
         let (unsent, buffer) = buffers(options).await;
         assert_ne!(unsent, 524_288, "the system's");
         assert_eq!(buffer, 2 * 8_192);

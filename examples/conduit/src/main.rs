@@ -54,7 +54,6 @@ use stockade::middleware::{SecurityHeaders, with_timeout};
 use stockade::openapi::OpenApiOptions;
 use stockade::policy::Policy;
 use stockade::prelude::*;
-use stockade::routing::HostOptions;
 use stockade::server::ServerOptions;
 
 use self::db::Db;
@@ -231,7 +230,7 @@ async fn main() -> Result<(), BoxError> {
     if app.run_command(env::args()).await? {
         return Ok(());
     }
-    let call = HostOptions::new().trust_proxy(proxies);
-    app.create_server_with(ServerOptions::new().call(call))?.listen(port).await?;
+    let options = ServerOptions::new().trust_proxy(proxies);
+    app.create_server_with(options)?.listen(port).await?;
     Ok(())
 }

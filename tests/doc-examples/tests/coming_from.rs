@@ -249,7 +249,7 @@ fn options() -> RouterOptions {
         })
         .cors_origin(["https://app.example"])
         .max_body_size(2 << 20)
-        .rate_limit(None)
+        .rate_limit(false)
         .rate_limit(1_000 / MINUTE)
         .concurrency_limit(200)
         .security_headers(SecurityHeaders::default().without("x-frame-options"))

@@ -79,7 +79,7 @@ fn tree() -> RouteTree {
 }
 
 pub(crate) fn options() -> RouterOptions {
-    RouterOptions::new().enable_web_sockets(true).rate_limit(None)
+    RouterOptions::new().enable_web_sockets(true).rate_limit(false)
 }
 
 /// A client of these routes behind this authentication, that waits as long as it takes.

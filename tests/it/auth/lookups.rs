@@ -65,7 +65,7 @@ fn cookie() -> SessionCookie {
 
 /// Each way to find a user, on a path that a user must have and one that anybody has.
 fn router(ways: impl IntoIterator<Item = (&'static str, Auth)>, is_up: bool) -> Router {
-    let options = RouterOptions::new().expose_errors(false).rate_limit(None);
+    let options = RouterOptions::new().expose_errors(false).rate_limit(false);
     let mut router = Router::with_options(options).state(Db { is_up });
     let show = async |user: Option<User<String>>| user.map_or("anybody".into(), |it| it.0);
     for (name, auth) in ways {

@@ -74,7 +74,7 @@ fn api() -> RouteTree {
 
 #[test]
 fn each_failure_has_its_answer() {
-    let options = || RouterOptions::new().expose_errors(false).rate_limit(None);
+    let options = || RouterOptions::new().expose_errors(false).rate_limit(false);
     let app = app(create_router(api(), options()));
     for (request, expected) in [
         ("GET /404", r#"404 {"error":"Not Found"}"#),
@@ -107,7 +107,7 @@ fn errors_have_the_form_of_the_application_and_replies_their_own() {
         let message = json!([error.message()]);
         error.set_json(message);
     };
-    let options = RouterOptions::new().expose_errors(false).rate_limit(None).error_handling(form);
+    let options = RouterOptions::new().expose_errors(false).rate_limit(false).error_handling(form);
     let app = app(create_router(api(), options));
     check(&app, "GET /404", r#"404 ["Not Found"]"#);
     check(&app, "GET /text", r#"400 ["no number"]"#);
@@ -156,7 +156,7 @@ fn middleware_of_every_form_may_return_them() {
     async fn around(req: Request, next: Next) -> Result<Response, StatusCode> {
         if req.path() == "/around" { Err(StatusCode::NOT_FOUND) } else { Ok(next.run(req).await) }
     }
-    let options = RouterOptions::new().middleware((sync, before, around)).rate_limit(None);
+    let options = RouterOptions::new().middleware((sync, before, around)).rate_limit(false);
     let mut router = Router::with_options(options);
     for path in ["/sync", "/before", "/around", "/passes"] {
         router.get(path, async || "passed");

@@ -55,7 +55,7 @@ fn api() -> RouteTree {
 }
 
 fn answering(form: fn(&mut ErrorReply)) -> RouterOptions {
-    RouterOptions::new().expose_errors(false).rate_limit(None).error_handling(form)
+    RouterOptions::new().expose_errors(false).rate_limit(false).error_handling(form)
 }
 
 #[test]
@@ -133,7 +133,7 @@ fn the_innermost_handler_answers() {
             ..spread,
         },
     };
-    let options = RouterOptions::new().rate_limit(None).error_handling(named("router"));
+    let options = RouterOptions::new().rate_limit(false).error_handling(named("router"));
     let mut router = create_router(tree, options);
     router.group("/group", (), |group| {
         group.get("/a", conflicts);
@@ -404,7 +404,7 @@ fn a_failed_validation_has_the_status_of_its_subtree() {
             validation: schema!({ "email": { "type": "email", "required": true } }),
         } } },
     };
-    let mut router = Router::with_options(RouterOptions::new().rate_limit(None));
+    let mut router = Router::with_options(RouterOptions::new().rate_limit(false));
     router.routes(tree);
     router.group("/group", (), |group| {
         group.post("/:id", validated);

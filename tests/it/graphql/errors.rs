@@ -113,7 +113,7 @@ fn client(expose: bool) -> TestClient {
     let api = routes! { "graphql": { ..GraphQl::new(schema).batch(5).routes() } };
     let options = RouterOptions::new()
         .expose_errors(expose)
-        .rate_limit(None)
+        .rate_limit(false)
         .request_id(RequestIds::default());
     TestClient::new(create_router(api, options))
 }

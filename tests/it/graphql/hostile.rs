@@ -190,7 +190,7 @@ async fn the_schema_is_shown_where_it_is_asked_for_and_not_in_circles() {
 #[tokio::test]
 async fn the_schema_is_shown_where_errors_are() {
     let api = |graphql: GraphQl| {
-        let options = RouterOptions::new().expose_errors(true).rate_limit(None);
+        let options = RouterOptions::new().expose_errors(true).rate_limit(false);
         TestClient::new(create_router(routes! { "graphql": { ..graphql.routes() } }, options))
     };
     let shown = api(GraphQl::new(schema()));

@@ -105,7 +105,7 @@ fn router(graphql: GraphQl) -> Router {
     let token = Auth::bearer(async |token: String| Some(json!({ "name": token })));
     let signed_in = with_auth(token.required(false));
     let api = routes! { "graphql": { middleware: [signed_in], ..graphql.routes() } };
-    let options = RouterOptions::new().expose_errors(false).rate_limit(None);
+    let options = RouterOptions::new().expose_errors(false).rate_limit(false);
     create_router(api, options)
 }
 

@@ -114,7 +114,7 @@ fn router(graphql: GraphQl, options: RouterOptions) -> Router {
 
 /// Connects without a rate limit, and without `connection_init`.
 async fn open(graphql: GraphQl) -> TestWebSocket {
-    let client = client(graphql.web_socket(true), RouterOptions::new().rate_limit(None));
+    let client = client(graphql.web_socket(true), RouterOptions::new().rate_limit(false));
     client.websocket("/graphql").protocol("graphql-transport-ws").connect().await
 }
 
@@ -321,7 +321,7 @@ async fn find(payload: Value, tokens: State<Tokens>) -> Result<Option<Value>, Ap
 #[tokio::test]
 async fn the_first_message_may_bring_the_user() {
     let graphql = || GraphQl::new(schema(&Streams::default())).on_init(find);
-    let options = RouterOptions::new().rate_limit(None);
+    let options = RouterOptions::new().rate_limit(false);
     let router = router(graphql().web_socket(true), options).state(Tokens("right"));
     let client = TestClient::new(router);
     for (payload, expected) in [

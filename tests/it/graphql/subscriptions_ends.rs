@@ -47,7 +47,7 @@ async fn server(streams: &Streams) -> stockade::server::BoundServer {
     let graphql = GraphQl::new(schema(streams)).web_socket(true);
     let options = RouterOptions::new()
         .enable_web_sockets(true)
-        .rate_limit(None)
+        .rate_limit(false)
         .ws_max_connections_per_client(2_000);
     let router = create_router(routes! { "graphql": { ..graphql.routes() } }, options);
     router.create_server().unwrap().bind(0).await.unwrap()

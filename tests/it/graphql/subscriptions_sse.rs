@@ -13,7 +13,7 @@ fn ask(client: &TestClient, accept: &str, query: &str) -> TestRequest {
 const EVENTS: &str = "text/event-stream";
 
 fn without_limit(streams: &Streams) -> TestClient {
-    client(GraphQl::new(schema(streams)), RouterOptions::new().rate_limit(None))
+    client(GraphQl::new(schema(streams)), RouterOptions::new().rate_limit(false))
 }
 
 #[tokio::test]

@@ -123,7 +123,7 @@ impl Server {
     }
 
     async fn start_with(tree: RouteTree, taken: Arc<AtomicUsize>) -> Self {
-        let router = create_router(tree, RouterOptions::new().rate_limit(None)).state(taken);
+        let router = create_router(tree, RouterOptions::new().rate_limit(false)).state(taken);
         let server = router.create_server().unwrap().bind(0).await.unwrap();
         let (address, handle) = (server.local_addr(), server.handle());
         let served = tokio::spawn(async { server.serve().await.unwrap() });

@@ -76,7 +76,7 @@ fn a_file_is_sent_over_a_port_whole_and_in_parts() {
         "download": { GET: download },
         "packed": { middleware: [with_compression()], ":name": { GET: show } },
     };
-    let options = RouterOptions::new().rate_limit(None);
+    let options = RouterOptions::new().rate_limit(false);
     block_on(async {
         let router = create_router(tree, options).state(folder.0.clone());
         let server = router.create_server().unwrap().bind(0).await.unwrap();

@@ -43,7 +43,7 @@ fn rejected_heads_are_logged_and_counted() {
     log::watch();
     block_on(async {
         let metrics = Metrics::new();
-        let options = RouterOptions::new().rate_limit(None).access_log(true);
+        let options = RouterOptions::new().rate_limit(false).access_log(true);
         let tree = routes! { "hello": { GET: async || "hello" } };
         let router = create_router(tree, options.metrics(&metrics));
         let (address, _handle, _served) = serve(router).await;
@@ -100,7 +100,7 @@ fn stream_of_events_that_a_shutdown_ends_is_not_aborted() {
                 Sse::new(events.chain(stream::pending()))
             } },
         };
-        let options = RouterOptions::new().rate_limit(None).access_log(true);
+        let options = RouterOptions::new().rate_limit(false).access_log(true);
         let (address, handle, served) = serve(create_router(tree, options)).await;
         for leaves in [true, false] {
             let mut stream = soon(TcpStream::connect(address)).await.unwrap();
@@ -137,7 +137,7 @@ fn part_of_a_file_varies_as_the_whole_file_does() {
         let tree = routes! {
             "files": { mount: { ServeDir::new(&folder), middleware: [with_compression()] } },
         };
-        let router = create_router(tree, RouterOptions::new().rate_limit(None));
+        let router = create_router(tree, RouterOptions::new().rate_limit(false));
         let (address, _handle, _served) = serve(router).await;
         for (name, expected) in [("a.css", true), ("small.css", false), ("a.png", false)] {
             for range in ["", "Range: bytes=0-9\r\n", "Range: bytes=-1\r\n"] {
@@ -174,7 +174,7 @@ fn client_does_not_send_a_body_that_is_not_read() {
                 Ok::<_, ApiError>(body)
             } },
         };
-        let options = RouterOptions::new().rate_limit(None);
+        let options = RouterOptions::new().rate_limit(false);
         let (address, _handle, _served) = serve(create_router(tree, options)).await;
         let large = "Content-Length: 2000000000\r\nContent-Type: application/json";
         let png = "Content-Length: 2\r\nContent-Type: image/png";

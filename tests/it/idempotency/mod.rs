@@ -45,7 +45,7 @@ fn by_name() -> Middleware {
 }
 
 fn quiet() -> RouterOptions {
-    RouterOptions::new().rate_limit(None).expose_errors(false)
+    RouterOptions::new().rate_limit(false).expose_errors(false)
 }
 
 /// Makes an application of a handler at `POST /x` and `POST /y`, behind the keys.

@@ -47,7 +47,7 @@ fn api() -> RouteTree {
 }
 
 fn with(options: RouterOptions) -> App {
-    let options = options.expose_errors(false).rate_limit(None).enable_web_sockets(true);
+    let options = options.expose_errors(false).rate_limit(false).enable_web_sockets(true);
     app(create_router(api(), options).state(Readiness::new()))
 }
 

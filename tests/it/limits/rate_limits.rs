@@ -140,7 +140,7 @@ fn a_store_that_fails_lets_nothing_pass_unless_told_to() {
         let hidden = || RouterOptions::new().expose_errors(false);
         let mut of_router = Router::with_options(hidden().rate_limit(limit.clone()));
         of_router.get("/x", async || "x");
-        let mut of_route = Router::with_options(hidden().rate_limit(None));
+        let mut of_route = Router::with_options(hidden().rate_limit(false));
         of_route.get("/x", async || "x").rate_limit(limit);
         for router in [of_router, of_route] {
             let response = block_on(app(router).handle(request("GET /x")));

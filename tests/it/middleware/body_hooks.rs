@@ -48,7 +48,7 @@ fn with(hooks: BodyHooks) -> App {
         "pieces": { GET: pieces },
         "fails": { GET: async || Err::<(), _>(ApiError::conflict()) },
     };
-    app(create_router(api, RouterOptions::new().rate_limit(None).max_body_size(16)))
+    app(create_router(api, RouterOptions::new().rate_limit(false).max_body_size(16)))
 }
 
 /// A request whose body comes in pieces.

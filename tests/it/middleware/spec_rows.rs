@@ -158,7 +158,7 @@ fn rows_of_limits() {
     assert_eq!(policy(RouterOptions::new()), r#""default";q=100;w=60"#);
     let own = RateLimit::new().window(Duration::from_secs(5)).max_requests(7);
     assert_eq!(policy(RouterOptions::new().rate_limit(own)), r#""default";q=7;w=5"#);
-    assert_eq!(policy(RouterOptions::new().rate_limit(None)), "-");
+    assert_eq!(policy(RouterOptions::new().rate_limit(false)), "-");
 
     // Client identity: the peer, the trusted hop, the key generator.
     let left = |app: &App, headers: &str| {

@@ -265,7 +265,7 @@ fn a_refused_request_runs_nothing_and_its_body_is_not_read() {
     let app = app(router);
     assert_eq!(seen(&app, "POST /x\n\nbody", &[]), "500 ");
     assert_eq!(seen(&app, "POST /x\n\nbody", &["retry-after"]), "429 retry-after=60");
-    let off = with(RouterOptions::new().rate_limit(None));
+    let off = with(RouterOptions::new().rate_limit(false));
     for _ in 0..200 {
         assert_eq!(seen(&off, "GET /text", &["ratelimit"]), "200 ratelimit=-");
     }

@@ -27,8 +27,8 @@ fn described(entry: RouteEntry) -> RouteInfo {
     // The function may set a user, as far as the router can see.
     let tree = RouteTree::new().middleware(|_: &mut Request| ()).method(Method::GET, entry);
     // The headers of the stages have tests of their own.
-    let options = RouterOptions::new().expose_errors(false).rate_limit(None);
-    let app = create_router(tree, options.enable_cors(false)).build().unwrap();
+    let options = RouterOptions::new().expose_errors(false).rate_limit(false);
+    let app = create_router(tree, options.cors(false)).build().unwrap();
     let mut map = app.route_map();
     assert_eq!(map, app.route_map());
     map.routes.remove(0)
@@ -338,8 +338,8 @@ fn a_web_socket_describes_its_handshake() {
     async fn decides(_: WebSocketUpgrade) -> Result<Response, ApiError> {
         Err(ApiError::not_found())
     }
-    let options = RouterOptions::new().enable_web_sockets(true).rate_limit(None);
-    let options = options.enable_cors(false);
+    let options = RouterOptions::new().enable_web_sockets(true).rate_limit(false);
+    let options = options.cors(false);
     let tree = routes! {
         "echo": { ws: { handler: echo } },
         "decides": { ws: { handler: decides } },
@@ -475,7 +475,7 @@ fn a_deprecated_route_sends_its_dates() {
         "new": { GET: { handler: open, docs: RouteDocs::new("x").sunset("2027-06-30") } },
         "plain": { GET: open },
     };
-    let options = RouterOptions::new().rate_limit(None).enable_cors(false);
+    let options = RouterOptions::new().rate_limit(false).cors(false);
     let app = create_router(tree, options).build().unwrap();
     let sent = |path: &str| {
         let response = block_on(app.handle(request(&format!("GET {path}"))));

@@ -199,7 +199,7 @@ fn nothing_of_a_hidden_route_is_in_a_document() {
     let shared = ["InternalServerError", "TooManyRequests"];
     assert_eq!(keys(&document["components"]["responses"]), shared);
 
-    let bare = RouterOptions::new().rate_limit(None).enable_cors(false);
+    let bare = RouterOptions::new().rate_limit(false).cors(false);
     let app = create_router(routes! { "open": { GET: async || "x" } }, bare).build().unwrap();
     let document = open_api(&app, &OpenApiOptions::new("a", "1")).unwrap();
     assert_eq!(keys(&document["components"]), ["schemas", "responses"]);

@@ -46,7 +46,7 @@ fn client_of(store: MemoryStore<Essay>) -> TestClient {
         .write(open());
     let api = routes! { "notes": { ..resource.routes() } };
     // Without the contract, which such rows break.
-    TestClient::new(create_router(api, RouterOptions::new().rate_limit(None)))
+    TestClient::new(create_router(api, RouterOptions::new().rate_limit(false)))
 }
 
 #[test]

@@ -80,7 +80,7 @@ fn with_own_rules(is_enabled: bool) -> Router {
         "other": { middleware: [with_cors([PAGE])], POST: async || "" },
         "bare": { ..notes() },
     };
-    create_router(api, RouterOptions::new().enable_cors(is_enabled))
+    create_router(api, RouterOptions::new().cors(is_enabled))
 }
 
 #[test]

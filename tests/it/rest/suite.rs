@@ -82,7 +82,7 @@ pub(crate) fn router<S: Store<Item> + Clone>(store: S) -> Router {
         "open": { ..open.routes() },
         "judged": { ..validated.routes() },
     };
-    create_router(api, RouterOptions::new().rate_limit(None))
+    create_router(api, RouterOptions::new().rate_limit(false))
 }
 
 fn listed(resource: Resource<Item>) -> Resource<Item> {

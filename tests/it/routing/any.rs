@@ -77,7 +77,7 @@ fn head_and_options_of_a_tree_are_routes() {
 #[test]
 fn preflights_are_ours_while_cors_is_on() {
     let build = |options: RouterOptions| {
-        let mut router = Router::with_options(options.rate_limit(None));
+        let mut router = Router::with_options(options.rate_limit(false));
         router.any("/x", method);
         router.any("/own", method).cors("https://a.example");
         app(router)
@@ -89,7 +89,7 @@ fn preflights_are_ours_while_cors_is_on() {
     let allowed =
         |app: &App, path: &str| header_of(app, &preflight(path), "access-control-allow-origin");
     assert_eq!(allowed(&on, "/own"), "https://a.example");
-    let off = build(RouterOptions::new().enable_cors(false));
+    let off = build(RouterOptions::new().cors(false));
     check(&off, &preflight("/x"), "200 OPTIONS");
     assert_eq!(allowed(&off, "/own"), "https://a.example");
     check(&off, &preflight("/own"), "204");

@@ -18,7 +18,7 @@ fn api() -> RouteTree {
 
 #[test]
 fn it_takes_what_no_route_takes() {
-    let options = RouterOptions::new().rate_limit(None).fallback(fallback);
+    let options = RouterOptions::new().rate_limit(false).fallback(fallback);
     let app = app(create_router(api(), options));
     check(&app, "GET /users", "200 all users");
     check(&app, "GET /none?q=1", "200 GET /none None");
@@ -33,7 +33,7 @@ fn it_takes_what_no_route_takes() {
 
 #[test]
 fn what_has_an_answer_of_its_own_keeps_it() {
-    let options = RouterOptions::new().rate_limit(None).fallback(fallback);
+    let options = RouterOptions::new().rate_limit(false).fallback(fallback);
     let app = app(create_router(api(), options));
     check(&app, "PUT /users", r#"405 {"error":"Method Not Allowed"}"#);
     assert_eq!(header_of(&app, "PUT /users", "allow"), "GET, HEAD, OPTIONS");
@@ -105,7 +105,7 @@ fn its_errors_are_those_of_a_router() {
         }
     };
     let fails = async || Err::<(), _>(ApiError::not_found());
-    let options = RouterOptions::new().rate_limit(None).error_handling(named("router"));
+    let options = RouterOptions::new().rate_limit(false).error_handling(named("router"));
     let mut router = Router::with_options(options.clone());
     router.fallback(fails);
     check(&app(router), "GET /x", r#"404 {"router":false}"#);

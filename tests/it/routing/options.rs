@@ -72,7 +72,7 @@ fn the_origin_of_a_call_is_all_that_it_changes() {
 
 #[test]
 fn the_origin_of_a_call_does_not_switch_cors_on() {
-    let off = with(RouterOptions::new().enable_cors(false));
+    let off = with(RouterOptions::new().cors(false));
     let options = HostOptions::new().cors_origin("https://a.example");
     for text in ["GET /x", PREFLIGHT] {
         assert_eq!(called(&off, &options, text, &[ORIGIN]), "-", "{text}");
@@ -96,13 +96,77 @@ fn the_last_origin_counts() {
 }
 
 #[test]
-fn two_origins_in_a_file_are_a_mistake() {
-    let json =
-        r#"{ "corsOrigin": "https://a.example", "cors": { "origin": "https://b.example" } }"#;
-    let options: RouterOptions = serde_json::from_str(json).unwrap();
-    let error = Router::with_options(options).build().unwrap_err().to_string();
-    let expected = "`cors_origin` and the `origin` in `cors` are both set: leave one";
-    assert!(error.contains(expected), "{error}");
+fn a_file_has_either_cors_or_its_short_form() {
+    for cors in ["false", "true", "\"https://b.example\"", "[]", r#"{ "maxAge": 5 }"#, "null"] {
+        for name in ["corsOrigin", "cors_origin"] {
+            let json = format!(r#"{{ "{name}": "https://a.example", "cors": {cors} }}"#);
+            let error = serde_json::from_str::<RouterOptions>(&json).unwrap_err().to_string();
+            let expected = "`cors` and `cors_origin` are both set: keep `cors`";
+            assert!(error.contains(expected), "{json}: {error}");
+        }
+    }
+    let json = r#"{ "enableSecurityHeaders": true, "security_headers": false }"#;
+    let error = serde_json::from_str::<RouterOptions>(json).unwrap_err().to_string();
+    assert!(error.contains("keep `security_headers`"), "{error}");
+}
+
+/// Each way to switch something off or on, in code and in a file.
+#[test]
+fn false_is_off_and_true_is_the_default() {
+    const FRAME: &str = "x-frame-options";
+    const LIMIT: &str = "ratelimit-policy";
+    let file = |json: &str| serde_json::from_str::<RouterOptions>(json).unwrap();
+    let seen = |options: RouterOptions| {
+        let app = with(options);
+        [ORIGIN, FRAME, LIMIT].map(|name| header_of(&app, "GET /x", name))
+    };
+    let all = [r#"http://localhost:3000"#, "DENY", r#""default";q=100;w=60"#];
+    let off = RouterOptions::new().cors(false).security_headers(false).rate_limit(false);
+    assert_eq!(seen(off.clone()), ["-"; 3]);
+    assert_eq!(seen(off.cors(true).security_headers(true).rate_limit(true)), all);
+    assert_eq!(seen(RouterOptions::new().enable_security_headers(false)), [all[0], "-", all[2]]);
+    for json in [
+        r#"{ "cors": false, "security_headers": false, "rate_limit": false }"#,
+        r#"{ "cors": false, "securityHeaders": false, "rateLimit": false }"#,
+        r#"{ "cors": false, "enableSecurityHeaders": false, "rateLimit": false }"#,
+    ] {
+        assert_eq!(seen(file(json)), ["-"; 3], "{json}");
+        assert_eq!(seen(file(&json.replace("false", "true"))), all, "{json}");
+    }
+    assert!(serde_json::from_str::<RouterOptions>(r#"{ "enableCors": false }"#).is_err());
+    assert!(serde_json::from_str::<RouterOptions>(r#"{ "maxBodySize": false }"#).is_err());
+    assert!(serde_json::from_str::<RouterOptions>(r#"{ "max_body": true }"#).is_err());
+}
+
+#[test]
+fn cors_takes_an_origin_a_list_rules_or_false() {
+    let allowed = |options| header_of(&with(options), "GET /x", ORIGIN);
+    let file = |json: &str| serde_json::from_str::<RouterOptions>(json).unwrap();
+    let one = "https://a.example";
+    for options in [
+        RouterOptions::new().cors(one),
+        RouterOptions::new().cors(one.to_owned()),
+        RouterOptions::new().cors(CorsOptions::new(one)),
+        RouterOptions::new().cors_origin(one),
+        // The last call counts.
+        RouterOptions::new().cors(false).cors_origin(one),
+        file(r#"{ "cors": "https://a.example" }"#),
+        file(r#"{ "cors": { "origin": "https://a.example" } }"#),
+        file(r#"{ "corsOrigin": "https://a.example" }"#),
+    ] {
+        assert_eq!(allowed(options), one);
+    }
+    assert_eq!(allowed(RouterOptions::new().cors_origin(one).cors(false)), "-");
+    for options in [
+        RouterOptions::new().cors([one, "https://b.example"]),
+        RouterOptions::new().cors(vec![one, "https://b.example"]),
+        file(r#"{ "cors": ["https://a.example", "https://b.example"] }"#),
+    ] {
+        let app = with(options);
+        let get = "GET /x\norigin: https://b.example";
+        assert_eq!(header_of(&app, get, ORIGIN), "https://b.example");
+        assert_eq!(header_of(&app, "GET /x\norigin: https://c.example", ORIGIN), "-");
+    }
 }
 
 #[test]
@@ -119,6 +183,26 @@ fn a_malformed_origin_in_a_file_is_warned_of_and_counts_as_unset() {
         assert_eq!(called(&own, &read(&json), "GET /x", &name), development, "{odd}");
         // One for the router and one for the call.
         assert_eq!(warned_of(odd) - before, 2, "{odd}");
+    }
+    // The same values of `cors`, except for those that are a switch or rules.
+    for odd in ["420045", "null", r#"["https://a.example",420046]"#] {
+        let before = warned_of(odd);
+        let read_options: RouterOptions =
+            serde_json::from_str(&format!(r#"{{ "cors": {odd} }}"#)).unwrap();
+        assert_eq!(called(&with(read_options), &read("{}"), "GET /x", &name), development, "{odd}");
+        assert_eq!(warned_of(odd) - before, 1, "{odd}");
+    }
+    for (index, options) in [
+        RouterOptions::new().cors("https://bad.example/path-1"),
+        RouterOptions::new().cors_origin("https://bad.example/path-2"),
+        serde_json::from_str(r#"{ "cors": "https://bad.example/path-3" }"#).unwrap(),
+        serde_json::from_str(r#"{ "corsOrigin": "https://bad.example/path-4" }"#).unwrap(),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        assert_eq!(called(&with(options), &read("{}"), "GET /x", &name), development);
+        assert_eq!(warned_of(&format!("[\"https://bad.example/path-{}\"]", index + 1)), 1);
     }
     for unset in [RouterOptions::new(), serde_json::from_str("{}").unwrap()] {
         assert_eq!(called(&with(unset), &read("{}"), "GET /x", &name), development);
@@ -149,7 +233,7 @@ fn warned_of(origin: &str) -> usize {
 #[test]
 fn true_in_a_file_is_the_routers_limit_or_the_default() {
     let own = with(RouterOptions::new().rate_limit(RateLimit::new().max_requests(7)));
-    let none = with(RouterOptions::new().rate_limit(None));
+    let none = with(RouterOptions::new().rate_limit(false));
     let name = ["ratelimit-policy"];
     for (json, at_own, at_none) in [
         ("{}", "\"default\";q=7;w=60", "-"),
@@ -199,7 +283,7 @@ fn clock() -> (Arc<AtomicU64>, Clock) {
 #[test]
 fn the_clock_of_the_router_reaches_every_limit() {
     let (millis, clock) = clock();
-    let mut router = Router::with_options(RouterOptions::new().clock(clock).rate_limit(None));
+    let mut router = Router::with_options(RouterOptions::new().clock(clock).rate_limit(false));
     router.get("/entry", async || "ok").rate_limit(1 / MINUTE);
     router.group("/group", with_rate_limit(1 / MINUTE), |group| {
         group.get("/x", async || "ok");
@@ -248,7 +332,7 @@ fn a_limit_of_a_host_counts_for_the_clones_of_its_options() {
 fn options_of_hosts_can_stand_on_each_other() {
     let outer = with(RouterOptions::new().cors_origin("https://a.example"));
     let inner = outer.with_options(HostOptions::new().cors_origin(["https://b.example"])).unwrap();
-    let last = inner.with_options(HostOptions::new().rate_limit(None)).unwrap();
+    let last = inner.with_options(HostOptions::new().rate_limit(false)).unwrap();
     let text = "GET /x\norigin: https://b.example";
     let seen = |app: &App| called(app, &HostOptions::new(), text, &[ORIGIN, "ratelimit"]);
     assert!(seen(&outer).starts_with("https://a.example | \"default\""), "{}", seen(&outer));

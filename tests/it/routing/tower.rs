@@ -157,7 +157,7 @@ fn no_path_leads_out_of_a_mount() {
 #[test]
 fn a_service_sees_the_path_behind_its_mount() {
     let build = |prefix: &str| {
-        let options = RouterOptions::new().expose_errors(false).rate_limit(None).prefix(prefix);
+        let options = RouterOptions::new().expose_errors(false).rate_limit(false).prefix(prefix);
         let mut router = Router::with_options(options);
         router.mount("/up/:id", service_fn(seen)).name("up");
         router.group("/group", (), |group| {
@@ -239,7 +239,7 @@ fn errors_of_a_service_are_errors_of_the_request() {
         }
     }
     let mut router =
-        Router::with_options(RouterOptions::new().expose_errors(false).rate_limit(None));
+        Router::with_options(RouterOptions::new().expose_errors(false).rate_limit(false));
     router.mount("/x", service_fn(fails)).max_body(2);
     let app = app(router);
     check(&app, "GET /x/own", r#"409 {"error":"Resource conflict"}"#);
@@ -334,7 +334,7 @@ fn layers_are_middleware_of_router_node_and_entry() {
             "entry": { GET: { async || "entry", middleware: [set("x-entry"), layered(TraceLayer::new_for_http())] } },
         },
     };
-    let options = RouterOptions::new().middleware(set("x-router")).rate_limit(None);
+    let options = RouterOptions::new().middleware(set("x-router")).rate_limit(false);
     let app = app(create_router(tree, options));
     for name in ["x-router", "x-node", "x-entry"] {
         assert_eq!(header_of(&app, "GET /node/entry", name), "set");
@@ -367,7 +367,7 @@ fn what_handlers_take_reaches_them_through_layers() {
         name,
         http::HeaderValue::from_static("1"),
     );
-    let mut router = Router::with_options(RouterOptions::new().rate_limit(None).max_body_size(99))
+    let mut router = Router::with_options(RouterOptions::new().rate_limit(false).max_body_size(99))
         .state("hello");
     router.post("/users/:id", handler).middleware((
         sets_user,
@@ -383,7 +383,7 @@ fn what_handlers_take_reaches_them_through_layers() {
 
 #[test]
 fn layers_change_bodies_in_both_directions() {
-    let mut router = Router::with_options(RouterOptions::new().rate_limit(None));
+    let mut router = Router::with_options(RouterOptions::new().rate_limit(false));
     router.use_(layered(CompressionLayer::new().gzip(true)));
     router.get("/long", async || "x".repeat(2_000));
     router
@@ -415,7 +415,7 @@ fn a_body_that_was_parsed_stays_as_middleware_left_it() {
     async fn reads(mut req: Request) -> Result<Value, ApiError> {
         Ok(req.body().await?.take())
     }
-    let mut router = Router::with_options(RouterOptions::new().rate_limit(None));
+    let mut router = Router::with_options(RouterOptions::new().rate_limit(false));
     router.use_(with_sanitization()).use_(layered(TraceLayer::new_for_http()));
     router.post("/x", reads);
     let app = app(router);
@@ -431,7 +431,7 @@ async fn layers_and_the_rest_may_wait_and_fail() {
     };
     let limit = Duration::from_secs(1);
     let mut router =
-        Router::with_options(RouterOptions::new().expose_errors(false).rate_limit(None));
+        Router::with_options(RouterOptions::new().expose_errors(false).rate_limit(false));
     let timeout = TimeoutLayer::with_status_code(StatusCode::GATEWAY_TIMEOUT, limit);
     router.get("/http", slow).middleware(layered(timeout));
     router.get("/tower", slow).middleware(layered(tower::timeout::TimeoutLayer::new(limit)));
@@ -457,7 +457,7 @@ fn a_mounted_app_answers_its_own_errors() {
     fn form(name: &'static str) -> impl Fn(&mut stockade::ErrorReply) + Clone {
         move |error| error.set_json(json!([name, error.status().as_u16()]))
     }
-    let inner = |options: RouterOptions| app(Router::with_options(options.rate_limit(None)));
+    let inner = |options: RouterOptions| app(Router::with_options(options.rate_limit(false)));
     let (plain, own) =
         (inner(RouterOptions::new()), inner(RouterOptions::new().error_handling(form("inner"))));
     let tree = routes! {
@@ -466,7 +466,7 @@ fn a_mounted_app_answers_its_own_errors() {
         "plain-entry": { mount: { plain, error_handling: form("mount") } },
         "own-entry": { mount: { own, error_handling: form("mount") } },
     };
-    let options = RouterOptions::new().rate_limit(None).error_handling(form("router"));
+    let options = RouterOptions::new().rate_limit(false).error_handling(form("router"));
     let app = app(create_router(tree, options));
     check(&app, "GET /nowhere", r#"404 ["router",404]"#);
     check(&app, "GET /plain/x", r#"404 {"error":"Not Found"}"#);
@@ -480,7 +480,7 @@ fn a_mounted_app_answers_its_own_errors() {
 #[test]
 fn errors_behind_a_layer_are_seen_outside_of_it() {
     let mut router =
-        Router::with_options(RouterOptions::new().expose_errors(false).rate_limit(None));
+        Router::with_options(RouterOptions::new().expose_errors(false).rate_limit(false));
     let statuses = Arc::new(Mutex::new(Vec::new()));
     let noted = Arc::clone(&statuses);
     let notes = tower::util::MapResponseLayer::new(move |response: Response| {
@@ -540,7 +540,7 @@ fn a_layer_may_answer_by_itself_or_misuse_the_rest() {
         })
     });
     let mut router =
-        Router::with_options(RouterOptions::new().expose_errors(false).rate_limit(None));
+        Router::with_options(RouterOptions::new().expose_errors(false).rate_limit(false));
     router.get("/answers", async || "never").middleware(layered(answers));
     router.get("/anew", async || "never").middleware(layered(anew));
     router.get("/twice", async || "once").middleware(layered(tower::layer::layer_fn(Twice)));
@@ -553,7 +553,7 @@ fn a_layer_may_answer_by_itself_or_misuse_the_rest() {
 
 #[test]
 fn a_layer_that_changes_the_path_leaves_the_parameters() {
-    let mut router = Router::with_options(RouterOptions::new().rate_limit(None));
+    let mut router = Router::with_options(RouterOptions::new().rate_limit(false));
     router
         .get("/users/:id/", async |Path(id): Path<String>, req: Request| {
             format!("{id} {}", req.path())
@@ -578,7 +578,7 @@ fn streams_pass_mounts_and_layers_as_they_come() {
         let pieces = futures_util::stream::iter(["a", "b"]).map(Ok::<_, Infallible>);
         Ok::<_, Infallible>(Response::new(HttpBody::stream(pieces)))
     };
-    let mut router = Router::with_options(RouterOptions::new().rate_limit(None));
+    let mut router = Router::with_options(RouterOptions::new().rate_limit(false));
     router.mount("/x", service_fn(pieces)).middleware(layered(TraceLayer::new_for_http()));
     let mut tree = RouteTree::new();
     tree = tree.segment("y", RouteTree::new().mount(RouteEntry::mount(service_fn(pieces))));

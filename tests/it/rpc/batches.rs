@@ -115,7 +115,7 @@ async fn limits_of_the_route_and_of_the_method_count_each_call() {
     let rpc = Rpc::new().method("free", async || Json(1)).method("limited", limited);
     let limit = with_rate_limit(RateLimit::from(10 / MINUTE).name("all"));
     let api = routes! { "rpc": { middleware: [limit], ..rpc.routes() } };
-    let options = RouterOptions::new().rate_limit(None);
+    let options = RouterOptions::new().rate_limit(false);
     let client = TestClient::new(create_router(api, options));
     let first = codes(&send(&client, &batch(5, "limited")).await);
     assert_eq!(first, [0, 0, 0, -32029, -32029]);

@@ -41,7 +41,7 @@ fn rpc() -> Rpc {
 async fn open_api_has_one_object_for_each_method() {
     let api = routes! { "rpc": { ..rpc().routes() } };
     let options = OpenApiOptions::new("Numbers", "1.0.0").public("it is open");
-    let api = with_open_api(create_router(api, RouterOptions::new().rate_limit(None)), options);
+    let api = with_open_api(create_router(api, RouterOptions::new().rate_limit(false)), options);
     let client = TestClient::new(api);
     let document: Value = client.get("/openapi.json").await.json();
     let paths: Vec<&String> = document["paths"].as_object().unwrap().keys().collect();

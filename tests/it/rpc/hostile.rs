@@ -15,7 +15,7 @@ const MESSAGE: &str = r#"[{"jsonrpc":"2.0","method":"any","params":{"a":[1,"\u00
 fn any() -> TestClient {
     let rpc = Rpc::new().method("any", async |Body(it): Body<Value>| Json(it));
     let api = routes! { "rpc": { ..rpc.routes() } };
-    TestClient::new(create_router(api, RouterOptions::new().rate_limit(None)))
+    TestClient::new(create_router(api, RouterOptions::new().rate_limit(false)))
 }
 
 /// Sends bytes, and returns the answer, which is JSON-RPC whatever they are.

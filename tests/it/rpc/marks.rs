@@ -153,7 +153,7 @@ async fn hides_write_only_values_of_results() {
 #[tokio::test]
 async fn follows_marks_on_the_routes_of_methods() {
     let api = routes! { "rpc": { ..rpc().rest(true).routes() } };
-    let options = RouterOptions::new().rate_limit(None);
+    let options = RouterOptions::new().rate_limit(false);
     let client = TestClient::new(create_router(api, options)).with_contract();
     let shown = client.post("/rpc/show").json(json!({})).await;
     shown.assert_status(200);

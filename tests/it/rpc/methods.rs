@@ -26,7 +26,7 @@ fn rpc() -> Rpc {
 
 fn protected() -> TestClient {
     let api = routes! { "of/:id/rpc": { middleware: [signed_in()], ..rpc().routes() } };
-    TestClient::new(create_router(api, RouterOptions::new().rate_limit(None))).with_contract()
+    TestClient::new(create_router(api, RouterOptions::new().rate_limit(false))).with_contract()
 }
 
 async fn as_user(client: &TestClient, name: &str, method: &str) -> Value {
@@ -92,7 +92,7 @@ async fn metrics_count_each_call_by_its_method() {
         .method("good", async || ())
         .method("bad", async || Err::<(), _>(ApiError::conflict()));
     let api = routes! { "rpc": { ..rpc.routes() } };
-    let options = RouterOptions::new().rate_limit(None).metrics(&metrics);
+    let options = RouterOptions::new().rate_limit(false).metrics(&metrics);
     let client = TestClient::new(create_router(api, options));
     let calls = json!([
         { "jsonrpc": "2.0", "method": "good", "id": 1 },

@@ -19,7 +19,7 @@ use stockade::testing::TestClient;
 #[track_caller]
 fn client(rpc: &Rpc) -> TestClient {
     let api = routes! { "rpc": { ..rpc.routes() } };
-    let options = RouterOptions::new().expose_errors(false).rate_limit(None);
+    let options = RouterOptions::new().expose_errors(false).rate_limit(false);
     TestClient::new(create_router(api, options)).with_contract()
 }
 

@@ -22,7 +22,7 @@ fn client(rpc: &Rpc, options: RouterOptions) -> TestClient {
 }
 
 async fn connect(rpc: Rpc) -> TestWebSocket {
-    let client = client(&rpc.web_socket(true), RouterOptions::new().rate_limit(None));
+    let client = client(&rpc.web_socket(true), RouterOptions::new().rate_limit(false));
     client.websocket("/rpc").bearer("ada").connect().await
 }
 

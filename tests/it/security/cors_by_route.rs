@@ -111,14 +111,14 @@ fn a_route_decides_about_its_headers() {
 #[test]
 fn routes_with_their_own_origins_decide_too() {
     let group = |options: CorsOptions| {
-        let mut router = Router::with_options(RouterOptions::new().enable_cors(false));
+        let mut router = Router::with_options(RouterOptions::new().cors(false));
         router.group("", with_cors(options), |group| {
             group.routes(api());
         });
         router
     };
     check_all(&app(group(CorsOptions::new([PAGE]))));
-    let mut router = Router::with_options(RouterOptions::new().enable_cors(false));
+    let mut router = Router::with_options(RouterOptions::new().cors(false));
     router.get("/tenants", async |_: Tenant| "tenants").cors(CorsOptions::new([PAGE]));
     let app = app(router);
     allows(&app, "GET", "/tenants", ", X-Tenant");
@@ -196,7 +196,7 @@ fn allows_the_headers_that_the_stages_read() {
 #[test]
 fn options_of_a_call_keep_the_lists() {
     let app = app(create_router(api(), RouterOptions::new()));
-    let call = HostOptions::new().cors_origin([PAGE]).rate_limit(None);
+    let call = HostOptions::new().cors_origin([PAGE]).rate_limit(false);
     check_all(&app.with_options(call).unwrap());
 }
 
@@ -224,7 +224,7 @@ fn many_different_lists_are_possible() {
     let app = app(router);
     // With twenty origins, the headers of a dozen lists are prepared.
     let origins = (0..20).map(|number| format!("https://{number}.example")).chain([PAGE.into()]);
-    let call = HostOptions::new().cors_origin(origins.collect::<Vec<_>>()).rate_limit(None);
+    let call = HostOptions::new().cors_origin(origins.collect::<Vec<_>>()).rate_limit(false);
     for app in [app.with_options(call).unwrap(), app] {
         for number in 0..70 {
             exposes(&app, &format!("GET /{number}"), &format!(", X-{number}"));

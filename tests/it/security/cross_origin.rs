@@ -29,7 +29,7 @@ fn session(change: impl FnOnce(SessionCookie) -> SessionCookie) -> Session {
 
 /// A router with `/x` behind this way.
 fn guarded(options: RouterOptions, auth: Auth) -> Router {
-    let mut router = Router::with_options(options.rate_limit(None));
+    let mut router = Router::with_options(options.rate_limit(false));
     router.use_(with_auth(auth));
     router.get("/x", async || "read");
     router.post("/x", async || "changed");
@@ -87,7 +87,7 @@ fn pages_that_cors_lists_with_credentials_may_use_a_session() {
     check_with(options().cors_origin([PAGE]), "null", false);
     check_with(options().cors_origin("*"), PAGE, false);
     check_with(options(), "http://localhost:3000", false);
-    check_with(options().cors_origin([PAGE]).enable_cors(false), PAGE, false);
+    check_with(options().cors_origin([PAGE]).cors(false), PAGE, false);
 }
 
 #[test]
@@ -135,7 +135,7 @@ fn of_several_with_cors_the_nearest_to_the_handler_lists() {
             "narrow": { middleware: [with_cors([PAGE])], "x": { POST: async || "changed" } },
             "any": { middleware: [with_cors("*")], "x": { POST: async || "changed" } },
         };
-        create_router(api, RouterOptions::new().rate_limit(None))
+        create_router(api, RouterOptions::new().rate_limit(false))
     };
     let app = app(router());
     let routes = HostRoutes::build(router()).unwrap();

@@ -365,7 +365,7 @@ fn limits_that_do_not_hold_are_found() {
     assert!(report.to_string().contains("its clock cannot be held"), "{report}");
     let own =
         routes! { GET: { handler: async || "hello", middleware: [with_rate_limit(9 / MINUTE)] } };
-    let own = Hardening::new(create_router(own, RouterOptions::new().rate_limit(None)));
+    let own = Hardening::new(create_router(own, RouterOptions::new().rate_limit(false)));
     assert_eq!(run(&own).count(family).not_attacked, 1);
     let report = run(&own.allow_reads());
     assert_eq!(report.count(family).passed, 8, "{report}");

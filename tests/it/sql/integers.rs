@@ -35,7 +35,7 @@ fn router(store: impl Store<Counter>) -> Router {
         .read(open())
         .write(open());
     let api = routes! { "counters": { ..resource.routes() } };
-    create_router(api, RouterOptions::new().rate_limit(None))
+    create_router(api, RouterOptions::new().rate_limit(false))
 }
 
 #[track_caller]

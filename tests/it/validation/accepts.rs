@@ -33,7 +33,7 @@ fn narrowed() -> App {
         },
         "upload": { POST: { handler: async |body: Bytes| body.len().to_string(), accepts: ["image/*"] } },
     };
-    app(create_router(api, RouterOptions::new().rate_limit(None)))
+    app(create_router(api, RouterOptions::new().rate_limit(false)))
 }
 
 #[test]
@@ -73,7 +73,7 @@ fn a_router_narrows_all_routes_but_those_with_a_list_of_their_own() {
         counted.fetch_add(1, Ordering::Relaxed);
     };
     let options = RouterOptions::new().accepts(["application/json", "text/csv"]);
-    let mut router = Router::with_options(options.rate_limit(None));
+    let mut router = Router::with_options(options.rate_limit(false));
     router.use_(count);
     router.post("/x", greet);
     router.post("/form", greet).accepts(["application/x-www-form-urlencoded"]);

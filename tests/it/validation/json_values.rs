@@ -135,7 +135,7 @@ fn the_limit_is_an_option_of_the_router_and_of_an_entry() {
         check(&app, &post("/router", &list(most)), "200 true");
         check(&app, &post("/router", &list(most + 1)), &refused(most));
     }
-    let app = app(create_router(tree(), RouterOptions::new().max_json_values(5).rate_limit(None)));
+    let app = app(create_router(tree(), RouterOptions::new().max_json_values(5).rate_limit(false)));
     for (path, most) in [("/router", 5), ("/small", 3), ("/large", 300_000)] {
         check(&app, &post(path, &list(most)), "200 true");
         check(&app, &post(path, &list(most + 1)), &refused(most));

@@ -36,7 +36,7 @@ const PATTERNS: &[&str] = &[
 const SEGMENTS: &[&str] = &["", "a", "b", "c", "7", "a-b", "x", "x7", "$b", "%61"];
 
 fn built(patterns: &[&str]) -> Option<App> {
-    let mut router = Router::with_options(RouterOptions::new().rate_limit(None));
+    let mut router = Router::with_options(RouterOptions::new().rate_limit(false));
     for pattern in patterns {
         router.get(pattern, async || "ours");
     }

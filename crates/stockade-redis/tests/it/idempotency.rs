@@ -28,7 +28,7 @@ fn open(url: &str) -> RedisIdempotencyStore {
 
 /// Makes an application whose handler counts its runs, and never ends for `hang`.
 fn app(options: Idempotency, runs: &Arc<AtomicUsize>) -> App {
-    let mut router = Router::with_options(RouterOptions::new().rate_limit(None));
+    let mut router = Router::with_options(RouterOptions::new().rate_limit(false));
     let runs = Arc::clone(runs);
     let handler = move |text: Bytes| {
         runs.fetch_add(1, Ordering::SeqCst);

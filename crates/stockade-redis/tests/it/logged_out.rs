@@ -70,7 +70,7 @@ impl Process {
             .segment("events", RouteTree::new().method(Method::GET, RouteEntry::new(events)))
             .segment("ready", RouteTree::new().method(Method::GET, RouteEntry::new(async || "yes")))
             .segment("log-out", RouteTree::new().method(Method::POST, RouteEntry::new(log_out)));
-        let options = RouterOptions::new().enable_web_sockets(true).rate_limit(None);
+        let options = RouterOptions::new().enable_web_sockets(true).rate_limit(false);
         let app = create_router(tree, options).state(sessions.clone()).build().unwrap();
         Self { app, sessions, revocations, _redis: redis }
     }

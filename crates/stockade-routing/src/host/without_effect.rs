@@ -93,7 +93,7 @@ mod tests {
         check(options(), "");
         check(options().prefix("/api").expose_errors(true).trust_proxy(1), "");
         // An option that is off is not missed.
-        check(options().rate_limit(None).enable_cors(false).enable_security_headers(false), "");
+        check(options().rate_limit(false).cors(false).enable_security_headers(false), "");
         check(options().rate_limit(5 / MINUTE), "`rate_limit`");
         check(
             options().rate_limit(RateLimit::new().key_generator(|_| Ok(String::new()))),
@@ -101,7 +101,7 @@ mod tests {
         );
         check(options().cors_origin("*"), "`cors_origin`");
         check(options().cors(CorsOptions::default().max_age(5)), "`cors`");
-        check(options().cors_origin("*").enable_cors(false), "");
+        check(options().cors_origin("*").cors(false), "");
         check(options().security_headers(SecurityHeaders::none()), "`security_headers`");
         check(
             options()

@@ -4,6 +4,7 @@ use std::net::IpAddr;
 
 use serde::de::{Error as _, Unexpected};
 use serde::{Deserialize, Deserializer};
+use stockade_core::Setting;
 use stockade_errors::{ConfigError, ConfigIssue};
 use stockade_stages::TrustProxy;
 use stockade_stages::client_address_internals::is_trusted;
@@ -22,6 +23,19 @@ impl Senders {
         match TrustProxy::networks(networks) {
             Ok(networks) => Self { networks, error: None },
             Err(error) => Self { networks: TrustProxy::none(), error: Some(error) },
+        }
+    }
+
+    /// Returns the load balancers of an option. `true` is an [issue](Self::issues), because it
+    /// would trust every client.
+    pub(crate) fn of(option: Setting<Vec<String>>) -> Self {
+        match option {
+            Setting::Value(networks) => Self::new(networks),
+            Setting::Off | Setting::Inherit => Self::default(),
+            Setting::On => {
+                let error = ConfigIssue::new("true would trust every client: name the networks");
+                Self { error: Some(error.into()), ..Self::default() }
+            }
         }
     }
 

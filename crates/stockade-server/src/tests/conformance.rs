@@ -17,7 +17,7 @@ use crate::{BoundServer, CreateServer};
 const HOST: &str = "Host: a\r\n";
 
 async fn server() -> BoundServer {
-    let mut router = Router::with_options(RouterOptions::new().rate_limit(None));
+    let mut router = Router::with_options(RouterOptions::new().rate_limit(false));
     router.get("/", async || "root");
     router.get("/next", async || "next");
     router.get("/q", async |req: Request| req.uri().query().map(str::to_owned));

@@ -194,7 +194,7 @@ fn app() -> App {
         }
         Ok(())
     }
-    let mut router = Router::with_options(options().rate_limit(None));
+    let mut router = Router::with_options(options().rate_limit(false));
     router.get("/hello", async || "hello");
     router.get("/empty", async || ());
     router.get("/large", async || "HTTP/1.1 ".repeat(8_192));

@@ -112,14 +112,14 @@ async fn body(client: &mut Client<TcpStream>, head: &str) -> String {
 
 #[tokio::test]
 async fn answers_have_the_headers_of_the_application_each_once() {
-    let plain = || RouterOptions::new().enable_cors(false).enable_security_headers(false);
+    let plain = || RouterOptions::new().cors(false).enable_security_headers(false);
     let all = [
         options(),
         RouterOptions::new(),
-        options().rate_limit(None),
+        options().rate_limit(false),
         plain(),
-        plain().rate_limit(None),
-        plain().rate_limit(None).enable_cors(true),
+        plain().rate_limit(false),
+        plain().rate_limit(false).cors(true),
     ];
     for options in all {
         let app = app(options);

@@ -14,15 +14,17 @@ use stockade_errors::{ConfigError, ConfigIssue};
 /// By default no proxy is trusted: the client is the other end of the
 /// connection.
 ///
-/// In code, `trust_proxy(2)` and `trust_proxy(true)` make one. In a
-/// configuration file it is a number, `true`, `false`, or a list of networks.
+/// In code, `trust_proxy(2)`, `trust_proxy(true)`, `trust_proxy(["10.0.0.0/8"])` and
+/// `trust_proxy(false)` make one. In a configuration file it is a number, `true`, a list of
+/// networks, or `false`.
 ///
 /// ```
 /// use stockade::middleware::TrustProxy;
 ///
 /// assert_eq!(TrustProxy::from(true), TrustProxy::hops(1));
-/// assert_eq!(TrustProxy::from(0), TrustProxy::none());
-/// assert!(TrustProxy::networks(["10.0.0.0/8", "::1"]).is_ok());
+/// assert_eq!(TrustProxy::from(false), TrustProxy::none());
+/// assert_eq!(Ok(TrustProxy::from(["::1"])), TrustProxy::networks(["::1"]));
+/// assert!(TrustProxy::networks(["10.0.0.0/8", "here"]).is_err());
 /// ```
 ///
 /// Spec: Router options › `trustProxy`.
@@ -31,6 +33,8 @@ use stockade_errors::{ConfigError, ConfigIssue};
 pub struct TrustProxy {
     pub(super) trusted: Trusted,
     pub(super) header: Header,
+    /// The texts that are not networks, which the router or the server reports.
+    malformed: Vec<String>,
 }
 
 /// The rule by which proxies are trusted.
@@ -79,7 +83,7 @@ impl TrustProxy {
     #[must_use]
     pub fn hops(count: u8) -> Self {
         let trusted = if count == 0 { Trusted::Nobody } else { Trusted::Hops(count) };
-        Self { trusted, header: Header::default() }
+        Self { trusted, ..Self::default() }
     }
 
     /// Trusts every proxy in these networks, for requests that come through a
@@ -95,19 +99,31 @@ impl TrustProxy {
     pub fn networks<N: AsRef<str>>(
         networks: impl IntoIterator<Item = N>,
     ) -> Result<Self, ConfigError> {
-        let (mut read, mut mistakes) = (Networks::default(), Vec::new());
+        let read = Self::read(networks);
+        read.check()?;
+        Ok(read)
+    }
+
+    fn read<N: AsRef<str>>(networks: impl IntoIterator<Item = N>) -> Self {
+        let (mut read, mut malformed) = (Networks::default(), Vec::new());
         for text in networks {
             let text = text.as_ref();
             match network(text) {
                 Some(network) => read.list.push(network),
                 None if text == UNIX => read.local = true,
-                None => mistakes.push(ConfigIssue::new(format!("{text:?} is not a network"))),
+                None => malformed.push(text.to_owned()),
             }
         }
-        ConfigError::check(mistakes)?;
         let is_empty = read == Networks::default();
         let trusted = if is_empty { Trusted::Nobody } else { Trusted::Networks(read) };
-        Ok(Self { trusted, header: Header::default() })
+        Self { trusted, malformed, ..Self::default() }
+    }
+
+    /// Fails with every text that is not a network.
+    #[doc(hidden)]
+    pub fn check(&self) -> Result<(), ConfigError> {
+        let mistake = |text: &String| ConfigIssue::new(format!("{text:?} is not a network"));
+        ConfigError::check(self.malformed.iter().map(mistake).collect())
     }
 
     /// Reads the header `Forwarded` (RFC 7239) instead of `X-Forwarded-For`.
@@ -170,6 +186,22 @@ impl From<u8> for TrustProxy {
 impl From<bool> for TrustProxy {
     fn from(one: bool) -> Self {
         Self::hops(u8::from(one))
+    }
+}
+
+/// The addresses and networks of proxies. A malformed one is a configuration error of the
+/// router or the server.
+impl<T: AsRef<str>, const N: usize> From<[T; N]> for TrustProxy {
+    fn from(networks: [T; N]) -> Self {
+        Self::read(networks)
+    }
+}
+
+/// The addresses and networks of proxies. A malformed one is a configuration error of the
+/// router or the server.
+impl<T: AsRef<str>> From<Vec<T>> for TrustProxy {
+    fn from(networks: Vec<T>) -> Self {
+        Self::read(networks)
     }
 }
 

@@ -16,7 +16,7 @@ mod origin;
 pub(crate) mod policy;
 mod with_cors;
 
-pub use options::{CorsOptions, CorsOrigin};
+pub use options::{CorsOptions, CorsOrigin, cors_setting};
 pub use origin::is_origin;
 pub use policy::CorsDecided;
 pub(crate) use policy::{Cors, is_preflight, origin_of};

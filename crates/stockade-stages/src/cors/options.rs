@@ -2,6 +2,10 @@
 //!
 //! Spec: Router options › `corsOrigin`; Response headers › CORS rules.
 
+use std::fmt;
+
+use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
+use serde::de::{MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 use stockade_core::{IntoSetting, Setting};
@@ -84,6 +88,12 @@ impl From<&str> for CorsOrigin {
 impl From<String> for CorsOrigin {
     fn from(origin: String) -> Self {
         Self::One(origin)
+    }
+}
+
+impl From<&String> for CorsOrigin {
+    fn from(origin: &String) -> Self {
+        Self::One(origin.clone())
     }
 }
 
@@ -201,6 +211,70 @@ impl<T: Into<CorsOrigin>> From<T> for CorsOptions {
     }
 }
 
+/// Reads the rules of CORS from a file: an object, an origin or a list of origins, `false` for
+/// off, or `true` for the default. Any other value is a malformed origin. For
+/// `#[serde(deserialize_with)]`.
+///
+/// # Errors
+/// Fails for an object with an unknown key or a wrong value, and when the source fails.
+pub fn cors_setting<'de, D: Deserializer<'de>>(
+    source: D,
+) -> Result<Setting<CorsOptions>, D::Error> {
+    source.deserialize_any(CorsVisitor)
+}
+
+struct CorsVisitor;
+
+impl CorsVisitor {
+    fn origin<E>(origin: impl Into<CorsOrigin>) -> Result<Setting<CorsOptions>, E> {
+        Ok(CorsOptions::new(origin).into_setting())
+    }
+
+    fn malformed<E>(value: impl fmt::Display) -> Result<Setting<CorsOptions>, E> {
+        Self::origin(CorsOrigin::Malformed(value.to_string()))
+    }
+}
+
+impl<'de> Visitor<'de> for CorsVisitor {
+    type Value = Setting<CorsOptions>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an origin, a list of origins, an object with the rules of CORS, true or false")
+    }
+
+    fn visit_bool<E>(self, is_on: bool) -> Result<Self::Value, E> {
+        Ok(is_on.into_setting())
+    }
+
+    fn visit_str<E>(self, origin: &str) -> Result<Self::Value, E> {
+        Self::origin(origin)
+    }
+
+    fn visit_i64<E>(self, number: i64) -> Result<Self::Value, E> {
+        Self::malformed(number)
+    }
+
+    fn visit_u64<E>(self, number: u64) -> Result<Self::Value, E> {
+        Self::malformed(number)
+    }
+
+    fn visit_f64<E>(self, number: f64) -> Result<Self::Value, E> {
+        Self::malformed(number)
+    }
+
+    fn visit_unit<E>(self) -> Result<Self::Value, E> {
+        Self::malformed("null")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<Self::Value, A::Error> {
+        Self::origin(CorsOrigin::deserialize(SeqAccessDeserializer::new(list))?)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, rules: A) -> Result<Self::Value, A::Error> {
+        CorsOptions::deserialize(MapAccessDeserializer::new(rules)).map(Setting::Value)
+    }
+}
+
 macro_rules! origins {
     ($([$($generic:tt)*] $origins:ty;)*) => {$(
         impl<$($generic)*> IntoSetting<CorsOptions> for $origins {
@@ -216,6 +290,7 @@ origins! {
     [] CorsOrigin;
     [] &str;
     [] String;
+    [] &String;
     [T: Into<String>, const N: usize] [T; N];
     [T: Into<String>] Vec<T>;
 }
@@ -243,6 +318,34 @@ mod tests {
     fn unknown_keys_and_odd_numbers_are_errors() {
         for json in [r#"{ "credentials": true }"#, r#"{ "maxAge": -1 }"#] {
             assert!(serde_json::from_str::<CorsOptions>(json).is_err(), "{json}");
+        }
+    }
+
+    #[test]
+    fn a_file_has_an_origin_a_list_rules_or_a_switch() {
+        let read = |json: &str| cors_setting(&mut serde_json::Deserializer::from_str(json));
+        let origins = |origin| Setting::Value(CorsOptions::new::<CorsOrigin>(origin));
+        for (json, expected) in [
+            ("false", Setting::Off),
+            ("true", Setting::On),
+            (r#""https://a.example""#, origins("https://a.example".into())),
+            (r#"["a", "b"]"#, origins(["a", "b"].into())),
+            ("[]", origins(CorsOrigin::List(Vec::new()))),
+            ("42", origins(CorsOrigin::Malformed("42".to_owned()))),
+            ("-1.5", origins(CorsOrigin::Malformed("-1.5".to_owned()))),
+            ("null", origins(CorsOrigin::Malformed("null".to_owned()))),
+            (r#"["a",5]"#, origins(CorsOrigin::Malformed(r#"["a",5]"#.to_owned()))),
+            (r#"{ "maxAge": 5 }"#, Setting::Value(CorsOptions::default().max_age(5))),
+        ] {
+            assert_eq!(read(json).unwrap(), expected, "{json}");
+        }
+        for (json, expected) in [
+            (r#"{ "age": 5 }"#, "unknown field `age`"),
+            (r#"{ "maxAge": "5" }"#, "invalid type: string"),
+            ("[", "EOF"),
+        ] {
+            let error = read(json).unwrap_err().to_string();
+            assert!(error.starts_with(expected), "{json}: {error}");
         }
     }
 

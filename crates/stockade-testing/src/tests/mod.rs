@@ -50,7 +50,7 @@ fn only_friends(req: &mut Request) -> Result<(), ApiError> {
 }
 
 fn router() -> Router {
-    let options = RouterOptions::new().rate_limit(None).enable_web_sockets(true);
+    let options = RouterOptions::new().rate_limit(false).enable_web_sockets(true);
     let mut router = Router::with_options(options.expose_errors(false));
     router.get("/users/:id", async |Path(id): Path<u64>| json!({ "id": id, "name": "Ada" }));
     router.route(Method::PUT, "/json", async |Body(it): Body<Unchecked<Value>>| it.0);

@@ -92,7 +92,7 @@ fn app(options: RouterOptions) -> App {
 /// The options of the mode `bare` of the servers beside peers: axum has none of these
 /// either.
 fn bare() -> RouterOptions {
-    RouterOptions::new().enable_cors(false).enable_security_headers(false)
+    RouterOptions::new().cors(false).enable_security_headers(false)
 }
 
 type Finished = Schema<Query, Mutation, EmptySubscription>;

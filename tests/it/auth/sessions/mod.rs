@@ -104,7 +104,7 @@ fn router(sessions: Sessions<Basket>) -> Router {
             "logout-everywhere": { POST: log_out_everywhere },
         },
     };
-    let options = RouterOptions::new().rate_limit(None).expose_errors(false);
+    let options = RouterOptions::new().rate_limit(false).expose_errors(false);
     create_router(api, options).state(sessions)
 }
 

@@ -41,7 +41,7 @@ struct Row {
 
 /// The options of a router whose stages add as little as can be.
 fn quiet() -> RouterOptions {
-    RouterOptions::new().rate_limit(None).expose_errors(false).max_body_size(100)
+    RouterOptions::new().rate_limit(false).expose_errors(false).max_body_size(100)
 }
 
 /// A quiet router with a value for `State<T>`.

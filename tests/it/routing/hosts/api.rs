@@ -50,8 +50,7 @@ pub fn router() -> Router {
 
 /// A service that tells what it sees: an application, without stages of its own.
 fn mounted() -> App {
-    let options =
-        RouterOptions::new().rate_limit(None).enable_cors(false).enable_security_headers(false);
+    let options = RouterOptions::new().rate_limit(false).cors(false).enable_security_headers(false);
     let mut router = Router::with_options(options);
     router.any("/**", async |req: Request| format!("{} {}", req.method(), req.uri()));
     router.build().unwrap()

@@ -176,7 +176,7 @@ impl Host for WithoutStages {
 #[tokio::test]
 async fn the_column_of_differences_holds_without_the_stages() {
     let router = api::router().map_options(|options| {
-        options.rate_limit(None).enable_cors(false).enable_security_headers(false)
+        options.rate_limit(false).cors(false).enable_security_headers(false)
     });
     run(&WithoutStages(TestClient::new(router))).await;
 }

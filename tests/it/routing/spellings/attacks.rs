@@ -41,12 +41,12 @@ fn nested() -> App {
     let service = service_fn(|request: http::Request<HttpBody>| async move {
         Ok::<_, Infallible>(Response::new(HttpBody::from(format!("open {}", request.uri()))))
     });
-    let mut inner = Router::with_options(RouterOptions::new().rate_limit(None));
+    let mut inner = Router::with_options(RouterOptions::new().rate_limit(false));
     inner.mount("/f", service);
     inner.get("/f/admin/:id", async || "inner").middleware(guard());
     inner.get("/own/:id", async |Path(id): Path<String>| id);
     let inner = app(inner);
-    let mut router = Router::with_options(RouterOptions::new().rate_limit(None));
+    let mut router = Router::with_options(RouterOptions::new().rate_limit(false));
     router.mount("/a", inner.clone());
     router.get("/a/f/outer/:id", async || "outer").middleware(guard());
     router.mount("/t/:tenant", inner.clone());

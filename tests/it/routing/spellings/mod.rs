@@ -23,7 +23,7 @@ const CASES: usize = 2_500;
 
 /// Builds an application whose handlers respond with the path of their route.
 fn echo(routes: &[Route]) -> App {
-    let mut router = Router::with_options(RouterOptions::new().rate_limit(None));
+    let mut router = Router::with_options(RouterOptions::new().rate_limit(false));
     for (path, is_mount) in routes.iter().copied() {
         if is_mount {
             router.mount(path, service_fn(move |_| answer(path)));
@@ -153,7 +153,7 @@ fn guard() -> Middleware {
 
 /// A mount with guarded routes, a guarded group and a guarded mount below it.
 fn guarded(service: impl stockade::middleware::TowerService) -> App {
-    let mut router = Router::with_options(RouterOptions::new().rate_limit(None));
+    let mut router = Router::with_options(RouterOptions::new().rate_limit(false));
     router.mount("/files", service.clone());
     router.group("/files/admin", guard(), |admin| {
         admin.get("/**", async || "a guarded wildcard");
@@ -270,7 +270,7 @@ fn each_method_and_websocket_has_the_rule() {
         while socket.recv_text().await.is_some() {}
         Ok(())
     }
-    let options = RouterOptions::new().rate_limit(None).enable_web_sockets(true);
+    let options = RouterOptions::new().rate_limit(false).enable_web_sockets(true);
     let mut router = Router::with_options(options);
     router.mount("/files", service_fn(|_| answer("mount")));
     router.post("/files/admin", async || "post");
@@ -289,7 +289,7 @@ fn each_method_and_websocket_has_the_rule() {
 
 #[test]
 fn a_fallback_has_the_rule() {
-    let options = RouterOptions::new().rate_limit(None).fallback(async || "fallback");
+    let options = RouterOptions::new().rate_limit(false).fallback(async || "fallback");
     let mut router = Router::with_options(options);
     router.get("/admin/:id", async || "admin");
     let app = app(router);

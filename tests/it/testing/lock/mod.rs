@@ -74,7 +74,7 @@ fn told(changes: &Changes) -> String {
 
 /// A router of one tree, without a limit of its own.
 pub fn api(tree: RouteTree) -> Router {
-    create_router(tree, RouterOptions::new().rate_limit(None))
+    create_router(tree, RouterOptions::new().rate_limit(false))
 }
 
 /// A router with these options and one route.

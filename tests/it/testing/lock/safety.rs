@@ -61,7 +61,7 @@ fn outliving() -> Vec<Mutation> {
         let entry = RouteEntry::web_socket(async |_: WebSocket| ());
         let entry = reason.into_iter().fold(entry, RouteEntry::outlives_user);
         let tree = RouteTree::new().segment("x", RouteTree::new().web_socket(entry));
-        create_router(tree, RouterOptions::new().rate_limit(None).enable_web_sockets(true))
+        create_router(tree, RouterOptions::new().rate_limit(false).enable_web_sockets(true))
     };
     let (tickets, prices) = (Some("tickets are valid once"), Some("the prices are public"));
     vec![
@@ -267,8 +267,8 @@ fn limits() -> Vec<Mutation> {
         mutation(
             "the largest body of all routes is larger",
             (
-                with(RouterOptions::new().rate_limit(None).max_body_size(10)),
-                with(RouterOptions::new().rate_limit(None).max_body_size(20)),
+                with(RouterOptions::new().rate_limit(false).max_body_size(10)),
+                with(RouterOptions::new().rate_limit(false).max_body_size(20)),
             ),
             "W max-body-raised",
             "B max-body-lowered",
@@ -285,14 +285,14 @@ fn limits() -> Vec<Mutation> {
 fn origins() -> Vec<Mutation> {
     const A: &str = "https://a.example";
     const B: &str = "https://b.example";
-    let options = || RouterOptions::new().rate_limit(None);
+    let options = || RouterOptions::new().rate_limit(false);
     let cors = |origins: &[&str]| with(options().cors_origin(origins.to_vec()));
     let route = |origin: &'static str| {
         api(routes! { "x": { GET: { handler: async || (), cors: CorsOptions::new(origin) } } })
     };
     let socket = |options: WebSocketOptions| {
         let tree = routes! { "x": { WS: { handler: async |_: WebSocket| (), options: options } } };
-        create_router(tree, RouterOptions::new().rate_limit(None).enable_web_sockets(true))
+        create_router(tree, RouterOptions::new().rate_limit(false).enable_web_sockets(true))
     };
     let ws = WebSocketOptions::new;
     vec![
@@ -342,7 +342,7 @@ fn origins() -> Vec<Mutation> {
 }
 
 fn router() -> Vec<Mutation> {
-    let options = || RouterOptions::new().rate_limit(None);
+    let options = || RouterOptions::new().rate_limit(false);
     let headers = |headers: SecurityHeaders| with(options().security_headers(headers));
     vec![
         mutation(

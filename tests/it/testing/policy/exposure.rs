@@ -56,7 +56,7 @@ fn a_rate_limit_counts_each_route() {
         }
     };
     check("rate-limited", tree(), &["GET /exempt"]);
-    let off = || RouterOptions::new().rate_limit(None);
+    let off = || RouterOptions::new().rate_limit(false);
     let map = map_of(create_router(tree(), off()));
     check_map("rate-limited", &map, &["router", "GET /exempt"]);
     let own = routes! { middleware: [with_rate_limit(5 / MINUTE)], GET: async || "" };
@@ -93,7 +93,7 @@ fn routes_answer_within_some_time() {
 fn routes_of_another_host_are_not_asked_for_what_the_host_does() {
     let mut router = create_router(
         routes! { GET: { handler: async || "", public: "a test" } },
-        RouterOptions::new().rate_limit(None).cors_origin("*"),
+        RouterOptions::new().rate_limit(false).cors_origin("*"),
     );
     router.fallback(async || "");
     let policy = Policy::recommended()

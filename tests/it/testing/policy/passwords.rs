@@ -52,6 +52,6 @@ fn passwords_cannot_be_tried_fast() {
     let told = texts("passwords-limited", &map);
     assert!(told[0].contains("body.user.newPassword"), "{told:?}");
     assert!(told[2].contains("body.passphrase"), "{told:?}");
-    let map = map_of(create_router(tree(), RouterOptions::new().rate_limit(None)));
+    let map = map_of(create_router(tree(), RouterOptions::new().rate_limit(false)));
     check_map("passwords-limited", &map, &["POST /login", "POST /hourly", "PUT /pin"]);
 }

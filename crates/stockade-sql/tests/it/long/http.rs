@@ -28,7 +28,7 @@ fn app(store: impl Items) -> App {
         .read(Access::public("a test"))
         .write(Access::public("a test"));
     let tree = RouteTree::new().segment("items", items.routes());
-    create_router(tree, RouterOptions::new().rate_limit(None)).build().unwrap()
+    create_router(tree, RouterOptions::new().rate_limit(false)).build().unwrap()
 }
 
 async fn send(app: &App, method: Method, row: u32, tag: Option<&str>, body: String) -> Response {

@@ -74,7 +74,7 @@ async fn removes_a_bounded_number_of_expired_rows(db: impl Driver + Clone) {
 
 /// Makes an application of one process. Its handler counts its runs.
 fn app(store: impl IdempotencyStore + 'static, runs: &Arc<AtomicUsize>) -> Arc<App> {
-    let mut router = Router::with_options(RouterOptions::new().rate_limit(None));
+    let mut router = Router::with_options(RouterOptions::new().rate_limit(false));
     let runs = Arc::clone(runs);
     let handler = move |text: Bytes| {
         runs.fetch_add(1, Ordering::SeqCst);

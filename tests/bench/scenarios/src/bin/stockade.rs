@@ -67,7 +67,7 @@ fn options(mode: Mode) -> RouterOptions {
     let limit = RateLimit::new().max_requests(mode::MAX_REQUESTS);
     match mode {
         Mode::Bare => {
-            RouterOptions::new().enable_cors(false).enable_security_headers(false).rate_limit(false)
+            RouterOptions::new().cors(false).enable_security_headers(false).rate_limit(false)
         }
         _ => RouterOptions::new().rate_limit(limit),
     }
