@@ -5,7 +5,7 @@ use std::env::consts::EXE_SUFFIX;
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc;
 use std::thread;
@@ -22,6 +22,7 @@ pub fn run() -> Outcome {
         return Err(format!("README.md shows {} requests to the shop, not 3", exchanges.len()));
     }
     let binary = target_directory()?.join(format!("debug/examples/shop{EXE_SUFFIX}"));
+    check_command(&binary)?;
     let mut command = Command::new(binary);
     command
         .env("PORT", "0")
@@ -54,6 +55,20 @@ pub fn program(name: &str) -> Result<PathBuf, String> {
         "release"
     };
     Ok(target_directory()?.join(format!("{profile}/examples/{name}{EXE_SUFFIX}")))
+}
+
+/// The shop lists its routes without its database.
+fn check_command(shop: &Path) -> Outcome {
+    let mut command = Command::new(shop);
+    command.arg("routes").env("SHOP_DATABASE", "/nowhere/shop.db");
+    announce(&command);
+    let output = command.output().map_err(|error| format!("shop: {error}"))?;
+    let routes = String::from_utf8_lossy(&output.stdout);
+    if !output.status.success() || !routes.contains("/products") {
+        let errors = String::from_utf8_lossy(&output.stderr);
+        return Err(format!("shop routes: {}:\n{routes}{errors}", output.status));
+    }
+    Ok(())
 }
 
 /// The example without HTTP must find what is wrong with its bad file.
