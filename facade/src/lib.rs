@@ -123,10 +123,10 @@ pub use {bytes, http, serde_json};
 
 #[doc(inline)]
 pub use stockade_core::{
-    Accepts, BodyError, BodyKind, BoxFuture, Endpoint, ErrorContext, ErrorHandler,
-    ErrorHandlerOptions, ErrorReply, FromRequest, Handler, HttpBody, IntoSchema, IntoSetting,
-    LocalPeer, Middleware, Next, PeerAddr, PeerCredentials, Reply, Request, Response,
-    RouteDescription, RouteDocs, Setting, Tag, Validation, error_of,
+    Accepts, Authentication, BodyError, BodyKind, BoxFuture, Endpoint, ErrorContext, ErrorHandler,
+    ErrorHandlerOptions, ErrorReply, FromRequest, Handler, HttpBody, IntoAuthentication,
+    IntoSchema, IntoSetting, LocalPeer, Middleware, Next, PeerAddr, PeerCredentials, Reply,
+    Request, Response, RouteDescription, RouteDocs, Setting, Tag, Validation, error_of,
 };
 #[doc(inline)]
 pub use stockade_errors::{

@@ -20,6 +20,7 @@
 // - `header_map_pool`: the header map of one request for the response of the next.
 // - `handler`: `Handler`, the erasure of an `async fn`.
 // - `middleware`: `Middleware` in its three forms.
+// - `authentication`: the value of the setting `auth`.
 // - `challenge`: `Request::unauthorized`, the 401 with the ways of a route.
 // - `known_types`: the types of all routes, for checks of other descriptions of them.
 // - `marked`: the marks of the types of a route, applied to its requests and responses.
@@ -36,6 +37,7 @@
 //   router is built. The types that it consists of are in `stockade-map`.
 
 mod accepts;
+mod authentication;
 mod body;
 mod body_kind;
 mod box_future;
@@ -96,6 +98,7 @@ mod user_lifetime;
 mod validation;
 
 pub use accepts::Accepts;
+pub use authentication::{Authentication, IntoAuthentication};
 pub use body::{BodyError, HttpBody};
 pub use body_kind::BodyKind;
 pub use box_future::BoxFuture;

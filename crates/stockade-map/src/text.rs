@@ -10,25 +10,30 @@ fn route_line(route: &RouteInfo) -> [String; 6] {
     [
         route.shown_method().to_owned(),
         route.path.clone(),
-        access(&route.access),
+        route.access.to_string(),
         limits(route),
         name,
         route.location.to_string(),
     ]
 }
 
-fn access(access: &RouteAccess) -> String {
-    let mut words = Vec::new();
-    match access.user {
-        Need::None => words.push("open".to_owned()),
-        Need::Optional => words.push("user?".to_owned()),
-        Need::Required => words.push("user".to_owned()),
+/// Shows who may call a route: `open`, `user?` if a user is optional, or `user` with the roles
+/// and permissions that it needs, such as `user+admin|clerk`.
+impl fmt::Display for RouteAccess {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self.user {
+            Need::None => "open",
+            Need::Optional => "user?",
+            Need::Required => "user",
+        })?;
+        for roles in &self.roles {
+            write!(f, "+{}", roles.join("|"))?;
+        }
+        for name in &self.permissions {
+            write!(f, "+{}", name.as_deref().unwrap_or("permission"))?;
+        }
+        Ok(())
     }
-    words.extend(access.roles.iter().map(|roles| roles.join("|")));
-    let permission =
-        |name: &Option<String>| name.clone().unwrap_or_else(|| "permission".to_owned());
-    words.extend(access.permissions.iter().map(permission));
-    words.join("+")
 }
 
 /// Returns the rate limits of a route for people.

@@ -213,15 +213,15 @@ impl OpenApiOptions {
         self
     }
 
-    /// Serves the document and the page to everybody. `reason` is for those who
-    /// check the routes of an application.
+    /// Serves the document and the page to everybody, also if the router has `auth`. `reason`
+    /// is for those who check the routes of an application.
     pub fn public(mut self, reason: impl Into<String>) -> Self {
         self.access = Some(Access::Public(reason.into()));
         self
     }
 
-    /// Serves the document and the page to those whom this middleware lets
-    /// through.
+    /// Serves the document and the page to clients that this middleware accepts. The `auth` of
+    /// the router does not apply to them, so list `with_auth` here.
     pub fn guarded<M>(mut self, middleware: impl IntoMiddlewareList<M>) -> Self {
         self.access = Some(Access::Guarded(middleware.into_list()));
         self

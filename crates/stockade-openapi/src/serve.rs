@@ -165,7 +165,7 @@ fn restrict(route: RouteRef<'_>, access: &Access, summary: &str) {
     let route = route.middleware(with_etag()).docs(docs);
     match access {
         Access::Public(reason) => drop(route.public(reason)),
-        Access::Guarded(middleware) => drop(route.middleware(middleware.clone())),
+        Access::Guarded(middleware) => drop(route.own_access().middleware(middleware.clone())),
     }
 }
 

@@ -103,7 +103,9 @@ macro_rules! __route_settings {
                 /// groups and the tree, whose errors go to the handler of the group, the
                 /// tree or the router. It also gets the errors that come before all
                 /// middleware: the 429 of the router, and a body that is announced too
-                /// large or of another type.
+                /// large or of another type. On a route with [`auth`](Self::auth) it runs
+                /// before authentication, so it also gets the 401, and errors of middleware
+                /// that runs after authentication.
                 #[doc(alias = "errorHandling")]
                 [skip]
                 error_handling(handler: impl IntoErrorHandler) -> Option<Placed<ErrorHandler>> {
@@ -124,7 +126,8 @@ macro_rules! __route_settings {
                 /// only, also for a route in a node that has `false`.
                 ///
                 /// The limit of a group, a node or a route runs before its own middleware,
-                /// and after the middleware around it.
+                /// and after the middleware around it. If the route has [`auth`](Self::auth),
+                /// a limit by address runs before authentication.
                 #[doc(alias = "rateLimit")]
                 [deserialize_with = "rate_limit_in_file", alias = "rateLimit"]
                 rate_limit(limit: impl IntoSetting<RateLimit>) -> Setting<Placed<RateLimit>> {
@@ -179,15 +182,39 @@ macro_rules! __route_settings {
                     Ok(rules.into_setting().map(Box::new))
                 } = Setting::Value(Box::default());
 
-                /// Sets the reason why routes are open to everybody. The reason is for
-                /// people who look for unguarded routes, and switches nothing off. A policy
-                /// and the map list it for each route, and
-                /// [`Endpoint::public_reason`](stockade_core::Endpoint::public_reason)
-                /// returns it. An empty reason is a configuration error. Default: none.
+                /// Authenticates requests by an `Auth`, or by a reference to one. Default: no
+                /// authentication.
                 ///
-                /// The reason of a node, a group or a router applies to the open routes in
-                /// it. A route that asks for a user does not inherit it, and `false` removes
-                /// it for a route.
+                /// `auth` and [`public`](Self::public) share one slot: the innermost level that
+                /// sets either of them counts. So `auth` of a route replaces the `auth` of its
+                /// node, and `public` removes the `auth` that the route would inherit. A route
+                /// may set both if its `auth` is optional, as by `auth: token.optional()`.
+                ///
+                /// At a router, it covers every route, mount and fallback. Only the routes of
+                /// [`health_routes`](crate::health_routes) and of OpenAPI documents are
+                /// excepted; they declare their own access.
+                ///
+                /// It runs after the middleware of the router, and before the middleware of
+                /// groups, nodes and routes. Rate limits by address of all these levels run
+                /// before it, so wrong passwords count. A rate limit with a key generator runs
+                /// after it, because the key may depend on the user.
+                [skip]
+                auth(auth: impl IntoAuthentication) -> Setting<Arc<Placed<Authentication>>> {
+                    let placed = Placed::new(auth.into_authentication(), Location::caller());
+                    Ok(Setting::Value(Arc::new(placed)))
+                } = Setting::Inherit;
+
+                /// Sets the reason why routes need no login. It removes the
+                /// [`auth`](Self::auth) that they inherit, but no middleware, such as
+                /// `with_auth`. Policies and the map list the reason for each route, and
+                /// [`Endpoint::public_reason`](stockade_core::Endpoint::public_reason) returns
+                /// it. Default: none.
+                ///
+                /// An empty reason is a configuration error. So is a public route that requires
+                /// a user, by `User<T>`, `with_auth`, or `auth` beside the reason.
+                ///
+                /// `false` removes the reason of a node, a group or a router for a route; then
+                /// the nearest `auth` around the route counts.
                 [skip]
                 public(reason: impl IntoSetting<String>) -> Setting<Arc<String>> {
                     reason_of("public", reason.into_setting())

@@ -1,5 +1,6 @@
 //! The build of an application from a router.
 
+use stockade_core::middleware::Level;
 use stockade_errors::ConfigError;
 use stockade_path::join;
 
@@ -25,17 +26,17 @@ impl Router {
     }
 
     fn build_for(self, is_hosted: bool) -> Result<App, ConfigError> {
-        let Self { options, routes, mut mistakes, mut inspectors, policy, documents_page, .. } =
-            self;
+        let Self { mut options, routes, mut mistakes, mut inspectors, policy, .. } = self;
         if is_hosted {
             mistakes.extend(self.openers.iter().map(Opener::issue_in_host));
         }
+        mistakes.append(&mut options.settings.end_level(Level::Router));
         let mut compiler = Compiler::new(&options, self.states, mistakes, is_hosted);
         for route in routes {
             compiler.add(route);
         }
         compiler.add_fallback();
-        let documents_page = documents_page.map(|path| join(&options.prefix, &path));
+        let documents_page = self.documents_page.map(|path| join(&options.prefix, &path));
         let (policy, asks) = policy.map(|it| (it.policy, it.inspector)).unzip();
         let extras = Extras {
             policy,

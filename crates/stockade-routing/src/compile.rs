@@ -98,7 +98,6 @@ impl<'o> Compiler<'o> {
         is_hosted: bool,
     ) -> Self {
         let settings = &options.settings;
-        mistakes.extend(settings.mistakes.iter().cloned());
         mistakes.extend(no_client_error(settings.endpoint.validation_status).map(ConfigIssue::new));
         let limit = settings.concurrency_limit.value();
         let concurrency_limit = limit.map(|limit| Middleware::new(limit.value.for_router()));
@@ -279,10 +278,6 @@ impl<'o> Compiler<'o> {
             entry.inherited.error_handler().or_else(|| self.options.settings.error_handler());
         let changes_errors = errors.is_some_and(|handler| handler.form().is_some());
         faults.extend(contradictions(&doc, &entry.docs, changes_errors));
-        // A guarded route is not public because its node is.
-        if entry.settings.public.is_inherited() && !doc.facts().route.is_open() {
-            settings.public = Setting::Off;
-        }
         self.note_types(&mut doc, pattern, entry.location);
         self.common = std::mem::take(doc.common_mut());
         let page_names = PageNames::of(doc.facts());
@@ -356,6 +351,11 @@ impl<'o> Compiler<'o> {
         middleware
     }
 
+    /// Returns the settings of the router.
+    pub(crate) fn router_settings(&self) -> &RouteSettings {
+        &self.options.settings
+    }
+
     /// Adds the middleware of the settings of a route, before its other middleware.
     pub(crate) fn place_settings(&self, entry: &mut RouteEntry) {
         entry.place_settings(&self.options.settings);
@@ -404,6 +404,8 @@ impl<'o> Compiler<'o> {
         let mut doc = RouteDescription::new(method.clone(), params.collect());
         *doc.common_mut() = std::mem::take(&mut self.common);
         doc.set_validation_status(settings.endpoint.validation_status);
+        // A level that also requires a user has a configuration error itself.
+        doc.set_public(settings.public.value().is_some() && settings.contradiction().is_none());
         if let Some(limit) = self.charged_limit(settings) {
             let quota = (limit.max_requests.into(), limit.window);
             doc.counted(QuotaInfo::new(limit.name.as_str(), Some(quota)));

@@ -11,6 +11,7 @@ use stockade_errors::ConfigIssue;
 use stockade_path::Pattern;
 use stockade_stages::cors::policy_internals::PageNames;
 
+use crate::access::Access;
 use crate::built_methods::{BuiltMethods, LABEL, path_of};
 use crate::compile::Compiler;
 use crate::entry::RouteEntry;
@@ -47,7 +48,9 @@ impl Compiler<'_> {
         pattern: &Pattern,
         page_names: &mut PageNames,
     ) -> Option<String> {
-        let WaitingMethods { calls, middleware, inherited } = waiting;
+        let WaitingMethods { calls, middleware, mut inherited } = waiting;
+        let access = Access::of(&inherited).of_calls(&Access::of(self.router_settings()));
+        access.put_into(&mut inherited);
         self.note_mistakes(calls.mistakes);
         let (mut methods, mut indexes) = (Vec::new(), Vec::new());
         for (name, mut entry) in calls.methods {

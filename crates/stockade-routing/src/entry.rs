@@ -10,13 +10,14 @@ use stockade_core::middleware::Level;
 use stockade_core::setting_internals::Inherit as _;
 use stockade_core::{
     Handler, HandlerFn, HandlerSignature, IntoMiddlewareList, IntoSchema, Middleware, RouteDocs,
-    Validation,
+    Setting, Validation,
 };
 use stockade_errors::{ConfigError, ConfigIssue};
 use stockade_websockets::WebSocketOptions;
 
+use crate::access::Access;
 use crate::method_set::MethodSet;
-use crate::settings::RouteSettings;
+use crate::settings::{RouteSettings, runs_before_auth};
 
 /// Returns the middleware of a list, each with the place where it was added.
 #[track_caller]
@@ -43,7 +44,10 @@ pub struct RouteEntry {
     /// True if the route is everything at and below its path.
     pub(crate) is_mount: bool,
     pub(crate) middleware: Vec<Middleware>,
-    /// Where in `middleware` that of the route itself begins.
+    /// The index in `middleware` of the first middleware after the router's middleware:
+    /// authentication runs there.
+    pub(crate) after_router: usize,
+    /// The index in `middleware` of the route's own first middleware.
     pub(crate) own: usize,
     /// Its own settings.
     pub(crate) settings: RouteSettings,
@@ -87,6 +91,7 @@ impl RouteEntry {
             web_socket_only: false,
             is_mount: false,
             middleware: Vec::new(),
+            after_router: 0,
             own: 0,
             settings: RouteSettings::default(),
             inherited: RouteSettings::default(),
@@ -118,7 +123,7 @@ impl RouteEntry {
 
     /// Takes the mistakes in its keys out.
     pub(crate) fn take_mistakes(&mut self) -> impl Iterator<Item = ConfigIssue> + use<> {
-        let settings = std::mem::take(&mut self.settings.mistakes);
+        let settings = self.settings.end_level(Level::Entry);
         std::mem::take(&mut self.mistakes).into_iter().chain(settings)
     }
 
@@ -137,6 +142,39 @@ impl RouteEntry {
         let ahead = settings.own_error_handling().into_iter();
         let ahead = ahead.chain(settings.limits(Level::Entry)).chain(settings.own_timeout());
         self.middleware.splice(self.own..self.own, ahead);
+        let mut access = Access::of(&self.settings);
+        access.inherit(&Access::of(&self.inherited));
+        access.inherit(&Access::of(router));
+        if let Some(auth) = access.authentication() {
+            self.authenticate(auth.middleware().clone());
+        }
+    }
+
+    /// Adds authentication after the middleware of the router.
+    fn authenticate(&mut self, auth: Middleware) {
+        let own = self.own.saturating_sub(self.after_router);
+        let (mut before, mut after) = (Vec::new(), Vec::new());
+        let mut outer = 0;
+        for (index, middleware) in self.middleware.drain(self.after_router..).enumerate() {
+            if runs_before_auth(&middleware) {
+                before.push(middleware);
+            } else {
+                after.push(middleware);
+                outer += usize::from(index < own);
+            }
+        }
+        self.middleware.extend(before);
+        self.middleware.push(auth);
+        self.own = self.middleware.len() + outer;
+        self.middleware.extend(after);
+    }
+
+    /// Takes the route out of the `auth` and the `public` around it, because its own
+    /// middleware decides who may call it.
+    #[doc(hidden)]
+    pub fn own_access(mut self) -> Self {
+        self.settings.auth = Setting::Off;
+        self
     }
 
     /// Returns the value of a key; mistakes in it are kept for the build of the
@@ -163,6 +201,14 @@ pub struct RouteRef<'r> {
 impl<'r> RouteRef<'r> {
     pub(crate) fn of(entry: &'r mut RouteEntry) -> Self {
         Self { entry }
+    }
+
+    /// Does the same as [`RouteEntry::own_access`].
+    #[doc(hidden)]
+    #[expect(clippy::return_self_not_must_use, reason = "the route is added already")]
+    pub fn own_access(self) -> Self {
+        self.entry.settings.auth = Setting::Off;
+        self
     }
 
     /// Returns the file and line where the route was added.

@@ -9,7 +9,8 @@
 // - `tree`, `entry`: `RouteTree` and `RouteEntry`, to which `routes!` expands.
 // - `router`: `Router`, `create_router`.
 // - `options`, `host_options`: `RouterOptions`, and `HostOptions`, which override them.
-// - `settings`, `setters`: the settings of routers, groups, nodes and routes.
+// - `settings`, `setters`: the settings of routers, groups, nodes and routes; `access`: the
+//   two of them that share a slot.
 // - `start`: the values that an application provides; `commands`: the commands about its routes.
 // - `build`: `Router::build`; `compile`: the routes; `compile_methods`: the methods of a route.
 // - `app`: `App`; `route`: a route of it.
@@ -30,6 +31,7 @@
 // - `adapter`: functions for adapters that make routes.
 // - `host`: `HostRoutes`, the routes without stages, for adapters of other hosts.
 
+mod access;
 mod adapter;
 mod any_method;
 mod app;

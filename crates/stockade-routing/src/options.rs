@@ -10,8 +10,8 @@ pub use stockade_core::Clock;
 use stockade_core::middleware::Level;
 use stockade_core::page_headers::PageHeaders;
 use stockade_core::{
-    Accepts, ErrorHandler, HandlerFn, HandlerSignature, IntoMiddlewareList, IntoSetting,
-    Middleware, Setting,
+    Accepts, Authentication, ErrorHandler, HandlerFn, HandlerSignature, IntoMiddlewareList,
+    IntoSetting, Middleware, Setting,
 };
 use stockade_errors::__internal::setters;
 use stockade_errors::{ConfigError, ConfigIssue};
@@ -38,7 +38,7 @@ use crate::tags::PlacedTag;
 /// The options of a router.
 ///
 /// They can be read from a configuration file; an unknown key is an error.
-/// Middleware exists only in code.
+/// Authentication and middleware are set in code.
 ///
 /// ```
 /// use stockade::{Router, RouterOptions, serde_json};

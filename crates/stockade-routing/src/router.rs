@@ -297,7 +297,7 @@ impl Router {
                 format!("the fallback is there twice, first at {}:{}", place.file(), place.line());
             self.mistakes.push(ConfigIssue::new(message).at(entry.location));
         }
-        entry.inherit(&self.used);
+        self.cover(&mut entry);
         RouteRef::of(self.options.fallback.insert(Box::new(entry)))
     }
 
@@ -307,10 +307,16 @@ impl Router {
         path: &str,
         mut entry: RouteEntry,
     ) -> RouteRef<'_> {
-        entry.inherit(&self.used);
+        self.cover(&mut entry);
         self.routes.push(RouteDef { method, path: join("", path), entry: Box::new(entry) });
         let index = self.routes.len() - 1;
         RouteRef::of(&mut self.routes[index].entry)
+    }
+
+    /// Puts the middleware of the router in front of an entry.
+    fn cover(&self, entry: &mut RouteEntry) {
+        entry.inherit(&self.used);
+        entry.after_router = self.used.len();
     }
 
     /// Adds the routes of a tree.
@@ -333,11 +339,12 @@ impl Router {
         inherited.extend(tree.middleware);
         let mut settings = *tree.settings;
         let here = join("", path);
-        let mistakes = tree.mistakes.into_iter().chain(std::mem::take(&mut settings.mistakes));
+        let mistakes = tree.mistakes.into_iter().chain(settings.end_level(Level::Node));
         self.mistakes.extend(mistakes.map(|mistake| mistake.on(here.as_str())));
         settings.inherit(outer);
         for (method, mut entry) in tree.entries {
             entry.inherit(&inherited);
+            entry.after_router = self.used.len();
             entry.inherited.inherit(&settings);
             let path = entry.path.as_deref().unwrap_or(path);
             let path = join("", path);
@@ -345,6 +352,7 @@ impl Router {
         }
         if let Some(mut entry) = tree.web_socket {
             entry.inherit(&inherited);
+            entry.after_router = self.used.len();
             entry.inherited.inherit(&settings);
             let path = join("", entry.path.as_deref().unwrap_or(path));
             self.routes.push(RouteDef { method: Method::GET, path, entry });
@@ -399,7 +407,7 @@ impl Router {
         self.mistakes.extend(inner.mistakes);
         self.inspectors.extend(inner.inspectors);
         let mut settings = inner.options.settings;
-        let mistakes = std::mem::take(&mut settings.mistakes).into_iter();
+        let mistakes = settings.end_level(Level::Router).into_iter();
         self.mistakes.extend(mistakes.map(|mistake| mistake.on(prefix)));
         let limits = settings.limits(Level::Router);
         let outer = self.used.len();
@@ -422,6 +430,7 @@ impl Router {
         self.routes.extend(inner.routes.into_iter().map(|mut route| {
             route.entry.inherited.inherit(&settings);
             route.entry.inherit_limits(outer, &limits);
+            route.entry.after_router = outer;
             route.path = join(prefix, &route.path);
             route
         }));

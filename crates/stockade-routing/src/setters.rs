@@ -5,7 +5,10 @@
 use std::panic::Location;
 use std::sync::Arc;
 
-use stockade_core::{Accepts, ErrorHandler, IntoErrorHandler, IntoSetting, Setting, Tag};
+use stockade_core::{
+    Accepts, Authentication, ErrorHandler, IntoAuthentication, IntoErrorHandler, IntoSetting,
+    Setting, Tag,
+};
 use stockade_errors::ConfigError;
 use stockade_path::__internal::route_settings;
 use stockade_stages::{ConcurrencyLimit, CorsOptions, RateLimit, Timeout};

@@ -2,6 +2,7 @@
 //!
 //! `route_settings` in `stockade-path` declares them, once for all. An inner setting counts
 //! instead of an outer one; only rate limits and concurrency limits add up.
+//! `auth` and `public` count together (`access.rs`).
 
 use std::panic::Location;
 use std::sync::Arc;
@@ -10,16 +11,18 @@ use stockade_core::boxed_or::BoxedOr;
 use stockade_core::endpoint_settings::EndpointSettings;
 use stockade_core::middleware::Level;
 use stockade_core::setting_internals::Inherit as _;
-use stockade_core::{ErrorHandler, Middleware, RouteDocs, Setting};
+use stockade_core::{Authentication, ErrorHandler, Middleware, RouteDocs, Setting};
 use stockade_errors::{ConfigError, ConfigIssue};
 use stockade_path::__internal::route_settings;
 use stockade_stages::__internal::LimitsConcurrency;
+use stockade_stages::cors::policy_internals::Cors;
 use stockade_stages::{
     ConcurrencyLimit, CorsOptions, CorsOrigin, RateLimit, Timeout, TrustProxy, with_error_handling,
     with_rate_limit,
 };
 use stockade_validation::ValidationOptions;
 
+use crate::access::Access;
 use crate::tags::PlacedTag;
 
 /// A value and the line that set it.
@@ -65,9 +68,15 @@ pub(crate) fn reason_of(
     Ok(reason.map(Arc::new))
 }
 
-/// Marks the rate limit of a group or a node, which `rate_limit: false` removes.
+/// Marks the rate limit of a group, a node or a route. `rate_limit: false` removes it.
 #[derive(Debug)]
-struct LimitsRate;
+struct LimitsRate {
+    by_address: bool,
+}
+
+/// Marks the error handler of a route.
+#[derive(Debug)]
+struct HandlesErrors;
 
 /// Makes [`RouteSettings`] of the table.
 macro_rules! define {
@@ -85,6 +94,8 @@ macro_rules! define {
             /// The settings that core reads.
             pub(crate) endpoint: EndpointSettings,
             $(pub(crate) $name: $field,)*
+            /// The authentication that `public` removes.
+            pub(crate) removed_auth: Option<Arc<Placed<Authentication>>>,
             /// The mistakes in the values.
             pub(crate) mistakes: Vec<ConfigIssue>,
         }
@@ -95,6 +106,7 @@ macro_rules! define {
                 Self {
                     endpoint: EndpointSettings::standard(),
                     $($name: $default,)*
+                    removed_auth: None,
                     mistakes: Vec::new(),
                 }
             }
@@ -102,8 +114,11 @@ macro_rules! define {
             /// Takes over the settings of the level around this one that are not set here.
             /// The mistakes stay with their level, which reports them.
             pub(crate) fn inherit(&mut self, outer: &Self) {
+                let mut access = Access::of(self);
+                access.inherit(&Access::of(outer));
                 self.endpoint.inherit(&outer.endpoint);
                 $(self.$name.inherit(&outer.$name);)*
+                access.put_into(self);
             }
         }
     };
@@ -138,10 +153,23 @@ impl RouteSettings {
         })
     }
 
+    /// Ends a level: notes the place of its authentication, and takes its configuration errors
+    /// out.
+    pub(crate) fn end_level(&mut self, level: Level) -> Vec<ConfigIssue> {
+        let mut mistakes = std::mem::take(&mut self.mistakes);
+        mistakes.extend(self.contradiction());
+        if let Setting::Value(placed) = &mut self.auth {
+            let placed = Arc::make_mut(placed);
+            placed.value.note_place(level, placed.place);
+        }
+        mistakes
+    }
+
     /// Makes the middleware of the limits that add up, in the order of their execution.
     pub(crate) fn limits(&self, level: Level) -> Vec<Middleware> {
         let rate = self.rate_limit.value().map(|limit| {
-            let made = Middleware::new(with_rate_limit(limit.value.clone())).marked(LimitsRate);
+            let mark = LimitsRate { by_address: !limit.value.has_key_generator() };
+            let made = Middleware::new(with_rate_limit(limit.value.clone())).marked(mark);
             placed(made, level, limit.place)
         });
         let concurrency = self
@@ -154,7 +182,7 @@ impl RouteSettings {
     /// Makes the middleware of the error handler of a route.
     pub(crate) fn own_error_handling(&self) -> Option<Middleware> {
         let handler = self.error_handling.as_ref()?;
-        let made = with_error_handling(handler.value.clone());
+        let made = with_error_handling(handler.value.clone()).marked(HandlesErrors);
         Some(placed(made, Level::Entry, handler.place))
     }
 
@@ -194,6 +222,15 @@ impl RouteSettings {
             middleware.retain(|it| it.mark::<LimitsConcurrency>().is_none());
         }
     }
+}
+
+/// Returns true for middleware of groups, nodes and routes that runs before authentication:
+/// rate limits by address, because wrong passwords count; the error handler of a route, because
+/// it writes the 401; and `with_cors`, because pages of other origins read the 401.
+pub(crate) fn runs_before_auth(middleware: &Middleware) -> bool {
+    middleware.mark::<LimitsRate>().is_some_and(|limit| limit.by_address)
+        || middleware.mark::<HandlesErrors>().is_some()
+        || middleware.mark::<Arc<Cors>>().is_some()
 }
 
 fn placed(

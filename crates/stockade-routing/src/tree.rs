@@ -174,7 +174,7 @@ impl RouteTree {
     /// of that tree.
     pub fn spread(mut self, tree: Self) -> Self {
         let Self { middleware, mut settings, entries, web_socket, children, mistakes } = tree;
-        self.mistakes.append(&mut settings.mistakes);
+        self.mistakes.append(&mut settings.end_level(Level::Node));
         let mut ahead = settings.limits(Level::Node);
         ahead.extend(middleware);
         self.entries.extend(entries.into_iter().map(|(method, mut entry)| {

@@ -1,8 +1,8 @@
 //! [`RpcMethod`]: a handler with its middleware, checks and limits.
 
 use stockade_core::{
-    HandlerFn, HandlerSignature, IntoErrorHandler, IntoMiddlewareList, IntoSchema, IntoSetting,
-    RouteDocs,
+    HandlerFn, HandlerSignature, IntoAuthentication, IntoErrorHandler, IntoMiddlewareList,
+    IntoSchema, IntoSetting, RouteDocs,
 };
 use stockade_routing::RouteEntry;
 use stockade_stages::{RateLimit, Timeout};
@@ -75,8 +75,11 @@ impl RpcMethod {
         fn error_handling(handler: impl IntoErrorHandler);
         /// Documents the method for those who call it.
         fn docs(docs: impl Into<RouteDocs>);
-        /// Sets the reason why the method is open to everybody; see
-        /// [`RouteEntry::public`].
+        /// Authenticates each call of the method, in addition to the authentication of the
+        /// route, which runs once for each request.
+        fn auth(auth: impl IntoAuthentication);
+        /// Sets the reason why the method needs no login; see [`RouteEntry::public`]. It does
+        /// not remove the authentication of the route.
         fn public(reason: impl IntoSetting<String>);
     }
 

@@ -83,12 +83,15 @@ pub(crate) enum Application {
 }
 
 impl Application {
-    /// Opens the values of the application.
-    pub(crate) async fn start(&self) -> Result<(), ServeError> {
-        match self {
-            Self::App(app) => app.start().await.map_err(|source| ServeError::Start { source }),
-            Self::Tower(_) => Ok(()),
-        }
+    /// Opens the values of the application. Boxed, because each program compiles the body of
+    /// an `async fn` again.
+    pub(crate) fn start(&self) -> BoxFuture<'_, Result<(), ServeError>> {
+        Box::pin(async move {
+            match self {
+                Self::App(app) => app.start().await.map_err(|source| ServeError::Start { source }),
+                Self::Tower(_) => Ok(()),
+            }
+        })
     }
 
     /// Returns the path of the page of the documents, if there is one.

@@ -6,4 +6,5 @@ mod logged_out_sockets;
 mod lookups;
 mod revoked_issuers;
 mod sessions;
+mod setting;
 mod users;

@@ -425,8 +425,10 @@ async fn asks(_: User<Value>, _: &mut Request) {}
 
 #[test]
 fn a_user_whom_nobody_finds_is_a_mistake() {
-    const HANDLER: &str = "the handler takes the user, whom no middleware before it finds";
-    const ROLE: &str = "`with_role` needs the user, whom no middleware before it finds";
+    const HANDLER: &str =
+        "the handler takes the user, but nothing before it authenticates the request";
+    const ROLE: &str =
+        "`with_role` needs the user, but nothing before it authenticates the request";
     let auth = || with_auth(|_: String| async { None::<Value> });
     mistakes(routes! { "x": { GET: own } }, &[HANDLER]);
     mistakes(routes! { "x": { GET: async |_: Option<User<Value>>| "x" } }, &[]);
@@ -444,7 +446,7 @@ fn a_user_whom_nobody_finds_is_a_mistake() {
     let other = Middleware::new(sets_user).describing(|_| {});
     mistakes(routes! { "x": { middleware: other, GET: own } }, &[HANDLER]);
     // It cannot have set the user that it takes.
-    mistakes(routes! { "x": { middleware: asks, GET: open } }, &["needs the user, whom"]);
+    mistakes(routes! { "x": { middleware: asks, GET: open } }, &["needs the user, but"]);
 }
 
 #[derive(serde::Deserialize, Schema)]

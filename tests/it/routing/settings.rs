@@ -7,6 +7,7 @@ use stockade::http::StatusCode;
 use stockade::middleware::with_cors;
 use stockade::path::__internal::route_settings;
 use stockade::prelude::*;
+use stockade::routing::map::SchemeInfo;
 use stockade::validation::ValidationOptions;
 use stockade::{ErrorReply, HostOptions, RouteEntry, serde_json};
 
@@ -164,6 +165,15 @@ settings! {
         };
         false => "";
         in file r#"{ "cors": { "origin": "https://d.example" } }"# => "https://d.example" }
+    { auth(by("a"), by("b"), by("c")) => ["", "a", "b", "c"]
+        by |app: &App| {
+            let map = app.route_map();
+            let schemes = map.routes[0].access.schemes.iter().map(|it| match it {
+                SchemeInfo::Http { scheme, .. } => scheme.clone(),
+                other => format!("{other:?}"),
+            });
+            schemes.collect::<Vec<_>>().join("+")
+        } }
     { public("a", "b", "c") => ["", "a", "b", "c"]
         by |app: &App| app.routes()[0].public_reason().unwrap_or_default().to_owned();
         false => "" }
@@ -213,20 +223,6 @@ fn each_setting_has_a_row() {
 fn check_error(tree: RouteTree, expected: &str) {
     let error = create_router(tree, RouterOptions::new()).build().unwrap_err().to_string();
     assert_eq!(error, expected);
-}
-
-#[test]
-fn a_guarded_route_is_not_public_because_its_node_is() {
-    let auth = || Auth::secret(Secret::new("a secret that has thirty-two bytes").unwrap());
-    let app = app_of(routes! {
-        public: "everybody may look",
-        GET: async || "open",
-        "guarded": { GET: { async || "guarded", middleware: with_auth(auth()) } },
-        "optional": { middleware: with_auth(auth().required(false)), GET: async || "open too" },
-    });
-    let reasons = app.routes().iter().map(|route| route.public_reason());
-    let open = Some("everybody may look");
-    assert_eq!(reasons.collect::<Vec<_>>(), [open, None, open]);
 }
 
 #[test]
@@ -332,6 +328,11 @@ fn at_most(errors: usize) -> ValidationOptions {
 
 fn with_status(status: u16) -> impl Fn(&mut ErrorReply) + Send + Sync + 'static {
     move |reply| reply.set_status(StatusCode::from_u16(status).unwrap_or_default())
+}
+
+/// Authenticates by a token after this word.
+fn by(scheme: &str) -> Auth {
+    Auth::bearer(|_: String| None::<Value>).scheme(scheme)
 }
 
 fn seconds(seconds: u64) -> Duration {

@@ -117,6 +117,12 @@ impl RouteDescription {
                 "`{reader}` tells users apart before `{by}` has found them: put `{by}` first"
             ));
         }
+        if required && std::mem::take(&mut self.is_public) {
+            self.issue(format!(
+                "the route is `public`, but `{by}` requires a user: remove `public`, or \
+                 authenticate by `auth`, which `public` removes"
+            ));
+        }
         let mut schemes = Vec::new();
         self.challenges.clear();
         for UserMethod { scheme, challenge, .. } in methods.into_iter().map(Into::into) {
@@ -166,7 +172,9 @@ impl RouteDescription {
         let before = &middleware[..middleware.len().saturating_sub(own)];
         // Middleware that does not describe itself may set the user.
         let may_have_user = self.finds_user || before.iter().any(|it| it.is_opaque);
-        if !may_have_user {
+        if std::mem::take(&mut self.is_public) {
+            self.issue(self.public_with_user());
+        } else if !may_have_user {
             self.issue(self.no_user());
         }
         let access = &mut self.facts.route.access;
@@ -176,12 +184,24 @@ impl RouteDescription {
 
     fn no_user(&self) -> String {
         let part = match &*self.describer {
-            "handler" => "the handler takes the user, whom".to_owned(),
-            name => format!("`{name}` needs the user, whom"),
+            "handler" => "the handler takes the user".to_owned(),
+            name => format!("`{name}` needs the user"),
         };
         format!(
-            "{part} no middleware before it finds, so that it can only answer 401: add `with_auth`"
+            "{part}, but nothing before it authenticates the request, so every response is 401: \
+             add `auth` to the route, its node or the router"
         )
+    }
+
+    fn public_with_user(&self) -> String {
+        match &*self.describer {
+            "handler" => "the route is `public`, but the handler takes the user: remove `public`, \
+                          or take `Option<User<T>>` and add an optional `auth`"
+                .to_owned(),
+            name => format!(
+                "the route is `public`, but `{name}` needs the user: remove `public` or `{name}`"
+            ),
+        }
     }
 
     /// Notes an argument of this type that does not describe itself: it may refuse a

@@ -51,6 +51,8 @@ pub struct RouteDescription {
     guards_origin: bool,
     validation_status: Option<u16>,
     pub(crate) facts: DescribedRoute,
+    /// True if the route is public, and no part that requires a user was noted yet.
+    is_public: bool,
     /// True if a part before this one authenticates users.
     finds_user: bool,
     /// True if an argument of the handler is the user.

@@ -31,6 +31,7 @@ impl RouteDescription {
             guards_origin: false,
             validation_status: None,
             facts: DescribedRoute::default(),
+            is_public: false,
             finds_user: false,
             takes_user: false,
             describer: HANDLER,
@@ -63,6 +64,13 @@ impl RouteDescription {
     #[doc(hidden)]
     pub fn set_validation_status(&mut self, status: Option<u16>) {
         self.validation_status = status;
+    }
+
+    /// Notes if the route has a reason to be public. Then a part that requires a user is a
+    /// configuration error.
+    #[doc(hidden)]
+    pub fn set_public(&mut self, is_public: bool) {
+        self.is_public = is_public;
     }
 
     /// Returns how the handler takes the body, if it does.

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use stockade_core::__internal::unauthorized;
-use stockade_core::{Middleware, Request, RouteDescription};
+use stockade_core::{Authentication, IntoAuthentication, Middleware, Request, RouteDescription};
 use stockade_errors::ApiError;
 
 use super::authenticator::{Authenticator, MethodSet};
@@ -15,6 +15,9 @@ use super::{Auth, IntoUser, Lookup, no_user};
 ///
 /// Takes an [`Auth`], or a function from a token to a user. A user that outer
 /// middleware has found does not count.
+///
+/// Prefer the setting `auth` of a router, a node or a route: an inner `auth` replaces it, and
+/// `public` removes it. See [`Auth`].
 ///
 /// ```
 /// use stockade::auth::Secret;
@@ -82,8 +85,8 @@ impl Auth {
     }
 }
 
-/// The argument of [`with_auth`]: an [`Auth`], or a function from a token to a
-/// user, `fn(String) -> Option<U>` or `async fn(String) -> Option<U>`. The
+/// The argument of [`with_auth`]: an [`Auth`], a reference to one, or a function from a token to
+/// a user, `fn(String) -> Option<U>` or `async fn(String) -> Option<U>`. The
 /// function gets the text behind `Bearer` in `Authorization`.
 ///
 /// Spec: Authentication › rule 7.
@@ -100,6 +103,25 @@ pub trait IntoAuth<Marker> {
 impl IntoAuth<()> for Auth {
     fn into_auth(self) -> Auth {
         self
+    }
+}
+
+impl IntoAuth<()> for &Auth {
+    fn into_auth(self) -> Auth {
+        self.clone()
+    }
+}
+
+impl IntoAuthentication for Auth {
+    fn into_authentication(self) -> Authentication {
+        let is_required = self.required;
+        Authentication::new(with_auth(self), is_required)
+    }
+}
+
+impl IntoAuthentication for &Auth {
+    fn into_authentication(self) -> Authentication {
+        self.clone().into_authentication()
     }
 }
 

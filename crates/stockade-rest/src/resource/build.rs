@@ -105,7 +105,7 @@ fn entry<T>(
     }
     match public {
         Some(reason) => entry.public(reason),
-        None => entry,
+        None => entry.own_access(),
     }
 }
 

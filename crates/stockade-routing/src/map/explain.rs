@@ -331,6 +331,14 @@ impl Explanation {
         if let Some(name) = &route.name {
             writeln!(f, "  name     {name}")?;
         }
+        write!(f, "  access   {}", route.access)?;
+        for (index, scheme) in route.access.schemes.iter().enumerate() {
+            write!(f, "{}{}", if index == 0 { " by " } else { ", " }, scheme.name())?;
+        }
+        match &route.access.public {
+            Some(reason) => writeln!(f, ": {reason}")?,
+            None => writeln!(f)?,
+        }
         if let Some(reason) = &route.access.outlives_user {
             writeln!(f, "  login    its connections may outlive it: {reason}")?;
         }

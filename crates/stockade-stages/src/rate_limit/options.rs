@@ -151,11 +151,10 @@ impl RateLimit {
     /// client's address. If the function fails or panics, the client's address
     /// counts.
     ///
-    /// A limit of the router, as of `rate_limit` in an entry, asks the function
-    /// before any middleware runs: there is no user yet, and a header is the choice
-    /// of the client. [`with_rate_limit`](crate::with_rate_limit) asks it in its
-    /// place among the middleware, so that a limit for each user stands there,
-    /// behind `with_auth`.
+    /// The limit of a router calls the function before any middleware runs. No user exists
+    /// there, and the client chooses its headers. The `rate_limit` of a node or a route with
+    /// `auth` calls the function after authentication, so the key may be the user.
+    /// [`with_rate_limit`](crate::with_rate_limit) calls it in its place among the middleware.
     #[must_use]
     #[doc(alias = "keyGenerator")]
     pub fn key_generator(
@@ -218,6 +217,13 @@ impl RateLimit {
     #[doc(hidden)]
     pub fn build_at(&self, start: Instant) -> Result<RateLimiter, ConfigError> {
         Ok(RateLimiter::new(self, self.policy()?, Some(start)))
+    }
+
+    /// Returns true if a function returns the key, instead of the client's address.
+    #[must_use]
+    #[doc(hidden)]
+    pub fn has_key_generator(&self) -> bool {
+        self.key_generator.is_some()
     }
 
     /// Returns true if all options have their defaults.

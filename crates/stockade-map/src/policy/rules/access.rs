@@ -27,8 +27,9 @@ fn undeclared(route: &RouteInfo) -> Finding {
         Need::Optional => "a request without a user reaches it, and no reason is given",
         _ => "it asks for no user, and gives no reason to be open",
     };
-    let mut mend =
-        "put `with_auth` in front of it, or say why: `public: \"…\"`, `.public(\"…\")`".to_owned();
+    let mut mend = "add `auth` to it, its node or the router, or state why it needs no login: \
+         `public: \"…\"`, `.public(\"…\")`"
+        .to_owned();
     let opaque = opaque_names(route);
     if !opaque.is_empty() {
         mend += "; if its guard is ";
@@ -73,8 +74,9 @@ pub(super) const MUTATING_NEEDS_USER: BuiltIn = BuiltIn {
             let is_open = route.is_open() && route.access.public.is_none();
             let message = format!("{} may change data, and asks for no user", route.method);
             (is_open && route.may_change()).then(|| {
-                Finding::on(route, message)
-                    .mend("put `with_auth` in front of it, or say why it is open: `public: \"…\"`")
+                Finding::on(route, message).mend(
+                    "add `auth` to it, its node or the router, or `public: \"…\"` with a reason",
+                )
             })
         })
     },

@@ -25,9 +25,42 @@ use crate::CrossOriginProtection;
 /// counts. The user is a JSON value, which `User<T>` and [`Request::user`]
 /// give.
 ///
+/// It is the value of the setting `auth` of a router, a group, a node or a route:
+///
+/// ```
+/// use stockade::prelude::*;
+/// # use stockade::testing::TestClient;
+///
+/// # #[tokio::main]
+/// # async fn main() {
+/// let token = Auth::bearer(|token: String| (token == "let me in").then_some("ada"));
+/// let api = routes! {
+///     "orgs": {
+///         auth: &token,
+///         GET: async |User(name): User<String>| format!("organizations of {name}"),
+///         "accept": { POST: { async || "welcome", public: "the link is the credential" } },
+///         "stats": {
+///             GET: {
+///                 async |user: Option<User<String>>| format!("a member: {}", user.is_some()),
+///                 auth: token.optional(),
+///                 public: "only totals",
+///             },
+///         },
+///     },
+/// };
+/// let client = TestClient::new(create_router(api, RouterOptions::new()));
+/// client.get("/orgs").await.assert_status(401);
+/// client.get("/orgs").bearer("let me in").await.assert_text("organizations of ada");
+/// client.post("/orgs/accept").await.assert_text("welcome");
+/// client.get("/orgs/stats").await.assert_text("a member: false");
+/// # }
+/// ```
+///
+/// [`with_auth`](super::with_auth) is the same as middleware.
+///
 /// Spec: Authentication › Bearer-token middleware.
 #[derive(Clone, Debug)]
-#[must_use = "it does nothing until `with_auth` makes middleware of it"]
+#[must_use = "it does nothing until it is the `auth` of routes"]
 pub struct Auth {
     pub(super) methods: Vec<AuthMethod>,
     pub(super) required: bool,

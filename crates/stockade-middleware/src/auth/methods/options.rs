@@ -243,6 +243,30 @@ impl Auth {
         self
     }
 
+    /// Returns the same methods without the requirement of a user: a request without one
+    /// continues. Borrows, so that one `Auth` serves both kinds of routes.
+    ///
+    /// ```
+    /// use stockade::prelude::*;
+    ///
+    /// let token = Auth::bearer(|token: String| (token == "let me in").then_some("ada"));
+    /// let api = routes! {
+    ///     auth: &token,
+    ///     "me": { GET: async |User(name): User<String>| name },
+    ///     "greeting": {
+    ///         GET: {
+    ///             async |user: Option<User<String>>| user.map_or("hello".into(), |user| user.0),
+    ///             auth: token.optional(),
+    ///             public: "everybody is greeted",
+    ///         },
+    ///     },
+    /// };
+    /// assert!(create_router(api, RouterOptions::new()).build().is_ok());
+    /// ```
+    pub fn optional(&self) -> Self {
+        self.clone().required(false)
+    }
+
     setters! {
         /// Sets whether a request without a user is answered 401. Default: true. If
         /// false, the request goes on without a user.

@@ -1,0 +1,72 @@
+//! [`Authentication`]: how the requests to a route are authenticated, as a setting.
+
+use std::panic::Location;
+
+use crate::Middleware;
+use crate::middleware::Level;
+
+/// The authentication of routes: the value of the setting `auth`.
+///
+/// `Auth` of `stockade::middleware` becomes one. Implement [`IntoAuthentication`] if your
+/// crate has its own type for authentication.
+#[derive(Clone, Debug)]
+pub struct Authentication {
+    middleware: Middleware,
+    is_required: bool,
+}
+
+impl Authentication {
+    /// Makes the authentication from middleware that finds the user.
+    ///
+    /// The middleware must describe itself by
+    /// [`RouteDescription::finds_user`](crate::RouteDescription::finds_user).
+    /// `is_required` says if it rejects requests without a user.
+    #[must_use]
+    pub fn new(middleware: Middleware, is_required: bool) -> Self {
+        Self { middleware, is_required }
+    }
+
+    /// Returns the middleware that finds the user.
+    #[must_use]
+    pub fn middleware(&self) -> &Middleware {
+        &self.middleware
+    }
+
+    /// Notes the place where it was set.
+    #[doc(hidden)]
+    pub fn note_place(&mut self, level: Level, location: &'static Location<'static>) {
+        self.middleware.note_place(level, location);
+    }
+
+    /// Returns true if requests without a user are rejected.
+    #[must_use]
+    pub fn is_required(&self) -> bool {
+        self.is_required
+    }
+}
+
+/// A value for the setting `auth`: `Auth` or `&Auth` of `stockade::middleware`.
+///
+/// ```
+/// use stockade::prelude::*;
+///
+/// let token = Auth::bearer(|token: String| (token == "let me in").then_some("ada"));
+/// let api = routes! { "me": { auth: &token, GET: async |User(name): User<String>| name } };
+/// assert!(create_router(api, RouterOptions::new()).build().is_ok());
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot authenticate requests",
+    label = "expected `Auth` or `&Auth`",
+    note = "a function becomes authentication by `Auth::bearer(function)`",
+    note = "write `public: \"reason\"` for a route that needs no login, and list `with_auth(…)` in `middleware`"
+)]
+pub trait IntoAuthentication {
+    /// Makes the authentication.
+    fn into_authentication(self) -> Authentication;
+}
+
+impl IntoAuthentication for Authentication {
+    fn into_authentication(self) -> Authentication {
+        self
+    }
+}
