@@ -24,7 +24,6 @@ pub fn graphql() -> GraphQl {
         .on_init(account_of_payload)
         .graphiql(true)
         .introspection(true)
-        .public("products are for everybody, and orders ask for the user")
 }
 
 /// The questions.

@@ -156,14 +156,15 @@ fn document_options() -> OpenApiOptions {
 
 /// The whole interface.
 fn api(metrics: &Metrics, products: impl Store<Product>) -> RouteTree {
-    let signed_in = with_auth(Auth::lookup(guards::known_account));
-    let perhaps_signed_in = with_auth(Auth::lookup(guards::known_account).required(false));
+    let token = Auth::lookup(guards::known_account);
     let clerks = with_role(["clerk", "admin"]);
     let admins = with_role("admin");
     let owners = with_permission(named("own account or admin", guards::is_own_or_admin));
     // A client that got no response repeats its request with the same key.
     let once = with_idempotency(Idempotency::new(MemoryIdempotencyStore::new()));
     routes! {
+        // Every route needs a user, unless it is `public`.
+        auth: &token,
         ..routes! {
             tag: Tag::new("pages", "For people."),
             public: "everybody may look around",
@@ -190,7 +191,7 @@ fn api(metrics: &Metrics, products: impl Store<Product>) -> RouteTree {
             // `/health/live` and `/health/ready`, which no rate limit counts.
             ..health_routes(),
             "metrics": {
-                middleware: [&signed_in, &admins],
+                middleware: &admins,
                 GET: { metrics.handler(), docs: "Counters and durations, for Prometheus" },
             },
         },
@@ -223,9 +224,9 @@ fn api(metrics: &Metrics, products: impl Store<Product>) -> RouteTree {
                             json!({ "id": 1, "name": "Ada", "email": ADA, "role": "customer" }),
                         ),
                 },
-                GET: { users::list_users, middleware: [&signed_in, &admins], docs: "All accounts" },
+                GET: { users::list_users, middleware: &admins, docs: "All accounts" },
                 r":id(\d+)": {
-                    middleware: [&signed_in, &owners],
+                    middleware: &owners,
                     GET: { users::show_user, name: "users.show", docs: "One account" },
                     PATCH: { users::rename_user, docs: "Another name for an account" },
                     DELETE: { users::delete_user, docs: "The end of an account" },
@@ -242,13 +243,12 @@ fn api(metrics: &Metrics, products: impl Store<Product>) -> RouteTree {
         },
         ..routes! {
             tag: Tag::new("products", "Everybody may read them; clerks and admins change them."),
-            // Not of the routes that ask for a user.
             public: "everybody may look around",
             "products": {
                 // Everyone may read them, so compression reveals no secret.
                 middleware: [with_compression(), with_etag()],
                 // A page of them, one, and the writes.
-                ..products::resource(products, &signed_in).routes(),
+                ..products::resource(products, &with_auth(&token)).routes(),
                 "search": {
                     GET: {
                         products::search_products,
@@ -260,8 +260,9 @@ fn api(metrics: &Metrics, products: impl Store<Product>) -> RouteTree {
                 r":id(\d+)/image": {
                     POST: {
                         products::upload_image,
+                        auth: &token,
                         // It may come compressed; `max_body` counts what comes out.
-                        middleware: [&signed_in, &clerks, with_decompression()],
+                        middleware: [&clerks, with_decompression()],
                         max_body: 4 * 1024 * 1024,
                         accepts: ["multipart/form-data"],
                         docs: RouteDocs::new("An image of a product")
@@ -282,7 +283,6 @@ fn api(metrics: &Metrics, products: impl Store<Product>) -> RouteTree {
         },
         "carts": {
             tag: Tag::new("carts", "What a user may buy. Each has carts of their own."),
-            middleware: &signed_in,
             POST: { orders::open_cart, docs: "A new cart" },
             r":cart(\d+)": {
                 GET: {
@@ -313,7 +313,6 @@ fn api(metrics: &Metrics, products: impl Store<Product>) -> RouteTree {
         },
         "orders": {
             tag: Tag::new("orders", "What users have bought, until it is on its way."),
-            middleware: &signed_in,
             r":id(\d+)": {
                 GET: {
                     orders::show_order,
@@ -335,7 +334,8 @@ fn api(metrics: &Metrics, products: impl Store<Product>) -> RouteTree {
         // By POST and GET, with events too, by a WebSocket, and as a page for browsers.
         "graphql": {
             tag: Tag::new("graphql", "Products and orders over GraphQL."),
-            middleware: perhaps_signed_in,
+            auth: token.optional(),
+            public: "products are for everybody, and orders ask for the user",
             ..graphql::graphql().routes(),
         },
         "newsletter": {
@@ -352,7 +352,7 @@ fn api(metrics: &Metrics, products: impl Store<Product>) -> RouteTree {
             tag: Tag::new("report", "Sales, for those who run the shop."),
             GET: {
                 letters::report,
-                middleware: [&signed_in, &admins, with_serialization(SerializationOptions::new())],
+                middleware: [admins, with_serialization(SerializationOptions::new())],
                 error_handling: letters::report_errors(),
                 docs: "What has sold",
             },

@@ -68,17 +68,14 @@ fn router(db: Db, secret: Secret) -> Router {
 /// The whole interface, which still needs the database as state.
 fn without_db(secret: Secret) -> Router {
     let token = Auth::secret(secret.clone()).scheme("Token");
-    let check = || {
-        Middleware::new(users::check_session).named("check_session").describing(|doc| {
-            doc.may_respond(401, "The session of the token is over");
-        })
-    };
-    let signed_in = vec![with_auth(token.clone()), check()];
-    let anybody = vec![with_auth(token.required(false)), check()];
+    let session = Middleware::new(users::check_session).named("check_session").describing(|doc| {
+        doc.may_respond(401, "The session of the token is over");
+    });
+    let reads = "everybody reads; users also see their own marks";
     let api = routes! {
         "api": {
             // Longer than the database may take; passwords wait for a processor.
-            middleware: [with_timeout(Duration::from_secs(10))],
+            middleware: with_timeout(Duration::from_secs(10)),
             "users": {
                 // A password costs much more than any other request.
                 POST: {
@@ -96,75 +93,80 @@ fn without_db(secret: Secret) -> Router {
                     },
                 },
             },
-            "user": {
-                middleware: &signed_in,
-                GET: { users::show_current, docs: "Show the current user" },
-                PUT: {
-                    users::update_current,
-                    docs: "Change the current user",
-                    rate_limit: 60 / MINUTE,
-                },
-            },
-            "profiles/:username": {
-                GET: { profiles::show, docs: "Show a profile", middleware: &anybody },
-                "follow": {
-                    middleware: &signed_in,
-                    POST: { profiles::follow, docs: "Follow a user" },
-                    DELETE: { profiles::unfollow, docs: "Unfollow a user" },
-                },
-            },
-            "articles": {
-                GET: { articles::list, docs: "List articles", middleware: &anybody },
-                POST: {
-                    articles::create,
-                    docs: "Publish an article",
-                    rate_limit: 30 / MINUTE,
-                    middleware: &signed_in,
-                },
-                "feed": {
-                    GET: {
-                        articles::feed,
-                        docs: "List the articles of followed users",
-                        middleware: &signed_in,
-                    },
-                },
-                ":slug": {
-                    GET: { articles::show, docs: "Show an article", middleware: &anybody },
-                    PUT: {
-                        articles::update,
-                        docs: "Change an article",
-                        rate_limit: 30 / MINUTE,
-                        middleware: &signed_in,
-                    },
-                    DELETE: {
-                        articles::delete,
-                        docs: "Delete an article",
-                        middleware: &signed_in,
-                    },
-                    "favorite": {
-                        middleware: &signed_in,
-                        POST: { articles::favorite, docs: "Favorite an article" },
-                        DELETE: { articles::unfavorite, docs: "Unfavorite an article" },
-                    },
-                    "comments": {
-                        GET: { comments::list, docs: "List comments", middleware: &anybody },
-                        POST: {
-                            comments::create,
-                            docs: "Comment on an article",
-                            rate_limit: 30 / MINUTE,
-                            middleware: &signed_in,
-                        },
-                        ":id": {
-                            DELETE: {
-                                comments::delete,
-                                docs: "Delete a comment",
-                                middleware: &signed_in,
-                            },
-                        },
-                    },
-                },
-            },
             "tags": { GET: { articles::tags, docs: "List tags", public: "everybody reads the articles" } },
+            // Everything else needs a user, unless it is `public`.
+            ..routes! {
+                auth: &token,
+                middleware: session,
+                "user": {
+                    GET: { users::show_current, docs: "Show the current user" },
+                    PUT: {
+                        users::update_current,
+                        docs: "Change the current user",
+                        rate_limit: 60 / MINUTE,
+                    },
+                },
+                "profiles/:username": {
+                    GET: {
+                        profiles::show,
+                        docs: "Show a profile",
+                        auth: token.optional(),
+                        public: reads,
+                    },
+                    "follow": {
+                        POST: { profiles::follow, docs: "Follow a user" },
+                        DELETE: { profiles::unfollow, docs: "Unfollow a user" },
+                    },
+                },
+                "articles": {
+                    GET: {
+                        articles::list,
+                        docs: "List articles",
+                        auth: token.optional(),
+                        public: reads,
+                    },
+                    POST: {
+                        articles::create,
+                        docs: "Publish an article",
+                        rate_limit: 30 / MINUTE,
+                    },
+                    "feed": {
+                        GET: { articles::feed, docs: "List the articles of followed users" },
+                    },
+                    ":slug": {
+                        GET: {
+                            articles::show,
+                            docs: "Show an article",
+                            auth: token.optional(),
+                            public: reads,
+                        },
+                        PUT: {
+                            articles::update,
+                            docs: "Change an article",
+                            rate_limit: 30 / MINUTE,
+                        },
+                        DELETE: { articles::delete, docs: "Delete an article" },
+                        "favorite": {
+                            POST: { articles::favorite, docs: "Favorite an article" },
+                            DELETE: { articles::unfavorite, docs: "Unfavorite an article" },
+                        },
+                        "comments": {
+                            GET: {
+                                comments::list,
+                                docs: "List comments",
+                                auth: token.optional(),
+                                public: reads,
+                            },
+                            POST: {
+                                comments::create,
+                                docs: "Comment on an article",
+                                rate_limit: 30 / MINUTE,
+                            },
+                            ":id": { DELETE: { comments::delete, docs: "Delete a comment" } },
+                        },
+                    },
+                },
+            },
         },
     };
     let options = RouterOptions::new()
@@ -186,15 +188,10 @@ fn without_db(secret: Secret) -> Router {
 /// The rules that keep the router from being built where a route breaks one:
 /// those of `policy`, and one of this program.
 fn policy_from(policy: Policy) -> Policy {
-    let reads = "everybody reads, and who is signed in sees their own marks";
     policy
         .rule("writes-need-user", "what changes articles and profiles asks for a user", |route| {
             route.path.starts_with("/api/users") || !route.may_change() || !route.is_open()
         })
-        .allow("access-declared", "GET /api/profiles/:username", reads)
-        .allow("access-declared", "GET /api/articles", reads)
-        .allow("access-declared", "GET /api/articles/:slug", reads)
-        .allow("access-declared", "GET /api/articles/:slug/comments", reads)
         .allow("cors-open-with-user", "router", "users are known by a header, and not by a cookie")
 }
 

@@ -43,7 +43,7 @@ impl TokenKey {
 }
 
 /// Refuses a token whose session is over: its user has a new password, or is gone.
-/// It comes behind `with_auth`.
+/// It runs after authentication.
 pub async fn check_session(
     claims: Option<User<Claims>>,
     db: State<Db>,
