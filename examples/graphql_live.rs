@@ -92,16 +92,21 @@ fn user_of(token: &str) -> Option<Value> {
 
 fn router() -> Router {
     let (room, _) = broadcast::channel::<Message>(64);
-    let signed_in = with_auth(Auth::bearer(async |token: String| user_of(&token)).required(false));
+    let token = Auth::bearer(async |token: String| user_of(&token));
     let schema = gql::Schema::build(Query, Mutation, Subscription);
     let graphql = GraphQl::new(schema)
         .introspection(true)
         .graphiql(true)
         .web_socket(true)
         // The page of a browser cannot set headers of a handshake.
-        .on_init(|payload: Value| user_of(payload["token"].as_str()?))
-        .public("the room is open to listen");
-    let api = routes! { "graphql": { middleware: [signed_in], ..graphql.routes() } };
+        .on_init(|payload: Value| user_of(payload["token"].as_str()?));
+    let api = routes! {
+        "graphql": {
+            auth: token.optional(),
+            public: "the room is open to listen",
+            ..graphql.routes(),
+        },
+    };
     let options = RouterOptions::new().enable_web_sockets(true).rate_limit(10_000 / MINUTE);
     create_router(api, options).state::<Room>(room)
 }

@@ -52,13 +52,14 @@ async fn pay(
 
 fn router() -> Router {
     // Any name is a token here.
-    let signed_in = with_auth(Auth::bearer(async |token: String| Some(json!({ "sub": token }))));
+    let token = Auth::bearer(async |token: String| Some(json!({ "sub": token })));
     let once = Idempotency::new(MemoryIdempotencyStore::new())
         .required(true)
         .on_abandoned(OnAbandoned::Refuse);
     let api = routes! {
         "payments": {
-            middleware: [signed_in, with_idempotency(once)],
+            auth: token,
+            middleware: with_idempotency(once),
             POST: pay,
         },
     };

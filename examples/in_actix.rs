@@ -53,7 +53,7 @@ fn api() -> Router {
         "files/**": { GET: async |Path(splat): Path<String>| splat },
         "notes": { POST: create },
         "broken": { GET: broken },
-        "login": { POST: { handler: async || "in", middleware: [with_rate_limit(2 / MINUTE)] } },
+        "login": { POST: { async || "in", middleware: [with_rate_limit(2 / MINUTE)] } },
         "echo": { ws: echo },
     };
     create_router(routes, RouterOptions::new().enable_web_sockets(true).max_body_size(1_024))

@@ -30,7 +30,7 @@ fn router() -> Router {
             // Both routes count together.
             middleware: [with_rate_limit(RateLimit::from(20 / MINUTE).name("admin"))],
             GET: async || "twenty of them in a minute",
-            "login": { POST: { handler: async || "five of those", rate_limit: 5 / MINUTE } },
+            "login": { POST: { async || "five of those", rate_limit: 5 / MINUTE } },
         },
     };
     create_router(api, RouterOptions::new().trust_proxy(1).rate_limit(hourly))

@@ -65,14 +65,15 @@ async fn sign_out_everywhere(
 
 fn router(secret: Secret) -> Router {
     let revocations = Revocations::in_memory().max_token_life(Duration::from_secs(3_600));
-    let signed_in = with_auth(Auth::secret(secret.clone()).revocations(revocations.clone()));
+    let token = Auth::secret(secret.clone()).revocations(revocations.clone());
     let api = routes! {
+        auth: token,
         "session": {
             POST: { sign_in, public: "one has no token yet" },
-            DELETE: { sign_out, middleware: [signed_in.clone()] },
+            DELETE: sign_out,
         },
-        "sessions": { DELETE: { sign_out_everywhere, middleware: [signed_in.clone()] } },
-        "me": { GET: { me, middleware: [signed_in] } },
+        "sessions": { DELETE: sign_out_everywhere },
+        "me": { GET: me },
     };
     create_router(api, RouterOptions::new()).state(secret).state(revocations)
 }

@@ -90,8 +90,7 @@ fn router() -> Router {
         "token-of-ada" => Some(json!({ "name": "Ada", "role": "admin" })),
         _ => None,
     });
-    let signed_in = with_auth(token.required(false));
-    let api = routes! { "rpc": { middleware: [signed_in], ..methods().routes() } };
+    let api = routes! { "rpc": { auth: token.optional(), ..methods().routes() } };
     let options = RouterOptions::new().enable_web_sockets(true).rate_limit(10_000 / MINUTE);
     create_router(api, options)
 }

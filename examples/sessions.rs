@@ -32,7 +32,7 @@ struct LogIn {
     password: String,
 }
 
-/// The user of a session, as `with_auth` has found it.
+/// The user of a session.
 #[derive(serde::Deserialize, serde::Serialize)]
 struct Account {
     /// The subject of the session.
@@ -105,17 +105,17 @@ async fn log_out_everywhere(
 fn router(secret: Secret, passwords: Passwords) -> Router {
     let cookie = SessionCookie::new(KeyRing::new(secret));
     let sessions = Sessions::<Visit>::new(MemorySessionStore::new(), cookie);
-    let signed_in = with_auth(sessions.auth());
     // Routes of sessions are guarded against other origins, and here is none yet.
     let guarded = with_cross_origin_protection();
     let api = routes! {
+        auth: sessions.auth(),
         "login": {
-            middleware: [with_rate_limit(10 / MINUTE), guarded],
-            POST: { handler: log_in, public: "people sign in here" },
+            rate_limit: 10 / MINUTE,
+            middleware: guarded,
+            POST: { log_in, public: "people log in here" },
         },
-        "counter": { middleware: [signed_in.clone()], POST: count },
+        "counter": { POST: count },
         "logout": {
-            middleware: [signed_in],
             POST: log_out,
             "everywhere": { POST: log_out_everywhere },
         },

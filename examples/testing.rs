@@ -40,9 +40,9 @@ async fn shout(mut socket: WebSocket) -> Result<(), ApiError> {
 
 /// What a test passes in: where the time of tokens comes from.
 fn router(secret: Secret, tokens: TokenVerifier) -> Router {
-    let signed_in = with_auth(Auth::tokens(secret, tokens));
+    let token = Auth::tokens(secret, tokens);
     let api = routes! {
-        "notes": { middleware: [signed_in], POST: add },
+        "notes": { auth: token, POST: add },
         "countdown": { GET: countdown },
         "shout": { ws: shout },
     };

@@ -146,21 +146,21 @@ fn router(redis: &Redis) -> Result<Router, BoxError> {
         ..users.routes(),
         GET: page,
         "live": {
-            ws: { handler: live, options: WebSocketOptions::new().max_payload(1_024) },
-            "crowd": { ws: { handler: crowd, options: WebSocketOptions::new().max_payload(1_024) } },
+            ws: { live, options: WebSocketOptions::new().max_payload(1_024) },
+            "crowd": { ws: { crowd, options: WebSocketOptions::new().max_payload(1_024) } },
             "gaps": { GET: async move || gaps.load(Ordering::Relaxed).to_string() },
         },
         "orders": {
-            GET: { handler: async || "orders", middleware: [shared("orders", 100 / HOUR, deadline)] },
+            GET: { async || "orders", middleware: [shared("orders", 100 / HOUR, deadline)] },
         },
         "catalog": {
             GET: {
-                handler: async |node: State<Node>| node.0.0.to_string(),
+                async |node: State<Node>| node.0.0.to_string(),
                 middleware: [shared("catalog", 9_000_000 / HOUR, 100)],
             },
         },
-        "offers": { GET: { handler: async || "offers", middleware: [leased("offers", 100 / HOUR)] } },
-        "deals": { GET: { handler: async || "deals", middleware: [leased("deals", 90_000 / HOUR)] } },
+        "offers": { GET: { async || "offers", middleware: [leased("offers", 100 / HOUR)] } },
+        "deals": { GET: { async || "deals", middleware: [leased("deals", 90_000 / HOUR)] } },
         // Without a limit, to compare with.
         "free": { GET: async || "free" },
         // Readiness does not ask the engine: all processes would leave at once.

@@ -93,9 +93,9 @@ impl Users {
     }
 
     pub fn routes(&self) -> RouteTree {
-        let session = with_auth(self.sessions.auth());
+        let session = self.sessions.auth();
         let token = Auth::secret(self.secret.clone()).revocations(self.revocations.clone());
-        let token = with_auth(token);
+        let once = with_idempotency(self.once.clone());
         let secret = self.secret.clone();
         let issue = async move || -> Result<String, ApiError> {
             // A user of its own for each token.
@@ -117,22 +117,19 @@ impl Users {
         routes! {
             "session": {
                 POST: log_in,
-                DELETE: { log_out, middleware: [session.clone()] },
-                "pages": { POST: { count_page, middleware: [session] } },
+                DELETE: { log_out, auth: &session },
+                "pages": { POST: { count_page, auth: &session } },
             },
             "token": { POST: issue },
             "me": {
-                middleware: [token],
+                auth: token,
                 GET: async |User(user): User<Value>| user["sub"].as_str().map(str::to_owned),
                 DELETE: sign_out,
             },
             "payments": {
-                POST: { handler: pay, middleware: [with_idempotency(self.once.clone())] },
+                POST: { pay, middleware: &once },
                 "slow": {
-                    POST: {
-                        handler: pay_slowly,
-                        middleware: [with_idempotency(self.once.clone())],
-                    },
+                    POST: { pay_slowly, middleware: &once },
                 },
                 "made": { GET: async move || count.load(Ordering::Relaxed).to_string() },
             },

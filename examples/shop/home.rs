@@ -140,19 +140,19 @@ pub fn files() -> RouteTree {
             public: "everybody may look around",
             "style.css": {
                 GET: {
-                    handler: file("text/css; charset=utf-8", include_str!("home/style.css")),
+                    file("text/css; charset=utf-8", include_str!("home/style.css")),
                     docs: docs(),
                 },
             },
             "script.js": {
                 GET: {
-                    handler: file("text/javascript; charset=utf-8", include_str!("home/script.js")),
+                    file("text/javascript; charset=utf-8", include_str!("home/script.js")),
                     docs: docs(),
                 },
             },
             "icon.svg": {
                 GET: {
-                    handler: file("image/svg+xml", include_str!("home/icon.svg")),
+                    file("image/svg+xml", include_str!("home/icon.svg")),
                     docs: docs(),
                 },
             },

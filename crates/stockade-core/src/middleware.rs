@@ -405,9 +405,12 @@ pub trait IntoMiddleware<Marker> {
 pub mod form {
     use std::marker::PhantomData;
 
-    /// Middleware itself.
+    /// Middleware itself, or a value with its options.
     #[derive(Debug)]
     pub struct Ready;
+    /// A reference to such a value.
+    #[derive(Debug)]
+    pub struct Borrowed;
     /// `fn(&mut Request) -> R`.
     #[derive(Debug)]
     pub struct SyncFn<R>(PhantomData<R>);
@@ -425,10 +428,11 @@ impl IntoMiddleware<form::Ready> for Middleware {
     }
 }
 
-/// The same middleware: what it counts or stores, it counts and stores for both.
-impl IntoMiddleware<form::Ready> for &Middleware {
+/// A reference to middleware, or to a value that becomes middleware without a function, such as
+/// the result of `with_rate_limit`. All places that borrow it share its counts and stores.
+impl<T: IntoMiddleware<form::Ready> + Clone> IntoMiddleware<form::Borrowed> for &T {
     fn into_middleware(self) -> Middleware {
-        self.clone()
+        self.clone().into_middleware()
     }
 }
 
@@ -543,8 +547,30 @@ functions_with!(A1 a1, A2 a2, A3 a3, A4 a4, A5 a5, A6 a6);
 functions_with!(A1 a1, A2 a2, A3 a3, A4 a4, A5 a5, A6 a6, A7 a7);
 functions_with!(A1 a1, A2 a2, A3 a3, A4 a4, A5 a5, A6 a6, A7 a7, A8 a8);
 
-/// A list of middleware: `()`, one, a tuple of up to eight, or a `Vec` or array of
-/// [`Middleware`].
+/// A list of middleware: `()`, one, a tuple of up to eight, or a `Vec`, an array or a slice of
+/// [`Middleware`]. An item may be a reference to middleware; a `Vec` or an array may hold
+/// references too.
+///
+/// ```
+/// use stockade::middleware::{with_role, with_timeout};
+/// use stockade::prelude::*;
+/// use std::time::Duration;
+///
+/// let (token, admins) = (Auth::bearer(|token: String| Some(token)), with_role("admin"));
+/// let slow = with_timeout(Duration::from_secs(30));
+/// fn log(_req: &mut Request) {}
+///
+/// let api = routes! {
+///     auth: &token,
+///     "accounts": { middleware: [&admins, log], GET: async || "all accounts" },
+///     "reports": { middleware: [&admins, &slow], GET: async || "all reports" },
+/// };
+/// let mut router = create_router(api, RouterOptions::new());
+/// router.group("/jobs", [&admins], |jobs| {
+///     jobs.delete("/", async || ()).middleware((log, &slow));
+/// });
+/// assert!(router.build().is_ok());
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not middleware",
     label = "not middleware, nor a list of it",
@@ -552,7 +578,7 @@ functions_with!(A1 a1, A2 a2, A3 a3, A4 a4, A5 a5, A6 a6, A7 a7, A8 a8);
     note = "in front of these the async forms take extractors, as in `async fn(State<Db>, Request, Next) -> Response`",
     note = "the first two return (), an Option or a Result of a reply, or a reply",
     note = "the future has to be Send: it may not hold an Rc or a lock guard across an `.await`",
-    note = "a list is `()`, a tuple such as `(first, second)`, or a Vec or array of `Middleware`"
+    note = "a list is `()`, a tuple such as `(first, &second)`, or a Vec, array or slice of `Middleware`"
 )]
 pub trait IntoMiddlewareList<Marker> {
     /// Erases the types, keeping the order.
@@ -574,6 +600,36 @@ impl IntoMiddlewareList<()> for Vec<Middleware> {
 impl IntoMiddlewareList<()> for &Vec<Middleware> {
     fn into_list(self) -> Vec<Middleware> {
         self.clone()
+    }
+}
+
+impl IntoMiddlewareList<()> for &[Middleware] {
+    fn into_list(self) -> Vec<Middleware> {
+        self.to_vec()
+    }
+}
+
+impl<const N: usize> IntoMiddlewareList<()> for &[Middleware; N] {
+    fn into_list(self) -> Vec<Middleware> {
+        self.to_vec()
+    }
+}
+
+impl<'a, T> IntoMiddlewareList<form::Borrowed> for Vec<&'a T>
+where
+    &'a T: IntoMiddleware<form::Borrowed>,
+{
+    fn into_list(self) -> Vec<Middleware> {
+        self.into_iter().map(IntoMiddleware::into_middleware).collect()
+    }
+}
+
+impl<'a, T, const N: usize> IntoMiddlewareList<form::Borrowed> for [&'a T; N]
+where
+    &'a T: IntoMiddleware<form::Borrowed>,
+{
+    fn into_list(self) -> Vec<Middleware> {
+        self.into_iter().map(IntoMiddleware::into_middleware).collect()
     }
 }
 

@@ -15,7 +15,7 @@ use crate::fail::{fail, or_fail};
 /// use stockade::prelude::*;
 /// use stockade::testing::assert_policy;
 ///
-/// let api = routes! { "health": { GET: { handler: async || "ok", public: "monitoring asks it" } } };
+/// let api = routes! { "health": { GET: { async || "ok", public: "monitoring asks it" } } };
 /// assert_policy(create_router(api, RouterOptions::new()), &Policy::recommended());
 /// ```
 ///

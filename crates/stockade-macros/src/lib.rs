@@ -142,7 +142,7 @@ macro_rules! rows_of_keywords {
 ///         get: list,
 ///         // … or with an entry, in which the handler may stand first without its key.
 ///         POST: {
-///             handler: create,
+///             create,
 ///             name: "users.create",
 ///             middleware: [timed],
 ///             validation: schema!({ "name": { "type": "string", "required": true } }),
@@ -167,7 +167,7 @@ macro_rules! rows_of_keywords {
 ///
 /// | key | holds |
 /// |---|---|
-/// | `GET`, `POST`, `PUT`, `DELETE`, `PATCH`, `HEAD`, `OPTIONS` in any case | a handler, or an entry `{ handler: … }` |
+/// | `GET`, `POST`, `PUT`, `DELETE`, `PATCH`, `HEAD`, `OPTIONS` in any case | a handler, or an entry `{ handler, … }` |
 /// | `ANY` in any case | the same, for every method that has no route of its own at this path |
 /// | `mount` | a tower service for everything at and below this node, or an entry `{ service, … }` |
 /// | `ws` | a WebSocket: a handler that takes it, or an entry; experimental |
@@ -203,7 +203,8 @@ macro_rules! rows_of_keywords {
 /// A router, a group, a node and an entry have the same settings. A key is the method of
 /// `RouteTree` and of `RouteEntry` that takes its value, and the documentation of the method
 /// has the details. The setting of an entry counts instead of the setting of its node, and so
-/// on to the router; only rate limits and concurrency limits add up. `false` switches a
+/// on to the router; only rate limits and concurrency limits add up. `auth` and `public` share one
+/// slot: the innermost level that sets either of them counts. `false` switches a
 /// setting off that has a value for it.
 ///
 /// | key | holds |
@@ -218,7 +219,8 @@ macro_rules! rows_of_keywords {
 /// | `concurrency_limit` | the limit of the requests in flight: `10`; `false` for none at all |
 /// | `timeout` | the limit of the time until the response, a `Duration`, or `with_timeout` with a status |
 /// | `cors` | rules of CORS: an origin, a list, or `CorsOptions`; `false` for no headers of CORS |
-/// | `public` | the reason why routes are open to everybody, a text; a route that asks for a user does not inherit it |
+/// | `auth` | how users are authenticated: an `Auth` or `&Auth`, such as `&token`; `token.optional()` does not require a user |
+/// | `public` | the reason why routes need no login, a text; it removes the `auth` around it |
 /// | `tag` | the group of the routes in documents: a name or a `Tag` |
 /// | `deprecated_since`, `sunset` | the day from which routes should no longer be used, and the day from which they may be gone; `false` for none |
 /// | `outlives_user` | the reason why WebSockets and event streams may outlive the login of their user, a text |

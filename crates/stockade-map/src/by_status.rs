@@ -20,7 +20,7 @@ impl RouteInfo {
     ///
     /// let docs = RouteDocs::new("New user").response(201, "The user");
     /// let create = async || (StatusCode::CREATED, Json(7));
-    /// let api = routes! { "users": { POST: { handler: create, docs: docs } } };
+    /// let api = routes! { "users": { POST: { create, docs: docs } } };
     /// let map = create_router(api, RouterOptions::new()).build()?.route_map();
     /// let statuses: Vec<String> = map.routes[0].answers_by_status().into_keys().collect();
     /// assert_eq!(statuses, ["201", "429", "500"]);

@@ -215,7 +215,7 @@ fn page_reply(file: Option<&File>, request: &HeaderMap) -> Result<Response, ApiE
 /// assert!(router.build().unwrap_err().to_string().contains("[access-declared]"));
 ///
 /// let api = routes! {
-///     "users": { GET: { handler: async || "all users", public: "the list is on the site" } },
+///     "users": { GET: { async || "all users", public: "the list is on the site" } },
 /// };
 /// let app = create_api_router(("Shop", "1.4.0"), api, RouterOptions::new()).build()?;
 /// assert_eq!(app.routes().len(), 1);

@@ -3,5 +3,6 @@
 mod body_hooks;
 mod helpers;
 mod order;
+mod references;
 mod spec_rows;
 mod stages;

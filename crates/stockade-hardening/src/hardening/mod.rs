@@ -48,7 +48,7 @@ use crate::{Credentials, IntoApp, TestClock};
 ///     let secret = Secret::new("a secret of thirty-two bytes or more").unwrap();
 ///     let signed_in = with_auth(Auth::secret(secret));
 ///     let api = routes! {
-///         "notes": { GET: { handler: async || "mine", middleware: [signed_in] } },
+///         "notes": { GET: { async || "mine", middleware: [signed_in] } },
 ///     };
 ///     create_router(api, RouterOptions::new())
 /// }
@@ -99,7 +99,7 @@ pub fn assert_hardened(app: impl IntoApp) -> impl Future<Output = ()> + Send {
 /// let auth = Auth::verify(key).documented_as(SecurityScheme::Header("x-key".into()));
 /// let by_key = with_auth(auth);
 /// let api = routes! {
-///     "log": { GET: { handler: async || "all", middleware: [by_key, with_role("admin")] } },
+///     "log": { GET: { async || "all", middleware: [by_key, with_role("admin")] } },
 /// };
 /// let report = Hardening::new(create_router(api, RouterOptions::new()))
 ///     .users(|roles: &[&str]| match roles {

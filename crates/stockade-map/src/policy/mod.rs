@@ -9,7 +9,7 @@
 //! use stockade::prelude::*;
 //!
 //! let api = routes! {
-//!     "products": { GET: { handler: async || "all", public: "anybody may look" } },
+//!     "products": { GET: { async || "all", public: "anybody may look" } },
 //!     "orders": { POST: async || "new" },
 //! };
 //! let router = create_router(api, RouterOptions::new()).policy(Policy::recommended());
@@ -65,7 +65,7 @@ use crate::{RouteInfo, RouteMap};
 /// let secret = Secret::new("0123456789abcdef0123456789abcdef")?;
 /// let auth = with_auth(Auth::secret(secret));
 /// let api = routes! {
-///     "health": { GET: { handler: async || (), public: "monitoring asks it" } },
+///     "health": { GET: { async || (), public: "monitoring asks it" } },
 ///     "admin": {
 ///         middleware: [auth, with_role("admin")],
 ///         "files": { "**": { GET: async |Path(name): Path<String>| name } },
@@ -234,7 +234,7 @@ impl Policy {
     /// use stockade::policy::Policy;
     /// use stockade::prelude::*;
     ///
-    /// let api = routes! { "users": { GET: { handler: async || (), public: "a test" } } };
+    /// let api = routes! { "users": { GET: { async || (), public: "a test" } } };
     /// let map = create_router(api, RouterOptions::new()).build()?.route_map();
     /// assert_eq!(Policy::recommended().check(&map), []);
     /// # Ok::<(), ConfigError>(())

@@ -69,7 +69,7 @@ use crate::store_fault::unavailable;
 /// # #[tokio::main]
 /// # async fn main() {
 /// let once = with_idempotency(Idempotency::new(MemoryIdempotencyStore::new()));
-/// let api = routes! { "orders": { POST: { handler: order, middleware: [once] } } };
+/// let api = routes! { "orders": { POST: { order, middleware: [once] } } };
 /// # let client = TestClient::new(create_router(api, RouterOptions::new()));
 /// let send = || client.post("/orders").header("idempotency-key", "\"k-1\"").json("chair");
 /// send().await.assert_status(201);

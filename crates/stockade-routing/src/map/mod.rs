@@ -6,7 +6,7 @@
 //! use stockade::prelude::*;
 //!
 //! let api = routes! {
-//!     "users": { ":id": { GET: { handler: async |Path(id): Path<u64>| id.to_string(), name: "users.show" } } },
+//!     "users": { ":id": { GET: { async |Path(id): Path<u64>| id.to_string(), name: "users.show" } } },
 //! };
 //! let map = create_router(api, RouterOptions::new()).build()?.route_map();
 //! let route = &map.routes[0];

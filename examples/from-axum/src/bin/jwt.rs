@@ -57,10 +57,10 @@ async fn protected(User(claims): User<Claims>) -> String {
 }
 
 fn router(secret: Secret) -> Router {
-    let signed_in = with_auth(Auth::secret(secret.clone()));
+    let token = Auth::secret(secret.clone());
     let api = routes! {
         "authorize": { POST: authorize },
-        "protected": { GET: { protected, middleware: [signed_in] } },
+        "protected": { GET: { protected, auth: token } },
     };
     create_router(api, RouterOptions::new()).state(secret)
 }

@@ -71,7 +71,7 @@ fn router() -> Router {
         },
         "keys": { GET: keys },
         "admin": {
-            middleware: [with_auth(admin)],
+            auth: admin,
             "keys": { DELETE: clear },
             "key/:key": { DELETE: remove },
         },

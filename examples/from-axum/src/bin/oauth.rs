@@ -97,7 +97,7 @@ fn router(secret: Secret, client: OAuthClient) -> Router {
     // The service sends users here: a strict cookie would not come along.
     let cookie = SessionCookie::new(KeyRing::new(secret)).same_site(SameSite::Lax);
     let api = routes! {
-        middleware: [with_auth(Auth::session(cookie.clone(), find).required(false))],
+        auth: Auth::session(cookie.clone(), find).optional(),
         GET: index,
         "auth/service": { GET: begin },
         "auth/authorized": { GET: authorized },
