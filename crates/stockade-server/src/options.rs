@@ -604,8 +604,8 @@ mod tests {
             .max_headers(0)
             .max_header_bytes(0)
             .http2_max_streams(0)
-            .tcp_notsent_lowat(Some(0))
-            .tcp_send_buffer(Some(0))
+            .tcp_notsent_lowat(0)
+            .tcp_send_buffer(0)
             .backlog(0)
             .acceptors(0)
             .issues();
@@ -757,7 +757,7 @@ mod tests {
         for text in [r#"{ "trustProxy": ["everywhere"] }"#, r#"{ "trustProxy": 256 }"#] {
             assert!(read(text).is_err(), "{text}");
         }
-        let limit = stockade_stages::RateLimit::new().max_requests(0);
+        let limit = RateLimit::new().max_requests(0);
         let call = HostOptions::new().rate_limit(limit);
         let issues = ServerOptions::new().call(call).trust_proxy(["x", "y"]).issues();
         let messages: Vec<&str> = issues.iter().map(ConfigIssue::message).collect();

@@ -324,7 +324,7 @@ mod tests {
     #[test]
     fn a_file_has_an_origin_a_list_rules_or_a_switch() {
         let read = |json: &str| cors_setting(&mut serde_json::Deserializer::from_str(json));
-        let origins = |origin| Setting::Value(CorsOptions::new::<CorsOrigin>(origin));
+        let origins = |origin: CorsOrigin| Setting::Value(CorsOptions::new(origin));
         for (json, expected) in [
             ("false", Setting::Off),
             ("true", Setting::On),
