@@ -80,7 +80,11 @@ impl PreparedHeaders {
         }
         let charged = match (stages.limiter.as_deref(), scope.charged) {
             (None, _) => None,
-            (Some(limiter), Some(decision)) if !limiter.has_legacy_headers() => {
+            // The prepared policy has the limit of the limiter.
+            (Some(limiter), Some(decision))
+                if !limiter.has_legacy_headers()
+                    && decision.limit == limiter.policy().limit().get() =>
+            {
                 Some((limiter, decision))
             }
             _ => return None,
@@ -119,13 +123,13 @@ impl OriginHeaders {
     fn new(stages: &Stages, origin: Option<HeaderValue>, page: u16) -> Option<Self> {
         let mut response = Response::default();
         let limiter = stages.limiter.as_ref();
-        let charged = limiter.map(|_| decision());
+        let charged = limiter.map(|it| any_decision(it));
         let scope =
             RequestScope { own_cors: None, page, origin, charged, meter: None, observation: None };
         stages.write_headers(&mut response, &scope);
         let written = response.headers_mut();
         // Security headers can have any name.
-        let left = limiter.and_then(|limiter| limiter.left(decision()));
+        let left = limiter.and_then(|limiter| limiter.left(any_decision(limiter)));
         if written.remove(RATE_LIMIT) != left || written.contains_key(CONTENT_TYPE) {
             return None;
         }
@@ -210,9 +214,9 @@ fn append(added: &HeaderMap, headers: &mut HeaderMap) {
     }
 }
 
-/// Any that lets a request pass.
-fn decision() -> Decision {
-    Decision::pass(1, 0, Duration::ZERO)
+/// Makes a decision of the limiter that lets a request pass.
+fn any_decision(limiter: &RateLimiter) -> Decision {
+    Decision::pass(limiter.policy().limit().get(), 0, Duration::ZERO)
 }
 
 /// Headers of a response by which the stages decide, or that they remove.
@@ -274,12 +278,12 @@ mod tests {
             for origin in [None, Some("https://b.example"), Some("https://z.example")] {
                 for allowed in [None, Some(true), Some(false)] {
                     let retry_after = Duration::from_secs(9);
-                    let decision = |allowed| {
-                        let mut decision = decision();
+                    let charged = stages.limiter.as_deref().zip(allowed);
+                    let charged = charged.map(|(limiter, allowed)| {
+                        let mut decision = any_decision(limiter);
                         (decision.allowed, decision.retry_after) = (allowed, retry_after);
                         decision
-                    };
-                    let charged = allowed.map(decision).filter(|_| stages.limiter.is_some());
+                    });
                     let origin = origin.map(HeaderValue::from_static);
                     let is_own = own_cors.is_none();
                     let is_charged = stages.limiter.is_none() || allowed.is_some();
@@ -368,6 +372,23 @@ mod tests {
     }
 
     #[test]
+    fn the_quota_of_a_store_is_put_together() {
+        let stages = Stages::new(RouterOptions::new().stage_rules(Arc::default()).unwrap());
+        let scope = RequestScope {
+            own_cors: None,
+            page: 0,
+            origin: None,
+            charged: Some(Decision::pass(600, 599, Duration::from_secs(60))),
+            meter: None,
+            observation: None,
+        };
+        let mut response = Response::default();
+        assert!(!stages.prepared[0].add(&stages, &mut response, &scope, None));
+        stages.write_headers(&mut response, &scope);
+        assert_eq!(response.headers()["ratelimit-policy"], "\"default\";q=600;w=60");
+    }
+
+    #[test]
     fn odd_security_headers_are_put_together() {
         for (name, usual) in [
             ("vary", true),
@@ -394,7 +415,7 @@ mod tests {
         let more = names.iter().map(|name| vec![*name; 3]).chain([vec![], names.repeat(2)]);
         let sets: Vec<Vec<_>> = sets.into_iter().chain(more).collect();
         for set in &sets {
-            let charged = Some(decision());
+            let charged = stages.limiter.as_deref().map(any_decision);
             let scope = RequestScope {
                 own_cors: None,
                 page: 0,

@@ -7,6 +7,7 @@
 //! ARCHITECTURE.md, "Beyond the specification", has the figures.
 
 use std::cell::Cell;
+use std::num::NonZeroU32;
 use std::time::Duration;
 
 use governor::clock::Clock;
@@ -17,37 +18,68 @@ use governor::{Quota, RateLimiter};
 
 use super::algorithm::State;
 use super::decision::Decision;
-use super::quota::RateLimitPolicy;
+use super::quota::{RateLimitPolicy, nanos};
 
 /// Decides by GCRA; `state.dead_at` is the theoretical arrival time: then all
 /// requests are back.
-pub(super) fn gcra(state: &mut State, policy: &RateLimitPolicy, now: u64) -> Decision {
+pub(super) fn gcra(
+    state: &mut State,
+    policy: &RateLimitPolicy,
+    cost: NonZeroU32,
+    now: u64,
+) -> Decision {
     let limit = policy.limit();
-    let period = policy.window() / limit.get();
     // By the invariant of `RateLimitPolicy` only a period below a nanosecond is zero.
-    let Some(quota) = Quota::with_period(period.max(Duration::from_nanos(1))) else {
-        return refused(limit.get());
+    let period = (policy.window() / limit.get()).max(Duration::from_nanos(1));
+    let Some(quota) = Quota::with_period(period) else {
+        return refused(limit.get(), Duration::from_secs(1));
     };
+    change_period(state, nanos(period), limit, now);
     let kept = CellState { arrival: Cell::new(state.dead_at), now };
     let limiter: RateLimiter<_, _, _, StateInformationMiddleware> =
         RateLimiter::new(quota.allow_burst(limit), &kept, Here);
-    let (remaining, retry_after) = match limiter.check() {
-        Ok(snapshot) => (Some(snapshot.remaining_burst_capacity()), Duration::ZERO),
-        Err(until) => (None, until.wait_time_from(Here.now())),
+    // The crate multiplies without a check.
+    let outcome = if cost > limit { None } else { limiter.check_n(cost).ok() };
+    let (remaining, retry_after) = match outcome {
+        Some(Ok(snapshot)) => (Some(snapshot.remaining_burst_capacity()), Duration::ZERO),
+        Some(Err(until)) => (None, until.wait_time_from(Here.now())),
+        // It costs more than the limit, so it never passes.
+        None => (None, policy.window()),
     };
     state.dead_at = kept.arrival.get();
+    let allowed = remaining.is_some();
+    // Cheaper requests may pass after a refusal.
+    let remaining = remaining.unwrap_or_else(|| {
+        let used = Duration::from_nanos(state.dead_at.saturating_sub(now));
+        let free = (period * limit.get()).saturating_sub(used).as_nanos() / period.as_nanos();
+        u32::try_from(free).unwrap_or_default()
+    });
     Decision {
-        allowed: remaining.is_some(),
+        allowed,
         limit: limit.get(),
-        // A refused client has no requests left.
-        remaining: remaining.unwrap_or_default(),
+        remaining,
         reset: Duration::from_nanos(state.dead_at.saturating_sub(now)),
         retry_after,
     }
 }
 
-fn refused(limit: u32) -> Decision {
-    let wait = Duration::from_secs(1);
+/// Keeps the number of requests that are not back yet when another quota applies.
+fn change_period(state: &mut State, period: u64, limit: NonZeroU32, now: u64) {
+    let known = u64::from(state.previous) << 32 | u64::from(state.current);
+    if known == period {
+        return;
+    }
+    if known != 0 {
+        let used = state.dead_at.saturating_sub(now).div_ceil(known).min(limit.get().into());
+        state.dead_at = now.saturating_add(used.saturating_mul(period));
+    }
+    // The two halves of the period.
+    let [high, low] = [period >> 32, period & u64::from(u32::MAX)];
+    state.previous = u32::try_from(high).unwrap_or(u32::MAX);
+    state.current = u32::try_from(low).unwrap_or(u32::MAX);
+}
+
+fn refused(limit: u32, wait: Duration) -> Decision {
     Decision { allowed: false, limit, remaining: 0, reset: wait, retry_after: wait }
 }
 

@@ -111,11 +111,12 @@ fn write_policies(
     has_others: bool,
     headers: &mut HeaderMap,
 ) {
-    if let ([(policy, _)], false) = (charged, has_others) {
-        headers.insert(RATE_LIMIT_POLICY, policy.described.clone());
+    if let ([(policy, decision)], false) = (charged, has_others) {
+        headers.insert(RATE_LIMIT_POLICY, policy.described(decision.limit));
         return;
     }
-    let own = charged.iter().map(|(policy, _)| policy.described.as_bytes());
+    let own: Vec<_> = charged.iter().map(|(policy, it)| policy.described(it.limit)).collect();
+    let own = own.iter().map(HeaderValue::as_bytes);
     let there = headers.get_all(RATE_LIMIT_POLICY).into_iter().map(HeaderValue::as_bytes);
     let all: Vec<_> = own.chain(there).collect();
     insert(headers, RATE_LIMIT_POLICY, all.join(&b", "[..]));
@@ -208,10 +209,10 @@ mod tests {
         RateLimitPolicy::new(name, Quota::per_minute(limit)).unwrap()
     }
 
-    fn decision(remaining: u32, reset_ms: u64, retry_after_ms: u64) -> Decision {
+    fn decision(limit: u32, remaining: u32, reset_ms: u64, retry_after_ms: u64) -> Decision {
         Decision {
             allowed: retry_after_ms == 0,
-            limit: 100,
+            limit,
             remaining,
             reset: Duration::from_millis(reset_ms),
             retry_after: Duration::from_millis(retry_after_ms),
@@ -238,12 +239,12 @@ mod tests {
     fn what_is_left_is_said() {
         let policy = policy("default", 100);
         check(
-            &[(&policy, decision(42, 16_001, 0))],
+            &[(&policy, decision(100, 42, 16_001, 0))],
             false,
             &["ratelimit-policy: \"default\";q=100;w=60", "ratelimit: \"default\";r=42;t=17"],
         );
         check(
-            &[(&policy, decision(0, 0, 59_400))],
+            &[(&policy, decision(100, 0, 0, 59_400))],
             true,
             &[
                 "ratelimit-policy: \"default\";q=100;w=60",
@@ -258,10 +259,31 @@ mod tests {
     }
 
     #[test]
+    fn the_policy_shows_the_quota_that_applied() {
+        let (plan, route) = (policy("plan", 60), policy("route", 5));
+        check(
+            &[(&plan, decision(600, 599, 60_000, 0))],
+            false,
+            &["ratelimit-policy: \"plan\";q=600;w=60", "ratelimit: \"plan\";r=599;t=60"],
+        );
+        check(
+            &[(&plan, decision(600, 599, 60_000, 0)), (&route, decision(5, 4, 60_000, 0))],
+            true,
+            &[
+                "ratelimit-policy: \"plan\";q=600;w=60, \"route\";q=5;w=60",
+                "ratelimit: \"plan\";r=599;t=60, \"route\";r=4;t=60",
+                "x-ratelimit-limit: 5",
+                "x-ratelimit-remaining: 4",
+                "x-ratelimit-reset: 60",
+            ],
+        );
+    }
+
+    #[test]
     fn several_are_listed_and_the_refusal_says_when_to_come_back() {
         let (router, route) = (policy("default", 100), policy("login", 5));
         check(
-            &[(&router, decision(7, 60_000, 0)), (&route, decision(0, 30_000, 20_000))],
+            &[(&router, decision(100, 7, 60_000, 0)), (&route, decision(5, 0, 30_000, 20_000))],
             false,
             &[
                 "ratelimit-policy: \"default\";q=100;w=60, \"login\";q=5;w=60",
@@ -275,8 +297,8 @@ mod tests {
     fn what_a_middleware_said_stays_behind() {
         let (router, route) = (policy("default", 100), policy("login", 5));
         let mut headers = HeaderMap::new();
-        write_headers(&[(&route, decision(0, 30_000, 20_000))], false, &mut headers);
-        write_headers(&[(&router, decision(7, 60_000, 0))], false, &mut headers);
+        write_headers(&[(&route, decision(5, 0, 30_000, 20_000))], false, &mut headers);
+        write_headers(&[(&router, decision(100, 7, 60_000, 0))], false, &mut headers);
         assert_eq!(
             lines_of(&headers),
             [
@@ -293,15 +315,14 @@ mod tests {
         // The requests left at the route and at the router, and the number in
         // the header.
         for (inside, outside, told) in [
-            (decision(2, 30_000, 0), decision(50, 60_000, 0), [5, 2, 30]),
-            (decision(4, 30_000, 0), decision(3, 60_000, 0), [100, 3, 60]),
-            (decision(3, 30_000, 0), decision(3, 60_000, 0), [100, 3, 60]),
-            (decision(3, 60_000, 0), decision(3, 30_000, 0), [5, 3, 60]),
-            (decision(0, 30_000, 20_000), decision(50, 60_000, 0), [5, 0, 30]),
+            (decision(5, 2, 30_000, 0), decision(100, 50, 60_000, 0), [5, 2, 30]),
+            (decision(5, 4, 30_000, 0), decision(100, 3, 60_000, 0), [100, 3, 60]),
+            (decision(5, 3, 30_000, 0), decision(100, 3, 60_000, 0), [100, 3, 60]),
+            (decision(5, 3, 60_000, 0), decision(100, 3, 30_000, 0), [5, 3, 60]),
+            (decision(5, 0, 30_000, 20_000), decision(100, 50, 60_000, 0), [5, 0, 30]),
         ] {
             for (inner, outer) in [(true, true), (true, false), (false, true)] {
                 let mut headers = HeaderMap::new();
-                let inside = Decision { limit: 5, ..inside };
                 write_headers(&[(&route, inside)], inner, &mut headers);
                 write_headers(&[(&router, outside)], outer, &mut headers);
                 let names = [LEGACY_LIMIT, LEGACY_REMAINING, LEGACY_RESET];
@@ -320,7 +341,7 @@ mod tests {
             headers.append(RATE_LIMIT_POLICY, told(format!("\"{name}\";q=5;w=60")));
             headers.append(RATE_LIMIT, told(format!("\"{name}\";r=4;t=60")));
         }
-        write_headers(&[(&policy("c", 5), decision(3, 60_000, 0))], false, &mut headers);
+        write_headers(&[(&policy("c", 5), decision(5, 3, 60_000, 0))], false, &mut headers);
         assert_eq!(
             lines_of(&headers),
             [
@@ -334,10 +355,10 @@ mod tests {
     fn one_limiter_costs_one_allocation() {
         let policy = RateLimitPolicy::new("default", 100 / MINUTE).unwrap();
         // The first clone of a prepared value makes it shareable.
-        write_headers(&[(&policy, decision(1, 1, 0))], false, &mut HeaderMap::new());
+        write_headers(&[(&policy, decision(100, 1, 1, 0))], false, &mut HeaderMap::new());
         for remaining in [0, 9, 10, u32::MAX] {
             let mut headers = HeaderMap::with_capacity(8);
-            let charged = [(&policy, decision(remaining, 59_000, 0))];
+            let charged = [(&policy, decision(100, remaining, 59_000, 0))];
             let counted =
                 allocation_counter::measure(|| write_headers(&charged, false, &mut headers));
             assert_eq!(counted.count_total, 1, "{remaining}");

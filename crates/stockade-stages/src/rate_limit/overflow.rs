@@ -6,6 +6,8 @@
 //!
 //! [`Table`]: super::table::Table
 
+use std::num::NonZeroU32;
+
 use super::algorithm::{Algorithm, State};
 use super::decision::Decision;
 use super::quota::RateLimitPolicy;
@@ -33,13 +35,14 @@ impl Overflow {
         hash: u64,
         algorithm: Algorithm,
         policy: &RateLimitPolicy,
+        cost: NonZeroU32,
         now: u64,
     ) -> Decision {
         if self.windows.is_empty() {
             self.windows = vec![State::default(); self.count].into();
         }
         let window = &mut self.windows[place(hash, self.count)];
-        let decision = algorithm.charge(window, policy, now);
+        let decision = algorithm.charge(window, policy, cost, now);
         self.dead_at = self.dead_at.max(window.dead_at);
         decision
     }
@@ -86,8 +89,8 @@ mod tests {
         for &algorithm in ALL {
             let mut overflow = Overflow::new(512);
             assert_eq!(overflow.len(), 0);
-            assert!(overflow.charge(7, algorithm, &policy, 0).allowed);
-            let refused = overflow.charge(7, algorithm, &policy, 1);
+            assert!(overflow.charge(7, algorithm, &policy, NonZeroU32::MIN, 0).allowed);
+            let refused = overflow.charge(7, algorithm, &policy, NonZeroU32::MIN, 1);
             assert!(!refused.allowed && refused.retry_after > Duration::ZERO, "{algorithm:?}");
             overflow.release(MINUTE_NANOS - 1);
             assert_eq!(overflow.len(), 512, "{algorithm:?}");

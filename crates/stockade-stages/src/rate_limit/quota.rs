@@ -126,9 +126,10 @@ pub struct RateLimitPolicy {
     window: Duration,
     window_nanos: u64,
     /// `"default";q=100;w=60`.
-    pub(super) described: HeaderValue,
+    described: HeaderValue,
     /// `"default";r=`.
     pub(super) remaining: Box<str>,
+    depends_on_request: bool,
 }
 
 impl RateLimitPolicy {
@@ -149,9 +150,7 @@ impl RateLimitPolicy {
             return Err(ConfigIssue::new(NO_LIMIT).into());
         };
         let window = quota.window.min(MAX_WINDOW);
-        // The window in whole seconds, as the header has it.
-        let seconds = whole_seconds(window);
-        let described = HeaderValue::try_from(format!("\"{name}\";q={limit};w={seconds}"));
+        let described = HeaderValue::try_from(policy_text(name, limit.get(), window));
         Ok(Self {
             name: name.into(),
             limit,
@@ -159,7 +158,16 @@ impl RateLimitPolicy {
             window_nanos: nanos(window),
             described: described.map_err(|error| ConfigIssue::new(error.to_string()))?,
             remaining: format!("\"{name}\";r=").into(),
+            depends_on_request: false,
         })
+    }
+
+    /// Makes a policy of a limit that chooses its quota for each request.
+    ///
+    /// # Errors
+    /// Fails as [`new`](Self::new) does.
+    pub(super) fn of_request(name: &str, quota: Quota) -> Result<Self, ConfigError> {
+        Ok(Self { depends_on_request: true, ..Self::new(name, quota)? })
     }
 
     /// Returns the name, such as `default`.
@@ -178,6 +186,23 @@ impl RateLimitPolicy {
     #[must_use]
     pub fn window(&self) -> Duration {
         self.window
+    }
+
+    /// Returns true if the limit chooses its quota for each request. The count of a key must
+    /// then stay when the quota changes, so a store must not make the quota a part of the key.
+    #[must_use]
+    pub fn depends_on_request(&self) -> bool {
+        self.depends_on_request
+    }
+
+    /// Returns the value of `RateLimit-Policy` for a decision with this limit. A store may
+    /// apply its own limit.
+    pub(super) fn described(&self, limit: u32) -> HeaderValue {
+        if limit == self.limit.get() {
+            return self.described.clone();
+        }
+        let text = policy_text(&self.name, limit, self.window);
+        HeaderValue::try_from(text).unwrap_or_else(|_| self.described.clone())
     }
 
     pub(super) fn window_nanos(&self) -> u64 {
@@ -199,6 +224,11 @@ impl fmt::Debug for RateLimitPolicy {
             .field("window", &self.window)
             .finish_non_exhaustive()
     }
+}
+
+/// Returns the value of `RateLimit-Policy`, which has the window in whole seconds.
+fn policy_text(name: &str, limit: u32, window: Duration) -> String {
+    format!("\"{name}\";q={limit};w={}", whole_seconds(window))
 }
 
 /// Returns whole seconds, rounded up.
@@ -252,7 +282,8 @@ mod tests {
 
     #[test]
     fn a_policy_says_its_seconds_rounded_up() {
-        let described = |quota| RateLimitPolicy::new("a", quota).unwrap().described;
+        let described =
+            |quota: Quota| RateLimitPolicy::new("a", quota).unwrap().described(quota.limit);
         assert_eq!(described(100 / MINUTE), "\"a\";q=100;w=60");
         assert_eq!(described(Quota::new(1, Duration::from_millis(1_001))), "\"a\";q=1;w=2");
         assert_eq!(described(Quota::new(1, Duration::MAX)), "\"a\";q=1;w=31536000");

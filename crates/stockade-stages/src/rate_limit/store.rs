@@ -1,6 +1,7 @@
 //! [`RateStore`]: the store of the counts.
 
 use std::fmt;
+use std::num::NonZeroU32;
 use std::time::Duration;
 
 use serde::Deserialize;
@@ -74,6 +75,26 @@ pub trait RateStore: Send + Sync {
             }
             Ok(batch)
         })
+    }
+
+    /// Charges a request that counts as `cost` requests to `key`, for a
+    /// [`Charge`](super::Charge) with a cost. The request passes if all of them pass. Otherwise
+    /// none of them should count.
+    ///
+    /// By default it calls [`charge_n`](Self::charge_n), so the part that still fits counts
+    /// although the request is refused.
+    fn charge_cost<'a>(
+        &'a self,
+        key: &'a RateKey,
+        policy: &'a RateLimitPolicy,
+        cost: NonZeroU32,
+        now: Duration,
+    ) -> ChargeOutcome<'a> {
+        if cost == NonZeroU32::MIN {
+            return self.charge(key, policy, now);
+        }
+        let batch = self.charge_n(key, policy, cost.get(), now);
+        ChargeOutcome::Pending(Box::pin(async move { Ok(batch.await?.last) }))
     }
 }
 

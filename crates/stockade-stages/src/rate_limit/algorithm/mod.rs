@@ -3,6 +3,7 @@
 //! Hot: nothing is allocated; times are nanoseconds since the limiter was
 //! built.
 
+use std::num::NonZeroU32;
 use std::time::Duration;
 
 use serde::Deserialize;
@@ -54,32 +55,44 @@ pub(super) struct State {
     /// Requests that passed in the current window.
     pub(super) current: u32,
     /// Requests that passed in the window before, for the sliding window.
+    ///
+    /// GCRA counts no windows and keeps its period in these two fields.
     pub(super) previous: u32,
 }
 
 impl Algorithm {
-    /// Charges one request.
+    /// Charges a request that counts as `cost` requests: all of them, or none.
+    ///
+    /// The policy may differ from the policy of the last charge. The count stays, and it ends
+    /// no later than the count of a new key would.
     #[inline]
-    pub(super) fn charge(self, state: &mut State, policy: &RateLimitPolicy, now: u64) -> Decision {
+    pub(super) fn charge(
+        self,
+        state: &mut State,
+        policy: &RateLimitPolicy,
+        cost: NonZeroU32,
+        now: u64,
+    ) -> Decision {
         match self {
-            Self::FixedWindow => fixed_window(state, policy, now),
-            Self::SlidingWindow => sliding_window(state, policy, now),
+            Self::FixedWindow => fixed_window(state, policy, cost.get(), now),
+            Self::SlidingWindow => sliding_window(state, policy, cost.get(), now),
             #[cfg(feature = "gcra")]
-            Self::Gcra => gcra(state, policy, now),
+            Self::Gcra => gcra(state, policy, cost, now),
         }
     }
 }
 
 /// Decides by fixed windows; `state.dead_at` is the end of the window.
 #[inline]
-fn fixed_window(state: &mut State, policy: &RateLimitPolicy, now: u64) -> Decision {
+fn fixed_window(state: &mut State, policy: &RateLimitPolicy, cost: u32, now: u64) -> Decision {
     let limit = policy.limit().get();
+    let end = now.saturating_add(policy.window_nanos());
     if now >= state.dead_at {
-        let dead_at = now.saturating_add(policy.window_nanos());
-        *state = State { dead_at, ..State::default() };
+        *state = State { dead_at: end, ..State::default() };
     }
-    let allowed = state.current < limit;
-    state.current += u32::from(allowed);
+    state.dead_at = state.dead_at.min(end);
+    let allowed = cost <= limit.saturating_sub(state.current);
+    state.current += if allowed { cost } else { 0 };
     let left = Duration::from_nanos(state.dead_at.saturating_sub(now));
     Decision {
         allowed,
@@ -92,8 +105,9 @@ fn fixed_window(state: &mut State, policy: &RateLimitPolicy, now: u64) -> Decisi
 
 /// Decides by sliding windows; `state.dead_at` is the end of the window after
 /// the current one.
-fn sliding_window(state: &mut State, policy: &RateLimitPolicy, now: u64) -> Decision {
+fn sliding_window(state: &mut State, policy: &RateLimitPolicy, cost: u32, now: u64) -> Decision {
     let (limit, window) = (policy.limit().get(), policy.window_nanos());
+    state.dead_at = state.dead_at.min(now.saturating_add(window).saturating_add(window));
     slide(state, window, now);
     let end = state.dead_at.saturating_sub(window);
     // The share of the previous window that lies within the time of one window.
@@ -102,11 +116,12 @@ fn sliding_window(state: &mut State, policy: &RateLimitPolicy, now: u64) -> Deci
     let whole = u128::from(window);
     let capacity = u128::from(limit) * whole;
     let used = u128::from(state.previous) * u128::from(left) + u128::from(state.current) * whole;
-    let allowed = used + whole <= capacity;
-    let used = if allowed { used + whole } else { used };
-    state.current += u32::from(allowed);
+    let more = u128::from(cost) * whole;
+    let allowed = used + more <= capacity;
+    let used = if allowed { used + more } else { used };
+    state.current += if allowed { cost } else { 0 };
 
-    let retry_after = if allowed { 0 } else { sliding_wait(*state, limit, window, left) };
+    let retry_after = if allowed { 0 } else { sliding_wait(*state, limit, cost, window, left) };
     let reset = if state.current == 0 { end } else { state.dead_at };
     Decision {
         allowed,
@@ -130,19 +145,21 @@ fn slide(state: &mut State, window: u64, now: u64) {
 
 /// Returns the time that a refused client waits, if it sends nothing in
 /// between; `left` is the rest of the current window.
-fn sliding_wait(state: State, limit: u32, window: u64, left: u64) -> u64 {
+fn sliding_wait(state: State, limit: u32, cost: u32, window: u64, left: u64) -> u64 {
+    // The requests of a window that leave room for this one.
+    let others = limit.saturating_sub(cost);
     // The share of the previous window at which one more request fits.
     let share = |counted: u32, free: u32| {
         let share = u128::from(free) * u128::from(window) / u128::from(counted.max(1));
         // A value that does not fit is longer than the window.
         u64::try_from(share).unwrap_or(u64::MAX).min(window)
     };
-    if state.current < limit {
-        return left.saturating_sub(share(state.previous, limit - state.current - 1));
+    if state.current <= others && cost <= limit {
+        return left.saturating_sub(share(state.previous, others - state.current));
     }
     // The request fits in the next window, for which this one is the previous
     // one.
-    left.saturating_add(window - share(state.current, limit - 1))
+    left.saturating_add(window - share(state.current, others))
 }
 
 #[cfg(test)]

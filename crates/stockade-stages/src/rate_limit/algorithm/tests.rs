@@ -6,6 +6,8 @@ use super::super::quota::Quota;
 use super::*;
 
 const SECOND_NANOS: u64 = 1_000_000_000;
+const ONE: NonZeroU32 = NonZeroU32::MIN;
+
 fn policy(limit: u32, window: Duration) -> RateLimitPolicy {
     RateLimitPolicy::new("default", Quota::new(limit, window)).unwrap()
 }
@@ -18,7 +20,7 @@ fn passed(
     now: u64,
     tries: u32,
 ) -> u32 {
-    (0..tries).map(|_| u32::from(algorithm.charge(state, policy, now).allowed)).sum()
+    (0..tries).map(|_| u32::from(algorithm.charge(state, policy, ONE, now).allowed)).sum()
 }
 
 #[test]
@@ -34,7 +36,8 @@ fn what_is_left_counts_down() {
     for &algorithm in ALL {
         let (mut state, policy) = (State::default(), policy(3, Duration::from_secs(60)));
         let left = |decision: Decision| (decision.allowed, decision.remaining);
-        let seen: Vec<_> = (0..4).map(|_| left(algorithm.charge(&mut state, &policy, 0))).collect();
+        let seen: Vec<_> =
+            (0..4).map(|_| left(algorithm.charge(&mut state, &policy, ONE, 0))).collect();
         assert_eq!(seen, [(true, 2), (true, 1), (true, 0), (false, 0)], "{algorithm:?}");
     }
 }
@@ -42,7 +45,7 @@ fn what_is_left_counts_down() {
 #[test]
 fn a_fixed_window_begins_with_the_first_request() {
     let (mut state, policy) = (State::default(), policy(2, Duration::from_secs(60)));
-    let mut at = |seconds: u64| fixed_window(&mut state, &policy, seconds * SECOND_NANOS);
+    let mut at = |seconds: u64| fixed_window(&mut state, &policy, 1, seconds * SECOND_NANOS);
     assert_eq!(at(7).reset, Duration::from_secs(60));
     assert_eq!(at(30).reset, Duration::from_secs(37));
     let refused = at(66);
@@ -87,7 +90,7 @@ fn extreme_quotas_do_not_overflow() {
             let mut state = State::default();
             for now in [0, 0, 1, u64::MAX / 2, u64::MAX / 2, u64::MAX - 1, u64::MAX] {
                 let is_new = state.dead_at <= now;
-                let decision = algorithm.charge(&mut state, &policy, now);
+                let decision = algorithm.charge(&mut state, &policy, ONE, now);
                 assert!(decision.allowed || !is_new, "{algorithm:?} {quota:?} {now}");
             }
         }
@@ -98,8 +101,8 @@ fn extreme_quotas_do_not_overflow() {
 fn a_clock_that_is_read_a_little_late_is_no_trouble() {
     for &algorithm in ALL {
         let (mut state, policy) = (State::default(), policy(3, Duration::from_secs(1)));
-        algorithm.charge(&mut state, &policy, 500);
-        assert!(algorithm.charge(&mut state, &policy, 400).allowed, "{algorithm:?}");
+        algorithm.charge(&mut state, &policy, ONE, 500);
+        assert!(algorithm.charge(&mut state, &policy, ONE, 400).allowed, "{algorithm:?}");
     }
 }
 
@@ -115,15 +118,15 @@ proptest! {
         let (mut state, mut now) = (State::default(), 0);
         for pause in pauses {
             now += pause;
-            let decision = algorithm.charge(&mut state, &policy, now);
+            let decision = algorithm.charge(&mut state, &policy, ONE, now);
             prop_assert_eq!(decision.allowed, decision.retry_after.is_zero());
             if !decision.allowed {
                 let wait = u64::try_from(decision.retry_after.as_nanos()).unwrap();
                 let mut copy = state;
-                prop_assert!(algorithm.charge(&mut copy, &policy, now + wait).allowed);
+                prop_assert!(algorithm.charge(&mut copy, &policy, ONE, now + wait).allowed);
                 // And not a nanosecond earlier.
                 let mut copy = state;
-                prop_assert!(!algorithm.charge(&mut copy, &policy, now + wait - 1).allowed);
+                prop_assert!(!algorithm.charge(&mut copy, &policy, ONE, now + wait - 1).allowed);
             }
         }
     }
@@ -134,7 +137,7 @@ proptest! {
         let (mut state, mut now) = (State::default(), 0);
         for pause in pauses {
             now += pause;
-            let reset = algorithm.charge(&mut state, &policy, now).reset;
+            let reset = algorithm.charge(&mut state, &policy, ONE, now).reset;
             let then = now + u64::try_from(reset.as_nanos()).unwrap();
             let mut copy = state;
             prop_assert_eq!(passed(algorithm, &mut copy, &policy, then, limit + 1), limit);
@@ -151,7 +154,7 @@ proptest! {
             let (start, count) = window.filter(|(start, _)| now - start < 1_000).unwrap_or((now, 0));
             let expected = count < limit;
             window = Some((start, count + u32::from(expected)));
-            prop_assert_eq!(fixed_window(&mut state, &policy, now).allowed, expected);
+            prop_assert_eq!(fixed_window(&mut state, &policy, 1, now).allowed, expected);
         }
     }
 
@@ -162,11 +165,82 @@ proptest! {
         let mut times = Vec::new();
         for pause in pauses {
             now += pause;
-            if sliding_window(&mut state, &policy, now).allowed {
+            if sliding_window(&mut state, &policy, 1, now).allowed {
                 times.push(now);
             }
             let recent = times.iter().filter(|time| now - **time < 1_000).count();
             prop_assert!(recent < 2 * limit as usize || limit == 1 && recent == 1);
         }
+    }
+}
+
+fn cost(requests: u32) -> NonZeroU32 {
+    NonZeroU32::new(requests).unwrap()
+}
+
+#[test]
+fn a_cost_passes_as_a_whole_or_counts_nothing() {
+    for &algorithm in ALL {
+        let (mut state, policy) = (State::default(), policy(10, Duration::from_secs(60)));
+        let mut charge = |requests| {
+            let decision = algorithm.charge(&mut state, &policy, cost(requests), 7);
+            (decision.allowed, decision.remaining)
+        };
+        assert_eq!(charge(4), (true, 6), "{algorithm:?}");
+        assert!(!charge(7).0, "{algorithm:?}");
+        assert_eq!(charge(6), (true, 0), "{algorithm:?}");
+        assert_eq!(charge(1), (false, 0), "{algorithm:?}");
+        let above = algorithm.charge(&mut State::default(), &policy, cost(11), 7);
+        assert!(!above.allowed && above.retry_after > Duration::ZERO, "{algorithm:?}");
+        let most = algorithm.charge(&mut State::default(), &policy, NonZeroU32::MAX, 7);
+        assert!(!most.allowed, "{algorithm:?}");
+    }
+}
+
+#[test]
+fn a_cost_passes_after_its_wait() {
+    for &algorithm in ALL {
+        for used in 1..=10 {
+            let (mut state, policy) = (State::default(), policy(10, Duration::from_secs(60)));
+            let start = 5 * SECOND_NANOS;
+            assert!(algorithm.charge(&mut state, &policy, cost(used), start).allowed);
+            for requests in (11 - used)..=10 {
+                let mut state = state;
+                let refused = algorithm.charge(&mut state, &policy, cost(requests), start);
+                assert!(!refused.allowed, "{algorithm:?} {used} {requests}");
+                let wait = u64::try_from(refused.retry_after.as_nanos()).unwrap();
+                let early = algorithm.charge(&mut state, &policy, cost(requests), start + wait / 2);
+                assert!(!early.allowed, "{algorithm:?} {used} {requests}");
+                // The sliding window rounds to whole nanoseconds.
+                let after = algorithm.charge(&mut state, &policy, cost(requests), start + wait + 1);
+                assert!(after.allowed, "{algorithm:?} {used} {requests}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_changed_limit_keeps_the_count() {
+    for &algorithm in ALL {
+        let mut state = State::default();
+        let (small, large) =
+            (policy(60, Duration::from_secs(60)), policy(600, Duration::from_secs(60)));
+        assert_eq!(passed(algorithm, &mut state, &small, 7, 100), 60, "{algorithm:?}");
+        assert_eq!(passed(algorithm, &mut state, &large, 7, 1_000), 540, "{algorithm:?}");
+        assert_eq!(passed(algorithm, &mut state, &small, 7, 100), 0, "{algorithm:?}");
+    }
+}
+
+#[test]
+fn a_shorter_window_ends_no_later_than_a_new_one() {
+    for &algorithm in ALL {
+        let mut state = State::default();
+        let (long, short) =
+            (policy(1_000, Duration::from_secs(3_600)), policy(10, Duration::from_secs(60)));
+        assert_eq!(passed(algorithm, &mut state, &long, 7, 500), 500, "{algorithm:?}");
+        let refused = algorithm.charge(&mut state, &short, ONE, 7);
+        assert!(!refused.allowed, "{algorithm:?}");
+        assert!(refused.reset <= Duration::from_secs(120), "{algorithm:?} {:?}", refused.reset);
+        assert!(algorithm.charge(&mut state, &short, ONE, 7 + 120 * SECOND_NANOS).allowed);
     }
 }

@@ -5,6 +5,7 @@
 
 use std::fmt;
 use std::hash::{BuildHasher, RandomState};
+use std::num::NonZeroU32;
 use std::sync::Mutex;
 use std::time::Duration;
 
@@ -62,6 +63,7 @@ impl Counts {
         digest: Digest,
         algorithm: Algorithm,
         policy: &RateLimitPolicy,
+        cost: NonZeroU32,
         now: u64,
     ) -> Decision {
         match self.table.state(digest, now) {
@@ -70,9 +72,9 @@ impl Counts {
                 if state.dead_at == 0 {
                     self.overflow.release(now);
                 }
-                algorithm.charge(state, policy, now)
+                algorithm.charge(state, policy, cost, now)
             }
-            None => self.overflow.charge(digest.hash, algorithm, policy, now),
+            None => self.overflow.charge(digest.hash, algorithm, policy, cost, now),
         }
     }
 }
@@ -116,8 +118,20 @@ impl MemoryRateStore {
     /// Charges one request to `key` and decides at once.
     #[must_use]
     pub fn decide(&self, key: &RateKey, policy: &RateLimitPolicy, now: Duration) -> Decision {
+        self.decide_cost(key, policy, NonZeroU32::MIN, now)
+    }
+
+    /// Charges a request that counts as `cost` requests, and decides at once.
+    #[inline]
+    pub(super) fn decide_cost(
+        &self,
+        key: &RateKey,
+        policy: &RateLimitPolicy,
+        cost: NonZeroU32,
+        now: Duration,
+    ) -> Decision {
         let (digest, now) = (self.digest(key), nanos(now));
-        lock(self.shard(digest.hash)).charge(digest, self.algorithm, policy, now)
+        lock(self.shard(digest.hash)).charge(digest, self.algorithm, policy, cost, now)
     }
 
     /// Makes the digest of a key. An address stays as it is beside its hash. A
@@ -157,6 +171,16 @@ impl RateStore for MemoryRateStore {
         now: Duration,
     ) -> ChargeOutcome<'a> {
         ChargeOutcome::Ready(self.decide(key, policy, now))
+    }
+
+    fn charge_cost<'a>(
+        &'a self,
+        key: &'a RateKey,
+        policy: &'a RateLimitPolicy,
+        cost: NonZeroU32,
+        now: Duration,
+    ) -> ChargeOutcome<'a> {
+        ChargeOutcome::Ready(self.decide_cost(key, policy, cost, now))
     }
 }
 
