@@ -12,6 +12,7 @@ use bytes::Bytes;
 use http::request::Parts;
 use http::{Extensions, HeaderMap, HeaderValue, Method, Uri, Version, header};
 use http_body::Body as _;
+use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use stockade_errors::ApiError;
 
@@ -25,7 +26,7 @@ use crate::reply::writer_link::Link;
 use crate::route_context::RouteContext;
 use crate::upgrade::TlsConnection;
 use crate::user_lifetime::UserLifetime;
-use crate::{BoxFuture, HttpBody, Params, PeerAddr, header_map_pool};
+use crate::{BoxFuture, HttpBody, Params, PeerAddr, escaped, header_map_pool};
 
 /// A request on its way through the middleware to the handler.
 ///
@@ -271,6 +272,36 @@ impl Request {
     #[must_use]
     pub fn user(&self) -> Option<&Value> {
         self.inner.user.value()
+    }
+
+    /// Returns the user as a type of the program; `None` without a user, and if the user does
+    /// not fit the type. Use [`User`](crate::extract::User) in a handler instead, which responds
+    /// with 401.
+    ///
+    /// ```
+    /// use stockade::Request;
+    ///
+    /// #[derive(serde::Deserialize)]
+    /// struct Member { org: i64 }
+    ///
+    /// fn org_of(req: &Request) -> Option<i64> {
+    ///     let member: Member = req.user_as()?;
+    ///     Some(member.org)
+    /// }
+    ///
+    /// let mut req = Request::from(stockade::http::Request::get("/").body(()).unwrap());
+    /// assert_eq!(org_of(&req), None);
+    /// req.set_user(Some(stockade::serde_json::json!({ "org": 7 })));
+    /// assert_eq!(org_of(&req), Some(7));
+    /// ```
+    #[must_use]
+    pub fn user_as<T: DeserializeOwned>(&self) -> Option<T> {
+        let user = self.inner.user.read()?;
+        let misfit = |error| {
+            let error = escaped(error);
+            log::debug!(target: "stockade::auth", "the user does not fit its type: {error}");
+        };
+        user.map_err(misfit).ok()
     }
 
     /// Sets the user of the request; `None` for no known user.

@@ -41,7 +41,7 @@ pub use error_handling::{create_error_handler, with_error_handling};
 pub use logging::{AccessLog, with_logging};
 #[cfg(feature = "metrics")]
 pub use metrics::{Metrics, MetricsText, with_metrics};
-pub use rate_limit::{RateLimit, RateLimiter, RouteLimit, with_rate_limit};
+pub use rate_limit::{RateLimit, RateLimiter, RequestLimit, RouteLimit, with_rate_limit};
 pub use request_id::{RequestId, RequestIds, TraceContext, TraceParent, with_request_id};
 pub use security_headers::SecurityHeaders;
 #[cfg(feature = "tracing")]

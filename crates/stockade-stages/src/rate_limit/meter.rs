@@ -8,6 +8,7 @@ use stockade_errors::ApiError;
 use stockade_errors::locks::lock;
 
 use super::decision::too_many;
+use super::limiter::RequestCharge;
 use super::{ChargeOutcome, Decision, RateKey, RateLimiter};
 use crate::observation::{Observation, Observers};
 
@@ -27,7 +28,7 @@ pub struct Meter {
 /// A limit, with the client that it counts.
 struct Counting {
     limiter: Arc<RateLimiter>,
-    key: RateKey,
+    charge: RequestCharge,
     clock: Clock,
     /// The last decision that let a part pass.
     passed: Decision,
@@ -50,7 +51,18 @@ impl Meter {
 
     /// Adds a limit that has let the request pass.
     pub fn add(&self, limiter: Arc<RateLimiter>, key: RateKey, clock: Clock, passed: Decision) {
-        self.lock().push(Counting { limiter, key, clock, passed });
+        self.add_charge(limiter, RequestCharge::one(key), clock, passed);
+    }
+
+    /// Adds a limit that has let the request pass by this charge.
+    pub(super) fn add_charge(
+        &self,
+        limiter: Arc<RateLimiter>,
+        charge: RequestCharge,
+        clock: Clock,
+        passed: Decision,
+    ) {
+        self.lock().push(Counting { limiter, charge, clock, passed });
     }
 
     /// Charges one more part to each limit.
@@ -59,8 +71,8 @@ impl Meter {
     /// 429 of the first limit that refuses it, and the error of a store.
     pub async fn charge(&self) -> Result<(), ApiError> {
         let mut index = 0;
-        while let Some((limiter, key, clock)) = self.limit(index) {
-            let decision = match limiter.charge(&key, clock.now()) {
+        while let Some((limiter, charge, clock)) = self.limit(index) {
+            let decision = match charge.charge(&limiter, clock.now()) {
                 ChargeOutcome::Ready(decision) => decision,
                 ChargeOutcome::Pending(decision) => decision.await?,
             };
@@ -94,13 +106,15 @@ impl Meter {
         }
         let (mut granted, mut refusal) = (n, None);
         let mut index = 0;
-        while let Some((limiter, key, clock)) = self.limit(index).filter(|_| granted > 0) {
-            let batch = match limiter.charge_n(&key, granted, clock.now()).await {
+        while let Some((limiter, charge, clock)) = self.limit(index).filter(|_| granted > 0) {
+            let (policy, cost) = (charge.policy(&limiter), charge.cost.get());
+            let want = granted.saturating_mul(cost);
+            let batch = match limiter.charge_n(policy, &charge.key, want, clock.now()).await {
                 Ok(batch) => batch,
                 Err(error) => return (0, Some(error.into())),
             };
-            if batch.granted < granted {
-                granted = batch.granted;
+            if batch.granted < want {
+                granted = batch.granted / cost;
                 refusal = Some(too_many(&batch.last));
             } else if let Some(counting) = self.lock().get_mut(index) {
                 counting.passed = batch.last;
@@ -118,10 +132,10 @@ impl Meter {
         counting.iter().find(|it| Arc::ptr_eq(&it.limiter, limiter)).map(|it| it.passed)
     }
 
-    fn limit(&self, index: usize) -> Option<(Arc<RateLimiter>, RateKey, Clock)> {
+    fn limit(&self, index: usize) -> Option<(Arc<RateLimiter>, RequestCharge, Clock)> {
         let counting = self.lock();
         let it = counting.get(index)?;
-        Some((Arc::clone(&it.limiter), it.key.clone(), it.clock.clone()))
+        Some((Arc::clone(&it.limiter), it.charge.clone(), it.clock.clone()))
     }
 
     /// Locks the list, whose entries are whole at any time.

@@ -36,6 +36,7 @@
 // Where things are:
 // - `quota`: `Quota`, its notations, and `RateLimitPolicy`, a quota with its name.
 // - `options`, `limiter`: `RateLimit` and `RateLimiter`; `notation`: a limit in a file.
+// - `by_request`: `RequestLimit`, whose function chooses key and quota.
 // - `key`: `RateKey`, the client that a request is counted against.
 // - `decision`: `Decision`, and `too_many`, its error.
 // - `headers`: the headers of a limited response.
@@ -46,6 +47,7 @@
 // - `with_rate_limit`: `with_rate_limit`, the limit of a route.
 
 mod algorithm;
+mod by_request;
 pub(crate) mod decision;
 #[cfg(feature = "gcra")]
 mod gcra;
@@ -66,6 +68,7 @@ mod table;
 mod with_rate_limit;
 
 pub use algorithm::Algorithm;
+pub use by_request::{Charge, IntoCharge, RequestLimit};
 pub use decision::Decision;
 pub use key::RateKey;
 pub use limiter::RateLimiter;
@@ -78,4 +81,9 @@ pub use with_rate_limit::{RouteLimit, with_rate_limit};
 #[doc(hidden)]
 pub mod decision_internals {
     pub use super::decision::too_many;
+}
+
+#[doc(hidden)]
+pub mod with_rate_limit_internals {
+    pub use super::with_rate_limit::CountsRequests;
 }

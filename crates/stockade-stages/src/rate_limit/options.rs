@@ -12,6 +12,7 @@ use stockade_errors::__internal::setters;
 use stockade_errors::{ApiError, ConfigError, ConfigIssue};
 
 use super::algorithm::Algorithm;
+use super::by_request::ByRequest;
 use super::limiter::RateLimiter;
 use super::memory::MemoryRateStore;
 use super::quota::{Quota, RateLimitPolicy};
@@ -78,6 +79,9 @@ pub struct RateLimit {
     /// Default: none.
     #[serde(skip)]
     pub(super) key_generator: Option<Arc<KeyGenerator>>,
+    /// The function that chooses key and quota, of a [`RequestLimit`](super::RequestLimit).
+    #[serde(skip)]
+    pub(super) by_request: Option<ByRequest>,
     /// The store, instead of memory. Default: none.
     #[serde(skip)]
     store: Option<Arc<dyn RateStore>>,
@@ -98,6 +102,7 @@ impl Default for RateLimit {
             store_timeout: Some(Duration::from_secs(1)),
             on_store_failure: StoreFailure::Refuse,
             key_generator: None,
+            by_request: None,
             store: None,
             is_failure_chosen: false,
         }
@@ -155,6 +160,8 @@ impl RateLimit {
     /// there, and the client chooses its headers. The `rate_limit` of a node or a route with
     /// `auth` calls the function after authentication, so the key may be the user.
     /// [`with_rate_limit`](crate::with_rate_limit) calls it in its place among the middleware.
+    ///
+    /// Use [`by`](Self::by) for a limit per user, which also chooses the quota.
     #[must_use]
     #[doc(alias = "keyGenerator")]
     pub fn key_generator(
@@ -210,6 +217,13 @@ impl RateLimit {
 }
 
 impl RateLimit {
+    /// Returns true if the limit chooses its quota for each request.
+    #[must_use]
+    #[doc(hidden)]
+    pub fn depends_on_request(&self) -> bool {
+        self.by_request.is_some()
+    }
+
     /// Builds the limiter, whose time begins at `start`.
     ///
     /// # Errors
@@ -240,6 +254,7 @@ impl RateLimit {
             store_timeout,
             on_store_failure,
             key_generator,
+            by_request,
             store,
             is_failure_chosen: _,
         } = self;
@@ -253,6 +268,7 @@ impl RateLimit {
             && *store_timeout == default.store_timeout
             && *on_store_failure == default.on_store_failure
             && key_generator.is_none()
+            && by_request.is_none()
             && store.is_none()
     }
 }

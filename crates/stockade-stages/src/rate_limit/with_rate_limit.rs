@@ -4,6 +4,7 @@
 
 use std::collections::HashSet;
 use std::fmt;
+use std::ops::ControlFlow;
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
@@ -14,12 +15,15 @@ use stockade_errors::{ApiError, ConfigError};
 
 use super::decision::too_many;
 use super::meter::Meter;
-use super::{ChargeOutcome, Decision, RateLimit, RateLimiter};
+use super::{
+    ChargeOutcome, Decision, Quota, RateLimit, RateLimitPolicy, RateLimiter, RequestLimit,
+};
 
 /// Limits the requests of each client to a route, beside the limit of the
 /// router. Both are charged, and the headers list both.
 ///
-/// Takes a `Quota`, such as `10 / MINUTE`, or a [`RateLimit`]. A limit without
+/// Takes a `Quota`, such as `10 / MINUTE`, a [`RateLimit`], or a limit that chooses
+/// the quota of each request ([`RateLimit::by`]). A limit without
 /// a name is called `route` in the headers, a second one of the same router
 /// `route-2`, and so on. Further requests are a 429 with `Retry-After`.
 ///
@@ -39,23 +43,18 @@ use super::{ChargeOutcome, Decision, RateLimit, RateLimiter};
 /// # drop(upload);
 /// ```
 ///
-/// The middleware in front of it has run, so that behind `with_auth` each user may
-/// have a limit, from whatever address the requests come:
+/// Put it behind `with_auth` for a limit per user, whatever address the requests come from:
 ///
 /// ```
 /// use stockade::middleware::{RateLimit, UserKey};
 /// use stockade::prelude::*;
 /// # use stockade::testing::TestClient;
 ///
-/// // Includes the issuer and the tenant: `sub` alone is not unique.
-/// fn user_key(req: &Request) -> Result<String, ApiError> {
-///     UserKey::of(req).map(String::from).ok_or_else(ApiError::authentication)
-/// }
-///
 /// # #[tokio::main]
 /// # async fn main() {
 /// let known = with_auth(Auth::bearer(async |token: String| Some(json!({ "sub": token }))));
-/// let each = with_rate_limit(RateLimit::from(1 / MINUTE).name("user").key_generator(user_key));
+/// // Includes the issuer and the tenant: `sub` alone is not unique.
+/// let each = with_rate_limit(RateLimit::by(|req| Some((UserKey::of(req)?, 1 / MINUTE))));
 /// let api = routes! { "api": { middleware: [known, each], "rooms": { GET: async || "rooms" } } };
 /// # let client = TestClient::new(create_router(api, RouterOptions::new()));
 /// client.get("/api/rooms").bearer("ada").await.assert_status(200);
@@ -75,11 +74,28 @@ use super::{ChargeOutcome, Decision, RateLimit, RateLimiter};
 ///
 /// Spec: Middleware helpers › `withRateLimit`.
 #[doc(alias = "withRateLimit")]
-pub fn with_rate_limit(limit: impl Into<RateLimit>) -> RouteLimit {
-    let limit = limit.into();
-    RouteLimit {
-        counting: Arc::new(Counting { limit, built: OnceLock::new(), clock: OnceLock::new() }),
-        clock: None,
+pub fn with_rate_limit(limit: impl Into<RouteLimit>) -> RouteLimit {
+    limit.into()
+}
+
+impl From<RateLimit> for RouteLimit {
+    fn from(limit: RateLimit) -> Self {
+        Self {
+            counting: Arc::new(Counting { limit, built: OnceLock::new(), clock: OnceLock::new() }),
+            clock: None,
+        }
+    }
+}
+
+impl From<Quota> for RouteLimit {
+    fn from(quota: Quota) -> Self {
+        RateLimit::from(quota).into()
+    }
+}
+
+impl From<RequestLimit> for RouteLimit {
+    fn from(limit: RequestLimit) -> Self {
+        limit.0.into()
     }
 }
 
@@ -141,6 +157,9 @@ impl Counting {
         if let Some(clock) = doc.common().get::<Clock>() {
             self.clock.get_or_init(|| clock.clone());
         }
+        if self.limit.depends_on_request() {
+            doc.middleware_reads_user(HELPER);
+        }
         let names = doc.common_mut().get_or_insert_default::<LimitNames>();
         match self.built.get_or_init(|| self.build(names).map(Arc::new)) {
             Ok(limiter) => limiter.describe(doc),
@@ -184,9 +203,14 @@ impl IntoMiddleware<form::Ready> for RouteLimit {
             async move { limited(limiter?, now, req, next, meter).await }
         })
         .named(HELPER)
+        .marked(CountsRequests)
         .describing(move |doc| described.describe(doc))
     }
 }
+
+/// Marks the middleware of a rate limit.
+#[derive(Clone, Copy, Debug)]
+pub struct CountsRequests;
 
 /// Charges a request and runs the rest. A request that has parts is counted on by
 /// its `meter`.
@@ -197,31 +221,42 @@ async fn limited(
     next: Next,
     meter: Option<(Arc<Meter>, Clock)>,
 ) -> Result<Response, ApiError> {
-    let key = limiter.key(&req, req.client_ip());
-    let decision = match limiter.charge(&key, now) {
+    let charge = match limiter.charge_of(&req)? {
+        ControlFlow::Break(response) => return Ok(response),
+        ControlFlow::Continue(None) => return next.try_run(req).await,
+        ControlFlow::Continue(Some(charge)) => charge,
+    };
+    let decision = match charge.charge(&limiter, now) {
         ChargeOutcome::Ready(decision) => decision,
         ChargeOutcome::Pending(decision) => decision.await?,
     };
+    let told = |error, decision| told(error, &limiter, charge.policy(&limiter), decision);
     if !decision.allowed {
-        return Err(told(too_many(&decision), &limiter, decision));
+        return Err(told(too_many(&decision), decision));
     }
     let meter = meter.map(|(meter, clock)| {
-        meter.add(Arc::clone(&limiter), key, clock, decision);
+        meter.add_charge(Arc::clone(&limiter), charge.clone(), clock, decision);
         meter
     });
     let outcome = next.try_run(req).await;
     let decision = meter.and_then(|meter| meter.passed(&limiter)).unwrap_or(decision);
     match outcome {
         Ok(mut response) => {
-            limiter.write_headers(decision, response.headers_mut());
+            let policy = charge.policy(&limiter);
+            limiter.write_headers_of(policy, decision, response.headers_mut());
             Ok(response)
         }
-        Err(error) => Err(told(error, &limiter, decision)),
+        Err(error) => Err(told(error, decision)),
     }
 }
 
 /// Adds the state of the limit to the headers of an error.
-fn told(error: ApiError, limiter: &RateLimiter, decision: Decision) -> ApiError {
+fn told(
+    error: ApiError,
+    limiter: &RateLimiter,
+    policy: &RateLimitPolicy,
+    decision: Decision,
+) -> ApiError {
     // Inner limits have added their headers already.
     let there = error.headers().filter(|(name, _)| TOLD.contains(name));
     let mut headers: HeaderMap = there
@@ -229,7 +264,7 @@ fn told(error: ApiError, limiter: &RateLimiter, decision: Decision) -> ApiError 
             Some((HeaderName::from_static(name), HeaderValue::from_str(value).ok()?))
         })
         .collect();
-    limiter.write_headers(decision, &mut headers);
+    limiter.write_headers_of(policy, decision, &mut headers);
     TOLD.into_iter().fold(error, |error, name| {
         match headers.get(name).and_then(|value| value.to_str().ok()) {
             Some(value) => error.without_header(name).with_header(name, value),
@@ -296,8 +331,8 @@ mod tests {
         let (inner, outer) = (limiter("inner"), limiter("outer"));
         decide(&inner);
         let refused = decide(&inner);
-        let error = told(too_many(&refused), &inner, refused);
-        let error = told(error, &outer, decide(&outer));
+        let error = told(too_many(&refused), &inner, inner.policy(), refused);
+        let error = told(error, &outer, outer.policy(), decide(&outer));
         let headers: Vec<_> =
             error.headers().map(|(name, value)| format!("{name}: {value}")).collect();
         assert_eq!(

@@ -5,20 +5,23 @@
 #[cfg(test)]
 mod tests;
 
+use std::borrow::Cow;
 use std::fmt;
 use std::net::IpAddr;
 use std::num::NonZeroU32;
+use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use http::{HeaderMap, HeaderValue};
 use stockade_core::description::{HeaderDoc, ResponseDoc, StatusDoc};
-use stockade_core::{BoxFuture, Request, RouteDescription};
-use stockade_errors::StoreError;
+use stockade_core::{BoxFuture, Request, Response, RouteDescription};
 use stockade_errors::panic::catch_panic;
+use stockade_errors::{ApiError, StoreError};
 use stockade_map::QuotaInfo;
 
+use super::by_request::{ByRequest, SeenPolicies};
 use super::decision::Decision;
 use super::headers::{documented, left, write_headers, write_left};
 use super::key::RateKey;
@@ -37,14 +40,17 @@ pub struct RateLimiter {
     store_timeout: Option<Duration>,
     on_store_failure: StoreFailure,
     local: Option<Arc<Local>>,
+    /// The function that chooses key and quota, if the limit has one.
+    by_request: Option<ByRequest>,
     shared: Arc<Shared>,
 }
 
 /// The counts of this process alone, for a store that fails.
 struct Local {
     store: MemoryRateStore,
-    /// The share of this process.
+    /// The share of this process, unless each request has its own quota.
     policy: RateLimitPolicy,
+    nodes: NonZeroU32,
 }
 
 /// The state that clones share, beside the store.
@@ -57,6 +63,8 @@ struct Shared {
     no_key: AtomicBool,
     /// The second after `start` in which a failure of the store was logged last.
     logged: AtomicU64,
+    /// The quotas of the requests, if each has its own.
+    policies: SeenPolicies,
 }
 
 impl RateLimiter {
@@ -87,6 +95,7 @@ impl RateLimiter {
             legacy_headers: options.legacy_headers,
             store_timeout: options.store_timeout,
             on_store_failure: options.on_store_failure,
+            by_request: options.by_request.clone(),
             shared: Arc::new(shared),
         }
     }
@@ -137,33 +146,77 @@ impl RateLimiter {
     ///
     /// A store that waits has [`RateLimit::store_timeout`] for its answer.
     pub fn charge<'a>(&'a self, key: &'a RateKey, now: Instant) -> ChargeOutcome<'a> {
+        self.charge_as(&self.policy, key, NonZeroU32::MIN, now)
+    }
+
+    /// Charges one request that counts as `cost` requests, by the policy that applies to it.
+    #[inline]
+    pub(super) fn charge_as<'a>(
+        &'a self,
+        policy: &'a RateLimitPolicy,
+        key: &'a RateKey,
+        cost: NonZeroU32,
+        now: Instant,
+    ) -> ChargeOutcome<'a> {
         let passed = now.saturating_duration_since(*self.shared.start.get_or_init(|| now));
         // Whatever the store says: the share must be warm when it fails.
-        let local = self.local.as_ref().map(|it| it.store.decide(key, &it.policy, passed));
-        match self.store.charge(key, &self.policy, passed) {
+        let local = self.local.as_ref().map(|it| it.decide(policy, key, cost, passed));
+        let outcome = match cost {
+            NonZeroU32::MIN => self.store.charge(key, policy, passed),
+            _ => self.store.charge_cost(key, policy, cost, passed),
+        };
+        match outcome {
             ChargeOutcome::Pending(decision) => {
-                let uncounted = || self.uncounted();
+                let uncounted = move || uncounted(policy, cost);
                 ChargeOutcome::Pending(Box::pin(self.waited(decision, passed, local, uncounted)))
             }
             decided @ ChargeOutcome::Ready(_) => decided,
         }
     }
 
-    /// Charges `n` requests to `key`, with one question to a store outside; all of them,
-    /// or as many as pass until the first refusal.
+    /// Returns the charge of a request: by its function, if the limit has one, else one request
+    /// of the client. `Break` is the response of the function.
+    ///
+    /// # Errors
+    /// The error of the function, and 500 for a quota of 0.
+    pub(super) fn charge_of(
+        &self,
+        req: &Request,
+    ) -> Result<ControlFlow<Response, Option<RequestCharge>>, ApiError> {
+        let Some(by) = &self.by_request else {
+            let key = self.key(req, req.client_ip());
+            return Ok(ControlFlow::Continue(Some(RequestCharge::one(key))));
+        };
+        Ok(match (by.charge)(req)? {
+            ControlFlow::Break(response) => ControlFlow::Break(response),
+            ControlFlow::Continue(charge) => {
+                let counted = charge.and_then(|it| Some((it.requests()?, it)));
+                let prepared = counted.map(|(cost, charge)| {
+                    let policy = self.shared.policies.of(self.policy.name(), charge.quota);
+                    let policy = Some(policy.map_err(ApiError::internal)?);
+                    Ok::<_, ApiError>(RequestCharge { key: charge.key, policy, cost })
+                });
+                ControlFlow::Continue(prepared.transpose()?)
+            }
+        })
+    }
+
+    /// Charges `n` requests to `key` by the policy that applies to them, with one question to a
+    /// store outside; all of them, or as many as pass until the first refusal.
     ///
     /// # Errors
     /// Fails as the store does, where [`RateLimit::on_store_failure`] refuses.
     pub(super) async fn charge_n(
         &self,
+        policy: &RateLimitPolicy,
         key: &RateKey,
         n: u32,
         now: Instant,
     ) -> Result<BatchDecision, StoreError> {
         let passed = now.saturating_duration_since(*self.shared.start.get_or_init(|| now));
-        let local = self.local.as_ref().map(|it| it.decide_n(key, n, passed));
-        let decision = self.store.charge_n(key, &self.policy, n, passed);
-        let uncounted = || BatchDecision::new(n, self.uncounted());
+        let local = self.local.as_ref().map(|it| it.decide_n(policy, key, n, passed));
+        let decision = self.store.charge_n(key, policy, n, passed);
+        let uncounted = || BatchDecision::new(n, uncounted(policy, NonZeroU32::MIN));
         self.waited(decision, passed, local, uncounted).await
     }
 
@@ -193,14 +246,6 @@ impl RateLimiter {
             }
             (outcome, _) => outcome,
         }
-    }
-
-    /// Makes the decision for a request that passes because the store has
-    /// failed, as if it were the first.
-    #[cold]
-    fn uncounted(&self) -> Decision {
-        let limit = self.policy.limit().get();
-        Decision::pass(limit, limit - 1, self.policy.window())
     }
 
     /// Logs a failure of the store, at most once a second.
@@ -243,7 +288,47 @@ impl RateLimiter {
     /// # Ok::<(), stockade::ConfigError>(())
     /// ```
     pub fn write_headers(&self, decision: Decision, headers: &mut HeaderMap) {
-        write_headers(&[(&self.policy, decision)], self.legacy_headers, headers);
+        self.write_headers_of(&self.policy, decision, headers);
+    }
+
+    /// Adds the same headers for a request to which this policy applied.
+    pub(super) fn write_headers_of(
+        &self,
+        policy: &RateLimitPolicy,
+        decision: Decision,
+        headers: &mut HeaderMap,
+    ) {
+        write_headers(&[(policy, decision)], self.legacy_headers, headers);
+    }
+}
+
+/// A charge of a request that is ready for the store.
+#[derive(Clone)]
+pub(super) struct RequestCharge {
+    pub(super) key: RateKey,
+    /// The policy of the request; `None` for the policy of the limiter.
+    policy: Option<Arc<RateLimitPolicy>>,
+    pub(super) cost: NonZeroU32,
+}
+
+impl RequestCharge {
+    /// Makes the charge of one request by the policy of the limiter.
+    pub(super) fn one(key: RateKey) -> Self {
+        Self { key, policy: None, cost: NonZeroU32::MIN }
+    }
+
+    /// Returns the policy that applies.
+    pub(super) fn policy<'a>(&'a self, limiter: &'a RateLimiter) -> &'a RateLimitPolicy {
+        self.policy.as_deref().unwrap_or(&limiter.policy)
+    }
+
+    /// Charges the request.
+    pub(super) fn charge<'a>(
+        &'a self,
+        limiter: &'a RateLimiter,
+        now: Instant,
+    ) -> ChargeOutcome<'a> {
+        limiter.charge_as(self.policy(limiter), &self.key, self.cost, now)
     }
 }
 
@@ -254,18 +339,43 @@ impl Local {
         let nodes = NonZeroU32::new(nodes).filter(|_| store.waits())?;
         let algorithm = store.algorithm().unwrap_or(options.algorithm);
         let store = MemoryRateStore::new(algorithm, options.max_keys);
-        Some(Self { store, policy: policy.share(nodes) })
+        Some(Self { store, policy: policy.share(nodes), nodes })
+    }
+
+    /// Returns the share of this process.
+    fn share(&self, policy: &RateLimitPolicy) -> Cow<'_, RateLimitPolicy> {
+        match policy.depends_on_request() {
+            true => Cow::Owned(policy.share(self.nodes)),
+            false => Cow::Borrowed(&self.policy),
+        }
+    }
+
+    fn decide(
+        &self,
+        policy: &RateLimitPolicy,
+        key: &RateKey,
+        cost: NonZeroU32,
+        now: Duration,
+    ) -> Decision {
+        self.store.decide_cost(key, &self.share(policy), cost, now)
     }
 
     /// Charges several requests, one after the other until the first refusal.
-    fn decide_n(&self, key: &RateKey, n: u32, now: Duration) -> BatchDecision {
-        let mut batch = BatchDecision::new(0, self.store.decide(key, &self.policy, now));
+    fn decide_n(
+        &self,
+        policy: &RateLimitPolicy,
+        key: &RateKey,
+        n: u32,
+        now: Duration,
+    ) -> BatchDecision {
+        let share = self.share(policy);
+        let mut batch = BatchDecision::new(0, self.store.decide(key, &share, now));
         while batch.last.allowed {
             batch.granted += 1;
             if batch.granted >= n {
                 break;
             }
-            batch.last = self.store.decide(key, &self.policy, now);
+            batch.last = self.store.decide(key, &share, now);
         }
         batch
     }
@@ -299,7 +409,11 @@ impl RateLimiter {
     #[doc(hidden)]
     pub fn describe(&self, doc: &mut RouteDescription) {
         let quota = (self.policy.limit().get().into(), self.policy.window());
-        doc.counted(QuotaInfo::new(self.policy.name(), Some(quota)));
+        let quota = Some(quota).filter(|_| self.by_request.is_none());
+        doc.counted(QuotaInfo::new(self.policy.name(), quota));
+        if let Some(by) = &self.by_request {
+            (by.describe)(doc);
+        }
         let headers = || documented(self.legacy_headers);
         let retry_after = HeaderDoc::new("Retry-After", "The seconds until a request may pass");
         let refusal = ResponseDoc::error(429).meaning("Too many requests of this client");
@@ -319,6 +433,14 @@ impl fmt::Debug for RateLimiter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("RateLimiter").field("policy", &self.policy).finish_non_exhaustive()
     }
+}
+
+/// Makes the decision for a request that passes because the store has failed, as if it were the
+/// first.
+#[cold]
+fn uncounted(policy: &RateLimitPolicy, cost: NonZeroU32) -> Decision {
+    let limit = policy.limit().get();
+    Decision::pass(limit, limit.saturating_sub(cost.get()), policy.window())
 }
 
 /// Makes the error of a store that exceeded its time.

@@ -1,0 +1,326 @@
+//! [`RequestLimit`]: a rate limit that chooses key and quota for each request.
+
+use std::any::Any;
+use std::fmt;
+use std::fmt::Display;
+use std::net::IpAddr;
+use std::num::NonZeroU32;
+use std::ops::ControlFlow;
+use std::sync::{Arc, PoisonError, RwLock};
+use std::time::Duration;
+
+use stockade_core::reply::IntoError;
+use stockade_core::reply::into_error_internals::answer_of;
+use stockade_core::{Request, Response, RouteDescription};
+use stockade_errors::{ApiError, ConfigError};
+
+use super::algorithm::Algorithm;
+use super::key::RateKey;
+use super::options::RateLimit;
+use super::quota::{Quota, RateLimitPolicy};
+use super::store::{RateStore, StoreFailure};
+
+/// A rate limit with a function that chooses the key and the quota of each request, made by
+/// [`RateLimit::by`].
+///
+/// It is the value of `rate_limit` of a node or a route, or the argument of
+/// [`with_rate_limit`](super::with_rate_limit). A router does not accept it in its options,
+/// because its limit runs before authentication. Put it at the root of the tree instead.
+#[derive(Clone)]
+#[must_use = "it limits nothing until a route or a node has it"]
+pub struct RequestLimit(pub(super) RateLimit);
+
+/// Sets the options that a limit by the request shares with [`RateLimit`].
+macro_rules! shared_setters {
+    ($($name:ident($value:ident: $type:ty);)*) => {$(
+        #[doc = concat!("See [`RateLimit::", stringify!($name), "`].")]
+        pub fn $name(self, $value: $type) -> Self {
+            Self(self.0.$name($value))
+        }
+    )*};
+}
+
+impl RequestLimit {
+    shared_setters! {
+        name(name: impl Into<String>);
+        algorithm(algorithm: Algorithm);
+        max_keys(max_keys: usize);
+        legacy_headers(legacy_headers: bool);
+        store(store: Arc<dyn RateStore>);
+        store_timeout(store_timeout: impl Into<Option<Duration>>);
+        on_store_failure(on_store_failure: StoreFailure);
+    }
+}
+
+impl RequestLimit {
+    /// Returns the limit as the setting of a node or a route.
+    #[must_use]
+    #[doc(hidden)]
+    pub fn into_rate_limit(self) -> RateLimit {
+        self.0
+    }
+}
+
+impl fmt::Debug for RequestLimit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("RequestLimit").field(&self.0.name).finish()
+    }
+}
+
+impl RateLimit {
+    /// Makes a limit with a function that returns the key and the quota of each request, such as
+    /// the organization of the user and the quota of its plan.
+    ///
+    /// The function returns `(key, quota)`, a [`Charge`] with a cost, an `Option` of these, or
+    /// a `Result`. A request with `None` is not counted. An error is the response.
+    ///
+    /// A key is any value with [`Display`]. Its text must identify the client: two clients
+    /// with the same text share a count. An [`IpAddr`] counts as in other limits: an IPv6
+    /// address counts as its network of 64 bits. If the quota changes, the count stays. A
+    /// quota of 0 is a 500.
+    ///
+    /// The limit of a node or a route runs after the middleware of its level and after the
+    /// last middleware that authenticates, so the function sees the user. Limits by address
+    /// run before authentication, so failed logins count there.
+    ///
+    /// ```
+    /// use stockade::middleware::RateLimit;
+    /// use stockade::prelude::*;
+    /// # use stockade::testing::TestClient;
+    ///
+    /// #[derive(serde::Deserialize)]
+    /// struct Member { org: String, paid: bool }
+    ///
+    /// # #[tokio::main]
+    /// # async fn main() {
+    /// let by_plan = RateLimit::by(|req| {
+    ///     let me: Member = req.user_as()?;
+    ///     Some((me.org, if me.paid { 600 } else { 60 } / MINUTE))
+    /// });
+    /// let token = with_auth(|org: String| Some(json!({ "org": org, "paid": org == "acme" })));
+    /// let api = routes! {
+    ///     middleware: token,
+    ///     rate_limit: by_plan,
+    ///     "orders": { GET: async || "orders" },
+    /// };
+    /// # let client = TestClient::new(create_router(api, RouterOptions::new().rate_limit(false)));
+    /// let paid = client.get("/orders").bearer("acme").await;
+    /// paid.assert_header("ratelimit-policy", "\"route\";q=600;w=60");
+    /// let free = client.get("/orders").bearer("other").await;
+    /// free.assert_header("ratelimit-policy", "\"route\";q=60;w=60");
+    /// # }
+    /// ```
+    pub fn by<F, C>(charge: F) -> RequestLimit
+    where
+        F: Fn(&Request) -> C + Send + Sync + 'static,
+        C: IntoCharge,
+    {
+        let charge = move |req: &Request| charge(req).into_charge();
+        let by = ByRequest { charge: Arc::new(charge), describe: C::describe };
+        let mut limit = Self::new();
+        limit.by_request = Some(by);
+        RequestLimit(limit)
+    }
+}
+
+/// A key, its quota, and the number of requests that a request counts as.
+///
+/// ```
+/// use stockade::middleware::RateLimit;
+/// use stockade::middleware::rate_limit::{Charge, MINUTE};
+///
+/// let exports = RateLimit::by(|req| {
+///     let cost = if req.path().starts_with("/exports") { 5 } else { 1 };
+///     Charge::new("all clients", 600 / MINUTE).cost(cost)
+/// });
+/// # drop(exports);
+/// ```
+#[derive(Clone, Debug, Eq, PartialEq)]
+#[must_use = "it counts nothing until the function of a limit returns it"]
+pub struct Charge {
+    pub(super) key: RateKey,
+    pub(super) quota: Quota,
+    cost: u32,
+}
+
+impl Charge {
+    /// Makes the charge of one request.
+    pub fn new(key: impl Display + 'static, quota: Quota) -> Self {
+        Self { key: key_of(&key), quota, cost: 1 }
+    }
+
+    /// Sets the number of requests that the request counts as. All of them must be left, or the
+    /// request gets 429 and none of them counts; a cost above the quota never passes. 0 is not
+    /// counted. Default: 1.
+    pub fn cost(mut self, requests: u32) -> Self {
+        self.cost = requests;
+        self
+    }
+
+    /// Returns the cost, unless the request is not counted.
+    pub(super) fn requests(&self) -> Option<NonZeroU32> {
+        NonZeroU32::new(self.cost)
+    }
+}
+
+/// Makes a key of a value. Addresses are keys of the same network as in other limits.
+fn key_of<K: Display + 'static>(key: &K) -> RateKey {
+    let any: &dyn Any = key;
+    if let Some(key) = any.downcast_ref::<RateKey>() {
+        return key.clone();
+    }
+    if let Some(address) = any.downcast_ref::<IpAddr>() {
+        return (*address).into();
+    }
+    RateKey::text(key.to_string())
+}
+
+/// What the function of [`RateLimit::by`] may return: `(key, quota)`, a [`Charge`], and
+/// an `Option` or a `Result` of these.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a charge of a rate limit",
+    label = "expected `(key, quota)`, such as `(user.id, 600 / MINUTE)`",
+    note = "the function may also return a `Charge`, an `Option` or a `Result` of these",
+    note = "a key has `Display` and borrows nothing from the request"
+)]
+pub trait IntoCharge {
+    /// Returns the charge; `None` if the request is not counted, and `Break` for a response
+    /// instead.
+    ///
+    /// # Errors
+    /// The error of the function, which is the response.
+    #[doc(hidden)]
+    fn into_charge(self) -> ChargeResult;
+
+    /// Notes the responses that the function may give.
+    #[doc(hidden)]
+    fn describe(_doc: &mut RouteDescription) {}
+}
+
+/// The outcome of the function of a limit.
+pub(super) type ChargeResult = Result<ControlFlow<Response, Option<Charge>>, ApiError>;
+
+impl IntoCharge for Charge {
+    fn into_charge(self) -> ChargeResult {
+        Ok(ControlFlow::Continue(Some(self)))
+    }
+}
+
+impl<K: Display + 'static> IntoCharge for (K, Quota) {
+    fn into_charge(self) -> ChargeResult {
+        Charge::new(self.0, self.1).into_charge()
+    }
+}
+
+impl<C: IntoCharge> IntoCharge for Option<C> {
+    fn into_charge(self) -> ChargeResult {
+        self.map_or(Ok(ControlFlow::Continue(None)), C::into_charge)
+    }
+
+    fn describe(doc: &mut RouteDescription) {
+        C::describe(doc);
+    }
+}
+
+impl<C: IntoCharge, E: IntoError> IntoCharge for Result<C, E> {
+    fn into_charge(self) -> ChargeResult {
+        match self {
+            Ok(charge) => charge.into_charge(),
+            Err(error) => answer_of(error).map(ControlFlow::Break),
+        }
+    }
+
+    fn describe(doc: &mut RouteDescription) {
+        C::describe(doc);
+        E::describe(doc);
+    }
+}
+
+/// The function of a limit.
+#[derive(Clone)]
+pub(super) struct ByRequest {
+    pub(super) charge: Arc<dyn Fn(&Request) -> ChargeResult + Send + Sync>,
+    pub(super) describe: fn(&mut RouteDescription),
+}
+
+/// The policies of the quotas that a limit has seen, so a request prepares none.
+#[derive(Default)]
+pub(super) struct SeenPolicies(RwLock<Vec<(Quota, Arc<RateLimitPolicy>)>>);
+
+impl SeenPolicies {
+    /// Returns the policy of a quota.
+    ///
+    /// # Errors
+    /// Fails as [`RateLimitPolicy::new`] does.
+    pub(super) fn of(&self, name: &str, quota: Quota) -> Result<Arc<RateLimitPolicy>, ConfigError> {
+        let seen = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, policy)) = seen.iter().find(|(known, _)| *known == quota) {
+            return Ok(Arc::clone(policy));
+        }
+        drop(seen);
+        let policy = Arc::new(RateLimitPolicy::of_request(name, quota)?);
+        let mut seen = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        // Programs have few quotas. A quota that is computed must not fill the memory.
+        if seen.len() < MAX_SEEN {
+            seen.push((quota, Arc::clone(&policy)));
+        }
+        Ok(policy)
+    }
+}
+
+const MAX_SEEN: usize = 64;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rate_limit::{MINUTE, SECOND};
+
+    fn outcome(charge: impl IntoCharge) -> String {
+        match charge.into_charge() {
+            Ok(ControlFlow::Continue(Some(Charge { key, quota, cost }))) => {
+                format!("{key} {}/{:?} {cost}", quota.limit, quota.window)
+            }
+            Ok(ControlFlow::Continue(None)) => "not counted".to_owned(),
+            Ok(ControlFlow::Break(response)) => response.status().to_string(),
+            Err(error) => error.status().to_string(),
+        }
+    }
+
+    #[test]
+    fn functions_return_keys_and_quotas_in_several_forms() {
+        let quota = 5 / MINUTE;
+        assert_eq!(outcome((7_i64, quota)), "key:7 5/60s 1");
+        assert_eq!(outcome(("ada".to_owned(), 1 / SECOND)), "key:ada 1/1s 1");
+        assert_eq!(outcome(Charge::new("a", quota).cost(5)), "key:a 5/60s 5");
+        assert_eq!(outcome(Some(('x', quota))), "key:x 5/60s 1");
+        assert_eq!(outcome(None::<(u8, Quota)>), "not counted");
+        assert_eq!(outcome(Ok::<_, ApiError>(Some((1, quota)))), "key:1 5/60s 1");
+        assert_eq!(outcome(Err::<Charge, _>(ApiError::not_found())), "404");
+        let moved = stockade_core::reply::Redirect::to("/plans");
+        assert_eq!(outcome(Err::<Charge, _>(moved)), "303 See Other");
+    }
+
+    #[test]
+    fn addresses_are_keys_of_their_network() {
+        let key = |text: &str| key_of(&text.parse::<IpAddr>().unwrap());
+        assert_eq!(key("2001:db8::1"), key("2001:db8::2"));
+        assert_eq!(key("203.0.113.7").to_string(), "ip:203.0.113.7");
+        assert_eq!(key_of(&RateKey::shared()), RateKey::shared());
+        // The text of an address is a key of the program.
+        assert_ne!(key_of(&"203.0.113.7"), key("203.0.113.7"));
+    }
+
+    #[test]
+    fn remembers_a_bounded_number_of_quotas() {
+        let seen = SeenPolicies::default();
+        for limit in 1..=1_000 {
+            let policy = seen.of("plan", limit / MINUTE).unwrap();
+            assert_eq!(policy.limit().get(), limit);
+            assert!(policy.depends_on_request());
+        }
+        assert_eq!(seen.0.read().unwrap().len(), MAX_SEEN);
+        let [one, other] = [0, 1].map(|_| seen.of("plan", 1 / MINUTE).unwrap());
+        assert!(Arc::ptr_eq(&one, &other));
+        assert!(seen.of("plan", 0 / MINUTE).is_err());
+    }
+}
