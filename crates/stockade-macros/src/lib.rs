@@ -215,7 +215,7 @@ macro_rules! rows_of_keywords {
 /// | `validation_status` | the status of a failed validation, from 400 to 499: `422` |
 /// | `validation_options` | the options for validation by schemas |
 /// | `error_handling` | an `ErrorHandler` for errors, or a function that is one |
-/// | `rate_limit` | the limit of the requests of a client, of a node for all routes in it together: `10 / MINUTE`; `false` for none at all |
+/// | `rate_limit` | the limit of the requests of a client, of a node for all routes in it together: `10 / MINUTE`, or `RateLimit::by` for a quota per user; `false` for none at all |
 /// | `concurrency_limit` | the limit of the requests in flight: `10`; `false` for none at all |
 /// | `timeout` | the limit of the time until the response, a `Duration`, or `with_timeout` with a status |
 /// | `cors` | rules of CORS: an origin, a list, or `CorsOptions`; `false` for no headers of CORS |

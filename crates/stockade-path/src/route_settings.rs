@@ -113,7 +113,9 @@ macro_rules! __route_settings {
                 } = None;
 
                 /// Sets a rate limit, such as `10 / MINUTE`, or a
-                /// [`RateLimit`](stockade_stages::RateLimit). Default: 100 requests per
+                /// [`RateLimit`](stockade_stages::RateLimit). A limit of a node or a route may
+                /// choose key and quota for each request, by
+                /// [`RateLimit::by`](stockade_stages::RateLimit::by). Default: 100 requests per
                 /// 60 s for each client, over all routes of the router.
                 ///
                 /// Limits add up: the limit of a group or a node counts the requests to all
@@ -127,11 +129,12 @@ macro_rules! __route_settings {
                 ///
                 /// The limit of a group, a node or a route runs before its own middleware,
                 /// and after the middleware around it. If the route has [`auth`](Self::auth),
-                /// a limit by address runs before authentication.
+                /// a limit by address runs before authentication. A limit by the request runs after
+                /// its own middleware and after authentication.
                 #[doc(alias = "rateLimit")]
                 [deserialize_with = "rate_limit_in_file", alias = "rateLimit"]
-                rate_limit(limit: impl IntoSetting<RateLimit>) -> Setting<Placed<RateLimit>> {
-                    Ok(Placed::of(limit.into_setting(), Location::caller()))
+                rate_limit(limit: impl IntoRateLimit<Self>) -> Setting<Placed<RateLimit>> {
+                    Ok(Placed::of(limit.into_rate_limit(), Location::caller()))
                 } = Placed::of(Setting::Value(RateLimit::default()), Location::caller());
 
                 /// Sets the largest number of requests in flight. A further request gets

@@ -38,7 +38,7 @@ use crate::options::RouterOptions;
 use crate::page_lists::PageLists;
 use crate::route::Route;
 use crate::router::RouteDef;
-use crate::settings::RouteSettings;
+use crate::settings::{RouteSettings, place_late_limits};
 use crate::stages::Stages;
 use crate::start::Openers;
 use crate::table_set::TableBuilders;
@@ -253,6 +253,10 @@ impl<'o> Compiler<'o> {
         faults.extend(self.covers_only_answers(method, &entry));
         let mut middleware = self.middleware_of(guard, &entry);
         settings.retain_limits(&mut middleware);
+        // The middleware of the route of a call has run before the middleware of the call.
+        let own = entry.middleware.len() - entry.own;
+        let outer = if entry.is_call { middleware.len().saturating_sub(own) } else { 0 };
+        place_late_limits(&mut middleware, outer, |it| self.finds_user(method, it));
         let cors = self.cors_of(&entry, &mut middleware, faults);
         let mut doc = self.describe(method, pattern, &middleware, &entry, &settings);
         faults.extend(doc.issues(&self.states));
@@ -413,6 +417,15 @@ impl<'o> Compiler<'o> {
         middleware.iter().for_each(|middleware| middleware.describe(&mut doc));
         entry.handler.describe(&mut doc);
         doc
+    }
+
+    /// Returns true if middleware says that it authenticates requests.
+    fn finds_user(&mut self, method: &Method, middleware: &Middleware) -> bool {
+        let mut doc = RouteDescription::new(method.clone(), Vec::new());
+        *doc.common_mut() = std::mem::take(&mut self.common);
+        middleware.describe(&mut doc);
+        self.common = std::mem::take(doc.common_mut());
+        doc.has_found_user()
     }
 
     /// Returns the rate limit of the router, if it is charged for a route.

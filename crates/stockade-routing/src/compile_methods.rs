@@ -58,6 +58,7 @@ impl Compiler<'_> {
             let location = entry.location;
             let mistakes = entry.take_mistakes();
             self.note_mistakes(mistakes.map(|it| it.on(&label)));
+            entry.is_call = true;
             entry.inherited.inherit(&inherited);
             self.place_settings(&mut entry);
             let own = entry.middleware.len();

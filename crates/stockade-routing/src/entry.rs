@@ -61,6 +61,8 @@ pub struct RouteEntry {
     pub(crate) docs: BoxedOr<RouteDocs>,
     /// The methods that its requests call by their names.
     pub(crate) calls: Option<Box<MethodSet>>,
+    /// True if it is a method that the requests of another route call.
+    pub(crate) is_call: bool,
     /// True if rate limits count the parts of its requests one by one.
     pub(crate) has_subrequests: bool,
     /// True if the marks of its types are applied to its requests and responses.
@@ -101,6 +103,7 @@ impl RouteEntry {
             rate_exempt_reason: None,
             docs: BoxedOr::default(),
             calls: None,
+            is_call: false,
             has_subrequests: false,
             applies_marks: false,
             location: Location::caller(),
@@ -142,6 +145,7 @@ impl RouteEntry {
         let ahead = settings.own_error_handling().into_iter();
         let ahead = ahead.chain(settings.limits(Level::Entry)).chain(settings.own_timeout());
         self.middleware.splice(self.own..self.own, ahead);
+        self.middleware.extend(settings.late_limit(Level::Entry));
         let mut access = Access::of(&self.settings);
         access.inherit(&Access::of(&self.inherited));
         access.inherit(&Access::of(router));

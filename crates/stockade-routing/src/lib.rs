@@ -48,6 +48,7 @@ mod head_sink;
 mod health;
 mod host;
 mod host_options;
+mod into_rate_limit;
 mod lookup;
 pub mod map;
 #[doc(hidden)]
@@ -79,6 +80,7 @@ pub use health::health_routes;
 pub use host::{HostPath, HostResponseFuture, HostRoute, HostRoutes, HostSegment};
 pub use host_options::HostOptions;
 pub use http::Method;
+pub use into_rate_limit::IntoRateLimit;
 pub use mount::OriginalUri;
 pub use options::{Clock, RouterOptions};
 pub use router::{Router, create_router};

@@ -337,6 +337,7 @@ impl Router {
         let mut inherited = inherited.to_vec();
         inherited.extend(tree.settings.limits(Level::Node));
         inherited.extend(tree.middleware);
+        inherited.extend(tree.settings.late_limit(Level::Node));
         let mut settings = *tree.settings;
         let here = join("", path);
         let mistakes = tree.mistakes.into_iter().chain(settings.end_level(Level::Node));

@@ -15,6 +15,7 @@ use stockade_stages::{ConcurrencyLimit, CorsOptions, RateLimit, Timeout};
 use stockade_validation::ValidationOptions;
 
 use crate::entry::{RouteEntry, RouteRef};
+use crate::into_rate_limit::IntoRateLimit;
 use crate::options::RouterOptions;
 use crate::router::Router;
 use crate::settings::{Placed, RouteSettings, reason_of};

@@ -16,6 +16,7 @@ use stockade_errors::{ConfigError, ConfigIssue};
 use stockade_path::__internal::route_settings;
 use stockade_stages::__internal::LimitsConcurrency;
 use stockade_stages::cors::policy_internals::Cors;
+use stockade_stages::rate_limit::with_rate_limit_internals::CountsRequests;
 use stockade_stages::{
     ConcurrencyLimit, CorsOptions, CorsOrigin, RateLimit, Timeout, TrustProxy, with_error_handling,
     with_rate_limit,
@@ -71,7 +72,10 @@ pub(crate) fn reason_of(
 /// Marks the rate limit of a group, a node or a route. `rate_limit: false` removes it.
 #[derive(Debug)]
 struct LimitsRate {
+    /// True if the key is the address of the client.
     by_address: bool,
+    /// True if it runs after the other middleware of its level and after authentication.
+    is_late: bool,
 }
 
 /// Marks the error handler of a route.
@@ -165,18 +169,31 @@ impl RouteSettings {
         mistakes
     }
 
-    /// Makes the middleware of the limits that add up, in the order of their execution.
+    /// Makes the middleware of the limits that add up and run before the other middleware of
+    /// the level, in the order of their execution.
     pub(crate) fn limits(&self, level: Level) -> Vec<Middleware> {
-        let rate = self.rate_limit.value().map(|limit| {
-            let mark = LimitsRate { by_address: !limit.value.has_key_generator() };
-            let made = Middleware::new(with_rate_limit(limit.value.clone())).marked(mark);
-            placed(made, level, limit.place)
-        });
+        let rate = self.rate_limit_middleware(level, false);
         let concurrency = self
             .concurrency_limit
             .value()
             .map(|limit| placed(Middleware::new(limit.value.clone()), level, limit.place));
         rate.into_iter().chain(concurrency).collect()
+    }
+
+    /// Makes the middleware of a rate limit by the request, which runs after the other
+    /// middleware of the level.
+    pub(crate) fn late_limit(&self, level: Level) -> Option<Middleware> {
+        self.rate_limit_middleware(level, true)
+    }
+
+    fn rate_limit_middleware(&self, level: Level, is_late: bool) -> Option<Middleware> {
+        let limit = self.rate_limit.value()?;
+        if limit.value.depends_on_request() != is_late {
+            return None;
+        }
+        let made = Middleware::new(with_rate_limit(limit.value.clone()));
+        let by_address = !is_late && !limit.value.has_key_generator();
+        Some(placed(made.marked(LimitsRate { by_address, is_late }), level, limit.place))
     }
 
     /// Makes the middleware of the error handler of a route.
@@ -231,6 +248,32 @@ pub(crate) fn runs_before_auth(middleware: &Middleware) -> bool {
     middleware.mark::<LimitsRate>().is_some_and(|limit| limit.by_address)
         || middleware.mark::<HandlesErrors>().is_some()
         || middleware.mark::<Arc<Cors>>().is_some()
+}
+
+/// Moves rate limits by the request behind the last middleware that authenticates, which
+/// `finds_user` tells. None of the first `outer` middleware moves behind them.
+pub(crate) fn place_late_limits(
+    middleware: &mut Vec<Middleware>,
+    outer: usize,
+    mut finds_user: impl FnMut(&Middleware) -> bool,
+) {
+    let mut own = middleware.split_off(outer.min(middleware.len()));
+    place_late(middleware, &mut finds_user);
+    place_late(&mut own, &mut finds_user);
+    middleware.append(&mut own);
+}
+
+fn place_late(middleware: &mut Vec<Middleware>, finds_user: &mut impl FnMut(&Middleware) -> bool) {
+    let is_late = |it: &Middleware| it.mark().is_some_and(|limit: &LimitsRate| limit.is_late);
+    let Some(first) = middleware.iter().position(is_late) else { return };
+    let is_limit = |it: &Middleware| {
+        it.mark::<LimitsRate>().is_some() || it.mark::<CountsRequests>().is_some()
+    };
+    let last = middleware[first..].iter().rposition(|it| !is_limit(it) && finds_user(it));
+    let Some(last) = last else { return };
+    let end = first + last + 1;
+    let (late, others): (Vec<_>, Vec<_>) = middleware.drain(first..end).partition(is_late);
+    middleware.splice(first..first, others.into_iter().chain(late));
 }
 
 fn placed(

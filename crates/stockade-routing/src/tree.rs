@@ -177,6 +177,7 @@ impl RouteTree {
         self.mistakes.append(&mut settings.end_level(Level::Node));
         let mut ahead = settings.limits(Level::Node);
         ahead.extend(middleware);
+        ahead.extend(settings.late_limit(Level::Node));
         self.entries.extend(entries.into_iter().map(|(method, mut entry)| {
             entry.inherit(&ahead);
             entry.inherited.inherit(&settings);

@@ -4,8 +4,8 @@ use stockade_core::{
     HandlerFn, HandlerSignature, IntoAuthentication, IntoErrorHandler, IntoMiddlewareList,
     IntoSchema, IntoSetting, RouteDocs,
 };
-use stockade_routing::RouteEntry;
-use stockade_stages::{RateLimit, Timeout};
+use stockade_routing::{IntoRateLimit, RouteEntry};
+use stockade_stages::Timeout;
 use stockade_validation::ValidationOptions;
 
 /// A method of [`Rpc`](crate::Rpc): a handler, and the settings that a route has.
@@ -83,11 +83,12 @@ impl RpcMethod {
         fn public(reason: impl IntoSetting<String>);
     }
 
-    /// Limits the calls of each client to this method, beside the limit of the
-    /// router, such as `10 / MINUTE`. A further call is -32029.
+    /// Limits the calls of each client to this method, in addition to the limit of the
+    /// router, such as `10 / MINUTE` or [`RateLimit::by`](stockade_stages::RateLimit::by). A
+    /// further call is -32029.
     #[track_caller]
-    pub fn rate_limit(self, limit: impl Into<RateLimit>) -> Self {
-        Self { entry: self.entry.rate_limit(limit.into()) }
+    pub fn rate_limit(self, limit: impl IntoRateLimit<RouteEntry>) -> Self {
+        Self { entry: self.entry.rate_limit(limit) }
     }
 }
 

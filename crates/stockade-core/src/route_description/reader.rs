@@ -102,6 +102,13 @@ impl RouteDescription {
         self.guards_origin
     }
 
+    /// Returns true if middleware authenticates requests.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn has_found_user(&self) -> bool {
+        self.finds_user
+    }
+
     /// Returns true if an argument of the handler writes the response itself.
     #[doc(hidden)]
     #[must_use]
