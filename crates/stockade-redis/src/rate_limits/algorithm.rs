@@ -22,6 +22,27 @@ enum Kind {
     Gcra,
 }
 
+/// The requests for which a script is called.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Wanted {
+    /// The largest number that is granted.
+    most: u32,
+    /// The smallest one; if fewer are left, none is granted.
+    least: u32,
+}
+
+impl Wanted {
+    /// Asks for up to `most` requests.
+    pub(super) fn up_to(most: u32) -> Self {
+        Self { most, least: 1 }
+    }
+
+    /// Asks for a request that counts as `cost` requests.
+    pub(super) fn all(cost: u32) -> Self {
+        Self { most: cost, least: cost }
+    }
+}
+
 /// The answer to a script.
 pub(super) struct Granted {
     /// The number of requests that were granted.
@@ -63,19 +84,27 @@ impl Counting {
         matches!(self.kind, Kind::Fixed)
     }
 
-    /// Returns the arguments of the script: limit, window, wanted requests.
-    pub(super) fn arguments(&self, policy: &RateLimitPolicy, want: u32) -> [u64; 3] {
+    /// Returns the arguments of the script: limit, window, wanted requests, and the number
+    /// below which none is granted.
+    pub(super) fn arguments(&self, policy: &RateLimitPolicy, wanted: Wanted) -> [u64; 4] {
         let window = match self.kind {
             Kind::Fixed => policy.window().as_nanos().div_ceil(1_000_000),
             Kind::Sliding | Kind::Gcra => policy.window().as_nanos().div_ceil(1_000),
         };
         // A year in microseconds has 45 bits.
         let window = u64::try_from(window).unwrap_or(u64::MAX);
-        [policy.limit().get().into(), window, want.into()]
+        [policy.limit().get().into(), window, wanted.most.into(), wanted.least.into()]
     }
 
     /// Reads the answer; `None` for one that is none of the script.
-    pub(super) fn read(&self, policy: &RateLimitPolicy, answer: &[i64]) -> Option<Granted> {
+    pub(super) fn read(
+        &self,
+        policy: &RateLimitPolicy,
+        wanted: Wanted,
+        answer: &[i64],
+    ) -> Option<Granted> {
+        // The requests that leave room for the wanted ones.
+        let others = policy.limit().get().saturating_sub(wanted.least);
         let limit = policy.limit().get();
         let count = |value: i64| u32::try_from(value).ok();
         let time = |value: i64| u64::try_from(value).ok();
@@ -85,9 +114,10 @@ impl Counting {
                 (count(granted)?, limit.saturating_sub(count(used)?), end, end)
             }
             (Kind::Sliding, &[granted, current, previous, left]) => {
-                let [_, window, _] = self.arguments(policy, 1);
+                let [_, window, ..] = self.arguments(policy, wanted);
                 let state = Sliding {
                     limit,
+                    others,
                     window,
                     current: count(current)?,
                     previous: count(previous)?,
@@ -96,20 +126,22 @@ impl Counting {
                 (count(granted)?, state.remaining(), state.reset(), state.wait())
             }
             (Kind::Gcra, &[granted, back]) => {
-                let [_, window, _] = self.arguments(policy, 1);
+                let [_, window, ..] = self.arguments(policy, wanted);
                 let (period, back) = (window.div_ceil(limit.into()), time(back)?);
                 let free = (period * u64::from(limit)).saturating_sub(back) / period;
-                let wait = back.saturating_sub(period * u64::from(limit - 1));
+                let wait = back.saturating_sub(period * u64::from(others));
                 let remaining = u32::try_from(free).unwrap_or(limit);
                 let (reset, wait) = (Duration::from_micros(back), Duration::from_micros(wait));
                 (count(granted)?, remaining, reset, wait)
             }
             _ => return None,
         };
-        let decision = match granted {
+        let mut decision = match granted {
             0 => Decision::refuse(limit, reset, retry_after),
             _ => Decision::pass(limit, remaining, reset),
         };
+        // Cheaper requests may still pass.
+        decision.remaining = remaining;
         Some(Granted { granted, decision })
     }
 }
@@ -117,6 +149,8 @@ impl Counting {
 /// The state of a sliding window after a charge, in microseconds.
 struct Sliding {
     limit: u32,
+    /// The requests that leave room for the refused ones.
+    others: u32,
     window: u64,
     current: u32,
     previous: u32,
@@ -146,10 +180,10 @@ impl Sliding {
             let share = u128::from(free) * u128::from(self.window) / u128::from(counted.max(1));
             u64::try_from(share).unwrap_or(u64::MAX).min(self.window)
         };
-        let micros = if self.current < self.limit {
-            self.left.saturating_sub(share(self.previous, self.limit - self.current - 1))
+        let micros = if self.current < self.limit && self.current <= self.others {
+            self.left.saturating_sub(share(self.previous, self.others - self.current))
         } else {
-            self.left + (self.window - share(self.current, self.limit - 1))
+            self.left + (self.window - share(self.current, self.others))
         };
         Duration::from_micros(micros)
     }
@@ -164,7 +198,7 @@ mod tests {
     #[track_caller]
     fn check(algorithm: Algorithm, answer: &[i64], expected: Option<(u32, u32, u64, u64)>) {
         let policy = RateLimitPolicy::new("default", 100 / MINUTE).unwrap();
-        let read = Counting::new(algorithm).read(&policy, answer).map(|it| {
+        let read = Counting::new(algorithm).read(&policy, Wanted::up_to(1), answer).map(|it| {
             let Decision { remaining, reset, retry_after, .. } = it.decision;
             assert_eq!(it.decision.allowed, it.granted > 0);
             let millis = |time: Duration| u64::try_from(time.as_millis()).unwrap();
@@ -194,11 +228,12 @@ mod tests {
     #[test]
     fn windows_are_rounded_up() {
         let arguments = |algorithm, quota: Quota| {
-            Counting::new(algorithm).arguments(&RateLimitPolicy::new("a", quota).unwrap(), 1)
+            let policy = RateLimitPolicy::new("a", quota).unwrap();
+            Counting::new(algorithm).arguments(&policy, Wanted::up_to(1))
         };
         let short = Quota::new(5, Duration::from_nanos(1));
-        assert_eq!(arguments(Algorithm::FixedWindow, short), [5, 1, 1]);
-        assert_eq!(arguments(Algorithm::Gcra, short), [5, 1, 1]);
-        assert_eq!(arguments(Algorithm::SlidingWindow, 7 / SECOND), [7, 1_000_000, 1]);
+        assert_eq!(arguments(Algorithm::FixedWindow, short), [5, 1, 1, 1]);
+        assert_eq!(arguments(Algorithm::Gcra, short), [5, 1, 1, 1]);
+        assert_eq!(arguments(Algorithm::SlidingWindow, 7 / SECOND), [7, 1_000_000, 1, 1]);
     }
 }

@@ -10,6 +10,7 @@ mod simulation;
 
 use std::fmt;
 use std::hash::{BuildHasher as _, RandomState};
+use std::num::NonZeroU32;
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
@@ -21,7 +22,7 @@ use stockade_stages::rate_limit::{
 };
 
 use crate::link::Redis;
-use crate::rate_limits::algorithm::{Counting, Granted};
+use crate::rate_limits::algorithm::{Counting, Granted, Wanted};
 use crate::rate_limits::leases::{LeaseRequest, Leases, Step};
 use crate::rate_limits::refusals::Refusals;
 
@@ -36,12 +37,15 @@ use crate::rate_limits::refusals::Refusals;
 /// change before that: a client that goes on costs no command. At most 100,000 are.
 ///
 /// The key in the engine has the algorithm, the limit and the window, so that a
-/// deployment with another quota begins anew. It goes when nothing of it counts any
-/// more, and one that has lost its expiry gets it back with the next request.
+/// deployment with another quota begins anew. If the limit chooses the quota of each
+/// request ([`RateLimit::by`]), the key has neither limit nor window, and the count stays.
+/// A key goes when nothing of it counts any more, and one that has lost its expiry gets it
+/// back with the next request.
 ///
 /// When the engine is gone, [`RateLimit::on_store_failure`] decides; of its values
 /// [`StoreFailure::Local`] keeps both the clients and the limit.
 ///
+/// [`RateLimit::by`]: stockade_stages::RateLimit::by
 /// [`RateLimit::on_store_failure`]: stockade_stages::RateLimit::on_store_failure
 /// [`StoreFailure::Local`]: stockade_stages::rate_limit::StoreFailure::Local
 ///
@@ -146,11 +150,14 @@ impl RedisRateLimits {
             text = format!("sha:{}", hex::encode(digest::digest(&digest::SHA256, text.as_bytes())));
         }
         let (prefix, algorithm) = (self.redis.prefix(), self.counting.name());
-        let (limit, window) = (policy.limit(), policy.window().as_micros());
+        let quota = match policy.depends_on_request() {
+            true => "*".to_owned(),
+            false => format!("{}:{}", policy.limit(), policy.window().as_micros()),
+        };
         // A name may contain colons, and the text of a key is often the choice of a client:
         // without the escape a key of one limit could be the key of another limit.
         let name = policy.name().replace(':', "::");
-        format!("{prefix}:rate:{algorithm}:{limit}:{window}:{name}:{text}")
+        format!("{prefix}:rate:{algorithm}:{quota}:{name}:{text}")
     }
 
     /// Asks the engine for `want` requests, of which one is for now.
@@ -165,8 +172,22 @@ impl RedisRateLimits {
         let key = self.key(key, policy);
         // Times of the engine count from here, so that nothing is kept for too long.
         let sent = Instant::now();
-        let answer = self.send(&key, policy, want).await?;
-        self.answered(name, policy, asking, &answer, sent)
+        let wanted = Wanted::up_to(want);
+        let answer = self.send(&key, policy, wanted).await?;
+        self.answered(name, policy, wanted, asking, &answer, sent)
+    }
+
+    /// Asks the engine for a request that counts as `cost` requests. It takes nothing of a
+    /// lease. A refusal is not remembered, because cheaper requests may pass.
+    async fn ask_cost(
+        &self,
+        key: &RateKey,
+        policy: &RateLimitPolicy,
+        cost: u32,
+    ) -> Result<Decision, StoreError> {
+        let wanted = Wanted::all(cost);
+        let answer = self.send(&self.key(key, policy), policy, wanted).await?;
+        Ok(self.read(policy, wanted, &answer)?.decision)
     }
 }
 
@@ -197,11 +218,12 @@ impl RedisRateLimits {
         &self,
         name: u128,
         policy: &RateLimitPolicy,
+        wanted: Wanted,
         asking: Option<LeaseRequest<'_>>,
         answer: &[i64],
         sent: Instant,
     ) -> Result<Decision, StoreError> {
-        let Granted { granted, decision } = self.read(policy, answer)?;
+        let Granted { granted, decision } = self.read(policy, wanted, answer)?;
         if let Some(asking) = asking {
             asking.settle(granted.saturating_sub(1), decision.remaining, sent + decision.reset);
         } else if let Some(leases) = &self.leases {
@@ -231,8 +253,9 @@ impl RedisRateLimits {
             let last = Decision::refuse(limit, refusal.reset, refusal.retry_after);
             return Ok(BatchDecision::new(0, last));
         }
-        let mut answer = self.send(&self.key(key, policy), policy, want).await?;
-        let Granted { granted, decision } = self.read(policy, &answer)?;
+        let wanted = Wanted::up_to(want);
+        let mut answer = self.send(&self.key(key, policy), policy, wanted).await?;
+        let Granted { granted, decision } = self.read(policy, wanted, &answer)?;
         if let Some(leases) = &self.leases {
             leases.note(name, decision.remaining, now + decision.reset);
         }
@@ -243,7 +266,7 @@ impl RedisRateLimits {
         if let Some(granted) = answer.first_mut() {
             *granted = 0;
         }
-        let last = self.read(policy, &answer)?.decision;
+        let last = self.read(policy, wanted, &answer)?.decision;
         self.refusals.keep(name, now + last.retry_after, now + last.reset, now);
         Ok(BatchDecision::new(granted, last))
     }
@@ -253,15 +276,20 @@ impl RedisRateLimits {
         &self,
         key: &str,
         policy: &RateLimitPolicy,
-        want: u32,
+        wanted: Wanted,
     ) -> Result<Vec<i64>, StoreError> {
-        let arguments = self.counting.arguments(policy, want);
+        let arguments = self.counting.arguments(policy, wanted);
         Ok(self.redis.run(self.counting.script(), key, &arguments, self.deadline).await?)
     }
 
-    fn read(&self, policy: &RateLimitPolicy, answer: &[i64]) -> Result<Granted, StoreError> {
+    fn read(
+        &self,
+        policy: &RateLimitPolicy,
+        wanted: Wanted,
+        answer: &[i64],
+    ) -> Result<Granted, StoreError> {
         let other = || StoreError::unavailable("unexpected reply from Redis");
-        self.counting.read(policy, answer).ok_or_else(other)
+        self.counting.read(policy, wanted, answer).ok_or_else(other)
     }
 }
 
@@ -299,6 +327,27 @@ impl RateStore for RedisRateLimits {
         _: Duration,
     ) -> BoxFuture<'a, Result<BatchDecision, StoreError>> {
         Box::pin(self.ask_n(key, policy, n))
+    }
+
+    /// One round trip, which takes nothing of a lease.
+    fn charge_cost<'a>(
+        &'a self,
+        key: &'a RateKey,
+        policy: &'a RateLimitPolicy,
+        cost: NonZeroU32,
+        now: Duration,
+    ) -> ChargeOutcome<'a> {
+        if cost == NonZeroU32::MIN {
+            return self.charge(key, policy, now);
+        }
+        // While one request does not pass, several do not pass either.
+        let name = self.name(key, policy);
+        if let Some(refusal) = self.refusals.find(name, Instant::now()) {
+            let limit = policy.limit().get();
+            let refused = Decision::refuse(limit, refusal.reset, refusal.retry_after);
+            return ChargeOutcome::Ready(refused);
+        }
+        ChargeOutcome::Pending(Box::pin(self.ask_cost(key, policy, cost.get())))
     }
 }
 

@@ -26,6 +26,8 @@ pub(crate) struct Charge {
     /// Milliseconds for fixed windows, microseconds for the others.
     pub(crate) window: u64,
     pub(crate) want: u64,
+    /// Fewer requests are not granted.
+    pub(crate) least: u64,
     pub(crate) now: u64,
 }
 
@@ -40,7 +42,15 @@ struct Key {
 enum State {
     Fixed { used: u64 },
     Sliding { end: u64, current: u64, previous: u64 },
-    Gcra { back: u64 },
+    Gcra { back: u64, period: u64 },
+}
+
+impl Charge {
+    /// Returns the granted requests, if so many are left.
+    fn granted(&self, left: u64) -> u64 {
+        let granted = self.want.min(left);
+        if granted < self.least { 0 } else { granted }
+    }
 }
 
 impl Model {
@@ -79,7 +89,8 @@ impl Model {
             _ => None,
         };
         let (used, dies) = known.unwrap_or((0, millis + charge.window));
-        let granted = charge.want.min(charge.limit.saturating_sub(used));
+        let dies = dies.min(millis + charge.window);
+        let granted = charge.granted(charge.limit.saturating_sub(used));
         self.set(charge.key, State::Fixed { used: used + granted }, Some(dies));
         vec![granted, used + granted, dies - millis]
     }
@@ -87,7 +98,7 @@ impl Model {
     /// Counts in whole numbers; the doubles of the script have the same values as long as
     /// limit × window is below 2^53.
     fn sliding(&mut self, charge: &Charge, millis: u64) -> Vec<u64> {
-        let &Charge { key, limit, window, want, now } = charge;
+        let &Charge { key, limit, window, now, .. } = charge;
         let (end, current, previous) = match self.keys.get(&key).map(|it| it.state) {
             Some(State::Sliding { end, current, previous }) if now < end => {
                 (end, current, previous)
@@ -100,7 +111,7 @@ impl Model {
         let end = end.min(now + window);
         let left = end - now;
         let counted = current + (previous * left).div_ceil(window);
-        let granted = want.min(limit.saturating_sub(counted));
+        let granted = charge.granted(limit.saturating_sub(counted));
         let current = current + granted;
         if granted > 0 {
             let dies = millis + (left + window).div_ceil(1_000);
@@ -110,19 +121,23 @@ impl Model {
     }
 
     fn gcra(&mut self, charge: &Charge, millis: u64) -> Vec<u64> {
-        let &Charge { key, limit, window, want, now } = charge;
+        let &Charge { key, limit, window, now, .. } = charge;
         let period = window.div_ceil(limit);
         let burst = period * limit;
-        let known = match self.keys.get(&key).map(|it| it.state) {
-            Some(State::Gcra { back }) => back,
-            _ => 0,
+        let (back, known) = match self.keys.get(&key).map(|it| it.state) {
+            Some(State::Gcra { back, period }) => (back, period),
+            _ => (0, period),
         };
-        let back = known.max(now).min(now + burst);
-        let granted = want.min((now + burst - back) / period);
+        let back = back.max(now);
+        let back = match known == period {
+            true => back.min(now + burst),
+            false => now + (back - now).div_ceil(known).min(limit) * period,
+        };
+        let granted = charge.granted((now + burst - back) / period);
         let back = back + granted * period;
         if granted > 0 {
             let dies = millis + (back - now).div_ceil(1_000);
-            self.set(key, State::Gcra { back }, Some(dies));
+            self.set(key, State::Gcra { back, period }, Some(dies));
         }
         vec![granted, back - now]
     }

@@ -26,6 +26,7 @@ use tokio::runtime::Builder;
 use tokio::time::{Instant, sleep, sleep_until};
 
 use super::RedisRateLimits;
+use super::algorithm::Wanted;
 use super::model::{self, Kind, Model};
 use crate::breaker::Breaker;
 use crate::link::Redis;
@@ -121,13 +122,13 @@ impl World {
     }
 
     /// Runs the script in the engine, with its time; `None` if the engine is not reached.
-    fn run(&self, node: usize, arguments: [u64; 3]) -> Option<(Vec<i64>, Duration)> {
+    fn run(&self, node: usize, arguments: [u64; 4]) -> Option<(Vec<i64>, Duration)> {
         if !self.is_reachable(node) {
             return None;
         }
-        let (now, [limit, window, want]) = (self.now(), arguments);
+        let (now, [limit, window, want, least]) = (self.now(), arguments);
         let micros = u64::try_from(now.as_micros()).unwrap();
-        let charge = model::Charge { key: 0, limit, window, want, now: micros };
+        let charge = model::Charge { key: 0, limit, window, want, least, now: micros };
         let mut state = lock(&self.state);
         let answer = state.engine.charge(&charge);
         let windows = &mut state.outcome.windows;
@@ -150,7 +151,7 @@ struct Node {
 
 impl Node {
     /// Sends a question; a late answer and none are the same.
-    async fn send(&self, arguments: [u64; 3]) -> Result<(Vec<i64>, Duration), StoreError> {
+    async fn send(&self, arguments: [u64; 4]) -> Result<(Vec<i64>, Duration), StoreError> {
         let begin = Instant::now();
         {
             let mut breaker = lock(&self.breaker);
@@ -184,9 +185,10 @@ impl Node {
     ) -> Result<Decision, StoreError> {
         let asking = self.limits.asking(name, want);
         let sent = Instant::now().into_std();
-        let arguments = self.limits.counting.arguments(policy, want);
+        let wanted = Wanted::up_to(want);
+        let arguments = self.limits.counting.arguments(policy, wanted);
         let (answer, at) = self.send(arguments).await?;
-        let decision = self.limits.answered(name, policy, asking, &answer, sent)?;
+        let decision = self.limits.answered(name, policy, wanted, asking, &answer, sent)?;
         if decision.allowed {
             self.world.note_pass(at);
         }

@@ -1,6 +1,6 @@
 -- Stands before a script of rate limits, and gives it a clock that is an argument, in
 -- microseconds, and keys that die by it. All else is the engine's.
-local engine, clock = redis, tonumber(ARGV[4])
+local engine, clock = redis, tonumber(ARGV[5])
 local millis = math.floor(clock / 1000)
 local death = KEYS[1] .. ':dies'
 local dies = tonumber(engine.call('GET', death))

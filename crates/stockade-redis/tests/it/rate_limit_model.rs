@@ -72,9 +72,13 @@ impl Steps {
             }
             _ => {}
         }
-        let (limit, window) = self.policies[usize::try_from(key).unwrap()];
+        // The quota of a key changes now and then.
+        let is_other = numbers.below(20) == 0;
+        let policy = if is_other { numbers.below(KEYS) } else { key };
+        let (limit, window) = self.policies[usize::try_from(policy).unwrap()];
         let want = if numbers.below(2) == 0 { 1 } else { 1 + numbers.below(limit + limit / 2 + 1) };
-        Step::Charge(Charge { key, limit, window, want, now: self.now })
+        let least = if numbers.below(4) == 0 { want } else { 1 };
+        Step::Charge(Charge { key, limit, window, want, least, now: self.now })
     }
 }
 
@@ -101,9 +105,9 @@ async fn compare(connection: &mut MultiplexedConnection, kind: Kind, seed: u64, 
         let mut pipe = redis::pipe();
         for step in &batch {
             match step {
-                Step::Charge(Charge { key, limit, window, want, now }) => {
+                Step::Charge(Charge { key, limit, window, want, least, now }) => {
                     pipe.cmd("EVALSHA").arg(&hash).arg(1).arg(name(*key));
-                    pipe.arg(&[*limit, *window, *want, *now]);
+                    pipe.arg(&[*limit, *window, *want, *least, *now]);
                 }
                 Step::Lose(key) => {
                     pipe.del(&[name(*key), name(*key) + ":dies"]).ignore();

@@ -5,12 +5,14 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use stockade_conformance as conformance;
+use stockade_core::{HttpBody, Request};
 use stockade_errors::ApiError;
 use stockade_redis::{Redis, RedisOptions, RedisRateLimits};
+use stockade_routing::{Method, RouteEntry, RouteTree, RouterOptions, create_router};
 use stockade_stages::RateLimit;
 use stockade_stages::rate_limit::{
-    Algorithm, ChargeOutcome, Decision, HOUR, MINUTE, Quota, RateKey, RateLimitPolicy, RateStore,
-    StoreFailure,
+    Algorithm, Charge, ChargeOutcome, Decision, HOUR, MINUTE, Quota, RateKey, RateLimitPolicy,
+    RateStore, StoreFailure,
 };
 use tokio::task::JoinSet;
 
@@ -111,6 +113,45 @@ fn scripts(engine: &Engine) -> u32 {
     let stats = engine.admin(&["INFO", "commandstats"]);
     let calls = stats.lines().filter_map(|line| line.strip_prefix("cmdstat_evalsha:calls="));
     calls.filter_map(|line| line.split(',').next()?.parse::<u32>().ok()).sum()
+}
+
+/// Limits of two routers by `RateLimit::by`, which share an engine, as in two processes.
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs redis-server: cargo xtask redis"]
+async fn a_changed_quota_keeps_the_count_and_a_cost_counts_as_a_whole() {
+    let engine = Engine::start();
+    for algorithm in ALL {
+        let limit = RateLimit::by(|req: &Request| {
+            let number = |name| req.headers().get(name)?.to_str().ok()?.parse::<u32>().ok();
+            let key = req.headers().get("key")?.to_str().ok()?.to_owned();
+            Some(Charge::new(key, number("limit")? / HOUR).cost(number("cost").unwrap_or(1)))
+        });
+        let apps = [0, 1].map(|_| {
+            let store = Arc::new(open(&engine).algorithm(algorithm));
+            let entry = RouteEntry::new(async || "x").rate_limit(limit.clone().store(store));
+            let tree = RouteTree::new().method(Method::GET, entry);
+            create_router(tree, RouterOptions::new().rate_limit(false)).build().unwrap()
+        });
+        let key = format!("{algorithm:?}");
+        let send = async |app: usize, limit: u32, cost: u32| {
+            let request = http::Request::get("/").header("key", &key).header("limit", limit);
+            let request = request.header("cost", cost).body(HttpBody::empty()).unwrap();
+            let response = apps[app].handle(request).await;
+            let policy = response.headers()["ratelimit-policy"].to_str().unwrap();
+            assert_eq!(policy, format!("\"route\";q={limit};w=3600"), "{algorithm:?}");
+            let left = response.headers()["ratelimit"].to_str().unwrap().to_owned();
+            let left = left.split(['=', ';']).nth(2).unwrap().parse::<u32>().unwrap();
+            (response.status().as_u16(), left)
+        };
+        assert_eq!(send(0, 10, 4).await, (200, 6), "{algorithm:?}");
+        assert_eq!(send(1, 10, 7).await.0, 429, "{algorithm:?}");
+        assert_eq!(send(1, 10, 6).await, (200, 0), "{algorithm:?}");
+        assert_eq!(send(0, 10, 1).await.0, 429, "{algorithm:?}");
+        // The plan changes, and ten requests stay counted.
+        assert_eq!(send(0, 100, 1).await, (200, 89), "{algorithm:?}");
+        assert_eq!(send(1, 100, 89).await, (200, 0), "{algorithm:?}");
+        assert_eq!(send(1, 100, 1).await.0, 429, "{algorithm:?}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
