@@ -1,8 +1,9 @@
-//! Rate limits: of the whole API, of a part of it, of a route.
+//! Rate limits: of the whole API, of a part of it, of a route, and by the plan of a user.
 //!
 //! ```text
 //! cargo run -p stockade-examples --example limits
 //! curl -i localhost:3000/
+//! curl -i localhost:3000/orders -H 'Authorization: Bearer acme'
 //! ```
 //!
 //! It stands behind one proxy, which says in `X-Forwarded-For` who the client
@@ -19,13 +20,34 @@ fn setting<T: std::str::FromStr>(name: &str, default: T) -> T {
     std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
 }
 
+#[derive(serde::Deserialize)]
+struct Member {
+    org: String,
+    paid: bool,
+}
+
+/// Takes any token for the name of an organization. A real program verifies it.
+fn token() -> Middleware {
+    with_auth(|org: String| Some(json!({ "paid": org == "acme", "org": org })))
+}
+
 fn router() -> Router {
     let hourly = RateLimit::new()
         .max_requests(100)
         .window(Duration::from_secs(3_600))
         .max_keys(setting("MAX_KEYS", 100_000));
+    // Members of an organization count together, and the count stays if the plan changes.
+    let by_plan = RateLimit::by(|req| {
+        let me: Member = req.user_as()?;
+        Some((me.org, if me.paid { 600 } else { 60 } / MINUTE))
+    });
     let api = routes! {
         GET: async || "a hundred in an hour",
+        "orders": {
+            middleware: token(),
+            rate_limit: by_plan.name("plan"),
+            GET: async || "as many as the plan allows",
+        },
         "admin": {
             // Both routes count together.
             middleware: [with_rate_limit(RateLimit::from(20 / MINUTE).name("admin"))],

@@ -7,8 +7,8 @@ use stockade_stages::{RateLimit, RequestLimit};
 use crate::entry::{RouteEntry, RouteRef};
 use crate::tree::RouteTree;
 
-/// A value of the setting `rate_limit` of a `Level`: a [`Quota`], a [`RateLimit`], `false`,
-/// `true`, or an `Option<RateLimit>`, which is off if it is `None`.
+/// A value of the setting `rate_limit` of a `Level`: a [`Quota`], a [`RateLimit`], `false`
+/// or `true`.
 ///
 /// A [`RequestLimit`] is a value for nodes and routes. It is not a value for a router, whose
 /// limit runs before authentication.
@@ -34,7 +34,7 @@ macro_rules! settings {
     )*};
 }
 
-settings!(Quota, RateLimit, Setting<RateLimit>, Option<RateLimit>, bool);
+settings!(Quota, RateLimit, Setting<RateLimit>, bool);
 
 macro_rules! levels {
     ($($level:ty),*) => {$(

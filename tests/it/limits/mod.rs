@@ -1,4 +1,5 @@
 //! Rate limits, load shedding and allocations.
 
+mod by_request;
 mod load;
 mod rate_limits;

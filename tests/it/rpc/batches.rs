@@ -137,3 +137,40 @@ async fn cookies_of_all_calls_are_set() {
     let cookies: Vec<_> = response.headers().get_all("set-cookie").iter().collect();
     assert_eq!(cookies, ["a=1", "b=2"]);
 }
+
+#[derive(serde::Deserialize)]
+struct Org {
+    org: String,
+}
+
+/// A limit of the route stays in front of its methods, also if these authenticate themselves.
+#[tokio::test]
+async fn limits_by_the_request_count_each_call() {
+    let token = || with_auth(|org: String| Some(json!({ "org": org })));
+    let by_org = |requests: u32| {
+        RateLimit::by(move |req| Some((req.user_as::<Org>()?.org, requests / MINUTE)))
+    };
+    let costly = RpcMethod::new(async || Json(1)).rate_limit(by_org(3).name("own"));
+    let rpc = Rpc::new().method("cheap", async || Json(1)).method("costly", costly);
+    let api = routes! {
+        rate_limit: by_org(10).name("all"),
+        "rpc": { middleware: token(), ..rpc.routes() },
+    };
+    let client = TestClient::new(create_router(api, RouterOptions::new().rate_limit(false)));
+    let send = async |calls: usize, method: &str, org: &str| {
+        let body = batch(calls, method);
+        let request = client.post("/rpc").bearer(org).header("content-type", "application/json");
+        codes(request.body(body).await.text())
+    };
+    assert_eq!(send(5, "costly", "a").await, [0, 0, 0, -32029, -32029]);
+    assert_eq!(send(2, "costly", "b").await, [0, 0]);
+    // Five calls of this organization have been counted.
+    assert_eq!(send(6, "cheap", "a").await, [0, 0, 0, 0, 0, -32029]);
+
+    let guarded = RpcMethod::new(async || Json(1)).middleware(token());
+    let api = routes! {
+        "rpc": { rate_limit: by_org(1), ..Rpc::new().method("guarded", guarded).routes() },
+    };
+    let error = create_router(api, RouterOptions::new()).build().unwrap_err().to_string();
+    assert!(error.contains("put `with_auth` first"), "{error}");
+}
