@@ -141,6 +141,8 @@
 //! | `Cookies`, `SetCookie` (feature `cookies`) | cookies of a request, and of a response |
 //! | `FileRequest` (feature `files`) | opens a file by the range and the conditions of a request |
 //! | `IdempotencyKey` (feature `idempotency`) | the key by which a client repeats a request |
+//! | `WithETag` (feature `conditional`) | a reply with its version, for 304 |
+//! | `IfMatch` (feature `conditional`) | the version that a client wants to change, else 428 or 412 |
 //! | `Preconditions` (feature `conditional`) | the conditions under which a handler may change something |
 //! | `Session`, `SetSession` (feature `sessions`) | the session of a request, and the cookie of one that begins or ends |
 //! | [`RequestId`], [`TraceContext`] | the id of a request, and its trace |
@@ -191,7 +193,9 @@ pub use body_hooks::{BodyHooks, BodyPiece, with_body_hooks};
 #[cfg(feature = "compression")]
 pub use compression::{Coding, Compression, Decompression, with_compression, with_decompression};
 #[cfg(feature = "conditional")]
-pub use conditional::{ETag, EntityTags, Outcome, Preconditions, Validators, with_etag};
+pub use conditional::{
+    ETag, EntityTags, IfMatch, IntoETag, Outcome, Preconditions, Validators, WithETag, with_etag,
+};
 #[cfg(feature = "cookies")]
 pub use cookies::{CookieError, Cookies, SetCookie};
 pub use cross_origin_protection::{CrossOriginProtection, with_cross_origin_protection};

@@ -277,6 +277,10 @@ impl<'o> Compiler<'o> {
             middleware.push(applying(marks, entry.location));
             entry.handler = without_write_only(entry.handler);
         }
+        for mut added in doc.take_reply_middleware() {
+            added.note_place(Level::Entry, entry.location);
+            middleware.push(added);
+        }
         faults.extend(example_issues(&validation, &doc, &entry.docs));
         let errors =
             entry.inherited.error_handler().or_else(|| self.options.settings.error_handler());

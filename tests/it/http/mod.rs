@@ -6,5 +6,6 @@ mod events;
 mod file_names;
 mod files;
 mod proxy;
+mod versions;
 mod web_sockets;
 mod wire;

@@ -16,6 +16,7 @@
 //! | [`Headers`] | the headers |
 //! | `TypedHeader<H>` (feature `typed-headers`) | one header as a type of the crate `headers` |
 //! | [`LastEventId`] | the event that a client of [`Sse`](crate::reply::Sse) saw last |
+//! | `IfMatch` of `stockade::middleware` (feature `conditional`) | the version that the client wants to change |
 //! | [`ClientIp`] | the client's address |
 //! | [`PeerAddr`](crate::PeerAddr) | the other end of the connection |
 //! | [`PeerCredentials`](crate::PeerCredentials) | the process at the other end of a Unix socket |

@@ -12,6 +12,7 @@
 //! | [`Redirect`] | 303, 307 or 308 with `Location` |
 //! | `StatusCode` | that status, no body |
 //! | [`Created<R>`], [`Accepted<R>`], [`Status<CODE, R>`] | the answer of `R` with status 201, 202 or `CODE` |
+//! | `WithETag<V, R>` of `stockade::middleware` (feature `conditional`) | the answer of `R` with the version `V` in `ETag`, or 304 |
 //! | `(P, R)`, `(P, Q, R)` | the answer of `R`, changed by the parts `P` and `Q`: a `StatusCode`, a `HeaderMap`, a list of pairs as headers, another [`ReplyPart`] |
 //! | `Response` | itself |
 //! | `Result<R, E>` | `R`, or `E`, which is an [`IntoError`]: an [`ApiError`], a `StatusCode`, a [`Redirect`] and others |

@@ -17,6 +17,7 @@ use std::borrow::Cow;
 use http::{Extensions, Method};
 use stockade_errors::ConfigError;
 
+use crate::Middleware;
 use crate::body_kind::BodyKind;
 use crate::description::{DescribedRoute, SchemaOf};
 use crate::type_check::TypeCheck;
@@ -63,6 +64,8 @@ pub struct RouteDescription {
     /// The types of stored items, whose responses may lack some of their properties.
     pub(crate) stored_types: Vec<SchemaOf>,
     type_checks: Vec<TypeCheck>,
+    /// Middleware of the reply, which runs after all other middleware.
+    reply_middleware: Vec<Middleware>,
 }
 
 impl RouteDescription {
@@ -130,6 +133,12 @@ impl RouteDescription {
     /// that finds the user is a mistake: nobody would be known yet.
     pub fn middleware_reads_user(&mut self, name: &str) {
         self.user_reader.get_or_insert_with(|| name.to_owned());
+    }
+
+    /// Adds middleware that a reply needs. It runs on the routes with this reply, after all
+    /// other middleware; the reply describes its effect.
+    pub fn ends_with(&mut self, middleware: Middleware) {
+        self.reply_middleware.push(middleware);
     }
 
     /// Notes that middleware or the handler refuses requests of other origins. Then the

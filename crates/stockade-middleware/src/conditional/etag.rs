@@ -113,6 +113,39 @@ impl ETag {
     }
 }
 
+impl ETag {
+    /// Returns the tags of a list; `None` if the list is empty or malformed. A tag with other
+    /// characters than ASCII ones is valid and left out, because no tag of ours equals it.
+    pub(super) fn strict_list(list: &[u8]) -> Option<Vec<Self>> {
+        let (mut tags, mut is_empty) = (Vec::new(), true);
+        let mut rest = list.trim_ascii_start();
+        loop {
+            // A list may have empty elements. RFC 9110, section 5.6.1.2.
+            while let Some(after) = rest.strip_prefix(b",") {
+                rest = after.trim_ascii_start();
+            }
+            if rest.is_empty() {
+                return (!is_empty).then_some(tags);
+            }
+            let quoted = rest.strip_prefix(b"W/");
+            let is_weak = quoted.is_some();
+            let quoted = quoted.unwrap_or(rest).strip_prefix(b"\"")?;
+            let end = quoted.iter().position(|byte| *byte == b'"')?;
+            let (opaque, after) = quoted.split_at_checked(end)?;
+            if !opaque.iter().all(|byte| byte.is_ascii_graphic() || !byte.is_ascii()) {
+                return None;
+            }
+            let tag = std::str::from_utf8(opaque).ok().and_then(Self::new);
+            tags.extend(tag.map(|tag| Self { is_weak, ..tag }));
+            is_empty = false;
+            rest = after.strip_prefix(b"\"")?.trim_ascii_start();
+            if !rest.is_empty() && !rest.starts_with(b",") {
+                return None;
+            }
+        }
+    }
+}
+
 impl fmt::Display for ETag {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let prefix = if self.is_weak { "W/" } else { "" };
@@ -147,6 +180,35 @@ mod tests {
         check("a", &[]);
         check("\"a", &[]);
         check("", &[]);
+    }
+
+    #[test]
+    fn a_strict_list_is_read_as_a_whole_or_not_at_all() {
+        let strict = |list: &[u8]| {
+            let tags = ETag::strict_list(list)?;
+            Some(tags.iter().map(ETag::to_string).collect::<Vec<_>>().join(" "))
+        };
+        for (list, expected) in [
+            (&br#""a", W/"b" ,"c""#[..], Some(r#""a" W/"b" "c""#)),
+            (br#" , "a,b",, "" "#, Some(r#""a,b" """#)),
+            (b"\"a\",\"\xe9\"", Some(r#""a""#)),
+            (b"\"\xe9\"", Some("")),
+            (br#""a", w/"b""#, None),
+            (br#""a" "b""#, None),
+            (br#""a" b"#, None),
+            (br#""a b""#, None),
+            (br#"W/ "a""#, None),
+            (br#""a", *"#, None),
+            (b"a", None),
+            (b"\"a", None),
+            (b"\"", None),
+            (b"W/", None),
+            (b", ,", None),
+            (b"", None),
+        ] {
+            let shown = String::from_utf8_lossy(list);
+            assert_eq!(strict(list).as_deref(), expected, "{shown}");
+        }
     }
 
     #[test]

@@ -1,29 +1,41 @@
 //! Entity tags and conditional requests: clients do not receive unchanged data
 //! again, and do not overwrite changes of others.
 //!
-//! [`with_etag`] handles requests that read. A handler that changes a resource
-//! takes [`Preconditions`] and checks them first:
+//! A resource with a version returns [`WithETag`], and a handler that changes it takes
+//! [`IfMatch`]:
 //!
 //! ```
-//! use stockade::middleware::{ETag, Preconditions, Validators};
-//! use stockade::ApiError;
+//! use stockade::middleware::{IfMatch, WithETag};
+//! use stockade::prelude::*;
 //!
-//! async fn rename(preconditions: Preconditions) -> Result<&'static str, ApiError> {
-//!     let current = ETag::of(b"the present state");
-//!     preconditions.check(&Validators::etag(current))?;
-//!     Ok("renamed")
+//! #[derive(serde::Serialize, Schema, Reply)]
+//! struct Org { version: u64, name: String }
+//!
+//! # fn load() -> Org { Org { version: 7, name: "acme".to_owned() } }
+//! async fn show() -> WithETag<u64, Org> {
+//!     let org = load();
+//!     WithETag(org.version, org)
+//! }
+//!
+//! async fn rename(version: IfMatch) -> Result<WithETag<u64, Org>, ApiError> {
+//!     let org = load();
+//!     version.check(org.version)?;
+//!     Ok(WithETag(org.version + 1, Org { version: org.version + 1, ..org }))
 //! }
 //!
 //! # use stockade::testing::TestClient;
 //! # #[tokio::main]
 //! # async fn main() {
-//! let mut router = stockade::Router::new();
-//! router.put("/name", rename);
-//! let client = TestClient::new(router);
-//! client.put("/name").header("if-match", "\"another\"").await.assert_status(412);
-//! client.put("/name").await.assert_text("renamed");
+//! let api = routes! { "org": { GET: show, PATCH: rename } };
+//! # let client = TestClient::new(create_router(api, RouterOptions::new()));
+//! client.get("/org").header("if-none-match", "\"7\"").await.assert_status(304);
+//! client.patch("/org").header("if-match", "\"6\"").await.assert_status(412);
+//! client.patch("/org").header("if-match", "\"7\"").await.assert_status(200);
 //! # }
 //! ```
+//!
+//! [`with_etag`] tags responses without a version by a hash of their bytes. A handler that
+//! compares dates takes [`Preconditions`].
 //!
 //! # Beyond the spec
 //! The specification has no conditional requests. Source: RFC 9110, section 13.
@@ -32,9 +44,11 @@
 // - `etag`: `ETag`, its text, and the comparison of two tags.
 // - `preconditions`: `Preconditions`, and the order of their evaluation.
 // - `with_etag`: `with_etag`.
+// - `versioned`: `WithETag` and `IfMatch`.
 
 mod etag;
 mod preconditions;
+mod versioned;
 mod with_etag;
 
 pub use etag::ETag;
@@ -43,4 +57,5 @@ pub(crate) use etag::weaken;
 pub use preconditions::{Outcome, Preconditions, Validators};
 #[cfg(feature = "files")]
 pub(crate) use preconditions::{describe_conditions, whole_seconds};
+pub use versioned::{IfMatch, IntoETag, WithETag};
 pub use with_etag::{EntityTags, with_etag};

@@ -27,7 +27,7 @@ pub struct Preconditions {
 
 /// The tags of a condition.
 #[derive(Clone, Debug)]
-enum Tags {
+pub(super) enum Tags {
     /// `*`, for any existing resource.
     Any,
     List(Vec<ETag>),
@@ -188,7 +188,17 @@ pub(crate) fn describe_conditions(doc: &mut RouteDescription) {
 }
 
 impl Tags {
-    fn has(&self, current: &Validators, same: impl Fn(&ETag, &ETag) -> bool) -> bool {
+    /// Reads the lines of a header; `None` if they are malformed.
+    pub(super) fn strict<'a>(lines: impl Iterator<Item = &'a [u8]>) -> Option<Self> {
+        // Several lines are one list. RFC 9110, section 5.3.
+        let list = lines.collect::<Vec<_>>().join(&b',');
+        match list.trim_ascii() {
+            b"*" => Some(Self::Any),
+            list => ETag::strict_list(list).map(Self::List),
+        }
+    }
+
+    pub(super) fn has(&self, current: &Validators, same: impl Fn(&ETag, &ETag) -> bool) -> bool {
         match (self, &current.etag) {
             (Self::Any, _) => current.exists,
             (Self::List(tags), Some(etag)) => tags.iter().any(|tag| same(tag, etag)),

@@ -137,6 +137,24 @@ impl IntoMiddleware<form::Ready> for EntityTags {
     }
 }
 
+/// Makes the middleware that evaluates the conditions against the tag of the handler. The
+/// handler describes it.
+pub(super) fn evaluating() -> Middleware {
+    let around = |req: Request, next: Next| async move {
+        let method = req.method().clone();
+        let tags = [header::IF_MATCH, header::IF_NONE_MATCH];
+        let has_conditions = tags.iter().any(|name| req.headers().contains_key(name));
+        if !has_conditions || !matches!(method, Method::GET | Method::HEAD) {
+            return next.try_run(req).await;
+        }
+        let context = ErrorContext::of(&req);
+        let conditions = Preconditions::of(&method, req.headers());
+        let response = next.try_run(req).await?;
+        Ok(with_etag().strong().apply(&method, &conditions, response, &context))
+    };
+    Middleware::new(around).named("WithETag").describing(|_| {})
+}
+
 fn describe(doc: &mut RouteDescription) {
     if !may_read(doc.method()) {
         return;

@@ -4,8 +4,9 @@ use stockade::extract::headers::UserAgent;
 use stockade::extract::{Extension, Headers, LastEventId, Multipart, TypedHeader, UserLifetime};
 use stockade::http::{Uri, Version};
 use stockade::middleware::{
-    Cookies, CurrentSession, DeserializeHelpers, ETag, IdempotencyKey, Outcome, Preconditions,
-    RequestId, SerializeHelpers, SessionCookie, TraceContext, Validators, with_request_id,
+    Cookies, CurrentSession, DeserializeHelpers, ETag, IdempotencyKey, IfMatch, Outcome,
+    Preconditions, RequestId, SerializeHelpers, SessionCookie, TraceContext, Validators,
+    with_request_id,
 };
 use stockade::prelude::*;
 use stockade::reply::ResponseWriter;
@@ -60,6 +61,16 @@ async fn change(conditions: Preconditions) -> Result<&'static str, PreconditionF
 #[derive(Debug, ApiError)]
 #[status(412, "It was changed")]
 struct PreconditionFailed;
+
+async fn with_version(version: IfMatch) -> Result<&'static str, PreconditionFailed> {
+    version.check(1).map_err(|_| PreconditionFailed)?;
+    Ok("changed")
+}
+
+async fn with_any_version(version: Option<IfMatch>) -> Result<&'static str, PreconditionFailed> {
+    version.map_or(Ok(()), |version| version.check(1)).map_err(|_| PreconditionFailed)?;
+    Ok("changed")
+}
 
 async fn query(Query(named): Query<Named>) -> String {
     named.name
@@ -200,6 +211,14 @@ fn heads() -> Vec<Case> {
         "FromRequest for Preconditions", [], read, format!("{GET}\nif-none-match: \"1\"") => 304;
         "FromRequest for Preconditions", [], change, "PUT /x/7\nif-match: \"2\"" => 412;
         "FromRequest for Preconditions", [], change, "PUT /x/7\nif-match: \"1\"" => 200;
+        "FromRequest for IfMatch", [], with_version, "PUT /x/7" => 428;
+        "FromRequest for IfMatch", [], with_version, "PUT /x/7\nif-match: 1" => 400;
+        "FromRequest for IfMatch", [], with_version, "PUT /x/7\nif-match: \"2\"" => 412;
+        "FromRequest for IfMatch", [], with_version, "PUT /x/7\nif-match: \"1\"" => 200;
+        "OptionalFromRequest for IfMatch", [], with_any_version, "PUT /x/7" => 200;
+        "OptionalFromRequest for IfMatch", [], with_any_version, "PUT /x/7\nif-match: 1" => 400;
+        "OptionalFromRequest for IfMatch",
+            [], with_any_version, "PUT /x/7\nif-match: \"2\"" => 412;
         "FromRequest for ResponseWriter", [], write, GET => 200;
         "FromRequest for ResponseWriter", [], async |_: ResponseWriter| (), GET => 204;
         "FromRequest for ResponseWriter",

@@ -192,7 +192,7 @@ fn each_part_that_describes_itself_has_a_row() {
     let parts: BTreeSet<String> = helpers.chain(named_in_sources()).collect();
     assert!(parts.len() > 25, "{parts:?}");
     let rows = answers::parts().into_iter().chain(headers::parts()).chain(parts::names());
-    let rows = rows.chain([WEB_SOCKET, ON_INIT, MARKS].map(str::to_owned));
+    let rows = rows.chain([WEB_SOCKET, ON_INIT, MARKS, WITH_ETAG].map(str::to_owned));
     let rows: BTreeSet<String> = rows.collect();
     let missing: Vec<_> = parts.difference(&rows).collect();
     assert!(missing.is_empty(), "no row of {missing:#?}");
@@ -208,6 +208,9 @@ const ON_INIT: &str = "on_init";
 /// The part of methods with marked types. It removes values and adds no answers; the tests
 /// of these methods compare the results with the documents.
 const MARKS: &str = "read_only and write_only";
+
+/// The part of the reply of this name, which describes it and has rows.
+const WITH_ETAG: &str = "WithETag";
 
 /// Returns the names by which the sources let parts describe themselves:
 /// `.stage("NAME"` and `.named("NAME"`.

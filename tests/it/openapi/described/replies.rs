@@ -7,9 +7,9 @@ use std::time::Duration;
 use stockade::extract::FileName;
 use stockade::http::{HeaderMap, header};
 use stockade::middleware::Metrics;
-use stockade::middleware::SetCookie;
 use stockade::middleware::files::{FileReply, FileRequest};
 use stockade::middleware::health::{Readiness, live, ready};
+use stockade::middleware::{SetCookie, WithETag};
 use stockade::prelude::*;
 use stockade::reply::{Accepted, Created, Event, JsonText, Sse, Status, Streamed};
 use stockade::rest::StoreError;
@@ -59,6 +59,11 @@ fn plain() -> Vec<Case> {
         "Reply for Created<T>", [], async || Created::new(tea()), GET => 201;
         "Reply for Created<T>", [], async || Created::new(tea()).location("/x/8"), GET => 201;
         "Reply for Status<CODE, T>", [], async || Status::<418, _>(tea()), GET => 418;
+        "Reply for WithETag<V, T>", [], async || WithETag(7, tea()), GET => 200;
+        "Reply for WithETag<V, T>",
+            [], async || WithETag(7, tea()), format!("{GET}\nif-none-match: \"7\"") => 304;
+        "Reply for WithETag<V, T>",
+            [], async || WithETag(7, tea()), format!("{GET}\nif-match: \"6\"") => 412;
         "Reply for Sse", [], events, GET => 200;
         "Reply for Streamed", [], streamed, GET => 200;
     }
