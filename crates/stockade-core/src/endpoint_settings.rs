@@ -1,12 +1,13 @@
 //! `EndpointSettings`: the settings of a route that core reads.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use stockade_path::__internal::route_settings;
 
 use crate::Accepts;
 use crate::limits::DEFAULT_MAX_JSON_VALUES;
-use crate::setting::Inherit as _;
+use crate::setting::{Inherit as _, Setting};
 
 /// Makes the struct of the rows `endpoint` of the table.
 macro_rules! endpoint_settings {

@@ -17,7 +17,7 @@ use stockade_errors::ApiError;
 use crate::handler_progress::note_refusal;
 use crate::login_end::{end_with, end_with_user, has_user, lifetime_of};
 use crate::reply::writer;
-use crate::reply::writer_link::Link;
+use crate::reply::writer_link::{Link, Messages};
 use crate::user_lifetime::UserLifetime;
 use crate::{BoxFuture, FromRequest, Reply, Request, Response, RouteDescription};
 
@@ -90,6 +90,11 @@ impl Handler {
         Self { call: Arc::new(call), describe: Describe::Erased(Arc::new(describe)) }
     }
 
+    /// Returns true if its types were unknown when it was made.
+    pub(crate) fn is_erased(&self) -> bool {
+        matches!(self.describe, Describe::Erased(_))
+    }
+
     /// Runs the handler on a request.
     pub(crate) fn call(&self, req: Request) -> BoxFuture<'static, Result<Response, ApiError>> {
         (self.call)(req)
@@ -125,7 +130,7 @@ where
             return Err(req.first_failure(error));
         }
     };
-    let Some(link) = req.inner.writer.take() else {
+    let Some(messages) = req.inner.writer.take().and_then(Link::begin) else {
         let output = function.call(args).await;
         // The usual response is made in its place, which saves copies of it.
         if !has_user(&req) {
@@ -137,7 +142,7 @@ where
     // The request is gone before the function runs on its own behalf.
     drop(req);
     let handler = Box::pin(response_of(function.call(args), F::Signature::reply));
-    written(link, handler, lifetime).await
+    written(messages, handler, lifetime).await
 }
 
 /// Lets a response end with the user of its request. Not generic, because every handler
@@ -155,12 +160,12 @@ fn ending_with_user(
 /// Returns the response of a handler that writes it in pieces. The future is boxed to
 /// keep the futures of other handlers small.
 fn written(
-    link: Link,
+    messages: Messages,
     handler: BoxFuture<'static, Result<Response, ApiError>>,
     lifetime: Option<UserLifetime>,
 ) -> BoxFuture<'static, Result<Response, ApiError>> {
     Box::pin(async move {
-        let mut response = writer::answer(link, handler).await?;
+        let mut response = writer::answer(messages, handler).await?;
         end_with(&mut response, lifetime);
         Ok(response)
     })

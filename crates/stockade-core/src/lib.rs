@@ -50,6 +50,8 @@ mod child;
 pub mod client;
 mod clock;
 #[doc(hidden)]
+pub mod completion;
+#[doc(hidden)]
 pub mod detached;
 mod endpoint;
 #[doc(hidden)]

@@ -3,6 +3,7 @@
 use std::sync::{Arc, OnceLock};
 
 use crate::boxed_or::BoxedOr;
+use crate::completion::Completions;
 use crate::endpoint_settings::EndpointSettings;
 use crate::limits::DEFAULT_MAX_JSON_VALUES;
 use crate::page_headers::PageHeaders;
@@ -35,6 +36,8 @@ pub struct RouteContext {
     /// The reason why its responses may outlive the login of their user. Default:
     /// none.
     pub outlives_user: Option<Arc<String>>,
+    /// The handlers of the application that continue without their clients. Default: none.
+    pub completions: Option<Completions>,
     /// False if no response of it is a stream. Default: true.
     pub may_stream: bool,
     /// The headers that pages of other origins may use, set after the JSON-RPC methods of
@@ -56,6 +59,7 @@ impl RouteContext {
             error_handler: None,
             own_error_handler: None,
             outlives_user: None,
+            completions: None,
             may_stream: true,
             page_headers: OnceLock::new(),
         }

@@ -218,6 +218,7 @@ macro_rules! rows_of_keywords {
 /// | `rate_limit` | the limit of the requests of a client, of a node for all routes in it together: `10 / MINUTE`, or `RateLimit::by` for a quota per user; `false` for none at all |
 /// | `concurrency_limit` | the limit of the requests in flight: `10`; `false` for none at all |
 /// | `timeout` | the limit of the time until the response, a `Duration`, or `with_timeout` with a status |
+/// | `run_to_completion` | handlers finish although their client disconnects or `timeout` responds: `true` for up to 30 s, a `Duration`, or `false` |
 /// | `cors` | rules of CORS: an origin, a list, or `CorsOptions`; `false` for no headers of CORS |
 /// | `auth` | how users are authenticated: an `Auth` or `&Auth`, such as `&token`; `token.optional()` does not require a user |
 /// | `public` | the reason why routes need no login, a text; it removes the `auth` around it |

@@ -77,6 +77,27 @@ macro_rules! __route_settings {
                 #[doc(alias = "validationStatus")]
                 [alias = "validationStatus"]
                 validation_status(status: u16) -> Option<u16> { Ok(Some(status)) } = None;
+
+                /// Lets handlers finish without their clients. `true` is 30 s, and a
+                /// `Duration` is the time for which a handler may continue. `false` drops the
+                /// handler with its client, also for a request with an idempotency key. Default:
+                /// a handler is dropped if its client disconnects, except for a request with
+                /// an idempotency key.
+                ///
+                /// Once the arguments of the handler are extracted, neither a disconnect nor
+                /// `timeout` drops it. It continues in a separate task, without the
+                /// middleware around it. At most 1,024 handlers of an application continue at a
+                /// time; further ones are dropped, with a warning in the log. A server that
+                /// shuts down waits for them within its `shutdown_timeout`.
+                ///
+                /// Use it for handlers whose work must not stop halfway, such as a payment
+                /// by another service. Event streams, other streams and WebSockets end with
+                /// their clients: the setting is a configuration error there, and they
+                /// ignore it if they inherit it.
+                [skip]
+                run_to_completion(time: impl IntoSetting<Duration>) -> Setting<Duration> {
+                    time_of(time.into_setting())
+                } = Setting::Inherit;
             }
             routing {
                 /// Sets the options for validation by the schemas of the routes, including

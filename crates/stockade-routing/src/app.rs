@@ -8,6 +8,7 @@ use std::panic::Location;
 use std::sync::Arc;
 
 use stockade_core::__internal::States;
+use stockade_core::completion::Completions;
 use stockade_core::error_settings::Settings;
 use stockade_core::{Endpoint, ErrorContext, ErrorHandler, Request};
 
@@ -85,6 +86,8 @@ pub(crate) struct RouteSet {
     pub(crate) calls: Vec<BuiltMethods>,
     pub(crate) names: HashMap<String, UrlPattern>,
     pub(crate) method_not_allowed: bool,
+    /// The handlers that continue without their clients.
+    pub(crate) completions: Completions,
     /// The path of the page of the documents.
     pub(crate) documents_page: Option<String>,
     /// The rules that the routes keep.
@@ -131,6 +134,13 @@ impl App {
     #[must_use]
     pub fn state<T: Send + Sync + 'static>(&self) -> Option<Arc<T>> {
         self.resolved.routes.states.get()
+    }
+
+    /// Returns the handlers that continue without their clients.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn completions(&self) -> &Completions {
+        &self.resolved.routes.completions
     }
 
     /// Returns all routes, in the order in which they were added; the methods of

@@ -5,9 +5,11 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::panic::Location;
 use std::sync::Arc;
+use std::time::Duration;
 
 use http::{Extensions, Method};
 use stockade_core::__internal::{States, contradictions, example_issues};
+use stockade_core::completion::{Completions, time_to_complete};
 use stockade_core::description::BodyDoc;
 use stockade_core::endpoint_internals::{EndpointKind, EndpointParts};
 use stockade_core::error_settings::Settings;
@@ -86,6 +88,8 @@ pub(crate) struct Compiler<'o> {
     common: Extensions,
     tags: SeenTags,
     known_types: KnownTypes,
+    /// The handlers that continue without their clients, over all routes.
+    completions: Completions,
     /// The checks that need the types of all routes, each with its route.
     type_checks: Vec<(TypeCheck, String, &'static Location<'static>)>,
 }
@@ -123,6 +127,7 @@ impl<'o> Compiler<'o> {
             common,
             tags: SeenTags::default(),
             known_types: KnownTypes::default(),
+            completions: Completions::default(),
             type_checks: Vec::new(),
         }
     }
@@ -269,6 +274,9 @@ impl<'o> Compiler<'o> {
         let accepts = settings.endpoint.accepts.take();
         settings.endpoint.accepts = accepts_of(accepts, own_accepts, is_bodiless, &doc, faults);
         faults.extend(web_socket::misplaced(is_web_socket, &doc));
+        let own_completion = &entry.settings.endpoint.run_to_completion;
+        let completion = &mut settings.endpoint.run_to_completion;
+        faults.extend(ends_with_client(own_completion, completion, is_web_socket, &doc));
         faults.extend(entry.docs.issues());
         let validation = entry.validation.into_inner().with_handler(&doc);
         if entry.applies_marks
@@ -298,6 +306,7 @@ impl<'o> Compiler<'o> {
             error_handler: errors.cloned(),
             own_error_handler: entry.settings.error_handler().cloned(),
             outlives_user: settings.outlives_user.into_value(),
+            completions: Some(self.completions.clone()),
             may_stream: is_web_socket || may_stream(&doc),
             ..RouteContext::new(pattern.as_str())
         };
@@ -552,6 +561,7 @@ impl<'o> Compiler<'o> {
             calls: self.calls,
             names: self.names,
             method_not_allowed: self.options.method_not_allowed,
+            completions: self.completions,
             documents_page,
             policy,
             openers,
@@ -615,13 +625,37 @@ fn foreign_params(schema: Option<&Schema>, pattern: &Pattern) -> Vec<String> {
 /// Returns true unless all successful responses of a route are known, and none of
 /// them is a stream.
 fn may_stream(doc: &RouteDescription) -> bool {
+    streams(doc) || doc.facts().answers.iter().any(|it| matches!(it.body, BodyDoc::Unknown))
+}
+
+/// Returns true if a response of a route is known to be a stream.
+fn streams(doc: &RouteDescription) -> bool {
     let is_stream = |media: &str| media.starts_with("text/event-stream") || media.contains('*');
     doc.has_writer()
         || doc.facts().answers.iter().any(|answer| match &answer.body {
-            BodyDoc::Unknown => true,
             BodyDoc::Content(contents) => contents.iter().any(|it| is_stream(&it.media_type)),
             _ => false,
         })
+}
+
+/// Removes `run_to_completion` from a route if its response ends with its client. Returns the
+/// configuration error if the route itself has the setting.
+fn ends_with_client(
+    own: &Setting<Duration>,
+    setting: &mut Setting<Duration>,
+    is_web_socket: bool,
+    doc: &RouteDescription,
+) -> Option<String> {
+    let response = match is_web_socket {
+        true => "a WebSocket",
+        false if streams(doc) => "the stream of a response",
+        false => return None,
+    };
+    if time_to_complete(setting).is_some() {
+        *setting = Setting::Inherit;
+    }
+    time_to_complete(own)?;
+    Some(format!("`run_to_completion` is set, but {response} ends with its client"))
 }
 
 /// Returns the types that the body of a route may have.

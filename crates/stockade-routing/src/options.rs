@@ -4,6 +4,7 @@
 
 use std::panic::Location;
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde::{Deserialize, Deserializer};
 pub use stockade_core::Clock;

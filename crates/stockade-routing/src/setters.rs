@@ -4,7 +4,9 @@
 
 use std::panic::Location;
 use std::sync::Arc;
+use std::time::Duration;
 
+use stockade_core::completion::time_of;
 use stockade_core::{
     Accepts, Authentication, ErrorHandler, IntoAuthentication, IntoErrorHandler, IntoSetting,
     Setting, Tag,

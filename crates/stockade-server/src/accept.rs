@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use stockade_core::completion::Completions;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::task::{JoinHandle, JoinSet, yield_now};
 use tokio::time::{Instant, sleep, timeout, timeout_at};
@@ -38,7 +39,7 @@ pub(crate) enum Stage {
 
 /// Accepts and serves the connections of all listeners until a shutdown, and
 /// brings the stage from leaving to finishing. Returns when all connections are
-/// closed.
+/// closed and no handler runs without its client.
 ///
 /// Dropping this future closes all connections at once.
 pub(crate) async fn serve<A: Answer>(
@@ -89,6 +90,22 @@ pub(crate) async fn serve<A: Answer>(
         // Gives their tasks time to see the command.
         let all = slots.acquire_many(options.max_connections);
         let _ = timeout_at(Instant::now() + NOTICE_TIME, all).await;
+    }
+    if let Some(completions) = app.completions() {
+        finish(completions, deadline, &mut stage).await;
+    }
+}
+
+/// Waits for the handlers that continue without their clients, until the deadline of the shutdown.
+async fn finish(completions: &Completions, deadline: Instant, stage: &mut watch::Receiver<Stage>) {
+    tokio::select! {
+        biased;
+        _ = timeout_at(deadline, completions.finished()) => {}
+        () = reached(stage, Stage::Ended) => {}
+    }
+    let left = completions.count();
+    if left > 0 {
+        log::warn!(target: "stockade::server", "{left} handlers were cut off by the shutdown");
     }
 }
 

@@ -8,6 +8,7 @@ use std::task::{Context, Poll};
 
 use http::request::Parts;
 use hyper::upgrade::OnUpgrade;
+use stockade_core::completion::Completions;
 use stockade_core::upgrade::switches;
 use stockade_core::{BoxFuture, ErrorContext, HttpBody, PeerAddr, Request, Response};
 use stockade_errors::panic::{CatchPanic, catch_panic};
@@ -175,6 +176,13 @@ impl Answer for Application {
     fn leaving(&self) {
         if let Self::App(app) = self {
             app.leaving();
+        }
+    }
+
+    fn completions(&self) -> Option<&Completions> {
+        match self {
+            Self::App(app) => Some(app.completions()),
+            Self::Tower(_) => None,
         }
     }
 }

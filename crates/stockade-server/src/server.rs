@@ -314,8 +314,8 @@ impl<L: Clone> BoundServer<L> {
     /// 2. The port closes. Connections that are idle, or on which the head of a
     ///    request is not complete, close at once. A client of HTTP/2 has one second
     ///    to answer GOAWAY.
-    /// 3. Requests that run are answered, for
-    ///    [`shutdown_timeout`](ServerOptions::shutdown_timeout) at most.
+    /// 3. Requests that run are answered, and handlers that run to completion without their
+    ///    clients finish, for [`shutdown_timeout`](ServerOptions::shutdown_timeout) at most.
     ///    Then the rest is cut off, and this returns.
     ///
     /// Dropping the future cuts off everything at once.

@@ -14,6 +14,7 @@ use http::request::Parts;
 use http::{HeaderMap, Method, StatusCode, Version};
 use hyper::body::{Body, Incoming};
 use hyper::upgrade::OnUpgrade;
+use stockade_core::completion::Completions;
 use stockade_core::headers::has_token;
 use stockade_core::reply::EndsAtShutdown;
 use stockade_core::reply::sse_internals::EndOfStream;
@@ -77,6 +78,11 @@ pub(crate) trait Answer: Send + Sync + 'static {
 
     /// Notes that a shutdown begins.
     fn leaving(&self) {}
+
+    /// Returns the handlers that continue without their clients.
+    fn completions(&self) -> Option<&Completions> {
+        None
+    }
 }
 
 impl Answer for App {
@@ -112,6 +118,10 @@ impl Answer for App {
         if let Some(readiness) = self.state::<Readiness>() {
             readiness.set(false);
         }
+    }
+
+    fn completions(&self) -> Option<&Completions> {
+        Some(Self::completions(self))
     }
 }
 

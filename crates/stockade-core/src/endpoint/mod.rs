@@ -12,6 +12,7 @@ mod watched_body;
 use std::fmt;
 use std::panic::Location;
 use std::sync::Arc;
+use std::time::Duration;
 
 pub(crate) use chain::Chain;
 pub use chain::{RunningHandler, run, run_from};
@@ -22,6 +23,7 @@ use stockade_map::RouteKind;
 use stockade_validation::Schema;
 
 use crate::boxed_or::BoxedOr;
+use crate::completion::{completing, time_to_complete};
 use crate::description::{DescribedRoute, InputFrom};
 use crate::extract::know_schemas;
 use crate::handler_progress::{AsksProgress, noting};
@@ -124,6 +126,11 @@ impl EndpointParts {
     /// Makes the route.
     #[must_use]
     pub fn build(mut self, context: RouteContext) -> Endpoint {
+        let time = time_to_complete(&context.settings.run_to_completion);
+        if let Some(within) = time {
+            let completions = context.completions.clone().unwrap_or_default();
+            self.handler = completing(self.handler, within, completions);
+        }
         if self.middleware.iter().any(|it| it.mark::<AsksProgress>().is_some()) {
             self.handler = noting(self.handler);
         }
@@ -237,6 +244,13 @@ impl Endpoint {
     #[must_use]
     pub fn public_reason(&self) -> Option<&str> {
         self.parts.public.as_deref().map(String::as_str)
+    }
+
+    /// Returns the time for which the handler may continue without its client, if its route sets
+    /// `run_to_completion`.
+    #[must_use]
+    pub fn run_to_completion(&self) -> Option<Duration> {
+        time_to_complete(&self.context.settings.run_to_completion)
     }
 
     /// Returns the reason why the WebSocket or the event stream of the route may

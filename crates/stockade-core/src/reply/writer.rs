@@ -20,7 +20,7 @@ use stockade_errors::{ApiError, BoxError};
 use stockade_json::to_json;
 use tokio::sync::mpsc;
 
-use super::writer_link::{Head, Link, Message};
+use super::writer_link::{Head, Link, Message, Messages};
 use crate::description::{ResponseDoc, StatusDoc};
 use crate::{BoxFuture, FromRequest, HttpBody, Request, Response, RouteDescription, bug};
 
@@ -161,7 +161,7 @@ impl Drop for ResponseWriter {
 impl FromRequest for ResponseWriter {
     async fn from_request(req: &mut Request) -> Result<Self, ApiError> {
         let (sender, receiver) = mpsc::channel(PIECES_AHEAD);
-        req.inner.writer = Some(Link { receiver });
+        req.inner.writer = Some(Link::Writer(receiver));
         let extensions = req.extensions().clone();
         Ok(Self { sender, head: Some(Head::default()), extensions })
     }
@@ -175,8 +175,10 @@ impl FromRequest for ResponseWriter {
 type HandlerFuture = BoxFuture<'static, Result<Response, ApiError>>;
 
 /// Drives the handler until the head is known.
-pub(crate) async fn answer(link: Link, handler: HandlerFuture) -> Result<Response, ApiError> {
-    let Link { mut receiver } = link;
+pub(crate) async fn answer(
+    mut receiver: Messages,
+    handler: HandlerFuture,
+) -> Result<Response, ApiError> {
     let mut handler = Some(handler);
     let mut returned = None;
     let message = poll_fn(|cx| {

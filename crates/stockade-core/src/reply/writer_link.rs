@@ -1,4 +1,8 @@
-//! The channel between a `ResponseWriter` and the response that it writes.
+//! The channel between a `ResponseWriter` and the response that it writes, and the note that a
+//! handler begins.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use bytes::Bytes;
 use http::{HeaderMap, StatusCode};
@@ -19,7 +23,26 @@ pub(crate) enum Message {
     Piece(Bytes),
 }
 
-/// The other end of a [`ResponseWriter`](super::ResponseWriter).
-pub(crate) struct Link {
-    pub(super) receiver: mpsc::Receiver<Message>,
+/// The messages of a [`ResponseWriter`](super::ResponseWriter).
+pub(crate) type Messages = mpsc::Receiver<Message>;
+
+/// A note of a request for the moment when the arguments of its handler are extracted.
+pub(crate) enum Link {
+    /// The other end of a [`ResponseWriter`](super::ResponseWriter), which is an argument.
+    Writer(Messages),
+    /// Becomes true when the function of the handler begins.
+    Begins(Arc<AtomicBool>),
+}
+
+impl Link {
+    /// Notes that the function begins, and returns the end of the writer, if there is one.
+    pub(crate) fn begin(self) -> Option<Messages> {
+        match self {
+            Self::Writer(receiver) => Some(receiver),
+            Self::Begins(has_begun) => {
+                has_begun.store(true, Ordering::Release);
+                None
+            }
+        }
+    }
 }

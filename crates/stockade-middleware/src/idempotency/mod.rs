@@ -12,11 +12,9 @@
 // - `options`: `Idempotency`.
 // - `with_idempotency`: the order of the decisions.
 // - `place`: the place of a key while its handler runs: lease, answer, give-back.
-// - `finishing`: handlers that go on when their clients have left.
 // - `record`: answers as bytes.
 // - `store`, `memory`: the trait of a store, and the one in memory.
 
-mod finishing;
 mod key;
 mod memory;
 mod options;

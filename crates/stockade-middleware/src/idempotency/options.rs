@@ -41,7 +41,6 @@ pub struct Idempotency {
     pub(super) listed: Vec<HeaderName>,
     pub(super) on_abandoned: OnAbandoned,
     pub(super) on_store_error: OnStoreError,
-    pub(super) finish_within: Duration,
     pub(super) scope: Option<Arc<ScopeOf>>,
     mistakes: Vec<String>,
 }
@@ -88,7 +87,6 @@ impl Idempotency {
             listed: KEPT.into_iter().map(HeaderName::from_static).collect(),
             on_abandoned: OnAbandoned::default(),
             on_store_error: OnStoreError::default(),
-            finish_within: Duration::from_secs(30),
             scope: None,
             mistakes: Vec::new(),
         }
@@ -244,14 +242,6 @@ impl Idempotency {
         self
     }
 
-    /// Sets the time for which a handler may go on after its client has left, or
-    /// after a `with_timeout` in front has answered. Then it is dropped, as
-    /// [`on_abandoned`](Self::on_abandoned) says. Default: 30 s; 0 drops it at once.
-    pub fn finish_within(mut self, time: Duration) -> Self {
-        self.finish_within = time;
-        self
-    }
-
     /// Sets a function that returns the owner of the keys of a request. Default: the
     /// [`UserKey`](crate::UserKey) of the user, or the client's address without a user.
     /// An error of the function is the response.
@@ -304,7 +294,6 @@ impl fmt::Debug for Idempotency {
             .field("max_body", &self.max_body)
             .field("on_abandoned", &self.on_abandoned)
             .field("on_store_error", &self.on_store_error)
-            .field("finish_within", &self.finish_within)
             .finish_non_exhaustive()
     }
 }

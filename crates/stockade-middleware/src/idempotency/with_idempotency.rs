@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http::{HeaderValue, Method, StatusCode, header};
+use stockade_core::completion::Completing;
 use stockade_core::description::{HeaderDoc, ResponseDoc};
 use stockade_core::error_handler_internals::finish_form;
 use stockade_core::handler_progress::{AsksProgress, HandlerProgress};
@@ -16,10 +17,8 @@ use stockade_core::{
 use stockade_errors::{ApiError, StoreError};
 use stockade_map::IdempotencyInfo;
 use stockade_validation::__internal::LogRate;
-use tokio::sync::Semaphore;
 use tokio::time::{Instant, sleep};
 
-use super::finishing::{Finishing, MAX_UNATTENDED};
 use super::key::{self, IdempotencyKey};
 use super::options::{Idempotency, OnAbandoned, OnStoreError};
 use super::place::HeldPlace;
@@ -52,7 +51,10 @@ use crate::store_fault::unavailable;
 /// are 408 and 503: their key is free at once. The body of the request is read before
 /// the handler runs.
 ///
-/// A handler goes on when its client leaves, so that the retry finds the answer.
+/// A handler continues for 30 s after its client has disconnected, or after an outer
+/// `with_timeout` has responded. The retry then finds the response. The setting `run_to_completion` of the route
+/// changes this time, and `false` drops the handler at once, as
+/// [`on_abandoned`](Idempotency::on_abandoned) says.
 /// An error handler that is middleware in front of it does not change stored errors;
 /// those of an entry, a group and a router do.
 ///
@@ -84,11 +86,7 @@ use crate::store_fault::unavailable;
 #[must_use]
 pub fn with_idempotency(options: Idempotency) -> Middleware {
     let described = options.clone();
-    let shared = Arc::new(Shared {
-        options: Arc::new(options),
-        unattended: Arc::new(Semaphore::new(MAX_UNATTENDED)),
-        outages: LogRate::default(),
-    });
+    let shared = Arc::new(Shared { options: Arc::new(options), outages: LogRate::default() });
     Middleware::new(move |req: Request, next: Next| {
         let shared = Arc::clone(&shared);
         async move { shared.run(req, next).await }
@@ -101,8 +99,6 @@ pub fn with_idempotency(options: Idempotency) -> Middleware {
 /// The state that the requests of a middleware share.
 struct Shared {
     options: Arc<Idempotency>,
-    /// The handlers that go on without their clients.
-    unattended: Arc<Semaphore>,
     outages: LogRate,
 }
 
@@ -142,9 +138,7 @@ impl Shared {
         }
         req.extensions_mut().insert(place.progress.clone());
         req.extensions_mut().insert(key);
-        let work = Box::pin(handle(place, req, next));
-        let unattended = Arc::clone(&self.unattended);
-        Finishing::new(work, options.finish_within, unattended).await
+        Completing::of(req, |req| Box::pin(handle(place, req, next))).await
     }
 
     /// Makes the 503 of a store that is down or full.

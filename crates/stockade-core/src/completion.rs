@@ -1,0 +1,232 @@
+//! `Completions`: handlers that continue without their clients.
+//!
+//! Only routes with the setting `run_to_completion`, and requests with an idempotency key, have
+//! work for it.
+
+use std::fmt;
+use std::pin::{Pin, pin};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use http::Method;
+use stockade_errors::{ApiError, ConfigError, ConfigIssue};
+use tokio::runtime::Handle as Runtime;
+use tokio::sync::Notify;
+use tokio::time::timeout;
+
+use crate::handler_progress::HandlerProgress;
+use crate::reply::writer_link::Link;
+use crate::route_context::RouteContext;
+use crate::{BoxFuture, Handler, Request, Response, Setting, escaped};
+
+/// The handlers of an application that continue without their clients. A clone counts the same
+/// handlers.
+#[derive(Clone, Default)]
+pub struct Completions(Arc<Counted>);
+
+#[derive(Default)]
+struct Counted {
+    running: AtomicUsize,
+    /// Wakes when a handler ends.
+    ended: Notify,
+}
+
+impl Completions {
+    /// Returns when no handler runs without its client.
+    pub async fn finished(&self) {
+        loop {
+            let mut ended = pin!(self.0.ended.notified());
+            // An end between the check and the wait must not be missed.
+            ended.as_mut().enable();
+            if self.count() == 0 {
+                return;
+            }
+            ended.await;
+        }
+    }
+
+    /// Returns the number of these handlers.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        self.0.running.load(Ordering::Acquire)
+    }
+
+    /// Counts one more handler until the place is dropped; `None` if there are too many.
+    fn enter(&self) -> Option<Place> {
+        let more = |running: usize| (running < MAX_UNATTENDED).then_some(running + 1);
+        self.0.running.fetch_update(Ordering::AcqRel, Ordering::Acquire, more).ok()?;
+        Some(Place(self.clone()))
+    }
+}
+
+/// The place of a handler that continues.
+struct Place(Completions);
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let Self(Completions(counted)) = self;
+        counted.running.fetch_sub(1, Ordering::AcqRel);
+        counted.ended.notify_waiters();
+    }
+}
+
+impl fmt::Debug for Completions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Completions({})", self.count())
+    }
+}
+
+/// Work that moves to a separate task if its future is dropped before its end. Until then it
+/// runs in the task of the connection, as any other handler does.
+pub struct Completing {
+    work: Option<Work>,
+    /// False until the work must be finished; `None` if it must from the beginning.
+    has_begun: Option<Arc<AtomicBool>>,
+    within: Duration,
+    completions: Completions,
+    name: WorkName,
+}
+
+/// The method and the route of a request, for the log.
+#[derive(Clone, Debug)]
+struct WorkName {
+    method: Method,
+    route: Option<Arc<RouteContext>>,
+}
+
+impl WorkName {
+    fn of(req: &Request) -> Self {
+        Self { method: req.method().clone(), route: req.inner.route.clone() }
+    }
+}
+
+impl fmt::Display for WorkName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let route = self.route.as_deref().and_then(RouteContext::route);
+        write!(f, "{} {}", self.method, route.unwrap_or("(no route)"))
+    }
+}
+
+type Work = BoxFuture<'static, Result<Response, ApiError>>;
+
+impl Completing {
+    /// Begins the work for a request, which may continue for as long as its route allows.
+    #[must_use]
+    pub fn of(req: Request, work: impl FnOnce(Request) -> Work) -> Self {
+        let context = req.inner.route.as_deref();
+        let setting = context.map(|it| &it.settings.run_to_completion);
+        let within = match setting {
+            Some(Setting::Off) => Duration::ZERO,
+            other => other.and_then(time_to_complete).unwrap_or(STANDARD),
+        };
+        let completions = context.and_then(|it| it.completions.clone()).unwrap_or_default();
+        let name = WorkName::of(&req);
+        Self { work: Some(work(req)), has_begun: None, within, completions, name }
+    }
+}
+
+impl Future for Completing {
+    type Output = Result<Response, ApiError>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        // Work that panics must not continue, so it is not in its place while it runs.
+        let Some(mut work) = self.work.take() else { return Poll::Pending };
+        let polled = work.as_mut().poll(cx);
+        if polled.is_pending() {
+            self.work = Some(work);
+        }
+        polled
+    }
+}
+
+impl Drop for Completing {
+    fn drop(&mut self) {
+        let Some(work) = self.work.take().filter(|_| !self.within.is_zero()) else { return };
+        if self.has_begun.as_ref().is_some_and(|begun| !begun.load(Ordering::Acquire)) {
+            return;
+        }
+        let Ok(runtime) = Runtime::try_current() else { return };
+        let Some(place) = self.completions.enter() else {
+            log::warn!(
+                target: "stockade",
+                "{} is dropped with its client, because {MAX_UNATTENDED} handlers run without \
+                 theirs",
+                self.name
+            );
+            return;
+        };
+        let (within, name) = (self.within, self.name.clone());
+        runtime.spawn(async move {
+            let _place = place;
+            match timeout(within, work).await {
+                Ok(Ok(_)) => {}
+                Ok(Err(error)) => {
+                    // As errors of other handlers are logged.
+                    let is_fault = error.status() >= 500;
+                    let level = if is_fault { log::Level::Error } else { log::Level::Debug };
+                    let error = escaped(error);
+                    log::log!(target: "stockade", level, "{name} failed without its client: {error}");
+                }
+                Err(_) => log::warn!(
+                    target: "stockade",
+                    "{name} is dropped: it has run for {within:?} without its client"
+                ),
+            }
+        });
+    }
+}
+
+impl fmt::Debug for Completing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Completing").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+/// Makes a handler that continues without its client once its arguments are extracted.
+pub(crate) fn completing(handler: Handler, within: Duration, completions: Completions) -> Handler {
+    let described = handler.clone();
+    let call = move |mut req: Request| -> Work {
+        // A request with an idempotency key continues, and its response is stored.
+        if req.extensions().get::<HandlerProgress>().is_some() {
+            return handler.call(req);
+        }
+        // A handler with unknown types extracts its arguments itself.
+        let has_begun = Arc::new(AtomicBool::new(handler.is_erased()));
+        req.inner.writer = Some(Link::Begins(Arc::clone(&has_begun)));
+        let (name, completions) = (WorkName::of(&req), completions.clone());
+        let work = Some(handler.call(req));
+        Box::pin(Completing { work, has_begun: Some(has_begun), within, completions, name })
+    };
+    Handler::erased(call, move |doc| described.describe(doc))
+}
+
+/// Checks the value of the setting `run_to_completion`.
+///
+/// # Errors
+/// Fails for a time of 0.
+pub fn time_of(setting: Setting<Duration>) -> Result<Setting<Duration>, ConfigError> {
+    match setting {
+        Setting::Value(Duration::ZERO) => {
+            Err(ConfigIssue::new("`run_to_completion` must not be 0; use `false`").into())
+        }
+        setting => Ok(setting),
+    }
+}
+
+/// Returns the time for which a handler may continue; `None` if the setting is off or not set.
+#[must_use]
+pub fn time_to_complete(setting: &Setting<Duration>) -> Option<Duration> {
+    match setting {
+        Setting::Value(time) => Some(*time),
+        Setting::On => Some(STANDARD),
+        Setting::Off | Setting::Inherit => None,
+    }
+}
+
+/// The time for which a handler may continue without its client, unless its route has another.
+pub const STANDARD: Duration = Duration::from_secs(30);
+
+/// The number of handlers of an application that run without clients at a time.
+const MAX_UNATTENDED: usize = 1_024;
