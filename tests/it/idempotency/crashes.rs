@@ -24,15 +24,20 @@ struct Waiting {
 
 impl Waiting {
     fn app(&self, options: Idempotency) -> App {
+        self.app_with(options, quiet())
+    }
+
+    fn app_with(&self, options: Idempotency, router: RouterOptions) -> App {
         let waiting = self.clone();
-        keyed!(options, move || {
+        let handler = move || {
             let number = waiting.runs.begin();
             let go = Arc::clone(&waiting.go);
             async move {
                 go.notified().await;
                 number.to_string()
             }
-        })
+        };
+        keyed!(options, handler, router)
     }
 }
 
@@ -68,8 +73,8 @@ async fn the_handler_of_a_client_that_left_goes_on() {
 async fn a_handler_that_is_dropped_frees_its_key_or_leaves_it_unknown() {
     for (on_abandoned, expected) in [(OnAbandoned::Run, "200 2"), (OnAbandoned::Refuse, UNKNOWN)] {
         let waiting = Waiting::default();
-        let options = in_memory().finish_within(Duration::ZERO).on_abandoned(on_abandoned);
-        let app = waiting.app(options);
+        let options = in_memory().on_abandoned(on_abandoned);
+        let app = waiting.app_with(options, quiet().run_to_completion(false));
         begin_and_leave(&app).await;
         waiting.go.notify_one();
         assert_eq!(send(&app, "k", "").await, expected);
@@ -80,7 +85,8 @@ async fn a_handler_that_is_dropped_frees_its_key_or_leaves_it_unknown() {
 #[tokio::test(start_paused = true)]
 async fn a_handler_does_not_go_on_for_ever() {
     let waiting = Waiting::default();
-    let app = waiting.app(in_memory().finish_within(Duration::from_secs(90)));
+    let time = Duration::from_secs(90);
+    let app = waiting.app_with(in_memory(), quiet().run_to_completion(time));
     begin_and_leave(&app).await;
     sleep(Duration::from_secs(89)).await;
     assert_eq!(send(&app, "k", "").await, RUNNING, "its lease is renewed");
@@ -102,8 +108,8 @@ async fn a_request_that_is_dropped_before_its_handler_frees_the_key() {
         }
         next.run(req).await
     };
-    let options = in_memory().finish_within(Duration::ZERO).on_abandoned(OnAbandoned::Refuse);
-    let mut router = Router::with_options(quiet());
+    let options = in_memory().on_abandoned(OnAbandoned::Refuse);
+    let mut router = Router::with_options(quiet().run_to_completion(false));
     let list = [with_idempotency(options), Middleware::new(waits)];
     router.post("/x", async move || counted.begin().to_string()).middleware(list);
     let app = app(router);
@@ -313,7 +319,7 @@ async fn the_key_of_a_dead_process_is_free_after_its_lease() {
     for (on_abandoned, expected) in [(OnAbandoned::Run, "200 2"), (OnAbandoned::Refuse, UNKNOWN)] {
         let (store, waiting) = (Faulty::new(), Waiting::default());
         let options = Idempotency::new(Arc::clone(&store)).on_abandoned(on_abandoned);
-        let app = waiting.app(options.finish_within(Duration::ZERO));
+        let app = waiting.app_with(options, quiet().run_to_completion(false));
         let mut sent = Box::pin(send(&app, "k", ""));
         let polled = sent.as_mut().poll(&mut Context::from_waker(Waker::noop()));
         assert_eq!(polled, Poll::Pending);

@@ -50,10 +50,13 @@ fn quiet() -> RouterOptions {
 
 /// Makes an application of a handler at `POST /x` and `POST /y`, behind the keys.
 macro_rules! keyed {
-    ($options:expr, $handler:expr) => {{
+    ($options:expr, $handler:expr) => {
+        keyed!($options, $handler, quiet())
+    };
+    ($options:expr, $handler:expr, $router:expr) => {{
         let once = with_idempotency($options);
         let handler = $handler;
-        let mut router = Router::with_options(quiet());
+        let mut router = Router::with_options($router);
         router.post("/x", handler.clone()).middleware([by_name(), once.clone()]);
         router.post("/y", handler).middleware([by_name(), once]);
         app(router)

@@ -10,6 +10,7 @@ mod map;
 mod options;
 mod paths;
 mod routes_macro;
+mod run_to_completion;
 mod settings;
 mod spellings;
 mod state;

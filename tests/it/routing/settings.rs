@@ -137,6 +137,9 @@ settings! {
     { validation_status(401, 402, 403) => ["400", "401", "402", "403"]
         by |app: &App| answer(app).split(' ').next().unwrap_or_default().to_owned();
         in file r#"{ "validationStatus": 422 }"# => "422" }
+    { run_to_completion(seconds(1), seconds(2), seconds(3)) => ["None", "Some(1s)", "Some(2s)", "Some(3s)"]
+        by |app: &App| format!("{:?}", app.routes()[0].run_to_completion());
+        false => "None" }
     { validation_options(at_most(1), at_most(2), at_most(3)) => ["4", "1", "2", "3"]
         by |app: &App| answer(app).matches("\"field\"").count().to_string() }
     { error_handling(with_status(501), with_status(502), with_status(503)) => ["400", "501", "502", "503"]
