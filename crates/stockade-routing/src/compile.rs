@@ -5,7 +5,6 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::panic::Location;
 use std::sync::Arc;
-use std::time::Duration;
 
 use http::{Extensions, Method};
 use stockade_core::__internal::{States, contradictions, example_issues};
@@ -256,12 +255,7 @@ impl<'o> Compiler<'o> {
         let guard = web_socket::compile(&mut entry, self.options, rules, faults);
         let is_web_socket = guard.is_some();
         faults.extend(self.covers_only_answers(method, &entry));
-        let mut middleware = self.middleware_of(guard, &entry);
-        settings.retain_limits(&mut middleware);
-        // The middleware of the route of a call has run before the middleware of the call.
-        let own = entry.middleware.len() - entry.own;
-        let outer = if entry.is_call { middleware.len().saturating_sub(own) } else { 0 };
-        place_late_limits(&mut middleware, outer, |it| self.finds_user(method, it));
+        let mut middleware = self.middleware_of(method, guard, &entry, &settings);
         let cors = self.cors_of(&entry, &mut middleware, faults);
         let mut doc = self.describe(method, pattern, &middleware, &entry, &settings);
         faults.extend(doc.issues(&self.states));
@@ -274,9 +268,7 @@ impl<'o> Compiler<'o> {
         let accepts = settings.endpoint.accepts.take();
         settings.endpoint.accepts = accepts_of(accepts, own_accepts, is_bodiless, &doc, faults);
         faults.extend(web_socket::misplaced(is_web_socket, &doc));
-        let own_completion = &entry.settings.endpoint.run_to_completion;
-        let completion = &mut settings.endpoint.run_to_completion;
-        faults.extend(ends_with_client(own_completion, completion, is_web_socket, &doc));
+        faults.extend(ends_with_client(&entry.settings, &mut settings, is_web_socket, &doc));
         faults.extend(entry.docs.issues());
         let validation = entry.validation.into_inner().with_handler(&doc);
         if entry.applies_marks
@@ -285,10 +277,7 @@ impl<'o> Compiler<'o> {
             middleware.push(applying(marks, entry.location));
             entry.handler = without_write_only(entry.handler);
         }
-        for mut added in doc.take_reply_middleware() {
-            added.note_place(Level::Entry, entry.location);
-            middleware.push(added);
-        }
+        middleware.extend(reply_middleware(&mut doc, entry.location));
         faults.extend(example_issues(&validation, &doc, &entry.docs));
         let errors =
             entry.inherited.error_handler().or_else(|| self.options.settings.error_handler());
@@ -359,12 +348,23 @@ impl<'o> Compiler<'o> {
     }
 
     /// Returns the middleware of a route, behind the `guard` of a WebSocket.
-    fn middleware_of(&self, guard: Option<Middleware>, entry: &RouteEntry) -> Vec<Middleware> {
+    fn middleware_of(
+        &mut self,
+        method: &Method,
+        guard: Option<Middleware>,
+        entry: &RouteEntry,
+        settings: &RouteSettings,
+    ) -> Vec<Middleware> {
         let mut middleware: Vec<Middleware> = announcing(&entry.docs).into_iter().collect();
         middleware.extend(guard);
         middleware.extend(self.concurrency_limit.clone());
         middleware.extend_from_slice(&self.options.middleware);
         middleware.extend_from_slice(&entry.middleware);
+        settings.retain_limits(&mut middleware);
+        // The middleware of the route of a call has run before the middleware of the call.
+        let own = entry.middleware.len() - entry.own;
+        let outer = if entry.is_call { middleware.len().saturating_sub(own) } else { 0 };
+        place_late_limits(&mut middleware, outer, |it| self.finds_user(method, it));
         middleware
     }
 
@@ -576,6 +576,16 @@ impl<'o> Compiler<'o> {
     }
 }
 
+/// Returns the middleware of a reply, which the entry at `location` has.
+fn reply_middleware(
+    doc: &mut RouteDescription,
+    location: &'static Location<'static>,
+) -> Vec<Middleware> {
+    let mut middleware = doc.take_reply_middleware();
+    middleware.iter_mut().for_each(|it| it.note_place(Level::Entry, location));
+    middleware
+}
+
 /// Makes the middleware that applies the marks of the types of an entry.
 fn applying(marks: RouteMarks, location: &'static Location<'static>) -> Middleware {
     let mut middleware = marks.into_middleware();
@@ -641,8 +651,8 @@ fn streams(doc: &RouteDescription) -> bool {
 /// Removes `run_to_completion` from a route if its response ends with its client. Returns the
 /// configuration error if the route itself has the setting.
 fn ends_with_client(
-    own: &Setting<Duration>,
-    setting: &mut Setting<Duration>,
+    own: &RouteSettings,
+    settings: &mut RouteSettings,
     is_web_socket: bool,
     doc: &RouteDescription,
 ) -> Option<String> {
@@ -651,10 +661,11 @@ fn ends_with_client(
         false if streams(doc) => "the stream of a response",
         false => return None,
     };
+    let setting = &mut settings.endpoint.run_to_completion;
     if time_to_complete(setting).is_some() {
         *setting = Setting::Inherit;
     }
-    time_to_complete(own)?;
+    time_to_complete(&own.endpoint.run_to_completion)?;
     Some(format!("`run_to_completion` is set, but {response} ends with its client"))
 }
 
