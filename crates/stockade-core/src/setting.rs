@@ -170,12 +170,6 @@ macro_rules! texts {
 
 texts!(&str, &String, String, Box<str>, Cow<'_, str>);
 
-impl IntoSetting<Self> for Duration {
-    fn into_setting(self) -> Setting<Self> {
-        Setting::Value(self)
-    }
-}
-
 /// A field of settings, which may have the value of the level around it.
 pub trait Inherit {
     /// Takes the value of the level around it, if it has none.
