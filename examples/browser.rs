@@ -254,9 +254,8 @@ async fn sign_in(shared: State<Arc<Shared>>) -> Result<(HeaderMap, &'static str)
     headers.append(header::SET_COOKIE, shared.session.issue(&id));
     for same_site in [SameSite::Strict, SameSite::Lax, SameSite::None] {
         let name = same_site.as_str().to_ascii_lowercase();
-        let cookie = SetCookie::new(name, "1").same_site(same_site);
-        let value = cookie.to_header_value().map_err(ApiError::internal)?;
-        headers.append(header::SET_COOKIE, value);
+        let cookie = SetCookie::new(name, "1")?.same_site(same_site);
+        headers.append(header::SET_COOKIE, cookie.to_header_value()?);
     }
     Ok((headers, "signed in"))
 }

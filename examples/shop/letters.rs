@@ -22,7 +22,7 @@ pub fn letter_rules() -> Middleware {
 pub async fn subscribe(Body(letter): Body<Unchecked<Value>>) -> Created<(SetCookie, Subscriber)> {
     // The rules have seen that it is there.
     let email = letter.0["email"].as_str().unwrap_or_default().to_owned();
-    Created::new((SetCookie::new("letter", "yes"), Subscriber { email }))
+    Created::new((SetCookie::from_static("letter", "yes"), Subscriber { email }))
 }
 
 #[derive(Serialize, Reply, Schema)]

@@ -154,6 +154,7 @@ pub mod error_handler_internals {
 
 #[doc(hidden)]
 pub mod request_internals {
+    pub use super::params::decode as decode_component;
     pub use super::request::UserWatch;
 }
 

@@ -72,7 +72,8 @@ impl Params {
 ///
 /// If any escape is malformed (bad hex, bad UTF-8), the whole value stays as it
 /// was sent. A `+` is not a space.
-pub(crate) fn decode(raw: &str) -> Cow<'_, str> {
+#[must_use]
+pub fn decode(raw: &str) -> Cow<'_, str> {
     if !raw.contains('%') || !escapes_are_hex(raw) {
         return Cow::Borrowed(raw);
     }

@@ -117,7 +117,7 @@ async fn count(mut body: HttpBody) -> Result<String, ApiError> {
 
 async fn theme(cookies: Cookies) -> (SetCookie, String) {
     let theme = cookies.get("theme").unwrap_or("light").to_owned();
-    (SetCookie::new("theme", "dark").max_age(Duration::from_secs(60)), theme)
+    (SetCookie::from_static("theme", "dark").max_age(Duration::from_secs(60)), theme)
 }
 
 async fn file(Path(name): Path<FileName>, file: FileRequest) -> Result<FileReply, ApiError> {

@@ -408,10 +408,10 @@ fn cookies_come_and_go() {
             format!("{} first {}", pairs.join(" "), cookies.get("a").unwrap_or("-"))
         } },
         "set": { GET: async || (
-            vec![SetCookie::new("__Host-a", "1"), SetCookie::removal("b")],
-            (SetCookie::new("c", "3").same_site(SameSite::None).http_only(false), "set"),
+            vec![SetCookie::from_static("__Host-a", "1"), SetCookie::removal("b")],
+            (SetCookie::from_static("c", "3").same_site(SameSite::None).http_only(false), "set"),
         ) },
-        "wrong": { GET: async || (SetCookie::new("__Host-a", "1").path("/x"), "set") },
+        "wrong": { GET: async || (SetCookie::from_static("__Host-a", "1").path("/x"), "set") },
     });
     check(&app, "GET /show\ncookie: a=1; b=x y\ncookie: a=2;=; c", "200 a:1 b:x y a:2 first 1");
     check(&app, "GET /show", "200  first -");
@@ -426,8 +426,45 @@ fn cookies_come_and_go() {
         ]
     );
     check(&app, "GET /wrong", r#"500 {"error":"Internal Server Error"}"#);
-    let wrong = SetCookie::new("__Host-a", "1").domain("example.org");
+    let wrong = SetCookie::from_static("__Host-a", "1").domain("example.org");
     assert_eq!(wrong.to_header_value(), Err(CookieError::HostPrefix));
+}
+
+#[test]
+fn a_value_that_cannot_be_written_is_an_error_where_it_is_set() {
+    async fn plain(Body(value): Body<String>) -> Result<(SetCookie, ()), ApiError> {
+        let set = SetCookie::new("a", value)?;
+        Ok((set, ()))
+    }
+    async fn encoded(Body(value): Body<String>) -> Result<(SetCookie, ()), CookieError> {
+        let set = SetCookie::encoded("a", value)?;
+        Ok((set, ()))
+    }
+    let app = app_of(routes! {
+        "plain": { POST: plain },
+        "encoded": { POST: encoded, GET: async |cookies: Cookies| {
+            cookies.decoded("a").unwrap_or_default().into_owned()
+        } },
+    });
+    let post = |path: &str, value: &str| {
+        format!("POST {path}\ncontent-type: application/json\n\n{}", json!(value))
+    };
+    check(&app, &post("/plain", "dark"), "204");
+    let forbidden = r#"400 {"error":"A cookie value has a forbidden character"}"#;
+    let hostile = ["a b", "a; Domain=example.org", "a\r\nset-cookie: b=1", "\"", "\\", "é", "\0"];
+    for value in hostile {
+        check(&app, &post("/plain", value), forbidden);
+        let set = header_of(&app, &post("/encoded", value), "set-cookie");
+        let (pair, rest) = set.split_once("; ").unwrap();
+        assert_eq!(rest, "Path=/; Secure; HttpOnly; SameSite=Lax");
+        let response = block_on(app.handle(request(&format!("GET /encoded\ncookie: {pair}"))));
+        let body = block_on(response.into_body().collect(u64::MAX)).unwrap();
+        assert_eq!(body, value.as_bytes(), "{pair}");
+    }
+    let long = r#"400 {"error":"A cookie value is too long"}"#;
+    check(&app, &post("/plain", &"a".repeat(4_096)), long);
+    check(&app, &post("/encoded", &"é".repeat(1_000)), long);
+    check(&app, "GET /encoded\ncookie: a=%zz", "200 %zz");
 }
 
 #[test]

@@ -144,7 +144,7 @@ fn parts_add_their_cookies() {
         (header::VARY, HeaderValue::from_static("b")),
     ]);
     let (other_list, other_map) = (list.clone(), map.clone());
-    let cookie = || SetCookie::new("set", "1");
+    let cookie = || SetCookie::from_static("set", "1");
     let app = app_of(routes! {
         "list": { GET: async move || (list, (cookie(), map, "text")) },
         "map": { GET: async move || (other_map, (other_list, cookie(), "text")) },

@@ -171,7 +171,7 @@ fn headers_of(options: RouterOptions, path: &str) -> HeaderMap {
     let tree = routes! {
         "json": { GET: async || json!({ "ok": true }) },
         "cookie": { GET: async || {
-            let cookie = SetCookie::new("__Host-session", "1").to_header_value().unwrap();
+            let cookie = SetCookie::from_static("__Host-session", "1").to_header_value().unwrap();
             (StatusCode::OK, (HeaderMap::from_iter([(header::SET_COOKIE, cookie)]), "in"))
         } },
     };

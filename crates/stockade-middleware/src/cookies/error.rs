@@ -2,9 +2,17 @@
 
 use std::fmt;
 
-/// The fault by which a cookie cannot be set.
+use stockade_core::reply::IntoError;
+use stockade_core::{ApiError, RouteDescription};
+
+/// The reason why a cookie cannot be set.
 ///
-/// The program and not the client has made the fault, so the answer is a 500.
+/// A request handler can return it, and `?` converts it to an [`ApiError`]: [`Value`] and
+/// [`TooLong`] are a 400, because values usually come from the client. All other variants
+/// are a 500. Use `map_err` if the server chose the value.
+///
+/// [`TooLong`]: Self::TooLong
+/// [`Value`]: Self::Value
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum CookieError {
@@ -35,17 +43,43 @@ pub enum CookieError {
 impl fmt::Display for CookieError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Domain => "the cookie's domain is no host name",
+            Self::Domain => "the cookie's domain is not a host name",
             Self::HostPrefix => "a cookie `__Host-…` needs Secure, Path=/ and no Domain",
-            Self::Name => "the cookie's name is no token",
+            Self::Name => "the cookie's name is empty or has a forbidden character",
             Self::Partitioned => "a partitioned cookie needs Secure",
             Self::Path => "the cookie's path does not begin with `/` or has a forbidden character",
             Self::SameSiteNone => "a cookie with SameSite=None needs Secure",
             Self::SecurePrefix => "a cookie `__Secure-…` needs Secure",
             Self::TooLong => "the cookie is longer than browsers allow",
-            Self::Value => "the cookie's value has a forbidden character: encode it",
+            Self::Value => "the cookie's value has a forbidden character; use `SetCookie::encoded`",
         })
     }
 }
 
 impl std::error::Error for CookieError {}
+
+/// 400 for [`Value`](CookieError::Value) and [`TooLong`](CookieError::TooLong), 500 for all
+/// other variants.
+impl From<CookieError> for ApiError {
+    fn from(error: CookieError) -> Self {
+        let message = match error {
+            CookieError::Value => FORBIDDEN,
+            CookieError::TooLong => TOO_LONG,
+            _ => return Self::internal(error),
+        };
+        Self::new(400, message).with_source(error)
+    }
+}
+
+impl IntoError for CookieError {
+    fn into_error_response(self) -> Result<stockade_core::Response, ApiError> {
+        Err(self.into())
+    }
+
+    fn describe(doc: &mut RouteDescription) {
+        doc.may_fail(&[(400, FORBIDDEN), (400, TOO_LONG), (500, "")]);
+    }
+}
+
+const FORBIDDEN: &str = "A cookie value has a forbidden character";
+const TOO_LONG: &str = "A cookie value is too long";

@@ -2,16 +2,18 @@
 //!
 //! Source: RFC 6265bis, sections 4.2 (Cookie) and 5.8 (its order).
 
+use std::borrow::Cow;
 use std::fmt;
 
 use http::{HeaderMap, header};
+use stockade_core::request_internals::decode_component;
 use stockade_core::{ApiError, FromRequest, Request, RouteDescription};
 
 /// The cookies of a request; an argument of a handler.
 ///
 /// All lines of `Cookie` are read, as HTTP/2 splits them. Parts that are not
-/// `name=value`, have no name or are not UTF-8 are skipped. Values are not
-/// decoded and keep their quotes. Spaces and tabs around names and values are
+/// `name=value`, have no name or are not UTF-8 are skipped. Values keep their quotes, and
+/// only [`decoded`](Self::decoded) decodes them. Spaces and tabs around names and values are
 /// removed, as browsers do before they look at the prefixes `__Host-` and
 /// `__Secure-`.
 ///
@@ -49,6 +51,27 @@ impl Cookies {
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&str> {
         self.iter().find(|(known, _)| *known == name).map(|(_, value)| value)
+    }
+
+    /// Returns the percent-decoded value of a cookie, such as the value of
+    /// [`SetCookie::encoded`](super::SetCookie::encoded). If several cookies have this name,
+    /// the first is used. If an escape is malformed or the decoded bytes are not UTF-8, the
+    /// value is returned as it was sent. A `+` is not a space.
+    ///
+    /// ```
+    /// use stockade::http::{HeaderMap, HeaderValue};
+    /// use stockade::middleware::Cookies;
+    ///
+    /// let mut headers = HeaderMap::new();
+    /// headers.insert("cookie", HeaderValue::from_static("a=caf%C3%A9%3B; b=100%"));
+    /// let cookies = Cookies::of(&headers);
+    /// assert_eq!(cookies.decoded("a").as_deref(), Some("café;"));
+    /// assert_eq!(cookies.decoded("b").as_deref(), Some("100%"));
+    /// assert_eq!(cookies.get("a"), Some("caf%C3%A9%3B"));
+    /// ```
+    #[must_use]
+    pub fn decoded(&self, name: &str) -> Option<Cow<'_, str>> {
+        self.get(name).map(decode_component)
     }
 
     /// Returns names and values in their order, repeated ones included.
@@ -135,6 +158,25 @@ mod tests {
         let cookies = cookies(&[b"a=1", b"a=2; A=3"]);
         assert_eq!((cookies.get("a"), cookies.get("A")), (Some("1"), Some("3")));
         assert_eq!(cookies.get("b"), None);
+    }
+
+    #[test]
+    fn decodes_values_on_request() {
+        for (sent, expected) in [
+            ("a%20b", "a b"),
+            ("%C3%A4+%2B", "ä++"),
+            ("%22x%22", "\"x\""),
+            ("100%", "100%"),
+            ("%zz%20", "%zz%20"),
+            ("%ff", "%ff"),
+            ("%0d%0a", "\r\n"),
+            ("", ""),
+        ] {
+            let cookies = cookies(&[format!("a={sent}; a=2").as_bytes()]);
+            assert_eq!(cookies.decoded("a").as_deref(), Some(expected), "{sent}");
+            assert_eq!(cookies.get("a"), Some(sent));
+            assert_eq!(cookies.decoded("b"), None);
+        }
     }
 
     #[test]

@@ -7,6 +7,7 @@ use std::fmt::Write as _;
 use std::time::{Duration, SystemTime};
 
 use http::{HeaderValue, header};
+use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
 use stockade_core::description::{HeaderDoc, ResponseDoc};
 use stockade_core::reply::ReplyPart;
 use stockade_core::{ApiError, Response};
@@ -15,14 +16,53 @@ use stockade_errors::__internal::setters;
 use super::CookieError;
 use crate::auth::SameSite;
 
-/// A cookie to be set: part of a reply, as in `(SetCookie::new("a", "1"), "text")`.
+/// A cookie that a response sets. It is part of a reply, as in
+/// `(SetCookie::new("theme", theme)?, "text")`.
 ///
-/// By default a cookie is `Secure`, `HttpOnly` and `SameSite=Lax`, has the path
-/// `/`, is only for the host that sets it, and lasts until the browser is
-/// closed. [`to_header_value`](Self::to_header_value) fails for a cookie that
-/// browsers would refuse; as part of a reply such a cookie is a 500.
+/// By default a cookie is `Secure`, `HttpOnly` and `SameSite=Lax`, and has the path `/`.
+/// The browser sends it only to the host that set it, and deletes it when the browser is
+/// closed.
 ///
-/// See the [module docs](super) for an example.
+/// | constructor | value |
+/// |---|---|
+/// | [`new`](Self::new) | any text without the characters that cookies forbid; others are an error |
+/// | [`encoded`](Self::encoded) | any text, which is percent-encoded |
+/// | [`from_static`](Self::from_static) | a literal; no `?` is needed |
+/// | [`removal`](Self::removal) | none: the browser deletes the cookie |
+///
+/// Each constructor checks the name and the value. [`to_header_value`](Self::to_header_value)
+/// checks the attributes; a reply with a cookie whose attributes browsers reject is a 500.
+///
+/// ```
+/// use stockade::middleware::{CookieError, Cookies, SetCookie};
+/// use stockade::prelude::*;
+/// use stockade::testing::TestClient;
+///
+/// async fn set_theme(Path(theme): Path<String>) -> Result<(SetCookie, ()), CookieError> {
+///     Ok((SetCookie::new("theme", theme)?, ()))
+/// }
+///
+/// async fn fill_cart(Body(cart): Body<Vec<String>>) -> Result<(SetCookie, ()), CookieError> {
+///     Ok((SetCookie::encoded("cart", json!(cart).to_string())?, ()))
+/// }
+///
+/// async fn show_cart(cookies: Cookies) -> String {
+///     cookies.decoded("cart").unwrap_or_default().into_owned()
+/// }
+///
+/// # #[tokio::main]
+/// # async fn main() {
+/// let api = routes! {
+///     "theme": { ":theme": { PUT: set_theme } },
+///     "cart": { PUT: fill_cart, GET: show_cart },
+/// };
+/// let client = TestClient::new(create_router(api, RouterOptions::new())).with_cookies();
+/// client.put("/theme/dark").await.assert_status(204);
+/// client.put("/theme/dark%3B%20Path=/x").await.assert_status(400);
+/// client.put("/cart").json(json!(["tea; green", "café"])).await.assert_status(204);
+/// client.get("/cart").await.assert_text(r#"["tea; green","café"]"#);
+/// # }
+/// ```
 #[derive(Clone)]
 #[must_use = "it is set when it is part of a reply"]
 pub struct SetCookie {
@@ -39,11 +79,66 @@ pub struct SetCookie {
 }
 
 impl SetCookie {
-    /// Makes a cookie with this name and value, and safe defaults.
-    pub fn new(name: impl Into<String>, value: impl Into<String>) -> Self {
+    /// Creates a cookie with this name and value.
+    ///
+    /// # Errors
+    /// - [`CookieError::Name`]: the name is empty, or has a character other than ASCII
+    ///   letters, digits and ``!#$%&'*+-.^_`|~``.
+    /// - [`CookieError::Value`]: the value has white space, a control character, `"`, `,`,
+    ///   `;`, `\`, or a character beyond ASCII. [`encoded`](Self::encoded) accepts any text.
+    /// - [`CookieError::TooLong`]: the name and the value have more than 4,096 bytes together.
+    ///
+    /// Source: RFC 6265, section 4.1.1 (`cookie-name`, `cookie-octet`).
+    pub fn new(name: impl Into<String>, value: impl Into<String>) -> Result<Self, CookieError> {
+        let cookie = Self::unchecked(name.into(), value.into());
+        cookie.check_pair()?;
+        Ok(cookie)
+    }
+
+    /// Creates a cookie whose value is percent-encoded, so that it can be any text.
+    /// [`Cookies::decoded`](super::Cookies::decoded) and `decodeURIComponent` of JavaScript
+    /// decode it.
+    ///
+    /// ```
+    /// use stockade::middleware::SetCookie;
+    ///
+    /// let set = SetCookie::encoded("cart", r#"{"tea":2, "café":1}"#)?;
+    /// let text = set.to_header_value()?;
+    /// assert!(text.to_str().unwrap().starts_with("cart={%22tea%22:2%2C%20%22caf%C3%A9%22:1}; "));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// - [`CookieError::Name`]: see [`new`](Self::new).
+    /// - [`CookieError::TooLong`]: the name and the encoded value have more than 4,096 bytes
+    ///   together.
+    pub fn encoded(name: impl Into<String>, value: impl AsRef<str>) -> Result<Self, CookieError> {
+        Self::new(name, utf8_percent_encode(value.as_ref(), ENCODED).to_string())
+    }
+
+    /// Creates a cookie whose name and value are literals.
+    ///
+    /// ```
+    /// use stockade::middleware::SetCookie;
+    ///
+    /// let seen = SetCookie::from_static("seen", "yes").http_only(false);
+    /// # drop(seen);
+    /// ```
+    ///
+    /// # Panics
+    /// Panics if [`new`](Self::new) would return an error.
+    #[track_caller]
+    pub fn from_static(name: &'static str, value: &'static str) -> Self {
+        let cookie = Self::unchecked(name.to_owned(), value.to_owned());
+        let fault = cookie.check_pair().err();
+        assert!(fault.is_none(), "SetCookie {name:?}: {}", fault.unwrap_or(CookieError::Name));
+        cookie
+    }
+
+    fn unchecked(name: String, value: String) -> Self {
         Self {
-            name: name.into(),
-            value: value.into(),
+            name,
+            value,
             path: "/".to_owned(),
             domain: None,
             max_age: None,
@@ -55,10 +150,16 @@ impl SetCookie {
         }
     }
 
-    /// Makes a cookie that removes another one from the browser. Path and
-    /// domain have to be those with which it was set.
-    pub fn removal(name: impl Into<String>) -> Self {
-        Self::new(name, "").max_age(Duration::ZERO)
+    /// Creates a cookie that deletes the cookie with this name from the browser. Set the
+    /// same path and domain as those of the cookie to be deleted.
+    ///
+    /// If the name is not a literal, use `SetCookie::new(name, "")?.max_age(Duration::ZERO)`.
+    ///
+    /// # Panics
+    /// Panics if the name is not valid; see [`new`](Self::new).
+    #[track_caller]
+    pub fn removal(name: &'static str) -> Self {
+        Self::from_static(name, "").max_age(Duration::ZERO)
     }
 
     setters! {
@@ -95,9 +196,10 @@ impl SetCookie {
     /// Returns the value of `Set-Cookie`.
     ///
     /// # Errors
-    /// Fails when a browser would refuse the cookie, or read it as another one.
+    /// Fails if browsers would reject the cookie or read a different cookie. Only the
+    /// attributes can be wrong, because the constructors check the name and the value.
     pub fn to_header_value(&self) -> Result<HeaderValue, CookieError> {
-        self.check()?;
+        self.check_attributes()?;
         let mut text = format!("{}={}; Path={}", self.name, self.value, self.path);
         if let Some(domain) = self.bare_domain() {
             push(&mut text, format_args!("; Domain={domain}"));
@@ -123,15 +225,22 @@ impl SetCookie {
         HeaderValue::try_from(text).map_err(|_| CookieError::Value)
     }
 
-    fn check(&self) -> Result<(), CookieError> {
+    /// Checks the name and the value.
+    fn check_pair(&self) -> Result<(), CookieError> {
+        first_fault([
+            (is_token(&self.name), CookieError::Name),
+            (self.value.bytes().all(is_cookie_octet), CookieError::Value),
+            (self.name.len() + self.value.len() <= MAX_PAIR_BYTES, CookieError::TooLong),
+        ])
+    }
+
+    /// Checks the attributes.
+    fn check_attributes(&self) -> Result<(), CookieError> {
         let domain = self.bare_domain();
         let is_long = |text: &str| text.len() > MAX_ATTRIBUTE_BYTES;
         let is_host = has_prefix(&self.name, "__Host-");
         let host_ok = self.secure && self.path == "/" && self.domain.is_none();
-        let rules = [
-            (is_token(&self.name), CookieError::Name),
-            (self.value.bytes().all(is_cookie_octet), CookieError::Value),
-            (self.name.len() + self.value.len() <= MAX_PAIR_BYTES, CookieError::TooLong),
+        first_fault([
             (is_path(&self.path), CookieError::Path),
             (domain.is_none_or(is_domain), CookieError::Domain),
             (!is_long(&self.path) && !domain.is_some_and(is_long), CookieError::TooLong),
@@ -139,8 +248,7 @@ impl SetCookie {
             (!has_prefix(&self.name, "__Secure-") || self.secure, CookieError::SecurePrefix),
             (self.same_site != SameSite::None || self.secure, CookieError::SameSiteNone),
             (!self.partitioned || self.secure, CookieError::Partitioned),
-        ];
-        rules.into_iter().find(|(holds, _)| !holds).map_or(Ok(()), |(_, error)| Err(error))
+        ])
     }
 
     fn bare_domain(&self) -> Option<&str> {
@@ -171,6 +279,11 @@ impl fmt::Debug for SetCookie {
     }
 }
 
+/// Fails with the error of the first rule that does not hold.
+fn first_fault<const N: usize>(rules: [(bool, CookieError); N]) -> Result<(), CookieError> {
+    rules.into_iter().find(|(holds, _)| !holds).map_or(Ok(()), |(_, error)| Err(error))
+}
+
 fn push(text: &mut String, part: fmt::Arguments<'_>) {
     // Writing into a String cannot fail.
     let _ = text.write_fmt(part);
@@ -189,6 +302,10 @@ fn is_token(name: &str) -> bool {
 fn is_cookie_octet(byte: u8) -> bool {
     byte.is_ascii_graphic() && !b"\",;\\".contains(&byte)
 }
+
+/// All characters that a cookie value cannot have, and `%`. Characters beyond ASCII are
+/// always encoded.
+const ENCODED: &AsciiSet = &CONTROLS.add(b' ').add(b'"').add(b'%').add(b',').add(b';').add(b'\\');
 
 fn is_path(path: &str) -> bool {
     let allowed = |byte: u8| (b' '..=b'~').contains(&byte) && byte != b';';
@@ -211,7 +328,10 @@ const MAX_ATTRIBUTE_BYTES: usize = 1_024;
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+    use crate::cookies::Cookies;
 
     #[track_caller]
     fn check(cookie: &SetCookie, expected: &str) {
@@ -224,7 +344,7 @@ mod tests {
     }
 
     fn a() -> SetCookie {
-        SetCookie::new("a", "1")
+        SetCookie::from_static("a", "1")
     }
 
     #[test]
@@ -256,40 +376,93 @@ mod tests {
         );
     }
 
+    #[track_caller]
+    fn rejected(name: &str, value: &str, expected: CookieError) {
+        assert_eq!(SetCookie::new(name, value).unwrap_err(), expected, "{name:?} {value:?}");
+    }
+
     #[test]
-    fn what_would_become_something_else_is_refused() {
-        for name in ["", "a b", "a=b", "a;b", "ä", "a\n"] {
-            refused(&SetCookie::new(name, "1"), CookieError::Name);
+    fn rejects_malformed_names_and_values_where_they_are_set() {
+        for name in ["", "a b", "a=b", "a;b", "a,b", "\"a\"", "(a)", "ä", "a\n", "a\0"] {
+            rejected(name, "1", CookieError::Name);
+            assert_eq!(SetCookie::encoded(name, "1").unwrap_err(), CookieError::Name);
         }
-        for value in ["a b", "a;b", "a,b", "\"a\"", "a\\b", "a\r\nb", "ä"] {
-            refused(&SetCookie::new("a", value), CookieError::Value);
+        for value in ["a b", "a;b", "a,b", "\"a\"", "a\\b", "a\r\nb", "a\tb", "a\0", "\u{7f}", "ä"]
+        {
+            rejected("a", value, CookieError::Value);
         }
+        SetCookie::new("a", "1".repeat(4_095)).unwrap();
+        rejected("a", &"1".repeat(4_096), CookieError::TooLong);
+        // Each space becomes three bytes.
+        SetCookie::encoded("a", " ".repeat(1_365)).unwrap();
+        let long = SetCookie::encoded("a", " ".repeat(1_366));
+        assert_eq!(long.unwrap_err(), CookieError::TooLong);
+    }
+
+    #[test]
+    fn accepts_all_characters_of_rfc_6265() {
+        let token = "!#$%&'*+-.0123456789ABCZ^_`abcz|~";
+        let octets: String = ('!'..='~').filter(|char| !"\",;\\".contains(*char)).collect();
+        assert_eq!(octets.len(), 90);
+        let set = SetCookie::new(token, octets.clone()).unwrap();
+        check(&set, &format!("{token}={octets}; Path=/; Secure; HttpOnly; SameSite=Lax"));
+        check(&SetCookie::new("a", "").unwrap(), "a=; Path=/; Secure; HttpOnly; SameSite=Lax");
+    }
+
+    #[test]
+    #[should_panic(expected = "SetCookie \"a b\": the cookie's name")]
+    fn a_literal_with_a_malformed_name_panics() {
+        drop(SetCookie::removal("a b"));
+    }
+
+    #[test]
+    #[should_panic(expected = "SetCookie \"a\": the cookie's value")]
+    fn a_literal_with_a_malformed_value_panics() {
+        drop(SetCookie::from_static("a", "b;c"));
+    }
+
+    #[test]
+    fn rejects_malformed_attributes() {
         for path in ["", "x", "/;x", "/\n", "/ä"] {
             refused(&a().path(path), CookieError::Path);
         }
         for domain in ["", ".", "..a", "a;b", "a/b", "a:1"] {
             refused(&a().domain(domain), CookieError::Domain);
         }
-        refused(&SetCookie::new("a", "1".repeat(4_096)), CookieError::TooLong);
         refused(&a().path(format!("/{}", "x".repeat(1_024))), CookieError::TooLong);
+    }
+
+    proptest! {
+        #[test]
+        fn any_encoded_text_can_be_set_and_read(text in "\\PC{0,80}|[\\x00-\\x7f]{0,80}") {
+            let set = SetCookie::encoded("a", &text).unwrap();
+            let header = set.to_header_value().unwrap();
+            let (pair, _) = header.to_str().unwrap().split_once(';').unwrap();
+            let headers = [(header::COOKIE, HeaderValue::from_str(pair).unwrap())];
+            let cookies = Cookies::of(&headers.into_iter().collect());
+            prop_assert_eq!(cookies.decoded("a").unwrap(), text);
+        }
     }
 
     #[test]
     fn prefixes_keep_their_promises() {
         for name in ["__Host-a", "__HOST-a"] {
-            let host = SetCookie::new(name, "1");
+            let host = SetCookie::from_static(name, "1");
             check(&host, &format!("{name}=1; Path=/; Secure; HttpOnly; SameSite=Lax"));
             refused(&host.clone().secure(false), CookieError::HostPrefix);
             refused(&host.clone().path("/x"), CookieError::HostPrefix);
             refused(&host.domain("example.org"), CookieError::HostPrefix);
         }
-        refused(&SetCookie::new("__Secure-a", "1").secure(false), CookieError::SecurePrefix);
+        refused(
+            &SetCookie::from_static("__Secure-a", "1").secure(false),
+            CookieError::SecurePrefix,
+        );
         refused(&a().same_site(SameSite::None).secure(false), CookieError::SameSiteNone);
         refused(&a().partitioned(true).secure(false), CookieError::Partitioned);
     }
 
     #[test]
     fn the_value_is_not_printed() {
-        assert!(!format!("{:?}", SetCookie::new("session", "secret")).contains("secret"));
+        assert!(!format!("{:?}", SetCookie::from_static("session", "secret")).contains("secret"));
     }
 }

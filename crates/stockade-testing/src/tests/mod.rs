@@ -72,7 +72,7 @@ fn router() -> Router {
         let read = req.bytes().await?.len();
         Ok::<_, ApiError>(json!([length, read]))
     });
-    router.post("/login", async || (SetCookie::new("id", "7").path("/"), "in"));
+    router.post("/login", async || (SetCookie::from_static("id", "7").path("/"), "in"));
     router.post("/logout", async || (SetCookie::removal("id").path("/"), "out"));
     router.get("/pieces", async || {
         Streamed::new(stream::iter(["one", "two"].map(Ok::<_, ApiError>)))

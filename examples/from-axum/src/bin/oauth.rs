@@ -44,7 +44,7 @@ async fn index(user: Option<User<Profile>>) -> String {
 async fn begin(client: State<OAuthClient>) -> Result<impl Reply, BoxError> {
     let state = generate_token(32)?;
     let address = client.authorize_url(&state);
-    let cookie = SetCookie::new(STATE, state).same_site(SameSite::Lax);
+    let cookie = SetCookie::new(STATE, state)?.same_site(SameSite::Lax);
     Ok((cookie.max_age(Duration::from_secs(600)), Redirect::to(address)))
 }
 

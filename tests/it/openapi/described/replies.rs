@@ -6,10 +6,9 @@ use std::time::Duration;
 
 use stockade::extract::FileName;
 use stockade::http::{HeaderMap, header};
-use stockade::middleware::Metrics;
 use stockade::middleware::files::{FileReply, FileRequest};
 use stockade::middleware::health::{Readiness, live, ready};
-use stockade::middleware::{SetCookie, WithETag};
+use stockade::middleware::{CookieError, Metrics, SetCookie, WithETag};
 use stockade::prelude::*;
 use stockade::reply::{Accepted, Created, Event, JsonText, Sse, Status, Streamed};
 use stockade::rest::StoreError;
@@ -81,7 +80,7 @@ fn parts_of_replies() -> Vec<Case> {
     let csv = || [(header::CONTENT_TYPE, "text/csv")];
     let mut map = HeaderMap::new();
     map.insert(header::CONTENT_TYPE, "text/csv".parse().unwrap());
-    let cookie = || SetCookie::new("a", "1");
+    let cookie = || SetCookie::from_static("a", "1");
     impls! {
         "Reply for (P, R)", [], async || (StatusCode::CREATED, tea()), GET => 201;
         "Reply for (P, Q, R)", [], async move || (StatusCode::CREATED, csv(), "a,b"), GET => 201;
@@ -187,6 +186,10 @@ fn failures() -> Vec<Case> {
         500 => StoreError::failed("x"),
         _ => StoreError::busy(Duration::from_secs(1), "x"),
     };
+    let cookie = |code: u16| match code {
+        400 => CookieError::Value,
+        _ => CookieError::Path,
+    };
     let refused = |_: u16| StoreError::Invalid(vec![FieldError::new("name", "No", "database")]);
     let cases = fails! {
         "IntoError for ApiError", |code| ApiError::new(code, "") => 404, 503;
@@ -199,6 +202,7 @@ fn failures() -> Vec<Case> {
         "IntoError for SqlError", database => 409, 500, 503;
         "IntoError for StoreError", store => 400, 404, 409, 500, 503;
         "IntoError for StoreError", refused => 400;
+        "IntoError for CookieError", cookie => 400, 500;
         "IntoError for ReadError", misread => 400;
         "IntoError for Response", response => 202, 404;
         "IntoError for Redirect", redirect => 303, 307, 308;
