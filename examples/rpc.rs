@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use stockade::middleware::rate_limit::MINUTE;
 use stockade::middleware::with_role;
 use stockade::prelude::*;
-use stockade::rpc::{Notifier, Rpc, RpcMethod};
+use stockade::rpc::{Notifier, Rpc, RpcError, RpcMethod};
 
 #[derive(Deserialize, Schema)]
 struct Subtract {
@@ -54,6 +54,18 @@ async fn clear_tasks(user: User<Value>) -> Json<Value> {
     Json(json!({ "cleared_by": user.0["name"] }))
 }
 
+#[derive(Deserialize, Schema)]
+struct Order {
+    sku: String,
+}
+
+/// Fails with a code of this program.
+async fn order(Body(Order { sku }): Body<Order>) -> Result<(), RpcError> {
+    Err(RpcError::new(OUT_OF_STOCK, "Out of stock").data(json!({ "sku": sku })))
+}
+
+const OUT_OF_STOCK: i32 = -32050;
+
 /// Sends the time to the client of a WebSocket, three times.
 async fn tick(client: Notifier) -> &'static str {
     tokio::spawn(async move {
@@ -76,6 +88,7 @@ fn methods() -> Rpc {
             RpcMethod::new(add_task).docs("Adds a task").rate_limit(1_000 / MINUTE),
         )
         .method("tasks.clear", RpcMethod::new(clear_tasks).middleware([with_role("admin")]))
+        .method("order", RpcMethod::new(order).may_fail(OUT_OF_STOCK, "Out of stock"))
         .method("tick", tick)
         .method("get_data", async || Json(("hello", 5)))
         .method("fails", async || Err::<(), _>(ApiError::new(500, "only the log says why")))

@@ -107,7 +107,7 @@ fn answers(methods: &[RouteInfo]) -> Value {
         "properties": {
             "code": { "type": "integer" },
             "message": { "type": "string" },
-            "data": { "type": "object" },
+            "data": {},
         },
         "required": ["code", "message"],
     });

@@ -9,6 +9,8 @@ use stockade_core::__internal::is_not_json;
 use stockade_core::error_settings::Settings;
 use stockade_errors::{ApiError, ErrorKind, FieldError};
 
+use crate::error::RpcError;
+
 /// The error of a call.
 ///
 /// Source: the specification of JSON-RPC 2.0, section 5.1.
@@ -54,6 +56,11 @@ impl Failure {
         Self { data: error.public_details().cloned(), ..Self::plain(-32602, "Invalid params") }
     }
 
+    /// Creates an error with the code, message and data of a program.
+    pub(crate) fn own(code: i32, message: Cow<'static, str>, data: Option<Value>) -> Self {
+        Self { code, message, data }
+    }
+
     /// Makes the error of an answer that is larger than all answers may be.
     pub(crate) fn too_large() -> Self {
         Self { data: Some(json!({ "reason": "the answer is too large" })), ..Self::INTERNAL }
@@ -66,6 +73,9 @@ impl Failure {
         let retry_after = retry_after.and_then(|(_, value)| value.parse::<u64>().ok());
         if error.kind() == ErrorKind::Validation {
             return Self::of_params(error);
+        }
+        if let Some(own) = RpcError::failure_of(error) {
+            return own;
         }
         if is_not_json(error) {
             // The message is JSON; a reader of values takes less, such as no half of a

@@ -11,7 +11,7 @@
 // - `rpc`, `method`: `Rpc` and `RpcMethod`, by which methods are declared.
 // - `message`: what a client sends, taken apart by the reader of stockade-json. Hot.
 // - `params`: the parameters of a call as the body that its handler reads. Hot.
-// - `answer`, `failure`: what a client gets. Hot.
+// - `answer`, `failure`: what a client gets. Hot. `error`: `RpcError`.
 // - `service`: the handler of the route: one call, or a batch (`batch`). Hot.
 // - `web_socket`: calls by the messages of a WebSocket; `notifier`: `Notifier`, which
 //   sends messages that no call has asked for; `call_users`: the users for whom it does.
@@ -24,6 +24,7 @@ mod answer;
 mod batch;
 mod call_users;
 mod describe;
+mod error;
 mod failure;
 mod message;
 mod method;
@@ -34,6 +35,7 @@ mod rpc;
 mod service;
 mod web_socket;
 
+pub use error::RpcError;
 pub use method::{IntoRpcMethod, RpcMethod};
 pub use notifier::Notifier;
 pub use rpc::Rpc;

@@ -1,5 +1,7 @@
 //! [`RpcMethod`]: a handler with its middleware, checks and limits.
 
+use std::borrow::Cow;
+
 use stockade_core::{
     HandlerFn, HandlerSignature, IntoAuthentication, IntoErrorHandler, IntoMiddlewareList,
     IntoSchema, IntoSetting, RouteDocs,
@@ -31,6 +33,8 @@ use stockade_validation::ValidationOptions;
 #[must_use = "a method does nothing until it stands in an `Rpc`"]
 pub struct RpcMethod {
     pub(crate) entry: RouteEntry,
+    /// Codes and messages of its own errors.
+    pub(crate) errors: Vec<(i32, Cow<'static, str>)>,
 }
 
 /// Writes setters that are those of a route.
@@ -39,7 +43,7 @@ macro_rules! delegated {
         $($(#[$doc])*
         #[track_caller]
         pub fn $name $(<$M>)? (self, $value: $type) -> Self {
-            Self { entry: self.entry.$name($value) }
+            Self { entry: self.entry.$name($value), ..self }
         })*
     };
 }
@@ -55,7 +59,7 @@ impl RpcMethod {
         F::Future: Send,
         Args: Send + 'static,
     {
-        Self { entry: RouteEntry::new(handler) }
+        Self { entry: RouteEntry::new(handler), errors: Vec::new() }
     }
 
     delegated! {
@@ -88,7 +92,24 @@ impl RpcMethod {
     /// further call is -32029.
     #[track_caller]
     pub fn rate_limit(self, limit: impl IntoRateLimit<RouteEntry>) -> Self {
-        Self { entry: self.entry.rate_limit(limit) }
+        Self { entry: self.entry.rate_limit(limit), ..self }
+    }
+
+    /// Documents an [`RpcError`](crate::RpcError) that the method may return. The OpenRPC
+    /// document of [`Rpc::discover`](crate::Rpc::discover) lists it under `errors`.
+    ///
+    /// A code that JSON-RPC reserves (-32768 to -32100) is a configuration error.
+    ///
+    /// ```
+    /// use stockade::rpc::{RpcError, RpcMethod};
+    ///
+    /// let order = RpcMethod::new(async || Err::<(), _>(RpcError::new(-32050, "Out of stock")))
+    ///     .may_fail(-32050, "Out of stock");
+    /// # drop(order);
+    /// ```
+    pub fn may_fail(mut self, code: i32, message: impl Into<Cow<'static, str>>) -> Self {
+        self.errors.push((code, message.into()));
+        self
     }
 }
 

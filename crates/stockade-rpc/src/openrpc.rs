@@ -3,6 +3,7 @@
 //!
 //! Source: <https://spec.open-rpc.org>, version 1.3.2.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value, json};
@@ -11,10 +12,26 @@ use stockade_routing::map::{RouteInfo, RouteMap};
 
 use crate::describe::{name_of, params, result};
 
+/// The codes and messages of errors, by the name of their method.
+pub(crate) type MethodErrors = BTreeMap<String, Vec<(i32, Cow<'static, str>)>>;
+
 /// Makes the document of the methods; `info` is the object of this name.
-pub(crate) fn document(info: &Value, methods: &[&RouteInfo], map: &RouteMap) -> Value {
+pub(crate) fn document(
+    info: &Value,
+    methods: &[&RouteInfo],
+    errors: &MethodErrors,
+    map: &RouteMap,
+) -> Value {
     let listed = methods.iter().filter(|method| method.docs.hidden.is_none());
-    let methods: Vec<Value> = listed.map(|method| method_object(method, &map.schemas)).collect();
+    let mut methods: Vec<Value> =
+        listed.map(|method| method_object(method, &map.schemas)).collect();
+    for method in &mut methods {
+        if let Some(errors) = method["name"].as_str().and_then(|name| errors.get(name)) {
+            let errors = errors.iter();
+            let errors = errors.map(|(code, message)| json!({ "code": code, "message": message }));
+            method["errors"] = errors.collect();
+        }
+    }
     let mut document = json!({ "openrpc": "1.3.2", "info": info, "methods": methods });
     let schemas = used(&document, &map.schemas);
     if !schemas.is_empty() {

@@ -14,9 +14,10 @@ use stockade_routing::{RouteEntry, RouteTree};
 use stockade_websockets::WebSocketOptions;
 
 use crate::describe::describe_route;
+use crate::error::{is_reserved, reserved};
 use crate::message::Rules;
-use crate::method::IntoRpcMethod;
-use crate::openrpc::document as document_of;
+use crate::method::{IntoRpcMethod, RpcMethod};
+use crate::openrpc::{MethodErrors, document as document_of};
 use crate::service::{Service, describe};
 use crate::web_socket::web_socket;
 
@@ -49,6 +50,8 @@ use crate::web_socket::web_socket;
 #[must_use = "methods do nothing until their routes stand in a tree"]
 pub struct Rpc {
     methods: Vec<(String, RouteEntry)>,
+    /// The errors of methods, for the document of `rpc.discover`.
+    errors: MethodErrors,
     mistakes: Vec<ConfigIssue>,
     max_batch: usize,
     parallel: usize,
@@ -69,6 +72,7 @@ impl Default for Rpc {
     fn default() -> Self {
         Self {
             methods: Vec::new(),
+            errors: MethodErrors::new(),
             mistakes: Vec::new(),
             max_batch: 50,
             parallel: 8,
@@ -101,9 +105,16 @@ impl Rpc {
     #[track_caller]
     pub fn method<M>(mut self, name: impl Into<String>, method: impl IntoRpcMethod<M>) -> Self {
         let (name, place) = (name.into(), Location::caller());
-        let entry = method.into_rpc_method().entry.applying_marks();
-        self.mistakes.extend(self.fault(&name).map(|fault| ConfigIssue::new(fault).at(place)));
-        self.methods.push((name, entry));
+        let RpcMethod { entry, errors } = method.into_rpc_method();
+        let mut codes = errors.iter().map(|(code, _)| *code);
+        let code = codes.find(|code| is_reserved(*code));
+        let code = code.map(|code| format!("the method {name:?}: {}", reserved(code)));
+        let faults = self.fault(&name).into_iter().chain(code);
+        self.mistakes.extend(faults.map(|fault| ConfigIssue::new(fault).at(place)));
+        if !errors.is_empty() {
+            self.errors.insert(name.clone(), errors);
+        }
+        self.methods.push((name, entry.applying_marks()));
         self
     }
 
@@ -230,8 +241,9 @@ impl Rpc {
         let docs = RouteDocs::new("Describes the methods by OpenRPC");
         calls.methods.push((DISCOVER.to_owned(), RouteEntry::new(discover).docs(docs)));
         let info = json!({ "title": self.title, "version": self.version });
+        let errors = self.errors.clone();
         calls.inspect = Some(MapInspector::new(move |methods, map| {
-            made.get_or_init(|| document_of(&info, methods, map));
+            made.get_or_init(|| document_of(&info, methods, &errors, map));
         }));
     }
 

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use stockade::bytes::Bytes;
 use stockade::http::StatusCode;
 use stockade::prelude::*;
-use stockade::rpc::Rpc;
+use stockade::rpc::{Rpc, RpcError};
 
 use super::{call, client, send};
 
@@ -98,6 +98,57 @@ async fn errors_have_codes_and_hide_what_is_internal() {
     assert_eq!(error("broken").await, internal);
     assert_eq!(error("panics").await, internal);
     assert_eq!(error("unknown").await, json!({ "code": -32601, "message": "Method not found" }));
+}
+
+#[tokio::test]
+async fn methods_send_their_own_error_codes() {
+    async fn order(Body(sku): Body<String>) -> Result<(), RpcError> {
+        Err(RpcError::new(-32050, "Out of stock").data(json!({ "sku": sku })))
+    }
+    async fn as_api_error(Body(code): Body<i32>) -> Result<(), ApiError> {
+        Err(RpcError::new(code, "No").status(503).data(json!([1])))?
+    }
+    async fn as_box(Body(code): Body<i32>) -> Result<(), BoxError> {
+        Err(RpcError::new(code, "No"))?
+    }
+    let rpc = Rpc::new()
+        .method("order", order)
+        .method("api", as_api_error)
+        .method("box", as_box)
+        .rest(true);
+    let client = client(&rpc);
+    let out = json!({ "code": -32050, "message": "Out of stock", "data": { "sku": "tea" } });
+    assert_eq!(call(&client, "order", json!(["tea"])).await, out);
+    let internal =
+        json!({ "code": -32603, "message": "Internal error", "data": { "status": 500 } });
+    for code in [-32099, -32000, -32769, -1, 0, 7, i32::MAX, i32::MIN] {
+        let expected = json!({ "code": code, "message": "No", "data": [1] });
+        assert_eq!(call(&client, "api", json!([code])).await, expected);
+        let expected = json!({ "code": code, "message": "No" });
+        assert_eq!(call(&client, "box", json!([code])).await, expected);
+    }
+    for reserved in [-32768, -32700, -32603, -32602, -32601, -32600, -32100] {
+        assert_eq!(call(&client, "api", json!([reserved])).await, internal);
+        assert_eq!(call(&client, "box", json!([reserved])).await, internal);
+    }
+
+    let batch = r#"[{"jsonrpc":"2.0","method":"order","params":["tea"],"id":1},
+        {"jsonrpc":"2.0","method":"order","params":["tea"]},
+        {"jsonrpc":"2.0","method":"box","params":[5],"id":2}]"#;
+    let answers: Value = stockade::serde_json::from_str(&send(&client, batch).await).unwrap();
+    assert_eq!(answers[0]["error"], out);
+    assert_eq!(
+        answers[1],
+        json!({ "jsonrpc": "2.0", "error": { "code": 5, "message": "No" }, "id": 2 })
+    );
+
+    // As routes of their own, they are errors of HTTP.
+    let sent = client.post("/rpc/order").json(json!("tea")).await;
+    let expected = json!({ "error": "Out of stock", "details": { "sku": "tea" } });
+    sent.assert_status(400).assert_json(expected);
+    let sent = client.post("/rpc/api").json(json!(7)).await;
+    sent.assert_status(503).assert_json(json!({ "error": "Service Unavailable" }));
+    client.post("/rpc/api").json(json!(-32603)).await.assert_status(500);
 }
 
 #[tokio::test]

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use stockade::RouteDocs;
 use stockade::openapi::{OpenApiOptions, with_open_api};
 use stockade::prelude::*;
-use stockade::rpc::{Rpc, RpcMethod};
+use stockade::rpc::{Rpc, RpcError, RpcMethod};
 use stockade::serde_json;
 use stockade::testing::TestClient;
 
@@ -87,6 +87,26 @@ async fn open_rpc_describes_all_methods() {
     let validator = jsonschema::validator_for(&meta).unwrap();
     let errors: Vec<String> = validator.iter_errors(&document).map(|it| it.to_string()).collect();
     assert_eq!(errors, [""; 0], "{document:#}");
+}
+
+#[tokio::test]
+async fn open_rpc_lists_declared_errors() {
+    let fails = async || Err::<(), _>(RpcError::new(-32050, "Out of stock"));
+    let declared = RpcMethod::new(fails).may_fail(-32050, "Out of stock").may_fail(7, "Sold");
+    let rpc = Rpc::new().method("order", declared).method("other", async || "x");
+    let document = call(&client(&rpc.discover(true)), "rpc.discover", json!(null)).await;
+    let expected =
+        json!([{ "code": -32050, "message": "Out of stock" }, { "code": 7, "message": "Sold" }]);
+    assert_eq!(document["methods"][0]["errors"], expected);
+    assert_eq!(document["methods"][1].get("errors"), None);
+
+    let wrong = Rpc::new().method("order", RpcMethod::new(fails).may_fail(-32603, "Mine"));
+    let error = create_router(wrong.routes(), RouterOptions::new()).build().unwrap_err();
+    assert_eq!(
+        error.issues()[0].message(),
+        "the method \"order\": the error code -32603 is reserved by JSON-RPC: \
+         use -32099 to -32000, or a code outside of -32768 to -32000"
+    );
 }
 
 #[tokio::test]

@@ -12,6 +12,7 @@ use stockade::middleware::{CookieError, Metrics, SetCookie, WithETag};
 use stockade::prelude::*;
 use stockade::reply::{Accepted, Created, Event, JsonText, Sse, Status, Streamed};
 use stockade::rest::StoreError;
+use stockade::rpc::RpcError;
 use stockade::serialization::SerializationError;
 use stockade::sql::SqlError;
 use stockade::validation::{ReadError, ValidationOptions};
@@ -203,6 +204,7 @@ fn failures() -> Vec<Case> {
         "IntoError for StoreError", store => 400, 404, 409, 500, 503;
         "IntoError for StoreError", refused => 400;
         "IntoError for CookieError", cookie => 400, 500;
+        "IntoError for RpcError", |code| RpcError::new(7, "x").status(code) => 400, 409, 503;
         "IntoError for ReadError", misread => 400;
         "IntoError for Response", response => 202, 404;
         "IntoError for Redirect", redirect => 303, 307, 308;
