@@ -10,6 +10,7 @@
 
 use stockade::middleware::layered;
 use stockade::prelude::*;
+use stockade::server::FromTower;
 use tower_http::services::ServeDir;
 use tower_http::trace::TraceLayer;
 
@@ -25,10 +26,10 @@ fn old() -> axum::Router {
 
 #[tokio::main]
 async fn main() -> Result<(), BoxError> {
-    let files = ServeDir::new(env!("CARGO_MANIFEST_DIR")).redirect_path_prefix("/files");
+    let files = ServeDir::new(env!("CARGO_MANIFEST_DIR"));
     let api = routes! {
         middleware: [layered(TraceLayer::new_for_http())],
-        "files": { mount: files },
+        "files": { mount: FromTower(files) },
         "old": {
             mount: { old(), max_body: 64 * 1024 },
             // A better path comes first, so that routes move one by one.

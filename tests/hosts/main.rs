@@ -4,6 +4,7 @@
 //! Spec: Use inside a host framework; Router construction and members › toHostRouter.
 
 mod differences;
+mod mounts;
 mod serve;
 mod spellings;
 

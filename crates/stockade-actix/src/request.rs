@@ -8,11 +8,13 @@ use http::uri::{PathAndQuery, Uri};
 use http::{HeaderMap, Method, Version, request::Parts};
 use stockade_core::upgrade::{TlsConnection, Upgrade};
 use stockade_core::{ApiError, HttpBody, PeerAddr, Request};
+use stockade_routing::OriginalUri;
 
 use crate::request_body::RequestBody;
 
 /// Makes our request of one of actix-web, with `path` as its path. Also returns
 /// the payload if the request asks for an upgrade: the bytes of the connection.
+/// If a service may be mounted, the target before scopes is noted for it.
 ///
 /// # Errors
 /// 400 for a head that actix-web reads and the `http` crate does not.
@@ -20,11 +22,17 @@ pub(crate) fn translate(
     theirs: &HttpRequest,
     path: &str,
     payload: Payload,
+    has_mounts: bool,
 ) -> Result<(Request, Option<Payload>), ApiError> {
-    let mut head = head(theirs, path).map_err(|error| {
+    let unreadable = |error: http::Error| {
         log::debug!(target: "stockade::server", "a request cannot be read: {error}");
         ApiError::new(400, "Bad Request")
-    })?;
+    };
+    let mut head = head(theirs, path).map_err(unreadable)?;
+    let original = theirs.uri().path();
+    if has_mounts && original != path {
+        head.extensions.insert(OriginalUri(uri(theirs, original).map_err(unreadable)?));
+    }
     if let Some(address) = theirs.peer_addr() {
         head.extensions.insert(PeerAddr(address));
     }

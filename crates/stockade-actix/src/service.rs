@@ -89,7 +89,8 @@ impl Service<ServiceRequest> for ActixService {
         let taken = whole.strip_suffix(matched.unprocessed()).unwrap_or_default();
         let path = path::after(theirs.uri().path(), taken).to_owned();
         let app = self.app.clone();
-        answer(theirs, &path, payload, false, move |request| app.handle(request))
+        let has_mounts = app.has_mounts();
+        answer(theirs, &path, payload, (false, has_mounts), move |request| app.handle(request))
     }
 }
 
@@ -113,18 +114,19 @@ impl fmt::Debug for ActixResponseFuture {
     }
 }
 
-/// Answers a request of actix-web; an error is one of actix-web if `throws`.
+/// Answers a request of actix-web; an error is one of actix-web if `throws`. See
+/// `translate` for `has_mounts`.
 pub(crate) fn answer<F>(
     theirs: HttpRequest,
     path: &str,
     payload: Payload,
-    throws: bool,
+    (throws, has_mounts): (bool, bool),
     handle: impl FnOnce(Request) -> F + 'static,
 ) -> ActixResponseFuture
 where
     F: Future<Output = Response> + 'static,
 {
-    let translated = request::translate(&theirs, path, payload);
+    let translated = request::translate(&theirs, path, payload, has_mounts);
     let future = Box::pin(async move {
         let (mut ours, connection) = match translated {
             Ok((request, connection)) => (handle(request).await, connection),

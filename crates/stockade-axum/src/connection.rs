@@ -20,8 +20,12 @@ use stockade_errors::BoxError;
 use tokio::runtime::Handle;
 
 /// Returns a request as one of ours, and hyper's promise of the connection if the
-/// request asks for an upgrade.
-pub(crate) fn translate<B>(mut request: http::Request<B>) -> (Request, Option<OnUpgrade>)
+/// request asks for an upgrade. If a service may be mounted, the target before `nest` is
+/// noted for it.
+pub(crate) fn translate<B>(
+    mut request: http::Request<B>,
+    has_mounts: bool,
+) -> (Request, Option<OnUpgrade>)
 where
     B: Body + Send + 'static,
     B::Error: Into<BoxError>,
@@ -32,9 +36,20 @@ where
     if let Some(uri) = with_lost_slash(request.uri(), request.extensions()) {
         *request.uri_mut() = uri;
     }
+    if has_mounts {
+        note_original(&mut request);
+    }
     let on_upgrade = upgrade(&mut request);
     let (head, body) = request.into_parts();
     (Request::new(head, HttpBody::new(body)), on_upgrade)
+}
+
+/// Notes the target before `nest` has removed a prefix from it.
+fn note_original<B>(request: &mut http::Request<B>) {
+    let original = request.extensions().get().map(|OriginalUri(original)| original.clone());
+    if let Some(original) = original.filter(|original| original != request.uri()) {
+        request.extensions_mut().insert(stockade_routing::OriginalUri(original));
+    }
 }
 
 /// Returns the address that axum knows, unless a layer has set `PeerAddr`.

@@ -71,6 +71,7 @@ pub(crate) struct RouteSet {
     pub(crate) spelled: Option<Box<SpelledTables>>,
     /// True if paths without escapes can be ambiguous too.
     pub(crate) has_ambiguous_raw_paths: bool,
+    pub(crate) has_mounts: bool,
     /// True if the router may have WebSocket routes.
     pub(crate) enables_web_sockets: bool,
     /// The endpoint for requests that no route takes.
@@ -115,6 +116,14 @@ impl Resolved {
 }
 
 impl App {
+    /// Returns true if a tower service is mounted. An adapter that removes a prefix from
+    /// the path then notes the [`OriginalUri`](crate::OriginalUri).
+    #[doc(hidden)]
+    #[must_use]
+    pub fn has_mounts(&self) -> bool {
+        self.resolved.routes.has_mounts
+    }
+
     /// Returns true when requests come through a proxy that is trusted, so that
     /// the peer of a connection is not the client.
     #[must_use]

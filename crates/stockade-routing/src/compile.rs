@@ -548,8 +548,10 @@ impl<'o> Compiler<'o> {
         let builders = TableBuilders::new(self.tables, &self.any, self.web_sockets);
         let spelled = builders.spelled();
         let is_mount = |route: &Arc<Route>| route.endpoint.kind() == EndpointKind::Mount;
+        let has_mounts = self.routes.iter().any(is_mount);
         let routes = Arc::new(RouteSet {
-            has_ambiguous_raw_paths: spelled.is_some() || self.routes.iter().any(is_mount),
+            has_ambiguous_raw_paths: spelled.is_some() || has_mounts,
+            has_mounts,
             tables: builders.build(),
             spelled,
             enables_web_sockets: self.options.enable_web_sockets,

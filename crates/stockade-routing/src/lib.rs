@@ -25,7 +25,8 @@
 // - `method_set`: the methods that the body of a request calls by name; `built_methods`: the same
 //   in the map.
 // - `web_socket`: WebSocket routes; `health`: routes for monitoring.
-// - `tower`: `App` as a tower service; `mount`: other tower services as routes.
+// - `tower`: `App` as a tower service; `mount`: other tower services as routes,
+//   and `mount_slash`: the slash after their path.
 // - `map`: makes the `RouteMap`, which has everything that an application knows about its
 //   routes.
 // - `adapter`: functions for adapters that make routes.
@@ -56,6 +57,7 @@ pub mod matcher;
 #[doc(hidden)]
 pub mod method_set;
 mod mount;
+mod mount_slash;
 mod no_route;
 mod options;
 mod page_lists;

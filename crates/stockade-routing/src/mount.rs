@@ -13,6 +13,7 @@ use stockade_stages::TowerService;
 
 use crate::any_method::any_method;
 use crate::entry::{RouteEntry, RouteRef};
+use crate::mount_slash::MountTarget;
 use crate::router::Router;
 use crate::tree::RouteTree;
 
@@ -47,7 +48,7 @@ impl Router {
     ///
     /// let mut router = Router::new();
     /// router.get("/assets/version", async || "1.0");
-    /// // In a program: `ServeDir::new("assets")`.
+    /// // In a program, a folder: `FromTower(ServeDir::new("assets"))`, or without `FromTower`.
     /// router.mount("/assets", Echo).max_body(64 * 1024).name("assets");
     /// let app = router.build()?;
     /// assert_eq!(app.generate_url("assets", [("splat", "css/a.css")]).unwrap(), "/assets/css/a.css");
@@ -110,8 +111,12 @@ impl Router {
     ///   `validation_status` of the router, of a group and of a node do not reach them.
     ///   The `error_handling` of the mount itself gives a form to those that have none
     ///   from the `App`: of several forms the innermost counts.
-    /// - A service that redirects by what it sees of the path has to be told the path
-    ///   of its mount, as by `ServeDir::redirect_path_prefix("/assets")`.
+    /// - A redirect that only appends a slash to the path that the service sees gets the
+    ///   path of the mount: `/css/` becomes `/assets/css/`, as `ServeDir` needs it for
+    ///   folders. All other redirects stay as they are.
+    /// - A successful HTML response to GET or HEAD at `/assets` itself becomes a 308 to
+    ///   `/assets/`, because relative links of the page would lead out of the mount. The
+    ///   query stays.
     /// - A service that wants the connection itself (a WebSocket of axum) does not
     ///   get it; an [`App`](crate::App) does, on HTTP/1.1.
     ///
@@ -144,8 +149,8 @@ impl RouteEntry {
 }
 
 /// The target of a request as it came, in the extensions of a request that went to
-/// a [mounted](Router::mount) service. In a mount within a mount it is that of the
-/// outer one.
+/// a [mounted](Router::mount) service. In a mount within a mount, and below a path of
+/// axum or actix-web, it is the target that the outermost one received.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct OriginalUri(pub Uri);
 
@@ -161,11 +166,14 @@ async fn serve(service: impl TowerService, mut req: Request) -> Result<Response,
     // An event stream of the service ends with the user of this application.
     let lifetime = req.lend_user();
     let (mut request, _) = Detached::of(req);
-    let original = std::mem::replace(request.uri_mut(), inner);
+    let method = request.method().clone();
+    let own = std::mem::replace(request.uri_mut(), inner.clone());
     let extensions = request.extensions_mut();
-    extensions.get_or_insert_with(|| OriginalUri(original));
+    let original = extensions.get_or_insert_with(|| OriginalUri(own.clone()));
+    let target = MountTarget::new(&method, &own, &original.0, &inner);
     peer.map(|peer| extensions.insert(peer));
     let mut response = service.answer(request).await?;
+    target.correct(&mut response);
     end_with(&mut response, lifetime);
     Ok(response)
 }

@@ -16,6 +16,7 @@ use stockade_errors::{ApiError, ConfigError};
 use stockade_routing::__internal::HeadSink;
 use stockade_routing::{App, ResponseFuture};
 use stockade_stages::TowerService;
+use tower_service::Service;
 
 use crate::service::{Answer, Client, request_of};
 use crate::{CreateServer, ServeError, Server, ServerOptions};
@@ -60,8 +61,27 @@ use crate::{CreateServer, ServeError, Server, ServerOptions};
 /// # Ok(())
 /// # }
 /// ```
+///
+/// It is a tower service too, so a tree can mount it: in
+/// `"assets": { mount: FromTower(ServeDir::new("public")) }` it says that the value is a
+/// service of tower rather than an [`App`]. `mount` also takes services without it.
 #[derive(Clone, Debug)]
 pub struct FromTower<S>(pub S);
+
+/// Calls the service inside.
+impl<R, S: Service<R>> Service<R> for FromTower<S> {
+    type Response = S::Response;
+    type Error = S::Error;
+    type Future = S::Future;
+
+    fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), S::Error>> {
+        self.0.poll_ready(cx)
+    }
+
+    fn call(&mut self, request: R) -> S::Future {
+        self.0.call(request)
+    }
+}
 
 impl<S: TowerService> CreateServer for FromTower<S> {
     #[track_caller]

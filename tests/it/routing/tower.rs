@@ -13,6 +13,7 @@ use stockade::middleware::{
     ErrorHandlerOptions, layered, with_auth, with_error_handling, with_sanitization, with_timeout,
 };
 use stockade::prelude::*;
+use stockade::server::FromTower;
 use stockade::testing::TestClient;
 use stockade::{HttpBody, OriginalUri, PeerAddr, RouteEntry, http};
 use tower::service_fn;
@@ -84,13 +85,14 @@ fn a_folder_is_served() {
     let folder = Folder::new();
     let app = app_of(routes! {
         "assets": {
-            mount: folder.serve().redirect_path_prefix("/assets"),
+            mount: FromTower(folder.serve()),
             "version": { GET: async || "1.0" },
         },
     });
     check(&app, "GET /assets/a.txt", "200 0123456789");
     check(&app, "GET /assets/css/a.css", "200 a {}");
-    check(&app, "GET /assets", "200 <p>");
+    check(&app, "GET /assets", "308");
+    assert_eq!(header_of(&app, "GET /assets", "location"), "/assets/");
     check(&app, "GET /assets/", "200 <p>");
     check(&app, "GET /assets/version", "200 1.0");
     assert_eq!(header_of(&app, "GET /assets/css", "location"), "/assets/css/");
@@ -105,6 +107,115 @@ fn a_folder_is_served() {
     assert_eq!(header_of(&app, "GET /assets/none", "x-content-type-options"), "nosniff");
     let changed = header_of(&app, "GET /assets/a.txt", "last-modified");
     check(&app, &format!("GET /assets/a.txt\nif-modified-since: {changed}"), "304");
+}
+
+/// Where `GET` of a path ends: the path after redirects, and the body.
+async fn followed(client: &TestClient, path: &str) -> String {
+    let mut path = path.to_owned();
+    for _ in 0..3 {
+        let response = client.get(&path).await;
+        let Some(location) = response.header("location") else {
+            return format!("{} {path} {}", response.status().as_u16(), response.text());
+        };
+        assert!(response.status().is_redirection() && location.starts_with('/'), "{location}");
+        path = location;
+    }
+    panic!("too many redirects to {path}")
+}
+
+#[tokio::test]
+async fn redirects_and_relative_links_of_a_folder_stay_in_its_mount() {
+    let folder = Folder::new();
+    std::fs::write(folder.root.join("public/css/index.html"), "<i>").unwrap();
+    let files = || folder.serve();
+    let inner = app_of(routes! {
+        "files": { mount: FromTower(files()) },
+        "deep": { "er": { mount: files() } },
+    });
+    let mut router = Router::with_options(RouterOptions::new().prefix("/api").rate_limit(None));
+    router.mount("/assets", files());
+    router.mount("/by/:id", files());
+    router.group("/group", (), |group| {
+        group.mount("/in", files());
+    });
+    router.mount("/app", inner.clone());
+    let mut outer = Router::with_options(RouterOptions::new().rate_limit(None));
+    outer.mount("/outer", app(router));
+    outer.mount("/root", app_of(routes! { mount: files() }));
+    let client = TestClient::new(outer);
+    for mount in [
+        "/outer/api/assets",
+        "/outer/api/by/a%20b",
+        "/outer/api/group/in",
+        "/outer/api/app/files",
+        "/outer/api/app/deep/er",
+        "/root",
+    ] {
+        for query in ["", "?x=1&y=%2F"] {
+            let start = followed(&client, &format!("{mount}{query}")).await;
+            assert_eq!(start, format!("200 {mount}/{query} <p>"));
+            let css = followed(&client, &format!("{mount}/css{query}")).await;
+            assert_eq!(css, format!("200 {mount}/css/{query} <i>"));
+        }
+        client.head(mount).await.assert_status(308);
+        client.get(format!("{mount}/a.txt")).await.assert_status(200);
+        client.post(mount).await.assert_status(405);
+    }
+    client.get("/root//css").await.assert_status(400);
+    client.get("/root/%2f%2fevil.example").await.assert_status(404);
+}
+
+#[tokio::test]
+async fn a_mount_changes_no_other_response() {
+    async fn respond(request: http::Request<HttpBody>) -> Result<Response, Infallible> {
+        let header = |name: &str| request.headers().get(name).cloned();
+        let mut response = Response::new("<p>".into());
+        let status = header("x-status").map(|it| it.to_str().unwrap().parse().unwrap());
+        *response.status_mut() = StatusCode::from_u16(status.unwrap_or(200)).unwrap();
+        for (name, copied) in [("content-type", "x-type"), ("location", "x-location")] {
+            header(copied).map(|value| response.headers_mut().insert(name, value));
+        }
+        response.headers_mut().insert("vary", "accept".parse().unwrap());
+        Ok(response)
+    }
+    let app = app_of(routes! {
+        "m": { mount: service_fn(respond) },
+        "any": { ":name": { mount: service_fn(respond) } },
+        "page": { GET: async || Html("<p>") },
+    });
+    let html = "x-type: Text/HTML;charset=utf-8";
+    check(&app, &format!("GET /m\n{html}"), "308");
+    assert_eq!(header_of(&app, &format!("GET /m?a=//b\n{html}"), "location"), "/m/?a=//b");
+    assert_eq!(header_of(&app, &format!("GET /m\n{html}"), "vary"), "accept");
+    for same in [
+        format!("GET /m/\n{html}"),
+        format!("GET /m/x\n{html}"),
+        format!("POST /m\n{html}"),
+        "GET /m\nx-type: application/json".to_owned(),
+        "GET /m".to_owned(),
+        "GET /page".to_owned(),
+    ] {
+        check(&app, &same, "200 <p>");
+    }
+    check(&app, &format!("GET /m\nx-status: 404\n{html}"), "404 <p>");
+    for location in [
+        "//evil.example/",
+        "https://evil.example/x/",
+        "http://localhost/x/",
+        "/login",
+        "/m/x/",
+        "/x/?a=1",
+        "x/",
+        "../x/",
+    ] {
+        let get = format!("GET /m/x\nx-status: 307\nx-location: {location}");
+        assert_eq!(header_of(&app, &get, "location"), location);
+    }
+    let get = "GET /m/x\nx-status: 302\nx-location: /x/";
+    assert_eq!(header_of(&app, get, "location"), "/m/x/");
+    // The name is one that a browser could read as a host.
+    let hostile = format!("GET /any/\\evil.example\n{html}");
+    assert_eq!(header_of(&app, &hostile, "location"), "/any/\\evil.example/");
 }
 
 #[test]

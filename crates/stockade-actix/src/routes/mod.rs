@@ -176,7 +176,8 @@ fn handle(routes: &HostRoutes, part: &PathPart, request: ServiceRequest) -> Acti
     };
     let path = path.to_owned();
     let routes = routes.clone();
-    answer(theirs, &path, payload, true, move |request| routes.handle(request))
+    let has_mounts = routes.has_mounts();
+    answer(theirs, &path, payload, (true, has_mounts), move |request| routes.handle(request))
 }
 
 /// actix-web panics for more parameters in a path.

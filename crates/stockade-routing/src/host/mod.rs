@@ -105,6 +105,13 @@ impl HostRoutes {
         routes.collect()
     }
 
+    /// Returns true if a tower service is mounted; see `App::has_mounts`.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn has_mounts(&self) -> bool {
+        self.app.routes.has_mounts
+    }
+
     /// Answers a request that a path of a [`HostRoute`] has taken.
     ///
     /// If no route has its method and path after all, the answer is a 404 or a
