@@ -3,6 +3,9 @@
 use std::convert::Infallible;
 use std::net::SocketAddr;
 use std::panic::{self, Location};
+use std::pin::pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::task::Poll;
 
 use bytes::Bytes;
@@ -25,6 +28,55 @@ pub(crate) struct Shot {
     pub(crate) peer: Option<SocketAddr>,
     /// True if it is sent with an idempotency key that nothing else has.
     pub(crate) has_new_key: bool,
+    /// Notes how much of the body the application reads.
+    pub(crate) probe: Option<BodyProbe>,
+}
+
+/// A note of how much of a body was read. Clones share it.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct BodyProbe {
+    inner: Arc<ProbeState>,
+}
+
+#[derive(Debug, Default)]
+struct ProbeState {
+    is_polled: AtomicBool,
+    /// In bytes.
+    read: AtomicU64,
+}
+
+impl BodyProbe {
+    /// Returns true if something asked for the body, even if it is empty.
+    pub(crate) fn is_polled(&self) -> bool {
+        self.inner.is_polled.load(Ordering::Relaxed)
+    }
+
+    /// Returns the number of bytes that were read.
+    pub(crate) fn read(&self) -> u64 {
+        self.inner.read.load(Ordering::Relaxed)
+    }
+
+    /// Returns the notes of the last request, and starts again.
+    pub(crate) fn take(&self) -> Self {
+        let taken = Self::default();
+        let is_polled = self.inner.is_polled.swap(false, Ordering::Relaxed);
+        taken.inner.is_polled.store(is_polled, Ordering::Relaxed);
+        taken.inner.read.store(self.inner.read.swap(0, Ordering::Relaxed), Ordering::Relaxed);
+        taken
+    }
+
+    /// Returns the body, and notes what is read of it.
+    fn watch(&self, body: HttpBody) -> HttpBody {
+        let (probe, mut body) = (self.clone(), body);
+        HttpBody::stream(stream::poll_fn(move |cx| {
+            probe.inner.is_polled.store(true, Ordering::Relaxed);
+            let chunk = std::task::ready!(pin!(body.chunk()).poll(cx)).transpose();
+            if let Some(Ok(bytes)) = &chunk {
+                probe.inner.read.fetch_add(bytes.len() as u64, Ordering::Relaxed);
+            }
+            Poll::Ready(chunk)
+        }))
+    }
 }
 
 /// The body of a request.
@@ -52,6 +104,7 @@ impl Shot {
             body: ShotBody::Whole(Bytes::new()),
             peer: None,
             has_new_key: false,
+            probe: None,
         }
     }
 
@@ -121,6 +174,12 @@ impl Shot {
         self
     }
 
+    /// Lets `probe` note how much of the body is read.
+    pub(crate) fn probed(mut self, probe: &BodyProbe) -> Self {
+        self.probe = Some(probe.clone());
+        self
+    }
+
     pub(crate) fn peer(mut self, peer: SocketAddr) -> Self {
         self.peer = Some(peer);
         self
@@ -141,7 +200,12 @@ impl Shot {
     /// target of HTTP.
     pub(crate) fn request(&self, peer: SocketAddr) -> Option<Request> {
         let uri: Uri = self.target.parse().ok()?;
-        let mut request = http::Request::new(self.body.to_http());
+        let body = self.body.to_http();
+        let body = match &self.probe {
+            Some(probe) => probe.watch(body),
+            None => body,
+        };
+        let mut request = http::Request::new(body);
         *request.method_mut() = self.method.clone();
         *request.uri_mut() = uri;
         *request.headers_mut() = self.headers.clone();

@@ -235,6 +235,30 @@ fn bodies_that_are_taken_are_found() {
     assert!(route.location.as_ref().unwrap().file.ends_with("hardened.rs"));
     run(&Hardening::new(router())).assert();
 
+    // A response before the body is read is not a failure.
+    fn closed(_: &mut Request) -> Result<(), ApiError> {
+        Err(ApiError::not_found())
+    }
+    let early = routes! {
+        "uploads": { POST: async |_: HttpBody| Err::<(), _>(ApiError::not_found()) },
+        "first": { POST: async |mut body: HttpBody| body.chunk().await.map(|_| "enough") },
+        "closed": {
+            middleware: [closed],
+            POST: async |Body(_): Body<Note>| "noted",
+        },
+    };
+    let report = run(&Hardening::new(create_router(early, RouterOptions::new())));
+    assert!(report.failures.is_empty(), "{report}");
+    let unread = |route: &str, attack: &str| {
+        let mut left = report.not_attacked.iter();
+        let it = left.find(|it| it.route.as_deref() == Some(route) && it.attack == attack);
+        it.is_some_and(|it| it.reason.contains("before the body was read"))
+    };
+    for route in ["POST /uploads", "POST /first", "POST /closed"] {
+        assert!(unread(route, attack), "{route}: {report}");
+    }
+    assert!(unread("POST /closed", "JSON that is cut off"), "{report}");
+
     // A layer that makes a mistake of the client one of the server.
     let clumsy = Hardening::new(router()).through(async |app: App, req: Request| {
         let mut response = app.handle(req).await;

@@ -14,7 +14,7 @@ use super::runner::{Rule, Runner, Verdict};
 use super::target::{Target, json_of};
 use crate::exchange::Exchange;
 use crate::sample::content_type;
-use crate::shot::Shot;
+use crate::shot::{BodyProbe, Shot};
 
 const SIZE: Rule = Rule {
     family: AttackFamily::Bodies,
@@ -79,24 +79,33 @@ async fn attack_size(runner: &mut Runner<'_>, target: &Target, content_type: &st
     let beginning = beginning_of(content_type);
     let stream = shot.clone().stream(content_type, beginning, length);
     let attack = "a body above the limit, without a length";
+    let read = BodyProbe::default();
+    let probed = stream.clone().probed(&read);
     runner
-        .attack(&SIZE, Some(target), attack, stream.clone(), |exchange| {
-            is_too_large(exchange, false)
+        .attack(&SIZE, Some(target), attack, probed, |exchange| {
+            unless_early(&read, length, is_too_large(exchange, false))
         })
         .await;
     let attack = "a body above the limit behind `Content-Length: 10`";
-    let lying = stream.set("content-length", "10");
+    let read = BodyProbe::default();
+    let lying = stream.set("content-length", "10").probed(&read);
     runner
-        .attack(&SIZE, Some(target), attack, lying, |exchange| is_too_large(exchange, true))
+        .attack(&SIZE, Some(target), attack, lying, |exchange| {
+            unless_early(&read, length, is_too_large(exchange, true))
+        })
         .await;
     let middleware = &target.route.middleware;
     if middleware.iter().any(|middleware| middleware.name == "with_decompression")
         && let Some(bomb) = gzip(beginning, length)
     {
+        let read = BodyProbe::default();
         let bomb = shot.clone().body(content_type, bomb).set("content-encoding", "gzip");
+        let bomb = bomb.probed(&read);
         let attack = "a compressed body that is above the limit when it is decompressed";
         runner
-            .attack(&SIZE, Some(target), attack, bomb, |exchange| is_too_large(exchange, true))
+            .attack(&SIZE, Some(target), attack, bomb, |exchange| {
+                unless_early(&read, 0, is_too_large(exchange, true))
+            })
             .await;
     }
 }
@@ -114,7 +123,10 @@ async fn attack_form(
         return runner.leave(FORM.family, Some(target), "malformed bodies", reason);
     }
     let validation = statuses_of_validation(target);
-    let validator = |exchange: &Exchange| is_malformed(exchange, &validation);
+    let read = BodyProbe::default();
+    let shot = &shot.clone().probed(&read);
+    let validator =
+        |exchange: &Exchange| unless_early(&read.take(), 0, is_malformed(exchange, &validation));
     for media_type in ["application/xml", "application/octet-stream"] {
         let shot = shot.clone().set("content-type", media_type);
         let attack = format!("a body of the type {media_type}");
@@ -256,6 +268,18 @@ fn is_malformed(exchange: &Exchange, validation: &[u16]) -> Verdict {
         400 | 413 | 415 | 422 => Verdict::Refused,
         status if validation.contains(&status) => Verdict::Refused,
         _ => otherwise(exchange.status),
+    }
+}
+
+/// Returns the verdict, unless the handler responded before it read the body, so that the
+/// attack did not reach it: before it asked for the body, or before it read `length` bytes
+/// if that is not 0.
+fn unless_early(read: &BodyProbe, length: u64, verdict: Verdict) -> Verdict {
+    match verdict {
+        Verdict::GotThrough(found) if !read.is_polled() || read.read() < length => {
+            Verdict::Unproven(format!("{found}, which was sent before the body was read"))
+        }
+        verdict => verdict,
     }
 }
 
