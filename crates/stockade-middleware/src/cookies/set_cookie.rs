@@ -31,7 +31,7 @@ use crate::auth::SameSite;
 /// | [`removal`](Self::removal) | none: the browser deletes the cookie |
 ///
 /// Each constructor checks the name and the value. [`to_header_value`](Self::to_header_value)
-/// checks the attributes; a reply with a cookie whose attributes browsers reject is a 500.
+/// checks the attributes. If browsers would reject them, the reply is a 500.
 ///
 /// ```
 /// use stockade::middleware::{CookieError, Cookies, SetCookie};
@@ -95,7 +95,7 @@ impl SetCookie {
         Ok(cookie)
     }
 
-    /// Creates a cookie whose value is percent-encoded, so that it can be any text.
+    /// Creates a cookie with a percent-encoded value, which can be any text.
     /// [`Cookies::decoded`](super::Cookies::decoded) and `decodeURIComponent` of JavaScript
     /// decode it.
     ///
@@ -116,7 +116,7 @@ impl SetCookie {
         Self::new(name, utf8_percent_encode(value.as_ref(), ENCODED).to_string())
     }
 
-    /// Creates a cookie whose name and value are literals.
+    /// Creates a cookie from a literal name and value.
     ///
     /// ```
     /// use stockade::middleware::SetCookie;
@@ -150,8 +150,8 @@ impl SetCookie {
         }
     }
 
-    /// Creates a cookie that deletes the cookie with this name from the browser. Set the
-    /// same path and domain as those of the cookie to be deleted.
+    /// Creates a cookie that deletes the cookie with this name from the browser. Path and
+    /// domain must be equal to the path and domain of the cookie to be deleted.
     ///
     /// If the name is not a literal, use `SetCookie::new(name, "")?.max_age(Duration::ZERO)`.
     ///
