@@ -116,8 +116,8 @@ fn a_key_that_is_made_up_on_the_way_is_found() {
 #[tokio::test]
 async fn schemas_of_a_route_that_demands_a_key_are_checked() {
     for unquoted in [false, true] {
-        let make = move || paying(by_name(), in_memory().unquoted_keys(unquoted));
-        let report = check_schemas(make).kept_in(None).try_run().await.unwrap();
+        let router = paying(by_name(), in_memory().unquoted_keys(unquoted));
+        let report = check_schemas(router).kept_in(None).try_run().await.unwrap();
         let route = &report.routes[0];
         assert!(route.failures.is_empty() && route.not_checked.is_empty(), "{report}");
         assert_eq!(route.replies[&200], route.valid, "{report}");

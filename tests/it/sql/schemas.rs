@@ -136,7 +136,7 @@ fn a_store_in_memory_keeps_its_schemas() {
         router(store)
     };
     validate(
-        &runtime().block_on(check_schemas(make).cases(CASES).kept_in(None).try_run()).unwrap(),
+        &runtime().block_on(check_schemas(make()).cases(CASES).kept_in(None).try_run()).unwrap(),
     );
 }
 
@@ -174,6 +174,6 @@ fn a_table_of_sqlite_keeps_its_schemas() {
             fill(&beside);
             router(db.table::<Device>("devices").unwrap())
         };
-        validate(&check_schemas(make).cases(CASES).kept_in(None).try_run().await.unwrap());
+        validate(&check_schemas(make()).cases(CASES).kept_in(None).try_run().await.unwrap());
     });
 }

@@ -10,13 +10,13 @@ use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::{RngAlgorithm, TestRng, TestRunner};
 use stockade_core::{HttpBody, Request};
-use stockade_errors::ConfigError;
 use stockade_routing::map::asked_route::asked_route;
 use tokio::time::timeout;
 
+use super::Run;
 use super::breaks::Break;
 use super::input::{self, Input, text_of};
-use super::kept::{KeptFile, SavedFailure};
+use super::kept::SavedFailure;
 use super::report::{Property, PropertyFailure};
 use super::route::RouteCheck;
 use super::validate::{self, Answered, Verdict};
@@ -89,53 +89,44 @@ impl RouteCheck<'_> {
         &mut self,
         input: &Input,
         aim: Aim<'_>,
-        kept: &mut KeptFile,
+        run: &mut Run,
         tree: Option<Tree>,
-    ) -> Result<Verdict, ConfigError> {
-        let (mut verdict, mut status) = self.ask(input, aim).await;
-        if let CaseVerdict::Beside(why) = &verdict
-            && !self.in_vain.contains(why)
-        {
-            // An effect of an earlier request may keep the user away.
-            self.renew()?;
-            (verdict, status) = self.ask(input, aim).await;
-            if let CaseVerdict::Beside(why) = &verdict {
-                self.in_vain.insert(why.clone());
-            }
-        }
+    ) -> Verdict {
+        let (verdict, status) = self.ask(input, aim, run).await;
         *self.report.replies.entry(status).or_default() += 1;
         let (property, message, exchange) = match verdict {
-            CaseVerdict::Right => return Ok(Verdict::Right),
-            CaseVerdict::Beside(why) => return Ok(Verdict::Beside(why)),
+            CaseVerdict::Right => return Verdict::Right,
+            CaseVerdict::Beside(why) => return Verdict::Beside(why),
             CaseVerdict::Wrong(property, message, exchange) => (property, message, exchange),
         };
+        let is_first = run.shrunk.insert(message.clone());
         let mut smallest = (input.clone(), message, exchange);
-        if let Some(tree) = tree {
-            self.shrink(tree, aim, property, &mut smallest).await?;
+        if let Some(tree) = tree.filter(|_| is_first) {
+            self.shrink(tree, aim, property, (&mut smallest, run)).await;
         }
         let (input, message, exchange) = smallest;
+        run.shrunk.insert(message.clone());
         let (field, rules) = match aim {
             Aim::Valid => (String::new(), Vec::new()),
             Aim::Broken(found) => (found.field.clone(), found.rules.clone()),
         };
-        kept.add(SavedFailure { route: self.label.clone(), property, field, rules, input });
+        run.kept.add(SavedFailure { route: self.label.clone(), property, field, rules, input });
         let failure = PropertyFailure { property, message: message.clone(), exchange };
         let is_known = self.report.failures.iter().any(|it| it.message == message);
         if !is_known {
             self.report.failures.push(failure);
         }
-        Ok(Verdict::Wrong(message))
+        Verdict::Wrong(message)
     }
 
-    /// Looks for a smaller input that fails in the same way, each time in an
-    /// application made anew.
+    /// Looks for a smaller input that fails in the same way, in the same application.
     async fn shrink(
         &mut self,
         mut tree: Tree,
         aim: Aim<'_>,
         wanted: Property,
-        smallest: &mut (Input, String, String),
-    ) -> Result<(), ConfigError> {
+        (smallest, run): (&mut (Input, String, String), &mut Run),
+    ) {
         let mut is_left = tree.simplify();
         let mut steps = 0;
         while is_left && steps < STEPS {
@@ -143,9 +134,8 @@ impl RouteCheck<'_> {
             let input = tree.current();
             let mut is_wrong = false;
             if self.is_routed(&input) {
-                self.renew()?;
                 if let (CaseVerdict::Wrong(property, message, exchange), _) =
-                    self.ask(&input, aim).await
+                    self.ask(&input, aim, run).await
                     && property == wanted
                 {
                     *smallest = (input, message, exchange);
@@ -154,17 +144,16 @@ impl RouteCheck<'_> {
             }
             is_left = if is_wrong { tree.simplify() } else { tree.complicate() };
         }
-        self.renew()
     }
 
     /// Sends an input, and judges the answer. Returns its status too; 0 if there
     /// was none.
-    async fn ask(&mut self, input: &Input, aim: Aim<'_>) -> (CaseVerdict, u16) {
+    async fn ask(&self, input: &Input, aim: Aim<'_>, run: &mut Run) -> (CaseVerdict, u16) {
         let own = match aim {
             Aim::Valid => Property::Valid,
             Aim::Broken(_) => Property::Broken,
         };
-        let answered = match self.send(input).await {
+        let answered = match self.send(input, run).await {
             Ok(answered) => answered,
             Err(error) => return (CaseVerdict::Wrong(own, error, String::new()), 0),
         };
@@ -193,14 +182,16 @@ impl RouteCheck<'_> {
     }
 
     /// Sends an input. Fails with the reason if there is no whole response.
-    async fn send(&mut self, input: &Input) -> Result<Answered, String> {
-        self.asked += 1;
-        let peer = Ipv4Addr::from(u32::from(Ipv4Addr::new(10, 0, 0, 0)) + self.asked);
+    async fn send(&self, input: &Input, run: &mut Run) -> Result<Answered, String> {
+        run.requests += 1;
+        let number = run.requests;
+        run.progress.show(self.index, &self.label, number);
+        let peer = Ipv4Addr::from(u32::from(Ipv4Addr::new(10, 0, 0, 0)) + number);
         let mut shot = input.request(self.route);
         let own = self.credentials.as_ref().map(Credentials::headers);
         if needs_key(self.route) && !own.is_some_and(|own| own.contains_key(IDEMPOTENCY_KEY)) {
             // Each request is one of its own, even where its input is that of another.
-            shot = shot.add(IDEMPOTENCY_KEY, key_of(self.asked));
+            shot = shot.add(IDEMPOTENCY_KEY, key_of(number));
         }
         if let Some(credentials) = &self.credentials {
             shot = shot.of(credentials);
@@ -225,12 +216,6 @@ impl RouteCheck<'_> {
         };
         let exchange = Exchange { asked, status: head.status, headers: head.headers, body };
         Ok(Answered { exchange, is_whole })
-    }
-
-    /// Makes the application anew.
-    pub(super) fn renew(&mut self) -> Result<(), ConfigError> {
-        self.app = (self.check.make)()?;
-        Ok(())
     }
 
     /// Returns the source of the cases of a part of the route: the same in each

@@ -82,17 +82,22 @@ pub(super) fn method_of(route: &RouteInfo) -> Method {
 }
 
 /// Returns a strategy for the requests to a route: all of them are valid, or
-/// all of them break one rule.
+/// all of them break one rule. `given` has the values of parameters that are set.
 pub(super) fn inputs(
     maker: &Maker,
     route: &RouteInfo,
+    given: &BTreeMap<String, Value>,
     broken: Option<(Target, &Break)>,
 ) -> Result<BoxedStrategy<Input>, String> {
     let focus_on = |target: Target| {
         broken.filter(|(it, _)| *it == target).map(|(_, it)| (it.place.as_slice(), &it.edit))
     };
     let params = route.params.iter().enumerate().map(|(index, param)| {
-        let made = values_of(maker, param, focus_on(Target::Param(index)));
+        let focus = focus_on(Target::Param(index));
+        let made = match given.get(&param.name).filter(|_| focus.is_none()) {
+            Some(value) => Ok(Just(value.clone()).boxed()),
+            None => values_of(maker, param, focus),
+        };
         Ok((param.name.clone(), made.map_err(|why| format!("{}: {why}", param.name))?))
     });
     let params: Vec<(String, BoxedStrategy<Value>)> = params.collect::<Result<_, String>>()?;

@@ -6,12 +6,14 @@ mod case;
 mod fit;
 mod input;
 mod kept;
+mod progress;
 mod report;
 mod route;
 mod text;
 mod validate;
 mod values;
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::panic::Location;
 use std::path::PathBuf;
@@ -19,29 +21,36 @@ use std::pin::Pin;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use serde_json::Value;
 use stockade_errors::ConfigError;
 use stockade_routing::App;
+use stockade_routing::map::RouteInfo;
+use stockade_validation::__internal::did_you_mean;
 
 use self::fit::Schemas;
 use self::kept::KeptFile;
+use self::progress::Progress;
 pub use self::report::{NotChecked, Property, PropertyFailure, RouteReport, SchemaReport};
 use self::route::RouteCheck;
 use crate::credentials::Users;
 use crate::fail::{fail, or_fail};
 use crate::{Contract, Credentials, IntoApp};
 
-/// Begins a check that the routes of an application keep what their schemas say:
+/// Creates a check that the routes of an application keep their schemas:
 ///
-/// - Valid input is never answered with 400, 408, 413, 415, 422 or 5xx, unless
-///   the handler or middleware documents this status, and names no field.
-/// - Input that breaks one rule is refused, and the answer names the field and
-///   the rule.
-/// - Each answer keeps the [`Contract`]: it is one of those that are described,
-///   with a body that fits its schema.
+/// - Valid input never gets 400, 408, 413, 415, 422 or 5xx, unless the handler or
+///   middleware documents this status and the response names no field.
+/// - Input that breaks one rule is rejected, and the response names the field and the rule.
+///   If only middleware documents the status, the rule is listed as not checked.
+/// - Each response keeps the [`Contract`]: it is documented, and its body fits its schema.
+/// - Each route has a valid case, which means that some valid input reached its handler.
+///   Middleware that responds 404 to invented ids needs [`param`](PropertyCheck::param).
+///   WebSockets, methods of JSON-RPC, mounts and [skipped](PropertyCheck::skip) routes are
+///   exempt.
 ///
-/// `make` makes the application anew for each route, so that the effects of one
-/// do not reach another. The cases are the same in each run, and shrink when
-/// they fail.
+/// The application handles all cases of all routes. [`rebuild`](PropertyCheck::rebuild)
+/// builds one for each route. The cases are the same in each run. The first failing case of
+/// each message is shrunk. A check of more than five seconds shows its progress on stderr.
 ///
 /// ```
 /// use stockade::prelude::*;
@@ -61,20 +70,55 @@ use crate::{Contract, Credentials, IntoApp};
 /// }
 ///
 /// # tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
-/// let report = check_schemas(router).cases(16).run().await;
+/// let report = check_schemas(router()).cases(16).run().await;
 /// assert_eq!((report.routes[0].valid, report.routes[0].rules), (16, 6));
 /// # });
 /// ```
+///
+/// For an API with nested paths and two versions:
+///
+/// ```
+/// use stockade::prelude::*;
+/// use stockade::testing::check_schemas;
+///
+/// fn in_org(req: &mut Request) -> Result<(), ApiError> {
+///     let is_known = req.param("org").is_some_and(|org| org == "acme");
+///     if is_known { Ok(()) } else { Err(ApiError::not_found()) }
+/// }
+///
+/// fn members() -> RouteTree {
+///     let in_org = Middleware::new(in_org).describing(|doc| {
+///         doc.may_respond(404, "No such organization");
+///     });
+///     routes! {
+///         ":org": {
+///             middleware: [in_org],
+///             "members/:id": { GET: async |Path((_, id)): Path<(String, u64)>| json!(id) },
+///         },
+///     }
+/// }
+///
+/// # tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+/// let api = routes! { "v1": { ..members() }, "v2": { ..members() } };
+/// let app = create_router(api, RouterOptions::new());
+/// let check = check_schemas(app).param("org", "acme");
+/// let report = check.skip_below("/v1", "same handlers as v2").cases(16).run().await;
+/// assert_eq!((report.routes[0].valid, report.routes[1].valid), (0, 16));
+/// # });
+/// ```
 #[track_caller]
-pub fn check_schemas<A: IntoApp>(make: impl Fn() -> A + 'static) -> PropertyCheck {
+pub fn check_schemas(app: impl IntoApp) -> PropertyCheck {
     let location = Location::caller();
     PropertyCheck {
-        make: Box::new(move || make().into_app()),
+        app: app.into_app(),
+        rebuild: None,
+        params: BTreeMap::new(),
         cases: CASES,
         own_cases: Vec::new(),
         seed: 0,
         users: None,
         skipped: Vec::new(),
+        skipped_below: Vec::new(),
         kept_in: kept::beside(location),
         location,
     }
@@ -84,7 +128,10 @@ pub fn check_schemas<A: IntoApp>(make: impl Fn() -> A + 'static) -> PropertyChec
 /// [`check_schemas`].
 #[must_use = "nothing is checked before `run`"]
 pub struct PropertyCheck {
-    make: Box<dyn Fn() -> Result<App, ConfigError>>,
+    app: Result<App, ConfigError>,
+    rebuild: Option<Box<dyn Fn() -> Result<App, ConfigError>>>,
+    /// Values of parameters, by their names.
+    params: BTreeMap<String, Value>,
     cases: u32,
     /// Routes with their numbers.
     own_cases: Vec<(String, u32)>,
@@ -92,11 +139,45 @@ pub struct PropertyCheck {
     users: Option<Users>,
     /// Routes and reasons.
     skipped: Vec<(String, String)>,
+    /// Paths and reasons.
+    skipped_below: Vec<(String, String)>,
     kept_in: Option<PathBuf>,
     location: &'static Location<'static>,
 }
 
 impl PropertyCheck {
+    /// Sets the value of all path parameters with this name, such as the id of an existing
+    /// row. Default: values are made from the constraint and the schema. Cases that break a
+    /// rule of the parameter do not use the value.
+    ///
+    /// # Panics
+    /// [`run`](Self::run) panics if no path has the parameter; the message suggests a name.
+    pub fn param(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.params.insert(name.into(), value.into().into());
+        self
+    }
+
+    /// Builds an application for each route, so that the effects of one route do not reach
+    /// another. Default: one application for all routes.
+    ///
+    /// ```
+    /// # tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+    /// use stockade::prelude::*;
+    /// use stockade::testing::check_schemas;
+    ///
+    /// fn router() -> Router {
+    ///     // In a program, each call opens an empty database.
+    ///     create_router(routes! { "logout": { POST: async || () } }, RouterOptions::new())
+    /// }
+    ///
+    /// check_schemas(router()).rebuild(router).run().await;
+    /// # });
+    /// ```
+    pub fn rebuild<A: IntoApp>(mut self, build: impl Fn() -> A + 'static) -> Self {
+        self.rebuild = Some(Box::new(move || build().into_app()));
+        self
+    }
+
     /// Sets the number of valid inputs of each route that takes any. A rule is
     /// broken by a sixteenth of as many, at least once. Default: 64.
     pub fn cases(mut self, cases: u32) -> Self {
@@ -146,9 +227,19 @@ impl PropertyCheck {
     /// with this reason.
     ///
     /// # Panics
-    /// [`run`](Self::run) does when there is no such route.
+    /// [`run`](Self::run) panics if the route does not exist; the message suggests a route.
     pub fn skip(mut self, route: impl Into<String>, reason: impl Into<String>) -> Self {
         self.skipped.push((route.into(), reason.into()));
+        self
+    }
+
+    /// Leaves out all routes at and below a path, such as `/v1`. They are listed as not
+    /// checked with this reason.
+    ///
+    /// # Panics
+    /// [`run`](Self::run) panics if no route is there; the message suggests a path.
+    pub fn skip_below(mut self, path: impl Into<String>, reason: impl Into<String>) -> Self {
+        self.skipped_below.push((path.into(), reason.into()));
         self
     }
 
@@ -182,7 +273,7 @@ impl PropertyCheck {
     /// Fails with all mistakes of the router.
     ///
     /// # Panics
-    /// When a route that is named does not exist, and when the map has mistakes.
+    /// Panics if a route, a path or a parameter does not exist, and if the map has mistakes.
     pub async fn try_run(self) -> Result<SchemaReport, ConfigError> {
         self.checked().await
     }
@@ -191,27 +282,61 @@ impl PropertyCheck {
     /// test: see `Server::serve` of stockade-server.
     fn checked(self) -> Pin<Box<dyn Future<Output = Result<SchemaReport, ConfigError>>>> {
         Box::pin(async move {
-            let contract = Contract::of(&(self.make)()?);
-            let map = contract.app().route_map();
-            let labels: Vec<String> =
-                map.routes.iter().map(|route| format!("{} {}", route.method, route.path)).collect();
-            let named = self.skipped.iter().map(|(route, _)| route);
-            for route in named.chain(self.own_cases.iter().map(|(route, _)| route)) {
-                if !labels.contains(route) {
-                    fail(format_args!("PropertyCheck: there is no route {route:?}"));
-                }
-            }
+            let app = self.app.clone()?;
+            let contract = Contract::of(&app);
+            let map = app.route_map();
+            self.check_names(&map.routes);
             let schemas = Rc::new(Schemas::new(map.schemas, contract.schemas()));
-            let mut kept = KeptFile::read(self.kept_in.clone());
+            let mut run = Run {
+                kept: KeptFile::read(self.kept_in.clone()),
+                progress: Progress::new(map.routes.len()),
+                requests: 0,
+                shrunk: BTreeSet::new(),
+            };
             let mut routes = Vec::new();
             for route in map.routes.iter().enumerate() {
-                let checked =
-                    RouteCheck::new(&self, route, (&schemas, &contract))?.run(&mut kept).await?;
-                routes.push(checked);
+                let checked = RouteCheck::new(&self, route, (&schemas, &contract));
+                routes.push(checked.run(&mut run).await?);
             }
-            let KeptFile { path: kept_in, error: not_kept, .. } = kept;
+            let KeptFile { path: kept_in, error: not_kept, .. } = run.kept;
             Ok(SchemaReport { seed: self.seed, routes, kept_in, not_kept })
         })
+    }
+
+    /// Fails if a route, a path or a parameter of the settings does not exist.
+    fn check_names(&self, routes: &[RouteInfo]) {
+        let labels: Vec<String> = routes.iter().map(label_of).collect();
+        let named = self.skipped.iter().map(|(route, _)| route);
+        for route in named.chain(self.own_cases.iter().map(|(route, _)| route)) {
+            if !labels.contains(route) {
+                let hint = did_you_mean(route, labels.iter().map(String::as_str));
+                fail(format_args!("PropertyCheck: there is no route {route:?}{hint}"));
+            }
+        }
+        for (path, _) in &self.skipped_below {
+            if !routes.iter().any(|route| is_below(&route.path, path)) {
+                let slashes = |path: &str| -> Vec<usize> {
+                    path.match_indices('/').map(|(at, _)| at).skip(1).chain([path.len()]).collect()
+                };
+                let paths = routes.iter().flat_map(|route| {
+                    slashes(&route.path).into_iter().filter_map(|end| route.path.get(..end))
+                });
+                let hint = did_you_mean(path, paths);
+                fail(format_args!("PropertyCheck: there is no route below {path:?}{hint}"));
+            }
+        }
+        let params = || routes.iter().flat_map(|route| &route.params).map(|it| it.name.as_str());
+        for name in self.params.keys() {
+            if !params().any(|known| known == name) {
+                let hint = did_you_mean(name, params());
+                let known: BTreeSet<&str> = params().collect();
+                let known: Vec<String> = known.iter().map(|name| format!("`{name}`")).collect();
+                fail(format_args!(
+                    "PropertyCheck: no path has the parameter {name:?}{hint}; the paths have {}",
+                    known.join(", ")
+                ));
+            }
+        }
     }
 
     fn cases_for(&self, label: &str) -> u32 {
@@ -220,8 +345,11 @@ impl PropertyCheck {
     }
 
     /// Returns the reason for which a route is left out.
-    fn skip_reason(&self, label: &str) -> Option<&str> {
-        self.skipped.iter().find(|(route, _)| route == label).map(|(_, reason)| reason.as_str())
+    fn skip_reason(&self, route: &RouteInfo) -> Option<&str> {
+        let label = label_of(route);
+        let own = self.skipped.iter().find(|(skipped, _)| *skipped == label);
+        let below = || self.skipped_below.iter().find(|(path, _)| is_below(&route.path, path));
+        own.or_else(below).map(|(_, reason)| reason.as_str())
     }
 }
 
@@ -234,6 +362,27 @@ impl fmt::Debug for PropertyCheck {
             .field("kept_in", &self.kept_in)
             .finish_non_exhaustive()
     }
+}
+
+/// The state of a run.
+struct Run {
+    kept: KeptFile,
+    progress: Progress,
+    /// The number of requests. Each comes from a different address, so that limits of a
+    /// client are not reached.
+    requests: u32,
+    /// The messages whose first case was shrunk.
+    shrunk: BTreeSet<String>,
+}
+
+fn label_of(route: &RouteInfo) -> String {
+    format!("{} {}", route.method, route.path)
+}
+
+/// Returns true if a route is at a path or below it.
+fn is_below(route: &str, path: &str) -> bool {
+    let rest = route.strip_prefix(path.trim_end_matches('/'));
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
 /// The usual number of valid inputs of a route.

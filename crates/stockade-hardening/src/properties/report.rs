@@ -77,6 +77,8 @@ pub enum Property {
     Broken,
     /// A reply is one of those that are described.
     Reply,
+    /// Some valid input reaches the handler.
+    Reached,
 }
 
 impl SchemaReport {

@@ -8,16 +8,16 @@ use stockade_errors::ConfigError;
 use stockade_routing::App;
 use stockade_routing::map::{Need, RouteInfo, RouteKind};
 
-use super::PropertyCheck;
 use super::breaks::{self, Break, Unbroken};
 use super::case::Aim;
 use super::fit::Schemas;
 use super::input::{Input, JSON, Target, inputs};
-use super::kept::{KeptFile, SavedFailure};
-use super::report::{NotChecked, Property, RouteReport};
+use super::kept::SavedFailure;
+use super::report::{NotChecked, Property, PropertyFailure, RouteReport};
 use super::text::Alphabet;
 use super::validate::Verdict;
 use super::values::{Maker, Source};
+use super::{PropertyCheck, Run, label_of};
 use crate::idempotency_key::is_key;
 use crate::{Contract, Credentials};
 
@@ -32,11 +32,6 @@ pub(super) struct RouteCheck<'c> {
     pub(super) maker: Maker,
     pub(super) app: App,
     pub(super) credentials: Option<Credentials>,
-    /// The number of requests: each comes from another address, so that limits
-    /// of a client are not reached.
-    pub(super) asked: u32,
-    /// The reasons that stand in an application made anew too.
-    pub(super) in_vain: BTreeSet<String>,
     pub(super) report: RouteReport,
 }
 
@@ -45,22 +40,19 @@ impl<'c> RouteCheck<'c> {
         check: &'c PropertyCheck,
         (index, route): (usize, &'c RouteInfo),
         (schemas, contract): (&Rc<Schemas>, &'c Contract),
-    ) -> Result<Self, ConfigError> {
+    ) -> Self {
         // It lengthens texts that have characters of HTML.
         let is_changed = route.middleware.iter().any(|it| it.name == "with_sanitization");
         let alphabet = if is_changed { Alphabet::Plain } else { Alphabet::All };
-        let app = (check.make)()?;
-        Ok(Self {
+        Self {
             check,
             contract,
             route,
             index,
-            label: format!("{} {}", route.method, route.path),
+            label: label_of(route),
             maker: Maker { schemas: Rc::clone(schemas), alphabet, source: Source::Body },
-            app,
+            app: contract.app().clone(),
             credentials: None,
-            asked: 0,
-            in_vain: BTreeSet::new(),
             report: RouteReport {
                 method: route.method.clone(),
                 path: route.path.clone(),
@@ -71,41 +63,58 @@ impl<'c> RouteCheck<'c> {
                 not_checked: Vec::new(),
                 failures: Vec::new(),
             },
-        })
+        }
     }
 
     /// Checks the route.
-    pub(super) async fn run(mut self, kept: &mut KeptFile) -> Result<RouteReport, ConfigError> {
-        if let Some(why) = self.hindrance() {
+    ///
+    /// # Errors
+    /// Fails if the application cannot be built again.
+    pub(super) async fn run(mut self, run: &mut Run) -> Result<RouteReport, ConfigError> {
+        if let Some(why) = self.exemption() {
             self.leave_out("the route", why);
             return Ok(self.report);
+        }
+        if let Some(why) = self.hindrance() {
+            self.leave_out("the route", why);
+            self.note_valid();
+            return Ok(self.report);
+        }
+        if let Some(rebuild) = &self.check.rebuild {
+            self.app = rebuild()?;
         }
         let (found, unbroken) = self.breaks();
         for Unbroken { field, rule, why } in unbroken {
             self.leave_out(format!("{field}: {rule}"), why);
         }
-        self.replay(&found, kept).await?;
-        self.valid(kept).await?;
+        self.replay(&found, run).await;
+        self.valid(run).await;
         for (target, found) in &found {
-            self.broken(*target, found, kept).await?;
+            self.broken(*target, found, run).await;
         }
         self.note_replies();
+        self.note_valid();
         self.report.not_checked.sort();
         self.report.not_checked.dedup();
         Ok(self.report)
     }
 
-    /// Returns the reason why nothing can be asked, and finds the user.
-    fn hindrance(&mut self) -> Option<String> {
-        if let Some(reason) = self.check.skip_reason(&self.label) {
+    /// Returns the reason why the route needs no valid case.
+    fn exemption(&self) -> Option<String> {
+        if let Some(reason) = self.check.skip_reason(self.route) {
             return Some(reason.to_owned());
         }
-        match self.route.kind {
-            RouteKind::Http => {}
-            RouteKind::WebSocket => return Some("messages of WebSockets are not made".to_owned()),
-            RouteKind::RpcMethod => return Some("calls of JSON-RPC are not made".to_owned()),
-            _ => return Some("a service inside of it describes nothing".to_owned()),
-        }
+        let reason = match self.route.kind {
+            RouteKind::Http => return None,
+            RouteKind::WebSocket => "messages of WebSockets are not made",
+            RouteKind::RpcMethod => "calls of JSON-RPC are not made",
+            _ => "a service inside of it describes nothing",
+        };
+        Some(reason.to_owned())
+    }
+
+    /// Returns the reason why no request can be sent, and finds the user.
+    fn hindrance(&mut self) -> Option<String> {
         let access = &self.route.access;
         let roles = roles_of(&access.roles);
         if let Some(users) = &self.check.users
@@ -152,12 +161,8 @@ impl<'c> RouteCheck<'c> {
     }
 
     /// Tries the cases that failed before, as far as they still say something.
-    async fn replay(
-        &mut self,
-        found: &[(Target, Break)],
-        kept: &mut KeptFile,
-    ) -> Result<(), ConfigError> {
-        let cases = kept.cases.iter().filter(|case| case.route == self.label);
+    async fn replay(&mut self, found: &[(Target, Break)], run: &mut Run) {
+        let cases = run.kept.cases.iter().filter(|case| case.route == self.label);
         let cases: Vec<SavedFailure> = cases.cloned().collect();
         for case in cases {
             let of_case = |it: &&(Target, Break)| {
@@ -168,18 +173,18 @@ impl<'c> RouteCheck<'c> {
                 _ => self.is_valid(&case.input).then_some(Aim::Valid),
             };
             if let Some(aim) = aim {
-                self.renew()?;
-                self.try_once(&case.input, aim, kept, None).await?;
+                self.try_once(&case.input, aim, run, None).await;
             }
         }
-        Ok(())
     }
 
     /// Returns true if an input fits the schemas of today.
     fn is_valid(&self, input: &Input) -> bool {
         let schemas = &self.maker.schemas;
         let params = self.route.params.iter().all(|param| {
-            input.params.get(&param.name).is_none_or(|value| schemas.fits(&param.schema, value))
+            let is_set = self.check.params.contains_key(&param.name);
+            let value = input.params.get(&param.name).filter(|_| !is_set);
+            value.is_none_or(|value| schemas.fits(&param.schema, value))
         });
         let query = match &self.route.query {
             Some(schema) => schemas.fits(schema, &input.query.clone().into()),
@@ -196,12 +201,12 @@ impl<'c> RouteCheck<'c> {
     }
 
     /// Sends valid input.
-    async fn valid(&mut self, kept: &mut KeptFile) -> Result<(), ConfigError> {
-        let strategy = match inputs(&self.maker, self.route, None) {
+    async fn valid(&mut self, run: &mut Run) {
+        let strategy = match inputs(&self.maker, self.route, &self.check.params, None) {
             Ok(strategy) => strategy,
             Err(why) => {
                 self.leave_out("valid input", why);
-                return Ok(());
+                return;
             }
         };
         let has_input = !self.route.params.is_empty()
@@ -219,7 +224,7 @@ impl<'c> RouteCheck<'c> {
                 }
             };
             let input = tree.current();
-            match self.try_once(&input, Aim::Valid, kept, Some(tree)).await? {
+            match self.try_once(&input, Aim::Valid, run, Some(tree)).await {
                 Verdict::Right => self.report.valid += 1,
                 Verdict::Beside(why) => *beside.entry(why).or_default() += 1,
                 Verdict::Wrong(_) => break,
@@ -228,23 +233,18 @@ impl<'c> RouteCheck<'c> {
         for (why, count) in beside {
             self.leave_out(format!("valid input, {count} of {cases} cases"), why);
         }
-        Ok(())
     }
 
     /// Sends input that breaks one rule.
-    async fn broken(
-        &mut self,
-        target: Target,
-        found: &Break,
-        kept: &mut KeptFile,
-    ) -> Result<(), ConfigError> {
+    async fn broken(&mut self, target: Target, found: &Break, run: &mut Run) {
         let rule = found.rules.first().map_or("", String::as_str);
         let part = format!("{}: {rule}", found.field);
-        let strategy = match inputs(&self.maker, self.route, Some((target, found))) {
+        let broken = Some((target, found));
+        let strategy = match inputs(&self.maker, self.route, &self.check.params, broken) {
             Ok(strategy) => strategy,
             Err(why) => {
                 self.leave_out(part, why);
-                return Ok(());
+                return;
             }
         };
         let mut runner = self.runner(&part);
@@ -259,10 +259,10 @@ impl<'c> RouteCheck<'c> {
                 }
             };
             let input = tree.current();
-            match self.try_once(&input, Aim::Broken(found), kept, Some(tree)).await? {
+            match self.try_once(&input, Aim::Broken(found), run, Some(tree)).await {
                 Verdict::Right => is_refused = true,
                 Verdict::Beside(why) => beside = Some(why),
-                Verdict::Wrong(_) => return Ok(()),
+                Verdict::Wrong(_) => return,
             }
         }
         if is_refused {
@@ -270,7 +270,6 @@ impl<'c> RouteCheck<'c> {
         } else if let Some(why) = beside {
             self.leave_out(part, why);
         }
-        Ok(())
     }
 
     /// Lists that no answer of success came, if that is so.
@@ -282,6 +281,23 @@ impl<'c> RouteCheck<'c> {
         let statuses: BTreeSet<String> = replies.keys().map(u16::to_string).collect();
         let statuses = statuses.into_iter().collect::<Vec<_>>().join(", ");
         self.leave_out("replies of success", format!("none came, only {statuses}"));
+    }
+
+    /// Adds a failure if nothing is known about the route: no valid input was accepted, and
+    /// nothing else failed.
+    fn note_valid(&mut self) {
+        if self.report.valid > 0 || !self.report.failures.is_empty() {
+            return;
+        }
+        let is_about_input =
+            |it: &&NotChecked| it.part == "the route" || it.part.starts_with("valid input");
+        let reasons = self.report.not_checked.iter().filter(is_about_input);
+        let reasons: Vec<&str> = reasons.map(|it| it.why.as_str()).collect();
+        self.report.failures.push(PropertyFailure {
+            property: Property::Reached,
+            message: format!("no valid case reached the handler: {}; {HELP}", reasons.join(", ")),
+            exchange: String::new(),
+        });
     }
 
     pub(super) fn leave_out(&mut self, part: impl Into<String>, why: impl Into<String>) {
@@ -302,6 +318,9 @@ fn roles_of(lists: &[Vec<String>]) -> Vec<String> {
     let firsts: BTreeSet<&String> = lists.iter().filter_map(|list| list.first()).collect();
     firsts.into_iter().cloned().collect()
 }
+
+/// The remedies for a route without a valid case.
+const HELP: &str = "set values by `param` or credentials by `users`, or leave it out by `skip`";
 
 /// The number of valid cases for each case of a broken rule.
 const BROKEN: u32 = 16;

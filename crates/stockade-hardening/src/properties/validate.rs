@@ -50,16 +50,13 @@ impl Verdict {
 /// Judges the answer to valid input.
 pub(super) fn valid(route: &RouteInfo, answered: &Answered) -> Verdict {
     let status = answered.status();
+    if let Some(verdict) = ahead(route, answered) {
+        return verdict;
+    }
     let is_refusal =
         matches!(status, 400 | 408 | 413 | 415 | 422 | 500..) || status == validation_status(route);
     if !is_refusal {
-        return match status {
-            429 => Verdict::Beside("answered with 429".to_owned()),
-            401 | 403 if route.access.user != Need::None => {
-                Verdict::Beside(format!("answered with {status}"))
-            }
-            _ => Verdict::Right,
-        };
+        return Verdict::Right;
     }
     let errors = answered.field_errors();
     if !errors.is_empty() && errors.iter().all(|(_, rule)| rule == "custom") {
@@ -82,6 +79,35 @@ pub(super) fn valid(route: &RouteInfo, answered: &Answered) -> Verdict {
             "valid input is answered with {status}, which neither handler nor middleware documents"
         )),
     }
+}
+
+/// Returns a verdict if the response did not come from the handler.
+fn ahead(route: &RouteInfo, answered: &Answered) -> Option<Verdict> {
+    let status = answered.status();
+    let is_refused = match status {
+        429 => true,
+        401 | 403 => route.access.user != Need::None,
+        _ => false,
+    };
+    if is_refused {
+        return Some(Verdict::Beside(format!("answered with {status}")));
+    }
+    // A response with fields is a failed validation, whoever sent it.
+    let by = middleware_of(route, status).filter(|_| answered.field_errors().is_empty())?;
+    let is_ours = is_documented_by(route, "handler", status);
+    (!is_ours).then(|| Verdict::Beside(format!("`{by}` answered with {status}")))
+}
+
+/// Returns the name of the middleware that documents an error of this status.
+fn middleware_of(route: &RouteInfo, status: u16) -> Option<&str> {
+    let is_middleware = |by: &str| by != "handler" && !STAGES.contains(&by);
+    let mut answers = route.answers.iter().filter(|it| is_middleware(&it.by));
+    let found = answers.find(|it| status >= 400 && it.status == StatusDoc::Exact(status));
+    found.filter(|_| status != 500).map(|answer| &*answer.by)
+}
+
+fn is_documented_by(route: &RouteInfo, part: &str, status: u16) -> bool {
+    route.answers.iter().any(|it| it.by == part && it.status == StatusDoc::Exact(status))
 }
 
 /// Returns true for a route that takes a part of what is there, by RFC 7396: a schema of the
@@ -127,6 +153,10 @@ pub(super) fn broken(
     let expected = validation_status(route);
     let rule = rules.first().map_or("", String::as_str);
     if status != expected {
+        if let Some(by) = middleware_of(route, status) {
+            // It runs before the validation.
+            return Verdict::Beside(format!("`{by}` answered with {status}"));
+        }
         return Verdict::wrong(format_args!(
             "{field:?} breaks `{rule}`, and the answer is {status}, not {expected}"
         ));

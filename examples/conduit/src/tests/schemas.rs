@@ -41,8 +41,8 @@ async fn requests_of_the_schemas_get_answers_of_the_schemas() {
     let keep = "CREATE TRIGGER keep AFTER UPDATE OF session ON users
                 BEGIN UPDATE users SET session = old.session WHERE id = old.id; END";
     conduit.connection().execute_batch(keep).unwrap();
-    let make = move || crate::router(conduit.db.clone(), conduit.secret.clone());
-    let report = check_schemas(make)
+    let router = crate::router(conduit.db.clone(), conduit.secret.clone());
+    let report = check_schemas(router)
         .users(move |_| Some(Credentials::header("authorization", format!("Token {token}"))))
         // A password costs a hash.
         .cases_of("POST /api/users", 4)

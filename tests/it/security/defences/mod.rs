@@ -146,7 +146,8 @@ fn caught_by(change: (&'static str, &'static str)) -> String {
         found.push(format!("hardening: {}", list(families)));
     }
     let report = block_on(
-        check_schemas(move || copy(after))
+        check_schemas(copy(after))
+            .rebuild(move || copy(after))
             .users(|_| Some(Credentials::bearer(token(DAN))))
             .cases(2)
             .skip("POST /login", "a hash takes its time")
