@@ -58,7 +58,7 @@ use crate::auth::SameSite;
 /// };
 /// let client = TestClient::new(create_router(api, RouterOptions::new())).with_cookies();
 /// client.put("/theme/dark").await.assert_status(204);
-/// client.put("/theme/dark%3B%20Path=/x").await.assert_status(400);
+/// client.put("/theme/dark%3B%20Secure").await.assert_status(400);
 /// client.put("/cart").json(json!(["tea; green", "café"])).await.assert_status(204);
 /// client.get("/cart").await.assert_text(r#"["tea; green","café"]"#);
 /// # }
