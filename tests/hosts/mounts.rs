@@ -7,7 +7,7 @@ use crate::serve::{actix, axum};
 
 /// An application that answers as a folder with `css/index.html` does.
 fn folder() -> App {
-    let mut router = Router::with_options(RouterOptions::new().rate_limit(None));
+    let mut router = Router::with_options(RouterOptions::new().rate_limit(false));
     router.get("/", async || Html("start"));
     router.get("/css", async |req: Request| {
         let query = req.uri().query().map(|query| format!("?{query}")).unwrap_or_default();
@@ -18,12 +18,12 @@ fn folder() -> App {
 }
 
 fn router() -> Router {
-    let mut router = Router::with_options(RouterOptions::new().rate_limit(None));
+    let mut router = Router::with_options(RouterOptions::new().rate_limit(false));
     router.mount("/assets", folder());
     router.group("/deep", (), |group| {
         group.mount("/er", folder());
     });
-    let mut outer = Router::with_options(RouterOptions::new().rate_limit(None));
+    let mut outer = Router::with_options(RouterOptions::new().rate_limit(false));
     outer.mount("/v1", router.build().unwrap());
     outer.mount("/assets", folder());
     outer

@@ -209,7 +209,11 @@ impl<'r> RouteRef<'r> {
 
     /// Does the same as [`RouteEntry::own_access`].
     #[doc(hidden)]
-    #[expect(clippy::return_self_not_must_use, reason = "the route is added already")]
+    #[expect(
+        clippy::must_use_candidate,
+        clippy::return_self_not_must_use,
+        reason = "the route is added already"
+    )]
     pub fn own_access(self) -> Self {
         self.entry.settings.auth = Setting::Off;
         self

@@ -116,7 +116,6 @@ fn guarded() -> Router {
         .auth(token())
         .rate_limit(false)
         .enable_web_sockets(true)
-        .state(Readiness::new())
         .fallback(async || "fallback");
     let tree = routes! {
         ..health_routes(),
@@ -126,7 +125,7 @@ fn guarded() -> Router {
         "rpc": { ..Rpc::new().method("me", own).routes() },
         mount: app(Router::from(routes! { "below": { GET: async || "below" } })),
     };
-    let mut router = create_router(tree, options);
+    let mut router = create_router(tree, options).state(Readiness::new());
     router.get("/added", me);
     router.group("/group", (), |group| {
         group.get("/in", me);

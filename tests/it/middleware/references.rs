@@ -32,7 +32,8 @@ async fn around(req: Request, next: Next) -> Response {
 fn each_list_accepts_references_beside_functions_and_values() {
     let count = Arc::new(AtomicUsize::new(0));
     let counted = counting(&count);
-    let (slow, tagged, small) = (with_timeout(Duration::from_secs(9)), with_etag(), with_compression());
+    let (slow, tagged, small) =
+        (with_timeout(Duration::from_secs(9)), with_etag(), with_compression());
     let closure = |_: &mut Request| ();
     let tree = routes! {
         middleware: [&counted, function, &slow, closure],

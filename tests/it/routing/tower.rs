@@ -132,14 +132,14 @@ async fn redirects_and_relative_links_of_a_folder_stay_in_its_mount() {
         "files": { mount: FromTower(files()) },
         "deep": { "er": { mount: files() } },
     });
-    let mut router = Router::with_options(RouterOptions::new().prefix("/api").rate_limit(None));
+    let mut router = Router::with_options(RouterOptions::new().prefix("/api").rate_limit(false));
     router.mount("/assets", files());
     router.mount("/by/:id", files());
     router.group("/group", (), |group| {
         group.mount("/in", files());
     });
     router.mount("/app", inner.clone());
-    let mut outer = Router::with_options(RouterOptions::new().rate_limit(None));
+    let mut outer = Router::with_options(RouterOptions::new().rate_limit(false));
     outer.mount("/outer", app(router));
     outer.mount("/root", app_of(routes! { mount: files() }));
     let client = TestClient::new(outer);

@@ -133,14 +133,13 @@ impl RouteCheck<'_> {
             steps += 1;
             let input = tree.current();
             let mut is_wrong = false;
-            if self.is_routed(&input) {
-                if let (CaseVerdict::Wrong(property, message, exchange), _) =
+            if self.is_routed(&input)
+                && let (CaseVerdict::Wrong(property, message, exchange), _) =
                     self.ask(&input, aim, run).await
-                    && property == wanted
-                {
-                    *smallest = (input, message, exchange);
-                    is_wrong = true;
-                }
+                && property == wanted
+            {
+                *smallest = (input, message, exchange);
+                is_wrong = true;
             }
             is_left = if is_wrong { tree.simplify() } else { tree.complicate() };
         }
