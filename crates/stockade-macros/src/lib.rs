@@ -195,7 +195,6 @@ macro_rules! rows_of_keywords {
 /// | `middleware` | `[list]` or a single expression, run after that of the tree |
 /// | `validation`, `query`, `params` | the schemas of the body, of the query and of the parameters of the path |
 /// | each [setting](#settings) | the setting of this route |
-/// | `docs` | `RouteDocs`, or only the summary |
 /// | `options`, `allowed_origins` | only of `ws`: its `WebSocketOptions`, and the origins alone |
 ///
 /// # Settings
@@ -222,6 +221,7 @@ macro_rules! rows_of_keywords {
 /// | `cors` | rules of CORS: an origin, a list, or `CorsOptions`; `false` for no headers of CORS |
 /// | `auth` | how users are authenticated: an `Auth` or `&Auth`, such as `&token`; `token.optional()` does not require a user |
 /// | `public` | the reason why routes need no login, a text; it removes the `auth` around it |
+/// | `docs` | of a route `RouteDocs`, or only the summary; of a node `RouteDocs` without a summary, the defaults of its routes |
 /// | `tag` | the group of the routes in documents: a name or a `Tag` |
 /// | `deprecated_since`, `sunset` | the day from which routes should no longer be used, and the day from which they may be gone; `false` for none |
 /// | `outlives_user` | the reason why WebSockets and event streams may outlive the login of their user, a text |

@@ -14,6 +14,25 @@ use crate::Tag;
 /// It has no effect on the route, but that [`deprecated_since`](Self::deprecated_since)
 /// and [`sunset`](Self::sunset) send headers.
 ///
+/// The `docs` of a node in `routes!` are the defaults of the routes in it. They have no summary,
+/// so they begin with `RouteDocs::default()`:
+///
+/// ```
+/// use stockade::RouteDocs;
+/// use stockade::prelude::*;
+///
+/// let api = routes! {
+///     "tools": {
+///         docs: RouteDocs::default().hidden("only our own tools call them"),
+///         "stock": { GET: { async || "7 left", docs: "The stock" } },
+///     },
+/// };
+/// let app = create_router(api, RouterOptions::new()).build()?;
+/// assert_eq!(app.routes()[0].docs().summary.as_deref(), Some("The stock"));
+/// assert!(app.routes()[0].docs().hidden.is_some());
+/// # Ok::<(), ConfigError>(())
+/// ```
+///
 /// ```
 /// use stockade::RouteDocs;
 ///
@@ -224,6 +243,13 @@ const END_OF_YEAR_9999: Duration = Duration::from_secs(253_402_300_800);
 /// The text is the [`summary`](RouteDocs#structfield.summary).
 impl From<&str> for RouteDocs {
     fn from(summary: &str) -> Self {
+        Self::new(summary)
+    }
+}
+
+/// The text is the [`summary`](RouteDocs#structfield.summary).
+impl From<String> for RouteDocs {
+    fn from(summary: String) -> Self {
         Self::new(summary)
     }
 }

@@ -268,6 +268,19 @@ macro_rules! __route_settings {
                     Ok(Some(PlacedTag::new(tag.into())))
                 } = None;
 
+                /// Sets the documentation of a route: [`RouteDocs`](stockade_core::RouteDocs), or
+                /// only its summary. [`Endpoint::docs`](stockade_core::Endpoint::docs) returns it.
+                /// Default: none.
+                ///
+                /// The documentation of a router, a group or a node has the defaults of its
+                /// routes. A route omits responses and examples that it cannot have. A summary
+                /// describes one route, so it is a configuration error at these levels: use
+                /// [`tag`](Self::tag) to describe a group of routes.
+                [skip]
+                docs(docs: impl Into<RouteDocs>) -> DocsSetting {
+                    Ok(DocsSetting::new(docs.into(), Location::caller()))
+                } = DocsSetting::default();
+
                 /// Sets the day from which routes should no longer be used, such as
                 /// `2026-11-30`, or a moment (RFC 3339). Documents mark them as deprecated,
                 /// and their responses have the header `Deprecation` (RFC 9745). `false`

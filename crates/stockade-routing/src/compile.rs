@@ -17,7 +17,9 @@ use stockade_core::marked::{RouteMarks, without_write_only};
 use stockade_core::middleware::Level;
 use stockade_core::route_context::RouteContext;
 use stockade_core::type_check::TypeCheck;
-use stockade_core::{Accepts, BodyKind, Endpoint, Middleware, RouteDescription, Setting};
+use stockade_core::{
+    Accepts, BodyKind, Endpoint, Middleware, RouteDescription, RouteDocs, Setting,
+};
 use stockade_errors::{ConfigError, ConfigIssue};
 use stockade_path::Pattern;
 use stockade_stages::RateLimit;
@@ -235,6 +237,7 @@ impl<'o> Compiler<'o> {
         if let Some(options) = settings.validation_options.take() {
             entry.validation.make_mut().options = options;
         }
+        entry.docs = settings.docs.of_route();
         settings.date_docs(&mut entry.docs);
         let tag = settings.tag.as_ref();
         self.mistakes.extend(tag.and_then(|tag| self.tags.note(tag)));
@@ -278,11 +281,16 @@ impl<'o> Compiler<'o> {
             entry.handler = without_write_only(entry.handler);
         }
         middleware.extend(reply_middleware(&mut doc, entry.location));
-        faults.extend(example_issues(&validation, &doc, &entry.docs));
         let errors =
             entry.inherited.error_handler().or_else(|| self.options.settings.error_handler());
         let changes_errors = errors.is_some_and(|handler| handler.form().is_some());
-        faults.extend(contradictions(&doc, &entry.docs, changes_errors));
+        let faults_of = |docs: &RouteDocs| {
+            let mut faults = example_issues(&validation, &doc, docs);
+            faults.extend(contradictions(&doc, docs, changes_errors));
+            faults
+        };
+        settings.docs.add_fitting(&mut entry.docs, |docs| faults_of(docs).len());
+        faults.extend(faults_of(&entry.docs));
         self.note_types(&mut doc, pattern, entry.location);
         self.common = std::mem::take(doc.common_mut());
         let page_names = PageNames::of(doc.facts());

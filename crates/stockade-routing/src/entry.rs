@@ -289,10 +289,4 @@ setters! {
     fn name(entry, name: impl Into<String>) {
         entry.name = Some(name.into());
     }
-
-    /// Sets the documentation of the route: [`RouteDocs`], or only the summary.
-    /// [`Endpoint::docs`](stockade_core::Endpoint::docs) returns it.
-    fn docs(entry, docs: impl Into<RouteDocs>) {
-        entry.docs = docs.into().into();
-    }
 }

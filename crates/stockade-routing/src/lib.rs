@@ -10,7 +10,7 @@
 // - `router`: `Router`, `create_router`.
 // - `options`, `host_options`: `RouterOptions`, and `HostOptions`, which override them.
 // - `settings`, `setters`: the settings of routers, groups, nodes and routes; `access`: the
-//   two of them that share a slot.
+//   two of them that share a slot; `docs`: documentation with defaults.
 // - `start`: the values that an application provides; `commands`: the commands about its routes.
 // - `build`: `Router::build`; `compile`: the routes; `compile_methods`: the methods of a route.
 // - `app`: `App`; `route`: a route of it.
@@ -43,6 +43,7 @@ mod compile;
 mod compile_methods;
 mod deprecation;
 mod dispatch;
+mod docs;
 mod entry;
 mod finish;
 mod head_sink;

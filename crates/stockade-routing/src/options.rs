@@ -31,6 +31,7 @@ use stockade_stages::{
 };
 use stockade_validation::ValidationOptions;
 
+use crate::docs::DocsSetting;
 use crate::entry::{RouteEntry, added};
 use crate::settings::{HostSettings, Placed, RouteSettings};
 use crate::stages::{StageRules, in_rate_limit};

@@ -9,13 +9,14 @@ use std::time::Duration;
 use stockade_core::completion::time_of;
 use stockade_core::{
     Accepts, Authentication, ErrorHandler, IntoAuthentication, IntoErrorHandler, IntoSetting,
-    Setting, Tag,
+    RouteDocs, Setting, Tag,
 };
 use stockade_errors::ConfigError;
 use stockade_path::__internal::route_settings;
 use stockade_stages::{ConcurrencyLimit, CorsOptions, RateLimit, Timeout};
 use stockade_validation::ValidationOptions;
 
+use crate::docs::DocsSetting;
 use crate::entry::{RouteEntry, RouteRef};
 use crate::into_rate_limit::IntoRateLimit;
 use crate::options::RouterOptions;

@@ -24,6 +24,7 @@ use stockade_stages::{
 use stockade_validation::ValidationOptions;
 
 use crate::access::Access;
+use crate::docs::DocsSetting;
 use crate::tags::PlacedTag;
 
 /// A value and the line that set it.
@@ -162,6 +163,9 @@ impl RouteSettings {
     pub(crate) fn end_level(&mut self, level: Level) -> Vec<ConfigIssue> {
         let mut mistakes = std::mem::take(&mut self.mistakes);
         mistakes.extend(self.contradiction());
+        if level != Level::Entry {
+            mistakes.extend(self.docs.check_defaults());
+        }
         if let Setting::Value(placed) = &mut self.auth {
             let placed = Arc::make_mut(placed);
             placed.value.note_place(level, placed.place);

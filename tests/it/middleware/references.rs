@@ -47,7 +47,7 @@ fn each_list_accepts_references_beside_functions_and_values() {
     router.use_([&counted, &counted]);
     router.group("/group", (&counted, before), |group| {
         group.get("/", async || "x").middleware((around, &counted));
-        group.group("/in", &[counted.clone()], |inner| {
+        group.group("/in", std::slice::from_ref(&counted), |inner| {
             inner.get("/", async || "x");
         });
     });

@@ -4,6 +4,7 @@ mod described;
 mod description_size;
 mod descriptions;
 mod documents;
+mod node_docs;
 mod official;
 mod small_apis;
 mod tags;

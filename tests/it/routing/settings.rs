@@ -9,7 +9,7 @@ use stockade::path::__internal::route_settings;
 use stockade::prelude::*;
 use stockade::routing::map::SchemeInfo;
 use stockade::validation::ValidationOptions;
-use stockade::{ErrorReply, HostOptions, RouteEntry, serde_json};
+use stockade::{ErrorReply, HostOptions, RouteDocs, RouteEntry, serde_json};
 
 use crate::support::{app, app_of, block_on, call, check, header_of};
 
@@ -188,6 +188,8 @@ settings! {
             let docs = app.route_map().routes[0].docs.clone();
             docs.tag.map(|tag| tag.name).unwrap_or_default()
         } }
+    { docs(described("a"), described("b"), described("c")) => ["", "a", "b", "c"]
+        by |app: &App| app.route_map().routes[0].docs.description.clone().unwrap_or_default() }
     { deprecated_since("2026-01-01", "2026-01-02", "2026-01-03")
             => ["-", "@1767225600", "@1767312000", "@1767398400"]
         by |app: &App| header_of(app, "POST /x", "deprecation");
@@ -331,6 +333,10 @@ fn at_most(errors: usize) -> ValidationOptions {
 
 fn with_status(status: u16) -> impl Fn(&mut ErrorReply) + Send + Sync + 'static {
     move |reply| reply.set_status(StatusCode::from_u16(status).unwrap_or_default())
+}
+
+fn described(description: &str) -> RouteDocs {
+    RouteDocs::default().description(description)
 }
 
 /// Authenticates by a token after this word.

@@ -1,7 +1,7 @@
-//! A node has a `tag`, and `docs` belong to an entry.
+//! A key of a node appears once. A node may have `docs`.
 
 use stockade::prelude::*;
-use stockade::Tag;
+use stockade::{RouteDocs, Tag};
 
 async fn show() -> &'static str {
     "all users"
@@ -9,9 +9,7 @@ async fn show() -> &'static str {
 
 fn main() {
     let _ = routes! {
-        "users": { docs: "Accounts of users", GET: show },
-        "teams": { docs: "teams", GET: show },
-        "news": { GET: { handler: show, tag: Tag::new("news", "What is new") } },
+        "users": { docs: RouteDocs::default().hidden("internal"), GET: { show, docs: "Users" } },
         "twice": { tag: Tag::new("a", "b"), tag: Tag::new("c", "d"), GET: show },
     };
 }

@@ -331,8 +331,6 @@ fn unknown_key(key: &Ident, input: ParseStream<'_>) -> syn::Error {
             METHODS.join(", "),
         ),
         "HANDLER" => "`handler` belongs in an entry: `GET: { handler: … }`".to_owned(),
-        "DOCS" => "`docs` belongs in an entry: `GET: { handler: …, docs: … }`; a node has `tag`"
-            .to_owned(),
         _ if entry_keys().contains(&text.as_str()) => {
             format!("`{text}` belongs in an entry: `GET: {{ handler: …, {text}: … }}`")
         }

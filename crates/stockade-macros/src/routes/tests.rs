@@ -184,10 +184,6 @@ fn unknown_keys_are_named() {
     check("midleware: []", &["1:0 unknown key `midleware`, did you mean `middleware`?"]);
     check("users: { GET: h }", &["1:0 a path segment is a string: `\"users\": { … }`"]);
     check("name: 1", &["1:0 `name` belongs in an entry: `GET: { handler: …, name: … }`"]);
-    check(
-        "docs: 1",
-        &["1:0 `docs` belongs in an entry: `GET: { handler: …, docs: … }`; a node has `tag`"],
-    );
     check("handler: h", &["1:0 `handler` belongs in an entry: `GET: { handler: … }`"]);
     check(
         "TRACE: h, QUERY: h",

@@ -106,8 +106,8 @@ pub(crate) const WEB_SOCKET: &str = "ws";
 pub(crate) const MOUNT: &str = "mount";
 
 /// The keys of an entry that a node does not have. Each except `handler` is the method of `RouteEntry` that takes its value.
-const OWN_KEYS: [&str; 8] =
-    ["handler", "name", "path", "middleware", "validation", "query", "params", "docs"];
+const OWN_KEYS: [&str; 7] =
+    ["handler", "name", "path", "middleware", "validation", "query", "params"];
 
 /// Makes [`SETTINGS`] of the table that the router makes its settings of.
 macro_rules! settings {

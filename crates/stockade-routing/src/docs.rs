@@ -1,0 +1,136 @@
+//! [`DocsSetting`]: the documentation of a level, and the defaults of the levels around it.
+
+use std::panic::Location;
+use std::sync::Arc;
+
+use stockade_core::RouteDocs;
+use stockade_core::boxed_or::BoxedOr;
+use stockade_core::setting_internals::Inherit;
+use stockade_errors::ConfigIssue;
+
+/// The setting `docs` of a router, a group, a node or a route.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct DocsSetting {
+    own: Option<Arc<RouteDocs>>,
+    place: Option<&'static Location<'static>>,
+    /// The documentation of the levels around it.
+    defaults: Option<Arc<RouteDocs>>,
+}
+
+impl DocsSetting {
+    pub(crate) fn new(docs: RouteDocs, place: &'static Location<'static>) -> Self {
+        Self { own: Some(Arc::new(docs)), place: Some(place), defaults: None }
+    }
+
+    /// Returns the configuration errors of a router, a group or a node. Its documentation is
+    /// removed if it has errors, so that its routes do not report them again.
+    pub(crate) fn check_defaults(&mut self) -> Vec<ConfigIssue> {
+        let Some(docs) = &self.own else { return Vec::new() };
+        let mut issues = docs.issues();
+        if docs.summary.is_some() {
+            issues.push(SUMMARY_OF_MANY.to_owned());
+        }
+        if !issues.is_empty() {
+            self.own = None;
+        }
+        let place = self.place;
+        let placed = issues.into_iter().map(|issue| match place {
+            Some(place) => ConfigIssue::new(issue).at(place),
+            None => ConfigIssue::new(issue),
+        });
+        placed.collect()
+    }
+
+    /// Returns the documentation of a route with the defaults, except responses and examples.
+    pub(crate) fn of_route(&self) -> BoxedOr<RouteDocs> {
+        let own = self.own.as_deref().cloned().unwrap_or_default();
+        match &self.defaults {
+            None => own.into(),
+            Some(defaults) => with_texts(own, defaults).into(),
+        }
+    }
+
+    /// Adds the default responses and examples that a route can have. `issues` returns the
+    /// number of errors in the documentation of the route.
+    pub(crate) fn add_fitting(
+        &self,
+        docs: &mut BoxedOr<RouteDocs>,
+        issues: impl Fn(&RouteDocs) -> usize,
+    ) {
+        let Some(defaults) = &self.defaults else { return };
+        let known = issues(docs);
+        let mut add = |change: &dyn Fn(RouteDocs) -> RouteDocs| {
+            let changed = change(RouteDocs::clone(docs));
+            if issues(&changed) == known {
+                *docs.make_mut() = changed;
+            }
+        };
+        for (status, meaning) in &defaults.responses {
+            add(&|docs| with_response(docs, *status, meaning));
+        }
+        for (status, example) in &defaults.reply_examples {
+            add(&|docs| match docs.reply_examples.iter().any(|(known, _)| known == status) {
+                true => docs,
+                false => docs.reply_example(*status, example),
+            });
+        }
+        if let Some(example) = &defaults.example {
+            add(&|docs| if docs.example.is_some() { docs } else { docs.example(example) });
+        }
+    }
+
+    /// Returns the documentation of this level with the levels around it.
+    fn joined(&self) -> Option<Arc<RouteDocs>> {
+        match (&self.own, &self.defaults) {
+            (Some(own), Some(defaults)) => Some(Arc::new(joined(own, defaults))),
+            (own, defaults) => own.clone().or_else(|| defaults.clone()),
+        }
+    }
+}
+
+impl Inherit for DocsSetting {
+    fn inherit(&mut self, outer: &Self) {
+        let Some(outer) = outer.joined() else { return };
+        self.defaults = Some(match &self.defaults {
+            Some(inner) => Arc::new(joined(inner, &outer)),
+            None => outer,
+        });
+    }
+}
+
+const SUMMARY_OF_MANY: &str = "`docs` has a summary, but it describes several routes: use \
+                               `tag: Tag::new(name, text)` to describe them as a group";
+
+/// Returns documentation with the defaults for everything that it lacks.
+fn joined(own: &RouteDocs, defaults: &RouteDocs) -> RouteDocs {
+    let mut docs = with_texts(own.clone(), defaults);
+    for (status, meaning) in &defaults.responses {
+        docs = with_response(docs, *status, meaning);
+    }
+    let known: Vec<u16> = own.reply_examples.iter().map(|(status, _)| *status).collect();
+    let missing = defaults.reply_examples.iter().filter(|(status, _)| !known.contains(status));
+    docs.reply_examples.extend(missing.cloned());
+    docs.example = docs.example.or_else(|| defaults.example.clone());
+    docs
+}
+
+/// Returns documentation with the defaults, except responses and examples.
+fn with_texts(mut docs: RouteDocs, defaults: &RouteDocs) -> RouteDocs {
+    docs.description = docs.description.or_else(|| defaults.description.clone());
+    if docs.tags.is_empty() {
+        docs.tags.clone_from(&defaults.tags);
+    }
+    docs.hidden = docs.hidden.or_else(|| defaults.hidden.clone());
+    docs.deprecated |= defaults.deprecated;
+    docs.deprecated_since = docs.deprecated_since.or_else(|| defaults.deprecated_since.clone());
+    docs.sunset = docs.sunset.or_else(|| defaults.sunset.clone());
+    docs
+}
+
+/// Adds a response, unless its status is documented.
+fn with_response(docs: RouteDocs, status: u16, meaning: &str) -> RouteDocs {
+    match docs.responses.iter().any(|(known, _)| *known == status) {
+        true => docs,
+        false => docs.response(status, meaning),
+    }
+}
