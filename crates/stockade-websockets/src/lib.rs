@@ -126,8 +126,9 @@
 //   the rooms of several processes, `rooms/memory`: the one for tests. `loopback`: a
 //   connection for those.
 //
-// The codec is our own, because tungstenite takes whole frames: it would read a
-// large frame to its end although a text in it is wrong at the beginning.
+// The codec is our own, because tungstenite buffers whole frames and brings `rand`.
+// ARCHITECTURE.md has the figures, in "Beyond the specification"; `tests/tungstenite`
+// compares both codecs.
 
 mod close;
 mod decoder;

@@ -271,7 +271,7 @@ fn single_value<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Option<&'h str
 /// Returns the value of `Sec-WebSocket-Accept` that answers this key.
 ///
 /// Source: RFC 6455, section 4.2.2, step 5.4.
-fn accept_key(key: &str) -> String {
+pub(crate) fn accept_key(key: &str) -> String {
     let mut hash = digest::Context::new(&digest::SHA1_FOR_LEGACY_USE_ONLY);
     hash.update(key.as_bytes());
     hash.update(b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11");

@@ -2,6 +2,7 @@
 
 mod endings;
 mod sink;
+mod tungstenite;
 mod upgrade;
 
 use std::sync::Arc;
