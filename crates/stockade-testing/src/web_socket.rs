@@ -7,9 +7,11 @@ use std::fmt::{self, Display};
 use bytes::Bytes;
 use futures_util::{SinkExt as _, StreamExt as _};
 use http::StatusCode;
+use http::header::{CONNECTION, SEC_WEBSOCKET_EXTENSIONS, SEC_WEBSOCKET_PROTOCOL, UPGRADE};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use stockade_core::BoxFuture;
+use stockade_core::headers::{has_token, list_items, only};
 use stockade_hardening::exchange::Exchange;
 use stockade_hardening::fail::or_fail;
 use tokio_tungstenite::WebSocketStream;
@@ -115,7 +117,9 @@ impl TestWebSocketRequest {
     /// Connects.
     ///
     /// # Panics
-    /// When the handshake is refused; the message has the whole answer.
+    /// When the handshake is refused, or when a browser would reject its response,
+    /// for example because of a subprotocol that was not offered. The message has the
+    /// whole answer.
     pub async fn connect(self) -> TestWebSocket {
         self.connected().await
     }
@@ -132,7 +136,7 @@ impl TestWebSocketRequest {
                 response.exchange.fail("the handshake of a WebSocket was refused");
             };
             let response = stream.into_response().await;
-            response.assert_header("sec-websocket-accept", &derive_accept_key(key.as_bytes()));
+            check_accepted(&response.exchange, &key);
             let socket = WebSocketStream::from_raw_socket(connection, Role::Client, None).await;
             TestWebSocket { client, exchange: response.exchange, socket }
         })
@@ -162,6 +166,8 @@ pub enum TestMessage {
     /// A binary message.
     Binary(Bytes),
     /// The other end closes, with code and reason; 1005 stands for no code.
+    ///
+    /// Code 1014 (bad gateway) arrives as 1002, because tungstenite does not accept it.
     Close(u16, String),
     /// The connection ended, without a close frame before it.
     End,
@@ -341,6 +347,30 @@ impl TestWebSocket {
 impl fmt::Debug for TestWebSocket {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         Display::fmt(&self.exchange, f)
+    }
+}
+
+/// Fails the test if the response of an accepted handshake must end the connection.
+///
+/// Source: RFC 6455, section 4.1 (rules 2 to 6 for the response).
+fn check_accepted(exchange: &Exchange, key: &str) {
+    let headers = &exchange.headers;
+    if !only(headers, &UPGRADE).is_some_and(|it| it.as_bytes().eq_ignore_ascii_case(b"websocket")) {
+        exchange.fail("the handshake was accepted without the header `Upgrade: websocket`");
+    }
+    if !has_token(headers, &CONNECTION, "upgrade") {
+        exchange.fail("the handshake was accepted without the header `Connection: Upgrade`");
+    }
+    exchange.assert_header("sec-websocket-accept", &derive_accept_key(key.as_bytes()));
+    if headers.contains_key(SEC_WEBSOCKET_EXTENSIONS) {
+        exchange.fail("the handshake was accepted with an extension that was not offered");
+    }
+    let selected = exchange.header("sec-websocket-protocol");
+    let is_offered = |selected: &str| {
+        list_items(&exchange.asked.headers, &SEC_WEBSOCKET_PROTOCOL).any(|it| it == selected)
+    };
+    if selected.is_some_and(|selected| !is_offered(&selected)) {
+        exchange.fail("the handshake was accepted with a subprotocol that was not offered");
     }
 }
 

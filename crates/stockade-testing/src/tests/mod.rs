@@ -7,12 +7,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::{FutureExt as _, stream};
-use http::Method;
+use http::{HeaderValue, Method};
 use serde_json::{Value, json};
 use stockade_auth::{Secret, TokenIssuer, TokenVerifier};
 use stockade_core::extract::{Body, ClientIp, Multipart, Path};
 use stockade_core::reply::{Event, Sse, Streamed};
-use stockade_core::{ApiError, Middleware, Request};
+use stockade_core::{ApiError, Middleware, Next, Request};
 use stockade_middleware::{Auth, SetCookie, with_auth};
 use stockade_routing::{App, HostOptions, Router, RouterOptions};
 use stockade_server::CreateServer as _;
@@ -274,6 +274,49 @@ async fn web_sockets_are_opened_and_closed() {
         assert_eq!(socket.protocol().as_deref(), Some("chat.v1"));
         assert_eq!(socket.close_with(4000, "bye").await.0, 4000);
     }
+}
+
+#[tokio::test]
+async fn fails_if_a_browser_would_reject_the_handshake() {
+    for (name, value, expected) in [
+        ("upgrade", None, "without the header `Upgrade: websocket`"),
+        ("upgrade", Some("h2c"), "without the header `Upgrade: websocket`"),
+        ("connection", None, "without the header `Connection: Upgrade`"),
+        ("sec-websocket-extensions", Some("permessage-deflate"), "with an extension"),
+        ("sec-websocket-protocol", Some("chat.v2"), "with a subprotocol that was not offered"),
+        ("sec-websocket-protocol", Some("chat.v1, chat.v2"), "with a subprotocol"),
+    ] {
+        let mut router = Router::with_options(RouterOptions::new().enable_web_sockets(true));
+        router.use_(move |req: Request, next: Next| async move {
+            let mut response = next.run(req).await;
+            response.headers_mut().remove(name);
+            if let Some(value) = value {
+                response.headers_mut().insert(name, HeaderValue::from_static(value));
+            }
+            response
+        });
+        router.add_web_socket_route("/echo", echo, WebSocketOptions::new());
+        let client = TestClient::new(router);
+        let said = async_message(client.websocket("/echo").protocol("chat.v1").connect()).await;
+        let expected = format!("the handshake was accepted {expected}");
+        assert!(said.starts_with(&expected), "{name}: {said}");
+    }
+}
+
+/// snapview/tungstenite-rs#502: tungstenite does not know 1014.
+#[tokio::test]
+async fn receives_every_close_code_except_1014() {
+    let mut router =
+        Router::with_options(RouterOptions::new().rate_limit(None).enable_web_sockets(true));
+    let close = async |socket: WebSocket, Path(code): Path<u16>| socket.close(code, "bye").await;
+    router.add_web_socket_route("/close/:code", close, WebSocketOptions::new());
+    let client = TestClient::new(router);
+    for code in [1000, 1001, 1002, 1003, 1007, 1008, 1009, 1010, 1011, 1012, 1013, 3000, 4999] {
+        let mut socket = client.websocket(format!("/close/{code}")).connect().await;
+        assert_eq!(socket.receive_close().await, (code, "bye".to_owned()));
+    }
+    let mut socket = client.websocket("/close/1014").connect().await;
+    assert_eq!(socket.receive_close().await.0, 1002);
 }
 
 #[tokio::test]
