@@ -126,7 +126,8 @@ pub use stockade_core::{
     Accepts, Authentication, BodyError, BodyKind, BoxFuture, Endpoint, ErrorContext, ErrorHandler,
     ErrorHandlerOptions, ErrorReply, FromRequest, Handler, HttpBody, IntoAuthentication,
     IntoSchema, IntoSetting, LocalPeer, Middleware, Next, PeerAddr, PeerCredentials, Reply,
-    Request, Response, RouteDescription, RouteDocs, Setting, Tag, Validation, error_of,
+    Request, RequestHead, Response, RouteDescription, RouteDocs, Setting, Tag, Validation,
+    error_of,
 };
 #[doc(inline)]
 pub use stockade_errors::{

@@ -47,6 +47,8 @@ impl Request {
             is_framed: true,
             is_on_tls: whole.is_on_tls,
             has_listed_origin: whole.has_listed_origin,
+            // A part may have another user and other headers.
+            kept_head: None,
         };
         Self { inner: Box::new(inner) }
     }

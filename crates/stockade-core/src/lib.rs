@@ -67,6 +67,7 @@ pub mod handler_progress;
 mod header_map_pool;
 #[doc(hidden)]
 pub mod headers;
+mod kept_head;
 #[doc(hidden)]
 pub mod known_types;
 mod lazy_user;
@@ -116,6 +117,7 @@ pub(crate) use params::Params;
 pub use peer::{LocalPeer, PeerAddr, PeerCredentials};
 pub use reply::Reply;
 pub use request::Request;
+pub use request_head::RequestHead;
 pub use route_description::RouteDescription;
 pub use setting::{IntoSetting, Setting};
 pub(crate) use state::States;
@@ -132,7 +134,6 @@ pub mod __internal {
     pub use crate::header_map_pool::response as pooled_response;
     pub use crate::params::Params;
     pub use crate::read::is_not_json;
-    pub use crate::request_head::RequestHead;
     pub use crate::route_description::contradictions;
     pub use crate::state::{LateState, States};
 }

@@ -17,6 +17,7 @@ use serde_json::{Map, Value};
 use stockade_errors::ApiError;
 
 use crate::error_settings::Settings;
+use crate::kept_head::KeptHead;
 use crate::lazy_user::LazyUser;
 use crate::limits::{DEFAULT_MAX_BODY_BYTES, DEFAULT_MAX_JSON_VALUES};
 use crate::media::Media;
@@ -73,6 +74,8 @@ pub(crate) struct Inner {
     pub(crate) is_framed: bool,
     pub(crate) is_on_tls: bool,
     pub(crate) has_listed_origin: bool,
+    /// A copy of the head for an error function; mostly none.
+    pub(crate) kept_head: Option<Arc<KeptHead>>,
 }
 
 impl Drop for Inner {
@@ -132,6 +135,7 @@ impl Request {
                 is_framed: false,
                 is_on_tls: false,
                 has_listed_origin: false,
+                kept_head: None,
             },
         );
         Self { inner }
@@ -311,6 +315,7 @@ impl Request {
             self.inner.user_watch.take_if(|watch| watch.is_optional());
         }
         self.inner.user = LazyUser::of(user);
+        self.note_user();
     }
 
     /// Returns the pattern of the matched route, such as `/users/:id`; `None`
@@ -631,6 +636,7 @@ impl Request {
     #[doc(hidden)]
     pub fn set_user_json(&mut self, json: String, value: Option<Value>) {
         self.inner.user = LazyUser::of_json(json, value);
+        self.note_user();
     }
 
     /// Sets the origin of the user: JSON that names the method which found it.

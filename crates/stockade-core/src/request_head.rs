@@ -12,6 +12,7 @@ use stockade_errors::ApiError;
 
 use crate::challenge::unauthorized_on;
 use crate::endpoint::ErrorContext;
+use crate::kept_head::KeptHead;
 use crate::lazy_user::LazyUser;
 use crate::route_context::RouteContext;
 use crate::{Request, escaped, header_map_pool};
@@ -20,6 +21,36 @@ use crate::{Request, escaped, header_map_pool};
 /// application.
 ///
 /// A [`Request`] cannot be shared, because its body may be a stream.
+///
+/// An error function takes a head as its second argument:
+///
+/// ```
+/// use stockade::http::header::ACCEPT;
+/// use stockade::prelude::*;
+/// use stockade::{ErrorReply, RequestHead};
+///
+/// /// Sends text to clients that ask for it, and JSON to all others.
+/// fn problem(error: &mut ErrorReply, req: &RequestHead) {
+///     if req.headers().get(ACCEPT).is_some_and(|accept| accept == "text/plain") {
+///         let name = req.user().and_then(|user| user["name"].as_str()).unwrap_or("nobody");
+///         error.set_body("text/plain", format!("{} for {name}", error.message()));
+///     }
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), BoxError> {
+/// let api = routes! { "orders": { GET: async || Err::<(), _>(ApiError::new(409, "Sold out")) } };
+/// let app = create_router(api, RouterOptions::new().error_handling(problem)).build()?;
+/// let request = stockade::http::Request::get("/orders").header("accept", "text/plain").body(())?;
+/// let response = app.handle(request).await;
+/// assert_eq!(response.body().as_bytes(), Some(b"Sold out for nobody".as_slice()));
+/// # Ok(())
+/// # }
+/// ```
+///
+/// There the headers and the extensions are those with which the request reached its route;
+/// later middleware does not change them. The user is the user that the request had last,
+/// also if a handler has taken the request.
 pub struct RequestHead {
     head: Parts,
     user: LazyUser,
@@ -40,6 +71,22 @@ impl RequestHead {
             user: std::mem::take(&mut req.inner.user),
             client,
             route: req.inner.route.take(),
+            context,
+        }
+    }
+
+    /// Makes the head of a request from its copy, without headers if there is none.
+    pub(crate) fn of_kept(
+        kept: Option<&KeptHead>,
+        route: Option<Arc<RouteContext>>,
+        context: ErrorContext,
+    ) -> Self {
+        let empty = || http::Request::new(()).into_parts().0;
+        Self {
+            head: kept.map_or_else(empty, |kept| kept.head.clone()),
+            user: kept.map(KeptHead::user).unwrap_or_default(),
+            client: kept.and_then(|kept| kept.client),
+            route,
             context,
         }
     }

@@ -7,8 +7,7 @@ use std::sync::Arc;
 use http::{Extensions, HeaderMap};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-use stockade_core::__internal::RequestHead;
-use stockade_core::{ErrorContext, Request};
+use stockade_core::{ErrorContext, Request, RequestHead};
 use stockade_errors::ApiError;
 
 /// The request that an operation came by, as its resolvers see it: a resolver takes

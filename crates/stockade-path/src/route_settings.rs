@@ -15,6 +15,8 @@
 /// name(argument: its type) -> the type of the field { conversion } = default of a router;
 /// ```
 ///
+/// A row of `routing` may have one type parameter after its name: `name<M>(…)`.
+///
 /// The types are resolved in the crate of the callback. The field is an `Option` or a
 /// `Setting`; the second has a value for "off". The conversion gives a
 /// `Result<_, ConfigError>`.
@@ -112,6 +114,10 @@ macro_rules! __route_settings {
                 /// [`ErrorReply`](stockade_core::ErrorReply), the options of a handler, or
                 /// the outcome of `create_error_handler`. Default: none.
                 ///
+                /// A function may also take the request's
+                /// [`RequestHead`](stockade_core::RequestHead), which has the headers and
+                /// the user: `fn problem(error: &mut ErrorReply, req: &RequestHead)`.
+                ///
                 /// The innermost handler counts: the handler of the route, of the nearest
                 /// node or group, of the router. The handler of a router also gets the
                 /// errors of requests without a route: unknown paths (404), wrong methods
@@ -129,7 +135,7 @@ macro_rules! __route_settings {
                 /// that runs after authentication.
                 #[doc(alias = "errorHandling")]
                 [skip]
-                error_handling(handler: impl IntoErrorHandler) -> Option<Placed<ErrorHandler>> {
+                error_handling<M>(handler: impl IntoErrorHandler<M>) -> Option<Placed<ErrorHandler>> {
                     Ok(Some(Placed::new(handler.into_error_handler(), Location::caller())))
                 } = None;
 

@@ -111,7 +111,7 @@ impl Resolved {
     #[cold]
     pub(crate) fn error_context(&self, req: &Request) -> ErrorContext {
         let context = ErrorContext::of(req).with_settings(self.settings);
-        context.before_middleware(self.error_handler.as_ref())
+        context.before_middleware(req, self.error_handler.as_ref())
     }
 }
 

@@ -120,7 +120,7 @@ macro_rules! in_file {
         )*}
         routing {$(
             $(#[$its_meta:meta])* [$($its_serde:tt)*]
-            $its_name:ident($its_value:ident: $its_arg:ty) -> $its_field:ty $its_convert:block
+            $its_name:ident $(<$generic:ident>)? ($its_value:ident: $its_arg:ty) -> $its_field:ty $its_convert:block
                 = $its_default:expr;
         )*}
     ) => {

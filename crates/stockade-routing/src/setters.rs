@@ -35,21 +35,22 @@ macro_rules! setters {
         )*}
         routing {$(
             $(#[$its_meta:meta])* [$($its_serde:tt)*]
-            $its_name:ident($its_value:ident: $its_arg:ty) -> $its_field:ty $its_convert:block
+            $its_name:ident $(<$generic:ident>)? ($its_value:ident: $its_arg:ty) -> $its_field:ty $its_convert:block
                 = $its_default:expr;
         )*}
     ) => {
         setters! { @each
             $({
-                [$(#[$meta])*] [endpoint.$name] $name ($value: $arg) $field, $convert
+                [$(#[$meta])*] [endpoint.$name] $name [] ($value: $arg) $field, $convert
             })*
             $({
-                [$(#[$its_meta])*] [$its_name] $its_name ($its_value: $its_arg) $its_field, $its_convert
+                [$(#[$its_meta])*] [$its_name] $its_name [$(<$generic>)?] ($its_value: $its_arg) $its_field, $its_convert
             })*
         }
     };
     (@each $({
-        [$(#[$meta:meta])*] [$($path:tt)*] $name:ident ($value:ident: $arg:ty) $field:ty, $convert:block
+        [$(#[$meta:meta])*] [$($path:tt)*] $name:ident [$($generics:tt)*]
+            ($value:ident: $arg:ty) $field:ty, $convert:block
     })*) => {
         // Not generic, so a program does not compile them again for each of its values.
         impl RouteSettings {
@@ -69,7 +70,7 @@ macro_rules! setters {
                 $(#[$meta])*
                 #[must_use]
                 #[track_caller]
-                pub fn $name(mut self, $value: $arg) -> Self {
+                pub fn $name $($generics)* (mut self, $value: $arg) -> Self {
                     let value: Result<$field, ConfigError> = $convert;
                     self.settings.$name(value, Location::caller());
                     self.note_set(stringify!($name));
@@ -84,7 +85,7 @@ macro_rules! setters {
             $(
                 $(#[$meta])*
                 #[track_caller]
-                pub fn $name(&mut self, $value: $arg) -> &mut Self {
+                pub fn $name $($generics)* (&mut self, $value: $arg) -> &mut Self {
                     let value: Result<$field, ConfigError> = $convert;
                     self.options.settings.$name(value, Location::caller());
                     self.options.note_set(stringify!($name));
@@ -99,7 +100,7 @@ macro_rules! setters {
             $(
                 $(#[$meta])*
                 #[track_caller]
-                pub fn $name(mut self, $value: $arg) -> Self {
+                pub fn $name $($generics)* (mut self, $value: $arg) -> Self {
                     let value: Result<$field, ConfigError> = $convert;
                     self.settings.$name(value, Location::caller());
                     self
@@ -112,7 +113,7 @@ macro_rules! setters {
             $(
                 $(#[$meta])*
                 #[track_caller]
-                pub fn $name(mut self, $value: $arg) -> Self {
+                pub fn $name $($generics)* (mut self, $value: $arg) -> Self {
                     let value: Result<$field, ConfigError> = $convert;
                     self.settings.$name(value, self.location);
                     self
@@ -129,7 +130,7 @@ macro_rules! setters {
             $(
                 $(#[$meta])*
                 #[track_caller]
-                pub fn $name(self, $value: $arg) -> Self {
+                pub fn $name $($generics)* (self, $value: $arg) -> Self {
                     let value: Result<$field, ConfigError> = $convert;
                     self.entry.settings.$name(value, self.entry.location);
                     self

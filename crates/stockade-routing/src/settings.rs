@@ -90,7 +90,7 @@ macro_rules! define {
         endpoint $endpoint:tt
         routing {$(
             $(#[$meta:meta])* [$($serde:tt)*]
-            $name:ident($value:ident: $arg:ty) -> $field:ty $convert:block = $default:expr;
+            $name:ident $(<$generic:ident>)? ($value:ident: $arg:ty) -> $field:ty $convert:block = $default:expr;
         )*}
     ) => {
         /// The settings of a router, a group, a node, a route or a host.

@@ -42,6 +42,6 @@ pub fn create_error_handler(options: ErrorHandlerOptions) -> ErrorHandler {
 ///
 /// Spec: Errors › Response rules, rule 4.
 #[doc(alias = "withErrorHandling")]
-pub fn with_error_handling(handler: impl IntoErrorHandler) -> Middleware {
+pub fn with_error_handling<M>(handler: impl IntoErrorHandler<M>) -> Middleware {
     handler.into_error_handler().into_middleware()
 }

@@ -2,4 +2,5 @@
 
 mod failures;
 mod forms;
+mod heads;
 mod responses;

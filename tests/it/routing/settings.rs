@@ -209,7 +209,7 @@ macro_rules! names {
         )*}
         routing {$(
             $(#[$its_meta:meta])* [$($its_serde:tt)*]
-            $its_name:ident $its_args:tt -> $its_field:ty $its_convert:block = $its_default:expr;
+            $its_name:ident $(<$generic:ident>)? ($($its_args:tt)*) -> $its_field:ty $its_convert:block = $its_default:expr;
         )*}
     ) => {
         const DECLARED: &[&str] = &[$(stringify!($name),)* $(stringify!($its_name),)*];

@@ -1,4 +1,4 @@
-//! The argument of `error_handling`: a synchronous function of one argument.
+//! The argument of `error_handling`: a synchronous function of one argument or two.
 
 use stockade::prelude::*;
 use stockade::{ErrorReply, middleware::with_error_handling};

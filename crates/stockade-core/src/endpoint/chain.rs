@@ -19,6 +19,7 @@ use stockade_errors::panic::catch_panic;
 
 use super::{Endpoint, ErrorContext};
 use crate::error_settings::Settings;
+use crate::kept_head::KeptHead;
 use crate::login_end::end_with_user;
 use crate::middleware::{Run, Step};
 use crate::reply::FailedReply;
@@ -29,16 +30,20 @@ use crate::{BoxFuture, Control, Middleware, Next, Request, Response, bug, upgrad
 /// The request must have been put on `endpoint` by [`Request::set_route`]. A body
 /// of a type that the route does not accept is refused before anything else.
 /// Synchronous middleware runs at once, the rest when the future is polled.
-pub fn run(endpoint: Arc<Endpoint>, req: Request) -> RunningHandler {
+pub fn run(endpoint: Arc<Endpoint>, mut req: Request) -> RunningHandler {
     let (settings, id) = (req.inner.settings, req.shared_id());
     let (method, target) = (req.method().clone(), req.uri().path_and_query().cloned());
+    let mut head = req.keep_head(endpoint.context.error_handler.as_ref());
     let accepts = endpoint.accepts().filter(|_| req.has_body());
     let refusal = accepts.and_then(|accepts| accepts.refuse(req.method(), req.headers()));
     let chain = match refusal {
-        Some(error) => Chain { endpoint, at: 0, state: ChainState::failed(error) },
+        Some(error) => {
+            head = req.keep_head(endpoint.context.first_error_handler());
+            Chain { endpoint, at: 0, state: ChainState::failed(error) }
+        }
         None => Chain::start(endpoint, 0, req),
     };
-    RunningHandler { chain, settings, method, target, id }
+    RunningHandler { chain, settings, method, target, id, head }
 }
 
 /// Runs an endpoint from the middleware at index `at`, for a part of a request
@@ -46,10 +51,11 @@ pub fn run(endpoint: Arc<Endpoint>, req: Request) -> RunningHandler {
 ///
 /// The request must have been put on `endpoint` by
 /// [`Request::set_part`].
-pub fn run_from(endpoint: Arc<Endpoint>, at: usize, req: Request) -> RunningHandler {
+pub fn run_from(endpoint: Arc<Endpoint>, at: usize, mut req: Request) -> RunningHandler {
     let (settings, id) = (req.inner.settings, req.shared_id());
     let (method, target) = (req.method().clone(), req.uri().path_and_query().cloned());
-    RunningHandler { chain: Chain::start(endpoint, at, req), settings, method, target, id }
+    let head = req.keep_head(endpoint.context.error_handler.as_ref());
+    RunningHandler { chain: Chain::start(endpoint, at, req), settings, method, target, id, head }
 }
 
 /// The future of [`run`].
@@ -62,6 +68,7 @@ pub struct RunningHandler {
     method: Method,
     target: Option<PathAndQuery>,
     id: Option<Arc<str>>,
+    head: Option<Arc<KeptHead>>,
 }
 
 impl RunningHandler {
@@ -106,16 +113,20 @@ impl RunningHandler {
 
     #[cold]
     fn context(&self) -> ErrorContext {
-        let context = ErrorContext {
+        let mut context = ErrorContext {
             handler: self.chain.endpoint.context.error_handler.clone(),
             settings: self.settings,
             method: self.method.clone(),
             target: self.target.clone(),
             route: Some(Arc::clone(&self.chain.endpoint.context)),
             id: self.id.clone(),
+            head: self.head.clone(),
         };
         // A body that the route does not accept, which no middleware has seen.
-        if self.chain.at == 0 { context.before_middleware(None) } else { context }
+        if self.chain.at == 0 {
+            context.handle_early(None);
+        }
+        context
     }
 }
 

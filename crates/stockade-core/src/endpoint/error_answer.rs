@@ -15,8 +15,9 @@ use stockade_json::to_json;
 
 use crate::bug::bug;
 use crate::error_settings::Settings;
+use crate::kept_head::KeptHead;
 use crate::route_context::RouteContext;
-use crate::{ErrorHandler, HttpBody, Response, escaped, header_map_pool};
+use crate::{ErrorHandler, HttpBody, RequestHead, Response, escaped, header_map_pool};
 
 /// The source of an error that refuses a request because others are in flight.
 /// A line for each at error level would be more load.
@@ -40,6 +41,8 @@ pub struct ErrorContext {
     pub(super) target: Option<PathAndQuery>,
     pub(super) route: Option<Arc<RouteContext>>,
     pub(super) id: Option<Arc<str>>,
+    /// The head of the request, if a handler takes it.
+    pub(super) head: Option<Arc<KeptHead>>,
     /// The handler of the application that answers errors here.
     pub(super) handler: Option<ErrorHandler>,
 }
@@ -88,6 +91,21 @@ impl ErrorContext {
         }
     }
 
+    /// Uses the handler of errors that come before any middleware: the handler of the
+    /// route's own entry, or of the router for a request without a route.
+    pub(super) fn handle_early(&mut self, router: Option<&ErrorHandler>) {
+        let handler = match self.route.as_deref() {
+            Some(route) => route.first_error_handler(),
+            None => router,
+        };
+        self.handler = handler.cloned();
+    }
+
+    /// Returns the parts of the request that an error handler takes.
+    pub(crate) fn head(&self) -> RequestHead {
+        RequestHead::of_kept(self.head.as_deref(), self.route.clone(), self.clone())
+    }
+
     /// Logs an error and makes its response by the settings alone.
     #[cold]
     pub(crate) fn answer_plainly(&self, error: ApiError) -> Response {
@@ -124,19 +142,6 @@ impl ErrorContext {
     #[doc(hidden)]
     pub fn with_settings(mut self, settings: Settings) -> Self {
         self.settings = settings;
-        self
-    }
-
-    /// Uses the error handler of the route's own entry, for an error that comes before
-    /// any middleware. Without a route, uses the handler of the router.
-    #[must_use]
-    #[doc(hidden)]
-    pub fn before_middleware(mut self, router: Option<&ErrorHandler>) -> Self {
-        let handler = match self.route.as_deref() {
-            Some(route) => route.first_error_handler(),
-            None => router,
-        };
-        self.handler = handler.cloned();
         self
     }
 

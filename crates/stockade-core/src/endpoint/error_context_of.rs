@@ -1,7 +1,8 @@
 //! The [`ErrorContext`] of a request.
 
 use super::ErrorContext;
-use crate::Request;
+use crate::kept_head::KeptHead;
+use crate::{ErrorHandler, Request};
 
 impl ErrorContext {
     /// Makes the context of a request, which the caller may then give away.
@@ -16,6 +17,19 @@ impl ErrorContext {
             target: req.uri().path_and_query().cloned(),
             route: req.inner.route.clone(),
             id: req.shared_id(),
+            head: req.inner.kept_head.clone(),
         }
+    }
+
+    /// Uses the error handler of the route's own entry, for an error that comes before
+    /// any middleware. Without a route, uses the handler of the router.
+    #[must_use]
+    #[doc(hidden)]
+    pub fn before_middleware(mut self, req: &Request, router: Option<&ErrorHandler>) -> Self {
+        self.handle_early(router);
+        if self.head.is_none() && self.handler.as_ref().is_some_and(ErrorHandler::takes_head) {
+            self.head = Some(KeptHead::of(req));
+        }
+        self
     }
 }

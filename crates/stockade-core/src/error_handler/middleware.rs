@@ -9,9 +9,10 @@ use crate::{IntoMiddleware, Middleware, Next, Request, RouteDescription};
 impl IntoMiddleware<form::Ready> for ErrorHandler {
     fn into_middleware(self) -> Middleware {
         let described = self.clone();
-        Middleware::new(move |req: Request, next: Next| {
+        Middleware::new(move |mut req: Request, next: Next| {
             let handler = self.clone();
             async move {
+                req.keep_head(Some(&handler));
                 let context = ErrorContext::of(&req);
                 let mut response = match next.try_run(req).await {
                     Ok(response) => handler.answer_again(response, &context),
@@ -34,7 +35,7 @@ impl ErrorHandler {
         if let Some(form) = self.form() {
             doc.writes_errors(form.schema);
         }
-        if self.options.reply.is_some() {
+        if self.options.change.is_some() {
             let meaning = "An error, with the status that the error handler has set";
             doc.responds(ResponseDoc::error(StatusDoc::Default).meaning(meaning));
         }

@@ -19,7 +19,7 @@ use stockade_validation::HasSchema;
 pub use self::reply::ErrorReply;
 use crate::description::{ErrorForm, SchemaOf};
 use crate::endpoint::{ErrorContext, error_of, respond_with};
-use crate::{HttpBody, Response};
+use crate::{HttpBody, RequestHead, Response};
 
 /// The options of an [`ErrorHandler`].
 ///
@@ -37,13 +37,19 @@ pub struct ErrorHandlerOptions {
     pub include_stack: bool,
     logger: Option<Arc<Logger>>,
     transform: Option<Arc<Transform>>,
-    reply: Option<Arc<Change>>,
+    change: Option<Change>,
     form: Option<SchemaOf>,
 }
 
 type Logger = dyn Fn(&ApiError, &ErrorContext) + Send + Sync;
 type Transform = dyn Fn(&ApiError, Value) -> Value + Send + Sync;
-type Change = dyn Fn(&mut ErrorReply) + Send + Sync;
+
+/// The function that changes a response.
+#[derive(Clone)]
+enum Change {
+    Reply(Arc<dyn Fn(&mut ErrorReply) + Send + Sync>),
+    WithHead(Arc<dyn Fn(&mut ErrorReply, &RequestHead) + Send + Sync>),
+}
 
 impl ErrorHandlerOptions {
     /// Makes options with the defaults.
@@ -124,7 +130,21 @@ impl ErrorHandlerOptions {
     /// A function alone is an [`ErrorHandler`] too; see [`ErrorReply`].
     #[must_use]
     pub fn reply(mut self, change: impl Fn(&mut ErrorReply) + Send + Sync + 'static) -> Self {
-        self.reply = Some(Arc::new(change));
+        self.change = Some(Change::Reply(Arc::new(change)));
+        self
+    }
+
+    /// Sets a function as [`reply`](Self::reply) does, which also takes the
+    /// [`RequestHead`]: the headers and the user of the request.
+    ///
+    /// The request is not there any more when its handler fails. So each request to a
+    /// route with such a function costs a copy of its headers.
+    #[must_use]
+    pub fn reply_with_head(
+        mut self,
+        change: impl Fn(&mut ErrorReply, &RequestHead) + Send + Sync + 'static,
+    ) -> Self {
+        self.change = Some(Change::WithHead(Arc::new(change)));
         self
     }
 }
@@ -149,25 +169,30 @@ pub struct ErrorHandler {
 
 /// A value that `error_handling` and `with_error_handling` take: a function that
 /// changes an [`ErrorReply`], the options of an [`ErrorHandler`], or a handler.
+///
+/// The function may also take a [`RequestHead`]. Only this form costs a copy of the
+/// headers of each request.
+///
+/// `Marker` only keeps the forms apart; the compiler finds it.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is no error handler",
-    label = "not a synchronous function of one argument, `&mut ErrorReply`",
-    note = "it is `fn(&mut ErrorReply)`, which changes the answer: `|error: &mut ErrorReply| error.set_json(…)`",
-    note = "the request is asked through `ErrorReply`: `route`, `method`, `path`, `request_id`",
+    message = "`{Self}` is not an error handler",
+    label = "not a synchronous function of `&mut ErrorReply`",
+    note = "an error handler is `fn(&mut ErrorReply)` or `fn(&mut ErrorReply, &RequestHead)`",
+    note = "a closure names the types: `|error: &mut ErrorReply| error.set_json(…)`",
     note = "`ErrorHandlerOptions` and the result of `create_error_handler` are error handlers too"
 )]
-pub trait IntoErrorHandler {
+pub trait IntoErrorHandler<Marker> {
     /// Makes the handler.
     fn into_error_handler(self) -> ErrorHandler;
 }
 
-impl IntoErrorHandler for ErrorHandler {
+impl IntoErrorHandler<()> for ErrorHandler {
     fn into_error_handler(self) -> ErrorHandler {
         self
     }
 }
 
-impl IntoErrorHandler for ErrorHandlerOptions {
+impl IntoErrorHandler<()> for ErrorHandlerOptions {
     fn into_error_handler(self) -> ErrorHandler {
         self.into()
     }
@@ -175,9 +200,19 @@ impl IntoErrorHandler for ErrorHandlerOptions {
 
 // The message of the trait says more than one about a bound of `Fn`.
 #[diagnostic::do_not_recommend]
-impl<F: Fn(&mut ErrorReply) + Send + Sync + 'static> IntoErrorHandler for F {
+impl<F: Fn(&mut ErrorReply) + Send + Sync + 'static> IntoErrorHandler<fn(&mut ErrorReply)> for F {
     fn into_error_handler(self) -> ErrorHandler {
         self.into()
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<F> IntoErrorHandler<fn(&mut ErrorReply, &RequestHead)> for F
+where
+    F: Fn(&mut ErrorReply, &RequestHead) + Send + Sync + 'static,
+{
+    fn into_error_handler(self) -> ErrorHandler {
+        ErrorHandlerOptions::new().reply_with_head(self).into()
     }
 }
 
@@ -223,8 +258,14 @@ impl ErrorHandler {
     pub fn form(&self) -> Option<ErrorForm> {
         let options = &self.options;
         let is_own =
-            options.transform.is_some() || options.reply.is_some() || options.include_stack;
+            options.transform.is_some() || options.change.is_some() || options.include_stack;
         (is_own || options.form.is_some()).then(|| ErrorForm::new(options.form))
+    }
+
+    /// Returns true if its function takes the head of the request.
+    #[inline]
+    pub(crate) fn takes_head(&self) -> bool {
+        matches!(self.options.change, Some(Change::WithHead(_)))
     }
 
     /// Logs an error and makes its response.
@@ -289,14 +330,13 @@ impl ErrorHandler {
             body = transform(&error, body);
         }
         *response.body_mut() = HttpBody::from(body.to_string());
-        match &options.reply {
-            None => Ok(response),
-            Some(change) => {
-                let mut reply = ErrorReply::new(error, context, settings, body, response);
-                change(&mut reply);
-                reply.finish()
-            }
+        let Some(change) = &options.change else { return Ok(response) };
+        let mut reply = ErrorReply::new(error, context, settings, body, response);
+        match change {
+            Change::Reply(change) => change(&mut reply),
+            Change::WithHead(change) => change(&mut reply, &context.head()),
         }
+        reply.finish()
     }
 }
 

@@ -43,6 +43,9 @@ use crate::{HttpBody, Response};
 /// # let _ = handler;
 /// ```
 ///
+/// A function that also needs the headers or the user of the request takes a
+/// [`RequestHead`](crate::RequestHead) as its second argument.
+///
 /// A client may read [`message`](Self::message) and [`details`](Self::details);
 /// the text of a 5xx is behind [`error`](Self::error) and
 /// [`source`](Self::source) alone.

@@ -119,7 +119,7 @@ macro_rules! settings {
         )*}
         routing {$(
             $(#[$its_meta:meta])* [$($its_serde:tt)*]
-            $its_name:ident $its_args:tt -> $its_field:ty $its_convert:block = $its_default:expr;
+            $its_name:ident $(<$generic:ident>)? ($($its_args:tt)*) -> $its_field:ty $its_convert:block = $its_default:expr;
         )*}
     ) => {
         /// The keys that an entry and a node have. Each is the method of `RouteEntry` and of

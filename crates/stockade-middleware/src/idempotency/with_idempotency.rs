@@ -165,7 +165,7 @@ impl Shared {
 
 /// Runs the rest, and keeps its answer or frees the key.
 async fn handle(place: HeldPlace, req: Request, next: Next) -> Result<Response, ApiError> {
-    let context = ErrorContext::of(&req).before_middleware(None);
+    let context = ErrorContext::of(&req).before_middleware(&req, None);
     let progress = place.progress.clone();
     let outcome = place.renewed_during(next.try_run(req)).await;
     let status = match &outcome {
