@@ -24,7 +24,7 @@ const PAGE: &str = include_str!("home/page.html");
 const MOST_PRODUCTS: usize = 100;
 
 /// Where to go on.
-#[derive(Serialize, Reply, Schema)]
+#[derive(Serialize, Schema)]
 pub struct Links {
     pub shop: &'static str,
     pub products: &'static str,

@@ -25,7 +25,7 @@ pub async fn subscribe(Body(letter): Body<Unchecked<Value>>) -> Created<(SetCook
     Created::new((SetCookie::from_static("letter", "yes"), Subscriber { email }))
 }
 
-#[derive(Serialize, Reply, Schema)]
+#[derive(Serialize, Schema)]
 pub struct Subscriber {
     pub email: String,
 }
@@ -35,7 +35,7 @@ pub async fn subscription(cookies: Cookies) -> Subscription {
     Subscription { subscribed: cookies.get("letter").is_some() }
 }
 
-#[derive(Serialize, Reply, Schema)]
+#[derive(Serialize, Schema)]
 pub struct Subscription {
     pub subscribed: bool,
 }

@@ -20,7 +20,7 @@ use super::stock::{
     Shop, Status, all,
 };
 
-#[derive(Serialize, Reply, Schema)]
+#[derive(Serialize, Schema)]
 pub struct NewCart {
     pub cart: u32,
 }
@@ -39,7 +39,7 @@ fn own(user: &Claims) -> RowFilter {
     RowFilter::eq("owner", &*user.sub)
 }
 
-#[derive(Serialize, Reply, Schema)]
+#[derive(Serialize, Schema)]
 pub struct CartContent {
     pub cart: u32,
     pub lines: Vec<OrderLine>,
@@ -163,7 +163,7 @@ pub async fn remove_item(
     .await
 }
 
-#[derive(Serialize, Reply, Schema, gql::SimpleObject)]
+#[derive(Serialize, Schema, gql::SimpleObject)]
 #[graphql(crate = "gql")]
 pub struct NewOrder {
     pub order: u32,
@@ -222,7 +222,7 @@ pub async fn order_cart(shop: &Shop, user: &Claims, id: u32) -> Result<NewOrder,
     order
 }
 
-#[derive(Serialize, Reply, Schema, gql::SimpleObject)]
+#[derive(Serialize, Schema, gql::SimpleObject)]
 #[graphql(crate = "gql", name = "Order")]
 pub struct OrderContent {
     pub order: u32,

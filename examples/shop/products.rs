@@ -44,7 +44,7 @@ pub struct Search {
 }
 
 /// One page of products, with what is needed to turn the page.
-#[derive(Serialize, Reply, Schema)]
+#[derive(Serialize, Schema)]
 pub struct Page {
     pub page: usize,
     pub pages: usize,
@@ -100,7 +100,7 @@ pub async fn find_product(shop: &Shop, id: u32) -> Result<Product, ProductError>
     Ok(product.ok_or(ProductError::Missing(id))?.value)
 }
 
-#[derive(Serialize, Reply, Schema)]
+#[derive(Serialize, Schema)]
 pub struct Comparison {
     pub left_cents: u32,
     pub right_cents: u32,

@@ -128,7 +128,7 @@ pub async fn all<T: Entity<Id = u32>>(
 }
 
 /// What others may see of an account.
-#[derive(Clone, Serialize, Reply, Schema)]
+#[derive(Clone, Serialize, Schema)]
 pub struct Profile {
     pub id: u32,
     pub name: String,
@@ -188,7 +188,7 @@ impl Entity for Cart {
 
 /// A product. The rules of its fields hold for clients; a misspelt field is an error and
 /// not silently left out.
-#[derive(Clone, Deserialize, Serialize, Reply, Schema, gql::SimpleObject)]
+#[derive(Clone, Deserialize, Serialize, Schema, gql::SimpleObject)]
 #[serde(deny_unknown_fields)]
 #[graphql(crate = "gql")]
 pub struct Product {

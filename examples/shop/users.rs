@@ -59,7 +59,7 @@ pub struct Login {
     pub password: String,
 }
 
-#[derive(Serialize, Reply, Schema)]
+#[derive(Serialize, Schema)]
 pub struct Token {
     pub token: String,
 }

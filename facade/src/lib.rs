@@ -134,7 +134,7 @@ pub use stockade_errors::{
     ApiError, BoxError, ConfigError, ConfigIssue, ErrorKind, FieldError, StoreError,
 };
 #[doc(inline)]
-pub use stockade_macros::{ApiError, Reply, routes};
+pub use stockade_macros::{ApiError, middleware, routes};
 #[doc(inline)]
 pub use stockade_routing::{
     App, Clock, HostOptions, OriginalUri, RouteEntry, RouteTree, Router, RouterOptions,

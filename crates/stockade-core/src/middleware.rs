@@ -212,6 +212,15 @@ impl Middleware {
         self.added.get_or_insert((level, location));
     }
 
+    /// Replaces the path of its function, because `#[middleware]` puts the function into
+    /// another one.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn at_path(mut self, path: &'static str) -> Self {
+        self.name = path.into();
+        self
+    }
+
     /// Returns the place where it was added.
     #[doc(hidden)]
     #[must_use]
@@ -411,6 +420,9 @@ pub mod form {
     /// A reference to such a value.
     #[derive(Debug)]
     pub struct Borrowed;
+    /// `fn() -> Middleware`.
+    #[derive(Debug)]
+    pub struct Made;
     /// `fn(&mut Request) -> R`.
     #[derive(Debug)]
     pub struct SyncFn<R>(PhantomData<R>);
@@ -433,6 +445,13 @@ impl IntoMiddleware<form::Ready> for Middleware {
 impl<T: IntoMiddleware<form::Ready> + Clone> IntoMiddleware<form::Borrowed> for &T {
     fn into_middleware(self) -> Middleware {
         self.clone().into_middleware()
+    }
+}
+
+/// A function that makes middleware, such as a function with `#[middleware]`.
+impl<F: Fn() -> Middleware> IntoMiddleware<form::Made> for F {
+    fn into_middleware(self) -> Middleware {
+        self()
     }
 }
 

@@ -25,6 +25,7 @@
 
 mod api_error;
 mod errors;
+mod middleware;
 mod paths;
 mod reply;
 mod routes;
@@ -213,7 +214,7 @@ macro_rules! rows_of_keywords {
 /// | `max_json_values` | the limit of the values of a JSON body that are kept untyped |
 /// | `validation_status` | the status of a failed validation, from 400 to 499: `422` |
 /// | `validation_options` | the options for validation by schemas |
-/// | `error_handling` | an `ErrorHandler` for errors, or a function that is one |
+/// | `error_handling` | an `ErrorHandler` for errors, or a function `fn(&mut ErrorReply)` or `fn(&mut ErrorReply, &RequestHead)` |
 /// | `rate_limit` | the limit of the requests of a client, of a node for all routes in it together: `10 / MINUTE`, or `RateLimit::by` for a quota per user; `false` for none at all |
 /// | `concurrency_limit` | the limit of the requests in flight: `10`; `false` for none at all |
 /// | `timeout` | the limit of the time until the response, a `Duration`, or `with_timeout` with a status |
@@ -289,41 +290,39 @@ pub fn routes(input: TokenStream) -> TokenStream {
     routes::routes(input.into()).into()
 }
 
-/// Makes a serialisable type a reply: 200 with its JSON. Its schema, which
-/// `#[derive(Schema)]` writes, stands in documents.
+/// Documents middleware at its definition.
+///
+/// The function becomes a function without arguments that makes the middleware. Lists
+/// take its name:
 ///
 /// ```
-/// use stockade::Reply;
-/// # use stockade::validation::Schema;
+/// use stockade::extract::Path;
+/// use stockade::{ApiError, Request, RouterOptions, create_router, routes};
 ///
-/// #[derive(serde::Serialize, Schema, Reply)]
-/// struct User {
-///     id: u64,
+/// /// Lets only members of the organization pass.
+/// #[stockade::middleware(may_respond(404, "No such organization"))]
+/// async fn in_org(Path(org): Path<String>, _req: &mut Request) -> Result<(), ApiError> {
+///     if org == "acme" { Ok(()) } else { Err(ApiError::new(404, "No such organization")) }
 /// }
 ///
-/// #[derive(serde::Serialize, Schema, Reply)]
-/// struct Page<T> {
-///     items: Vec<T>,
-/// }
-///
-/// async fn show() -> User { User { id: 7 } }
-/// async fn list() -> Page<User> { Page { items: vec![User { id: 7 }] } }
-///
-/// let response = Page { items: vec![User { id: 7 }] }.into_response()?;
-/// assert_eq!(response.status(), 200);
-/// assert_eq!(response.body().as_bytes(), Some(&br#"{"items":[{"id":7}]}"#[..]));
-/// # let _ = (show, list);
-/// # Ok::<(), stockade::ApiError>(())
+/// let api = routes! { "orgs/:org": { middleware: in_org, GET: async || "an organization" } };
+/// let app = create_router(api, RouterOptions::new()).build()?;
+/// let described = &app.route_map().routes[0].answers;
+/// assert!(described.iter().any(|it| it.status == 404 && it.meaning == "No such organization"));
+/// # Ok::<(), stockade::ConfigError>(())
 /// ```
 ///
-/// A generic type is a reply whenever it is `Serialize` and has a schema. For another status
-/// return `(StatusCode, User)`; for a type of another crate, `Json<T>`.
+/// Each `may_respond(status, meaning)` is an error that the middleware may respond with, 400
+/// to 599. Without `may_respond`, documents list the statuses of the error type `E` of a
+/// `Result<…, E>`; `may_respond` replaces all of them. Extractors add their own responses.
 ///
-/// Spec: Handler contract, rule 1.
-#[proc_macro_derive(Reply)]
-pub fn derive_reply(input: TokenStream) -> TokenStream {
-    let input = syn::parse_macro_input!(input as syn::DeriveInput);
-    reply::reply(&input).into()
+/// The function has one of the three forms of the page `stockade::middleware`. It may be
+/// generic: a list takes `in_org::<T>` then.
+///
+/// Spec: Middleware contract.
+#[proc_macro_attribute]
+pub fn middleware(options: TokenStream, item: TokenStream) -> TokenStream {
+    middleware::middleware(options.into(), item.into()).into()
 }
 
 /// Makes an error type of the application an `ApiError`, so that handlers can
@@ -417,7 +416,8 @@ pub fn derive_api_error(input: TokenStream) -> TokenStream {
     api_error::api_error(&input).into()
 }
 
-/// Writes the schema of a type: `HasSchema`.
+/// Writes the schema of a type: `HasSchema`. A type that is also `Serialize` becomes a
+/// [reply](#replies).
 ///
 /// The schema follows serde's attributes, the types of the fields, and the
 /// keywords of `#[schema(…)]`:
@@ -542,11 +542,68 @@ pub fn derive_api_error(input: TokenStream) -> TokenStream {
 /// | `with` | a function without arguments that gives the `Rule` | all values |
 /// | `opaque` | nothing; on a field: any value that serde reads, and no schema of its type | all values |
 /// | `name` | on a type: its name in documents | all values |
+/// | `no_reply` | nothing; on a type: the type is not a reply, or has its own `impl Reply` | all values |
 #[doc = keywords!(rows_of_keywords!)]
 ///
 /// A doc comment is the `description`. `read_only` means that clients do not send the field,
 /// and `write_only` that they do not receive it. Resources and JSON-RPC methods apply these
 /// two; with `Body<T>` and `Json<T>` they are only for documents.
+///
+/// # Replies
+///
+/// A handler can return a type with `Serialize` and a schema: the response is 200 with the
+/// JSON of the value, and documents show the schema.
+///
+/// ```
+/// use stockade::Reply;
+/// use stockade::validation::Schema;
+///
+/// #[derive(serde::Serialize, Schema)]
+/// struct User {
+///     id: u64,
+/// }
+///
+/// #[derive(serde::Serialize, Schema)]
+/// struct Page<T> {
+///     items: Vec<T>,
+/// }
+///
+/// async fn show() -> User { User { id: 7 } }
+/// async fn list() -> Page<User> { Page { items: vec![User { id: 7 }] } }
+///
+/// let response = Page { items: vec![User { id: 7 }] }.into_response()?;
+/// assert_eq!(response.status(), 200);
+/// assert_eq!(response.body().as_bytes(), Some(&br#"{"items":[{"id":7}]}"#[..]));
+/// # let _ = (show, list);
+/// # Ok::<(), stockade::ApiError>(())
+/// ```
+///
+/// Return `(StatusCode, User)` for another status, and `Json<T>` for a type of another
+/// crate. `#[schema(no_reply)]` leaves `Reply` to you:
+///
+/// ```
+/// use stockade::validation::Schema;
+/// use stockade::{ApiError, Reply, Response};
+///
+/// #[derive(serde::Serialize, Schema)]
+/// #[schema(no_reply)]
+/// struct Csv {
+///     rows: Vec<String>,
+/// }
+///
+/// impl Reply for Csv {
+///     fn into_response(self) -> Result<Response, ApiError> {
+///         ([("content-type", "text/csv")], self.rows.join("\n")).into_response()
+///     }
+/// }
+///
+/// let response = Csv { rows: vec!["a,b".to_owned()] }.into_response()?;
+/// assert_eq!(response.headers()["content-type"], "text/csv");
+/// # Ok::<(), ApiError>(())
+/// ```
+///
+/// A crate that depends on `stockade-validation`, and not on `stockade`, gets only the
+/// schema.
 ///
 /// An impossible schema is an error at the keyword: unknown names, values of
 /// the wrong kind, keywords for another type, bounds that contradict each

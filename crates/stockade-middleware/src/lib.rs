@@ -74,8 +74,29 @@
 //! A map of the routes and documents of the API say what a request may be
 //! answered with. Each helper describes itself for them: its answers, the headers
 //! that it reads and adds, its users, limits and schemas. Middleware of the
-//! program is opaque, because it may answer anything, until
-//! [`Middleware::describing`] says what it does:
+//! program is opaque, because it may answer anything, until it is described. The attribute
+//! `#[stockade::middleware]` documents the errors of a function at its definition, and lists
+//! take the name of the function:
+//!
+//! ```
+//! use stockade::{ApiError, Request, Router};
+//!
+//! #[stockade::middleware(may_respond(402, "No credit"))]
+//! fn has_credit(req: &mut Request) -> Result<(), ApiError> {
+//!     match req.headers().contains_key("x-credit") {
+//!         true => Ok(()),
+//!         false => Err(ApiError::new(402, "No credit")),
+//!     }
+//! }
+//!
+//! let mut router = Router::new();
+//! router.get("/reports", async || "a report").middleware(has_credit);
+//! let map = router.build()?.route_map();
+//! assert!(map.routes[0].answers.iter().any(|it| it.status == 402 && it.meaning == "No credit"));
+//! # Ok::<(), stockade::ConfigError>(())
+//! ```
+//!
+//! [`Middleware::describing`] describes headers and everything else too:
 //!
 //! ```
 //! use stockade::description::{HeaderDoc, ResponseDoc};

@@ -32,12 +32,12 @@ struct Comment {
     author: Profile,
 }
 
-#[derive(Reply, Serialize, Schema)]
+#[derive(Serialize, Schema)]
 pub struct CommentReply {
     comment: Comment,
 }
 
-#[derive(Reply, Serialize, Schema)]
+#[derive(Serialize, Schema)]
 pub struct Comments {
     #[schema(max_items = 100)]
     comments: Vec<Comment>,

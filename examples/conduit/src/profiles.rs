@@ -17,7 +17,7 @@ pub struct Profile {
     following: bool,
 }
 
-#[derive(Reply, Serialize, Schema)]
+#[derive(Serialize, Schema)]
 pub struct ProfileReply {
     profile: Profile,
 }

@@ -126,7 +126,7 @@ struct CurrentUser {
     image: Option<String>,
 }
 
-#[derive(Reply, Serialize, Schema)]
+#[derive(Serialize, Schema)]
 pub struct UserReply {
     user: CurrentUser,
 }

@@ -10,7 +10,7 @@ use stockade::testing::{AttackFamily, Hardening, HardeningReport, check_schemas}
 use super::*;
 use crate::support::block_on;
 
-#[derive(serde::Deserialize, serde::Serialize, Reply, Schema)]
+#[derive(serde::Deserialize, serde::Serialize, Schema)]
 struct Payment {
     #[schema(minimum = 1, maximum = 1_000)]
     cents: u32,

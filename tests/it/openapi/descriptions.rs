@@ -80,12 +80,12 @@ fn replies<R: Reply + 'static>(expected: &[&str]) {
     check(RouteEntry::new(async || -> R { unreachable!() }), expected);
 }
 
-#[derive(serde::Serialize, Reply, Schema)]
+#[derive(serde::Serialize, Schema)]
 struct Account {
     name: String,
 }
 
-#[derive(serde::Serialize, Reply, Schema)]
+#[derive(serde::Serialize, Schema)]
 struct Page<T> {
     items: Vec<T>,
 }

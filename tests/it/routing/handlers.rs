@@ -42,7 +42,7 @@ fn closures_give_what_they_captured_to_their_future() {
 
 #[test]
 fn what_a_handler_returns_decides_the_answer() {
-    #[derive(serde::Serialize, Reply, Schema)]
+    #[derive(serde::Serialize, Schema)]
     struct Point {
         x: u8,
     }

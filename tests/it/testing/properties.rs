@@ -62,7 +62,7 @@ fn assert_one_failure(report: &SchemaReport, property: Property, words: &[&str])
     }
 }
 
-#[derive(Deserialize, Serialize, Schema, Reply)]
+#[derive(Deserialize, Serialize, Schema)]
 #[serde(tag = "kind", rename_all = "lowercase")]
 enum Shape {
     Circle {
@@ -75,7 +75,7 @@ enum Shape {
     },
 }
 
-#[derive(Deserialize, Serialize, Schema, Reply)]
+#[derive(Deserialize, Serialize, Schema)]
 struct Everything {
     #[schema(trim, required, max_length = 10)]
     name: String,

@@ -14,7 +14,7 @@ use stockade::{HostOptions, HttpBody, http};
 
 use crate::support::{app, app_of, block_on, check, header_of, show};
 
-#[derive(Deserialize, Serialize, Reply, Schema)]
+#[derive(Deserialize, Serialize, Schema)]
 struct Point {
     x: i32,
     #[serde(default)]
@@ -160,7 +160,7 @@ fn forms_and_texts() {
     post("/parsed", "content-type: text/csv", "a,b", r#"200 "a,b""#);
 }
 
-#[derive(Deserialize, Reply, Schema, Serialize)]
+#[derive(Deserialize, Schema, Serialize)]
 struct Settings {
     news: bool,
     #[serde(default = "enabled")]
@@ -194,7 +194,7 @@ fn enabled() -> bool {
     true
 }
 
-#[derive(Deserialize, Reply, Schema, Serialize)]
+#[derive(Deserialize, Schema, Serialize)]
 #[serde(tag = "kind", rename_all = "lowercase")]
 enum Choice {
     Mail { html: bool, copies: Option<u8> },
@@ -353,7 +353,7 @@ fn errors_of_a_streamed_body_keep_their_status() {
 
 #[test]
 fn a_look_at_the_body_does_not_change_what_the_handler_reads() {
-    #[derive(Deserialize, Serialize, Reply, Schema)]
+    #[derive(Deserialize, Serialize, Schema)]
     struct Form {
         n: u32,
         #[serde(default)]

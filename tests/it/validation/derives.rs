@@ -1,4 +1,4 @@
-//! `#[derive(Reply, Schema)]` and `#[derive(ApiError)]`, seen through the facade.
+//! `#[derive(Schema)]` and `#[derive(ApiError)]`, seen through the facade.
 //!
 //! Spec: Handler contract; Errors › Error classes.
 
@@ -11,12 +11,12 @@ use stockade::validation::{HasSchema, Rule};
 
 use crate::support::{app_of, check, header_of};
 
-#[derive(Reply, Serialize, Schema)]
+#[derive(Serialize, Schema)]
 struct User {
     id: u64,
 }
 
-#[derive(Reply, Serialize, Schema)]
+#[derive(Serialize, Schema)]
 struct Page<T>
 where
     T: Clone,
@@ -24,7 +24,7 @@ where
     items: Vec<T>,
 }
 
-#[derive(Reply, Serialize)]
+#[derive(Serialize)]
 struct Borrowed<'a, const N: usize> {
     names: [&'a str; 1],
 }
@@ -35,7 +35,7 @@ impl<const N: usize> HasSchema for Borrowed<'static, N> {
     }
 }
 
-#[derive(Reply, Serialize, Schema)]
+#[derive(Serialize, Schema)]
 #[serde(rename_all = "lowercase")]
 enum Shape {
     Round,
@@ -45,12 +45,56 @@ enum Shape {
 #[derive(Clone, Schema, Serialize)]
 struct Item(u8);
 
+/// Only read: it is not a reply, and compiles.
+#[derive(serde::Deserialize, Schema)]
+struct Sent<T> {
+    value: T,
+}
+
+/// Serialized by hand, with an `impl Reply` of its own.
+#[derive(Serialize, Schema)]
+#[schema(no_reply)]
+struct Csv {
+    rows: Vec<String>,
+}
+
+impl Reply for Csv {
+    fn into_response(self) -> Result<Response, ApiError> {
+        ([("content-type", "text/csv")], self.rows.join("\n")).into_response()
+    }
+}
+
+/// Serializes only some of its instances.
+#[derive(Schema)]
+struct Wrapper<T>(T);
+
+impl Serialize for Wrapper<u8> {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_u8(self.0)
+    }
+}
+
+#[test]
+fn one_derive_makes_a_reply() {
+    let app = app_of(routes! {
+        "sent": { POST: async |Body(it): Body<Sent<String>>| it.value },
+        "csv": { GET: async || Csv { rows: vec!["a,b".to_owned(), "c,d".to_owned()] } },
+        "wrapper": { GET: async || Wrapper(7) },
+    });
+    let json = "POST /sent\ncontent-type: application/json\n\n";
+    check(&app, &format!("{json}{{\"value\":\"a\"}}"), "200 a");
+    check(&app, "GET /csv", "200 a,b\nc,d");
+    check(&app, "GET /wrapper", "200 7");
+    // The schema of a wrapper of anything, such as of a `String`, is there without `Serialize`.
+    assert!(Wrapper::<String>::schema().is_ok());
+}
+
 #[test]
 fn replies_are_json() {
     let app = app_of(routes! {
         "user": { GET: async || User { id: 7 } },
         "page": { GET: async || Page { items: vec![Item(1), Item(2)] } },
-        "borrowed": { GET: async || Borrowed::<3> { names: ["Ada"] } },
+        "borrowed": { GET: async || Json(Borrowed::<3> { names: ["Ada"] }) },
         "round": { GET: async || Shape::Round },
         "square": { GET: async || (StatusCode::CREATED, Shape::Square { side: 2 }) },
         "none": { GET: async || None::<User> },

@@ -74,7 +74,7 @@ fn parameters_come_before_the_query_and_the_query_before_the_body() {
     check(&app, &post("/7?n=8", 1), r#"200 [{"n":7},{"n":8}]"#);
 }
 
-#[derive(Deserialize, Serialize, Reply, Schema)]
+#[derive(Deserialize, Serialize, Schema)]
 struct NewUser {
     #[schema(trim, min_length = 2)]
     name: String,
@@ -85,7 +85,7 @@ struct NewUser {
     tags: Vec<String>,
 }
 
-#[derive(Deserialize, Serialize, Reply, Schema)]
+#[derive(Deserialize, Serialize, Schema)]
 struct Page {
     #[schema(minimum = 1, default = 1)]
     page: u32,
@@ -93,7 +93,7 @@ struct Page {
     only: Vec<String>,
 }
 
-#[derive(Deserialize, Serialize, Reply, Schema)]
+#[derive(Deserialize, Serialize, Schema)]
 struct Place {
     #[schema(pattern = "^[a-z]+$")]
     city: String,
@@ -438,7 +438,7 @@ fn text_is_converted_wherever_a_body_is_text() {
 
 #[test]
 fn converted_data_reaches_types_as_it_is() {
-    #[derive(Deserialize, Schema, Serialize, Reply)]
+    #[derive(Deserialize, Schema, Serialize)]
     struct Filter {
         #[serde(flatten)]
         page: Page,

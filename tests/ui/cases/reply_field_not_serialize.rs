@@ -1,8 +1,8 @@
-//! `Reply` of a generic type whose parameter cannot be serialised.
+//! A reply of a generic type whose parameter cannot be serialised.
 
 use stockade::prelude::*;
 
-#[derive(serde::Serialize, Reply, Schema)]
+#[derive(serde::Serialize, Schema)]
 struct Page<T> {
     items: Vec<T>,
 }

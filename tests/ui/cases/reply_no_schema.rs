@@ -1,8 +1,8 @@
-//! `Reply` and `Json` of types whose schema is not known.
+//! Types without a schema as replies, alone and in `Json`.
 
 use stockade::prelude::*;
 
-#[derive(serde::Serialize, Reply)]
+#[derive(serde::Serialize)]
 struct User {
     name: String,
 }
@@ -16,7 +16,10 @@ async fn show() -> Json<Order> {
     Json(Order { id: 1 })
 }
 
+async fn user() -> User {
+    User { name: String::new() }
+}
+
 fn main() {
-    let _ = User { name: String::new() };
-    let _ = routes! { GET: show };
+    let _ = routes! { GET: show, POST: user };
 }

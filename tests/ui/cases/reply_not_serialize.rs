@@ -1,12 +1,16 @@
-//! `Reply` of what cannot be serialised.
+//! A handler that returns a type without `Serialize`.
 
 use stockade::prelude::*;
 
-#[derive(Reply, Schema)]
+#[derive(Schema)]
 struct User {
     name: String,
 }
 
+async fn show() -> User {
+    User { name: String::new() }
+}
+
 fn main() {
-    let _ = User { name: String::new() };
+    let _ = routes! { GET: show };
 }

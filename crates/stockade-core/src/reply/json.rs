@@ -63,7 +63,7 @@ impl Reply for Value {
     }
 }
 
-/// Answers a value as JSON; what `#[derive(Reply)]` calls.
+/// Makes a response of a value as JSON. `#[derive(Schema)]` calls this.
 ///
 /// # Errors
 /// 500 when the value cannot be serialised.
@@ -72,8 +72,7 @@ pub fn json_response<T: Serialize + ?Sized>(value: &T) -> Result<Response, ApiEr
     Ok(header_map_pool::response(HttpBody::from(to_json(value)?), content_type))
 }
 
-/// Notes the answer of a value as JSON with status 200, which `#[derive(Reply)]`
-/// calls.
+/// Notes the response of a value as JSON with status 200. `#[derive(Schema)]` calls this.
 pub fn describe_json<T: HasSchema>(doc: &mut RouteDescription) {
     describe_json_of(doc, SchemaOf::reply::<T>());
 }

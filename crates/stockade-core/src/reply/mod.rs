@@ -3,7 +3,7 @@
 //! | value | answer |
 //! |---|---|
 //! | `()`, `None` | 204, no body |
-//! | [`Json<T>`], `serde_json::Value`, `#[derive(Reply)]` | 200 `application/json` |
+//! | [`Json<T>`], `serde_json::Value`, `#[derive(Serialize, Schema)]` | 200 `application/json` |
 //! | [`JsonText<T>`], a text that is JSON already | 200 `application/json` |
 //! | `&'static str`, `String` | 200 `text/plain; charset=utf-8` |
 //! | [`Html<T>`] | 200 `text/html; charset=utf-8` |
@@ -55,7 +55,7 @@ use crate::{Response, RouteDescription};
     message = "a handler cannot return `{Self}`",
     label = "this is what the handler returns",
     note = "return (), text, Json<T>, serde_json::Value, StatusCode, Response, or an Option or a Result of these",
-    note = "for a struct of your own: #[derive(serde::Serialize, Schema, Reply)], or wrap it in Json"
+    note = "for a struct of your own: #[derive(serde::Serialize, Schema)], or wrap it in Json"
 )]
 pub trait Reply {
     /// Makes the response.
@@ -388,6 +388,11 @@ impl RouteDescription {
 #[doc(hidden)]
 pub mod into_error_internals {
     pub use super::into_error::{DescribesFailure, DescribesUnknown, InnerFailure, answer_of};
+}
+
+#[doc(hidden)]
+pub mod derive_internals {
+    pub use serde::Serialize;
 }
 
 #[doc(hidden)]

@@ -272,7 +272,9 @@ impl Writer<'_> {
         let span = name.span();
         let (this, root) = (local(span), self.root.at(span));
         let call = match value {
-            Value::Flag(_) if name == "opaque" => return TokenStream::new(),
+            Value::Flag(_) if name == "opaque" || name == "no_reply" => {
+                return TokenStream::new();
+            }
             Value::Flag(true) => quote_spanned!(span=> #this.#name()),
             Value::Flag(false) => return TokenStream::new(),
             Value::Keywords(list) => {

@@ -27,16 +27,23 @@ use self::serde_attribute::{Both, Direction, Serde, refuse_later_macros, refuse_
 use self::union::{Enum, differs, union};
 use crate::errors::Errors;
 use crate::paths::CratePath;
+use crate::reply::reply;
 
-/// Returns the expansion: `impl HasSchema`.
+/// Returns the expansion: `impl HasSchema`, and `impl Reply` if the calling crate has HTTP.
 pub(crate) fn schema(input: &DeriveInput) -> TokenStream {
     let mut errors = Errors::default();
-    let tokens = expand(input, CratePath::validation(), &mut errors);
+    let core = CratePath::core_if_there();
+    let tokens = expand(input, CratePath::validation(), core.as_ref(), &mut errors);
     let errors = errors.into_tokens();
     quote!(#errors #tokens)
 }
 
-fn expand(input: &DeriveInput, root: CratePath, errors: &mut Errors) -> TokenStream {
+fn expand(
+    input: &DeriveInput,
+    root: CratePath,
+    core: Option<&CratePath>,
+    errors: &mut Errors,
+) -> TokenStream {
     for lifetime in input.generics.lifetimes() {
         let message = "a type that borrows has no schema: let its fields own what they hold";
         errors.push(lifetime.lifetime.span(), message);
@@ -57,6 +64,8 @@ fn expand(input: &DeriveInput, root: CratePath, errors: &mut Errors) -> TokenStr
 
     let root = writer.root.at(span);
     let generics = with_bounds(&input.generics, &root);
+    let core = core.filter(|_| !keywords.has_flag("no_reply"));
+    let reply = core.map(|core| reply(input, &generics, core));
     let (parameters, types, bounds) = generics.split_for_impl();
     let is_optional =
         is_optional.map(|is_optional| quote!(fn is_optional() -> bool { #is_optional }));
@@ -88,6 +97,8 @@ fn expand(input: &DeriveInput, root: CratePath, errors: &mut Errors) -> TokenStr
             #is_optional
             #schema_name
         }
+
+        #reply
     }
 }
 

@@ -6,7 +6,7 @@ use super::*;
 fn check(source: &str, expected: &[&str]) {
     let input: DeriveInput = syn::parse_str(source).expect("this is a type");
     let mut errors = Errors::default();
-    let tokens = expand(&input, CratePath::validation(), &mut errors);
+    let tokens = expand(&input, CratePath::validation(), None, &mut errors);
     assert!(syn::parse2::<syn::File>(tokens.clone()).is_ok(), "not items: {tokens}");
     assert_eq!(errors.messages(), expected, "{source}");
 }
@@ -17,7 +17,7 @@ fn check_field(ty: &str, keywords: &str, expected: &[&str]) {
     let source = format!("struct T {{ #[schema({keywords})] f: {ty} }}");
     let input: DeriveInput = syn::parse_str(&source).expect("this is a type");
     let mut errors = Errors::default();
-    expand(&input, CratePath::validation(), &mut errors);
+    expand(&input, CratePath::validation(), None, &mut errors);
     let messages = errors.messages();
     let texts: Vec<&str> =
         messages.iter().filter_map(|message| Some(message.split_once(' ')?.1)).collect();

@@ -183,7 +183,7 @@ pub async fn unfavorite(
     db.write(move |tx| store::mark(tx, SQL, viewer, &slug)).await
 }
 
-#[derive(Reply, Serialize, Schema)]
+#[derive(Serialize, Schema)]
 pub struct Tags {
     #[schema(max_items = 200)]
     tags: Vec<String>,

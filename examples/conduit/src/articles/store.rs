@@ -30,12 +30,12 @@ struct Article {
     author: Profile,
 }
 
-#[derive(Reply, Serialize, Schema)]
+#[derive(Serialize, Schema)]
 pub struct ArticleReply {
     article: Article,
 }
 
-#[derive(Reply, Serialize, Schema)]
+#[derive(Serialize, Schema)]
 #[serde(rename_all = "camelCase")]
 pub struct Articles {
     #[schema(max_items = 100)]

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use stockade::ErrorReply;
 use stockade::prelude::*;
 
-#[derive(Deserialize, Reply, Schema, Serialize)]
+#[derive(Deserialize, Schema, Serialize)]
 struct Params {
     user_id: u32,
     team_id: u32,

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use stockade::prelude::*;
 use uuid::Uuid;
 
-#[derive(Clone, Reply, Serialize, Schema)]
+#[derive(Clone, Serialize, Schema)]
 struct User {
     id: Uuid,
     name: String,

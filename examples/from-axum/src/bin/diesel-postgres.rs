@@ -11,7 +11,7 @@ const MIGRATIONS: Migrations =
 
 const USERS: Table<Row> = Table::new("users");
 
-#[derive(Serialize, Deserialize, Reply, Schema)]
+#[derive(Serialize, Deserialize, Schema)]
 struct Row {
     id: i32,
     name: String,

@@ -22,7 +22,7 @@ struct NewUser {
     name: String,
 }
 
-#[derive(Clone, Reply, Serialize, Schema)]
+#[derive(Clone, Serialize, Schema)]
 struct User {
     id: u64,
     name: String,

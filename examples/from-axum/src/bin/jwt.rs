@@ -25,7 +25,7 @@ struct Credentials {
     client_secret: String,
 }
 
-#[derive(Reply, Serialize, Schema)]
+#[derive(Serialize, Schema)]
 struct Token {
     access_token: String,
     token_type: &'static str,

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use stockade::prelude::*;
 
-#[derive(Deserialize, Reply, Schema, Serialize)]
+#[derive(Deserialize, Schema, Serialize)]
 struct Payload {
     foo: String,
 }

@@ -9,7 +9,7 @@ use stockade::middleware::with_timeout;
 use stockade::prelude::*;
 use uuid::Uuid;
 
-#[derive(Clone, Reply, Serialize, Schema)]
+#[derive(Clone, Serialize, Schema)]
 struct Todo {
     id: Uuid,
     text: String,

@@ -202,7 +202,7 @@ async fn kept_answer(req: Request, next: Next) -> Result<Response, ApiError> {
 mod leaky {
     use super::*;
 
-    #[derive(Clone, Serialize, Reply, Schema)]
+    #[derive(Clone, Serialize, Schema)]
     pub struct Profile {
         pub id: u32,
         pub name: String,

@@ -136,6 +136,7 @@ macro_rules! tables {
             Entry::of_derive("opaque", Takes::Flag, FIELDS),
             Entry::of_derive("with", Takes::Any, &[Place::Container, Place::Field]),
             Entry::of_derive("name", Takes::Text, &[Place::Container]),
+            Entry::of_derive("no_reply", Takes::Flag, &[Place::Container]),
         ];
 
         const ALL_PAIRS: &[(Pair, &[Class])] = &[$((
