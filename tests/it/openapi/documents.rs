@@ -91,8 +91,8 @@ async fn a_body_follows_all_schemas_that_check_it() {
     let refused = TestClient::new(app(api())).post("/typed").json(json!({})).await;
     assert_eq!(refused.assert_status(400).json::<Value>()["details"], json!(["email is required"]));
     let told = &document["paths"]["/typed"]["post"]["responses"]["400"]["$ref"];
-    assert_eq!(told, "#/components/responses/Error400");
-    let told = &document["components"]["responses"]["Error400"]["content"];
+    assert_eq!(told, "#/components/responses/BadRequest");
+    let told = &document["components"]["responses"]["BadRequest"]["content"];
     let told = &told["application/json"]["schema"]["anyOf"];
     assert!(told.as_array().unwrap().contains(&json!({ "$ref": "#/components/schemas/Error" })));
 }

@@ -1,5 +1,6 @@
 //! OpenAPI documents, and the descriptions that they are made of.
 
+mod components;
 mod described;
 mod description_size;
 mod descriptions;

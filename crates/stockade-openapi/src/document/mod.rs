@@ -20,7 +20,7 @@ use stockade_routing::map::RouteMap;
 
 use self::paths::Paths;
 pub(crate) use self::paths::routes_by_id;
-pub(crate) use self::responses::ERROR;
+pub(crate) use self::responses::is_of_stage;
 pub(crate) use self::ruleset::ruleset;
 pub(crate) use self::security::demand;
 use self::shared::Shared;
@@ -65,7 +65,10 @@ pub fn document(map: &RouteMap, options: &OpenApiOptions) -> Result<Value, Confi
     if !tags.is_empty() {
         document.insert("tags".to_owned(), tags.into());
     }
-    document.insert("paths".to_owned(), paths.into_value());
+    let (shared, names) = shared.into_parts();
+    let mut paths = paths.into_value();
+    shared::rename(&mut paths, &names);
+    document.insert("paths".to_owned(), paths);
     if !webhooks.is_empty() {
         document.insert("webhooks".to_owned(), webhooks.into());
     }
@@ -93,12 +96,16 @@ fn info(info: &ApiInfo) -> Value {
 }
 
 /// Returns the components of a document, with the schemas of its webhooks.
-fn components(map: &RouteMap, shared: Shared, events: Map<String, Value>) -> Value {
+fn components(
+    map: &RouteMap,
+    shared: [(&'static str, Map<String, Value>); 2],
+    events: Map<String, Value>,
+) -> Value {
     let mut components = Map::new();
     let mut schemas = schemas::all(map);
     schemas.extend(events);
     components.insert("schemas".to_owned(), schemas.into());
-    for (kind, parts) in shared.into_parts() {
+    for (kind, parts) in shared {
         components.insert(kind.to_owned(), parts.into());
     }
     let schemes = security::schemes(map);

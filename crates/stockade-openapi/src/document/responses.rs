@@ -28,9 +28,6 @@ const STAGES: [(&str, &str); 8] = [
 /// sees. It would be a tenth of a document.
 const FOR_BROWSERS: &str = "Access-Control-Expose-Headers";
 
-/// The names of the errors that handlers and middleware give begin with this.
-pub(crate) const ERROR: &str = "Error";
-
 /// Returns the answers of a route; those that stand once are put into `shared`.
 pub(super) fn of(route: &RouteInfo, map: &RouteMap, shared: &Shared) -> Value {
     let mut responses = Map::new();
@@ -45,9 +42,12 @@ pub(super) fn of(route: &RouteInfo, map: &RouteMap, shared: &Shared) -> Value {
             response(&description, &answers, map, shared)
         };
         let has_example = route.docs.reply_examples.iter().any(|(it, _)| it.to_string() == status);
-        let is_own = meaning.is_some() || has_example;
-        let response = match shared_name(&status, &answers).filter(|_| !is_own) {
-            Some(name) => shared.response(&name, &answers, demand, write),
+        let name = match meaning {
+            None => shared_name(&status, &answers),
+            Some(_) => is_error(&status).then(|| name_of(&status).into()),
+        };
+        let response = match name.filter(|_| !has_example) {
+            Some(name) => shared.response(&name, &answers, meaning.cloned().or(demand), write),
             None => write(demand.as_deref()),
         };
         responses.insert(status, response);
@@ -62,20 +62,68 @@ fn documented<'r>(route: &'r RouteInfo, status: &str) -> Option<&'r String> {
     told.find(|(known, _)| known.to_string() == status).map(|(_, meaning)| meaning)
 }
 
-/// Returns the name of an answer that stands once in a document: that of a stage,
-/// or an error, which many operations give in the same words.
+/// Returns the name of a response that is in a document once: the response of a stage, or an
+/// error, which many operations describe in the same words. `in_org.404` is the error of one
+/// middleware, and `NotFound` any other.
 fn shared_name(status: &str, answers: &[Cow<'_, ResponseInfo>]) -> Option<Cow<'static, str>> {
-    if let [answer] = answers {
-        let key = match &*answer.by {
-            "body" => format!("body {}", answer.status),
-            part => part.to_owned(),
-        };
-        if let Some((_, name)) = STAGES.iter().find(|(known, _)| *known == key) {
-            return Some(Cow::Borrowed(*name));
-        }
+    if let Some(name) = stage_name(answers) {
+        return Some(name.into());
     }
-    let is_error = status.starts_with(['4', '5']);
-    is_error.then(|| Cow::Owned(format!("{ERROR}{status}")))
+    if !is_error(status) {
+        return None;
+    }
+    let mut parts = answers.iter().map(|answer| &*answer.by);
+    let part = parts.next().filter(|first| parts.all(|part| part == *first));
+    let part = part.filter(|part| *part != "handler").map(short).filter(|part| !part.is_empty());
+    Some(match part {
+        Some(part) => format!("{part}.{status}").into(),
+        None => name_of(status).into(),
+    })
+}
+
+/// Returns the name of the response of a stage, if a stage sends it.
+fn stage_name(answers: &[Cow<'_, ResponseInfo>]) -> Option<&'static str> {
+    let [answer] = answers else { return None };
+    let key = match &*answer.by {
+        "body" => format!("body {}", answer.status),
+        part => part.to_owned(),
+    };
+    STAGES.iter().find(|(known, _)| *known == key).map(|(_, name)| *name)
+}
+
+/// Returns true if a stage sends the only response of a status, which is the same on most
+/// routes.
+pub(crate) fn is_of_stage(route: &RouteInfo, status: &str) -> bool {
+    let answers = route.answers_by_status();
+    documented(route, status).is_none()
+        && answers.get(status).is_some_and(|answers| stage_name(answers).is_some())
+}
+
+fn is_error(status: &str) -> bool {
+    status.starts_with(['4', '5'])
+}
+
+/// Returns the last segment of a path such as `shop::in_org<Db>`, without its parameters, in
+/// the characters of a component's name.
+fn short(path: &str) -> String {
+    let path = path.split_once('<').map_or(path, |(path, _)| path);
+    let last = path.rsplit("::").find(|segment| !segment.starts_with('{')).unwrap_or_default();
+    let is_allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
+    last.chars().map(|c| if is_allowed(c) { c } else { '-' }).collect()
+}
+
+/// Returns the name of an error by its status, such as `NotFound`.
+fn name_of(status: &str) -> String {
+    let text = match status {
+        "4XX" => "ClientError".to_owned(),
+        "5XX" => "ServerError".to_owned(),
+        status => {
+            let reason = status.parse().ok().and_then(|code| StatusCode::from_u16(code).ok());
+            let reason = reason.and_then(|code| code.canonical_reason());
+            reason.map_or_else(|| format!("Error{status}"), str::to_owned)
+        }
+    };
+    text.chars().filter(char::is_ascii_alphanumeric).collect()
 }
 
 fn response(

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 use std::cell::RefCell;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use serde_json::{Map, Value, json};
 use stockade_routing::map::{HeaderDoc, ResponseInfo};
@@ -16,16 +16,18 @@ use stockade_routing::map::{HeaderDoc, ResponseInfo};
 /// they are made of.
 #[derive(Default)]
 pub(super) struct Shared {
-    responses: RefCell<Map<String, Value>>,
+    /// The different responses of each name, in the order of the routes.
+    responses: RefCell<BTreeMap<String, Vec<Value>>>,
     headers: RefCell<Map<String, Value>>,
     known_responses: RefCell<HashMap<String, Vec<KnownResponse>>>,
     known_headers: RefCell<HashMap<String, Vec<KnownHeader>>>,
 }
 
-/// An answer that was written, and its name.
+/// A response that was written, and its preliminary key.
 struct KnownResponse {
     answers: Vec<ResponseInfo>,
-    demand: Option<String>,
+    /// The words of the route: its documentation, or its demand on the caller.
+    words: Option<String>,
     key: String,
 }
 
@@ -38,45 +40,39 @@ struct KnownHeader {
 }
 
 impl Shared {
-    /// Returns a reference to the answer of this name that `answers` and `demand`
-    /// make: `write` writes it. Others of the same name have a number behind it.
+    /// Returns a reference to the response that `answers` and `words` make: `write` writes
+    /// it. The reference has a preliminary key, which [`rename`] replaces.
     pub(super) fn response(
         &self,
         name: &str,
         answers: &[Cow<'_, ResponseInfo>],
-        demand: Option<String>,
+        words: Option<String>,
         write: impl FnOnce(Option<&str>) -> Value,
     ) -> Value {
         let mut known = self.known_responses.borrow_mut();
         let of_name = known.entry(name.to_owned()).or_default();
         let found = of_name.iter().find(|it| {
-            it.demand == demand && it.answers.iter().eq(answers.iter().map(AsRef::as_ref))
+            it.words == words && it.answers.iter().eq(answers.iter().map(AsRef::as_ref))
         });
         if let Some(found) = found {
             return reference("responses", &found.key);
         }
-        let key = self.add_response(name, write(demand.as_deref()));
+        let key = self.add_response(name, write(words.as_deref()));
         let written = reference("responses", &key);
         let answers = answers.iter().map(|answer| answer.as_ref().clone()).collect();
-        of_name.push(KnownResponse { answers, demand, key });
+        of_name.push(KnownResponse { answers, words, key });
         written
     }
 
-    /// Adds an answer, if it is not there, and returns its name.
+    /// Adds a response, if it is not there, and returns its preliminary key.
     fn add_response(&self, name: &str, response: Value) -> String {
         let mut responses = self.responses.borrow_mut();
-        let mut key = name.to_owned();
-        for number in 2.. {
-            match responses.get(&key) {
-                Some(known) if *known != response => key = numbered(name, number),
-                Some(_) => break,
-                None => {
-                    responses.insert(key.clone(), response);
-                    break;
-                }
-            }
-        }
-        key
+        let of_name = responses.entry(name.to_owned()).or_default();
+        let index = of_name.iter().position(|known| *known == response).unwrap_or_else(|| {
+            of_name.push(response);
+            of_name.len() - 1
+        });
+        preliminary(name, index)
     }
 
     /// Returns a reference to the header that `write` writes, or the header
@@ -111,21 +107,62 @@ impl Shared {
         reference("headers", name)
     }
 
-    /// Returns the answers and the headers, by their names.
-    pub(super) fn into_parts(self) -> [(&'static str, Map<String, Value>); 2] {
-        let (mut responses, mut headers) = (self.responses.into_inner(), self.headers.into_inner());
+    /// Returns the responses and the headers by their names, and the names by their
+    /// preliminary references.
+    ///
+    /// Different responses of one name have numbers in the order of their texts, so that the
+    /// order of the routes does not matter.
+    pub(super) fn into_parts(self) -> ([(&'static str, Map<String, Value>); 2], Names) {
+        let (mut responses, mut names) = (Map::new(), Names::new());
+        for (name, of_name) in self.responses.into_inner() {
+            let mut sorted: Vec<_> = of_name.into_iter().enumerate().collect();
+            sorted.sort_by_cached_key(|(_, response)| response.to_string());
+            for (place, (index, response)) in sorted.into_iter().enumerate() {
+                let key = if place == 0 { name.clone() } else { format!("{name}_{}", place + 1) };
+                names
+                    .insert(path("responses", &preliminary(&name, index)), path("responses", &key));
+                responses.insert(key, response);
+            }
+        }
         responses.sort_keys();
+        let mut headers = self.headers.into_inner();
         headers.sort_keys();
-        [("responses", responses), ("headers", headers)]
+        ([("responses", responses), ("headers", headers)], names)
+    }
+}
+
+/// The references to responses, by their preliminary form.
+pub(super) type Names = HashMap<String, String>;
+
+/// Replaces the preliminary references in a part of a document.
+pub(super) fn rename(value: &mut Value, names: &Names) {
+    match value {
+        Value::Object(object) => {
+            for (key, value) in object.iter_mut() {
+                match value {
+                    Value::String(text) if key == "$ref" => {
+                        if let Some(name) = names.get(text) {
+                            text.clone_from(name);
+                        }
+                    }
+                    value => rename(value, names),
+                }
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(|item| rename(item, names)),
+        _ => {}
     }
 }
 
 fn reference(kind: &str, name: &str) -> Value {
-    json!({ "$ref": format!("#/components/{kind}/{name}") })
+    json!({ "$ref": path(kind, name) })
 }
 
-/// Returns a name with a number behind it, apart from a status at its end.
-fn numbered(name: &str, number: u32) -> String {
-    let separator = if name.ends_with(|last: char| last.is_ascii_digit()) { "_" } else { "" };
-    format!("{name}{separator}{number}")
+fn path(kind: &str, name: &str) -> String {
+    format!("#/components/{kind}/{name}")
+}
+
+/// Returns the key of a response before the name is known. `#` is in no name.
+fn preliminary(name: &str, index: usize) -> String {
+    format!("{name}#{index}")
 }

@@ -7,7 +7,7 @@ use stockade_routing::map::{Limits, Need, RouteInfo, RouteKind, SchemeInfo, Stat
 
 use super::html::Html;
 use super::{Contents, Detail, Operation, curl, markdown, schema};
-use crate::document::{ERROR, demand};
+use crate::document::{demand, is_of_stage};
 
 /// The givers of answers that are no middleware of the application.
 const STAGES: [&str; 7] =
@@ -195,7 +195,7 @@ pub(super) fn place<'c>(
     response: &'c Value,
 ) -> (Option<&'c str>, Html) {
     let route = operation.route;
-    if let Some(name) = shared_name(response) {
+    if let Some(name) = shared_name(route, status, response) {
         let detail = Detail { internals: true, ..contents.detail.clone() };
         return (Some(name), answer(route, status, contents.response(response), &detail));
     }
@@ -204,7 +204,7 @@ pub(super) fn place<'c>(
 }
 
 /// Returns the id of the place of an answer: short, because each operation has
-/// several. `TooManyRequests2` of the document is `429_2`.
+/// several. `TooManyRequests_2` of the document is `429_2`.
 pub(super) fn place_id(status: &str, name: &str) -> String {
     // That of a refusal begins with its status.
     if name.starts_with(|first: char| first.is_ascii_digit()) {
@@ -230,8 +230,8 @@ pub(super) fn answer(route: &RouteInfo, status: &str, response: &Value, detail: 
 
 /// Returns the name of the shared answer that an answer points to. The errors of
 /// handlers and middleware are shown in the place where they are given.
-pub(super) fn shared_name(response: &Value) -> Option<&str> {
-    component(response).filter(|name| !name.starts_with(ERROR))
+fn shared_name<'d>(route: &RouteInfo, status: &str, response: &'d Value) -> Option<&'d str> {
+    component(response).filter(|_| is_of_stage(route, status))
 }
 
 /// Returns an answer, or that of a document to which it points.
