@@ -138,10 +138,7 @@ fn guarded() -> Router {
 fn a_router_requires_a_user_on_every_route_mount_and_fallback() {
     let router = with_open_api(guarded(), OpenApiOptions::new("Test", "1").public("a test"));
     let app = app(router);
-    let handshake = "GET /socket\nhost: a.example\nconnection: upgrade\nupgrade: websocket\n\
-                     sec-websocket-version: 13\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==";
-    let closed = ["GET /tree", "PUT /tree", handshake, "GET /below", "GET /added", "GET /group/in"];
-    for line in closed {
+    for line in ["GET /tree", "PUT /tree", "GET /below", "GET /added", "GET /group/in"] {
         check(&app, line, DENIED);
     }
     let rpc = "POST /rpc\ncontent-type: application/json\n\n{\"jsonrpc\":\"2.0\",\"method\":\"me\",\"id\":1}";
@@ -155,6 +152,16 @@ fn a_router_requires_a_user_on_every_route_mount_and_fallback() {
     let map = app.route_map();
     let undeclared = map.routes.iter().filter(|it| it.is_open() && it.access.public.is_none());
     assert_eq!(undeclared.count(), 0);
+    // A handshake needs a connection.
+    let socket = map.routes.iter().find(|it| it.path == "/socket").unwrap();
+    assert_eq!(socket.access.to_string(), "user");
+}
+
+#[tokio::test]
+async fn a_router_requires_a_user_for_web_sockets() {
+    let server = TestClient::new(guarded());
+    server.websocket("/socket").refused().await.assert_status(401);
+    server.websocket("/socket").bearer("ada").connect().await.close().await;
 }
 
 #[test]
@@ -573,7 +580,7 @@ fn maps_policies_locks_documents_and_explanations_show_the_effective_authenticat
     assert!(operation("/a")["responses"].get("401").is_some());
     assert_eq!(operation("/b")["security"], json!([]));
     assert!(operation("/b")["responses"].get("401").is_none());
-    assert_eq!(operation("/c")["security"], json!([{ "bearer": [] }, {}]));
+    assert_eq!(operation("/c")["security"], json!([{}, { "bearer": [] }]));
     assert_eq!(document["components"]["securitySchemes"]["bearer"]["scheme"], "bearer");
 
     let lock = |tree: RouteTree| {
