@@ -322,7 +322,7 @@ pub fn routes(input: TokenStream) -> TokenStream {
 /// Spec: Middleware contract.
 #[proc_macro_attribute]
 pub fn middleware(options: TokenStream, item: TokenStream) -> TokenStream {
-    middleware::middleware(options.into(), item.into()).into()
+    middleware::middleware(options.into(), &item.into()).into()
 }
 
 /// Makes an error type of the application an `ApiError`, so that handlers can

@@ -70,7 +70,7 @@ impl Responses {
 }
 
 /// Returns the expansion: a function without arguments that makes the middleware.
-pub(crate) fn middleware(options: TokenStream, item: TokenStream) -> TokenStream {
+pub(crate) fn middleware(options: TokenStream, item: &TokenStream) -> TokenStream {
     let function = match syn::parse2::<ItemFn>(item.clone()) {
         Ok(function) => function,
         Err(error) => {

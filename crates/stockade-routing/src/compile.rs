@@ -263,10 +263,11 @@ impl<'o> Compiler<'o> {
         let mut doc = self.describe(method, pattern, &middleware, &entry, &settings);
         faults.extend(doc.issues(&self.states));
         faults.extend(foreign_params(entry.validation.params.as_ref(), pattern));
-        if entry.validation.body.is_some() && matches!(*method, Method::GET | Method::HEAD) {
+        let has_body = !matches!(*method, Method::GET | Method::HEAD);
+        if entry.validation.body.is_some() && !has_body {
             faults.push(format!("`validation` checks a body, which {method} has not"));
         }
-        let is_bodiless = is_web_socket || matches!(*method, Method::GET | Method::HEAD);
+        let is_bodiless = is_web_socket || !has_body;
         let own_accepts = entry.settings.endpoint.accepts.is_some();
         let accepts = settings.endpoint.accepts.take();
         settings.endpoint.accepts = accepts_of(accepts, own_accepts, is_bodiless, &doc, faults);
@@ -316,11 +317,7 @@ impl<'o> Compiler<'o> {
             docs: entry.docs,
             tag: settings.tag.map(|placed| placed.tag),
             public: settings.public.into_value(),
-            kind: match is_web_socket {
-                true => EndpointKind::WebSocket,
-                false if entry.is_mount => EndpointKind::Mount,
-                false => EndpointKind::Http,
-            },
+            kind: kind_of(is_web_socket, entry.is_mount),
             has_subrequests: entry.has_subrequests,
             location: entry.location,
             ..EndpointParts::new(method.clone(), entry.handler)
@@ -730,4 +727,12 @@ fn in_development() -> bool {
         log::warn!(target: "stockade", "NODE_ENV is development");
     }
     development
+}
+
+fn kind_of(is_web_socket: bool, is_mount: bool) -> EndpointKind {
+    match is_web_socket {
+        true => EndpointKind::WebSocket,
+        false if is_mount => EndpointKind::Mount,
+        false => EndpointKind::Http,
+    }
 }

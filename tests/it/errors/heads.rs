@@ -88,7 +88,7 @@ fn api() -> RouteTree {
 }
 
 fn quiet() -> RouterOptions {
-    RouterOptions::new().expose_errors(false).rate_limit(None)
+    RouterOptions::new().expose_errors(false).rate_limit(false)
 }
 
 #[test]

@@ -6,7 +6,7 @@ use stockade::middleware::{ETag, IfMatch, WithETag};
 use stockade::prelude::*;
 use stockade::testing::TestClient;
 
-#[derive(serde::Serialize, Schema, Reply)]
+#[derive(serde::Serialize, Schema)]
 struct Org {
     version: u64,
 }

@@ -38,9 +38,9 @@ impl Name for Header {
 }
 
 #[stockade::middleware(may_respond(402, "No credit"), may_respond(503, "Busy"))]
-async fn limited<N: Name>(req: Request, next: Next) -> Result<Response, ApiError>
+async fn limited<N>(req: Request, next: Next) -> Result<Response, ApiError>
 where
-    N: Sized,
+    N: Name,
 {
     if req.headers().contains_key(N::NAME) {
         return Err(ApiError::new(402, "No credit"));
@@ -55,7 +55,7 @@ async fn missing(_: Path<String>) -> Result<(), ApiError> {
 }
 
 fn document_of(tree: RouteTree) -> Value {
-    let app = app(create_router(tree, RouterOptions::new().rate_limit(None)));
+    let app = app(create_router(tree, RouterOptions::new().rate_limit(false)));
     open_api(&app, &OpenApiOptions::new("a", "1")).unwrap()
 }
 
@@ -79,7 +79,7 @@ fn middleware_documents_itself_at_its_definition() {
             },
         }
     };
-    let app = app(create_router(tree(), RouterOptions::new().rate_limit(None)));
+    let app = app(create_router(tree(), RouterOptions::new().rate_limit(false)));
     check(&app, "GET /acme/a", "204");
     check(&app, "GET /other/a", r#"404 {"error":"No such organization"}"#);
     check(&app, "GET /acme/a\nx-closed: 1", r#"409 {"error":"the organization is closed"}"#);

@@ -44,11 +44,13 @@ pub struct ErrorHandlerOptions {
 type Logger = dyn Fn(&ApiError, &ErrorContext) + Send + Sync;
 type Transform = dyn Fn(&ApiError, Value) -> Value + Send + Sync;
 
+type ChangeWithHead = dyn Fn(&mut ErrorReply, &RequestHead) + Send + Sync;
+
 /// The function that changes a response.
 #[derive(Clone)]
 enum Change {
     Reply(Arc<dyn Fn(&mut ErrorReply) + Send + Sync>),
-    WithHead(Arc<dyn Fn(&mut ErrorReply, &RequestHead) + Send + Sync>),
+    WithHead(Arc<ChangeWithHead>),
 }
 
 impl ErrorHandlerOptions {

@@ -8,7 +8,7 @@
 //! use stockade::middleware::{IfMatch, WithETag};
 //! use stockade::prelude::*;
 //!
-//! #[derive(serde::Serialize, Schema, Reply)]
+//! #[derive(serde::Serialize, Schema)]
 //! struct Org { version: u64, name: String }
 //!
 //! # fn load() -> Org { Org { version: 7, name: "acme".to_owned() } }

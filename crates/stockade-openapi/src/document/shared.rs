@@ -112,7 +112,7 @@ impl Shared {
     ///
     /// Different responses of one name have numbers in the order of their texts, so that the
     /// order of the routes does not matter.
-    pub(super) fn into_parts(self) -> ([(&'static str, Map<String, Value>); 2], Names) {
+    pub(super) fn into_parts(self) -> (Components, Names) {
         let (mut responses, mut names) = (Map::new(), Names::new());
         for (name, of_name) in self.responses.into_inner() {
             let mut sorted: Vec<_> = of_name.into_iter().enumerate().collect();
@@ -133,6 +133,9 @@ impl Shared {
 
 /// The references to responses, by their preliminary form.
 pub(super) type Names = HashMap<String, String>;
+
+/// The shared responses and headers of a document, with the names of their sections.
+pub(super) type Components = [(&'static str, Map<String, Value>); 2];
 
 /// Replaces the preliminary references in a part of a document.
 pub(super) fn rename(value: &mut Value, names: &Names) {

@@ -19,7 +19,7 @@ use crate::Entity;
 /// use stockade::rest::{Access, Entity, MemoryStore, Resource};
 /// use stockade::testing::TestClient;
 ///
-/// #[derive(Clone, Serialize, Deserialize, Reply, Schema)]
+/// #[derive(Clone, Serialize, Deserialize, Schema)]
 /// struct Note {
 ///     id: i64,
 ///     text: String,

@@ -307,7 +307,7 @@ async fn fails_if_a_browser_would_reject_the_handshake() {
 #[tokio::test]
 async fn receives_every_close_code_except_1014() {
     let mut router =
-        Router::with_options(RouterOptions::new().rate_limit(None).enable_web_sockets(true));
+        Router::with_options(RouterOptions::new().rate_limit(false).enable_web_sockets(true));
     let close = async |socket: WebSocket, Path(code): Path<u16>| socket.close(code, "bye").await;
     router.add_web_socket_route("/close/:code", close, WebSocketOptions::new());
     let client = TestClient::new(router);
