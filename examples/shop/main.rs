@@ -138,20 +138,17 @@ fn without_shop(
 ) -> Router {
     create_router(api(metrics, products), options.middleware(guards::tag_response))
         // `/openapi.json`, `/docs` for people, and `/docs/try` to send requests.
-        .open_api(document_options())
+        .open_api(
+            OpenApiOptions::new("A small shop", "1.0.0")
+                .description("Users, products, carts and orders. They are kept in a database.")
+                .webhook("order.shipped", Webhook::of::<OrderShipped>().summary("Order shipped"))
+                .public("the shop is an example")
+                .license("MIT OR Apache-2.0")
+                .swagger_ui(true),
+        )
         .state(Rooms::default())
         // The server sets it to false when a shutdown begins.
         .state(Readiness::new())
-}
-
-/// The words of the document about the shop.
-fn document_options() -> OpenApiOptions {
-    OpenApiOptions::new("A small shop", "1.0.0")
-        .description("Users, products, carts and orders. They are kept in a database.")
-        .webhook("order.shipped", Webhook::of::<OrderShipped>().summary("An order is on its way"))
-        .public("the shop is an example")
-        .license("MIT OR Apache-2.0")
-        .swagger_ui(true)
 }
 
 /// The whole interface.
@@ -168,21 +165,14 @@ fn api(metrics: &Metrics, products: impl Store<Product>) -> RouteTree {
         ..routes! {
             tag: Tag::new("pages", "For people."),
             public: "everybody may look around",
-            GET: {
-                home::home,
-                docs: RouteDocs::new("Where to go on")
-                    .description("A page for browsers, links for who takes JSON as gladly."),
-            },
+            GET: { home::home, docs: "Where to go on" },
             "live": { GET: { pages::live_page, docs: "A page that watches an order" } },
             "help/**": { GET: { pages::help, docs: "Help on a topic" } },
             "about": { GET: { async || Html("<h1>A small shop</h1>"), docs: "About the shop" } },
             "old-about": {
-                GET: {
-                    async || Redirect::permanent("/about"),
-                    docs: RouteDocs::new("Where the page about the shop was before")
-                        .deprecated_since("2026-11-01")
-                        .sunset("2027-06-30"),
-                },
+                deprecated_since: "2026-11-01",
+                sunset: "2027-06-30",
+                GET: { async || Redirect::permanent("/about"), docs: "Moved to `/about`" },
             },
         },
         ..home::files(),
@@ -231,12 +221,7 @@ fn api(metrics: &Metrics, products: impl Store<Product>) -> RouteTree {
                     PATCH: { users::rename_user, docs: "Another name for an account" },
                     DELETE: { users::delete_user, docs: "The end of an account" },
                     "role": {
-                        PUT: {
-                            users::give_role,
-                            middleware: &admins,
-                            docs: RouteDocs::new("Another role for an account")
-                                .description("It holds from the next request on."),
-                        },
+                        PUT: { users::give_role, middleware: &admins, docs: "Change a role" },
                     },
                 },
             },
@@ -273,9 +258,7 @@ fn api(metrics: &Metrics, products: impl Store<Product>) -> RouteTree {
                 "export.:format(json|csv)": {
                     GET: { products::export_products, docs: "All products, as JSON or CSV" },
                 },
-                "compare/:left-:right": {
-                    GET: { products::compare_products, docs: "The prices of two products" },
-                },
+                "compare/:left-:right": { GET: { products::compare_products, docs: "Two prices" } },
             },
             r"catalogue/:category?/:page(\d+)?": {
                 GET: { products::catalogue, docs: "The products of a category, page by page" },
@@ -285,11 +268,7 @@ fn api(metrics: &Metrics, products: impl Store<Product>) -> RouteTree {
             tag: Tag::new("carts", "What a user may buy. Each has carts of their own."),
             POST: { orders::open_cart, docs: "A new cart" },
             r":cart(\d+)": {
-                GET: {
-                    orders::show_cart,
-                    docs: RouteDocs::new("One cart, with prices")
-                        .description("The cart of somebody else is as good as none."),
-                },
+                GET: { orders::show_cart, docs: "One cart, with prices" },
                 "items": {
                     POST: {
                         orders::add_item,
@@ -298,9 +277,7 @@ fn api(metrics: &Metrics, products: impl Store<Product>) -> RouteTree {
                             .example(json!({ "product": 1, "count": 2 })),
                     },
                 },
-                r"items/:product(\d+)": {
-                    DELETE: { orders::remove_item, docs: "Nothing more of a product" },
-                },
+                r"items/:product(\d+)": { DELETE: { orders::remove_item, docs: "Remove an item" } },
                 "checkout": {
                     POST: {
                         orders::check_out,
@@ -317,7 +294,7 @@ fn api(metrics: &Metrics, products: impl Store<Product>) -> RouteTree {
                 GET: {
                     orders::show_order,
                     name: "orders.show",
-                    docs: RouteDocs::new("One order").description("For who ordered, clerks and admins."),
+                    docs: RouteDocs::new("One order").description("For its buyer and clerks."),
                 },
                 "events": {
                     GET: {

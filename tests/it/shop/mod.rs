@@ -282,7 +282,7 @@ fn a_cart_becomes_an_order() {
         &format!("GET /carts/1\n{own}"),
         r#"200 {"cart":1,"lines":[{"product":1,"count":2,"cents":900}],"total_cents":900}"#,
     );
-    // The cart of somebody else is as good as none.
+    // The cart of another user is a 404.
     check(&app, &format!("GET /carts/1\n{other}"), r#"404 {"error":"there is no cart 1"}"#);
     check(&app, &check_out(&other), r#"404 {"error":"there is no cart 1"}"#);
 
@@ -422,7 +422,7 @@ fn the_document_has_examples_a_webhook_and_dates() {
     let reply = &sign_up["responses"]["201"]["content"]["application/json"];
     assert_eq!(reply["example"]["role"], "customer");
     let webhook = &document["webhooks"]["order.shipped"]["post"];
-    assert_eq!(webhook["summary"], "An order is on its way");
+    assert_eq!(webhook["summary"], "Order shipped");
     assert_eq!(document["paths"]["/old-about"]["get"]["deprecated"], true);
     assert_eq!(header_of(&app, "GET /old-about", "deprecation"), "@1793491200");
     assert_eq!(header_of(&app, "GET /old-about", "sunset"), "Wed, 30 Jun 2027 00:00:00 GMT");

@@ -9,6 +9,7 @@ use stockade_validation::Schema;
 ///
 /// The `name` of an item is unique in its store.
 #[derive(Clone, Debug, Deserialize, PartialEq, Schema, Serialize)]
+#[schema(no_reply)]
 pub struct RestItem {
     /// The key.
     pub id: i64,
