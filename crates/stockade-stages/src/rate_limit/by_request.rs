@@ -6,12 +6,13 @@ use std::fmt::Display;
 use std::net::IpAddr;
 use std::num::NonZeroU32;
 use std::ops::ControlFlow;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, RwLock};
 use std::time::Duration;
 
 use stockade_core::reply::IntoError;
 use stockade_core::reply::into_error_internals::answer_of;
 use stockade_core::{Request, Response, RouteDescription};
+use stockade_errors::locks::{read, write};
 use stockade_errors::{ApiError, ConfigError};
 
 use super::algorithm::Algorithm;
@@ -175,8 +176,8 @@ fn key_of<K: Display + 'static>(key: &K) -> RateKey {
     RateKey::text(key.to_string())
 }
 
-/// What the function of [`RateLimit::by`] may return: `(key, quota)`, a [`Charge`], and
-/// an `Option` or a `Result` of these.
+/// The result of the function of [`RateLimit::by`]: `(key, quota)`, a [`Charge`], or an
+/// `Option` or a `Result` of these.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a charge of a rate limit",
     label = "expected `(key, quota)`, such as `(user.id, 600 / MINUTE)`",
@@ -253,13 +254,13 @@ impl SeenPolicies {
     /// # Errors
     /// Fails as [`RateLimitPolicy::new`] does.
     pub(super) fn of(&self, name: &str, quota: Quota) -> Result<Arc<RateLimitPolicy>, ConfigError> {
-        let seen = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        let seen = read(&self.0);
         if let Some((_, policy)) = seen.iter().find(|(known, _)| *known == quota) {
             return Ok(Arc::clone(policy));
         }
         drop(seen);
         let policy = Arc::new(RateLimitPolicy::of_request(name, quota)?);
-        let mut seen = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        let mut seen = write(&self.0);
         // Programs have few quotas. A quota that is computed must not fill the memory.
         if seen.len() < MAX_SEEN {
             seen.push((quota, Arc::clone(&policy)));
