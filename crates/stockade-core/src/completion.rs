@@ -1,82 +1,26 @@
-//! `Completions`: handlers that continue without their clients.
+//! `Completing`: a handler that continues without its client.
 //!
 //! Only routes with the setting `run_to_completion`, and requests with an idempotency key, have
 //! work for it.
 
 use std::fmt;
-use std::pin::{Pin, pin};
+use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
 use http::Method;
 use stockade_errors::{ApiError, ConfigError, ConfigIssue};
 use tokio::runtime::Handle as Runtime;
-use tokio::sync::Notify;
 use tokio::time::timeout;
 
+pub use crate::completions::Completions;
+use crate::completions::MAX_UNATTENDED;
 use crate::handler_progress::HandlerProgress;
 use crate::reply::writer_link::Link;
 use crate::route_context::RouteContext;
 use crate::{BoxFuture, Handler, Request, Response, Setting, escaped};
-
-/// The handlers of an application that continue without their clients. A clone counts the same
-/// handlers.
-#[derive(Clone, Default)]
-pub struct Completions(Arc<Counted>);
-
-#[derive(Default)]
-struct Counted {
-    running: AtomicUsize,
-    /// Wakes when a handler ends.
-    ended: Notify,
-}
-
-impl Completions {
-    /// Returns when no handler runs without its client.
-    pub async fn finished(&self) {
-        loop {
-            let mut ended = pin!(self.0.ended.notified());
-            // An end between the check and the wait must not be missed.
-            ended.as_mut().enable();
-            if self.count() == 0 {
-                return;
-            }
-            ended.await;
-        }
-    }
-
-    /// Returns the number of these handlers.
-    #[must_use]
-    pub fn count(&self) -> usize {
-        self.0.running.load(Ordering::Acquire)
-    }
-
-    /// Counts one more handler until the place is dropped; `None` if there are too many.
-    fn enter(&self) -> Option<Place> {
-        let more = |running: usize| (running < MAX_UNATTENDED).then_some(running + 1);
-        self.0.running.fetch_update(Ordering::AcqRel, Ordering::Acquire, more).ok()?;
-        Some(Place(self.clone()))
-    }
-}
-
-/// The place of a handler that continues.
-struct Place(Completions);
-
-impl Drop for Place {
-    fn drop(&mut self) {
-        let Self(Completions(counted)) = self;
-        counted.running.fetch_sub(1, Ordering::AcqRel);
-        counted.ended.notify_waiters();
-    }
-}
-
-impl fmt::Debug for Completions {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Completions({})", self.count())
-    }
-}
 
 /// Work that moves to a separate task if its future is dropped before its end. Until then it
 /// runs in the task of the connection, as any other handler does.
@@ -227,6 +171,3 @@ pub fn time_to_complete(setting: &Setting<Duration>) -> Option<Duration> {
 
 /// The time for which a handler may continue without its client, unless its route has another.
 pub const STANDARD: Duration = Duration::from_secs(30);
-
-/// The number of handlers of an application that run without clients at a time.
-const MAX_UNATTENDED: usize = 1_024;

@@ -51,6 +51,7 @@ pub mod client;
 mod clock;
 #[doc(hidden)]
 pub mod completion;
+mod completions;
 #[doc(hidden)]
 pub mod detached;
 mod endpoint;

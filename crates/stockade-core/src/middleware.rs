@@ -229,6 +229,20 @@ impl Middleware {
     }
 }
 
+impl RouteDescription {
+    /// Adds middleware that a reply needs. It runs on the routes with this reply, after all
+    /// other middleware; the reply describes its effect.
+    pub fn ends_with(&mut self, middleware: Middleware) {
+        self.parts.get_or_insert_default::<Vec<Middleware>>().push(middleware);
+    }
+
+    /// Takes the middleware of the reply out.
+    #[doc(hidden)]
+    pub fn take_reply_middleware(&mut self) -> Vec<Middleware> {
+        self.parts.remove().unwrap_or_default()
+    }
+}
+
 impl fmt::Debug for Middleware {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Middleware({})", self.name)

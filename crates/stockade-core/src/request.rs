@@ -318,6 +318,13 @@ impl Request {
         self.note_user();
     }
 
+    /// Notes a change of the user in the copy of the head.
+    fn note_user(&self) {
+        if let Some(kept) = &self.inner.kept_head {
+            kept.set_user(self.inner.user.clone());
+        }
+    }
+
     /// Returns the pattern of the matched route, such as `/users/:id`; `None`
     /// outside a router, and in its fallback.
     #[must_use]

@@ -75,19 +75,17 @@ impl RequestHead {
         }
     }
 
-    /// Makes the head of a request from its copy, without headers if there is none.
-    pub(crate) fn of_kept(
-        kept: Option<&KeptHead>,
-        route: Option<Arc<RouteContext>>,
-        context: ErrorContext,
-    ) -> Self {
+    /// Makes the head of the request of an error from its copy, without headers if there is
+    /// none.
+    pub(crate) fn of_error(context: &ErrorContext) -> Self {
+        let kept = context.head.as_deref();
         let empty = || http::Request::new(()).into_parts().0;
         Self {
             head: kept.map_or_else(empty, |kept| kept.head.clone()),
             user: kept.map(KeptHead::user).unwrap_or_default(),
             client: kept.and_then(|kept| kept.client),
-            route,
-            context,
+            route: context.route.clone(),
+            context: context.clone(),
         }
     }
 

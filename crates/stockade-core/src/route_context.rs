@@ -3,7 +3,7 @@
 use std::sync::{Arc, OnceLock};
 
 use crate::boxed_or::BoxedOr;
-use crate::completion::Completions;
+use crate::completions::Completions;
 use crate::endpoint_settings::EndpointSettings;
 use crate::limits::DEFAULT_MAX_JSON_VALUES;
 use crate::page_headers::PageHeaders;

@@ -11,7 +11,7 @@
 // - `options`, `host_options`: `RouterOptions`, and `HostOptions`, which override them.
 // - `settings`, `setters`: the settings of routers, groups, nodes and routes; `access`: the
 //   two of them that share a slot; `docs`: documentation with defaults.
-// - `start`: the values that an application provides; `commands`: the commands about its routes.
+// - `state`, `start`: the values that an application provides; `commands`: the commands about its routes.
 // - `build`: `Router::build`; `compile`: the routes; `compile_methods`: the methods of a route.
 // - `app`: `App`; `route`: a route of it.
 // - `dispatch`: the life of a request; `lookup`: its route; `no_route`: the responses
@@ -69,6 +69,7 @@ mod setters;
 mod settings;
 mod stages;
 mod start;
+mod state;
 mod table_set;
 mod tags;
 mod tower;

@@ -17,7 +17,7 @@ use crate::bug::bug;
 use crate::error_settings::Settings;
 use crate::kept_head::KeptHead;
 use crate::route_context::RouteContext;
-use crate::{ErrorHandler, HttpBody, RequestHead, Response, escaped, header_map_pool};
+use crate::{ErrorHandler, HttpBody, Response, escaped, header_map_pool};
 
 /// The source of an error that refuses a request because others are in flight.
 /// A line for each at error level would be more load.
@@ -39,10 +39,10 @@ pub struct ErrorContext {
     pub(super) settings: Settings,
     pub(super) method: Method,
     pub(super) target: Option<PathAndQuery>,
-    pub(super) route: Option<Arc<RouteContext>>,
+    pub(crate) route: Option<Arc<RouteContext>>,
     pub(super) id: Option<Arc<str>>,
     /// The head of the request, if a handler takes it.
-    pub(super) head: Option<Arc<KeptHead>>,
+    pub(crate) head: Option<Arc<KeptHead>>,
     /// The handler of the application that answers errors here.
     pub(super) handler: Option<ErrorHandler>,
 }
@@ -99,11 +99,6 @@ impl ErrorContext {
             None => router,
         };
         self.handler = handler.cloned();
-    }
-
-    /// Returns the parts of the request that an error handler takes.
-    pub(crate) fn head(&self) -> RequestHead {
-        RequestHead::of_kept(self.head.as_deref(), self.route.clone(), self.clone())
     }
 
     /// Logs an error and makes its response by the settings alone.

@@ -1,7 +1,9 @@
 //! The [`ErrorContext`] of a request.
 
+use std::sync::Arc;
+
 use super::ErrorContext;
-use crate::kept_head::KeptHead;
+
 use crate::{ErrorHandler, Request};
 
 impl ErrorContext {
@@ -28,7 +30,7 @@ impl ErrorContext {
     pub fn before_middleware(mut self, req: &Request, router: Option<&ErrorHandler>) -> Self {
         self.handle_early(router);
         if self.head.is_none() && self.handler.as_ref().is_some_and(ErrorHandler::takes_head) {
-            self.head = Some(KeptHead::of(req));
+            self.head = Some(Arc::new(req.copy_head()));
         }
         self
     }

@@ -4,6 +4,7 @@
 
 mod middleware;
 mod reply;
+mod with_head;
 
 use std::error::Error;
 use std::fmt;
@@ -19,7 +20,7 @@ use stockade_validation::HasSchema;
 pub use self::reply::ErrorReply;
 use crate::description::{ErrorForm, SchemaOf};
 use crate::endpoint::{ErrorContext, error_of, respond_with};
-use crate::{HttpBody, RequestHead, Response};
+use crate::{HttpBody, Response};
 
 /// The options of an [`ErrorHandler`].
 ///
@@ -44,7 +45,7 @@ pub struct ErrorHandlerOptions {
 type Logger = dyn Fn(&ApiError, &ErrorContext) + Send + Sync;
 type Transform = dyn Fn(&ApiError, Value) -> Value + Send + Sync;
 
-type ChangeWithHead = dyn Fn(&mut ErrorReply, &RequestHead) + Send + Sync;
+type ChangeWithHead = dyn Fn(&mut ErrorReply, &ErrorContext) + Send + Sync;
 
 /// The function that changes a response.
 #[derive(Clone)]
@@ -135,20 +136,6 @@ impl ErrorHandlerOptions {
         self.change = Some(Change::Reply(Arc::new(change)));
         self
     }
-
-    /// Sets a function as [`reply`](Self::reply) does, which also takes the
-    /// [`RequestHead`]: the headers and the user of the request.
-    ///
-    /// The request is not there any more when its handler fails. So each request to a
-    /// route with such a function costs a copy of its headers.
-    #[must_use]
-    pub fn reply_with_head(
-        mut self,
-        change: impl Fn(&mut ErrorReply, &RequestHead) + Send + Sync + 'static,
-    ) -> Self {
-        self.change = Some(Change::WithHead(Arc::new(change)));
-        self
-    }
 }
 
 impl fmt::Debug for ErrorHandlerOptions {
@@ -172,7 +159,7 @@ pub struct ErrorHandler {
 /// A value that `error_handling` and `with_error_handling` take: a function that
 /// changes an [`ErrorReply`], the options of an [`ErrorHandler`], or a handler.
 ///
-/// The function may also take a [`RequestHead`]. Only this form costs a copy of the
+/// The function may also take a [`RequestHead`](crate::RequestHead). Only this form costs a copy of the
 /// headers of each request.
 ///
 /// `Marker` only keeps the forms apart; the compiler finds it.
@@ -205,16 +192,6 @@ impl IntoErrorHandler<()> for ErrorHandlerOptions {
 impl<F: Fn(&mut ErrorReply) + Send + Sync + 'static> IntoErrorHandler<fn(&mut ErrorReply)> for F {
     fn into_error_handler(self) -> ErrorHandler {
         self.into()
-    }
-}
-
-#[diagnostic::do_not_recommend]
-impl<F> IntoErrorHandler<fn(&mut ErrorReply, &RequestHead)> for F
-where
-    F: Fn(&mut ErrorReply, &RequestHead) + Send + Sync + 'static,
-{
-    fn into_error_handler(self) -> ErrorHandler {
-        ErrorHandlerOptions::new().reply_with_head(self).into()
     }
 }
 
@@ -336,7 +313,7 @@ impl ErrorHandler {
         let mut reply = ErrorReply::new(error, context, settings, body, response);
         match change {
             Change::Reply(change) => change(&mut reply),
-            Change::WithHead(change) => change(&mut reply, &context.head()),
+            Change::WithHead(change) => change(&mut reply, context),
         }
         reply.finish()
     }

@@ -17,7 +17,6 @@ use std::borrow::Cow;
 use http::{Extensions, Method};
 use stockade_errors::ConfigError;
 
-use crate::Middleware;
 use crate::body_kind::BodyKind;
 use crate::description::{DescribedRoute, SchemaOf};
 use crate::type_check::TypeCheck;
@@ -64,8 +63,8 @@ pub struct RouteDescription {
     /// The types of stored items, whose responses may lack some of their properties.
     pub(crate) stored_types: Vec<SchemaOf>,
     type_checks: Vec<TypeCheck>,
-    /// Middleware of the reply, which runs after all other middleware.
-    reply_middleware: Vec<Middleware>,
+    /// Values that parts of the route leave for the router, by type.
+    pub(crate) parts: Extensions,
 }
 
 impl RouteDescription {
@@ -134,13 +133,6 @@ impl RouteDescription {
     pub fn middleware_reads_user(&mut self, name: &str) {
         self.user_reader.get_or_insert_with(|| name.to_owned());
     }
-
-    /// Adds middleware that a reply needs. It runs on the routes with this reply, after all
-    /// other middleware; the reply describes its effect.
-    pub fn ends_with(&mut self, middleware: Middleware) {
-        self.reply_middleware.push(middleware);
-    }
-
     /// Notes that middleware or the handler refuses requests of other origins. Then the
     /// router finds out if CORS lists the origin:
     /// [`Request::has_listed_origin`](crate::Request::has_listed_origin).

@@ -5,7 +5,7 @@ use http::{Extensions, Method};
 use super::HANDLER;
 use crate::description::{DescribedRoute, SchemaOf};
 use crate::type_check::TypeCheck;
-use crate::{BodyKind, Middleware, RouteDescription, States};
+use crate::{BodyKind, RouteDescription, States};
 
 impl RouteDescription {
     /// Returns an empty description of a route with this method and these
@@ -27,7 +27,7 @@ impl RouteDescription {
             described: None,
             body_reader: None,
             user_reader: None,
-            reply_middleware: Vec::new(),
+            parts: Extensions::new(),
             challenges: Vec::new(),
             guards_origin: false,
             validation_status: None,
@@ -102,13 +102,6 @@ impl RouteDescription {
     pub fn has_origin_guard(&self) -> bool {
         self.guards_origin
     }
-
-    /// Takes the middleware of the reply out.
-    #[doc(hidden)]
-    pub fn take_reply_middleware(&mut self) -> Vec<Middleware> {
-        std::mem::take(&mut self.reply_middleware)
-    }
-
     /// Returns true if middleware authenticates requests.
     #[doc(hidden)]
     #[must_use]

@@ -1,0 +1,68 @@
+//! `Completions`: the number of handlers that continue without their clients.
+
+use std::fmt;
+use std::pin::pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use tokio::sync::Notify;
+
+/// The number of handlers of an application that run without clients at a time.
+pub(crate) const MAX_UNATTENDED: usize = 1_024;
+
+/// The handlers of an application that continue without their clients. A clone counts the same
+/// handlers.
+#[derive(Clone, Default)]
+pub struct Completions(Arc<Counted>);
+
+#[derive(Default)]
+struct Counted {
+    running: AtomicUsize,
+    /// Wakes when a handler ends.
+    ended: Notify,
+}
+
+impl Completions {
+    /// Returns when no handler runs without its client.
+    pub async fn finished(&self) {
+        loop {
+            let mut ended = pin!(self.0.ended.notified());
+            // An end between the check and the wait must not be missed.
+            ended.as_mut().enable();
+            if self.count() == 0 {
+                return;
+            }
+            ended.await;
+        }
+    }
+
+    /// Returns the number of these handlers.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        self.0.running.load(Ordering::Acquire)
+    }
+
+    /// Counts one more handler until the place is dropped; `None` if there are too many.
+    pub(crate) fn enter(&self) -> Option<Place> {
+        let more = |running: usize| (running < MAX_UNATTENDED).then_some(running + 1);
+        self.0.running.fetch_update(Ordering::AcqRel, Ordering::Acquire, more).ok()?;
+        Some(Place(self.clone()))
+    }
+}
+
+/// The place of a handler that continues.
+pub(crate) struct Place(Completions);
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let Self(Completions(counted)) = self;
+        counted.running.fetch_sub(1, Ordering::AcqRel);
+        counted.ended.notify_waiters();
+    }
+}
+
+impl fmt::Debug for Completions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Completions({})", self.count())
+    }
+}
