@@ -1,5 +1,5 @@
-//! The macros of stockade: [`routes!`] and the derives [`Reply`],
-//! [`ApiError`] and [`Schema`].
+//! The macros of stockade: [`routes!`], the derives [`Schema`] and [`ApiError`], and the
+//! attribute [`macro@middleware`].
 //!
 //! Each macro reports all mistakes in its input at once, with the caret on the
 //! wrong word. It still expands the correct parts, so that editors keep working
@@ -7,19 +7,19 @@
 //!
 //! The expansion names `::stockade::…` if the calling crate depends on the
 //! facade, else the single crate: `stockade-routing` for `routes!`,
-//! `stockade-core` for `Reply`, `stockade-errors` for `ApiError`,
+//! `stockade-core` for replies and middleware, `stockade-errors` for `ApiError`,
 //! `stockade-validation` for `Schema`. A renamed dependency is found by its new
 //! name.
 //!
 //! Spec: Route tree (object router); Handler contract; Errors.
 //!
-//! [`Reply`]: macro@Reply
 //! [`ApiError`]: macro@ApiError
 //! [`Schema`]: macro@Schema
 
 // Where things are:
 // - `routes`: `routes!`; `parse`, `check` and `expand` in this order.
-// - `reply`, `api_error`, `schema`: the derives.
+// - `schema`, `api_error`: the derives; `reply`: the reply that `Schema` also makes.
+// - `middleware`: the attribute.
 // - `paths`: the names of the crates in generated code.
 // - `errors`, `suggest`: the collected mistakes, and "did you mean".
 
