@@ -594,11 +594,10 @@ functions_with!(A1 a1, A2 a2, A3 a3, A4 a4, A5 a5, A6 a6, A7 a7, A8 a8);
 /// fn log(_req: &mut Request) {}
 ///
 /// let api = routes! {
-///     auth: &token,
 ///     "accounts": { middleware: [&admins, log], GET: async || "all accounts" },
 ///     "reports": { middleware: [&admins, &slow], GET: async || "all reports" },
 /// };
-/// let mut router = create_router(api, RouterOptions::new());
+/// let mut router = create_router(api, RouterOptions::new().auth(&token));
 /// router.group("/jobs", [&admins], |jobs| {
 ///     jobs.delete("/", async || ()).middleware((log, &slow));
 /// });

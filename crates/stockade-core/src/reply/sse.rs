@@ -62,8 +62,8 @@ use crate::{HttpBody, Reply, Response, RouteDescription};
 /// # #[tokio::main]
 /// # async fn main() {
 /// let (sender, _) = broadcast::channel(64);
-/// let options = RouterOptions::new().state::<Changes>(sender.clone());
-/// let router = create_router(routes! { "changes": { GET: changes } }, options);
+/// let api = routes! { "changes": { GET: changes } };
+/// let router = create_router(api, RouterOptions::new()).state::<Changes>(sender.clone());
 ///
 /// # let client = TestClient::new(router);
 /// let mut events = client.get("/changes").stream().await;

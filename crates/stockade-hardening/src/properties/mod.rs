@@ -207,7 +207,7 @@ impl PropertyCheck {
     ///
     /// ```
     /// # use stockade::testing::{Credentials, check_schemas};
-    /// # let router = || stockade::Router::new();
+    /// # let router = stockade::Router::new();
     /// let check = check_schemas(router).users(|roles| match roles {
     ///     [] => Some(Credentials::bearer("the token of a customer")),
     ///     ["admin"] => Some(Credentials::bearer("the token of an admin")),
