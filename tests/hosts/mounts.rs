@@ -29,7 +29,7 @@ fn router() -> Router {
     outer
 }
 
-/// Checks the redirects of a host whose paths begin with `place`.
+/// Checks the redirects of a host that adds `place` to all paths.
 async fn check(address: &str, place: &str) {
     let client = TestClient::live(address);
     for mount in ["/assets", "/v1/assets", "/v1/deep/er"] {

@@ -133,7 +133,7 @@ fn is_outer(attribute: &Attribute) -> bool {
     OUTER.iter().any(|name| attribute.path().is_ident(name))
 }
 
-/// Returns the error type of a function whose result is written as `Result<…, E>`.
+/// Returns `E` if a function returns `Result<…, E>`.
 fn failure(output: &ReturnType) -> Option<&Type> {
     let ReturnType::Type(_, ty) = output else { return None };
     let Type::Path(path) = &**ty else { return None };

@@ -9,7 +9,7 @@ use crate::paths::CratePath;
 /// Returns `impl Reply` of a type whose `impl HasSchema` has these generics: status 200 with
 /// the JSON of the value, if the type is `Serialize`.
 ///
-/// The bound has a lifetime of its own, because rustc rejects other false bounds on types
+/// The bound has its own lifetime, because rustc rejects other false bounds on types
 /// without parameters. With it, a type that is only read compiles, and is not a reply.
 pub(crate) fn reply(input: &DeriveInput, generics: &Generics, core: &CratePath) -> TokenStream {
     let name = &input.ident;

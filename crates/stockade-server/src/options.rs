@@ -283,8 +283,8 @@ impl ServerOptions {
     /// buffers, and takes them again for its next request, which costs some microseconds.
     /// `false` is never. Default: 2 s.
     ///
-    /// While many new connections come, those that have nothing to ask are parked sooner. No
-    /// effect if it is not below [`idle_timeout`](Self::idle_timeout).
+    /// The server parks idle connections sooner while many new connections arrive. The option
+    /// has no effect if it is not below [`idle_timeout`](Self::idle_timeout).
     #[must_use]
     pub fn park_after(mut self, idle: impl IntoSetting<Duration>) -> Self {
         self.park_after = park_after(idle.into_setting());
@@ -296,8 +296,8 @@ impl ServerOptions {
     /// [`max_connections`](Self::max_connections) and at least 100 (1,000 of
     /// 10,000).
     ///
-    /// For a further one its own connection that has been idle longest is told
-    /// to finish; if none is idle, the new one is closed.
+    /// Above the limit, the server closes the client's connection that has been idle longest.
+    /// If none is idle, it closes the new connection.
     ///
     /// Connections without an address, such as those of Unix sockets, have no such
     /// limit. A proxy in front of the server is one client, unless it is trusted

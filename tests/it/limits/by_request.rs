@@ -280,7 +280,7 @@ async fn the_policy_shows_the_quota_of_a_store() {
     }
 }
 
-/// A store whose decisions come later, as over a network.
+/// A store that decides later, like a store across a network.
 struct Later(MemoryRateStore);
 
 impl RateStore for Later {

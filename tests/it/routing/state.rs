@@ -1,4 +1,4 @@
-//! Values for `State<T>`, also those that are opened when the application starts.
+//! Values for `State<T>`, including values that open when the application starts.
 
 use std::net::TcpListener;
 use std::sync::Arc;

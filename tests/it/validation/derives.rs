@@ -51,7 +51,7 @@ struct Sent<T> {
     value: T,
 }
 
-/// Serialized by hand, with an `impl Reply` of its own.
+/// A type with a handwritten `Serialize` and its own `impl Reply`.
 #[derive(Serialize, Schema)]
 #[schema(no_reply)]
 struct Csv {

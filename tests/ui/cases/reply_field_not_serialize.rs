@@ -1,4 +1,4 @@
-//! A reply of a generic type whose parameter cannot be serialised.
+//! A generic reply with a parameter that does not implement `Serialize`.
 
 use stockade::prelude::*;
 

@@ -1,4 +1,4 @@
-//! Types without a schema as replies, alone and in `Json`.
+//! Types without a schema as replies, directly and in `Json`.
 
 use stockade::prelude::*;
 

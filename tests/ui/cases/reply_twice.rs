@@ -1,4 +1,4 @@
-//! An `impl Reply` beside the one of `#[derive(Schema)]`.
+//! A second `impl Reply`, in addition to `#[derive(Schema)]`.
 
 use stockade::prelude::*;
 

@@ -36,8 +36,8 @@ use crate::rate_limits::refusals::Refusals;
 /// A refusal is remembered in the process until it may end, because the answer cannot
 /// change before that: a client that goes on costs no command. At most 100,000 are.
 ///
-/// The key in the engine has the algorithm, the limit and the window, so that a
-/// deployment with another quota begins anew. If the limit chooses the quota of each
+/// The key in Redis has the algorithm, the limit and the window. So the count starts again
+/// after a deployment with another quota. If the limit chooses the quota of each
 /// request ([`RateLimit::by`]), the key has neither limit nor window, and the count stays.
 /// A key goes when nothing of it counts any more, and one that has lost its expiry gets it
 /// back with the next request.
@@ -178,7 +178,7 @@ impl RedisRateLimits {
     }
 
     /// Asks the engine for a request that counts as `cost` requests. It takes nothing of a
-    /// lease. A refusal is not remembered, because cheaper requests may pass.
+    /// lease. A rejection is not stored, because a cheaper request may still pass.
     async fn ask_cost(
         &self,
         key: &RateKey,

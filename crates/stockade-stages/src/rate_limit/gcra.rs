@@ -38,7 +38,7 @@ pub(super) fn gcra(
     let kept = CellState { arrival: Cell::new(state.dead_at), now };
     let limiter: RateLimiter<_, _, _, StateInformationMiddleware> =
         RateLimiter::new(quota.allow_burst(limit), &kept, Here);
-    // The crate multiplies without a check.
+    // The crate does not check its multiplication for overflow.
     let outcome = if cost > limit { None } else { limiter.check_n(cost).ok() };
     let (remaining, retry_after) = match outcome {
         Some(Ok(snapshot)) => (Some(snapshot.remaining_burst_capacity()), Duration::ZERO),
@@ -48,7 +48,7 @@ pub(super) fn gcra(
     };
     state.dead_at = kept.arrival.get();
     let allowed = remaining.is_some();
-    // Cheaper requests may pass after a refusal.
+    // A cheaper request may pass after a rejection.
     let remaining = remaining.unwrap_or_else(|| {
         let used = Duration::from_nanos(state.dead_at.saturating_sub(now));
         let free = (period * limit.get()).saturating_sub(used).as_nanos() / period.as_nanos();

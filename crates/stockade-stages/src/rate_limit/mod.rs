@@ -36,7 +36,7 @@
 // Where things are:
 // - `quota`: `Quota`, its notations, and `RateLimitPolicy`, a quota with its name.
 // - `options`, `limiter`: `RateLimit` and `RateLimiter`; `notation`: a limit in a file.
-// - `by_request`: `RequestLimit`, whose function chooses key and quota.
+// - `by_request`: `RequestLimit`, which chooses key and quota by a function.
 // - `key`: `RateKey`, the client that a request is counted against.
 // - `decision`: `Decision`, and `too_many`, its error.
 // - `headers`: the headers of a limited response.

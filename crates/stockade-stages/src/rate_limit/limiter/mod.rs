@@ -201,8 +201,8 @@ impl RateLimiter {
         })
     }
 
-    /// Charges `n` requests to `key` by the policy that applies to them, with one question to a
-    /// store outside; all of them, or as many as pass until the first refusal.
+    /// Charges `n` requests to `key` by the policy that applies to them, with one call of the
+    /// store. Charges all of them, or the requests before the first rejection.
     ///
     /// # Errors
     /// Fails as the store does, where [`RateLimit::on_store_failure`] refuses.
