@@ -8,42 +8,40 @@ use stockade_core::boxed_or::BoxedOr;
 use stockade_core::setting_internals::Inherit;
 use stockade_errors::ConfigIssue;
 
+use crate::settings::Placed;
+
 /// The setting `docs` of a router, a group, a node or a route.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct DocsSetting {
-    own: Option<Arc<RouteDocs>>,
-    place: Option<&'static Location<'static>>,
+    own: Option<Placed<Arc<RouteDocs>>>,
     /// The documentation of the levels around it.
     defaults: Option<Arc<RouteDocs>>,
 }
 
 impl DocsSetting {
     pub(crate) fn new(docs: RouteDocs, place: &'static Location<'static>) -> Self {
-        Self { own: Some(Arc::new(docs)), place: Some(place), defaults: None }
+        Self { own: Some(Placed::new(Arc::new(docs), place)), defaults: None }
     }
 
     /// Returns the configuration errors of a router, a group or a node. Its documentation is
     /// removed if it has errors, so that its routes do not report them again.
     pub(crate) fn check_defaults(&mut self) -> Vec<ConfigIssue> {
-        let Some(docs) = &self.own else { return Vec::new() };
+        let Some(Placed { value: docs, place }) = &self.own else { return Vec::new() };
         let mut issues = docs.issues();
         if docs.summary.is_some() {
             issues.push(SUMMARY_OF_MANY.to_owned());
         }
+        let placed = issues.into_iter().map(|issue| ConfigIssue::new(issue).at(place));
+        let issues: Vec<ConfigIssue> = placed.collect();
         if !issues.is_empty() {
             self.own = None;
         }
-        let place = self.place;
-        let placed = issues.into_iter().map(|issue| match place {
-            Some(place) => ConfigIssue::new(issue).at(place),
-            None => ConfigIssue::new(issue),
-        });
-        placed.collect()
+        issues
     }
 
     /// Returns the documentation of a route with the defaults, except responses and examples.
     pub(crate) fn of_route(&self) -> BoxedOr<RouteDocs> {
-        let own = self.own.as_deref().cloned().unwrap_or_default();
+        let own = self.own.as_ref().map(|own| RouteDocs::clone(&own.value)).unwrap_or_default();
         match &self.defaults {
             None => own.into(),
             Some(defaults) => with_texts(own, defaults).into(),
@@ -82,8 +80,8 @@ impl DocsSetting {
     /// Returns the documentation of this level with the levels around it.
     fn joined(&self) -> Option<Arc<RouteDocs>> {
         match (&self.own, &self.defaults) {
-            (Some(own), Some(defaults)) => Some(Arc::new(joined(own, defaults))),
-            (own, defaults) => own.clone().or_else(|| defaults.clone()),
+            (Some(own), Some(defaults)) => Some(Arc::new(joined(&own.value, defaults))),
+            (own, defaults) => own.as_ref().map(|own| &own.value).or(defaults.as_ref()).cloned(),
         }
     }
 }
