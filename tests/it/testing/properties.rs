@@ -115,6 +115,37 @@ async fn types_of_all_kinds_are_judged_as_they_are_described() {
     assert_eq!(json!(again), json!(report));
 }
 
+/// Pairs of texts cannot contain an empty list, so a required list is never empty there.
+#[tokio::test]
+async fn lists_of_forms_and_queries_are_never_empty() {
+    #[derive(Deserialize, Serialize, Schema)]
+    struct Labels {
+        #[schema(max_items = 2)]
+        names: Vec<String>,
+        #[serde(default)]
+        numbers: Vec<u8>,
+    }
+    #[derive(Deserialize, Serialize, Schema)]
+    struct Filter {
+        #[schema(min_items = 1)]
+        ids: Vec<u8>,
+        sort: Option<Vec<String>>,
+    }
+    let report = report_of(of(routes! {
+        "labels": { POST: async |Body(labels): Body<Labels>| Json(labels) },
+        "search": { GET: async |Query(filter): Query<Filter>| Json(filter) },
+    }))
+    .await;
+    assert!(report.is_passed(), "{report}");
+    for route in &report.routes {
+        assert_eq!((route.valid, route.replies[&200]), (64, 64), "{report}");
+    }
+    assert!(report.routes[0].not_checked.is_empty(), "{report}");
+    let parts = report.routes[1].not_checked.iter().map(|it| (&*it.part, &*it.why));
+    let expected = [("ids: minItems", "a query cannot contain an empty list")];
+    assert_eq!(parts.collect::<Vec<_>>(), expected, "{report}");
+}
+
 #[tokio::test]
 async fn a_check_by_hand_that_refuses_valid_input_is_found() {
     #[derive(Deserialize, Schema)]

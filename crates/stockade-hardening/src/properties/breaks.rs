@@ -303,7 +303,10 @@ impl Finder<'_> {
             let count = usize::try_from(count).unwrap_or_default();
             prop::collection::vec(made.clone(), count).prop_map(Value::from)
         };
-        if let Some(least) = bound("minItems").filter(|least| *least > 0) {
+        let least = bound("minItems").filter(|least| *least > 0);
+        if least == Some(1) && self.maker.source != Source::Body {
+            self.leave_out(place, "minItems", "a query cannot contain an empty list");
+        } else if let Some(least) = least {
             self.replace(place, lists(least - 1).boxed(), &["minItems", "min", "required"]);
         }
         match bound("maxItems") {

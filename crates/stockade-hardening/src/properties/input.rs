@@ -106,7 +106,7 @@ pub(super) fn inputs(
             let maker = Maker { source: Source::Query, ..maker.clone() };
             let made = maker.values(schema, focus_on(Target::Query));
             let made = made.map_err(|why| format!("query: {why}"))?;
-            made.prop_filter("no query was found that an address can hold", is_flat).boxed()
+            made.prop_filter("no query was found that an address can hold", can_be_pairs).boxed()
         }
         None => Just(Value::Object(Map::new())).boxed(),
     };
@@ -185,16 +185,12 @@ fn body_of(
             other => (1, Err(format!("bodies of {other} are not made"))),
         };
         let kind = media_type.to_owned();
-        let fits_form = move |value: &Value| match kind.as_str() {
-            FORM => is_flat(value) && value.as_object().is_some_and(|it| !pairs(it).is_empty()),
-            TEXT => value.as_str().is_some_and(|text| !text.is_empty()),
-            _ => true,
-        };
+        let is_writable = move |value: &Value| can_be_body(&kind, value);
         let media_type = media_type.to_owned();
         match made {
             Ok(made) => {
                 let values =
-                    made.prop_filter("no body was found that its form can hold", fits_form);
+                    made.prop_filter("no body was found that its form can hold", is_writable);
                 let body = move |value| Some(Body { media_type: media_type.clone(), value });
                 forms.push((weight, values.prop_map(body).boxed()));
             }
@@ -234,13 +230,22 @@ fn is_scalar(maker: &Maker, rules: &Value) -> bool {
     (names.peek().is_some() && names.all(|name| !matches!(name, "object" | "array"))) || is_listed
 }
 
-/// Returns true if a value is an object of texts, numbers, booleans, and lists
-/// of these.
-fn is_flat(value: &Value) -> bool {
+/// Returns true if a body of this media type can contain the value.
+pub(super) fn can_be_body(media_type: &str, value: &Value) -> bool {
+    match media_type {
+        FORM => can_be_pairs(value) && value.as_object().is_some_and(|it| !it.is_empty()),
+        TEXT => value.as_str().is_some_and(|text| !text.is_empty()),
+        _ => true,
+    }
+}
+
+/// Returns true if pairs of texts can contain a value: an object of texts, numbers, booleans,
+/// and lists of these. An empty list has no pair, so the server would not receive it.
+pub(super) fn can_be_pairs(value: &Value) -> bool {
     let is_scalar = |value: &Value| !value.is_null() && !value.is_array() && !value.is_object();
     value.as_object().is_some_and(|members| {
         members.values().all(|member| match member {
-            Value::Array(items) => items.iter().all(is_scalar),
+            Value::Array(items) => !items.is_empty() && items.iter().all(is_scalar),
             member => is_scalar(member),
         })
     })

@@ -11,7 +11,7 @@ use stockade_routing::map::{Need, RouteInfo, RouteKind};
 use super::breaks::{self, Break, Unbroken};
 use super::case::Aim;
 use super::fit::Schemas;
-use super::input::{Input, JSON, Target, inputs};
+use super::input::{Input, JSON, Target, can_be_body, can_be_pairs, inputs};
 use super::kept::SavedFailure;
 use super::report::{NotChecked, Property, PropertyFailure, RouteReport};
 use super::text::Alphabet;
@@ -187,12 +187,17 @@ impl<'c> RouteCheck<'c> {
             value.is_none_or(|value| schemas.fits(&param.schema, value))
         });
         let query = match &self.route.query {
-            Some(schema) => schemas.fits(schema, &input.query.clone().into()),
+            Some(schema) => {
+                let query = input.query.clone().into();
+                can_be_pairs(&query) && schemas.fits(schema, &query)
+            }
             None => input.query.is_empty(),
         };
         let body = match (&self.route.body, &input.body) {
             (Some(info), Some(body)) => info.content.iter().any(|content| {
-                content.media_type == body.media_type && schemas.fits(&content.schema, &body.value)
+                content.media_type == body.media_type
+                    && can_be_body(&body.media_type, &body.value)
+                    && schemas.fits(&content.schema, &body.value)
             }),
             (Some(info), None) => !info.required,
             (None, body) => body.is_none(),

@@ -178,6 +178,8 @@ impl Maker {
             return Ok(items.prop_map(Value::from).boxed());
         }
         let least = bound("minItems").map_or(0, |bound| usize::try_from(bound).unwrap_or(MANY));
+        // Pairs of texts cannot contain an empty list.
+        let least = if self.source == Source::Body { least } else { least.max(1) };
         let most = bound("maxItems").map_or(MANY, |bound| usize::try_from(bound).unwrap_or(MANY));
         let every = &Value::Bool(true);
         let item = rules.get("items").unwrap_or(every);
@@ -201,6 +203,9 @@ impl Maker {
             Err(_) if least == 0 => return Ok(Just(json!([])).boxed()),
             Err(error) => return Err(error),
         };
+        if most < least {
+            return Err("no list has so few items".to_owned());
+        }
         let usual = most.min(least.saturating_add(3));
         let lists = prop::collection::vec(item.clone(), least..=usual);
         if most > usual && most <= MANY && bound("maxItems").is_some() {
