@@ -4,6 +4,7 @@ use stockade_errors::ConfigError;
 use stockade_routing::{App, Router};
 
 use crate::TestClock;
+use crate::fail::fail;
 
 /// An application for a test: a router, which is built, or an app.
 pub trait IntoApp {
@@ -44,5 +45,15 @@ impl IntoApp for App {
 impl IntoApp for &App {
     fn into_app(self) -> Result<App, ConfigError> {
         Ok(self.clone())
+    }
+}
+
+/// Starts an application, or fails the test.
+///
+/// # Panics
+/// If a value of `Router::state_at_start` cannot be opened.
+pub(crate) async fn start(app: &App) {
+    if let Err(error) = app.start().await {
+        fail(format_args!("the application cannot start: {error}"));
     }
 }

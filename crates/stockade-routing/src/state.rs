@@ -37,8 +37,9 @@ impl Router {
     /// Provides a value for `State<T>` that is opened when the application starts, such as
     /// the pool of a database. Default: none.
     ///
-    /// [`App::start`] opens it. The server calls this before it binds its address, and a
-    /// `TestClient` before its first request. [Commands](App::run_command) do not call it,
+    /// [`App::start`] opens it. The server calls this before it binds its address. A
+    /// `TestClient`, a `Contract`, `assert_hardened` and `check_schemas` call it before their
+    /// first request. [Commands](App::run_command) do not call it,
     /// so `my-program routes` works without a database.
     ///
     /// Values are opened in the order of these calls. `open` gets the application, whose

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 use stockade::prelude::*;
 use stockade::routing::HostRoutes;
-use stockade::testing::TestClient;
+use stockade::testing::{Contract, Hardening, TestClient, assert_hardened, check_schemas};
 
 use crate::support::{app, block_on, check, command, panic_of};
 
@@ -99,6 +99,75 @@ async fn a_server_starts_the_application_before_it_binds() {
     assert!(TcpListener::bind(("127.0.0.1", port)).is_ok(), "nothing was bound");
 }
 
+#[tokio::test]
+async fn a_contract_starts_its_application_once() {
+    let (router, count) = counting();
+    let contract = Contract::of(&app(router));
+    assert_eq!(count.load(Relaxed), 0);
+    for _ in 0..2 {
+        let request = stockade::http::Request::get("/users").body(()).unwrap();
+        let response = contract.handle(request).await;
+        assert_eq!(response.into_body().as_bytes(), Some(&b"ada"[..]));
+    }
+    assert_eq!(count.load(Relaxed), 1);
+}
+
+#[tokio::test]
+async fn schema_checks_start_each_application_that_they_build() {
+    let (router, count) = counting();
+    let report = check_schemas(router).kept_in(None).run().await;
+    assert_eq!(report.routes[0].replies[&200], 1);
+    assert_eq!(count.load(Relaxed), 1);
+
+    let opened = Arc::new(AtomicU32::new(0));
+    let counted = Arc::clone(&opened);
+    let rebuild = move || {
+        let counted = Arc::clone(&counted);
+        router_of(async move {
+            counted.fetch_add(1, Relaxed);
+            Ok::<_, BoxError>(Users("ada".to_owned()))
+        })
+    };
+    check_schemas(rebuild()).rebuild(rebuild).kept_in(None).run().await;
+    // The route that uses the value, and the other route.
+    assert_eq!(opened.load(Relaxed), 2);
+}
+
+/// A router whose state is the outcome of a future.
+fn router_of<F>(state: F) -> Router
+where
+    F: Future<Output = Result<Users, BoxError>> + Send + 'static,
+{
+    router().state_at_start(move |_| state)
+}
+
+#[tokio::test]
+async fn attacks_start_each_application_that_they_build() {
+    let (router, count) = counting();
+    assert_hardened(router).await;
+    assert_eq!(count.load(Relaxed), 1);
+
+    // Each attack reaches the handler, so the application is built again.
+    let opened = Arc::new(AtomicU32::new(0));
+    let counted = Arc::clone(&opened);
+    let build = move || {
+        let counted = Arc::clone(&counted);
+        let user = async |req: &mut Request| {
+            let users = req.state::<Users>().ok_or("the state is not open")?;
+            Ok::<_, BoxError>(Some(users.0.clone()))
+        };
+        let api = routes! { "users": { GET: users, auth: Auth::verify(user) } };
+        create_router(api, RouterOptions::new()).state_at_start(async move |_| {
+            counted.fetch_add(1, Relaxed);
+            Ok::<_, BoxError>(Users("ada".to_owned()))
+        })
+    };
+    let report = Hardening::new(build()).anew(build).run().await;
+    assert!(report.failures.iter().any(|it| it.found.contains("200 OK")), "{report}");
+    assert!(!report.failures.iter().any(|it| it.found.contains("500")), "{report}");
+    assert!(opened.load(Relaxed) > 1);
+}
+
 fn router_that_is_down() -> Router {
     router().state_at_start(async |_| Err::<Users, _>("the database is down"))
 }
@@ -114,6 +183,18 @@ fn a_start_that_fails_stays_failed() {
         block_on(TestClient::new(router_that_is_down()).get("/users").send());
     });
     assert!(text.contains("the application cannot start: the database is down"), "{text}");
+    let checks: [fn(); 3] = [
+        || {
+            let request = stockade::http::Request::get("/users").body(()).unwrap();
+            drop(block_on(Contract::of(&self::app(router_that_is_down())).handle(request)));
+        },
+        || block_on(assert_hardened(router_that_is_down())),
+        || drop(block_on(check_schemas(router_that_is_down()).kept_in(None).run())),
+    ];
+    for check in checks {
+        let text = panic_of(check);
+        assert!(text.contains("the application cannot start: the database is down"), "{text}");
+    }
 }
 
 /// A start that is dropped has not opened the value, and does not go on elsewhere.

@@ -24,6 +24,7 @@ pub use self::error::ContractError;
 pub(crate) use self::schemas::Schemas;
 use crate::exchange::{Exchange, SentRequest};
 use crate::fail::fail;
+use crate::into_app::start;
 
 /// The contract of an application: the answers that its map lists.
 ///
@@ -100,12 +101,12 @@ impl Contract {
         Arc::clone(&self.inner.schemas)
     }
 
-    /// Answers a request as [`App::handle`] does, and holds the answer against
-    /// the contract. The body of a stream is not read.
+    /// Handles a request like [`App::handle`], and checks the response against the contract.
+    /// The body of a stream is not read. The first call [starts](App::start) the application.
     ///
     /// # Panics
-    /// When the answer breaks the contract: the future panics with the exchange
-    /// and the place of the call.
+    /// The future panics if the response breaks the contract, with the exchange and the place
+    /// of the call, and if a value of `Router::state_at_start` cannot be opened.
     #[track_caller]
     pub fn handle<R: Into<Request>>(
         &self,
@@ -115,7 +116,8 @@ impl Contract {
         let request = request.into();
         let asked = head_of(&request);
         async move {
-            let answer = contract.inner.app.handle(request).await;
+            start(contract.app()).await;
+            let answer = contract.app().handle(request).await;
             let (head, body) = answer.into_parts();
             let whole = body.as_bytes();
             let outcome = match whole {

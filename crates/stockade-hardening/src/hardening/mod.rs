@@ -61,9 +61,9 @@ use crate::{Credentials, IntoApp, TestClock};
 /// ```
 ///
 /// # Panics
-/// When an attack gets through: the message has each with its exchange, the
-/// rule that it breaks, the place of the route, and how to mend it. When the
-/// router has mistakes.
+/// Panics if an attack gets through: the message has each with its exchange, the rule that it
+/// breaks, the place of the route, and a remedy. Also panics if the router has configuration
+/// errors or cannot [start](App::start).
 #[track_caller]
 pub fn assert_hardened(app: impl IntoApp) -> impl Future<Output = ()> + Send {
     let hardening = Hardening::new(app);
@@ -249,7 +249,10 @@ impl Hardening {
         self
     }
 
-    /// Sends all attacks, one after the other.
+    /// [Starts](App::start) the application, and sends all attacks, one after the other.
+    ///
+    /// # Panics
+    /// Panics if a value of `Router::state_at_start` cannot be opened.
     pub async fn run(&self) -> HardeningReport {
         self.attack().await
     }

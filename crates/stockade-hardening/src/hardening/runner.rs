@@ -19,6 +19,7 @@ use super::{
 };
 use crate::exchange::{Exchange, SentRequest};
 use crate::idempotency_key::{IDEMPOTENCY_KEY, key_of};
+use crate::into_app::start;
 use crate::shot::Shot;
 use crate::{Credentials, TestClock};
 
@@ -171,7 +172,7 @@ impl<'h> Runner<'h> {
         self.note(rule, target, attack, Some(&exchange), verdict);
     }
 
-    /// Writes down what came of an attack.
+    /// Records the outcome of an attack.
     pub(super) fn note(
         &mut self,
         rule: &Rule,
@@ -230,9 +231,9 @@ impl<'h> Runner<'h> {
         found.is_some()
     }
 
-    /// Makes the application anew, if it can be.
+    /// Builds the application again, if the test has a function for it.
     fn renew(&mut self) {
-        // The first one was built of the same routes without a mistake.
+        // The first application was built from the same routes without an error.
         if let Some(Ok((app, clock))) = self.plan.make.as_ref().map(|make| make()) {
             (self.app, self.clock) = (app, clock);
         }
@@ -273,6 +274,7 @@ impl<'h> Runner<'h> {
             }
         };
         let asked = Arc::new(shot.sent(self.plan.location));
+        start(&self.app).await;
         let response = tokio::time::timeout(PATIENCE, answer).await;
         let response = response.map_err(|_| format!("no answer came within {PATIENCE:?}"))?;
         let exchange = read(asked, response).await;

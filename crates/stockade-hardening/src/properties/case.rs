@@ -23,6 +23,7 @@ use super::validate::{self, Answered, Verdict};
 use crate::Credentials;
 use crate::exchange::Exchange;
 use crate::idempotency_key::{IDEMPOTENCY_KEY, key_of, needs_key};
+use crate::into_app::start;
 
 type Tree = Box<dyn ValueTree<Value = Input>>;
 
@@ -92,7 +93,7 @@ impl RouteCheck<'_> {
         run: &mut Run,
         tree: Option<Tree>,
     ) -> Verdict {
-        let (verdict, status) = self.ask(input, aim, run).await;
+        let (verdict, status) = self.try_input(input, aim, run).await;
         *self.report.replies.entry(status).or_default() += 1;
         let (property, message, exchange) = match verdict {
             CaseVerdict::Right => return Verdict::Right,
@@ -135,7 +136,7 @@ impl RouteCheck<'_> {
             let mut is_wrong = false;
             if self.is_routed(&input)
                 && let (CaseVerdict::Wrong(property, message, exchange), _) =
-                    self.ask(&input, aim, run).await
+                    self.try_input(&input, aim, run).await
                 && property == wanted
             {
                 *smallest = (input, message, exchange);
@@ -147,7 +148,7 @@ impl RouteCheck<'_> {
 
     /// Sends an input, and judges the answer. Returns its status too; 0 if there
     /// was none.
-    async fn ask(&self, input: &Input, aim: Aim<'_>, run: &mut Run) -> (CaseVerdict, u16) {
+    async fn try_input(&self, input: &Input, aim: Aim<'_>, run: &mut Run) -> (CaseVerdict, u16) {
         let own = match aim {
             Aim::Valid => Property::Valid,
             Aim::Broken(_) => Property::Broken,
@@ -200,6 +201,7 @@ impl RouteCheck<'_> {
         let Some(request) = shot.request((peer, PORT).into()) else {
             return Err(without("the target cannot be sent".to_owned()));
         };
+        start(&self.app).await;
         let late = || without(format!("no whole response within {PATIENCE:?}"));
         let response = timeout(PATIENCE, self.app.handle(request)).await.map_err(|_| late())?;
         let (head, body) = response.into_parts();

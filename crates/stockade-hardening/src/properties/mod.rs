@@ -49,7 +49,7 @@ use crate::{Contract, Credentials, IntoApp};
 ///   exempt.
 ///
 /// The application handles all cases of all routes. [`rebuild`](PropertyCheck::rebuild)
-/// builds one for each route. The cases are the same in each run. The first failing case of
+/// builds one for each route. Each application is [started](App::start). The cases are the same in each run. The first failing case of
 /// each message is shrunk. A check of more than five seconds shows its progress on stderr.
 ///
 /// ```
@@ -255,8 +255,9 @@ impl PropertyCheck {
     /// time.
     ///
     /// # Panics
-    /// When a property does not hold: the message has the smallest exchange that
-    /// was found. When the router has mistakes.
+    /// Panics if a property does not hold: the message has the smallest exchange that was
+    /// found. Also panics if the router has configuration errors or cannot
+    /// [start](App::start).
     pub async fn run(self) -> SchemaReport {
         let location = self.location;
         let report = or_fail(self.try_run().await);
@@ -273,7 +274,8 @@ impl PropertyCheck {
     /// Fails with all mistakes of the router.
     ///
     /// # Panics
-    /// Panics if a route, a path or a parameter does not exist, and if the map has mistakes.
+    /// Panics if a route, a path or a parameter does not exist, if the map has mistakes, and if
+    /// the application cannot [start](App::start).
     pub async fn try_run(self) -> Result<SchemaReport, ConfigError> {
         self.checked().await
     }
