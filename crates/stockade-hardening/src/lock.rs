@@ -3,11 +3,10 @@
 
 use std::env::{self, VarError};
 use std::fs;
-use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use stockade_map::lock::Lock;
+use stockade_map::lock::{CommittedLock, Lock};
 
 use crate::IntoApp;
 use crate::fail::or_fail;
@@ -106,32 +105,33 @@ fn compare(lock: &Lock, path: &Path, mode: Mode, now: SystemTime) -> Result<(), 
         fs::write(path, lock.to_string())
             .map_err(|error| format!("{shown} cannot be written: {error}"))
     };
-    let text = match fs::read_to_string(path) {
-        Ok(text) => text.replace("\r\n", "\n"),
-        Err(error) if error.kind() == ErrorKind::NotFound && mode != Mode::None => return write(),
-        Err(error) if error.kind() == ErrorKind::NotFound => {
-            return Err(format!("there is no {shown}: `{VARIABLE}=write cargo test` writes it"));
+    let committed = lock.compare_file(path, now).map_err(|error| error.to_string())?;
+    let changes = match committed {
+        CommittedLock::Same => return Ok(()),
+        CommittedLock::Missing | CommittedLock::OtherForm if mode != Mode::None => return write(),
+        CommittedLock::Missing => {
+            return Err(format!(
+                "{shown} does not exist: write it by `{VARIABLE}=write cargo test`"
+            ));
         }
-        Err(error) => return Err(format!("{shown} cannot be read: {error}")),
+        CommittedLock::OtherForm => {
+            return Err(format!(
+                "{shown} has the same routes in another form: write it again by \
+                 `{VARIABLE}=write cargo test`"
+            ));
+        }
+        CommittedLock::Changed(changes) => changes,
     };
-    let locked = Lock::read(&text).map_err(|error| format!("{shown} cannot be read: {error}"))?;
-    if text == lock.to_string() {
-        return Ok(());
-    }
-    let changes = locked.changes_to(lock, now);
     let is_harmless = !changes.is_breaking() && !changes.is_weakening();
     match mode {
         Mode::All => write(),
         Mode::Harmless if is_harmless => write(),
-        _ if changes.is_empty() => Err(format!(
-            "{shown} says the same in another form: `{VARIABLE}=write cargo test` writes it anew"
-        )),
         _ => {
             let word = if is_harmless { "write" } else { "accept" };
             let nothing = if mode == Mode::None { "" } else { "; nothing was written" };
             Err(format!(
-                "the routes are not as {shown} says{nothing}\n\n{changes}\n\
-                 if that is meant: `{VARIABLE}={word} cargo test` writes it"
+                "the routes do not match {shown}{nothing}\n\n{changes}\n\
+                 if the change is intended, run `{VARIABLE}={word} cargo test`"
             ))
         }
     }
@@ -238,7 +238,7 @@ mod tests {
         }
         fs::write(&path, good.replace(": ", ":  ")).unwrap();
         let error = compare(&lock(&["/a"]), &path, Mode::None, SystemTime::now()).unwrap_err();
-        assert!(error.contains("the same in another form"), "{error}");
+        assert!(error.contains("the same routes in another form"), "{error}");
         fs::remove_file(path).unwrap();
     }
 }

@@ -1,14 +1,14 @@
 //! [`App::run_command`]: commands about the routes, for the program that has them.
 
 use std::fmt;
-use std::fs;
 use std::io::{self, Write as _};
+use std::path::Path;
 use std::time::SystemTime;
 
 use serde::Serialize;
 use stockade_core::BoxFuture;
 use stockade_errors::BoxError;
-use stockade_map::lock::{Lock, LockError};
+use stockade_map::lock::{CommittedLock, Lock, LockError};
 use stockade_map::policy::{Audit, Policy};
 
 use crate::app::App;
@@ -209,18 +209,17 @@ impl App {
     fn check_lock(&self, path: Option<&str>) -> Result<String, BoxError> {
         let path = path.unwrap_or(LOCK_FILE);
         let lock = Lock::of(&self.route_map())?;
-        let in_file = |error: &dyn fmt::Display| LockError::new(format!("{path}: {error}"));
-        let text = fs::read_to_string(path).map_err(|error| in_file(&error))?;
-        let text = text.replace("\r\n", "\n");
-        let locked = Lock::read(&text).map_err(|error| in_file(&error))?;
-        if text == lock.to_string() {
-            return Ok(format!("the routes are as {path} says\n"));
-        }
-        let changes = locked.changes_to(&lock, SystemTime::now());
-        let message = if changes.is_empty() {
-            format!("{path} says the same in another form: write it again")
-        } else {
-            format!("the routes are not as {path} says\n\n{changes}")
+        let message = match lock.compare_file(Path::new(path), SystemTime::now())? {
+            CommittedLock::Same => return Ok(format!("the routes match {path}\n")),
+            CommittedLock::Missing => {
+                format!("{path} does not exist: write the output of `lock` to it")
+            }
+            CommittedLock::OtherForm => {
+                format!("{path} has the same routes in another form: write it again")
+            }
+            CommittedLock::Changed(changes) => {
+                format!("the routes do not match {path}\n\n{changes}")
+            }
         };
         Err(LockError::new(message).into())
     }

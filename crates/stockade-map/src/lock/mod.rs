@@ -30,6 +30,7 @@
 // Where things are:
 // - `file`: `Lock`, the file; `write`: its text; `entry`: a route in it.
 // - `rules`: all kinds of changes with their classes; `change`: `Changes`.
+// - `committed`: the comparison with the file that is committed.
 // - `compare`: the comparison of two locks; `pairs`: which routes are the same.
 // - `route`, `inputs`, `answers`, `access`, `limits`, `router`: the parts of it.
 // - `graphql`: the members of a schema of GraphQL; `idempotency`: the keys of a route.
@@ -39,6 +40,7 @@
 mod access;
 mod answers;
 mod change;
+mod committed;
 mod compare;
 mod entry;
 mod file;
@@ -56,5 +58,7 @@ mod unexplained;
 mod write;
 
 pub use change::{Change, Changes};
+#[doc(hidden)]
+pub use committed::CommittedLock;
 pub use file::{Lock, LockError};
 pub use rules::{LockRule, RULES};

@@ -22,18 +22,22 @@ fn a_program_prints_its_lock_and_compares_it() {
     let file = path.to_str().unwrap();
     assert_eq!(run(&two, &["lock"]), Ok(lock_of(&two).to_string()));
     fs::write(&path, lock_of(&two).to_string()).unwrap();
-    assert_eq!(
-        run(&two, &["lock", "--check", file]),
-        Ok(format!("the routes are as {file} says\n"))
-    );
+    assert_eq!(run(&two, &["lock", "--check", file]), Ok(format!("the routes match {file}\n")));
     let error = run(&one, &["lock", "--check", file]).unwrap_err();
     assert!(error.contains("\n\n[breaking] route-removed: "), "{error}");
     assert!(error.contains("\n    PUT /a\n"), "{error}");
     assert_eq!(fs::read_to_string(&path).unwrap(), lock_of(&two).to_string());
+    let other_form = lock_of(&one).to_string().replace(": ", ":  ");
+    fs::write(&path, other_form).unwrap();
+    let error = run(&one, &["lock", "--check", file]).unwrap_err();
+    assert!(error.ends_with("has the same routes in another form: write it again"), "{error}");
+    fs::write(&path, lock_of(&one).to_string().replace('\n', "\r\n")).unwrap();
+    assert!(run(&one, &["lock", "--check", file]).is_ok());
     fs::write(&path, "{}").unwrap();
     assert!(run(&one, &["lock", "--check", file]).unwrap_err().contains("no `format`"));
     fs::remove_file(&path).unwrap();
-    assert!(run(&one, &["lock", "--check", file]).unwrap_err().starts_with(file));
+    let error = run(&one, &["lock", "--check", file]).unwrap_err();
+    assert_eq!(error, format!("{file} does not exist: write the output of `lock` to it"));
     for wrong in [&["lock", file][..], &["lock", "--json"], &["lock", "--check", file, file]] {
         assert!(run(&one, wrong).unwrap_err().contains("the commands are"), "{wrong:?}");
     }

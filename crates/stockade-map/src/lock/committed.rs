@@ -1,0 +1,50 @@
+//! [`CommittedLock`]: the comparison of a lock with the file that is committed.
+
+use std::fs;
+use std::io::ErrorKind;
+use std::path::Path;
+use std::time::SystemTime;
+
+use super::{Changes, Lock, LockError};
+
+/// The file of a lock, compared with the lock of the routes.
+#[doc(hidden)]
+#[derive(Clone, Debug, PartialEq)]
+pub enum CommittedLock {
+    /// The file does not exist.
+    Missing,
+    /// The file has the text of the lock.
+    Same,
+    /// The file describes the same routes by another text.
+    OtherForm,
+    /// The routes have changed.
+    Changed(Changes),
+}
+
+impl Lock {
+    /// Compares a file with this lock, which is newer. `now` is compared with the `sunset` of
+    /// routes. Line ends of Windows are not a difference.
+    ///
+    /// # Errors
+    /// Fails if the file cannot be read, or if it is not a lock.
+    #[doc(hidden)]
+    pub fn compare_file(&self, path: &Path, now: SystemTime) -> Result<CommittedLock, LockError> {
+        let unreadable = |error: &dyn std::fmt::Display| {
+            LockError::new(format!("{} cannot be read: {error}", path.display()))
+        };
+        let text = match fs::read_to_string(path) {
+            Ok(text) => text.replace("\r\n", "\n"),
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(CommittedLock::Missing),
+            Err(error) => return Err(unreadable(&error)),
+        };
+        let committed = Self::read(&text).map_err(|error| unreadable(&error))?;
+        if text == self.to_string() {
+            return Ok(CommittedLock::Same);
+        }
+        let changes = committed.changes_to(self, now);
+        Ok(match changes.is_empty() {
+            true => CommittedLock::OtherForm,
+            false => CommittedLock::Changed(changes),
+        })
+    }
+}
