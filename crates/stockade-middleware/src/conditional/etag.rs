@@ -65,8 +65,8 @@ impl ETag {
     /// Reads one tag, as it stands in a header.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
-        match Self::split_first(text.trim())? {
-            (tag, "") => Some(tag),
+        match split_first(text.trim().as_bytes())? {
+            (tag, b"") => tag,
             _ => None,
         }
     }
@@ -89,61 +89,70 @@ impl ETag {
         self.opaque == other.opaque
     }
 
-    /// Reads the tag at the beginning of a list. Returns the tag and the rest.
-    fn split_first(text: &str) -> Option<(Self, &str)> {
-        let (is_weak, quoted) = match text.strip_prefix("W/") {
-            Some(quoted) => (true, quoted),
-            None => (false, text),
-        };
-        // A tag may have commas, but no quotes.
-        let (opaque, rest) = quoted.strip_prefix('"')?.split_once('"')?;
-        Some((Self { is_weak, ..Self::new(opaque)? }, rest))
+    /// Returns the tags of a list up to the first malformed element. A missing comma between
+    /// two tags is not an error.
+    pub(super) fn list(list: &[u8]) -> Vec<Self> {
+        ListOfTags::read(list).tags
     }
 
-    /// Returns the tags of a list, up to the first malformed one.
-    pub(super) fn list(text: &str) -> Vec<Self> {
-        let between = |char: char| matches!(char, ' ' | '\t' | ',');
-        let mut tags = Vec::new();
-        let mut rest = text.trim_start_matches(between);
-        while let Some((tag, after)) = Self::split_first(rest) {
-            tags.push(tag);
-            rest = after.trim_start_matches(between);
-        }
-        tags
+    /// Returns the tags of a list; `None` if the list is empty or malformed.
+    pub(super) fn strict_list(list: &[u8]) -> Option<Vec<Self>> {
+        let list = ListOfTags::read(list);
+        (list.is_valid && !list.is_empty).then_some(list.tags)
     }
 }
 
-impl ETag {
-    /// Returns the tags of a list; `None` if the list is empty or malformed. A tag with other
-    /// characters than ASCII ones is valid and left out, because no tag of ours equals it.
-    pub(super) fn strict_list(list: &[u8]) -> Option<Vec<Self>> {
-        let (mut tags, mut is_empty) = (Vec::new(), true);
+/// The elements of a list of entity tags.
+struct ListOfTags {
+    /// Does not have tags with non-ASCII characters. They are valid, but no tag of ours equals
+    /// them.
+    tags: Vec<ETag>,
+    is_empty: bool,
+    is_valid: bool,
+}
+
+impl ListOfTags {
+    /// Reads a list up to the first malformed element.
+    ///
+    /// Source: RFC 9110, sections 5.6.1.2 (Recipient Requirements) and 13.1.1 (If-Match).
+    fn read(list: &[u8]) -> Self {
+        let mut read = Self { tags: Vec::new(), is_empty: true, is_valid: true };
         let mut rest = list.trim_ascii_start();
         loop {
-            // A list may have empty elements. RFC 9110, section 5.6.1.2.
+            let is_separated = read.is_empty || rest.starts_with(b",");
+            // A list may have empty elements.
             while let Some(after) = rest.strip_prefix(b",") {
                 rest = after.trim_ascii_start();
             }
             if rest.is_empty() {
-                return (!is_empty).then_some(tags);
+                return read;
             }
-            let quoted = rest.strip_prefix(b"W/");
-            let is_weak = quoted.is_some();
-            let quoted = quoted.unwrap_or(rest).strip_prefix(b"\"")?;
-            let end = quoted.iter().position(|byte| *byte == b'"')?;
-            let (opaque, after) = quoted.split_at_checked(end)?;
-            if !opaque.iter().all(|byte| byte.is_ascii_graphic() || !byte.is_ascii()) {
-                return None;
-            }
-            let tag = std::str::from_utf8(opaque).ok().and_then(Self::new);
-            tags.extend(tag.map(|tag| Self { is_weak, ..tag }));
-            is_empty = false;
-            rest = after.strip_prefix(b"\"")?.trim_ascii_start();
-            if !rest.is_empty() && !rest.starts_with(b",") {
-                return None;
-            }
+            read.is_valid &= is_separated;
+            let Some((tag, after)) = split_first(rest) else {
+                read.is_valid = false;
+                return read;
+            };
+            read.tags.extend(tag);
+            read.is_empty = false;
+            rest = after.trim_ascii_start();
         }
     }
+}
+
+/// Reads the tag at the beginning of a list. Returns the tag and the rest; a tag with
+/// non-ASCII characters is `None`.
+fn split_first(list: &[u8]) -> Option<(Option<ETag>, &[u8])> {
+    let quoted = list.strip_prefix(b"W/");
+    let is_weak = quoted.is_some();
+    let quoted = quoted.unwrap_or(list).strip_prefix(b"\"")?;
+    // A tag may have commas, but no quotes.
+    let end = quoted.iter().position(|byte| *byte == b'"')?;
+    let (opaque, rest) = quoted.split_at_checked(end)?;
+    if !opaque.iter().all(|byte| byte.is_ascii_graphic() || !byte.is_ascii()) {
+        return None;
+    }
+    let tag = std::str::from_utf8(opaque).ok().and_then(ETag::new);
+    Some((tag.map(|tag| ETag { is_weak, ..tag }), rest.strip_prefix(b"\"")?))
 }
 
 impl fmt::Display for ETag {
@@ -166,7 +175,7 @@ mod tests {
 
     #[track_caller]
     fn check(list: &str, expected: &[&str]) {
-        let tags: Vec<String> = ETag::list(list).iter().map(ETag::to_string).collect();
+        let tags: Vec<String> = ETag::list(list.as_bytes()).iter().map(ETag::to_string).collect();
         assert_eq!(tags, expected, "{list:?}");
     }
 
@@ -176,6 +185,8 @@ mod tests {
         check(r#" , "a,b",, "" "#, &[r#""a,b""#, r#""""#]);
         check(r#""a", w/"b""#, &[r#""a""#]);
         check(r#""a" b "c""#, &[r#""a""#]);
+        check(r#""a" "b""c""#, &[r#""a""#, r#""b""#, r#""c""#]);
+        check(r#""a", "é", "c""#, &[r#""a""#, r#""c""#]);
         check(r#""a b""#, &[]);
         check("a", &[]);
         check("\"a", &[]);

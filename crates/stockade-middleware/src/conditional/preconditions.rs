@@ -4,7 +4,7 @@
 
 use std::time::{Duration, SystemTime};
 
-use http::{HeaderMap, HeaderName, Method, header};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, header};
 use stockade_core::description::ResponseDoc;
 use stockade_core::headers::only;
 use stockade_core::{ApiError, FromRequest, Request, RouteDescription};
@@ -207,14 +207,13 @@ impl Tags {
     }
 }
 
-/// Returns the tags on all lines of a header, if there are lines.
+/// Returns the tags on all lines of a header, if there are lines. A malformed element ends its
+/// line.
 fn tags(headers: &HeaderMap, name: &HeaderName) -> Option<Tags> {
-    let lines: Vec<&str> =
-        // A line that is not text has no tags.
-        headers.get_all(name).iter().map(|value| value.to_str().unwrap_or_default()).collect();
+    let lines: Vec<&[u8]> = headers.get_all(name).iter().map(HeaderValue::as_bytes).collect();
     match lines.as_slice() {
         [] => None,
-        [line] if line.trim() == "*" => Some(Tags::Any),
+        [line] if line.trim_ascii() == b"*" => Some(Tags::Any),
         lines => Some(Tags::List(lines.iter().flat_map(|line| ETag::list(line)).collect())),
     }
 }
@@ -279,6 +278,7 @@ mod tests {
         check("if-none-match: \"2\", W/\"1\"", NotModified, Failed);
         check("if-none-match: *", NotModified, Failed);
         check("if-none-match: nonsense", Proceed, Proceed);
+        check("if-none-match: \"é\", \"1\"", NotModified, Failed);
     }
 
     #[test]
