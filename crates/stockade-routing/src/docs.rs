@@ -57,24 +57,9 @@ impl DocsSetting {
     ) {
         let Some(defaults) = &self.defaults else { return };
         let known = issues(docs);
-        let mut add = |change: &dyn Fn(RouteDocs) -> RouteDocs| {
-            let changed = change(RouteDocs::clone(docs));
-            if issues(&changed) == known {
-                *docs.make_mut() = changed;
-            }
-        };
-        for (status, meaning) in &defaults.responses {
-            add(&|docs| with_response(docs, *status, meaning));
-        }
-        for (status, example) in &defaults.reply_examples {
-            add(&|docs| match docs.reply_examples.iter().any(|(known, _)| known == status) {
-                true => docs,
-                false => docs.reply_example(*status, example),
-            });
-        }
-        if let Some(example) = &defaults.example {
-            add(&|docs| if docs.example.is_some() { docs } else { docs.example(example) });
-        }
+        let mut changed = RouteDocs::clone(docs);
+        add_missing(&mut changed, defaults, |changed| issues(changed) == known);
+        *docs.make_mut() = changed;
     }
 
     /// Returns the documentation of this level with the levels around it.
@@ -102,14 +87,38 @@ const SUMMARY_OF_MANY: &str = "`docs` has a summary, but it describes several ro
 /// Returns documentation with the defaults for everything that it lacks.
 fn joined(own: &RouteDocs, defaults: &RouteDocs) -> RouteDocs {
     let mut docs = with_texts(own.clone(), defaults);
-    for (status, meaning) in &defaults.responses {
-        docs = with_response(docs, *status, meaning);
-    }
-    let known: Vec<u16> = own.reply_examples.iter().map(|(status, _)| *status).collect();
-    let missing = defaults.reply_examples.iter().filter(|(status, _)| !known.contains(status));
-    docs.reply_examples.extend(missing.cloned());
-    docs.example = docs.example.or_else(|| defaults.example.clone());
+    add_missing(&mut docs, defaults, |_| true);
     docs
+}
+
+/// Adds default responses and examples of statuses that have none, and the default example of
+/// the body. Leaves out what does not fit the documentation.
+fn add_missing(docs: &mut RouteDocs, defaults: &RouteDocs, fits: impl Fn(&RouteDocs) -> bool) {
+    let responses = missing(&docs.responses, &defaults.responses);
+    let examples = missing(&docs.reply_examples, &defaults.reply_examples);
+    let lacks_example = docs.example.is_none() && defaults.example.is_some();
+    let mut add = |change: &dyn Fn(&mut RouteDocs)| {
+        let mut changed = docs.clone();
+        change(&mut changed);
+        if fits(&changed) {
+            *docs = changed;
+        }
+    };
+    for response in &responses {
+        add(&|docs| docs.responses.push(response.clone()));
+    }
+    for example in &examples {
+        add(&|docs| docs.reply_examples.push(example.clone()));
+    }
+    if lacks_example {
+        add(&|docs| docs.example.clone_from(&defaults.example));
+    }
+}
+
+/// Returns the default values of statuses that have no value.
+fn missing<T: Clone>(own: &[(u16, T)], defaults: &[(u16, T)]) -> Vec<(u16, T)> {
+    let is_missing = |(status, _): &&(u16, T)| own.iter().all(|(known, _)| known != status);
+    defaults.iter().filter(is_missing).cloned().collect()
 }
 
 /// Returns documentation with the defaults, except responses and examples.
@@ -123,12 +132,4 @@ fn with_texts(mut docs: RouteDocs, defaults: &RouteDocs) -> RouteDocs {
     docs.deprecated_since = docs.deprecated_since.or_else(|| defaults.deprecated_since.clone());
     docs.sunset = docs.sunset.or_else(|| defaults.sunset.clone());
     docs
-}
-
-/// Adds a response, unless its status is documented.
-fn with_response(docs: RouteDocs, status: u16, meaning: &str) -> RouteDocs {
-    match docs.responses.iter().any(|(known, _)| *known == status) {
-        true => docs,
-        false => docs.response(status, meaning),
-    }
 }

@@ -79,6 +79,27 @@ fn a_node_has_the_defaults_of_its_routes() {
     assert_eq!(document["paths"]["/notes/old"]["get"]["deprecated"], true);
 }
 
+/// The number of levels around a route does not change its examples.
+#[test]
+fn a_route_has_all_default_examples_of_a_status_that_has_none() {
+    async fn count() -> Json<u8> {
+        Json(7)
+    }
+    let docs = || RouteDocs::default().reply_example(200, 1).reply_example(200, 2);
+    let app = app_of(routes! {
+        "count": {
+            docs: docs(),
+            GET: count,
+            "own": { GET: { count, docs: RouteDocs::default().reply_example(200, 3) } },
+            "inner": { docs: RouteDocs::default().description("Counts"), GET: count },
+        },
+    });
+    let defaults = [(200, json!(1)), (200, json!(2))];
+    assert_eq!(docs_of(&app, "GET /count").reply_examples, defaults);
+    assert_eq!(docs_of(&app, "GET /count/inner").reply_examples, defaults);
+    assert_eq!(docs_of(&app, "GET /count/own").reply_examples, [(200, json!(3))]);
+}
+
 #[test]
 fn routers_and_groups_have_defaults_too() {
     let options = RouterOptions::new().docs(RouteDocs::default().description("router"));
