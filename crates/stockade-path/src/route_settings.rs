@@ -33,7 +33,7 @@ macro_rules! __route_settings {
                 /// A limit of a route or a node counts instead of the limit of the router
                 /// and of [`HostOptions`](crate::HostOptions).
                 #[doc(alias = "maxBodySize")]
-                [alias = "max_body_size", alias = "maxBodySize"]
+                [alias = "maxBody", alias = "max_body_size", alias = "maxBodySize"]
                 max_body(bytes: u64) -> Option<u64> { Ok(Some(bytes)) } = Some(1_048_576);
 
                 /// Sets the media types that the body of a request may have, such as

@@ -42,7 +42,7 @@ pub struct HostOptions {
 struct Raw {
     #[serde(alias = "exposeErrors")]
     expose_errors: Option<bool>,
-    #[serde(alias = "max_body_size", alias = "maxBodySize")]
+    #[serde(alias = "maxBody", alias = "max_body_size", alias = "maxBodySize")]
     max_body: Option<u64>,
     #[serde(alias = "trustProxy")]
     trust_proxy: Option<TrustProxy>,

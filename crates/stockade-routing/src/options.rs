@@ -39,8 +39,8 @@ use crate::tags::PlacedTag;
 
 /// The options of a router.
 ///
-/// They can be read from a configuration file; an unknown key is an error.
-/// Authentication and middleware are set in code.
+/// They can be read from a configuration file. A key is in camel case, such as `maxBodySize`, or
+/// in snake case; an unknown key is an error. Authentication and middleware are set in code.
 ///
 /// ```
 /// use stockade::{Router, RouterOptions, serde_json};
@@ -50,7 +50,7 @@ use crate::tags::PlacedTag;
 ///
 /// let read: RouterOptions = stockade::serde_json::from_str(r#"{ "maxBodySize": 65536 }"#)?;
 /// assert!(Router::with_options(read).build().is_ok());
-/// assert!(stockade::serde_json::from_str::<RouterOptions>(r#"{ "maxBody": 65536 }"#).is_err());
+/// assert!(stockade::serde_json::from_str::<RouterOptions>(r#"{ "bodySize": 65536 }"#).is_err());
 /// # Ok::<(), stockade::serde_json::Error>(())
 /// ```
 ///
@@ -187,7 +187,9 @@ macro_rules! in_file {
 
 route_settings!(in_file! ({
     prefix: String,
+    #[serde(alias = "problemDetails")]
     problem_details: bool,
+    #[serde(alias = "methodNotAllowed")]
     method_not_allowed: bool,
     #[serde(alias = "securityHeaders", deserialize_with = "security_headers_in_file")]
     security_headers: Setting<SecurityHeaders>,
@@ -197,7 +199,9 @@ route_settings!(in_file! ({
     enable_web_sockets: bool,
     #[serde(alias = "wsMaxPayload")]
     ws_max_payload: u64,
+    #[serde(alias = "wsMaxConnections")]
     ws_max_connections: u32,
+    #[serde(alias = "wsMaxConnectionsPerClient")]
     ws_max_connections_per_client: u32,
 }));
 
@@ -248,14 +252,14 @@ fn security_headers_in_file<'de, D: Deserializer<'de>>(
 fn request_ids_in_file<'de, D: Deserializer<'de>>(
     source: D,
 ) -> Result<Setting<RequestIds>, D::Error> {
-    object_setting(source, "true, false, or an object with believe_client and begin_traces")
+    object_setting(source, "true, false, or an object with believeClient and beginTraces")
 }
 
 #[cfg(feature = "tracing")]
 fn request_spans_in_file<'de, D: Deserializer<'de>>(
     source: D,
 ) -> Result<Setting<RequestSpans>, D::Error> {
-    object_setting(source, "true, false, or an object with url_path and user_agent")
+    object_setting(source, "true, false, or an object with urlPath and userAgent")
 }
 
 impl RouterOptions {
@@ -457,7 +461,7 @@ impl RouterOptions {
 
     /// Makes a span of the crate `tracing` for every request, also for requests that no
     /// middleware sees, by [`with_tracing`] or by `true`. A configuration file has `true`, or an
-    /// object with `url_path` and `user_agent`. See [`spans`](stockade_stages::spans). Default:
+    /// object with `urlPath` and `userAgent`. See [`spans`](stockade_stages::spans). Default:
     /// `false`.
     ///
     /// [`with_tracing`]: stockade_stages::with_tracing
@@ -469,8 +473,8 @@ impl RouterOptions {
     }
 
     /// Gives every request an id, which its response has too, by [`with_request_id`] or by
-    /// `true`. A configuration file has `true`, or an object with `believe_client` and
-    /// `begin_traces`. Default: `false`.
+    /// `true`. A configuration file has `true`, or an object with `believeClient` and
+    /// `beginTraces`. Default: `false`.
     ///
     /// [`with_request_id`]: stockade_stages::with_request_id
     #[doc(alias = "requestId")]

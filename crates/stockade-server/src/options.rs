@@ -14,8 +14,9 @@ use crate::time_budget::StallPolicy;
 
 /// The options of a server: its limits and its protocols.
 ///
-/// They can be read from a configuration file; an unknown key is an error, and
-/// a duration is given in milliseconds under its name with `_ms`.
+/// They can be read from a configuration file. A key is in camel case, such as
+/// `maxConnections`, or in snake case, such as `max_connections`; an unknown key is an error. A
+/// duration is a number of milliseconds under its name with `Ms`, such as `idleTimeoutMs`.
 ///
 /// The timeouts of connections are coarse: a connection that has stalled is
 /// closed at most two seconds after its timeout, never before it. A duration
@@ -35,37 +36,67 @@ use crate::time_budget::StallPolicy;
 #[derive(Clone, Debug, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ServerOptions {
-    #[serde(rename = "header_read_timeout_ms", deserialize_with = "millis")]
+    #[serde(
+        rename = "header_read_timeout_ms",
+        alias = "headerReadTimeoutMs",
+        deserialize_with = "millis"
+    )]
     pub(crate) header_read_timeout: Duration,
-    #[serde(rename = "idle_timeout_ms", deserialize_with = "millis")]
+    #[serde(rename = "idle_timeout_ms", alias = "idleTimeoutMs", deserialize_with = "millis")]
     pub(crate) idle_timeout: Duration,
-    #[serde(rename = "park_after_ms", deserialize_with = "park_after_in_file")]
+    #[serde(
+        rename = "park_after_ms",
+        alias = "parkAfterMs",
+        deserialize_with = "park_after_in_file"
+    )]
     pub(crate) park_after: Duration,
-    #[serde(rename = "body_read_timeout_ms", deserialize_with = "millis")]
+    #[serde(
+        rename = "body_read_timeout_ms",
+        alias = "bodyReadTimeoutMs",
+        deserialize_with = "millis"
+    )]
     pub(crate) body_read_timeout: Duration,
+    #[serde(alias = "minReadRate")]
     pub(crate) min_read_rate: u32,
-    #[serde(rename = "write_stall_timeout_ms", deserialize_with = "millis")]
+    #[serde(
+        rename = "write_stall_timeout_ms",
+        alias = "writeStallTimeoutMs",
+        deserialize_with = "millis"
+    )]
     pub(crate) write_stall_timeout: Duration,
+    #[serde(alias = "minWriteRate")]
     pub(crate) min_write_rate: u32,
-    #[serde(rename = "shutdown_timeout_ms", deserialize_with = "millis")]
+    #[serde(
+        rename = "shutdown_timeout_ms",
+        alias = "shutdownTimeoutMs",
+        deserialize_with = "millis"
+    )]
     pub(crate) shutdown_timeout: Duration,
-    #[serde(rename = "shutdown_delay_ms", deserialize_with = "millis")]
+    #[serde(rename = "shutdown_delay_ms", alias = "shutdownDelayMs", deserialize_with = "millis")]
     pub(crate) shutdown_delay: Duration,
+    #[serde(alias = "maxConnections")]
     pub(crate) max_connections: u32,
-    #[serde(deserialize_with = "per_client_in_file")]
+    #[serde(alias = "maxConnectionsPerClient", deserialize_with = "per_client_in_file")]
     pub(crate) max_connections_per_client: Option<u32>,
+    #[serde(alias = "maxHeaders")]
     pub(crate) max_headers: usize,
+    #[serde(alias = "maxHeaderBytes")]
     pub(crate) max_header_bytes: u32,
+    #[serde(alias = "halfClose")]
     pub(crate) half_close: bool,
+    #[serde(alias = "hyperFastPath")]
     pub(crate) hyper_fast_path: bool,
     pub(crate) http2: bool,
+    #[serde(alias = "http2MaxStreams")]
     pub(crate) http2_max_streams: u32,
+    #[serde(alias = "tcpNodelay")]
     pub(crate) tcp_nodelay: bool,
-    #[serde(deserialize_with = "notsent_lowat_in_file")]
+    #[serde(alias = "tcpNotsentLowat", deserialize_with = "notsent_lowat_in_file")]
     pub(crate) tcp_notsent_lowat: Option<u32>,
-    #[serde(deserialize_with = "send_buffer_in_file")]
+    #[serde(alias = "tcpSendBuffer", deserialize_with = "send_buffer_in_file")]
     pub(crate) tcp_send_buffer: Option<u32>,
     pub(crate) backlog: u32,
+    #[serde(alias = "reusePort")]
     pub(crate) reuse_port: bool,
     pub(crate) acceptors: u32,
     pub(crate) announce: bool,

@@ -208,8 +208,8 @@ fn options_are_read_from_a_configuration() {
     assert_eq!((read.max_body, read.exposes_errors_always), (10, true));
     let defaults = map_with(RouterOptions::new().enable_web_sockets(true)).router;
     assert_eq!((defaults.max_body, defaults.exposes_errors_always), (1_048_576, false));
-    let error = serde_json::from_str::<RouterOptions>(r#"{"maxBody": 10}"#).unwrap_err();
-    assert!(error.to_string().contains("unknown field `maxBody`"), "{error}");
+    let error = serde_json::from_str::<RouterOptions>(r#"{"bodySize": 10}"#).unwrap_err();
+    assert!(error.to_string().contains("unknown field `bodySize`"), "{error}");
     assert!(serde_json::from_str::<HostOptions>(r#"{"prefix": "/x"}"#).is_err());
     assert!(serde_json::from_str::<ServerOptions>(r#"{"unknown": 1}"#).is_err());
 }

@@ -39,6 +39,59 @@ fn read(json: &str) -> HostOptions {
 }
 
 const PREFLIGHT: &str = "OPTIONS /x\norigin: https://a.example\naccess-control-request-method: GET";
+/// Returns the error for a key whose value is an object with an unknown key.
+fn error_for<T: serde::de::DeserializeOwned>(template: &str, key: &str) -> String {
+    let file = template.replace("KEY", &format!(r#""{key}": {{ "?": 0 }}"#));
+    serde_json::from_str::<T>(&file).err().map(|error| error.to_string()).unwrap_or_default()
+}
+
+/// Returns the keys of an object in a file, by the error for an unknown key.
+fn keys_of<T: serde::de::DeserializeOwned>(template: &str) -> Vec<String> {
+    let error = error_for::<T>(template, "?");
+    let (unknown, known) = error.split_once("expected").unwrap_or_default();
+    assert!(unknown.starts_with("unknown field `?`"), "{template}: {error}");
+    known.split('`').skip(1).step_by(2).map(str::to_owned).collect()
+}
+
+/// `max_body` becomes `maxBody`.
+fn in_camel_case(key: &str) -> String {
+    let mut words = key.split('_');
+    let first = words.next().unwrap_or_default().to_owned();
+    words.fold(first, |name, word| name + &word[..1].to_uppercase() + &word[1..])
+}
+
+#[track_caller]
+fn check_keys<T: serde::de::DeserializeOwned>(template: &str, least: usize) {
+    let keys = keys_of::<T>(template);
+    assert!(keys.len() >= least, "{template}: {keys:?}");
+    for key in keys.iter().filter(|key| key.contains('_')) {
+        let name = in_camel_case(key);
+        let error = error_for::<T>(template, &name);
+        assert!(!error.contains(&format!("`{name}`")), "{template}: {error}");
+    }
+}
+
+#[test]
+fn each_key_of_a_file_has_a_name_in_camel_case() {
+    check_keys::<RouterOptions>("{ KEY }", 20);
+    check_keys::<RouterOptions>(r#"{ "rateLimit": { KEY } }"#, 5);
+    check_keys::<RouterOptions>(r#"{ "cors": { KEY } }"#, 5);
+    check_keys::<RouterOptions>(r#"{ "requestId": { KEY } }"#, 2);
+    check_keys::<RouterOptions>(r#"{ "tracing": { KEY } }"#, 2);
+    check_keys::<ServerOptions>("{ KEY }", 20);
+    check_keys::<ServerOptions>(r#"{ "call": { KEY } }"#, 5);
+
+    let file = r#"{ "headerReadTimeoutMs": 1500, "maxConnections": 7, "tcpNotsentLowat": false,
+        "call": { "maxBody": 9 } }"#;
+    let options = format!("{:?}", serde_json::from_str::<ServerOptions>(file).unwrap());
+    for expected in ["header_read_timeout: 1.5s", "max_connections: 7", "tcp_notsent_lowat: None"] {
+        assert!(options.contains(expected), "{options}");
+    }
+    let both = r#"{ "maxConnections": 7, "max_connections": 8 }"#;
+    let error = serde_json::from_str::<ServerOptions>(both).unwrap_err().to_string();
+    assert!(error.starts_with("duplicate field `max_connections`"), "{error}");
+}
+
 const ORIGIN: &str = "access-control-allow-origin";
 
 #[test]

@@ -36,7 +36,9 @@ pub fn with_request_id() -> RequestIds {
 #[serde(default, deny_unknown_fields)]
 #[must_use = "it names nothing until a route or a router has it"]
 pub struct RequestIds {
+    #[serde(alias = "believeClient")]
     believe_client: bool,
+    #[serde(alias = "beginTraces")]
     begin_traces: bool,
 }
 
