@@ -168,7 +168,7 @@ macro_rules! rows_of_keywords {
 ///
 /// | key | holds |
 /// |---|---|
-/// | `GET`, `POST`, `PUT`, `DELETE`, `PATCH`, `HEAD`, `OPTIONS` in any case | a handler, or an entry `{ handler, … }` |
+/// | `GET`, `POST`, `PUT`, `DELETE`, `PATCH`, `HEAD`, `OPTIONS` in any case | a handler `f`, or an entry `{ f, … }` |
 /// | `ANY` in any case | the same, for every method that has no route of its own at this path |
 /// | `mount` | a tower service for everything at and below this node, or an entry `{ service, … }` |
 /// | `ws` | a WebSocket: a handler that takes it, or an entry; experimental |
@@ -190,7 +190,7 @@ macro_rules! rows_of_keywords {
 ///
 /// | key | holds |
 /// |---|---|
-/// | `handler` | the handler; the only key that must be there. As the first of the entry it may stand without `handler:` |
+/// | `f`, as the first item | the request handler; the only item that an entry needs. The key form `handler: f` is valid too |
 /// | `name` | the name for `generate_url` |
 /// | `path` | a path that replaces that of the tree |
 /// | `middleware` | `[list]` or a single expression, run after that of the tree |

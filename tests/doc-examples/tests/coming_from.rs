@@ -199,7 +199,7 @@ fn tree() -> Result<RouteTree, BoxError> {
         "raw": { POST: async |bytes: Bytes| bytes },
         "count": { POST: { count, max_body: 8 << 20, rate_limit: false, accepts: ["text/plain"] } },
         "untyped": { POST: {
-            handler: async |Body(user): Body<Value>| user,
+            async |Body(user): Body<Value>| user,
             validation: schema!({ "name": { "type": "string", "required": true } }),
             validation_options: ValidationOptions::new().strip_unknown(true),
             validation_status: 422,
@@ -211,7 +211,7 @@ fn tree() -> Result<RouteTree, BoxError> {
         "manifest": { GET: manifest },
         "signed": { POST: { async |Body(user): Body<NewUser>| Json(user), middleware: [after_validation] } },
         "query": { GET: {
-            handler: async |req: Request| req.query().map(Value::from),
+            async |req: Request| req.query().map(Value::from),
             query: schema!({ "page": { "type": "integer", "default": 1 } }),
             cors: "*",
         } },

@@ -12,6 +12,6 @@ async fn create(Path(id): Path<u64>, Body(user): Body<User>) -> String {
 
 fn main() {
     let _ = routes! {
-        "users": { ":id": { PUT: { handler: create, name: "users.create" } } },
+        "users": { ":id": { PUT: { create, name: "users.create" } } },
     };
 }

@@ -14,6 +14,6 @@ async fn count(Path(id): Path<u64>) {
 
 fn main() {
     let _ = routes! {
-        GET: { handler: show, middleware: [fine, count] },
+        GET: { show, middleware: [fine, count] },
     };
 }

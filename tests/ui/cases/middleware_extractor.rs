@@ -14,7 +14,7 @@ async fn before(_id: u64, _: &mut Request) {}
 
 fn main() {
     let _ = routes! {
-        GET: { handler: show, middleware: around },
-        POST: { handler: show, middleware: before },
+        GET: { show, middleware: around },
+        POST: { show, middleware: before },
     };
 }

@@ -12,6 +12,6 @@ async fn count(_: Request, _: Next) -> String {
 
 fn main() {
     let _ = routes! {
-        GET: { handler: show, middleware: [count] },
+        GET: { show, middleware: [count] },
     };
 }

@@ -11,12 +11,12 @@ fn main() {
         GET: show,
         get: show,
         "users": {
-            ":id": { GET: { handler: show, name: "show" } },
+            ":id": { GET: { show, name: "show" } },
             ":name": { PUT: show },
-            POST: { handler: show, name: "show", name: "create" },
+            POST: { show, name: "show", name: "create" },
         },
         "users": { DELETE: show },
         "users/:key": { GET: show },
-        "teams": { PUT: { handler: show, path: "/users/:other" } },
+        "teams": { PUT: { show, path: "/users/:other" } },
     };
 }

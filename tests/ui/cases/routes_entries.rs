@@ -10,7 +10,7 @@ fn main() {
     let _ = routes! {
         GET: {},
         POST: { name: "create" },
-        PUT: { handler: show, max_body: "1 MiB", validation: true },
-        PATCH: { handler: show, name },
+        PUT: { show, max_body: "1 MiB", validation: true },
+        PATCH: { show, name },
     };
 }

@@ -14,10 +14,10 @@ fn main() {
         handler: show,
         "users": {
             GTE: show,
-            POST: { handler: show, midleware: [] },
-            PUT: { handler: show, doc: "x" },
-            DELETE: { handler: show, POST: show },
-            PATCH: { handler: show, error_handing: (), publik: "x" },
+            POST: { show, midleware: [] },
+            PUT: { show, doc: "x" },
+            DELETE: { show, POST: show },
+            PATCH: { show, error_handing: (), publik: "x" },
         },
     };
 }

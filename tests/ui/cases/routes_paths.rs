@@ -14,6 +14,6 @@ fn main() {
         "users": {
             ":id": { "posts": { ":id": { GET: show } } },
         },
-        "files": { "**": { "more": { GET: show }, PUT: { handler: show, path: "/a/**/b" } } },
+        "files": { "**": { "more": { GET: show }, PUT: { show, path: "/a/**/b" } } },
     };
 }

@@ -175,8 +175,8 @@ fn route(
         }
         Some(Braces::Tree) => {
             let message = format!(
-                "`{}` holds a handler or an entry such as `{{ handler: … }}`; path segments stand \
-                 beside it",
+                "`{0}` takes a handler or an entry, such as `{{ f, … }}`; put path segments next to \
+                 `{0}`",
                 route.key
             );
             return Err(input.error(message));
@@ -208,7 +208,7 @@ fn braces(input: ParseStream<'_>) -> Option<Braces> {
             () if content.peek(LitStr) && colon => Braces::Tree,
             () if content.is_empty() => Braces::Entry,
             () if content.peek(Ident::peek_any) && colon => Braces::Entry,
-            // `{ handler, … }` is an entry: no block has a comma there.
+            // `{ f, … }` is an entry: no block has a comma there.
             () if content.parse::<Expr>().is_ok() && content.peek(Token![,]) => Braces::Entry,
             () => Braces::Block,
         };
@@ -223,7 +223,7 @@ fn entry(input: ParseStream<'_>, route: &mut Route, errors: &mut Errors) -> syn:
     let mut seen: Vec<Ident> = Vec::new();
     items(&content, errors, |input, errors| {
         if seen.is_empty() && !starts_item(input) && !input.peek(LitStr) {
-            // `{ handler, … }`.
+            // `{ f, … }`.
             seen.push(Ident::new("handler", input.span()));
             route.handler = Some(value(input, input.span(), "a handler")?);
             return Ok(());
@@ -231,7 +231,10 @@ fn entry(input: ParseStream<'_>, route: &mut Route, errors: &mut Errors) -> syn:
         field(input, route, &mut seen, errors)
     });
     if !seen.iter().any(|key| key == "handler") {
-        let message = format!("the entry of `{}` has no `handler`", route.key);
+        let message = format!(
+            "the entry of `{0}` has no handler: write it first, as in `{0}: {{ f, … }}`",
+            route.key
+        );
         errors.push(route.key.span(), message);
     }
     Ok(())
@@ -244,7 +247,8 @@ fn field(
     errors: &mut Errors,
 ) -> syn::Result<()> {
     if input.peek(LitStr) {
-        let message = format!("a path segment stands beside `{}`, not in its entry", route.key);
+        let message =
+            format!("put a path segment next to `{}` rather than into its entry", route.key);
         return Err(input.error(message));
     }
     if !input.peek(Ident::peek_any) {
@@ -330,9 +334,9 @@ fn unknown_key(key: &Ident, input: ParseStream<'_>) -> syn::Error {
             "`{name}` is registered with the router's `route`; a tree takes {}",
             METHODS.join(", "),
         ),
-        "HANDLER" => "`handler` belongs in an entry: `GET: { handler: … }`".to_owned(),
+        "HANDLER" => "`handler` belongs in an entry: `GET: { f, … }`".to_owned(),
         _ if entry_keys().contains(&text.as_str()) => {
-            format!("`{text}` belongs in an entry: `GET: {{ handler: …, {text}: … }}`")
+            format!("`{text}` belongs in an entry: `GET: {{ f, {text}: … }}`")
         }
         _ => {
             let settings = node_settings();
@@ -358,7 +362,7 @@ fn unknown_key(key: &Ident, input: ParseStream<'_>) -> syn::Error {
 fn unknown_field(key: &Ident, route: &Route) -> syn::Error {
     let text = key.to_string();
     if Method::of(&text).is_some() {
-        let message = format!("`{text}` stands beside `{}`, not in its entry", route.key);
+        let message = format!("put `{text}` next to `{}` rather than into its entry", route.key);
         return syn::Error::new(key.span(), message);
     }
     let known = entry_keys();

@@ -123,7 +123,10 @@ fn a_web_socket_stands_beside_the_methods() {
     );
     expands("ws: b", "RouteTree::new().web_socket(RouteEntry::web_socket(b))");
     check("ws: a, ws: b", &["1:7 `ws` is there twice, first in line 1"]);
-    check("ws: {}", &["1:0 the entry of `ws` has no `handler`"]);
+    check(
+        "ws: {}",
+        &["1:0 the entry of `ws` has no handler: write it first, as in `ws: { f, … }`"],
+    );
     assert_eq!(mistakes("GET: { handler: a, options: o() }").len(), 1);
 }
 
@@ -183,8 +186,8 @@ fn unknown_keys_are_named() {
     check("PSOT: h", &["1:0 unknown key `PSOT`, did you mean `POST`?"]);
     check("midleware: []", &["1:0 unknown key `midleware`, did you mean `middleware`?"]);
     check("users: { GET: h }", &["1:0 a path segment is a string: `\"users\": { … }`"]);
-    check("name: 1", &["1:0 `name` belongs in an entry: `GET: { handler: …, name: … }`"]);
-    check("handler: h", &["1:0 `handler` belongs in an entry: `GET: { handler: … }`"]);
+    check("name: 1", &["1:0 `name` belongs in an entry: `GET: { f, name: … }`"]);
+    check("handler: h", &["1:0 `handler` belongs in an entry: `GET: { f, … }`"]);
     check(
         "TRACE: h, QUERY: h",
         &[
@@ -215,8 +218,8 @@ fn unknown_keys_of_an_entry_are_named() {
                 "1:45 unknown key `summary`: an entry holds {}",
                 tree::entry_keys().join(", "),
             ),
-            "1:59 `PUT` stands beside `GET`, not in its entry",
-            "1:67 a path segment stands beside `GET`, not in its entry",
+            "1:59 put `PUT` next to `GET` rather than into its entry",
+            "1:67 put a path segment next to `GET` rather than into its entry",
         ],
     );
     check(
@@ -247,11 +250,14 @@ fn wrong_shapes_are_explained() {
     check("middleware: ,", &["1:0 expected middleware"]);
     check("..", &["1:0 expected a tree after `..`"]);
     check("GET: { handler: , name: \"x\" }", &["1:7 expected a value"]);
-    check("GET: {}", &["1:0 the entry of `GET` has no `handler`"]);
+    check(
+        "GET: {}",
+        &["1:0 the entry of `GET` has no handler: write it first, as in `GET: { f, … }`"],
+    );
     check(
         "GET: { \"a\": { PUT: h } }",
-        &["1:5 `GET` holds a handler or an entry such as `{ handler: … }`; path segments stand \
-           beside it"],
+        &["1:5 `GET` takes a handler or an entry, such as `{ f, … }`; put path segments next to \
+           `GET`"],
     );
     let known = "expected a method such as `GET`, a path segment such as \"users\", `middleware` \
                  or `..tree`";
