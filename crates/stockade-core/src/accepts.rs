@@ -1,10 +1,12 @@
 //! [`Accepts`]: the media types that the body of a request may have.
 
+use std::sync::Arc;
+
 use http::{HeaderMap, Method};
 use stockade_errors::{ApiError, ConfigError, ConfigIssue};
 
-use crate::BodyKind;
 use crate::media::{Media, content_type};
+use crate::{BodyKind, Setting};
 
 /// The media types that the body of a request may have. Any other body is
 /// answered with 415 before middleware runs and before a byte of it is read.
@@ -44,6 +46,20 @@ impl Accepts {
         let refusal = ApiError::new(415, "Unsupported Media Type");
         let refusal = refusal.with_header("accept", types.join(", ")).repeated();
         Ok(Self { types: types.into_iter().map(Into::into).collect(), refusal })
+    }
+
+    /// Reads the media types of a setting.
+    ///
+    /// # Errors
+    /// The errors of [`new`](Self::new).
+    #[doc(hidden)]
+    pub fn of_setting(types: Setting<Vec<String>>) -> Result<Setting<Arc<Self>>, ConfigError> {
+        Ok(match types {
+            Setting::Value(types) => Setting::Value(Arc::new(Self::new(types)?)),
+            Setting::Inherit => Setting::Inherit,
+            Setting::Off => Setting::Off,
+            Setting::On => Setting::On,
+        })
     }
 
     /// Returns the types, in lower case.

@@ -109,7 +109,9 @@ pub use box_future::BoxFuture;
 pub(crate) use bug::bug;
 pub use clock::Clock;
 pub use endpoint::{Endpoint, ErrorContext, error_of};
-pub use error_handler::{ErrorHandler, ErrorHandlerOptions, ErrorReply, IntoErrorHandler};
+pub use error_handler::{
+    ErrorHandler, ErrorHandlerOptions, ErrorReply, IntoErrorHandler, IntoErrorHandling,
+};
 pub use extract::FromRequest;
 pub use handler::{Arguments, Handler, HandlerFn, HandlerSignature};
 pub(crate) use log_text::escaped;

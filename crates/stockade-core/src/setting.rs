@@ -158,6 +158,13 @@ impl<T: Into<String>> IntoSetting<Vec<String>> for Vec<T> {
     }
 }
 
+/// A list of texts.
+impl<T: AsRef<str>> IntoSetting<Vec<String>> for &[T] {
+    fn into_setting(self) -> Setting<Vec<String>> {
+        Setting::Value(self.iter().map(|text| text.as_ref().to_owned()).collect())
+    }
+}
+
 macro_rules! texts {
     ($($text:ty),*) => {$(
         impl IntoSetting<String> for $text {

@@ -196,7 +196,7 @@ macro_rules! rows_of_keywords {
 /// | `middleware` | `[list]` or a single expression, run after that of the tree |
 /// | `validation`, `query`, `params` | the schemas of the body, of the query and of the parameters of the path |
 /// | each [setting](#settings) | the setting of this route |
-/// | `options`, `allowed_origins` | only of `ws`: its `WebSocketOptions`, and the origins alone |
+/// | `options`, `allowed_origins` | only of `ws`: its `WebSocketOptions`, or only the origins; `allowed_origins: false` for the same origin |
 ///
 /// # Settings
 ///
@@ -210,11 +210,11 @@ macro_rules! rows_of_keywords {
 /// | key | holds |
 /// |---|---|
 /// | `max_body` | the limit of the body in bytes |
-/// | `accepts` | the media types that the body may have: `["application/json"]` |
+/// | `accepts` | the media types that the body may have: `["application/json"]`; `false` for every type that the handler reads |
 /// | `max_json_values` | the limit of the values of a JSON body that are kept untyped |
 /// | `validation_status` | the status of a failed validation, from 400 to 499: `422` |
 /// | `validation_options` | the options for validation by schemas |
-/// | `error_handling` | an `ErrorHandler` for errors, or a function `fn(&mut ErrorReply)` or `fn(&mut ErrorReply, &RequestHead)` |
+/// | `error_handling` | an `ErrorHandler` for errors, or a function `fn(&mut ErrorReply)` or `fn(&mut ErrorReply, &RequestHead)`; `false` for the default body |
 /// | `rate_limit` | the limit of the requests of a client, of a node for all routes in it together: `10 / MINUTE`, or `RateLimit::by` for a quota per user; `false` for none at all |
 /// | `concurrency_limit` | the limit of the requests in flight: `10`; `false` for none at all |
 /// | `timeout` | the limit of the time until the response, a `Duration`, or `with_timeout` with a status |

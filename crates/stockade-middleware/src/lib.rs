@@ -237,7 +237,9 @@ pub use sessions::{Session, Sessions, SetSession};
 #[doc(inline)]
 pub use stockade_core::middleware::*;
 #[doc(inline)]
-pub use stockade_core::{ErrorHandler, ErrorHandlerOptions, ErrorReply, IntoErrorHandler};
+pub use stockade_core::{
+    ErrorHandler, ErrorHandlerOptions, ErrorReply, IntoErrorHandler, IntoErrorHandling,
+};
 #[doc(inline)]
 pub use stockade_stages::*;
 pub use validation::{SchemaCheck, with_params_validation, with_query_validation, with_validation};

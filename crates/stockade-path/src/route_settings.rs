@@ -32,6 +32,9 @@ macro_rules! __route_settings {
                 ///
                 /// A limit of a route or a node counts instead of the limit of the router
                 /// and of [`HostOptions`](crate::HostOptions).
+                ///
+                /// It cannot be switched off, because a body without a limit could fill the
+                /// memory. Set a larger number for a route that needs it.
                 #[doc(alias = "maxBodySize")]
                 [alias = "maxBody", alias = "max_body_size", alias = "maxBodySize"]
                 max_body(bytes: u64) -> Option<u64> { Ok(Some(bytes)) } = Some(1_048_576);
@@ -44,10 +47,13 @@ macro_rules! __route_settings {
                 /// A request without a body passes, and every page can send one. Routes
                 /// for GET and HEAD and WebSockets ignore a list that they inherit. See
                 /// [`Accepts`](stockade_core::Accepts).
+                ///
+                /// `false` removes the list of a node, a group or a router for a route, and so
+                /// does `true`, because the default is no list.
                 [deserialize_with = "accepts_in_file"]
-                accepts(types: impl IntoIterator<Item = impl AsRef<str>>) -> Option<Arc<Accepts>> {
-                    Accepts::new(types).map(|types| Some(Arc::new(types)))
-                } = None;
+                accepts(types: impl IntoSetting<Vec<String>>) -> Setting<Arc<Accepts>> {
+                    Accepts::of_setting(types.into_setting())
+                } = Setting::Inherit;
 
                 /// Sets the largest number of values in a JSON body that are kept whatever
                 /// their type is. A body with more values gets 413. Default: 100,000.
@@ -65,6 +71,9 @@ macro_rules! __route_settings {
                 /// is at most 40 MB for each copy of the body. There are two copies if a
                 /// handler takes a `Value` that a schema or middleware has validated, and
                 /// up to three for a moment if a tagged enum holds one.
+                ///
+                /// It cannot be switched off, because it bounds memory. Set a larger number for
+                /// a route that needs it.
                 #[doc(alias = "maxJsonValues")]
                 [alias = "maxJsonValues"]
                 max_json_values(values: usize) -> Option<usize> { Ok(Some(values)) } = Some(DEFAULT_MAX_JSON_VALUES);
@@ -75,7 +84,8 @@ macro_rules! __route_settings {
                 /// It applies to each response `Validation failed`: of a body, a query or
                 /// parameters, by a schema of the route or of a type, and to an
                 /// [`ApiError::validation`](stockade_core::ApiError::validation) of a
-                /// handler. A body that is not JSON stays a 400.
+                /// handler. A body that is not JSON stays a 400. `400` restores the default for
+                /// a route.
                 #[doc(alias = "validationStatus")]
                 [alias = "validationStatus"]
                 validation_status(status: u16) -> Option<u16> { Ok(Some(status)) } = None;
@@ -105,6 +115,7 @@ macro_rules! __route_settings {
                 /// Sets the options for validation by the schemas of the routes, including
                 /// the schemas of the types that handlers take. Default: the defaults of
                 /// [`ValidationOptions`](stockade_validation::ValidationOptions).
+                /// `ValidationOptions::new()` restores the defaults for a route.
                 [skip]
                 validation_options(options: ValidationOptions) -> Option<ValidationOptions> {
                     Ok(Some(options))
@@ -112,7 +123,9 @@ macro_rules! __route_settings {
 
                 /// Sends errors through a handler: a function that changes an
                 /// [`ErrorReply`](stockade_core::ErrorReply), the options of a handler, or
-                /// the outcome of `create_error_handler`. Default: none.
+                /// the outcome of `create_error_handler`. `false` is no handler: the errors of
+                /// the routes have the default body, although a level around them has a
+                /// handler. `true` is the default too. Default: none.
                 ///
                 /// A function may also take the request's
                 /// [`RequestHead`](stockade_core::RequestHead), which has the headers and
@@ -135,9 +148,10 @@ macro_rules! __route_settings {
                 /// that runs after authentication.
                 #[doc(alias = "errorHandling")]
                 [skip]
-                error_handling<M>(handler: impl IntoErrorHandler<M>) -> Option<Placed<ErrorHandler>> {
-                    Ok(Some(Placed::new(handler.into_error_handler(), Location::caller())))
-                } = None;
+                error_handling<M>(handler: impl IntoErrorHandling<M>)
+                    -> Setting<Placed<ErrorHandler>> {
+                    Ok(Placed::of(handler.into_error_handling(), Location::caller()))
+                } = Setting::Inherit;
 
                 /// Sets a rate limit, such as `10 / MINUTE`, or a
                 /// [`RateLimit`](stockade_stages::RateLimit). A limit of a node or a route may
@@ -219,6 +233,8 @@ macro_rules! __route_settings {
                 /// sets either of them counts. So `auth` of a route replaces the `auth` of its
                 /// node, and `public` removes the `auth` that the route would inherit. A route
                 /// may set both if its `auth` is optional, as by `auth: token.optional()`.
+                /// `auth: false` does not compile: use [`public`](Self::public), so that no route
+                /// opens without a reason.
                 ///
                 /// At a router, it covers every route, mount and fallback. Only the routes of
                 /// [`health_routes`](crate::health_routes) and of OpenAPI documents are
@@ -268,7 +284,8 @@ macro_rules! __route_settings {
                 /// the [`tags`](stockade_core::RouteDocs#structfield.tags) of a route count
                 /// instead. Default: the first literal segment of the path behind the prefix.
                 ///
-                /// Two descriptions of one name are a configuration error.
+                /// Two descriptions of one name are a configuration error. It cannot be switched
+                /// off, because each documented route is in a group.
                 [skip]
                 tag(tag: impl Into<Tag>) -> Option<PlacedTag> {
                     Ok(Some(PlacedTag::new(tag.into())))
@@ -279,7 +296,8 @@ macro_rules! __route_settings {
                 /// Default: none.
                 ///
                 /// The documentation of a router, a group or a node has the defaults of its
-                /// routes. A route omits responses and examples that it cannot have. A summary
+                /// routes. It cannot be switched off; a route replaces single parts. A route omits
+                /// responses and examples that it cannot have. A summary
                 /// describes one route, so it is a configuration error at these levels: use
                 /// [`tag`](Self::tag) to describe a group of routes.
                 [skip]

@@ -18,7 +18,7 @@ use stockade_core::middleware::Level;
 use stockade_core::route_context::RouteContext;
 use stockade_core::type_check::TypeCheck;
 use stockade_core::{
-    Accepts, BodyKind, Endpoint, Middleware, RouteDescription, RouteDocs, Setting,
+    Accepts, BodyKind, Endpoint, ErrorHandler, Middleware, RouteDescription, RouteDocs, Setting,
 };
 use stockade_errors::{ConfigError, ConfigIssue};
 use stockade_path::Pattern;
@@ -268,9 +268,9 @@ impl<'o> Compiler<'o> {
             faults.push(format!("`validation` checks a body, which {method} has not"));
         }
         let is_bodiless = is_web_socket || !has_body;
-        let own_accepts = entry.settings.endpoint.accepts.is_some();
-        let accepts = settings.endpoint.accepts.take();
-        settings.endpoint.accepts = accepts_of(accepts, own_accepts, is_bodiless, &doc, faults);
+        let has_own = entry.settings.endpoint.accepts.value().is_some();
+        let accepts = &mut settings.endpoint.accepts;
+        faults.extend(check_accepts(accepts, has_own, is_bodiless, &doc));
         faults.extend(web_socket::misplaced(is_web_socket, &doc));
         faults.extend(ends_with_client(&entry.settings, &mut settings, is_web_socket, &doc));
         faults.extend(entry.docs.issues());
@@ -282,8 +282,8 @@ impl<'o> Compiler<'o> {
             entry.handler = without_write_only(entry.handler);
         }
         middleware.extend(reply_middleware(&mut doc, entry.location));
-        let errors =
-            entry.inherited.error_handler().or_else(|| self.options.settings.error_handler());
+        let levels = [&entry.inherited, &self.options.settings];
+        let errors = outer_error_handler(&entry.settings, levels);
         let changes_errors = errors.is_some_and(|handler| handler.form().is_some());
         let faults_of = |docs: &RouteDocs| {
             let mut faults = example_issues(&validation, &doc, docs);
@@ -676,22 +676,32 @@ fn ends_with_client(
     Some(format!("`run_to_completion` is set, but {response} ends with its client"))
 }
 
-/// Returns the types that the body of a route may have.
-fn accepts_of(
-    accepts: Option<Arc<Accepts>>,
+/// Returns the error handler of the levels around a route, for the errors that its own handler
+/// does not get. A route without a handler, by `false`, does not use theirs.
+fn outer_error_handler<'s>(
+    own: &RouteSettings,
+    levels: [&'s RouteSettings; 2],
+) -> Option<&'s ErrorHandler> {
+    let own = &own.error_handling;
+    if !own.is_inherited() && own.value().is_none() {
+        return None;
+    }
+    levels.into_iter().find(|level| !level.error_handling.is_inherited())?.error_handler()
+}
+
+/// Removes the types of bodies if a route has no body. Returns the configuration error in them.
+fn check_accepts(
+    accepts: &mut Setting<Arc<Accepts>>,
     is_own: bool,
     is_bodiless: bool,
     doc: &RouteDescription,
-    faults: &mut Vec<String>,
-) -> Option<Arc<Accepts>> {
+) -> Option<String> {
     if is_bodiless {
-        if is_own {
-            faults.push(format!("`accepts` narrows a body, which {} has not", doc.method()));
-        }
-        return None;
+        *accepts = Setting::Inherit;
+        return is_own
+            .then(|| format!("`accepts` is set, but {} requests have no body", doc.method()));
     }
-    faults.extend(accepts.as_ref().and_then(|accepts| unreadable(accepts, doc)));
-    accepts
+    unreadable(accepts.value()?, doc)
 }
 
 /// Returns the configuration error that the handler can read no accepted body.

@@ -76,7 +76,7 @@ pub struct RouterOptions {
     pub(crate) tracing: Setting<RequestSpans>,
     pub(crate) clock: Clock,
     pub(crate) enable_web_sockets: bool,
-    pub(crate) ws_allowed_origins: Option<Vec<String>>,
+    pub(crate) ws_allowed_origins: Setting<Vec<String>>,
     pub(crate) ws_max_payload: u64,
     pub(crate) ws_max_connections: u32,
     pub(crate) ws_max_connections_per_client: u32,
@@ -101,7 +101,7 @@ impl Default for RouterOptions {
             tracing: Setting::Inherit,
             clock: Clock::default(),
             enable_web_sockets: false,
-            ws_allowed_origins: None,
+            ws_allowed_origins: Setting::Inherit,
             ws_max_payload: 1_048_576,
             ws_max_connections: 10_000,
             ws_max_connections_per_client: 100,
@@ -137,8 +137,8 @@ macro_rules! in_file {
             trust_proxy: Option<TrustProxy>,
             #[serde(alias = "corsOrigin", deserialize_with = "CorsOrigin::given")]
             cors_origin: Option<CorsOrigin>,
-            #[serde(alias = "wsAllowedOrigins")]
-            ws_allowed_origins: Option<Vec<String>>,
+            #[serde(alias = "wsAllowedOrigins", deserialize_with = "list_in_file")]
+            ws_allowed_origins: Setting<Vec<String>>,
             #[serde(alias = "requestId", deserialize_with = "request_ids_in_file")]
             request_id: Setting<RequestIds>,
             #[cfg(feature = "tracing")]
@@ -205,11 +205,26 @@ route_settings!(in_file! ({
     ws_max_connections_per_client: u32,
 }));
 
-fn accepts_in_file<'de, D: Deserializer<'de>>(source: D) -> Result<Option<Arc<Accepts>>, D::Error> {
-    let types: Option<Vec<String>> = Option::deserialize(source)?;
-    let accepts = types.map(Accepts::new).transpose();
-    let accepts = accepts.map_err(|error| serde::de::Error::custom(format!("accepts: {error}")));
-    Ok(accepts?.map(Arc::new))
+fn list_in_file<'de, D: Deserializer<'de>>(source: D) -> Result<Setting<Vec<String>>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged, expecting = "a list of texts, true or false")]
+    enum Notation {
+        Switch(bool),
+        List(Vec<String>),
+    }
+
+    Ok(match Option::deserialize(source)? {
+        None => Setting::Inherit,
+        Some(Notation::Switch(is_on)) => is_on.into_setting(),
+        Some(Notation::List(list)) => Setting::Value(list),
+    })
+}
+
+fn accepts_in_file<'de, D: Deserializer<'de>>(
+    source: D,
+) -> Result<Setting<Arc<Accepts>>, D::Error> {
+    let accepts = Accepts::of_setting(list_in_file(source)?);
+    accepts.map_err(|error| serde::de::Error::custom(format!("accepts: {error}")))
 }
 
 fn rate_limit_in_file<'de, D: Deserializer<'de>>(
@@ -484,6 +499,19 @@ impl RouterOptions {
         self
     }
 
+    /// Sets the origins whose pages may open WebSockets, each exactly as browsers send it, or
+    /// `*`. A route may have its own list, or `false`. An empty list rejects every browser.
+    /// Origins of CORS do not count. Default: the same origin only.
+    ///
+    /// `false` removes a list, such as the list of a configuration file, and `true` does too:
+    /// both are the default. Neither allows all origins; only `*` does.
+    #[doc(alias = "wsAllowedOrigins")]
+    #[must_use]
+    pub fn ws_allowed_origins(mut self, origins: impl IntoSetting<Vec<String>>) -> Self {
+        self.ws_allowed_origins = origins.into_setting();
+        self
+    }
+
     setters! {
         /// Sets the path that stands before that of every route; `""` and `"/"` are
         /// none. Default: none.
@@ -513,13 +541,6 @@ impl RouterOptions {
         /// Experimental. Default: false.
         #[doc(alias = "enableWebSockets")]
         enable_web_sockets: bool;
-
-        /// Sets the origins whose pages may open WebSockets, each exactly as
-        /// browsers send it, or `*`; a route may have a list of its own. An empty
-        /// list refuses every browser. Origins of CORS do not count. Default: the same
-        /// origin only.
-        #[doc(alias = "wsAllowedOrigins")]
-        ws_allowed_origins: some list String;
 
         /// Sets the largest message on a WebSocket, in bytes, inclusive, all
         /// fragments together. Default: 1 MiB (1,048,576).

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use stockade_core::completion::time_of;
 use stockade_core::{
-    Accepts, Authentication, ErrorHandler, IntoAuthentication, IntoErrorHandler, IntoSetting,
+    Accepts, Authentication, ErrorHandler, IntoAuthentication, IntoErrorHandling, IntoSetting,
     RouteDocs, Setting, Tag,
 };
 use stockade_errors::ConfigError;

@@ -202,7 +202,7 @@ impl RouteSettings {
 
     /// Makes the middleware of the error handler of a route.
     pub(crate) fn own_error_handling(&self) -> Option<Middleware> {
-        let handler = self.error_handling.as_ref()?;
+        let handler = self.error_handling.value()?;
         let made = with_error_handling(handler.value.clone()).marked(HandlesErrors);
         Some(placed(made, Level::Entry, handler.place))
     }
@@ -215,7 +215,7 @@ impl RouteSettings {
 
     /// Returns the error handler, without its place.
     pub(crate) fn error_handler(&self) -> Option<&ErrorHandler> {
-        self.error_handling.as_ref().map(|placed| &placed.value)
+        self.error_handling.value().map(|placed| &placed.value)
     }
 
     /// Adds the dates of deprecation to the documentation of a route that has none itself.

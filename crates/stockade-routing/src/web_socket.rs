@@ -4,7 +4,9 @@
 //!
 //! Spec: Router construction and members › addWebSocketRoute; WebSocket routes.
 
-use stockade_core::{HandlerFn, HandlerSignature, Middleware, RouteDescription};
+use stockade_core::{
+    HandlerFn, HandlerSignature, IntoSetting, Middleware, RouteDescription, Setting,
+};
 use stockade_websockets::__internal::{Connections, web_socket_handler};
 use stockade_websockets::WebSocketOptions;
 use stockade_websockets::handshake::{RouterRules, Rules};
@@ -84,12 +86,9 @@ impl RouteEntry {
         self
     }
 
-    /// Sets [`WebSocketOptions::allowed_origins`]; elsewhere than at a WebSocket
-    /// a mistake, found when the router is built.
-    pub fn allowed_origins<S: Into<String>>(
-        mut self,
-        origins: impl IntoIterator<Item = S>,
-    ) -> Self {
+    /// Sets [`WebSocketOptions::allowed_origins`]: a list, or `false` for the same origin only.
+    /// On another route it is a configuration error.
+    pub fn allowed_origins(mut self, origins: impl IntoSetting<Vec<String>>) -> Self {
         self.web_socket_only |= self.web_socket.is_none();
         self.web_socket = self.web_socket.map(|it| Box::new(it.allowed_origins(origins)));
         self
@@ -127,9 +126,10 @@ pub(crate) fn compile(
     if settings.max_body.is_some() {
         faults.push("a WebSocket has no body: use `max_payload` of its options".to_owned());
     }
-    if settings.accepts.take().is_some() {
-        faults.push("a WebSocket has no body that `accepts` could narrow".to_owned());
+    if settings.accepts.value().is_some() {
+        faults.push("`accepts` is set, but a WebSocket has no body".to_owned());
     }
+    settings.accepts = Setting::Inherit;
     if settings.max_json_values.is_some() {
         let own = "a WebSocket has no body: use `max_json_values` of its options";
         faults.push(own.to_owned());

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use stockade_core::{
-    HandlerFn, HandlerSignature, IntoAuthentication, IntoErrorHandler, IntoMiddlewareList,
+    HandlerFn, HandlerSignature, IntoAuthentication, IntoErrorHandling, IntoMiddlewareList,
     IntoSchema, IntoSetting, RouteDocs,
 };
 use stockade_routing::{IntoRateLimit, RouteEntry};
@@ -76,7 +76,7 @@ impl RpcMethod {
         fn timeout(limit: impl IntoSetting<Timeout>);
         /// Answers the errors of the method by a handler of its own; see
         /// [`RouteEntry::error_handling`]. Of its response the status counts.
-        fn error_handling<M>(handler: impl IntoErrorHandler<M>);
+        fn error_handling<M>(handler: impl IntoErrorHandling<M>);
         /// Documents the method for those who call it.
         fn docs(docs: impl Into<RouteDocs>);
         /// Authenticates each call of the method, in addition to the authentication of the

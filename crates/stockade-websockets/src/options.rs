@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use stockade_core::{IntoSetting, Setting};
 use stockade_errors::__internal::setters;
 use stockade_validation::{Schema, ValidationOptions};
 
@@ -27,9 +28,10 @@ use crate::close::Close;
 pub struct WebSocketOptions {
     /// Origins whose pages may connect, each exactly as browsers send it, such
     /// as `https://app.example.com`, or `*` for all. A list replaces the rule of
-    /// the same origin; an empty one refuses every browser. Default: `None`,
-    /// the router's `ws_allowed_origins`.
-    pub allowed_origins: Option<Vec<String>>,
+    /// the same origin; an empty one refuses every browser. `Off` is the rule of the
+    /// same origin, whatever the router has, and so is `On`. It never allows all origins; only
+    /// `*` does. Default: `Inherit`, the router's `ws_allowed_origins`.
+    pub allowed_origins: Setting<Vec<String>>,
     /// Subprotocols of this route, in order of preference. The handshake selects
     /// the first that the client names, too, or none. Default: none.
     pub protocols: Vec<String>,
@@ -106,7 +108,7 @@ pub enum SlowReader {
 impl Default for WebSocketOptions {
     fn default() -> Self {
         Self {
-            allowed_origins: None,
+            allowed_origins: Setting::Inherit,
             protocols: Vec::new(),
             max_payload: None,
             max_json_values: 100_000,
@@ -134,14 +136,12 @@ impl WebSocketOptions {
         Self::default()
     }
 
-    /// Sets [`allowed_origins`](Self#structfield.allowed_origins).
+    /// Sets [`allowed_origins`](Self#structfield.allowed_origins): a list, or `false` for the
+    /// same origin only.
     #[must_use]
     #[doc(alias = "allowedOrigins")]
-    pub fn allowed_origins<S: Into<String>>(
-        mut self,
-        origins: impl IntoIterator<Item = S>,
-    ) -> Self {
-        self.allowed_origins = Some(origins.into_iter().map(Into::into).collect());
+    pub fn allowed_origins(mut self, origins: impl IntoSetting<Vec<String>>) -> Self {
+        self.allowed_origins = origins.into_setting();
         self
     }
 

@@ -236,6 +236,41 @@ fn the_options_have_the_names_of_the_specification() {
     assert_eq!(socket.max_payload, 1_048_576);
 }
 
+/// The origins that may open the only WebSocket, and whether the same origin may.
+fn origins(options: RouterOptions, of_route: WebSocketOptions) -> (Vec<String>, bool) {
+    let mut router = Router::with_options(options.enable_web_sockets(true));
+    router.add_web_socket_route("/x", async |_: WebSocket| {}, of_route);
+    let map = app(router).route_map();
+    let socket = socket_of(&map);
+    (socket.allowed_origins.clone(), socket.same_origin)
+}
+
+#[test]
+fn a_list_of_origins_is_removed_for_a_route_and_for_a_router() {
+    let list = || RouterOptions::new().ws_allowed_origins(["https://a.example"]);
+    let inherited = (vec!["https://a.example".to_owned()], false);
+    let same_origin = (Vec::new(), true);
+    let of_route = WebSocketOptions::new;
+    assert_eq!(origins(list(), of_route()), inherited);
+    for is_on in [false, true] {
+        assert_eq!(origins(list(), of_route().allowed_origins(is_on)), same_origin);
+        assert_eq!(origins(list().ws_allowed_origins(is_on), of_route()), same_origin);
+        let file = json!({ "wsAllowedOrigins": is_on });
+        let file = stockade::serde_json::from_value(file).unwrap();
+        assert_eq!(origins(file, of_route()), same_origin);
+    }
+
+    let tree = routes! { "chat/:room": { ws: { echo, allowed_origins: false } } };
+    let app = app(create_router(tree, list().enable_web_sockets(true)));
+    let from = |origin: &str| {
+        let request = handshake("/chat/7", &format!("\norigin: {origin}"));
+        block_on(app.handle(request)).status().as_u16()
+    };
+    assert_eq!(from("http://example.com"), 101);
+    assert_eq!(from("https://a.example"), 403);
+    assert_eq!(from("null"), 403);
+}
+
 /// The names of the headers of an answer, sorted.
 fn names_of(response: &Response) -> Vec<&str> {
     let mut names: Vec<&str> = response.headers().keys().map(|name| name.as_str()).collect();

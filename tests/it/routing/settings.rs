@@ -130,6 +130,7 @@ settings! {
             let accepts = app.routes()[0].accepts();
             accepts.and_then(|it| it.types().last()).unwrap_or_default().to_owned()
         };
+        false => "";
         in file r#"{ "accepts": ["application/json", "text/d"] }"# => "text/d" }
     { max_json_values(1, 2, 3) => ["100000", "1", "2", "3"]
         by |app: &App| app.routes()[0].max_json_values().to_string();
@@ -143,7 +144,8 @@ settings! {
     { validation_options(at_most(1), at_most(2), at_most(3)) => ["4", "1", "2", "3"]
         by |app: &App| answer(app).matches("\"field\"").count().to_string() }
     { error_handling(with_status(501), with_status(502), with_status(503)) => ["400", "501", "502", "503"]
-        by |app: &App| answer(app).split(' ').next().unwrap_or_default().to_owned() }
+        by |app: &App| answer(app).split(' ').next().unwrap_or_default().to_owned();
+        false => "400" }
     { rate_limit(1 / MINUTE, 2 / MINUTE, 3 / MINUTE) => ["100", "1", "1+2", "1+2+3"]
         by rates;
         false => "off";
@@ -319,6 +321,69 @@ fn a_socket_and_a_get_ignore_the_body_settings_of_their_node() {
     let app = app(create_router(tree, RouterOptions::new().enable_web_sockets(true)));
     check(&app, "GET /", "200 x");
     assert!(app.routes().iter().all(|route| route.accepts().is_none()));
+}
+
+#[test]
+fn errors_of_routes_without_a_handler_have_the_default_body() {
+    fn refuse(req: &mut Request) -> Result<(), ApiError> {
+        match req.headers().contains_key("x-refused") {
+            true => Err(ApiError::new(403, "refused")),
+            false => Ok(()),
+        }
+    }
+    let own = |error: &mut ErrorReply| error.set_json(json!("own"));
+    let options = RouterOptions::new().error_handling(own).middleware(Middleware::new(refuse));
+    let tree = routes! {
+        "with": { POST: volume },
+        "off": {
+            error_handling: false,
+            POST: volume,
+            "again": { POST: { volume, error_handling: with_status(418) } },
+            "restored": { error_handling: true, POST: volume },
+        },
+        "route": { POST: { volume, error_handling: false, accepts: ["application/json"], max_body: 3 } },
+    };
+    let app = app(create_router(tree, options));
+    let json =
+        |path: &str, body: &str| format!("POST {path}\ncontent-type: application/json\n\n{body}");
+    check(&app, &json("/with", "{"), r#"400 "own""#);
+    check(&app, "POST /nowhere", r#"404 "own""#);
+    check(&app, &json("/off/again", "{"), r#"418 {"error":"Invalid JSON body"}"#);
+    for path in ["/off", "/off/restored", "/route"] {
+        check(&app, &json(path, "{"), r#"400 {"error":"Invalid JSON body"}"#);
+        let refused = format!("POST {path}\nx-refused: 1");
+        check(&app, &refused, r#"403 {"error":"refused"}"#);
+    }
+    // Errors before all middleware.
+    check(
+        &app,
+        "POST /route\ncontent-type: text/csv\n\na",
+        r#"415 {"error":"Unsupported Media Type"}"#,
+    );
+    let too_large = block_on(call(&app, &json("/route", "[1,2]")));
+    assert!(too_large.starts_with(r#"413 {"error":"#), "{too_large}");
+    // Documents do not describe the handler.
+    let routes = app.route_map().routes;
+    let has_handler = |path: &str| {
+        let route = routes.iter().find(|route| route.path == path).unwrap();
+        route.answers.iter().any(|answer| answer.by == "error_handling")
+    };
+    assert!(has_handler("/with") && !has_handler("/off") && !has_handler("/route"));
+}
+
+#[test]
+fn a_list_of_media_types_is_removed_in_code_and_in_a_file() {
+    for text in [r#"{ "accepts": false }"#, r#"{ "accepts": true }"#, r#"{ "accepts": null }"#] {
+        let options: RouterOptions = serde_json::from_str(text).unwrap();
+        let mut router = Router::with_options(options);
+        router.post("/x", volume);
+        assert!(app(router).routes()[0].accepts().is_none(), "{text}");
+    }
+    let error = serde_json::from_str::<RouterOptions>(r#"{ "accepts": 7 }"#).unwrap_err();
+    assert!(error.to_string().starts_with("a list of texts, true or false"), "{error}");
+    // A route without a body may switch off what it cannot have.
+    let tree = routes! { accepts: ["text/csv"], GET: { async || "x", accepts: false } };
+    check(&app_of(tree), "GET /", "200 x");
 }
 
 fn json_and(media_type: &str) -> [&str; 2] {

@@ -140,10 +140,10 @@ fn a_list_that_cannot_work_is_a_mistake() {
         [
             r#"accepts: "aplication/json" is not a media type such as "application/json""#,
             "accepts: the list of media types is empty",
-            "`accepts` narrows a body, which GET has not",
+            "`accepts` is set, but GET requests have no body",
             "the handler reads JSON, a form or text, which `accepts` leaves out",
             "the handler reads a form with files, which `accepts` leaves out",
-            "a WebSocket has no body that `accepts` could narrow",
+            "`accepts` is set, but a WebSocket has no body",
         ]
     );
 }

@@ -185,7 +185,7 @@ impl Endpoint {
     /// Returns the types that the body of a request may have; `None` for any.
     #[must_use]
     pub fn accepts(&self) -> Option<&Accepts> {
-        self.context.settings.accepts.as_deref()
+        self.context.settings.accepts.value().map(Arc::as_ref)
     }
 
     /// Returns the largest number of values of a JSON body that are kept

@@ -20,7 +20,7 @@ use stockade_validation::HasSchema;
 pub use self::reply::ErrorReply;
 use crate::description::{ErrorForm, SchemaOf};
 use crate::endpoint::{ErrorContext, error_of, respond_with};
-use crate::{HttpBody, Response};
+use crate::{HttpBody, IntoSetting as _, Response, Setting};
 
 /// The options of an [`ErrorHandler`].
 ///
@@ -192,6 +192,58 @@ impl IntoErrorHandler<()> for ErrorHandlerOptions {
 impl<F: Fn(&mut ErrorReply) + Send + Sync + 'static> IntoErrorHandler<fn(&mut ErrorReply)> for F {
     fn into_error_handler(self) -> ErrorHandler {
         self.into()
+    }
+}
+
+/// A value of the setting `error_handling`: an [`IntoErrorHandler`], or `false` for no handler.
+///
+/// A program that computes the value passes a [`Setting`]. `Marker` only keeps the forms apart;
+/// the compiler finds it.
+///
+/// ```
+/// use stockade::middleware::ErrorReply;
+/// use stockade::prelude::*;
+/// use stockade::testing::TestClient;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() {
+/// let own = |error: &mut ErrorReply| error.set_json(json!({ "failed": error.message() }));
+/// let api = routes! {
+///     "orders": { GET: async || Err::<(), _>(ApiError::new(409, "sold out")) },
+///     "partner": {
+///         error_handling: false,
+///         GET: async || Err::<(), _>(ApiError::new(409, "sold out")),
+///     },
+/// };
+/// let client = TestClient::new(create_router(api, RouterOptions::new().error_handling(own)));
+/// client.get("/orders").await.assert_status(409).assert_json(json!({ "failed": "sold out" }));
+/// client.get("/partner").await.assert_status(409).assert_json(json!({ "error": "sold out" }));
+/// # }
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not an error handler",
+    label = "expected an error handler or `false`"
+)]
+pub trait IntoErrorHandling<Marker> {
+    /// Makes the setting.
+    fn into_error_handling(self) -> Setting<ErrorHandler>;
+}
+
+impl<Marker, H: IntoErrorHandler<Marker>> IntoErrorHandling<(Marker,)> for H {
+    fn into_error_handling(self) -> Setting<ErrorHandler> {
+        Setting::Value(self.into_error_handler())
+    }
+}
+
+impl IntoErrorHandling<bool> for bool {
+    fn into_error_handling(self) -> Setting<ErrorHandler> {
+        self.into_setting()
+    }
+}
+
+impl IntoErrorHandling<()> for Setting<ErrorHandler> {
+    fn into_error_handling(self) -> Setting<ErrorHandler> {
+        self
     }
 }
 

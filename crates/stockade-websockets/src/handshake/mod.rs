@@ -21,7 +21,7 @@ use ring::digest;
 use stockade_core::description::{HeaderDoc, ResponseDoc};
 use stockade_core::headers::{has_token, list_items, only};
 use stockade_core::upgrade::{TlsConnection, Upgrade};
-use stockade_core::{Middleware, Request, RouteDescription};
+use stockade_core::{Middleware, Request, RouteDescription, Setting};
 use stockade_errors::{ApiError, ConfigError};
 use stockade_validation::Schema;
 
@@ -34,7 +34,7 @@ use crate::origin;
 #[derive(Clone, Debug)]
 pub struct RouterRules {
     /// The [`WebSocketOptions::allowed_origins`] of routes that set none.
-    pub allowed_origins: Option<Vec<String>>,
+    pub allowed_origins: Setting<Vec<String>>,
     /// The [`WebSocketOptions::max_payload`] of routes that set none, in bytes.
     pub max_payload: u64,
     /// The open connections of the router.
@@ -57,9 +57,9 @@ impl Rules {
     /// Makes the rules of a route.
     #[must_use]
     pub fn new(options: WebSocketOptions, router: &RouterRules) -> Arc<Self> {
-        let allowed_origins = options.allowed_origins.clone();
+        let allowed_origins = options.allowed_origins.clone().or(&router.allowed_origins);
         Arc::new(Self {
-            allowed_origins: allowed_origins.or_else(|| router.allowed_origins.clone()),
+            allowed_origins: allowed_origins.into_value(),
             max_payload: options.max_payload.unwrap_or(router.max_payload),
             connections: Arc::clone(&router.connections),
             options: Arc::new(options),

@@ -9,7 +9,7 @@ const KEY: &str = "dGhlIHNhbXBsZSBub25jZQ==";
 
 fn rules(options: WebSocketOptions) -> Arc<Rules> {
     let router = RouterRules {
-        allowed_origins: None,
+        allowed_origins: Setting::Inherit,
         max_payload: 1_048_576,
         connections: Connections::new(10, 10),
     };

@@ -17,7 +17,7 @@ use stockade_core::extract::Path;
 use stockade_core::reply::Json;
 use stockade_core::route_context::RouteContext;
 use stockade_core::upgrade::{Switch, Upgrade, Upgraded};
-use stockade_core::{ApiError, Handler, Request, Response};
+use stockade_core::{ApiError, Handler, Request, Response, Setting};
 use stockade_validation::Rule;
 use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};
 use tokio::sync::oneshot;
@@ -61,7 +61,8 @@ async fn answer(
     mut request: Request,
 ) -> Response {
     let connections = Arc::clone(connections);
-    let router = RouterRules { allowed_origins: None, max_payload: 1_048_576, connections };
+    let router =
+        RouterRules { allowed_origins: Setting::Inherit, max_payload: 1_048_576, connections };
     let rules = Rules::new(options, &router);
     let mut endpoint = EndpointParts::new(http::Method::GET, handler);
     endpoint.middleware = [rules.guard()].into();
