@@ -20,12 +20,13 @@ use stockade::description::HeaderDoc;
 use stockade::extract::{FromRequest, LastEventId};
 use stockade::http::HeaderMap;
 use stockade::middleware::idempotency::{Idempotency, MemoryIdempotencyStore};
+use stockade::middleware::with_rate_limit;
 use stockade::middleware::{
     Cookies, CorsOptions, Preconditions, RateLimit, SameSite, SessionCookie, SetCookie, with_etag,
     with_idempotency,
 };
 use stockade::prelude::*;
-use stockade::reply::Created;
+use stockade::reply::{Created, Redirect};
 use stockade::websockets::WebSocketOptions;
 use tokio::sync::Notify;
 use tokio::task::JoinSet;

@@ -16,6 +16,7 @@ use actix_web::http::header::{CONTENT_TYPE, HeaderValue};
 use actix_web::middleware::{DefaultHeaders, ErrorHandlerResponse, ErrorHandlers};
 use actix_web::{App as TheirApp, HttpResponse, HttpServer, web};
 use stockade::actix::{HostError, ToActix};
+use stockade::middleware::with_rate_limit;
 use stockade::prelude::*;
 
 /// What the host keeps: how many requests there were.

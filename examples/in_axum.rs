@@ -17,6 +17,7 @@ use axum::middleware::{Next as TheirNext, from_fn, from_fn_with_state, map_respo
 use axum::response::Response as TheirResponse;
 use axum::routing::get;
 use stockade::axum::ToAxum;
+use stockade::middleware::with_rate_limit;
 use stockade::prelude::*;
 
 /// What the host keeps: how many requests there were.

@@ -12,7 +12,7 @@
 
 use std::time::Duration;
 
-use stockade::middleware::RateLimit;
+use stockade::middleware::{RateLimit, with_rate_limit};
 use stockade::prelude::*;
 
 /// A setting from the environment, or its default.

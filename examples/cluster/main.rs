@@ -24,6 +24,7 @@ use stockade::auth::generate_token;
 use stockade::http::HeaderMap;
 use stockade::middleware::health::Readiness;
 use stockade::middleware::rate_limit::{HOUR, Quota, RateLimit, StoreFailure};
+use stockade::middleware::with_rate_limit;
 use stockade::prelude::*;
 use stockade::redis::{Redis, RedisOptions, RedisRateLimits};
 use stockade::routing::health_routes;

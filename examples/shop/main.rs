@@ -41,6 +41,7 @@ use stockade::middleware::{
 use stockade::openapi::{OpenApiOptions, Webhook};
 use stockade::policy::Policy;
 use stockade::prelude::*;
+use stockade::reply::Redirect;
 use stockade::rest::Store;
 use stockade::routing::health_routes;
 use stockade::serialization::SerializationOptions;

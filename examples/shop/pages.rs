@@ -1,6 +1,7 @@
 //! Texts to read: help, and a page with a script.
 
 use stockade::auth::generate_token;
+use stockade::extract::ClientIp;
 use stockade::http::HeaderMap;
 use stockade::prelude::*;
 use stockade::websockets::{Audience, Rooms};

@@ -1,8 +1,7 @@
 //! The names that almost every handler and its tree of routes write.
 //!
-//! They are 40 at most, and each has its page in its own module. Other names are
-//! imported from there: `stockade::middleware::with_timeout`,
-//! `stockade::auth::KeyRing`.
+//! They are 40 at most, and each is documented in its own module. Import other names from their
+//! modules: `stockade::middleware::with_timeout`, `stockade::auth::KeyRing`.
 //!
 //! ```
 //! use stockade::prelude::*;
@@ -21,19 +20,22 @@
 pub use crate::auth::Secret;
 #[doc(no_inline)]
 pub use crate::bytes::Bytes;
+#[cfg(feature = "multipart")]
 #[doc(no_inline)]
-pub use crate::extract::{Body, ClientIp, Path, Query, State, User};
+pub use crate::extract::Multipart;
+#[doc(no_inline)]
+pub use crate::extract::{Body, Path, Query, State, User};
 #[doc(no_inline)]
 pub use crate::http::{Method, StatusCode, header};
 #[doc(no_inline)]
 pub use crate::middleware::rate_limit::MINUTE;
 #[doc(no_inline)]
-pub use crate::middleware::{Auth, with_auth, with_rate_limit};
+pub use crate::middleware::{Auth, RateLimit, with_auth};
 #[cfg(feature = "openapi")]
 #[doc(no_inline)]
 pub use crate::openapi::WithOpenApi;
 #[doc(no_inline)]
-pub use crate::reply::{Html, Json, Redirect};
+pub use crate::reply::{Html, Json};
 #[doc(no_inline)]
 pub use crate::serde_json::{Value, json};
 #[cfg(feature = "server")]

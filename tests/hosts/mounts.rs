@@ -1,6 +1,7 @@
 //! Redirects of mounted services below a path of a host: they stay in the mount.
 
 use stockade::prelude::*;
+use stockade::reply::Redirect;
 use stockade::testing::TestClient;
 
 use crate::serve::{actix, axum};

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use stockade::extract::{Extension, FileName, Headers, Multipart, TypedHeader, headers};
+use stockade::extract::{ClientIp, Extension, FileName, Headers, Multipart, TypedHeader, headers};
 use stockade::http::HeaderMap;
 use stockade::middleware::health::Readiness;
 use stockade::middleware::{
@@ -12,7 +12,7 @@ use stockade::middleware::{
     with_request_id, with_timeout, with_tracing,
 };
 use stockade::prelude::*;
-use stockade::reply::{Created, IntoError, Streamed};
+use stockade::reply::{Created, IntoError, Redirect, Streamed};
 use stockade::reply::{Event, Sse};
 use stockade::routing::health_routes;
 use stockade::server::{ServerOptions, TlsConfig};

@@ -7,6 +7,7 @@ use stockade::extract::Headers;
 use stockade::http::HeaderMap;
 use stockade::middleware::SessionCookie;
 use stockade::prelude::*;
+use stockade::reply::Redirect;
 
 use crate::support::{app, block_on, check, request};
 

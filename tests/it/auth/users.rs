@@ -17,6 +17,7 @@ use stockade::middleware::{
     with_permission, with_role,
 };
 use stockade::prelude::*;
+use stockade::reply::Redirect;
 
 use crate::support::{app, app_of, block_on, check, log, request};
 

@@ -4,7 +4,7 @@
 
 use stockade::ErrorReply;
 use stockade::prelude::*;
-use stockade::reply::IntoError;
+use stockade::reply::{IntoError, Redirect};
 
 use crate::support::{app, check, header_of, log};
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use stockade::middleware::{
     Coding, InputRule, with_compression, with_cors, with_decompression, with_etag,
-    with_input_validation, with_sanitization, with_validation,
+    with_input_validation, with_rate_limit, with_sanitization, with_validation,
 };
 use stockade::prelude::*;
 use stockade::validation::Unchecked;

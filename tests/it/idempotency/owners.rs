@@ -3,7 +3,7 @@
 use stockade::auth::{ApiKey, KeyRing, TokenVerifier, generate_jwt};
 use stockade::middleware::UserKey;
 use stockade::middleware::sessions::{MemorySessionStore, Sessions};
-use stockade::middleware::{RateLimit, SessionCookie};
+use stockade::middleware::{RateLimit, SessionCookie, with_rate_limit};
 use stockade::testing::{TestClient, TestRequest};
 
 use super::*;

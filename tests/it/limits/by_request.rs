@@ -5,11 +5,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use stockade::middleware::RateLimit;
 use stockade::middleware::rate_limit::{
     Algorithm, Charge, ChargeOutcome, Decision, HOUR, MemoryRateStore, RateKey, RateLimitPolicy,
     RateStore,
 };
+use stockade::middleware::{RateLimit, with_rate_limit};
 use stockade::prelude::*;
 use stockade::testing::{TestClient, TestClock};
 

@@ -6,10 +6,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use stockade::StoreError;
-use stockade::middleware::RateLimit;
 use stockade::middleware::rate_limit::{
     ChargeOutcome, RateKey, RateLimitPolicy, RateStore, StoreFailure,
 };
+use stockade::middleware::{RateLimit, with_rate_limit};
 use stockade::prelude::*;
 
 use crate::support::{app, block_on, check, header_of, log, request, show};

@@ -12,6 +12,7 @@ use std::time::{Duration, Instant, SystemTime};
 use stockade::middleware::cors::CorsDecided;
 use stockade::middleware::health::{Readiness, live, ready};
 use stockade::middleware::rate_limit::HOUR;
+use stockade::middleware::with_rate_limit;
 use stockade::middleware::{
     DeserializeHelpers, DeserializeRequest, ErrorHandlerOptions, Metrics, RateLimit,
     SerializeHelpers, SerializeResponse, create_api_middleware, create_error_handler, error_of,

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use stockade::middleware::with_rate_limit;
 use stockade::middleware::{
     with_compression, with_concurrency_limit, with_etag, with_role, with_timeout,
 };

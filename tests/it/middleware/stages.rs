@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+use stockade::extract::ClientIp;
 use stockade::middleware::{RateLimit, SecurityHeaders, TrustProxy, with_cors, with_logging};
 use stockade::prelude::*;
 use stockade::{Clock, HostOptions, LocalPeer, PeerAddr};

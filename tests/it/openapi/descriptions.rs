@@ -10,6 +10,7 @@ use stockade::extract::{Headers, LastEventId, TypedHeader};
 use stockade::http::{HeaderMap, Method, header};
 use stockade::middleware::{SetCookie, with_permission, with_role};
 use stockade::prelude::*;
+use stockade::reply::Redirect;
 use stockade::reply::{
     Accepted, Created, IntoError, JsonText, ResponseWriter, Sse, Status, Streamed,
 };

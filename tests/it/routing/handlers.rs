@@ -13,11 +13,11 @@ use std::task::Poll;
 use futures_util::stream;
 use http_body_util::BodyExt as _;
 use serde::Deserialize;
-use stockade::extract::Headers;
+use stockade::extract::{ClientIp, Headers};
 use stockade::http::{HeaderMap, HeaderValue};
 use stockade::middleware::SetCookie;
 use stockade::prelude::*;
-use stockade::reply::{Accepted, Created, ResponseWriter, Status, Streamed};
+use stockade::reply::{Accepted, Created, Redirect, ResponseWriter, Status, Streamed};
 use stockade::reply::{Event, Sse};
 use stockade::{FromRequest, HttpBody, http};
 

@@ -7,7 +7,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use stockade::middleware::{CorsOptions, RateLimit, with_cors};
+use stockade::extract::ClientIp;
+use stockade::middleware::{CorsOptions, RateLimit, with_cors, with_rate_limit};
 use stockade::prelude::*;
 use stockade::server::ServerOptions;
 use stockade::{Clock, HostOptions};
@@ -38,7 +39,6 @@ fn read(json: &str) -> HostOptions {
     serde_json::from_str(json).unwrap()
 }
 
-const PREFLIGHT: &str = "OPTIONS /x\norigin: https://a.example\naccess-control-request-method: GET";
 /// Returns the error for a key whose value is an object with an unknown key.
 fn error_for<T: serde::de::DeserializeOwned>(template: &str, key: &str) -> String {
     let file = template.replace("KEY", &format!(r#""{key}": {{ "?": 0 }}"#));
@@ -92,6 +92,7 @@ fn each_key_of_a_file_has_a_name_in_camel_case() {
     assert!(error.starts_with("duplicate field `max_connections`"), "{error}");
 }
 
+const PREFLIGHT: &str = "OPTIONS /x\norigin: https://a.example\naccess-control-request-method: GET";
 const ORIGIN: &str = "access-control-allow-origin";
 
 #[test]

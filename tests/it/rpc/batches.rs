@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use stockade::middleware::RateLimit;
 use stockade::middleware::rate_limit::MINUTE;
+use stockade::middleware::{RateLimit, with_rate_limit};
 use stockade::prelude::*;
 use stockade::rpc::{Rpc, RpcMethod};
 use stockade::serde_json;

@@ -5,7 +5,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use stockade::extract::{Extension, OptionalFromRequest};
+use stockade::extract::{ClientIp, Extension, OptionalFromRequest};
 use stockade::http::{Method, Uri, Version};
 use stockade::middleware::with_sanitization;
 use stockade::prelude::*;

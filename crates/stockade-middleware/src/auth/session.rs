@@ -22,7 +22,7 @@ use crate::{CrossOriginProtection, with_cross_origin_protection};
 ///
 /// ```
 /// use stockade::auth::{KeyRing, Secret, SessionId};
-/// use stockade::middleware::SessionCookie;
+/// use stockade::middleware::{SessionCookie, with_rate_limit};
 ///
 /// let keys = KeyRing::new(Secret::new("a secret of thirty-two bytes or more")?);
 /// let cookie = SessionCookie::new(keys);
@@ -44,6 +44,7 @@ use crate::{CrossOriginProtection, with_cross_origin_protection};
 /// use stockade::http::{HeaderMap, header::SET_COOKIE};
 /// use stockade::middleware::{CurrentSession, SessionCookie};
 /// use stockade::prelude::*;
+/// use stockade::reply::Redirect;
 /// # use stockade::testing::TestClient;
 ///
 /// // Names by the text of the id; a table in earnest.

@@ -25,7 +25,7 @@ use super::CurrentSession;
 /// in an audit log. [`with_idempotency`](crate::with_idempotency) uses it by default.
 ///
 /// ```
-/// use stockade::middleware::{RateLimit, UserKey};
+/// use stockade::middleware::{RateLimit, UserKey, with_rate_limit};
 /// use stockade::prelude::*;
 /// # use stockade::testing::TestClient;
 ///

@@ -11,6 +11,7 @@ use stockade::auth::{KeyRing, SessionId, generate_token};
 use stockade::http::header::SET_COOKIE;
 use stockade::middleware::{Cookies, CurrentSession, SameSite, SessionCookie, SetCookie};
 use stockade::prelude::*;
+use stockade::reply::Redirect;
 
 /// The cookie that says which answer of the service this browser waits for.
 const STATE: &str = "__Host-state";

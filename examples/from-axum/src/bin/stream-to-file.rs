@@ -7,6 +7,7 @@ use futures_util::{Stream, TryStreamExt as _};
 use stockade::HttpBody;
 use stockade::extract::{FileName, Multipart};
 use stockade::prelude::*;
+use stockade::reply::Redirect;
 use tokio::fs::{File, create_dir_all};
 use tokio::io::AsyncWriteExt as _;
 

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use stockade::http::Uri;
 use stockade::prelude::*;
+use stockade::reply::Redirect;
 use stockade::server::{ServerOptions, TlsConfig};
 
 const CERTIFICATE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/self_signed_certs/cert.pem");

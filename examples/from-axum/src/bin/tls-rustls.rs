@@ -2,6 +2,7 @@
 
 use stockade::http::Uri;
 use stockade::prelude::*;
+use stockade::reply::Redirect;
 use stockade::server::TlsConfig;
 
 const CERTIFICATE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/self_signed_certs/cert.pem");

@@ -8,6 +8,7 @@ use std::sync::{Mutex, PoisonError};
 
 use serde::{Deserialize, Serialize};
 use stockade::prelude::*;
+use stockade::reply::Redirect;
 
 /// A client of the service.
 #[derive(Debug)]

@@ -9,6 +9,7 @@ use stockade::extract::Headers;
 use stockade::http::HeaderName;
 use stockade::middleware::files::FileRequest;
 use stockade::middleware::idempotency::{Idempotency, MemoryIdempotencyStore};
+use stockade::middleware::with_rate_limit;
 use stockade::middleware::{
     Cookies, ErrorHandlerOptions, ErrorReply, IdempotencyKey, InputRule, InputType, Preconditions,
     RateLimit, SessionCookie, TraceContext, named, with_compression, with_cors,

@@ -15,6 +15,7 @@ use stockade::extract::FileName;
 use stockade::middleware::files::{FileReply, FileRequest};
 use stockade::middleware::health::{Readiness, live, ready};
 use stockade::middleware::rate_limit::{ChargeOutcome, RateKey, RateLimitPolicy, RateStore};
+use stockade::middleware::with_rate_limit;
 use stockade::middleware::{
     CurrentSession, ETag, ErrorReply, InputRule, Metrics, Outcome, Preconditions, RateLimit,
     SessionCookie, Validators, with_concurrency_limit, with_cors, with_cross_origin_protection,

@@ -1,7 +1,9 @@
 //! Rows of the extractors: each answer that an argument gives.
 
 use stockade::extract::headers::UserAgent;
-use stockade::extract::{Extension, Headers, LastEventId, Multipart, TypedHeader, UserLifetime};
+use stockade::extract::{
+    ClientIp, Extension, Headers, LastEventId, Multipart, TypedHeader, UserLifetime,
+};
 use stockade::http::{Uri, Version};
 use stockade::middleware::{
     Cookies, CurrentSession, DeserializeHelpers, ETag, IdempotencyKey, IfMatch, Outcome,

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use stockade::middleware::idempotency::{Idempotency, MemoryIdempotencyStore};
+use stockade::middleware::with_rate_limit;
 use stockade::middleware::{
     CorsOptions, RateLimit, with_compression, with_cors, with_etag, with_idempotency,
     with_request_id,

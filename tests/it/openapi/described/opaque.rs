@@ -6,6 +6,7 @@ use std::time::Duration;
 use stockade::FromRequest;
 use stockade::extract::OptionalFromRequest;
 use stockade::middleware::idempotency::{Idempotency, MemoryIdempotencyStore};
+use stockade::middleware::with_rate_limit;
 use stockade::middleware::{
     ErrorHandlerOptions, InputRule, Metrics, create_api_middleware, create_error_handler, layered,
     with_body_hooks, with_compression, with_concurrency_limit, with_cors,

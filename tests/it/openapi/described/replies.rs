@@ -10,7 +10,7 @@ use stockade::middleware::files::{FileReply, FileRequest};
 use stockade::middleware::health::{Readiness, live, ready};
 use stockade::middleware::{CookieError, Metrics, SetCookie, WithETag};
 use stockade::prelude::*;
-use stockade::reply::{Accepted, Created, Event, JsonText, Sse, Status, Streamed};
+use stockade::reply::{Accepted, Created, Event, JsonText, Redirect, Sse, Status, Streamed};
 use stockade::rest::StoreError;
 use stockade::rpc::RpcError;
 use stockade::serialization::SerializationError;

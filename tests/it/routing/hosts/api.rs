@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 use std::time::{Duration, SystemTime};
 
 use serde::{Deserialize, Serialize};
+use stockade::middleware::with_rate_limit;
 use stockade::middleware::{
     InputRule, InputType, RateLimit, with_input_validation, with_permission, with_role,
     with_sanitization,
 };
 use stockade::prelude::*;
-use stockade::reply::ResponseWriter;
+use stockade::reply::{Redirect, ResponseWriter};
 use stockade::rest::{Access, Entity, MemoryStore, Operation, Resource};
 use stockade::serialization::serialize_for_json;
 

@@ -1,6 +1,7 @@
 //! The rules about what documents say of a route.
 
 use stockade::prelude::*;
+use stockade::reply::Redirect;
 use stockade::serde_json::Value;
 use stockade::{Response, RouteDocs};
 
