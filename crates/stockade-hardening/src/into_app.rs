@@ -6,16 +6,16 @@ use stockade_routing::{App, Router};
 use crate::TestClock;
 use crate::fail::fail;
 
-/// An application for a test: a router, which is built, or an app.
+/// An application for a test: an app, or a router, which the test builds.
 pub trait IntoApp {
-    /// Builds the application, unless it is built.
+    /// Builds the application, unless it is built already.
     ///
     /// # Errors
-    /// Fails with all mistakes of the router.
+    /// Fails with all configuration errors of the router.
     fn into_app(self) -> Result<App, ConfigError>;
 
-    /// Builds the application, with this clock if that can be chosen still. Tells
-    /// if it was.
+    /// Builds the application, with this clock if it is not built yet. Returns whether it has
+    /// the clock.
     #[doc(hidden)]
     fn into_app_at(self, _clock: &TestClock) -> Result<(App, bool), ConfigError>
     where

@@ -1,7 +1,7 @@
-//! [`Contract`]: holds answers against the map of the routes.
+//! [`Contract`]: checks responses against the map of the routes.
 //!
-//! The map is what documents, clients and people go by. A test that asks for an
-//! answer anyway can prove that the map says the truth about it.
+//! Documents and clients rely on the map. A test that sends requests anyway can prove that the
+//! map describes the responses.
 
 mod answer;
 mod error;
@@ -26,10 +26,10 @@ use crate::exchange::{Exchange, SentRequest};
 use crate::fail::fail;
 use crate::into_app::start;
 
-/// The contract of an application: the answers that its map lists.
+/// The contract of an application: the responses that its map lists.
 ///
-/// `TestClient::with_contract` holds each answer of a client against it. Tests that call [`App::handle`] themselves
-/// call [`handle`](Self::handle) in its place:
+/// `TestClient::with_contract` checks each response of a client against it. Tests that call
+/// [`App::handle`] call [`handle`](Self::handle) instead:
 ///
 /// ```
 /// # tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
@@ -48,19 +48,18 @@ use crate::into_app::start;
 ///
 /// # Rules
 ///
-/// - The status is listed: itself, by its class (`2XX`) or by `default`. The
-///   most exact of these counts, as in an OpenAPI document.
-/// - The headers that such an answer always has are there, and the security
-///   headers of the router.
-/// - The media type is listed, and the body fits its JSON Schema, with formats.
-///   Errors have the form of the application.
-/// - There is no body where none is listed, and none with 204, 205 and 304.
+/// - The status is listed: the status itself, its class (`2XX`) or `default`. The most exact
+///   entry counts, as in an OpenAPI document.
+/// - The response has the headers that are listed as always present, and the security headers
+///   of the router.
+/// - The media type is listed, and the body fits its JSON Schema, including formats. Errors
+///   have the error format of the application.
+/// - A response without a listed body has no body, and neither has a 204, 205 or 304.
 ///
-/// Of a stream and of a body with a `Content-Encoding` the head alone is held
-/// against the map. Outside of the contract are requests that no route takes
-/// (404, 405), CORS preflights, 413 and 415 of routes that read no body, and,
-/// where a route has middleware that does not describe itself, statuses that are
-/// not listed.
+/// Only the head of a stream and of a body with a `Content-Encoding` is checked. The contract
+/// does not cover requests without a route (404, 405), CORS preflights, and 413 and 415 of
+/// routes that read no body. If middleware of a route does not describe itself, the contract
+/// does not cover statuses that are not listed either.
 #[derive(Clone)]
 pub struct Contract {
     inner: Arc<Inner>,
@@ -73,11 +72,10 @@ struct Inner {
 }
 
 impl Contract {
-    /// Makes the contract of an application. It computes the map once; clones
-    /// share it.
+    /// Makes the contract of an application. It computes the map once; clones share it.
     ///
     /// # Panics
-    /// When the map has mistakes: schemas of replies that cannot be.
+    /// Panics if the map has errors, such as a schema of a reply that no value fits.
     #[track_caller]
     #[must_use]
     pub fn of(app: &App) -> Self {
@@ -114,29 +112,28 @@ impl Contract {
     ) -> impl Future<Output = Response> + Send + use<R> {
         let (contract, location) = (self.clone(), Location::caller());
         let request = request.into();
-        let asked = head_of(&request);
+        let head_of_request = head_of(&request);
         async move {
             start(contract.app()).await;
-            let answer = contract.app().handle(request).await;
-            let (head, body) = answer.into_parts();
+            let response = contract.app().handle(request).await;
+            let (head, body) = response.into_parts();
             let whole = body.as_bytes();
             let outcome = match whole {
-                Some(bytes) => contract.check(&asked, &head, bytes),
-                None => contract.check_head(&asked, &head),
+                Some(bytes) => contract.check(&head_of_request, &head, bytes),
+                None => contract.check_head(&head_of_request, &head),
             };
             if let Err(error) = outcome {
                 let shown = whole.map_or_else(Bytes::new, Bytes::copy_from_slice);
-                exchange(&asked, &head, shown, location).fail(error);
+                exchange(&head_of_request, &head, shown, location).fail(error);
             }
             Response::from_parts(head, body)
         }
     }
 
-    /// Holds an answer with its whole body against the contract.
+    /// Checks a response with its whole body against the contract.
     ///
     /// # Errors
-    /// When the map does not list such an answer of the route that takes the
-    /// request.
+    /// Fails if the map does not list this response of the route that handles the request.
     pub fn check(
         &self,
         request: &request::Parts,
@@ -146,11 +143,10 @@ impl Contract {
         self.validate(request, response.status, &response.headers, Some(body))
     }
 
-    /// Holds an answer whose body is not known, such as a stream, against the
-    /// contract.
+    /// Checks a response with an unknown body, such as a stream, against the contract.
     ///
     /// # Errors
-    /// As [`check`](Self::check).
+    /// The errors of [`check`](Self::check).
     pub fn check_head(
         &self,
         request: &request::Parts,
@@ -159,16 +155,16 @@ impl Contract {
         self.validate(request, response.status, &response.headers, None)
     }
 
-    /// Holds an exchange of a test client against the contract, with its body if
-    /// all of that has come.
+    /// Checks an exchange of a test client against the contract, with its body if the client
+    /// received all of it.
     ///
     /// # Errors
-    /// As [`check`](Self::check).
+    /// The errors of [`check`](Self::check).
     #[doc(hidden)]
     pub fn check_exchange(&self, exchange: &Exchange, is_whole: bool) -> Result<(), ContractError> {
         let asked = &exchange.asked;
         let request = http::Request::builder().method(&asked.method).uri(&asked.target);
-        // The client has sent it, so that it is a request.
+        // The client has sent it, so it is a valid request.
         let Ok(request) = request.body(()) else { return Ok(()) };
         let (mut request, ()) = request.into_parts();
         request.headers = asked.headers.clone();

@@ -145,7 +145,7 @@ impl Hardening {
     /// clock can be held: without that rate limits are not attacked.
     ///
     /// # Panics
-    /// When the router has mistakes.
+    /// When the router has configuration errors.
     #[track_caller]
     pub fn new(app: impl IntoApp) -> Self {
         let (app, clock) = or_fail(at_held_clock(app));

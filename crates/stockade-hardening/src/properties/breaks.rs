@@ -116,7 +116,7 @@ impl Finder<'_> {
             let first = self.breaks.len();
             self.visit(part, &inside);
             // A value that breaks a rule of the variant itself may be another
-            // variant; its members are judged as those of this one.
+            // variant; its members are validated like members of this variant.
             let is_inner = |found: &Break| found.place.len() > inside.steps.len();
             let mut found = self.breaks.split_off(first);
             found.retain(|it| is_alone || is_inner(it) || self.closes(part, it));

@@ -271,10 +271,10 @@ impl PropertyCheck {
     /// not hold.
     ///
     /// # Errors
-    /// Fails with all mistakes of the router.
+    /// Fails with all configuration errors of the router.
     ///
     /// # Panics
-    /// Panics if a route, a path or a parameter does not exist, if the map has mistakes, and if
+    /// Panics if a route, a path or a parameter does not exist, if the map has errors, and if
     /// the application cannot [start](App::start).
     pub async fn try_run(self) -> Result<SchemaReport, ConfigError> {
         self.checked().await

@@ -1,6 +1,6 @@
 //! Checks of a tree that was parsed.
 //!
-//! The router finds these mistakes too when it is built. Here the caret shows
+//! The router finds these errors too when it is built. Here the caret shows
 //! their place, before the program runs.
 
 use std::collections::HashMap;
@@ -13,7 +13,7 @@ use syn::LitStr;
 use super::tree::{Item, Method, Node, Route};
 use crate::errors::{Errors, first_at};
 
-/// Records every mistake in `root`.
+/// Records every error in `root`.
 pub(crate) fn check(root: &Node, errors: &mut Errors) {
     let mut checker = Checker { errors, routes: HashMap::new(), names: HashMap::new() };
     let top = TreePosition { path: Some("/".into()), params: Vec::new(), takes_rest: false };
@@ -145,7 +145,7 @@ impl Checker<'_> {
         path.map_err(|error| self.errors.push(span, error)).ok()
     }
 
-    /// Parses the path in a literal, or records its mistake.
+    /// Parses the path in a literal, or records its error.
     fn pattern(&mut self, literal: &LitStr) -> Option<Pattern> {
         match Pattern::parse(&literal.value()) {
             Ok(pattern) => Some(pattern),

@@ -1,7 +1,7 @@
 //! The parser of `routes!`.
 //!
-//! A mistake affects its item alone: it is recorded, the rest of the item is
-//! skipped, and parsing goes on. So all mistakes are reported at once and
+//! An error affects its item alone: it is recorded, the rest of the item is
+//! skipped, and parsing goes on. So all errors are reported at once and
 //! editors keep the rest.
 
 use proc_macro2::{Ident, Span, TokenStream, TokenTree};
@@ -17,7 +17,7 @@ use super::tree::{
 use crate::errors::{Errors, first_at};
 use crate::suggest::{closest, did_you_mean};
 
-/// Returns the parsed tree, and the mistakes.
+/// Returns the parsed tree, and the errors.
 pub(crate) fn parse(input: TokenStream) -> (Node, Errors) {
     let mut errors = Errors::default();
     let parser = |input: ParseStream<'_>| {
@@ -91,7 +91,7 @@ fn starts_item(input: ParseStream<'_>) -> bool {
             && !input.peek2(Token![::])
 }
 
-/// Reads one line of a node; `None` if it has a mistake that was reported.
+/// Reads one line of a node; `None` if it has an error that was reported.
 fn item(input: ParseStream<'_>, errors: &mut Errors) -> syn::Result<Option<Item>> {
     for attribute in Attribute::parse_outer(input)? {
         let message =
@@ -284,15 +284,15 @@ fn field(
     Ok(())
 }
 
-/// Returns true for a timeout that is a number, which is recorded as a mistake.
+/// Returns true for a timeout that is a number, which is recorded as an error.
 fn without_unit(key: &Ident, value: &Expr, errors: &mut Errors) -> bool {
     let is_number = matches!(value, Expr::Lit(ExprLit { lit: Lit::Int(_) | Lit::Float(_), .. }));
-    let is_mistake = is_number && key == "timeout";
-    if is_mistake {
+    let is_error = is_number && key == "timeout";
+    if is_error {
         let text = "`timeout` has a unit: `std::time::Duration::from_secs(…)`";
         errors.push(value.span(), text);
     }
-    is_mistake
+    is_error
 }
 
 /// Reads `[first, second]`, or a single one.

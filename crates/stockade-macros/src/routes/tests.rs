@@ -3,7 +3,7 @@
 use super::*;
 use crate::paths::CratePath;
 
-/// The mistakes in `source`, each with line and column.
+/// The errors in `source`, each with line and column.
 fn mistakes(source: &str) -> Vec<String> {
     let (node, mut errors) = parse::parse(source.parse().expect("these are tokens"));
     check::check(&node, &mut errors);
