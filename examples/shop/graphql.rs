@@ -48,8 +48,8 @@ impl Query {
     ) -> Result<Vec<Product>, ApiError> {
         let filters = category.into_iter().map(|category| is("category", category)).collect();
         let after = after.map(|id| vec![json!(id)]);
-        let ask = ListQuery { filters, after, ..first_rows(first as usize) };
-        let page = shop(ctx)?.products.list(&ask).await.map_err(NoData::from)?;
+        let query = ListQuery { filters, after, ..first_rows(first as usize) };
+        let page = shop(ctx)?.products.list(&query).await.map_err(NoData::from)?;
         Ok(page.items.into_iter().map(|it| it.value).collect())
     }
 
@@ -72,9 +72,9 @@ impl Query {
         after: Option<u32>,
     ) -> Result<Vec<OrderContent>, ApiError> {
         let after = after.map(|id| vec![json!(id)]);
-        let ask = ListQuery { after, ..first_rows(first as usize) };
+        let query = ListQuery { after, ..first_rows(first as usize) };
         let shop = shop(ctx)?;
-        let orders = list_orders(&shop, &user(ctx)?, ask).await?;
+        let orders = list_orders(&shop, &user(ctx)?, query).await?;
         Ok(orders.into_iter().map(OrderContent::from).collect())
     }
 }

@@ -252,8 +252,12 @@ pub async fn find_order(shop: &Shop, user: &Claims, id: u32) -> Result<Order, Or
 }
 
 /// Lists orders of this user, of clerks and admins too their own alone.
-pub async fn list_orders(shop: &Shop, user: &Claims, ask: ListQuery) -> Result<Vec<Order>, NoData> {
-    let page = shop.orders.list(&ListQuery { scope: own(user), ..ask }).await?;
+pub async fn list_orders(
+    shop: &Shop,
+    user: &Claims,
+    query: ListQuery,
+) -> Result<Vec<Order>, NoData> {
+    let page = shop.orders.list(&ListQuery { scope: own(user), ..query }).await?;
     Ok(page.items.into_iter().map(|it| it.value).collect())
 }
 

@@ -63,8 +63,9 @@ impl Shop {
 
     /// Finds the account of an email, in upper or lower case.
     pub async fn find_account(&self, email: &str) -> Result<Option<Account>, StoreError> {
-        let ask = ListQuery { filters: vec![is("email", email.to_ascii_lowercase())], ..first(1) };
-        Ok(self.users.list(&ask).await?.items.pop().map(|it| it.value))
+        let query =
+            ListQuery { filters: vec![is("email", email.to_ascii_lowercase())], ..first(1) };
+        Ok(self.users.list(&query).await?.items.pop().map(|it| it.value))
     }
 
     /// Makes sure that there is an administrator of this email with this password.
@@ -115,13 +116,13 @@ pub async fn all<T: Entity<Id = u32>>(
     filters: Vec<Filter>,
     id: impl Fn(&T) -> u32,
 ) -> Result<Vec<T>, StoreError> {
-    let mut ask = ListQuery { filters, ..first(100) };
+    let mut query = ListQuery { filters, ..first(100) };
     let mut rows: Vec<T> = Vec::new();
     loop {
-        let page = table.list(&ask).await?;
+        let page = table.list(&query).await?;
         rows.extend(page.items.into_iter().map(|it| it.value));
         match rows.last() {
-            Some(last) if page.more => ask.after = Some(vec![json!(id(last))]),
+            Some(last) if page.more => query.after = Some(vec![json!(id(last))]),
             _ => return Ok(rows),
         }
     }

@@ -9,7 +9,7 @@ use stockade_middleware::idempotency::{
 };
 use tokio::task::JoinSet;
 
-use super::{LONG, SHORT, asked, equal, unique};
+use super::{LONG, SHORT, equal, succeeds, unique};
 use crate::fail::{fail, or_fail};
 
 /// Checks the promises of an [`IdempotencyStore`]: one of many gets the place, another
@@ -62,7 +62,7 @@ async fn one_of_many_gets_the_place(store: &Arc<impl IdempotencyStore + 'static>
     }
     let mut new = 0;
     while let Some(taken) = attempts.join_next().await {
-        match asked("of 50 attempts at once", or_fail(taken)) {
+        match succeeds("of 50 attempts at once", or_fail(taken)) {
             ReserveOutcome::New => new += 1,
             ReserveOutcome::Running => {}
             other => fail(format!("of 50 attempts at once one got {other:?}")),
@@ -173,7 +173,7 @@ impl<S: IdempotencyStore + ?Sized, P: AsyncFn(Duration)> Check<'_, S, P> {
             let place = self.place();
             place.takes("an empty place", &claim(1, LONG), ReserveOutcome::New).await;
             place.completes("the nonce completes", 1, record, LONG, true).await;
-            let taken = asked("a record", place.store.take(&place.key, &claim(2, LONG)).await);
+            let taken = succeeds("a record", place.store.take(&place.key, &claim(2, LONG)).await);
             if taken != ReserveOutcome::Done(Bytes::copy_from_slice(record)) {
                 fail(format!("a record of {} bytes did not come back as it was", record.len()));
             }
@@ -183,12 +183,12 @@ impl<S: IdempotencyStore + ?Sized, P: AsyncFn(Duration)> Check<'_, S, P> {
 
 impl<S: IdempotencyStore + ?Sized> Place<'_, S> {
     async fn takes(&self, promise: &str, claim: &Reservation, expected: ReserveOutcome) {
-        let taken = asked(promise, self.store.take(&self.key, claim).await);
+        let taken = succeeds(promise, self.store.take(&self.key, claim).await);
         equal(promise, &taken, &expected);
     }
 
     async fn renews(&self, promise: &str, claim: &Reservation, expected: bool) {
-        let renewed = asked(promise, self.store.renew(&self.key, claim).await);
+        let renewed = succeeds(promise, self.store.renew(&self.key, claim).await);
         equal(promise, &renewed, &expected);
     }
 
@@ -202,11 +202,11 @@ impl<S: IdempotencyStore + ?Sized> Place<'_, S> {
     ) {
         let record = Bytes::copy_from_slice(record);
         let completed = self.store.complete(&self.key, &[nonce; 16], record, ttl).await;
-        equal(promise, &asked(promise, completed), &expected);
+        equal(promise, &succeeds(promise, completed), &expected);
     }
 
     async fn frees(&self, promise: &str, nonce: u8, expected: bool) {
-        let freed = asked(promise, self.store.free(&self.key, &[nonce; 16]).await);
+        let freed = succeeds(promise, self.store.free(&self.key, &[nonce; 16]).await);
         equal(promise, &freed, &expected);
     }
 }

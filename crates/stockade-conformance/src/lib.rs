@@ -86,7 +86,7 @@ fn equal<T: PartialEq + Debug>(promise: &str, actual: &T, expected: &T) {
 }
 
 /// Returns the answer of a store, or fails the test.
-fn asked<T, E: Display>(promise: &str, answer: Result<T, E>) -> T {
+fn succeeds<T, E: Display>(promise: &str, answer: Result<T, E>) -> T {
     or_fail(answer.map_err(|error| format!("{promise}: the store failed: {error}")))
 }
 

@@ -9,7 +9,7 @@ use stockade_stages::rate_limit::{
 };
 use tokio::task::JoinSet;
 
-use super::{asked, equal, unique_text};
+use super::{equal, succeeds, unique_text};
 use crate::fail::{fail, or_fail};
 
 /// Checks the promises of a [`RateStore`]: of many requests at once exactly the limit
@@ -266,7 +266,7 @@ impl<S: RateStore> Counted<S> {
         match self.store.charge(&self.key, &self.policy, self.now) {
             ChargeOutcome::Ready(decision) => decision,
             ChargeOutcome::Pending(decision) if self.store.waits() => {
-                asked(promise, decision.await)
+                succeeds(promise, decision.await)
             }
             ChargeOutcome::Pending(_) => {
                 fail("a store that does not wait decides at once: it did not")
@@ -275,7 +275,7 @@ impl<S: RateStore> Counted<S> {
     }
 
     async fn charged_n(&self, promise: &str, n: u32) -> BatchDecision {
-        asked(promise, self.store.charge_n(&self.key, &self.policy, n, self.now).await)
+        succeeds(promise, self.store.charge_n(&self.key, &self.policy, n, self.now).await)
     }
 }
 

@@ -9,7 +9,7 @@ use stockade_auth::{
 };
 use tokio::task::JoinSet;
 
-use super::{asked, equal, unique_text, until};
+use super::{equal, succeeds, unique_text, until};
 use crate::fail::{fail, or_fail};
 
 /// Checks the promises of a [`RevocationLog`](stockade_auth::RevocationLog): what one
@@ -124,7 +124,7 @@ impl Check {
     async fn a_token_is_refused_by_all(&self) {
         for round in 0..20 {
             let (token, node) = (self.tokens.next(), &self.nodes[round % 3]);
-            asked("a token is revoked", node.revoke(&token).await);
+            succeeds("a token is revoked", node.revoke(&token).await);
             says_now("it is refused here at once", node, &token, Status::Revoked);
             self.all_say(
                 "a token that one process revokes is refused by all",
@@ -141,7 +141,7 @@ impl Check {
     async fn an_entry_that_comes_twice_changes_nothing(&self) {
         let token = self.tokens.next();
         for node in self.nodes.iter().chain(&self.nodes) {
-            asked("a token is revoked again, in each process", node.revoke(&token).await);
+            succeeds("a token is revoked again, in each process", node.revoke(&token).await);
         }
         let promise = "a token that is revoked in each process is refused by all";
         self.all_say(promise, &token, Status::Revoked).await;
@@ -158,7 +158,7 @@ impl Check {
         let new = self.tokens.with(json!({ "sub": subject }), later);
 
         let before = now + Duration::from_secs(1);
-        asked("a subject is revoked", self.nodes[0].revoke_before(None, &subject, before).await);
+        succeeds("a subject is revoked", self.nodes[0].revoke_before(None, &subject, before).await);
         self.all_say("a subject that one process revokes is refused by all", &old, Status::Revoked)
             .await;
         for node in &self.nodes {
@@ -186,7 +186,7 @@ impl Check {
         };
         let issuers = [None, Some("one"), Some("two")];
         let [first, second] = [&id, &unique_text()].map(|id| issuers.map(|it| token(it, id)));
-        asked("a token of an issuer is revoked", self.nodes[1].revoke(&first[1]).await);
+        succeeds("a token of an issuer is revoked", self.nodes[1].revoke(&first[1]).await);
         let promise = "a token of one issuer that is revoked is refused by all";
         self.all_say(promise, &first[1], Status::Revoked).await;
         let promise = "a token of another issuer with the same id is accepted";
@@ -195,7 +195,7 @@ impl Check {
 
         let before = now + Duration::from_secs(1);
         let revoked = self.nodes[2].revoke_before(Some("two"), &subject, before).await;
-        asked("a subject of an issuer is revoked", revoked);
+        succeeds("a subject of an issuer is revoked", revoked);
         let promise = "a subject of one issuer that is revoked is refused by all";
         self.all_say(promise, &second[2], Status::Revoked).await;
         let promise = "the same subject of another issuer is accepted";
@@ -206,8 +206,8 @@ impl Check {
     async fn an_entry_ends(&self) {
         let (short, marker) = (self.tokens.next(), self.tokens.next());
         let [here, others @ ..] = &self.nodes;
-        asked("a token is revoked", here.revoke_for(&short, Duration::from_secs(2)).await);
-        asked("a token is revoked", here.revoke(&marker).await);
+        succeeds("a token is revoked", here.revoke_for(&short, Duration::from_secs(2)).await);
+        succeeds("a token is revoked", here.revoke(&marker).await);
         for node in others {
             says(
                 "a token that one process revokes is refused by all",
@@ -227,7 +227,7 @@ impl Check {
             let tokens: Vec<Claims> = (0..20).map(|_| self.tokens.next()).collect();
             revoking.spawn(async move {
                 for token in &tokens {
-                    asked("of many revocations at once, each", node.revoke(token).await);
+                    succeeds("of many revocations at once, each", node.revoke(token).await);
                 }
                 tokens
             });
@@ -248,7 +248,7 @@ impl Check {
         let promise = "a process that comes later knows all before it says anything";
         let tokens = [self.tokens.next(), self.tokens.next()];
         for token in &tokens {
-            asked("a token is revoked", self.nodes[1].revoke(token).await);
+            succeeds("a token is revoked", self.nodes[1].revoke(token).await);
         }
         let new = make();
         for token in &tokens {
@@ -259,7 +259,7 @@ impl Check {
         }
         let token = self.tokens.next();
         says_now("another token is accepted", &new, &token, Status::NotRevoked);
-        asked("a token is revoked", new.revoke(&token).await);
+        succeeds("a token is revoked", new.revoke(&token).await);
         let promise = "a token that a new process revokes is refused by all";
         self.all_say(promise, &token, Status::Revoked).await;
     }
@@ -268,11 +268,11 @@ impl Check {
         let promise = "what a process has revoked stays revoked when it goes";
         let token = self.tokens.next();
         says("a process has contact to the log", &goes, &token, Status::NotRevoked).await;
-        asked("a token is revoked", goes.revoke(&token).await);
+        succeeds("a token is revoked", goes.revoke(&token).await);
         drop(goes);
         self.all_say(promise, &token, Status::Revoked).await;
         let next = self.tokens.next();
-        asked("a token is revoked after a process went", self.nodes[2].revoke(&next).await);
+        succeeds("a token is revoked after a process went", self.nodes[2].revoke(&next).await);
         self.all_say("a token is revoked after a process went", &next, Status::Revoked).await;
     }
 }

@@ -11,7 +11,7 @@ use stockade_middleware::sessions::{
 };
 use tokio::task::JoinSet;
 
-use super::{LONG, SHORT, asked, equal};
+use super::{LONG, SHORT, equal, succeeds};
 use crate::fail::{fail, or_fail};
 
 /// Checks the promises of a [`SessionStore`]: of many writes to one version one is done,
@@ -69,7 +69,7 @@ fn data(text: &'static str) -> Bytes {
 
 async fn of_many_writes_one_is_done(store: &Arc<impl SessionStore + 'static>) {
     let key = unique_key();
-    asked("a new session", store.create(&key, new(None, "0")).await);
+    succeeds("a new session", store.create(&key, new(None, "0")).await);
     let mut writes = JoinSet::new();
     for _ in 0..50 {
         let store = Arc::clone(store);
@@ -80,7 +80,7 @@ async fn of_many_writes_one_is_done(store: &Arc<impl SessionStore + 'static>) {
 
 async fn of_many_replacements_one_is_done(store: &Arc<impl SessionStore + 'static>) {
     let old = unique_key();
-    asked("a new session", store.create(&old, new(None, "0")).await);
+    succeeds("a new session", store.create(&old, new(None, "0")).await);
     let mut writes = JoinSet::new();
     for _ in 0..50 {
         let store = Arc::clone(store);
@@ -98,7 +98,7 @@ async fn one_is_written<E: std::fmt::Display + 'static>(
 ) {
     let mut written = 0;
     while let Some(write) = writes.join_next().await {
-        if asked(promise, or_fail(write)) == SessionWrite::Written {
+        if succeeds(promise, or_fail(write)) == SessionWrite::Written {
             written += 1;
         }
     }
@@ -108,13 +108,13 @@ async fn one_is_written<E: std::fmt::Display + 'static>(
 impl<S: SessionStore + ?Sized, P: AsyncFn(Duration)> Check<'_, S, P> {
     async fn created(&self, new: NewSession<'_>) -> SessionKey {
         let key = unique_key();
-        let written = asked("a new session", self.store.create(&key, new).await);
+        let written = succeeds("a new session", self.store.create(&key, new).await);
         equal("a new session", &written, &SessionWrite::Written);
         key
     }
 
     async fn loaded(&self, promise: &str, key: &SessionKey) -> Option<StoredSession> {
-        asked(promise, self.store.load(key).await)
+        succeeds(promise, self.store.load(key).await)
     }
 
     async fn is_there(&self, promise: &str, key: &SessionKey, expected: bool) {
@@ -123,7 +123,7 @@ impl<S: SessionStore + ?Sized, P: AsyncFn(Duration)> Check<'_, S, P> {
 
     async fn updates(&self, promise: &str, key: &SessionKey, version: u64, write: SessionWrite) {
         let updated = self.store.update(key, version, data("new"), LONG).await;
-        equal(promise, &asked(promise, updated), &write);
+        equal(promise, &succeeds(promise, updated), &write);
     }
 
     async fn a_session_is_created_and_loaded(&self) {
@@ -157,21 +157,21 @@ impl<S: SessionStore + ?Sized, P: AsyncFn(Duration)> Check<'_, S, P> {
     async fn what_has_ended_stays_ended(&self) {
         let subject = unique_subject();
         let key = self.created(new(Some(&subject), "data")).await;
-        let destroy = async || asked("its end", self.store.destroy(&key).await);
+        let destroy = async || succeeds("its end", self.store.destroy(&key).await);
         equal("its end", &destroy().await, &true);
         equal("its second end", &destroy().await, &false);
         self.updates("a write after its end", &key, 1, SessionWrite::Missing).await;
-        let touched = asked("a use after its end", self.store.touch(&key, LONG).await);
+        let touched = succeeds("a use after its end", self.store.touch(&key, LONG).await);
         equal("a use after its end", &touched, &false);
         let replaces = Some(ReplacedSession { key, version: 1 });
         let successor = unique_key();
         let replacing = NewSession { replaces, ..new(Some(&subject), "data") };
-        let created = asked("a successor", self.store.create(&successor, replacing).await);
+        let created = succeeds("a successor", self.store.create(&successor, replacing).await);
         equal("a successor after its end", &created, &SessionWrite::Missing);
         self.is_there("a session after its end", &key, false).await;
         self.is_there("the successor", &successor, false).await;
         let ended = self.store.destroy_all(&SubjectKey::of(KIND, &subject)).await;
-        equal("of its subject are left", &asked("the end of all", ended), &0);
+        equal("of its subject are left", &succeeds("the end of all", ended), &0);
     }
 
     async fn a_new_one_takes_the_place_of_another(&self) {
@@ -181,7 +181,7 @@ impl<S: SessionStore + ?Sized, P: AsyncFn(Duration)> Check<'_, S, P> {
             let (key, replaces) = (unique_key(), Some(ReplacedSession { key: old, version }));
             let replacing = NewSession { replaces, ..new(Some(&user), "more") };
             let created = self.store.create(&key, replacing).await;
-            (key, asked("a successor", created))
+            (key, succeeds("a successor", created))
         };
         let (refused, created) = replace(2).await;
         equal("the successor of another version", &created, &SessionWrite::Changed);
@@ -192,7 +192,7 @@ impl<S: SessionStore + ?Sized, P: AsyncFn(Duration)> Check<'_, S, P> {
         self.is_there("the old one", &old, false).await;
         self.is_there("the new one", &key, true).await;
         let ended = self.store.destroy_all(&SubjectKey::of(KIND, &visitor)).await;
-        equal("sessions of the old subject", &asked("its end", ended), &0);
+        equal("sessions of the old subject", &succeeds("its end", ended), &0);
         self.is_there("the new one", &key, true).await;
     }
 
@@ -205,7 +205,10 @@ impl<S: SessionStore + ?Sized, P: AsyncFn(Duration)> Check<'_, S, P> {
         let others = self.created(new(Some(&other), "data")).await;
         let nobodys = self.created(new(None, "data")).await;
         let end_all = async || {
-            asked("the end of all", self.store.destroy_all(&SubjectKey::of(KIND, &subject)).await)
+            succeeds(
+                "the end of all",
+                self.store.destroy_all(&SubjectKey::of(KIND, &subject)).await,
+            )
         };
         equal("sessions of a subject", &end_all().await, &3);
         for key in &own {
@@ -226,11 +229,11 @@ impl<S: SessionStore + ?Sized, P: AsyncFn(Duration)> Check<'_, S, P> {
             (SessionKey::of(kind, &id), NewSession { subject, ..new(None, kind) })
         });
         let (one_subject, two_subject) = (one.1.subject, two.1.subject);
-        asked("a session of one kind", self.store.create(&one.0, one.1).await);
+        succeeds("a session of one kind", self.store.create(&one.0, one.1).await);
         self.is_there("its id among sessions of another kind", &two.0, false).await;
-        asked("a session of another kind", self.store.create(&two.0, two.1).await);
+        succeeds("a session of another kind", self.store.create(&two.0, two.1).await);
         let end_all = async |subject: Option<Subject<'_>>| match subject {
-            Some(subject) => asked("the end", self.store.destroy_all(&subject.key).await),
+            Some(subject) => succeeds("the end", self.store.destroy_all(&subject.key).await),
             None => 0,
         };
         equal("the sessions of a subject of one kind", &end_all(one_subject).await, &1);
@@ -249,16 +252,16 @@ impl<S: SessionStore + ?Sized, P: AsyncFn(Duration)> Check<'_, S, P> {
         (self.pass)(SHORT * 2).await;
         self.is_there("a session after its idle time", &key, false).await;
         self.updates("a write to it", &key, 1, SessionWrite::Missing).await;
-        let touched = asked("a use of it", self.store.touch(&key, LONG).await);
+        let touched = succeeds("a use of it", self.store.touch(&key, LONG).await);
         equal("a use of it", &touched, &false);
-        let ended = asked("its end", self.store.destroy(&key).await);
+        let ended = succeeds("its end", self.store.destroy(&key).await);
         equal("its end", &ended, &false);
     }
 
     async fn a_use_begins_the_idle_time_anew(&self) {
         let short = || NewSession { idle: Duration::from_secs(5), ..new(None, "data") };
         let (touched, written) = (self.created(short()).await, self.created(short()).await);
-        let is_there = asked("a use", self.store.touch(&touched, LONG).await);
+        let is_there = succeeds("a use", self.store.touch(&touched, LONG).await);
         equal("a use", &is_there, &true);
         self.updates("a write", &written, 1, SessionWrite::Written).await;
         (self.pass)(Duration::from_secs(6)).await;
@@ -271,8 +274,8 @@ impl<S: SessionStore + ?Sized, P: AsyncFn(Duration)> Check<'_, S, P> {
         let lifetime = SHORT * 20;
         let short = || NewSession { idle: LONG, lifetime, ..new(None, "data") };
         let (touched, written) = (self.created(short()).await, self.created(short()).await);
-        asked("a use", self.store.touch(&touched, LONG).await);
-        asked("a write", self.store.update(&written, 1, data("new"), LONG).await);
+        succeeds("a use", self.store.touch(&touched, LONG).await);
+        succeeds("a write", self.store.update(&written, 1, data("new"), LONG).await);
         (self.pass)(lifetime + SHORT).await;
         self.is_there("a session that was used, after its lifetime", &touched, false).await;
         self.is_there("a session that was written, after its lifetime", &written, false).await;

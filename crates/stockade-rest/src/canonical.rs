@@ -71,25 +71,25 @@ impl Canonical {
 
     /// Returns the question with canonical values.
     #[must_use]
-    pub fn ask<'a>(&self, ask: &'a ListQuery) -> Cow<'a, ListQuery> {
+    pub fn query<'a>(&self, query: &'a ListQuery) -> Cow<'a, ListQuery> {
         if self.is_empty() {
-            return Cow::Borrowed(ask);
+            return Cow::Borrowed(query);
         }
-        let mut ask = ask.clone();
-        ask.scope = self.scope(&ask.scope).into_owned();
-        for filter in ask.filters.iter_mut().filter(|filter| compares_values(filter.op)) {
+        let mut query = query.clone();
+        query.scope = self.scope(&query.scope).into_owned();
+        for filter in query.filters.iter_mut().filter(|filter| compares_values(filter.op)) {
             for value in &mut filter.values {
                 if let Some(canonical) = self.forms.canonical(&filter.field, value) {
                     *value = canonical;
                 }
             }
         }
-        for (sort, key) in ask.sorts.iter().zip(ask.after.iter_mut().flatten()) {
+        for (sort, key) in query.sorts.iter().zip(query.after.iter_mut().flatten()) {
             if let Some(canonical) = self.forms.canonical(&sort.field, key) {
                 *key = canonical;
             }
         }
-        Cow::Owned(ask)
+        Cow::Owned(query)
     }
 
     /// Returns the errors of values that have no canonical form although the schema accepts
@@ -105,11 +105,11 @@ impl Canonical {
 
     /// Returns the errors of filter values, as [`misfits`](Self::misfits) does.
     #[must_use]
-    pub fn misfits_of(&self, ask: &ListQuery) -> Vec<FieldError> {
+    pub fn misfits_of(&self, query: &ListQuery) -> Vec<FieldError> {
         if self.is_empty() {
             return Vec::new();
         }
-        let filters = ask.filters.iter().filter(|filter| compares_values(filter.op));
+        let filters = query.filters.iter().filter(|filter| compares_values(filter.op));
         let errors = filters.filter_map(|filter| {
             filter.values.iter().find_map(|it| self.misfit(&filter.field, it))
         });

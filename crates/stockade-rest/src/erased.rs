@@ -17,7 +17,7 @@ use crate::store::{
 
 /// A [`Store`] whose ids are JSON, which the schema of their type has judged.
 pub(crate) trait ErasedStore: Send + Sync {
-    fn list<'s>(&'s self, ask: &'s ListQuery) -> BoxFuture<'s, Result<ErasedPage, StoreError>>;
+    fn list<'s>(&'s self, query: &'s ListQuery) -> BoxFuture<'s, Result<ErasedPage, StoreError>>;
 
     fn get<'s>(
         &'s self,
@@ -159,9 +159,9 @@ impl<T: Entity, S: Store<T>> Typed<T, S> {
 }
 
 impl<T: Entity, S: Store<T>> ErasedStore for Typed<T, S> {
-    fn list<'s>(&'s self, ask: &'s ListQuery) -> BoxFuture<'s, Result<ErasedPage, StoreError>> {
+    fn list<'s>(&'s self, query: &'s ListQuery) -> BoxFuture<'s, Result<ErasedPage, StoreError>> {
         Box::pin(async move {
-            let page = self.store.list(ask).await?;
+            let page = self.store.list(query).await?;
             let Page { items, more, total, skipped } = page;
             Ok(ErasedPage { items: Box::new(items), more, total, skipped })
         })

@@ -84,7 +84,7 @@ pub(crate) struct RouteSet {
     /// True if a route has CORS rules that differ from the rules of the router.
     pub(crate) has_own_cors: bool,
     /// The methods of the routes that have some.
-    pub(crate) calls: Vec<BuiltMethods>,
+    pub(crate) methods: Vec<BuiltMethods>,
     pub(crate) names: HashMap<String, UrlPattern>,
     pub(crate) method_not_allowed: bool,
     /// The handlers that continue without their clients.

@@ -77,7 +77,7 @@ pub(crate) struct Compiler<'o> {
     web_sockets: Option<TableBuilder<Arc<Route>>>,
     web_socket_rules: RouterRules,
     routes: Vec<Arc<Route>>,
-    calls: Vec<BuiltMethods>,
+    methods: Vec<BuiltMethods>,
     /// The functions that look at the methods of routes in the map.
     pub(crate) inspectors: Vec<Inspector>,
     fallback: Option<Arc<Route>>,
@@ -119,7 +119,7 @@ impl<'o> Compiler<'o> {
             web_sockets: None,
             web_socket_rules: web_socket::router_rules(options),
             routes: Vec::new(),
-            calls: Vec::new(),
+            methods: Vec::new(),
             inspectors: Vec::new(),
             fallback: None,
             names: HashMap::new(),
@@ -173,12 +173,14 @@ impl<'o> Compiler<'o> {
             }
         }
         let (method, mut entry) = (route.method, *route.entry);
-        let calls = WaitingMethods::of(&mut entry);
+        let methods = WaitingMethods::of(&mut entry);
         let is_web_socket = entry.web_socket.is_some();
         let (parts, cors, mut page_names) = self.parts_of(&method, &pattern, entry, &mut faults);
         let route = self.add_route(parts, cors, mount.is_some());
         faults.extend(
-            calls.and_then(|calls| self.compile_calls(calls, &route, &pattern, &mut page_names)),
+            methods.and_then(|methods| {
+                self.compile_methods(methods, &route, &pattern, &mut page_names)
+            }),
         );
         self.page_lists.set(&route.endpoint, page_names);
         for pattern in mount.into_iter().chain([pattern]) {
@@ -216,9 +218,9 @@ impl<'o> Compiler<'o> {
         Arc::new(Route { index: self.routes.len(), endpoint, cors, has_mount_path })
     }
 
-    pub(crate) fn add_calls(&mut self, calls: BuiltMethods, inspect: Option<MapInspector>) {
-        self.inspectors.extend(inspect.map(|inspect| inspect.of(self.calls.len())));
-        self.calls.push(calls);
+    pub(crate) fn add_methods(&mut self, methods: BuiltMethods, inspect: Option<MapInspector>) {
+        self.inspectors.extend(inspect.map(|inspect| inspect.of(self.methods.len())));
+        self.methods.push(methods);
     }
 
     /// Returns the settings of a route, with the settings of the levels around it.
@@ -565,7 +567,7 @@ impl<'o> Compiler<'o> {
             states: self.states,
             endpoints: self.routes.iter().map(|route| Arc::clone(&route.endpoint)).collect(),
             all: self.routes,
-            calls: self.calls,
+            methods: self.methods,
             names: self.names,
             method_not_allowed: self.options.method_not_allowed,
             completions: self.completions,

@@ -21,7 +21,7 @@ use crate::settings::RouteSettings;
 
 /// Methods that wait until their route is compiled.
 pub(crate) struct WaitingMethods {
-    calls: MethodSet,
+    set: MethodSet,
     /// The middleware of the entry of the route and of the nodes around it.
     middleware: Vec<Middleware>,
     inherited: RouteSettings,
@@ -30,30 +30,30 @@ pub(crate) struct WaitingMethods {
 impl WaitingMethods {
     /// Takes the methods out of an entry, if it has some.
     pub(crate) fn of(entry: &mut RouteEntry) -> Option<Self> {
-        let calls = *entry.calls.take()?;
+        let set = *entry.methods.take()?;
         let (middleware, mut inherited) = (entry.middleware.clone(), entry.inherited.clone());
         // The middleware of the route has it, and a call is within the route.
         inherited.timeout = Setting::Off;
-        Some(Self { calls, middleware, inherited })
+        Some(Self { set, middleware, inherited })
     }
 }
 
 impl Compiler<'_> {
     /// Compiles the methods of a route, and returns the configuration error of the route.
     /// The compiler keeps the errors of the methods, with their places.
-    pub(crate) fn compile_calls(
+    pub(crate) fn compile_methods(
         &mut self,
         waiting: WaitingMethods,
         route: &Route,
         pattern: &Pattern,
         page_names: &mut PageNames,
     ) -> Option<String> {
-        let WaitingMethods { calls, middleware, mut inherited } = waiting;
+        let WaitingMethods { set, middleware, mut inherited } = waiting;
         let access = Access::of(&inherited).of_calls(&Access::of(self.router_settings()));
         access.put_into(&mut inherited);
-        self.note_mistakes(calls.mistakes);
+        self.note_mistakes(set.mistakes);
         let (mut methods, mut indexes) = (Vec::new(), Vec::new());
-        for (name, mut entry) in calls.methods {
+        for (name, mut entry) in set.methods {
             let label = format!("RPC {}", path_of(pattern.as_str(), &name));
             let location = entry.location;
             let mistakes = entry.take_mistakes();
@@ -80,9 +80,9 @@ impl Compiler<'_> {
             methods.push((name.into_boxed_str(), Call { endpoint, own }));
         }
         sort_by(&mut methods, |(one, _), (other, _)| one.cmp(other));
-        let built = BuiltMethods { route: route.index, methods: indexes, describe: calls.describe };
-        self.add_calls(built, calls.inspect);
-        let is_taken = calls.table.set(MethodTable { methods }).is_err();
+        let built = BuiltMethods { route: route.index, methods: indexes, describe: set.describe };
+        self.add_methods(built, set.inspect);
+        let is_taken = set.table.set(MethodTable { methods }).is_err();
         is_taken.then(|| "its methods belong to another route: call `routes` once more".to_owned())
     }
 }

@@ -60,7 +60,7 @@ pub struct RouteEntry {
     pub(crate) rate_exempt_reason: Option<&'static str>,
     pub(crate) docs: BoxedOr<RouteDocs>,
     /// The methods that its requests call by their names.
-    pub(crate) calls: Option<Box<MethodSet>>,
+    pub(crate) methods: Option<Box<MethodSet>>,
     /// True if it is a method that the requests of another route call.
     pub(crate) is_call: bool,
     /// True if rate limits count the parts of its requests one by one.
@@ -102,7 +102,7 @@ impl RouteEntry {
             path: None,
             rate_exempt_reason: None,
             docs: BoxedOr::default(),
-            calls: None,
+            methods: None,
             is_call: false,
             has_subrequests: false,
             applies_marks: false,

@@ -39,8 +39,11 @@ impl MapInspector {
         let inspector = |look: Arc<Look>, index| {
             Inspector::new(move |app, map| {
                 // The index belongs to a route with methods in the same application.
-                let calls: Option<&BuiltMethods> = app.resolved.routes.calls.get(index);
-                look(&calls.map(|calls| calls.methods_in(&map.routes)).unwrap_or_default(), map);
+                let methods: Option<&BuiltMethods> = app.resolved.routes.methods.get(index);
+                look(
+                    &methods.map(|methods| methods.methods_in(&map.routes)).unwrap_or_default(),
+                    map,
+                );
                 Ok(())
             })
         };
@@ -166,8 +169,8 @@ impl RouteEntry {
 
     /// Makes the requests of a route hand calls to these methods.
     #[doc(hidden)]
-    pub fn calling(mut self, calls: MethodSet) -> Self {
-        self.calls = Some(Box::new(calls));
+    pub fn calling(mut self, methods: MethodSet) -> Self {
+        self.methods = Some(Box::new(methods));
         self.with_parts()
     }
 

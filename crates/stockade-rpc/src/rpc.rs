@@ -198,7 +198,7 @@ impl Rpc {
         });
         let handler =
             Handler::erased(move |req| Box::pin(Arc::clone(&service).answer(req)), describe);
-        let mut calls = MethodSet {
+        let mut set = MethodSet {
             methods: self.methods.clone(),
             mistakes: self.issues(),
             table,
@@ -206,12 +206,12 @@ impl Rpc {
             inspect: None,
         };
         if self.discover {
-            self.add_discover(&mut calls);
+            self.add_discover(&mut set);
         }
         let entry = RouteEntry::of_handler(handler)
             .accepts(MEDIA_TYPES)
             .docs(RouteDocs::new("Calls methods by JSON-RPC 2.0"))
-            .calling(calls);
+            .calling(set);
         let tree = RouteTree::new().method(Method::POST, entry);
         let tree = match socket {
             // A message is JSON in either form, and one that nobody reads is never answered.
@@ -231,7 +231,7 @@ impl Rpc {
     /// Adds the method that describes all methods. The document is made of the map
     /// when the router is built.
     #[track_caller]
-    fn add_discover(&self, calls: &mut MethodSet) {
+    fn add_discover(&self, set: &mut MethodSet) {
         let document = Arc::new(OnceLock::<Value>::new());
         let made = Arc::clone(&document);
         let discover = move || {
@@ -239,10 +239,10 @@ impl Rpc {
             async move { document.map(Json).ok_or_else(not_made) }
         };
         let docs = RouteDocs::new("Describes the methods by OpenRPC");
-        calls.methods.push((DISCOVER.to_owned(), RouteEntry::new(discover).docs(docs)));
+        set.methods.push((DISCOVER.to_owned(), RouteEntry::new(discover).docs(docs)));
         let info = json!({ "title": self.title, "version": self.version });
         let errors = self.errors.clone();
-        calls.inspect = Some(MapInspector::new(move |methods, map| {
+        set.inspect = Some(MapInspector::new(move |methods, map| {
             made.get_or_init(|| document_of(&info, methods, &errors, map));
         }));
     }

@@ -155,10 +155,10 @@ impl<T: Entity, D: Driver> SqlStore<T, D> {
     }
 
     /// Returns the rows of a page, and one row more.
-    async fn rows(&self, ask: &ListQuery) -> Result<Vec<Row>, StoreError> {
-        match self.run(Plan::list(&self.table, ask)).await {
+    async fn rows(&self, query: &ListQuery) -> Result<Vec<Row>, StoreError> {
+        match self.run(Plan::list(&self.table, query)).await {
             Err(error) if self.may_be_unreadable(&error) => {
-                let checked = self.run(Plan::list_checked(&self.table, ask)).await;
+                let checked = self.run(Plan::list_checked(&self.table, query)).await;
                 checked.map_err(|_| self.failure(error))
             }
             rows => rows.map_err(|error| self.failure(error)),
@@ -167,11 +167,11 @@ impl<T: Entity, D: Driver> SqlStore<T, D> {
 
     /// Returns a page. It has at least one item, unless no row behind its beginning can be
     /// read, so that the next page has a place to begin.
-    async fn page(&self, ask: &ListQuery) -> Result<Page<T>, StoreError> {
-        let mut most = ask.limit;
-        let mut rows = self.rows(ask).await?;
+    async fn page(&self, query: &ListQuery) -> Result<Page<T>, StoreError> {
+        let mut most = query.limit;
+        let mut rows = self.rows(query).await?;
         loop {
-            let page = self.page_of(ask, &rows, most)?;
+            let page = self.page_of(query, &rows, most)?;
             if !page.items.is_empty() || page.skipped == 0 || !page.more {
                 return Ok(page);
             }
@@ -181,16 +181,16 @@ impl<T: Entity, D: Driver> SqlStore<T, D> {
                 return Err(StoreError::failed(message));
             }
             most = most.saturating_mul(8).min(MOST_SKIPPED);
-            rows = self.rows(&ListQuery { limit: most, ..ask.clone() }).await?;
+            rows = self.rows(&ListQuery { limit: most, ..query.clone() }).await?;
         }
     }
 
     /// Reads the first `most` rows up to the limits of a page.
-    fn page_of(&self, ask: &ListQuery, rows: &[Row], most: usize) -> Result<Page<T>, StoreError> {
-        let mut items = Vec::with_capacity(rows.len().min(ask.limit));
+    fn page_of(&self, query: &ListQuery, rows: &[Row], most: usize) -> Result<Page<T>, StoreError> {
+        let mut items = Vec::with_capacity(rows.len().min(query.limit));
         let (mut size, mut taken, mut skipped) = (0_usize, 0, 0);
         for row in rows.iter().take(most) {
-            if items.len() == ask.limit || size >= ask.max_bytes {
+            if items.len() == query.limit || size >= query.max_bytes {
                 break;
             }
             taken += 1;
@@ -260,15 +260,15 @@ impl<T: Entity, D: Driver> SqlStore<T, D> {
 }
 
 impl<T: Entity, D: Driver> Store<T> for SqlStore<T, D> {
-    async fn list(&self, ask: &ListQuery) -> Result<Page<T>, StoreError> {
-        let misfits = self.canonical.misfits_of(ask);
+    async fn list(&self, query: &ListQuery) -> Result<Page<T>, StoreError> {
+        let misfits = self.canonical.misfits_of(query);
         if !misfits.is_empty() {
             return Err(StoreError::Invalid(misfits));
         }
-        let ask = &*self.canonical.ask(ask);
-        let mut page = self.page(ask).await?;
-        if let Some(most) = ask.count {
-            let counted = self.run(Plan::count(&self.table, ask, most)).await;
+        let query = &*self.canonical.query(query);
+        let mut page = self.page(query).await?;
+        if let Some(most) = query.count {
+            let counted = self.run(Plan::count(&self.table, query, most)).await;
             page.total = Some(number(counted.map_err(|error| self.failure(error))?.first())?);
         }
         Ok(page)

@@ -10,7 +10,7 @@ use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
 use crate::fail::{fail, or_fail};
-use crate::{PATIENCE, asked, until};
+use crate::{PATIENCE, succeeds, until};
 
 /// The rooms of one process.
 pub(super) struct Process {
@@ -77,7 +77,7 @@ impl Client {
             // A backplane may give up before an engine is there.
             match self.member.ready(room).await {
                 Err(_) if begin.elapsed() < PATIENCE => {}
-                outcome => return asked("a room that was joined is heard", outcome),
+                outcome => return succeeds("a room that was joined is heard", outcome),
             }
         }
     }

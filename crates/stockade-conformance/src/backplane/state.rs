@@ -6,7 +6,7 @@ use stockade_websockets::{Backplane, SocketId};
 use super::Check;
 use super::process::{Client, Process};
 use crate::fail::{fail, or_fail};
-use crate::{asked, equal, until};
+use crate::{equal, succeeds, until};
 
 impl<B: Backplane, M: Fn() -> B> Check<M> {
     pub(super) async fn members_of_all_processes_are_known(&self) {
@@ -50,7 +50,7 @@ impl<B: Backplane, M: Fn() -> B> Check<M> {
         }
 
         let promise = "the messages that are kept are the last ones, oldest first";
-        let kept = asked(promise, here.rooms.since(&room, "").await);
+        let kept = succeeds(promise, here.rooms.since(&room, "").await);
         let is_complete = "a history from an unknown id on does not claim to be complete";
         equal(is_complete, &kept.is_complete, &false);
         let texts: Vec<&String> = kept.messages.iter().map(|it| &it.text).collect();
@@ -61,7 +61,7 @@ impl<B: Backplane, M: Fn() -> B> Check<M> {
         for (index, message) in kept.messages.iter().enumerate() {
             for process in [&here, &there] {
                 let promise = "the history from a message on has all that came after it";
-                let since = asked(promise, process.rooms.since(&room, &message.id).await);
+                let since = succeeds(promise, process.rooms.since(&room, &message.id).await);
                 equal(promise, &since.messages, &kept.messages[index + 1..].to_vec());
                 equal("a history without a hole is complete", &since.is_complete, &true);
             }
@@ -70,10 +70,10 @@ impl<B: Backplane, M: Fn() -> B> Check<M> {
         let is_there = client.texts().contains(&with_id);
         equal("a message comes with the id that it has in the history", &is_there, &true);
         for wrong in ["0-0", "-", "x", "other-7", "\r\n", "99999999999999999999"] {
-            let since = asked(is_complete, here.rooms.since(&room, wrong).await);
+            let since = succeeds(is_complete, here.rooms.since(&room, wrong).await);
             equal(is_complete, &since.is_complete, &false);
         }
-        let nobody = asked(is_complete, here.rooms.since(&self.room("nobody"), "x-1").await);
+        let nobody = succeeds(is_complete, here.rooms.since(&self.room("nobody"), "x-1").await);
         equal("a room without messages has none", &nobody.messages, &Vec::new());
     }
 }
@@ -94,7 +94,7 @@ async fn sees(process: &Process, room: &str, clients: &[&Client]) {
     };
     if !until(holds).await {
         let promise = "the members of all processes are known";
-        let (members, count) = asked(promise, found().await);
+        let (members, count) = succeeds(promise, found().await);
         fail(format!("{promise}: {members:?}, counted as {count}, and not {expected:?}"));
     }
 }

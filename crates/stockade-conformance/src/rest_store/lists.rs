@@ -25,8 +25,8 @@ async fn names(
     after: Option<Vec<Value>>,
 ) -> Vec<String> {
     let sorts = vec![sort("name", Direction::Ascending), sort("id", Direction::Ascending)];
-    let ask = ListQuery { filters, sorts, after, ..ListQuery::new("id", 99) };
-    let page = listed(promise, store, &ask).await;
+    let query = ListQuery { filters, sorts, after, ..ListQuery::new("id", 99) };
+    let page = listed(promise, store, &query).await;
     page.items.into_iter().map(|item| item.value.name).collect()
 }
 
@@ -84,8 +84,8 @@ pub(super) async fn rows_outside_of_a_scope_are_missing(store: impl Store<RestIt
     for scope in [mine(), mine().and_eq("price", 1).and_eq("open", true)] {
         let found = done(promise, store.get(&own, &scope).await);
         equal("a row inside of a scope is there", &found.is_some(), &true);
-        let ask = ListQuery { scope: scope.clone(), count: Some(99), ..ListQuery::new("id", 9) };
-        let page = listed(promise, &store, &ask).await;
+        let query = ListQuery { scope: scope.clone(), count: Some(99), ..ListQuery::new("id", 9) };
+        let page = listed(promise, &store, &query).await;
         equal(promise, &(page.items.len(), page.total, page.more), &(1, Some(1), false));
         for (id, version) in &rows {
             equal(promise, &done(promise, store.get(id, &scope).await), &None);
@@ -119,19 +119,23 @@ fn behind(item: &RestItem, sorts: &[Sort]) -> Option<Vec<Value>> {
 }
 
 /// Reads all pages of a list, and returns the number of rows and pages.
-async fn pages(promise: &str, store: &impl Store<RestItem>, mut ask: ListQuery) -> (usize, usize) {
+async fn pages(
+    promise: &str,
+    store: &impl Store<RestItem>,
+    mut query: ListQuery,
+) -> (usize, usize) {
     let mut seen = BTreeSet::new();
     for number in 1..100 {
-        let page = listed(promise, store, &ask).await;
-        equal(promise, &page.total, &ask.count);
+        let page = listed(promise, store, &query).await;
+        equal(promise, &page.total, &query.count);
         for item in &page.items {
             if !seen.insert(item.value.id) {
-                let sorts = &ask.sorts;
+                let sorts = &query.sorts;
                 fail(format!("{promise}: {} twice, in the order of {sorts:?}", item.value.id));
             }
         }
         match page.items.last() {
-            Some(last) if page.more => ask.after = behind(&last.value, &ask.sorts),
+            Some(last) if page.more => query.after = behind(&last.value, &query.sorts),
             _ => return (seen.len(), number),
         }
     }
@@ -154,8 +158,8 @@ pub(super) async fn pages_cover_all_rows_once(store: impl Store<RestItem>) {
         vec![sort("open", up), sort("rating", down), sort("price", up), sort("id", down)],
     ] {
         // More are not counted than was asked for.
-        let ask = ListQuery { sorts, count: Some(10), ..ListQuery::new("id", 5) };
-        equal(promise, &pages(promise, &store, ask).await, &(23, 5));
+        let query = ListQuery { sorts, count: Some(10), ..ListQuery::new("id", 5) };
+        equal(promise, &pages(promise, &store, query).await, &(23, 5));
     }
 }
 
@@ -169,7 +173,7 @@ pub(super) async fn pages_go_on_behind_any_float(store: impl Store<RestItem>) {
     }
     for direction in [Direction::Ascending, Direction::Descending] {
         let sorts = vec![sort("rating", direction), sort("id", direction)];
-        let ask = ListQuery { sorts, ..ListQuery::new("id", 1) };
-        equal(promise, &pages(promise, &store, ask).await, &(40, 40));
+        let query = ListQuery { sorts, ..ListQuery::new("id", 1) };
+        equal(promise, &pages(promise, &store, query).await, &(40, 40));
     }
 }

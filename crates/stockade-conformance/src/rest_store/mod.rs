@@ -88,6 +88,6 @@ async fn got(promise: &str, store: &impl Store<RestItem>, id: i64) -> Versioned<
     or_fail(found.ok_or_else(|| format!("{promise}: the item is missing")))
 }
 
-async fn listed(promise: &str, store: &impl Store<RestItem>, ask: &ListQuery) -> Page<RestItem> {
-    done(promise, store.list(ask).await)
+async fn listed(promise: &str, store: &impl Store<RestItem>, query: &ListQuery) -> Page<RestItem> {
+    done(promise, store.list(query).await)
 }

@@ -209,12 +209,12 @@ async fn operate(
             format!("get {id} {}", told(outcome.map(|found| found.map(|it| it.value)), step))
         }
         _ => {
-            let ask = random.query();
-            let page = store.list(&ask).await.map(|page| {
+            let list_query = random.query();
+            let page = store.list(&list_query).await.map(|page| {
                 let items: Vec<_> = page.items.into_iter().map(|item| item.value).collect();
                 (items, page.more, page.total)
             });
-            format!("list {ask:?} {}", told(page, step))
+            format!("list {list_query:?} {}", told(page, step))
         }
     }
 }

@@ -52,18 +52,18 @@ impl Faulty {
 }
 
 impl Store<RestItem> for Faulty {
-    async fn list(&self, ask: &ListQuery) -> Result<Page<RestItem>, StoreError> {
-        let mut ask = ask.clone();
+    async fn list(&self, query: &ListQuery) -> Result<Page<RestItem>, StoreError> {
+        let mut query = query.clone();
         if self.is(Fault::RepeatsItems)
-            && let Some(last) = ask.after.as_mut().and_then(|after| after.last_mut())
+            && let Some(last) = query.after.as_mut().and_then(|after| after.last_mut())
             && let Some(id) = last.as_i64()
         {
             *last = (id - 1).into();
         }
-        if self.is(Fault::ForgetsAFilter) && ask.filters.len() > 1 {
-            ask.filters.pop();
+        if self.is(Fault::ForgetsAFilter) && query.filters.len() > 1 {
+            query.filters.pop();
         }
-        self.store.list(&ask).await
+        self.store.list(&query).await
     }
 
     async fn get(

@@ -19,7 +19,7 @@ impl Route {
         let core = &self.core;
         let mut question = ParsedQuery::of(core, &req)?;
         question.find_begin(core).await?;
-        let page = core.store.list(&question.ask).await;
+        let page = core.store.list(&question.list_query).await;
         let mut page = page.map_err(|error| core.failure(error, false))?;
         let mut list = ListWriter::new("{\"items\":[", page.items.len());
         let cursors = self.write(req.user(), &question, &mut page, &mut list).await?;
@@ -49,8 +49,8 @@ impl Route {
         list: &mut ListWriter,
     ) -> Result<Cursors, ApiError> {
         let core: &Core = &self.core;
-        let (names, most) = (question.key_names(), question.ask.max_bytes);
-        let is_begun = question.backwards || question.ask.after.is_some();
+        let (names, most) = (question.key_names(), question.list_query.max_bytes);
+        let is_begun = question.backwards || question.list_query.after.is_some();
         let first = if is_begun { page.items.keys(0, &names)? } else { None };
         let count = page.items.len();
         let mut last = None;
@@ -109,7 +109,7 @@ struct Edges {
 
 impl Cursors {
     fn of(question: &ParsedQuery, edges: Edges) -> Result<Self, ApiError> {
-        let is_inner = question.ask.after.is_some();
+        let is_inner = question.list_query.after.is_some();
         let beyond = edges.last.filter(|_| edges.more);
         // A page behind a cursor, or in front of it, has an item on the side from which
         // it comes.

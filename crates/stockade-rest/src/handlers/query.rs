@@ -17,7 +17,7 @@ use crate::store::{Direction, Filter, ListQuery, Op, Sort};
 pub(super) struct ParsedQuery {
     /// The question for the store. For a page in front of a cursor its order is
     /// turned round.
-    pub(super) ask: ListQuery,
+    pub(super) list_query: ListQuery,
     /// The order as the parameter `sort` has it.
     pub(super) sort: String,
     /// True for the page in front of a cursor.
@@ -31,34 +31,39 @@ pub(super) struct ParsedQuery {
 impl ParsedQuery {
     /// Reads the query of a request.
     pub(super) fn of(core: &Core, req: &Request) -> Result<Self, ApiError> {
-        let ask = ListQuery::new(core.id, LIMIT);
+        let list_query = ListQuery::new(core.id, LIMIT);
         let sent = req.query()?;
-        let mut question =
-            Self { ask, sort: String::new(), backwards: false, begins_at: None, id: core.id };
-        question.ask.scope = core.scope_of(req)?;
+        let mut question = Self {
+            list_query,
+            sort: String::new(),
+            backwards: false,
+            begins_at: None,
+            id: core.id,
+        };
+        question.list_query.scope = core.scope_of(req)?;
         if sent.is_empty() {
             return Ok(question);
         }
         let query = validated(core, sent)?;
         if let Some(limit) = query.get("limit").and_then(Value::as_u64) {
             // The schema allows 1 to 100.
-            question.ask.limit = usize::try_from(limit).unwrap_or(LIMIT);
+            question.list_query.limit = usize::try_from(limit).unwrap_or(LIMIT);
         }
-        question.ask.count = query.get("count").map(|_| MAX_COUNT);
-        question.ask.filters = filters(core, &query)?;
-        let misfits = core.canonical.misfits_of(&question.ask);
+        question.list_query.count = query.get("count").map(|_| MAX_COUNT);
+        question.list_query.filters = filters(core, &query)?;
+        let misfits = core.canonical.misfits_of(&question.list_query);
         if !misfits.is_empty() {
             return Err(ApiError::validation(misfits));
         }
         if let Some(Value::String(sort)) = query.get("sort") {
-            question.ask.sorts = sorts(core, sort)?;
+            question.list_query.sorts = sorts(core, sort)?;
             question.sort.clone_from(sort);
         }
         if let Some(Value::String(cursor)) = query.get("cursor") {
             question.begin_at(core, cursor)?;
         }
-        if let Cow::Owned(canonical) = core.canonical.ask(&question.ask) {
-            question.ask = canonical;
+        if let Cow::Owned(canonical) = core.canonical.query(&question.list_query) {
+            question.list_query = canonical;
         }
         Ok(question)
     }
@@ -69,8 +74,8 @@ impl ParsedQuery {
         let cursor = Cursor::read(text).ok_or_else(unreadable)?;
         let is_possible = match &cursor.place {
             Place::Keys(keys) => {
-                let mut places = self.ask.sorts.iter().zip(keys);
-                keys.len() == self.ask.sorts.len() && places.all(|place| fits(core, place))
+                let mut places = self.list_query.sorts.iter().zip(keys);
+                keys.len() == self.list_query.sorts.len() && places.all(|place| fits(core, place))
             }
             Place::Item(id) => core.schemas.id.check(id, &ValidationOptions::new())?.is_empty(),
         };
@@ -79,12 +84,12 @@ impl ParsedQuery {
         }
         self.backwards = cursor.backwards;
         if cursor.backwards {
-            for sort in &mut self.ask.sorts {
+            for sort in &mut self.list_query.sorts {
                 sort.direction = sort.direction.reversed();
             }
         }
         match cursor.place {
-            Place::Keys(keys) => self.ask.after = Some(keys),
+            Place::Keys(keys) => self.list_query.after = Some(keys),
             Place::Item(id) => self.begins_at = Some(id),
         }
         Ok(())
@@ -94,21 +99,21 @@ impl ParsedQuery {
     /// has had no room for them.
     pub(super) async fn find_begin(&mut self, core: &Core) -> Result<(), ApiError> {
         let Some(id) = self.begins_at.take() else { return Ok(()) };
-        let item = core.store.get(&id, &self.ask.scope).await;
+        let item = core.store.get(&id, &self.list_query.scope).await;
         let item = item.map_err(|error| core.failure(error, false))?;
         let gone = || invalid("cursor", "The item at which this page begins is gone", "custom");
-        self.ask.after = Some(item.ok_or_else(gone)?.keys(&self.key_names())?);
+        self.list_query.after = Some(item.ok_or_else(gone)?.keys(&self.key_names())?);
         Ok(())
     }
 
     /// Returns the fields of the keys of an item.
     pub(super) fn key_names(&self) -> Vec<&str> {
-        self.ask.sorts.iter().map(|sort| &*sort.field).collect()
+        self.list_query.sorts.iter().map(|sort| &*sort.field).collect()
     }
 
     /// Returns the cursor of the page behind the item of these keys, or in front of it.
     pub(super) fn cursor_at(&self, keys: Vec<Value>, backwards: bool) -> Result<String, ApiError> {
-        let id = self.ask.sorts.iter().zip(&keys).find(|(sort, _)| sort.field == self.id);
+        let id = self.list_query.sorts.iter().zip(&keys).find(|(sort, _)| sort.field == self.id);
         let id = id.map(|(_, id)| id.clone());
         let cursor = |place| Cursor { sort: self.sort.clone(), backwards, place }.write();
         let too_long = || ApiError::internal("the id of an item is too long for a cursor");

@@ -164,13 +164,13 @@ impl<T: Entity + Clone> MemoryStore<T> {
 }
 
 impl<T: Entity + Clone> Store<T> for MemoryStore<T> {
-    async fn list(&self, ask: &ListQuery) -> Result<Page<T>, StoreError> {
-        let misfits = self.canonical.misfits_of(ask);
+    async fn list(&self, query: &ListQuery) -> Result<Page<T>, StoreError> {
+        let misfits = self.canonical.misfits_of(query);
         if !misfits.is_empty() {
             return Err(StoreError::Invalid(misfits));
         }
-        let ask = order::ask_keys(&self.canonical, self.canonical.ask(ask));
-        Ok(self.read().list(&ask))
+        let query = order::page_keys(&self.canonical, self.canonical.query(query));
+        Ok(self.read().list(&query))
     }
 
     async fn get(&self, id: &T::Id, scope: &RowFilter) -> Result<Option<Versioned<T>>, StoreError> {

@@ -47,21 +47,24 @@ pub(super) fn scope_keys<'s>(
 }
 
 /// Changes the values of a query to their canonical form.
-pub(super) fn ask_keys<'a>(canonical: &Canonical, ask: Cow<'a, ListQuery>) -> Cow<'a, ListQuery> {
+pub(super) fn page_keys<'a>(
+    canonical: &Canonical,
+    query: Cow<'a, ListQuery>,
+) -> Cow<'a, ListQuery> {
     if canonical.is_empty() {
-        return ask;
+        return query;
     }
-    let mut ask = ask.into_owned();
-    ask.scope = scope_keys(canonical, Cow::Owned(ask.scope)).into_owned();
-    for filter in ask.filters.iter_mut().filter(|filter| canonical.is_decimal(&filter.field)) {
+    let mut query = query.into_owned();
+    query.scope = scope_keys(canonical, Cow::Owned(query.scope)).into_owned();
+    for filter in query.filters.iter_mut().filter(|filter| canonical.is_decimal(&filter.field)) {
         for value in &mut filter.values {
             *value = key_of(canonical, &filter.field, std::mem::take(value));
         }
     }
-    for (sort, key) in ask.sorts.iter().zip(ask.after.iter_mut().flatten()) {
+    for (sort, key) in query.sorts.iter().zip(query.after.iter_mut().flatten()) {
         *key = key_of(canonical, &sort.field, std::mem::take(key));
     }
-    Cow::Owned(ask)
+    Cow::Owned(query)
 }
 
 /// A JSON value with an order.

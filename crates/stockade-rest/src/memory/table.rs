@@ -123,59 +123,64 @@ impl<T: Entity + Clone> Table<T> {
         Ok(())
     }
 
-    pub(super) fn list(&self, ask: &ListQuery) -> Page<T> {
-        let total = ask.count.map(|most| self.count(ask, most));
-        let (items, more) = match ask.sorts.as_slice() {
-            [only] if only.field == T::ID => self.in_order_of_id(ask, only.direction),
-            _ => self.sorted(ask),
+    pub(super) fn list(&self, query: &ListQuery) -> Page<T> {
+        let total = query.count.map(|most| self.count(query, most));
+        let (items, more) = match query.sorts.as_slice() {
+            [only] if only.field == T::ID => self.in_order_of_id(query, only.direction),
+            _ => self.sorted(query),
         };
         Page { total, ..Page::new(items, more) }
     }
 
-    fn count(&self, ask: &ListQuery, most: u64) -> u64 {
+    fn count(&self, query: &ListQuery, most: u64) -> u64 {
         let most = usize::try_from(most).unwrap_or(usize::MAX);
-        self.rows.values().filter(|row| row.is_asked_for(ask)).take(most).count() as u64
+        self.rows.values().filter(|row| row.is_asked_for(query)).take(most).count() as u64
     }
 
-    fn in_order_of_id(&self, ask: &ListQuery, direction: Direction) -> (Vec<Versioned<T>>, bool) {
-        let after = ask.after.as_ref().and_then(|keys| keys.first());
+    fn in_order_of_id(&self, query: &ListQuery, direction: Direction) -> (Vec<Versioned<T>>, bool) {
+        let after = query.after.as_ref().and_then(|keys| keys.first());
         let bound = after.map_or(Bound::Unbounded, |key| Bound::Excluded(Key(key.clone())));
         match direction {
-            Direction::Ascending => page(self.rows.range((bound, Bound::Unbounded)), ask),
-            Direction::Descending => page(self.rows.range((Bound::Unbounded, bound)).rev(), ask),
+            Direction::Ascending => page(self.rows.range((bound, Bound::Unbounded)), query),
+            Direction::Descending => page(self.rows.range((Bound::Unbounded, bound)).rev(), query),
         }
     }
 
-    fn sorted(&self, ask: &ListQuery) -> (Vec<Versioned<T>>, bool) {
+    fn sorted(&self, query: &ListQuery) -> (Vec<Versioned<T>>, bool) {
         let is_behind = |row: &Row<T>| {
-            let keys = keys(&row.json, &ask.sorts);
-            let after = ask.after.as_ref();
-            after.is_none_or(|after| compare_keys(keys, after.iter(), &ask.sorts).is_gt())
+            let keys = keys(&row.json, &query.sorts);
+            let after = query.after.as_ref();
+            after.is_none_or(|after| compare_keys(keys, after.iter(), &query.sorts).is_gt())
         };
-        let asked_for = |row: &&Row<T>| row.is_asked_for(ask) && is_behind(row);
+        let asked_for = |row: &&Row<T>| row.is_asked_for(query) && is_behind(row);
         let mut rows: Vec<&Row<T>> = self.rows.values().filter(asked_for).collect();
         rows.sort_by(|left, right| -> Ordering {
-            compare_keys(keys(&left.json, &ask.sorts), keys(&right.json, &ask.sorts), &ask.sorts)
+            compare_keys(
+                keys(&left.json, &query.sorts),
+                keys(&right.json, &query.sorts),
+                &query.sorts,
+            )
         });
-        let more = rows.len() > ask.limit;
-        (rows.into_iter().take(ask.limit).map(|row| row.stored.clone()).collect(), more)
+        let more = rows.len() > query.limit;
+        (rows.into_iter().take(query.limit).map(|row| row.stored.clone()).collect(), more)
     }
 }
 
 impl<T> Row<T> {
     /// Returns true if it is in the scope and passes the filters.
-    fn is_asked_for(&self, ask: &ListQuery) -> bool {
-        is_in(&self.json, &ask.scope) && ask.filters.iter().all(|filter| passes(&self.json, filter))
+    fn is_asked_for(&self, query: &ListQuery) -> bool {
+        is_in(&self.json, &query.scope)
+            && query.filters.iter().all(|filter| passes(&self.json, filter))
     }
 }
 
 /// Returns the first items of rows that are in order, and true if there are more.
 fn page<'r, T: Clone + 'r>(
     rows: impl Iterator<Item = (&'r Key, &'r Row<T>)>,
-    ask: &ListQuery,
+    query: &ListQuery,
 ) -> (Vec<Versioned<T>>, bool) {
-    let mut rows = rows.map(|(_, row)| row).filter(|row| row.is_asked_for(ask));
-    let mut items = Vec::with_capacity(ask.limit.min(100));
-    items.extend(rows.by_ref().take(ask.limit).map(|row| row.stored.clone()));
+    let mut rows = rows.map(|(_, row)| row).filter(|row| row.is_asked_for(query));
+    let mut items = Vec::with_capacity(query.limit.min(100));
+    items.extend(rows.by_ref().take(query.limit).map(|row| row.stored.clone()));
     (items, rows.next().is_some())
 }

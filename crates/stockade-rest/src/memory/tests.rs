@@ -37,8 +37,8 @@ async fn filled() -> MemoryStore<Tea> {
     store
 }
 
-async fn names(store: &MemoryStore<Tea>, ask: &ListQuery) -> (String, bool) {
-    let page = store.list(ask).await.unwrap();
+async fn names(store: &MemoryStore<Tea>, query: &ListQuery) -> (String, bool) {
+    let page = store.list(query).await.unwrap();
     (page.items.into_iter().map(|tea| tea.value.name).collect(), page.more)
 }
 
@@ -53,27 +53,27 @@ async fn pages_follow_the_keys() {
     use Direction::{Ascending, Descending};
 
     let store = filled().await;
-    let mut ask = ListQuery::new("id", 3);
-    assert_eq!(names(&store, &ask).await, ("bad".to_owned(), true));
-    ask.after = Some(vec![json!(3)]);
-    assert_eq!(names(&store, &ask).await, ("c".to_owned(), false));
-    ask.sorts = by(&[("id", Descending)]);
-    assert_eq!(names(&store, &ask).await, ("ab".to_owned(), false));
-    ask.sorts = by(&[("price", Ascending), ("id", Ascending)]);
-    ask.after = Some(vec![json!(2), json!(1)]);
-    assert_eq!(names(&store, &ask).await, ("ac".to_owned(), false));
-    ask.sorts = by(&[("price", Descending), ("name", Ascending), ("id", Ascending)]);
-    ask.after = None;
-    assert_eq!(names(&store, &ask).await, ("cab".to_owned(), true));
-    ask.count = Some(3);
-    ask.scope = RowFilter::eq("price", 2);
-    let page = store.list(&ask).await.unwrap();
+    let mut query = ListQuery::new("id", 3);
+    assert_eq!(names(&store, &query).await, ("bad".to_owned(), true));
+    query.after = Some(vec![json!(3)]);
+    assert_eq!(names(&store, &query).await, ("c".to_owned(), false));
+    query.sorts = by(&[("id", Descending)]);
+    assert_eq!(names(&store, &query).await, ("ab".to_owned(), false));
+    query.sorts = by(&[("price", Ascending), ("id", Ascending)]);
+    query.after = Some(vec![json!(2), json!(1)]);
+    assert_eq!(names(&store, &query).await, ("ac".to_owned(), false));
+    query.sorts = by(&[("price", Descending), ("name", Ascending), ("id", Ascending)]);
+    query.after = None;
+    assert_eq!(names(&store, &query).await, ("cab".to_owned(), true));
+    query.count = Some(3);
+    query.scope = RowFilter::eq("price", 2);
+    let page = store.list(&query).await.unwrap();
     assert_eq!((page.items.len(), page.total), (2, Some(2)));
-    ask.scope = RowFilter::all();
-    assert_eq!(store.list(&ask).await.unwrap().total, Some(3));
+    query.scope = RowFilter::all();
+    assert_eq!(store.list(&query).await.unwrap().total, Some(3));
     let values = vec![json!("a"), json!("c")];
-    ask.filters = vec![Filter { field: "name".into(), op: Op::Eq, values }];
-    assert_eq!(names(&store, &ask).await, ("ca".to_owned(), false));
+    query.filters = vec![Filter { field: "name".into(), op: Op::Eq, values }];
+    assert_eq!(names(&store, &query).await, ("ca".to_owned(), false));
 }
 
 #[tokio::test]

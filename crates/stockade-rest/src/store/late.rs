@@ -44,8 +44,8 @@ use crate::Entity;
 /// # }
 /// ```
 impl<T: Entity, S: Store<T>> Store<T> for OnceLock<S> {
-    async fn list(&self, ask: &ListQuery) -> Result<Page<T>, StoreError> {
-        opened(self)?.list(ask).await
+    async fn list(&self, query: &ListQuery) -> Result<Page<T>, StoreError> {
+        opened(self)?.list(query).await
     }
 
     async fn get(&self, id: &T::Id, scope: &RowFilter) -> Result<Option<Versioned<T>>, StoreError> {

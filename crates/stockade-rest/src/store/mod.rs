@@ -70,7 +70,7 @@ pub trait Store<T: Entity>: Send + Sync + 'static {
     /// # Errors
     /// Fails with [`StoreError::Invalid`] for a value that cannot be compared with
     /// the field, and with those of an engine.
-    fn list(&self, ask: &ListQuery) -> impl Future<Output = Result<Page<T>, StoreError>> + Send;
+    fn list(&self, query: &ListQuery) -> impl Future<Output = Result<Page<T>, StoreError>> + Send;
 
     /// Returns the item of an id, if it is there and in the scope.
     ///
@@ -129,8 +129,8 @@ pub trait Store<T: Entity>: Send + Sync + 'static {
 }
 
 impl<T: Entity, S: Store<T>> Store<T> for Arc<S> {
-    fn list(&self, ask: &ListQuery) -> impl Future<Output = Result<Page<T>, StoreError>> + Send {
-        S::list(self, ask)
+    fn list(&self, query: &ListQuery) -> impl Future<Output = Result<Page<T>, StoreError>> + Send {
+        S::list(self, query)
     }
 
     fn get(

@@ -37,8 +37,8 @@ pub(crate) fn map_of(app: &Resolved, is_hosted: bool) -> RouteMap {
     let mut map = RouteMap::default();
     map.router = router_of(app);
     map.routes = described.by_ref().take(app.routes.all.len()).collect();
-    for calls in &app.routes.calls {
-        calls.describe(&mut map.routes);
+    for methods in &app.routes.methods {
+        methods.describe(&mut map.routes);
     }
     map.fallback = described.next().map(as_fallback);
     map.schemas = schemas.used_by(map.routes.iter().chain(&map.fallback));

@@ -10,10 +10,10 @@ use crate::{Dialect, SqlError};
 
 impl Plan<'_> {
     /// Returns the conditions of the scope and the filters.
-    pub(super) fn of_ask(&mut self, ask: &ListQuery) -> Result<Vec<String>, SqlError> {
-        let mut conditions = self.scope(&ask.scope)?;
+    pub(super) fn of_query(&mut self, query: &ListQuery) -> Result<Vec<String>, SqlError> {
+        let mut conditions = self.scope(&query.scope)?;
         let (mut values, mut ends) = (Vec::new(), Vec::new());
-        for (index, filter) in ask.filters.iter().enumerate() {
+        for (index, filter) in query.filters.iter().enumerate() {
             let column = known(self.table, &filter.field)?;
             conditions.push(self.filter(index, column, filter));
             let of_filter = filter.values.iter().map(|value| of_column(self.table, column, value));

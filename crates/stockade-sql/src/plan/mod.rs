@@ -40,27 +40,27 @@ impl<'t> Plan<'t> {
         Self { table, parameter: Map::new() }
     }
 
-    /// Returns the page of an ask, and one row more.
-    pub(crate) fn list(table: &'t Table, ask: &ListQuery) -> Result<Statement, SqlError> {
-        Self::page(table, ask, &item(table))
+    /// Returns the page of a query, and one row more.
+    pub(crate) fn list(table: &'t Table, query: &ListQuery) -> Result<Statement, SqlError> {
+        Self::page(table, query, &item(table))
     }
 
     /// As [`list`](Self::list), with a marked row for each that SQLite cannot write as JSON.
-    pub(crate) fn list_checked(table: &'t Table, ask: &ListQuery) -> Result<Statement, SqlError> {
-        Self::page(table, ask, &checked_item(table))
+    pub(crate) fn list_checked(table: &'t Table, query: &ListQuery) -> Result<Statement, SqlError> {
+        Self::page(table, query, &checked_item(table))
     }
 
-    fn page(table: &'t Table, ask: &ListQuery, item: &str) -> Result<Statement, SqlError> {
+    fn page(table: &'t Table, query: &ListQuery, item: &str) -> Result<Statement, SqlError> {
         let mut plan = Self::new(table);
-        let mut conditions = plan.of_ask(ask)?;
-        if let Some(keys) = &ask.after {
-            conditions.push(plan.after(keys, &ask.sorts)?);
+        let mut conditions = plan.of_query(query)?;
+        if let Some(keys) = &query.after {
+            conditions.push(plan.after(keys, &query.sorts)?);
         }
-        let keys = ask.sorts.iter().map(|sort| plan.key_of_order(sort));
+        let keys = query.sorts.iter().map(|sort| plan.key_of_order(sort));
         let order = keys.collect::<Result<Vec<_>, _>>()?.join(", ");
         let conditions = joined(&conditions);
         let name = &table.name;
-        let limit = ask.limit.saturating_add(1);
+        let limit = query.limit.saturating_add(1);
         let version = plan.version();
         let sql = format!(
             "SELECT {item}, {version} FROM {name} AS t WHERE {conditions} ORDER BY {order} \
@@ -69,14 +69,14 @@ impl<'t> Plan<'t> {
         Ok(plan.reading(sql))
     }
 
-    /// Counts the rows of an ask, up to `most`.
+    /// Counts the rows of a query, up to `most`.
     pub(crate) fn count(
         table: &'t Table,
-        ask: &ListQuery,
+        query: &ListQuery,
         most: u64,
     ) -> Result<Statement, SqlError> {
         let mut plan = Self::new(table);
-        let conditions = joined(&plan.of_ask(ask)?);
+        let conditions = joined(&plan.of_query(query)?);
         let name = &table.name;
         let sql = format!(
             "SELECT '{{}}', count(*) FROM (SELECT 1 FROM {name} AS t WHERE {conditions} \

@@ -48,7 +48,7 @@ fn a_row_is_found_by_its_id_and_the_scope() {
 
 #[test]
 fn a_page_begins_behind_its_keys() {
-    let ask = ListQuery {
+    let query = ListQuery {
         filters: vec![Filter {
             field: "category".to_owned(),
             op: Op::Eq,
@@ -59,7 +59,7 @@ fn a_page_begins_behind_its_keys() {
         ..ListQuery::new("id", 20)
     };
     check(
-        |table| Plan::list(table, &ask).unwrap(),
+        |table| Plan::list(table, &query).unwrap(),
         "SELECT ITEM, t.\"version\"::bigint FROM \"products\" AS t \
          WHERE t.\"category\" = ANY (ARRAY(SELECT r.\"category\" \
          FROM jsonb_populate_recordset(NULL::\"products\", $1 #> '{filters,0}') r)) \
@@ -78,12 +78,12 @@ fn a_page_begins_behind_its_keys() {
 
 #[test]
 fn keys_of_both_directions_are_compared_one_by_one() {
-    let ask = ListQuery {
+    let query = ListQuery {
         sorts: vec![sort("price", Direction::Ascending), sort("id", Direction::Descending)],
         after: Some(vec![json!(5), json!(9)]),
         ..ListQuery::new("id", 1)
     };
-    let statement = Plan::list(&products(Dialect::Sqlite), &ask).unwrap();
+    let statement = Plan::list(&products(Dialect::Sqlite), &query).unwrap();
     let (five, nine) = ("json_extract(?1, '$.after[0]')", "json_extract(?1, '$.after[1]')");
     let condition = format!(
         " WHERE \"price\" >= {five} AND (\"price\" > {five} OR (\"price\" = {five} AND \"id\" < \
@@ -147,8 +147,8 @@ fn names_that_are_no_columns_make_no_statement() {
         // Fewer keys than the order has.
         ListQuery { after: Some(Vec::new()), ..ListQuery::new("id", 1) },
     ];
-    for ask in asks {
-        assert!(Plan::list(&table, &ask).is_err(), "{ask:?}");
+    for query in asks {
+        assert!(Plan::list(&table, &query).is_err(), "{query:?}");
     }
     let values = object(&json!({ (name): 1 }));
     assert!(Plan::create(&table, values.clone(), 1).is_err());
@@ -171,14 +171,14 @@ fn no_value_is_a_part_of_a_statement() {
         for op in Op::ALL {
             let filter = Filter { field: "name".to_owned(), op, values: vec![json!(evil); 2] };
             let after = Some(vec![json!(evil)]);
-            let ask = ListQuery {
+            let query = ListQuery {
                 filters: vec![filter],
                 after,
                 scope: scope.clone(),
                 ..ListQuery::new("name", 5)
             };
-            statements.push(Plan::list(&table, &ask).unwrap());
-            statements.push(Plan::count(&table, &ask, 9).unwrap());
+            statements.push(Plan::list(&table, &query).unwrap());
+            statements.push(Plan::count(&table, &query, 9).unwrap());
         }
         for statement in statements {
             assert!(!statement.sql.contains("DROP"), "{}", statement.sql);

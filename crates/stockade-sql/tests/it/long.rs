@@ -186,10 +186,10 @@ async fn no_change_is_lost_in_postgres() {
 /// Returns the time of a page that begins behind these keys.
 async fn time_of_page(store: &impl Items, after: Option<Vec<Value>>) -> Duration {
     let sort = |field: &str| Sort { field: field.to_owned(), direction: Direction::Ascending };
-    let ask =
+    let query =
         ListQuery { sorts: vec![sort("price"), sort("id")], after, ..ListQuery::new("id", 20) };
     let begun = Instant::now();
-    assert_eq!(store.list(&ask).await.unwrap().items.len(), 20);
+    assert_eq!(store.list(&query).await.unwrap().items.len(), 20);
     begun.elapsed()
 }
 

@@ -84,7 +84,8 @@ async fn the_server_converts_every_type() {
         ],
         ..ListQuery::new("id", 5)
     };
-    let count = async |ask: ListQuery| store.list(&ask).await.map(|page| page.items.len());
+    let count =
+        async |list_query: ListQuery| store.list(&list_query).await.map(|page| page.items.len());
     assert_eq!(count(filter("at", Op::Gte, json!("2026-11-23T09:00:00Z"))).await.unwrap(), 1);
     assert_eq!(count(filter("at", Op::Lt, json!("2026-11-23T09:00:00Z"))).await.unwrap(), 0);
     assert_eq!(count(filter("state", Op::Eq, json!("new"))).await.unwrap(), 1);

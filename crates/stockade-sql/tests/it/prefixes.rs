@@ -79,11 +79,11 @@ async fn an_index_serves_a_prefix_from_both_sides() {
             // No text comes behind these.
             (begins(&["\u{10ffff}"]), by_name.clone(), "items_name (name>?)"),
         ] {
-            let ask = ListQuery { filters, sorts, ..ListQuery::new("id", 9) };
-            store.list(&ask).await.unwrap();
+            let list_query = ListQuery { filters, sorts, ..ListQuery::new("id", 9) };
+            store.list(&list_query).await.unwrap();
             let plan = driver.plan();
             let is_used = plan.iter().any(|line| line.contains(expected));
-            assert!(is_used, "{column} {ask:?} {plan:?}");
+            assert!(is_used, "{column} {list_query:?} {plan:?}");
         }
     }
 }
@@ -92,8 +92,8 @@ async fn an_index_serves_a_prefix_from_both_sides() {
 #[tokio::test]
 async fn an_index_serves_several_prefixes() {
     let (store, driver) = store("\"name\" TEXT NOT NULL").await;
-    let ask = ListQuery { filters: begins(&["te%", "Te_"]), ..ListQuery::new("id", 9) };
-    store.list(&ask).await.unwrap();
+    let list_query = ListQuery { filters: begins(&["te%", "Te_"]), ..ListQuery::new("id", 9) };
+    store.list(&list_query).await.unwrap();
     let plan = driver.plan();
     let ranges = plan.iter().filter(|line| line.contains("items_name (name>? AND name<?)"));
     assert_eq!(ranges.count(), 2, "{plan:?}");
@@ -127,8 +127,8 @@ async fn a_prefix_has_neither_case_nor_wildcards() {
             store.create(draft(name, 1, "ada")).await.unwrap();
         }
         for prefix in names {
-            let ask = ListQuery { filters: begins(&[prefix]), ..ListQuery::new("id", 99) };
-            let items = store.list(&ask).await.unwrap().items.into_iter();
+            let list_query = ListQuery { filters: begins(&[prefix]), ..ListQuery::new("id", 99) };
+            let items = store.list(&list_query).await.unwrap().items.into_iter();
             let found: Vec<_> = items.map(|item| item.value.name).collect();
             let expected: Vec<_> = names.iter().filter(|name| name.starts_with(prefix)).collect();
             assert_eq!(found.iter().collect::<Vec<_>>(), expected, "{column} {prefix:?}");
@@ -149,8 +149,8 @@ async fn an_index_of_postgres_serves_a_prefix() {
     for name in ["tea", "teapot", "Tea", "coffee", "te\u{10ffff}", "tf"] {
         store.create(draft(name, 1, "ada")).await.unwrap();
     }
-    let ask = ListQuery { filters: begins(&["te"]), ..ListQuery::new("id", 9) };
-    let page = store.list(&ask).await.unwrap();
+    let list_query = ListQuery { filters: begins(&["te"]), ..ListQuery::new("id", 9) };
+    let page = store.list(&list_query).await.unwrap();
     let names: Vec<_> = page.items.into_iter().map(|item| item.value.name).collect();
     assert_eq!(names, ["tea", "teapot", "te\u{10ffff}"]);
 

@@ -73,17 +73,17 @@ fn sorted_by(field: &str, direction: Direction) -> Vec<Sort> {
     vec![sort(field), sort("id")]
 }
 
-/// Returns the ids of all pages of an ask, each with two items.
-async fn ids(store: &impl Store<Event>, mut ask: ListQuery) -> Vec<i64> {
+/// Returns the ids of all pages of a query, each with two items.
+async fn ids(store: &impl Store<Event>, mut query: ListQuery) -> Vec<i64> {
     let mut ids = Vec::new();
     loop {
-        let page = store.list(&ask).await.unwrap();
+        let page = store.list(&query).await.unwrap();
         ids.extend(page.items.iter().map(|item| item.value.id));
         match page.items.last() {
             Some(last) if page.more => {
                 let last = serde_json::to_value(&last.value).unwrap();
-                let keys = ask.sorts.iter().map(|sort| last[&sort.field].clone());
-                ask.after = Some(keys.collect());
+                let keys = query.sorts.iter().map(|sort| last[&sort.field].clone());
+                query.after = Some(keys.collect());
             }
             _ => return ids,
         }
@@ -111,9 +111,13 @@ async fn compare(store: &impl Store<Event>, times: &[Spelled], probe: &Spelled) 
             if direction == Direction::Descending {
                 rows.reverse();
             }
-            let ask = ListQuery { sorts: sorted_by(field, direction), ..ListQuery::new("id", 2) };
+            let query = ListQuery { sorts: sorted_by(field, direction), ..ListQuery::new("id", 2) };
             let expected: Vec<i64> = rows.iter().map(|(_, id)| *id).collect();
-            assert_eq!(ids(store, ask.clone()).await, expected, "{field} {direction:?} {times:?}");
+            assert_eq!(
+                ids(store, query.clone()).await,
+                expected,
+                "{field} {direction:?} {times:?}"
+            );
             for op in [Op::Eq, Op::Lt, Op::Lte, Op::Gt, Op::Gte] {
                 let passes = |(micros, _): &&(i64, i64)| match op {
                     Op::Eq => *micros == probe.micros,
@@ -125,7 +129,7 @@ async fn compare(store: &impl Store<Event>, times: &[Spelled], probe: &Spelled) 
                 let expected: Vec<i64> = rows.iter().filter(passes).map(|(_, id)| *id).collect();
                 let values = vec![json!(probe.text)];
                 let filters = vec![Filter { field: field.to_owned(), op, values }];
-                let found = ids(store, ListQuery { filters, ..ask.clone() }).await;
+                let found = ids(store, ListQuery { filters, ..query.clone() }).await;
                 assert_eq!(found, expected, "{field} {op} {probe:?} {direction:?} {times:?}");
             }
         }
@@ -218,25 +222,26 @@ async fn decimals_are_compared_as_numbers(store: impl Store<Price>) {
     for price in prices {
         store.create(NewRow::new([("price", json!(price))])).await.unwrap();
     }
-    let list = async |ask: &ListQuery| -> Vec<String> {
-        let items = store.list(ask).await.unwrap().items.into_iter();
+    let list = async |query: &ListQuery| -> Vec<String> {
+        let items = store.list(query).await.unwrap().items.into_iter();
         items.map(|item| item.value.price.to_string()).collect()
     };
     let sort = |field: &str| Sort { field: field.to_owned(), direction: Direction::Ascending };
-    let mut ask = ListQuery { sorts: vec![sort("price"), sort("id")], ..ListQuery::new("id", 20) };
+    let mut query =
+        ListQuery { sorts: vec![sort("price"), sort("id")], ..ListQuery::new("id", 20) };
     let all = ["-1.55", "-1.5", "0", "0.05", "2.50", "9.5", "10", "100", "1000"];
-    assert_eq!(list(&ask).await, all);
-    ask.after = Some(vec![json!("9.50"), json!(99)]);
-    assert_eq!(list(&ask).await, ["10", "100", "1000"]);
-    ask.after = None;
+    assert_eq!(list(&query).await, all);
+    query.after = Some(vec![json!("9.50"), json!(99)]);
+    assert_eq!(list(&query).await, ["10", "100", "1000"]);
+    query.after = None;
     for (op, value, expected) in [
         (Op::Eq, json!("2.5"), &["2.50"][..]),
         (Op::Eq, json!(2.5), &["2.50"]),
         (Op::Lt, json!("-1.5"), &["-1.55"]),
         (Op::Gte, json!("99.99"), &["100", "1000"]),
     ] {
-        ask.filters = vec![Filter { field: "price".to_owned(), op, values: vec![value] }];
-        assert_eq!(list(&ask).await, expected, "{op}");
+        query.filters = vec![Filter { field: "price".to_owned(), op, values: vec![value] }];
+        assert_eq!(list(&query).await, expected, "{op}");
     }
 }
 

@@ -88,17 +88,18 @@ async fn a_blob_in_an_old_table_is_named() {
     assert!(text.contains("the row 2 cannot be read, column \"name\": "), "{text}");
 }
 
-async fn ids(store: &Items, mut ask: ListQuery) -> (Vec<i64>, u64) {
+async fn ids(store: &Items, mut list_query: ListQuery) -> (Vec<i64>, u64) {
     let (mut ids, mut skipped) = (Vec::new(), 0);
     loop {
-        let page = store.list(&ask).await.unwrap();
+        let page = store.list(&list_query).await.unwrap();
         ids.extend(page.items.iter().map(|item| item.value.id));
         skipped += page.skipped;
         assert!(!page.more || !page.items.is_empty());
         match page.items.last() {
             Some(last) if page.more => {
                 let last = serde_json::to_value(&last.value).unwrap();
-                ask.after = Some(ask.sorts.iter().map(|sort| last[&sort.field].clone()).collect());
+                list_query.after =
+                    Some(list_query.sorts.iter().map(|sort| last[&sort.field].clone()).collect());
             }
             _ => return (ids, skipped),
         }

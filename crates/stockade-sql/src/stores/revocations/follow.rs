@@ -68,7 +68,7 @@ impl Follower {
         log: &Shared<D>,
         feed: &RevocationFeed,
         mut each: impl FnMut(Revocation),
-    ) -> Result<Found, SqlError> {
+    ) -> Result<ReadOutcome, SqlError> {
         loop {
             let page = log.read(self.last.as_ref().map_or(0, |row| row.number)).await?;
             if let Some(last) = &self.last {
@@ -78,14 +78,14 @@ impl Follower {
                     .first()
                     .is_some_and(|row| row.number != last.number || row.json == last.json);
                 if !is_same {
-                    return Ok(Found::Lost);
+                    return Ok(ReadOutcome::Lost);
                 }
             }
             let is_full = page.len() >= PAGE;
             feed.apply(page.iter().filter_map(entry_of).inspect(|entry| each(*entry)));
             self.last = page.into_iter().next_back().or_else(|| self.last.take());
             if !is_full {
-                return Ok(Found::All);
+                return Ok(ReadOutcome::All);
             }
         }
     }
@@ -150,14 +150,14 @@ impl Follower {
 
 /// The outcome of a reading.
 #[derive(Clone, Copy, Eq, PartialEq)]
-enum Found {
+enum ReadOutcome {
     /// Everything up to the end was read.
     All,
     /// The last row that was read is missing.
     Lost,
 }
 
-impl Found {
+impl ReadOutcome {
     fn is_lost(self) -> bool {
         self == Self::Lost
     }
