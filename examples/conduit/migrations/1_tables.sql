@@ -13,8 +13,8 @@ CREATE TABLE follows (
     PRIMARY KEY (follower_id, followed_id)
 ) STRICT, WITHOUT ROWID;
 
--- Times are UTC with milliseconds, as the API sends them: their order as texts
--- is their order in time.
+-- Times are UTC with milliseconds, as the API sends them. Sorting them as text sorts them
+-- by time.
 CREATE TABLE articles (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     slug TEXT NOT NULL UNIQUE,

@@ -1,5 +1,5 @@
--- For the lists of articles by tag, author and favorites, for the comments of an
--- article, and for the deletion of a user.
+-- For lists of articles by tag, author and favorites, for the comments of an article, and
+-- for deleting a user.
 CREATE INDEX article_tags_by_tag ON article_tags (tag);
 CREATE INDEX articles_by_author ON articles (author_id);
 CREATE INDEX favorites_by_user ON favorites (user_id);

@@ -1,5 +1,5 @@
--- Counted when one comes or goes: whoever has many accounts could make a count of
--- all, for each article of a list, take longer than a request may.
+-- Triggers count the favorites. With many accounts, an attacker could otherwise make
+-- counting them, for each article of a list, take longer than a request may.
 ALTER TABLE articles ADD COLUMN favorites_count INTEGER NOT NULL DEFAULT 0;
 UPDATE articles
 SET favorites_count = (SELECT count(*) FROM favorites WHERE article_id = articles.id);

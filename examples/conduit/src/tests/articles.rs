@@ -31,7 +31,7 @@ async fn an_article_is_created_and_shown() {
 }
 
 #[tokio::test]
-async fn what_is_wrong_with_an_article_is_told_by_field() {
+async fn invalid_articles_list_each_field() {
     let conduit = Conduit::new();
     let ada = conduit.register("ada").await;
     let slug = conduit.publish(&ada, "Mine", &[]).await;
@@ -83,7 +83,7 @@ async fn what_is_wrong_with_an_article_is_told_by_field() {
 }
 
 #[tokio::test]
-async fn no_two_articles_have_one_address() {
+async fn slugs_are_unique() {
     let conduit = Conduit::new();
     let ada = conduit.register("ada").await;
     let first = conduit.publish(&ada, "Same title", &[]).await;
@@ -189,7 +189,7 @@ async fn an_article_counts_each_user_who_likes_it_once() {
 }
 
 #[tokio::test]
-async fn titles_and_tags_show_what_they_are() {
+async fn titles_and_tags_reject_invisible_characters() {
     let conduit = Conduit::new();
     let ada = conduit.register("ada").await;
     for sign in ["\0", "\u{202E}", "\u{200B}", "\u{FEFF}", "\u{85}"] {
@@ -203,7 +203,7 @@ async fn titles_and_tags_show_what_they_are() {
 }
 
 #[tokio::test]
-async fn an_article_goes_with_all_of_its_comments_and_favorites() {
+async fn deleting_an_article_deletes_its_comments_and_favorites() {
     let conduit = Conduit::new();
     let ada = conduit.register("ada").await;
     for slug in ["kept", "flooded"] {

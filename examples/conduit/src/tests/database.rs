@@ -48,7 +48,7 @@ async fn a_transaction_that_panics_is_rolled_back() {
 }
 
 #[tokio::test]
-async fn an_article_whose_tags_fail_is_not_there() {
+async fn an_article_with_failing_tags_is_rolled_back() {
     let conduit = Conduit::new();
     let ada = conduit.register("ada").await;
     let slug = conduit.publish(&ada, "Kept", &["old"]).await;

@@ -8,7 +8,7 @@ use stockade::prelude::*;
 use super::Conduit;
 
 #[tokio::test]
-async fn the_document_is_one_by_the_official_schema() {
+async fn the_document_follows_the_official_schema() {
     let conduit = Conduit::new();
     let document: Value = conduit.client.get("/openapi.json").await.assert_status(200).json();
     assert_eq!(validate::validate(&document), Ok(()));

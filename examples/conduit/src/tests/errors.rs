@@ -7,7 +7,7 @@ use super::{Conduit, ConduitErrors, registration};
 use crate::errors::ConduitError;
 
 #[tokio::test]
-async fn routes_for_users_ask_for_a_token() {
+async fn routes_for_users_require_a_token() {
     let conduit = Conduit::new();
     let routes = [
         (Method::GET, "/user"),
@@ -36,7 +36,7 @@ async fn routes_for_users_ask_for_a_token() {
 }
 
 #[tokio::test]
-async fn a_token_of_a_user_who_is_gone_is_refused() {
+async fn rejects_the_token_of_a_deleted_user() {
     let conduit = Conduit::new();
     let ada = conduit.register("ada").await;
     let slug = conduit.publish(&ada, "One", &[]).await;
@@ -57,7 +57,7 @@ async fn a_token_of_a_user_who_is_gone_is_refused() {
 }
 
 #[tokio::test]
-async fn errors_of_the_router_have_the_form_too() {
+async fn errors_of_the_router_have_the_format_of_the_api() {
     let conduit = Conduit::new();
     let body = |text: &str| json!({ "body": [text] });
     conduit.get("/nowhere", "").await.assert_errors(404, body("Not Found"));
@@ -74,7 +74,7 @@ async fn errors_of_the_router_have_the_form_too() {
 }
 
 #[tokio::test]
-async fn passwords_cannot_be_tried_without_end() {
+async fn logins_have_a_rate_limit() {
     let conduit = Conduit::new();
     let login = || conduit.post("/users/login", "", json!({ "user": {} }));
     for _ in 0..60 {

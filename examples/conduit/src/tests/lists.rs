@@ -67,7 +67,7 @@ async fn lists_have_pages() {
 }
 
 #[tokio::test]
-async fn the_feed_has_those_whom_the_viewer_follows() {
+async fn the_feed_lists_articles_of_followed_users() {
     let conduit = Conduit::new();
     let (ada, eve) = (conduit.register("ada").await, conduit.register("eve").await);
     conduit.publish(&ada, "Own", &[]).await;
@@ -91,7 +91,7 @@ async fn the_feed_has_those_whom_the_viewer_follows() {
 }
 
 #[tokio::test]
-async fn tags_are_listed_by_their_articles() {
+async fn tags_are_ordered_by_their_number_of_articles() {
     let conduit = Conduit::new();
     let ada = conduit.register("ada").await;
     conduit.get("/tags", "").await.assert_status(200).assert_json(json!({ "tags": [] }));

@@ -5,7 +5,7 @@ use stockade::prelude::*;
 use super::{Conduit, ConduitErrors};
 
 #[tokio::test]
-async fn a_profile_says_if_the_viewer_follows() {
+async fn a_profile_shows_whether_the_viewer_follows() {
     let conduit = Conduit::new();
     let (ada, eve) = (conduit.register("ada").await, conduit.register("eve").await);
     let profile = |following: bool| {
@@ -29,7 +29,7 @@ async fn a_profile_says_if_the_viewer_follows() {
 }
 
 #[tokio::test]
-async fn a_profile_that_nobody_has_is_not_found() {
+async fn unknown_profiles_are_not_found() {
     let conduit = Conduit::new();
     let ada = conduit.register("ada").await;
     let missing = json!({ "profile": ["not found"] });

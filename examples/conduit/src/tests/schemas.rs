@@ -8,15 +8,15 @@ use stockade::testing::{Credentials, assert_routes_lock, check_schemas};
 use super::{Conduit, ConduitErrors, registration};
 
 /// Fails where the routes are not those of `routes.lock`; `STOCKADE_LOCK=write
-/// cargo test routes_are_as_locked` writes it.
+/// cargo test routes_match_the_lock` writes it.
 #[tokio::test]
-async fn routes_are_as_locked() {
+async fn routes_match_the_lock() {
     let conduit = Conduit::new();
     assert_routes_lock(crate::router(conduit.db.clone(), conduit.secret.clone()), "routes.lock");
 }
 
 #[tokio::test]
-async fn the_strict_rules_are_kept_but_for_these() {
+async fn strict_rules_hold_with_these_exceptions() {
     let conduit = Conduit::new();
     let app = crate::router(conduit.db.clone(), conduit.secret.clone()).build().unwrap();
     let short = "a path has few kilobytes, and the text is compared and not stored";
@@ -34,7 +34,7 @@ async fn the_strict_rules_are_kept_but_for_these() {
 }
 
 #[tokio::test]
-async fn requests_of_the_schemas_get_answers_of_the_schemas() {
+async fn generated_requests_get_documented_responses() {
     let conduit = Conduit::new();
     let token = conduit.register("ada").await;
     // A new password ends the token of all other requests.
@@ -54,7 +54,7 @@ async fn requests_of_the_schemas_get_answers_of_the_schemas() {
 }
 
 #[tokio::test]
-async fn an_image_is_an_address_of_the_web() {
+async fn images_are_http_urls() {
     let conduit = Conduit::new();
     let ada = conduit.register("ada").await;
     for image in [
@@ -74,7 +74,7 @@ async fn an_image_is_an_address_of_the_web() {
 }
 
 #[tokio::test]
-async fn a_title_of_signs_that_become_words_has_an_address() {
+async fn long_transliterated_titles_have_a_slug() {
     let conduit = Conduit::new();
     let ada = conduit.register("ada").await;
     let title = "\u{FDFA}".repeat(200);
@@ -85,7 +85,7 @@ async fn a_title_of_signs_that_become_words_has_an_address() {
 }
 
 #[tokio::test]
-async fn passwords_cannot_be_changed_without_end() {
+async fn password_changes_have_a_rate_limit() {
     let conduit = Conduit::new();
     let ada = conduit.register("ada").await;
     let change = || conduit.put("/user", &ada, json!({ "user": {} }));

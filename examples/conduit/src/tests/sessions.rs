@@ -39,7 +39,7 @@ async fn a_new_password_ends_the_other_tokens() {
 }
 
 #[tokio::test]
-async fn the_number_of_a_user_who_is_gone_lets_nobody_in() {
+async fn a_reused_user_id_does_not_accept_old_tokens() {
     let conduit = Conduit::new();
     let ada = conduit.register("ada").await;
     conduit.connection().execute_batch("DELETE FROM users").unwrap();
@@ -49,7 +49,7 @@ async fn the_number_of_a_user_who_is_gone_lets_nobody_in() {
 }
 
 #[tokio::test]
-async fn a_token_is_not_made_to_hold_longer() {
+async fn a_token_cannot_be_renewed() {
     let conduit = Conduit::new();
     let ada = conduit.register("ada").await;
     let session = claims(&conduit, &ada)["session"].clone();
@@ -66,7 +66,7 @@ async fn a_token_is_not_made_to_hold_longer() {
 }
 
 #[tokio::test]
-async fn an_address_is_not_tried_without_end() {
+async fn guesses_of_an_email_address_are_limited() {
     let conduit = Conduit::new();
     conduit.post("/users", "", registration("ada")).await.assert_status(201);
     let tried = "INSERT INTO guesses VALUES ('ADA@example.org', 98, unixepoch()),
@@ -103,7 +103,7 @@ async fn a_request_does_not_outlive_its_session() {
 }
 
 #[tokio::test]
-async fn tried_passwords_are_forgotten_in_parts() {
+async fn old_guesses_are_deleted_in_parts() {
     let conduit = Conduit::new();
     conduit.register("ada").await;
     let tried = "WITH RECURSIVE n(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < 300)
@@ -118,7 +118,7 @@ async fn tried_passwords_are_forgotten_in_parts() {
 }
 
 #[tokio::test]
-async fn no_cache_keeps_an_answer() {
+async fn no_response_is_cached() {
     let conduit = Conduit::new();
     let ada = conduit.register("ada").await;
     for path in ["/user", "/articles", "/articles/none", "/tags"] {

@@ -30,7 +30,7 @@ async fn a_user_registers_logs_in_and_is_shown() {
 }
 
 #[tokio::test]
-async fn what_is_wrong_with_a_registration_is_told_by_field() {
+async fn invalid_registrations_list_each_field() {
     let conduit = Conduit::new();
     let check = async |field: &str, value: Value, expected: &str| {
         let mut body = registration("ada");
@@ -58,7 +58,7 @@ async fn what_is_wrong_with_a_registration_is_told_by_field() {
 }
 
 #[tokio::test]
-async fn a_name_and_an_address_are_taken_once() {
+async fn names_and_email_addresses_are_unique() {
     let conduit = Conduit::new();
     let ada = conduit.register("ada").await;
     conduit.register("eve").await;
@@ -81,7 +81,7 @@ async fn a_name_and_an_address_are_taken_once() {
 }
 
 #[tokio::test]
-async fn a_wrong_password_and_an_unknown_address_are_one_answer() {
+async fn wrong_passwords_and_unknown_addresses_get_the_same_response() {
     let conduit = Conduit::new();
     conduit.register("ada").await;
     for email in ["ada@example.org", "nobody@example.org"] {
@@ -98,7 +98,7 @@ async fn a_wrong_password_and_an_unknown_address_are_one_answer() {
 }
 
 #[tokio::test]
-async fn a_user_changes_each_field_alone() {
+async fn each_field_can_be_changed_separately() {
     let conduit = Conduit::new();
     let ada = conduit.register("ada").await;
     let check = async |field: &str, value: Value, expected: Value| {
@@ -122,7 +122,7 @@ async fn a_user_changes_each_field_alone() {
 }
 
 #[tokio::test]
-async fn a_change_that_is_wrong_changes_nothing() {
+async fn invalid_changes_change_nothing() {
     let conduit = Conduit::new();
     let ada = conduit.register("ada").await;
     let check = async |field: &str, value: Value| {
