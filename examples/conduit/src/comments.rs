@@ -1,30 +1,31 @@
 //! Comments on articles.
 
-use rusqlite::{OptionalExtension, Row, Transaction, named_params, params};
 use serde::{Deserialize, Serialize};
 use stockade::prelude::*;
 use stockade::reply::Created;
+use stockade::sql::rusqlite::{Connection, OptionalExtension as _, params};
 
-use crate::articles::store::ids;
-use crate::db::Db;
+use crate::articles::{authored, ids};
+use crate::db::{Db, read_json};
 use crate::errors::{ConduitError, Result};
-use crate::profiles::Profile;
+use crate::profiles::{PROFILE, Profile};
 use crate::users::Viewer;
 
-#[derive(Deserialize, Schema)]
-pub struct NewComment {
-    comment: CommentText,
+/// The object around a comment in requests and responses.
+#[derive(Deserialize, Serialize, Schema)]
+pub struct CommentBody<T> {
+    comment: T,
 }
 
 #[derive(Deserialize, Schema)]
-struct CommentText {
+pub struct NewComment {
     #[schema(required, trim, max_length = 4_000)]
     body: String,
 }
 
-#[derive(Serialize, Schema)]
+#[derive(Deserialize, Serialize, Schema)]
 #[serde(rename_all = "camelCase")]
-struct Comment {
+pub struct Comment {
     id: i64,
     created_at: String,
     updated_at: String,
@@ -32,103 +33,81 @@ struct Comment {
     author: Profile,
 }
 
-#[derive(Serialize, Schema)]
-pub struct CommentReply {
-    comment: Comment,
-}
-
-#[derive(Serialize, Schema)]
+#[derive(Deserialize, Serialize, Schema)]
 pub struct Comments {
     #[schema(max_items = 100)]
     comments: Vec<Comment>,
 }
 
-impl Comment {
-    fn of(row: &Row<'_>) -> rusqlite::Result<Self> {
-        Ok(Self {
-            id: row.get("id")?,
-            created_at: row.get("created_at")?,
-            updated_at: row.get("updated_at")?,
-            body: row.get("body")?,
-            author: Profile::of(row)?,
-        })
-    }
-}
-
-/// The page of comments that is wanted.
 #[derive(Deserialize, Schema)]
 pub struct Page {
-    /// The comments are older than this one.
+    /// Only comments older than this one.
     #[schema(minimum = 1)]
     before: Option<i64>,
 }
 
-/// Reads comments of an article with their authors: one of them, or a page. Who
-/// asks for none, as the API does, gets the newest.
-const SELECT: &str = "
-    SELECT c.id, c.created_at, c.updated_at, c.body, u.username, u.bio, u.image, EXISTS (
-        SELECT 1 FROM follows WHERE follower_id = :viewer AND followed_id = u.id
-    ) AS following
-    FROM comments c JOIN users u ON u.id = c.author_id
-    WHERE c.article_id = :article AND c.id BETWEEN :first AND :last
-    ORDER BY c.id DESC LIMIT 100";
-
 pub async fn list(
-    db: State<Db>,
+    db: Db,
     viewer: Option<User<Viewer>>,
     Path(slug): Path<String>,
     Query(page): Query<Page>,
 ) -> Result<Comments> {
-    let viewer = viewer.map(|User(viewer)| viewer.id);
-    let work = move |tx: &Transaction<'_>| {
+    db.read(move |tx| {
         let (article, _) = ids(tx, &slug)?;
-        let mut statement = tx.prepare_cached(SELECT)?;
         let last = page.before.map_or(i64::MAX, |before| before - 1);
-        let params = named_params! {
-            ":viewer": viewer, ":article": article, ":first": 0, ":last": last,
-        };
-        let comments = statement.query_map(params, Comment::of)?.collect::<Result<_, _>>()?;
-        Ok(Comments { comments })
-    };
-    db.read(work).await
+        read(tx, viewer.map(|User(viewer)| viewer.id), article, 0, last)
+    })
+    .await
 }
 
 pub async fn create(
-    db: State<Db>,
+    db: Db,
     User(viewer): User<Viewer>,
     Path(slug): Path<String>,
-    Body(new): Body<NewComment>,
-) -> Result<Created<CommentReply>> {
-    let work = move |tx: &Transaction<'_>| {
+    Body(CommentBody { comment: new }): Body<CommentBody<NewComment>>,
+) -> Result<Created<CommentBody<Comment>>> {
+    db.write(move |tx| {
         let (article, _) = ids(tx, &slug)?;
-        tx.execute(
-            "INSERT INTO comments (article_id, author_id, body) VALUES (?, ?, ?)",
-            params![article, viewer.id, new.comment.body],
-        )?;
+        let sql = "INSERT INTO comments (article_id, author_id, body) VALUES (?, ?, ?)";
+        tx.execute(sql, params![article, viewer.id, new.body])?;
         let id = tx.last_insert_rowid();
-        let params = named_params! {
-            ":viewer": viewer.id, ":article": article, ":first": id, ":last": id,
-        };
-        let comment = tx.prepare_cached(SELECT)?.query_row(params, Comment::of)?;
-        Ok(Created::new(CommentReply { comment }))
-    };
-    db.write(work).await
+        let comment = read(tx, Some(viewer.id), article, id, id)?.comments.pop();
+        let comment = comment.ok_or(ConduitError::NotFound("comment"))?;
+        Ok(Created::new(CommentBody { comment }))
+    })
+    .await
 }
 
 pub async fn delete(
-    db: State<Db>,
+    db: Db,
     User(viewer): User<Viewer>,
     Path((slug, id)): Path<(String, i64)>,
 ) -> Result<()> {
-    let work = move |tx: &Transaction<'_>| {
+    db.write(move |tx| {
         let (article, _) = ids(tx, &slug)?;
-        let sql = "SELECT author_id FROM comments WHERE article_id = ? AND id = ?";
-        let author: Option<i64> = tx.query_row(sql, [article, id], |row| row.get(0)).optional()?;
-        if author.ok_or(ConduitError::NotFound("comment"))? != viewer.id {
-            return Err(ConduitError::Forbidden("comment"));
-        }
-        tx.execute("DELETE FROM comments WHERE id = ?", [id])?;
-        Ok(())
-    };
-    db.write(work).await
+        let sql = "DELETE FROM comments WHERE article_id = ? AND id = ? RETURNING author_id";
+        let author = tx.query_row(sql, [article, id], |row| row.get(0)).optional()?;
+        // An error takes the deletion back.
+        authored("comment", author, &viewer)
+    })
+    .await
+}
+
+/// Reads up to 100 comments of an article, with ids from `first` to `last`, newest first.
+fn read(
+    tx: &Connection,
+    viewer: Option<i64>,
+    article: i64,
+    first: i64,
+    last: i64,
+) -> Result<Comments> {
+    let sql = format!(
+        "SELECT json_object('comments', json_group_array(json_object('id', c.id,
+             'createdAt', c.created_at, 'updatedAt', c.updated_at, 'body', c.body,
+             'author', {PROFILE}) ORDER BY c.id DESC))
+         FROM (SELECT * FROM comments WHERE article_id = ?2 AND id BETWEEN ?3 AND ?4
+             ORDER BY id DESC LIMIT 100) c JOIN users u ON u.id = c.author_id"
+    );
+    let comments = read_json(tx, &sql, params![viewer, article, first, last])?;
+    comments.ok_or(ConduitError::NotFound("article"))
 }

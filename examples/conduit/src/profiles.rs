@@ -1,15 +1,15 @@
 //! Profiles of users, and following them.
 
-use rusqlite::{OptionalExtension, Row, Transaction, named_params, params};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use stockade::prelude::*;
+use stockade::sql::rusqlite::{Connection, params};
 
-use crate::db::Db;
+use crate::db::{Db, read_json};
 use crate::errors::{ConduitError, Result};
 use crate::users::Viewer;
 
 /// A user, as others see it.
-#[derive(Debug, Serialize, Schema)]
+#[derive(Debug, Deserialize, Serialize, Schema)]
 pub struct Profile {
     username: String,
     bio: Option<String>,
@@ -17,68 +17,51 @@ pub struct Profile {
     following: bool,
 }
 
-#[derive(Serialize, Schema)]
+#[derive(Deserialize, Serialize, Schema)]
 pub struct ProfileReply {
     profile: Profile,
 }
 
-impl Profile {
-    /// Reads the columns `username`, `bio`, `image` and `following`.
-    pub fn of(row: &Row<'_>) -> rusqlite::Result<Self> {
-        Ok(Self {
-            username: row.get("username")?,
-            bio: row.get("bio")?,
-            image: row.get("image")?,
-            following: row.get("following")?,
-        })
-    }
-}
+/// The JSON of the user `u` as a [`Profile`]. `?1` is the id of the viewer.
+pub const PROFILE: &str = "json_object('username', u.username, 'bio', u.bio, 'image', u.image,
+    'following', json(iif(EXISTS (SELECT 1 FROM follows
+        WHERE follower_id = ?1 AND followed_id = u.id), 'true', 'false')))";
 
 pub async fn show(
-    db: State<Db>,
+    db: Db,
     viewer: Option<User<Viewer>>,
     Path(username): Path<String>,
 ) -> Result<ProfileReply> {
-    let viewer = viewer.map(|User(viewer)| viewer);
-    db.read(move |tx| find(tx, viewer, &username)).await
+    db.read(move |tx| find(tx, viewer.map(|User(viewer)| viewer.id), &username)).await
 }
 
 pub async fn follow(
-    db: State<Db>,
+    db: Db,
     User(viewer): User<Viewer>,
     Path(username): Path<String>,
 ) -> Result<ProfileReply> {
-    const SQL: &str = "INSERT INTO follows SELECT ?, id FROM users WHERE username = ?
-                       ON CONFLICT DO NOTHING";
-    db.write(move |tx| {
-        tx.execute(SQL, params![viewer.id, username])?;
-        find(tx, Some(viewer), &username)
-    })
-    .await
+    let sql = "INSERT INTO follows SELECT ?, id FROM users WHERE username = ?
+               ON CONFLICT DO NOTHING";
+    db.write(move |tx| change(tx, sql, viewer.id, &username)).await
 }
 
 pub async fn unfollow(
-    db: State<Db>,
+    db: Db,
     User(viewer): User<Viewer>,
     Path(username): Path<String>,
 ) -> Result<ProfileReply> {
-    const SQL: &str = "DELETE FROM follows WHERE follower_id = ?
-                       AND followed_id = (SELECT id FROM users WHERE username = ?)";
-    db.write(move |tx| {
-        tx.execute(SQL, params![viewer.id, username])?;
-        find(tx, Some(viewer), &username)
-    })
-    .await
+    let sql = "DELETE FROM follows WHERE follower_id = ?
+               AND followed_id = (SELECT id FROM users WHERE username = ?)";
+    db.write(move |tx| change(tx, sql, viewer.id, &username)).await
 }
 
-fn find(tx: &Transaction<'_>, viewer: Option<Viewer>, username: &str) -> Result<ProfileReply> {
-    let mut statement = tx.prepare_cached(
-        "SELECT username, bio, image, EXISTS (
-             SELECT 1 FROM follows WHERE follower_id = :viewer AND followed_id = users.id
-         ) AS following FROM users WHERE username = :username",
-    )?;
-    let viewer = viewer.map(|viewer| viewer.id);
-    let params = named_params! { ":viewer": viewer, ":username": username };
-    let profile = statement.query_row(params, Profile::of).optional()?;
-    Ok(ProfileReply { profile: profile.ok_or(ConduitError::NotFound("profile"))? })
+/// Runs a statement about the viewer and a user, and returns the profile of the user.
+fn change(tx: &Connection, sql: &str, viewer: i64, username: &str) -> Result<ProfileReply> {
+    tx.execute(sql, params![viewer, username])?;
+    find(tx, Some(viewer), username)
+}
+
+fn find(tx: &Connection, viewer: Option<i64>, username: &str) -> Result<ProfileReply> {
+    let sql = format!("SELECT json_object('profile', {PROFILE}) FROM users u WHERE username = ?2");
+    read_json(tx, &sql, params![viewer, username])?.ok_or(ConduitError::NotFound("profile"))
 }

@@ -1,4 +1,4 @@
-//! Single articles: written, read, changed, deleted, marked as favorites.
+//! Single articles: create, read, update, delete, favorite.
 
 use stockade::prelude::*;
 
@@ -6,7 +6,7 @@ use super::{Conduit, ConduitErrors, text};
 
 #[tokio::test]
 async fn an_article_is_created_and_shown() {
-    let conduit = Conduit::new();
+    let conduit = Conduit::new().await;
     let ada = conduit.register("ada").await;
     let new = json!({
         "title": " How to train your dragon ", "description": "Ever wonder how?",
@@ -32,7 +32,7 @@ async fn an_article_is_created_and_shown() {
 
 #[tokio::test]
 async fn invalid_articles_list_each_field() {
-    let conduit = Conduit::new();
+    let conduit = Conduit::new().await;
     let ada = conduit.register("ada").await;
     let slug = conduit.publish(&ada, "Mine", &[]).await;
     let check =
@@ -84,13 +84,13 @@ async fn invalid_articles_list_each_field() {
 
 #[tokio::test]
 async fn slugs_are_unique() {
-    let conduit = Conduit::new();
+    let conduit = Conduit::new().await;
     let ada = conduit.register("ada").await;
     let first = conduit.publish(&ada, "Same title", &[]).await;
     let second = conduit.publish(&ada, "Same TITLE!", &[]).await;
     assert_eq!(first, "same-title");
     assert!(second.starts_with("same-title-") && second.len() == 27, "{second}");
-    // The address of the feed, and a title that leaves nothing for an address.
+    // The path of the feed, and a title without letters or digits.
     let feed = conduit.publish(&ada, "Feed", &[]).await;
     assert!(feed.starts_with("feed-"), "{feed}");
     let empty = conduit.publish(&ada, "?!", &[]).await;
@@ -101,7 +101,7 @@ async fn slugs_are_unique() {
         let shown = conduit.get(&format!("/articles/{slug}"), "").await;
         shown.assert_json_contains(json!({ "article": { "title": title } }));
     }
-    // A title of one article becomes that of another.
+    // An article takes the title of another article.
     let change = json!({ "article": { "title": "Same title" } });
     let moved = conduit.put(&format!("/articles/{feed}"), &ada, change).await;
     assert!(text(&moved.json(), "/article/slug").starts_with("same-title-"));
@@ -109,7 +109,7 @@ async fn slugs_are_unique() {
 
 #[tokio::test]
 async fn the_author_changes_an_article() {
-    let conduit = Conduit::new();
+    let conduit = Conduit::new().await;
     let ada = conduit.register("ada").await;
     let slug = conduit.publish(&ada, "Old title", &["b", "a"]).await;
     let before: Value = conduit.get("/articles/old-title", "").await.json();
@@ -121,7 +121,7 @@ async fn the_author_changes_an_article() {
     changed.assert_status(200).assert_json_contains(json!({ "article": expected }));
     let changed: Value = changed.json();
     assert_eq!(changed["article"]["createdAt"], before["article"]["createdAt"]);
-    // However soon it comes, a change is later than what it changes.
+    // The time of a change is always later than the time before.
     assert!(text(&changed, "/article/updatedAt") > text(&before, "/article/updatedAt"));
 
     let title = json!({ "article": { "title": "New title", "tagList": ["c"] } });
@@ -138,7 +138,7 @@ async fn the_author_changes_an_article() {
 
 #[tokio::test]
 async fn only_the_author_changes_and_deletes() {
-    let conduit = Conduit::new();
+    let conduit = Conduit::new().await;
     let (ada, eve) = (conduit.register("ada").await, conduit.register("eve").await);
     let slug = conduit.publish(&ada, "Mine", &["tag"]).await;
     let path = format!("/articles/{slug}");
@@ -147,7 +147,7 @@ async fn only_the_author_changes_and_deletes() {
     conduit.put(&path, &eve, change.clone()).await.assert_errors(403, forbidden.clone());
     conduit.delete(&path, &eve).await.assert_errors(403, forbidden);
 
-    // With everything that belongs to it.
+    // Its tags, favorites and comments are deleted too.
     conduit.request(Method::POST, &format!("{path}/favorite"), &eve).await.assert_status(200);
     let comment = json!({ "comment": { "body": "well" } });
     conduit.post(&format!("{path}/comments"), &eve, comment).await.assert_status(201);
@@ -166,7 +166,7 @@ async fn only_the_author_changes_and_deletes() {
 
 #[tokio::test]
 async fn an_article_counts_each_user_who_likes_it_once() {
-    let conduit = Conduit::new();
+    let conduit = Conduit::new().await;
     let (ada, eve) = (conduit.register("ada").await, conduit.register("eve").await);
     let slug = conduit.publish(&ada, "Liked", &[]).await;
     let path = format!("/articles/{slug}/favorite");
@@ -190,7 +190,7 @@ async fn an_article_counts_each_user_who_likes_it_once() {
 
 #[tokio::test]
 async fn titles_and_tags_reject_invisible_characters() {
-    let conduit = Conduit::new();
+    let conduit = Conduit::new().await;
     let ada = conduit.register("ada").await;
     for sign in ["\0", "\u{202E}", "\u{200B}", "\u{FEFF}", "\u{85}"] {
         let text = format!("a{sign}b");
@@ -204,7 +204,7 @@ async fn titles_and_tags_reject_invisible_characters() {
 
 #[tokio::test]
 async fn deleting_an_article_deletes_its_comments_and_favorites() {
-    let conduit = Conduit::new();
+    let conduit = Conduit::new().await;
     let ada = conduit.register("ada").await;
     for slug in ["kept", "flooded"] {
         conduit.publish(&ada, slug, &["tag"]).await;

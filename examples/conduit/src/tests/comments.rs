@@ -10,7 +10,7 @@ fn comment(body: &str) -> Value {
 
 #[tokio::test]
 async fn comments_are_added_listed_and_deleted() {
-    let conduit = Conduit::new();
+    let conduit = Conduit::new().await;
     let (ada, eve) = (conduit.register("ada").await, conduit.register("eve").await);
     let path = format!("/articles/{}/comments", conduit.publish(&ada, "Discussed", &[]).await);
     conduit.get(&path, "").await.assert_status(200).assert_json(json!({ "comments": [] }));
@@ -24,7 +24,7 @@ async fn comments_are_added_listed_and_deleted() {
     assert_eq!(created["comment"]["createdAt"], created["comment"]["updatedAt"]);
     conduit.post(&path, &ada, comment("Second")).await.assert_status(201);
 
-    // The newest first, each with what the viewer has to do with its author.
+    // The newest first, and each shows whether the viewer follows its author.
     conduit.request(Method::POST, "/profiles/eve/follow", &ada).await.assert_status(200);
     let list: Value = conduit.get(&path, &ada).await.json();
     assert_eq!(
@@ -36,7 +36,7 @@ async fn comments_are_added_listed_and_deleted() {
     conduit.delete(&format!("{path}/1"), &eve).await.assert_status(204).assert_empty();
     let list: Value = conduit.get(&path, "").await.json();
     assert_eq!(list["comments"].as_array().unwrap().len(), 1);
-    // The number of a comment is never given again.
+    // The id of a deleted comment is not reused.
     conduit.delete(&format!("{path}/2"), &ada).await.assert_status(204);
     let third: Value = conduit.post(&path, &ada, comment("Third")).await.json();
     assert_eq!(third["comment"]["id"], json!(3));
@@ -44,7 +44,7 @@ async fn comments_are_added_listed_and_deleted() {
 
 #[tokio::test]
 async fn rejects_invalid_comments() {
-    let conduit = Conduit::new();
+    let conduit = Conduit::new().await;
     let (ada, eve) = (conduit.register("ada").await, conduit.register("eve").await);
     let path = format!("/articles/{}/comments", conduit.publish(&ada, "One", &[]).await);
     let other = format!("/articles/{}/comments", conduit.publish(&ada, "Two", &[]).await);
@@ -60,7 +60,7 @@ async fn rejects_invalid_comments() {
 
     let unknown = json!({ "comment": ["not found"] });
     conduit.delete(&format!("{path}/99"), &ada).await.assert_errors(404, unknown.clone());
-    // A comment of another article.
+    // The comment belongs to another article.
     conduit.delete(&format!("{other}/1"), &ada).await.assert_errors(404, unknown);
     let id = conduit.delete(&format!("{path}/first"), &ada).await;
     id.assert_errors(422, json!({ "id": ["Expected integer, got string"] }));
@@ -74,7 +74,7 @@ async fn rejects_invalid_comments() {
 
 #[tokio::test]
 async fn comments_come_in_pages() {
-    let conduit = Conduit::new();
+    let conduit = Conduit::new().await;
     let ada = conduit.register("ada").await;
     let path = format!("/articles/{}/comments", conduit.publish(&ada, "One", &[]).await);
     let sql = "WITH RECURSIVE n(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < 150)

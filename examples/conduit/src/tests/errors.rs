@@ -1,14 +1,15 @@
-//! Errors that have nothing to do with one handler, in the form of the API.
+//! Errors outside of single request handlers, in the format of the API.
 
-use rusqlite::ffi;
 use stockade::prelude::*;
+use stockade::sql::SqlError;
+use stockade::sql::rusqlite::{self, ffi};
 
 use super::{Conduit, ConduitErrors, registration};
 use crate::errors::ConduitError;
 
 #[tokio::test]
 async fn routes_for_users_require_a_token() {
-    let conduit = Conduit::new();
+    let conduit = Conduit::new().await;
     let routes = [
         (Method::GET, "/user"),
         (Method::PUT, "/user"),
@@ -37,7 +38,7 @@ async fn routes_for_users_require_a_token() {
 
 #[tokio::test]
 async fn rejects_the_token_of_a_deleted_user() {
-    let conduit = Conduit::new();
+    let conduit = Conduit::new().await;
     let ada = conduit.register("ada").await;
     let slug = conduit.publish(&ada, "One", &[]).await;
     let gone = conduit.forge(99);
@@ -58,7 +59,7 @@ async fn rejects_the_token_of_a_deleted_user() {
 
 #[tokio::test]
 async fn errors_of_the_router_have_the_format_of_the_api() {
-    let conduit = Conduit::new();
+    let conduit = Conduit::new().await;
     let body = |text: &str| json!({ "body": [text] });
     conduit.get("/nowhere", "").await.assert_errors(404, body("Not Found"));
     let method = conduit.delete("/tags", "").await;
@@ -75,7 +76,7 @@ async fn errors_of_the_router_have_the_format_of_the_api() {
 
 #[tokio::test]
 async fn logins_have_a_rate_limit() {
-    let conduit = Conduit::new();
+    let conduit = Conduit::new().await;
     let login = || conduit.post("/users/login", "", json!({ "user": {} }));
     for _ in 0..60 {
         login().await.assert_status(422);
@@ -85,20 +86,24 @@ async fn logins_have_a_rate_limit() {
 }
 
 #[test]
-fn errors_of_sqlite_become_those_of_the_api() {
+fn errors_of_sqlite_become_errors_of_the_api() {
     let check = |code: i32, text: &str, expected: fn(&ConduitError) -> bool| {
         let cause = rusqlite::Error::SqliteFailure(ffi::Error::new(code), Some(text.to_owned()));
         let error = ConduitError::from(cause);
         assert!(expected(&error), "{error:?}");
     };
+    let is_busy: fn(&ConduitError) -> bool =
+        |it| matches!(it, ConduitError::Database(SqlError::Unavailable { .. }));
     let taken = "UNIQUE constraint failed: users.email";
     check(ffi::SQLITE_CONSTRAINT_UNIQUE, taken, |it| matches!(it, ConduitError::Taken("email")));
-    check(ffi::SQLITE_BUSY, "", |it| matches!(it, ConduitError::Busy));
-    check(ffi::SQLITE_BUSY_SNAPSHOT, "", |it| matches!(it, ConduitError::Busy));
-    check(ffi::SQLITE_INTERRUPT, "", |it| matches!(it, ConduitError::Busy));
-    check(ffi::SQLITE_FULL, "", |it| matches!(it, ConduitError::Full));
-    check(ffi::SQLITE_CORRUPT, "", |it| matches!(it, ConduitError::Database(_)));
-    check(ffi::SQLITE_CONSTRAINT_UNIQUE, "articles.slug", |it| {
-        matches!(it, ConduitError::Database(_))
+    let gone = "FOREIGN KEY constraint failed";
+    check(ffi::SQLITE_CONSTRAINT_FOREIGNKEY, gone, |it| matches!(it, ConduitError::Ended("token")));
+    check(ffi::SQLITE_CONSTRAINT_TRIGGER, "no such tag", |it| {
+        matches!(it, ConduitError::Database(SqlError::Invalid { .. }))
     });
+    check(ffi::SQLITE_BUSY, "", is_busy);
+    check(ffi::SQLITE_BUSY_SNAPSHOT, "", is_busy);
+    check(ffi::SQLITE_INTERRUPT, "", is_busy);
+    check(ffi::SQLITE_FULL, "", is_busy);
+    check(ffi::SQLITE_CORRUPT, "", |it| matches!(it, ConduitError::Database(SqlError::Failed(_))));
 }

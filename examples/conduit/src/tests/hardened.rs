@@ -1,4 +1,4 @@
-//! Attacks on all routes, made of what the router knows about them.
+//! Generated attacks on all routes.
 
 use stockade::prelude::*;
 use stockade::testing::{AttackFamily, Credentials, Hardening};
@@ -7,9 +7,9 @@ use super::Conduit;
 
 #[tokio::test]
 async fn no_attack_gets_through() {
-    let conduit = Conduit::new();
+    let conduit = Conduit::new().await;
     let token = conduit.register("ada").await;
-    let router = crate::router(conduit.db.clone(), conduit.secret.clone());
+    let router = conduit.router();
     let report = Hardening::new(router)
         .users(move |_| Some(Credentials::header("authorization", format!("Token {token}"))))
         .tokens(conduit.secret.clone(), json!({ "id": 1, "session": "" }))

@@ -6,7 +6,7 @@ use super::{Conduit, ConduitErrors, titles};
 
 #[tokio::test]
 async fn lists_are_filtered_and_the_newest_comes_first() {
-    let conduit = Conduit::new();
+    let conduit = Conduit::new().await;
     let (ada, eve) = (conduit.register("ada").await, conduit.register("eve").await);
     conduit.publish(&ada, "One", &["x", "y"]).await;
     conduit.publish(&eve, "Two", &["y"]).await;
@@ -24,7 +24,7 @@ async fn lists_are_filtered_and_the_newest_comes_first() {
     check("?favorited=eve", &["Three"]).await;
     check("?favorited=ada", &[]).await;
     check("?author=nobody", &[]).await;
-    // A tag is compared, and never a pattern.
+    // A tag is compared literally; it is not a pattern.
     check("?tag=100%25", &["Three"]).await;
     check("?tag=%25", &[]).await;
     check("?tag=_", &[]).await;
@@ -38,7 +38,7 @@ async fn lists_are_filtered_and_the_newest_comes_first() {
 
 #[tokio::test]
 async fn lists_have_pages() {
-    let conduit = Conduit::new();
+    let conduit = Conduit::new().await;
     let ada = conduit.register("ada").await;
     for title in 1..=21 {
         conduit.publish(&ada, &title.to_string(), &[]).await;
@@ -68,7 +68,7 @@ async fn lists_have_pages() {
 
 #[tokio::test]
 async fn the_feed_lists_articles_of_followed_users() {
-    let conduit = Conduit::new();
+    let conduit = Conduit::new().await;
     let (ada, eve) = (conduit.register("ada").await, conduit.register("eve").await);
     conduit.publish(&ada, "Own", &[]).await;
     conduit.publish(&eve, "One", &[]).await;
@@ -92,7 +92,7 @@ async fn the_feed_lists_articles_of_followed_users() {
 
 #[tokio::test]
 async fn tags_are_ordered_by_their_number_of_articles() {
-    let conduit = Conduit::new();
+    let conduit = Conduit::new().await;
     let ada = conduit.register("ada").await;
     conduit.get("/tags", "").await.assert_status(200).assert_json(json!({ "tags": [] }));
     conduit.publish(&ada, "One", &["rare", "usual"]).await;

@@ -1,5 +1,5 @@
-//! Tests of the whole API, in process: each has a server and a database of its
-//! own, so that all of them run at a time.
+//! Tests of the whole API, in process. Each test has a separate server and database, so all
+//! of them run at the same time.
 
 mod articles;
 mod comments;
@@ -14,47 +14,53 @@ mod sessions;
 mod users;
 
 use std::path::PathBuf;
-use std::time::Duration;
 
-use rusqlite::Connection;
 use stockade::auth::generate_jwt;
 use stockade::prelude::*;
+use stockade::sql::rusqlite::Connection;
+use stockade::sql::{Sqlite, SqliteOptions};
 use stockade::testing::{TestClient, TestRequest, TestResponse};
 use tempfile::TempDir;
 
-use crate::db::Db;
+use crate::db;
 
-/// A server with a database that nobody else has; it is deleted at the end.
+/// A server with its own database, which is deleted at the end.
 struct Conduit {
     client: TestClient,
-    db: Db,
+    db: Sqlite,
     secret: Secret,
     folder: TempDir,
 }
 
 impl Conduit {
-    fn new() -> Self {
-        Self::with_pool(4, Duration::from_secs(10))
+    async fn new() -> Self {
+        Self::with_options(SqliteOptions::new()).await
     }
 
-    fn with_pool(size: usize, wait: Duration) -> Self {
+    async fn with_options(options: SqliteOptions) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let db = Db::open(&folder.path().join("test.db"), size, wait).unwrap();
+        let db = db::open(&folder.path().join("test.db"), options).await.unwrap();
         let secret = Secret::new("a secret of tests only, 32 bytes").unwrap();
-        let client = TestClient::new(crate::router(db.clone(), secret.clone())).with_contract();
+        let router = crate::router(secret.clone()).state(db.clone());
+        let client = TestClient::new(router).with_contract();
         Self { client, db, secret, folder }
+    }
+
+    /// Another router with the same database.
+    fn router(&self) -> Router {
+        crate::router(self.secret.clone()).state(self.db.clone())
     }
 
     fn path(&self) -> PathBuf {
         self.folder.path().join("test.db")
     }
 
-    /// A connection beside those of the server.
+    /// Another connection to the database of the server.
     fn connection(&self) -> Connection {
         Connection::open(self.path()).unwrap()
     }
 
-    /// A request below `/api`; without a token if that is empty.
+    /// A request below `/api`; without a token if `token` is empty.
     fn request(&self, method: Method, path: &str, token: &str) -> TestRequest {
         let request = self.client.request(method, format!("/api{path}"));
         if token.is_empty() {
@@ -95,7 +101,7 @@ impl Conduit {
         text(&response.json(), "/article/slug")
     }
 
-    /// A token with a good signature, of a user of any id.
+    /// A token with a valid signature, for any user id.
     fn forge(&self, id: i64) -> String {
         generate_jwt(json!({ "id": id, "session": "" }), "1h", &self.secret).unwrap()
     }
@@ -111,7 +117,7 @@ fn text(value: &Value, pointer: &str) -> String {
     value.pointer(pointer).and_then(Value::as_str).unwrap().to_owned()
 }
 
-/// Returns the titles of a list of articles, in its order.
+/// Returns the titles of a list of articles, in their order.
 fn titles(response: &TestResponse) -> Vec<String> {
     let articles: Value = response.assert_status(200).json();
     let titles = articles["articles"].as_array().unwrap().iter();
@@ -119,7 +125,7 @@ fn titles(response: &TestResponse) -> Vec<String> {
 }
 
 trait ConduitErrors {
-    /// Holds status and body to an error of the API.
+    /// Checks the status and the body of an error response.
     fn assert_errors(&self, status: u16, errors: Value);
 }
 

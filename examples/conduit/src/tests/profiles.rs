@@ -6,7 +6,7 @@ use super::{Conduit, ConduitErrors};
 
 #[tokio::test]
 async fn a_profile_shows_whether_the_viewer_follows() {
-    let conduit = Conduit::new();
+    let conduit = Conduit::new().await;
     let (ada, eve) = (conduit.register("ada").await, conduit.register("eve").await);
     let profile = |following: bool| {
         let (bio, image) = (None::<String>, None::<String>);
@@ -30,11 +30,11 @@ async fn a_profile_shows_whether_the_viewer_follows() {
 
 #[tokio::test]
 async fn unknown_profiles_are_not_found() {
-    let conduit = Conduit::new();
+    let conduit = Conduit::new().await;
     let ada = conduit.register("ada").await;
     let missing = json!({ "profile": ["not found"] });
     conduit.get("/profiles/nobody", "").await.assert_errors(404, missing.clone());
-    // A name is no pattern, and no piece of SQL.
+    // A name is not a pattern and not SQL.
     for name in ["%25", "_da", "'%20OR%201=1%20--", "ada%00"] {
         let response = conduit.get(&format!("/profiles/{name}"), &ada).await;
         assert!([400, 404].contains(&response.status().as_u16()), "{name}");

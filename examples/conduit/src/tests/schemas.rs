@@ -1,5 +1,4 @@
-//! Requests made of the schemas, the strict rules, and the routes as they are
-//! committed.
+//! Requests generated from the schemas, the strict policy, and the committed routes.
 
 use stockade::policy::Policy;
 use stockade::prelude::*;
@@ -7,18 +6,18 @@ use stockade::testing::{Credentials, assert_routes_lock, check_schemas};
 
 use super::{Conduit, ConduitErrors, registration};
 
-/// Fails where the routes are not those of `routes.lock`; `STOCKADE_LOCK=write
-/// cargo test routes_match_the_lock` writes it.
+/// Fails if the routes differ from `routes.lock`. `STOCKADE_LOCK=write cargo test
+/// routes_match_the_lock` writes the file.
 #[tokio::test]
 async fn routes_match_the_lock() {
-    let conduit = Conduit::new();
-    assert_routes_lock(crate::router(conduit.db.clone(), conduit.secret.clone()), "routes.lock");
+    let conduit = Conduit::new().await;
+    assert_routes_lock(conduit.router(), "routes.lock");
 }
 
 #[tokio::test]
 async fn strict_rules_hold_with_these_exceptions() {
-    let conduit = Conduit::new();
-    let app = crate::router(conduit.db.clone(), conduit.secret.clone()).build().unwrap();
+    let conduit = Conduit::new().await;
+    let app = conduit.router().build().unwrap();
     let short = "a path has few kilobytes, and the text is compared and not stored";
     let policy = crate::policy_from(Policy::strict())
         .without("operation-named", "the API of RealWorld gives its operations no names")
@@ -35,16 +34,16 @@ async fn strict_rules_hold_with_these_exceptions() {
 
 #[tokio::test]
 async fn generated_requests_get_documented_responses() {
-    let conduit = Conduit::new();
+    let conduit = Conduit::new().await;
     let token = conduit.register("ada").await;
-    // A new password ends the token of all other requests.
+    // A new password would end the token of all other requests.
     let keep = "CREATE TRIGGER keep AFTER UPDATE OF session ON users
                 BEGIN UPDATE users SET session = old.session WHERE id = old.id; END";
     conduit.connection().execute_batch(keep).unwrap();
-    let router = crate::router(conduit.db.clone(), conduit.secret.clone());
+    let router = conduit.router();
     let report = check_schemas(router)
         .users(move |_| Some(Credentials::header("authorization", format!("Token {token}"))))
-        // A password costs a hash.
+        // A password hash is expensive.
         .cases_of("POST /api/users", 4)
         .cases_of("POST /api/users/login", 4)
         .cases_of("PUT /api/user", 16)
@@ -55,7 +54,7 @@ async fn generated_requests_get_documented_responses() {
 
 #[tokio::test]
 async fn images_are_http_urls() {
-    let conduit = Conduit::new();
+    let conduit = Conduit::new().await;
     let ada = conduit.register("ada").await;
     for image in [
         "javascript:alert(1)",
@@ -75,7 +74,7 @@ async fn images_are_http_urls() {
 
 #[tokio::test]
 async fn long_transliterated_titles_have_a_slug() {
-    let conduit = Conduit::new();
+    let conduit = Conduit::new().await;
     let ada = conduit.register("ada").await;
     let title = "\u{FDFA}".repeat(200);
     let slug = conduit.publish(&ada, &title, &[]).await;
@@ -86,7 +85,7 @@ async fn long_transliterated_titles_have_a_slug() {
 
 #[tokio::test]
 async fn password_changes_have_a_rate_limit() {
-    let conduit = Conduit::new();
+    let conduit = Conduit::new().await;
     let ada = conduit.register("ada").await;
     let change = || conduit.put("/user", &ada, json!({ "user": {} }));
     for _ in 0..60 {

@@ -1,4 +1,4 @@
-//! The end of tokens, and the bound on passwords that are tried.
+//! The end of tokens, and the limit of guessed passwords.
 
 use std::time::Duration;
 
@@ -22,7 +22,7 @@ async fn log_in(conduit: &Conduit, name: &str, password: &str) -> TestResponse {
 
 #[tokio::test]
 async fn a_new_password_ends_the_other_tokens() {
-    let conduit = Conduit::new();
+    let conduit = Conduit::new().await;
     let ada = conduit.register("ada").await;
     let other = token(&log_in(&conduit, "ada", "password1").await);
     let change = json!({ "user": { "password": "bonjour1" } });
@@ -33,14 +33,14 @@ async fn a_new_password_ends_the_other_tokens() {
         conduit.get("/articles", old).await.assert_errors(401, invalid);
     }
     conduit.get("/user", &new).await.assert_status(200);
-    // Another change leaves them alone.
+    // Other changes do not end tokens.
     conduit.put("/user", &new, json!({ "user": { "bio": "b" } })).await.assert_status(200);
     conduit.get("/user", &new).await.assert_status(200);
 }
 
 #[tokio::test]
 async fn a_reused_user_id_does_not_accept_old_tokens() {
-    let conduit = Conduit::new();
+    let conduit = Conduit::new().await;
     let ada = conduit.register("ada").await;
     conduit.connection().execute_batch("DELETE FROM users").unwrap();
     let eve = conduit.register("eve").await;
@@ -50,7 +50,7 @@ async fn a_reused_user_id_does_not_accept_old_tokens() {
 
 #[tokio::test]
 async fn a_token_cannot_be_renewed() {
-    let conduit = Conduit::new();
+    let conduit = Conduit::new().await;
     let ada = conduit.register("ada").await;
     let session = claims(&conduit, &ada)["session"].clone();
     let old = json!({ "id": 1, "session": session });
@@ -67,7 +67,7 @@ async fn a_token_cannot_be_renewed() {
 
 #[tokio::test]
 async fn guesses_of_an_email_address_are_limited() {
-    let conduit = Conduit::new();
+    let conduit = Conduit::new().await;
     conduit.post("/users", "", registration("ada")).await.assert_status(201);
     let tried = "INSERT INTO guesses VALUES ('ADA@example.org', 98, unixepoch()),
                  ('nobody@example.org', 100, unixepoch())";
@@ -78,7 +78,7 @@ async fn guesses_of_an_email_address_are_limited() {
     log_in(&conduit, "ada", "wrong password").await.assert_status(401);
     log_in(&conduit, "ada", "wrong password").await.assert_status(401);
     log_in(&conduit, "ada", "password1").await.assert_errors(429, refused);
-    // An hour later, and after the right password.
+    // The count ends after an hour, and after the right password.
     let later = "UPDATE guesses SET since = unixepoch() - 3600";
     conduit.connection().execute_batch(later).unwrap();
     log_in(&conduit, "ada", "wrong password").await.assert_status(401);
@@ -90,9 +90,9 @@ async fn guesses_of_an_email_address_are_limited() {
 
 #[tokio::test]
 async fn a_request_does_not_outlive_its_session() {
-    let conduit = Conduit::new();
+    let conduit = Conduit::new().await;
     let ada = conduit.register("ada").await;
-    // Both pass the check of the session while the other one hashes its password.
+    // Both requests are authenticated before either stores its password.
     let change = |password| conduit.put("/user", &ada, json!({ "user": { "password": password } }));
     let (one, other) = tokio::join!(change("bonjour1"), change("bonjour2"));
     let mut statuses = [one.status().as_u16(), other.status().as_u16()];
@@ -104,13 +104,13 @@ async fn a_request_does_not_outlive_its_session() {
 
 #[tokio::test]
 async fn old_guesses_are_deleted_in_parts() {
-    let conduit = Conduit::new();
+    let conduit = Conduit::new().await;
     conduit.register("ada").await;
     let tried = "WITH RECURSIVE n(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < 300)
                  INSERT INTO guesses SELECT 'z' || n, 100, unixepoch() - 9000 FROM n;
                  INSERT INTO guesses VALUES ('ada@example.org', 100, unixepoch() + 9000)";
     conduit.connection().execute_batch(tried).unwrap();
-    // The clock went wrong, and was set right: nobody is locked out until then.
+    // After a clock error is fixed, a time in the future does not lock anybody out.
     log_in(&conduit, "ada", "password1").await.assert_status(200);
     let left = conduit.connection();
     let left: i64 = left.query_row("SELECT count(*) FROM guesses", [], |row| row.get(0)).unwrap();
@@ -119,7 +119,7 @@ async fn old_guesses_are_deleted_in_parts() {
 
 #[tokio::test]
 async fn no_response_is_cached() {
-    let conduit = Conduit::new();
+    let conduit = Conduit::new().await;
     let ada = conduit.register("ada").await;
     for path in ["/user", "/articles", "/articles/none", "/tags"] {
         conduit.get(path, &ada).await.assert_header("cache-control", "no-store");

@@ -8,7 +8,7 @@ use crate::users::NOBODY;
 
 #[tokio::test]
 async fn a_user_registers_logs_in_and_is_shown() {
-    let conduit = Conduit::new();
+    let conduit = Conduit::new().await;
     let user = json!({ "username": "ada", "email": "ada@example.org", "bio": null, "image": null });
     let registered = conduit.post("/users", "", registration("ada")).await;
     registered.assert_status(201).assert_json_contains(json!({ "user": user }));
@@ -31,7 +31,7 @@ async fn a_user_registers_logs_in_and_is_shown() {
 
 #[tokio::test]
 async fn invalid_registrations_list_each_field() {
-    let conduit = Conduit::new();
+    let conduit = Conduit::new().await;
     let check = async |field: &str, value: Value, expected: &str| {
         let mut body = registration("ada");
         body["user"][field] = value;
@@ -59,7 +59,7 @@ async fn invalid_registrations_list_each_field() {
 
 #[tokio::test]
 async fn names_and_email_addresses_are_unique() {
-    let conduit = Conduit::new();
+    let conduit = Conduit::new().await;
     let ada = conduit.register("ada").await;
     conduit.register("eve").await;
     let taken = ["has already been taken"];
@@ -82,14 +82,14 @@ async fn names_and_email_addresses_are_unique() {
 
 #[tokio::test]
 async fn wrong_passwords_and_unknown_addresses_get_the_same_response() {
-    let conduit = Conduit::new();
+    let conduit = Conduit::new().await;
     conduit.register("ada").await;
     for email in ["ada@example.org", "nobody@example.org"] {
         let login = json!({ "user": { "email": email, "password": "wrong password" } });
         let refused = conduit.post("/users/login", "", login).await;
         refused.assert_errors(401, json!({ "credentials": ["invalid"] }));
     }
-    // The password of `NOBODY` lets nobody in, and it costs what others cost.
+    // Nobody knows the password of `NOBODY`, and it is as expensive as other hashes.
     let login = json!({ "user": { "email": "", "password": "" } });
     let blank = ["can't be blank"];
     let refused = conduit.post("/users/login", "", login).await;
@@ -99,7 +99,7 @@ async fn wrong_passwords_and_unknown_addresses_get_the_same_response() {
 
 #[tokio::test]
 async fn each_field_can_be_changed_separately() {
-    let conduit = Conduit::new();
+    let conduit = Conduit::new().await;
     let ada = conduit.register("ada").await;
     let check = async |field: &str, value: Value, expected: Value| {
         let changed = conduit.put("/user", &ada, json!({ "user": { field: value } })).await;
@@ -123,7 +123,7 @@ async fn each_field_can_be_changed_separately() {
 
 #[tokio::test]
 async fn invalid_changes_change_nothing() {
-    let conduit = Conduit::new();
+    let conduit = Conduit::new().await;
     let ada = conduit.register("ada").await;
     let check = async |field: &str, value: Value| {
         let change = json!({ "user": { "bio": "changed", field: value } });
