@@ -34,7 +34,7 @@ const WORK_TIMEOUT: Duration = Duration::from_secs(1);
 /// limit of an account keeps the disk from filling up.
 pub const MAX_PAGES: u32 = 1 << 20;
 
-/// The bytes to which the journal shrinks again after a large transaction.
+/// The size in bytes that the journal shrinks to after a large transaction.
 const JOURNAL_SIZE: u32 = 64 << 20;
 
 /// Opens or creates the file, and brings its tables up to date.

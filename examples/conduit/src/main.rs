@@ -24,8 +24,8 @@
 //! - Descriptions, bodies, comments and biographies may contain any characters: they are
 //!   texts with lines, and pages escape them. Images are loaded from any host, so that host
 //!   sees the readers.
-//! - Routes without a required login ignore an expired token. They reject a token whose
-//!   session has ended.
+//! - Routes without a required login ignore an expired token. They reject the tokens
+//!   of an ended session.
 //! - A session that ends while an article or a comment is uploaded does not stop the upload.
 //!   Such a request lasts ten seconds at most. Changes of the account check the session again.
 //! - A feed counts the articles of all followed users: 0.3 s for 100,000 articles, after
