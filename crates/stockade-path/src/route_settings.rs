@@ -260,7 +260,8 @@ macro_rules! __route_settings {
                 /// a user, by `User<T>`, `with_auth`, or `auth` beside the reason.
                 ///
                 /// `false` removes the reason of a node, a group or a router for a route; then
-                /// the nearest `auth` around the route counts.
+                /// the nearest `auth` around the route counts, also if it is optional. Write
+                /// `auth` to require a user.
                 [skip]
                 public(reason: impl IntoSetting<String>) -> Setting<Arc<String>> {
                     reason_of("public", reason.into_setting())

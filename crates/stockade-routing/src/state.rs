@@ -44,6 +44,8 @@ impl Router {
     ///
     /// Values are opened in the order of these calls. `open` gets the application, whose
     /// [`state`](App::state) has the values that are open already. An error stops the start.
+    /// There is no time limit, so set one in `open`. Do not call [`App::start`] there: it
+    /// would wait for itself.
     ///
     /// A host that runs the routes without an [`App`], such as axum or actix-web, does not
     /// start it; there this is a configuration error.

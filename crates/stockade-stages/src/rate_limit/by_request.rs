@@ -77,8 +77,13 @@ impl RateLimit {
     ///
     /// A key is any value with [`Display`]. Its text must identify the client: two clients
     /// with the same text share a count. An [`IpAddr`] counts as in other limits: an IPv6
-    /// address counts as its network of 64 bits. If the quota changes, the count stays. A
-    /// quota of 0 is a 500.
+    /// address counts as its network of 64 bits. A quota of 0 is a 500.
+    ///
+    /// A key has one count. If its quota changes, such as with the plan of a user, the count
+    /// stays, and it ends no later than the window of the new quota. So requests with
+    /// different quotas need different keys: with the key `me.id` for both `5 / HOUR` and
+    /// `10 / SECOND`, the count of the hour would end after a second. Use
+    /// `format!("exports {}", me.id)` for one of them.
     ///
     /// The limit of a node or a route runs after the middleware of its level and after the
     /// last middleware that authenticates, so the function sees the user. Limits by address
