@@ -14,9 +14,9 @@ use stockade::extract::Headers;
 use stockade::http::HeaderMap;
 use stockade::http::Request as HttpRequest;
 use stockade::middleware::{
-    Coding, CookieError, Cookies, ETag, Metrics, Preconditions, RequestId, SameSite, SetCookie,
-    TraceContext, Validators, with_compression, with_decompression, with_etag, with_metrics,
-    with_request_id,
+    Coding, CookieError, Cookies, ETag, IfMatch, Metrics, Preconditions, RequestId, SameSite,
+    SetCookie, TraceContext, Validators, WithETag, with_compression, with_decompression, with_etag,
+    with_metrics, with_request_id,
 };
 use stockade::prelude::*;
 use stockade::reply::Streamed;
@@ -398,6 +398,27 @@ fn strong_tags_become_weak_where_bytes_are_compressed() {
     check(&app, &again, "304");
     assert_eq!(header_of(&app, &again, "etag"), packed);
     assert_eq!(header_of(&app, &again, "vary"), "accept-encoding");
+}
+
+#[test]
+fn compressed_resource_can_be_changed_with_its_tag() {
+    let update = async |version: IfMatch| version.check("a,b").map(|()| "changed");
+    let weak = || ETag::new("a,b").unwrap().weak();
+    let app = app_of(routes! {
+        middleware: [with_compression().codings([Coding::Gzip])],
+        "text": { GET: async || WithETag("a,b", text()), PUT: update },
+        "weak": { PUT: async move |version: IfMatch| version.check(weak()) },
+    });
+    let status = |request: &str| block_on(call(&app, request))[..3].to_owned();
+    let tag = header_of(&app, "GET /text\naccept-encoding: gzip", "etag");
+    assert_eq!(tag, "W/\"a,b\"");
+    check(&app, &format!("PUT /text\nif-match: {tag}"), "200 changed");
+    check(&app, &format!("PUT /text\nif-match: \"W/\"\nif-match: \"c\", {tag}"), "200 changed");
+    check(&app, &format!("GET /text\nif-match: {tag}"), &format!("200 {}", text()));
+    assert_eq!(status("PUT /text\nif-match: W/\"a\""), "412");
+    assert_eq!(status("PUT /text\nif-match: W/a"), "400");
+    // The version itself is weak.
+    assert_eq!(status(&format!("PUT /weak\nif-match: {tag}")), "412");
 }
 
 #[test]

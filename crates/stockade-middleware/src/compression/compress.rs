@@ -15,7 +15,7 @@ use stockade_errors::__internal::setters;
 use super::Coding;
 use super::coding::choose;
 use super::encoder::{Compressed, compress};
-use crate::conditional::weaken;
+use crate::conditional::{strengthen, weaken};
 use crate::headers::{add_vary, has_token};
 
 /// Compresses responses by zstd, brotli or gzip, as the client prefers.
@@ -27,10 +27,13 @@ use crate::headers::{add_vary, has_token};
 /// statuses 204, 205 and 206. A body that would not become smaller stays too.
 ///
 /// A response that depends on `Accept-Encoding` has it in `Vary`, compressed or
-/// not, and so does a part (206) of such a response; a 304 gets nothing else. A strong `ETag` becomes weak, because the
-/// bytes change. A response to HEAD has the headers of the response to GET,
-/// with the compressed length where GET has it. The length that a HEAD route of
-/// its own sets is removed.
+/// not, and so does a part (206) of such a response; a 304 gets nothing else. A response to
+/// HEAD has the headers of the response to GET, with the compressed length where GET has it.
+/// The length that a HEAD route of its own sets is removed.
+///
+/// A strong `ETag` becomes weak, because the bytes change. If a client sends such a tag in
+/// `If-Match`, it becomes strong again, so that [`IfMatch`](crate::IfMatch) accepts it. A tag
+/// that was weak before stays weak in the response, so it never matches.
 ///
 /// A stream is compressed as it comes. The encoder is flushed whenever the
 /// stream pauses, and after each event of an event stream.
@@ -158,6 +161,20 @@ fn mark(headers: &mut HeaderMap, coding: Coding) {
     }
 }
 
+/// Makes the tags in `If-Match` strong again, which compressed responses have made weak.
+/// `If-Match` never matches a weak tag, so a client could not change a resource that it has
+/// received in compressed form.
+#[cold]
+fn strengthen_expected(headers: &mut HeaderMap) {
+    if let header::Entry::Occupied(mut expected) = headers.entry(header::IF_MATCH) {
+        expected.iter_mut().for_each(|line| {
+            if let Some(strong) = strengthen(line) {
+                *line = strong;
+            }
+        });
+    }
+}
+
 /// Gives a 304 the headers of the response that the client has: if that was
 /// compressed, its tag is the weak one.
 fn revalidated(mut response: Response, known: Option<&HeaderValue>) -> Response {
@@ -199,8 +216,11 @@ fn is_compressible(media: impl AsRef<str>) -> bool {
 
 impl IntoMiddleware<form::Ready> for Compression {
     fn into_middleware(self) -> Middleware {
-        let around = move |req: Request, next: Next| {
+        let around = move |mut req: Request, next: Next| {
             let compression = self.clone();
+            if req.headers().contains_key(header::IF_MATCH) {
+                strengthen_expected(req.headers_mut());
+            }
             async move {
                 let is_head = req.method() == Method::HEAD;
                 let coding = choose(req.headers(), &compression.codings);

@@ -169,9 +169,45 @@ pub(crate) fn weaken(value: &HeaderValue) -> Option<HeaderValue> {
     HeaderValue::try_from(format!("W/{text}")).ok()
 }
 
+/// Returns a list of tags with the strong form of its weak tags; `None` if it has no weak tag,
+/// or is not text.
+#[cfg(feature = "compression")]
+pub(crate) fn strengthen(list: &HeaderValue) -> Option<HeaderValue> {
+    let text = list.to_str().ok().filter(|text| text.contains("W/"))?;
+    // The parts with an odd index are inside of quotes, where a tag may have any text.
+    let parts = text.split('"').enumerate().map(|(index, part)| match index % 2 {
+        0 => part.strip_suffix("W/").unwrap_or(part),
+        _ => part,
+    });
+    HeaderValue::try_from(parts.collect::<Vec<_>>().join("\"")).ok()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[cfg(feature = "compression")]
+    #[test]
+    fn makes_weak_tags_of_a_list_strong() {
+        let strong = |list: &str| {
+            let strong = strengthen(&list.parse().unwrap())?;
+            Some(strong.to_str().unwrap().to_owned())
+        };
+        for (list, expected) in [
+            (r#"W/"7""#, Some(r#""7""#)),
+            (r#""1", W/"2" ,W/"W/""#, Some(r#""1", "2" ,"W/""#)),
+            (r#""W/", W/"a,b""#, Some(r#""W/", "a,b""#)),
+            (r#"W/ "7""#, Some(r#"W/ "7""#)),
+            (r#"w/"7""#, None),
+            (r#""7""#, None),
+            ("*", None),
+            // It stays malformed.
+            (r#"W/"7"#, Some(r#""7"#)),
+            ("W/", Some("")),
+        ] {
+            assert_eq!(strong(list).as_deref(), expected, "{list}");
+        }
+    }
 
     #[track_caller]
     fn check(list: &str, expected: &[&str]) {

@@ -53,7 +53,7 @@ mod with_etag;
 
 pub use etag::ETag;
 #[cfg(feature = "compression")]
-pub(crate) use etag::weaken;
+pub(crate) use etag::{strengthen, weaken};
 pub use preconditions::{Outcome, Preconditions, Validators};
 #[cfg(feature = "files")]
 pub(crate) use preconditions::{describe_conditions, whole_seconds};
