@@ -22,9 +22,11 @@
 // - `into_app`: `IntoApp`; `test_clock`: `TestClock`.
 // - `sample`: one valid request for a route, made of the map.
 // - `shot`: a request of `hardening` and `properties`; `credentials`: its user;
-//   `idempotency_key`: its key; `form`: `MultipartForm`; `header`: its headers.
+//   `idempotency_key`: its key; `any_version`: its `If-Match`; `form`: `MultipartForm`;
+//   `header`: its headers.
 // - `exchange`, `redact`, `difference`, `fail`: the messages of failed assertions.
 
+mod any_version;
 #[cfg(feature = "contract")]
 mod contract;
 mod credentials;

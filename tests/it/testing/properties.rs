@@ -476,3 +476,48 @@ async fn a_handler_that_documents_404_is_reached() {
     let report = report_of(of(routes! { "items/:id": { GET: missing } })).await;
     assert!(report.is_passed() && report.routes[0].valid == 64, "{report}");
 }
+
+/// A handler that takes `IfMatch` gets the header, which matches each version.
+#[tokio::test]
+async fn routes_that_require_a_version_are_checked() {
+    use stockade::middleware::{IfMatch, WithETag};
+    use stockade::testing::{AttackFamily, Hardening};
+
+    #[derive(Deserialize, Serialize, Schema)]
+    struct Note {
+        #[schema(max_length = 10)]
+        text: String,
+    }
+
+    let make = || {
+        let update = async |version: IfMatch, Body(note): Body<Note>| {
+            version.check(7).map(|()| WithETag(8, note))
+        };
+        of(routes! { "note": { PUT: update } })
+    };
+    let report = report_of(make()).await;
+    assert!(report.is_passed(), "{report}");
+    let route = &report.routes[0];
+    assert_eq!((route.valid, route.replies[&200]), (64, 64), "{report}");
+    assert!(route.rules > 2 && route.not_checked.is_empty(), "{report}");
+
+    let report = Hardening::new(make()).run().await;
+    let of_bodies = report.not_attacked.iter().any(|it| it.family == AttackFamily::Bodies);
+    assert!(!of_bodies, "{report}");
+}
+
+#[tokio::test]
+async fn a_value_of_a_parameter_that_does_not_fit_is_named() {
+    let make = || {
+        of(routes! {
+            "items/:id": { GET: async |Path(id): Path<u64>| json!(id) },
+            "files/:id": { GET: async |Path(id): Path<String>| json!(id) },
+        })
+    };
+    let check = |value| check_schemas(make()).param("id", value).kept_in(None).cases(4);
+    assert!(check("7").run().await.is_passed());
+    let report = check("x").try_run().await.unwrap();
+    let failures: Vec<_> = report.failures().map(|it| it.message.as_str()).collect();
+    assert_eq!(failures.len(), 1, "{report}");
+    assert!(failures[0].contains("`param(\"id\", …)` does not fit its schema"), "{report}");
+}

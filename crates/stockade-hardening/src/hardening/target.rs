@@ -7,6 +7,7 @@ use stockade_routing::App;
 use stockade_routing::map::asked_route::asked_route;
 use stockade_routing::map::{ContentInfo, Need, RouteInfo, RouteKind, RouteMap};
 
+use crate::any_version::{ANY_VERSION, IF_MATCH, needs_version};
 use crate::idempotency_key::needs_key;
 use crate::sample::Sample;
 use crate::shot::Shot;
@@ -64,6 +65,10 @@ impl Target {
         let shot = with_handshake(Shot::new(self.method.clone(), target), &self.route);
         // Without one it would be refused for that, whatever else is wrong with it.
         let shot = shot.new_key(needs_key(&self.route));
+        let shot = match needs_version(&self.route) {
+            true => shot.add(IF_MATCH, ANY_VERSION),
+            false => shot,
+        };
         match &self.body {
             Some((content_type, body)) => shot.body(content_type, body.clone()),
             None => shot,

@@ -21,6 +21,7 @@ use super::report::{Property, PropertyFailure};
 use super::route::RouteCheck;
 use super::validate::{self, Answered, Verdict};
 use crate::Credentials;
+use crate::any_version::{ANY_VERSION, IF_MATCH, needs_version};
 use crate::exchange::Exchange;
 use crate::idempotency_key::{IDEMPOTENCY_KEY, key_of, needs_key};
 use crate::into_app::start;
@@ -189,9 +190,13 @@ impl RouteCheck<'_> {
         let peer = Ipv4Addr::from(u32::from(Ipv4Addr::new(10, 0, 0, 0)) + number);
         let mut shot = input.request(self.route);
         let own = self.credentials.as_ref().map(Credentials::headers);
-        if needs_key(self.route) && !own.is_some_and(|own| own.contains_key(IDEMPOTENCY_KEY)) {
+        let has_own = |name: &str| own.is_some_and(|own| own.contains_key(name));
+        if needs_key(self.route) && !has_own(IDEMPOTENCY_KEY) {
             // Each request is one of its own, even where its input is that of another.
             shot = shot.add(IDEMPOTENCY_KEY, key_of(number));
+        }
+        if needs_version(self.route) && !has_own(IF_MATCH) {
+            shot = shot.add(IF_MATCH, ANY_VERSION);
         }
         if let Some(credentials) = &self.credentials {
             shot = shot.of(credentials);

@@ -46,7 +46,8 @@ use crate::{Contract, Credentials, IntoApp};
 /// - Each route has a valid case, which means that some valid input reached its handler.
 ///   Middleware that responds 404 to invented ids needs [`param`](PropertyCheck::param).
 ///   WebSockets, methods of JSON-RPC, mounts and [skipped](PropertyCheck::skip) routes are
-///   exempt.
+///   exempt. Routes that require `If-Match` get `*`, and routes that require an idempotency
+///   key get a new one in each request.
 ///
 /// The application handles all cases of all routes. [`rebuild`](PropertyCheck::rebuild)
 /// builds one for each route. Each application is [started](App::start). The cases are the same in each run. The first failing case of
@@ -148,7 +149,8 @@ pub struct PropertyCheck {
 impl PropertyCheck {
     /// Sets the value of all path parameters with this name, such as the id of an existing
     /// row. Default: values are made from the constraint and the schema. Cases that break a
-    /// rule of the parameter do not use the value.
+    /// rule of the parameter do not use the value. A route fails if the value does not fit
+    /// its schema.
     ///
     /// # Panics
     /// [`run`](Self::run) panics if no path has the parameter; the message suggests a name.

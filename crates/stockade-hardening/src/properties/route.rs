@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use proptest::strategy::ValueTree;
+use serde_json::Value;
 use stockade_errors::ConfigError;
 use stockade_routing::App;
 use stockade_routing::map::{Need, RouteInfo, RouteKind};
@@ -18,6 +19,7 @@ use super::text::Alphabet;
 use super::validate::Verdict;
 use super::values::{Maker, Source};
 use super::{PropertyCheck, Run, label_of};
+use crate::any_version::is_if_match;
 use crate::idempotency_key::is_key;
 use crate::{Contract, Credentials};
 
@@ -127,13 +129,39 @@ impl<'c> RouteCheck<'c> {
             let who = if roles.is_empty() { "a user".to_owned() } else { roles.join(" and ") };
             return Some(format!("it needs the credentials of {who} (PropertyCheck::users)"));
         }
+        if let Some(name) = self.misfit() {
+            return Some(format!("the value of `param({name:?}, …)` does not fit its schema"));
+        }
         let own = self.credentials.as_ref().map(Credentials::headers);
         let needed = self.route.headers.iter().find(|header| {
             let is_sent = own.is_some_and(|own| own.contains_key(&header.name));
-            let is_made = header.name.eq_ignore_ascii_case("content-type") || is_key(&header.name);
+            let name = header.name.as_str();
+            let is_made =
+                name.eq_ignore_ascii_case("content-type") || is_key(name) || is_if_match(name);
             header.required && !is_sent && !is_made
         });
-        needed.map(|header| format!("the header {} has no schema to make it of", header.name))
+        needed.map(|header| {
+            format!("the header {} has no schema to make it of: skip the route", header.name)
+        })
+    }
+
+    /// Returns the name of a parameter whose value of
+    /// [`param`](super::PropertyCheck::param) does not fit its schema.
+    fn misfit(&self) -> Option<&str> {
+        let fits = |schema: &Value, text: &str| {
+            // The text of a path becomes a number if the schema wants one.
+            let parsed = text.parse::<i64>().ok().map(Value::from);
+            let parsed = parsed.or_else(|| serde_json::from_str(text).ok());
+            [Some(text.into()), parsed]
+                .iter()
+                .flatten()
+                .any(|it| self.maker.schemas.fits(schema, it))
+        };
+        let misfit = self.route.params.iter().find(|param| {
+            let set = self.check.params.get(&param.name).and_then(Value::as_str);
+            set.is_some_and(|text| !fits(&param.schema, text))
+        });
+        misfit.map(|param| param.name.as_str())
     }
 
     /// Returns the ways to break a rule of each source.
