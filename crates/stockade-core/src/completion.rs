@@ -11,12 +11,12 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use http::Method;
+use stockade_errors::panic::CatchPanic;
 use stockade_errors::{ApiError, ConfigError, ConfigIssue};
 use tokio::runtime::Handle as Runtime;
 use tokio::time::timeout;
 
 pub use crate::completions::Completions;
-use crate::completions::MAX_UNATTENDED;
 use crate::handler_progress::HandlerProgress;
 use crate::reply::writer_link::Link;
 use crate::route_context::RouteContext;
@@ -93,18 +93,15 @@ impl Drop for Completing {
         }
         let Ok(runtime) = Runtime::try_current() else { return };
         let Some(place) = self.completions.enter() else {
-            log::warn!(
-                target: "stockade",
-                "{} is dropped with its client, because {MAX_UNATTENDED} handlers run without \
-                 theirs",
-                self.name
-            );
+            self.completions.warn_of_refusal(&self.name);
             return;
         };
         let (within, name) = (self.within, self.name.clone());
         runtime.spawn(async move {
             let _place = place;
-            match timeout(within, work).await {
+            // A panic is logged as an error. Nobody else would see it here.
+            let ended = timeout(within, CatchPanic::new(work)).await;
+            match ended.map(|outcome| outcome.and_then(|response| response)) {
                 Ok(Ok(_)) => {}
                 Ok(Err(error)) => {
                     // As errors of other handlers are logged.

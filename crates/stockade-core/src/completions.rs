@@ -5,6 +5,7 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use stockade_validation::__internal::LogRate;
 use tokio::sync::Notify;
 
 /// The number of handlers of an application that run without clients at a time.
@@ -20,6 +21,8 @@ struct Counted {
     running: AtomicUsize,
     /// Wakes when a handler ends.
     ended: Notify,
+    /// The warnings about handlers beyond the limit.
+    refusals: LogRate,
 }
 
 impl Completions {
@@ -40,6 +43,19 @@ impl Completions {
     #[must_use]
     pub fn count(&self) -> usize {
         self.0.running.load(Ordering::Acquire)
+    }
+
+    /// Logs that a handler is dropped because there are too many: one line a second, because
+    /// clients choose how often that happens.
+    #[cold]
+    pub(crate) fn warn_of_refusal(&self, name: &dyn fmt::Display) {
+        if let Some(unlogged) = self.0.refusals.next() {
+            log::warn!(
+                target: "stockade",
+                "{name} is dropped with its client, because {MAX_UNATTENDED} handlers run without \
+                 theirs; so were {unlogged} others"
+            );
+        }
     }
 
     /// Counts one more handler until the place is dropped; `None` if there are too many.

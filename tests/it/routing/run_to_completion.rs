@@ -17,7 +17,7 @@ use tokio::net::TcpStream;
 use tokio::sync::watch;
 use tokio::time::{advance, timeout};
 
-use crate::support::{app_of, call};
+use crate::support::{app_of, call, log};
 
 /// A handler that waits for a sign. It counts its runs, the runs that finished and the runs
 /// that were dropped.
@@ -175,23 +175,30 @@ async fn a_request_is_dropped_until_its_arguments_are_extracted() {
 
 #[tokio::test(start_paused = true)]
 async fn at_most_1024_handlers_run_without_clients() {
+    log::watch();
     let job = Job::new();
     let [one, other] = [job.clone(), job.clone()];
     let app = app_of(routes! {
         run_to_completion: true,
-        "one": { POST: move || one.run() },
-        "other": { POST: move || other.run() },
+        "crowd": {
+            "one": { POST: move || one.run() },
+            "other": { POST: move || other.run() },
+        },
     });
     for number in 0..1_030 {
-        let path = if number % 2 == 0 { "/one" } else { "/other" };
+        let path = if number % 2 == 0 { "/crowd/one" } else { "/crowd/other" };
         begin_and_leave(&app, post(path)).await;
     }
     assert_eq!(job.counts(), [1_030, 0, 6]);
+    // Clients cannot fill the log: there is one line a second.
+    let lines = log::lines_with("is dropped with its client");
+    let of_job = lines.iter().filter(|line| line.contains("/crowd/")).count();
+    assert!((1..=3).contains(&of_job), "{lines:?}");
     job.go().await;
     assert_eq!(job.counts(), [1_030, 1_024, 6]);
     // Their places are free again.
     job.go.send_replace(false);
-    begin_and_leave(&app, post("/one")).await;
+    begin_and_leave(&app, post("/crowd/one")).await;
     assert_eq!(job.counts(), [1_031, 1_024, 6]);
 }
 
@@ -206,9 +213,10 @@ async fn a_panic_is_a_500_and_ends_the_handler() {
     assert_eq!(app.completions().count(), 0);
 }
 
-/// A handler that panics without its client leaves its place.
+/// A handler that panics without its client leaves its place, and its panic is logged.
 #[tokio::test(start_paused = true)]
 async fn a_panic_frees_the_place() {
+    log::watch();
     let go = watch::Sender::new(false);
     let wait = go.clone();
     let handler = async move || {
@@ -216,14 +224,17 @@ async fn a_panic_frees_the_place() {
         assert!(!is_going, "a panic of the handler");
         "x"
     };
-    let app = app_of(routes! { "x": { POST: { handler, run_to_completion: true } } });
+    let app = app_of(routes! { "panics-late": { POST: { handler, run_to_completion: true } } });
     for _ in 0..3 {
         go.send_replace(false);
-        begin_and_leave(&app, post("/x")).await;
+        begin_and_leave(&app, post("/panics-late")).await;
         go.send_replace(true);
         settle().await;
     }
     assert_eq!(app.completions().count(), 0);
+    let line =
+        "ERROR POST /panics-late failed without its client: panicked: a panic of the handler";
+    assert_eq!(log::lines_with("/panics-late"), [line; 3]);
 }
 
 #[test]
