@@ -153,6 +153,8 @@ struct Warned {
     of_client: AtomicBool,
     /// About clients without an address.
     of_local_peer: AtomicBool,
+    /// About a malformed PROXY header.
+    of_header: AtomicBool,
 }
 
 // Not derived, which would ask for a `Clone` of the application.
@@ -260,11 +262,7 @@ impl<A: Answer> Acceptor<A> {
             Some(Ok(Source::Address(client))) => Some(client),
             Some(Ok(Source::Peer)) => balancer,
             Some(Err(error)) => {
-                let balancer = ClientName(balancer);
-                log::debug!(
-                    target: "stockade::server",
-                    "the PROXY header of {balancer} is rejected: {error}"
-                );
+                self.log_rejected_header(balancer, &error);
                 return;
             }
             None => return,
@@ -350,6 +348,27 @@ impl<A: Answer> Acceptor<A> {
                 target: "stockade::server",
                 "max_connections is reached; for a new one the longest idle one ends, or the \
                  slowest unfinished one of the client with the most; else it waits"
+            );
+        }
+    }
+
+    /// Logs a PROXY header that is rejected: the first malformed one as a warning, because
+    /// the load balancer may be configured without headers. All others are at debug level,
+    /// and so are connections that end early, as those of health checks.
+    #[cold]
+    fn log_rejected_header(&self, balancer: Option<SocketAddr>, error: &io::Error) {
+        let balancer = ClientName(balancer);
+        let is_malformed = error.kind() == io::ErrorKind::InvalidData;
+        if is_malformed && !self.warned.of_header.swap(true, Ordering::Relaxed) {
+            log::warn!(
+                target: "stockade::server",
+                "the PROXY header of {balancer} is rejected: {error} (enable the protocol in the \
+                 load balancer, or remove it from proxy_protocol)"
+            );
+        } else {
+            log::debug!(
+                target: "stockade::server",
+                "the PROXY header of {balancer} is rejected: {error}"
             );
         }
     }

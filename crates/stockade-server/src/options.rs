@@ -416,8 +416,8 @@ impl ServerOptions {
     ///
     /// The server closes a connection of a named load balancer without a response if its
     /// header is missing, malformed or longer than 536 bytes, or does not come within
-    /// [`header_read_timeout`](Self::header_read_timeout). The log has the reason at
-    /// debug level.
+    /// [`header_read_timeout`](Self::header_read_timeout). The log has the reason: the
+    /// first malformed header of a server is a warning, and all others are at debug level.
     ///
     /// A header of any other peer is a malformed request: the server never decides by
     /// the first bytes of a connection, because clients could forge them. So other peers
