@@ -212,11 +212,9 @@ impl RouteDocs {
         for (name, date) in [("deprecated_since", &self.deprecated_since), ("sunset", &self.sunset)]
         {
             let wrong = date.as_ref().filter(|date| moment(date).is_none());
-            mistakes.extend(
-                wrong.map(|date| {
-                    format!("docs: `{name}` is {date:?}, and no date such as 2026-11-30")
-                }),
-            );
+            mistakes.extend(wrong.map(|date| {
+                format!("docs: `{name}` is {date:?}: expected a date such as 2026-11-30")
+            }));
         }
         if let (Some(since), Some(end)) = self.dates()
             && end < since
@@ -282,7 +280,8 @@ mod tests {
         check(&docs().sunset("9999-12-31"), &[]);
         check(&docs().sunset("2026-11-29"), &["docs: `sunset` is before `deprecated_since`"]);
         for date in ["30.11.2026", "2026-02-30", "1969-12-31", "+010000-01-01", ""] {
-            let expected = format!("docs: `sunset` is {date:?}, and no date such as 2026-11-30");
+            let expected =
+                format!("docs: `sunset` is {date:?}: expected a date such as 2026-11-30");
             check(&RouteDocs::new("x").sunset(date), &[&expected]);
         }
     }

@@ -114,7 +114,9 @@ impl RouteDescription {
         let by = self.describer.clone();
         if let Some(reader) = self.user_reader.clone() {
             self.issue(format!(
-                "`{reader}` tells users apart before `{by}` has found them: put `{by}` first"
+                "`{reader}` tells users apart before `{by}` has found them: put `{by}` first; the \
+                 setting `auth` runs after the middleware of the router, so then move `{reader}` \
+                 to a node"
             ));
         }
         if required && std::mem::take(&mut self.is_public) {
