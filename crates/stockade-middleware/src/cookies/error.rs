@@ -16,7 +16,8 @@ use stockade_core::{ApiError, RouteDescription};
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum CookieError {
-    /// The domain is not made of letters, digits, hyphens and dots.
+    /// The domain is not a host name: labels of letters, digits and inner hyphens, separated
+    /// by dots.
     Domain,
     /// A cookie whose name begins with `__Host-` needs `Secure`, `Path=/` and no
     /// `Domain`.

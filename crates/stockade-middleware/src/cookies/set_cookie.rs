@@ -312,9 +312,17 @@ fn is_path(path: &str) -> bool {
     path.starts_with('/') && path.bytes().all(allowed)
 }
 
+/// Returns true for a host name: labels of letters, digits and inner hyphens. Browsers ignore
+/// any other domain, also one with a dot at its end.
 fn is_domain(domain: &str) -> bool {
-    let allowed = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'.';
-    !domain.is_empty() && !domain.starts_with('.') && domain.bytes().all(allowed)
+    let allowed = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-';
+    let is_label = |label: &str| {
+        !label.is_empty()
+            && !label.starts_with('-')
+            && !label.ends_with('-')
+            && label.bytes().all(allowed)
+    };
+    domain.split('.').all(is_label)
 }
 
 /// Returns the beginning of the year 10,000, which HTTP has no date for.
@@ -425,8 +433,12 @@ mod tests {
         for path in ["", "x", "/;x", "/\n", "/ä"] {
             refused(&a().path(path), CookieError::Path);
         }
-        for domain in ["", ".", "..a", "a;b", "a/b", "a:1"] {
+        for domain in ["", ".", "..a", "a..b", "a.", "-a", "a-.b", "a;b", "a/b", "a:1", "ä.example"]
+        {
             refused(&a().domain(domain), CookieError::Domain);
+        }
+        for domain in ["example.org", "a-b.example", "localhost", "xn--a.example", "203.0.113.7"] {
+            assert!(a().domain(domain).to_header_value().is_ok(), "{domain}");
         }
         refused(&a().path(format!("/{}", "x".repeat(1_024))), CookieError::TooLong);
     }
