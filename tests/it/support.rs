@@ -194,3 +194,9 @@ pub mod log {
         LINES.lock().unwrap().iter().filter(|line| line.contains(text)).cloned().collect()
     }
 }
+
+/// Returns the number of generated cases of a test: `short`, or `long` where the variable
+/// `LONG` is set, as `cargo xtask cases` does.
+pub(crate) fn long_or<T>(long: T, short: T) -> T {
+    if std::env::var_os("LONG").is_some() { long } else { short }
+}

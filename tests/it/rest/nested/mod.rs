@@ -20,7 +20,7 @@ use stockade_errors::random::Random;
 
 use self::changes::{Changer, Way};
 use self::shapes::{Mark, Shape, without};
-use crate::support::block_on;
+use crate::support::{block_on, long_or};
 
 /// A type that contains itself.
 #[derive(Clone, Deserialize, Serialize, Schema)]
@@ -61,7 +61,7 @@ impl Entity for Doc {
 #[test]
 fn generated_types_hold_in_memory() {
     block_on(async {
-        for seed in 0..400 {
+        for seed in 0..long_or(400, 100) {
             begin(seed);
             check(seed, MemoryStore::new()).await;
         }
