@@ -9,8 +9,8 @@ use stockade_core::boxed_or::BoxedOr;
 use stockade_core::middleware::Level;
 use stockade_core::setting_internals::Inherit as _;
 use stockade_core::{
-    Handler, HandlerFn, HandlerSignature, IntoMiddlewareList, IntoSchema, Middleware, RouteDocs,
-    Setting, Validation,
+    Authentication, Handler, HandlerFn, HandlerSignature, IntoMiddlewareList, IntoSchema,
+    Middleware, RouteDocs, Setting, Validation,
 };
 use stockade_errors::{ConfigError, ConfigIssue};
 use stockade_websockets::WebSocketOptions;
@@ -63,6 +63,8 @@ pub struct RouteEntry {
     pub(crate) methods: Option<Box<MethodSet>>,
     /// True if it is a method that the requests of another route call.
     pub(crate) is_call: bool,
+    /// True if its `auth` and its `public` do not replace a required `auth` around it.
+    pub(crate) keeps_outer_auth: bool,
     /// True if rate limits count the parts of its requests one by one.
     pub(crate) has_subrequests: bool,
     /// True if the marks of its types are applied to its requests and responses.
@@ -104,6 +106,7 @@ impl RouteEntry {
             docs: BoxedOr::default(),
             methods: None,
             is_call: false,
+            keeps_outer_auth: false,
             has_subrequests: false,
             applies_marks: false,
             location: Location::caller(),
@@ -139,6 +142,7 @@ impl RouteEntry {
     /// Adds the middleware of its settings before its other middleware: error handling,
     /// limits, timeout.
     pub(crate) fn place_settings(&mut self, router: &RouteSettings) {
+        self.keep_outer_auth(router);
         let mut settings = self.settings.clone();
         settings.timeout.inherit(&self.inherited.timeout);
         settings.timeout.inherit(&router.timeout);
@@ -151,6 +155,21 @@ impl RouteEntry {
         access.inherit(&Access::of(router));
         if let Some(auth) = access.authentication() {
             self.authenticate(auth.middleware().clone());
+        }
+    }
+
+    /// Keeps a required `auth` around the route if the route asks for it: its own `auth` runs
+    /// in addition, and its own `public` does not count.
+    fn keep_outer_auth(&mut self, router: &RouteSettings) {
+        let mut outer = Access::of(&self.inherited);
+        outer.inherit(&Access::of(router));
+        let is_required = outer.authentication().is_some_and(Authentication::is_required);
+        if !self.keeps_outer_auth || !is_required {
+            return;
+        }
+        self.settings.public = Setting::Inherit;
+        if let Setting::Value(own) = std::mem::take(&mut self.settings.auth) {
+            self.middleware.insert(self.own, own.value.middleware().clone());
         }
     }
 
@@ -178,6 +197,14 @@ impl RouteEntry {
     #[doc(hidden)]
     pub fn own_access(mut self) -> Self {
         self.settings.auth = Setting::Off;
+        self
+    }
+
+    /// Lets a required `auth` around the route run too, in addition to the `auth` of the
+    /// route and in spite of its `public`, as for a method that requests of a route call.
+    #[doc(hidden)]
+    pub fn keeping_outer_auth(mut self) -> Self {
+        self.keeps_outer_auth = true;
         self
     }
 

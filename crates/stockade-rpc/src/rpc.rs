@@ -223,7 +223,8 @@ impl Rpc {
         let methods = self.methods.iter().filter(|(name, _)| self.rest && is_segment(name));
         methods.fold(tree, |tree, (name, entry)| {
             // No forms and no text: a page of another origin sends them without a preflight.
-            let entry = entry.clone().accepts([JSON]);
+            // As in a call, the authentication of a method is in addition to the outer one.
+            let entry = entry.clone().accepts([JSON]).keeping_outer_auth();
             tree.segment(name, RouteTree::new().method(Method::POST, entry))
         })
     }

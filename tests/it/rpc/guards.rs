@@ -76,3 +76,39 @@ async fn hardening_attacks_the_route_and_lists_its_methods() {
     assert!(left.contains("RPC /rpc#users.remove"), "{left}");
     assert!(left.contains("malformed bodies"), "{left}");
 }
+
+/// A method is as closed at its own path as in a call.
+#[tokio::test]
+async fn routes_of_methods_keep_the_outer_authentication() {
+    use stockade::testing::TestClient;
+
+    let token = Auth::bearer(async |token: String| (token == "a").then(|| json!({ "sub": token })));
+    let handler = || RpcMethod::new(async || "x");
+    let rpc = Rpc::new()
+        .method("plain", handler())
+        .method("optional", handler().auth(token.optional()))
+        .method("public", handler().public("a reason"))
+        .rest(true);
+    let statuses = async |router: Router, bearer: Option<&str>| {
+        let client = TestClient::new(router);
+        let mut statuses = Vec::new();
+        for name in ["plain", "optional", "public"] {
+            let request = client.post(format!("/rpc/{name}")).json(json!({}));
+            let request = bearer.into_iter().fold(request, |it, token| it.bearer(token));
+            statuses.push(request.await.status().as_u16());
+        }
+        statuses
+    };
+    let closed = || {
+        let api = routes! { "rpc": { ..rpc.routes() } };
+        create_router(api, RouterOptions::new().auth(&token))
+    };
+    assert_eq!(statuses(closed(), None).await, [401; 3]);
+    assert_eq!(statuses(closed(), Some("b")).await, [401; 3]);
+    assert_eq!(statuses(closed(), Some("a")).await, [200; 3]);
+    // Without an outer one, the access of the method counts.
+    let open = create_router(routes! { "rpc": { ..rpc.routes() } }, RouterOptions::new());
+    let map = open.build().unwrap().route_map();
+    let public = map.routes.iter().find(|it| it.path == "/rpc/public").unwrap();
+    assert_eq!(public.access.public.as_deref(), Some("a reason"));
+}
