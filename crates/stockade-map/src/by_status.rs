@@ -28,7 +28,7 @@ impl RouteInfo {
     /// ```
     #[must_use]
     pub fn answers_by_status(&self) -> BTreeMap<String, Vec<Cow<'_, ResponseInfo>>> {
-        let mut told = self.docs.responses.iter().map(|(status, _)| *status);
+        let mut told = self.documented_statuses().into_iter();
         let success = told.by_ref().find(|status| (200..300).contains(status));
         let is_one = success.is_some() && !told.any(|status| (200..300).contains(&status));
         let mut by_status: BTreeMap<String, Vec<Cow<'_, ResponseInfo>>> = BTreeMap::new();
@@ -39,12 +39,24 @@ impl RouteInfo {
             };
             by_status.entry(status).or_default().push(Cow::Borrowed(answer));
         }
-        for (status, _) in &self.docs.responses {
+        for status in self.documented_statuses() {
             by_status
                 .entry(status.to_string())
-                .or_insert_with(|| vec![Cow::Owned(told_of(*status))]);
+                .or_insert_with(|| vec![Cow::Owned(told_of(status))]);
         }
         by_status
+    }
+
+    /// Returns the statuses that the documentation names, each once.
+    fn documented_statuses(&self) -> Vec<u16> {
+        let mut statuses: Vec<u16> = Vec::new();
+        let responses = self.docs.responses.iter().map(|(status, _)| *status);
+        for status in responses.chain(self.docs.contents.iter().map(|(status, _)| *status)) {
+            if !statuses.contains(&status) {
+                statuses.push(status);
+            }
+        }
+        statuses
     }
 }
 

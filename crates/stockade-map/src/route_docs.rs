@@ -68,6 +68,10 @@ pub struct RouteDocs {
     pub example: Option<Value>,
     /// Statuses with a body that the route may answer. Default: none.
     pub reply_examples: Vec<(u16, Value)>,
+    /// Statuses with the media type of their body, such as `image/png` for a download.
+    /// Default: none, the type of the handler's reply says it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub contents: Vec<(u16, String)>,
     /// The reason why documents leave the route out. Default: none, documents
     /// show it.
     pub hidden: Option<String>,
@@ -98,6 +102,7 @@ impl RouteDocs {
         responses: Vec::new(),
         example: None,
         reply_examples: Vec::new(),
+        contents: Vec::new(),
         hidden: None,
         deprecated_since: None,
         sunset: None,
@@ -192,6 +197,21 @@ impl RouteDocs {
         self
     }
 
+    /// Adds to [`contents`](Self#structfield.contents): the media type of a body that
+    /// the type of the handler's reply does not say, such as a download.
+    ///
+    /// ```
+    /// use stockade::RouteDocs;
+    ///
+    /// let docs = RouteDocs::new("The picture of a room").content(200, "image/png");
+    /// assert_eq!(docs.contents, [(200, "image/png".to_owned())]);
+    /// ```
+    #[must_use]
+    pub fn content(mut self, status: u16, media_type: impl Into<String>) -> Self {
+        self.contents.push((status, media_type.into()));
+        self
+    }
+
     /// Returns the mistakes in it: lower case, no full stop.
     #[must_use]
     pub fn issues(&self) -> Vec<String> {
@@ -204,8 +224,15 @@ impl RouteDocs {
         }
         let statuses = self.responses.iter().map(|(status, _)| status);
         let statuses = statuses.chain(self.reply_examples.iter().map(|(status, _)| status));
+        let statuses = statuses.chain(self.contents.iter().map(|(status, _)| status));
         let unknown = statuses.filter(|status| !is_status(**status));
         mistakes.extend(unknown.map(|status| format!("docs: {status} is no status")));
+        let wrong = self.contents.iter().filter(|(_, media_type)| !is_media_type(media_type));
+        mistakes.extend(
+            wrong.map(|(_, text)| {
+                format!("docs: {text:?} is not a media type such as \"image/png\"")
+            }),
+        );
         if self.hidden.as_ref().is_some_and(|reason| reason.trim().is_empty()) {
             mistakes.push("docs: `hidden` needs a reason".to_owned());
         }
@@ -228,6 +255,15 @@ impl RouteDocs {
 
 fn is_status(status: u16) -> bool {
     (100..=599).contains(&status)
+}
+
+fn is_media_type(text: &str) -> bool {
+    let is_token = |part: &str| {
+        let is_allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$&-^_.+".contains(&byte);
+        !part.is_empty() && part.bytes().all(is_allowed)
+    };
+    // The parameters of a media type say nothing to a document.
+    text.split_once('/').is_some_and(|(kind, subtype)| is_token(kind) && is_token(subtype))
 }
 
 /// Reads a day or a moment of the years that a header can say, 1970 to 9999.

@@ -130,6 +130,11 @@ fn with_texts(mut docs: RouteDocs, defaults: &RouteDocs) -> RouteDocs {
     docs.hidden = docs.hidden.or_else(|| defaults.hidden.clone());
     docs.deprecated |= defaults.deprecated;
     docs.deprecated_since = docs.deprecated_since.or_else(|| defaults.deprecated_since.clone());
+    for (status, media_type) in &defaults.contents {
+        if docs.contents.iter().all(|(known, _)| known != status) {
+            docs.contents.push((*status, media_type.clone()));
+        }
+    }
     docs.sunset = docs.sunset.or_else(|| defaults.sunset.clone());
     docs
 }

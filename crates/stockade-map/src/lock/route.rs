@@ -113,7 +113,8 @@ fn texts(docs: &RouteDocs) -> Value {
         docs.hidden,
         docs.responses,
         docs.example,
-        docs.reply_examples
+        docs.reply_examples,
+        docs.contents
     ])
 }
 

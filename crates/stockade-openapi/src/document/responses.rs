@@ -41,15 +41,19 @@ pub(super) fn of(route: &RouteInfo, map: &RouteMap, shared: &Shared) -> Value {
             };
             response(&description, &answers, map, shared)
         };
+        let contents = contents_of(route, &status);
         let has_example = route.docs.reply_examples.iter().any(|(it, _)| it.to_string() == status);
         let name = match meaning {
             None => shared_name(&status, &answers),
             Some(_) => is_error(&status).then(|| name_of(&status).into()),
         };
-        let response = match name.filter(|_| !has_example) {
+        let mut response = match name.filter(|_| !has_example && contents.is_empty()) {
             Some(name) => shared.response(&name, &answers, meaning.cloned().or(demand), write),
             None => write(demand.as_deref()),
         };
+        if !contents.is_empty() {
+            response["content"] = contents.into();
+        }
         responses.insert(status, response);
     }
     responses.sort_keys();
@@ -60,6 +64,17 @@ pub(super) fn of(route: &RouteInfo, map: &RouteMap, shared: &Shared) -> Value {
 fn documented<'r>(route: &'r RouteInfo, status: &str) -> Option<&'r String> {
     let mut told = route.docs.responses.iter();
     told.find(|(known, _)| known.to_string() == status).map(|(_, meaning)| meaning)
+}
+
+/// Returns the media types that the documentation of a route gives a status.
+fn contents_of(route: &RouteInfo, status: &str) -> Map<String, Value> {
+    let told = route.docs.contents.iter().filter(|(known, _)| known.to_string() == status);
+    let schema = |media_type: &str| match media_type {
+        "application/json" => json!({}),
+        text if text.starts_with("text/") => json!({ "type": "string" }),
+        _ => json!({ "type": "string", "format": "binary" }),
+    };
+    told.map(|(_, it)| (it.clone(), json!({ "schema": schema(it) }))).collect()
 }
 
 /// Returns the name of a response that is in a document once: the response of a stage, or an
