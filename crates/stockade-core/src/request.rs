@@ -15,6 +15,7 @@ use http_body::Body as _;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use stockade_errors::ApiError;
+use stockade_validation::Schema;
 
 use crate::error_settings::Settings;
 use crate::kept_head::KeptHead;
@@ -256,6 +257,19 @@ impl Request {
             Some(query) => Ok(query.clone()),
             // Without a query there are no pairs.
             None => crate::query::object(self.inner.head.uri.query().unwrap_or_default()),
+        }
+    }
+
+    /// Returns the query as an object, with lists and objects in the styles of `schema`.
+    ///
+    /// # Errors
+    /// Those of [`query`](Self::query).
+    pub(crate) fn query_for(&self, schema: &Schema) -> Result<Map<String, Value>, ApiError> {
+        match self.replaced_query() {
+            Some(query) => Ok(query.clone()),
+            None => {
+                crate::query::object_for(self.inner.head.uri.query().unwrap_or_default(), schema)
+            }
         }
     }
 

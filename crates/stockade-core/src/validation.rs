@@ -6,7 +6,7 @@ use std::any::TypeId;
 
 use serde_json::{Map, Value};
 use stockade_errors::{ApiError, ConfigError};
-use stockade_validation::read_internals::ParamShape;
+use stockade_validation::read_internals::{ParamShape, TextSource};
 use stockade_validation::{Rule, Schema, ValidationOptions, validate_against_schema};
 
 use crate::Request;
@@ -208,7 +208,7 @@ impl Request {
         schema: &Schema,
         options: &ValidationOptions,
     ) -> Result<(), ApiError> {
-        let mut data = validate(schema, self.param_values(), &as_text(options))?;
+        let mut data = validate(schema, self.param_values().into(), &as_text(options))?;
         let names = self.path_names().map(str::to_owned);
         // In the order of the path, and not of the schema: a tuple is read by it.
         let mut params: Map<_, _> =
@@ -232,7 +232,10 @@ impl Request {
         schema: &Schema,
         options: &ValidationOptions,
     ) -> Result<(), ApiError> {
-        let data = validate(schema, self.query()?, &as_text(options))?;
+        let options = as_text(options);
+        let mut query = self.query_for(schema)?.into();
+        schema.fill_texts(&mut query, &options, TextSource::Query);
+        let data = validate(schema, query, &options)?;
         self.set_query(data);
         Ok(())
     }
@@ -258,7 +261,7 @@ impl Request {
         let options = if is_text { &as_text(options) } else { options };
         let mut data = body.take();
         if is_text {
-            schema.fill_form(&mut data, options);
+            schema.fill_texts(&mut data, options, TextSource::Form);
         }
         let outcome = validate_against_schema(schema, data, options)?;
         *body = outcome.data;
@@ -269,10 +272,10 @@ impl Request {
 /// Judges an object, and returns it with the changes of the schema.
 fn validate(
     schema: &Schema,
-    object: Map<String, Value>,
+    object: Value,
     options: &ValidationOptions,
 ) -> Result<Map<String, Value>, ApiError> {
-    match validate_against_schema(schema, object.into(), options)?.into_result()? {
+    match validate_against_schema(schema, object, options)?.into_result()? {
         Value::Object(data) => Ok(data),
         other => Err(ApiError::new(500, format!("the schema made {other} of an object"))),
     }

@@ -138,6 +138,9 @@ impl RequestPart {
                 fails_validation(doc, "The body does not fit its schema");
             }
             Self::Query => {
+                for mistake in schema.query_mistakes() {
+                    doc.issue(format!("{}: {mistake}", self.helper()));
+                }
                 doc.checks(InputFrom::Query, schema, options);
                 doc.may_respond(400, TOO_MANY_PAIRS);
                 fails_validation(doc, "The query does not fit its schema");

@@ -117,6 +117,35 @@ macro_rules! __keywords {
 
                 "additionalProperties": Schema [MAP EVERYWHERE] streams => additional_properties;
 
+                /// Limits the content of a part of `multipart/form-data`, in bytes. More content
+                /// is 413.
+                "maxBytes": Count [ANY FIELDS] ours streams note => max_bytes(bytes: usize) = bytes;
+
+                /// Limits the media types of a file in `multipart/form-data`: `image/png`, or
+                /// `image/*` for all images. The media type is what the client claims, so the
+                /// content may be something else.
+                "mediaTypes": List [ANY FIELDS] ours streams note => media_types;
+
+                /// Sets the character that separates the elements of a list in a query string:
+                /// `,`, `|` or a space.
+                ///
+                /// With `","`, `?ids=1,2` has two elements, and so has `?ids=1&ids=2`. The text
+                /// is split before it is decoded, so `%2C` stays in an element. An empty text
+                /// is an empty list. Bodies are not affected. Documents show the parameter with
+                /// the style `form`, `pipeDelimited` or `spaceDelimited`, without `explode`
+                /// (OpenAPI 3.1, section 4.8.12.3).
+                "separator": Text [LIST FIELDS] ours streams note
+                    => separator(separator: &str) = separator;
+
+                /// Sets the way in which a query string contains an object. The only one is
+                /// `deepObject`.
+                ///
+                /// With it, `?filter[state]=open` is the object `filter` with the property
+                /// `state`. The properties of the object must be texts, numbers or booleans,
+                /// because OpenAPI defines no form for lists and objects in it (OpenAPI 3.1,
+                /// section 4.8.12.3). Bodies are not affected.
+                "style": Text [MAP FIELDS] ours streams note => style(style: &str) = style;
+
                 /// Allows null, for which nothing else is checked.
                 "nullable": Flag [ANY PARTS] ours => nullable() = true;
 

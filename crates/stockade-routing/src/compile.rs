@@ -223,6 +223,22 @@ impl<'o> Compiler<'o> {
         self.methods.push(methods);
     }
 
+    /// Returns the configuration errors about the body of a route.
+    fn body_faults(
+        &self,
+        has_body: bool,
+        entry: &RouteEntry,
+        settings: &RouteSettings,
+        doc: &RouteDescription,
+    ) -> impl Iterator<Item = String> {
+        let checks_none = entry.validation.body.is_some() && !has_body;
+        let method = doc.method();
+        let checks_none =
+            checks_none.then(|| format!("`validation` checks a body, which {method} has not"));
+        let limit = settings.endpoint.max_body.or(self.options.settings.endpoint.max_body);
+        checks_none.into_iter().chain(doc.part_above(limit))
+    }
+
     /// Returns the settings of a route, with the settings of the levels around it.
     fn settings_of(&mut self, entry: &mut RouteEntry, faults: &mut Vec<String>) -> RouteSettings {
         let mut settings = entry.settings.clone().or(&entry.inherited);
@@ -266,9 +282,7 @@ impl<'o> Compiler<'o> {
         faults.extend(doc.issues(&self.states));
         faults.extend(foreign_params(entry.validation.params.as_ref(), pattern));
         let has_body = !matches!(*method, Method::GET | Method::HEAD);
-        if entry.validation.body.is_some() && !has_body {
-            faults.push(format!("`validation` checks a body, which {method} has not"));
-        }
+        faults.extend(self.body_faults(has_body, &entry, &settings, &doc));
         let is_bodiless = is_web_socket || !has_body;
         let has_own = entry.settings.endpoint.accepts.value().is_some();
         let accepts = &mut settings.endpoint.accepts;

@@ -303,7 +303,12 @@ setters! {
     /// Checks the query before the body. Text becomes numbers and booleans
     /// where the schema asks for them.
     fn query(entry, schema: impl IntoSchema) {
-        entry.validation.make_mut().query = entry.checked("query", schema.into_schema());
+        let schema = entry.checked("query", schema.into_schema());
+        let mistakes = schema.iter().flat_map(|schema| schema.query_mistakes());
+        let place = entry.location;
+        let issues = mistakes.map(|text| ConfigIssue::new(format!("query: {text}")).at(place));
+        entry.mistakes.extend(issues);
+        entry.validation.make_mut().query = schema;
     }
 
     /// Checks the parameters of the path before the query. Text becomes numbers

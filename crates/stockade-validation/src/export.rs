@@ -34,7 +34,7 @@ pub(crate) fn rule(node: &Node, context: Context<'_>) -> Value {
     }
     let notes = node.keywords.iter().filter(|(name, _)| is_note(name));
     let mut out: Map<String, Value> =
-        notes.map(|(name, value)| (name.clone(), value.clone())).collect();
+        notes.map(|(name, value)| (exported(name), value.clone())).collect();
     if let Some(dialect) = out.get_mut("$schema") {
         *dialect = DIALECT.into();
     }
@@ -58,13 +58,25 @@ pub(crate) fn rule(node: &Node, context: Context<'_>) -> Value {
     inner::inner(node, context, out)
 }
 
+/// Returns the name of a keyword for documents. One that JSON Schema does not have is an
+/// extension there.
+fn exported(keyword: &str) -> String {
+    match keyword {
+        "maxBytes" => "x-max-bytes".to_owned(),
+        "mediaTypes" => "x-media-types".to_owned(),
+        "separator" => "x-separator".to_owned(),
+        "style" => "x-style".to_owned(),
+        other => other.to_owned(),
+    }
+}
+
 /// Adds what the type itself judges, unless a keyword asks for more.
 fn document(node: &Node, out: &mut Map<String, Value>) {
     for (name, value) in &node.documented {
         match (name.as_str(), value) {
             ("minimum", Value::Number(bound)) => tighten(out, name, bound, true),
             ("maximum", Value::Number(bound)) => tighten(out, name, bound, false),
-            ("format", _) if !fits_format(node, out) => {}
+            ("format", format) if *format != "binary" && !fits_format(node, out) => {}
             _ => {
                 out.entry(name).or_insert_with(|| value.clone());
             }

@@ -151,6 +151,7 @@ mod names;
 mod node;
 mod number;
 mod options;
+mod part_rule;
 mod patch_field;
 #[doc(hidden)]
 pub mod pattern;
@@ -161,6 +162,7 @@ mod schema;
 mod schemars;
 mod suggest;
 mod text_form;
+mod text_style;
 mod validated;
 
 pub use document::{Definition, DefinitionId, Export};
@@ -197,10 +199,13 @@ pub mod __internal {
 
 #[doc(hidden)]
 pub mod read_internals {
+    pub use super::check::TextSource;
+    pub use super::part_rule::{PartKind, PartRule};
     pub use super::read::{
         COMMON_TYPES, Field, Fit, PairsKind, ParamShape, Slot, TypeError, TypedReader, fit_of,
         nothing_read, read_nothing, read_texts_into, shape_of, too_many_values,
     };
+    pub use super::text_style::{Separator, TextStyle};
 }
 
 #[doc(hidden)]

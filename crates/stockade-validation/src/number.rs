@@ -161,6 +161,21 @@ pub(crate) fn is_decimal(text: &str) -> bool {
     exponent_fits && mantissa_fits
 }
 
+/// Returns true for a number as JSON writes it, without an exponent.
+///
+/// Source: RFC 8259, section 6.
+#[must_use]
+pub(crate) fn is_strict(text: &str) -> bool {
+    let unsigned = text.strip_prefix('-').unwrap_or(text);
+    let (whole, fraction) = match unsigned.split_once('.') {
+        Some((whole, fraction)) => (whole, Some(fraction)),
+        None => (unsigned, None),
+    };
+    is_digits(whole)
+        && (whole.len() == 1 || !whole.starts_with('0'))
+        && fraction.is_none_or(is_digits)
+}
+
 fn is_digits(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
@@ -254,6 +269,17 @@ mod tests {
             "inf", "Infinity", "1e400", "-1e400", "٣", "1 2", "1.2.3",
         ] {
             assert_eq!(parse(text), None, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn strict_numbers_are_written_as_in_json() {
+        for text in ["0", "5", "-5", "10", "1.50", "-0.0", "18446744073709551616"] {
+            assert!(is_strict(text), "{text:?}");
+        }
+        for text in ["", "-", "+5", "1e1", " 5", "5 ", "007", "-01", ".5", "5.", "1.2.3", "٣", "x"]
+        {
+            assert!(!is_strict(text), "{text:?}");
         }
     }
 

@@ -17,6 +17,7 @@ use stockade_errors::__internal::setters;
 /// ```
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
+#[expect(clippy::struct_excessive_bools, reason = "each is an option of its own")]
 pub struct ValidationOptions {
     /// Ends at the first error. Default: false, all errors are listed.
     #[doc(alias = "abortEarly")]
@@ -42,6 +43,25 @@ pub struct ValidationOptions {
     /// Takes a single value as a list of one where a field of the root is of
     /// type array, as query strings need it. Default: false.
     pub list_from_one: bool,
+    /// Treats an empty text in a query string or a form as absent, unless the type is
+    /// text. Default: false, so `?age=` is an error if `age` is a number.
+    ///
+    /// Text with a format and `enum` is not text in this sense: `?from=` for a date and
+    /// `?state=` for an enum are absent. In a list, empty elements are absent. A value that
+    /// is required and empty fails with the rule `required`. Forms treat optional empty
+    /// fields as absent without this option.
+    #[doc(alias = "emptyAsAbsent")]
+    pub empty_as_absent: bool,
+    /// Reads the values of checkboxes in a query string: `on` is true, and an absent
+    /// required boolean is false. Default: false. Forms always do this.
+    ///
+    /// Source: WHATWG HTML, section 4.10.22.4 (constructing the entry list).
+    pub checkboxes: bool,
+    /// Reads a number only if it is written as in JSON and has no exponent: `+5`, `1e1`,
+    /// `" 5"`, `007` and `.5` are rejected. Default: false, so text that stands for a
+    /// decimal number is accepted, as `coerce_types` says.
+    #[doc(alias = "strictNumbers")]
+    pub strict_numbers: bool,
     /// The number of errors that are listed; nothing is looked at after the last one.
     /// Default: 1,000. 0 counts as 1.
     ///
@@ -71,6 +91,9 @@ impl ValidationOptions {
             allow_unknown: None,
             coerce_types: false,
             list_from_one: false,
+            empty_as_absent: false,
+            checkboxes: false,
+            strict_numbers: false,
             max_errors: DEFAULT_MAX_ERRORS,
         }
     }
@@ -96,6 +119,15 @@ impl ValidationOptions {
 
         /// Sets [`list_from_one`](Self::list_from_one).
         list_from_one: bool;
+
+        /// Sets [`empty_as_absent`](Self::empty_as_absent).
+        empty_as_absent: bool;
+
+        /// Sets [`checkboxes`](Self::checkboxes).
+        checkboxes: bool;
+
+        /// Sets [`strict_numbers`](Self::strict_numbers).
+        strict_numbers: bool;
 
         /// Sets [`max_errors`](Self::max_errors).
         max_errors: usize;

@@ -290,6 +290,13 @@ impl Rule {
         self
     }
 
+    /// Limits the media types of a file in `multipart/form-data`: `image/png`, or `image/*`
+    /// for all images. The media type is what the client claims, so the content may be
+    /// something else.
+    pub fn media_types<V: Into<Value>>(self, types: impl IntoIterator<Item = V>) -> Self {
+        self.with("mediaTypes", types.into_iter().map(Into::into).collect::<Vec<Value>>())
+    }
+
     /// Values that fit, for documents.
     pub fn examples<V: Into<Value>>(self, examples: impl IntoIterator<Item = V>) -> Self {
         self.with("examples", examples.into_iter().map(Into::into).collect::<Vec<Value>>())

@@ -6,4 +6,6 @@ mod derives;
 mod extractors;
 mod json_values;
 mod json_vectors;
+mod queries;
 mod routes;
+mod uploads;

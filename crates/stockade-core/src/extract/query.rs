@@ -10,8 +10,17 @@ use crate::{FromRequest, Request, RouteDescription};
 
 /// The query string, read into a struct or a map.
 ///
-/// A key that comes several times fills a `Vec`. The schema of `T` judges the
+/// A key that comes several times fills a `Vec`. The schema of `T` validates the
 /// value; a value that fails is a 400 that names the field.
+///
+/// `#[schema(separator = ",")]` splits one text into a list, and
+/// `#[schema(style = "deepObject")]` reads an object from pairs such as
+/// `filter[state]=open`. Other objects and lists of lists are configuration errors, because
+/// a query string has no form for them. The options
+/// [`empty_as_absent`](stockade_validation::ValidationOptions::empty_as_absent),
+/// [`checkboxes`](stockade_validation::ValidationOptions::checkboxes) and
+/// [`strict_numbers`](stockade_validation::ValidationOptions::strict_numbers) change how texts
+/// are read.
 ///
 /// ```
 /// use stockade::extract::Query;
@@ -39,6 +48,40 @@ use crate::{FromRequest, Request, RouteDescription};
 /// let found = client.get("/search?q=tea&page=2&tag=green&tag=black").await;
 /// found.assert_text("tea on page 2 with 2 tags");
 /// client.get("/search?q=tea&page=two").await.assert_field_error("page", "type");
+/// # }
+/// ```
+///
+/// Lists and objects:
+///
+/// ```
+/// use stockade::extract::Query;
+/// use stockade::validation::Schema;
+///
+/// #[derive(serde::Deserialize, Schema)]
+/// struct Filter {
+///     state: Option<String>,
+/// }
+///
+/// #[derive(serde::Deserialize, Schema)]
+/// struct Search {
+///     #[schema(separator = ",")]
+///     ids: Vec<u32>,
+///     #[schema(style = "deepObject")]
+///     filter: Option<Filter>,
+/// }
+///
+/// async fn search(Query(search): Query<Search>) -> String {
+///     let state = search.filter.and_then(|filter| filter.state);
+///     format!("{:?} {}", search.ids, state.unwrap_or_default())
+/// }
+///
+/// # use stockade::testing::TestClient;
+/// # #[tokio::main]
+/// # async fn main() {
+/// let mut router = stockade::Router::new();
+/// router.get("/search", search);
+/// let client = TestClient::new(router);
+/// client.get("/search?ids=1,2&filter[state]=open").await.assert_text("[1, 2] open");
 /// # }
 /// ```
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

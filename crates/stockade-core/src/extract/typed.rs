@@ -11,8 +11,11 @@ use http::Extensions;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 use stockade_errors::{ApiError, ConfigError};
+#[cfg(feature = "multipart")]
+use stockade_validation::read_internals::PartRule;
 use stockade_validation::read_internals::{
-    Field, PairsKind, ParamShape, Slot, nothing_read, read_nothing, read_texts_into, shape_of,
+    Field, PairsKind, ParamShape, Slot, TextSource, nothing_read, read_nothing, read_texts_into,
+    shape_of,
 };
 use stockade_validation::{
     HasSchema, ReadError, Schema, ValidationOptions, validate_against_schema,
@@ -22,7 +25,7 @@ use crate::description::InputFrom;
 use crate::media::Media;
 use crate::read::{Payload, invalid_json, text_of, unsupported};
 use crate::validation::{Input, as_text};
-use crate::{BodyError, Request, RouteDescription};
+use crate::{BodyError, BodyKind, Request, RouteDescription};
 
 /// A type that a handler takes, and the place for its value.
 pub(crate) struct TypeInfo<'t> {
@@ -110,6 +113,7 @@ pub(super) fn params(req: &Request, info: TypeInfo<'_>) -> Result<(), ApiError> 
 pub(super) fn query(req: &Request, info: TypeInfo<'_>) -> Result<(), ApiError> {
     if req.replaced_query().is_none()
         && let Some((input, options)) = described(req, InputFrom::Query, info.type_id)
+        && !input.schema.has_text_styles()
     {
         // Without a query there are no pairs.
         let pairs = crate::query::pairs(req.uri().query().unwrap_or_default())?;
@@ -118,7 +122,9 @@ pub(super) fn query(req: &Request, info: TypeInfo<'_>) -> Result<(), ApiError> {
             return Ok(());
         }
     }
-    Validator::of(req, InputFrom::Query, info)?.read_object(req.query()?, false)
+    let validator = Validator::of(req, InputFrom::Query, info)?;
+    let query = req.query_for(&validator.schema)?;
+    validator.read_object(query, TextSource::Query)
 }
 
 /// Returns the schema and options that the router compiled for a type of the
@@ -148,7 +154,7 @@ pub(super) fn body(req: &Request, info: TypeInfo<'_>) -> Result<(), ApiError> {
             validator.read_nothing(media)
         }
         Payload::Parsed { value: Value::Object(form), .. } if media == Media::Form => {
-            validator.read_object(form.clone(), true)
+            validator.read_object(form.clone(), TextSource::Form)
         }
         Payload::Parsed { value: Value::String(text), bytes }
             if media == Media::Text && !bytes.is_empty() =>
@@ -159,13 +165,34 @@ pub(super) fn body(req: &Request, info: TypeInfo<'_>) -> Result<(), ApiError> {
         Payload::Bytes(bytes) if bytes.is_empty() => validator.read_nothing(media),
         Payload::Bytes(bytes) => match media {
             Media::Json => validator.read_json(req, bytes),
-            Media::Form => validator.read_object(crate::query::object(text_of(bytes)?)?, true),
+            Media::Form => {
+                validator.read_object(crate::query::object(text_of(bytes)?)?, TextSource::Form)
+            }
             Media::Text => validator.read_text(text_of(bytes)?),
             Media::Other | Media::ForeignCharset => Err(unsupported()),
         },
         // The caller read it; said without a panic.
         Payload::Unread(_) | Payload::Failed(_) => Err(BodyError::Broken.into()),
     }
+}
+
+/// Returns the rules of the parts of a form with files.
+#[cfg(feature = "multipart")]
+pub(super) fn part_rules(req: &Request, info: &TypeInfo<'_>) -> Result<Vec<PartRule>, ApiError> {
+    match described(req, InputFrom::Body, info.type_id) {
+        Some((input, _)) => Ok(input.schema.part_rules()),
+        None => Ok((info.schema)().map_err(ApiError::internal)?.part_rules()),
+    }
+}
+
+/// Reads a form with files, whose parts are read already.
+#[cfg(feature = "multipart")]
+pub(super) fn form(
+    req: &Request,
+    data: Map<String, Value>,
+    info: TypeInfo<'_>,
+) -> Result<(), ApiError> {
+    Validator::of(req, InputFrom::Body, info)?.read_object(data, TextSource::Form)
 }
 
 fn absent(target: &mut dyn Slot) -> Result<(), ApiError> {
@@ -202,20 +229,18 @@ impl<'r, 't> Validator<'r, 't> {
     fn read_nothing(self, media: Media) -> Result<(), ApiError> {
         match media {
             Media::Form if read_nothing(self.target) => Ok(()),
-            Media::Form => self.read_object(Map::new(), true),
+            Media::Form => self.read_object(Map::new(), TextSource::Form),
             _ => absent(self.target),
         }
     }
 
     /// Reads a query or a form.
-    fn read_object(self, object: Map<String, Value>, is_form: bool) -> Result<(), ApiError> {
+    fn read_object(self, object: Map<String, Value>, source: TextSource) -> Result<(), ApiError> {
         let mut data = match self.shape {
             ParamShape::List => pairs_of(object),
             _ => object.into(),
         };
-        if is_form {
-            self.schema.fill_form(&mut data, &as_text(&self.options));
-        }
+        self.schema.fill_texts(&mut data, &as_text(&self.options), source);
         self.read_validated("", data, |field| field)
     }
 
@@ -318,10 +343,25 @@ fn describe_type(
 ) {
     let known = doc.common_mut().get_or_insert_default::<TypeSchemas>();
     match known.schema(&info) {
-        Ok(schema) => doc.inputs.push(Input::new(source, &mut info, schema, read)),
+        Ok(schema) => {
+            let mistakes = match source {
+                InputFrom::Query => schema.query_mistakes(),
+                _ => Vec::new(),
+            };
+            let is_form = doc.body() == Some(BodyKind::Multipart);
+            let misplaced = schema.has_files() && !(source == InputFrom::Body && is_form);
+            let misplaced = misplaced.then(|| MISPLACED_FILE.to_owned());
+            for mistake in mistakes.into_iter().chain(misplaced) {
+                doc.issue(format!("{type_name}: {mistake}"));
+            }
+            doc.inputs.push(Input::new(source, &mut info, schema, read));
+        }
         Err(error) => doc.schema_issues(type_name, &error),
     }
 }
+
+const MISPLACED_FILE: &str =
+    "only `Multipart<T>` reads files: use it instead of `Body<T>`, `Query<T>` or `Path<T>`";
 
 /// The schemas of the types that the routes of a router take, each compiled once
 /// and shared by the routes.

@@ -3,7 +3,8 @@
 use http::{Extensions, Method};
 
 use super::HANDLER;
-use crate::description::{DescribedRoute, SchemaOf};
+use crate::description::{DescribedRoute, InputFrom, SchemaOf};
+use crate::limits::DEFAULT_MAX_BODY_BYTES;
 use crate::type_check::TypeCheck;
 use crate::{BodyKind, RouteDescription, States};
 
@@ -79,6 +80,23 @@ impl RouteDescription {
     #[must_use]
     pub fn body(&self) -> Option<BodyKind> {
         self.body
+    }
+
+    /// Returns the error that a part of a form may be larger than the body. `max_body` is the
+    /// limit of the route; `None` for the default.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn part_above(&self, max_body: Option<u64>) -> Option<String> {
+        let max_body = max_body.unwrap_or(DEFAULT_MAX_BODY_BYTES);
+        let forms = self.inputs.iter().filter(|input| input.source == InputFrom::Body);
+        let mut parts = forms.flat_map(|input| input.schema.part_rules());
+        let part =
+            parts.find(|part| part.max_bytes.is_some_and(|bytes| bytes as u64 > max_body))?;
+        Some(format!(
+            "field `{}`: `max_bytes` is above the limit of the body, {max_body} bytes: raise \
+             `max_body` of the route",
+            part.name
+        ))
     }
 
     /// Returns true if the handler or middleware reads the body.

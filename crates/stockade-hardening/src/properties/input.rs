@@ -106,6 +106,7 @@ pub(super) fn inputs(
             let maker = Maker { source: Source::Query, ..maker.clone() };
             let made = maker.values(schema, focus_on(Target::Query));
             let made = made.map_err(|why| format!("query: {why}"))?;
+            let made = made.prop_map(with_pairs_of_objects);
             made.prop_filter("no query was found that an address can hold", can_be_pairs).boxed()
         }
         None => Just(Value::Object(Map::new())).boxed(),
@@ -131,6 +132,18 @@ pub(super) fn inputs(
         Input { template, params, query, body }
     });
     Ok(input.boxed())
+}
+
+/// Replaces each object in a query by its pairs: `filter[state]`, the style `deepObject`.
+fn with_pairs_of_objects(query: Value) -> Value {
+    let Value::Object(members) = query else { return query };
+    let pairs = members.into_iter().flat_map(|(name, value)| match value {
+        Value::Object(inner) => {
+            inner.into_iter().map(|(key, value)| (format!("{name}[{key}]"), value)).collect()
+        }
+        value => vec![(name, value)],
+    });
+    Value::Object(pairs.collect())
 }
 
 /// Returns the values of a parameter.

@@ -284,7 +284,8 @@ impl Writer<'_> {
             Value::Expr(expr) => match name.to_string().as_str() {
                 "kind" => quote_spanned!(span=> #root::__private::with(#this, "type", #expr)),
                 "format" => quote_spanned!(span=> #root::__private::with(#this, "format", #expr)),
-                "one_of" => {
+                list @ ("one_of" | "media_types") => {
+                    let method = Ident::new(list, span);
                     let list = match &**expr {
                         Expr::Array(array) => {
                             let values = array.elems.iter().map(|value| json_of(value, &root));
@@ -292,7 +293,7 @@ impl Writer<'_> {
                         }
                         other => quote!(#other),
                     };
-                    quote_spanned!(span=> #this.one_of(#list))
+                    quote_spanned!(span=> #this.#method(#list))
                 }
                 "default" | "constant" if matches!(**expr, Expr::Array(_)) => {
                     let value = json_of(expr, &root);

@@ -1,7 +1,10 @@
 //! One operation of a document.
 
 use serde_json::{Map, Value, json};
-use stockade_routing::map::{FieldInfo, ParamInfo, RouteInfo, SchemeInfo, WebSocketInfo};
+use stockade_map::schemas::schema_name;
+use stockade_routing::map::{
+    ContentInfo, FieldInfo, ParamInfo, RouteInfo, SchemeInfo, WebSocketInfo,
+};
 use stockade_validation::pattern::ecma as ecma_pattern;
 
 use super::paths::Written;
@@ -31,7 +34,7 @@ pub(super) fn operation(route: &RouteInfo, written: &Written<'_>) -> Value {
     }
     if let Some(body) = &route.body {
         let content = body.content.iter();
-        let content = content.map(|it| (it.media_type.to_string(), json!({ "schema": it.schema })));
+        let content = content.map(|it| (it.media_type.to_string(), media_type(it, written)));
         let content: Map<String, Value> = content.collect();
         put("requestBody", json!({ "required": body.required, "content": content }));
     }
@@ -53,6 +56,29 @@ pub(super) fn operation(route: &RouteInfo, written: &Written<'_>) -> Value {
     }
     examples::add(&mut operation, route);
     Value::Object(operation)
+}
+
+/// Returns a media type of a body: its schema, and the media types of the files in a form.
+///
+/// Source: OpenAPI 3.1, section 4.8.15 (encoding object).
+fn media_type(content: &ContentInfo, written: &Written<'_>) -> Value {
+    let mut value = json!({ "schema": content.schema });
+    if content.media_type != "multipart/form-data" {
+        return value;
+    }
+    let named = schema_name(&content.schema).and_then(|name| written.map.schemas.get(name));
+    let schema = named.unwrap_or(&content.schema);
+    let properties = schema.get("properties").and_then(Value::as_object);
+    let encoding = properties.into_iter().flatten().filter_map(|(name, schema)| {
+        let listed = schema.get("x-media-types")?.as_array()?.iter().filter_map(Value::as_str);
+        let types: Vec<&str> = listed.collect();
+        Some((name.clone(), json!({ "contentType": types.join(", ") })))
+    });
+    let encoding: Map<String, Value> = encoding.collect();
+    if !encoding.is_empty() {
+        value["encoding"] = encoding.into();
+    }
+    value
 }
 
 /// Returns the description of a route, with what its path cannot say.
@@ -164,10 +190,32 @@ fn query_parameters(schema: &Value) -> Vec<Value> {
         if let Some(text) = schema.get("description") {
             value["description"] = text.clone();
         }
-        value["schema"] = schema.clone();
+        let mut schema = schema.clone();
+        write_style(&mut value, &mut schema);
+        value["schema"] = schema;
         value
     };
     properties.iter().map(parameter).collect()
+}
+
+/// Moves the extensions `x-separator` and `x-style` of a schema to its parameter, as the style of
+/// OpenAPI.
+///
+/// Source: OpenAPI 3.1, section 4.8.12.3.
+fn write_style(parameter: &mut Value, schema: &mut Value) {
+    let Some(schema) = schema.as_object_mut() else { return };
+    let separator = schema.shift_remove("x-separator");
+    let style = schema.shift_remove("x-style");
+    let style = match separator.as_ref().and_then(Value::as_str) {
+        Some(",") => Some("form".into()),
+        Some("|") => Some("pipeDelimited".into()),
+        Some(" ") => Some("spaceDelimited".into()),
+        _ => style,
+    };
+    if let Some(style) = style {
+        parameter["style"] = style;
+        parameter["explode"] = separator.is_none().into();
+    }
 }
 
 fn field(field: &FieldInfo, place: &str) -> Value {

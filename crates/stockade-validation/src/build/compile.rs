@@ -21,6 +21,7 @@ use crate::node::{
 use crate::number::Num;
 use crate::rule::{Additional, Rule};
 use crate::suggest::did_you_mean;
+use crate::text_style;
 
 /// Compiles a whole schema.
 pub(crate) fn compile(rule: Rule) -> Result<Compiled, ConfigError> {
@@ -80,6 +81,9 @@ impl<'m> Compiler<'m> {
             return Node::default();
         }
         self.check_keywords(&mut rule.keywords);
+        for message in text_style::mistakes(&rule.keywords) {
+            self.issue(message);
+        }
         let types = self.types(rule.keywords.get("type"));
         for message in bounds::contradictions(&rule.keywords, &types) {
             self.issue(message);
@@ -140,6 +144,7 @@ impl<'m> Compiler<'m> {
         let lists_containers = node.literals.iter().any(Literals::has_containers);
         let entries = node.object.as_deref().map_or(0, |rules| rules.entries.len());
         needs.functions |= has_functions;
+        needs.text_styles |= text_style::has_style(&node.keywords);
         needs.comparing |=
             lists_containers || node.array.as_deref().is_some_and(|rules| rules.needs_whole);
         needs.second_look |= has_functions

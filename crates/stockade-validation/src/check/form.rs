@@ -1,11 +1,11 @@
-//! Forms as browsers send them: an unchecked checkbox is absent, a checked one is
-//! `on`, and a field that was left empty is empty text.
+//! The texts of forms and queries that stand for something else: an unchecked checkbox is
+//! absent, a checked one is `on`, and a field that was left empty is empty text.
 //!
 //! Source: WHATWG HTML, section 4.10.22.4 (constructing the entry list). Its
 //! section 4.10.20 (constraint validation) also treats an empty field that is not
 //! required as valid, whatever its type, pattern and length are.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::sink::Collecting;
 use super::walk::Walk;
@@ -15,61 +15,148 @@ use crate::options::ValidationOptions;
 /// The value of a checked checkbox that names no other.
 const CHECKED: &str = "on";
 
-/// Replaces the values of a form that have no text of their own by what they mean
-/// to the schema.
-pub(crate) fn fill(compiled: &Compiled, form: &mut Value, options: &ValidationOptions) {
-    let Some(rules) = rules_of(compiled, form) else {
+/// Replaces the values of a query or a form that have no text of their own by what they
+/// mean to the schema.
+pub(crate) fn fill(
+    compiled: &Compiled,
+    data: &mut Value,
+    options: &ValidationOptions,
+    source: TextSource,
+) {
+    let Some(rules) = rules_of(compiled, data) else {
         return;
     };
+    let filling = Filling { compiled, options, source, whole: data };
     let mut changes = Vec::new();
     for property in rules.properties() {
-        let change = change_of(compiled, property, form, options);
-        changes.extend(change.map(|change| (&*property.name, change)));
+        filling.note(property, data, &[], &mut changes);
     }
-    let Value::Object(fields) = form else {
-        return;
-    };
-    for (name, change) in changes {
-        match change {
-            Change::Set(flag) => {
-                fields.insert(name.to_owned(), flag.into());
-            }
-            // The order of the other fields stays.
-            Change::Remove => {
-                fields.shift_remove(name);
-            }
+    for (path, change) in changes {
+        let [outer @ .., name] = path.as_slice() else { continue };
+        let holder = outer.iter().try_fold(&mut *data, |value, name| value.get_mut(*name));
+        if let Some(Value::Object(fields)) = holder {
+            change.apply(fields, name);
         }
     }
+}
+
+/// The source of texts.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum TextSource {
+    /// A query string: options say what the texts mean.
+    Query,
+    /// A form as browsers send it.
+    Form,
 }
 
 #[derive(Clone, Copy, Debug)]
 enum Change {
     Set(bool),
     Remove,
+    /// Removes the empty texts of a list, and a list of nothing else.
+    RemoveEmpty,
 }
 
-fn change_of(
-    compiled: &Compiled,
-    property: &Property,
-    form: &Value,
-    options: &ValidationOptions,
-) -> Option<Change> {
-    let (node, is_required) = resolved(compiled, &property.node)?;
-    let has_default = property.node.default.is_some();
-    let is_required = (is_required || property.in_required_list) && !has_default;
-    match form.get(&*property.name) {
-        None if is_required && is_checkbox(&node.types) => Some(Change::Set(false)),
-        Some(Value::String(text)) if text == CHECKED && is_checkbox(&node.types) => {
-            Some(Change::Set(true))
+impl Change {
+    fn apply(self, fields: &mut Map<String, Value>, name: &str) {
+        match self {
+            Self::Set(flag) => {
+                fields.insert(name.to_owned(), flag.into());
+            }
+            // The order of the other fields stays.
+            Self::Remove => {
+                fields.shift_remove(name);
+            }
+            Self::RemoveEmpty => {
+                if let Some(Value::Array(texts)) = fields.get_mut(name) {
+                    texts.retain(|text| !is_empty(text));
+                    if texts.is_empty() {
+                        fields.shift_remove(name);
+                    }
+                }
+            }
         }
-        Some(Value::String(text))
-            if text.is_empty()
-                && !is_required
-                && !accepts_nothing(compiled, property, form, options) =>
-        {
-            Some(Change::Remove)
+    }
+}
+
+fn is_empty(value: &Value) -> bool {
+    value.as_str() == Some("")
+}
+
+/// The work on one query or form.
+#[derive(Clone, Copy)]
+struct Filling<'s, 'd> {
+    compiled: &'s Compiled,
+    options: &'d ValidationOptions,
+    source: TextSource,
+    whole: &'d Value,
+}
+
+impl<'s> Filling<'s, '_> {
+    /// Notes the changes of a property of `object`, and of the properties within it.
+    fn note(
+        self,
+        property: &'s Property,
+        object: &Value,
+        path: &[&'s str],
+        changes: &mut Vec<(Vec<&'s str>, Change)>,
+    ) {
+        let Some((node, is_required)) = resolved(self.compiled, &property.node) else {
+            return;
+        };
+        let path: Vec<&str> = path.iter().copied().chain([&*property.name]).collect();
+        let value = object.get(&*property.name);
+        if let (Some(value @ Value::Object(_)), Some(rules)) = (value, node.object.as_deref()) {
+            for inner in rules.properties() {
+                self.note(inner, value, &path, changes);
+            }
+        } else if let Some(change) = self.change_of(property, node, is_required, value) {
+            changes.push((path, change));
         }
-        _ => None,
+    }
+
+    fn change_of(
+        self,
+        property: &Property,
+        node: &Node,
+        is_required: bool,
+        value: Option<&Value>,
+    ) -> Option<Change> {
+        let has_default = property.node.default.is_some();
+        let is_required = (is_required || property.in_required_list) && !has_default;
+        let is_form = self.source == TextSource::Form;
+        let is_checkbox = (is_form || self.options.checkboxes) && is_checkbox(&node.types);
+        let empty_is_absent = || {
+            let by_form = is_form && !is_required;
+            let by_option = self.options.empty_as_absent && !is_plain_text(node);
+            (by_form || by_option) && !self.accepts_empty(property)
+        };
+        match value {
+            None if is_required && is_checkbox => Some(Change::Set(false)),
+            Some(Value::String(text)) if text == CHECKED && is_checkbox => Some(Change::Set(true)),
+            Some(Value::String(text)) if text.is_empty() && empty_is_absent() => {
+                Some(Change::Remove)
+            }
+            Some(Value::Array(texts))
+                if self.options.empty_as_absent
+                    && texts.iter().any(is_empty)
+                    && !self.accepts_empty(property) =>
+            {
+                Some(Change::RemoveEmpty)
+            }
+            _ => None,
+        }
+    }
+
+    /// Returns true if empty text is a value of this property. A function that fails
+    /// decides later.
+    fn accepts_empty(self, property: &Property) -> bool {
+        let options = self.options.clone().abort_early(true);
+        let sink = Collecting::new(&options);
+        let definitions = &self.compiled.definitions;
+        let mut walk = Walk::new(definitions, &options, sink, Some(self.whole), true);
+        walk.root(&property.node, Some(&property.name), &Value::String(String::new()));
+        walk.sink.finish().map_or(true, |errors| errors.is_empty())
     }
 }
 
@@ -104,18 +191,8 @@ fn is_checkbox(types: &Types) -> bool {
     types.mask & !kind::NULL == kind::BOOLEAN && types.formats.is_empty()
 }
 
-/// Returns true if empty text is a value of this property. A function that fails
-/// decides later.
-fn accepts_nothing(
-    compiled: &Compiled,
-    property: &Property,
-    form: &Value,
-    options: &ValidationOptions,
-) -> bool {
-    let options = options.clone().abort_early(true);
-    let sink = Collecting::new(&options);
-    let mut walk = Walk::new(&compiled.definitions, &options, sink, Some(form), true);
-    let nothing = Value::String(String::new());
-    walk.root(&property.node, Some(&property.name), &nothing);
-    walk.sink.finish().map_or(true, |errors| errors.is_empty())
+/// Returns true for text without a format and without a list of its values.
+fn is_plain_text(node: &Node) -> bool {
+    let has_format = node.keywords.contains_key("format");
+    node.types.take(kind::STRING) && !has_format && node.literals.is_empty()
 }

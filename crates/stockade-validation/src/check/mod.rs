@@ -21,7 +21,7 @@
 //! - `prepare`: trim, transform, conversion.
 //! - `container`: arrays and objects.
 //! - `inner`: definitions and unions.
-//! - `form`: the fields of a form that have no text of their own.
+//! - `form`: the texts of forms and queries that stand for something else.
 //! - `patch`: the changes.
 //! - `path`: the position of a value, as text only when it is needed.
 
@@ -37,7 +37,8 @@ mod walk;
 use serde_json::Value;
 use stockade_errors::{ApiError, FieldError};
 
-pub(crate) use self::form::fill as fill_form;
+pub use self::form::TextSource;
+pub(crate) use self::form::fill as fill_texts;
 use self::path::Path;
 use self::sink::{Collecting, Quiet, Sink as _};
 use self::walk::Walk;

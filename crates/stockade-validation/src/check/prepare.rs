@@ -38,7 +38,7 @@ impl<'s, S: Sink<'s>> Walk<'_, 's, S> {
         let current = prepared.as_ref().map_or_else(|| value.kind(), Data::kind);
         if self.options.coerce_types
             && let Kind::Text(text) = current
-            && let Some(converted) = coerce(node, text)
+            && let Some(converted) = coerce(node, text, self.options.strict_numbers)
         {
             return Ok(Some(converted));
         }
@@ -65,7 +65,7 @@ fn trim<'d>(value: impl Data<'d>) -> Option<Value> {
     (trimmed.len() < text.len()).then(|| trimmed.into())
 }
 
-fn coerce(node: &Node, text: &str) -> Option<Value> {
+fn coerce(node: &Node, text: &str, strict_numbers: bool) -> Option<Value> {
     let types = &node.types;
     if types.take_text() {
         return None;
@@ -78,6 +78,9 @@ fn coerce(node: &Node, text: &str) -> Option<Value> {
         }
     }
     if types.has(kind::NUMBER | kind::INTEGER) {
+        if strict_numbers && !number::is_strict(text) {
+            return None;
+        }
         let number = number::parse(text)?;
         // `1.0` for an integer is the integer, which typed code can read.
         let whole = if node.types.want_whole() { whole_float(&number) } else { None };

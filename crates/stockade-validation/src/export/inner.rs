@@ -102,13 +102,17 @@ fn bare_place(node: &Node) -> Option<usize> {
 /// Allows null beside a reference. The words for people stay outside.
 fn or_null(mut out: Map<String, Value>) -> Value {
     let mut outer = Map::new();
-    for name in
-        ["title", "description", "default", "examples", "deprecated", "readOnly", "writeOnly"]
-    {
-        if let Some(value) = out.remove(name) {
-            outer.insert(name.to_owned(), value);
+    let is_outer = |name: &str| {
+        let is_note = ["title", "description", "default", "examples", "deprecated"].contains(&name);
+        is_note || ["readOnly", "writeOnly"].contains(&name) || name.starts_with("x-")
+    };
+    out.retain(|name, value| {
+        let moves = is_outer(name);
+        if moves {
+            outer.insert(name.clone(), value.take());
         }
-    }
+        !moves
+    });
     outer.insert("anyOf".to_owned(), json!([out, { "type": "null" }]));
     Value::Object(outer)
 }

@@ -61,6 +61,8 @@ pub(crate) struct Needs {
     /// a function, a union, a listed array or object, keywords beside a
     /// reference, more names than there are bits.
     pub(crate) second_look: bool,
+    /// A rule sets how a query string contains its value.
+    pub(crate) text_styles: bool,
 }
 
 impl Compiled {
@@ -151,6 +153,19 @@ pub(crate) struct Node {
 }
 
 impl Node {
+    /// Follows references to definitions.
+    pub(crate) fn resolved<'s>(&'s self, definitions: &'s [Definition]) -> Option<&'s Self> {
+        let mut node = self;
+        // A cycle of references is reported when the schema is built.
+        for _ in 0..=definitions.len() {
+            let Some(Inner::Definition(place)) = node.inner.as_deref() else {
+                return Some(node);
+            };
+            node = &definitions.get(*place)?.node;
+        }
+        None
+    }
+
     /// Returns true if any value passes unchanged.
     pub(crate) fn is_any(&self) -> bool {
         !self.required && self.inner.is_none() && self.only_refers()

@@ -8,8 +8,17 @@ use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
 
 use super::ValidationOptions;
 
-const FIELDS: [&str; 6] =
-    ["abortEarly", "stripUnknown", "allowUnknown", "coerceTypes", "listFromOne", "maxErrors"];
+const FIELDS: [&str; 9] = [
+    "abortEarly",
+    "stripUnknown",
+    "allowUnknown",
+    "coerceTypes",
+    "listFromOne",
+    "emptyAsAbsent",
+    "checkboxes",
+    "strictNumbers",
+    "maxErrors",
+];
 
 /// Reads an object. An absent key has its default, an unknown key is an error.
 impl<'de> Deserialize<'de> for ValidationOptions {
@@ -44,6 +53,9 @@ impl<'de> Visitor<'de> for OptionsVisitor {
                 2 => options.allow_unknown = map.next_value()?,
                 3 => options.coerce_types = map.next_value()?,
                 4 => options.list_from_one = map.next_value()?,
+                5 => options.empty_as_absent = map.next_value()?,
+                6 => options.checkboxes = map.next_value()?,
+                7 => options.strict_numbers = map.next_value()?,
                 _ => options.max_errors = map.next_value()?,
             }
         }
@@ -60,9 +72,11 @@ mod tests {
         let read = |text: &str| serde_json::from_str::<ValidationOptions>(text);
         assert_eq!(read("{}").unwrap(), ValidationOptions::new());
         let all = r#"{ "abortEarly": true, "stripUnknown": true, "allowUnknown": false,
-            "coerceTypes": true, "listFromOne": true, "maxErrors": 7 }"#;
+            "coerceTypes": true, "listFromOne": true, "emptyAsAbsent": true, "checkboxes": true,
+            "strictNumbers": true, "maxErrors": 7 }"#;
         let expected =
             ValidationOptions::query().abort_early(true).strip_unknown(true).allow_unknown(false);
+        let expected = expected.empty_as_absent(true).checkboxes(true).strict_numbers(true);
         let expected = expected.max_errors(7);
         assert_eq!(read(all).unwrap(), expected);
         assert_eq!(read(r#"{ "allowUnknown": null }"#).unwrap(), ValidationOptions::new());

@@ -13,6 +13,7 @@ use super::source::{ExpectedKind, Frame, Source, Text, Token, Wide};
 use super::text_value;
 use super::type_error::TypeError;
 use super::validating::{Elements, Validating};
+use crate::number;
 use stockade_json::{Number, Refused};
 
 /// A name with its values.
@@ -113,6 +114,16 @@ impl<'i, 'de> Pairs<'i, 'de> {
     }
 }
 
+impl Pairs<'_, '_> {
+    /// Returns the only text, which stands for a number.
+    #[inline]
+    fn number_text(&mut self) -> Result<&str, Refused> {
+        let is_strict = self.validating.strict_numbers();
+        let text: &str = self.one()?;
+        if is_strict && !number::is_strict(text) { Err(Refused::Data) } else { Ok(text) }
+    }
+}
+
 impl<'de> Source<'de> for Pairs<'_, 'de> {
     fn next(&mut self) -> Result<Token, TypeError> {
         Ok(match &self.value {
@@ -128,7 +139,7 @@ impl<'de> Source<'de> for Pairs<'_, 'de> {
     }
 
     fn number(&mut self, wanted: ExpectedKind) -> Result<Number, TypeError> {
-        let number = text_value::number(self.one()?, wanted)?;
+        let number = text_value::number(self.number_text()?, wanted)?;
         Ok(self.validating.number(number)?)
     }
 
@@ -136,7 +147,7 @@ impl<'de> Source<'de> for Pairs<'_, 'de> {
         let ExpectedKind::Integer(integer) = wanted else {
             return self.number(wanted).map(Wide::Number);
         };
-        let wide = text_value::wide(self.one()?, integer)?;
+        let wide = text_value::wide(self.number_text()?, integer)?;
         Ok(self.validating.wide(wide)?)
     }
 

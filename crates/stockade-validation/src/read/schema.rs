@@ -17,7 +17,7 @@ use super::type_error::TypeError;
 use super::untyped::{not_utf8, read_into};
 use super::validating::Validating;
 use super::{ReadError, read_value};
-use crate::check;
+use crate::check::{self, TextSource};
 use crate::data::Tape;
 use crate::node::Inner;
 use crate::options::ValidationOptions;
@@ -247,15 +247,18 @@ impl Schema {
         target.read(TypedReader::new(&mut pairs)).is_ok() && pairs.is_fulfilled()
     }
 
-    /// Prepares the object of a form for its validation, because a browser sends no
-    /// text for some values. `options` are those of the validation.
+    /// Prepares the object of a form or a query for its validation, because a browser
+    /// sends no text for some values. `options` are those of the validation.
     ///
-    /// A required boolean that is absent becomes false, and the text `on` becomes
-    /// true. Empty text is left out if the field is optional and its rule rejects
-    /// empty text.
+    /// In a form, a required boolean that is absent becomes false, and the text `on`
+    /// becomes true. Empty text is left out if the field is optional and its rule rejects
+    /// empty text. In a query, the options decide.
     #[doc(hidden)]
-    pub fn fill_form(&self, form: &mut Value, options: &ValidationOptions) {
-        check::fill_form(self.compiled(), form, options);
+    pub fn fill_texts(&self, data: &mut Value, options: &ValidationOptions, source: TextSource) {
+        let has_work = source == TextSource::Form || options.checkboxes || options.empty_as_absent;
+        if has_work {
+            check::fill_texts(self.compiled(), data, options, source);
+        }
     }
 
     /// Returns true if an object without this property gets it from its default.

@@ -40,6 +40,12 @@ impl<'p> Validating<'p> {
         Self { validator: Validator::ANY, definitions: &[], options, open: 1 }
     }
 
+    /// Returns true if numbers in texts must be written as in JSON.
+    #[inline]
+    pub(super) fn strict_numbers(&self) -> bool {
+        self.options.strict_numbers
+    }
+
     /// Goes to another value.
     #[inline]
     fn begin(&mut self, validator: Validator<'p>) {
