@@ -88,7 +88,7 @@ pub(crate) async fn read(
     uploads: UploadOptions,
     values: usize,
 ) -> Result<(Params, Vec<File>), ApiError> {
-    let form = Multipart::from_request(req).await?;
+    let form = <Multipart>::from_request(req).await?;
     let mut form = form.limits(uploads.files.saturating_add(2), uploads.file_bytes);
     let operations = named(&mut form, "operations").await?.bytes().await?;
     let message = Message::read(&operations, 0, values)

@@ -8,7 +8,7 @@
 //! | [`Body<T>`] | the body, parsed by its content type |
 //! | `bytes::Bytes` | the raw bytes of the body |
 //! | [`HttpBody`](crate::HttpBody) | the body as a stream |
-//! | `Multipart` (feature `multipart`) | the parts of a form with files |
+//! | `Multipart<T>` (feature `multipart`) | a form with files, as a type or as its parts |
 //! | [`State<T>`] | what the application provided |
 //! | [`Extension<T>`] | what middleware put on the request |
 //! | [`User<T>`] | the user that authentication found |
@@ -53,7 +53,7 @@ pub use connection::{ClientIp, Headers, LastEventId};
 pub use extension::Extension;
 pub use file_name::{FileName, FileNameError};
 #[cfg(feature = "multipart")]
-pub use multipart::{Multipart, MultipartLimits, Part};
+pub use multipart::{FilePart, FileStream, Multipart, MultipartLimits, Part, Parts};
 pub use path::Path;
 pub use query::Query;
 pub use state::State;

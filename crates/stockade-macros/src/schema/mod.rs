@@ -18,7 +18,9 @@ mod union;
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
 use syn::ext::IdentExt as _;
-use syn::{Data, DataEnum, DeriveInput, Field, Fields, Generics, Type, Variant};
+use syn::spanned::Spanned as _;
+use syn::{Data, DataEnum, DeriveInput, Field, Fields, GenericArgument, Generics};
+use syn::{PathArguments, Type, Variant};
 use syn::{parenthesized, token};
 
 use self::expand::{Owner, Writer, call, in_both, write_only};
@@ -111,7 +113,10 @@ fn refuse_foreign(input: &DeriveInput, errors: &mut Errors) {
         fields.iter().for_each(|field| refuse_unknown(&field.attrs, errors));
     };
     match &input.data {
-        Data::Struct(data) => fields(&data.fields, errors),
+        Data::Struct(data) => {
+            refuse_early_streams(&data.fields, errors);
+            fields(&data.fields, errors);
+        }
         Data::Enum(data) => {
             for variant in &data.variants {
                 refuse_unknown(&variant.attrs, errors);
@@ -119,6 +124,29 @@ fn refuse_foreign(input: &DeriveInput, errors: &mut Errors) {
             }
         }
         Data::Union(_) => {}
+    }
+}
+
+/// Notes a `FileStream` that is not in the last field. The handler starts at this part of
+/// the form, so a part after it would come too late.
+fn refuse_early_streams(fields: &Fields, errors: &mut Errors) {
+    let last = fields.len().saturating_sub(1);
+    for field in fields.iter().take(last).filter(|field| is_stream(&field.ty)) {
+        let message = "a `FileStream` must be the last field: the handler reads it after the \
+                       other parts of the form";
+        errors.push(field.ty.span(), message);
+    }
+}
+
+/// Returns true for `FileStream` and `Option<FileStream>`.
+fn is_stream(ty: &Type) -> bool {
+    let Type::Path(path) = ty else { return false };
+    let Some(last) = path.path.segments.last() else { return false };
+    match &last.arguments {
+        PathArguments::AngleBracketed(list) if last.ident == "Option" => {
+            list.args.iter().any(|it| matches!(it, GenericArgument::Type(ty) if is_stream(ty)))
+        }
+        _ => last.ident == "FileStream",
     }
 }
 

@@ -44,6 +44,17 @@ fn unknown_keywords_are_explained() {
 }
 
 #[test]
+fn a_stream_is_the_last_field() {
+    check("struct T { a: String, file: FileStream }", &[]);
+    let message = "a `FileStream` must be the last field: the handler reads it after the other \
+                   parts of the form";
+    for ty in ["FileStream", "Option<extract::FileStream>"] {
+        let source = format!("struct T {{ file: {ty}, a: String }}");
+        check(&source, &[&format!("1:17 {message}")]);
+    }
+}
+
+#[test]
 fn values_fit_their_keywords() {
     let count = "must be a whole number of 0 or more";
     for (keywords, message) in [

@@ -1,6 +1,10 @@
-//! [`Multipart`]: the parts of `multipart/form-data`, one after the other.
+//! [`Multipart`]: `multipart/form-data`, as a type or as parts one after the other.
+
+mod file;
+mod typed;
 
 use std::fmt;
+use std::ops::{Deref, DerefMut};
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
@@ -8,13 +12,88 @@ use bytes::Bytes;
 use futures_core::Stream;
 use http::header;
 use http_body_util::BodyExt as _;
+use serde::de::DeserializeOwned;
 use stockade_errors::ApiError;
+use stockade_validation::HasSchema;
 
+pub use self::file::{FilePart, FileStream};
 use super::disposition::{Disposition, Parameters};
 use super::part_headers::{BoundedHeaders, HeaderTooLong};
+use super::typed::describe;
 use crate::BodyKind;
 use crate::body::BodyError;
+use crate::description::InputFrom;
 use crate::{FromRequest, Request, RouteDescription};
+
+/// A `multipart/form-data` body: as a type, or as its parts.
+///
+/// In `Multipart<T>`, each field of `T` is a part of the form. Texts are read as in
+/// other forms: they become numbers and booleans where the schema of `T` requires these.
+/// Files are [`FilePart`], `Option<FilePart>`, `Vec<FilePart>`, or, in the last field,
+/// [`FileStream`], which the handler reads piece by piece. Part names that `T` does not have
+/// are unknown fields.
+///
+/// ```
+/// use stockade::ApiError;
+/// use stockade::extract::{FilePart, FileStream, Multipart};
+/// use stockade::validation::Schema;
+///
+/// #[derive(serde::Deserialize, Schema)]
+/// struct Upload {
+///     #[schema(max_length = 100)]
+///     title: String,
+///     #[schema(max_items = 3, max_bytes = 65_536, media_types = ["image/png"])]
+///     previews: Vec<FilePart>,
+///     file: FileStream,
+/// }
+///
+/// async fn upload(Multipart(mut form): Multipart<Upload>) -> Result<String, ApiError> {
+///     let mut length = 0;
+///     while let Some(bytes) = form.file.chunk().await? {
+///         length += bytes.len();
+///     }
+///     Ok(format!("{}: {} previews, {length} bytes", form.title, form.previews.len()))
+/// }
+///
+/// # use stockade::testing::{MultipartForm, TestClient};
+/// # #[tokio::main]
+/// # async fn main() {
+/// let mut router = stockade::Router::new();
+/// router.post("/upload", upload);
+/// let client = TestClient::new(router);
+/// let form = MultipartForm::new()
+///     .text("title", "Tea")
+///     .file("previews", "a.png", "image/png", "a picture")
+///     .file("file", "tea.txt", "text/plain", "green");
+/// client.post("/upload").multipart(form).await.assert_text("Tea: 1 previews, 5 bytes");
+///
+/// let form = MultipartForm::new().file("file", "tea.txt", "text/plain", "green");
+/// client.post("/upload").multipart(form).await.assert_field_error("title", "required");
+/// # }
+/// ```
+///
+/// The whole body counts against the limit of the route. `#[schema(max_bytes = …)]` limits
+/// one part, 1 MiB by default. A part above its limit is 413. A file of a media type that is
+/// not in `media_types` is 400 with the rule `mediaType`. Any body but `multipart/form-data`
+/// is 415.
+///
+/// `Multipart` without a type gives the [parts](Parts) as they arrive.
+#[derive(Debug)]
+pub struct Multipart<T = Parts>(pub T);
+
+impl<T> Deref for Multipart<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.0
+    }
+}
+
+impl<T> DerefMut for Multipart<T> {
+    fn deref_mut(&mut self) -> &mut T {
+        &mut self.0
+    }
+}
 
 /// The parts of a `multipart/form-data` body, as they arrive.
 ///
@@ -102,13 +181,13 @@ use crate::{FromRequest, Request, RouteDescription};
 /// # TestClient::new(router).post("/picture").multipart(form).await.assert_status(204);
 /// # }
 /// ```
-pub struct Multipart {
+pub struct Parts {
     parts: multer::Multipart<'static>,
     limits: MultipartLimits,
     seen: usize,
 }
 
-/// The limits of a [`Multipart`].
+/// The limits of a [`Multipart`] without a type.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct MultipartLimits {
@@ -139,8 +218,23 @@ impl Multipart {
     /// limit of the route alone: `max_body` of its entry.
     #[must_use]
     pub fn limits(mut self, parts: usize, part_bytes: usize) -> Self {
-        self.limits = MultipartLimits { parts, part_bytes };
+        self.0.limits = MultipartLimits { parts, part_bytes };
         self
+    }
+}
+
+impl Parts {
+    /// Begins to read the body of a request.
+    fn of(req: &mut Request) -> Result<Self, ApiError> {
+        // A missing type, or one that is not text, is a 415 like any other type.
+        let content_type = crate::media::content_type(req.headers()).unwrap_or_default();
+        let boundary = boundary_of(content_type)?;
+        let stream = BoundedHeaders::new(req.take_stream().into_data_stream(), &boundary);
+        Ok(Self {
+            parts: multer::Multipart::new(stream, boundary),
+            limits: MultipartLimits::default(),
+            seen: 0,
+        })
     }
 
     /// Returns the next part; `None` at the end. The part before must have been
@@ -165,9 +259,9 @@ impl Multipart {
     }
 }
 
-impl fmt::Debug for Multipart {
+impl fmt::Debug for Parts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Multipart").field("limits", &self.limits).finish_non_exhaustive()
+        f.debug_struct("Parts").field("limits", &self.limits).finish_non_exhaustive()
     }
 }
 
@@ -175,19 +269,25 @@ impl FromRequest for Multipart {
     const TAKES_REQUEST: bool = true;
 
     async fn from_request(req: &mut Request) -> Result<Self, ApiError> {
-        // A missing type, or one that is not text, is a 415 like any other type.
-        let content_type = crate::media::content_type(req.headers()).unwrap_or_default();
-        let boundary = boundary_of(content_type)?;
-        let stream = BoundedHeaders::new(req.take_stream().into_data_stream(), &boundary);
-        Ok(Self {
-            parts: multer::Multipart::new(stream, boundary),
-            limits: MultipartLimits::default(),
-            seen: 0,
-        })
+        Parts::of(req).map(Self)
     }
 
     fn describe(doc: &mut RouteDescription) {
         doc.reads_body(BodyKind::Multipart);
+    }
+}
+
+impl<T: HasSchema + DeserializeOwned + Send> FromRequest for Multipart<T> {
+    const TAKES_REQUEST: bool = true;
+
+    async fn from_request(req: &mut Request) -> Result<Self, ApiError> {
+        typed::read(req).await.map(Self)
+    }
+
+    fn describe(doc: &mut RouteDescription) {
+        doc.reads_body(BodyKind::Multipart);
+        // A form is read once, so its first failure is the one to report.
+        describe::<T>(doc, InputFrom::Body, |_| Ok(()));
     }
 }
 
@@ -228,7 +328,7 @@ impl Part {
     /// Returns the next piece of the content; `None` at the end.
     ///
     /// # Errors
-    /// As [`Multipart::next`].
+    /// As [`Parts::next`].
     pub async fn chunk(&mut self) -> Result<Option<Bytes>, ApiError> {
         self.field.chunk().await.map_err(unreadable)
     }
@@ -236,12 +336,12 @@ impl Part {
     /// Returns the whole content.
     ///
     /// # Errors
-    /// As [`Multipart::next`], and 413 above the limit of a part.
+    /// As [`Parts::next`], and 413 above the limit of a part.
     pub async fn bytes(mut self) -> Result<Bytes, ApiError> {
         let mut whole = Vec::new();
         while let Some(chunk) = self.chunk().await? {
             if whole.len() + chunk.len() > self.bytes_max {
-                return Err(ApiError::new(413, "A part is too large"));
+                return Err(too_large());
             }
             whole.extend_from_slice(&chunk);
         }
@@ -295,6 +395,10 @@ fn boundary_of(content_type: &str) -> Result<String, ApiError> {
     };
     let boundary = boundary.filter(|boundary| !boundary.is_empty());
     boundary.ok_or_else(|| ApiError::new(400, "The multipart boundary is missing"))
+}
+
+fn too_large() -> ApiError {
+    ApiError::new(413, "A part is too large")
 }
 
 /// Returns the error for a body that multer cannot read.
