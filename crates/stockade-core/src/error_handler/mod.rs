@@ -235,7 +235,7 @@ impl<Marker, H: IntoErrorHandler<Marker>> IntoErrorHandling<(Marker,)> for H {
     }
 }
 
-impl IntoErrorHandling<bool> for bool {
+impl IntoErrorHandling<Self> for bool {
     fn into_error_handling(self) -> Setting<ErrorHandler> {
         self.into_setting()
     }
