@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 use crate::Schema;
 use crate::node::{Compiled, Inner, Node, ObjectRules, Property, kind};
 
-/// How a query string contains the value of a property.
+/// The form of the value of a property in a query string.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum TextStyle {
     /// One text with a character between the elements: `ids=1,2`.

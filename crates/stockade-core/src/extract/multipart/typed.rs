@@ -26,7 +26,7 @@ pub(super) async fn read<T: HasSchema + DeserializeOwned>(
     slot.ok_or_else(nothing_read)
 }
 
-/// What a form contains.
+/// The content of a form.
 #[derive(Default)]
 struct Content {
     /// The texts, and the places of the files.
