@@ -22,10 +22,16 @@ pub(crate) fn decode(text: &[u8]) -> Option<Vec<u8>> {
 
 /// Reads the 43 characters of exactly 32 bytes.
 pub(crate) fn decode_32(text: &[u8]) -> Option<[u8; 32]> {
-    let mut bytes = [0; 33];
     // The library needs room for whole groups of four characters.
-    let length = URL_SAFE_NO_PAD.decode_slice(text, &mut bytes).ok()?;
-    if length == 32 { bytes.first_chunk().copied() } else { None }
+    let mut bytes = [0; 33];
+    decode_to(text, &mut bytes)?.try_into().ok()
+}
+
+/// Reads base64url into `bytes`, and returns the part that was written. `None` also if
+/// it does not fit.
+pub(crate) fn decode_to<'b>(text: &[u8], bytes: &'b mut [u8]) -> Option<&'b [u8]> {
+    let length = URL_SAFE_NO_PAD.decode_slice(text, bytes).ok()?;
+    bytes.get(..length)
 }
 
 /// Returns the number of characters of this number of bytes; `None` above

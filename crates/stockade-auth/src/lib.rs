@@ -21,6 +21,7 @@
 //! | To | Take |
 //! |---|---|
 //! | make and check tokens (HS256) | [`Secret`], [`generate_jwt`], [`verify_token`] |
+//! | use HS384 or HS512 | [`TokenIssuer::algorithm`], [`TokenVerifier::algorithms`] |
 //! | read the token in `Authorization` | [`bearer_token`] |
 //! | change a secret | [`KeyRing`] |
 //! | ask for issuer, audience, leeway; learn the reason | [`TokenVerifier`] |
@@ -38,7 +39,7 @@
 //!
 //! Secrets, keys and passwords are never printed. Signatures and hashes are
 //! compared in constant time. No input makes this crate panic. A [`Secret`]
-//! takes HS256 only, and a JWK set asymmetric algorithms only.
+//! uses HMAC only (HS256 by default), and a JWK set uses asymmetric algorithms only.
 //!
 //! # Beyond the specification
 //!
@@ -96,9 +97,9 @@ pub use revocations::{
 pub use secret::{KeyRing, Secret};
 pub use session::{SessionId, SessionIdError, SessionKeys};
 pub use token::{
-    Claims, ExpiresIn, IntoExpiresIn, IssueError, MAX_TOKEN_LENGTH, SigningKeys, TokenError,
-    TokenIssuer, TokenKeys, TokenVerifier, UnixClock, bearer_token, generate_jwt, verify_token,
-    verify_token_as,
+    Claims, ExpiresIn, IntoExpiresIn, IssueError, MAX_TOKEN_LENGTH, SigningKeys, TokenAlgorithm,
+    TokenError, TokenIssuer, TokenKeys, TokenVerifier, UnixClock, bearer_token, generate_jwt,
+    verify_token, verify_token_as,
 };
 
 /// The target of this crate's log lines.

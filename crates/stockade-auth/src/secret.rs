@@ -10,10 +10,14 @@ use ring::hmac;
 use stockade_errors::{ConfigError, ConfigIssue};
 
 use crate::base64url;
+use crate::token::{HmacHash, TokenAlgorithm};
 
-/// A secret for HMAC-SHA256, with its key prepared once.
+/// A secret for HMAC, with its keys prepared once.
 ///
-/// A secret is never empty, is cheap to clone, and is never printed.
+/// A secret is never empty, is cheap to clone, and is never printed. It signs and verifies
+/// HS256 unless a [`TokenIssuer`](crate::TokenIssuer) or
+/// [`TokenVerifier`](crate::TokenVerifier) names HS384 (at least 48 bytes) or HS512 (at
+/// least 64 bytes).
 ///
 /// ```
 /// use stockade_auth::Secret;
@@ -29,10 +33,39 @@ pub struct Secret {
 }
 
 struct Inner {
-    key: hmac::Key,
+    keys: HmacKeys,
     kid: Option<String>,
     /// The header of the tokens that this secret signs, as base64url.
     header: String,
+}
+
+/// The keys of a secret, one for each hash for which it is long enough.
+#[derive(Clone)]
+struct HmacKeys {
+    sha256: hmac::Key,
+    sha384: Option<hmac::Key>,
+    sha512: Option<hmac::Key>,
+}
+
+impl HmacKeys {
+    fn new(bytes: &[u8]) -> Self {
+        let longer = |hash: HmacHash, algorithm| {
+            (bytes.len() >= hash.bytes()).then(|| hmac::Key::new(algorithm, bytes))
+        };
+        Self {
+            sha256: hmac::Key::new(hmac::HMAC_SHA256, bytes),
+            sha384: longer(HmacHash::Sha384, hmac::HMAC_SHA384),
+            sha512: longer(HmacHash::Sha512, hmac::HMAC_SHA512),
+        }
+    }
+
+    fn get(&self, hash: HmacHash) -> Option<&hmac::Key> {
+        match hash {
+            HmacHash::Sha256 => Some(&self.sha256),
+            HmacHash::Sha384 => self.sha384.as_ref(),
+            HmacHash::Sha512 => self.sha512.as_ref(),
+        }
+    }
 }
 
 /// A ring of one or more secrets: the first signs, all of them verify.
@@ -83,8 +116,8 @@ impl Secret {
                 location.line(),
             );
         }
-        let key = hmac::Key::new(hmac::HMAC_SHA256, bytes);
-        Ok(Self { inner: Arc::new(Inner { key, kid: None, header: header(None) }) })
+        let header = header(TokenAlgorithm::HS256, None);
+        Ok(Self { inner: Arc::new(Inner { keys: HmacKeys::new(bytes), kid: None, header }) })
     }
 
     /// Sets the name of the secret, which its tokens carry as `kid`.
@@ -95,9 +128,9 @@ impl Secret {
     #[must_use]
     pub fn with_kid(self, kid: impl Into<String>) -> Self {
         let kid = kid.into();
-        let header = header(Some(&kid));
-        let key = self.inner.key.clone();
-        Self { inner: Arc::new(Inner { key, kid: Some(kid), header }) }
+        let header = header(TokenAlgorithm::HS256, Some(&kid));
+        let keys = self.inner.keys.clone();
+        Self { inner: Arc::new(Inner { keys, kid: Some(kid), header }) }
     }
 
     /// Returns the name that [`with_kid`](Self::with_kid) set.
@@ -106,26 +139,43 @@ impl Secret {
         self.inner.kid.as_deref()
     }
 
-    /// Returns the base64url header of the tokens that this secret signs.
+    /// Returns the base64url header of the HS256 tokens that this secret signs.
     pub(crate) fn header(&self) -> &str {
         &self.inner.header
     }
 
+    /// Returns the base64url header of the tokens that this secret signs by another
+    /// algorithm.
+    pub(crate) fn header_for(&self, algorithm: TokenAlgorithm) -> String {
+        header(algorithm, self.kid())
+    }
+
+    /// Returns true if the secret is long enough for this hash.
+    pub(crate) fn fits(&self, hash: HmacHash) -> bool {
+        self.inner.keys.get(hash).is_some()
+    }
+
     /// Returns the HMAC-SHA256 of `message`, 32 bytes.
     pub(crate) fn sign(&self, message: &[u8]) -> hmac::Tag {
-        hmac::sign(&self.inner.key, message)
+        hmac::sign(&self.inner.keys.sha256, message)
+    }
+
+    /// Returns the HMAC of `message`; `None` if the secret is too short for this hash.
+    pub(crate) fn sign_by(&self, hash: HmacHash, message: &[u8]) -> Option<hmac::Tag> {
+        self.inner.keys.get(hash).map(|key| hmac::sign(key, message))
     }
 
     /// Returns the secret for one purpose, which the label names.
     pub(crate) fn derive(&self, label: &[u8]) -> Self {
-        let key = hmac::Key::new(hmac::HMAC_SHA256, self.sign(label).as_ref());
-        Self { inner: Arc::new(Inner { key, kid: None, header: String::new() }) }
+        let keys = HmacKeys::new(self.sign(label).as_ref());
+        Self { inner: Arc::new(Inner { keys, kid: None, header: String::new() }) }
     }
 
-    /// Returns true if `tag` is the whole HMAC-SHA256 of `message`, in constant
-    /// time.
-    pub(crate) fn verify(&self, message: &[u8], tag: &[u8]) -> bool {
-        hmac::verify(&self.inner.key, message, tag).is_ok()
+    /// Returns true if `tag` is the whole HMAC of `message`, in constant time. False if
+    /// the secret is too short for this hash.
+    pub(crate) fn verify(&self, hash: HmacHash, message: &[u8], tag: &[u8]) -> bool {
+        let key = self.inner.keys.get(hash);
+        key.is_some_and(|key| hmac::verify(key, message, tag).is_ok())
     }
 }
 
@@ -173,8 +223,8 @@ impl From<Secret> for KeyRing {
 /// specification.
 ///
 /// Spec: Authentication data.
-fn header(kid: Option<&str>) -> String {
-    let mut json = String::from(r#"{"alg":"HS256","typ":"JWT""#);
+fn header(algorithm: TokenAlgorithm, kid: Option<&str>) -> String {
+    let mut json = format!(r#"{{"alg":"{algorithm}","typ":"JWT""#);
     if let Some(kid) = kid {
         json += r#","kid":"#;
         json += &serde_json::Value::from(kid).to_string();
@@ -194,7 +244,8 @@ mod tests {
     fn the_header_is_that_of_the_specification() {
         #[track_caller]
         fn check(kid: Option<&str>, expected: &str) {
-            let decoded = base64url::decode(header(kid).as_bytes()).unwrap();
+            let header = header(TokenAlgorithm::HS256, kid);
+            let decoded = base64url::decode(header.as_bytes()).unwrap();
             assert_eq!(String::from_utf8(decoded).unwrap(), expected);
         }
         check(None, r#"{"alg":"HS256","typ":"JWT"}"#);
@@ -213,7 +264,7 @@ mod tests {
                 let bytes = |name: &str| hex::decode(case[name].as_str().unwrap()).unwrap();
                 let secret = Secret::new(bytes("key")).unwrap();
                 let expected = case["result"] == "valid" && group["tagSize"] == 256;
-                let outcome = secret.verify(&bytes("msg"), &bytes("tag"));
+                let outcome = secret.verify(HmacHash::Sha256, &bytes("msg"), &bytes("tag"));
                 assert_eq!(outcome, expected, "{}", case["tcId"]);
                 cases += 1;
             }

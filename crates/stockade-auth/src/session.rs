@@ -7,7 +7,7 @@ use std::sync::Arc;
 use subtle::ConstantTimeEq;
 
 use crate::random::array;
-use crate::token::find_signer;
+use crate::token::{HmacHash, find_signer};
 use crate::{KeyRing, RandomError, SigningKeys, base64url};
 
 /// The random id of a session, 256 bits.
@@ -104,7 +104,7 @@ impl SessionId {
         let (id, tag) = signed.split_once('.')?;
         let id: Self = id.parse().ok()?;
         let tag = base64url::decode_32(tag.as_bytes())?;
-        find_signer(&keys.keys, &id.bytes, &tag).map(|_| id)
+        find_signer(&keys.keys, HmacHash::Sha256, &id.bytes, &tag).map(|_| id)
     }
 }
 

@@ -1,6 +1,5 @@
 //! [`VerifyingKey`]: one public key, and the algorithms that it is for.
 
-use jsonwebtoken::Algorithm;
 use jsonwebtoken::jwk::{
     AlgorithmParameters, EllipticCurve, EllipticCurveKeyParameters, Jwk, KeyOperations,
     OctetKeyPairParameters, PublicKeyUse, RSAKeyParameters,
@@ -8,13 +7,14 @@ use jsonwebtoken::jwk::{
 use ring::signature::{self, RsaParameters, RsaPublicKeyComponents, UnparsedPublicKey};
 
 use crate::base64url;
+use crate::token::{AlgorithmSet, TokenAlgorithm};
 
 /// A public key of a set. It is for the algorithm that its `alg` names, or
 /// without `alg` for those of its type, and never for one of another type.
 #[derive(Clone, Debug)]
 pub(super) struct VerifyingKey {
     kid: Option<String>,
-    algorithms: Vec<Algorithm>,
+    algorithms: AlgorithmSet,
     public: PublicKey,
 }
 
@@ -31,12 +31,12 @@ enum PublicKey {
 }
 
 impl VerifyingKey {
-    /// Reads a key of a document.
+    /// Reads a key of a document, with the text of its `alg`.
     ///
     /// # Errors
     /// Returns the reason why the key cannot verify tokens: another use, type,
     /// curve, algorithm or size.
-    pub(super) fn new(jwk: &Jwk) -> Result<Self, &'static str> {
+    pub(super) fn new(jwk: &Jwk, alg: Option<&str>) -> Result<Self, &'static str> {
         check_use(jwk)?;
         let public = match &jwk.algorithm {
             AlgorithmParameters::RSA(parameters) => rsa(parameters)?,
@@ -46,14 +46,14 @@ impl VerifyingKey {
             _ => return Err("the type of the key is not supported"),
         };
         let usual = public.usual_algorithms();
-        let algorithms = match jwk.common.key_algorithm {
-            None => usual.to_vec(),
-            Some(named) => {
-                let named = Algorithm::try_from(named).map_err(|_| "`alg` is not supported")?;
+        let algorithms = match alg {
+            None => usual.iter().copied().collect(),
+            Some(name) => {
+                let named = TokenAlgorithm::asymmetric(name).ok_or("`alg` is not supported")?;
                 if !public.takes(named) {
                     return Err("`alg` does not fit the type of the key");
                 }
-                vec![named]
+                AlgorithmSet::EMPTY.with(named)
             }
         };
         Ok(Self { kid: jwk.common.key_id.clone(), algorithms, public })
@@ -65,51 +65,51 @@ impl VerifyingKey {
     }
 
     /// Returns true if the key is for this algorithm.
-    pub(super) fn is_for(&self, algorithm: Algorithm) -> bool {
-        self.algorithms.contains(&algorithm)
+    pub(super) fn is_for(&self, algorithm: TokenAlgorithm) -> bool {
+        self.algorithms.contains(algorithm)
     }
 
     /// Returns true if the owner of this key made `signature` for `message`.
     ///
     /// An algorithm of another type of key gives false, for any bytes.
-    pub(super) fn verify(&self, algorithm: Algorithm, message: &[u8], signature: &[u8]) -> bool {
+    pub(super) fn verify(&self, algorithm: TokenAlgorithm, message: &[u8], signature: &[u8]) -> bool {
         self.public.verify(algorithm, message, signature)
     }
 }
 
 impl PublicKey {
     /// Returns the algorithms of a key without `alg`.
-    fn usual_algorithms(&self) -> &'static [Algorithm] {
+    fn usual_algorithms(&self) -> &'static [TokenAlgorithm] {
         match self {
-            Self::Rsa { .. } => &[Algorithm::RS256, Algorithm::PS256],
-            Self::P256(_) => &[Algorithm::ES256],
-            Self::P384(_) => &[Algorithm::ES384],
-            Self::Ed25519(_) => &[Algorithm::EdDSA],
+            Self::Rsa { .. } => &[TokenAlgorithm::RS256, TokenAlgorithm::PS256],
+            Self::P256(_) => &[TokenAlgorithm::ES256],
+            Self::P384(_) => &[TokenAlgorithm::ES384],
+            Self::Ed25519(_) => &[TokenAlgorithm::EdDSA, TokenAlgorithm::Ed25519],
         }
     }
 
     /// Returns true if a key of this type can have this `alg`.
-    fn takes(&self, algorithm: Algorithm) -> bool {
+    fn takes(&self, algorithm: TokenAlgorithm) -> bool {
         match self {
             Self::Rsa { .. } => rsa_parameters(algorithm).is_some(),
             _ => self.usual_algorithms().contains(&algorithm),
         }
     }
 
-    fn verify(&self, algorithm: Algorithm, message: &[u8], signature: &[u8]) -> bool {
+    fn verify(&self, algorithm: TokenAlgorithm, message: &[u8], signature: &[u8]) -> bool {
         let unparsed: UnparsedPublicKey<&[u8]> = match (self, algorithm) {
             (Self::Rsa { n, e }, _) => {
                 return rsa_parameters(algorithm).is_some_and(|parameters| {
                     RsaPublicKeyComponents { n, e }.verify(parameters, message, signature).is_ok()
                 });
             }
-            (Self::P256(point), Algorithm::ES256) => {
+            (Self::P256(point), TokenAlgorithm::ES256) => {
                 UnparsedPublicKey::new(&signature::ECDSA_P256_SHA256_FIXED, point)
             }
-            (Self::P384(point), Algorithm::ES384) => {
+            (Self::P384(point), TokenAlgorithm::ES384) => {
                 UnparsedPublicKey::new(&signature::ECDSA_P384_SHA384_FIXED, point)
             }
-            (Self::Ed25519(key), Algorithm::EdDSA) => {
+            (Self::Ed25519(key), TokenAlgorithm::EdDSA | TokenAlgorithm::Ed25519) => {
                 UnparsedPublicKey::new(&signature::ED25519, key)
             }
             _ => return false,
@@ -118,21 +118,15 @@ impl PublicKey {
     }
 }
 
-/// Returns true for a supported algorithm, all of which are asymmetric.
-pub(super) fn is_supported(algorithm: Algorithm) -> bool {
-    let of_curves = [Algorithm::ES256, Algorithm::ES384, Algorithm::EdDSA];
-    rsa_parameters(algorithm).is_some() || of_curves.contains(&algorithm)
-}
-
 /// Returns ring's parameters of an RSA algorithm; `None` for all others.
-fn rsa_parameters(algorithm: Algorithm) -> Option<&'static RsaParameters> {
+fn rsa_parameters(algorithm: TokenAlgorithm) -> Option<&'static RsaParameters> {
     match algorithm {
-        Algorithm::RS256 => Some(&signature::RSA_PKCS1_2048_8192_SHA256),
-        Algorithm::RS384 => Some(&signature::RSA_PKCS1_2048_8192_SHA384),
-        Algorithm::RS512 => Some(&signature::RSA_PKCS1_2048_8192_SHA512),
-        Algorithm::PS256 => Some(&signature::RSA_PSS_2048_8192_SHA256),
-        Algorithm::PS384 => Some(&signature::RSA_PSS_2048_8192_SHA384),
-        Algorithm::PS512 => Some(&signature::RSA_PSS_2048_8192_SHA512),
+        TokenAlgorithm::RS256 => Some(&signature::RSA_PKCS1_2048_8192_SHA256),
+        TokenAlgorithm::RS384 => Some(&signature::RSA_PKCS1_2048_8192_SHA384),
+        TokenAlgorithm::RS512 => Some(&signature::RSA_PKCS1_2048_8192_SHA512),
+        TokenAlgorithm::PS256 => Some(&signature::RSA_PSS_2048_8192_SHA256),
+        TokenAlgorithm::PS384 => Some(&signature::RSA_PSS_2048_8192_SHA384),
+        TokenAlgorithm::PS512 => Some(&signature::RSA_PSS_2048_8192_SHA512),
         _ => None,
     }
 }
@@ -202,7 +196,6 @@ const MAX_RSA_BYTES: usize = 1_024;
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeMap;
-    use std::str::FromStr;
 
     use serde_json::Value;
 
@@ -224,7 +217,7 @@ mod tests {
         for group in file["testGroups"].as_array().unwrap() {
             let Some(public) = group.get("public") else { continue };
             let key = serde_json::from_value::<Jwk>(public.clone()).ok();
-            let key = key.and_then(|jwk| VerifyingKey::new(&jwk).ok());
+            let key = key.and_then(|jwk| VerifyingKey::new(&jwk, public["alg"].as_str()).ok());
             for case in group["tests"].as_array().unwrap() {
                 let token = case["jws"].as_str().unwrap_or_default();
                 let valid = key.as_ref().is_some_and(|key| is_valid(key, token));
@@ -246,7 +239,7 @@ mod tests {
     fn is_valid(key: &VerifyingKey, token: &str) -> bool {
         let Ok(token) = Compact::parse(token, usize::MAX) else { return false };
         let Ok(header) = Header::read(token.header) else { return false };
-        let Ok(algorithm) = Algorithm::from_str(&header.alg) else { return false };
+        let Some(algorithm) = TokenAlgorithm::asymmetric(&header.alg) else { return false };
         let Some(signature) = base64url::decode(token.signature.as_bytes()) else { return false };
         base64url::decode(token.payload.as_bytes()).is_some()
             && key.is_for(algorithm)

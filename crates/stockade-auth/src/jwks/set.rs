@@ -1,24 +1,24 @@
 //! [`JwkSet`]: the public keys of another issuer.
 
 use std::panic::Location;
-use std::str::FromStr;
 
-use jsonwebtoken::Algorithm;
 use jsonwebtoken::jwk::Jwk;
 use serde_json::{Map, Value};
 use stockade_errors::{ConfigError, ConfigIssue};
 
-use super::key::{VerifyingKey, is_supported};
-use crate::token::{Compact, Header, SealedKeys, TokenError};
+use super::key::VerifyingKey;
+use super::unknown::{Warned, unknown};
+use crate::token::{AlgorithmSet, Compact, Header, SealedKeys, TokenAlgorithm, TokenError};
 use crate::{LOG_TARGET, base64url};
 
 /// The public keys of another issuer, as a JWK set (RFC 7517).
 ///
-/// The algorithms are RS256, RS384, RS512, PS256, PS384, PS512, ES256, ES384
-/// and EdDSA (Ed25519). A key with `alg` is for that algorithm; one without is
-/// for RS256 and PS256, or for the algorithm of its curve. HS256 and other
-/// symmetric algorithms are never accepted, so that a public key cannot be
-/// taken for a secret.
+/// The algorithms are RS256, RS384, RS512, PS256, PS384, PS512, ES256, ES384, and for
+/// Ed25519 both names, EdDSA and Ed25519 (RFC 9864). A key with `alg` is for that
+/// algorithm only, under that name. A key without `alg` is for RS256 and PS256, or for the
+/// algorithm of its curve. HS256 and other symmetric algorithms are never accepted, so a
+/// public key cannot become a secret.
+/// [`TokenVerifier::algorithms`](crate::TokenVerifier::algorithms) limits them.
 ///
 /// Unlike with a [`Secret`](crate::Secret), the header is read before the
 /// signature is checked, because it names the key.
@@ -46,17 +46,26 @@ pub struct JwkSet {
 impl JwkSet {
     /// Reads a JWK set document, `{"keys":[…]}`.
     ///
-    /// Keys that cannot verify tokens (for encryption, symmetric, of another
-    /// type or curve, RSA below 2048 bits, with a member of the wrong type) are
-    /// left out, with a line in the log at debug level. RFC 7517, section 5.
+    /// Keys that cannot verify tokens (for encryption, symmetric, RSA below 2048 bits,
+    /// with a member of the wrong type) are left out, with a line in the log at debug
+    /// level. A key of an unknown type (`kty`), curve (`crv`) or algorithm (`alg`) is left
+    /// out with a warning, because its issuer may already sign tokens with it; a
+    /// [`JwkSource`](crate::JwkSource) warns once for each key. RFC 7517, section 5.
     ///
     /// # Errors
     /// Fails when the document is no JWK set, has more than [`MAX_KEYS`] keys
     /// (unusable ones count), or none that can verify.
     #[track_caller]
     pub fn from_json(document: impl AsRef<[u8]>) -> Result<Self, ConfigError> {
+        Self::read(document.as_ref(), &mut Warned::default())
+    }
+
+    /// Reads a document as [`from_json`](Self::from_json) does, and warns of keys that are
+    /// not in `warned` yet.
+    #[track_caller]
+    pub(super) fn read(document: &[u8], warned: &mut Warned) -> Result<Self, ConfigError> {
         let location = Location::caller();
-        read(document.as_ref()).map_err(|message| ConfigIssue::new(message).at(location).into())
+        read(document, warned).map_err(|message| ConfigIssue::new(message).at(location).into())
     }
 
     /// Returns the number of keys that can verify tokens; never 0.
@@ -69,11 +78,17 @@ impl JwkSet {
     /// Checks the signature of a token with the keys that may have made it:
     /// with a `kid` those of that name and those without one, without a `kid`
     /// all of them, and of these the ones for the algorithm.
-    pub(super) fn validate(&self, token: &Compact<'_>) -> Result<(), Refusal> {
+    pub(super) fn validate(
+        &self,
+        token: &Compact<'_>,
+        allowed: Option<AlgorithmSet>,
+    ) -> Result<(), Refusal> {
         let header = Header::read(token.header)?;
-        let algorithm = Algorithm::from_str(&header.alg).ok();
-        let algorithm = algorithm.filter(|algorithm| is_supported(*algorithm));
-        let algorithm = algorithm.ok_or(TokenError::Algorithm)?;
+        let algorithm = TokenAlgorithm::asymmetric(&header.alg);
+        let is_allowed = |algorithm: &TokenAlgorithm| {
+            allowed.is_none_or(|allowed| allowed.contains(*algorithm))
+        };
+        let algorithm = algorithm.filter(is_allowed).ok_or(TokenError::Algorithm)?;
         let signature = base64url::decode(token.signature.as_bytes());
         let signature = signature.ok_or(TokenError::Malformed)?;
         let kid = header.kid.as_deref();
@@ -119,14 +134,31 @@ impl From<TokenError> for Refusal {
 pub const MAX_KEYS: usize = 32;
 
 impl SealedKeys for JwkSet {
-    fn authenticate(&self, token: &Compact<'_>) -> Result<(), TokenError> {
-        self.validate(token).map_err(|refusal| refusal.error)
+    fn authenticate(
+        &self,
+        token: &Compact<'_>,
+        allowed: Option<AlgorithmSet>,
+    ) -> Result<(), TokenError> {
+        self.validate(token, allowed).map_err(|refusal| refusal.error)
     }
+
+    fn check(&self, allowed: AlgorithmSet) -> Result<(), String> {
+        check_public(allowed)
+    }
+}
+
+/// Fails unless the set has an algorithm of public keys. The keys do not matter, because
+/// the issuer replaces them.
+pub(super) fn check_public(allowed: AlgorithmSet) -> Result<(), String> {
+    if allowed.has_asymmetric() {
+        return Ok(());
+    }
+    Err("a JWK set does not verify HS256, HS384 or HS512; use a Secret".to_owned())
 }
 
 /// Reads the keys one by one, so that a malformed key does not affect the
 /// others.
-fn read(document: &[u8]) -> Result<JwkSet, String> {
+fn read(document: &[u8], warned: &mut Warned) -> Result<JwkSet, String> {
     let mut document: Map<String, Value> = serde_json::from_slice(document)
         .map_err(|error| format!("the document is no JWK set: {error}"))?;
     let Some(Value::Array(jwks)) = document.remove("keys") else {
@@ -137,6 +169,10 @@ fn read(document: &[u8]) -> Result<JwkSet, String> {
     }
     let mut keys = Vec::new();
     for (index, jwk) in jwks.into_iter().enumerate() {
+        if let Some(unknown) = unknown(&jwk) {
+            warned.warn(index, &unknown);
+            continue;
+        }
         match read_key(jwk) {
             Ok(key) => keys.push(key),
             Err(reason) => {
@@ -151,7 +187,8 @@ fn read(document: &[u8]) -> Result<JwkSet, String> {
 }
 
 fn read_key(jwk: Value) -> Result<VerifyingKey, &'static str> {
+    let alg = jwk.get("alg").and_then(Value::as_str).map(str::to_owned);
     // The message of serde may quote the key, which could be a secret.
     let jwk = serde_json::from_value::<Jwk>(jwk);
-    VerifyingKey::new(&jwk.map_err(|_| "a member is not what it should be")?)
+    VerifyingKey::new(&jwk.map_err(|_| "a member has the wrong type")?, alg.as_deref())
 }

@@ -2,14 +2,16 @@
 
 use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, RwLock};
+use std::sync::{Arc, Mutex, RwLock};
 use std::time::Duration;
 
-use stockade_errors::locks::{read, write};
+use stockade_errors::locks::{lock, read, write};
 use stockade_errors::{BoxError, ConfigError};
 
 use super::JwkSet;
-use crate::token::{Compact, SealedKeys, TokenError, UnixClock};
+use super::set::check_public;
+use super::unknown::Warned;
+use crate::token::{AlgorithmSet, Compact, SealedKeys, TokenError, UnixClock};
 
 /// A JWK set that a function of the program refreshes.
 ///
@@ -53,6 +55,8 @@ pub struct JwkSource {
     tried_at: AtomicU64,
     /// True if a token had an unknown key since `refreshed_at`.
     missed: AtomicBool,
+    /// The keys of unknown algorithms that the log has a warning of.
+    warned: Mutex<Warned>,
 }
 
 type Fetch = dyn Fn() -> Result<String, BoxError> + Send + Sync;
@@ -66,7 +70,8 @@ impl JwkSource {
     pub fn new(
         fetch: impl Fn() -> Result<String, BoxError> + Send + Sync + 'static,
     ) -> Result<Self, BoxError> {
-        let first = JwkSet::from_json(fetch()?)?;
+        let mut warned = Warned::default();
+        let first = JwkSet::read(fetch()?.as_bytes(), &mut warned)?;
         let source = Self {
             fetch: Box::new(fetch),
             current: RwLock::new(Arc::new(first)),
@@ -76,6 +81,7 @@ impl JwkSource {
             refreshed_at: AtomicU64::new(0),
             tried_at: AtomicU64::new(0),
             missed: AtomicBool::new(false),
+            warned: Mutex::new(warned),
         };
         source.note_success();
         Ok(source)
@@ -156,7 +162,7 @@ impl JwkSource {
     #[track_caller]
     pub fn update(&self, document: impl AsRef<[u8]>) -> Result<(), ConfigError> {
         self.note_try();
-        let set = Arc::new(JwkSet::from_json(document)?);
+        let set = Arc::new(JwkSet::read(document.as_ref(), &mut lock(&self.warned))?);
         *write(&self.current) = set;
         self.note_success();
         Ok(())
@@ -184,12 +190,20 @@ impl fmt::Debug for JwkSource {
 }
 
 impl SealedKeys for JwkSource {
-    fn authenticate(&self, token: &Compact<'_>) -> Result<(), TokenError> {
-        self.current().validate(token).map_err(|refusal| {
+    fn authenticate(
+        &self,
+        token: &Compact<'_>,
+        allowed: Option<AlgorithmSet>,
+    ) -> Result<(), TokenError> {
+        self.current().validate(token, allowed).map_err(|refusal| {
             if refusal.lacks_key {
                 self.missed.store(true, Ordering::Relaxed);
             }
             refusal.error
         })
+    }
+
+    fn check(&self, allowed: AlgorithmSet) -> Result<(), String> {
+        check_public(allowed)
     }
 }

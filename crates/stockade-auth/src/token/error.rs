@@ -5,6 +5,8 @@ use std::fmt;
 
 use stockade_errors::ApiError;
 
+use super::TokenAlgorithm;
+
 /// The reason why a token is not valid, for the log of the program that refuses
 /// it.
 ///
@@ -13,7 +15,7 @@ use stockade_errors::ApiError;
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum TokenError {
-    /// The header names another algorithm than those of the keys.
+    /// The header names another algorithm than those of the keys and the verifier.
     Algorithm,
     /// The audience is not one of the required ones.
     Audience,
@@ -22,7 +24,8 @@ pub enum TokenError {
     /// The issuer is not one of the required ones.
     Issuer,
     /// The token is not three parts of base64url with a supported header and an
-    /// object of claims, each name once, with numbers as times.
+    /// object of claims, each name once, with numbers as times. With secrets, the
+    /// signature must also have the length of an accepted algorithm.
     Malformed,
     /// A required claim is missing.
     MissingClaim {
@@ -65,6 +68,18 @@ impl std::error::Error for TokenError {}
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum IssueError {
+    /// A secret cannot sign by this algorithm, because it needs a private key.
+    Algorithm {
+        /// The algorithm.
+        algorithm: TokenAlgorithm,
+    },
+    /// The secret is too short for the algorithm. RFC 7518, section 3.2.
+    ShortSecret {
+        /// The algorithm.
+        algorithm: TokenAlgorithm,
+        /// The fewest bytes of its secrets.
+        bytes: usize,
+    },
     /// The system's clock says that it is before 1970.
     UnixClock,
     /// The payload is not a JSON object.
@@ -87,6 +102,12 @@ pub enum IssueError {
 impl fmt::Display for IssueError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::Algorithm { algorithm } => {
+                write!(f, "a secret cannot sign a token by {algorithm}; use HS256, HS384 or HS512")
+            }
+            Self::ShortSecret { algorithm, bytes } => {
+                write!(f, "{algorithm} needs a secret of at least {bytes} bytes")
+            }
             Self::UnixClock => f.write_str("the clock is before 1970"),
             Self::NotAnObject => f.write_str("the payload of a token must be an object"),
             Self::NotBefore => f.write_str("`nbf` must be a number of seconds since 1970"),

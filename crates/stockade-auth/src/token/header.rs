@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{TokenError, json};
+use super::{HmacHash, TokenError, json};
 use crate::base64url;
 
 /// The members of a header that matter. A header that gives the token another
@@ -44,21 +44,32 @@ impl Header {
     }
 }
 
-/// Checks that an encoded header names HS256.
+/// Checks that an encoded header names the algorithm of this hash.
 ///
-/// The two usual headers are recognised by their text.
-pub(super) fn check_hs256(encoded: &str) -> Result<(), TokenError> {
-    if matches!(encoded, ALG_TYP | TYP_ALG) {
+/// The usual headers are recognized by their text.
+pub(super) fn check_hmac(encoded: &str, hash: HmacHash) -> Result<(), TokenError> {
+    if usual(hash).contains(&encoded) {
         return Ok(());
     }
-    if Header::read(encoded)?.alg == "HS256" { Ok(()) } else { Err(TokenError::Algorithm) }
+    let name = hash.algorithm().name();
+    if Header::read(encoded)?.alg == name { Ok(()) } else { Err(TokenError::Algorithm) }
 }
 
-/// `{"alg":"HS256","typ":"JWT"}`, as it is made here.
-const ALG_TYP: &str = "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9";
-
-/// `{"typ":"JWT","alg":"HS256"}`, as `jsonwebtoken` makes it.
-const TYP_ALG: &str = "eyJ0eXAiOiJKV1QiLCJhbGciOiJIUzI1NiJ9";
+/// Returns the headers that most tokens have: `{"alg":"…","typ":"JWT"}`, as this crate
+/// writes it, and `{"typ":"JWT","alg":"…"}`, as `jsonwebtoken` does.
+const fn usual(hash: HmacHash) -> [&'static str; 2] {
+    match hash {
+        HmacHash::Sha256 => {
+            ["eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9", "eyJ0eXAiOiJKV1QiLCJhbGciOiJIUzI1NiJ9"]
+        }
+        HmacHash::Sha384 => {
+            ["eyJhbGciOiJIUzM4NCIsInR5cCI6IkpXVCJ9", "eyJ0eXAiOiJKV1QiLCJhbGciOiJIUzM4NCJ9"]
+        }
+        HmacHash::Sha512 => {
+            ["eyJhbGciOiJIUzUxMiIsInR5cCI6IkpXVCJ9", "eyJ0eXAiOiJKV1QiLCJhbGciOiJIUzUxMiJ9"]
+        }
+    }
+}
 
 #[cfg(test)]
 mod tests {
@@ -66,13 +77,20 @@ mod tests {
 
     #[track_caller]
     fn check(json: &str, expected: &Result<(), TokenError>) {
-        assert_eq!(check_hs256(&base64url::encode(json.as_bytes())), *expected, "{json}");
+        let encoded = base64url::encode(json.as_bytes());
+        assert_eq!(check_hmac(&encoded, HmacHash::Sha256), *expected, "{json}");
     }
 
     #[test]
-    fn the_known_headers_are_what_they_say() {
-        assert_eq!(base64url::encode(br#"{"alg":"HS256","typ":"JWT"}"#), ALG_TYP);
-        assert_eq!(base64url::encode(br#"{"typ":"JWT","alg":"HS256"}"#), TYP_ALG);
+    fn usual_headers_name_their_algorithm() {
+        for hash in [HmacHash::Sha256, HmacHash::Sha384, HmacHash::Sha512] {
+            let name = hash.algorithm();
+            let headers = [
+                format!(r#"{{"alg":"{name}","typ":"JWT"}}"#),
+                format!(r#"{{"typ":"JWT","alg":"{name}"}}"#),
+            ];
+            assert_eq!(headers.map(|json| base64url::encode(json.as_bytes())), usual(hash));
+        }
     }
 
     #[test]

@@ -2,12 +2,17 @@
 //!
 //! Spec: Authentication › Token functions.
 
+use std::borrow::Cow;
+
 use serde::Serialize;
 use serde_json::{Map, Value};
 use stockade_errors::__internal::setters;
 
 use super::claims::{MAX_TIME, time};
-use super::{ExpiresIn, IntoExpiresIn, IssueError, MAX_TOKEN_LENGTH, SigningKeys, UnixClock, json};
+use super::{
+    ExpiresIn, HmacHash, IntoExpiresIn, IssueError, MAX_TOKEN_LENGTH, SigningKeys, TokenAlgorithm,
+    UnixClock, json,
+};
 use crate::{Secret, base64url};
 
 /// Makes a token of `payload`, signed with HMAC-SHA256.
@@ -58,13 +63,18 @@ pub fn generate_jwt<K: SigningKeys + ?Sized>(
 /// ```
 #[derive(Clone, Debug)]
 pub struct TokenIssuer {
+    algorithm: TokenAlgorithm,
     max_length: usize,
     clock: UnixClock,
 }
 
 impl Default for TokenIssuer {
     fn default() -> Self {
-        Self { max_length: MAX_TOKEN_LENGTH, clock: UnixClock::default() }
+        Self {
+            algorithm: TokenAlgorithm::HS256,
+            max_length: MAX_TOKEN_LENGTH,
+            clock: UnixClock::default(),
+        }
     }
 }
 
@@ -76,6 +86,11 @@ impl TokenIssuer {
     }
 
     setters! {
+        /// Sets the algorithm. Default: HS256. HS384 needs a secret of at least 48 bytes,
+        /// HS512 of at least 64 bytes. Set it in
+        /// [`TokenVerifier::algorithms`](crate::TokenVerifier::algorithms) too.
+        algorithm: TokenAlgorithm;
+
         /// Sets the length of the longest token that is made, in bytes. Default:
         /// [`MAX_TOKEN_LENGTH`].
         max_length: usize;
@@ -87,7 +102,9 @@ impl TokenIssuer {
     /// Makes a token; see [`generate_jwt`].
     ///
     /// # Errors
-    /// Fails as [`generate_jwt`] does.
+    /// Fails as [`generate_jwt`] does. [`IssueError::ShortSecret`] if the secret is too
+    /// short for the [`algorithm`](Self::algorithm), and [`IssueError::Algorithm`] if it is
+    /// not an HMAC algorithm.
     pub fn issue<K: SigningKeys + ?Sized>(
         &self,
         payload: impl Serialize,
@@ -102,7 +119,7 @@ impl TokenIssuer {
             return Err(IssueError::TooDeep);
         }
         let payload = serde_json::to_vec(&claims).map_err(IssueError::Unserializable)?;
-        sign(keys.signer(), &payload, self.max_length)
+        sign(keys.signer(), self.algorithm, &payload, self.max_length)
     }
 }
 
@@ -127,23 +144,30 @@ fn add_times(
 }
 
 /// Puts header, payload and signature together, if the length allows it.
-fn sign(secret: &Secret, payload: &[u8], limit: usize) -> Result<String, IssueError> {
-    let header = secret.header();
+fn sign(
+    secret: &Secret,
+    algorithm: TokenAlgorithm,
+    payload: &[u8],
+    limit: usize,
+) -> Result<String, IssueError> {
+    let hash = HmacHash::of(algorithm).ok_or(IssueError::Algorithm { algorithm })?;
+    let header = match hash {
+        HmacHash::Sha256 => Cow::Borrowed(secret.header()),
+        HmacHash::Sha384 | HmacHash::Sha512 => Cow::Owned(secret.header_for(algorithm)),
+    };
     // A length that does not fit is above every limit.
     let encoded = base64url::encoded_len(payload.len()).unwrap_or(usize::MAX);
-    let bytes = encoded.saturating_add(header.len() + SIGNATURE_LENGTH + 2);
+    let bytes = encoded.saturating_add(header.len() + hash.encoded_tag() + 2);
     if bytes > limit {
         return Err(IssueError::TooLong { bytes, limit });
     }
     let mut token = String::with_capacity(bytes);
-    token.push_str(header);
+    token.push_str(&header);
     token.push('.');
     base64url::encode_to(payload, &mut token);
-    let tag = secret.sign(token.as_bytes());
+    let tag = secret.sign_by(hash, token.as_bytes());
+    let tag = tag.ok_or(IssueError::ShortSecret { algorithm, bytes: hash.bytes() })?;
     token.push('.');
     base64url::encode_to(tag.as_ref(), &mut token);
     Ok(token)
 }
-
-/// The characters of an HMAC-SHA256 in base64url.
-const SIGNATURE_LENGTH: usize = 43;

@@ -4,14 +4,15 @@
 use std::iter;
 use std::sync::Arc;
 
-use super::{Compact, TokenError, header};
+use super::algorithm::AlgorithmSet;
+use super::{Compact, HmacHash, TokenError, header};
 use crate::{KeyRing, Secret, base64url};
 
 /// Keys that verify tokens: a [`Secret`], a [`KeyRing`], and with the feature
 /// `jwks` a `JwkSet` or a `JwkSource`.
 ///
-/// Secrets take HS256 only, and JWK sets asymmetric algorithms only, so that a
-/// public key never is a secret. The trait is sealed.
+/// Secrets use HMAC only, and JWK sets use asymmetric algorithms only, so a public key
+/// never becomes a secret. The trait is sealed.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no key for tokens",
     label = "not a `Secret`, a `KeyRing`, or a JWK set",
@@ -41,8 +42,16 @@ impl<K: SealedSigning + ?Sized> SigningKeys for K {}
 )]
 #[expect(unnameable_types, reason = "it seals the trait")]
 pub trait SealedKeys {
-    /// Checks the signature, then the header.
-    fn authenticate(&self, token: &Compact<'_>) -> Result<(), TokenError>;
+    /// Checks the signature, then the header. Without `allowed`, the keys choose the
+    /// algorithms.
+    fn authenticate(
+        &self,
+        token: &Compact<'_>,
+        allowed: Option<AlgorithmSet>,
+    ) -> Result<(), TokenError>;
+
+    /// Fails if these keys cannot verify by any of the algorithms, or are too short.
+    fn check(&self, allowed: AlgorithmSet) -> Result<(), String>;
 }
 
 #[diagnostic::on_unimplemented(
@@ -80,44 +89,108 @@ impl SealedSigning for KeyRing {
 }
 
 impl SealedKeys for Secret {
-    fn authenticate(&self, token: &Compact<'_>) -> Result<(), TokenError> {
-        hs256(self, token)
+    fn authenticate(
+        &self,
+        token: &Compact<'_>,
+        allowed: Option<AlgorithmSet>,
+    ) -> Result<(), TokenError> {
+        hmac(self, token, allowed)
+    }
+
+    fn check(&self, allowed: AlgorithmSet) -> Result<(), String> {
+        check_secrets(self, allowed)
     }
 }
 
 impl SealedKeys for KeyRing {
-    fn authenticate(&self, token: &Compact<'_>) -> Result<(), TokenError> {
-        hs256(self, token)
+    fn authenticate(
+        &self,
+        token: &Compact<'_>,
+        allowed: Option<AlgorithmSet>,
+    ) -> Result<(), TokenError> {
+        hmac(self, token, allowed)
+    }
+
+    fn check(&self, allowed: AlgorithmSet) -> Result<(), String> {
+        check_secrets(self, allowed)
     }
 }
 
 impl<K: SealedKeys + ?Sized> SealedKeys for Arc<K> {
-    fn authenticate(&self, token: &Compact<'_>) -> Result<(), TokenError> {
-        (**self).authenticate(token)
+    fn authenticate(
+        &self,
+        token: &Compact<'_>,
+        allowed: Option<AlgorithmSet>,
+    ) -> Result<(), TokenError> {
+        (**self).authenticate(token, allowed)
+    }
+
+    fn check(&self, allowed: AlgorithmSet) -> Result<(), String> {
+        (**self).check(allowed)
     }
 }
 
-/// Returns the secret that made this tag of 32 bytes, if one of them did.
+/// Returns the secret that made this whole tag, if one of them did.
 ///
-/// Each comparison takes constant time. The number of secrets is no secret.
+/// Each comparison takes constant time. The number of secrets is public.
 pub(crate) fn find_signer<'k, K: SealedSigning + ?Sized>(
     keys: &'k K,
+    hash: HmacHash,
     message: &[u8],
-    tag: &[u8; 32],
+    tag: &[u8],
 ) -> Option<&'k Secret> {
     let mut secrets = iter::once(keys.signer()).chain(keys.others());
-    secrets.find(|secret| secret.verify(message, tag))
+    secrets.find(|secret| secret.verify(hash, message, tag))
 }
 
 /// Checks the signature first, in constant time. The header is read only if the
 /// owner of a secret wrote it.
-fn hs256(keys: &impl SealedSigning, token: &Compact<'_>) -> Result<(), TokenError> {
+///
+/// The length of the signature chooses the hash, and the header must name the same one.
+fn hmac(
+    keys: &impl SealedSigning,
+    token: &Compact<'_>,
+    allowed: Option<AlgorithmSet>,
+) -> Result<(), TokenError> {
     let signature = token.signature.as_bytes();
-    let signature = base64url::decode_32(signature).ok_or(TokenError::Malformed)?;
-    let signer = find_signer(keys, token.message.as_bytes(), &signature);
+    let hash = HmacHash::by_encoded_tag(signature.len()).ok_or(TokenError::Malformed)?;
+    if !allowed.unwrap_or(AlgorithmSet::HS256).contains(hash.algorithm()) {
+        return Err(TokenError::Malformed);
+    }
+    // The library needs room for whole groups of four characters.
+    let mut bytes = [0; MAX_TAG_BYTES + 2];
+    let tag = base64url::decode_to(signature, &mut bytes).ok_or(TokenError::Malformed)?;
+    let signer = find_signer(keys, hash, token.message.as_bytes(), tag);
     let signer = signer.ok_or(TokenError::Signature)?;
-    if token.header == signer.header() { Ok(()) } else { header::check_hs256(token.header) }
+    // The prepared header names HS256.
+    let is_prepared = hash == HmacHash::Sha256 && token.header == signer.header();
+    if is_prepared { Ok(()) } else { header::check_hmac(token.header, hash) }
 }
+
+/// Fails unless the secret that signs is long enough for each HMAC algorithm of the set,
+/// and each other secret for one of them.
+///
+/// A secret that only verifies may be the shorter one of an earlier algorithm.
+fn check_secrets(keys: &impl SealedSigning, allowed: AlgorithmSet) -> Result<(), String> {
+    let hashes = || HmacHash::of_set(allowed);
+    let Some(shortest) = hashes().next() else {
+        return Err("a secret verifies HS256, HS384 and HS512 only".to_owned());
+    };
+    let too_short = hashes().find(|hash| !keys.signer().fits(*hash));
+    let too_short = too_short
+        .or_else(|| keys.others().iter().any(|secret| !secret.fits(shortest)).then_some(shortest));
+    match too_short {
+        Some(hash) => Err(format!(
+            "{} needs a secret of at least {} bytes",
+            hash.algorithm(),
+            hash.bytes()
+        )),
+        None => Ok(()),
+    }
+}
+
+/// The bytes of the longest tag.
+const MAX_TAG_BYTES: usize = HmacHash::Sha512.bytes();
 
 #[cfg(test)]
 mod tests {
@@ -148,7 +221,7 @@ mod tests {
                 let token = case["jws"].as_str().unwrap_or_default();
                 let outcome = Compact::parse(token, usize::MAX).and_then(|token| {
                     base64url::decode(token.payload.as_bytes()).ok_or(TokenError::Malformed)?;
-                    secret.authenticate(&token)
+                    secret.authenticate(&token, None)
                 });
                 if outcome.is_ok() == (case["result"] == "valid") {
                     agreed += 1;

@@ -6,12 +6,13 @@
 //! - `verify`: [`verify_token`] and [`TokenVerifier`], the hot path.
 //! - `bearer`: the token in a value of `Authorization`.
 //! - `compact`: the parts of a token; `header`: the rules for its header.
-//! - `keys`: the keys that verify and sign.
+//! - `keys`: the keys that verify and sign; `algorithm`: the names of the algorithms.
 //! - `claims`: [`Claims`]; `json`: objects in which every name stands once; `marks`:
 //!   the places of the claims by which a token is revoked.
 //!
 //! Spec: Authentication › Token functions.
 
+mod algorithm;
 mod bearer;
 mod claims;
 mod clock;
@@ -26,6 +27,10 @@ mod marks;
 mod payload;
 mod verify;
 
+#[cfg(feature = "jwks")]
+pub(crate) use algorithm::AlgorithmSet;
+pub(crate) use algorithm::HmacHash;
+pub use algorithm::TokenAlgorithm;
 pub use bearer::bearer_token;
 pub use claims::Claims;
 pub use clock::UnixClock;

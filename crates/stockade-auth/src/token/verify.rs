@@ -9,9 +9,11 @@ use std::time::Duration;
 
 use serde::de::DeserializeOwned;
 use stockade_errors::__internal::setters;
+use stockade_errors::{ConfigError, ConfigIssue};
 
+use super::algorithm::AlgorithmSet;
 use super::claims::Times;
-use super::{Claims, Compact, MAX_TOKEN_LENGTH, TokenError, TokenKeys, UnixClock};
+use super::{Claims, Compact, MAX_TOKEN_LENGTH, TokenAlgorithm, TokenError, TokenKeys, UnixClock};
 use crate::base64url;
 
 /// Returns the claims of a token, or `None` when the token is empty, malformed,
@@ -38,7 +40,7 @@ use crate::base64url;
 #[doc(alias = "verifyToken")]
 #[must_use]
 pub fn verify_token<K: TokenKeys + ?Sized>(token: &str, keys: &K) -> Option<Claims> {
-    let claims = Claims::read(payload(token, keys, MAX_TOKEN_LENGTH).ok()?).ok()?;
+    let claims = Claims::read(payload(token, keys, None, MAX_TOKEN_LENGTH).ok()?).ok()?;
     check_times(claims.times(), 0, &UnixClock::default()).ok()?;
     Some(claims)
 }
@@ -99,6 +101,8 @@ pub fn verify_token_as<T: DeserializeOwned>(
 /// the same as [`verify_token`].
 #[derive(Clone, Debug)]
 pub struct TokenVerifier {
+    /// `None` is the default of the keys.
+    algorithms: Option<AlgorithmSet>,
     audiences: Vec<String>,
     clock: UnixClock,
     issuers: Vec<String>,
@@ -110,6 +114,7 @@ pub struct TokenVerifier {
 impl Default for TokenVerifier {
     fn default() -> Self {
         Self {
+            algorithms: None,
             audiences: Vec::new(),
             clock: UnixClock::default(),
             issuers: Vec::new(),
@@ -125,6 +130,65 @@ impl TokenVerifier {
     #[must_use]
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// Sets the algorithms that are accepted. Default: HS256 for secrets, and for a JWK set
+    /// each algorithm of its keys.
+    ///
+    /// HS384 needs a secret of at least 48 bytes, HS512 of at least 64 bytes. In a
+    /// [`KeyRing`](crate::KeyRing) the secret that signs must be long enough for each of
+    /// the algorithms, and every other secret for one of them. Tokens that would need a
+    /// longer secret are never accepted, and [`check_keys`](Self::check_keys) reports it.
+    ///
+    /// ```
+    /// use serde_json::json;
+    /// use stockade_auth::{Secret, TokenAlgorithm, TokenIssuer, TokenVerifier};
+    ///
+    /// let secret = Secret::new("sixty-four bytes or more: ".repeat(3))?;
+    /// let verifier = TokenVerifier::new().algorithms([TokenAlgorithm::HS512]);
+    /// let issuer = TokenIssuer::new().algorithm(TokenAlgorithm::HS512);
+    ///
+    /// let token = issuer.issue(json!({ "sub": "7" }), "1h", &secret)?;
+    /// assert_eq!(verifier.verify(&token, &secret)?.subject(), Some("7"));
+    /// assert!(TokenVerifier::new().verify(&token, &secret).is_err());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// Source: RFC 7518, section 3.2; RFC 8725, section 3.1.
+    #[must_use]
+    pub fn algorithms(mut self, algorithms: impl IntoIterator<Item = TokenAlgorithm>) -> Self {
+        self.algorithms = Some(algorithms.into_iter().collect());
+        self
+    }
+
+    /// Checks that these keys can verify tokens by the
+    /// [`algorithms`](Self::algorithms) of this verifier. `Auth::tokens` does it when a
+    /// router is built.
+    ///
+    /// ```
+    /// use stockade_auth::{Secret, TokenAlgorithm, TokenVerifier};
+    ///
+    /// let secret = Secret::new("a secret of thirty-two bytes or more")?;
+    /// let verifier = TokenVerifier::new().algorithms([TokenAlgorithm::HS512]);
+    /// let error = verifier.check_keys(&secret).unwrap_err();
+    /// let message = "HS512 needs a secret of at least 64 bytes";
+    /// assert_eq!(error.issues()[0].message(), message);
+    /// # Ok::<(), stockade_errors::ConfigError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Fails if a secret is too short, the list is empty, or the keys do not support any of
+    /// the algorithms.
+    #[track_caller]
+    pub fn check_keys<K: TokenKeys + ?Sized>(&self, keys: &K) -> Result<(), ConfigError> {
+        let Some(algorithms) = self.algorithms else { return Ok(()) };
+        let outcome = if algorithms == AlgorithmSet::EMPTY {
+            Err("`algorithms` of a TokenVerifier is empty, so no token is valid".to_owned())
+        } else {
+            keys.check(algorithms)
+        };
+        let location = std::panic::Location::caller();
+        outcome.map_err(|message| ConfigIssue::new(message).at(location).into())
     }
 
     /// Sets the leeway in whole seconds for which a token is valid after `exp`
@@ -193,7 +257,7 @@ impl TokenVerifier {
         token: &str,
         keys: &K,
     ) -> Result<Claims, TokenError> {
-        let claims = Claims::read(payload(token, keys, self.max_length)?)?;
+        let claims = Claims::read(payload(token, keys, self.algorithms, self.max_length)?)?;
         check_times(claims.times(), self.leeway_seconds, &self.clock)?;
         self.check(&claims)?;
         Ok(claims)
@@ -225,10 +289,11 @@ impl TokenVerifier {
 fn payload<K: TokenKeys + ?Sized>(
     token: &str,
     keys: &K,
+    algorithms: Option<AlgorithmSet>,
     max_length: usize,
 ) -> Result<Vec<u8>, TokenError> {
     let token = Compact::parse(token, max_length)?;
-    keys.authenticate(&token)?;
+    keys.authenticate(&token, algorithms)?;
     base64url::decode(token.payload.as_bytes()).ok_or(TokenError::Malformed)
 }
 

@@ -79,8 +79,32 @@ impl Auth {
     }
 
     /// Authenticates as [`secret`](Self::secret) does, with the rules of
-    /// `verifier`: an issuer, an audience, a leeway, required claims.
+    /// `verifier`: algorithms, an issuer, an audience, a leeway, required claims.
+    ///
+    /// Keys that the algorithms do not fit, such as a secret below 64 bytes for HS512, are
+    /// a configuration error.
+    ///
+    /// ```
+    /// use stockade::auth::{Secret, TokenAlgorithm, TokenIssuer, TokenVerifier};
+    /// use stockade::prelude::*;
+    /// # use stockade::testing::TestClient;
+    ///
+    /// # #[tokio::main]
+    /// # async fn main() -> Result<(), BoxError> {
+    /// let secret = Secret::new("sixty-four bytes or more: ".repeat(3))?;
+    /// let verifier = TokenVerifier::new().algorithms([TokenAlgorithm::HS512]);
+    /// let auth = Auth::tokens(secret.clone(), verifier);
+    /// let api = routes! { "orders": { auth: &auth, GET: async || "orders" } };
+    ///
+    /// let issuer = TokenIssuer::new().algorithm(TokenAlgorithm::HS512);
+    /// let token = issuer.issue(json!({ "sub": "7" }), "1h", &secret)?;
+    /// # let client = TestClient::new(create_router(api, RouterOptions::new()));
+    /// client.get("/orders").bearer(&token).await.assert_text("orders");
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn tokens(keys: impl TokenKeys + 'static, verifier: TokenVerifier) -> Self {
+        let mistake = verifier.check_keys(&keys).err();
         let (leeway_seconds, clock) = (verifier.leeway_seconds(), verifier.own_clock().clone());
         let verify = move |req: &Request, scheme: &Scheme| {
             let value = authorization(req)?;
@@ -95,7 +119,10 @@ impl Auth {
         let verify = Arc::new(verify);
         let finder = TokenFinder { verify, leeway_seconds, clock, revocations: None };
         let method = AuthMethod::new(Challenge::BEARER, Find::Token(Box::new(finder)));
-        Self::one(method).finding(&UserPool::of("token")).documented_as(SecurityScheme::jwt())
+        let mut auth = Self::one(method).finding(&UserPool::of("token"));
+        let issues = mistake.iter().flat_map(|mistake| mistake.issues());
+        auth.mistakes.extend(issues.map(|issue| issue.message().to_owned()));
+        auth.documented_as(SecurityScheme::jwt())
     }
 
     /// Authenticates by a function from the request to a user: `fn(&Request) ->
