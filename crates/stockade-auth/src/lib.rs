@@ -49,6 +49,9 @@
 //!   counts. Any other value, null too, makes the token malformed.
 //!   `generate_jwt` refuses such an `nbf` too, and nesting that `verify_token`
 //!   would not read.
+//! - `TokenIssuer` adds the private claim `iat_ms`, the time of issue in milliseconds, by
+//!   which `Revocations::revoke_before` distinguishes tokens of one second. It counts only
+//!   within the second of `iat`. `generate_jwt` adds `iat` and `exp` only.
 //! - The `kid` of a token is ignored where secrets verify: every secret of a
 //!   ring is tried.
 //! - A `JwkSource` never fetches while it verifies, so that no request waits

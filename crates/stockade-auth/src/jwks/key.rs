@@ -72,7 +72,12 @@ impl VerifyingKey {
     /// Returns true if the owner of this key made `signature` for `message`.
     ///
     /// An algorithm of another type of key gives false, for any bytes.
-    pub(super) fn verify(&self, algorithm: TokenAlgorithm, message: &[u8], signature: &[u8]) -> bool {
+    pub(super) fn verify(
+        &self,
+        algorithm: TokenAlgorithm,
+        message: &[u8],
+        signature: &[u8],
+    ) -> bool {
         self.public.verify(algorithm, message, signature)
     }
 }

@@ -85,9 +85,8 @@ impl JwkSet {
     ) -> Result<(), Refusal> {
         let header = Header::read(token.header)?;
         let algorithm = TokenAlgorithm::asymmetric(&header.alg);
-        let is_allowed = |algorithm: &TokenAlgorithm| {
-            allowed.is_none_or(|allowed| allowed.contains(*algorithm))
-        };
+        let is_allowed =
+            |algorithm: &TokenAlgorithm| allowed.is_none_or(|allowed| allowed.contains(*algorithm));
         let algorithm = algorithm.filter(is_allowed).ok_or(TokenError::Algorithm)?;
         let signature = base64url::decode(token.signature.as_bytes());
         let signature = signature.ok_or(TokenError::Malformed)?;

@@ -98,7 +98,10 @@ mod tests {
         }
         check(&json!({ "kty": "AKP", "alg": "ML-DSA-44" }), Some(("kty", "AKP")));
         check(&json!({ "kty": "EC", "crv": "P-521" }), Some(("crv", "P-521")));
-        check(&json!({ "kty": "EC", "crv": "secp256k1", "alg": "ES256K" }), Some(("crv", "secp256k1")));
+        check(
+            &json!({ "kty": "EC", "crv": "secp256k1", "alg": "ES256K" }),
+            Some(("crv", "secp256k1")),
+        );
         check(&json!({ "kty": "OKP", "crv": "Ed448", "use": "sig" }), Some(("crv", "Ed448")));
         check(&json!({ "kty": "RSA", "alg": "RS1" }), Some(("alg", "RS1")));
         check(&json!({ "kty": "OKP", "crv": "Ed25519", "alg": "Ed25519" }), None);

@@ -115,8 +115,12 @@ pub(super) fn keys_of(claims: &Claims) -> Vec<RevocationKey> {
     let tokens = [token.name(), token.unbound_name()].map(|name| Revocation::token(name, 0));
     let subject = Named::subject_of(claims);
     let subjects = subject.map(|subject| {
-        let names = [subject.name(), subject.unbound_name()];
-        names.map(|name| Revocation::subject(name, 0, 0))
+        [
+            Revocation::subject_millis(subject.name(), 0, 0),
+            // Of earlier versions.
+            Revocation::subject(subject.name(), 0, 0),
+            Revocation::subject(subject.unbound_name(), 0, 0),
+        ]
     });
     let mut keys: Vec<_> =
         tokens.iter().chain(subjects.iter().flatten()).map(Revocation::key).collect();
@@ -130,7 +134,8 @@ impl Revocation {
     fn revokes(&self, claims: &Claims, now: u64) -> bool {
         let is_meant = match self.kind() {
             Kind::Token => true,
-            Kind::Subject { before } => claims.issued_at().is_none_or(|issued| issued < before),
+            Kind::Subject { before } => claims.is_older(before),
+            Kind::SubjectMillis { before } => claims.is_older_millis(before),
             Kind::Beyond => false,
         };
         is_meant && now < self.until()

@@ -39,8 +39,14 @@ pub(super) struct Named<'t> {
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub(super) enum Kind {
     Token,
-    /// All tokens of a subject that were issued before this time, in seconds since 1970.
+    /// All tokens of a subject that were issued before this time, in seconds since 1970,
+    /// as earlier versions wrote it.
     Subject {
+        before: u64,
+    },
+    /// All tokens of a subject that were issued before this time, in milliseconds since
+    /// 1970.
+    SubjectMillis {
         before: u64,
     },
     /// No token: a note that the log has more than the processes hold.
@@ -126,6 +132,7 @@ impl Kind {
         match self {
             Self::Token => TOKEN,
             Self::Subject { .. } => SUBJECT,
+            Self::SubjectMillis { .. } => SUBJECT_MILLIS,
             Self::Beyond => BEYOND,
         }
     }
@@ -146,6 +153,10 @@ impl Revocation {
 
     pub(super) fn subject(name: Name, before: u64, until: u64) -> Self {
         Self { name, kind: Kind::Subject { before }, until }
+    }
+
+    pub(super) fn subject_millis(name: Name, before: u64, until: u64) -> Self {
+        Self { name, kind: Kind::SubjectMillis { before }, until }
     }
 
     /// Makes the note of a log that it has revocations beyond
@@ -185,14 +196,14 @@ impl Revocation {
         self.until
     }
 
-    /// Returns the entry as bytes: 25 for a token and a note, 33 for a subject, of which
-    /// the first is 1, 3 or 2.
+    /// Returns the entry as bytes: 25 for a token (the first byte is 1) and a note (3), 33
+    /// for a subject (4, or 2 in entries of earlier versions).
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(SUBJECT_BYTES);
         bytes.extend(self.key());
         bytes.extend(self.until.to_be_bytes());
-        if let Kind::Subject { before } = self.kind {
+        if let Kind::Subject { before } | Kind::SubjectMillis { before } = self.kind {
             bytes.extend(before.to_be_bytes());
         }
         bytes
@@ -204,10 +215,12 @@ impl Revocation {
         let (kind, rest) = bytes.split_first()?;
         let (name, rest) = rest.split_first_chunk()?;
         let (until, rest) = rest.split_first_chunk()?;
+        let before = || rest.try_into().ok().map(u64::from_be_bytes);
         let kind = match (*kind, rest.len()) {
             (TOKEN, 0) => Kind::Token,
             (BEYOND, 0) => Kind::Beyond,
-            (SUBJECT, _) => Kind::Subject { before: u64::from_be_bytes(rest.try_into().ok()?) },
+            (SUBJECT, _) => Kind::Subject { before: before()? },
+            (SUBJECT_MILLIS, _) => Kind::SubjectMillis { before: before()? },
             _ => return None,
         };
         Some(Self { name: Name(*name), kind, until: u64::from_be_bytes(*until) })
@@ -223,6 +236,7 @@ const BOUND: u8 = b'b';
 const TOKEN: u8 = 1;
 const SUBJECT: u8 = 2;
 const BEYOND: u8 = 3;
+const SUBJECT_MILLIS: u8 = 4;
 const SUBJECT_BYTES: usize = 33;
 
 #[cfg(test)]
@@ -234,10 +248,12 @@ mod tests {
         let name = Named::id(None, "7").name();
         let token = Revocation::token(name, 1_700_000_000);
         let subject = Revocation::subject(name, u64::MAX, 7);
+        let millis = Revocation::subject_millis(name, 1_700_000_000_250, 7);
         let note = Revocation::beyond(7);
         assert_eq!((token.to_bytes().len(), subject.to_bytes().len()), (25, 33));
+        assert_eq!((millis.to_bytes().len(), millis.key()[0]), (33, 4));
         assert!(note.is_beyond() && !token.is_beyond());
-        for entry in [token, subject, note] {
+        for entry in [token, subject, millis, note] {
             let bytes = entry.to_bytes();
             assert_eq!(bytes[..17], entry.key());
             assert_eq!(Revocation::from_bytes(&bytes), Some(entry));
@@ -246,7 +262,7 @@ mod tests {
             }
             assert_eq!(Revocation::from_bytes(&[&bytes[..], b"x"].concat()), None);
         }
-        assert_eq!(Revocation::from_bytes(&[4; 33]), None);
+        assert_eq!(Revocation::from_bytes(&[5; 33]), None);
     }
 
     #[test]

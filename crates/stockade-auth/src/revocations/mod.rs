@@ -313,10 +313,46 @@ impl Revocations {
     /// `None`, no token that has an `iss` is revoked. If several issuers omit `iss`, use
     /// one `Revocations` for each of them.
     ///
-    /// `iat` counts whole seconds. So of a time within a second, such as that of
-    /// `SystemTime::now()`, all tokens of that second are revoked, also one that is
-    /// issued after it: the new token of a client comes a second later, or the time is
-    /// given without its fraction.
+    /// Issue tokens by [`TokenIssuer`](crate::TokenIssuer): its claim `iat_ms` counts
+    /// milliseconds, so a user who logs in again within the same second gets a valid token.
+    /// `iat` counts whole seconds. Without `iat_ms`, as in tokens of
+    /// [`generate_jwt`](crate::generate_jwt), every token of the second of
+    /// `SystemTime::now()` is revoked, including tokens that are issued later in that
+    /// second.
+    ///
+    /// ```
+    /// use std::time::{Duration, UNIX_EPOCH};
+    ///
+    /// use serde_json::json;
+    /// use stockade_auth::{
+    ///     RevocationStatus, Revocations, Secret, TokenIssuer, TokenVerifier, UnixClock,
+    /// };
+    /// # use std::task::{Context, Poll, Waker};
+    ///
+    /// let secret = Secret::new("a secret of thirty-two bytes or more")?;
+    /// let revocations = Revocations::in_memory().clock(UnixClock::at(1_700_000_000));
+    /// let issue = |millis| {
+    ///     let clock = UnixClock::at_millis(millis);
+    ///     let token = TokenIssuer::new().clock(clock.clone());
+    ///     let token = token.issue(json!({ "sub": "user:7" }), "1h", &secret).unwrap();
+    ///     TokenVerifier::new().clock(clock).verify(&token, &secret).unwrap()
+    /// };
+    /// let (old, new) = (issue(1_700_000_000_100), issue(1_700_000_000_300));
+    ///
+    /// let time = UNIX_EPOCH + Duration::from_millis(1_700_000_000_200);
+    /// let revoking = revocations.revoke_before(None, "user:7", time);
+    /// # let mut revoking = Box::pin(revoking);
+    /// # let Poll::Ready(revoked) =
+    /// #     revoking.as_mut().poll(&mut Context::from_waker(Waker::noop()))
+    /// # else { unreachable!("memory does not wait") };
+    /// # revoked?;
+    /// # /*
+    /// revoking.await?;
+    /// # */
+    /// assert_eq!(revocations.check(&old), RevocationStatus::Revoked);
+    /// assert_eq!(revocations.check(&new), RevocationStatus::NotRevoked);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// As [`revoke`](Self::revoke), without [`RevokeError::NoExpiry`].
@@ -326,11 +362,11 @@ impl Revocations {
         subject: &str,
         time: SystemTime,
     ) -> Result<(), RevokeError> {
-        let before = seconds_up(time);
         let kept = whole_seconds(self.max_token_life).saturating_add(KEPT_SECONDS);
         // From now at least: the tokens of a time to come are revoked until they expire.
-        let until = before.max(self.table.now()).saturating_add(kept);
-        self.add(Revocation::subject(Named::subject(issuer, subject).name(), before, until)).await
+        let until = seconds_up(time).max(self.table.now()).saturating_add(kept);
+        let name = Named::subject(issuer, subject).name();
+        self.add(Revocation::subject_millis(name, millis_up(time), until)).await
     }
 
     async fn add(&self, entry: Revocation) -> Result<(), RevokeError> {
@@ -387,6 +423,12 @@ impl fmt::Debug for Revocations {
 /// Returns the seconds since 1970 of a time, rounded up.
 fn seconds_up(time: SystemTime) -> u64 {
     time.duration_since(UNIX_EPOCH).map_or(0, whole_seconds)
+}
+
+/// Returns the milliseconds since 1970 of a time, rounded up.
+fn millis_up(time: SystemTime) -> u64 {
+    let nanos = time.duration_since(UNIX_EPOCH).map_or(0, |time| time.as_nanos());
+    u64::try_from(nanos.div_ceil(1_000_000)).unwrap_or(u64::MAX)
 }
 
 /// Returns the seconds of a duration, rounded up.

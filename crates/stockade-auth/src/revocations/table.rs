@@ -18,7 +18,9 @@ use crate::{Claims, UnixClock};
 /// Everything that is revoked, with the time of the last contact to its log.
 pub(super) struct Table {
     tokens: Shards<Until>,
-    subjects: Shards<Before>,
+    subjects: Shards<Before<MILLIS>>,
+    /// Entries of earlier versions.
+    subjects_in_seconds: Shards<Before<SECONDS>>,
     max_entries: AtomicUsize,
     clock: OnceLock<UnixClock>,
     start: Instant,
@@ -39,6 +41,7 @@ impl Table {
         Self {
             tokens: Shards::new(),
             subjects: Shards::new(),
+            subjects_in_seconds: Shards::new(),
             max_entries: AtomicUsize::new(MAX_ENTRIES),
             clock: OnceLock::new(),
             start: Instant::now(),
@@ -65,7 +68,7 @@ impl Table {
     }
 
     pub(super) fn len(&self) -> usize {
-        self.tokens.len() + self.subjects.len()
+        self.tokens.len() + self.subjects.len() + self.subjects_in_seconds.len()
     }
 
     /// Returns the seconds since 1970, or the end of time where the clock is before:
@@ -104,10 +107,14 @@ impl Table {
         {
             return true;
         }
-        self.subjects.get(|| Named::subject_of(claims)).is_some_and(|found| {
-            claims.issued_at().is_none_or(|issued| issued < found.before)
-                && self.now() < found.until
-        })
+        let subject = || Named::subject_of(claims);
+        let is_meant = |found: Before<MILLIS>| {
+            claims.is_older_millis(found.before) && self.now() < found.until
+        };
+        let is_meant_in_seconds =
+            |found: Before<SECONDS>| claims.is_older(found.before) && self.now() < found.until;
+        self.subjects.get(subject).is_some_and(is_meant)
+            || self.subjects_in_seconds.get(subject).is_some_and(is_meant_in_seconds)
     }
 
     /// Adds an entry. Returns false if there is no room for it.
@@ -135,6 +142,10 @@ impl Table {
             Kind::Beyond => true,
             Kind::Token => self.tokens.join(entry.name(), Until(entry.until()), has_room),
             Kind::Subject { before } => {
+                let value = Before { before, until: entry.until() };
+                self.subjects_in_seconds.join(entry.name(), value, has_room)
+            }
+            Kind::SubjectMillis { before } => {
                 self.subjects.join(entry.name(), Before { before, until: entry.until() }, has_room)
             }
         };
@@ -150,6 +161,7 @@ impl Table {
         let mut expired = Vec::new();
         self.tokens.sweep(now, &mut expired);
         self.subjects.sweep(now, &mut expired);
+        self.subjects_in_seconds.sweep(now, &mut expired);
         self.beyond.sweep(now, &mut expired);
         expired
     }
@@ -159,6 +171,7 @@ impl Table {
         let mut entries = Vec::with_capacity(self.len());
         self.tokens.list(&mut entries);
         self.subjects.list(&mut entries);
+        self.subjects_in_seconds.list(&mut entries);
         self.beyond.list(&mut entries);
         entries
     }
@@ -175,9 +188,9 @@ trait Value: Copy {
 #[derive(Clone, Copy)]
 struct Until(u64);
 
-/// The tokens of a subject that were issued before a time.
+/// The tokens of a subject that were issued before a time, in milliseconds or seconds.
 #[derive(Clone, Copy)]
-struct Before {
+struct Before<const UNIT: bool> {
     before: u64,
     until: u64,
 }
@@ -196,7 +209,10 @@ impl Value for Until {
     }
 }
 
-impl Value for Before {
+const MILLIS: bool = true;
+const SECONDS: bool = false;
+
+impl<const UNIT: bool> Value for Before<UNIT> {
     fn join(self, other: Self) -> Self {
         Self { before: self.before.max(other.before), until: self.until.max(other.until) }
     }
@@ -206,7 +222,11 @@ impl Value for Before {
     }
 
     fn entry(self, name: Name) -> Revocation {
-        Revocation::subject(name, self.before, self.until)
+        if UNIT == MILLIS {
+            Revocation::subject_millis(name, self.before, self.until)
+        } else {
+            Revocation::subject(name, self.before, self.until)
+        }
     }
 }
 

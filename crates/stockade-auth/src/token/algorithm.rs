@@ -188,7 +188,8 @@ mod tests {
 
     #[test]
     fn a_set_contains_only_its_algorithms() {
-        let set: AlgorithmSet = [TokenAlgorithm::HS512, TokenAlgorithm::Ed25519].into_iter().collect();
+        let set: AlgorithmSet =
+            [TokenAlgorithm::HS512, TokenAlgorithm::Ed25519].into_iter().collect();
         assert!(set.contains(TokenAlgorithm::HS512) && set.contains(TokenAlgorithm::Ed25519));
         assert!(!set.contains(TokenAlgorithm::HS256) && !set.contains(TokenAlgorithm::EdDSA));
         assert_eq!(HmacHash::of_set(set).collect::<Vec<_>>(), [HmacHash::Sha512]);

@@ -43,6 +43,8 @@ pub(super) struct Times {
     pub(super) exp: Option<u64>,
     pub(super) iat: Option<u64>,
     pub(super) nbf: Option<u64>,
+    /// [`ISSUED_AT_MILLIS`], if it is a time.
+    pub(super) iat_millis: Option<u64>,
 }
 
 impl Times {
@@ -147,6 +149,44 @@ impl Claims {
     #[must_use]
     pub fn issued_at(&self) -> Option<u64> {
         self.times.iat
+    }
+
+    /// Returns the time at which the token was made, in milliseconds since 1970, from the
+    /// private claim `iat_ms`, which [`TokenIssuer`](crate::TokenIssuer) adds. `None` if it
+    /// is missing, not a whole number, or not within the second of `iat`.
+    ///
+    /// ```
+    /// use serde_json::json;
+    /// use stockade_auth::{Secret, TokenIssuer, TokenVerifier, UnixClock};
+    ///
+    /// let secret = Secret::new("a secret of thirty-two bytes or more")?;
+    /// let clock = UnixClock::at_millis(1_700_000_000_250);
+    /// let token = TokenIssuer::new().clock(clock.clone()).issue(json!({}), "1h", &secret)?;
+    /// let claims = TokenVerifier::new().clock(clock).verify(&token, &secret)?;
+    /// assert_eq!(claims.issued_at(), Some(1_700_000_000));
+    /// assert_eq!(claims.issued_at_millis(), Some(1_700_000_000_250));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn issued_at_millis(&self) -> Option<u64> {
+        let issued = self.times.iat?;
+        self.times.iat_millis.filter(|millis| millis / 1_000 == issued)
+    }
+
+    /// Returns true if the token was issued before a time in seconds since 1970, or does
+    /// not have `iat`.
+    pub(crate) fn is_older(&self, before: u64) -> bool {
+        self.times.iat.is_none_or(|issued| issued < before)
+    }
+
+    /// Returns true if the token was issued before a time in milliseconds since 1970, or
+    /// does not have `iat`. A token without milliseconds counts as issued at the beginning
+    /// of its second.
+    pub(crate) fn is_older_millis(&self, before: u64) -> bool {
+        match self.issued_at_millis() {
+            Some(issued) => issued < before,
+            None => self.is_older(before.div_ceil(1_000)),
+        }
     }
 
     /// Returns `nbf`, the time from which the token is valid, in whole seconds
@@ -261,6 +301,11 @@ fn whole(seconds: f64) -> Option<u64> {
     )]
     Some(seconds as u64)
 }
+
+/// The private claim with the time of issue in milliseconds since 1970. `iat` has whole
+/// seconds, which do not distinguish a new token from a token that was revoked in the same
+/// second.
+pub(super) const ISSUED_AT_MILLIS: &str = "iat_ms";
 
 /// The latest time, in seconds since 1970: the largest whole number that every
 /// reader of JSON holds exactly, 2^53 - 1.

@@ -4,25 +4,53 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// A clock in whole seconds since 1970-01-01 00:00 UTC; by default that of the
-/// system.
+/// A clock in seconds or milliseconds since 1970-01-01 00:00 UTC; by default the
+/// system's.
 ///
 /// ```
 /// use stockade_auth::UnixClock;
 ///
 /// let clock = UnixClock::new(|| 1_300_819_380);
 /// assert_eq!(clock.now(), Some(1_300_819_380));
+///
+/// let clock = UnixClock::at_millis(1_300_819_380_250);
+/// assert_eq!(clock.now(), Some(1_300_819_380));
+/// assert_eq!(clock.now_millis(), Some(1_300_819_380_250));
 /// ```
 #[derive(Clone, Default)]
 pub struct UnixClock {
     /// `None` is the system's clock.
-    custom: Option<Arc<dyn Fn() -> u64 + Send + Sync>>,
+    custom: Option<Custom>,
+}
+
+#[derive(Clone)]
+enum Custom {
+    Seconds(Arc<dyn Fn() -> u64 + Send + Sync>),
+    Millis(Arc<dyn Fn() -> u64 + Send + Sync>),
+}
+
+/// One reading of a clock.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Reading {
+    pub(super) seconds: u64,
+    pub(super) millis: u64,
 }
 
 impl UnixClock {
     /// Makes a clock that calls `now` for the seconds since 1970.
     pub fn new(now: impl Fn() -> u64 + Send + Sync + 'static) -> Self {
-        Self { custom: Some(Arc::new(now)) }
+        Self { custom: Some(Custom::Seconds(Arc::new(now))) }
+    }
+
+    /// Makes a clock that calls `now` for the milliseconds since 1970.
+    pub fn from_millis(now: impl Fn() -> u64 + Send + Sync + 'static) -> Self {
+        Self { custom: Some(Custom::Millis(Arc::new(now))) }
+    }
+
+    /// Makes a clock that stands still at `millis` milliseconds since 1970.
+    #[must_use]
+    pub fn at_millis(millis: u64) -> Self {
+        Self::from_millis(move || millis)
     }
 
     /// Makes a clock that stands still at `seconds` since 1970.
@@ -36,9 +64,36 @@ impl UnixClock {
     #[must_use]
     pub fn now(&self) -> Option<u64> {
         match &self.custom {
-            Some(now) => Some(now()),
+            Some(Custom::Seconds(now)) => Some(now()),
+            Some(Custom::Millis(now)) => Some(now() / 1_000),
             None => SystemTime::now().duration_since(UNIX_EPOCH).ok().map(|time| time.as_secs()),
         }
+    }
+
+    /// Returns the milliseconds since 1970; whole seconds if the clock was made by
+    /// [`new`](Self::new) or [`at`](Self::at), and `None` as for [`now`](Self::now).
+    #[must_use]
+    pub fn now_millis(&self) -> Option<u64> {
+        self.read().map(|reading| reading.millis)
+    }
+
+    /// Reads the clock once.
+    pub(super) fn read(&self) -> Option<Reading> {
+        Some(match &self.custom {
+            Some(Custom::Seconds(now)) => {
+                let seconds = now();
+                Reading { seconds, millis: seconds.saturating_mul(1_000) }
+            }
+            Some(Custom::Millis(now)) => {
+                let millis = now();
+                Reading { seconds: millis / 1_000, millis }
+            }
+            None => {
+                let time = SystemTime::now().duration_since(UNIX_EPOCH).ok()?;
+                let millis = u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
+                Reading { seconds: time.as_secs(), millis }
+            }
+        })
     }
 
     /// Returns true unless it is that of the system.

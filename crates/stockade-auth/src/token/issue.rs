@@ -8,7 +8,8 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 use stockade_errors::__internal::setters;
 
-use super::claims::{MAX_TIME, time};
+use super::claims::{ISSUED_AT_MILLIS, MAX_TIME, time};
+use super::clock::Reading;
 use super::{
     ExpiresIn, HmacHash, IntoExpiresIn, IssueError, MAX_TOKEN_LENGTH, SigningKeys, TokenAlgorithm,
     UnixClock, json,
@@ -47,10 +48,15 @@ pub fn generate_jwt<K: SigningKeys + ?Sized>(
     expires_in: impl IntoExpiresIn,
     keys: &K,
 ) -> Result<String, IssueError> {
-    TokenIssuer::new().issue(payload, expires_in, keys)
+    let issuer = TokenIssuer { adds_millis: false, ..TokenIssuer::new() };
+    issuer.issue(payload, expires_in, keys)
 }
 
-/// The issuer of tokens, as [`generate_jwt`] with another limit or clock.
+/// The issuer of tokens, as [`generate_jwt`] with another algorithm, limit or clock.
+///
+/// Its tokens have one more claim, `iat_ms`: the time of issue in milliseconds, which
+/// replaces a member of this name. With it a token that is issued after
+/// [`revoke_before`](crate::Revocations::revoke_before), but in the same second, is valid.
 ///
 /// ```
 /// use serde_json::json;
@@ -66,6 +72,7 @@ pub struct TokenIssuer {
     algorithm: TokenAlgorithm,
     max_length: usize,
     clock: UnixClock,
+    adds_millis: bool,
 }
 
 impl Default for TokenIssuer {
@@ -74,12 +81,13 @@ impl Default for TokenIssuer {
             algorithm: TokenAlgorithm::HS256,
             max_length: MAX_TOKEN_LENGTH,
             clock: UnixClock::default(),
+            adds_millis: true,
         }
     }
 }
 
 impl TokenIssuer {
-    /// Makes an issuer with the defaults of [`generate_jwt`].
+    /// Makes an issuer with the defaults of [`generate_jwt`], and the claim `iat_ms`.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -113,8 +121,11 @@ impl TokenIssuer {
     ) -> Result<String, IssueError> {
         let payload = serde_json::to_value(payload).map_err(IssueError::Unserializable)?;
         let Value::Object(mut claims) = payload else { return Err(IssueError::NotAnObject) };
-        let now = self.clock.now().ok_or(IssueError::UnixClock)?;
+        let now = self.clock.read().ok_or(IssueError::UnixClock)?;
         add_times(&mut claims, now, expires_in.into())?;
+        if self.adds_millis && now.millis <= MAX_TIME {
+            claims.insert(ISSUED_AT_MILLIS.to_owned(), now.millis.into());
+        }
         if json::is_too_deep(&claims) {
             return Err(IssueError::TooDeep);
         }
@@ -128,13 +139,13 @@ impl TokenIssuer {
 /// Spec: Authentication data.
 fn add_times(
     claims: &mut Map<String, Value>,
-    now: u64,
+    now: Reading,
     expires_in: ExpiresIn,
 ) -> Result<(), IssueError> {
     if claims.get("nbf").is_some_and(|nbf| time(nbf).is_none()) {
         return Err(IssueError::NotBefore);
     }
-    let now = now.min(MAX_TIME);
+    let now = now.seconds.min(MAX_TIME);
     // A lifetime beyond the range of verifiers ends at the latest time of that
     // range.
     let end = now.saturating_add(expires_in.seconds()).min(MAX_TIME);

@@ -9,9 +9,9 @@ use std::fmt;
 
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
 use serde_json::{Map, Value};
-use stockade_json::{Reader, Refused, is_private};
+use stockade_json::{Number, Reader, Refused, is_private};
 
-use super::claims::{Times, time_of};
+use super::claims::{ISSUED_AT_MILLIS, Times, time_of};
 use super::marks::{Mark, Marks};
 
 /// Reads one JSON object; `None` for any other value, for text that is not
@@ -127,6 +127,14 @@ impl Skimmed {
             "jti" => &mut self.marks.id,
             "iss" => &mut self.marks.issuer,
             "sub" => &mut self.marks.subject,
+            ISSUED_AT_MILLIS => {
+                // Tokens of other issuers may use the name for anything.
+                let Some(b'0'..=b'9') = reader.peek() else { return check(reader) };
+                if let Number::Whole(millis) = reader.number()? {
+                    self.times.iat_millis = Some(millis);
+                }
+                return Ok(());
+            }
             _ => return check(reader),
         };
         *place = match reader.peek() {
@@ -259,6 +267,23 @@ mod tests {
         let found = times(r#"{"\u0065xp":2,"iat":1.5,"x":{"nbf":9}}"#).unwrap();
         assert_eq!((found.exp, found.iat, found.nbf), (Some(2), Some(1), None));
         for json in [r#"{"exp":"2"}"#, r#"{"nbf":-1}"#, r#"{"iat":[1]}"#, r#"{"exp":null}"#] {
+            assert!(times(json).is_none(), "{json}");
+        }
+    }
+
+    #[test]
+    fn milliseconds_may_be_anything_else() {
+        #[track_caller]
+        fn check(value: &str, expected: Option<u64>) {
+            let json = format!(r#"{{"iat":1,"iat_ms":{value},"exp":2}}"#);
+            let found = times(&json).unwrap();
+            assert_eq!((found.iat_millis, found.exp), (expected, Some(2)), "{json}");
+        }
+        check("1500", Some(1_500));
+        for value in ["1500.5", "-1", "1e3", "\"1500\"", "null", "[1]", "{\"a\":1}", "true"] {
+            check(value, None);
+        }
+        for json in [r#"{"iat_ms":01}"#, r#"{"iat_ms":1,"iat_ms":1}"#, r#"{"iat_ms":[1}"#] {
             assert!(times(json).is_none(), "{json}");
         }
     }

@@ -180,11 +180,9 @@ fn check_secrets(keys: &impl SealedSigning, allowed: AlgorithmSet) -> Result<(),
     let too_short = too_short
         .or_else(|| keys.others().iter().any(|secret| !secret.fits(shortest)).then_some(shortest));
     match too_short {
-        Some(hash) => Err(format!(
-            "{} needs a secret of at least {} bytes",
-            hash.algorithm(),
-            hash.bytes()
-        )),
+        Some(hash) => {
+            Err(format!("{} needs a secret of at least {} bytes", hash.algorithm(), hash.bytes()))
+        }
         None => Ok(()),
     }
 }

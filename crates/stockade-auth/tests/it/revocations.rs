@@ -9,7 +9,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use serde_json::{Value, json};
 use stockade_auth::{
     Claims, PublishFuture, QueryFuture, Revocation, RevocationFeed, RevocationKey, RevocationLog,
-    RevocationStatus as Status, Revocations, RevokeError, StalePolicy, UnixClock,
+    RevocationStatus as Status, Revocations, RevokeError, StalePolicy, TokenIssuer, UnixClock,
 };
 
 use crate::support::{HEADER, NOW, forge, secret, verifier};
@@ -116,6 +116,95 @@ fn the_tokens_of_another_issuer_stay_valid() {
     let escaped = forge(HEADER, r#"{"\u0069ss":"\u0061","sub":"ada","exp":9999999999}"#);
     let escaped = verifier().verify(&escaped, &secret()).unwrap();
     assert_eq!(revocations.check(&escaped), Status::Revoked);
+}
+
+/// Issues a token of `ada` at this millisecond of the second [`NOW`].
+fn issued_at(millis: u64) -> Claims {
+    let issuer = TokenIssuer::new().clock(UnixClock::at_millis(NOW * 1_000 + millis));
+    let token = issuer.issue(json!({ "sub": "ada" }), "1h", &secret()).unwrap();
+    verifier().verify(&token, &secret()).unwrap()
+}
+
+#[test]
+fn a_younger_token_of_the_same_second_is_valid() {
+    let (revocations, hands) = in_memory();
+    let time = UNIX_EPOCH + Duration::from_millis(NOW * 1_000 + 300);
+    now(revocations.revoke_before(None, "ada", time)).unwrap();
+    for (millis, expected) in [
+        (0, Status::Revoked),
+        (299, Status::Revoked),
+        (300, Status::NotRevoked),
+        (301, Status::NotRevoked),
+        (999, Status::NotRevoked),
+    ] {
+        assert_eq!(revocations.check(&issued_at(millis)), expected, "{millis}");
+    }
+    // It stays valid for its whole life, and the older one stays revoked.
+    hands.set(NOW + 3_599);
+    assert_eq!(revocations.check(&issued_at(301)), Status::NotRevoked);
+    assert_eq!(revocations.check(&issued_at(299)), Status::Revoked);
+    // Part of a millisecond counts as the whole.
+    let time = UNIX_EPOCH + Duration::from_micros(NOW * 1_000_000 + 300_001);
+    now(revocations.revoke_before(None, "ada", time)).unwrap();
+    assert_eq!(revocations.check(&issued_at(300)), Status::Revoked);
+    assert_eq!(revocations.check(&issued_at(301)), Status::NotRevoked);
+}
+
+#[test]
+fn tokens_without_milliseconds_are_revoked_by_the_second() {
+    let (revocations, _) = in_memory();
+    let time = UNIX_EPOCH + Duration::from_millis(NOW * 1_000 + 300);
+    now(revocations.revoke_before(None, "ada", time)).unwrap();
+    let token = |rest: &str| {
+        let payload = format!(r#"{{"sub":"ada","iat":{NOW},"exp":{}{rest}}}"#, NOW + 60);
+        revocations.check(&verifier().verify(&forge(HEADER, payload), &secret()).unwrap())
+    };
+    assert_eq!(token(""), Status::Revoked);
+    // Neither do milliseconds that contradict `iat`, or are not a number.
+    for other in [(NOW + 1) * 1_000, NOW * 1_000 - 1, u64::MAX] {
+        assert_eq!(token(&format!(r#","iat_ms":{other}"#)), Status::Revoked, "{other}");
+    }
+    assert_eq!(token(&format!(r#","iat_ms":"{}""#, NOW * 1_000 + 999)), Status::Revoked);
+    assert_eq!(token(&format!(r#","iat_ms":{}"#, NOW * 1_000 + 999)), Status::NotRevoked);
+}
+
+/// Logs of earlier versions have the time of a subject in whole seconds, rounded up.
+#[test]
+fn entries_in_seconds_still_count() {
+    let (log, hands) = (Arc::new(DeepLog::default()), Hands::default());
+    hands.set(NOW);
+    let revocations = Revocations::shared(log.clone()).clock(hands.clock());
+    let feed = log.feeds.lock().unwrap()[0].clone();
+    feed.note_contact();
+    now(revocations.revoke_before(None, "ada", at(NOW as f64 - 100.0))).unwrap();
+    let new = feed.entries().unwrap()[0].to_bytes();
+    assert_eq!((new[0], new.len()), (4, 33));
+    let times = [NOW + 3_600, NOW + 1].map(u64::to_be_bytes).concat();
+    let old = Revocation::from_bytes(&[&[2], &new[1..17], &times].concat()).unwrap();
+
+    assert_eq!(revocations.check(&issued_at(999)), Status::NotRevoked);
+    assert!(feed.apply([old]));
+    assert_eq!(revocations.check(&issued_at(999)), Status::Revoked);
+    let entries = feed.entries().unwrap();
+    assert!(entries.len() == 2 && entries.contains(&old));
+    hands.set(NOW + 3_600);
+    assert_eq!(feed.sweep().unwrap(), [old]);
+    assert_eq!(revocations.count(), 1);
+
+    // The same for entries that only the log has.
+    let deep = Arc::new(DeepLog::default());
+    let asking = Revocations::shared(deep.clone()).clock(UnixClock::at(NOW)).max_entries(0);
+    deep.feeds.lock().unwrap()[0].note_contact();
+    let time = UNIX_EPOCH + Duration::from_millis(NOW * 1_000 + 300);
+    now(asking.revoke_before(None, "ada", time)).unwrap();
+    assert_eq!(now(asking.check_or_query(&issued_at(299))), Status::Revoked);
+    assert_eq!(now(asking.check_or_query(&issued_at(300))), Status::NotRevoked);
+    deep.beyond.lock().unwrap().push(old);
+    let late = Revocations::shared(deep.clone()).clock(UnixClock::at(NOW)).max_entries(0);
+    let feed = deep.feeds.lock().unwrap()[1].clone();
+    feed.note_contact();
+    assert!(feed.apply([Revocation::beyond(NOW + 3_600)]));
+    assert_eq!(now(late.check_or_query(&issued_at(300))), Status::Revoked);
 }
 
 /// Entries of earlier versions, which have no issuer, revoke the tokens of all issuers

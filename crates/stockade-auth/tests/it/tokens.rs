@@ -21,7 +21,10 @@ fn a_token_is_header_payload_signature() {
     assert_eq!(parts.len(), 3);
     assert_eq!(decode(parts[0]), br#"{"alg":"HS256","typ":"JWT"}"#);
     let payload = String::from_utf8(decode(parts[1])).unwrap();
-    assert_eq!(payload, r#"{"sub":"7","b":1,"a":2,"iat":1700000000,"exp":1700007200}"#);
+    assert_eq!(
+        payload,
+        r#"{"sub":"7","b":1,"a":2,"iat":1700000000,"exp":1700007200,"iat_ms":1700000000000}"#
+    );
     assert_eq!(decode(parts[2]).len(), 32);
     assert!(!token.contains('='));
 }
@@ -32,7 +35,49 @@ fn iat_and_exp_always_overwrite() {
     let claims = verifier().verify(&token, &secret()).unwrap();
     assert_eq!(claims.issued_at(), Some(NOW));
     assert_eq!(claims.expires_at(), Some(NOW + 3_600));
-    assert_eq!(claims.as_map().len(), 3);
+    assert_eq!(claims.as_map().keys().collect::<Vec<_>>(), ["exp", "sub", "iat", "iat_ms"]);
+}
+
+#[test]
+fn only_an_issuer_adds_milliseconds() {
+    let token = generate_jwt(json!({ "sub": "7" }), "1h", &secret()).unwrap();
+    let claims = verify_token(&token, &secret()).unwrap();
+    assert_eq!(claims.as_map().keys().collect::<Vec<_>>(), ["sub", "iat", "exp"]);
+    assert_eq!(claims.issued_at_millis(), None);
+
+    let issuer = TokenIssuer::new().clock(UnixClock::at_millis(NOW * 1_000 + 999));
+    let token = issuer.issue(json!({ "iat_ms": "mine" }), "1h", &secret()).unwrap();
+    let claims = verifier().verify(&token, &secret()).unwrap();
+    assert_eq!(claims.issued_at(), Some(NOW));
+    assert_eq!(claims.issued_at_millis(), Some(NOW * 1_000 + 999));
+    assert_eq!(claims.expires_at(), Some(NOW + 3_600));
+    assert_eq!(claims["iat_ms"], NOW * 1_000 + 999);
+
+    // A clock that no reader of JSON can show in milliseconds.
+    let issuer = TokenIssuer::new().clock(UnixClock::at(u64::MAX));
+    let token = issuer.issue(json!({}), "1h", &secret()).unwrap();
+    let claims = verifier().verify(&token, &secret()).unwrap();
+    assert_eq!(claims.as_map().keys().collect::<Vec<_>>(), ["iat", "exp"]);
+}
+
+#[test]
+fn milliseconds_of_another_second_do_not_count() {
+    let millis = |payload: String| {
+        verifier().verify(&forge(HEADER, payload), &secret()).unwrap().issued_at_millis()
+    };
+    let first = NOW * 1_000;
+    for (iat_ms, expected) in [
+        (first - 1, None),
+        (first, Some(first)),
+        (first + 999, Some(first + 999)),
+        (first + 1_000, None),
+    ] {
+        assert_eq!(millis(format!(r#"{{"iat":{NOW},"iat_ms":{iat_ms}}}"#)), expected, "{iat_ms}");
+    }
+    for value in ["null", "\"x\"", "1700000000000.5", "[]", "-1", "18446744073709551616"] {
+        assert_eq!(millis(format!(r#"{{"iat":{NOW},"iat_ms":{value}}}"#)), None, "{value}");
+    }
+    assert_eq!(millis(format!(r#"{{"iat_ms":{first}}}"#)), None);
 }
 
 #[test]

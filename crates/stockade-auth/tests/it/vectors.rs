@@ -37,15 +37,15 @@ fn rfc_7515_a_1() {
 #[test]
 fn a_token_of_known_bytes() {
     let secret = Secret::new("the secret of these tests, 32 bytes or more").unwrap();
-    let issuer = TokenIssuer::new().clock(UnixClock::at(1_700_000_000));
+    let issuer = TokenIssuer::new().clock(UnixClock::at_millis(1_700_000_000_250));
     let token = issuer.issue(json!({ "sub": "7" }), "1h", &secret).unwrap();
     assert_eq!(token, KNOWN);
 }
 
 const KNOWN: &str = "\
      eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.\
-     eyJzdWIiOiI3IiwiaWF0IjoxNzAwMDAwMDAwLCJleHAiOjE3MDAwMDM2MDB9.\
-     qs2UO8vOl9ST2hxELwPrwZPO-_ODgaxOgyT8aFIToZ4";
+     eyJzdWIiOiI3IiwiaWF0IjoxNzAwMDAwMDAwLCJleHAiOjE3MDAwMDM2MDAsImlhdF9tcyI6MTcwMDAwMDAwMDI1MH0.\
+     MI7Xpp7dNTSyxRJ_QCgehBNmdSGS2bPJ-g2zTcXwyU4";
 
 /// C2SP/wycheproof: HMAC-SHA256 and HMAC-SHA512, 174 cases each, whole and
 /// truncated tags.
