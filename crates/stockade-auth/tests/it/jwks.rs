@@ -14,8 +14,8 @@ use ring::signature::{
 };
 use serde_json::{Value, json};
 use stockade_auth::{
-    JwkSet, JwkSource, MAX_KEYS, Secret, TokenError, TokenKeys, TokenVerifier, UnixClock,
-    verify_token,
+    JwkSet, JwkSource, MAX_KEYS, Secret, TokenAlgorithm, TokenError, TokenKeys, TokenVerifier,
+    UnixClock, verify_token,
 };
 
 use crate::support::{HEADER, NOW, decode, encode, forge, secret, verifier};
@@ -41,6 +41,12 @@ impl Pair {
         jwk["kid"] = kid.into();
         jwk
     }
+}
+
+fn with_alg(pair: &Pair, alg: &str) -> Value {
+    let mut jwk = pair.jwk.clone();
+    jwk["alg"] = alg.into();
+    jwk
 }
 
 fn pairs() -> Vec<Pair> {
@@ -185,6 +191,114 @@ fn a_public_key_is_never_a_secret() {
     check(&forge(HEADER, "{}"), &keys, Some(&TokenError::Algorithm));
 }
 
+/// RFC 9864: `Ed25519` names the curve, and `EdDSA` does not.
+#[test]
+fn ed25519_has_two_names() {
+    let pair = edwards();
+    let token = |alg: &str| pair.token(&json!({ "alg": alg }), &json!({}));
+    let key = |alg: &str| set(&[with_alg(&pair, alg)]);
+    let any = set(slice::from_ref(&pair.jwk));
+    for alg in ["EdDSA", "Ed25519"] {
+        check(&token(alg), &any, None);
+        check(&token(alg), &key(alg), None);
+    }
+    // A key with `alg` is for that name only.
+    check(&token("EdDSA"), &key("Ed25519"), Some(&TokenError::Algorithm));
+    check(&token("Ed25519"), &key("EdDSA"), Some(&TokenError::Algorithm));
+    for alg in ["Ed448", "ed25519", "ED25519", "eddsa", "EdDsa", "Ed25519ph", "none", "ES256"] {
+        check(&token(alg), &any, Some(&TokenError::Algorithm));
+    }
+    // Neither does the name fit another type of key.
+    let rsa = rsa_pair("RS256", &RSA_PKCS1_SHA256);
+    for alg in ["Ed25519", "EdDSA"] {
+        let forged = rsa.token(&json!({ "alg": alg }), &json!({}));
+        check(&forged, &set(slice::from_ref(&rsa.jwk)), Some(&TokenError::Algorithm));
+        let document = json!({ "keys": [with_alg(&rsa, alg)] }).to_string();
+        assert!(JwkSet::from_json(document).is_err(), "{alg}");
+    }
+}
+
+#[test]
+fn a_verifier_limits_the_algorithms_of_a_set() {
+    let pair = edwards();
+    let keys = set(slice::from_ref(&pair.jwk));
+    let token = pair.token(&json!({ "alg": "EdDSA" }), &json!({}));
+    let outcome = |algorithms: &[TokenAlgorithm]| {
+        let verifier = verifier().algorithms(algorithms.iter().copied());
+        (verifier.verify(&token, &keys).err(), verifier.check_keys(&keys).is_ok())
+    };
+    let refused = Some(TokenError::Algorithm);
+    assert_eq!(outcome(&[TokenAlgorithm::EdDSA]), (None, true));
+    assert_eq!(outcome(&[TokenAlgorithm::Ed25519]), (refused.clone(), true));
+    assert_eq!(outcome(&[TokenAlgorithm::HS256, TokenAlgorithm::HS512]), (refused.clone(), false));
+    assert_eq!(outcome(&[]), (refused, false));
+}
+
+/// HS512 with everything public about an RSA key as its secret.
+#[test]
+fn a_public_rsa_key_is_no_secret_for_any_hash() {
+    let rsa = rsa_pair("RS256", &RSA_PKCS1_SHA256);
+    let keys = set(&[rsa.named("1")]);
+    let guesses = [decode(rsa.jwk["n"].as_str().unwrap()), rsa.named("1").to_string().into_bytes()];
+    let hmacs = [TokenAlgorithm::HS256, TokenAlgorithm::HS384, TokenAlgorithm::HS512];
+    for (guess, algorithm) in guesses.iter().flat_map(|guess| hmacs.map(|it| (guess, it))) {
+        let issuer = stockade_auth::TokenIssuer::new().algorithm(algorithm);
+        let secret = Secret::new(guess).unwrap().with_kid("1");
+        let forged = issuer.issue(json!({}), "1h", &secret).unwrap();
+        check(&forged, &keys, Some(&TokenError::Algorithm));
+        let all = verifier().algorithms(hmacs.into_iter().chain([TokenAlgorithm::RS256]));
+        assert_eq!(all.verify(&forged, &keys), Err(TokenError::Algorithm));
+    }
+}
+
+#[test]
+fn an_unknown_key_is_left_out_with_one_warning() {
+    crate::secrets::listen();
+    let warnings = |kid: &str| {
+        let kid = format!("{kid:?}");
+        crate::secrets::lines().into_iter().filter(|line| line.contains(&kid)).collect::<Vec<_>>()
+    };
+    let pair = edwards();
+    let unknown = |kid: &str, member: &str, value: &str| {
+        let mut jwk = pair.named(kid);
+        jwk[member] = value.into();
+        jwk
+    };
+    let document = |kid: &str| {
+        let unknown = unknown(kid, "alg", "ML-DSA-65\nforged line");
+        json!({ "keys": [unknown.clone(), pair.named("good"), unknown] }).to_string()
+    };
+    let first = document("future 1");
+    let source = JwkSource::new(move || Ok(first.clone())).unwrap();
+    for _ in 0..3 {
+        source.refresh().unwrap();
+        source.update(document("future 1")).unwrap();
+    }
+    let token = pair.token(&json!({ "alg": "EdDSA", "kid": "good" }), &json!({}));
+    check(&token, &source, None);
+    assert_eq!(
+        warnings("future 1"),
+        ["key \"future 1\" of a JWK set is left out: `alg` is \"ML-DSA-65\\nforged line\", \
+          which is not supported; tokens of this key are rejected"]
+    );
+    source.update(document("future 2")).unwrap();
+    source.update(document("future 2")).unwrap();
+    assert_eq!(warnings("future 2").len(), 1);
+
+    // Also of an unknown curve or type. Nothing is left then.
+    for (kid, member, value) in [("future 3", "crv", "Ed448"), ("future 4", "kty", "AKP")] {
+        let only = json!({ "keys": [unknown(kid, member, value)] }).to_string();
+        assert!(source.update(&only).is_err());
+        assert!(JwkSet::from_json(&only).is_err());
+        assert_eq!(warnings(kid).len(), 2, "once for the source, and once for the set");
+    }
+    check(&token, &source, None);
+    // Keys for encryption are usual.
+    let encryption = unknown("future 5", "use", "enc");
+    assert!(JwkSet::from_json(json!({ "keys": [encryption] }).to_string()).is_err());
+    assert_eq!(warnings("future 5").len(), 0);
+}
+
 #[test]
 fn kid_chooses_the_key() {
     let (one, two) = (edwards(), edwards());
@@ -207,11 +321,6 @@ fn kid_chooses_the_key() {
 
 #[test]
 fn the_alg_of_a_key_is_binding() {
-    let with_alg = |pair: &Pair, alg: &str| {
-        let mut jwk = pair.jwk.clone();
-        jwk["alg"] = alg.into();
-        jwk
-    };
     let (rs256, rs512) =
         (rsa_pair("RS256", &RSA_PKCS1_SHA256), rsa_pair("RS512", &RSA_PKCS1_SHA512));
     let token = rs256.token(&json!({ "alg": "RS256" }), &json!({}));

@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "tests; clippy.toml knows only functions with `#[test]`")]
 
+mod algorithms;
 mod attacks;
 mod cross_check;
 #[cfg(feature = "jwks")]

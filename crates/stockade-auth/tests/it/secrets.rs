@@ -52,11 +52,11 @@ fn nothing_shows_what_it_keeps() {
     assert!(!format!("{error:?}").contains("hunter2"));
 }
 
-fn lines() -> Vec<String> {
+pub(crate) fn lines() -> Vec<String> {
     LINES.lock().unwrap().clone()
 }
 
-fn listen() {
+pub(crate) fn listen() {
     static INSTALLED: Once = Once::new();
     INSTALLED.call_once(|| {
         log::set_logger(&Recorder).unwrap();
