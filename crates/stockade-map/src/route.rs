@@ -404,6 +404,9 @@ pub struct WebSocketInfo {
     /// The number of messages that a client may send in a second; none for no
     /// limit.
     pub max_rate: Option<u64>,
+    /// True if messages are compressed for clients that offer it (permessage-deflate).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub compression: bool,
     /// The subprotocols, in order of preference.
     pub subprotocols: Vec<String>,
     /// The JSON Schema of the messages that are read as JSON, if it is known.

@@ -102,6 +102,9 @@ pub(crate) enum Violation {
     Protocol(&'static str),
     /// A text is not UTF-8.
     Text,
+    /// A message cannot be decompressed.
+    #[cfg(feature = "compression")]
+    Compressed,
     /// A message is too large.
     TooLarge,
     /// The client sends too many messages in a second.
@@ -116,6 +119,8 @@ impl Violation {
         match self {
             Self::Protocol(message) => Close::new(Close::PROTOCOL, message),
             Self::Text => Close::new(Close::INVALID, "a text is not UTF-8"),
+            #[cfg(feature = "compression")]
+            Self::Compressed => Close::new(Close::INVALID, "a message cannot be decompressed"),
             Self::TooLarge => Close::new(Close::TOO_LARGE, "a message is too large"),
             Self::TooMany => Close::new(Close::POLICY, "too many messages"),
             Self::TooSlow => Close::new(Close::POLICY, "messages are read too slowly"),

@@ -37,6 +37,8 @@ impl OpCode {
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct Head {
     pub(crate) fin: bool,
+    /// True for the first frame of a compressed message.
+    pub(crate) compressed: bool,
     pub(crate) opcode: OpCode,
     /// The length of the payload, in bytes.
     pub(crate) length: u64,
@@ -44,12 +46,16 @@ pub(crate) struct Head {
 }
 
 /// Returns the length of the head of a client's frame, from its first two bytes,
-/// and checks these two.
-pub(crate) fn head_length(first: u8, second: u8) -> Result<usize, &'static str> {
-    if first & 0x70 != 0 {
+/// and checks these two. `allowed` has the reserved bits that the handshake negotiated.
+pub(crate) fn head_length(first: u8, second: u8, allowed: u8) -> Result<usize, &'static str> {
+    let reserved = first & 0x70;
+    if reserved & !allowed != 0 {
         return Err("a reserved bit is set");
     }
     let opcode = OpCode::of(first & 0x0f).ok_or(UNKNOWN_OPCODE)?;
+    if reserved != 0 && !matches!(opcode, OpCode::Text | OpCode::Binary) {
+        return Err("only the first frame of a message says that it is compressed");
+    }
     if opcode.is_control() {
         if first & 0x80 == 0 {
             return Err("a control frame is fragmented");
@@ -89,7 +95,8 @@ pub(crate) fn read_head(bytes: &[u8]) -> Result<Head, &'static str> {
         return Err(BAD_LENGTH);
     }
     let mask = rest.first_chunk().ok_or(BAD_LENGTH)?;
-    Ok(Head { fin: first & 0x80 != 0, opcode, length, mask: *mask })
+    let compressed = first & RSV1 != 0;
+    Ok(Head { fin: first & 0x80 != 0, compressed, opcode, length, mask: *mask })
 }
 
 /// Writes the head of a server's frame: final, and without a mask.
@@ -128,6 +135,9 @@ pub(crate) fn unmask(out: &mut Vec<u8>, masked: &[u8], mask: [u8; 4], offset: us
     }
 }
 
+/// The reserved bit that marks a compressed message. RFC 7692, section 6.
+pub(crate) const RSV1: u8 = 0x40;
+
 const BAD_LENGTH: &str = "the length of a frame is malformed";
 
 const UNKNOWN_OPCODE: &str = "unknown opcode";
@@ -142,7 +152,7 @@ mod tests {
     #[track_caller]
     fn check(bytes: &[u8], expected: Result<(OpCode, u64), &'static str>) {
         let read = || {
-            let length = head_length(bytes[0], bytes[1])?;
+            let length = head_length(bytes[0], bytes[1], 0)?;
             assert_eq!(length, bytes.len());
             read_head(bytes)
         };
@@ -168,6 +178,24 @@ mod tests {
         check(&[0x89, 0xfe, 0, 126, 1, 2, 3, 4], Err("a control frame is longer than 125 bytes"));
         let negative = [0x82, 0xff, 0x80, 0, 0, 0, 0, 0, 0, 0, 1, 2, 3, 4];
         check(&negative, Err(BAD_LENGTH));
+    }
+
+    #[test]
+    fn one_reserved_bit_may_be_allowed_for_the_first_frame() {
+        for (first, expected) in [
+            (0xc1, Ok(6)),
+            (0x42, Ok(6)),
+            (0x81, Ok(6)),
+            (0xa1, Err("a reserved bit is set")),
+            (0xd1, Err("a reserved bit is set")),
+            (0xf1, Err("a reserved bit is set")),
+            (0xc0, Err("only the first frame of a message says that it is compressed")),
+            (0xc8, Err("only the first frame of a message says that it is compressed")),
+            (0xc9, Err("only the first frame of a message says that it is compressed")),
+            (0xca, Err("only the first frame of a message says that it is compressed")),
+        ] {
+            assert_eq!(head_length(first, 0x85, RSV1), expected, "{first:x}");
+        }
     }
 
     #[test]

@@ -25,8 +25,13 @@
 //!
 //! The buffers of a connection exist only while bytes are on their way.
 //!
-//! permessage-deflate (RFC 7692) is not offered: no maintained library bounds the
-//! size of a message before it is unpacked.
+//! # Compression
+//!
+//! Messages are compressed by permessage-deflate (RFC 7692) with the feature
+//! `ws-compression`, for routes with `WebSocketOptions::compression` and clients that offer
+//! it. [`max_payload`] bounds the decompressed bytes while they are decompressed, and no
+//! window is kept between messages unless `Deflate::context_takeover` is on. Messages below
+//! 64 bytes are sent as they are.
 //!
 //! [`allowed_origins`]: WebSocketOptions#structfield.allowed_origins
 //! [`max_payload`]: WebSocketOptions#structfield.max_payload
@@ -117,7 +122,8 @@
 // - `handshake`, `origin`: the checks before the upgrade. Pure functions.
 // - `handler`, `upgrade`, `options`: the handler of a route, its arguments and its
 //   options.
-// - `frame`, `utf8`, `decoder`, `close`: the codec. Pure functions. Hot.
+// - `frame`, `utf8`, `decoder`, `close`: the codec. Pure functions. Hot. `deflate/`: the
+//   compression of messages.
 // - `session`: one connection with its handler. Hot. `send_queue`, `timeouts`,
 //   `token_bucket`, `waker_set`: its parts.
 // - `socket`, `message`: `WebSocket`, `Receiver`, `Sender`, `Message`; `typed`: the
@@ -132,6 +138,8 @@
 
 mod close;
 mod decoder;
+#[cfg(feature = "compression")]
+mod deflate;
 mod frame;
 mod handler;
 #[doc(hidden)]
@@ -156,6 +164,8 @@ mod waker_set;
 mod tests;
 
 pub use close::Close;
+#[cfg(feature = "compression")]
+pub use deflate::Deflate;
 pub use message::{IntoMessage, Message, SocketError};
 pub use options::{SlowReader, WebSocketOptions};
 pub use rooms::{

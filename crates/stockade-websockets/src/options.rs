@@ -7,6 +7,8 @@ use stockade_errors::__internal::setters;
 use stockade_validation::{Schema, ValidationOptions};
 
 use crate::close::Close;
+#[cfg(feature = "compression")]
+use crate::deflate::Deflate;
 
 /// The options of a WebSocket route.
 ///
@@ -39,6 +41,12 @@ pub struct WebSocketOptions {
     /// message count together. A larger one ends the connection with 1009.
     /// Default: `None`, the router's `ws_max_payload`.
     pub max_payload: Option<u64>,
+    /// The compression of messages (permessage-deflate, RFC 7692) for clients that offer
+    /// it: `true`, `false` or a [`Deflate`]. Needs the feature `ws-compression`.
+    /// [`max_payload`](Self#structfield.max_payload) bounds the decompressed bytes.
+    /// Default: inherited, the router's `ws_compression`, which is `false`.
+    #[cfg(feature = "compression")]
+    pub compression: Setting<Deflate>,
     /// The largest number of JSON values in a message that [`recv_json`] reads.
     /// With validation only values that are kept untyped count, without it all.
     /// Default: 100,000.
@@ -111,6 +119,8 @@ impl Default for WebSocketOptions {
             allowed_origins: Setting::Inherit,
             protocols: Vec::new(),
             max_payload: None,
+            #[cfg(feature = "compression")]
+            compression: Setting::Inherit,
             max_json_values: 100_000,
             binary: false,
             control_messages: false,
@@ -149,6 +159,37 @@ impl WebSocketOptions {
     #[must_use]
     pub fn protocols<S: Into<String>>(mut self, protocols: impl IntoIterator<Item = S>) -> Self {
         self.protocols = protocols.into_iter().map(Into::into).collect();
+        self
+    }
+
+    /// Sets [`compression`](Self#structfield.compression). `true` keeps no window between
+    /// messages, so that a silent connection needs no memory for it.
+    ///
+    /// Compress messages only if they do not mix secrets with text of an attacker: the
+    /// length of a message may reveal the secret (as in the attack CRIME).
+    ///
+    /// ```
+    /// use stockade::prelude::*;
+    /// use stockade::websockets::{Deflate, WebSocket, WebSocketOptions};
+    ///
+    /// async fn board(mut socket: WebSocket) -> Result<(), ApiError> {
+    ///     while let Some(text) = socket.recv_text().await {
+    ///         socket.send(text?).await?;
+    ///     }
+    ///     Ok(())
+    /// }
+    ///
+    /// let options = WebSocketOptions::new().compression(Deflate::new().window_bits(12));
+    /// let api = routes! { "board": { ws: { board, options: options } } };
+    /// let router = create_router(api, RouterOptions::new().enable_web_sockets(true));
+    /// assert!(router.build().is_ok());
+    /// ```
+    #[cfg(feature = "compression")]
+    #[doc(alias = "wsCompression")]
+    #[doc(alias = "permessage-deflate")]
+    #[must_use]
+    pub fn compression(mut self, compression: impl IntoSetting<Deflate>) -> Self {
+        self.compression = compression.into_setting();
         self
     }
 

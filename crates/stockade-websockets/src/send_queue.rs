@@ -11,6 +11,10 @@ use std::task::{Context, Poll, ready};
 use stockade_core::upgrade::Io;
 
 use crate::close::Close;
+#[cfg(feature = "compression")]
+use crate::deflate::Deflater;
+#[cfg(feature = "compression")]
+use crate::frame::RSV1;
 use crate::frame::{OpCode, write_head};
 use crate::message::{Outgoing, Payload};
 use crate::socket::Shared;
@@ -30,9 +34,18 @@ pub(crate) struct SendQueue {
     waiting: VecDeque<Outgoing>,
     /// The close that the handler asked for, once all messages before it are encoded.
     close: Option<Close>,
+    /// Exists if compression was negotiated.
+    #[cfg(feature = "compression")]
+    deflater: Option<Box<Deflater>>,
 }
 
 impl SendQueue {
+    /// Compresses the messages from now on.
+    #[cfg(feature = "compression")]
+    pub(crate) fn compress(&mut self, deflater: Deflater) {
+        self.deflater = Some(Box::new(deflater));
+    }
+
     /// Returns true if no more may be encoded until something is written.
     pub(crate) fn is_full(&self) -> bool {
         self.large.is_some() || self.buffer.len() >= MAX_ENCODED || self.close.is_some()
@@ -90,8 +103,19 @@ impl SendQueue {
             }
             Outgoing::TooSlow | Outgoing::ResumeReading => return,
         };
+        #[cfg(feature = "compression")]
+        let (payload, head) = {
+            let deflater = self.deflater.as_mut();
+            let compressed = deflater.and_then(|deflater| deflater.deflate(payload.as_slice()));
+            let head = compressed.is_some().then_some(self.buffer.len());
+            (compressed.map_or(payload, Payload::Owned), head)
+        };
         let length = payload.as_slice().len();
         write_head(&mut self.buffer, opcode, length);
+        #[cfg(feature = "compression")]
+        if let Some(first) = head.and_then(|head| self.buffer.get_mut(head)) {
+            *first |= RSV1;
+        }
         if length < MIN_UNCOPIED {
             self.buffer.extend_from_slice(payload.as_slice());
         } else {

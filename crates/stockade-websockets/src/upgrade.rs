@@ -18,6 +18,8 @@ use stockade_core::{
 use stockade_errors::ApiError;
 use stockade_errors::locks::lock;
 
+#[cfg(feature = "compression")]
+use crate::deflate::Agreed;
 use crate::handshake::{Accepted, Rules};
 use crate::limits::Permit;
 use crate::session::Session;
@@ -120,6 +122,8 @@ pub(crate) struct Handshake {
     /// The value of `Sec-WebSocket-Accept`; `None` on HTTP/2.
     accept: Option<HeaderValue>,
     protocol: Option<HeaderValue>,
+    #[cfg(feature = "compression")]
+    compression: Option<Agreed>,
     context: ErrorContext,
     permit: Permit,
     pub(crate) lifetime: LifetimeSlot,
@@ -143,6 +147,8 @@ impl Handshake {
             upgrade: negotiated.upgrade,
             accept: negotiated.accept.map(value).transpose()?,
             protocol: negotiated.protocol.map(value).transpose()?,
+            #[cfg(feature = "compression")]
+            compression: negotiated.compression,
             rules,
             lifetime: LifetimeSlot::default(),
         })
@@ -160,11 +166,19 @@ impl Handshake {
     /// Makes the connection for a handler, and the rest for its answer.
     fn pair(self) -> (WebSocket, Paired) {
         let (protocol, header) = (self.protocol().map(Into::into), self.protocol.clone());
-        let Self { id, client, route, rules, upgrade, accept, context, permit, lifetime, .. } =
-            self;
-        let (socket, ends) = pair(id, &rules.options, route, protocol, client);
-        let paired =
-            Paired { ends, rules, upgrade, accept, protocol: header, context, permit, lifetime };
+        let (socket, ends) = pair(self.id, &self.rules.options, self.route, protocol, self.client);
+        let paired = Paired {
+            ends,
+            rules: self.rules,
+            upgrade: self.upgrade,
+            accept: self.accept,
+            protocol: header,
+            #[cfg(feature = "compression")]
+            compression: self.compression,
+            context: self.context,
+            permit: self.permit,
+            lifetime: self.lifetime,
+        };
         (socket, paired)
     }
 }
@@ -176,6 +190,8 @@ pub(crate) struct Paired {
     upgrade: Upgrade,
     accept: Option<HeaderValue>,
     protocol: Option<HeaderValue>,
+    #[cfg(feature = "compression")]
+    compression: Option<Agreed>,
     context: ErrorContext,
     permit: Permit,
     lifetime: LifetimeSlot,
@@ -188,11 +204,16 @@ impl Paired {
         self,
         handling: impl Future<Output = Result<Response, ApiError>> + Send + 'static,
     ) -> Response {
-        let Self { ends, rules, upgrade, accept, protocol, context, permit, lifetime } = self;
+        #[cfg(feature = "compression")]
+        let compression = self.compression;
+        let Self { ends, rules, upgrade, accept, protocol, context, permit, lifetime, .. } = self;
         let mut response = upgrade.switch(move |upgraded: Upgraded| {
             let handling: BoxFuture<'static, _> = Box::pin(handling);
-            let user = lifetime.take();
-            Session::start(upgraded, ends, handling, rules.max_payload, context, permit, user)
+            let (max, user) = (rules.max_payload, lifetime.take());
+            let session = Session::start(upgraded, ends, handling, max, context, permit, user);
+            #[cfg(feature = "compression")]
+            let session = session.compressed(compression);
+            session
         });
         response.extensions_mut().insert(EndsItself);
         let headers: &mut HeaderMap = response.headers_mut();
@@ -202,6 +223,12 @@ impl Paired {
         }
         if let Some(protocol) = protocol {
             headers.insert(SEC_WEBSOCKET_PROTOCOL, protocol);
+        }
+        #[cfg(feature = "compression")]
+        if let Some(parameters) = compression.map(|agreed| agreed.to_string())
+            && let Ok(parameters) = HeaderValue::try_from(parameters)
+        {
+            headers.insert(http::header::SEC_WEBSOCKET_EXTENSIONS, parameters);
         }
         response
     }
@@ -311,6 +338,10 @@ pub(crate) fn describe_upgrade(doc: &mut RouteDescription, selects: bool) {
     ];
     if selects || !doc.web_socket().subprotocols.is_empty() {
         names.push(("Sec-WebSocket-Protocol", "The subprotocol, if one is spoken"));
+    }
+    let rules = doc.common_mut().get::<Arc<Rules>>();
+    if rules.is_some_and(|rules| rules.compresses()) {
+        names.push(("Sec-WebSocket-Extensions", "The compression, if the client offers it"));
     }
     for (name, meaning) in names {
         // HTTP/2 has none of the first three.

@@ -122,11 +122,13 @@ fn parameters(route: &RouteInfo, written: &Written<'_>) -> Vec<Value> {
 
 /// Returns the messages of a WebSocket, for which OpenAPI has no words: the
 /// subprotocols, the schemas of what a client sends and gets, the bytes of its
-/// largest message, and the number of its messages in a second.
+/// largest message, the number of its messages in a second, and whether they may be
+/// compressed.
 fn web_socket(info: &WebSocketInfo) -> Value {
     let mut value = json!({ "subprotocols": info.subprotocols, "maxPayload": info.max_payload });
     let more = [
         ("maxRate", info.max_rate.map(Value::from)),
+        ("compression", info.compression.then_some(Value::Bool(true))),
         ("receives", info.receives.clone()),
         ("sends", info.sends.clone()),
     ];

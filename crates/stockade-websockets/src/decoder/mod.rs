@@ -8,6 +8,10 @@
 //! Source: RFC 6455, sections 5 (data framing) and 8 (error handling).
 
 use crate::close::{Close, Violation};
+#[cfg(feature = "compression")]
+use crate::deflate::Inflater;
+#[cfg(feature = "compression")]
+use crate::frame::RSV1;
 use crate::frame::{Head, OpCode, head_length, read_head, unmask};
 use crate::utf8::Utf8Checker;
 
@@ -35,6 +39,9 @@ pub(crate) struct Decoder {
     /// The payload of a control frame. Control frames may come between the fragments
     /// of a message.
     control: Vec<u8>,
+    /// Exists if compression was negotiated.
+    #[cfg(feature = "compression")]
+    inflater: Option<Box<Inflater>>,
 }
 
 /// A frame whose payload is not complete.
@@ -49,6 +56,7 @@ struct PartialFrame {
 #[derive(Debug)]
 struct PartialMessage {
     text: bool,
+    compressed: bool,
     payload: Vec<u8>,
     /// The length of all frames so far, also of a binary message that is discarded.
     length: u64,
@@ -67,7 +75,24 @@ impl Decoder {
             frame: None,
             message: None,
             control: Vec::new(),
+            #[cfg(feature = "compression")]
+            inflater: None,
         }
+    }
+
+    /// Accepts compressed messages.
+    #[cfg(feature = "compression")]
+    pub(crate) fn accept_compressed(&mut self, inflater: Inflater) {
+        self.inflater = Some(Box::new(inflater));
+    }
+
+    /// Returns the reserved bits that a frame may have.
+    fn reserved_bits(&self) -> u8 {
+        #[cfg(feature = "compression")]
+        if self.inflater.is_some() {
+            return RSV1;
+        }
+        0
     }
 
     /// Reads the next event from `input` and takes the bytes of it; returns `None`
@@ -107,11 +132,12 @@ impl Decoder {
     }
 
     fn read_head(&mut self, input: &mut &[u8]) -> Result<Option<Head>, Violation> {
+        let reserved = self.reserved_bits();
         // The usual case: the whole head is in the input.
         if self.head_length == 0
             && let [first, second, ..] = **input
         {
-            let length = head_length(first, second).map_err(Violation::Protocol)?;
+            let length = head_length(first, second, reserved).map_err(Violation::Protocol)?;
             if let Some((head, rest)) = input.split_at_checked(length) {
                 *input = rest;
                 return read_head(head).map(Some).map_err(Violation::Protocol);
@@ -119,7 +145,9 @@ impl Decoder {
         }
         loop {
             let wanted = match self.head[..self.head_length] {
-                [first, second, ..] => head_length(first, second).map_err(Violation::Protocol)?,
+                [first, second, ..] => {
+                    head_length(first, second, reserved).map_err(Violation::Protocol)?
+                }
                 _ => 2,
             };
             if self.head_length >= 2 && self.head_length == wanted {
@@ -155,12 +183,15 @@ impl Decoder {
         }
         let message = self.message.get_or_insert_with(|| PartialMessage {
             text: head.opcode == OpCode::Text,
+            compressed: head.compressed,
             payload: Vec::new(),
             length: 0,
             utf8: Utf8Checker::default(),
         });
         // Checked with the head, so that no payload is read in vain.
-        if head.length > self.max_payload - message.length {
+        let max =
+            if message.compressed { max_compressed(self.max_payload) } else { self.max_payload };
+        if head.length > max - message.length {
             return Err(Violation::TooLarge);
         }
         message.length += head.length;
@@ -176,6 +207,10 @@ impl Decoder {
         complete: bool,
     ) -> Result<(), Violation> {
         let Some(message) = &mut self.message else { return Ok(()) };
+        #[cfg(feature = "compression")]
+        if message.compressed {
+            return self.inflate(head, offset, piece, complete);
+        }
         if !message.text && !self.binary {
             return Ok(());
         }
@@ -185,6 +220,35 @@ impl Decoder {
         // A text in one piece is checked when it becomes a `String`.
         let in_one_piece = begin == 0 && complete && head.fin;
         if message.text && !in_one_piece {
+            message.utf8.check(&message.payload[begin..]).map_err(|_| Violation::Text)?;
+        }
+        Ok(())
+    }
+
+    /// Decompresses a piece of a message.
+    ///
+    /// A binary message that is discarded is decompressed too: later messages may refer to
+    /// it.
+    #[cfg(feature = "compression")]
+    fn inflate(
+        &mut self,
+        head: Head,
+        offset: u64,
+        piece: &[u8],
+        complete: bool,
+    ) -> Result<(), Violation> {
+        let (Some(message), Some(inflater)) = (&mut self.message, &mut self.inflater) else {
+            return Ok(());
+        };
+        let max = usize::try_from(self.max_payload).unwrap_or(usize::MAX);
+        let begin = message.payload.len();
+        let mut plain = Vec::with_capacity(piece.len());
+        unmask(&mut plain, piece, head.mask, (offset % 4) as usize);
+        inflater.inflate(&plain, &mut message.payload, max)?;
+        if complete && head.fin {
+            inflater.finish(&mut message.payload, max)?;
+        }
+        if message.text {
             message.utf8.check(&message.payload[begin..]).map_err(|_| Violation::Text)?;
         }
         Ok(())
@@ -209,6 +273,12 @@ impl Decoder {
         }
         Ok(self.binary.then_some(Event::Binary(message.payload)))
     }
+}
+
+/// Returns the largest number of compressed bytes of a message with at most this many bytes.
+/// Compressed data can be a little longer than the message.
+fn max_compressed(max_payload: u64) -> u64 {
+    max_payload.saturating_add(max_payload / 8).saturating_add(1_024)
 }
 
 /// Makes room for the next piece: exactly for the first one, later by doubling,

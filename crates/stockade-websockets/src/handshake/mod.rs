@@ -18,6 +18,8 @@ use http::header::{
 use http::uri::Scheme;
 use http::{HeaderMap, HeaderName, Method, Uri, Version};
 use ring::digest;
+#[cfg(feature = "compression")]
+use stockade_core::Setting;
 use stockade_core::description::{HeaderDoc, ResponseDoc};
 use stockade_core::headers::{has_token, list_items, only};
 use stockade_core::upgrade::{TlsConnection, Upgrade};
@@ -26,6 +28,8 @@ use stockade_errors::{ApiError, ConfigError};
 use stockade_validation::Schema;
 
 use crate::close::may_be_sent;
+#[cfg(feature = "compression")]
+use crate::deflate::{Agreed, Deflate, negotiate};
 use crate::limits::Connections;
 use crate::options::WebSocketOptions;
 use crate::origin;
@@ -37,6 +41,9 @@ pub struct RouterRules {
     pub allowed_origins: Setting<Vec<String>>,
     /// The [`WebSocketOptions::max_payload`] of routes that set none, in bytes.
     pub max_payload: u64,
+    /// The [`WebSocketOptions::compression`] of routes that set none.
+    #[cfg(feature = "compression")]
+    pub compression: Setting<Deflate>,
     /// The open connections of the router.
     pub connections: Arc<Connections>,
 }
@@ -48,6 +55,9 @@ pub struct Rules {
     pub(crate) allowed_origins: Option<Vec<String>>,
     pub(crate) max_payload: u64,
     pub(crate) connections: Arc<Connections>,
+    /// `None` if messages are never compressed.
+    #[cfg(feature = "compression")]
+    compression: Option<Deflate>,
     /// The schema of the type that a [`TypedWebSocket`](crate::TypedWebSocket)
     /// receives, compiled when the router is built.
     message: OnceLock<Schema>,
@@ -62,6 +72,8 @@ impl Rules {
             allowed_origins: allowed_origins.into_value(),
             max_payload: options.max_payload.unwrap_or(router.max_payload),
             connections: Arc::clone(&router.connections),
+            #[cfg(feature = "compression")]
+            compression: options.compression.or(&router.compression).enabled(),
             options: Arc::new(options),
             message: OnceLock::new(),
         })
@@ -100,6 +112,8 @@ impl Rules {
         if self.options.max_rate == Some(0) {
             mistakes.push("max_rate is 0".to_owned());
         }
+        #[cfg(feature = "compression")]
+        mistakes.extend(self.compression.and_then(Deflate::issue));
         let code = self.options.logged_out_code;
         if !may_be_sent(code) {
             mistakes.push(format!("logged_out_code is {code}, which no close frame may have"));
@@ -136,10 +150,23 @@ impl Rules {
         fact.same_origin = self.allowed_origins.is_none();
         fact.allowed_origins = self.allowed_origins.clone().unwrap_or_default();
         fact.max_payload = self.max_payload;
+        fact.compression = self.compresses();
         fact.max_rate = options.max_rate.map(u64::from);
         fact.subprotocols.clone_from(&options.protocols);
         doc.receives(options.validation.clone());
         describe_handshake(doc, !options.protocols.is_empty());
+        if self.compresses() {
+            doc.reads_header("Sec-WebSocket-Extensions", false);
+        }
+    }
+
+    /// Returns true if messages are compressed for clients that offer it.
+    pub(crate) fn compresses(&self) -> bool {
+        #[cfg(feature = "compression")]
+        let is_on = self.compression.is_some();
+        #[cfg(not(feature = "compression"))]
+        let is_on = false;
+        is_on
     }
 }
 
@@ -178,6 +205,9 @@ pub(crate) struct Negotiated {
     /// The value of `Sec-WebSocket-Accept`; `None` on HTTP/2.
     pub(crate) accept: Option<String>,
     pub(crate) protocol: Option<String>,
+    /// `None` if messages are not compressed.
+    #[cfg(feature = "compression")]
+    pub(crate) compression: Option<Agreed>,
 }
 
 /// Returns true if a request asks for a WebSocket, with a valid handshake or
@@ -222,7 +252,13 @@ fn validate(req: &Request, rules: &Rules) -> Result<Negotiated, ApiError> {
     let upgrade =
         upgrade.ok_or_else(|| ApiError::new(400, "this host gives no connection away"))?;
     let protocol = protocol(headers, &rules.options.protocols);
-    Ok(Negotiated { upgrade, accept, protocol })
+    Ok(Negotiated {
+        upgrade,
+        accept,
+        protocol,
+        #[cfg(feature = "compression")]
+        compression: rules.compression.and_then(|ours| negotiate(headers, ours)),
+    })
 }
 
 /// Checks the parts that HTTP/1.1 alone has: `Upgrade`, the method,

@@ -11,6 +11,8 @@ fn rules(options: WebSocketOptions) -> Arc<Rules> {
     let router = RouterRules {
         allowed_origins: Setting::Inherit,
         max_payload: 1_048_576,
+        #[cfg(feature = "compression")]
+        compression: Setting::Off,
         connections: Connections::new(10, 10),
     };
     Rules::new(options, &router)

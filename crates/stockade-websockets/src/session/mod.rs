@@ -29,6 +29,8 @@ use tokio::time::sleep;
 
 use crate::close::{Close, Violation};
 use crate::decoder::Decoder;
+#[cfg(feature = "compression")]
+use crate::deflate::{Agreed, Deflater, Inflater};
 use crate::frame::OpCode;
 use crate::limits::Permit;
 use crate::message::{Message, Outgoing, SocketError};
@@ -148,6 +150,13 @@ impl Session {
         SessionFuture { session, wakers, was_busy: false }
     }
 
+    /// Compresses messages in both directions, as the handshake negotiated.
+    #[cfg(feature = "compression")]
+    fn compress(&mut self, agreed: Agreed) {
+        self.decoder.accept_compressed(Inflater::new(agreed));
+        self.send_queue.compress(Deflater::new(agreed));
+    }
+
     /// Polls the handler; returns true if it has ended.
     fn poll_handler(&mut self, cx: &mut Context<'_>) -> bool {
         let Some(handler) = &mut self.handler else { return false };
@@ -242,6 +251,17 @@ impl Session {
             self.close(&Close::new(Close::GOING_AWAY, "the server shuts down"));
         }
         true
+    }
+}
+
+impl SessionFuture {
+    /// Compresses messages in both directions, as the handshake negotiated.
+    #[cfg(feature = "compression")]
+    pub(crate) fn compressed(mut self, agreed: Option<Agreed>) -> Self {
+        if let Some(agreed) = agreed {
+            self.session.compress(agreed);
+        }
+        self
     }
 }
 

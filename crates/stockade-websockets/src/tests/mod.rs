@@ -61,8 +61,13 @@ async fn answer(
     mut request: Request,
 ) -> Response {
     let connections = Arc::clone(connections);
-    let router =
-        RouterRules { allowed_origins: Setting::Inherit, max_payload: 1_048_576, connections };
+    let router = RouterRules {
+        allowed_origins: Setting::Inherit,
+        max_payload: 1_048_576,
+        #[cfg(feature = "compression")]
+        compression: stockade_core::Setting::Off,
+        connections,
+    };
     let rules = Rules::new(options, &router);
     let mut endpoint = EndpointParts::new(http::Method::GET, handler);
     endpoint.middleware = [rules.guard()].into();

@@ -33,7 +33,7 @@ fn headers(first: u8, second: u8) -> Vec<Vec<u8>> {
 }
 
 fn ours(bytes: &[u8]) -> Result<Head, &'static str> {
-    let length = head_length(bytes[0], bytes[1])?;
+    let length = head_length(bytes[0], bytes[1], 0)?;
     assert_eq!(length, bytes.len(), "{bytes:?}");
     read_head(bytes)
 }
@@ -87,7 +87,7 @@ fn accepts_lengths_in_a_longer_form_as_tungstenite_does() {
 #[test]
 fn rejects_an_unknown_opcode_at_the_second_byte() {
     let bytes = [0x83, 0xfe];
-    assert_eq!(head_length(bytes[0], bytes[1]), Err("unknown opcode"));
+    assert_eq!(head_length(bytes[0], bytes[1], 0), Err("unknown opcode"));
     // tungstenite waits for the length and the mask.
     assert!(matches!(FrameHeader::parse(&mut Cursor::new(bytes)), Ok(None)));
 }

@@ -1,0 +1,106 @@
+//! [`Deflate`]: the options of compressed messages.
+
+use serde::Deserialize;
+use stockade_core::{IntoSetting, Setting};
+
+/// The options of compressed WebSocket messages (permessage-deflate, RFC 7692). Needs the
+/// feature `ws-compression`.
+///
+/// It is a value of [`WebSocketOptions::compression`] and of
+/// `RouterOptions::ws_compression`; `true` means the defaults of this type.
+///
+/// # Memory
+///
+/// A compressor takes about 300 KiB with 15 window bits and about 150 KiB with 12, a
+/// decompressor about 40 KiB. By default they exist only while a message is compressed or
+/// read. With [`context_takeover`](Self::context_takeover) each connection keeps both.
+///
+/// ```
+/// use stockade::websockets::{Deflate, WebSocketOptions};
+///
+/// let options = WebSocketOptions::new().compression(Deflate::new().window_bits(12));
+/// assert_eq!(options.compression.value(), Some(&Deflate::new().window_bits(12)));
+/// ```
+///
+/// [`WebSocketOptions::compression`]: crate::WebSocketOptions::compression
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq)]
+#[serde(default, deny_unknown_fields)]
+pub struct Deflate {
+    #[serde(alias = "windowBits")]
+    pub(super) window_bits: u8,
+    #[serde(alias = "contextTakeover")]
+    pub(super) context_takeover: bool,
+}
+
+impl Default for Deflate {
+    fn default() -> Self {
+        Self { window_bits: MAX_BITS, context_takeover: false }
+    }
+}
+
+impl Deflate {
+    /// Returns the defaults.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Sets the size of the window as its base-two logarithm, 9 (512 bytes) to 15 (32 KiB).
+    /// Default: 15.
+    ///
+    /// The server never uses a larger window, and asks the client not to, if the client
+    /// supports that (`client_max_window_bits`). A smaller window compresses less. Any
+    /// other number is a configuration error.
+    ///
+    /// ```
+    /// use stockade::websockets::{Deflate, WebSocketOptions};
+    /// use stockade::{Router, RouterOptions};
+    ///
+    /// let mut router = Router::with_options(RouterOptions::new().enable_web_sockets(true));
+    /// let options = WebSocketOptions::new().compression(Deflate::new().window_bits(16));
+    /// router.add_web_socket_route("/", async |_: stockade::websockets::WebSocket| (), options);
+    /// let error = router.build().unwrap_err();
+    /// assert!(error.to_string().contains("`window_bits` is 16; expected 9 to 15"));
+    /// ```
+    #[must_use]
+    pub fn window_bits(mut self, bits: u8) -> Self {
+        self.window_bits = bits;
+        self
+    }
+
+    /// Keeps the windows between messages if `true`, on both sides if the client agrees.
+    /// Default: `false`.
+    ///
+    /// Small messages that resemble each other become much smaller, and each connection
+    /// takes more memory: see [Memory](Self#memory).
+    ///
+    /// ```
+    /// use stockade::websockets::{Deflate, WebSocketOptions};
+    ///
+    /// let options = WebSocketOptions::new().compression(Deflate::new().context_takeover(true));
+    /// assert!(options.compression.enabled().is_some());
+    /// ```
+    #[must_use]
+    pub fn context_takeover(mut self, keeps: bool) -> Self {
+        self.context_takeover = keeps;
+        self
+    }
+
+    /// Returns the mistake in these options.
+    pub(crate) fn issue(self) -> Option<String> {
+        let bits = self.window_bits;
+        let is_valid = (MIN_BITS..=MAX_BITS).contains(&bits);
+        (!is_valid).then(|| format!("`window_bits` is {bits}; expected {MIN_BITS} to {MAX_BITS}"))
+    }
+}
+
+impl IntoSetting<Self> for Deflate {
+    fn into_setting(self) -> Setting<Self> {
+        Setting::Value(self)
+    }
+}
+
+/// The smallest window of the compressor. RFC 7692 allows 8, which zlib does not have.
+pub(super) const MIN_BITS: u8 = 9;
+/// The largest window of DEFLATE.
+pub(super) const MAX_BITS: u8 = 15;
