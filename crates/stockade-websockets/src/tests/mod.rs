@@ -1,5 +1,7 @@
 //! Connections in process: our server over a pipe, tungstenite as the client.
 
+#[cfg(feature = "compression")]
+mod compression;
 mod endings;
 mod sink;
 mod tungstenite;
