@@ -15,7 +15,7 @@ use crate::fail::{fail, or_fail};
 /// Checks the promises of a [`RevocationLog`](stockade_auth::RevocationLog): what one
 /// process revokes is refused by all, and nothing else is, such as a token of another issuer; a process that comes later
 /// knows everything before it says of a token that it may be accepted; and an entry
-/// arrives with its kind and its times, however often it is told.
+/// arrives with its kind and its times in milliseconds, however often it is told.
 ///
 /// `make` makes the revocations of one more process, on the log of all that it has made
 /// before: by [`Revocations::shared`], or a function such as `Redis::revocations`.
@@ -67,6 +67,7 @@ pub async fn revocation_log(make: impl Fn() -> Revocations) {
     check.a_token_is_refused_by_all().await;
     check.an_entry_that_comes_twice_changes_nothing().await;
     check.a_subject_is_refused_by_all_up_to_a_time().await;
+    check.a_time_keeps_its_milliseconds().await;
     check.another_issuer_is_accepted_by_all().await;
     check.an_entry_ends().await;
     check.many_at_once_are_all_told().await;
@@ -88,12 +89,11 @@ struct Tokens {
 impl Tokens {
     /// Makes a token with these claims, issued at a time.
     fn with(&self, claims: Value, at: SystemTime) -> Claims {
-        let seconds = or_fail(at.duration_since(UNIX_EPOCH)).as_secs();
-        let issuer = TokenIssuer::new().clock(UnixClock::at(seconds));
+        let millis = or_fail(at.duration_since(UNIX_EPOCH)).as_millis();
+        let clock = UnixClock::at_millis(or_fail(millis.try_into()));
+        let issuer = TokenIssuer::new().clock(clock.clone());
         let token = or_fail(issuer.issue(claims, "1h", &self.secret));
-        let claims =
-            TokenVerifier::new().clock(UnixClock::at(seconds)).verify(&token, &self.secret);
-        or_fail(claims)
+        or_fail(TokenVerifier::new().clock(clock).verify(&token, &self.secret))
     }
 
     /// Makes a token that no other one is like.
@@ -172,6 +172,22 @@ impl Check {
                 accepted,
             );
         }
+    }
+
+    async fn a_time_keeps_its_milliseconds(&self) {
+        let subject = unique_text();
+        // All in one second.
+        let seconds = or_fail(SystemTime::now().duration_since(UNIX_EPOCH)).as_secs();
+        let at = |millis| UNIX_EPOCH + Duration::from_secs(seconds) + Duration::from_millis(millis);
+        let token =
+            |millis| self.tokens.with(json!({ "sub": subject, "jti": unique_text() }), at(millis));
+        let (old, new) = (token(299), token(301));
+        let revoked = self.nodes[1].revoke_before(None, &subject, at(300)).await;
+        asked("a subject is revoked within a second", revoked);
+        let promise = "a token that is older by a millisecond is refused by all";
+        self.all_say(promise, &old, Status::Revoked).await;
+        let promise = "a token that is younger by a millisecond is accepted by all";
+        self.all_say(promise, &new, Status::NotRevoked).await;
     }
 
     async fn another_issuer_is_accepted_by_all(&self) {

@@ -82,7 +82,10 @@ impl TestClock {
     #[must_use]
     pub fn for_tokens(&self) -> stockade_auth::UnixClock {
         let clock = self.clone();
-        stockade_auth::UnixClock::new(move || clock.unix_seconds())
+        let millis = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
+        stockade_auth::UnixClock::from_millis(move || {
+            clock.start_seconds.saturating_mul(1_000).saturating_add(millis(clock.passed()))
+        })
     }
 
     fn passed(&self) -> Duration {

@@ -273,3 +273,23 @@ const NOTE_SECONDS: u64 = 3_600;
 const MAX_NUMBER: u64 = 1 << 53;
 /// The longest time that a key is kept: a hundred years.
 const MAX_TTL_SECONDS: u64 = 100 * 365 * 86_400;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_and_times_make_the_same_entry() {
+        for (kind, times) in [
+            (1, &[1_700_000_000][..]),
+            (2, &[1_700_000_000, 1_699_999_999]),
+            (4, &[1_700_000_000, 1_699_999_999_250]),
+        ] {
+            let times = times.iter().copied().map(u64::to_be_bytes).collect::<Vec<_>>().concat();
+            let bytes = [&[kind], &[7; 16][..], &times].concat();
+            let entry = Revocation::from_bytes(&bytes).unwrap();
+            let (until, before) = times_of(&entry);
+            assert_eq!(entry_of(&entry.key(), &format!("{until} {before}")), Some(entry));
+        }
+    }
+}
