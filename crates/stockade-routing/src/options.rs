@@ -30,6 +30,8 @@ use stockade_stages::{
     Timeout, TrustProxy,
 };
 use stockade_validation::ValidationOptions;
+#[cfg(feature = "ws-compression")]
+use stockade_websockets::Deflate;
 
 use crate::docs::DocsSetting;
 use crate::entry::{RouteEntry, added};
@@ -78,6 +80,8 @@ pub struct RouterOptions {
     pub(crate) enable_web_sockets: bool,
     pub(crate) ws_allowed_origins: Setting<Vec<String>>,
     pub(crate) ws_max_payload: u64,
+    #[cfg(feature = "ws-compression")]
+    pub(crate) ws_compression: Setting<Deflate>,
     pub(crate) ws_max_connections: u32,
     pub(crate) ws_max_connections_per_client: u32,
 }
@@ -103,6 +107,8 @@ impl Default for RouterOptions {
             enable_web_sockets: false,
             ws_allowed_origins: Setting::Inherit,
             ws_max_payload: 1_048_576,
+            #[cfg(feature = "ws-compression")]
+            ws_compression: Setting::Inherit,
             ws_max_connections: 10_000,
             ws_max_connections_per_client: 100,
         }
@@ -144,6 +150,9 @@ macro_rules! in_file {
             #[cfg(feature = "tracing")]
             #[serde(deserialize_with = "request_spans_in_file")]
             tracing: Setting<RequestSpans>,
+            #[cfg(feature = "ws-compression")]
+            #[serde(alias = "wsCompression", deserialize_with = "ws_compression_in_file")]
+            ws_compression: Setting<Deflate>,
             $($(#[$own_meta])* $own: Option<$own_type>,)*
         }
 
@@ -170,6 +179,10 @@ macro_rules! in_file {
                 #[cfg(feature = "tracing")]
                 {
                     options.tracing = file.tracing;
+                }
+                #[cfg(feature = "ws-compression")]
+                {
+                    options.ws_compression = file.ws_compression;
                 }
                 $(
                     if let Some(value) = file.$own {
@@ -275,6 +288,13 @@ fn request_spans_in_file<'de, D: Deserializer<'de>>(
     source: D,
 ) -> Result<Setting<RequestSpans>, D::Error> {
     object_setting(source, "true, false, or an object with urlPath and userAgent")
+}
+
+#[cfg(feature = "ws-compression")]
+fn ws_compression_in_file<'de, D: Deserializer<'de>>(
+    source: D,
+) -> Result<Setting<Deflate>, D::Error> {
+    object_setting(source, "true, false, or an object with window_bits and context_takeover")
 }
 
 impl RouterOptions {
@@ -392,6 +412,30 @@ impl RouterOptions {
     #[must_use]
     pub fn trust_proxy(mut self, trust_proxy: impl Into<TrustProxy>) -> Self {
         self.host.trust_proxy = Some(trust_proxy.into());
+        self
+    }
+
+    /// Sets the compression of WebSocket messages (permessage-deflate, RFC 7692) for clients
+    /// that offer it: `true`, `false` or a
+    /// [`Deflate`](stockade_websockets::Deflate). A route may have its own
+    /// `compression`. A configuration file has `true`, `false`, or an object with
+    /// `window_bits` and `context_takeover`. Needs the feature `ws-compression`. Default:
+    /// `false`.
+    ///
+    /// ```
+    /// use stockade::{RouterOptions, serde_json};
+    ///
+    /// let file = r#"{ "enableWebSockets": true, "wsCompression": { "windowBits": 12 } }"#;
+    /// assert!(serde_json::from_str::<RouterOptions>(file).is_ok());
+    /// let file = r#"{ "wsCompression": { "windowSize": 12 } }"#;
+    /// assert!(serde_json::from_str::<RouterOptions>(file).is_err());
+    /// ```
+    #[cfg(feature = "ws-compression")]
+    #[doc(alias = "wsCompression")]
+    #[doc(alias = "permessage-deflate")]
+    #[must_use]
+    pub fn ws_compression(mut self, compression: impl IntoSetting<Deflate>) -> Self {
+        self.ws_compression = compression.into_setting();
         self
     }
 

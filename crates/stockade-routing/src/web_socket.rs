@@ -100,6 +100,8 @@ pub(crate) fn router_rules(options: &RouterOptions) -> RouterRules {
     RouterRules {
         allowed_origins: options.ws_allowed_origins.clone(),
         max_payload: options.ws_max_payload,
+        #[cfg(feature = "ws-compression")]
+        compression: options.ws_compression,
         connections: Connections::new(
             options.ws_max_connections as usize,
             options.ws_max_connections_per_client as usize,
