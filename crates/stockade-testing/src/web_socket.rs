@@ -363,7 +363,10 @@ fn check_accepted(exchange: &Exchange, key: &str) {
     }
     exchange.assert_header("sec-websocket-accept", &derive_accept_key(key.as_bytes()));
     if headers.contains_key(SEC_WEBSOCKET_EXTENSIONS) {
-        exchange.fail("the handshake was accepted with an extension that was not offered");
+        exchange.fail(match exchange.asked.headers.contains_key(SEC_WEBSOCKET_EXTENSIONS) {
+            true => "the test client does not support the extension that the test has offered",
+            false => "the handshake was accepted with an extension that was not offered",
+        });
     }
     let selected = exchange.header("sec-websocket-protocol");
     let is_offered = |selected: &str| {
