@@ -1,5 +1,8 @@
 //! WebSockets in actix-web, over a port.
 
+#[path = "../../../../tests/hosts/compressed.rs"]
+mod compressed;
+
 use futures_util::{SinkExt as _, StreamExt as _};
 use stockade_core::ApiError;
 use stockade_core::extract::ClientIp;
@@ -22,8 +25,20 @@ async fn echo(mut socket: WebSocket, ClientIp(client): ClientIp) -> Result<(), A
 fn api() -> Router {
     let mut router = Router::with_options(RouterOptions::new().enable_web_sockets(true));
     router.add_web_socket_route("/echo", echo, WebSocketOptions::new());
+    router.add_web_socket_route("/compressed", only_echo, compressing());
     router.get("/echo", async || "a page");
     router
+}
+
+async fn only_echo(mut socket: WebSocket) -> Result<(), ApiError> {
+    while let Some(text) = socket.recv_text().await {
+        socket.send(text?).await?;
+    }
+    Ok(())
+}
+
+fn compressing() -> WebSocketOptions {
+    WebSocketOptions::new().compression(true)
 }
 
 #[actix_web::test]
@@ -43,6 +58,14 @@ async fn a_web_socket_runs_in_either_way() {
         while let Some(Ok(message)) = socket.next().await {
             assert!(message.is_close(), "{message:?}");
         }
+    }
+}
+
+#[actix_web::test]
+async fn messages_are_compressed_in_either_way() {
+    let address = serve(api);
+    for way in ["whole", "routes"] {
+        compressed::check(address, &format!("/{way}/compressed")).await;
     }
 }
 

@@ -1,5 +1,8 @@
 //! WebSockets in axum, over a port.
 
+#[path = "../../../../tests/hosts/compressed.rs"]
+mod compressed;
+
 use std::net::SocketAddr;
 
 use futures_util::{SinkExt as _, StreamExt as _};
@@ -21,8 +24,20 @@ async fn echo(mut socket: WebSocket, ClientIp(client): ClientIp) -> Result<(), A
 fn api() -> Router {
     let mut router = Router::with_options(RouterOptions::new().enable_web_sockets(true));
     router.add_web_socket_route("/echo", echo, WebSocketOptions::new());
+    router.add_web_socket_route("/compressed", only_echo, compressing());
     router.get("/echo", async || "a page");
     router
+}
+
+async fn only_echo(mut socket: WebSocket) -> Result<(), ApiError> {
+    while let Some(text) = socket.recv_text().await {
+        socket.send(text?).await?;
+    }
+    Ok(())
+}
+
+fn compressing() -> WebSocketOptions {
+    WebSocketOptions::new().compression(true)
 }
 
 /// Serves a router on a free port.
@@ -50,6 +65,15 @@ async fn a_web_socket_runs_in_either_way() {
         while let Some(Ok(message)) = socket.next().await {
             assert!(message.is_close(), "{message:?}");
         }
+    }
+}
+
+#[tokio::test]
+async fn messages_are_compressed_in_either_way() {
+    let whole = axum::Router::new().nest_service("/whole", api().to_axum_service().unwrap());
+    let address = serve(whole.nest("/routes", api().to_host_router().unwrap())).await;
+    for way in ["whole", "routes"] {
+        compressed::check(address, &format!("/{way}/compressed")).await;
     }
 }
 
