@@ -1,5 +1,6 @@
 //! Authentication, authorization, sessions, and the end of a login.
 
+mod algorithms;
 mod logged_out;
 mod logged_out_attacks;
 mod logged_out_sockets;

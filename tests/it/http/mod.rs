@@ -7,5 +7,6 @@ mod file_names;
 mod files;
 mod proxy;
 mod versions;
+mod web_socket_compression;
 mod web_sockets;
 mod wire;
