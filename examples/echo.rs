@@ -5,12 +5,12 @@
 //! ```
 //!
 //! `/` takes texts, as the specification says; `/binary` takes binary messages
-//! too, up to 64 MiB, and is what the Autobahn test suite is run against
-//! (`cargo xtask autobahn`).
+//! too, up to 64 MiB. `/compressed` and `/takeover` do the same with compressed messages.
+//! `cargo xtask autobahn` runs the Autobahn test suite against them.
 
 use stockade::prelude::*;
 use stockade::server::ServerOptions;
-use stockade::websockets::WebSocketOptions;
+use stockade::websockets::{Deflate, WebSocketOptions};
 
 /// Whoever is told the end by the client is told it too.
 async fn echo(mut socket: WebSocket) -> Result<(), ApiError> {
@@ -31,7 +31,10 @@ fn router() -> Router {
     router.get("/", async || "connect with a WebSocket");
     router.add_web_socket_route("/", echo, WebSocketOptions::new());
     let binary = WebSocketOptions::new().binary(true).max_payload(64 << 20);
-    router.add_web_socket_route("/binary", echo, binary);
+    router.add_web_socket_route("/binary", echo, binary.clone());
+    router.add_web_socket_route("/compressed", echo, binary.clone().compression(true));
+    let takeover = Deflate::new().context_takeover(true);
+    router.add_web_socket_route("/takeover", echo, binary.compression(takeover));
     router
 }
 

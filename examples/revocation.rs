@@ -15,7 +15,7 @@
 
 use std::time::{Duration, SystemTime};
 
-use stockade::auth::{Revocations, generate_jwt, generate_token};
+use stockade::auth::{Revocations, TokenIssuer, generate_token};
 use stockade::prelude::*;
 
 #[derive(serde::Deserialize, Schema)]
@@ -36,7 +36,9 @@ struct Session {
 /// Signs in; a program in earnest asks for a password.
 async fn sign_in(secret: State<Secret>, Body(login): Body<Login>) -> Result<Value, ApiError> {
     let id = generate_token(16).map_err(ApiError::internal)?;
-    let token = generate_jwt(json!({ "sub": login.name, "jti": id }), "1h", &*secret)?;
+    // Its milliseconds distinguish this token from tokens that `sign_out_everywhere` revokes.
+    let token =
+        TokenIssuer::new().issue(json!({ "sub": login.name, "jti": id }), "1h", &*secret)?;
     Ok(json!({ "token": token }))
 }
 

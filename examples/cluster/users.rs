@@ -18,7 +18,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
 
-use stockade::auth::{KeyRing, Revocations, generate_jwt, generate_token};
+use stockade::auth::{KeyRing, Revocations, TokenIssuer, generate_token};
 use stockade::extract::Headers;
 use stockade::middleware::sessions::{Sessions, SetSession};
 use stockade::middleware::{CurrentSession, Idempotency, SessionCookie, with_idempotency};
@@ -100,7 +100,8 @@ impl Users {
         let issue = async move || -> Result<String, ApiError> {
             // A user of its own for each token.
             let name = generate_token(8).map_err(ApiError::internal)?;
-            generate_jwt(json!({ "sub": name }), "1h", &secret).map_err(ApiError::internal)
+            let issuer = TokenIssuer::new();
+            issuer.issue(json!({ "sub": name }), "1h", &secret).map_err(ApiError::internal)
         };
         // The payments that this process has made.
         let made = Arc::new(AtomicU64::new(0));

@@ -1,7 +1,7 @@
 //! Runs the Autobahn test suite against the echo example.
 //!
-//! `wstest` is `autobahntestsuite` of PyPI, which needs CPython 2.7; where it
-//! is, the environment variable `WSTEST` says, else it is looked for in `PATH`.
+//! `wstest` is `autobahntestsuite` of PyPI, which needs CPython 2.7. The environment variable
+//! `WSTEST` has its path, else it is looked for in `PATH`.
 
 use std::env;
 use std::fs;
@@ -11,9 +11,20 @@ use std::process::{Child, Command, Stdio};
 
 use crate::{Outcome, announce, cargo, skip, target_directory};
 
-/// The cases that must pass without `NON-STRICT`. 12 and 13 are about
-/// compression, which is not offered.
+/// The cases that must pass without `NON-STRICT`.
 const CASES: &str = r#"["1.*", "2.*", "3.*", "4.*", "5.*", "6.*", "7.*", "9.*", "10.*"]"#;
+
+/// The cases of compression, for the routes that compress.
+const COMPRESSION_CASES: &str = r#"["12.*", "13.*"]"#;
+
+/// The agents of the suite: its name, the path of its route, its cases, and the cases that
+/// are left out.
+const AGENTS: [(&str, &str, &str, &str); 4] = [
+    ("all", "/binary", CASES, "[]"),
+    ("text", "/", CASES, r#"["9.*"]"#),
+    ("compressed", "/compressed", COMPRESSION_CASES, "[]"),
+    ("takeover", "/takeover", COMPRESSION_CASES, "[]"),
+];
 
 /// What the route `/`, which takes texts alone, does otherwise: binary messages
 /// are forgotten, as the specification says, where the suite wants an echo.
@@ -47,13 +58,12 @@ fn test(echo: &mut Child, wstest: &Path, directory: &Path) -> Outcome {
     BufReader::new(stdout).read_line(&mut line).map_err(|error| error.to_string())?;
     let address = line.split_once("ws://").and_then(|(_, rest)| rest.split_once(';'));
     let (address, _) = address.ok_or(format!("echo says {line:?}, which has no address"))?;
-    for (agent, path) in [("all", "/binary"), ("text", "/")] {
+    for (agent, path, cases_of_agent, excluded) in AGENTS {
         let directory = directory.join(agent);
         fs::create_dir_all(&directory).map_err(|error| error.to_string())?;
-        let excluded = if agent == "text" { r#"["9.*"]"# } else { "[]" };
         let specification = format!(
             r#"{{"outdir": ".", "servers": [{{"agent": "{agent}", "url": "ws://{address}{path}"}}],
-            "cases": {CASES}, "exclude-cases": {excluded}, "exclude-agent-cases": {{}}}}"#
+            "cases": {cases_of_agent}, "exclude-cases": {excluded}, "exclude-agent-cases": {{}}}}"#
         );
         let fault = |error: std::io::Error| error.to_string();
         fs::write(directory.join("fuzzingclient.json"), specification).map_err(fault)?;
