@@ -177,7 +177,7 @@ fn sign(
     token.push('.');
     base64url::encode_to(payload, &mut token);
     let tag = secret.sign_by(hash, token.as_bytes());
-    let tag = tag.ok_or(IssueError::ShortSecret { algorithm, bytes: hash.bytes() })?;
+    let tag = tag.ok_or_else(|| IssueError::ShortSecret { algorithm, bytes: hash.bytes() })?;
     token.push('.');
     base64url::encode_to(tag.as_ref(), &mut token);
     Ok(token)

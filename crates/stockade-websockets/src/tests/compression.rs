@@ -141,7 +141,7 @@ fn frame(first: u8, payload: &[u8]) -> Vec<u8> {
     let mask = [0x37, 0xfa, 0x21, 0x3d];
     let mut bytes = vec![first];
     match u16::try_from(payload.len()) {
-        Ok(length) if length < 126 => bytes.push(FIN | length as u8),
+        Ok(length) if length < 126 => bytes.push(FIN | length.to_le_bytes()[0]),
         Ok(length) => {
             bytes.push(FIN | 126);
             bytes.extend(length.to_be_bytes());
@@ -275,7 +275,7 @@ async fn the_limit_holds_for_decompressed_bytes() {
     // Bytes that do not compress fit up to the limit.
     let mut client = open(OFFER, options().binary(true)).await;
     let noise: Vec<u8> =
-        (0..10_000_u32).map(|it| (it.wrapping_mul(2_654_435_761) >> 11) as u8).collect();
+        (0..10_000_u32).map(|it| (it.wrapping_mul(2_654_435_761) >> 11).to_le_bytes()[0]).collect();
     client.send_compressed(BINARY, &noise, 100).await;
     assert_eq!(client.message(BINARY).await.1, noise);
 }
