@@ -172,7 +172,7 @@ macro_rules! rows_of_keywords {
 /// | `ANY` in any case | the same, for every method that has no route of its own at this path |
 /// | `mount` | a tower service for everything at and below this node, or an entry `{ service, … }` |
 /// | `ws` | a WebSocket: a handler that takes it, or an entry; experimental |
-/// | `"segment"`, also several: `"api/v1"` | the tree below it, `{ … }` |
+/// | `"segment"`, also several: `"api/v1"` | the tree below it, `{ … }`; `r"users\:batch"` has a colon that is text |
 /// | `middleware` | `[list]` or a single expression |
 /// | each [setting](#settings) | the setting of all routes from here on |
 /// | `..` | another tree |

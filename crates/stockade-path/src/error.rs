@@ -43,6 +43,10 @@ pub enum PatternErrorKind {
     /// The parenthesis that begins an expression is never closed. The range is
     /// the parenthesis.
     UnbalancedParenthesis,
+    /// A segment ends with a parameter of this name directly after a letter or a digit, as
+    /// in `/users:batch`. It may be meant as the text `:batch`, which is written `\:batch`.
+    /// The range is the parameter.
+    UnclearParameter(String),
     /// A character that no path of a request can have; the text names its
     /// replacement. The range is the character.
     UnsupportedCharacter(&'static str),
@@ -99,6 +103,11 @@ impl fmt::Display for PatternError {
             Kind::UnbalancedParenthesis => {
                 write!(f, "never closes the parenthesis at byte {}", at.start)
             }
+            Kind::UnclearParameter(name) => write!(
+                f,
+                "has {text:?} directly after a letter or digit: write `\\:{name}` for this text, \
+                 or `:{name}(.+)` for a parameter"
+            ),
             Kind::UnsupportedCharacter(hint) => write!(f, "cannot contain {text:?}: {hint}"),
         }
     }

@@ -16,7 +16,8 @@
 //!
 //! | Form | Matches | Parameter |
 //! |---|---|---|
-//! | text | itself, character for character | |
+//! | text | itself, character for character; text beyond ASCII in its percent-encoded form | |
+//! | `\:`, `\*` | the text `:` or `*` | |
 //! | `:name` | one or more characters except `/` | `name` |
 //! | `/:from-:to`, `/v:major.:minor` | several in a segment, greedy from the left | each |
 //! | `:name(expr)` | a regular expression, anchored, within the segment | `name` |
@@ -27,6 +28,19 @@
 //!
 //! A name begins with a letter, `_` or `$`; digits may follow. So `:user-id` is
 //! the parameter `user` and the text `-id`.
+//!
+//! A segment that ends with a plain parameter directly after a letter or a digit is an
+//! error, because `/users:batch` may be meant as text. Write `/users\:batch` for the text,
+//! or `/users:batch(.+)` for a parameter. `/v:major.:minor` and `/x:id?` are valid.
+//!
+//! # Text beyond ASCII
+//!
+//! `/café` matches `/caf%C3%A9`, and also `/caf%c3%a9` and unencoded UTF-8. If a pattern of
+//! the router has text beyond ASCII or an escape, the case of the digits in an escape does
+//! not matter in its text. Nothing else is equal: an encoded letter (`/%63af%C3%A9`) is
+//! another path, `%2F` never separates segments, and there is no Unicode normalization, so
+//! `é` as one character differs from `e` with a combining accent. A request that would reach
+//! another route after decoding gets 400.
 //!
 //! No segment has a special meaning: `..` is text like any other. A value is
 //! decoded after the match, so that `%2F` in it becomes `/`. So the value of
@@ -67,12 +81,15 @@
 // - `constraint`: `Constraint`, the expression of a parameter.
 // - `variant`: `Variant`, the choices of optional parameters.
 // - `spans`: `Spans`, the positions of parameters in a path.
+// - `encoding`: `encoded`, the text that requests have.
 // - `spelling`: `Spelling`, a path with its escapes decoded.
 // - `keywords`: the table of the keywords of schemas, for the macros and the validation.
 // - `route_settings`: the table of the settings of routes, for the macros and the router.
 // - `error`: `PatternError` and `PatternErrorKind`.
 
 mod constraint;
+#[doc(hidden)]
+pub mod encoding;
 mod error;
 mod keywords;
 mod parse;
@@ -85,6 +102,7 @@ pub mod spelling;
 mod variant;
 
 pub use constraint::Constraint;
+pub use encoding::encoded;
 pub use error::{PatternError, PatternErrorKind};
 pub use pattern::{Pattern, join};
 pub use segment::{Param, Precedence, SPLAT, Segment, SegmentPart};

@@ -57,7 +57,8 @@ impl Pattern {
         self.segments.iter().flat_map(Segment::names).collect::<Vec<_>>().into_iter()
     }
 
-    /// Returns the notation without the names of parameters.
+    /// Returns the notation without the names of parameters, with its text
+    /// [encoded](crate::encoded): `/caf%C3%A9/:` for `/café/:id`.
     ///
     /// Two patterns are equivalent if and only if these are equal; expressions
     /// count as they are written.
@@ -154,6 +155,7 @@ mod tests {
     fn only_equivalent_patterns_have_the_same_canonical_text() {
         let canonical = |path| Pattern::parse(path).unwrap().canonical();
         assert_eq!(canonical("/u/:id"), canonical("u/:name"));
+        assert_eq!(canonical("/caf\u{e9}-:id"), canonical("/caf%c3%A9-:x"));
         for (one, other) in [
             ("/:a", "/:a?"),
             ("/:a", "/:a/"),
@@ -162,6 +164,10 @@ mod tests {
             (r"/:a(\d+)", r"/:a([0-9]+)"),
             ("/:a?(b", "/:a(b)?"),
             ("/A", "/a"),
+            ("/e\u{301}", "/\u{e9}"),
+            ("/%61", "/a"),
+            (r"/\*", "/*"),
+            (r"/a\::b", r"/a\:\:b"),
         ] {
             assert_ne!(canonical(one), canonical(other), "{one:?} {other:?}");
         }

@@ -1,9 +1,11 @@
 //! [`Segment`]: the part of a pattern between two slashes.
 
+use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::fmt;
 
 use crate::Constraint;
+use crate::encoding::encoded;
 
 /// The parameter name of `*` and `**`.
 pub const SPLAT: &str = "splat";
@@ -12,7 +14,9 @@ pub const SPLAT: &str = "splat";
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
 #[non_exhaustive]
 pub enum Segment {
-    /// Text that the segment must equal; it may be empty, as between `//`.
+    /// Text that the segment must equal; it may be empty, as between `//`. It is as it was
+    /// declared, but for the backslashes of `\:` and `\*`. [`encoded`](crate::encoded)
+    /// returns the text that requests have.
     Literal(String),
     /// Parameters, and text around them.
     ///
@@ -29,7 +33,7 @@ pub enum Segment {
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
 #[non_exhaustive]
 pub enum SegmentPart {
-    /// Text, never empty.
+    /// Text, never empty; see [`Segment::Literal`].
     Literal(String),
     /// A parameter.
     Param(Param),
@@ -54,14 +58,15 @@ pub struct Param {
 #[derive(Clone, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub struct Precedence {
     rank: u8,
-    /// Characters of text: more of them come first.
+    /// Characters of encoded text: more of them come first.
     text: Reverse<usize>,
     /// The last criterion, which makes the order total.
     shape: String,
 }
 
 impl Segment {
-    /// Returns the notation without the names of parameters.
+    /// Returns the notation without the names of parameters, with its text
+    /// [encoded](crate::encoded).
     ///
     /// Segments of the same shape match the same text.
     #[must_use]
@@ -131,7 +136,7 @@ impl Segment {
 
     fn text_chars(&self) -> usize {
         let chars = |part: &SegmentPart| match part {
-            SegmentPart::Literal(text) => text.chars().count(),
+            SegmentPart::Literal(text) => encoded(text).chars().count(),
             SegmentPart::Param(_) => 0,
         };
         self.parts().iter().map(chars).sum()
@@ -139,15 +144,25 @@ impl Segment {
 
     fn write(&self, to: &mut impl fmt::Write, with_names: bool) -> fmt::Result {
         match self {
-            Self::Literal(text) => to.write_str(text),
+            Self::Literal(text) => write_text(to, text, with_names),
             Self::Any => to.write_str("*"),
             Self::Rest => to.write_str("**"),
             Self::Parts(parts) => parts.iter().try_for_each(|part| match part {
-                SegmentPart::Literal(text) => to.write_str(text),
+                SegmentPart::Literal(text) => write_text(to, text, with_names),
                 SegmentPart::Param(param) => param.write(to, with_names),
             }),
         }
     }
+}
+
+/// Writes text in the notation: as it was declared, or in the spelling that all
+/// spellings of the text share.
+fn write_text(to: &mut impl fmt::Write, text: &str, as_declared: bool) -> fmt::Result {
+    let text = if as_declared { Cow::Borrowed(text) } else { encoded(text) };
+    text.chars().try_for_each(|character| match character {
+        ':' | '*' => write!(to, "\\{character}"),
+        _ => to.write_char(character),
+    })
 }
 
 impl Param {

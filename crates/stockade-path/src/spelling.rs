@@ -7,6 +7,7 @@
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
+use crate::encoding::encoded;
 use crate::{Segment, SegmentPart, Variant, variant};
 
 /// The amount of decoding.
@@ -47,33 +48,43 @@ impl Spelling {
     /// Returns a variant whose text is in this spelling. Decoded slashes split segments.
     #[must_use]
     pub fn of_variant(self, variant: &Variant) -> Variant {
-        let segments = variant.segments().iter().flat_map(|segment| self.of_segment(segment));
-        variant.with_segments(segments.collect())
+        respelled(variant, &|text| self.of(text))
     }
+}
 
-    fn of_segment(self, segment: &Segment) -> Vec<Segment> {
-        let parts = match segment {
-            Segment::Literal(text) => &[SegmentPart::Literal(text.clone())][..],
-            Segment::Parts(parts) => parts,
-            Segment::Any | Segment::Rest => return vec![segment.clone()],
+/// Returns a variant whose text is [encoded].
+#[must_use]
+pub fn encoded_variant(variant: &Variant) -> Variant {
+    respelled(variant, &encoded)
+}
+
+fn respelled(variant: &Variant, spell: &dyn Fn(&str) -> Cow<'_, str>) -> Variant {
+    let segments = variant.segments().iter().flat_map(|segment| respelled_segment(segment, spell));
+    variant.with_segments(segments.collect())
+}
+
+fn respelled_segment(segment: &Segment, spell: &dyn Fn(&str) -> Cow<'_, str>) -> Vec<Segment> {
+    let parts = match segment {
+        Segment::Literal(text) => &[SegmentPart::Literal(text.clone())][..],
+        Segment::Parts(parts) => parts,
+        Segment::Any | Segment::Rest => return vec![segment.clone()],
+    };
+    let mut segments = vec![Vec::new()];
+    for part in parts {
+        let SegmentPart::Literal(text) = part else {
+            push(&mut segments, part.clone());
+            continue;
         };
-        let mut segments = vec![Vec::new()];
-        for part in parts {
-            let SegmentPart::Literal(text) = part else {
-                push(&mut segments, part.clone());
-                continue;
-            };
-            for (index, text) in self.of(text).split('/').enumerate() {
-                if index > 0 {
-                    segments.push(Vec::new());
-                }
-                if !text.is_empty() {
-                    push(&mut segments, SegmentPart::Literal(text.to_owned()));
-                }
+        for (index, text) in spell(text).split('/').enumerate() {
+            if index > 0 {
+                segments.push(Vec::new());
+            }
+            if !text.is_empty() {
+                push(&mut segments, SegmentPart::Literal(text.to_owned()));
             }
         }
-        segments.into_iter().map(variant::segment_of).collect()
     }
+    segments.into_iter().map(variant::segment_of).collect()
 }
 
 fn push(segments: &mut [Vec<SegmentPart>], part: SegmentPart) {

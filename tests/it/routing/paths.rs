@@ -63,6 +63,80 @@ fn the_path_is_matched_raw() {
 }
 
 #[test]
+fn escaped_colons_and_stars_are_text() {
+    let routes = [r"/users\:batch", r"/books/:id\:archive", "/books/:id", r"/\*"];
+    matches(&routes, "/users:batch", r"/users\:batch {}");
+    matches(&routes, "/usersbatch", "404");
+    matches(&routes, "/users%3Abatch", "404");
+    matches(&routes, "/books/7:archive", r#"/books/:id\:archive {"id":"7"}"#);
+    matches(&routes, "/books/7:other", r#"/books/:id {"id":"7:other"}"#);
+    matches(&routes, "/*", r"/\* {}");
+    matches(&routes, "/x", "404");
+    // In `routes!`, and in a file with options.
+    let options: RouterOptions = serde_json::from_str(r#"{ "prefix": "/api\\:v1" }"#).unwrap();
+    let tree = routes! { r"users\:batch": { POST: { async || "done", name: "batch" } } };
+    let app = app(create_router(tree, options));
+    check(&app, "POST /api:v1/users:batch", "200 done");
+    assert_eq!(app.generate_url("batch", [("", "")]).unwrap(), "/api:v1/users:batch");
+}
+
+#[test]
+fn a_parameter_that_may_be_text_is_a_configuration_error() {
+    let mut router = Router::new();
+    router.get("/users:batch", echo);
+    let error = router.build().unwrap_err().to_string();
+    assert!(error.contains(r"write `\:batch` for this text, or `:batch(.+)`"), "{error}");
+}
+
+#[test]
+fn text_beyond_ascii_matches_its_encoded_form() {
+    let routes = ["/caf\u{e9}", "/caf\u{e9}/:id", "/\u{e9}-:id", "/:any", "/men\u{fc}/**"];
+    for path in ["/caf%C3%A9", "/caf%c3%a9", "/caf%C3%a9", "/caf\u{e9}"] {
+        matches(&routes, path, "/caf\u{e9} {}");
+        matches(&routes, &format!("{path}/%c3%bc"), "/caf\u{e9}/:id {\"id\":\"\u{fc}\"}");
+    }
+    matches(&routes, "/%c3%a9-\u{fc}x", "/\u{e9}-:id {\"id\":\"\u{fc}x\"}");
+    matches(&routes, "/men%c3%bc/a/%C3%BC", "/men\u{fc}/** {\"splat\":\"a/\u{fc}\"}");
+    // A decomposed character is another one: there is no normalization.
+    matches(&routes, "/cafe%CC%81", "/:any {\"any\":\"cafe\u{301}\"}");
+    // Letters of routes are never encoded, and such a path never reaches another route.
+    matches(&routes, "/%63af%C3%A9", "400");
+    matches(&routes, "/caf%E9", "/:any {\"any\":\"caf%E9\"}");
+    matches(&["/caf\u{e9}"], "/%63af%C3%A9", "404");
+    matches(&["/caf\u{e9}"], "/caf%25C3%25A9", "404");
+    matches(&["/a%2fb"], "/a%2Fb", "/a%2fb {}");
+    matches(&["/a%2fb", "/a/b"], "/a%2fb", "/a%2fb {}");
+}
+
+#[test]
+fn text_beyond_ascii_has_the_methods_of_its_path() {
+    let app = app_of(routes! { "caf\u{e9}": { GET: echo, DELETE: echo } });
+    for path in ["/caf%C3%A9", "/caf%c3%a9"] {
+        check(&app, &format!("POST {path}"), r#"405 {"error":"Method Not Allowed"}"#);
+        let allow = header_of(&app, &format!("OPTIONS {path}"), "allow");
+        assert_eq!(allow, "GET, HEAD, DELETE, OPTIONS");
+    }
+    let mut router = Router::new();
+    router.get("/caf\u{e9}", echo);
+    router.get("/caf%c3%a9", echo);
+    let error = router.build().unwrap_err().to_string();
+    assert!(error.contains("the same method and path"), "{error}");
+}
+
+#[test]
+fn generated_addresses_are_encoded() {
+    let mut router = Router::new();
+    router.get("/caf\u{e9}/:id", echo).name("menu");
+    router.post("/", async || stockade::reply::Created::new(()).location("/caf\u{e9}/7"));
+    router.get("/", async || stockade::reply::Redirect::to("/caf\u{e9}?q=\u{fc}"));
+    let app = app(router);
+    assert_eq!(app.generate_url("menu", [("id", "\u{fc}")]).unwrap(), "/caf%C3%A9/%C3%BC");
+    assert_eq!(header_of(&app, "POST /", "location"), "/caf%C3%A9/7");
+    assert_eq!(header_of(&app, "GET /", "location"), "/caf%C3%A9?q=%C3%BC");
+    assert_eq!(app.route_map().routes[0].templates, ["/caf%C3%A9/{id}"]);
+}
+
+#[test]
 fn values_are_decoded_and_malformed_ones_stay() {
     matches(&["/:v"], "/a%20b%2Fc", r#"/:v {"v":"a b/c"}"#);
     matches(&["/:v"], "/a+b", r#"/:v {"v":"a+b"}"#);

@@ -11,6 +11,7 @@ fn main() {
         ":": { GET: show },
         ":from:to": { GET: show },
         ":id([0-9)": { GET: show },
+        "users:batch": { GET: show },
         "users": {
             ":id": { "posts": { ":id": { GET: show } } },
         },

@@ -61,6 +61,7 @@ impl<'p> Reader<'p> {
                 Some(_) => parts.push(SegmentPart::Literal(self.literal()?)),
             }
         }
+        self.check_last_param(&parts)?;
         // Two texts are never adjacent here.
         match parts.pop() {
             None => Ok(Segment::Literal(String::new())),
@@ -72,25 +73,51 @@ impl<'p> Reader<'p> {
         }
     }
 
-    /// Reads text up to the next special character.
+    /// Reads text up to the next special character. `\:` and `\*` are text.
     fn literal(&mut self) -> Result<String, PatternError> {
-        let rest = self.rest();
-        let text = &rest[..rest.find(['/', ':', '*']).unwrap_or(rest.len())];
-        for (offset, character) in text.char_indices() {
+        let begin = self.at;
+        let mut text = String::new();
+        while let Some(mut character) = self.peek() {
+            let start = self.at;
+            match character {
+                '/' | ':' | '*' => break,
+                '\\' => {
+                    let escaped = self.rest().chars().nth(1);
+                    if let Some(special @ (':' | '*')) = escaped {
+                        character = special;
+                        self.at += 1;
+                    }
+                }
+                _ => {}
+            }
             if let Some(hint) = why_not(character) {
-                let start = self.at + offset;
                 let at = start..start + character.len_utf8();
                 return Err(self.error(Kind::UnsupportedCharacter(hint), at));
             }
+            text.push(character);
+            self.at += character.len_utf8();
         }
-        if let Some(offset) = find_control_escape(text) {
-            let start = self.at + offset;
+        if let Some(offset) = find_control_escape(&self.path[begin..self.at]) {
+            let start = begin + offset;
             let hint = "requests with an encoded control character in their path are refused";
             let at = start..start + "%00".len();
             return Err(self.error(Kind::UnsupportedCharacter(hint), at));
         }
-        self.at += text.len();
-        Ok(text.to_owned())
+        Ok(text)
+    }
+
+    /// Rejects a segment such as `users:batch`, in which `:batch` may be meant as text.
+    /// The whole segment was read.
+    fn check_last_param(&self, parts: &[SegmentPart]) -> Result<(), PatternError> {
+        let [.., SegmentPart::Literal(text), SegmentPart::Param(param)] = parts else {
+            return Ok(());
+        };
+        let is_bare = param.constraint.is_none() && !param.optional;
+        if !is_bare || !text.ends_with(char::is_alphanumeric) {
+            return Ok(());
+        }
+        let at = self.at - ":".len() - param.name.len()..self.at;
+        Err(self.error(Kind::UnclearParameter(param.name.clone()), at))
     }
 
     /// Reads `:name`, `:name(expr)`, `:name?` or `:name(expr)?`.
@@ -209,7 +236,7 @@ fn why_not(character: char) -> Option<&'static str> {
         '{' | '}' => Some("parameters are written `:id`"),
         '?' => Some("it only follows a parameter, and a query is no part of a route"),
         '#' => Some("a fragment is never sent; write `%23` for the character"),
-        '\\' => Some("requests with a backslash are refused; write `%5C` for the character"),
+        '\\' => Some("a backslash stands only before `:` or `*`; write `%5C` for the character"),
         '<' | '>' | '`' => Some("write it percent-encoded"),
         _ if character.is_control() || character.is_whitespace() => {
             Some("write it percent-encoded, a space as `%20`")

@@ -131,6 +131,34 @@ fn bad_expressions_say_why() {
 }
 
 #[test]
+fn escaped_colons_and_stars_are_text() {
+    check(r"/users\:batch", r#""users:batch""#);
+    check(r"/books/:id\:archive", r#""books" id+":archive""#);
+    check(r"/\:a/\*/\*\*", r#"":a" "*" "**""#);
+    check(r"/\::id", r#"":"+id"#);
+    check(r"/:a(\d)\:b", r#"a<\d>+":b""#);
+    check(r"/:a?\:b", r#"a?+":b""#);
+    // As `"users\\:batch"` in Rust and JSON.
+    assert_eq!(Pattern::parse(r"users\:batch").unwrap().as_str(), r"/users\:batch");
+    check_error(r"/a\", r"\", "only before `:` or `*`");
+    check_error(r"/a\\:b", r"\", "only before `:` or `*`");
+    check_error(r"/a\/b", r"\", "%5C");
+}
+
+#[test]
+fn a_parameter_directly_after_a_letter_or_digit_is_unclear() {
+    check_error("/users:batch", ":batch", r"write `\:batch` for this text, or `:batch(.+)`");
+    check_error("/v2:x/y", ":x", "directly after a letter or digit");
+    check_error("/:user-id:batch", ":batch", "directly after a letter or digit");
+    check_error("/caf\u{e9}:x", ":x", "directly after a letter or digit");
+    check(r"/users:batch(.+)", r#""users"+batch<.+>"#);
+    check("/x:id?", r#""x"+id?"#);
+    check("/a:b-", r#""a"+b+"-""#);
+    check("/a-:b", r#""a-"+b"#);
+    check(r"/a\::b", r#""a:"+b"#);
+}
+
+#[test]
 fn what_no_request_has_is_refused() {
     check_error("/a?b", "?", "only follows a parameter");
     check_error("/:a??", "?", "only follows a parameter");
@@ -159,7 +187,7 @@ proptest! {
     }
 
     #[test]
-    fn text_like_patterns_too(path in r"[/:*?()\[\]\\a1|+{}é.$^-]{0,24}") {
+    fn text_like_patterns_too(path in r"[/:*?()\[\]\\a1|+{}é.$^%-]{0,24}") {
         never_panics(&path)?;
     }
 }

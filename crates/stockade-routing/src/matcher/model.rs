@@ -191,7 +191,7 @@ fn any_pattern() -> impl Strategy<Value = String> {
             ":#(b|ab)",
             ":#(a|b)?",
             ":#-:#",
-            "a:#",
+            "a-:#",
             "a:#?",
             ":#b",
             ":#-:#?",
@@ -201,7 +201,7 @@ fn any_pattern() -> impl Strategy<Value = String> {
             ":#-:#-:#",
             ":#ab:#",
             "a:#b",
-            "a:#(.+?)b:#",
+            "a:#(.+?)b-:#",
             ":#(.)",
         ][..],
     );
