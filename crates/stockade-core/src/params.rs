@@ -26,6 +26,13 @@ impl Params {
         Self { names: (!spans.is_empty()).then(|| Arc::clone(names)), spans }
     }
 
+    /// Returns the parameters with other ranges, as many as before; `None` if `map` has none.
+    #[must_use]
+    pub fn map_spans(self, map: impl FnOnce(&Spans) -> Option<Spans>) -> Option<Self> {
+        let spans = map(&self.spans)?;
+        Some(Self { spans, ..self })
+    }
+
     /// Returns true if there is none.
     #[must_use]
     pub fn is_empty(&self) -> bool {

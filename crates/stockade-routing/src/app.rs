@@ -15,9 +15,9 @@ use stockade_core::{Endpoint, ErrorContext, ErrorHandler, Request};
 use crate::built_methods::BuiltMethods;
 use crate::commands::Command;
 use crate::route::Route;
+use crate::sites::Site;
 use crate::stages::Stages;
 use crate::start::Openers;
-use crate::table_set::{SpelledTables, TableSet};
 use crate::url::{UrlError, UrlPattern, build_named};
 use stockade_map::policy::Policy;
 
@@ -66,9 +66,7 @@ pub(crate) struct Resolved {
 
 /// The compiled routes of a router, for every application that is made of it.
 pub(crate) struct RouteSet {
-    pub(crate) tables: TableSet,
-    /// The tables for paths in other spellings, if their routes differ from `tables`.
-    pub(crate) spelled: Option<Box<SpelledTables>>,
+    pub(crate) site: Site,
     /// True if paths without escapes can be ambiguous too.
     pub(crate) has_ambiguous_raw_paths: bool,
     pub(crate) has_mounts: bool,

@@ -42,6 +42,7 @@ use crate::page_lists::PageLists;
 use crate::route::Route;
 use crate::router::RouteDef;
 use crate::settings::{RouteSettings, place_late_limits};
+use crate::sites::Site;
 use crate::stages::Stages;
 use crate::start::Openers;
 use crate::table_set::TableBuilders;
@@ -573,8 +574,7 @@ impl<'o> Compiler<'o> {
         let routes = Arc::new(RouteSet {
             has_ambiguous_raw_paths: spelled.is_some() || has_mounts,
             has_mounts,
-            tables: builders.build(),
-            spelled,
+            site: Site { tables: builders.build(), spelled },
             enables_web_sockets: self.options.enable_web_sockets,
             has_own_cors: self.routes.iter().chain(&self.fallback).any(|it| it.cors.is_some()),
             fallback: self.fallback,

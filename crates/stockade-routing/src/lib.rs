@@ -17,7 +17,8 @@
 // - `dispatch`: the life of a request; `lookup`: its route; `no_route`: the responses
 //   without a route; `finish`: the last rules for a response. Hot.
 // - `stages`: the work for every request, with or without a route. Hot.
-// - `table_set`: the tables of all methods, also for other spellings of paths.
+// - `table_set`: the tables of all methods, also for other spellings of paths; `sites`: the
+//   tables in which a request is looked up, and the equal forms of its path.
 // - `prepared_headers`: the headers of most responses, as a map and as text
 //   (`head_sink`). Hot.
 // - `matcher`: from a path to a route. Hot.
@@ -67,6 +68,7 @@ mod route;
 mod router;
 mod setters;
 mod settings;
+mod sites;
 mod stages;
 mod start;
 mod state;

@@ -19,6 +19,7 @@ use crate::app::{Resolved, RouteSet};
 use crate::matcher::Table;
 use crate::no_route::has_answer;
 use crate::route::Route;
+use crate::sites::Sites;
 use crate::table_set::TableSet;
 
 /// A route and the parameters in the path of a request.
@@ -40,7 +41,7 @@ pub(crate) fn find_route<'r>(app: &'r Resolved, req: &mut Request) -> Option<&'r
     if is_tunnel(req) {
         return None;
     }
-    let tables = &app.routes.tables;
+    let tables = &app.routes.site.tables;
     let found = match tables.web_sockets {
         None => find_exact(tables, req.method(), req.path()),
         Some(_) => find(tables, req, req.path()),
@@ -75,9 +76,11 @@ fn is_plain(app: &Resolved, req: &Request, params: &Params) -> bool {
 /// found, and for other routes of the path.
 #[cold]
 fn examine<'r>(app: &'r Resolved, req: &Request, found: Option<RouteMatch<'r>>) -> LookUp<'r> {
-    let (path, tables) = (req.path(), &app.routes.tables);
-    let found = found.or_else(|| find(tables, req, path));
-    let found = found.or_else(|| find_for_preflight(app, tables, req, path));
+    let (path, sites) = (req.path(), Sites::of(&app.routes));
+    // Another form of the path may have a better route.
+    let found = found.filter(|_| !sites.has_spellings());
+    let found = found.or_else(|| sites.search(None, path, &|tables, path| find(tables, req, path)));
+    let found = found.or_else(|| find_for_preflight(app, sites, None, req, path));
     let Some((route, params)) = found else { return fallback_for(app, req) };
     let is_rejected = !is_plain(app, req, &params)
         && (soundness(path) == Soundness::Malformed || is_shared(app, req, route, &params));
@@ -87,9 +90,10 @@ fn examine<'r>(app: &'r Resolved, req: &Request, found: Option<RouteMatch<'r>>) 
 /// Returns true if the path of a request is also a path of another route.
 #[cold]
 fn is_shared(app: &Resolved, req: &Request, route: &Arc<Route>, params: &Params) -> bool {
-    is_ambiguous(&app.routes, req.path(), route, params, &|tables, path| {
-        let found = find(tables, req, path);
-        let found = found.or_else(|| find_for_preflight(app, tables, req, path));
+    let sites = Sites::of(&app.routes);
+    is_ambiguous(sites, req.path(), route, params, &|spelling, path| {
+        let found = sites.search(spelling, path, &|tables, path| find(tables, req, path));
+        let found = found.or_else(|| find_for_preflight(app, sites, spelling, req, path));
         found.map(|(route, _)| route.index)
     })
 }
@@ -100,14 +104,16 @@ fn is_shared(app: &Resolved, req: &Request, route: &Arc<Route>, params: &Params)
 fn fallback_for<'r>(app: &'r Resolved, req: &Request) -> LookUp<'r> {
     let (routes, path) = (&*app.routes, req.path());
     let Some(fallback) = &routes.fallback else { return LookUp::Missing };
-    if is_preflight(req) || !is_sound(path) || has_answer(routes, req, &routes.tables, path) {
+    if is_preflight(req) || !is_sound(path) || has_answer(routes, req, None, path) {
         return LookUp::Missing;
     }
+    let sites = Sites::of(routes);
     // A fallback may decode the path, as a mount at the root may.
-    let has_route = |tables: &TableSet, path: &str| {
-        find(tables, req, path).is_some() || has_answer(routes, req, tables, path)
+    let has_route = |spelling, path: &str| {
+        let found = sites.search(spelling, path, &|tables, path| find(tables, req, path));
+        found.is_some() || has_answer(routes, req, spelling, path)
     };
-    if path.contains('%') && has_other_path(routes, path, Some(1), &has_route) {
+    if path.contains('%') && has_other_path(sites, path, Some(1), &has_route) {
         return LookUp::Rejected;
     }
     LookUp::Found(fallback, Params::default())
@@ -117,7 +123,8 @@ fn fallback_for<'r>(app: &'r Resolved, req: &Request) -> LookUp<'r> {
 #[cold]
 fn find_for_preflight<'r>(
     app: &Resolved,
-    tables: &'r TableSet,
+    sites: Sites<'r>,
+    spelling: Option<Spelling>,
     req: &Request,
     path: &str,
 ) -> Option<RouteMatch<'r>> {
@@ -125,7 +132,7 @@ fn find_for_preflight<'r>(
     if !is_preflight(req) || has_rules() {
         return None;
     }
-    find_any(tables, path)
+    sites.search(spelling, path, &find_any)
 }
 
 /// Returns true if a program that decodes the path of a request would see a path of
@@ -136,7 +143,7 @@ fn find_for_preflight<'r>(
 /// segments, `.`, `..`, and a decoded slash at the end.
 #[cold]
 pub(crate) fn is_ambiguous(
-    routes: &RouteSet,
+    sites: Sites<'_>,
     path: &str,
     route: &Arc<Route>,
     params: &Params,
@@ -145,32 +152,30 @@ pub(crate) fn is_ambiguous(
     let has_escape = path.contains('%');
     let may_be_ambiguous = has_escape
         || route.endpoint.kind() == EndpointKind::Mount && path.contains("//")
-        || routes.spelled.is_some() && !path.is_ascii();
+        || sites.has_spellings() && !path.is_ascii();
     if params.is_empty() || !may_be_ambiguous {
         return false;
     }
-    let is_another = |tables: &TableSet, path: &str| {
-        find(tables, path).is_some_and(|other| other != route.index)
-    };
-    has_other_path(routes, path, params.start(SPLAT), &is_another)
+    let is_another =
+        |spelling, path: &str| find(spelling, path).is_some_and(|other| other != route.index);
+    has_other_path(sites, path, params.start(SPLAT), &is_another)
 }
 
-/// Returns the index of the route that has a path in some tables.
-pub(crate) type Find<'f> = &'f dyn Fn(&TableSet, &str) -> Option<usize>;
+/// Returns the index of the route that has a path in a spelling.
+pub(crate) type Find<'f> = &'f dyn Fn(Option<Spelling>, &str) -> Option<usize>;
 
 /// Returns true if `is_another` returns true for another spelling of a path, whose
 /// wildcard begins at `rest` if it has one.
 fn has_other_path(
-    routes: &RouteSet,
+    sites: Sites<'_>,
     path: &str,
     rest: Option<usize>,
-    is_another: &dyn Fn(&TableSet, &str) -> bool,
+    is_another: &dyn Fn(Option<Spelling>, &str) -> bool,
 ) -> bool {
     let differs = |spelling, other: &str| {
         // Without text that has other spellings, the tables are the same.
-        let tables = routes.spelled.as_ref().map(|spelled| spelled.get(spelling));
-        let is_known = tables.is_none() && other == path;
-        !is_known && is_another(tables.unwrap_or(&routes.tables), other)
+        let is_known = !sites.has_spellings() && other == path;
+        !is_known && is_another(Some(spelling), other)
     };
     if differs(Spelling::Unreserved, &Spelling::Unreserved.of(path)) {
         return true;
@@ -208,12 +213,12 @@ fn asked_cors<'r>(routes: &'r RouteSet, req: &Request) -> Option<&'r Arc<Cors>> 
 /// the fallback.
 #[cold]
 pub(crate) fn asked_route<'r>(routes: &'r RouteSet, req: &Request) -> Option<&'r Arc<Route>> {
-    let tables = &routes.tables;
-    if let Some((route, _)) = find_asked(tables, req, req.path()) {
+    let asked = |tables, path: &str| find_asked(tables, req, path);
+    if let Some((route, _)) = Sites::of(routes).search(None, req.path(), &asked) {
         return Some(route);
     }
     let fallback = routes.fallback.as_ref()?;
-    (!has_answer(routes, req, tables, req.path())).then_some(fallback)
+    (!has_answer(routes, req, None, req.path())).then_some(fallback)
 }
 
 /// Returns the route that a preflight asks about.

@@ -10,7 +10,9 @@ use crate::app::{Resolved, RouteSet};
 use crate::lookup::{LookUp, is_sound, is_tunnel, look_up};
 use crate::matcher::Table;
 use crate::route::Route;
+use crate::sites::{Forms, Sites};
 use crate::table_set::TableSet;
+use stockade_path::spelling::Spelling;
 
 /// Returns the answer to a request that no route takes.
 #[cold]
@@ -20,11 +22,11 @@ pub(crate) fn no_route(app: &Resolved, req: &Request) -> Response {
     if is_tunnel(req) {
         // Nothing is tunnelled here. 405 and not 501, which would let anybody
         // fill the log of errors.
-        return not_allowed(&context, &methods_of(&routes.tables, |_| true));
+        return not_allowed(&context, &methods_of(&routes.site.tables, |_| true));
     }
     let path = req.path();
     if path == "*" && *req.method() == Method::OPTIONS {
-        return allowed(&methods_of(&routes.tables, |_| true));
+        return allowed(&methods_of(&routes.site.tables, |_| true));
     }
     let is_rejected = || matches!(look_up(app, req), LookUp::Rejected);
     if !is_sound(path) || is_rejected() {
@@ -36,7 +38,7 @@ pub(crate) fn no_route(app: &Resolved, req: &Request) -> Response {
 /// Returns the answer when no route has this method and path.
 #[cold]
 pub(crate) fn unmatched(routes: &RouteSet, req: &Request, context: &ErrorContext) -> Response {
-    let others = methods_at(&routes.tables, req.path());
+    let others = methods_at(Sites::of(routes), None, req.path());
     if !is_told_of(&others, routes, req) {
         return context.answer(NOT_FOUND.clone());
     }
@@ -47,20 +49,30 @@ pub(crate) fn unmatched(routes: &RouteSet, req: &Request, context: &ErrorContext
 }
 
 /// Returns true if the answer to a request without a route names the methods that a
-/// path has in some tables.
-pub(crate) fn has_answer(routes: &RouteSet, req: &Request, tables: &TableSet, path: &str) -> bool {
-    is_told_of(&methods_at(tables, path), routes, req)
+/// path has in a spelling.
+pub(crate) fn has_answer(
+    routes: &RouteSet,
+    req: &Request,
+    spelling: Option<Spelling>,
+    path: &str,
+) -> bool {
+    is_told_of(&methods_at(Sites::of(routes), spelling, path), routes, req)
 }
 
 fn is_told_of(others: &[&str], routes: &RouteSet, req: &Request) -> bool {
     !others.is_empty() && (routes.method_not_allowed || *req.method() == Method::OPTIONS)
 }
 
-/// Returns the methods that a path has.
-fn methods_at<'r>(tables: &'r TableSet, path: &str) -> Vec<&'r str> {
-    let mut methods = methods_of(tables, |table| table.find(path).is_some());
-    if tables.web_sockets.as_ref().is_some_and(|table| table.find(path).is_some()) {
-        methods.push("GET");
+/// Returns the methods that a path has in a spelling.
+fn methods_at<'r>(sites: Sites<'r>, spelling: Option<Spelling>, path: &str) -> Vec<&'r str> {
+    let mut methods = Vec::new();
+    for site in sites.iter() {
+        let (tables, forms) = (site.get(spelling), Forms::of(site, spelling, path));
+        let has = |table: &Table<Arc<Route>>| forms.iter().any(|form| table.find(form).is_some());
+        methods.extend(methods_of(tables, has));
+        if tables.web_sockets.as_ref().is_some_and(has) {
+            methods.push("GET");
+        }
     }
     methods
 }

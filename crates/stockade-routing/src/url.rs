@@ -7,7 +7,7 @@ use std::fmt;
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use regex::bytes::Regex;
-use stockade_path::{Param, Pattern, SPLAT, Segment, SegmentPart};
+use stockade_path::{Param, Pattern, SPLAT, Segment, SegmentPart, encoded};
 
 use crate::matcher::anchored;
 
@@ -54,6 +54,7 @@ pub enum UrlError {
 /// Returns the path of `pattern` with the values that `param` gives for its
 /// names.
 ///
+/// The text of the pattern is [`encoded`]: `/café` is `/caf%C3%A9`.
 /// Values are encoded as by `encodeURIComponent`: a `/` becomes `%2F`. That of
 /// `**` keeps its slashes and may be empty. An optional parameter without a
 /// value, or with an empty one, goes, with its slash if it is a whole segment.
@@ -112,7 +113,7 @@ impl UrlPattern {
         let mut url = String::new();
         for segment in pattern.segments() {
             let text = match segment {
-                Segment::Literal(text) => text.clone(),
+                Segment::Literal(text) => encoded(text).into_owned(),
                 Segment::Any => required(pattern, SPLAT, param(SPLAT))?,
                 Segment::Rest => match param(SPLAT) {
                     Some(value) => {
@@ -157,7 +158,7 @@ impl UrlPattern {
         if let Segment::Parts(parts) = segment {
             for part in parts {
                 match part {
-                    SegmentPart::Literal(literal) => text.push_str(literal),
+                    SegmentPart::Literal(literal) => text.push_str(&encoded(literal)),
                     SegmentPart::Param(known) => {
                         text.push_str(&self.value(known, param(&known.name))?);
                     }

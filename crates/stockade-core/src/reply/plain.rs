@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use bytes::Bytes;
 use http::{HeaderValue, StatusCode, header};
 use stockade_errors::ApiError;
+use stockade_path::encoded;
 
 use crate::description::{HeaderDoc, ResponseDoc};
 use crate::{HttpBody, Reply, Response, RouteDescription, header_map_pool};
@@ -104,7 +105,8 @@ impl Reply for Vec<u8> {
     }
 }
 
-/// Sends the client to another address.
+/// Sends the client to another address, in which characters beyond ASCII are
+/// percent-encoded.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Redirect {
     status: StatusCode,
@@ -132,7 +134,8 @@ impl Reply for Redirect {
     fn into_response(self) -> Result<Response, ApiError> {
         let mut response = self.status.into_response()?;
         // A line break in the location must not become a header: it is a 500.
-        let location = HeaderValue::try_from(self.location).map_err(ApiError::internal)?;
+        let location = encoded(&self.location);
+        let location = HeaderValue::try_from(&*location).map_err(ApiError::internal)?;
         response.headers_mut().insert(header::LOCATION, location);
         Ok(response)
     }

@@ -2,6 +2,7 @@
 
 use http::{HeaderValue, StatusCode, header};
 use stockade_errors::ApiError;
+use stockade_path::encoded;
 
 use crate::description::HeaderDoc;
 use crate::{Reply, Response, RouteDescription};
@@ -37,8 +38,8 @@ impl<T> Created<T> {
         Self { reply, location: None }
     }
 
-    /// Sets the header `Location`. An address that cannot stand in a header is
-    /// a 500.
+    /// Sets the header `Location`. Characters beyond ASCII are percent-encoded; an address
+    /// with control characters is a 500.
     #[must_use]
     pub fn location(mut self, location: impl Into<String>) -> Self {
         self.location = Some(location.into());
@@ -50,7 +51,8 @@ impl<T: Reply> Reply for Created<T> {
     fn into_response(self) -> Result<Response, ApiError> {
         let mut response = (StatusCode::CREATED, self.reply).into_response()?;
         if let Some(location) = self.location {
-            let location = HeaderValue::try_from(location).map_err(ApiError::internal)?;
+            let location =
+                HeaderValue::try_from(&*encoded(&location)).map_err(ApiError::internal)?;
             response.headers_mut().insert(header::LOCATION, location);
         }
         Ok(response)

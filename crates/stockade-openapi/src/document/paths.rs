@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use serde_json::{Map, Value, json};
 use stockade_errors::ConfigIssue;
 use stockade_map::Tag;
+use stockade_path::{Pattern, Segment};
 use stockade_routing::map::path::capitalised;
 use stockade_routing::map::{RouteInfo, RouteKind, RouteMap};
 
@@ -202,9 +203,16 @@ fn common_prefix(map: &RouteMap) -> usize {
     common.min(first.len().saturating_sub(1))
 }
 
-fn literals(path: &str) -> Vec<&str> {
-    let is_literal = |part: &&str| !part.is_empty() && !part.starts_with([':', '*']);
-    path.split('/').skip(1).take_while(is_literal).collect()
+/// Returns the literal segments with which a path begins.
+fn literals(path: &str) -> Vec<String> {
+    // The router has read the path, so this cannot fail.
+    let pattern = Pattern::parse(path);
+    let segments = pattern.iter().flat_map(|pattern| pattern.segments());
+    let literal = |segment: &Segment| match segment {
+        Segment::Literal(text) if !text.is_empty() => Some(text.clone()),
+        _ => None,
+    };
+    segments.map_while(literal).collect()
 }
 
 /// Returns the groups of a route: its own, that of the node around it, or the
@@ -218,7 +226,7 @@ fn tags_of(route: &RouteInfo, prefix: usize) -> Vec<String> {
     }
     let literals = literals(&route.path);
     let segment = literals.get(prefix).or_else(|| literals.last());
-    vec![segment.map_or("api", |segment| *segment).to_owned()]
+    vec![segment.map_or("api", String::as_str).to_owned()]
 }
 
 /// Returns the routes around which a node names this tag, with its words.

@@ -36,6 +36,7 @@ use crate::compile::nearest_cors;
 use crate::lookup::RouteMatch;
 use crate::route::Route;
 use crate::router::Router;
+use crate::sites::Sites;
 use crate::table_set::TableSet;
 use crate::{dispatch, finish, lookup, no_route};
 
@@ -133,15 +134,17 @@ impl HostRoutes {
             let context = app.error_context(&req);
             return HostState::Ready(Some(context.answer(ApiError::new(400, "Bad Request"))));
         }
-        let Some((route, params)) = self.find(&app.routes.tables, &req, req.path()) else {
+        let sites = Sites::of(&app.routes);
+        let find = |tables, path: &str| self.find(tables, &req, path);
+        let Some((route, params)) = sites.search(None, req.path(), &find) else {
             let context = app.error_context(&req);
             return HostState::Ready(Some(no_route::unmatched(&app.routes, &req, &context)));
         };
-        let find = |tables: &TableSet, path: &str| {
-            let (route, _) = self.find(tables, &req, path)?;
+        let find = |spelling, path: &str| {
+            let (route, _) = sites.search(spelling, path, &find)?;
             Some(route.index)
         };
-        if lookup::is_ambiguous(&app.routes, req.path(), route, &params, &find) {
+        if lookup::is_ambiguous(sites, req.path(), route, &params, &find) {
             let context = app.error_context(&req);
             return HostState::Ready(Some(context.answer(ApiError::new(400, "Bad Request"))));
         }
@@ -334,15 +337,19 @@ impl HostRoute {
     /// Returns true if a raw path is its own among the routes of its method.
     #[must_use]
     pub fn has_path(&self, path: &str) -> bool {
-        let tables = &self.app.routes.tables;
-        let found = if self.is_web_socket() {
-            tables.web_sockets.as_ref().and_then(|table| lookup::find_in(table, path))
+        let found = Sites::of(&self.app.routes).search(None, path, &|it, path| self.find(it, path));
+        found.is_some_and(|(route, _)| route.index == self.route.index)
+    }
+
+    /// Returns the route that has a path in some tables, among the routes of its method.
+    fn find<'r>(&self, tables: &'r TableSet, path: &str) -> Option<RouteMatch<'r>> {
+        if self.is_web_socket() {
+            lookup::find_in(tables.web_sockets.as_ref()?, path)
         } else if self.takes_any_method() {
             lookup::find_any(tables, path)
         } else {
             lookup::find_exact(tables, self.endpoint().method(), path)
-        };
-        found.is_some_and(|(route, _)| route.index == self.route.index)
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! [`HostPath`]: a path as the routers of other hosts can express it.
 
-use stockade_path::{SPLAT, Segment, SegmentPart, Variant};
+use stockade_path::{SPLAT, Segment, SegmentPart, Variant, encoded};
 
 /// A path for the router of another host.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -13,7 +13,7 @@ pub struct HostPath {
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum HostSegment {
-    /// This text, which may be empty.
+    /// This text, which may be empty; percent-encoded.
     Text(String),
     /// Any one segment that is not empty, under a name: an identifier of ASCII
     /// that no other segment of the path has.
@@ -34,7 +34,7 @@ impl HostPath {
             name
         };
         let segments = variant.segments().iter().map(|segment| match segment {
-            Segment::Literal(text) => HostSegment::Text(text.clone()),
+            Segment::Literal(text) => HostSegment::Text(encoded(text).into_owned()),
             Segment::Rest => HostSegment::Rest(free(segment)),
             _ => HostSegment::One(free(segment)),
         });

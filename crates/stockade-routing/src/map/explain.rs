@@ -14,6 +14,7 @@ use crate::app::Resolved;
 use crate::built_methods::name_of;
 use crate::lookup::{self, LookUp, find_in, is_ambiguous, is_sound};
 use crate::matcher::TableBuilder;
+use crate::sites::Sites;
 use crate::table_set::TableSet;
 
 /// The largest number of routes that are named where none takes a request.
@@ -190,14 +191,11 @@ fn look_up<'r>(app: &'r Resolved, method: &str, path: &str) -> Result<LookUp<'r>
 }
 
 fn look_up_web_socket<'r>(app: &'r Resolved, path: &str) -> LookUp<'r> {
-    let find = |tables: &TableSet, path: &str| {
-        let (route, _) = find_in(tables.web_sockets.as_ref()?, path)?;
-        Some(route.index)
-    };
-    let routes = &app.routes;
-    let web_sockets = routes.tables.web_sockets.as_ref();
-    match web_sockets.and_then(|table| find_in(table, path)) {
-        Some((route, params)) if is_ambiguous(routes, path, route, &params, &find) => {
+    let sites = Sites::of(&app.routes);
+    let find = |tables: &'r TableSet, path: &str| find_in(tables.web_sockets.as_ref()?, path);
+    let index = |spelling, path: &str| Some(sites.search(spelling, path, &find)?.0.index);
+    match sites.search(None, path, &find) {
+        Some((route, params)) if is_ambiguous(sites, path, route, &params, &index) => {
             LookUp::Rejected
         }
         Some((route, params)) => LookUp::Found(route, params),

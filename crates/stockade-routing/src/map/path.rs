@@ -1,7 +1,7 @@
 //! Paths in braces, and names made of them.
 
 use stockade_errors::__internal::sort_by;
-use stockade_path::{Pattern, SPLAT, Segment, SegmentPart, Variant};
+use stockade_path::{Pattern, SPLAT, Segment, SegmentPart, Variant, encoded};
 
 /// Returns the path in braces for each choice of the optional parameters, the
 /// longest first: `/users/{id}`.
@@ -15,9 +15,9 @@ pub(super) fn templates(pattern: &Pattern) -> Vec<String> {
 
 fn template(variant: &Variant) -> String {
     let segments = variant.segments().iter().map(|segment| match segment {
-        Segment::Literal(text) => format!("/{text}"),
+        Segment::Literal(text) => format!("/{}", encoded(text)),
         Segment::Parts(parts) => parts.iter().fold("/".to_owned(), |text, part| match part {
-            SegmentPart::Literal(literal) => text + literal,
+            SegmentPart::Literal(literal) => text + &encoded(literal),
             SegmentPart::Param(param) => format!("{text}{{{}}}", param.name),
             _ => text,
         }),
@@ -79,6 +79,8 @@ mod tests {
         check("/flights/:from-:to", &["/flights/{from}-{to}"], "getFlightsByFromByTo");
         check("/order-lines/*", &["/order-lines/{splat}"], "getOrderLinesBySplat");
         check("/files/**", &["/files/{splat}"], "getFilesBySplat");
+        check(r"/books/:id\:archive", &["/books/{id}:archive"], "getBooksByIdArchive");
+        check("/caf\u{e9}/:id", &["/caf%C3%A9/{id}"], "getCaf\u{e9}ById");
     }
 
     #[test]

@@ -7,7 +7,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use stockade_errors::__internal::sort_by;
-use stockade_path::spelling::Spelling;
+use stockade_path::spelling::{Spelling, encoded_variant};
 use stockade_path::{Pattern, Precedence, Segment, Variant};
 
 use super::literals::{Literals, length_bit, narrow};
@@ -110,11 +110,13 @@ impl<T> TableBuilder<T> {
         }
         let index = self.values.len();
         let variants = pattern.variants();
-        for segment in variants.iter().flat_map(Variant::segments) {
-            compile(&mut self.dynamic, segment).map_err(|error| InsertError::Constraint {
-                pattern: pattern.to_string(),
-                message: error.to_string(),
-            })?;
+        for variant in &variants {
+            for segment in encoded_variant(variant).segments() {
+                compile(&mut self.dynamic, segment).map_err(|error| InsertError::Constraint {
+                    pattern: pattern.to_string(),
+                    message: error.to_string(),
+                })?;
+            }
         }
         let end = |variant: &Variant| End {
             value: index,
@@ -130,7 +132,7 @@ impl<T> TableBuilder<T> {
     /// Returns the table of all that was added.
     #[must_use]
     pub fn build(self) -> Table<T> {
-        let tree = Tree::of(self.candidates(Variant::clone), &self.dynamic);
+        let tree = Tree::of(self.candidates(encoded_variant), &self.dynamic);
         let (literals, nodes) = tree.freeze();
         Table {
             values: self.values.into_boxed_slice(),

@@ -13,7 +13,13 @@ pub fn expected(routes: &[Route], path: &str) -> String {
     if has_control_escape(path) {
         return "400".to_owned();
     }
-    let Some(found) = best(routes, path, str::to_owned) else { return "404".to_owned() };
+    // A raw character and its escape are two spellings of the same text of a route.
+    let has_other_text = routes.iter().any(|(it, _)| it.contains('%') || !it.is_ascii());
+    let mut found = best(routes, path, encoded);
+    if has_other_text {
+        found = best(routes, &encoded(path), encoded).or(found);
+    }
+    let Some(found) = found else { return "404".to_owned() };
     let (pattern, is_mount) = routes[found.route];
     if !found.has_params {
         return format!("200 {pattern}");
@@ -22,13 +28,12 @@ pub fn expected(routes: &[Route], path: &str) -> String {
         best(routes, form, spell).is_some_and(|other| other.route != found.route)
     };
     let mut is_ambiguous = false;
-    // A raw character and its escape are two spellings of the same text of a route.
-    let has_other_text = routes.iter().any(|(it, _)| it.contains('%') || !it.is_ascii());
     let is_compared = path.contains('%') || has_other_text && !path.is_ascii();
     if is_compared {
         is_ambiguous |= differs(unreserved, &unreserved(path));
     }
-    if let Some(start) = found.rest {
+    let slash = found.rest.and_then(|segment| path.match_indices('/').nth(segment));
+    if let Some(start) = slash.map(|(slash, _)| slash + 1) {
         for spell in [once, twice] {
             let (before, rest) = (spell(&path[..start]), spell(&path[start..]));
             if is_compared {
@@ -55,7 +60,7 @@ pub fn expected(routes: &[Route], path: &str) -> String {
 struct Found {
     route: usize,
     has_params: bool,
-    /// The first byte of the wildcard.
+    /// The number of segments before the wildcard.
     rest: Option<usize>,
 }
 
@@ -85,21 +90,21 @@ fn best(routes: &[Route], path: &str, spell: fn(&str) -> String) -> Option<Found
     all.iter().filter_map(matches).min_by(|one, other| one.0.cmp(&other.0)).map(|it| it.1)
 }
 
-/// Returns the ranks of the segments by which a pattern matches a path, and the first
-/// byte of its wildcard.
+/// Returns the ranks of the segments by which a pattern matches a path, and the number of
+/// segments before its wildcard.
 fn ranks(pattern: &[String], path: &str) -> Option<(Vec<u8>, Option<usize>)> {
     let texts: Vec<&str> = path.strip_prefix('/')?.split('/').collect();
     let mut ranks = Vec::new();
-    let (mut rest, mut at) = (None, 1);
+    let mut rest = None;
     for (index, segment) in pattern.iter().enumerate() {
         let text = texts.get(index)?;
         if segment == "**" {
             ranks.push(5);
-            return Some((ranks, Some(at)));
+            return Some((ranks, Some(index)));
         }
         let rank = match segment.as_str() {
             "*" if !text.is_empty() => {
-                rest = Some(at);
+                rest = Some(index);
                 4
             }
             segment if segment.starts_with(':') && !text.is_empty() => 3,
@@ -107,7 +112,6 @@ fn ranks(pattern: &[String], path: &str) -> Option<(Vec<u8>, Option<usize>)> {
             _ => return None,
         };
         ranks.push(rank);
-        at += text.len() + 1;
     }
     (pattern.len() == texts.len()).then_some((ranks, rest))
 }
@@ -118,7 +122,16 @@ fn has_control_escape(path: &str) -> bool {
     codes.into_iter().any(|code: u8| path.contains(&format!("%{code:02x}")))
 }
 
+/// Encodes characters beyond ASCII, and writes the digits of escapes in capitals.
+fn encoded(text: &str) -> String {
+    respelled(text, |_| false)
+}
+
 fn unreserved(text: &str) -> String {
+    respelled(text, |byte| byte.is_ascii_alphanumeric() || "-._~".contains(char::from(byte)))
+}
+
+fn respelled(text: &str, is_decoded: fn(u8) -> bool) -> String {
     let bytes = text.as_bytes();
     let (mut spelled, mut at) = (String::new(), 0);
     while at < bytes.len() {
@@ -127,7 +140,7 @@ fn unreserved(text: &str) -> String {
         match code {
             Some(code) => {
                 let byte = u8::from_str_radix(code, 16).unwrap();
-                if byte.is_ascii_alphanumeric() || "-._~".contains(char::from(byte)) {
+                if is_decoded(byte) {
                     spelled.push(char::from(byte));
                 } else {
                     write!(spelled, "%{}", code.to_uppercase()).unwrap();
