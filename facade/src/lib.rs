@@ -138,7 +138,7 @@ pub use stockade_macros::{ApiError, middleware, routes};
 #[doc(inline)]
 pub use stockade_routing::{
     App, Clock, HostOptions, OriginalUri, RouteEntry, RouteTree, Router, RouterOptions,
-    create_router,
+    TrailingSlash, create_router,
 };
 
 #[doc = include_str!("../docs/coming-from.md")]

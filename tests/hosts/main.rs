@@ -5,6 +5,7 @@
 
 mod differences;
 mod mounts;
+mod paths;
 mod serve;
 mod spellings;
 

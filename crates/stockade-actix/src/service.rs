@@ -89,7 +89,7 @@ impl Service<ServiceRequest> for ActixService {
         let taken = whole.strip_suffix(matched.unprocessed()).unwrap_or_default();
         let path = path::after(theirs.uri().path(), taken).to_owned();
         let app = self.app.clone();
-        let has_mounts = app.has_mounts();
+        let has_mounts = app.needs_original_uri();
         answer(theirs, &path, payload, (false, has_mounts), move |request| app.handle(request))
     }
 }

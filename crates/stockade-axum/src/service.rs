@@ -68,7 +68,7 @@ where
     }
 
     fn call(&mut self, request: http::Request<B>) -> Self::Future {
-        let (request, on_upgrade) = translate(request, self.app.has_mounts());
+        let (request, on_upgrade) = translate(request, self.app.needs_original_uri());
         AxumResponseFuture::new(self.app.handle(request), on_upgrade)
     }
 }

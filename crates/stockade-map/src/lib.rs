@@ -13,6 +13,7 @@
 //   to its schemas.
 // - `description`: the same facts while a route is described, with schemas that are
 //   not exported yet.
+// - `trailing_slash`: `TrailingSlash`.
 // - `policy`: `Policy`, rules over all routes.
 // - `lock`: `Lock`, the file `routes.lock`, and the comparison of two of them.
 
@@ -31,6 +32,7 @@ mod route_docs;
 pub mod schemas;
 mod tag;
 mod text;
+mod trailing_slash;
 
 pub use idempotency::IdempotencyInfo;
 pub use response::{BodyDoc, ContentInfo, HeaderDoc, ResponseInfo, StatusDoc, UnknownStatus};
@@ -41,6 +43,7 @@ pub use route::{
 };
 pub use route_docs::RouteDocs;
 pub use tag::Tag;
+pub use trailing_slash::TrailingSlash;
 
 /// Parts for the other crates of stockade; they carry no promise.
 #[doc(hidden)]

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::idempotency::millis;
-use crate::{ContentInfo, IdempotencyInfo, ResponseInfo, RouteDocs};
+use crate::{ContentInfo, IdempotencyInfo, ResponseInfo, RouteDocs, TrailingSlash};
 
 /// Everything that a built application knows about its routes, as data.
 ///
@@ -57,6 +57,9 @@ pub struct RouterInfo {
     pub exposes_errors_always: bool,
     /// True if errors are problem details (RFC 9457).
     pub problem_details: bool,
+    /// The treatment of paths that differ from a route by a slash at the end.
+    #[serde(default, skip_serializing_if = "TrailingSlash::is_strict")]
+    pub trailing_slash: TrailingSlash,
     /// True if a handler takes the requests that no route takes.
     pub has_fallback: bool,
     /// True if the routes are those of another host, which does the work of the

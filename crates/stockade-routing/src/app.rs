@@ -19,6 +19,7 @@ use crate::sites::Site;
 use crate::stages::Stages;
 use crate::start::Openers;
 use crate::url::{UrlError, UrlPattern, build_named};
+use stockade_map::TrailingSlash;
 use stockade_map::policy::Policy;
 
 /// The compiled API: immutable, shared, cheap to clone.
@@ -85,6 +86,7 @@ pub(crate) struct RouteSet {
     pub(crate) methods: Vec<BuiltMethods>,
     pub(crate) names: HashMap<String, UrlPattern>,
     pub(crate) method_not_allowed: bool,
+    pub(crate) trailing_slash: TrailingSlash,
     /// The handlers that continue without their clients.
     pub(crate) completions: Completions,
     /// The path of the page of the documents.
@@ -98,6 +100,11 @@ pub(crate) struct RouteSet {
 }
 
 impl RouteSet {
+    /// Returns true if responses depend on the target that the client sent.
+    pub(crate) fn needs_original_uri(&self) -> bool {
+        self.has_mounts || self.trailing_slash == TrailingSlash::Redirect
+    }
+
     /// Returns true for the fallback, which has the index after the last route.
     pub(crate) fn is_fallback(&self, route: &Route) -> bool {
         route.index == self.all.len()
@@ -114,12 +121,13 @@ impl Resolved {
 }
 
 impl App {
-    /// Returns true if a tower service is mounted. An adapter that removes a prefix from
-    /// the path then notes the [`OriginalUri`](crate::OriginalUri).
+    /// Returns true if a tower service is mounted, or if the router redirects. An adapter
+    /// that removes a prefix from the path then notes the
+    /// [`OriginalUri`](crate::OriginalUri).
     #[doc(hidden)]
     #[must_use]
-    pub fn has_mounts(&self) -> bool {
-        self.resolved.routes.has_mounts
+    pub fn needs_original_uri(&self) -> bool {
+        self.resolved.routes.needs_original_uri()
     }
 
     /// Returns true when requests come through a proxy that is trusted, so that

@@ -47,6 +47,7 @@ use crate::stages::Stages;
 use crate::start::Openers;
 use crate::table_set::TableBuilders;
 use crate::tags::SeenTags;
+use crate::trailing_slash::has_other_form;
 use crate::url::UrlPattern;
 use crate::web_socket;
 use stockade_map::QuotaInfo;
@@ -81,6 +82,8 @@ pub(crate) struct Compiler<'o> {
     methods: Vec<BuiltMethods>,
     /// The functions that look at the methods of routes in the map.
     pub(crate) inspectors: Vec<Inspector>,
+    /// The paths without a slash at the end: whether one was declared, and by which route.
+    slash_forms: HashMap<String, (bool, String)>,
     fallback: Option<Arc<Route>>,
     names: HashMap<String, UrlPattern>,
     page_lists: PageLists,
@@ -122,6 +125,7 @@ impl<'o> Compiler<'o> {
             routes: Vec::new(),
             methods: Vec::new(),
             inspectors: Vec::new(),
+            slash_forms: HashMap::new(),
             fallback: None,
             names: HashMap::new(),
             page_lists: PageLists::new(options, is_hosted),
@@ -173,6 +177,7 @@ impl<'o> Compiler<'o> {
                 return Err(faults);
             }
         }
+        faults.extend(self.note_slash_form(&pattern, label, route.entry.location));
         let (method, mut entry) = (route.method, *route.entry);
         let methods = WaitingMethods::of(&mut entry);
         let is_web_socket = entry.web_socket.is_some();
@@ -190,6 +195,29 @@ impl<'o> Compiler<'o> {
             }
         }
         if faults.is_empty() { Ok(()) } else { Err(faults) }
+    }
+
+    /// Returns the configuration error of a path that is declared with and without a slash
+    /// at its end, if the router treats both as the same path.
+    fn note_slash_form(
+        &mut self,
+        pattern: &Pattern,
+        label: &str,
+        location: &'static Location<'static>,
+    ) -> Option<String> {
+        if self.options.trailing_slash.is_strict() || !has_other_form(pattern.as_str()) {
+            return None;
+        }
+        let canonical = pattern.canonical();
+        let bare = canonical.strip_suffix('/');
+        let form = (bare.is_some(), located(label, location));
+        let (had_slash, earlier) = self
+            .slash_forms
+            .entry(bare.unwrap_or(&canonical).to_owned())
+            .or_insert_with(|| form.clone());
+        (*had_slash != form.0).then(|| {
+            format!("`trailing_slash` makes it the same path as {earlier}: declare only one form")
+        })
     }
 
     pub(crate) fn note_mistakes(&mut self, mistakes: impl IntoIterator<Item = ConfigIssue>) {
@@ -584,6 +612,7 @@ impl<'o> Compiler<'o> {
             methods: self.methods,
             names: self.names,
             method_not_allowed: self.options.method_not_allowed,
+            trailing_slash: self.options.trailing_slash,
             completions: self.completions,
             documents_page,
             policy,

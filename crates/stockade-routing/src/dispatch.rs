@@ -146,7 +146,7 @@ fn begin(
         return ResponseState::refused(app, &req, *error);
     }
     match route {
-        None => ResponseState::ready(no_route(app, &req)),
+        None => ResponseState::ready(no_route(app, &req, scope)),
         Some(_) if req.announces_too_much() => {
             ResponseState::refused(app, &req, BodyError::TooLarge.into())
         }

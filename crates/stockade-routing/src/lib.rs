@@ -26,6 +26,7 @@
 // - `method_set`: the methods that the body of a request calls by name; `built_methods`: the same
 //   in the map.
 // - `web_socket`: WebSocket routes; `health`: routes for monitoring.
+// - `trailing_slash`: the other form of a path, and redirects to the declared form.
 // - `tower`: `App` as a tower service; `mount`: other tower services as routes,
 //   and `mount_slash`: the slash after their path.
 // - `map`: makes the `RouteMap`, which has everything that an application knows about its
@@ -75,6 +76,7 @@ mod state;
 mod table_set;
 mod tags;
 mod tower;
+mod trailing_slash;
 mod tree;
 mod url;
 mod web_socket;
@@ -91,6 +93,7 @@ pub use mount::OriginalUri;
 pub use options::{Clock, RouterOptions};
 pub use router::{Router, create_router};
 pub use stockade_macros::routes;
+pub use stockade_map::TrailingSlash;
 pub use tower::AppFuture;
 pub use tree::{IntoNode, Node, RouteTree};
 pub use url::{UrlError, build_url};

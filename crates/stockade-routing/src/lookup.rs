@@ -4,11 +4,12 @@
 
 use std::sync::Arc;
 
-use http::{Method, header};
+use http::{HeaderValue, Method, header};
 use stockade_core::__internal::Params;
 use stockade_core::Request;
 use stockade_core::endpoint_internals::EndpointKind;
 use stockade_core::upgrade::Upgrade;
+use stockade_map::TrailingSlash;
 use stockade_path::__internal::find_control_escape;
 use stockade_path::SPLAT;
 use stockade_path::spelling::{Spelling, without_detours};
@@ -17,10 +18,11 @@ use stockade_websockets::handshake::wants_web_socket;
 
 use crate::app::{Resolved, RouteSet};
 use crate::matcher::Table;
-use crate::no_route::has_answer;
+use crate::no_route::{has_answer, has_other_answer};
 use crate::route::Route;
 use crate::sites::Sites;
 use crate::table_set::TableSet;
+use crate::trailing_slash::location_of;
 
 /// A route and the parameters in the path of a request.
 pub(crate) type RouteMatch<'r> = (&'r Arc<Route>, Params);
@@ -31,6 +33,9 @@ pub(crate) enum LookUp<'r> {
     Found(&'r Arc<Route>, Params),
     /// A route has the raw path, but the request gets a 400.
     Rejected,
+    /// A route declares the other form of the path, with or without a slash at its end. The
+    /// route is known if it has the method of the request.
+    Redirected(Option<&'r Arc<Route>>, HeaderValue),
     /// No route takes the request.
     Missing,
 }
@@ -50,7 +55,7 @@ pub(crate) fn find_route<'r>(app: &'r Resolved, req: &mut Request) -> Option<&'r
         Some((route, params)) if is_plain(app, req, &params) => (route, params),
         found => match examine(app, req, found) {
             LookUp::Found(route, params) => (route, params),
-            LookUp::Rejected | LookUp::Missing => return None,
+            LookUp::Rejected | LookUp::Redirected(..) | LookUp::Missing => return None,
         },
     };
     // A limit of the route itself is stronger than any other.
@@ -81,7 +86,12 @@ fn examine<'r>(app: &'r Resolved, req: &Request, found: Option<RouteMatch<'r>>) 
     let found = found.filter(|_| !sites.has_spellings());
     let found = found.or_else(|| sites.search(None, path, &|tables, path| find(tables, req, path)));
     let found = found.or_else(|| find_for_preflight(app, sites, None, req, path));
-    let Some((route, params)) = found else { return fallback_for(app, req) };
+    let Some((route, params)) = found else {
+        return match find_redirect(sites, req) {
+            Some((route, location)) => LookUp::Redirected(route, location),
+            None => fallback_for(app, req),
+        };
+    };
     let is_rejected = !is_plain(app, req, &params)
         && (soundness(path) == Soundness::Malformed || is_shared(app, req, route, &params));
     if is_rejected { LookUp::Rejected } else { LookUp::Found(route, params) }
@@ -96,6 +106,23 @@ fn is_shared(app: &Resolved, req: &Request, route: &Arc<Route>, params: &Params)
         let found = found.or_else(|| find_for_preflight(app, sites, spelling, req, path));
         found.map(|(route, _)| route.index)
     })
+}
+
+/// Returns the redirect of a request that no route takes: the route that declares the other
+/// form of its path, if it has the method of the request, and its address.
+#[cold]
+pub(crate) fn find_redirect<'r>(
+    sites: Sites<'r>,
+    req: &Request,
+) -> Option<(Option<&'r Arc<Route>>, HeaderValue)> {
+    let (routes, path) = (sites.routes(), req.path());
+    if routes.trailing_slash != TrailingSlash::Redirect || is_preflight(req) || !is_sound(path) {
+        return None;
+    }
+    let route = sites.search_other(path, &|tables, path| find(tables, req, path));
+    let is_declared = route.is_some()
+        || !has_answer(routes, req, None, path) && has_other_answer(sites, routes, req);
+    is_declared.then(|| location_of(req)).flatten().map(|it| (route.map(|(route, _)| route), it))
 }
 
 /// Looks a request that no route takes up as one for the fallback, unless it has a
@@ -214,7 +241,12 @@ fn asked_cors<'r>(routes: &'r RouteSet, req: &Request) -> Option<&'r Arc<Cors>> 
 #[cold]
 pub(crate) fn asked_route<'r>(routes: &'r RouteSet, req: &Request) -> Option<&'r Arc<Route>> {
     let asked = |tables, path: &str| find_asked(tables, req, path);
-    if let Some((route, _)) = Sites::of(routes).search(None, req.path(), &asked) {
+    let sites = Sites::of(routes);
+    let mut found = sites.search(None, req.path(), &asked);
+    if routes.trailing_slash == TrailingSlash::Redirect {
+        found = found.or_else(|| sites.search_other(req.path(), &asked));
+    }
+    if let Some((route, _)) = found {
         return Some(route);
     }
     let fallback = routes.fallback.as_ref()?;

@@ -21,8 +21,7 @@ impl MountTarget {
     /// `own` is the target in this application, and `original` is the target that an outer
     /// mount or another host received.
     pub(crate) fn new(method: &Method, own: &Uri, original: &Uri, inner: &Uri) -> Self {
-        // A layer may have changed the path, and then the original does not help.
-        let client = if is_below(original.path(), own.path()) { original } else { own };
+        let client = client_target(own, original);
         let is_read = matches!(*method, Method::GET | Method::HEAD);
         Self { client: client.clone(), inner: inner.clone(), is_read }
     }
@@ -74,6 +73,13 @@ impl MountTarget {
         };
         HeaderValue::try_from(location).ok()
     }
+}
+
+/// Returns the target that the client sent, or the target in this application if it is
+/// unknown. `original` is the target that an outer mount or another host received.
+pub(crate) fn client_target<'u>(own: &'u Uri, original: &'u Uri) -> &'u Uri {
+    // A layer may have changed the path, and then the original does not help.
+    if is_below(original.path(), own.path()) { original } else { own }
 }
 
 /// Returns true if `own` is the end of a path from which a prefix was removed. Hosts make

@@ -11,12 +11,14 @@ use crate::lookup::{LookUp, is_sound, is_tunnel, look_up};
 use crate::matcher::Table;
 use crate::route::Route;
 use crate::sites::{Forms, Sites};
+use crate::stages::RequestScope;
 use crate::table_set::TableSet;
+use crate::trailing_slash::redirect;
 use stockade_path::spelling::Spelling;
 
 /// Returns the answer to a request that no route takes.
 #[cold]
-pub(crate) fn no_route(app: &Resolved, req: &Request) -> Response {
+pub(crate) fn no_route(app: &Resolved, req: &Request, scope: &mut RequestScope) -> Response {
     let context = app.error_context(req);
     let routes = &*app.routes;
     if is_tunnel(req) {
@@ -28,11 +30,20 @@ pub(crate) fn no_route(app: &Resolved, req: &Request) -> Response {
     if path == "*" && *req.method() == Method::OPTIONS {
         return allowed(&methods_of(&routes.site.tables, |_| true));
     }
-    let is_rejected = || matches!(look_up(app, req), LookUp::Rejected);
-    if !is_sound(path) || is_rejected() {
+    if !is_sound(path) {
         return context.answer(ApiError::new(400, "Bad Request"));
     }
-    unmatched(routes, req, &context)
+    match look_up(app, req) {
+        LookUp::Rejected => context.answer(ApiError::new(400, "Bad Request")),
+        LookUp::Redirected(route, location) => {
+            // Pages of other origins follow a redirect only if its CORS headers allow it.
+            if let Some(own) = route.and_then(|route| route.cors.as_ref()) {
+                scope.follow(Arc::clone(own), req);
+            }
+            redirect(location)
+        }
+        LookUp::Found(..) | LookUp::Missing => unmatched(routes, req, &context),
+    }
 }
 
 /// Returns the answer when no route has this method and path.
@@ -46,6 +57,17 @@ pub(crate) fn unmatched(routes: &RouteSet, req: &Request, context: &ErrorContext
         return allowed(&others);
     }
     not_allowed(context, &others)
+}
+
+/// Returns true if the other form of a path, with or without a slash at its end, has an
+/// answer for a request without a route.
+pub(crate) fn has_other_answer(sites: Sites<'_>, routes: &RouteSet, req: &Request) -> bool {
+    let mut others = Vec::new();
+    for site in sites.iter() {
+        let forms = Forms::of(site, None, req.path());
+        others.extend(methods_of(&site.tables, |table| forms.has_other(table)));
+    }
+    is_told_of(&others, routes, req)
 }
 
 /// Returns true if the answer to a request without a route names the methods that a
@@ -68,7 +90,7 @@ fn methods_at<'r>(sites: Sites<'r>, spelling: Option<Spelling>, path: &str) -> V
     let mut methods = Vec::new();
     for site in sites.iter() {
         let (tables, forms) = (site.get(spelling), Forms::of(site, spelling, path));
-        let has = |table: &Table<Arc<Route>>| forms.iter().any(|form| table.find(form).is_some());
+        let has = |table: &Table<Arc<Route>>| sites.has(&forms, table);
         methods.extend(methods_of(tables, has));
         if tables.web_sockets.as_ref().is_some_and(has) {
             methods.push("GET");

@@ -16,6 +16,7 @@ use stockade_core::{
 };
 use stockade_errors::__internal::setters;
 use stockade_errors::{ConfigError, ConfigIssue};
+use stockade_map::TrailingSlash;
 use stockade_path::__internal::route_settings;
 #[cfg(feature = "metrics")]
 use stockade_stages::Metrics;
@@ -69,6 +70,7 @@ pub struct RouterOptions {
     pub(crate) problem_details: bool,
     pub(crate) fallback: Option<Box<RouteEntry>>,
     pub(crate) method_not_allowed: bool,
+    pub(crate) trailing_slash: TrailingSlash,
     pub(crate) security_headers: Setting<SecurityHeaders>,
     pub(crate) request_id: Setting<RequestIds>,
     pub(crate) access_log: AccessLog,
@@ -96,6 +98,7 @@ impl Default for RouterOptions {
             problem_details: false,
             fallback: None,
             method_not_allowed: true,
+            trailing_slash: TrailingSlash::default(),
             security_headers: Setting::On,
             request_id: Setting::Inherit,
             access_log: AccessLog::default(),
@@ -204,6 +207,8 @@ route_settings!(in_file! ({
     problem_details: bool,
     #[serde(alias = "methodNotAllowed")]
     method_not_allowed: bool,
+    #[serde(alias = "trailingSlash")]
+    trailing_slash: TrailingSlash,
     #[serde(alias = "securityHeaders", deserialize_with = "security_headers_in_file")]
     security_headers: Setting<SecurityHeaders>,
     #[serde(alias = "accessLog")]
@@ -568,6 +573,43 @@ impl RouterOptions {
         /// Answers 405 with `Allow` if true, for a path that only other methods
         /// have; 404 otherwise. Default: true.
         method_not_allowed: bool;
+
+        /// Sets the treatment of requests whose path differs from a route only by a slash at
+        /// its end. Default: [`TrailingSlash::Strict`], which is a 404.
+        ///
+        /// [`Redirect`](TrailingSlash::Redirect) is a 308 to the declared path, with the
+        /// query. [`Ignore`](TrailingSlash::Ignore) runs the route for both paths. A route
+        /// that has the path as it was sent comes first. Declaring both forms of a path is a
+        /// configuration error then.
+        ///
+        /// - [`generate_url`](crate::App::generate_url) returns the declared path.
+        /// - A wrong method is a 405 with the methods of the declared path, under `Redirect`
+        ///   after the redirect.
+        /// - CORS preflights are never redirected. The rules of the declared path apply.
+        /// - `/`, paths with an empty segment (`//`), routes of `**` and mounts are exempt.
+        ///   Redirects never lead to another host.
+        /// - A redirect is charged to the rate limit of the router and comes before
+        ///   authentication, as a 405 does.
+        ///
+        /// ```
+        /// use stockade::testing::TestClient;
+        /// use stockade::{Router, RouterOptions, TrailingSlash, serde_json};
+        ///
+        /// # #[tokio::main]
+        /// # async fn main() {
+        /// let options = RouterOptions::new().trailing_slash(TrailingSlash::Redirect);
+        /// let mut router = Router::with_options(options);
+        /// router.get("/users", async || "all users");
+        /// let client = TestClient::new(router);
+        /// let response = client.get("/users/?page=2").await;
+        /// response.assert_status(308).assert_header("location", "/users?page=2");
+        ///
+        /// let file = r#"{ "trailingSlash": "redirect" }"#;
+        /// assert!(serde_json::from_str::<RouterOptions>(file).is_ok());
+        /// # }
+        /// ```
+        #[doc(alias = "trailingSlash")]
+        trailing_slash: TrailingSlash;
 
         /// Logs a line for every request, also for those that no middleware sees:
         /// `true`, or [`with_logging`] with its options; in a file `true`, or an

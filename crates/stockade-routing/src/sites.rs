@@ -1,12 +1,18 @@
 //! [`Sites`]: the tables in which a request is looked up, and the equal forms of a path.
 
+use std::sync::Arc;
+
 use stockade_core::__internal::Params;
+use stockade_map::TrailingSlash;
 use stockade_path::encoding::EncodedPath;
 use stockade_path::spelling::Spelling;
 
 use crate::app::RouteSet;
-use crate::lookup::RouteMatch;
+use crate::lookup::{RouteMatch, find_in};
+use crate::matcher::Table;
+use crate::route::Route;
 use crate::table_set::{SpelledTables, TableSet};
+use crate::trailing_slash::{has_other_form, other_form};
 
 /// The tables of some routes, also for other spellings of their paths.
 pub(crate) struct Site {
@@ -37,6 +43,10 @@ impl<'r> Sites<'r> {
         Self { routes }
     }
 
+    pub(crate) fn routes(self) -> &'r RouteSet {
+        self.routes
+    }
+
     /// Returns the sites in their order.
     pub(crate) fn iter(self) -> impl Iterator<Item = &'r Site> {
         std::iter::once(&self.routes.site)
@@ -55,8 +65,26 @@ impl<'r> Sites<'r> {
         path: &str,
         find: FindIn<'_, 'r>,
     ) -> Option<RouteMatch<'r>> {
-        self.iter()
-            .find_map(|site| Forms::of(site, spelling, path).search(site.get(spelling), find))
+        let ignores_slash = self.routes.trailing_slash == TrailingSlash::Ignore;
+        self.iter().find_map(|site| {
+            let (tables, forms) = (site.get(spelling), Forms::of(site, spelling, path));
+            let found = forms.search(tables, find);
+            found.or_else(|| forms.search_other(tables, find).filter(|_| ignores_slash))
+        })
+    }
+
+    /// Looks up the other form of a path, with or without a slash at its end. Routes of `**`
+    /// and mounts take no part.
+    #[cold]
+    pub(crate) fn search_other(self, path: &str, find: FindIn<'_, 'r>) -> Option<RouteMatch<'r>> {
+        self.iter().find_map(|site| Forms::of(site, None, path).search_other(&site.tables, find))
+    }
+
+    /// Returns true if a table has a path of a site in a spelling.
+    pub(crate) fn has(self, forms: &Forms<'_>, table: &Table<Arc<Route>>) -> bool {
+        let ignores_slash = self.routes.trailing_slash == TrailingSlash::Ignore;
+        forms.iter().any(|form| table.find(form).is_some())
+            || ignores_slash && forms.has_other(table)
     }
 }
 
@@ -82,9 +110,35 @@ impl<'p> Forms<'p> {
     fn search<'r>(&self, tables: &'r TableSet, find: FindIn<'_, 'r>) -> Option<RouteMatch<'r>> {
         self.iter().enumerate().find_map(|(index, form)| {
             let (route, params) = find(tables, form)?;
-            let encoded = self.encoded.as_ref().filter(|_| index == 0);
-            Some((route, self.place(encoded, params)?))
+            Some((route, self.place(self.encoded_at(index), params)?))
         })
+    }
+
+    fn search_other<'r>(
+        &self,
+        tables: &'r TableSet,
+        find: FindIn<'_, 'r>,
+    ) -> Option<RouteMatch<'r>> {
+        self.iter().enumerate().find_map(|(index, form)| {
+            let (route, params) = find(tables, &other_form(form)?)?;
+            if !has_other_form(route.endpoint.pattern()) {
+                return None;
+            }
+            // A slash at the end moves no parameter.
+            Some((route, self.place(self.encoded_at(index), params)?))
+        })
+    }
+
+    /// Returns true if a table has the other form of the path.
+    pub(crate) fn has_other(&self, table: &Table<Arc<Route>>) -> bool {
+        self.iter().any(|form| {
+            let found = other_form(form).and_then(|other| find_in(table, &other));
+            found.is_some_and(|(route, _)| has_other_form(route.endpoint.pattern()))
+        })
+    }
+
+    fn encoded_at(&self, index: usize) -> Option<&EncodedPath<'p>> {
+        self.encoded.as_ref().filter(|_| index == 0)
     }
 
     /// Returns parameters with their places in the path that was sent.

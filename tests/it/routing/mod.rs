@@ -15,3 +15,4 @@ mod settings;
 mod spellings;
 mod state;
 mod tower;
+mod trailing_slash;

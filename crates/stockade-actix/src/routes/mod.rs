@@ -176,7 +176,7 @@ fn handle(routes: &HostRoutes, part: &PathPart, request: ServiceRequest) -> Acti
     };
     let path = path.to_owned();
     let routes = routes.clone();
-    let has_mounts = routes.has_mounts();
+    let has_mounts = routes.needs_original_uri();
     answer(theirs, &path, payload, (true, has_mounts), move |request| routes.handle(request))
 }
 

@@ -49,7 +49,7 @@ where
     }
 
     fn call(&mut self, request: http::Request<B>) -> Self::Future {
-        let (request, on_upgrade) = translate(request, self.routes.has_mounts());
+        let (request, on_upgrade) = translate(request, self.routes.needs_original_uri());
         AxumResponseFuture::new(self.routes.handle(request), on_upgrade)
     }
 }

@@ -13,7 +13,7 @@ use super::change::Changes;
 use super::compare;
 use super::entry::{RouteLock, label};
 use super::write::text_of;
-use crate::{CorsInfo, QuotaInfo, RouteMap, RouterInfo};
+use crate::{CorsInfo, QuotaInfo, RouteMap, RouterInfo, TrailingSlash};
 
 /// The number of the format that is written and read.
 const FORMAT: u64 = 1;
@@ -45,6 +45,8 @@ pub(super) struct RouterLock {
     pub(super) expose_errors: bool,
     pub(super) problem_details: bool,
     pub(super) web_sockets: bool,
+    #[serde(default, skip_serializing_if = "TrailingSlash::is_strict")]
+    pub(super) trailing_slash: TrailingSlash,
 }
 
 /// The file, with its parts.
@@ -68,6 +70,7 @@ impl RouterLock {
             expose_errors: router.exposes_errors_always,
             problem_details: router.problem_details,
             web_sockets: router.web_sockets,
+            trailing_slash: router.trailing_slash,
         }
     }
 }

@@ -7,8 +7,8 @@ use super::limits::{amount, quota};
 use super::rules::{
     BODY_HIGHER, BODY_LOWER, CREDENTIALS_OFF, CREDENTIALS_ON, EXPOSE_CHANGED, LockRule,
     MESSAGE_LARGER, MESSAGE_SMALLER, ORIGIN_ADDED, ORIGIN_REMOVED, PROBLEMS_CHANGED, PROXY_CHANGED,
-    SECURITY_HEADER_ADDED, SECURITY_HEADER_CHANGED, SECURITY_HEADER_REMOVED, SUBPROTOCOL_ADDED,
-    SUBPROTOCOL_REMOVED, WEB_SOCKETS_OFF, WEB_SOCKETS_ON,
+    SECURITY_HEADER_ADDED, SECURITY_HEADER_CHANGED, SECURITY_HEADER_REMOVED, SLASH_OPTIONAL,
+    SLASH_REQUIRED, SUBPROTOCOL_ADDED, SUBPROTOCOL_REMOVED, WEB_SOCKETS_OFF, WEB_SOCKETS_ON,
 };
 use super::schema::Direction;
 use crate::{CorsInfo, WebSocketInfo};
@@ -42,6 +42,11 @@ pub(super) fn compare(c: &mut Comparison<'_>) {
     }
     let (before, after) = (old.problem_details, new.problem_details);
     flag(c, "router/problem_details", (before, after), (PROBLEMS_CHANGED, PROBLEMS_CHANGED));
+    let (before, after) = (old.trailing_slash, new.trailing_slash);
+    if before != after {
+        let rule = if after > before { SLASH_OPTIONAL } else { SLASH_REQUIRED };
+        c.note(rule, "router/trailing_slash", before, after);
+    }
     let rules = (WEB_SOCKETS_ON, WEB_SOCKETS_OFF);
     flag(c, "router/web_sockets", (old.web_sockets, new.web_sockets), rules);
 }

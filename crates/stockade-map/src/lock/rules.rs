@@ -225,6 +225,8 @@ rules! {
     EXPOSE_CHANGED "expose-errors-changed" WEAKENING "other clients get the messages of errors";
     PROXY_CHANGED "trust-proxy-changed" WEAKENING "other proxies say who the client is";
     PROBLEMS_CHANGED "problem-details-changed" BREAKING "all errors have another form";
+    SLASH_OPTIONAL "trailing-slash-optional" COMPATIBLE "paths with or without a slash at the end reach more routes";
+    SLASH_REQUIRED "trailing-slash-required" BREAKING "paths with or without a slash at the end no longer reach the route, or are redirected";
     FALLBACK_ADDED "fallback-added" WEAKENING "a handler takes the requests that no route takes";
     FALLBACK_REMOVED "fallback-removed" BREAKING "no handler takes the requests that no route takes";
     WEB_SOCKETS_ON "web-sockets-enabled" COMPATIBLE "the router may have WebSockets";

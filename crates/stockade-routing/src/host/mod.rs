@@ -38,6 +38,7 @@ use crate::route::Route;
 use crate::router::Router;
 use crate::sites::Sites;
 use crate::table_set::TableSet;
+use crate::trailing_slash::redirect;
 use crate::{dispatch, finish, lookup, no_route};
 
 /// The routes of an [`App`] without its stages: no rate limit, no CORS, no
@@ -106,11 +107,11 @@ impl HostRoutes {
         routes.collect()
     }
 
-    /// Returns true if a tower service is mounted; see `App::has_mounts`.
+    /// Does the same as `App::needs_original_uri`.
     #[doc(hidden)]
     #[must_use]
-    pub fn has_mounts(&self) -> bool {
-        self.app.routes.has_mounts
+    pub fn needs_original_uri(&self) -> bool {
+        self.app.routes.needs_original_uri()
     }
 
     /// Answers a request that a path of a [`HostRoute`] has taken.
@@ -137,6 +138,9 @@ impl HostRoutes {
         let sites = Sites::of(&app.routes);
         let find = |tables, path: &str| self.find(tables, &req, path);
         let Some((route, params)) = sites.search(None, req.path(), &find) else {
+            if let Some((_, location)) = lookup::find_redirect(sites, &req) {
+                return HostState::Ready(Some(redirect(location)));
+            }
             let context = app.error_context(&req);
             return HostState::Ready(Some(no_route::unmatched(&app.routes, &req, &context)));
         };
@@ -328,6 +332,9 @@ impl HostRoute {
         let pattern = Pattern::parse(self.endpoint().pattern());
         let variants = pattern.map(|pattern| pattern.variants()).unwrap_or_default();
         let mut paths: Vec<HostPath> = variants.iter().map(HostPath::of).collect();
+        if !self.app.routes.trailing_slash.is_strict() {
+            paths.extend(paths.clone().into_iter().filter_map(HostPath::other_form));
+        }
         if self.route.has_mount_path {
             paths.extend(paths.clone().into_iter().filter_map(HostPath::without_rest));
         }
@@ -337,7 +344,9 @@ impl HostRoute {
     /// Returns true if a raw path is its own among the routes of its method.
     #[must_use]
     pub fn has_path(&self, path: &str) -> bool {
-        let found = Sites::of(&self.app.routes).search(None, path, &|it, path| self.find(it, path));
+        let sites = Sites::of(&self.app.routes);
+        let found = sites.search(None, path, &|it, path| self.find(it, path));
+        let found = found.or_else(|| sites.search_other(path, &|it, path| self.find(it, path)));
         found.is_some_and(|(route, _)| route.index == self.route.index)
     }
 

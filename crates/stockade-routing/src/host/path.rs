@@ -51,6 +51,24 @@ impl HostPath {
         (rest.is_some() && !self.segments.is_empty()).then_some(self)
     }
 
+    /// Returns the path with or without a slash at its end; `None` for the root and for a
+    /// path with a rest.
+    pub(super) fn other_form(mut self) -> Option<Self> {
+        let empty = Segment::Literal(String::new());
+        match self.segments.last()? {
+            HostSegment::Rest(_) => return None,
+            HostSegment::Text(text) if text.is_empty() => {
+                self.segments.pop();
+                self.order.pop();
+            }
+            _ => {
+                self.segments.push(HostSegment::Text(String::new()));
+                self.order.push(empty.precedence());
+            }
+        }
+        (!self.segments.is_empty()).then_some(self)
+    }
+
     /// Returns the segments, at least one; `/` is one empty text.
     #[must_use]
     pub fn segments(&self) -> &[HostSegment] {

@@ -94,6 +94,7 @@ fn router_of(app: Described<'_>) -> RouterInfo {
     router.exposes_errors = app.settings.expose_errors;
     router.exposes_errors_always = app.exposes_errors_always;
     router.problem_details = app.settings.problem_details;
+    router.trailing_slash = app.routes.trailing_slash;
     router.has_fallback = app.routes.fallback.is_some();
     router.is_hosted = app.is_hosted;
     router

@@ -43,6 +43,10 @@ pub struct Explanation {
     /// The status of the answer where no route takes the request; none where
     /// the fallback does.
     pub status: Option<u16>,
+    /// The address to which the request is redirected, because a route declares its path with
+    /// or without a slash at the end.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub redirect: Option<String>,
     /// The routes that nearly take the request, the nearest first.
     pub misses: Vec<Miss>,
 }
@@ -124,12 +128,18 @@ pub(crate) fn explain(app: &Resolved, line: &str) -> Result<Explanation, Explain
         params: Vec::new(),
         steps: Vec::new(),
         status: None,
+        redirect: None,
         misses: Vec::new(),
     };
     let (route, params) = match look_up(app, method, path)? {
         LookUp::Found(route, params) => (route, params),
         LookUp::Rejected => {
             explanation.status = Some(400);
+            return Ok(explanation);
+        }
+        LookUp::Redirected(_, location) => {
+            explanation.status = Some(308);
+            explanation.redirect = location.to_str().ok().map(str::to_owned);
             return Ok(explanation);
         }
         LookUp::Missing => {
@@ -310,6 +320,10 @@ impl fmt::Display for Explanation {
         writeln!(f, "{} {}", self.method, self.path)?;
         match (&self.route, self.status) {
             (Some(route), _) => self.write_route(f, route),
+            (None, Some(status)) if self.redirect.is_some() => {
+                let location = self.redirect.as_deref().unwrap_or_default();
+                writeln!(f, "  redirected to {location}: {status}")
+            }
             (None, Some(status)) => {
                 writeln!(f, "  no route takes it: {status}")?;
                 self.write_misses(f)

@@ -379,6 +379,12 @@ fn router() -> Vec<Mutation> {
             "B problem-details-changed",
         ),
         mutation(
+            "a slash at the end is optional",
+            (with(options()), with(options().trailing_slash(stockade::TrailingSlash::Redirect))),
+            "- trailing-slash-optional",
+            "B trailing-slash-required",
+        ),
+        mutation(
             "a fallback comes",
             (with(options()), with(options().fallback(async || "nothing here"))),
             "W fallback-added",
