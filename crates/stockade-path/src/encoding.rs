@@ -36,7 +36,7 @@ fn is_encoded(text: &str) -> bool {
     text.is_ascii()
         && text.split('%').skip(1).all(|after| {
             let digits = after.as_bytes().first_chunk();
-            digits.is_none_or(|digits| !is_escape(*digits) || digits.iter().all(is_capital))
+            digits.is_none_or(|digits| !is_escape(*digits) || digits.iter().copied().all(is_capital))
         })
 }
 
@@ -44,7 +44,7 @@ fn is_escape(digits: [u8; 2]) -> bool {
     digits.iter().all(u8::is_ascii_hexdigit)
 }
 
-fn is_capital(digit: &u8) -> bool {
+fn is_capital(digit: u8) -> bool {
     !digit.is_ascii_lowercase()
 }
 
