@@ -135,7 +135,7 @@ pub mod __internal {
     pub use crate::challenge::unauthorized;
     pub use crate::handler_inputs::example_issues;
     pub use crate::header_map_pool::response as pooled_response;
-    pub use crate::params::Params;
+    pub use crate::params::{HostParams, Params};
     pub use crate::read::is_not_json;
     pub use crate::route_description::contradictions;
     pub use crate::state::{LateState, States};

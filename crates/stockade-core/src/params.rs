@@ -16,6 +16,29 @@ use stockade_path::Spans;
 pub struct Params {
     names: Option<Arc<[Box<str>]>>,
     spans: Spans,
+    /// The parameters of the host, which come first; mostly none.
+    host: Option<Arc<HostParams>>,
+}
+
+/// The parameters of the host of a route.
+#[derive(Debug)]
+pub struct HostParams {
+    labels: Box<str>,
+    names: Arc<[Box<str>]>,
+    spans: Spans,
+}
+
+impl HostParams {
+    /// Pairs the names with the ranges of a host, whose labels are written as a path.
+    #[must_use]
+    pub fn new(labels: String, names: &Arc<[Box<str>]>, spans: Spans) -> Self {
+        Self { labels: labels.into(), names: Arc::clone(names), spans }
+    }
+
+    fn values(&self) -> impl Iterator<Item = &str> {
+        let value = |(start, end)| self.labels.get(usize::from(start)..usize::from(end));
+        self.spans.iter().map(move |span| value(span).unwrap_or_default())
+    }
 }
 
 impl Params {
@@ -23,7 +46,7 @@ impl Params {
     #[must_use]
     pub fn new(names: &Arc<[Box<str>]>, spans: Spans) -> Self {
         // To count the users of a list costs something, also of an empty one.
-        Self { names: (!spans.is_empty()).then(|| Arc::clone(names)), spans }
+        Self { names: (!spans.is_empty()).then(|| Arc::clone(names)), spans, host: None }
     }
 
     /// Returns the parameters with other ranges, as many as before; `None` if `map` has none.
@@ -33,7 +56,18 @@ impl Params {
         Some(Self { spans, ..self })
     }
 
-    /// Returns true if there is none.
+    /// Puts the parameters of the host before the parameters of the path.
+    #[must_use]
+    pub fn with_host(self, host: Arc<HostParams>) -> Self {
+        Self { host: Some(host), ..self }
+    }
+
+    /// Returns the labels of the host of the route, as a path.
+    pub(crate) fn host(&self) -> Option<&str> {
+        self.host.as_deref().map(|host| &*host.labels)
+    }
+
+    /// Returns true if the path has none.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.spans.is_empty()
@@ -41,7 +75,7 @@ impl Params {
 
     /// Returns the decoded value of the parameter `name` in `path`.
     #[must_use]
-    pub fn get<'p>(&self, path: &'p str, name: &str) -> Option<Cow<'p, str>> {
+    pub fn get<'a>(&'a self, path: &'a str, name: &str) -> Option<Cow<'a, str>> {
         self.raw(path).find(|(known, _)| *known == name).map(|(_, raw)| decode(raw))
     }
 
@@ -56,22 +90,24 @@ impl Params {
         found.map(|(_, (start, _))| usize::from(start))
     }
 
-    /// Names and decoded values, in the order of the path.
+    /// Names and decoded values, first of the host, then in the order of the path.
     pub fn iter<'a>(&'a self, path: &'a str) -> impl Iterator<Item = (&'a str, Cow<'a, str>)> {
         self.raw(path).map(|(name, raw)| (name, decode(raw)))
     }
 
-    /// The values as they were sent, in the order of the path.
-    pub(crate) fn raw_values<'p>(&self, path: &'p str) -> impl Iterator<Item = &'p str> {
+    /// The values as they were sent, first of the host, then in the order of the path.
+    pub(crate) fn raw_values<'a>(&'a self, path: &'a str) -> impl Iterator<Item = &'a str> {
         // The spans are those of the matched path; another one may be shorter.
         let value = |(start, end)| path.get(usize::from(start)..usize::from(end));
-        self.spans.iter().map(move |span| value(span).unwrap_or_default())
+        let own = self.spans.iter().map(move |span| value(span).unwrap_or_default());
+        self.host.as_deref().into_iter().flat_map(HostParams::values).chain(own)
     }
 
-    fn raw<'a, 'p: 'a>(&'a self, path: &'p str) -> impl Iterator<Item = (&'a str, &'p str)> {
+    fn raw<'a>(&'a self, path: &'a str) -> impl Iterator<Item = (&'a str, &'a str)> {
         // There are no names only where there are no spans.
         let names = self.names.as_deref().unwrap_or_default();
-        names.iter().map(Box::as_ref).zip(self.raw_values(path))
+        let of_host = self.host.as_deref().map(|host| &*host.names).unwrap_or_default();
+        of_host.iter().chain(names).map(Box::as_ref).zip(self.raw_values(path))
     }
 }
 

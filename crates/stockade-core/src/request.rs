@@ -208,7 +208,8 @@ impl Request {
         }
     }
 
-    /// Returns all path parameters, decoded, as text, in the order of the path.
+    /// Returns all path parameters, decoded, as text, in the order of the path. The parameters
+    /// of the host come first.
     /// An optional one that is absent has no entry.
     pub fn params(&self) -> impl Iterator<Item = (&str, Cow<'_, str>)> {
         let replaced = self.replaced_params();
@@ -236,6 +237,13 @@ impl Request {
     /// Replaces the path parameters for later middleware and the handler.
     pub fn set_params(&mut self, params: Map<String, Value>) {
         self.inner.replaced.get_or_insert_default().params = Some(params);
+    }
+
+    /// Returns the labels of the host, written as a path, if the route has a host.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn host_labels(&self) -> Option<&str> {
+        self.inner.params.host()
     }
 
     /// Returns the names of the parameters that the path has, in its order.
@@ -339,8 +347,9 @@ impl Request {
         }
     }
 
-    /// Returns the pattern of the matched route, such as `/users/:id`; `None`
-    /// outside a router, and in its fallback.
+    /// Returns the pattern of the matched route, such as `/users/:id`, with its host if it
+    /// has one: `:tenant.example.com/users/:id`. `None` outside a router, and in its
+    /// fallback.
     #[must_use]
     pub fn route(&self) -> Option<&str> {
         self.inner.route.as_deref()?.route()

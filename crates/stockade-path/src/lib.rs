@@ -82,6 +82,7 @@
 // - `variant`: `Variant`, the choices of optional parameters.
 // - `spans`: `Spans`, the positions of parameters in a path.
 // - `encoding`: `encoded`, the text that requests have.
+// - `host`: `HostPattern`, the host of some routes.
 // - `spelling`: `Spelling`, a path with its escapes decoded.
 // - `keywords`: the table of the keywords of schemas, for the macros and the validation.
 // - `route_settings`: the table of the settings of routes, for the macros and the router.
@@ -91,6 +92,8 @@ mod constraint;
 #[doc(hidden)]
 pub mod encoding;
 mod error;
+#[doc(hidden)]
+pub mod host;
 mod keywords;
 mod parse;
 mod pattern;

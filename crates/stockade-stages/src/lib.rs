@@ -59,6 +59,7 @@ pub mod __internal {
 #[doc(hidden)]
 pub mod client_address_internals {
     pub use super::client_address::{
-        client_address, client_behind_local_peer, is_trusted, trusted_proxies, warn_untrusted,
+        client_address, client_behind_local_peer, forwarded_host, is_trusted, trusted_proxies,
+        warn_untrusted,
     };
 }

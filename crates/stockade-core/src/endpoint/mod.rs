@@ -49,6 +49,8 @@ pub struct EndpointParts {
     pub method: Method,
     /// The function that answers.
     pub handler: Handler,
+    /// The host of its requests: `:tenant.example.com`. Default: any host.
+    pub host: Option<Box<str>>,
     /// The name for `generate_url`. Default: none.
     pub name: Option<Box<str>>,
     /// The middleware, in the order in which it runs. Default: none.
@@ -109,6 +111,7 @@ impl EndpointParts {
         Self {
             method,
             handler,
+            host: None,
             name: None,
             middleware: Box::default(),
             is_rate_limited: true,
@@ -156,6 +159,13 @@ impl Endpoint {
     #[must_use]
     pub fn pattern(&self) -> &str {
         &self.context.pattern
+    }
+
+    /// Returns the host of its requests as it was declared, such as `:tenant.example.com`;
+    /// `None` for any host.
+    #[must_use]
+    pub fn host(&self) -> Option<&str> {
+        self.parts.host.as_deref()
     }
 
     /// Returns the name of the route, if it has one.

@@ -9,7 +9,7 @@ use crate::description::InputFrom;
 use crate::{FromRequest, Request, RouteDescription};
 
 /// The path parameters: a single one as a value, several as a tuple in the
-/// order of the path, or a struct by name.
+/// order of the path, or a struct by name. The parameters of the host come first.
 ///
 /// The schema of `T` judges the value; a value that fails is a 400 that names
 /// the parameter. Names and counts that do not fit the path are found when the

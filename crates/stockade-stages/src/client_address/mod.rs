@@ -21,7 +21,7 @@ mod trust;
 
 use std::net::IpAddr;
 
-pub use client::{client_address, client_behind_local_peer, warn_untrusted};
+pub use client::{client_address, client_behind_local_peer, forwarded_host, warn_untrusted};
 pub use trust::TrustProxy;
 
 /// Returns the proxies that are trusted, as they were configured: `1`, or

@@ -105,6 +105,34 @@ pub fn warn_untrusted(headers: &HeaderMap, trust: &TrustProxy, warned: &AtomicBo
     true
 }
 
+/// Returns the host that a trusted proxy has received: the last value of
+/// `X-Forwarded-Host`, or of `host` in `Forwarded` if this header is read. `peer` is `None`
+/// for a peer without an address, as on a Unix socket.
+///
+/// Values further left may be written by the client.
+#[must_use]
+pub fn forwarded_host<'h>(
+    peer: Option<IpAddr>,
+    headers: &'h HeaderMap,
+    trust: &TrustProxy,
+) -> Option<&'h [u8]> {
+    if !trust.trusts(peer) {
+        return None;
+    }
+    let name = match trust.header {
+        Header::XForwardedFor => X_FORWARDED_HOST,
+        Header::Forwarded => FORWARDED,
+    };
+    let line = headers.get_all(name).into_iter().next_back()?.as_bytes();
+    match trust.header {
+        Header::XForwardedFor => from_right(line, b',').next(),
+        Header::Forwarded => {
+            let element = from_right_quoted(line, b',').next()?;
+            from_right_quoted(element, b';').find_map(|pair| value_of(pair, b"host="))
+        }
+    }
+}
+
 /// Returns the entry `count` places left of the peer.
 fn hop<'h>(count: u8, mut entries: impl Iterator<Item = &'h [u8]>) -> Option<IpAddr> {
     let places = usize::from(count).checked_sub(1)?;
@@ -152,18 +180,25 @@ fn forwarded(headers: &HeaderMap) -> impl Iterator<Item = &[u8]> {
     let elements = lines.flat_map(|line| from_right_quoted(line, b','));
     elements
         .filter(|element| !element.is_empty())
-        .map(|element| from_right_quoted(element, b';').find_map(value_of_for).unwrap_or_default())
+        .map(|element| value_of_for(element).unwrap_or_default())
 }
 
-/// Returns the value of a `for=value` or `for="value"`.
-fn value_of_for(pair: &[u8]) -> Option<&[u8]> {
-    let (name, value) = pair.split_at_checked(4)?;
-    if !name.eq_ignore_ascii_case(b"for=") {
+/// Returns the value of `for` in an element.
+fn value_of_for(element: &[u8]) -> Option<&[u8]> {
+    from_right_quoted(element, b';').find_map(|pair| value_of(pair, b"for="))
+}
+
+/// Returns the value of a `name=value` or `name="value"`.
+fn value_of<'h>(pair: &'h [u8], start: &[u8]) -> Option<&'h [u8]> {
+    let (name, value) = pair.split_at_checked(start.len())?;
+    if !name.eq_ignore_ascii_case(start) {
         return None;
     }
     let inside = value.strip_prefix(b"\"").and_then(|value| value.strip_suffix(b"\""));
     Some(inside.unwrap_or(value))
 }
+
+const X_FORWARDED_HOST: HeaderName = HeaderName::from_static("x-forwarded-host");
 
 const X_FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 

@@ -1,0 +1,199 @@
+//! `HostPattern`: the host of some routes, and the names of hosts in requests.
+//!
+//! A host is matched like a path, label by label: `:tenant.example.com` is the pattern
+//! `/:tenant/example/com`.
+
+use std::net::Ipv6Addr;
+
+use crate::Pattern;
+
+/// The host of some routes: text and parameters between dots.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct HostPattern {
+    text: String,
+    pattern: Pattern,
+}
+
+impl HostPattern {
+    /// Reads a host such as `api.example.com` or `:tenant.example.com`. Capitals and a dot at
+    /// the end do not matter.
+    ///
+    /// # Errors
+    /// The message names the mistake.
+    pub fn parse(host: &str) -> Result<Self, String> {
+        let fault = |reason: &str| Err(format!("host {host:?} {reason}"));
+        let text = lower_case(host.strip_suffix('.').unwrap_or(host));
+        if text.is_empty() {
+            return fault("is empty; write a name such as `api.example.com`");
+        }
+        if let Some(address) = address_in_brackets(&text) {
+            let Some(address) = address else { return fault("has a malformed IPv6 address") };
+            let pattern = Pattern::parse(&address.replace(':', r"\:"));
+            let pattern = pattern.map_err(|error| error.to_string())?;
+            return Ok(Self { text: address, pattern });
+        }
+        if text.contains(['/', '@', '?', '#', '\\']) {
+            return fault("is not only a name; leave out scheme, path and user");
+        }
+        if text.contains('*') {
+            return fault("has a `*`; write a parameter such as `:tenant`");
+        }
+        if !text.is_ascii() {
+            return fault("has characters beyond ASCII; write the form that begins with `xn--`");
+        }
+        if text.rsplit_once(':').is_some_and(|(_, port)| port.bytes().all(|it| it.is_ascii_digit()))
+        {
+            return fault("has a port; routes match every port");
+        }
+        if text.contains("..") || text.starts_with('.') {
+            return fault("has an empty part between its dots");
+        }
+        let is_allowed = |byte: u8| is_in_label(byte) || b".:$".contains(&byte);
+        if !text.bytes().all(|byte| is_allowed(byte.to_ascii_lowercase())) {
+            return fault("has a character that no host has; parameters are written `:tenant`");
+        }
+        let pattern = Pattern::parse(&text.replace('.', "/"));
+        let pattern = pattern.map_err(|error| format!("host {host:?}: {error}"))?;
+        Ok(Self { text, pattern })
+    }
+
+    /// Returns the notation in lower case, without a dot at the end.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.text
+    }
+
+    /// Returns the pattern of the labels.
+    #[must_use]
+    pub fn labels(&self) -> &Pattern {
+        &self.pattern
+    }
+
+    /// Returns the names of the parameters in order.
+    pub fn params(&self) -> impl Iterator<Item = &str> {
+        self.pattern.params().map(|(name, _)| name)
+    }
+}
+
+/// Returns a host in lower case, except the names of its parameters.
+fn lower_case(host: &str) -> String {
+    let mut in_name = false;
+    let lower = host.chars().map(|character| {
+        in_name = character == ':'
+            || in_name && (character.is_alphanumeric() || "_$".contains(character));
+        if in_name { character } else { character.to_ascii_lowercase() }
+    });
+    lower.collect()
+}
+
+/// Returns the address in brackets in its canonical form; `None` in it if it is malformed.
+fn address_in_brackets(host: &str) -> Option<Option<String>> {
+    let rest = host.strip_prefix('[')?;
+    let address = rest.strip_suffix(']').and_then(|address| address.parse::<Ipv6Addr>().ok());
+    Some(address.map(|address| format!("[{address}]")))
+}
+
+/// Returns true for a byte that a label of a host in lower case may have.
+fn is_in_label(byte: u8) -> bool {
+    byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"-_".contains(&byte)
+}
+
+/// Returns the host of a request as the path of its labels: `/acme/example/com` for
+/// `Acme.Example.com.:8080`. `None` for text that is no name and no address.
+///
+/// Source: RFC 9110, section 7.2; RFC 3986, section 3.2.2.
+#[must_use]
+pub fn labels_of(host: &[u8]) -> Option<String> {
+    let host = std::str::from_utf8(host).ok()?.to_ascii_lowercase();
+    // From the end, because an address in brackets has colons too.
+    let host = match host.rsplit_once(':') {
+        Some((name, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => name,
+        _ => &host,
+    };
+    if let Some(address) = address_in_brackets(host) {
+        return address.map(|address| format!("/{address}"));
+    }
+    let name = host.strip_suffix('.').unwrap_or(host);
+    let is_label = |label: &str| (1..=63).contains(&label.len()) && label.bytes().all(is_in_label);
+    let is_name = name.len() <= 253 && name.split('.').all(is_label);
+    is_name.then(|| format!("/{}", name.replace('.', "/")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hosts_are_patterns_of_their_labels() {
+        for (host, text, labels) in [
+            ("api.example.com", "api.example.com", "/api/example/com"),
+            (":tenant.Example.COM.", ":tenant.example.com", "/:tenant/example/com"),
+            (":tenantId.example.com", ":tenantId.example.com", "/:tenantId/example/com"),
+            ("Shop-:id.example.com", "shop-:id.example.com", "/shop-:id/example/com"),
+            ("localhost", "localhost", "/localhost"),
+            ("127.0.0.1", "127.0.0.1", "/127/0/0/1"),
+            ("[2001:DB8::0:1]", "[2001:db8::1]", r"/[2001\:db8\:\:1]"),
+        ] {
+            let pattern = HostPattern::parse(host).unwrap();
+            assert_eq!(pattern.as_str(), text, "{host}");
+            assert_eq!(pattern.labels().as_str(), labels, "{host}");
+        }
+    }
+
+    #[test]
+    fn other_hosts_are_mistakes() {
+        for (host, reason) in [
+            ("", "is empty"),
+            (".", "is empty"),
+            ("https://example.com", "not only a name"),
+            ("example.com/x", "not only a name"),
+            ("user@example.com", "not only a name"),
+            ("*.example.com", "write a parameter"),
+            ("caf\u{e9}.example", "xn--"),
+            ("example.com:8080", "has a port"),
+            (":tenant.example.com:", "has a port"),
+            ("a..b", "empty part"),
+            (".example.com", "empty part"),
+            ("a b.example", "no host has"),
+            (":tenant(a|b).example.com", "no host has"),
+            (":tenant?.example.com", "not only a name"),
+            ("[::1", "IPv6"),
+            ("[::1]:80", "IPv6"),
+            (":a.:a.example", "two parameters"),
+            ("shop:id.example.com", "directly after a letter"),
+        ] {
+            let error = HostPattern::parse(host).unwrap_err();
+            assert!(error.contains(reason), "{host}: {error}");
+        }
+    }
+
+    #[test]
+    fn hosts_of_requests_are_normalized() {
+        for (host, expected) in [
+            ("acme.example.com", Some("/acme/example/com")),
+            ("ACME.Example.com.:8080", Some("/acme/example/com")),
+            ("localhost:", Some("/localhost")),
+            ("my_host-1", Some("/my_host-1")),
+            ("[2001:DB8:0::1]:443", Some("/[2001:db8::1]")),
+            ("127.0.0.1:80", Some("/127/0/0/1")),
+            ("", None),
+            (":80", None),
+            ("a..b", None),
+            ("a.b..", None),
+            ("a/b", None),
+            ("a%2eb", None),
+            ("u@a.b", None),
+            ("a b", None),
+            ("a\0b", None),
+            ("[::1", None),
+            ("[::1]x", None),
+            ("b\u{fc}cher.example", None),
+        ] {
+            assert_eq!(labels_of(host.as_bytes()).as_deref(), expected, "{host:?}");
+        }
+        assert_eq!(labels_of(b"\xff.example"), None);
+        assert_eq!(labels_of("a".repeat(64).as_bytes()), None);
+        assert_eq!(labels_of("a.".repeat(127).as_bytes()).map(|it| it.len()), Some(254));
+        assert_eq!(labels_of("a.".repeat(128).as_bytes()), None);
+    }
+}
