@@ -37,8 +37,8 @@ mod trailing_slash;
 pub use idempotency::IdempotencyInfo;
 pub use response::{BodyDoc, ContentInfo, HeaderDoc, ResponseInfo, StatusDoc, UnknownStatus};
 pub use route::{
-    BodyInfo, CorsInfo, FieldInfo, GraphQlInfo, Limits, MiddlewareInfo, MiddlewareLevel, Need,
-    ParamInfo, Place, QuotaInfo, RouteAccess, RouteInfo, RouteKind, RouteMap, RouterInfo,
+    BodyInfo, CorsInfo, FieldInfo, GraphQlInfo, HostInfo, Limits, MiddlewareInfo, MiddlewareLevel,
+    Need, ParamInfo, Place, QuotaInfo, RouteAccess, RouteInfo, RouteKind, RouteMap, RouterInfo,
     SchemeInfo, WebSocketInfo,
 };
 pub use route_docs::RouteDocs;

@@ -9,7 +9,7 @@ impl RouteInfo {
     pub fn label(&self) -> String {
         match self.kind {
             RouteKind::Fallback => "fallback".to_owned(),
-            _ => format!("{} {}", self.shown_method(), self.path),
+            _ => format!("{} {}", self.shown_method(), self.shown_path()),
         }
     }
 

@@ -75,6 +75,9 @@ pub struct RouteInfo {
     pub kind: RouteKind,
     /// Its method; `ANY` for every method that has no route of its own.
     pub method: String,
+    /// The host of its requests; none for any host.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub host: Option<HostInfo>,
     /// Its path as it was declared, with prefixes: `/users/:id`.
     pub path: String,
     /// Its path in braces, such as `/users/{id}`: one for each choice of its
@@ -136,6 +139,14 @@ impl RouteInfo {
         }
     }
 
+    /// Returns its path for people, after its host if it has one.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn shown_path(&self) -> String {
+        let host = self.host.as_ref().map_or("", |host| &host.pattern);
+        format!("{host}{}", self.path)
+    }
+
     /// Returns each schema of the route.
     #[doc(hidden)]
     pub fn values(&self) -> impl Iterator<Item = &Value> {
@@ -144,7 +155,8 @@ impl RouteInfo {
         let contents = body.chain(answers).map(|content| &content.schema);
         let messages = self.web_socket.iter();
         let messages = messages.flat_map(|it| it.receives.iter().chain(&it.sends));
-        let params = self.params.iter().map(|param| &param.schema);
+        let params = self.host.iter().flat_map(|host| &host.params).chain(&self.params);
+        let params = params.map(|param| &param.schema);
         params.chain(&self.query).chain(contents).chain(messages)
     }
 }
@@ -206,6 +218,29 @@ impl From<&Location<'_>> for Place {
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}", self.file, self.line)
+    }
+}
+
+/// The host of a route.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct HostInfo {
+    /// The host as it was declared, in lower case: `:tenant.example.com`.
+    pub pattern: String,
+    /// The host with its parameters in braces: `{tenant}.example.com`.
+    pub template: String,
+    /// Its parameters, in order.
+    pub params: Vec<ParamInfo>,
+}
+
+impl HostInfo {
+    /// Returns a host that the pattern matches.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn example(&self) -> String {
+        let replace =
+            |host: String, param: &ParamInfo| host.replace(&format!("{{{}}}", param.name), "1");
+        self.params.iter().fold(self.template.clone(), replace)
     }
 }
 

@@ -9,7 +9,7 @@ fn route_line(route: &RouteInfo) -> [String; 6] {
     let name = route.name.clone().unwrap_or_else(|| "-".to_owned());
     [
         route.shown_method().to_owned(),
-        route.path.clone(),
+        route.shown_path(),
         route.access.to_string(),
         limits(route),
         name,

@@ -14,6 +14,7 @@ use stockade_core::{Endpoint, ErrorContext, ErrorHandler, Request};
 
 use crate::built_methods::BuiltMethods;
 use crate::commands::Command;
+use crate::host_table::HostTable;
 use crate::route::Route;
 use crate::sites::Site;
 use crate::stages::Stages;
@@ -67,7 +68,10 @@ pub(crate) struct Resolved {
 
 /// The compiled routes of a router, for every application that is made of it.
 pub(crate) struct RouteSet {
+    /// The routes without a host.
     pub(crate) site: Site,
+    /// The routes of hosts, if there are some.
+    pub(crate) hosts: Option<Box<HostTable>>,
     /// True if paths without escapes can be ambiguous too.
     pub(crate) has_ambiguous_raw_paths: bool,
     pub(crate) has_mounts: bool,
@@ -100,6 +104,12 @@ pub(crate) struct RouteSet {
 }
 
 impl RouteSet {
+    /// Returns the routes of all hosts, and the routes without one.
+    pub(crate) fn sites(&self) -> impl Iterator<Item = &Site> {
+        let hosts = self.hosts.iter().flat_map(|hosts| &hosts.sites);
+        hosts.chain([&self.site])
+    }
+
     /// Returns true if responses depend on the target that the client sent.
     pub(crate) fn needs_original_uri(&self) -> bool {
         self.has_mounts || self.trailing_slash == TrailingSlash::Redirect

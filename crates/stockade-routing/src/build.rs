@@ -25,7 +25,8 @@ impl Router {
         self.build_for(true)
     }
 
-    fn build_for(self, is_hosted: bool) -> Result<App, ConfigError> {
+    fn build_for(mut self, is_hosted: bool) -> Result<App, ConfigError> {
+        self.place_host();
         let Self { mut options, routes, mut mistakes, mut inspectors, policy, .. } = self;
         if is_hosted {
             mistakes.extend(self.openers.iter().map(Opener::issue_in_host));

@@ -22,12 +22,12 @@ use stockade_core::{
 };
 use stockade_errors::{ConfigError, ConfigIssue};
 use stockade_path::Pattern;
+use stockade_path::host::HostPattern;
 use stockade_stages::RateLimit;
 use stockade_stages::cors::policy_internals::{Cors, PageNames};
 use stockade_validation::Schema;
 use stockade_websockets::handshake::RouterRules;
 
-use crate::any_method::is_any;
 use crate::app::{App, Resolved, RouteSet, warn_if_exposed};
 use crate::built_methods::BuiltMethods;
 use crate::commands::Command;
@@ -35,17 +35,16 @@ use crate::compile_methods::WaitingMethods;
 use crate::deprecation::announcing;
 use crate::entry::RouteEntry;
 use crate::map::Inspector;
-use crate::matcher::{InsertError, TableBuilder};
 use crate::method_set::MapInspector;
 use crate::options::RouterOptions;
 use crate::page_lists::PageLists;
 use crate::route::Route;
+use crate::route_host::{self, RouteHost};
 use crate::router::RouteDef;
 use crate::settings::{RouteSettings, place_late_limits};
-use crate::sites::Site;
+use crate::site_builder::{SiteBuilder, built_sites};
 use crate::stages::Stages;
 use crate::start::Openers;
-use crate::table_set::TableBuilders;
 use crate::tags::SeenTags;
 use crate::trailing_slash::has_other_form;
 use crate::url::UrlPattern;
@@ -73,10 +72,8 @@ pub(crate) struct Compiler<'o> {
     mistakes: Vec<ConfigIssue>,
     /// The names that are declared already, each with the words that name its place.
     seen_names: HashMap<String, String>,
-    tables: Vec<(Method, TableBuilder<Arc<Route>>)>,
-    /// The routes of any method.
-    any: Vec<(Pattern, Arc<Route>)>,
-    web_sockets: Option<TableBuilder<Arc<Route>>>,
+    /// The routes without a host, and then the routes of each host.
+    sites: Vec<SiteBuilder>,
     web_socket_rules: RouterRules,
     routes: Vec<Arc<Route>>,
     methods: Vec<BuiltMethods>,
@@ -118,9 +115,7 @@ impl<'o> Compiler<'o> {
             is_hosted,
             mistakes,
             seen_names: HashMap::new(),
-            tables: Vec::new(),
-            any: Vec::new(),
-            web_sockets: None,
+            sites: vec![SiteBuilder::default()],
             web_socket_rules: web_socket::router_rules(options),
             routes: Vec::new(),
             methods: Vec::new(),
@@ -141,7 +136,7 @@ impl<'o> Compiler<'o> {
     pub(crate) fn add(&mut self, mut route: RouteDef) {
         let path = route.below(&self.options.prefix);
         let kind = route.entry.web_socket.as_ref().map_or(route.method.as_str(), |_| "WebSocket");
-        let label = format!("{kind} {path}");
+        let label = format!("{kind} {}{path}", route_host::text_of(&route.entry));
         let location = route.entry.location;
         let mistakes = route.entry.take_mistakes();
         self.mistakes.extend(mistakes.map(|mistake| mistake.on(&label)));
@@ -177,7 +172,9 @@ impl<'o> Compiler<'o> {
                 return Err(faults);
             }
         }
-        faults.extend(self.note_slash_form(&pattern, label, route.entry.location));
+        faults.extend(self.note_slash_form(&route.entry, &pattern, label));
+        faults.extend(host_faults(&route.entry, &pattern));
+        let site = self.site_of(route.entry.host.as_ref());
         let (method, mut entry) = (route.method, *route.entry);
         let methods = WaitingMethods::of(&mut entry);
         let is_web_socket = entry.web_socket.is_some();
@@ -190,7 +187,7 @@ impl<'o> Compiler<'o> {
         );
         self.page_lists.set(&route.endpoint, page_names);
         for pattern in mount.into_iter().chain([pattern]) {
-            if let Err(error) = self.insert(&method, is_web_socket, pattern, &route) {
+            if let Err(error) = self.sites[site].insert(&method, is_web_socket, pattern, &route) {
                 faults.push(error.to_string());
             }
         }
@@ -201,19 +198,20 @@ impl<'o> Compiler<'o> {
     /// at its end, if the router treats both as the same path.
     fn note_slash_form(
         &mut self,
+        entry: &RouteEntry,
         pattern: &Pattern,
         label: &str,
-        location: &'static Location<'static>,
     ) -> Option<String> {
         if self.options.trailing_slash.is_strict() || !has_other_form(pattern.as_str()) {
             return None;
         }
         let canonical = pattern.canonical();
         let bare = canonical.strip_suffix('/');
-        let form = (bare.is_some(), located(label, location));
+        let form = (bare.is_some(), located(label, entry.location));
+        let host = entry.host.as_ref().map(|host| host.value.labels().canonical());
         let (had_slash, earlier) = self
             .slash_forms
-            .entry(bare.unwrap_or(&canonical).to_owned())
+            .entry(host.unwrap_or_default() + " " + bare.unwrap_or(&canonical))
             .or_insert_with(|| form.clone());
         (*had_slash != form.0).then(|| {
             format!("`trailing_slash` makes it the same path as {earlier}: declare only one form")
@@ -243,8 +241,12 @@ impl<'o> Compiler<'o> {
         cors: Option<Arc<Cors>>,
         has_mount_path: bool,
     ) -> Arc<Route> {
+        // The host was read before, so this cannot fail.
+        let host = parts.host.as_deref().and_then(|host| HostPattern::parse(host).ok());
+        let host_names = host.map(|host| host.params().map(Box::from).collect());
         let endpoint = Arc::new(parts.build(context));
-        Arc::new(Route { index: self.routes.len(), endpoint, cors, has_mount_path })
+        let index = self.routes.len();
+        Arc::new(Route { index, endpoint, cors, host_names, has_mount_path })
     }
 
     pub(crate) fn add_methods(&mut self, methods: BuiltMethods, inspect: Option<MapInspector>) {
@@ -309,7 +311,7 @@ impl<'o> Compiler<'o> {
         let cors = self.cors_of(&entry, &mut middleware, faults);
         let mut doc = self.describe(method, pattern, &middleware, &entry, &settings);
         faults.extend(doc.issues(&self.states));
-        faults.extend(foreign_params(entry.validation.params.as_ref(), pattern));
+        faults.extend(foreign_params(entry.validation.params.as_ref(), &names_of(&entry, pattern)));
         let has_body = !matches!(*method, Method::GET | Method::HEAD);
         faults.extend(self.body_faults(has_body, &entry, &settings, &doc));
         let is_bodiless = is_web_socket || !has_body;
@@ -340,8 +342,12 @@ impl<'o> Compiler<'o> {
         self.note_types(&mut doc, pattern, entry.location);
         self.common = std::mem::take(doc.common_mut());
         let page_names = PageNames::of(doc.facts());
+        let host = entry.host.as_ref().map(|host| host.value.as_str());
+        let label = host.map(|host| format!("{host}{}", pattern.as_str()).into());
+        let host = host.map(Box::from);
 
         let context = RouteContext {
+            label,
             validation: validation.into(),
             states: self.states.clone(),
             settings: settings.endpoint,
@@ -354,6 +360,7 @@ impl<'o> Compiler<'o> {
             ..RouteContext::new(pattern.as_str())
         };
         let parts = EndpointParts {
+            host,
             name: entry.name.map(Into::into),
             middleware: middleware.into(),
             is_rate_limited: !settings.rate_limit.is_off(),
@@ -430,31 +437,17 @@ impl<'o> Compiler<'o> {
 
     /// Returns the route that has the same method and path, if there is one.
     fn equivalent(&self, route: &RouteDef, pattern: &Pattern) -> Option<&Endpoint> {
-        let table = match &route.entry.web_socket {
-            Some(_) => self.web_sockets.as_ref(),
-            None => self.tables.iter().find(|(known, _)| *known == route.method).map(|it| &it.1),
-        };
-        table?.equivalent(pattern).map(|route| &*route.endpoint)
+        let site = self.sites.iter().find(|site| site.is_of(route.entry.host.as_ref()))?;
+        site.equivalent(route, pattern)
     }
 
-    /// Puts a route into the table of its method.
-    fn insert(
-        &mut self,
-        method: &Method,
-        is_web_socket: bool,
-        pattern: Pattern,
-        route: &Arc<Route>,
-    ) -> Result<(), InsertError> {
-        let table = if is_web_socket {
-            self.web_sockets.get_or_insert_with(TableBuilder::new)
-        } else {
-            self.table_of(method)
-        };
-        table.insert(&pattern, Arc::clone(route))?;
-        if is_any(method) && !is_web_socket {
-            self.any.push((pattern, Arc::clone(route)));
-        }
-        Ok(())
+    /// Returns the index of the site of a host.
+    fn site_of(&mut self, host: Option<&RouteHost>) -> usize {
+        let index = self.sites.iter().position(|site| site.is_of(host));
+        index.unwrap_or_else(|| {
+            self.sites.push(SiteBuilder::of(host));
+            self.sites.len() - 1
+        })
     }
 
     /// Returns the description of a route by its middleware and its handler. It
@@ -467,8 +460,7 @@ impl<'o> Compiler<'o> {
         entry: &RouteEntry,
         settings: &RouteSettings,
     ) -> RouteDescription {
-        let params = pattern.params().map(|(name, optional)| (name.to_owned(), optional));
-        let mut doc = RouteDescription::new(method.clone(), params.collect());
+        let mut doc = RouteDescription::new(method.clone(), names_of(entry, pattern));
         *doc.common_mut() = std::mem::take(&mut self.common);
         doc.set_validation_status(settings.endpoint.validation_status);
         // A level that also requires a user has a configuration error itself.
@@ -540,15 +532,6 @@ impl<'o> Compiler<'o> {
         }
     }
 
-    fn table_of(&mut self, method: &Method) -> &mut TableBuilder<Arc<Route>> {
-        let index = self.tables.iter().position(|(known, _)| known == method);
-        let index = index.unwrap_or_else(|| {
-            self.tables.push((method.clone(), TableBuilder::new()));
-            self.tables.len() - 1
-        });
-        &mut self.tables[index].1
-    }
-
     /// Notes the types of a route, and its checks that need the types of all routes.
     fn note_types(
         &mut self,
@@ -595,14 +578,16 @@ impl<'o> Compiler<'o> {
         settings.expose_errors = self.options.host.expose_errors.unwrap_or_else(in_development);
         settings.problem_details = self.options.problem_details;
         warn_if_exposed(settings);
-        let builders = TableBuilders::new(self.tables, &self.any, self.web_sockets);
-        let spelled = builders.spelled();
+        let (site, hosts) = built_sites(self.sites)?;
+        let has_spellings = site.spelled.is_some()
+            || hosts.iter().flat_map(|hosts| &hosts.sites).any(|site| site.spelled.is_some());
         let is_mount = |route: &Arc<Route>| route.endpoint.kind() == EndpointKind::Mount;
         let has_mounts = self.routes.iter().any(is_mount);
         let routes = Arc::new(RouteSet {
-            has_ambiguous_raw_paths: spelled.is_some() || has_mounts,
+            has_ambiguous_raw_paths: has_spellings || has_mounts,
             has_mounts,
-            site: Site { tables: builders.build(), spelled },
+            site,
+            hosts,
             enables_web_sockets: self.options.enable_web_sockets,
             has_own_cors: self.routes.iter().chain(&self.fallback).any(|it| it.cors.is_some()),
             fallback: self.fallback,
@@ -626,6 +611,20 @@ impl<'o> Compiler<'o> {
             Resolved { routes, settings, exposes_errors_always, error_handler, stages, max_body };
         Ok(App { resolved: Arc::new(resolved) })
     }
+}
+
+/// Returns the names of the parameters of a route, first of its host, each with a flag that
+/// is true if the parameter may be absent.
+fn names_of(entry: &RouteEntry, pattern: &Pattern) -> Vec<(String, bool)> {
+    let host = entry.host.iter().flat_map(|host| host.value.labels().params());
+    host.chain(pattern.params()).map(|(name, optional)| (name.to_owned(), optional)).collect()
+}
+
+/// Returns the mistakes of parameters that host and path both have.
+fn host_faults(entry: &RouteEntry, pattern: &Pattern) -> Vec<String> {
+    let host = entry.host.iter().flat_map(|host| host.value.params());
+    let twice = host.filter(|name| pattern.params().any(|(param, _)| param == *name));
+    twice.map(|name| format!("host and path both have a parameter named {name:?}")).collect()
 }
 
 /// Returns the middleware of a reply, which the entry at `location` has.
@@ -674,12 +673,12 @@ pub(crate) fn nearest_cors(middleware: &[Middleware]) -> Option<&Arc<Cors>> {
 
 /// Returns the mistakes in a schema of parameters that names others than those
 /// of the path.
-fn foreign_params(schema: Option<&Schema>, pattern: &Pattern) -> Vec<String> {
+fn foreign_params(schema: Option<&Schema>, known: &[(String, bool)]) -> Vec<String> {
     let schema = schema.map(Schema::to_json_schema);
     let names = schema.as_ref().and_then(|schema| schema.get("properties")?.as_object());
     let names = names.into_iter().flat_map(serde_json::Map::keys);
     names
-        .filter(|name| pattern.params().all(|(param, _)| param != name.as_str()))
+        .filter(|name| known.iter().all(|(param, _)| param != *name))
         .map(|name| format!("params: the path has no parameter `{name}`"))
         .collect()
 }
@@ -765,7 +764,8 @@ fn place_of(endpoint: &Endpoint) -> String {
         EndpointKind::WebSocket => "WebSocket",
         _ => endpoint.method().as_str(),
     };
-    located(&format!("{kind} {}", endpoint.pattern()), endpoint.location())
+    let host = endpoint.host().unwrap_or_default();
+    located(&format!("{kind} {host}{}", endpoint.pattern()), endpoint.location())
 }
 
 fn located(label: &str, location: &Location<'_>) -> String {

@@ -17,6 +17,7 @@ use crate::compile::Compiler;
 use crate::entry::RouteEntry;
 use crate::method_set::{Call, MethodSet, MethodTable};
 use crate::route::Route;
+use crate::route_host::RouteHost;
 use crate::settings::RouteSettings;
 
 /// Methods that wait until their route is compiled.
@@ -25,6 +26,7 @@ pub(crate) struct WaitingMethods {
     /// The middleware of the entry of the route and of the nodes around it.
     middleware: Vec<Middleware>,
     inherited: RouteSettings,
+    host: Option<RouteHost>,
 }
 
 impl WaitingMethods {
@@ -34,7 +36,7 @@ impl WaitingMethods {
         let (middleware, mut inherited) = (entry.middleware.clone(), entry.inherited.clone());
         // The middleware of the route has it, and a call is within the route.
         inherited.timeout = Setting::Off;
-        Some(Self { set, middleware, inherited })
+        Some(Self { set, middleware, inherited, host: entry.host.clone() })
     }
 }
 
@@ -48,7 +50,7 @@ impl Compiler<'_> {
         pattern: &Pattern,
         page_names: &mut PageNames,
     ) -> Option<String> {
-        let WaitingMethods { set, middleware, mut inherited } = waiting;
+        let WaitingMethods { set, middleware, mut inherited, host } = waiting;
         let access = Access::of(&inherited).of_calls(&Access::of(self.router_settings()));
         access.put_into(&mut inherited);
         self.note_mistakes(set.mistakes);
@@ -59,6 +61,7 @@ impl Compiler<'_> {
             let mistakes = entry.take_mistakes();
             self.note_mistakes(mistakes.map(|it| it.on(&label)));
             entry.is_call = true;
+            entry.host.clone_from(&host);
             entry.inherited.inherit(&inherited);
             self.place_settings(&mut entry);
             let own = entry.middleware.len();

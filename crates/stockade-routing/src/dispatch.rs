@@ -28,6 +28,7 @@ use crate::head_sink::HeadSink;
 use crate::lookup::{asked_route, find_route, is_preflight};
 use crate::no_route::{no_content, no_route};
 use crate::route::Route;
+use crate::sites::Sites;
 use crate::stages::{self, RequestScope};
 
 impl App {
@@ -175,7 +176,7 @@ fn meter_of(app: &Resolved, req: &mut Request, scope: &RequestScope) -> Arc<Mete
 /// rules of the route that it asks about, if it has its own.
 fn preflight(app: &Resolved, req: &Request, scope: &mut RequestScope) -> Response {
     let mut response = no_content();
-    let asked = asked_route(&app.routes, req);
+    let asked = asked_route(&Sites::of(app, req), req);
     if let Some(own) = asked.and_then(|route| route.cors.as_ref()) {
         scope.follow(Arc::clone(own), req);
     }

@@ -17,6 +17,7 @@ use stockade_websockets::WebSocketOptions;
 
 use crate::access::Access;
 use crate::method_set::MethodSet;
+use crate::route_host::RouteHost;
 use crate::settings::{RouteSettings, runs_before_auth};
 
 /// Returns the middleware of a list, each with the place where it was added.
@@ -49,6 +50,10 @@ pub struct RouteEntry {
     pub(crate) after_router: usize,
     /// The index in `middleware` of the route's own first middleware.
     pub(crate) own: usize,
+    /// The host of the nodes and groups around it; none for any host.
+    pub(crate) host: Option<RouteHost>,
+    /// True if the host of the router does not apply.
+    pub(crate) has_any_host: bool,
     /// Its own settings.
     pub(crate) settings: RouteSettings,
     /// The settings of the nodes and groups around it.
@@ -97,6 +102,8 @@ impl RouteEntry {
             middleware: Vec::new(),
             after_router: 0,
             own: 0,
+            host: None,
+            has_any_host: false,
             settings: RouteSettings::default(),
             inherited: RouteSettings::default(),
             validation: BoxedOr::default(),

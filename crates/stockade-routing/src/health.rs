@@ -31,6 +31,7 @@ use crate::{RouteEntry, RouteTree};
 pub fn health_routes() -> RouteTree {
     let unlimited = |entry: RouteEntry| {
         let mut entry = entry.rate_limit(false).concurrency_limit(false);
+        entry.has_any_host = true;
         entry.rate_exempt_reason = Some("those who watch the program ask often");
         entry.public("those who watch the program have no account")
     };

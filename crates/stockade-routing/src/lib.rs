@@ -12,7 +12,8 @@
 // - `settings`, `setters`: the settings of routers, groups, nodes and routes; `access`: the
 //   two of them that share a slot; `docs`: documentation with defaults.
 // - `state`, `start`: the values that an application provides; `commands`: the commands about its routes.
-// - `build`: `Router::build`; `compile`: the routes; `compile_methods`: the methods of a route.
+// - `build`: `Router::build`; `compile`: the routes; `compile_methods`: the methods of a route;
+//   `site_builder`: the tables.
 // - `app`: `App`; `route`: a route of it.
 // - `dispatch`: the life of a request; `lookup`: its route; `no_route`: the responses
 //   without a route; `finish`: the last rules for a response. Hot.
@@ -21,6 +22,7 @@
 //   tables in which a request is looked up, and the equal forms of its path.
 // - `prepared_headers`: the headers of most responses, as a map and as text
 //   (`head_sink`). Hot.
+// - `route_host`: the host of routes; `host_table`: from the host of a request to its routes.
 // - `matcher`: from a path to a route. Hot.
 // - `url`: the paths of named routes.
 // - `method_set`: the methods that the body of a request calls by name; `built_methods`: the same
@@ -52,6 +54,7 @@ mod head_sink;
 mod health;
 mod host;
 mod host_options;
+mod host_table;
 mod into_rate_limit;
 mod lookup;
 pub mod map;
@@ -66,9 +69,11 @@ mod options;
 mod page_lists;
 mod prepared_headers;
 mod route;
+mod route_host;
 mod router;
 mod setters;
 mod settings;
+mod site_builder;
 mod sites;
 mod stages;
 mod start;

@@ -16,7 +16,7 @@ use stockade_path::spelling::{Spelling, without_detours};
 use stockade_stages::cors::policy_internals::{self, Cors};
 use stockade_websockets::handshake::wants_web_socket;
 
-use crate::app::{Resolved, RouteSet};
+use crate::app::Resolved;
 use crate::matcher::Table;
 use crate::no_route::{has_answer, has_other_answer};
 use crate::route::Route;
@@ -46,6 +46,9 @@ pub(crate) fn find_route<'r>(app: &'r Resolved, req: &mut Request) -> Option<&'r
     if is_tunnel(req) {
         return None;
     }
+    if app.routes.hosts.is_some() {
+        return find_on_host(app, req);
+    }
     let tables = &app.routes.site.tables;
     let found = match tables.web_sockets {
         None => find_exact(tables, req.method(), req.path()),
@@ -58,10 +61,28 @@ pub(crate) fn find_route<'r>(app: &'r Resolved, req: &mut Request) -> Option<&'r
             LookUp::Rejected | LookUp::Redirected(..) | LookUp::Missing => return None,
         },
     };
+    put(app, req, route, params);
+    Some(route)
+}
+
+/// Does the same as [`find_route`] in a router with hosts.
+#[inline(never)]
+fn find_on_host<'r>(app: &'r Resolved, req: &mut Request) -> Option<&'r Arc<Route>> {
+    match examine(app, req, None) {
+        LookUp::Found(route, params) => {
+            put(app, req, route, params);
+            Some(route)
+        }
+        LookUp::Rejected | LookUp::Redirected(..) | LookUp::Missing => None,
+    }
+}
+
+/// Puts a request on its route.
+#[inline]
+fn put(app: &Resolved, req: &mut Request, route: &Route, params: Params) {
     // A limit of the route itself is stronger than any other.
     let max_body = route.endpoint.max_body().unwrap_or(app.max_body);
     req.set_route(Arc::clone(route.endpoint.context()), params, app.settings, max_body);
-    Some(route)
 }
 
 /// Looks a request up, which must not be for a tunnel.
@@ -81,7 +102,10 @@ fn is_plain(app: &Resolved, req: &Request, params: &Params) -> bool {
 /// found, and for other routes of the path.
 #[cold]
 fn examine<'r>(app: &'r Resolved, req: &Request, found: Option<RouteMatch<'r>>) -> LookUp<'r> {
-    let (path, sites) = (req.path(), Sites::of(&app.routes));
+    let (path, sites) = (req.path(), &Sites::of(app, req));
+    if sites.is_contradictory() {
+        return LookUp::Rejected;
+    }
     // Another form of the path may have a better route.
     let found = found.filter(|_| !sites.has_spellings());
     let found = found.or_else(|| sites.search(None, path, &|tables, path| find(tables, req, path)));
@@ -89,18 +113,23 @@ fn examine<'r>(app: &'r Resolved, req: &Request, found: Option<RouteMatch<'r>>) 
     let Some((route, params)) = found else {
         return match find_redirect(sites, req) {
             Some((route, location)) => LookUp::Redirected(route, location),
-            None => fallback_for(app, req),
+            None => fallback_for(sites, req),
         };
     };
     let is_rejected = !is_plain(app, req, &params)
-        && (soundness(path) == Soundness::Malformed || is_shared(app, req, route, &params));
+        && (soundness(path) == Soundness::Malformed || is_shared(app, sites, req, route, &params));
     if is_rejected { LookUp::Rejected } else { LookUp::Found(route, params) }
 }
 
 /// Returns true if the path of a request is also a path of another route.
 #[cold]
-fn is_shared(app: &Resolved, req: &Request, route: &Arc<Route>, params: &Params) -> bool {
-    let sites = Sites::of(&app.routes);
+fn is_shared(
+    app: &Resolved,
+    sites: &Sites<'_>,
+    req: &Request,
+    route: &Arc<Route>,
+    params: &Params,
+) -> bool {
     is_ambiguous(sites, req.path(), route, params, &|spelling, path| {
         let found = sites.search(spelling, path, &|tables, path| find(tables, req, path));
         let found = found.or_else(|| find_for_preflight(app, sites, spelling, req, path));
@@ -112,7 +141,7 @@ fn is_shared(app: &Resolved, req: &Request, route: &Arc<Route>, params: &Params)
 /// form of its path, if it has the method of the request, and its address.
 #[cold]
 pub(crate) fn find_redirect<'r>(
-    sites: Sites<'r>,
+    sites: &Sites<'r>,
     req: &Request,
 ) -> Option<(Option<&'r Arc<Route>>, HeaderValue)> {
     let (routes, path) = (sites.routes(), req.path());
@@ -120,25 +149,24 @@ pub(crate) fn find_redirect<'r>(
         return None;
     }
     let route = sites.search_other(path, &|tables, path| find(tables, req, path));
-    let is_declared = route.is_some()
-        || !has_answer(routes, req, None, path) && has_other_answer(sites, routes, req);
+    let is_declared =
+        route.is_some() || !has_answer(sites, req, None, path) && has_other_answer(sites, req);
     is_declared.then(|| location_of(req)).flatten().map(|it| (route.map(|(route, _)| route), it))
 }
 
 /// Looks a request that no route takes up as one for the fallback, unless it has a
 /// response without one: a preflight, a wrong method, a path that no route could have.
 #[cold]
-fn fallback_for<'r>(app: &'r Resolved, req: &Request) -> LookUp<'r> {
-    let (routes, path) = (&*app.routes, req.path());
+fn fallback_for<'r>(sites: &Sites<'r>, req: &Request) -> LookUp<'r> {
+    let (routes, path) = (sites.routes(), req.path());
     let Some(fallback) = &routes.fallback else { return LookUp::Missing };
-    if is_preflight(req) || !is_sound(path) || has_answer(routes, req, None, path) {
+    if is_preflight(req) || !is_sound(path) || has_answer(sites, req, None, path) {
         return LookUp::Missing;
     }
-    let sites = Sites::of(routes);
     // A fallback may decode the path, as a mount at the root may.
     let has_route = |spelling, path: &str| {
         let found = sites.search(spelling, path, &|tables, path| find(tables, req, path));
-        found.is_some() || has_answer(routes, req, spelling, path)
+        found.is_some() || has_answer(sites, req, spelling, path)
     };
     if path.contains('%') && has_other_path(sites, path, Some(1), &has_route) {
         return LookUp::Rejected;
@@ -150,12 +178,12 @@ fn fallback_for<'r>(app: &'r Resolved, req: &Request) -> LookUp<'r> {
 #[cold]
 fn find_for_preflight<'r>(
     app: &Resolved,
-    sites: Sites<'r>,
+    sites: &Sites<'r>,
     spelling: Option<Spelling>,
     req: &Request,
     path: &str,
 ) -> Option<RouteMatch<'r>> {
-    let has_rules = || app.stages.cors.is_some() || asked_cors(&app.routes, req).is_some();
+    let has_rules = || app.stages.cors.is_some() || asked_cors(app, sites, req).is_some();
     if !is_preflight(req) || has_rules() {
         return None;
     }
@@ -170,7 +198,7 @@ fn find_for_preflight<'r>(
 /// segments, `.`, `..`, and a decoded slash at the end.
 #[cold]
 pub(crate) fn is_ambiguous(
-    sites: Sites<'_>,
+    sites: &Sites<'_>,
     path: &str,
     route: &Arc<Route>,
     params: &Params,
@@ -194,7 +222,7 @@ pub(crate) type Find<'f> = &'f dyn Fn(Option<Spelling>, &str) -> Option<usize>;
 /// Returns true if `is_another` returns true for another spelling of a path, whose
 /// wildcard begins at `rest` if it has one.
 fn has_other_path(
-    sites: Sites<'_>,
+    sites: &Sites<'_>,
     path: &str,
     rest: Option<usize>,
     is_another: &dyn Fn(Option<Spelling>, &str) -> bool,
@@ -229,19 +257,19 @@ fn has_other_path(
 
 /// Returns the rules of CORS of the route that a preflight asks about, if it has
 /// its own.
-fn asked_cors<'r>(routes: &'r RouteSet, req: &Request) -> Option<&'r Arc<Cors>> {
-    if !routes.has_own_cors {
+fn asked_cors<'r>(app: &Resolved, sites: &Sites<'r>, req: &Request) -> Option<&'r Arc<Cors>> {
+    if !app.routes.has_own_cors {
         return None;
     }
-    asked_route(routes, req)?.cors.as_ref()
+    asked_route(sites, req)?.cors.as_ref()
 }
 
 /// Returns the route whose rules answer a preflight: the route that it asks about, or
 /// the fallback.
 #[cold]
-pub(crate) fn asked_route<'r>(routes: &'r RouteSet, req: &Request) -> Option<&'r Arc<Route>> {
+pub(crate) fn asked_route<'r>(sites: &Sites<'r>, req: &Request) -> Option<&'r Arc<Route>> {
     let asked = |tables, path: &str| find_asked(tables, req, path);
-    let sites = Sites::of(routes);
+    let routes = sites.routes();
     let mut found = sites.search(None, req.path(), &asked);
     if routes.trailing_slash == TrailingSlash::Redirect {
         found = found.or_else(|| sites.search_other(req.path(), &asked));
@@ -250,7 +278,7 @@ pub(crate) fn asked_route<'r>(routes: &'r RouteSet, req: &Request) -> Option<&'r
         return Some(route);
     }
     let fallback = routes.fallback.as_ref()?;
-    (!has_answer(routes, req, None, req.path())).then_some(fallback)
+    (!has_answer(sites, req, None, req.path())).then_some(fallback)
 }
 
 /// Returns the route that a preflight asks about.

@@ -24,11 +24,11 @@ pub(crate) fn no_route(app: &Resolved, req: &Request, scope: &mut RequestScope) 
     if is_tunnel(req) {
         // Nothing is tunnelled here. 405 and not 501, which would let anybody
         // fill the log of errors.
-        return not_allowed(&context, &methods_of(&routes.site.tables, |_| true));
+        return not_allowed(&context, &methods_of_all(routes));
     }
     let path = req.path();
     if path == "*" && *req.method() == Method::OPTIONS {
-        return allowed(&methods_of(&routes.site.tables, |_| true));
+        return allowed(&methods_of_all(routes));
     }
     if !is_sound(path) {
         return context.answer(ApiError::new(400, "Bad Request"));
@@ -42,15 +42,15 @@ pub(crate) fn no_route(app: &Resolved, req: &Request, scope: &mut RequestScope) 
             }
             redirect(location)
         }
-        LookUp::Found(..) | LookUp::Missing => unmatched(routes, req, &context),
+        LookUp::Found(..) | LookUp::Missing => unmatched(&Sites::of(app, req), req, &context),
     }
 }
 
 /// Returns the answer when no route has this method and path.
 #[cold]
-pub(crate) fn unmatched(routes: &RouteSet, req: &Request, context: &ErrorContext) -> Response {
-    let others = methods_at(Sites::of(routes), None, req.path());
-    if !is_told_of(&others, routes, req) {
+pub(crate) fn unmatched(sites: &Sites<'_>, req: &Request, context: &ErrorContext) -> Response {
+    let others = methods_at(sites, None, req.path());
+    if !is_told_of(&others, sites.routes(), req) {
         return context.answer(NOT_FOUND.clone());
     }
     if *req.method() == Method::OPTIONS {
@@ -61,24 +61,24 @@ pub(crate) fn unmatched(routes: &RouteSet, req: &Request, context: &ErrorContext
 
 /// Returns true if the other form of a path, with or without a slash at its end, has an
 /// answer for a request without a route.
-pub(crate) fn has_other_answer(sites: Sites<'_>, routes: &RouteSet, req: &Request) -> bool {
+pub(crate) fn has_other_answer(sites: &Sites<'_>, req: &Request) -> bool {
     let mut others = Vec::new();
     for site in sites.iter() {
         let forms = Forms::of(site, None, req.path());
         others.extend(methods_of(&site.tables, |table| forms.has_other(table)));
     }
-    is_told_of(&others, routes, req)
+    is_told_of(&others, sites.routes(), req)
 }
 
 /// Returns true if the answer to a request without a route names the methods that a
 /// path has in a spelling.
 pub(crate) fn has_answer(
-    routes: &RouteSet,
+    sites: &Sites<'_>,
     req: &Request,
     spelling: Option<Spelling>,
     path: &str,
 ) -> bool {
-    is_told_of(&methods_at(Sites::of(routes), spelling, path), routes, req)
+    is_told_of(&methods_at(sites, spelling, path), sites.routes(), req)
 }
 
 fn is_told_of(others: &[&str], routes: &RouteSet, req: &Request) -> bool {
@@ -86,7 +86,7 @@ fn is_told_of(others: &[&str], routes: &RouteSet, req: &Request) -> bool {
 }
 
 /// Returns the methods that a path has in a spelling.
-fn methods_at<'r>(sites: Sites<'r>, spelling: Option<Spelling>, path: &str) -> Vec<&'r str> {
+fn methods_at<'r>(sites: &Sites<'r>, spelling: Option<Spelling>, path: &str) -> Vec<&'r str> {
     let mut methods = Vec::new();
     for site in sites.iter() {
         let (tables, forms) = (site.get(spelling), Forms::of(site, spelling, path));
@@ -101,6 +101,11 @@ fn methods_at<'r>(sites: Sites<'r>, spelling: Option<Spelling>, path: &str) -> V
 
 /// Kept, because many clients ask for paths that are not there.
 static NOT_FOUND: LazyLock<ApiError> = LazyLock::new(|| ApiError::new(404, "Not Found").repeated());
+
+/// Returns the methods of all routes.
+fn methods_of_all(routes: &RouteSet) -> Vec<&str> {
+    routes.sites().flat_map(|site| methods_of(&site.tables, |_| true)).collect()
+}
 
 /// Returns the methods of the tables that have something; all usual ones where a
 /// route of any method is among it.

@@ -36,6 +36,7 @@ use stockade_websockets::Deflate;
 
 use crate::docs::DocsSetting;
 use crate::entry::{RouteEntry, added};
+use crate::route_host::RouteHost;
 use crate::settings::{HostSettings, Placed, RouteSettings};
 use crate::stages::{StageRules, in_rate_limit};
 use crate::tags::PlacedTag;
@@ -65,6 +66,8 @@ pub struct RouterOptions {
     pub(crate) settings: RouteSettings,
     /// The options that hosts have too.
     pub(crate) host: HostSettings,
+    /// The host of all routes.
+    pub(crate) route_host: Option<RouteHost>,
     pub(crate) middleware: Vec<Middleware>,
     pub(crate) prefix: String,
     pub(crate) problem_details: bool,
@@ -93,6 +96,7 @@ impl Default for RouterOptions {
         Self {
             settings: RouteSettings::standard(),
             host: HostSettings::default(),
+            route_host: None,
             middleware: Vec::new(),
             prefix: String::new(),
             problem_details: false,
@@ -138,6 +142,7 @@ macro_rules! in_file {
         struct InFile {
             $(#[serde($($serde)*)] $name: $field,)*
             $(#[serde($($its_serde)*)] $its_name: $its_field,)*
+            host: Option<String>,
             #[serde(alias = "enableSecurityHeaders")]
             enable_security_headers: Option<bool>,
             #[serde(alias = "exposeErrors")]
@@ -174,6 +179,10 @@ macro_rules! in_file {
                 $(settings.endpoint.$name = file.$name;)*
                 $(settings.$its_name = file.$its_name;)*
                 options.settings = settings.or(&options.settings);
+                if let Some(host) = &file.host {
+                    options = options.host(host);
+                    ConfigError::check(std::mem::take(&mut options.settings.mistakes))?;
+                }
                 options.host.expose_errors = file.expose_errors;
                 options.host.trust_proxy = file.trust_proxy;
                 options.host.cors_origin = file.cors_origin;

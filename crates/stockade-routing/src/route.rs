@@ -12,6 +12,8 @@ pub(crate) struct Route {
     pub(crate) endpoint: Arc<Endpoint>,
     /// The CORS rules, if they differ from the rules of the router.
     pub(crate) cors: Option<Arc<Cors>>,
+    /// The names of the parameters of its host, if it has a host.
+    pub(crate) host_names: Option<Arc<[Box<str>]>>,
     /// True for a mount that matches its own path in addition to everything below it.
     pub(crate) has_mount_path: bool,
 }

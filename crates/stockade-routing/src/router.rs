@@ -20,6 +20,7 @@ use crate::commands::Command;
 use crate::entry::{RouteEntry, RouteRef, added};
 use crate::map::{Inspector, RouteMap};
 use crate::options::RouterOptions;
+use crate::route_host::{RouteHost, within};
 use crate::settings::RouteSettings;
 use crate::start::Opener;
 use crate::tree::RouteTree;
@@ -322,7 +323,7 @@ impl Router {
     /// Adds the routes of a tree.
     pub fn routes(&mut self, tree: RouteTree) -> &mut Self {
         let used = self.used.clone();
-        self.flatten(tree, "", &used, &RouteSettings::default());
+        self.flatten(tree, "", &used, &RouteSettings::default(), None);
         self
     }
 
@@ -333,7 +334,9 @@ impl Router {
         path: &str,
         inherited: &[Middleware],
         outer: &RouteSettings,
+        host: Option<&RouteHost>,
     ) {
+        let host = within(host, tree.host, &mut self.mistakes);
         let mut inherited = inherited.to_vec();
         inherited.extend(tree.settings.limits(Level::Node));
         inherited.extend(tree.middleware);
@@ -347,6 +350,7 @@ impl Router {
             entry.inherit(&inherited);
             entry.after_router = self.used.len();
             entry.inherited.inherit(&settings);
+            entry.host = within(host.as_ref(), entry.host.take(), &mut self.mistakes);
             let path = entry.path.as_deref().unwrap_or(path);
             let path = join("", path);
             self.routes.push(RouteDef { method, path, entry: Box::new(entry) });
@@ -355,6 +359,7 @@ impl Router {
             entry.inherit(&inherited);
             entry.after_router = self.used.len();
             entry.inherited.inherit(&settings);
+            entry.host = within(host.as_ref(), entry.host.take(), &mut self.mistakes);
             let path = join("", entry.path.as_deref().unwrap_or(path));
             self.routes.push(RouteDef { method: Method::GET, path, entry });
         }
@@ -369,11 +374,13 @@ impl Router {
             }
             let mut inherited = inherited.clone();
             let mut settings = settings.clone();
+            let mut host = host.clone();
             for around in child.around {
+                host = within(host.as_ref(), around.host, &mut self.mistakes);
                 inherited.extend(around.middleware);
                 settings = around.settings.or(&settings);
             }
-            self.flatten(child.tree, &below, &inherited, &settings);
+            self.flatten(child.tree, &below, &inherited, &settings, host.as_ref());
         }
     }
 
@@ -411,6 +418,7 @@ impl Router {
         let mistakes = settings.end_level(Level::Router).into_iter();
         self.mistakes.extend(mistakes.map(|mistake| mistake.on(prefix)));
         let limits = settings.limits(Level::Router);
+        let host = inner.options.route_host;
         let outer = self.used.len();
         if let Some(fallback) = &inner.options.fallback {
             let mistake =
@@ -429,6 +437,8 @@ impl Router {
             self.mistakes.push(mistake.on(prefix).at(place));
         }
         self.routes.extend(inner.routes.into_iter().map(|mut route| {
+            let own = route.entry.host.take();
+            route.entry.host = within(host.as_ref(), own, &mut self.mistakes);
             route.entry.inherited.inherit(&settings);
             route.entry.inherit_limits(outer, &limits);
             route.entry.after_router = outer;

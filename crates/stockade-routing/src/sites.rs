@@ -2,12 +2,16 @@
 
 use std::sync::Arc;
 
-use stockade_core::__internal::Params;
+use stockade_core::__internal::{HostParams, Params};
+use stockade_core::Request;
 use stockade_map::TrailingSlash;
+use stockade_path::Spans;
 use stockade_path::encoding::EncodedPath;
+use stockade_path::host::HostPattern;
 use stockade_path::spelling::Spelling;
 
-use crate::app::RouteSet;
+use crate::app::{Resolved, RouteSet};
+use crate::host_table::{AskedHost, HostTable, asked_host};
 use crate::lookup::{RouteMatch, find_in};
 use crate::matcher::Table;
 use crate::route::Route;
@@ -32,35 +36,84 @@ impl Site {
 /// Finds a route for a path in one set of tables.
 pub(crate) type FindIn<'f, 'r> = &'f dyn Fn(&'r TableSet, &str) -> Option<RouteMatch<'r>>;
 
-/// The tables in which a request is looked up.
-#[derive(Clone, Copy)]
+/// The tables in which a request is looked up: the tables of its host, then the tables of
+/// routes without a host.
 pub(crate) struct Sites<'r> {
     routes: &'r RouteSet,
+    /// The site of the best host.
+    host: Option<FoundHost<'r>>,
+    /// True if the request has two different hosts, and so gets a 400.
+    is_contradictory: bool,
+}
+
+/// The host of a request.
+struct FoundHost<'r> {
+    site: &'r Site,
+    /// Its labels, as a path.
+    labels: String,
+    /// The places of its parameters.
+    spans: Spans,
 }
 
 impl<'r> Sites<'r> {
-    pub(crate) fn of(routes: &'r RouteSet) -> Self {
-        Self { routes }
+    #[inline]
+    pub(crate) fn of(app: &'r Resolved, req: &Request) -> Self {
+        let routes = &*app.routes;
+        match &routes.hosts {
+            None => Self { routes, host: None, is_contradictory: false },
+            Some(hosts) => Self::on_host(routes, hosts, asked_host(app, req)),
+        }
     }
 
-    pub(crate) fn routes(self) -> &'r RouteSet {
+    fn on_host(routes: &'r RouteSet, hosts: &'r HostTable, asked: AskedHost) -> Self {
+        let is_contradictory = matches!(asked, AskedHost::Contradictory);
+        let AskedHost::Labels(labels) = asked else {
+            return Self { routes, host: None, is_contradictory };
+        };
+        let host = hosts.find(&labels).map(|(site, spans)| FoundHost { site, labels, spans });
+        Self { routes, host, is_contradictory }
+    }
+
+    pub(crate) fn routes(&self) -> &'r RouteSet {
         self.routes
     }
 
+    pub(crate) fn is_contradictory(&self) -> bool {
+        self.is_contradictory
+    }
+
+    /// Returns true if the routes of a declared host are among them.
+    pub(crate) fn includes(&self, host: &str) -> bool {
+        let (Some(hosts), Some(found)) = (&self.routes.hosts, &self.host) else { return false };
+        let site = HostPattern::parse(host).ok().and_then(|host| hosts.site_of(&host));
+        site.is_some_and(|site| std::ptr::eq(site, found.site))
+    }
+
     /// Returns the sites in their order.
-    pub(crate) fn iter(self) -> impl Iterator<Item = &'r Site> {
-        std::iter::once(&self.routes.site)
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &'r Site> {
+        self.host.iter().map(|host| host.site).chain([&self.routes.site])
+    }
+
+    /// Puts the parameters of the host on a route that has a host.
+    fn with_host(&self, (route, params): RouteMatch<'r>) -> RouteMatch<'r> {
+        match self.host.as_ref().zip(route.host_names.as_ref()) {
+            Some((FoundHost { labels, spans, .. }, names)) => {
+                let host = HostParams::new(labels.clone(), names, spans.clone());
+                (route, params.with_host(Arc::new(host)))
+            }
+            None => (route, params),
+        }
     }
 
     /// Returns true if a route has text with other spellings.
-    pub(crate) fn has_spellings(self) -> bool {
+    pub(crate) fn has_spellings(&self) -> bool {
         self.iter().any(|site| site.spelled.is_some())
     }
 
     /// Looks a path up in a spelling, and in all forms that are equal to it.
     #[cold]
     pub(crate) fn search(
-        self,
+        &self,
         spelling: Option<Spelling>,
         path: &str,
         find: FindIn<'_, 'r>,
@@ -69,19 +122,21 @@ impl<'r> Sites<'r> {
         self.iter().find_map(|site| {
             let (tables, forms) = (site.get(spelling), Forms::of(site, spelling, path));
             let found = forms.search(tables, find);
-            found.or_else(|| forms.search_other(tables, find).filter(|_| ignores_slash))
+            let found =
+                found.or_else(|| forms.search_other(tables, find).filter(|_| ignores_slash));
+            found.map(|found| self.with_host(found))
         })
     }
 
     /// Looks up the other form of a path, with or without a slash at its end. Routes of `**`
     /// and mounts take no part.
     #[cold]
-    pub(crate) fn search_other(self, path: &str, find: FindIn<'_, 'r>) -> Option<RouteMatch<'r>> {
+    pub(crate) fn search_other(&self, path: &str, find: FindIn<'_, 'r>) -> Option<RouteMatch<'r>> {
         self.iter().find_map(|site| Forms::of(site, None, path).search_other(&site.tables, find))
     }
 
     /// Returns true if a table has a path of a site in a spelling.
-    pub(crate) fn has(self, forms: &Forms<'_>, table: &Table<Arc<Route>>) -> bool {
+    pub(crate) fn has(&self, forms: &Forms<'_>, table: &Table<Arc<Route>>) -> bool {
         let ignores_slash = self.routes.trailing_slash == TrailingSlash::Ignore;
         forms.iter().any(|form| table.find(form).is_some())
             || ignores_slash && forms.has_other(table)
@@ -107,14 +162,18 @@ impl<'p> Forms<'p> {
         self.encoded.iter().map(EncodedPath::text).chain([self.path])
     }
 
-    fn search<'r>(&self, tables: &'r TableSet, find: FindIn<'_, 'r>) -> Option<RouteMatch<'r>> {
+    pub(crate) fn search<'r>(
+        &self,
+        tables: &'r TableSet,
+        find: FindIn<'_, 'r>,
+    ) -> Option<RouteMatch<'r>> {
         self.iter().enumerate().find_map(|(index, form)| {
             let (route, params) = find(tables, form)?;
             Some((route, self.place(self.encoded_at(index), params)?))
         })
     }
 
-    fn search_other<'r>(
+    pub(crate) fn search_other<'r>(
         &self,
         tables: &'r TableSet,
         find: FindIn<'_, 'r>,

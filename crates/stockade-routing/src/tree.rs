@@ -29,6 +29,7 @@ use stockade_path::Pattern;
 
 use crate::any_method::any_method;
 use crate::entry::{RouteEntry, added};
+use crate::route_host::{RouteHost, within};
 use crate::settings::RouteSettings;
 
 /// A node of the tree: methods, path segments, and middleware for all below.
@@ -37,6 +38,7 @@ use crate::settings::RouteSettings;
 pub struct RouteTree {
     pub(crate) middleware: Vec<Middleware>,
     pub(crate) settings: Box<RouteSettings>,
+    pub(crate) host: Option<RouteHost>,
     pub(crate) entries: Vec<(Method, RouteEntry)>,
     pub(crate) web_socket: Option<Box<RouteEntry>>,
     pub(crate) children: Vec<Child>,
@@ -61,6 +63,7 @@ pub(crate) struct Child {
 pub(crate) struct Around {
     pub(crate) middleware: Vec<Middleware>,
     pub(crate) settings: RouteSettings,
+    pub(crate) host: Option<RouteHost>,
 }
 
 impl RouteTree {
@@ -173,7 +176,7 @@ impl RouteTree {
     /// Middleware and settings at the root of the other tree cover only the routes
     /// of that tree.
     pub fn spread(mut self, tree: Self) -> Self {
-        let Self { middleware, mut settings, entries, web_socket, children, mistakes } = tree;
+        let Self { middleware, mut settings, host, entries, web_socket, children, mistakes } = tree;
         self.mistakes.append(&mut settings.end_level(Level::Node));
         let mut ahead = settings.limits(Level::Node);
         ahead.extend(middleware);
@@ -181,14 +184,16 @@ impl RouteTree {
         self.entries.extend(entries.into_iter().map(|(method, mut entry)| {
             entry.inherit(&ahead);
             entry.inherited.inherit(&settings);
+            entry.host = within(host.as_ref(), entry.host.take(), &mut self.mistakes);
             (method, entry)
         }));
         if let Some(mut entry) = web_socket {
             entry.inherit(&ahead);
             entry.inherited.inherit(&settings);
+            entry.host = within(host.as_ref(), entry.host.take(), &mut self.mistakes);
             self = self.web_socket(*entry);
         }
-        let around = Around { middleware: ahead, settings: *settings };
+        let around = Around { middleware: ahead, settings: *settings, host };
         self.children.extend(children.into_iter().map(|mut child| {
             child.around.insert(0, around.clone());
             Child { spread: true, ..child }

@@ -129,9 +129,9 @@ pub(super) fn json_of(route: &RouteInfo) -> Option<&ContentInfo> {
 /// Returns the name of a route for people.
 pub(super) fn label_of(route: &RouteInfo) -> String {
     match route.kind {
-        RouteKind::WebSocket => format!("WS {}", route.path),
-        RouteKind::RpcMethod => format!("RPC {}", route.path),
-        _ => format!("{} {}", route.method, route.path),
+        RouteKind::WebSocket => format!("WS {}", route.shown_path()),
+        RouteKind::RpcMethod => format!("RPC {}", route.shown_path()),
+        _ => format!("{} {}", route.method, route.shown_path()),
     }
 }
 
@@ -151,6 +151,9 @@ fn methods_of(route: &RouteInfo) -> impl Iterator<Item = Method> + use<> {
 
 /// Adds the headers of a handshake, if the route is that of a WebSocket.
 fn with_handshake(mut shot: Shot, route: &RouteInfo) -> Shot {
+    if let Some(host) = &route.host {
+        shot = shot.add("host", host.example());
+    }
     if route.kind != RouteKind::WebSocket {
         return shot;
     }

@@ -59,7 +59,10 @@ impl Input {
 
     /// Returns the request to a route.
     pub(super) fn request(&self, route: &RouteInfo) -> Shot {
-        let shot = Shot::new(method_of(route), self.target());
+        let mut shot = Shot::new(method_of(route), self.target());
+        if let Some(host) = &route.host {
+            shot = shot.add("host", host.example());
+        }
         let Some(body) = &self.body else { return shot };
         let bytes = match &*body.media_type {
             JSON => body.value.to_string(),

@@ -65,7 +65,7 @@ pub(super) struct RouteLock {
 }
 
 /// The members of [`RouteInfo`] that a lock has in another form, or leaves out.
-const NOT_OTHERS: [&str; 22] = [
+const NOT_OTHERS: [&str; 23] = [
     "access",
     "answers",
     "body",
@@ -74,6 +74,7 @@ const NOT_OTHERS: [&str; 22] = [
     "docs",
     "graphql",
     "headers",
+    "host",
     "idempotency",
     "kind",
     "limits",
@@ -183,7 +184,7 @@ pub(super) fn label(route: &RouteInfo) -> String {
         RouteKind::Fallback => FALLBACK,
         _ => &route.method,
     };
-    format!("{method} {}", route.path)
+    format!("{method} {}", route.shown_path())
 }
 
 impl RouteLock {
@@ -198,12 +199,13 @@ impl RouteLock {
         docs.tag = None;
         let mut others = members_of(route);
         others.retain(|name, _| !NOT_OTHERS.contains(&name.as_str()));
+        let of_host = route.host.iter().flat_map(|host| &host.params);
         let headers = route.headers.iter();
         let cookies = route.cookies.iter();
         Self {
             operation_id: route.operation_id.clone(),
             named: route.name.is_some(),
-            params: route.params.iter().map(param).collect(),
+            params: of_host.chain(&route.params).map(param).collect(),
             query: route.query.clone(),
             headers: headers.map(|it| (it.name.to_ascii_lowercase(), it.required)).collect(),
             cookies: cookies.map(|it| (it.name.clone(), it.required)).collect(),

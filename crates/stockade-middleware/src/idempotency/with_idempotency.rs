@@ -2,6 +2,7 @@
 //!
 //! Source: draft-ietf-httpapi-idempotency-key-header-07.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -244,7 +245,12 @@ fn fingerprint(req: &Request, body: &[u8]) -> [u8; 32] {
     // No query and an empty one are two requests.
     let query = uri.query().map(|query| format!("?{query}")).unwrap_or_default();
     let media = req.headers().get(header::CONTENT_TYPE).map(HeaderValue::as_bytes);
-    hash([uri.path().as_bytes(), query.as_bytes(), media.unwrap_or_default(), body])
+    // The same path of two hosts is two requests. No other path begins with two slashes.
+    let path = match req.host_labels() {
+        Some(host) => Cow::Owned(format!("/{host}{}", uri.path())),
+        None => Cow::Borrowed(uri.path()),
+    };
+    hash([path.as_bytes(), query.as_bytes(), media.unwrap_or_default(), body])
 }
 
 fn describe(options: &Idempotency, doc: &mut RouteDescription) {

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 use stockade_map::schemas::schema_name;
 use stockade_routing::map::{
-    ContentInfo, FieldInfo, ParamInfo, RouteInfo, SchemeInfo, WebSocketInfo,
+    ContentInfo, FieldInfo, HostInfo, ParamInfo, RouteInfo, SchemeInfo, WebSocketInfo,
 };
 use stockade_validation::pattern::ecma as ecma_pattern;
 
@@ -43,6 +43,9 @@ pub(super) fn operation(route: &RouteInfo, written: &Written<'_>) -> Value {
         Some(security) => put("security", security),
         None => put("x-requires-user", json!(true)),
     }
+    if let Some(host) = &route.host {
+        put("servers", json!([server(host, &written.options.servers)]));
+    }
     if !route.access.roles.is_empty() {
         put("x-required-roles", json!(route.access.roles));
     }
@@ -79,6 +82,31 @@ fn media_type(content: &ContentInfo, written: &Written<'_>) -> Value {
         value["encoding"] = encoding.into();
     }
     value
+}
+
+/// Returns the server of the routes of a host. Scheme and path are those of the first server
+/// of the options.
+fn server(host: &HostInfo, servers: &[String]) -> Value {
+    let first = servers.first().map_or("", String::as_str);
+    let (scheme, rest) = first.split_once("://").unwrap_or(("https", first));
+    let path = rest.find('/').map_or("", |start| rest[start..].trim_end_matches('/'));
+    let mut server = json!({ "url": format!("{scheme}://{}{path}", host.template) });
+    let variables = host.params.iter().map(|param| {
+        let values = param.schema.get("enum").and_then(Value::as_array);
+        let values: Vec<&Value> =
+            values.into_iter().flatten().filter(|it| it.is_string()).collect();
+        let default = values.first().map_or_else(|| json!(param.name), |first| json!(first));
+        let mut variable = json!({ "default": default });
+        if !values.is_empty() {
+            variable["enum"] = json!(values);
+        }
+        (param.name.clone(), variable)
+    });
+    let variables: Map<String, Value> = variables.collect();
+    if !variables.is_empty() {
+        server["variables"] = variables.into();
+    }
+    server
 }
 
 /// Returns the description of a route, with what its path cannot say.

@@ -45,7 +45,7 @@ impl Paths {
                 if let Some(earlier) = ids.insert(id.clone(), route) {
                     mistakes.push(mistake(route, format!(
                         "the operation {id:?} is {} {} already ({}): give the route another `name`",
-                        earlier.method, earlier.path, earlier.location
+                        earlier.method, earlier.shown_path(), earlier.location
                     )));
                 }
                 let own = names_in(template);
@@ -146,7 +146,7 @@ pub(super) fn is_listed(route: &RouteInfo) -> bool {
 
 /// Returns a route for people, with its place.
 pub(super) fn label(route: &RouteInfo) -> String {
-    format!("{} {} ({})", route.method, route.path, route.location)
+    format!("{} {} ({})", route.method, route.shown_path(), route.location)
 }
 
 fn mistake(route: &RouteInfo, message: String) -> ConfigIssue {

@@ -36,7 +36,7 @@ use crate::compile::nearest_cors;
 use crate::lookup::RouteMatch;
 use crate::route::Route;
 use crate::router::Router;
-use crate::sites::Sites;
+use crate::sites::{Forms, Sites};
 use crate::table_set::TableSet;
 use crate::trailing_slash::redirect;
 use crate::{dispatch, finish, lookup, no_route};
@@ -135,14 +135,18 @@ impl HostRoutes {
             let context = app.error_context(&req);
             return HostState::Ready(Some(context.answer(ApiError::new(400, "Bad Request"))));
         }
-        let sites = Sites::of(&app.routes);
+        let sites = &Sites::of(app, &req);
+        if sites.is_contradictory() {
+            let context = app.error_context(&req);
+            return HostState::Ready(Some(context.answer(ApiError::new(400, "Bad Request"))));
+        }
         let find = |tables, path: &str| self.find(tables, &req, path);
         let Some((route, params)) = sites.search(None, req.path(), &find) else {
             if let Some((_, location)) = lookup::find_redirect(sites, &req) {
                 return HostState::Ready(Some(redirect(location)));
             }
             let context = app.error_context(&req);
-            return HostState::Ready(Some(no_route::unmatched(&app.routes, &req, &context)));
+            return HostState::Ready(Some(no_route::unmatched(sites, &req, &context)));
         };
         let find = |spelling, path: &str| {
             let (route, _) = sites.search(spelling, path, &find)?;
@@ -218,6 +222,7 @@ fn preflight_of(route: &Route) -> Option<Arc<Route>> {
         index: route.index,
         endpoint: Arc::new(preflight),
         cors: None,
+        host_names: route.host_names.clone(),
         has_mount_path: false,
     }))
 }
@@ -344,10 +349,17 @@ impl HostRoute {
     /// Returns true if a raw path is its own among the routes of its method.
     #[must_use]
     pub fn has_path(&self, path: &str) -> bool {
-        let sites = Sites::of(&self.app.routes);
-        let found = sites.search(None, path, &|it, path| self.find(it, path));
-        let found = found.or_else(|| sites.search_other(path, &|it, path| self.find(it, path)));
-        found.is_some_and(|(route, _)| route.index == self.route.index)
+        self.app.routes.sites().any(|site| {
+            let is_own = |(route, _): RouteMatch<'_>| route.index == self.route.index;
+            let (tables, forms) = (&site.tables, Forms::of(site, None, path));
+            let found = forms.search(tables, &|it, path| self.find(it, path));
+            let has_other = !self.app.routes.trailing_slash.is_strict();
+            found.is_some_and(is_own)
+                || has_other
+                    && forms
+                        .search_other(tables, &|it, path| self.find(it, path))
+                        .is_some_and(is_own)
+        })
     }
 
     /// Returns the route that has a path in some tables, among the routes of its method.

@@ -7,6 +7,7 @@ use http::{HeaderMap, HeaderValue};
 use serde_json::{Value, json};
 use stockade_core::description::{ContentSchema, DescribedRoute, InputFact, InputFrom};
 use stockade_core::{Accepts, BodyKind, Endpoint, RouteDescription};
+use stockade_path::host::HostPattern;
 use stockade_path::{Param, Pattern, Segment, SegmentPart};
 use stockade_stages::cors::policy_internals::Cors;
 use stockade_stages::rate_limit::{RateLimitPolicy, RateLimiter};
@@ -16,8 +17,8 @@ use super::answers::describe;
 use super::path::{operation_id, templates};
 use super::schemas::Schemas;
 use super::{
-    BodyInfo, ContentInfo, CorsInfo, ParamInfo, QuotaInfo, RouteInfo, RouteKind, RouteMap,
-    RouterInfo,
+    BodyInfo, ContentInfo, CorsInfo, HostInfo, ParamInfo, QuotaInfo, RouteInfo, RouteKind,
+    RouteMap, RouterInfo,
 };
 use crate::app::Resolved;
 use crate::built_methods::{name_of, path_of};
@@ -121,6 +122,9 @@ fn info(app: Described<'_>, compiled: &Route, doc: RouteDescription) -> RouteInf
     let call = name_of(endpoint);
     route.kind = endpoint.kind().into();
     method.clone_into(&mut route.method);
+    let host = endpoint.host().and_then(|host| HostPattern::parse(host).ok());
+    route.host = host.as_ref().map(|host| host_of(app, endpoint, &inputs, host));
+    let before = host.as_ref().map_or(0, |host| host.params().count());
     route.path = call.map_or_else(|| path.to_owned(), |name| path_of(path, name));
     // The router has read the path already, so this cannot fail.
     if let Ok(pattern) = Pattern::parse(path) {
@@ -129,7 +133,7 @@ fn info(app: Described<'_>, compiled: &Route, doc: RouteDescription) -> RouteInf
             route.templates = templates(&pattern);
         }
         route.operation_id = operation_id(method, &pattern);
-        route.params = params_of(app, endpoint, &inputs, &pattern);
+        route.params = params_of(app, endpoint, &inputs, &pattern, before);
     }
     route.name = endpoint.name().map(str::to_owned);
     if let Some(name) = call.or_else(|| endpoint.name()) {
@@ -202,6 +206,7 @@ fn params_of(
     endpoint: &Endpoint,
     inputs: &[InputFact],
     pattern: &Pattern,
+    before: usize,
 ) -> Vec<ParamInfo> {
     let schema = schema_of(endpoint, inputs, InputFrom::Params);
     let schema = schema.map(|schema| app.schemas.value_in_place(schema));
@@ -221,10 +226,26 @@ fn params_of(
         info.constraint = constraint.map(|constraint| constraint.as_str().to_owned());
         info.optional = *optional;
         info.is_rest = is_rest(index);
-        info.schema = param_schema(schema.as_ref(), name, index);
+        info.schema = param_schema(schema.as_ref(), name, before + index);
         info
     });
     infos.collect()
+}
+
+/// Describes the host of a route.
+fn host_of(
+    app: Described<'_>,
+    endpoint: &Endpoint,
+    inputs: &[InputFact],
+    host: &HostPattern,
+) -> HostInfo {
+    let mut info = HostInfo::default();
+    host.as_str().clone_into(&mut info.pattern);
+    // A path of labels without its first slash. Brackets of IPv6 have no slash.
+    let template = templates(host.labels()).into_iter().next().unwrap_or_default();
+    info.template = template.trim_start_matches('/').replace('/', ".");
+    info.params = params_of(app, endpoint, inputs, host.labels(), 0);
+    info
 }
 
 fn param(part: &SegmentPart) -> Option<&Param> {

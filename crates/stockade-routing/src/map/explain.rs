@@ -32,6 +32,9 @@ const OTHER_METHOD: (usize, bool) = (usize::MAX, true);
 pub struct Explanation {
     /// The method that was asked for; `WS` for a WebSocket.
     pub method: String,
+    /// The host that was asked for, if the target was a URL.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub host: Option<String>,
     /// The path that was asked for, without a query.
     pub path: String,
     /// The route that takes the request.
@@ -119,10 +122,12 @@ impl std::error::Error for ExplainError {}
 
 /// Explains a line such as `POST /users/7`.
 pub(crate) fn explain(app: &Resolved, line: &str) -> Result<Explanation, ExplainError> {
-    let (method, path) = read(line)?;
-    let method = &*method;
+    let (method, target) = read(line)?;
+    let request = request(&method, target)?;
+    let (method, path) = (&*method, request.path());
     let mut explanation = Explanation {
         method: method.to_owned(),
+        host: request.uri().authority().map(ToString::to_string),
         path: path.to_owned(),
         route: None,
         params: Vec::new(),
@@ -131,7 +136,7 @@ pub(crate) fn explain(app: &Resolved, line: &str) -> Result<Explanation, Explain
         redirect: None,
         misses: Vec::new(),
     };
-    let (route, params) = match look_up(app, method, path)? {
+    let (route, params) = match look_up(app, method, &request) {
         LookUp::Found(route, params) => (route, params),
         LookUp::Rejected => {
             explanation.status = Some(400);
@@ -143,7 +148,7 @@ pub(crate) fn explain(app: &Resolved, line: &str) -> Result<Explanation, Explain
             return Ok(explanation);
         }
         LookUp::Missing => {
-            explain_missing(app, &mut explanation);
+            explain_missing(app, &request, &mut explanation);
             return Ok(explanation);
         }
     };
@@ -157,8 +162,8 @@ pub(crate) fn explain(app: &Resolved, line: &str) -> Result<Explanation, Explain
 }
 
 /// Adds the reasons why no route takes a request.
-fn explain_missing(app: &Resolved, explanation: &mut Explanation) {
-    explanation.misses = misses(app, &explanation.method, &explanation.path);
+fn explain_missing(app: &Resolved, request: &Request, explanation: &mut Explanation) {
+    explanation.misses = misses(app, &explanation.method, request);
     let has_other_method = explanation.misses.iter().any(|it| it.nearness == OTHER_METHOD);
     explanation.status = match has_other_method && app.routes.method_not_allowed {
         true => Some(405),
@@ -168,40 +173,47 @@ fn explain_missing(app: &Resolved, explanation: &mut Explanation) {
     explanation.misses.truncate(MISSES);
 }
 
-/// Reads a method and a path, without a query. The method is written in capitals, for those who type it otherwise.
+/// Reads a method and a path or a URL, without a query. The method is written in capitals, for those who type it otherwise.
 fn read(line: &str) -> Result<(String, &str), ExplainError> {
     let fault = |message: String| ExplainError { message };
     let (method, target) = line.trim().split_once(char::is_whitespace).ok_or_else(|| {
         fault(format!("{line:?} is no method and path, such as \"GET /users/7\""))
     })?;
     let target = target.trim();
-    let path = target.split(['?', '#']).next().unwrap_or(target);
-    if !path.starts_with('/') || path.contains(char::is_whitespace) {
-        return Err(fault(format!("{path:?} is no path: it begins with `/` and has no spaces")));
+    let target = target.split(['?', '#']).next().unwrap_or(target);
+    let has_host = ["http://", "https://"].iter().any(|scheme| target.starts_with(scheme));
+    if !has_host && !target.starts_with('/') || target.contains(char::is_whitespace) {
+        return Err(fault(format!("{target:?} is no path: it begins with `/` and has no spaces")));
     }
-    Ok((method.to_ascii_uppercase(), path))
+    Ok((method.to_ascii_uppercase(), target))
 }
 
-fn look_up<'r>(app: &'r Resolved, method: &str, path: &str) -> Result<LookUp<'r>, ExplainError> {
-    if !is_sound(path) {
-        return Ok(LookUp::Rejected);
-    }
-    if method == "WS" {
-        return Ok(look_up_web_socket(app, path));
-    }
+/// Makes the request of a line.
+fn request(method: &str, target: &str) -> Result<Request, ExplainError> {
+    let method = if method == "WS" { "GET" } else { method };
     let method = Method::from_bytes(method.as_bytes())
         .map_err(|_| ExplainError { message: format!("{method:?} is no method") })?;
-    let request = http::Request::builder().method(method).uri(path).body(HttpBody::default());
+    let request = http::Request::builder().method(method).uri(target).body(HttpBody::default());
     let request =
-        request.map_err(|error| ExplainError { message: format!("{path:?}: {error}") })?;
-    Ok(match lookup::look_up(app, &Request::from(request)) {
-        LookUp::Found(route, _) if app.routes.is_fallback(route) => LookUp::Missing,
-        found => found,
-    })
+        request.map_err(|error| ExplainError { message: format!("{target:?}: {error}") })?;
+    Ok(Request::from(request))
 }
 
-fn look_up_web_socket<'r>(app: &'r Resolved, path: &str) -> LookUp<'r> {
-    let sites = Sites::of(&app.routes);
+fn look_up<'r>(app: &'r Resolved, method: &str, request: &Request) -> LookUp<'r> {
+    if !is_sound(request.path()) {
+        return LookUp::Rejected;
+    }
+    if method == "WS" {
+        return look_up_web_socket(app, request);
+    }
+    match lookup::look_up(app, request) {
+        LookUp::Found(route, _) if app.routes.is_fallback(route) => LookUp::Missing,
+        found => found,
+    }
+}
+
+fn look_up_web_socket<'r>(app: &'r Resolved, request: &Request) -> LookUp<'r> {
+    let (sites, path) = (&Sites::of(app, request), request.path());
     let find = |tables: &'r TableSet, path: &str| find_in(tables.web_sockets.as_ref()?, path);
     let index = |spelling, path: &str| Some(sites.search(spelling, path, &find)?.0.index);
     match sites.search(None, path, &find) {
@@ -254,13 +266,14 @@ fn steps(app: &Resolved, route: &RouteInfo) -> Vec<Step> {
 }
 
 /// Returns all routes that share something with the path, the nearest first.
-fn misses(app: &Resolved, method: &str, path: &str) -> Vec<Miss> {
+fn misses(app: &Resolved, method: &str, request: &Request) -> Vec<Miss> {
+    let (sites, path) = (Sites::of(app, request), request.path());
     let mut misses: Vec<Miss> = app
         .routes
         .endpoints
         .iter()
         .filter(|endpoint| name_of(endpoint).is_none())
-        .filter_map(|endpoint| miss(endpoint, method, path))
+        .filter_map(|endpoint| miss(endpoint, &sites, method, path))
         .collect();
     sort_by(&mut misses, |one, other| other.nearness.cmp(&one.nearness));
     misses
@@ -268,17 +281,21 @@ fn misses(app: &Resolved, method: &str, path: &str) -> Vec<Miss> {
 
 /// Returns the reason why a route does not take a request, unless nothing of its
 /// path fits.
-fn miss(route: &Endpoint, method: &str, path: &str) -> Option<Miss> {
+fn miss(route: &Endpoint, sites: &Sites<'_>, method: &str, path: &str) -> Option<Miss> {
     let pattern = Pattern::parse(route.pattern()).ok()?;
     let miss = |nearness, reason| {
         Some(Miss {
             method: route.method().as_str().to_owned(),
-            path: route.pattern().to_owned(),
+            path: route.host().unwrap_or_default().to_owned() + route.pattern(),
             location: route.location().into(),
             reason,
             nearness,
         })
     };
+    if let Some(host) = route.host().filter(|host| !sites.includes(host)) {
+        let reason = format!("the host is not `{host}`");
+        return matches(&pattern, path).then(|| miss((usize::MAX, false), reason))?;
+    }
     if matches(&pattern, path) {
         return miss(OTHER_METHOD, format!("its method is {}, not {method}", route.method()));
     }
@@ -317,7 +334,8 @@ fn matches(pattern: &Pattern, path: &str) -> bool {
 /// routes that nearly take the request.
 impl fmt::Display for Explanation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "{} {}", self.method, self.path)?;
+        let host = self.host.as_deref().unwrap_or_default();
+        writeln!(f, "{} {host}{}", self.method, self.path)?;
         match (&self.route, self.status) {
             (Some(route), _) => self.write_route(f, route),
             (None, Some(status)) if self.redirect.is_some() => {
@@ -339,7 +357,7 @@ impl fmt::Display for Explanation {
 impl Explanation {
     fn write_route(&self, f: &mut fmt::Formatter<'_>, route: &RouteInfo) -> fmt::Result {
         let method = route.shown_method();
-        writeln!(f, "  route    {method} {}  {}", route.path, route.location)?;
+        writeln!(f, "  route    {method} {}  {}", route.shown_path(), route.location)?;
         if let Some(name) = &route.name {
             writeln!(f, "  name     {name}")?;
         }

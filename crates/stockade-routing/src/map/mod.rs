@@ -33,9 +33,10 @@ pub(crate) use explain::explain;
 pub use explain::{ExplainError, Explanation, Miss, Step, StepKind};
 pub(crate) use inspect::Inspector;
 pub use stockade_map::{
-    BodyDoc, BodyInfo, ContentInfo, CorsInfo, FieldInfo, GraphQlInfo, HeaderDoc, IdempotencyInfo,
-    Limits, MiddlewareInfo, MiddlewareLevel, Need, ParamInfo, Place, QuotaInfo, ResponseInfo,
-    RouteAccess, RouteInfo, RouteKind, RouteMap, RouterInfo, SchemeInfo, StatusDoc, WebSocketInfo,
+    BodyDoc, BodyInfo, ContentInfo, CorsInfo, FieldInfo, GraphQlInfo, HeaderDoc, HostInfo,
+    IdempotencyInfo, Limits, MiddlewareInfo, MiddlewareLevel, Need, ParamInfo, Place, QuotaInfo,
+    ResponseInfo, RouteAccess, RouteInfo, RouteKind, RouteMap, RouterInfo, SchemeInfo, StatusDoc,
+    WebSocketInfo,
 };
 
 impl App {
