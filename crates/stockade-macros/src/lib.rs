@@ -175,6 +175,7 @@ macro_rules! rows_of_keywords {
 /// | `"segment"`, also several: `"api/v1"` | the tree below it, `{ … }`; `r"users\:batch"` has a colon that is text |
 /// | `middleware` | `[list]` or a single expression |
 /// | each [setting](#settings) | the setting of all routes from here on |
+/// | `host` | the host of the requests to all routes from here on: `"api.example.com"` or `":tenant.example.com"`; see `RouteTree::host` |
 /// | `..` | another tree |
 ///
 /// Other methods are registered with the router's `route`. Braces after a

@@ -7,22 +7,25 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use proc_macro2::Span;
+use quote::ToTokens as _;
+use stockade_path::host::HostPattern;
 use stockade_path::{Pattern, join};
-use syn::LitStr;
+use syn::{Expr, ExprLit, Lit, LitStr};
 
-use super::tree::{Item, Method, Node, Route};
+use super::tree::{HOST, Item, Method, Node, Route};
 use crate::errors::{Errors, first_at};
 
 /// Records every error in `root`.
 pub(crate) fn check(root: &Node, errors: &mut Errors) {
     let mut checker = Checker { errors, routes: HashMap::new(), names: HashMap::new() };
-    let top = TreePosition { path: Some("/".into()), params: Vec::new(), takes_rest: false };
+    let top =
+        TreePosition { path: Some("/".into()), params: Vec::new(), takes_rest: false, host: None };
     checker.node(root, &top);
 }
 
 struct Checker<'e> {
     errors: &'e mut Errors,
-    /// Method and canonical path of every route so far.
+    /// Method, host and canonical path of every route so far.
     routes: HashMap<(Method, String), Span>,
     names: HashMap<String, Span>,
 }
@@ -35,6 +38,8 @@ struct TreePosition {
     /// The parameters of the path so far, each with its key.
     params: Vec<(String, Span)>,
     takes_rest: bool,
+    /// The text and the place of the host around it.
+    host: Option<(String, Span)>,
 }
 
 impl Checker<'_> {
@@ -42,6 +47,7 @@ impl Checker<'_> {
         let mut methods: HashMap<Method, Span> = HashMap::new();
         let mut keys: HashMap<String, &LitStr> = HashMap::new();
         let mut settings: HashMap<String, Span> = HashMap::new();
+        let position = &self.host(node, position);
         for item in &node.items {
             match item {
                 Item::Route(route) => self.route(route, position, &mut methods),
@@ -58,6 +64,28 @@ impl Checker<'_> {
                 Item::Middleware(_) | Item::Spread(_) => {}
             }
         }
+    }
+
+    /// Checks the host of a node, and returns the position with it.
+    fn host(&mut self, node: &Node, position: &TreePosition) -> TreePosition {
+        let mut below = position.clone();
+        let hosts = node.items.iter().filter_map(|item| match item {
+            Item::Setting { key, value } if key == HOST => Some((key, value)),
+            _ => None,
+        });
+        for (key, value) in hosts.take(1) {
+            if let Some((_, outer)) = &position.host {
+                let line = first_at(*outer);
+                self.errors.push(key.span(), format!("hosts cannot be nested{line}"));
+            }
+            below.host = Some((value.to_token_stream().to_string(), key.span()));
+            if let Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) = value
+                && let Err(message) = HostPattern::parse(&text.value())
+            {
+                self.errors.push(text.span(), message);
+            }
+        }
+        below
     }
 
     fn segment<'n>(
@@ -88,6 +116,7 @@ impl Checker<'_> {
             path: position.path.as_ref().map(|path| join(path, &text)),
             params: position.params.clone(),
             takes_rest: position.takes_rest || pattern.as_str().ends_with("/**"),
+            host: position.host.clone(),
         };
         for (name, _) in pattern.params() {
             if let Some((_, first)) = position.params.iter().find(|(earlier, _)| earlier == name) {
@@ -132,7 +161,9 @@ impl Checker<'_> {
         let Some(pattern) = pattern else {
             return;
         };
-        if let Some(first) = self.routes.insert((method, pattern.canonical()), span) {
+        let host = position.host.as_ref().map_or("", |(text, _)| text);
+        let key = (method, format!("{host} {}", pattern.canonical()));
+        if let Some(first) = self.routes.insert(key, span) {
             let (method, path, line) = (method.name(), pattern.as_str(), first_at(first));
             self.errors.push(span, format!("`{method} {path}` is there twice{line}"));
         }

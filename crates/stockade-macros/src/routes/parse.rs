@@ -12,7 +12,7 @@ use syn::spanned::Spanned as _;
 use syn::{Attribute, Expr, ExprLit, Lit, LitStr, Token, braced, token};
 
 use super::tree::{
-    Item, METHODS, MOUNT, Method, Node, Route, WEB_SOCKET, entry_keys, node_settings,
+    HOST, Item, METHODS, MOUNT, Method, Node, Route, WEB_SOCKET, entry_keys, node_settings,
 };
 use crate::errors::{Errors, first_at};
 use crate::suggest::{closest, did_you_mean};
@@ -363,6 +363,10 @@ fn unknown_field(key: &Ident, route: &Route) -> syn::Error {
     let text = key.to_string();
     if Method::of(&text).is_some() {
         let message = format!("put `{text}` next to `{}` rather than into its entry", route.key);
+        return syn::Error::new(key.span(), message);
+    }
+    if text == HOST {
+        let message = format!("`{HOST}` is a key of a node: write it beside `{}`", route.key);
         return syn::Error::new(key.span(), message);
     }
     let known = entry_keys();

@@ -138,5 +138,8 @@ pub(crate) fn entry_keys() -> Vec<&'static str> {
 
 /// Returns the keys of a node except methods, segments and `middleware`.
 pub(crate) fn node_settings() -> Vec<&'static str> {
-    SETTINGS.to_vec()
+    SETTINGS.iter().chain(&[HOST]).copied().collect()
 }
+
+/// The key of a node that an entry does not have.
+pub(crate) const HOST: &str = "host";
