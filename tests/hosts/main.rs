@@ -7,6 +7,7 @@ mod differences;
 mod mounts;
 mod paths;
 mod serve;
+mod sites;
 mod spellings;
 
 #[path = "../it/routing/hosts/mod.rs"]

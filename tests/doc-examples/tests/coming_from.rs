@@ -391,3 +391,19 @@ async fn paths_are_exact_and_values_have_types() {
     let unknown = client.post("/strict").json(json!({ "more": 1 })).await;
     unknown.assert_status(400).assert_field_error("more", "additionalProperties");
 }
+
+#[tokio::test]
+async fn a_slash_at_the_end_and_the_host_choose_routes_as_the_guide_says() {
+    let site = routes! {
+        host: ":tenant.example.com",
+        "home": { GET: async |Path(tenant): Path<String>| tenant },
+    };
+    let options = RouterOptions::new().trailing_slash(stockade::TrailingSlash::Ignore);
+    let client = TestClient::new(create_router(
+        routes! { ..site, "users": { GET: async || "all users" } },
+        options,
+    ));
+    client.get("/users/").await.assert_text("all users");
+    client.get("/home").header("host", "acme.example.com").await.assert_text("acme");
+    client.get("/home").await.assert_status(404);
+}

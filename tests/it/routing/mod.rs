@@ -1,6 +1,7 @@
 //! Paths, methods and the tree: which route responds, and how it is declared.
 
 mod any;
+mod by_host;
 mod construction;
 mod entries;
 mod fallback;

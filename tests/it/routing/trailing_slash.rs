@@ -163,7 +163,8 @@ fn a_route_that_has_the_path_comes_first() {
         router.put("/users/", echo);
         let app = app(router);
         check(&app, "GET /users", "200 /:name name=users");
-        let expected = if slash == TrailingSlash::Redirect { "308 /users/" } else { "200 /users/ " };
+        let expected =
+            if slash == TrailingSlash::Redirect { "308 /users/" } else { "200 /users/ " };
         assert_eq!(outcome(&app, "PUT /users"), expected);
     }
 }
@@ -185,7 +186,8 @@ fn both_forms_of_a_path_are_a_configuration_error() {
             assert!(error.contains("trailing_slash.rs:"), "{error}");
             assert!(build(TrailingSlash::Strict, first, second).is_ok());
         }
-        for (first, second) in [("/users", "/users"), ("/", "/**"), ("/a/**", "/a/"), ("/a", "/a//")]
+        for (first, second) in
+            [("/users", "/users"), ("/", "/**"), ("/a/**", "/a/"), ("/a", "/a//")]
         {
             assert_eq!(build(slash, first, second), Ok(()), "{first} {second}");
         }
@@ -292,7 +294,8 @@ async fn redirects_work_on_a_socket() {
     response.assert_status(308).assert_header("location", "/users?page=2");
     assert!(response.text().is_empty());
     client.get("/users?page=2").await.assert_status(200);
-    for target in ["//evil.example/", "/\\evil.example/", "/%0d%0ax:y/", "http://evil.example//x/"] {
+    for target in ["//evil.example/", "/\\evil.example/", "/%0d%0ax:y/", "http://evil.example//x/"]
+    {
         let response = exchange(address, target).await;
         assert!(response.starts_with("HTTP/1.1 4"), "{target}: {response}");
         assert!(!response.to_ascii_lowercase().contains("location:"), "{target}: {response}");
