@@ -199,7 +199,7 @@ fn the_best_pattern_is_found_segment_by_segment() {
     check_best("/a/:x /:x/b", "/a/b", "/a/:x x=b");
     // More text, then the alphabet.
     check_best("/-:x /-b-:x", "/-b-c", "/-b-:x x=c");
-    check_best("/a:x /:x-b", "/a-b", "/:x-b x=a");
+    check_best("/-:x /:x-b", "/-a-b", "/:x-b x=-a");
     check_best("/:x(a|b) /:x(a|c)", "/a", "/:x(a|b) x=a");
     check_best("/:x(a.*) /a:x(.*)", "/ab", "/a:x(.*) x=b");
 }
