@@ -54,6 +54,7 @@ struct Inner {
     status: u16,
     is_validation: bool,
     message: Cow<'static, str>,
+    problem_type: Option<Cow<'static, str>>,
     details: Option<Details>,
     members: Vec<(&'static str, Value)>,
     headers: Vec<(&'static str, String)>,
@@ -100,6 +101,7 @@ impl ApiError {
                 status,
                 is_validation: false,
                 message,
+                problem_type: None,
                 details: None,
                 members: Vec::new(),
                 headers: Vec::new(),
@@ -195,10 +197,32 @@ impl ApiError {
     /// assert_eq!(error.body(false), json!({ "error": "Unauthorized", "message": "Invalid token" }));
     /// ```
     ///
-    /// As problem details these are extension members (RFC 9457, section 3.2).
+    /// Problem details have it as an extension member (RFC 9457, section 3.2).
     #[must_use]
     pub fn with_member(mut self, name: &'static str, value: impl Into<Value>) -> Self {
         self.inner_mut().members.push((name, value.into()));
+        self
+    }
+
+    /// Sets the problem type (RFC 9457, section 3.1.1): an absolute URI, or a relative path
+    /// such as `sold-out`, which is resolved against the base of
+    /// `RouterOptions::problem_details`. Only problem details have it, as `type`. Without a
+    /// base, a relative path is sent as `about:blank`.
+    ///
+    /// ```
+    /// use stockade::ApiError;
+    ///
+    /// let error = ApiError::new(409, "7 is sold out")
+    ///     .with_problem_type("https://shop.example/problems/sold-out")
+    ///     .with_member("sku", "7");
+    /// let problem = error.problem(false);
+    /// assert_eq!(problem["type"], "https://shop.example/problems/sold-out");
+    /// assert_eq!(problem["sku"], "7");
+    /// assert_eq!(error.body(false).to_string(), r#"{"error":"7 is sold out","sku":"7"}"#);
+    /// ```
+    #[must_use]
+    pub fn with_problem_type(mut self, uri: impl Into<Cow<'static, str>>) -> Self {
+        self.inner_mut().problem_type = Some(uri.into());
         self
     }
 
@@ -281,6 +305,19 @@ impl ApiError {
         }
     }
 
+    /// Returns the problem type as [`with_problem_type`](Self::with_problem_type) set it.
+    #[must_use]
+    pub fn problem_type(&self) -> Option<&str> {
+        self.inner.problem_type.as_deref()
+    }
+
+    /// Returns the members that leave the process, in the order in which
+    /// [`with_member`](Self::with_member) added them: none of a 5xx.
+    pub fn public_members(&self) -> impl Iterator<Item = (&'static str, &Value)> {
+        let members = if self.status() < 500 { self.inner.members.as_slice() } else { &[] };
+        members.iter().map(|(name, value)| (*name, value))
+    }
+
     /// Returns the message as given, also of a 5xx: for the log, not for a
     /// client.
     #[must_use]
@@ -332,28 +369,6 @@ impl ApiError {
         Value::Object(body)
     }
 
-    /// Returns the body as problem details, to be sent as
-    /// `application/problem+json`.
-    ///
-    /// `title` is the standard text of the status, `detail` the message where
-    /// it says more than the title.
-    ///
-    /// Source: RFC 9457, section 3.
-    #[must_use]
-    pub fn problem(&self, expose_errors: bool) -> Value {
-        let title = status_text(self.status());
-        let mut body = Map::new();
-        body.insert("type".into(), "about:blank".into());
-        body.insert("title".into(), title.into());
-        body.insert("status".into(), self.status().into());
-        let detail = self.public_message(expose_errors);
-        if detail != title {
-            body.insert("detail".into(), detail.into());
-        }
-        self.add_details(&mut body);
-        Value::Object(body)
-    }
-
     /// Returns [`body`](Self::body) as a value that serialises without being
     /// made first.
     #[must_use]
@@ -370,14 +385,11 @@ impl ApiError {
         inner
     }
 
-    fn add_details(&self, body: &mut Map<String, Value>) {
+    pub(crate) fn add_details(&self, body: &mut Map<String, Value>) {
         if let Some(details) = self.public_details() {
             body.insert("details".into(), details.clone());
         }
-        if self.status() < 500 {
-            let members = self.inner.members.iter();
-            body.extend(members.map(|(name, value)| ((*name).to_owned(), value.clone())));
-        }
+        body.extend(self.public_members().map(|(name, value)| (name.to_owned(), value.clone())));
     }
 }
 
@@ -545,18 +557,5 @@ mod tests {
         let second = first.clone().with_message("taken");
         assert_eq!((first.message(), second.message()), ("Resource conflict", "taken"));
         assert!(second.source().is_some());
-    }
-
-    #[test]
-    fn problem_details_name_the_status() {
-        let problem = ApiError::new(404, "no product 7").problem(false).to_string();
-        let expected =
-            r#"{"type":"about:blank","title":"Not Found","status":404,"detail":"no product 7"}"#;
-        assert_eq!(problem, expected);
-        let hidden = ApiError::new(500, "secret").problem(false).to_string();
-        assert_eq!(
-            hidden,
-            r#"{"type":"about:blank","title":"Internal Server Error","status":500}"#
-        );
     }
 }

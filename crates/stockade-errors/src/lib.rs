@@ -5,6 +5,7 @@
 //!   [`ApiError::body`] decides what leaves the process.
 //! - [`ErrorKind`] tells a failed validation, a missing user and others apart.
 //! - [`FieldError`] is the failure of one field of a request.
+//! - [`ProblemBase`] makes absolute URIs of problem types (RFC 9457).
 //! - [`StoreError`] is the error of a store, such as a database that is down.
 //! - [`ConfigError`] lists every mistake in a configuration, each with its
 //!   route, file and line.
@@ -32,6 +33,7 @@ mod field_error;
 pub mod locks;
 #[doc(hidden)]
 pub mod panic;
+mod problem;
 #[cfg(feature = "random")]
 #[doc(hidden)]
 pub mod random;
@@ -46,6 +48,7 @@ pub use api_error::{ApiError, BoxError, Shown};
 pub use config_error::{ConfigError, ConfigIssue};
 pub use error_kind::ErrorKind;
 pub use field_error::FieldError;
+pub use problem::{InvalidProblemBase, ProblemBase};
 pub use status::status_text;
 pub use store_error::StoreError;
 
@@ -54,4 +57,9 @@ pub use store_error::StoreError;
 pub mod __internal {
     pub use crate::__setters as setters;
     pub use crate::sorting::sort_by;
+}
+
+#[doc(hidden)]
+pub mod problem_internals {
+    pub use crate::problem::{BLANK, TYPES, VALIDATION_FAILED, is_absolute, type_of_status};
 }

@@ -83,6 +83,7 @@
 // - `spans`: `Spans`, the positions of parameters in a path.
 // - `encoding`: `encoded`, the text that requests have.
 // - `host`: `HostPattern`, the host of some routes.
+// - `problem_type`: the notation of problem types.
 // - `spelling`: `Spelling`, a path with its escapes decoded.
 // - `keywords`: the table of the keywords of schemas, for the macros and the validation.
 // - `route_settings`: the table of the settings of routes, for the macros and the router.
@@ -97,6 +98,8 @@ pub mod host;
 mod keywords;
 mod parse;
 mod pattern;
+#[doc(hidden)]
+pub mod problem_type;
 mod route_settings;
 mod segment;
 mod spans;
