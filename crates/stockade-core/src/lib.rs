@@ -28,6 +28,7 @@
 // - `endpoint`: one route with everything that runs for it.
 // - `error_handler`: `ErrorHandler`, the answers to errors that an
 //   application chooses.
+// - `problem_details`: the option for problem details and their base.
 // - `bug`: the 500 where stockade itself is wrong.
 // - `upgrade`: `Upgrade`, how a connection leaves HTTP.
 // - `log_text`: texts from outside in a log.
@@ -85,6 +86,7 @@ pub mod middleware;
 pub mod page_headers;
 mod params;
 mod peer;
+mod problem_details;
 mod query;
 mod read;
 pub mod reply;
@@ -118,6 +120,7 @@ pub(crate) use log_text::escaped;
 pub use middleware::{Control, IntoMiddleware, IntoMiddlewareList, Middleware, Next};
 pub(crate) use params::Params;
 pub use peer::{LocalPeer, PeerAddr, PeerCredentials};
+pub use problem_details::ProblemDetails;
 pub use reply::Reply;
 pub use request::Request;
 pub use request_head::RequestHead;

@@ -8,6 +8,7 @@ use async_graphql::{ErrorExtensionValues, PathSegment, Pos, ServerError, Value};
 use http::StatusCode;
 use serde::{Serialize, Serializer};
 use stockade_core::ErrorContext;
+use stockade_core::error_settings::Settings;
 use stockade_core::log_text::escaped;
 use stockade_errors::{ApiError, BoxError};
 
@@ -47,9 +48,9 @@ impl Failure {
 
     /// Makes the error of a request that a route would have refused by this error.
     #[cold]
-    pub(crate) fn of_error(error: &ApiError, expose: bool) -> Self {
-        let mut failure = Self::new(error.public_message(expose));
-        failure.error.extensions = Some(extensions_of(error));
+    pub(crate) fn of_error(error: &ApiError, settings: Settings) -> Self {
+        let mut failure = Self::new(error.public_message(settings.expose_errors));
+        failure.error.extensions = Some(extensions_of(error, settings));
         failure
     }
 
@@ -80,8 +81,8 @@ impl Serialize for Failure {
 /// The part of the errors that a client may see.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Shown {
-    /// True if the messages of 5xx are shown.
-    pub(crate) internals: bool,
+    /// The form of errors, which also says if the messages of 5xx are shown.
+    pub(crate) settings: Settings,
     /// True if names of the schema are suggested.
     pub(crate) schema: bool,
 }
@@ -115,18 +116,19 @@ fn show_one(mut error: ServerError, shown: Shown, logging: &mut Logging<'_>) -> 
             return error;
         }
         logging.log(&error.path, ApiError::new(500, std::mem::take(&mut error.message)));
-        return hidden(error);
+        return hidden(error, shown);
     };
     if let Some(api_error) = api_error(&*source) {
-        api_error.public_message(shown.internals).clone_into(&mut error.message);
-        error.extensions = Some(extensions_of(api_error));
+        let exposes = shown.settings.expose_errors;
+        api_error.public_message(exposes).clone_into(&mut error.message);
+        error.extensions = Some(extensions_of(api_error, shown.settings));
         logging.log(&error.path, api_error.clone());
         return error;
     }
     // Its text may be that of a driver, with a password in it, and is for the log in
     // every mode.
     logging.log(&error.path, ApiError::new(500, std::mem::take(&mut error.message)));
-    hidden(error)
+    hidden(error, shown)
 }
 
 /// Returns the error of ours that a resolver failed with, if it is one.
@@ -136,10 +138,10 @@ fn api_error(source: &(dyn Any + Send + Sync)) -> Option<&ApiError> {
 }
 
 /// Replaces what is said of an error by the little that anybody may know.
-fn hidden(mut error: ServerError) -> ServerError {
+fn hidden(mut error: ServerError, shown: Shown) -> ServerError {
     let plain = ApiError::new(500, "");
     plain.message().clone_into(&mut error.message);
-    error.extensions = Some(extensions_of(&plain));
+    error.extensions = Some(extensions_of(&plain, shown.settings));
     error
 }
 
@@ -149,9 +151,20 @@ fn is_missing_data(message: &str) -> bool {
     message.starts_with("Data `") && message.ends_with("` does not exist.")
 }
 
-/// Returns the code and the status of an error, with its details.
-fn extensions_of(error: &ApiError) -> ErrorExtensionValues {
+/// Returns the code and the status of an error, with its details, its problem type and its
+/// members.
+fn extensions_of(error: &ApiError, settings: Settings) -> ErrorExtensionValues {
     let mut extensions = ErrorExtensionValues::default();
+    // The first values, so that no member replaces the others.
+    let (uri, members) = settings.problem(error);
+    for (name, value) in members {
+        if let Ok(value) = Value::from_json(value.clone()) {
+            extensions.set(name, value);
+        }
+    }
+    if let Some(uri) = uri {
+        extensions.set("type", uri.into_owned());
+    }
     extensions.set("code", code_of(error.status()));
     extensions.set("status", error.status());
     let details = error.public_details().and_then(|it| Value::from_json(it.clone()).ok());

@@ -224,7 +224,7 @@ impl Service {
         for (index, params) in batch.into_iter().enumerate() {
             let is_refused = u32::try_from(index).is_ok_and(|index| index > granted);
             if let Some(error) = refusal.as_ref().filter(|_| is_refused) {
-                let failure = Failure::of_error(error, settings.expose_errors);
+                let failure = Failure::of_error(error, settings);
                 answers.push(Answer::refused(failure));
                 continue;
             }
@@ -248,7 +248,7 @@ impl Service {
         let running = pin!(self.run(operation, caller, settings));
         CatchPanic::new(running).await.unwrap_or_else(|panic| {
             caller.context().log(&panic);
-            Answer::refused(Failure::of_error(&panic, settings.expose_errors))
+            Answer::refused(Failure::of_error(&panic, settings))
         })
     }
 
@@ -266,8 +266,7 @@ impl Service {
     }
 
     pub(crate) fn shown(&self, settings: Settings) -> Shown {
-        let internals = settings.expose_errors;
-        Shown { internals, schema: self.introspection.unwrap_or(internals) }
+        Shown { settings, schema: self.introspection.unwrap_or(settings.expose_errors) }
     }
 }
 

@@ -75,7 +75,7 @@ impl Stream for Events {
                 Ok(outcome) => outcome.map(|outcome| Answer::of(outcome, *shown, caller)),
                 Err(panic) => {
                     caller.context().log(&panic);
-                    let failure = Failure::of_error(&panic, shown.internals);
+                    let failure = Failure::of_error(&panic, shown.settings);
                     *self = Self::Complete;
                     return Poll::Ready(Some(next(&Answer::refused(failure))));
                 }

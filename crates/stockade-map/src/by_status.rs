@@ -107,7 +107,7 @@ impl RouteMap {
 }
 
 /// Source: RFC 9457, section 3.
-fn problem() -> Value {
+pub(crate) fn problem() -> Value {
     json!({
         "type": "object",
         "description": "A problem (RFC 9457)",
@@ -122,7 +122,7 @@ fn problem() -> Value {
     })
 }
 
-fn error() -> Value {
+pub(crate) fn error() -> Value {
     json!({
         "type": "object",
         "description": "An error",
@@ -134,8 +134,9 @@ fn error() -> Value {
     })
 }
 
-fn validation_error() -> Value {
-    let field = json!({
+/// Returns the schema of a failed rule of a field.
+pub(crate) fn field_error() -> Value {
+    json!({
         "type": "object",
         "required": ["field", "message", "rule"],
         "properties": {
@@ -143,7 +144,11 @@ fn validation_error() -> Value {
             "message": { "type": "string", "description": "The message, for people" },
             "rule": { "type": "string", "description": "The rule that it breaks, such as `maxLength`" },
         },
-    });
+    })
+}
+
+fn validation_error() -> Value {
+    let field = field_error();
     json!({
         "type": "object",
         "description": "An error that may list the fields that failed",

@@ -9,6 +9,7 @@
 // Where things are:
 // - `route`: `RouteMap` and its parts; `response`, `idempotency`, `route_docs`, `tag`: more
 //   parts.
+// - `problem`: the problem types of errors; `problems`: their schemas.
 // - `by_status`, `questions`, `text`: what readers ask a map; `schemas`: references
 //   to its schemas.
 // - `description`: the same facts while a route is described, with schemas that are
@@ -24,6 +25,8 @@ mod idempotency;
 pub mod lock;
 #[cfg(feature = "policy")]
 pub mod policy;
+mod problem;
+mod problems;
 mod questions;
 mod response;
 mod route;
@@ -35,6 +38,7 @@ mod text;
 mod trailing_slash;
 
 pub use idempotency::IdempotencyInfo;
+pub use problem::{MemberInfo, ProblemInfo};
 pub use response::{BodyDoc, ContentInfo, HeaderDoc, ResponseInfo, StatusDoc, UnknownStatus};
 pub use route::{
     BodyInfo, CorsInfo, FieldInfo, GraphQlInfo, HostInfo, Limits, MiddlewareInfo, MiddlewareLevel,

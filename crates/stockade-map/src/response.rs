@@ -12,7 +12,8 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use serde_json::Value;
 use stockade_validation::HasSchema;
 
-use crate::description::{Content, ContentSchema, ResponseDoc, SchemaOf};
+use crate::ProblemInfo;
+use crate::description::{Content, ContentSchema, ProblemDoc, ResponseDoc, SchemaOf};
 
 /// One response that a route may send.
 ///
@@ -35,6 +36,9 @@ pub struct ResponseInfo<S = Value> {
     /// The meaning, for people, such as "There is no such user". Default: empty,
     /// which means the standard text of the status.
     pub meaning: Cow<'static, str>,
+    /// The problem type of an error (RFC 9457), with its members. Default: none is known.
+    #[serde(default = "Option::default", skip_serializing_if = "Option::is_none")]
+    pub problem: Option<Box<ProblemInfo<S>>>,
     /// The part of the route that sends it: `handler`, the name of a middleware, or a
     /// stage such as `validation`. `RouteDescription::responds` sets it.
     pub by: Cow<'static, str>,
@@ -276,15 +280,22 @@ impl<S> ResponseInfo<S> {
     /// Makes the same response with schemas in another form.
     #[must_use]
     pub fn with_schemas<T>(self, mut form: impl FnMut(S) -> T) -> ResponseInfo<T> {
-        let Self { status, body, headers, meaning, by } = self;
-        ResponseInfo { status, body: body.with_schemas(&mut form), headers, meaning, by }
+        let Self { status, body, headers, meaning, problem, by } = self;
+        let problem = problem.map(|problem| Box::new(problem.with_schemas(&mut form)));
+        ResponseInfo { status, body: body.with_schemas(&mut form), headers, meaning, problem, by }
+    }
+
+    /// Returns true for an answer with the body of an error.
+    #[must_use]
+    pub fn has_error_body(&self) -> bool {
+        matches!(self.body, BodyDoc::Error | BodyDoc::ValidationError)
     }
 
     /// Makes a response with this body, without headers and meaning.
     #[must_use]
     pub fn with_body(status: impl Into<StatusDoc>, body: BodyDoc<S>) -> Self {
         let (headers, meaning, by) = (Vec::new(), Cow::Borrowed(""), Cow::Borrowed(""));
-        Self { status: status.into(), body, headers, meaning, by }
+        Self { status: status.into(), body, headers, meaning, problem: None, by }
     }
 }
 
@@ -348,6 +359,13 @@ impl ResponseDoc {
         self
     }
 
+    /// Sets [`problem`](Self#structfield.problem).
+    #[must_use]
+    pub fn problem(mut self, problem: ProblemDoc) -> Self {
+        self.problem = Some(Box::new(problem));
+        self
+    }
+
     /// Adds a form of its body.
     #[must_use]
     pub fn content(mut self, content: Content) -> Self {
@@ -380,12 +398,6 @@ impl ResponseDoc {
     #[must_use]
     pub fn is_error(&self) -> bool {
         self.has_error_body() || self.status == StatusDoc::Default
-    }
-
-    /// Returns true for an answer with the body of an error.
-    #[must_use]
-    pub fn has_error_body(&self) -> bool {
-        matches!(self.body, BodyDoc::Error | BodyDoc::ValidationError)
     }
 
     /// Adds a header.

@@ -60,6 +60,9 @@ pub struct RouterInfo {
     /// The treatment of paths that differ from a route by a slash at the end.
     #[serde(default, skip_serializing_if = "TrailingSlash::is_strict")]
     pub trailing_slash: TrailingSlash,
+    /// The base of relative problem types; none where problem details have no base.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub problem_base: Option<String>,
     /// True if a handler takes the requests that no route takes.
     pub has_fallback: bool,
     /// True if the routes are those of another host, which does the work of the
@@ -153,6 +156,9 @@ impl RouteInfo {
         let body = self.body.iter().flat_map(|body| &body.content);
         let answers = self.answers.iter().flat_map(|answer| answer.body.contents());
         let contents = body.chain(answers).map(|content| &content.schema);
+        let problems = self.answers.iter().filter_map(|answer| answer.problem.as_ref());
+        let members = problems.flat_map(|it| &it.members).map(|member| &member.schema);
+        let contents = contents.chain(members);
         let messages = self.web_socket.iter();
         let messages = messages.flat_map(|it| it.receives.iter().chain(&it.sends));
         let params = self.host.iter().flat_map(|host| &host.params).chain(&self.params);

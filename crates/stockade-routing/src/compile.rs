@@ -38,6 +38,7 @@ use crate::map::Inspector;
 use crate::method_set::MapInspector;
 use crate::options::RouterOptions;
 use crate::page_lists::PageLists;
+use crate::problems::KnownProblems;
 use crate::route::Route;
 use crate::route_host::{self, RouteHost};
 use crate::router::RouteDef;
@@ -94,6 +95,7 @@ pub(crate) struct Compiler<'o> {
     completions: Completions,
     /// The checks that need the types of all routes, each with its route.
     type_checks: Vec<(TypeCheck, String, &'static Location<'static>)>,
+    problems: KnownProblems,
 }
 
 impl<'o> Compiler<'o> {
@@ -109,6 +111,8 @@ impl<'o> Compiler<'o> {
         let concurrency_limit = limit.map(|limit| Middleware::new(limit.value.for_router()));
         let mut common = Extensions::new();
         common.insert(options.clock.clone());
+        let (problems, issue) = KnownProblems::of(options);
+        mistakes.extend(issue);
         Self {
             options,
             states,
@@ -130,6 +134,7 @@ impl<'o> Compiler<'o> {
             known_types: KnownTypes::default(),
             completions: Completions::default(),
             type_checks: Vec::new(),
+            problems,
         }
     }
 
@@ -311,6 +316,7 @@ impl<'o> Compiler<'o> {
         let cors = self.cors_of(&entry, &mut middleware, faults);
         let mut doc = self.describe(method, pattern, &middleware, &entry, &settings);
         faults.extend(doc.issues(&self.states));
+        self.mistakes.extend(self.problems.note(doc.facts()));
         faults.extend(foreign_params(entry.validation.params.as_ref(), &names_of(&entry, pattern)));
         let has_body = !matches!(*method, Method::GET | Method::HEAD);
         faults.extend(self.body_faults(has_body, &entry, &settings, &doc));
@@ -576,7 +582,8 @@ impl<'o> Compiler<'o> {
         };
         let mut settings = Settings::default();
         settings.expose_errors = self.options.host.expose_errors.unwrap_or_else(in_development);
-        settings.problem_details = self.options.problem_details;
+        settings.problem_details = self.problems.is_on();
+        settings.problem_base = self.problems.base;
         warn_if_exposed(settings);
         let (site, hosts) = built_sites(self.sites)?;
         let has_spellings = site.spelled.is_some()

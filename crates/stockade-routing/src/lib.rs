@@ -12,6 +12,7 @@
 // - `settings`, `setters`: the settings of routers, groups, nodes and routes; `access`: the
 //   two of them that share a slot; `docs`: documentation with defaults.
 // - `state`, `start`: the values that an application provides; `commands`: the commands about its routes.
+// - `problems`: the problem types that routes declare.
 // - `build`: `Router::build`; `compile`: the routes; `compile_methods`: the methods of a route;
 //   `site_builder`: the tables.
 // - `app`: `App`; `route`: a route of it.
@@ -68,6 +69,7 @@ mod no_route;
 mod options;
 mod page_lists;
 mod prepared_headers;
+mod problems;
 mod route;
 mod route_host;
 mod router;

@@ -12,7 +12,7 @@ use stockade_core::middleware::Level;
 use stockade_core::page_headers::PageHeaders;
 use stockade_core::{
     Accepts, Authentication, ErrorHandler, HandlerFn, HandlerSignature, IntoMiddlewareList,
-    IntoSetting, Middleware, Setting,
+    IntoSetting, Middleware, ProblemDetails, Setting,
 };
 use stockade_errors::__internal::setters;
 use stockade_errors::{ConfigError, ConfigIssue};
@@ -70,7 +70,7 @@ pub struct RouterOptions {
     pub(crate) route_host: Option<RouteHost>,
     pub(crate) middleware: Vec<Middleware>,
     pub(crate) prefix: String,
-    pub(crate) problem_details: bool,
+    pub(crate) problem_details: Setting<Placed<ProblemDetails>>,
     pub(crate) fallback: Option<Box<RouteEntry>>,
     pub(crate) method_not_allowed: bool,
     pub(crate) trailing_slash: TrailingSlash,
@@ -99,7 +99,7 @@ impl Default for RouterOptions {
             route_host: None,
             middleware: Vec::new(),
             prefix: String::new(),
-            problem_details: false,
+            problem_details: Setting::Inherit,
             fallback: None,
             method_not_allowed: true,
             trailing_slash: TrailingSlash::default(),
@@ -212,8 +212,8 @@ macro_rules! in_file {
 
 route_settings!(in_file! ({
     prefix: String,
-    #[serde(alias = "problemDetails")]
-    problem_details: bool,
+    #[serde(alias = "problemDetails", deserialize_with = "problem_details_in_file")]
+    problem_details: Setting<Placed<ProblemDetails>>,
     #[serde(alias = "methodNotAllowed")]
     method_not_allowed: bool,
     #[serde(alias = "trailingSlash")]
@@ -283,6 +283,24 @@ fn cors_in_file<'de, D: Deserializer<'de>>(
     source: D,
 ) -> Result<Setting<Box<CorsOptions>>, D::Error> {
     Ok(cors_setting(source)?.map(Box::new))
+}
+
+fn problem_details_in_file<'de, D: Deserializer<'de>>(
+    source: D,
+) -> Result<Option<Setting<Placed<ProblemDetails>>>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged, expecting = "expected true, false, or the base of problem types as text")]
+    enum Notation {
+        Switch(bool),
+        Base(String),
+    }
+
+    let setting = match Option::deserialize(source)? {
+        None => return Ok(None),
+        Some(Notation::Switch(is_on)) => is_on.into_setting(),
+        Some(Notation::Base(base)) => base.into_setting(),
+    };
+    Ok(Some(Placed::of(setting, Location::caller())))
 }
 
 fn security_headers_in_file<'de, D: Deserializer<'de>>(
@@ -401,6 +419,54 @@ impl RouterOptions {
     #[doc(alias = "securityHeaders")]
     pub fn security_headers(mut self, headers: impl IntoSetting<SecurityHeaders>) -> Self {
         self.security_headers = headers.into_setting();
+        self
+    }
+
+    /// Sends errors as problem details (RFC 9457, `application/problem+json`) instead of
+    /// `{"error": …}`: `true`, or the base of problem types, such as
+    /// `https://shop.example/problems/`. A configuration file has the base as text, or `true`.
+    /// Default: `false`.
+    ///
+    /// Relative types of `#[derive(ApiError)]` resolve against the base, and the errors of the
+    /// framework have types too, such as `validation-failed` and `not-found`; see
+    /// [`problem_details`](stockade_errors::ApiError::problem_type_at). The base is an absolute URI
+    /// that ends with `/`; any other is a configuration error. So is a relative type without a
+    /// base.
+    ///
+    /// ```
+    /// use stockade::prelude::*;
+    /// use stockade::testing::TestClient;
+    ///
+    /// #[derive(Debug, ApiError)]
+    /// enum OrderError {
+    ///     #[status(409, "{sku} is sold out", type = "sold-out")]
+    ///     SoldOut { #[member] sku: String },
+    /// }
+    ///
+    /// async fn order() -> Result<(), OrderError> {
+    ///     Err(OrderError::SoldOut { sku: "7".to_owned() })
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() {
+    /// let options = RouterOptions::new().problem_details("https://shop.example/problems/");
+    /// let client = TestClient::new(create_router(routes! { "orders": { POST: order } }, options));
+    /// client.post("/orders").await.assert_status(409).assert_json(json!({
+    ///     "type": "https://shop.example/problems/sold-out",
+    ///     "title": "Conflict",
+    ///     "status": 409,
+    ///     "detail": "7 is sold out",
+    ///     "sku": "7",
+    /// }));
+    /// let missing = client.get("/nowhere").await.assert_status(404).json();
+    /// assert_eq!(missing["type"], "https://shop.example/problems/not-found");
+    /// # }
+    /// ```
+    #[must_use]
+    #[doc(alias = "problemDetails")]
+    #[track_caller]
+    pub fn problem_details(mut self, problems: impl IntoSetting<ProblemDetails>) -> Self {
+        self.problem_details = Placed::of(problems.into_setting(), Location::caller());
         self
     }
 
@@ -574,10 +640,6 @@ impl RouterOptions {
         /// Sets the path that stands before that of every route; `""` and `"/"` are
         /// none. Default: none.
         prefix: into String;
-
-        /// Sends errors as problem details (RFC 9457) if true, instead of
-        /// `{"error": …}`. Default: false.
-        problem_details: bool;
 
         /// Answers 405 with `Allow` if true, for a path that only other methods
         /// have; 404 otherwise. Default: true.

@@ -86,10 +86,23 @@ impl Failure {
         let is_error = status.is_client_error() || status.is_server_error();
         let status = if is_error { status.as_u16() } else { error.status() };
         let mut failure = Self::of_status(status, error.public_details().cloned(), retry_after);
+        failure.add_problem(error, settings);
         if status < 500 || settings.expose_errors {
             failure.message = error.public_message(settings.expose_errors).to_owned().into();
         }
         failure
+    }
+
+    /// Adds the problem type and the members of an error to the data, unless the data has other
+    /// members of their names.
+    fn add_problem(&mut self, error: &ApiError, settings: Settings) {
+        let Some(Value::Object(data)) = &mut self.data else { return };
+        let (uri, members) = settings.problem(error);
+        let uri = uri.map(|uri| ("type", Value::from(uri)));
+        let members = members.map(|(name, value)| (name, value.clone()));
+        for (name, value) in uri.into_iter().chain(members) {
+            data.entry(name).or_insert(value);
+        }
     }
 
     /// Makes the error of a call whose answer has this status, with its details.
@@ -113,6 +126,8 @@ const RETRY_AFTER: &str = "retry-after";
 
 #[cfg(test)]
 mod tests {
+    use stockade_errors::ProblemBase;
+
     use super::*;
 
     #[track_caller]
@@ -148,6 +163,26 @@ mod tests {
                 &json!({ "code": code, "message": "no", "data": { "status": status } }),
             );
         }
+    }
+
+    #[test]
+    fn data_has_the_problem_type_and_members() {
+        let error = ApiError::new(409, "7 is sold out")
+            .with_problem_type("sold-out")
+            .with_member("sku", "7")
+            .with_member("status", "forged");
+        check(
+            &error,
+            &json!({ "code": -32009, "message": "7 is sold out",
+                     "data": { "status": 409, "sku": "7" } }),
+        );
+        let mut settings = Settings::default();
+        settings.problem_details = true;
+        settings.problem_base = ProblemBase::new("https://shop.example/problems/").ok();
+        let failure = Failure::of_error(&error, StatusCode::CONFLICT, settings);
+        let expected = json!({ "status": 409, "sku": "7",
+                               "type": "https://shop.example/problems/sold-out" });
+        assert_eq!(failure.data, Some(expected));
     }
 
     #[test]

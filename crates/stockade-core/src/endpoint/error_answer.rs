@@ -76,8 +76,7 @@ impl ErrorContext {
     /// Returns the body that leaves the process for an error, by the settings.
     #[must_use]
     pub fn body(&self, error: &ApiError) -> Value {
-        let expose = self.settings.expose_errors;
-        if self.settings.problem_details { error.problem(expose) } else { error.body(expose) }
+        self.settings.body(error)
     }
 
     /// Gives a failed validation the status that its route has for it.
@@ -249,7 +248,7 @@ pub fn answer_bug(message: &str, settings: Settings) -> Response {
 pub(crate) fn text(error: &ApiError, settings: Settings) -> Vec<u8> {
     let expose = settings.expose_errors;
     if settings.problem_details {
-        return error.problem(expose).to_string().into();
+        return settings.body(error).to_string().into();
     }
     // The second way writes the same, and cannot fail.
     to_json(&error.shown(expose)).unwrap_or_else(|_| error.body(expose).to_string().into())

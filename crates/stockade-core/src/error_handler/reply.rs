@@ -1,5 +1,6 @@
 //! [`ErrorReply`]: the response to an error, for the function that shapes it.
 
+use std::borrow::Cow;
 use std::error::Error;
 
 use http::header::CONTENT_TYPE;
@@ -113,6 +114,13 @@ impl ErrorReply {
         if is_error && members.get("title").is_some_and(|title| title == status_text(old)) {
             members.insert("title".to_owned(), status_text(new.as_u16()).into());
         }
+        // So is the type of the framework.
+        let base = self.settings.problem_base;
+        let sent = self.error.problem_type_at(base);
+        if is_error && members.get("type").is_some_and(|uri| *uri == *sent) {
+            let error = self.error.clone().with_status(new.as_u16());
+            members.insert("type".to_owned(), error.problem_type_at(base).into());
+        }
         *self.response.body_mut() = body.to_string().into();
     }
 
@@ -188,6 +196,52 @@ impl ErrorReply {
     #[must_use]
     pub fn json(&self) -> &Value {
         &self.json
+    }
+
+    /// Returns the problem type of the error as problem details have it: an absolute URI, or
+    /// `about:blank`.
+    ///
+    /// ```
+    /// use stockade::prelude::*;
+    /// use stockade::{ErrorReply, http};
+    ///
+    /// #[derive(Debug, ApiError)]
+    /// #[status(409, "{sku} is sold out", type = "sold-out")]
+    /// struct SoldOut {
+    ///     #[member]
+    ///     sku: String,
+    /// }
+    ///
+    /// fn envelope(error: &mut ErrorReply) {
+    ///     let members: serde_json::Map<_, _> =
+    ///         error.members().map(|(name, value)| (name.to_owned(), value.clone())).collect();
+    ///     error.set_json(json!({ "problem": error.problem_type(), "about": members }));
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), BoxError> {
+    /// let options = RouterOptions::new()
+    ///     .problem_details("https://shop.example/problems/")
+    ///     .error_handling(envelope);
+    /// let api = routes! { "orders": { POST: async || Err::<(), _>(SoldOut { sku: "7".into() }) } };
+    /// let response = create_router(api, options)
+    ///     .build()?
+    ///     .handle(http::Request::post("/orders").body(())?)
+    ///     .await;
+    /// let expected = r#"{"about":{"sku":"7"},"problem":"https://shop.example/problems/sold-out"}"#;
+    /// let body: Value = stockade::serde_json::from_slice(response.body().as_bytes().unwrap())?;
+    /// assert_eq!(body, stockade::serde_json::from_str::<Value>(expected)?);
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn problem_type(&self) -> Cow<'_, str> {
+        self.error.problem_type_at(self.settings.problem_base)
+    }
+
+    /// Returns the members of the error that a client may read: none of a 5xx.
+    pub fn members(&self) -> impl Iterator<Item = (&'static str, &Value)> {
+        self.error.public_members()
     }
 
     /// Returns the status of the response: at first that of the error.

@@ -277,7 +277,7 @@ impl Connection {
             Step::Refused(failure) => self.protocol.error(&operation.id, &[failure]),
             Step::Panicked(error) => {
                 self.context.log(&error);
-                let failure = Failure::of_error(&error, self.settings.expose_errors);
+                let failure = Failure::of_error(&error, self.settings);
                 self.protocol.error(&operation.id, &[failure])
             }
             Step::Ended => self.protocol.complete(&operation.id),
@@ -339,7 +339,7 @@ impl Connection {
         let meter = self.meter.clone();
         let starting = async move {
             if let Some(meter) = meter {
-                let refused = |error| Failure::of_error(&error, settings.expose_errors);
+                let refused = |error| Failure::of_error(&error, settings);
                 meter.charge().await.map_err(refused)?;
             }
             service.subscribe(params, caller, settings).map_err(Refusal::into_failure)

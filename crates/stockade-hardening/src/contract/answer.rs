@@ -79,7 +79,13 @@ impl Sent<'_> {
         let always = answer.headers.iter().filter(|header| header.always);
         let mut faults: Vec<String> =
             always.filter_map(|header| self.missing(&header.name)).collect();
-        faults.extend(self.body_faults(&answer.body, map, schemas));
+        faults.extend(match answer.problem.as_ref().filter(|_| !self.is_bodiless()) {
+            Some(problem) => {
+                let schema = map.problem_schema(problem);
+                self.typed_faults(&[(map.error_media_type(), &schema)], schemas)
+            }
+            None => self.body_faults(&answer.body, map, schemas),
+        });
         faults
     }
 

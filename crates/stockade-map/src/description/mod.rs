@@ -42,5 +42,8 @@ pub use security::{SecurityScheme, UserMethod};
 /// A response while its route is described.
 pub type ResponseDoc = crate::ResponseInfo<ContentSchema>;
 
+/// A problem type while a route with it is described.
+pub type ProblemDoc = crate::ProblemInfo<ContentSchema>;
+
 /// A form of a body while its route is described.
 pub type Content = crate::ContentInfo<ContentSchema>;

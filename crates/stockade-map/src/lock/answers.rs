@@ -1,16 +1,16 @@
 //! The comparison of the answers of a route.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use serde_json::Value;
+use serde_json::{Map, Value, json};
 
 use super::compare::Comparison;
 use super::entry::AnswerLock;
 use super::inputs::ANY_TYPE;
 use super::rules::{
-    ERROR_ADDED, ERROR_BODY, ERROR_FIELDS, ERROR_REMOVED, REPLY_HEADER_ADDED, REPLY_HEADER_REMOVED,
-    REPLY_KNOWN, REPLY_TYPE_ADDED, REPLY_TYPE_KNOWN, REPLY_TYPE_REMOVED, REPLY_UNKNOWN,
-    STATUS_ADDED, STATUS_REMOVED,
+    ERROR_ADDED, ERROR_BODY, ERROR_FIELDS, ERROR_REMOVED, PROBLEM_ADDED, PROBLEM_REMOVED,
+    REPLY_HEADER_ADDED, REPLY_HEADER_REMOVED, REPLY_KNOWN, REPLY_TYPE_ADDED, REPLY_TYPE_KNOWN,
+    REPLY_TYPE_REMOVED, REPLY_UNKNOWN, STATUS_ADDED, STATUS_REMOVED,
 };
 use super::schema::Direction;
 
@@ -24,6 +24,7 @@ pub(super) fn compare(c: &mut Comparison<'_>, old: &Answers, new: &Answers) {
         } else {
             let rule = if is_error(status) { ERROR_REMOVED } else { STATUS_REMOVED };
             c.note(rule, "answers", status, Value::Null);
+            problems_gone(c, status, &before.problems);
         }
     }
     for status in new.keys().filter(|status| !old.contains_key(*status)) {
@@ -70,6 +71,7 @@ fn answer(c: &mut Comparison<'_>, status: &str, old: &AnswerLock, new: &AnswerLo
         }
     }
     forms(c, &at, old, new);
+    problems(c, &at, &old.problems, &new.problems);
     headers(c, &at, &old.headers, &new.headers);
 }
 
@@ -83,6 +85,42 @@ fn forms(c: &mut Comparison<'_>, at: &str, old: &AnswerLock, new: &AnswerLock) {
         c.note(ERROR_BODY, at, "with fields", "without fields");
     } else if !old.fields && new.fields && had_form {
         c.note(ERROR_FIELDS, at, "without fields", "with fields");
+    }
+}
+
+/// Compares the problem types, each with the schema of its members.
+fn problems(
+    c: &mut Comparison<'_>,
+    at: &str,
+    old: &BTreeMap<String, Value>,
+    new: &BTreeMap<String, Value>,
+) {
+    for (uri, before) in old {
+        let at = format!("{at}/problems/{uri}");
+        match new.get(uri) {
+            Some(after) => c.schema(&at, &as_object(before), &as_object(after), Direction::Reply),
+            None => c.note(PROBLEM_REMOVED, at, uri, Value::Null),
+        }
+    }
+    for uri in new.keys().filter(|uri| !old.contains_key(*uri)) {
+        c.note(PROBLEM_ADDED, format!("{at}/problems/{uri}"), Value::Null, uri);
+    }
+}
+
+/// Returns the schema of members, of which a problem type may have none.
+fn as_object(members: &Value) -> Value {
+    if members.as_object().is_some_and(Map::is_empty) {
+        return json!({ "type": "object" });
+    }
+    members.clone()
+}
+
+/// Compares the problem types of a status that is gone. They are gone too if no route has them.
+fn problems_gone(c: &mut Comparison<'_>, status: &str, old: &BTreeMap<String, Value>) {
+    let answers = c.new.routes.values().flat_map(|route| route.answers.values());
+    let known: BTreeSet<&String> = answers.flat_map(|answer| answer.problems.keys()).collect();
+    for uri in old.keys().filter(|uri| !known.contains(uri)) {
+        c.note(PROBLEM_REMOVED, format!("answers/{status}/problems/{uri}"), uri, Value::Null);
     }
 }
 

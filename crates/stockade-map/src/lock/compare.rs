@@ -163,7 +163,9 @@ pub(super) fn values_of(route: &RouteLock, direction: Direction) -> Vec<&Value> 
             params.chain(&route.query).chain(body).chain(messages).collect()
         }
         Direction::Reply => {
-            let answers = route.answers.values().flat_map(|answer| answer.content.values());
+            let answers = route.answers.values();
+            let answers =
+                answers.flat_map(|answer| answer.content.values().chain(answer.problems.values()));
             answers.chain(web_socket.filter_map(|it| it.sends.as_ref())).collect()
         }
     }

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Map, Value, json};
 
 use super::compare::value_of;
+use crate::problems::members_schema;
 use crate::{
     BodyDoc, BodyInfo, CorsInfo, IdempotencyInfo, MiddlewareInfo, ParamInfo, QuotaInfo,
     ResponseInfo, RouteAccess, RouteDocs, RouteInfo, RouteKind, RouterInfo, WebSocketInfo,
@@ -115,6 +116,9 @@ pub(super) struct AnswerLock {
     /// True if one of them is an error that lists fields.
     #[serde(skip_serializing_if = "is_default")]
     pub(super) fields: bool,
+    /// The problem types that are sent, each with the schema of its members.
+    #[serde(skip_serializing_if = "is_default")]
+    pub(super) problems: BTreeMap<String, Value>,
     /// True if nothing is known of one of them.
     #[serde(skip_serializing_if = "is_default")]
     pub(super) unknown: bool,
@@ -282,6 +286,9 @@ fn answers_of(answers: &[ResponseInfo]) -> BTreeMap<String, AnswerLock> {
             lock.headers.entry(name).or_insert(always && is_first);
         }
         lock.add(&answer.body);
+        let problem = answer.problem.iter();
+        let problem = problem.map(|it| (it.type_uri.to_string(), members_schema(it)));
+        lock.problems.extend(problem);
     }
     locks
 }

@@ -129,6 +129,8 @@ rules! {
     REPLY_UNKNOWN "reply-not-described" BOTH "nothing is known any more of an answer";
     ERROR_BODY "error-form-changed" BREAKING "the form of an error is another one";
     ERROR_FIELDS "error-fields-listed" COMPATIBLE "an error lists the fields that failed";
+    PROBLEM_ADDED "problem-type-added" COMPATIBLE "a problem type of an error is new";
+    PROBLEM_REMOVED "problem-type-removed" BREAKING "an error no longer has a problem type, or its members";
     REPLY_HEADER_ADDED "reply-header-added" COMPATIBLE "a header of an answer is new, or always there";
     REPLY_HEADER_REMOVED "reply-header-removed" BREAKING "a header of an answer is gone, or not always there";
 

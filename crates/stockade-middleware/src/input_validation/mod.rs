@@ -9,9 +9,10 @@ use std::fmt;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use stockade_core::description::{InputFrom, ResponseDoc};
+use stockade_core::description::{InputFrom, ProblemDoc, ResponseDoc};
 use stockade_core::{Control, Middleware, Request};
 use stockade_errors::__internal::setters;
+use stockade_errors::problem_internals::VALIDATION_FAILED;
 use stockade_errors::{ApiError, ConfigError};
 use stockade_validation::{Rule, Schema, ValidationOptions};
 
@@ -72,7 +73,8 @@ pub fn with_input_validation<M>(rules: impl IntoInputRules<M>) -> Middleware {
             doc.checks(InputFrom::Body, schema, &ValidationOptions::new());
         }
         let meaning = "A field of the body fails its check";
-        doc.responds(ResponseDoc::error(doc.validation_status()).meaning(meaning));
+        let answer = ResponseDoc::error(doc.validation_status()).meaning(meaning);
+        doc.responds(answer.problem(ProblemDoc::of_framework(VALIDATION_FAILED)));
         if let Err(mistakes) = ConfigError::check(mistakes.clone()) {
             doc.schema_issues("with_input_validation", &mistakes);
         }

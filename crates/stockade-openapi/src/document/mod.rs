@@ -49,7 +49,7 @@ pub fn open_api(app: &App, options: &OpenApiOptions) -> Result<Value, ConfigErro
 /// As [`open_api`].
 pub fn document(map: &RouteMap, options: &OpenApiOptions) -> Result<Value, ConfigError> {
     let mut mistakes: Vec<ConfigIssue> = map.mistakes.iter().map(ConfigIssue::new).collect();
-    let shared = Shared::default();
+    let shared = Shared::of(map);
     let paths = Paths::of(map, options, &shared, &mut mistakes);
     let (webhooks, events) = webhooks::of(map, options, &mut mistakes);
     let mut document = Map::new();

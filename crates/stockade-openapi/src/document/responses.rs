@@ -152,7 +152,7 @@ fn response(
     if !headers.is_empty() {
         response["headers"] = Value::Object(headers);
     }
-    let content = content(answers, map);
+    let content = content(answers, map, shared);
     if !content.is_empty() {
         response["content"] = Value::Object(content);
     }
@@ -186,7 +186,11 @@ fn standard_text(status: &str) -> String {
     reason.unwrap_or(class).to_owned()
 }
 
-fn content(answers: &[Cow<'_, ResponseInfo>], map: &RouteMap) -> Map<String, Value> {
+fn content(
+    answers: &[Cow<'_, ResponseInfo>],
+    map: &RouteMap,
+    shared: &Shared,
+) -> Map<String, Value> {
     let mut by_type: BTreeMap<String, Vec<Value>> = BTreeMap::new();
     let mut add = |media_type: &str, schema: Value| {
         let schemas = by_type.entry(media_type.to_owned()).or_default();
@@ -194,7 +198,15 @@ fn content(answers: &[Cow<'_, ResponseInfo>], map: &RouteMap) -> Map<String, Val
             schemas.push(schema);
         }
     };
+    let mut problems = BTreeSet::new();
     for answer in answers {
+        let problem = answer.problem.as_ref().filter(|_| answer.has_error_body());
+        if let Some(name) = problem.and_then(|problem| shared.problem_name(&problem.type_uri)) {
+            let schema = reference(name);
+            problems.insert(schema.to_string());
+            add(map.error_media_type(), schema);
+            continue;
+        }
         match &answer.body {
             BodyDoc::Content(content) => {
                 for ContentInfo { media_type, schema, .. } in content {
@@ -225,6 +237,12 @@ fn content(answers: &[Cow<'_, ResponseInfo>], map: &RouteMap) -> Map<String, Val
     let contents = by_type.into_iter().map(|(media_type, mut schemas)| {
         let schema = match schemas.len() {
             1 => schemas.remove(0),
+            // Problem types exclude each other. The body without them has none to compare.
+            _ if map.router.problem_details
+                && schemas.iter().all(|schema| problems.contains(&schema.to_string())) =>
+            {
+                json!({ "oneOf": schemas })
+            }
             _ => json!({ "anyOf": schemas }),
         };
         (media_type, json!({ "schema": schema }))
@@ -233,7 +251,11 @@ fn content(answers: &[Cow<'_, ResponseInfo>], map: &RouteMap) -> Map<String, Val
 }
 
 fn error(map: &RouteMap, of_validation: bool) -> Value {
-    json!({ "$ref": format!("{SCHEMAS}{}", map.error_schema_name(of_validation)) })
+    reference(&map.error_schema_name(of_validation))
+}
+
+fn reference(name: &str) -> Value {
+    json!({ "$ref": format!("{SCHEMAS}{name}") })
 }
 
 fn headers_of(answers: &[Cow<'_, ResponseInfo>], shared: &Shared) -> Map<String, Value> {

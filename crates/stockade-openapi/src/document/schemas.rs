@@ -14,6 +14,11 @@ pub(super) fn all(map: &RouteMap) -> Map<String, Value> {
         let name = map.error_schema_name(is_validation).into_owned();
         schemas.insert(name, map.error_schema(is_validation));
     }
+    let mut names = map.problem_schema_names();
+    for (uri, problem) in map.problems() {
+        let name = names.remove(uri).unwrap_or_default();
+        schemas.insert(name, map.problem_schema(problem));
+    }
     schemas
 }
 

@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
 
 use serde_json::{Map, Value, json};
-use stockade_routing::map::{HeaderDoc, ResponseInfo};
+use stockade_routing::map::{HeaderDoc, ResponseInfo, RouteMap};
 
 /// The answers and headers to which operations point.
 ///
@@ -21,6 +21,8 @@ pub(super) struct Shared {
     headers: RefCell<Map<String, Value>>,
     known_responses: RefCell<HashMap<String, Vec<KnownResponse>>>,
     known_headers: RefCell<HashMap<String, Vec<KnownHeader>>>,
+    /// The names of the schemas of problem types, by their URIs.
+    problem_names: BTreeMap<String, String>,
 }
 
 /// A response that was written, and its preliminary key.
@@ -40,6 +42,17 @@ struct KnownHeader {
 }
 
 impl Shared {
+    pub(super) fn of(map: &RouteMap) -> Self {
+        let names = map.problem_schema_names().into_iter();
+        let problem_names = names.map(|(uri, name)| (uri.to_owned(), name)).collect();
+        Self { problem_names, ..Self::default() }
+    }
+
+    /// Returns the name of the schema of a problem type.
+    pub(super) fn problem_name(&self, uri: &str) -> Option<&str> {
+        self.problem_names.get(uri).map(String::as_str)
+    }
+
     /// Returns a reference to the response that `answers` and `words` make: `write` writes
     /// it. The reference has a preliminary key, which [`rename`] replaces.
     pub(super) fn response(

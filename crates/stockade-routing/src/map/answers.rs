@@ -1,10 +1,11 @@
 //! The answers of a route: those of its parts, and those of the stages.
 
 use stockade_core::description::{
-    BodyDoc, DescribedRoute, ErrorForm, InputFrom, ResponseDoc, StatusDoc,
+    BodyDoc, DescribedRoute, ErrorForm, InputFrom, ProblemDoc, ResponseDoc, StatusDoc,
 };
 use stockade_core::endpoint_internals::EndpointKind;
 use stockade_core::{BodyKind, Endpoint, ErrorHandler, RouteDescription};
+use stockade_errors::problem_internals::VALIDATION_FAILED;
 use stockade_path::{Pattern, Segment, SegmentPart};
 
 use crate::app::Resolved;
@@ -42,7 +43,8 @@ pub(super) fn describe(app: &Resolved, route: &Route, is_hosted: bool) -> RouteD
     }
     endpoint.describe(&mut doc);
     let behind = doc.facts().answers.len();
-    for (part, answer) in of_inputs(endpoint, &doc) {
+    let has_types = app.settings.problem_base.is_some();
+    for (part, answer) in of_inputs(endpoint, &doc, has_types) {
         doc.stage(part, |doc| doc.responds(answer));
     }
     doc.stage("server", |doc| doc.responds(ResponseDoc::error(500)));
@@ -86,10 +88,37 @@ impl Forms<'_> {
         if index >= self.behind {
             self.keep_headers_of_stages(&mut answer);
         }
+        answer.problem = self.problem(&answer);
         if let Some(form) = self.form(index) {
             answer.body = form.body(self.app.settings.problem_details);
+            answer.problem = None;
         }
         answer
+    }
+
+    /// Returns the problem type of an error with which it is sent: its own, or that of the
+    /// framework. Without problem details only its members are sent.
+    fn problem(&self, answer: &ResponseDoc) -> Option<Box<ProblemDoc>> {
+        if !answer.has_error_body() {
+            return None;
+        }
+        let settings = &self.app.settings;
+        let own = answer.problem.as_deref();
+        let own = own.filter(|it| settings.problem_base.is_some() || !it.is_of_framework());
+        if !settings.problem_details {
+            let own = own.filter(|problem| !problem.members.is_empty());
+            return own.cloned().map(Box::new);
+        }
+        let Some(base) = settings.problem_base else {
+            return own.cloned().map(Box::new);
+        };
+        let of_framework = || match answer.body {
+            BodyDoc::ValidationError => Some(ProblemDoc::of_framework(VALIDATION_FAILED)),
+            _ => answer.status.exact().and_then(ProblemDoc::of_status),
+        };
+        let mut problem = own.cloned().or_else(of_framework)?;
+        problem.type_uri = base.resolve(&problem.type_uri).into_owned().into();
+        Some(Box::new(problem))
     }
 
     /// Removes the headers of middleware from an answer that may have come before
@@ -116,8 +145,13 @@ impl Forms<'_> {
 }
 
 /// Returns the answers to parameters, a query or a body that cannot be read or
-/// fail their checks.
-fn of_inputs(endpoint: &Endpoint, doc: &RouteDescription) -> Vec<(&'static str, ResponseDoc)> {
+/// fail their checks. A failed check with the status 400 stands for both, unless errors have
+/// types.
+fn of_inputs(
+    endpoint: &Endpoint,
+    doc: &RouteDescription,
+    has_types: bool,
+) -> Vec<(&'static str, ResponseDoc)> {
     let is_method = endpoint.kind() == EndpointKind::RpcMethod;
     if endpoint.kind() != EndpointKind::Http && !is_method {
         return Vec::new();
@@ -145,7 +179,7 @@ fn of_inputs(endpoint: &Endpoint, doc: &RouteDescription) -> Vec<(&'static str, 
         of_body(408, "The body came too slowly");
     }
     if reads_body {
-        if status != 400 || !is_validated {
+        if status != 400 || !is_validated || has_types {
             of_body(400, "The body cannot be read");
         }
         of_body(413, "The body is too large");

@@ -96,6 +96,7 @@ fn router_of(app: Described<'_>) -> RouterInfo {
     router.exposes_errors_always = app.exposes_errors_always;
     router.problem_details = app.settings.problem_details;
     router.trailing_slash = app.routes.trailing_slash;
+    router.problem_base = app.settings.problem_base.map(|base| base.as_str().to_owned());
     router.has_fallback = app.routes.fallback.is_some();
     router.is_hosted = app.is_hosted;
     router

@@ -5,7 +5,7 @@ use std::any::TypeId;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use serde_json::{Value, json};
-use stockade_core::description::{Content, ContentSchema, DescribedRoute, InputFrom, SchemaOf};
+use stockade_core::description::{ContentSchema, DescribedRoute, InputFrom, SchemaOf};
 use stockade_core::{Endpoint, RouteDescription};
 use stockade_errors::ConfigError;
 use stockade_map::schemas::{PLACE as SCHEMAS, references, schema_name};
@@ -197,15 +197,19 @@ impl Schemas {
     }
 }
 
-/// Returns the contents of the answers of a route.
-fn contents(facts: &DescribedRoute) -> impl Iterator<Item = &Content> {
-    facts.answers.iter().flat_map(|answer| answer.body.contents())
+/// Returns the schemas of the answers of a route, with their problem types.
+fn contents(facts: &DescribedRoute) -> impl Iterator<Item = &ContentSchema> {
+    facts.answers.iter().flat_map(|answer| {
+        let members = answer.problem.iter().flat_map(|problem| &problem.members);
+        let contents = answer.body.contents().iter().map(|content| &content.schema);
+        contents.chain(members.map(|member| &member.schema))
+    })
 }
 
 /// Returns the schemas of the messages that a route reads, and those that the program
 /// made for its replies.
 fn made(facts: &DescribedRoute) -> impl Iterator<Item = &Schema> {
-    let made = contents(facts).filter_map(|content| match &content.schema {
+    let made = contents(facts).filter_map(|schema| match schema {
         ContentSchema::Made(schema) => Some(schema),
         _ => None,
     });
@@ -214,8 +218,8 @@ fn made(facts: &DescribedRoute) -> impl Iterator<Item = &Schema> {
 
 /// Returns the schemas of the replies of a route, and of messages that it sends.
 fn replies(facts: &DescribedRoute) -> impl Iterator<Item = SchemaOf> {
-    let replies = contents(facts).filter_map(|content| match content.schema {
-        ContentSchema::Of(schema) => Some(schema),
+    let replies = contents(facts).filter_map(|schema| match schema {
+        ContentSchema::Of(schema) => Some(*schema),
         _ => None,
     });
     replies.chain(facts.sends)

@@ -1,0 +1,131 @@
+//! The problem types of a router, which its routes must declare alike.
+
+use std::any::TypeId;
+use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
+use std::panic::Location;
+
+use stockade_core::description::{ContentSchema, DescribedRoute, ProblemDoc};
+use stockade_errors::{ConfigIssue, ProblemBase};
+use stockade_path::problem_type;
+
+use crate::options::RouterOptions;
+
+type Place = Option<&'static Location<'static>>;
+
+/// The members of a problem type: the name, true for one that is always there, and the type.
+type Members = Vec<(Cow<'static, str>, bool, Option<TypeId>)>;
+
+/// The problem types of the routes that are compiled already.
+#[derive(Default)]
+pub(crate) struct KnownProblems {
+    is_on: bool,
+    pub(crate) base: Option<ProblemBase>,
+    /// By the types that are sent: the members, and the first place that declares them.
+    known: HashMap<String, (Members, Place)>,
+    /// The errors that are reported already. Many routes may have the same type.
+    reported: HashSet<(Place, String)>,
+}
+
+impl KnownProblems {
+    /// Reads the option `problem_details`, which may be malformed.
+    pub(crate) fn of(options: &RouterOptions) -> (Self, Option<ConfigIssue>) {
+        let mut known = Self::default();
+        let setting = &options.problem_details;
+        known.is_on = !setting.is_off() && !setting.is_inherited();
+        let Some(placed) = setting.value() else { return (known, None) };
+        match placed.value.base.as_deref().map(ProblemBase::new).transpose() {
+            Ok(base) => {
+                known.base = base;
+                (known, None)
+            }
+            Err(error) => {
+                // Else each relative type would be an error too.
+                known.is_on = false;
+                let message = format!("problem_details: {error}");
+                (known, Some(ConfigIssue::new(message).at(placed.place)))
+            }
+        }
+    }
+
+    /// Returns true if errors are sent as problem details.
+    pub(crate) fn is_on(&self) -> bool {
+        self.is_on
+    }
+
+    /// Notes the problem types of a route, and returns the configuration errors in them.
+    pub(crate) fn note(&mut self, route: &DescribedRoute) -> Vec<ConfigIssue> {
+        let problems = route.answers.iter().filter_map(|answer| answer.problem.as_deref());
+        let own = problems.filter(|problem| !problem.is_of_framework());
+        own.filter_map(|problem| self.issue(problem)).collect()
+    }
+
+    fn issue(&mut self, problem: &ProblemDoc) -> Option<ConfigIssue> {
+        let message = self.fault(problem)?;
+        let place = problem.place();
+        if !self.reported.insert((place, message.clone())) {
+            return None;
+        }
+        let issue = ConfigIssue::new(message);
+        Some(match place {
+            Some(place) => issue.at(place),
+            None => issue,
+        })
+    }
+
+    fn fault(&mut self, problem: &ProblemDoc) -> Option<String> {
+        let uri = &*problem.type_uri;
+        let is_absolute = match problem_type::check(uri) {
+            Ok(is_absolute) => is_absolute,
+            Err(reason) => return Some(format!("the problem type {uri:?} {reason}")),
+        };
+        if self.is_on && !is_absolute && self.base.is_none() {
+            return Some(format!(
+                "the problem type {uri:?} is relative, but `problem_details` has no base: pass the \
+                 base instead of `true`, such as `\"https://shop.example/problems/\"`"
+            ));
+        }
+        for member in &problem.members {
+            if let Err(reason) = problem_type::check_member(&member.name) {
+                let name = &member.name;
+                return Some(format!("the member {name:?} of the problem type {uri:?} {reason}"));
+            }
+        }
+        self.contradiction(problem)
+    }
+
+    /// Returns the configuration error of a type that another place declares with other members.
+    fn contradiction(&mut self, problem: &ProblemDoc) -> Option<String> {
+        let members = members_of(problem);
+        let sent = self.base.map_or_else(
+            || problem.type_uri.to_string(),
+            |base| base.resolve(&problem.type_uri).into_owned(),
+        );
+        let (first, place) =
+            self.known.entry(sent).or_insert_with(|| (members.clone(), problem.place()));
+        if *first == members {
+            return None;
+        }
+        let place = place.map(|place| format!(" at {}:{}", place.file(), place.line()));
+        Some(format!(
+            "the problem type {:?} has other members than{}: give both the same members, or one of \
+             them another type",
+            problem.type_uri,
+            place.unwrap_or_else(|| " elsewhere".to_owned())
+        ))
+    }
+}
+
+/// Returns the members in the order of their names. A 5xx has none, because they are withheld.
+fn members_of(problem: &ProblemDoc) -> Members {
+    let members = problem.members.iter().map(|member| {
+        let id = match &member.schema {
+            ContentSchema::Of(schema) => Some(schema.type_id()),
+            _ => None,
+        };
+        (member.name.clone(), member.required, id)
+    });
+    let mut members: Members = members.collect();
+    members.sort();
+    members
+}
