@@ -125,13 +125,14 @@ pub use {bytes, http, serde_json};
 pub use stockade_core::{
     Accepts, Authentication, BodyError, BodyKind, BoxFuture, Endpoint, ErrorContext, ErrorHandler,
     ErrorHandlerOptions, ErrorReply, FromRequest, Handler, HttpBody, IntoAuthentication,
-    IntoSchema, IntoSetting, LocalPeer, Middleware, Next, PeerAddr, PeerCredentials, Reply,
-    Request, RequestHead, Response, RouteDescription, RouteDocs, Setting, Tag, Validation,
-    error_of,
+    IntoSchema, IntoSetting, LocalPeer, Middleware, Next, PeerAddr, PeerCredentials,
+    ProblemDetails, Reply, Request, RequestHead, Response, RouteDescription, RouteDocs, Setting,
+    Tag, Validation, error_of,
 };
 #[doc(inline)]
 pub use stockade_errors::{
-    ApiError, BoxError, ConfigError, ConfigIssue, ErrorKind, FieldError, StoreError,
+    ApiError, BoxError, ConfigError, ConfigIssue, ErrorKind, FieldError, InvalidProblemBase,
+    ProblemBase, StoreError,
 };
 #[doc(inline)]
 pub use stockade_macros::{ApiError, middleware, routes};
@@ -164,6 +165,9 @@ pub mod databases {
     #[doc = include_str!("../docs/sql.md")]
     pub mod sql {}
 }
+
+#[doc = include_str!("../docs/problems.md")]
+pub mod problems {}
 
 #[doc = include_str!("../docs/guarding.md")]
 pub mod guarding {

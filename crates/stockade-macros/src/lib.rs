@@ -403,15 +403,61 @@ pub fn middleware(options: TokenStream, item: TokenStream) -> TokenStream {
 /// |---|---|---|
 /// | a variant, or a struct | `#[status(404)]`, `#[status(404, "…")]` | the status, and the message |
 /// | a variant, or a struct | `#[status(transparent)]` | the answer is that of the only field, which is an `Into<ApiError>`; `Display` and `Error::source` are those of the field too |
+/// | a variant, or a struct | `#[status(404, "…", type = "no-product")]` | also the problem type |
+/// | a field | `#[member]`, `#[member("orderId")]` | a member of the body if the status is below 500: any `Serialize` with `Schema`; an absent `Option` is left out |
 /// | a field | `#[details]` | sent as `details` if the status is below 500: any `Serialize`; an absent `Option` is left out |
 /// | a field | `#[source]` | the cause; a field named `source` is one without it |
 /// | the only field | `#[from]` | the cause, which becomes the variant by `From` |
 ///
 /// `#[source]` and `#[from]` belong to the derive with messages. Without the
-/// facade, `#[details]` needs `serde_json` among the dependencies.
+/// facade, `#[details]` and `#[member]` need `serde_json` among the dependencies.
 ///
-/// Spec: Errors › Error classes.
-#[proc_macro_derive(ApiError, attributes(status, details, source, from))]
+/// # Problem types
+///
+/// With `type = "…"` a variant has a problem type (RFC 9457), by which clients recognize it:
+///
+/// ```
+/// use stockade::ProblemBase;
+/// use stockade::prelude::*;
+///
+/// #[derive(ApiError, Debug)]
+/// enum OrderError {
+///     #[status(409, "{sku} is sold out", type = "sold-out")]
+///     SoldOut {
+///         #[member]
+///         sku: String,
+///         #[member("restockedOn")]
+///         restocked_on: Option<String>,
+///     },
+/// }
+///
+/// let error = ApiError::from(OrderError::SoldOut { sku: "7".into(), restocked_on: None });
+/// let base = ProblemBase::new("https://shop.example/problems/")?;
+/// assert_eq!(
+///     error.problem_at(Some(base), false),
+///     json!({
+///         "type": "https://shop.example/problems/sold-out",
+///         "title": "Conflict",
+///         "status": 409,
+///         "detail": "7 is sold out",
+///         "sku": "7",
+///     }),
+/// );
+/// assert_eq!(error.body(false), json!({ "error": "7 is sold out", "sku": "7" }));
+/// # Ok::<(), stockade::InvalidProblemBase>(())
+/// ```
+///
+/// The type is an absolute URI, or a relative path that resolves against the base of
+/// `RouterOptions::problem_details`. It is never made of the name of the variant, so you can
+/// rename variants. Without problem details the body has the members, but not the type.
+///
+/// `#[member]` needs a `type`, which defines the members. Their names cannot be `type`,
+/// `status`, `title`, `detail`, `instance`, `error` or `details`. All variants with one type
+/// have the same members; a router rejects others. Documents have a component for each type,
+/// and `routes.lock` records it: to remove a type is a breaking change.
+///
+/// Spec: Errors › Error classes. Source: RFC 9457, section 3.
+#[proc_macro_derive(ApiError, attributes(status, details, member, source, from))]
 pub fn derive_api_error(input: TokenStream) -> TokenStream {
     let input = syn::parse_macro_input!(input as syn::DeriveInput);
     api_error::api_error(&input).into()

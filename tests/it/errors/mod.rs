@@ -3,4 +3,5 @@
 mod failures;
 mod forms;
 mod heads;
+mod problems;
 mod responses;

@@ -1,6 +1,7 @@
 //! The input of `#[derive(ApiError)]` as data.
 
 use proc_macro2::{Ident, Span};
+use stockade_path::problem_type::{self, check_member};
 use syn::ext::IdentExt as _;
 use syn::parse::{Parse, ParseStream};
 use syn::spanned::Spanned as _;
@@ -22,6 +23,10 @@ pub(crate) struct Variant<'i> {
     /// True if the status was readable; else it is 500.
     readable: bool,
     pub(crate) message: Option<LitStr>,
+    /// The problem type: `type = "…"`.
+    pub(crate) problem_type: Option<LitStr>,
+    /// The fields that are members of the body.
+    pub(crate) members: Vec<MemberField<'i>>,
     /// The field whose answer is that of the variant: `#[status(transparent)]`.
     pub(crate) transparent: Option<Field<'i>>,
     pub(crate) fields: Vec<Field<'i>>,
@@ -36,6 +41,13 @@ pub(crate) struct Field<'i> {
     pub(crate) member: Member,
     pub(crate) ty: &'i Type,
     pub(crate) span: Span,
+}
+
+/// A field with `#[member]`.
+pub(crate) struct MemberField<'i> {
+    pub(crate) field: Field<'i>,
+    /// The name in the body.
+    pub(crate) name: String,
 }
 
 impl Field<'_> {
@@ -128,10 +140,20 @@ impl<'i> Variant<'i> {
         let details = marked(&all, "details", errors);
         let status = status(name, attributes, errors);
         let readable = status.is_some();
-        let status = status.unwrap_or(Status::Own { code: 500, message: None });
+        let status = status.unwrap_or(Status::Own { code: 500, message: None, problem_type: None });
         let is_own = matches!(status, Status::Own { .. });
-        let (code, message, transparent) = match status {
-            Status::Own { code, message } => (code, message, None),
+        let members = members(&all, errors);
+        let (code, message, problem_type, transparent) = match status {
+            Status::Own { code, message, problem_type } => {
+                if let (true, None, Some(member)) = (readable, &problem_type, members.first()) {
+                    let message = format!(
+                        "`#[member]` needs a problem type, which defines the members: write \
+                         `#[status({code}, \"…\", type = \"…\")]`"
+                    );
+                    errors.push(member.field.span, &message);
+                }
+                (code, message, problem_type, None)
+            }
             Status::Transparent(span) => {
                 let inner = all.first().map(|(field, _)| field.clone());
                 let inner = inner.filter(|_| all.len() == 1);
@@ -142,7 +164,11 @@ impl<'i> Variant<'i> {
                     let message = "`#[details]` has no meaning where the answer is `transparent`";
                     errors.push(details.span, message);
                 }
-                (500, None, inner)
+                if let Some(member) = members.first() {
+                    let message = "`#[member]` has no meaning where the answer is `transparent`";
+                    errors.push(member.field.span, message);
+                }
+                (500, None, None, inner)
             }
         };
         Self {
@@ -151,6 +177,8 @@ impl<'i> Variant<'i> {
             // Without its field a transparent variant has nothing to answer with.
             readable: readable && (is_own || transparent.is_some()),
             message,
+            problem_type,
+            members,
             from: from.is_some() && all.len() == 1,
             source: transparent.clone().or(source),
             transparent,
@@ -179,14 +207,59 @@ fn marked<'i>(
     Some(first.clone())
 }
 
+/// Returns the fields with `#[member]`, in their order.
+fn members<'i>(fields: &[(Field<'i>, &[Attribute])], errors: &mut Errors) -> Vec<MemberField<'i>> {
+    let mut members: Vec<MemberField<'i>> = Vec::new();
+    for (field, attributes) in fields {
+        let mut marks = attributes.iter().filter(|attribute| is(attribute, "member"));
+        let Some(mark) = marks.next() else { continue };
+        for again in marks {
+            errors.keep(syn::Error::new_spanned(again, "`#[member]` is there twice"));
+        }
+        let name = match member_name(mark, field) {
+            Ok(name) => name,
+            Err(error) => {
+                errors.keep(error);
+                continue;
+            }
+        };
+        if members.iter().any(|known| known.name == name) {
+            errors.push(field.span, &format!("two members have the name `{name}`"));
+        }
+        members.push(MemberField { field: field.clone(), name });
+    }
+    members
+}
+
+/// Returns the name of a member: that of the field, or the name in `#[member("orderId")]`.
+fn member_name(mark: &Attribute, field: &Field<'_>) -> syn::Result<String> {
+    let (name, span) = match (&mark.meta, &field.member) {
+        (syn::Meta::Path(_), Member::Named(name)) => (name.unraw().to_string(), name.span()),
+        (syn::Meta::Path(_), Member::Unnamed(_)) => {
+            let message = "the field has no name: write `#[member(\"sku\")]` or another name";
+            return Err(syn::Error::new_spanned(mark, message));
+        }
+        _ => {
+            let literal: LitStr = mark.parse_args().map_err(|error| {
+                syn::Error::new(error.span(), "expected a name: `#[member(\"sku\")]`")
+            })?;
+            (literal.value(), literal.span())
+        }
+    };
+    match check_member(&name) {
+        Ok(()) => Ok(name),
+        Err(reason) => Err(syn::Error::new(span, format!("the member `{name}` {reason}"))),
+    }
+}
+
 fn is(attribute: &Attribute, name: &str) -> bool {
     attribute.path().is_ident(name)
 }
 
 /// The text between the parentheses of `#[status(…)]`.
 enum Status {
-    /// `404` or `404, "no product {id}"`.
-    Own { code: u16, message: Option<LitStr> },
+    /// `404`, `404, "no product {id}"` or `404, "no product {id}", type = "no-product"`.
+    Own { code: u16, message: Option<LitStr>, problem_type: Option<LitStr> },
     /// `transparent`.
     Transparent(Span),
 }
@@ -220,17 +293,38 @@ impl Parse for Status {
             let message = format!("the status of an error is from 400 to 599, not {literal}");
             return Err(syn::Error::new(literal.span(), message));
         };
-        let mut message = None;
-        if !input.is_empty() {
+        let (mut message, mut problem_type) = (None, None);
+        while !input.is_empty() {
             input.parse::<Token![,]>()?;
+            if input.is_empty() {
+                break;
+            }
+            let is_form = |error: syn::Error| syn::Error::new(error.span(), FORM);
+            if input.peek(Token![type]) && problem_type.is_none() {
+                input.parse::<Token![type]>()?;
+                problem_type = Some(uri(input)?);
+            } else if message.is_none() && problem_type.is_none() {
+                message = Some(input.parse().map_err(is_form)?);
+            } else {
+                return Err(input.error(FORM));
+            }
         }
-        if !input.is_empty() {
-            message = Some(
-                input.parse().map_err(|error: syn::Error| syn::Error::new(error.span(), FORM))?,
-            );
-            input.parse::<Option<Token![,]>>()?;
+        Ok(Self::Own { code, message, problem_type })
+    }
+}
+
+/// Reads the problem type behind the word `type`.
+fn uri(input: ParseStream<'_>) -> syn::Result<LitStr> {
+    input.parse::<Token![=]>()?;
+    let literal: LitStr = input.parse().map_err(|error: syn::Error| {
+        syn::Error::new(error.span(), "expected a problem type as text: `type = \"sold-out\"`")
+    })?;
+    match problem_type::check(&literal.value()) {
+        Ok(_) => Ok(literal),
+        Err(reason) => {
+            let message = format!("the problem type {:?} {reason}", literal.value());
+            Err(syn::Error::new(literal.span(), message))
         }
-        Ok(Self::Own { code, message })
     }
 }
 

@@ -1,8 +1,9 @@
 //! `#[derive(ApiError)]`: read ([`input`]), with messages in the notation of
-//! `format!` ([`message`]), and written as impls here.
+//! `format!` ([`message`]) and problem types ([`problem`]), and written as impls here.
 
 mod input;
 mod message;
+mod problem;
 #[cfg(test)]
 mod tests;
 
@@ -38,7 +39,8 @@ fn expand(
     errors: &mut Errors,
 ) -> TokenStream {
     let details = details(input, serde_json, errors);
-    let into_api_error = into_api_error(input, root, &details);
+    let problem = problem::read(input, serde_json, errors);
+    let into_api_error = into_api_error(input, root, &details, &problem);
     if !input.has_messages() {
         return into_api_error;
     }
@@ -48,7 +50,12 @@ fn expand(
     quote!(#into_api_error #display #error #(#causes)*)
 }
 
-fn into_api_error(input: &Input<'_>, root: &CratePath, details: &TokenStream) -> TokenStream {
+fn into_api_error(
+    input: &Input<'_>,
+    root: &CratePath,
+    details: &TokenStream,
+    problem: &TokenStream,
+) -> TokenStream {
     let (name, span) = (input.name, input.name.span());
     let root = root.at(span);
     let (parameters, types, _) = input.generics.split_for_impl();
@@ -64,7 +71,7 @@ fn into_api_error(input: &Input<'_>, root: &CratePath, details: &TokenStream) ->
         bounds.push(parse_quote!(#ty: ::core::convert::Into<#root::ApiError>));
     }
     let bounds = with_bounds(input.generics, bounds);
-    let body = answer(input, details);
+    let body = answer(input, details, problem);
     let traits = has_text(&root, has_own);
     quote! {
         const _: () = {
@@ -109,12 +116,15 @@ fn failure(input: &Input<'_>, root: &CratePath, core: &CratePath) -> TokenStream
 /// variant, and the description of the field of each transparent one.
 fn description(input: &Input<'_>, core: &TokenStream) -> TokenStream {
     let mut failures: Vec<(u16, String)> = Vec::new();
+    let mut typed = Vec::new();
     for variant in input.variants.iter().filter(|variant| variant.transparent.is_none()) {
         // A client never sees the message of a 5xx.
         let message = variant.message.as_ref().filter(|_| variant.status < 500);
         // Without a message the standard text of the status stands for it.
         let failure = (variant.status, message.map(shown).unwrap_or_default());
-        if !failures.contains(&failure) {
+        if let Some(uri) = &variant.problem_type {
+            typed.push(problem::description(variant, uri, &failure, core));
+        } else if !failures.contains(&failure) {
             failures.push(failure);
         }
     }
@@ -131,13 +141,14 @@ fn description(input: &Input<'_>, core: &TokenStream) -> TokenStream {
     });
     quote! {
         doc.may_fail(&[#(#failures),*]);
+        #(#typed)*
         #(#inner)*
     }
 }
 
 /// Makes the body of `From`: the answer of the field of a transparent variant,
 /// or status, text and details of any other.
-fn answer(input: &Input<'_>, details: &TokenStream) -> TokenStream {
+fn answer(input: &Input<'_>, details: &TokenStream, problem: &TokenStream) -> TokenStream {
     let (name, span) = (input.name, input.name.span());
     let is_own = |variant: &&Variant<'_>| variant.transparent.is_none();
     let inner = input.variants.iter().filter_map(|variant| {
@@ -169,11 +180,14 @@ fn answer(input: &Input<'_>, details: &TokenStream) -> TokenStream {
             };
         }
     });
+    let with_problem = (!problem.is_empty()).then(|| problem::add());
     quote! {
         let (status, error): (u16, _) = match error { #(#arms,)* };
         #details
+        #problem
         let answer = #answer;
         #with_details
+        #with_problem
         answer
     }
 }

@@ -158,6 +158,70 @@ fn transparent_goes_with_messages_and_without() {
 }
 
 #[test]
+fn problem_types_are_checked() {
+    check("enum E { #[status(404, type = \"no-order\")] A }", &[]);
+    check("#[status(404, \"x\", type = \"https://a.example/x\",)] struct E;", &[]);
+    for (text, reason) in [
+        ("", "is empty: write a path such as `sold-out`, or an absolute URI"),
+        ("/x", "begins with `/`, which replaces the path of the base: leave it out"),
+        ("a b", "has characters that a URI cannot have: percent-encode them"),
+        ("a/../b", "has an empty segment, or one that is `.` or `..`"),
+        ("about:blank", "stands for errors without a type: leave `type` out"),
+    ] {
+        let source = format!("#[status(404, type = {text:?})] struct E;");
+        check(&source, &[&format!("1:21 the problem type {text:?} {reason}")]);
+    }
+    check(
+        "#[status(404, type = x)] struct E;",
+        &["1:21 expected a problem type as text: `type = \"sold-out\"`"],
+    );
+    let form = "expected a status and perhaps a message: `404, \"no product {id}\"`";
+    check("#[status(404, type = \"x\", \"y\")] struct E;", &[&format!("1:26 {form}")]);
+    check("#[status(404, type = \"x\", type = \"y\")] struct E;", &[&format!("1:26 {form}")]);
+}
+
+#[test]
+fn members_have_types_and_free_names() {
+    for name in ["type", "status", "title", "detail", "instance", "error", "details"] {
+        let source =
+            format!("#[status(404, type = \"x\")] struct E {{ #[member({name:?})] a: u8 }}");
+        let message = format!(
+            "1:47 the member `{name}` has its own meaning in the body of an error: choose another \
+             name"
+        );
+        check(&source, &[&message]);
+    }
+    let (errors, tokens) = run(
+        "#[status(404, type = \"x\")] struct E { #[member] a: u8, #[member(\"b\")] c: Option<u8> }",
+    );
+    assert!(errors.is_empty(), "{errors:?}");
+    assert!(tokens.contains("with_problem_type") && tokens.contains("\"b\""), "{tokens}");
+    check(
+        "#[status(404, type = \"x\")] struct E { #[member] r#type: u8 }",
+        &[
+            "1:47 the member `type` has its own meaning in the body of an error: choose another name",
+        ],
+    );
+    check(
+        "#[status(404, type = \"x\")] struct E(#[member] u8);",
+        &["1:37 the field has no name: write `#[member(\"sku\")]` or another name"],
+    );
+    check(
+        "#[status(404, type = \"x\")] struct E { #[member] a: u8, #[member(\"a\")] b: u16 }",
+        &["1:75 two members have the name `a`"],
+    );
+    check(
+        "#[status(404)] struct E { #[member] a: u8 }",
+        &["1:39 `#[member]` needs a problem type, which defines the members: write \
+           `#[status(404, \"…\", type = \"…\")]`"],
+    );
+    check(
+        "#[status(transparent)] struct E { #[member] a: B }",
+        &["1:47 `#[member]` has no meaning where the answer is `transparent`"],
+    );
+}
+
+#[test]
 fn a_union_is_no_error() {
     check("union E { a: u8 }", &["1:0 `ApiError` can be derived for enums and structs"]);
 }
