@@ -131,8 +131,8 @@ pub use stockade_core::{
 };
 #[doc(inline)]
 pub use stockade_errors::{
-    ApiError, BoxError, ConfigError, ConfigIssue, ErrorKind, FieldError, InvalidProblemBase,
-    ProblemBase, StoreError,
+    ApiError, BoxError, ConfigError, ConfigIssue, ErrorKind, ErrorText, FieldError,
+    InvalidProblemBase, ParamValue, ProblemBase, StoreError,
 };
 #[doc(inline)]
 pub use stockade_macros::{ApiError, middleware, routes};

@@ -47,7 +47,7 @@ mod store_error;
 pub use api_error::{ApiError, BoxError, Shown};
 pub use config_error::{ConfigError, ConfigIssue};
 pub use error_kind::ErrorKind;
-pub use field_error::FieldError;
+pub use field_error::{ErrorText, FieldError, ParamValue};
 pub use problem::{InvalidProblemBase, ProblemBase};
 pub use status::status_text;
 pub use store_error::StoreError;

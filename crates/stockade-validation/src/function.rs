@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 use stockade_errors::panic::catch_panic;
-use stockade_errors::{ApiError, BoxError};
+use stockade_errors::{ApiError, BoxError, ErrorText};
 
 /// The verdict of a custom check on a value.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -16,13 +16,16 @@ pub enum Verdict {
     /// Something is wrong; the message is that of the rule, by default
     /// `<field> is invalid`.
     Invalid,
-    /// Something is wrong, and this is the message.
+    /// Something is wrong, and this is the message, or the id of a text in catalogs.
     Because(String),
+    /// Something is wrong, and this is the message, with its id and parameters for other
+    /// languages.
+    Text(ErrorText),
 }
 
 /// The answer of a function of [`Rule::custom`](crate::Rule::custom).
 ///
-/// `bool`, [`Verdict`], or a `Result` whose error is the message; and a
+/// `bool`, [`Verdict`], or a `Result` whose error is the message or an [`ErrorText`]; and a
 /// `Result` with an [`ApiError`] for a check that may itself fail, which is a
 /// 500.
 #[diagnostic::on_unimplemented(
@@ -52,6 +55,12 @@ impl CustomOutcome for Verdict {
 impl CustomOutcome for Result<(), String> {
     fn into_verdict(self) -> Result<Verdict, BoxError> {
         Ok(self.map_or_else(Verdict::Because, |()| Verdict::Valid))
+    }
+}
+
+impl CustomOutcome for Result<(), ErrorText> {
+    fn into_verdict(self) -> Result<Verdict, BoxError> {
+        Ok(self.map_or_else(Verdict::Text, |()| Verdict::Valid))
     }
 }
 

@@ -199,7 +199,7 @@ fn members_have_types_and_free_names() {
     check(
         "#[status(404, type = \"x\")] struct E { #[member] r#type: u8 }",
         &[
-            "1:47 the member `type` has its own meaning in the body of an error: choose another name",
+            "1:48 the member `type` has its own meaning in the body of an error: choose another name",
         ],
     );
     check(

@@ -5,7 +5,7 @@ use std::convert::Infallible;
 use std::ops::ControlFlow::{self, Break, Continue};
 
 use stockade_errors::short_name::short_name;
-use stockade_errors::{ApiError, FieldError};
+use stockade_errors::{ApiError, ErrorText, FieldError};
 
 use super::patch::Patch;
 use super::path::Path;
@@ -48,7 +48,7 @@ pub(super) trait Sink<'s> {
     }
 
     /// Notes the verdict of a `custom` function.
-    fn note_custom(&mut self, path: &Path<'_>, message: String);
+    fn note_custom(&mut self, path: &Path<'_>, text: ErrorText);
 }
 
 /// Ends the walk at the first broken rule, and with `keep` at the first change.
@@ -94,7 +94,7 @@ impl<'s> Sink<'s> for Quiet {
         self.done = true;
     }
 
-    fn note_custom(&mut self, _path: &Path<'_>, _message: String) {
+    fn note_custom(&mut self, _path: &Path<'_>, _text: ErrorText) {
         self.done = true;
     }
 }
@@ -130,11 +130,11 @@ impl Collecting {
         }
     }
 
-    fn push(&mut self, path: &Path<'_>, message: Cow<'static, str>, rule: &'static str) {
+    fn push(&mut self, make: impl FnOnce() -> FieldError) {
         if self.done {
             return;
         }
-        let error = FieldError::new(path.shown(), message, rule);
+        let error = make();
         self.error_bytes += error.field.len() + error.message.len();
         self.errors.push(error);
         self.done = self.abort_early
@@ -167,26 +167,35 @@ impl<'s> Sink<'s> for Collecting {
 
     #[cold]
     fn note(&mut self, path: &Path<'_>, message: Option<&str>, broken: Violation<'_>) {
-        let message = match message.filter(|_| broken.accepts_message()) {
-            Some(message) => message.to_owned().into(),
-            None if matches!(broken, Violation::Required) => missing(path),
-            None => broken.message(),
-        };
-        self.push(path, message, broken.rule());
+        self.push(|| {
+            let own = message.filter(|_| broken.accepts_message());
+            let (message, text_id) = match own {
+                Some(message) => (message.to_owned().into(), None),
+                None if matches!(broken, Violation::Required) => missing(path),
+                None => (broken.message(), Some(broken.text_id())),
+            };
+            let error = FieldError::new(path.shown(), message, broken.rule());
+            let error = broken.add_params(error);
+            match text_id {
+                Some(id) => error.with_text_id(id),
+                None => error,
+            }
+        });
     }
 
-    fn note_custom(&mut self, path: &Path<'_>, message: String) {
-        self.push(path, message.into(), "custom");
+    fn note_custom(&mut self, path: &Path<'_>, text: ErrorText) {
+        self.push(|| FieldError::of_text(path.shown(), text, "custom"));
     }
 }
 
-/// Returns the message for a value that is not there.
-fn missing(path: &Path<'_>) -> Cow<'static, str> {
-    match (path, path.name()) {
-        (Path::Root, _) => Violation::Required.message(),
-        (_, "") => format!("Required field '{}' is missing", path.shown()).into(),
-        (_, name) => format!("Required field '{}' is missing", short_name(name)).into(),
-    }
+/// Returns the message for a value that is not there, and the id of the message.
+fn missing(path: &Path<'_>) -> (Cow<'static, str>, Option<&'static str>) {
+    let message = match (path, path.name()) {
+        (Path::Root, _) => return (Violation::Required.message(), Some("required-value")),
+        (_, "") => format!("Required field '{}' is missing", path.shown()),
+        (_, name) => format!("Required field '{}' is missing", short_name(name)),
+    };
+    (message.into(), Some("required"))
 }
 
 /// Of text, on the average: a long key before many wrong values is part of the

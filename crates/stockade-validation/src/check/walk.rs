@@ -1,6 +1,7 @@
 //! [`Walk`]: one value after the other.
 
 use serde_json::Value;
+use stockade_errors::ErrorText;
 use stockade_errors::short_name::short_name;
 
 use super::patch::Patch;
@@ -269,10 +270,15 @@ impl<'r, 's, S: Sink<'s>> Walk<'r, 's, S> {
         match verdict {
             Ok(Verdict::Valid) => {}
             Ok(Verdict::Invalid) => {
-                let usual = || format!("{} is invalid", short_name(&field));
-                self.sink.note_custom(path, message.map_or_else(usual, str::to_owned));
+                let usual =
+                    || ErrorText::new("custom", format!("{} is invalid", short_name(&field)));
+                let own = |message: &str| ErrorText::of_message(message.to_owned());
+                self.sink.note_custom(path, message.map_or_else(usual, own));
             }
-            Ok(Verdict::Because(message)) => self.sink.note_custom(path, message),
+            Ok(Verdict::Because(message)) => {
+                self.sink.note_custom(path, ErrorText::of_message(message));
+            }
+            Ok(Verdict::Text(text)) => self.sink.note_custom(path, text),
             Err(failure) => self.sink.fail(failure),
         }
     }

@@ -3,7 +3,8 @@
 use std::cmp::Ordering;
 use std::ops::ControlFlow;
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Number, Value};
+use stockade_errors::FieldError;
 
 use super::violation::Violation;
 use crate::number::{Num, shown};
@@ -13,6 +14,8 @@ use crate::number::{Num, shown};
 pub(crate) struct Limit {
     /// The name of the keyword.
     rule: &'static str,
+    /// The id of the message.
+    text_id: &'static str,
     relation: Relation,
     num: Num,
     message: Box<str>,
@@ -53,7 +56,8 @@ impl Limit {
             let number = keywords.get(*rule)?.as_number()?;
             let message = format!("{before} {} {}{behind}", relation.words(), shown(number));
             let (rule, relation, num) = (*rule, *relation, Num::of(number));
-            Some(Self { rule, relation, num, message: message.into() })
+            let text_id = text_id(before, relation).unwrap_or(rule);
+            Some(Self { rule, text_id, relation, num, message: message.into() })
         };
         bounds.iter().filter_map(limit).collect()
     }
@@ -84,8 +88,47 @@ impl Limit {
     }
 
     pub(super) fn broken(&self) -> Violation<'_> {
-        Violation::Shown(self.rule, &self.message)
+        Violation::Bound(self)
     }
+
+    pub(super) fn rule(&self) -> &'static str {
+        self.rule
+    }
+
+    pub(super) fn message(&self) -> &str {
+        &self.message
+    }
+
+    /// Adds the bound to an error.
+    pub(super) fn add_params(&self, error: FieldError) -> FieldError {
+        match self.num {
+            Num::Whole(whole) => match Number::from_i128(whole) {
+                Some(number) => error.with_param("limit", number),
+                None => error.with_param("limit", whole.to_string()),
+            },
+            Num::Float(float) => error.with_param("limit", float),
+        }
+    }
+
+    pub(super) fn text_id(&self) -> &'static str {
+        self.text_id
+    }
+}
+
+/// Returns the id of a message, which does not depend on the keyword: `min` of a text is
+/// `minLength`.
+fn text_id(before: &str, relation: Relation) -> Option<&'static str> {
+    use Relation::{AtLeast, AtMost};
+
+    Some(match (before, relation) {
+        ("String must be", AtLeast) => "minLength",
+        ("String must be", AtMost) => "maxLength",
+        ("Array must contain", AtLeast) => "minItems",
+        ("Array must contain", AtMost) => "maxItems",
+        ("Number must be", AtLeast) => "minimum",
+        ("Number must be", AtMost) => "maximum",
+        _ => return None,
+    })
 }
 
 /// Limits of a length, or of how many values a container has.

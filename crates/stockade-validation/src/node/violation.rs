@@ -2,9 +2,12 @@
 
 use std::borrow::Cow;
 
+use stockade_errors::FieldError;
 use stockade_errors::short_name::short_name;
 
+use super::limits::Limit;
 use crate::depth::MAX_DEPTH;
+use crate::format::Format;
 
 /// A rule that a value breaks.
 #[derive(Clone, Copy, Debug)]
@@ -17,7 +20,9 @@ pub(crate) enum Violation<'b> {
     },
     /// A rule by its name, with its message.
     Rule(&'static str, &'static str),
-    /// The same with a message of the schema.
+    /// A bound.
+    Bound(&'b Limit),
+    /// A rule with a message of the schema.
     Shown(&'static str, &'b str),
     /// A member that is not allowed, by its name.
     Unknown(&'b str),
@@ -33,6 +38,7 @@ impl Violation<'_> {
             Self::Required => "required",
             Self::Type { .. } => "type",
             Self::Rule(rule, _) | Self::Shown(rule, _) => rule,
+            Self::Bound(limit) => limit.rule(),
             Self::Unknown(_) => "additionalProperties",
             Self::Depth => "depth",
             Self::PatternLimit => "patternLimit",
@@ -46,6 +52,7 @@ impl Violation<'_> {
             Self::Type { expected, got } => format!("Expected {expected}, got {got}").into(),
             Self::Rule(_, message) => message.into(),
             Self::Shown(_, message) => message.to_owned().into(),
+            Self::Bound(limit) => limit.message().to_owned().into(),
             Self::Unknown(name) => unknown_field(name).into(),
             Self::Depth => format!("Value is nested more than {MAX_DEPTH} levels deep").into(),
             Self::PatternLimit => {
@@ -55,10 +62,61 @@ impl Violation<'_> {
         }
     }
 
+    /// Adds the parameters of the rule to its error.
+    pub(crate) fn add_params(self, error: FieldError) -> FieldError {
+        match self {
+            Self::Bound(limit) => limit.add_params(error),
+            Self::Type { expected, got } => {
+                error.with_param("expected", type_name(expected)).with_param("got", got)
+            }
+            Self::Rule("format", message) => error.with_param("format", format_name(message)),
+            // The only bounds that are no keyword of the schema.
+            Self::Rule("minProperties" | "maxProperties", _) => error.with_param("limit", 1),
+            Self::Shown("enum", message) => {
+                error.with_param("values", behind("Must be one of: ", message))
+            }
+            Self::Shown("const", message) => error.with_param("value", behind("Must be ", message)),
+            Self::Depth => error.with_param("limit", MAX_DEPTH),
+            Self::Required
+            | Self::Rule(..)
+            | Self::Shown(..)
+            | Self::Unknown(_)
+            | Self::PatternLimit => error,
+        }
+    }
+
+    /// Returns the id of the usual message in the catalogs of languages.
+    pub(crate) fn text_id(self) -> &'static str {
+        match self {
+            Self::Bound(limit) => limit.text_id(),
+            broken => broken.rule(),
+        }
+    }
+
     /// Returns true if a message of the schema stands in for the usual one.
     pub(crate) fn accepts_message(self) -> bool {
         !matches!(self, Self::Unknown(_) | Self::Depth | Self::PatternLimit)
     }
+}
+
+/// Returns the name of a type, without an allocation for the usual ones.
+fn type_name(expected: &str) -> Cow<'static, str> {
+    let usual = ["string", "number", "integer", "boolean", "array", "object", "null"];
+    let usual = usual.into_iter().find(|name| *name == expected);
+    usual.map_or_else(|| expected.to_owned().into(), Cow::Borrowed)
+}
+
+/// Returns the name of the format with this message. A form of a type has none, but its
+/// message says what is invalid.
+fn format_name(message: &'static str) -> &'static str {
+    let format = Format::ALL.iter().find(|format| format.message() == message);
+    format
+        .map_or_else(|| message.strip_prefix("Invalid ").unwrap_or(message), |format| format.name())
+}
+
+/// Returns the end of a message.
+fn behind(start: &str, message: &str) -> String {
+    message.strip_prefix(start).unwrap_or(message).to_owned()
 }
 
 /// Returns the message for a member that is not allowed.

@@ -44,6 +44,15 @@ enum Problem {
     Unknown(String),
     /// A text, or a name, that is not one of those that the type expects.
     Unexpected(String),
+    /// A value of another type.
+    Type {
+        expected: &'static str,
+        got: &'static str,
+    },
+    /// A number or another value that its type cannot hold.
+    Range(&'static str),
+    /// A text that is not one of these.
+    Variant(String),
     /// A message for a client.
     Message(String),
     /// A message of the type's own.
@@ -64,12 +73,13 @@ impl TypeError {
 
     /// Returns the error for a value of another kind.
     #[cold]
-    pub(super) fn kind(wanted: ExpectedKind, found: &str) -> Self {
+    pub(super) fn kind(wanted: ExpectedKind, found: &'static str) -> Self {
         Self::expected(wanted.name(), found)
     }
 
-    fn expected(wanted: &str, found: &str) -> Self {
-        Self::message(expected_text(wanted, found))
+    fn expected(wanted: &'static str, got: &'static str) -> Self {
+        let expected = if wanted == got { ANOTHER } else { wanted };
+        Self::of(Problem::Type { expected, got })
     }
 
     /// Returns the reason why the quick way was given up.
@@ -139,31 +149,53 @@ impl TypeError {
             Reason::Refused(_) => (Vec::new(), Problem::Message("The value does not fit".into())),
         };
         place.reverse();
-        let message = match problem {
+        let error = |place: &[Step], message: String| {
+            FieldError::new(short_name(&path_of(place)), message, "type")
+        };
+        match problem {
             Problem::Missing(name) => {
                 place.push(Step::Name(name.to_owned()));
-                format!("Required field '{name}' is missing")
+                error(&place, format!("Required field '{name}' is missing"))
+                    .with_text_id("required")
             }
             Problem::Twice(name) => {
                 place.push(Step::Name(name.to_owned()));
-                format!("Field '{name}' is there twice")
+                error(&place, format!("Field '{name}' is there twice")).with_text_id("duplicate")
             }
             Problem::Unknown(name) => {
                 let message = unknown_field(&name);
                 place.push(Step::Name(name));
-                message
+                error(&place, message).with_text_id("additionalProperties")
             }
-            Problem::Unexpected(_) => expected_text(ANOTHER, "string"),
-            Problem::Message(message) => message,
-            Problem::Custom(message) => for_a_client(&message),
-        };
-        FieldError::new(short_name(&path_of(&place)), message, "type")
+            Problem::Unexpected(_) => of_type(error(&place, String::new()), ANOTHER, "string"),
+            Problem::Type { expected, got } => of_type(error(&place, String::new()), expected, got),
+            Problem::Range(kind) => error(&place, out_of_range(kind))
+                .with_text_id("out-of-range")
+                .with_param("kind", kind),
+            Problem::Variant(values) => error(&place, must_be_one_of(&values))
+                .with_text_id("enum")
+                .with_param("values", values),
+            Problem::Message(message) => error(&place, message),
+            Problem::Custom(message) => error(&place, for_a_client(&message)),
+        }
     }
 }
 
-fn expected_text(wanted: &str, found: &str) -> String {
-    let wanted = if wanted == found { ANOTHER } else { wanted };
-    format!("Expected {wanted}, got {found}")
+fn of_type(mut error: FieldError, expected: &'static str, got: &'static str) -> FieldError {
+    error.message = expected_text(expected, got).into();
+    error.with_text_id("type").with_param("expected", expected).with_param("got", got)
+}
+
+fn expected_text(expected: &str, got: &str) -> String {
+    format!("Expected {expected}, got {got}")
+}
+
+fn out_of_range(kind: &str) -> String {
+    format!("The {kind} is out of range")
+}
+
+fn must_be_one_of(values: &str) -> String {
+    format!("Must be one of: {values}")
 }
 
 fn path_of(place: &[Step]) -> String {
@@ -248,7 +280,7 @@ impl Error for TypeError {
         let expected = expected_kind(expected);
         match found {
             Unexpected::Float(float) if expected == "integer" && float.abs() >= TWO_TO_63 => {
-                Self::message("The integer is out of range")
+                Self::of(Problem::Range("integer"))
             }
             found => Self::expected(expected, found_kind(&found)),
         }
@@ -258,7 +290,7 @@ impl Error for TypeError {
     fn invalid_value(found: Unexpected<'_>, expected: &dyn Expected) -> Self {
         let (kind, expected_kind) = (found_kind(&found), expected_kind(expected));
         if kind == expected_kind {
-            return Self::message(format!("The {kind} is out of range"));
+            return Self::of(Problem::Range(kind));
         }
         if let Unexpected::Str(text) = found
             && expected_kind == ANOTHER
@@ -270,7 +302,7 @@ impl Error for TypeError {
 
     #[cold]
     fn unknown_variant(_variant: &str, expected: &'static [&'static str]) -> Self {
-        Self::message(format!("Must be one of: {}", expected.join(", ")))
+        Self::of(Problem::Variant(expected.join(", ")))
     }
 
     #[cold]
@@ -298,6 +330,9 @@ impl fmt::Display for TypeError {
                 Problem::Twice(name) => write!(f, "duplicate field `{name}`"),
                 Problem::Unknown(name) => write!(f, "unknown field `{name}`"),
                 Problem::Unexpected(_) => f.write_str(&expected_text(ANOTHER, "string")),
+                Problem::Type { expected, got } => f.write_str(&expected_text(expected, got)),
+                Problem::Range(kind) => f.write_str(&out_of_range(kind)),
+                Problem::Variant(values) => f.write_str(&must_be_one_of(values)),
                 Problem::Message(message) | Problem::Custom(message) => f.write_str(message),
             },
         }

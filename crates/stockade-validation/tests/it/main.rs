@@ -32,6 +32,7 @@ mod nested;
 mod objects;
 mod options;
 mod pairs;
+mod params;
 #[cfg(feature = "derive")]
 mod patch_fields;
 mod patterns;

@@ -1,0 +1,103 @@
+//! The parameters and the ids of the texts of failed rules.
+
+use serde_json::{Value, json};
+use stockade_errors::{ErrorText, FieldError, ParamValue};
+use stockade_validation::{
+    Rule, Schema, ValidationOptions, Verdict, schema, validate_against_schema,
+};
+
+fn errors(schema: &Schema, data: &Value) -> Vec<FieldError> {
+    validate_against_schema(schema, data, &ValidationOptions::new()).unwrap().errors
+}
+
+/// Shows the first error as `id name=value …`.
+#[track_caller]
+fn check(schema: &Schema, data: &Value, expected: &str) {
+    let errors = errors(schema, data);
+    let error = errors.first().expect("a rule fails");
+    let params = error.params().iter().map(|(name, value)| format!(" {name}={value}"));
+    let shown = error.text_id().unwrap_or("-").to_owned() + &params.collect::<String>();
+    assert_eq!(shown, expected, "{data} {error:?}");
+}
+
+#[test]
+fn each_rule_has_an_id_and_its_parameters() {
+    for (rule, value, expected) in [
+        (json!({ "type": "string", "minLength": 3 }), json!("ab"), "minLength limit=3"),
+        (json!({ "type": "string", "max": 1 }), json!("ab"), "maxLength limit=1"),
+        (json!({ "type": "number", "min": 3 }), json!(1), "minimum limit=3"),
+        (json!({ "type": "number", "maximum": 2.5 }), json!(3), "maximum limit=2.5"),
+        (
+            json!({ "type": "number", "exclusiveMinimum": -1 }),
+            json!(-1),
+            "exclusiveMinimum limit=-1",
+        ),
+        (json!({ "type": "number", "exclusiveMaximum": 7 }), json!(7), "exclusiveMaximum limit=7"),
+        (json!({ "type": "array", "min": 2 }), json!([1]), "minItems limit=2"),
+        (json!({ "type": "array", "maxItems": 0 }), json!([1]), "maxItems limit=0"),
+        (json!({ "type": "array", "uniqueItems": true }), json!([1, 1]), "uniqueItems"),
+        (json!({ "type": "integer" }), json!("x"), "type expected=integer got=string"),
+        (
+            json!({ "type": ["string", "null"] }),
+            json!(7),
+            "type expected=string or null got=number",
+        ),
+        (json!({ "enum": ["a", 7] }), json!("b"), "enum values=\"a\", 7"),
+        (json!({ "const": "a" }), json!("b"), "const value=\"a\""),
+        (json!({ "type": "string", "pattern": "^a$" }), json!("b"), "pattern"),
+        (json!({ "type": "string", "format": "date-time" }), json!("b"), "format format=date-time"),
+        (json!({ "type": "email" }), json!("b"), "email"),
+        (json!({ "type": "string", "required": true }), json!(""), "required"),
+    ] {
+        let schema = Schema::fields(&json!({ "a": rule })).unwrap();
+        check(&schema, &json!({ "a": value }), expected);
+    }
+    let closed = schema!({ "type": "object", "properties": {}, "additionalProperties": false });
+    check(&closed, &json!({ "b": 1 }), "additionalProperties");
+    let sized = schema!({ "type": "object", "properties": {}, "minProperties": 1 });
+    check(&sized, &json!({}), "minProperties limit=1");
+}
+
+#[test]
+fn an_own_message_has_parameters_and_no_id() {
+    let fields = json!({ "a": { "type": "string", "maxLength": 1, "message": "no" } });
+    let schema = Schema::fields(&fields);
+    check(&schema.unwrap(), &json!({ "a": "bc" }), "- limit=1");
+}
+
+#[test]
+fn custom_checks_give_ids_and_parameters() {
+    let custom =
+        |verdict: fn() -> Verdict| Rule::string().custom(move |_, _, _| verdict()).build().unwrap();
+    let text = || Verdict::Text(ErrorText::new("step", "Must be a multiple of 2").param("step", 2));
+    check(&custom(text), &json!("a"), "step step=2");
+    let errors = errors(&custom(text), &json!("a"));
+    assert_eq!(errors, [FieldError::new("", "Must be a multiple of 2", "custom")]);
+    assert_eq!(errors[0].param("step"), Some(&ParamValue::from(2)));
+    check(&custom(|| Verdict::Invalid), &json!("a"), "custom");
+    check(&custom(|| Verdict::Because("no".into())), &json!("a"), "-");
+}
+
+#[test]
+fn errors_of_types_have_parameters() {
+    #[derive(Debug, serde::Deserialize)]
+    struct Row {
+        #[expect(dead_code, reason = "only its type matters")]
+        count: u8,
+    }
+    let read = |text: &str| {
+        let read = Schema::any().read_json::<Row>(text.as_bytes(), &ValidationOptions::new());
+        match read.unwrap_err() {
+            stockade_validation::ReadError::Invalid(errors) => {
+                let error = &errors[0];
+                let params = error.params().iter().map(|(name, value)| format!(" {name}={value}"));
+                error.text_id().unwrap_or("-").to_owned() + &params.collect::<String>()
+            }
+            other => other.to_string(),
+        }
+    };
+    assert_eq!(read(r#"{"count":"x"}"#), "type expected=integer got=string");
+    assert_eq!(read(r#"{"count":999}"#), "out-of-range kind=integer");
+    assert_eq!(read("{}"), "required");
+    assert_eq!(read(r#"{"count":1,"count":1}"#), "duplicate");
+}
