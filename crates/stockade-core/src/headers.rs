@@ -1,6 +1,6 @@
 //! Headers that may have several lines or a list of items.
 
-use http::{HeaderMap, HeaderName, HeaderValue};
+use http::{HeaderMap, HeaderName, HeaderValue, header};
 
 /// Returns the items of a list header, from all its lines.
 pub fn list_items<'h>(
@@ -15,6 +15,13 @@ pub fn list_items<'h>(
 #[must_use]
 pub fn has_token(headers: &HeaderMap, name: &HeaderName, token: &str) -> bool {
     list_items(headers, name).any(|item| item.eq_ignore_ascii_case(token))
+}
+
+/// Adds a name to `Vary`, unless `Vary` has the name or `*`.
+pub fn add_vary(headers: &mut HeaderMap, name: &'static str) {
+    if !has_token(headers, &header::VARY, name) && !has_token(headers, &header::VARY, "*") {
+        headers.append(header::VARY, HeaderValue::from_static(name));
+    }
 }
 
 /// Returns the value of a header if there is exactly one.

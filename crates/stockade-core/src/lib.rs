@@ -29,6 +29,7 @@
 // - `error_handler`: `ErrorHandler`, the answers to errors that an
 //   application chooses.
 // - `problem_details`: the option for problem details and their base.
+// - `languages`: the languages of error messages; `i18n`: their catalogs.
 // - `bug`: the 500 where stockade itself is wrong.
 // - `upgrade`: `Upgrade`, how a connection leaves HTTP.
 // - `log_text`: texts from outside in a log.
@@ -69,9 +70,12 @@ pub mod handler_progress;
 mod header_map_pool;
 #[doc(hidden)]
 pub mod headers;
+#[cfg(feature = "i18n")]
+pub mod i18n;
 mod kept_head;
 #[doc(hidden)]
 pub mod known_types;
+mod languages;
 mod lazy_user;
 mod limits;
 #[doc(hidden)]
@@ -116,6 +120,7 @@ pub use error_handler::{
 };
 pub use extract::FromRequest;
 pub use handler::{Arguments, Handler, HandlerFn, HandlerSignature};
+pub use languages::Languages;
 pub(crate) use log_text::escaped;
 pub use middleware::{Control, IntoMiddleware, IntoMiddlewareList, Middleware, Next};
 pub(crate) use params::Params;

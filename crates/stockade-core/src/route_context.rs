@@ -7,7 +7,7 @@ use crate::completions::Completions;
 use crate::endpoint_settings::EndpointSettings;
 use crate::limits::DEFAULT_MAX_JSON_VALUES;
 use crate::page_headers::PageHeaders;
-use crate::{ErrorHandler, States, Validation};
+use crate::{ErrorHandler, Languages, States, Validation};
 
 /// The facts about a route that a request carries: its name, its checks, its limits, its
 /// state and how it answers errors. An [`Endpoint`](crate::Endpoint) shares it with its
@@ -33,6 +33,8 @@ pub struct RouteContext {
     pub error_handler: Option<ErrorHandler>,
     /// The error handler of the entry, which is also in its middleware. Default: none.
     pub own_error_handler: Option<ErrorHandler>,
+    /// The languages of error messages. Default: none.
+    pub languages: Option<Languages>,
     /// The reason why its responses may outlive the login of their user. Default:
     /// none.
     pub outlives_user: Option<Arc<String>>,
@@ -58,6 +60,7 @@ impl RouteContext {
             challenges: Box::default(),
             error_handler: None,
             own_error_handler: None,
+            languages: None,
             outlives_user: None,
             completions: None,
             may_stream: true,

@@ -318,6 +318,23 @@ impl ApiError {
         members.iter().map(|(name, value)| (*name, value))
     }
 
+    /// Replaces the messages of the failed fields by other texts.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn with_field_messages(mut self, text: impl Fn(&FieldError) -> Option<String>) -> Self {
+        let texts: Vec<Option<String>> = self.field_errors().iter().map(text).collect();
+        if texts.iter().all(Option::is_none) {
+            return self;
+        }
+        if let Some(Details::Fields { errors, value }) = &mut self.inner_mut().details {
+            *value = OnceLock::new();
+            for (error, text) in errors.iter_mut().zip(texts) {
+                error.message = text.map_or_else(|| std::mem::take(&mut error.message), Cow::Owned);
+            }
+        }
+        self
+    }
+
     /// Returns the message as given, also of a 5xx: for the log, not for a
     /// client.
     #[must_use]

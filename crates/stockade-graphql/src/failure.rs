@@ -119,6 +119,7 @@ fn show_one(mut error: ServerError, shown: Shown, logging: &mut Logging<'_>) -> 
         return hidden(error, shown);
     };
     if let Some(api_error) = api_error(&*source) {
+        let api_error = &logging.context.translate(api_error.clone());
         let exposes = shown.settings.expose_errors;
         api_error.public_message(exposes).clone_into(&mut error.message);
         error.extensions = Some(extensions_of(api_error, shown.settings));

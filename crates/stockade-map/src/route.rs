@@ -63,6 +63,9 @@ pub struct RouterInfo {
     /// The base of relative problem types; none where problem details have no base.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub problem_base: Option<String>,
+    /// The languages of error messages, the default first; none where all are English.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub languages: Vec<String>,
     /// True if a handler takes the requests that no route takes.
     pub has_fallback: bool,
     /// True if the routes are those of another host, which does the work of the

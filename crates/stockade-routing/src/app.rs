@@ -10,7 +10,7 @@ use std::sync::Arc;
 use stockade_core::__internal::States;
 use stockade_core::completion::Completions;
 use stockade_core::error_settings::Settings;
-use stockade_core::{Endpoint, ErrorContext, ErrorHandler, Request};
+use stockade_core::{Endpoint, ErrorContext, ErrorHandler, Languages, Request};
 
 use crate::built_methods::BuiltMethods;
 use crate::commands::Command;
@@ -61,6 +61,8 @@ pub(crate) struct Resolved {
     pub(crate) exposes_errors_always: bool,
     /// For requests that no route takes.
     pub(crate) error_handler: Option<ErrorHandler>,
+    /// The languages of error messages.
+    pub(crate) languages: Option<Languages>,
     pub(crate) stages: Stages,
     /// In bytes, for routes without a limit of their own.
     pub(crate) max_body: u64,
@@ -126,6 +128,7 @@ impl Resolved {
     #[cold]
     pub(crate) fn error_context(&self, req: &Request) -> ErrorContext {
         let context = ErrorContext::of(req).with_settings(self.settings);
+        let context = context.with_languages(self.languages.as_ref(), req);
         context.before_middleware(req, self.error_handler.as_ref())
     }
 }

@@ -360,6 +360,7 @@ impl<'o> Compiler<'o> {
             challenges: doc.challenges().iter().map(|text| text.as_str().into()).collect(),
             error_handler: errors.cloned(),
             own_error_handler: entry.settings.error_handler().cloned(),
+            languages: self.options.languages.as_ref().map(|placed| placed.value.clone()),
             outlives_user: settings.outlives_user.into_value(),
             completions: Some(self.completions.clone()),
             may_stream: is_web_socket || may_stream(&doc),
@@ -575,6 +576,8 @@ impl<'o> Compiler<'o> {
             }
         };
         self.check_types();
+        let languages = self.options.languages.as_ref();
+        self.mistakes.extend(languages.iter().flat_map(|it| self.problems.text_issues(it)));
         ConfigError::check(std::mem::take(&mut self.mistakes))?;
         // Without it there is a mistake.
         let Some(stages) = stages else {
@@ -614,8 +617,16 @@ impl<'o> Compiler<'o> {
         let max_body = self.options.settings.endpoint.max_body.unwrap_or(u64::MAX);
         let error_handler = self.options.settings.error_handler().cloned();
         let exposes_errors_always = self.options.host.expose_errors == Some(true);
-        let resolved =
-            Resolved { routes, settings, exposes_errors_always, error_handler, stages, max_body };
+        let languages = self.options.languages.as_ref().map(|placed| placed.value.clone());
+        let resolved = Resolved {
+            routes,
+            settings,
+            exposes_errors_always,
+            error_handler,
+            languages,
+            stages,
+            max_body,
+        };
         Ok(App { resolved: Arc::new(resolved) })
     }
 }

@@ -221,8 +221,16 @@ impl App {
         let stages = options.stages(&self.resolved.stages)?;
         let routes = Arc::clone(&self.resolved.routes);
         let error_handler = self.resolved.error_handler.clone();
-        let resolved =
-            Resolved { routes, settings, exposes_errors_always, error_handler, stages, max_body };
+        let languages = self.resolved.languages.clone();
+        let resolved = Resolved {
+            routes,
+            settings,
+            exposes_errors_always,
+            error_handler,
+            languages,
+            stages,
+            max_body,
+        };
         Ok(Self { resolved: Arc::new(resolved) })
     }
 }

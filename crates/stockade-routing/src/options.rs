@@ -12,7 +12,7 @@ use stockade_core::middleware::Level;
 use stockade_core::page_headers::PageHeaders;
 use stockade_core::{
     Accepts, Authentication, ErrorHandler, HandlerFn, HandlerSignature, IntoMiddlewareList,
-    IntoSetting, Middleware, ProblemDetails, Setting,
+    IntoSetting, Languages, Middleware, ProblemDetails, Setting,
 };
 use stockade_errors::__internal::setters;
 use stockade_errors::{ConfigError, ConfigIssue};
@@ -71,6 +71,7 @@ pub struct RouterOptions {
     pub(crate) middleware: Vec<Middleware>,
     pub(crate) prefix: String,
     pub(crate) problem_details: Setting<Placed<ProblemDetails>>,
+    pub(crate) languages: Option<Placed<Languages>>,
     pub(crate) fallback: Option<Box<RouteEntry>>,
     pub(crate) method_not_allowed: bool,
     pub(crate) trailing_slash: TrailingSlash,
@@ -100,6 +101,7 @@ impl Default for RouterOptions {
             middleware: Vec::new(),
             prefix: String::new(),
             problem_details: Setting::Inherit,
+            languages: None,
             fallback: None,
             method_not_allowed: true,
             trailing_slash: TrailingSlash::default(),
@@ -458,7 +460,7 @@ impl RouterOptions {
     ///     "detail": "7 is sold out",
     ///     "sku": "7",
     /// }));
-    /// let missing = client.get("/nowhere").await.assert_status(404).json();
+    /// let missing: Value = client.get("/nowhere").await.assert_status(404).json();
     /// assert_eq!(missing["type"], "https://shop.example/problems/not-found");
     /// # }
     /// ```
@@ -467,6 +469,26 @@ impl RouterOptions {
     #[track_caller]
     pub fn problem_details(mut self, problems: impl IntoSetting<ProblemDetails>) -> Self {
         self.problem_details = Placed::of(problems.into_setting(), Location::caller());
+        self
+    }
+
+    /// Sets the languages of the messages of failed validations and of errors with a problem
+    /// type: `Catalogs` of the feature `i18n`. The language is the best one for
+    /// `Accept-Language`, by lookup (RFC 4647, section 3.4). Default: none, all messages are
+    /// English.
+    ///
+    /// Responses to errors then have `Content-Language` and `Vary: Accept-Language`. The
+    /// messages of the framework itself, such as `Validation failed`, stay English. Messages
+    /// are translated before `error_handling` runs. Each request keeps its `Accept-Language`
+    /// until its response is there.
+    ///
+    /// A rule, or a problem type of a route, without a text in each language is a
+    /// configuration error.
+    #[must_use]
+    #[doc(alias = "i18n")]
+    #[track_caller]
+    pub fn languages(mut self, languages: impl Into<Languages>) -> Self {
+        self.languages = Some(Placed::new(languages.into(), Location::caller()));
         self
     }
 

@@ -2,14 +2,16 @@
 
 use std::any::TypeId;
 use std::borrow::Cow;
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::panic::Location;
 
+use stockade_core::Languages;
 use stockade_core::description::{ContentSchema, DescribedRoute, ProblemDoc};
 use stockade_errors::{ConfigIssue, ProblemBase};
 use stockade_path::problem_type;
 
 use crate::options::RouterOptions;
+use crate::settings::Placed;
 
 type Place = Option<&'static Location<'static>>;
 
@@ -23,6 +25,8 @@ pub(crate) struct KnownProblems {
     pub(crate) base: Option<ProblemBase>,
     /// By the types that are sent: the members, and the first place that declares them.
     known: HashMap<String, (Members, Place)>,
+    /// The types whose messages clients get.
+    shown: BTreeSet<String>,
     /// The errors that are reported already. Many routes may have the same type.
     reported: HashSet<(Place, String)>,
 }
@@ -53,11 +57,37 @@ impl KnownProblems {
         self.is_on
     }
 
+    /// Returns the configuration errors of texts for the noted types.
+    pub(crate) fn text_issues(&self, languages: &Placed<Languages>) -> Vec<ConfigIssue> {
+        let members = |uri: &String| {
+            let members = self.known.get(uri).map(|(members, _)| members.as_slice());
+            members.unwrap_or_default().iter().map(|(name, ..)| &**name).collect()
+        };
+        let problems: Vec<(&str, Vec<&str>)> =
+            self.shown.iter().map(|uri| (uri.as_str(), members(uri))).collect();
+        let issues = languages.value.issues(&problems).into_iter();
+        issues.map(|issue| ConfigIssue::new(issue).at(languages.place)).collect()
+    }
+
     /// Notes the problem types of a route, and returns the configuration errors in them.
     pub(crate) fn note(&mut self, route: &DescribedRoute) -> Vec<ConfigIssue> {
-        let problems = route.answers.iter().filter_map(|answer| answer.problem.as_deref());
-        let own = problems.filter(|problem| !problem.is_of_framework());
-        own.filter_map(|problem| self.issue(problem)).collect()
+        let mut issues = Vec::new();
+        for answer in &route.answers {
+            let own = answer.problem.as_deref().filter(|problem| !problem.is_of_framework());
+            let Some(problem) = own else { continue };
+            issues.extend(self.issue(problem));
+            // The message of a 5xx is withheld.
+            if answer.status.exact().is_none_or(|status| status < 500) {
+                self.shown.insert(self.sent(problem));
+            }
+        }
+        issues
+    }
+
+    /// Returns the type that is sent.
+    fn sent(&self, problem: &ProblemDoc) -> String {
+        let uri = &*problem.type_uri;
+        self.base.map_or_else(|| uri.to_owned(), |base| base.resolve(uri).into_owned())
     }
 
     fn issue(&mut self, problem: &ProblemDoc) -> Option<ConfigIssue> {
@@ -97,10 +127,7 @@ impl KnownProblems {
     /// Returns the configuration error of a type that another place declares with other members.
     fn contradiction(&mut self, problem: &ProblemDoc) -> Option<String> {
         let members = members_of(problem);
-        let sent = self.base.map_or_else(
-            || problem.type_uri.to_string(),
-            |base| base.resolve(&problem.type_uri).into_owned(),
-        );
+        let sent = self.sent(problem);
         let (first, place) =
             self.known.entry(sent).or_insert_with(|| (members.clone(), problem.place()));
         if *first == members {

@@ -119,7 +119,10 @@ impl<T: Entity, D: Driver> SqlStore<T, D> {
                 let reason = text.lines().next().unwrap_or_default();
                 log::info!("{}: the database refused a value: {reason}", self.table.name);
                 let column = column.filter(|column| self.table.column(column).is_some());
-                let error = |column| FieldError::new(column, "Value is not allowed", "database");
+                let error = |column| {
+                    let error = FieldError::new(column, "Value is not allowed", "database");
+                    error.with_text_id("false")
+                };
                 StoreError::Invalid(column.map(error).into_iter().collect())
             }
             SqlError::Conflict(source) => StoreError::busy(SqlError::RETRY_AFTER, source),

@@ -20,6 +20,7 @@ use stockade_errors::panic::catch_panic;
 use super::{Endpoint, ErrorContext};
 use crate::error_settings::Settings;
 use crate::kept_head::KeptHead;
+use crate::languages::AcceptLanguage;
 use crate::login_end::end_with_user;
 use crate::middleware::{Run, Step};
 use crate::reply::FailedReply;
@@ -34,6 +35,7 @@ pub fn run(endpoint: Arc<Endpoint>, mut req: Request) -> RunningHandler {
     let (settings, id) = (req.inner.settings, req.shared_id());
     let (method, target) = (req.method().clone(), req.uri().path_and_query().cloned());
     let mut head = req.keep_head(endpoint.context.error_handler.as_ref());
+    let accept_language = AcceptLanguage::of(&req, endpoint.context.languages.as_ref());
     let accepts = endpoint.accepts().filter(|_| req.has_body());
     let refusal = accepts.and_then(|accepts| accepts.refuse(req.method(), req.headers()));
     let chain = match refusal {
@@ -43,7 +45,7 @@ pub fn run(endpoint: Arc<Endpoint>, mut req: Request) -> RunningHandler {
         }
         None => Chain::start(endpoint, 0, req),
     };
-    RunningHandler { chain, settings, method, target, id, head }
+    RunningHandler { chain, settings, method, target, id, head, accept_language }
 }
 
 /// Runs an endpoint from the middleware at index `at`, for a part of a request
@@ -55,7 +57,9 @@ pub fn run_from(endpoint: Arc<Endpoint>, at: usize, mut req: Request) -> Running
     let (settings, id) = (req.inner.settings, req.shared_id());
     let (method, target) = (req.method().clone(), req.uri().path_and_query().cloned());
     let head = req.keep_head(endpoint.context.error_handler.as_ref());
-    RunningHandler { chain: Chain::start(endpoint, at, req), settings, method, target, id, head }
+    let accept_language = AcceptLanguage::of(&req, endpoint.context.languages.as_ref());
+    let chain = Chain::start(endpoint, at, req);
+    RunningHandler { chain, settings, method, target, id, head, accept_language }
 }
 
 /// The future of [`run`].
@@ -69,6 +73,7 @@ pub struct RunningHandler {
     target: Option<PathAndQuery>,
     id: Option<Arc<str>>,
     head: Option<Arc<KeptHead>>,
+    accept_language: Option<Box<AcceptLanguage>>,
 }
 
 impl RunningHandler {
@@ -121,6 +126,8 @@ impl RunningHandler {
             route: Some(Arc::clone(&self.chain.endpoint.context)),
             id: self.id.clone(),
             head: self.head.clone(),
+            languages: self.chain.endpoint.context.languages.clone(),
+            accept_language: self.accept_language.clone(),
         };
         // A body that the route does not accept, which no middleware has seen.
         if self.chain.at == 0 {

@@ -16,8 +16,9 @@ use stockade_json::to_json;
 use crate::bug::bug;
 use crate::error_settings::Settings;
 use crate::kept_head::KeptHead;
+use crate::languages::AcceptLanguage;
 use crate::route_context::RouteContext;
-use crate::{ErrorHandler, HttpBody, Response, escaped, header_map_pool};
+use crate::{ErrorHandler, HttpBody, Languages, Response, escaped, header_map_pool};
 
 /// The source of an error that refuses a request because others are in flight.
 /// A line for each at error level would be more load.
@@ -43,6 +44,9 @@ pub struct ErrorContext {
     pub(super) id: Option<Arc<str>>,
     /// The head of the request, if a handler takes it.
     pub(crate) head: Option<Arc<KeptHead>>,
+    /// The languages of the router.
+    pub(crate) languages: Option<Languages>,
+    pub(crate) accept_language: Option<Box<AcceptLanguage>>,
     /// The handler of the application that answers errors here.
     pub(super) handler: Option<ErrorHandler>,
 }
@@ -104,6 +108,13 @@ impl ErrorContext {
     #[cold]
     pub(crate) fn answer_plainly(&self, error: ApiError) -> Response {
         self.log(&error);
+        let error = self.translate(error);
+        let mut response = self.plain_response(error);
+        self.add_language(&mut response);
+        response
+    }
+
+    fn plain_response(&self, error: ApiError) -> Response {
         let kept = error.keep(|| Answer::of(&error, self.settings));
         // The first one may have gone by other settings.
         if let Some(answer) = kept.filter(|answer| answer.settings == self.settings) {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::ErrorContext;
-
+use crate::languages::AcceptLanguage;
 use crate::{ErrorHandler, Request};
 
 impl ErrorContext {
@@ -20,6 +20,11 @@ impl ErrorContext {
             route: req.inner.route.clone(),
             id: req.shared_id(),
             head: req.inner.kept_head.clone(),
+            languages: route.and_then(|route| route.languages.clone()),
+            accept_language: AcceptLanguage::of(
+                req,
+                route.and_then(|route| route.languages.as_ref()),
+            ),
         }
     }
 

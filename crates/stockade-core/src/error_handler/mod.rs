@@ -312,7 +312,9 @@ impl ErrorHandler {
                 Some(logger) => logger(&error, context),
                 None => context.log(&error),
             }
+            let error = context.translate(error.clone());
             let mut start = respond_with(context.settings(), error.clone(), HttpBody::empty());
+            context.add_language(&mut start);
             start.extensions_mut().insert(Form { is_final: false });
             self.change(start, error, context)
         });

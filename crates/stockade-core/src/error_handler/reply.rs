@@ -244,6 +244,14 @@ impl ErrorReply {
         self.error.public_members()
     }
 
+    /// Returns the language of the client's choice: the best of
+    /// [`languages`](crate::Languages) of the router for `Accept-Language`. The messages of the
+    /// failed fields are in this language. `None` if the router has no languages.
+    #[must_use]
+    pub fn language(&self) -> Option<&str> {
+        self.context.language()
+    }
+
     /// Returns the status of the response: at first that of the error.
     #[must_use]
     pub fn status(&self) -> StatusCode {

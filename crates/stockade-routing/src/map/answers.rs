@@ -1,7 +1,7 @@
 //! The answers of a route: those of its parts, and those of the stages.
 
 use stockade_core::description::{
-    BodyDoc, DescribedRoute, ErrorForm, InputFrom, ProblemDoc, ResponseDoc, StatusDoc,
+    BodyDoc, DescribedRoute, ErrorForm, HeaderDoc, InputFrom, ProblemDoc, ResponseDoc, StatusDoc,
 };
 use stockade_core::endpoint_internals::EndpointKind;
 use stockade_core::{BodyKind, Endpoint, ErrorHandler, RouteDescription};
@@ -88,6 +88,9 @@ impl Forms<'_> {
         if index >= self.behind {
             self.keep_headers_of_stages(&mut answer);
         }
+        if self.app.languages.is_some() && answer.has_error_body() {
+            add_language_headers(&mut answer.headers);
+        }
         answer.problem = self.problem(&answer);
         if let Some(form) = self.form(index) {
             answer.body = form.body(self.app.settings.problem_details);
@@ -141,6 +144,19 @@ impl Forms<'_> {
             _ => self.endpoint.first_error_handler(),
         };
         handler.filter(|_| answer.has_error_body()).and_then(ErrorHandler::form)
+    }
+}
+
+/// Adds the headers of an error whose messages have languages.
+fn add_language_headers(headers: &mut Vec<HeaderDoc>) {
+    for (name, meaning) in [
+        ("Content-Language", "The language of the messages"),
+        ("Vary", "The headers of the request that decide about the response"),
+    ] {
+        match headers.iter_mut().find(|header| header.name.eq_ignore_ascii_case(name)) {
+            Some(known) => known.always = true,
+            None => headers.push(HeaderDoc::new(name, meaning)),
+        }
     }
 }
 

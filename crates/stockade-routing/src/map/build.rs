@@ -97,6 +97,8 @@ fn router_of(app: Described<'_>) -> RouterInfo {
     router.problem_details = app.settings.problem_details;
     router.trailing_slash = app.routes.trailing_slash;
     router.problem_base = app.settings.problem_base.map(|base| base.as_str().to_owned());
+    let languages = app.languages.as_ref().map(|languages| languages.tags().to_vec());
+    router.languages = languages.unwrap_or_default();
     router.has_fallback = app.routes.fallback.is_some();
     router.is_hosted = app.is_hosted;
     router

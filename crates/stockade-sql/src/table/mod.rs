@@ -119,11 +119,12 @@ impl Table {
 }
 
 fn bound_error(name: &str, is_above: bool, least: i64, greatest: i64) -> FieldError {
-    if is_above {
-        FieldError::new(name, format!("Number must be at most {greatest}"), "maximum")
+    let (rule, limit, message) = if is_above {
+        ("maximum", greatest, format!("Number must be at most {greatest}"))
     } else {
-        FieldError::new(name, format!("Number must be at least {least}"), "minimum")
-    }
+        ("minimum", least, format!("Number must be at least {least}"))
+    };
+    FieldError::new(name, message, rule).with_text_id(rule).with_param("limit", limit)
 }
 
 fn has_nul(value: &Value) -> bool {

@@ -1,0 +1,58 @@
+//! The texts of the framework.
+
+/// The English messages of the framework, with their parameters: a template for other
+/// languages.
+pub const ENGLISH: &str = include_str!("en.ftl");
+
+pub(super) const GERMAN: &str = include_str!("de.ftl");
+
+/// The rules of the framework, with their parameters. All have `field` too.
+pub(super) const RULES: [(&str, &[&str]); 31] = [
+    ("additionalProperties", &[]),
+    ("const", &["value"]),
+    ("credit-card", &[]),
+    ("custom", &[]),
+    ("date", &[]),
+    ("depth", &["limit"]),
+    ("duplicate", &[]),
+    ("email", &[]),
+    ("enum", &["values"]),
+    ("exclusiveMaximum", &["limit"]),
+    ("exclusiveMinimum", &["limit"]),
+    ("false", &[]),
+    ("format", &["format"]),
+    ("maxItems", &["limit"]),
+    ("maxLength", &["limit"]),
+    ("maxProperties", &["limit"]),
+    ("maximum", &["limit"]),
+    ("minItems", &["limit"]),
+    ("minLength", &["limit"]),
+    ("minProperties", &["limit"]),
+    ("minimum", &["limit"]),
+    ("out-of-range", &["kind"]),
+    ("pattern", &[]),
+    ("patternLimit", &[]),
+    ("phone", &[]),
+    ("required", &[]),
+    ("required-value", &[]),
+    ("type", &["expected", "got"]),
+    ("uniqueItems", &[]),
+    ("url", &[]),
+    ("uuid", &[]),
+];
+
+/// Returns the id of the text of a problem type: `problem-sold-out` for
+/// `https://shop.example/problems/sold-out`.
+pub(super) fn problem_id(uri: &str) -> String {
+    let is_end = |c: char| matches!(c, '/' | ':' | '#' | '?' | ',');
+    let last = uri.rsplit(is_end).find(|part| !part.is_empty()).unwrap_or_default();
+    let is_kept = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
+    let kept = |c: char| if is_kept(c) { c } else { '-' };
+    std::iter::once("problem-").flat_map(str::chars).chain(last.chars().map(kept)).collect()
+}
+
+/// Returns true if a text can be the id of a message.
+pub(super) fn is_id(text: &str) -> bool {
+    text.starts_with(|first: char| first.is_ascii_alphabetic())
+        && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'))
+}
