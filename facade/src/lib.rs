@@ -74,6 +74,9 @@ pub use stockade_auth as auth;
 #[cfg(feature = "axum")]
 #[doc(inline)]
 pub use stockade_axum as axum;
+#[cfg(feature = "i18n")]
+#[doc(inline)]
+pub use stockade_core::i18n;
 #[doc(inline)]
 pub use stockade_core::{description, extract, reply, upgrade};
 #[doc(inline)]
@@ -125,7 +128,7 @@ pub use {bytes, http, serde_json};
 pub use stockade_core::{
     Accepts, Authentication, BodyError, BodyKind, BoxFuture, Endpoint, ErrorContext, ErrorHandler,
     ErrorHandlerOptions, ErrorReply, FromRequest, Handler, HttpBody, IntoAuthentication,
-    IntoSchema, IntoSetting, LocalPeer, Middleware, Next, PeerAddr, PeerCredentials,
+    IntoSchema, IntoSetting, Languages, LocalPeer, Middleware, Next, PeerAddr, PeerCredentials,
     ProblemDetails, Reply, Request, RequestHead, Response, RouteDescription, RouteDocs, Setting,
     Tag, Validation, error_of,
 };
@@ -168,6 +171,10 @@ pub mod databases {
 
 #[doc = include_str!("../docs/problems.md")]
 pub mod problems {}
+
+#[cfg(feature = "i18n")]
+#[doc = include_str!("../docs/languages.md")]
+pub mod languages {}
 
 #[doc = include_str!("../docs/guarding.md")]
 pub mod guarding {

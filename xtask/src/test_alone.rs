@@ -38,6 +38,7 @@ const FACADE_FEATURES: &[&str] = &[
     "gcra",
     "graphiql",
     "graphql",
+    "i18n",
     "idempotency",
     "json-patch",
     "jwks",

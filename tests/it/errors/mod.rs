@@ -3,5 +3,6 @@
 mod failures;
 mod forms;
 mod heads;
+mod languages;
 mod problems;
 mod responses;
