@@ -36,7 +36,8 @@ fn is_encoded(text: &str) -> bool {
     text.is_ascii()
         && text.split('%').skip(1).all(|after| {
             let digits = after.as_bytes().first_chunk();
-            digits.is_none_or(|digits| !is_escape(*digits) || digits.iter().copied().all(is_capital))
+            digits
+                .is_none_or(|digits| !is_escape(*digits) || digits.iter().copied().all(is_capital))
         })
 }
 

@@ -23,7 +23,7 @@ pub struct Languages {
 }
 
 /// Texts of errors in several languages. A language is known by its index in `tags`.
-pub trait Texts: Send + Sync + 'static {
+pub(crate) trait Texts: Send + Sync + 'static {
     /// Returns the language tags (RFC 5646), the default first. There is at least one.
     fn tags(&self) -> &[String];
 
@@ -39,8 +39,8 @@ pub trait Texts: Send + Sync + 'static {
 }
 
 impl Languages {
-    #[doc(hidden)]
-    pub fn of(texts: impl Texts) -> Self {
+    #[cfg(any(test, feature = "i18n"))]
+    pub(crate) fn of(texts: impl Texts) -> Self {
         Self { texts: Arc::new(texts) }
     }
 

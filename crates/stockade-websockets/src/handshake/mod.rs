@@ -18,8 +18,6 @@ use http::header::{
 use http::uri::Scheme;
 use http::{HeaderMap, HeaderName, Method, Uri, Version};
 use ring::digest;
-#[cfg(feature = "compression")]
-use stockade_core::Setting;
 use stockade_core::description::{HeaderDoc, ResponseDoc};
 use stockade_core::headers::{has_token, list_items, only};
 use stockade_core::upgrade::{TlsConnection, Upgrade};
