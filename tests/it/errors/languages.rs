@@ -5,7 +5,7 @@ use stockade::graphql::{GraphQl, async_graphql as gql};
 use stockade::http::header;
 use stockade::i18n::{Catalogs, ENGLISH};
 use stockade::middleware::{ErrorHandlerOptions, with_error_handling};
-use stockade::openapi::{ApiInfo, OpenApiOptions, open_api};
+use stockade::openapi::{OpenApiOptions, open_api};
 use stockade::prelude::*;
 use stockade::rpc::Rpc;
 use stockade::testing::TestClient;
@@ -195,7 +195,7 @@ fn middleware_for_errors_gets_translated_messages() {
 fn json_rpc_and_graphql_have_messages_in_the_language_too() {
     let rpc =
         Rpc::new().method("order", async || Err::<(), _>(OrderError::SoldOut { sku: "7".into() }));
-    let engine = gql::Schema::build(Query, gql::EmptyMutation, gql::EmptySubscription).finish();
+    let engine = gql::Schema::build(Query, gql::EmptyMutation, gql::EmptySubscription);
     let tree = routes! {
         "rpc": { ..rpc.routes() },
         "graphql": { ..GraphQl::new(engine).routes() },
@@ -284,7 +284,7 @@ fn hostile_headers_do_no_harm() {
 fn documents_and_the_map_have_the_languages() {
     let app = based();
     assert_eq!(app.route_map().router.languages, ["en", "de"]);
-    let document = open_api(&app, &OpenApiOptions::new(ApiInfo::new("Shop", "1"))).unwrap();
+    let document = open_api(&app, &OpenApiOptions::new("Shop", "1")).unwrap();
     let response = &document["paths"]["/orders/{case}"]["post"]["responses"]["409"];
     let place = response["$ref"].as_str().unwrap().trim_start_matches('#');
     let headers = &document.pointer(place).unwrap()["headers"];

@@ -5,7 +5,7 @@ use std::time::SystemTime;
 use stockade::graphql::{GraphQl, async_graphql as gql};
 use stockade::middleware::{InputRule, with_input_validation};
 use stockade::openapi::lock::{Lock, RULES};
-use stockade::openapi::{ApiInfo, OpenApiOptions, open_api};
+use stockade::openapi::{OpenApiOptions, open_api};
 use stockade::prelude::*;
 use stockade::rpc::Rpc;
 use stockade::testing::TestClient;
@@ -320,7 +320,7 @@ impl Query {
 
 #[test]
 fn graphql_has_type_and_members_in_its_extensions() {
-    let engine = gql::Schema::build(Query, gql::EmptyMutation, gql::EmptySubscription).finish();
+    let engine = gql::Schema::build(Query, gql::EmptyMutation, gql::EmptySubscription);
     let options = RouterOptions::new().problem_details(BASE);
     let tree = routes! { "graphql": { ..GraphQl::new(engine).routes() } };
     let app = app(create_router(tree, options));
@@ -331,7 +331,7 @@ fn graphql_has_type_and_members_in_its_extensions() {
 }
 
 fn document(app: &App) -> Value {
-    open_api(app, &OpenApiOptions::new(ApiInfo::new("Shop", "1"))).unwrap()
+    open_api(app, &OpenApiOptions::new("Shop", "1")).unwrap()
 }
 
 #[test]

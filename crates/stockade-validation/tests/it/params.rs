@@ -7,7 +7,7 @@ use stockade_validation::{
 };
 
 fn errors(schema: &Schema, data: &Value) -> Vec<FieldError> {
-    validate_against_schema(schema, data, &ValidationOptions::new()).unwrap().errors
+    validate_against_schema(schema, data.clone(), &ValidationOptions::new()).unwrap().errors
 }
 
 /// Shows the first error as `id name=value …`.
@@ -53,8 +53,10 @@ fn each_rule_has_an_id_and_its_parameters() {
         check(&schema, &json!({ "a": value }), expected);
     }
     let closed = schema!({ "type": "object", "properties": {}, "additionalProperties": false });
+    let closed = closed.unwrap();
     check(&closed, &json!({ "b": 1 }), "additionalProperties");
     let sized = schema!({ "type": "object", "properties": {}, "minProperties": 1 });
+    let sized = sized.unwrap();
     check(&sized, &json!({}), "minProperties limit=1");
 }
 
@@ -86,7 +88,10 @@ fn errors_of_types_have_parameters() {
         count: u8,
     }
     let read = |text: &str| {
-        let read = Schema::any().read_json::<Row>(text.as_bytes(), &ValidationOptions::new());
+        let read = Rule::any()
+            .build()
+            .unwrap()
+            .read_json::<Row>(text.as_bytes(), &ValidationOptions::new());
         match read.unwrap_err() {
             stockade_validation::ReadError::Invalid(errors) => {
                 let error = &errors[0];

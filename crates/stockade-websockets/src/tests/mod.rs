@@ -67,7 +67,7 @@ async fn answer(
         allowed_origins: Setting::Inherit,
         max_payload: 1_048_576,
         #[cfg(feature = "compression")]
-        compression: stockade_core::Setting::Off,
+        compression: Setting::Off,
         connections,
     };
     let rules = Rules::new(options, &router);
