@@ -66,7 +66,7 @@ fn redirects_lead_to_the_declared_path() {
         ("GET /users/%20/", "308 /users/%20"),
         ("GET /docs", "308 /docs/"),
         ("GET /docs?", "308 /docs/?"),
-        ("GET /caf%c3%a9/", "308 /caf%c3%a9"),
+        ("GET /caf%c3%a9/", "308 /caf%C3%A9"),
         ("GET /caf\u{e9}/", "308 /caf%C3%A9"),
         ("GET /a/", "308 /a"),
         ("GET /a/1/", "308 /a/1"),

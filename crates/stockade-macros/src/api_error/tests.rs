@@ -204,7 +204,7 @@ fn members_have_types_and_free_names() {
     );
     check(
         "#[status(404, type = \"x\")] struct E(#[member] u8);",
-        &["1:37 the field has no name: write `#[member(\"sku\")]` or another name"],
+        &["1:36 the field has no name: write `#[member(\"sku\")]` or another name"],
     );
     check(
         "#[status(404, type = \"x\")] struct E { #[member] a: u8, #[member(\"a\")] b: u16 }",
