@@ -121,9 +121,10 @@ impl<'r> Sites<'r> {
         let ignores_slash = self.routes.trailing_slash == TrailingSlash::Ignore;
         self.iter().find_map(|site| {
             let (tables, forms) = (site.get(spelling), Forms::of(site, spelling, path));
-            let found = forms.search(tables, find);
-            let found =
-                found.or_else(|| forms.search_other(tables, find).filter(|_| ignores_slash));
+            let mut found = forms.search(tables, find);
+            if found.is_none() && ignores_slash {
+                found = forms.search_other(tables, find);
+            }
             found.map(|found| self.with_host(found))
         })
     }
