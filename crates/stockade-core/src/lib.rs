@@ -54,8 +54,6 @@ mod clock;
 #[doc(hidden)]
 pub mod completion;
 mod completions;
-#[doc(hidden)]
-pub mod detached;
 mod endpoint;
 #[doc(hidden)]
 pub mod endpoint_settings;
@@ -77,6 +75,8 @@ mod kept_head;
 pub mod known_types;
 mod languages;
 mod lazy_user;
+#[doc(hidden)]
+pub mod lent_request;
 mod limits;
 #[doc(hidden)]
 pub mod log_text;

@@ -13,7 +13,7 @@ use async_graphql::parser::types::{
 use async_graphql::{Name, Pos, Positioned, Variables};
 use async_graphql_value::{ConstValue, Value as InputValue};
 
-use crate::failure::Failure;
+use crate::graphql_error::Failure;
 use crate::limits::Limits;
 use crate::scan::{Excess, scan};
 

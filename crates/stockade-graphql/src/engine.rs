@@ -1,7 +1,7 @@
 //! [`Engine`]: the three methods of an engine of GraphQL, and async-graphql behind
 //! them.
 //!
-//! The files `document` and `failure` know its documents and errors, and no other file
+//! The files `document` and `graphql_error` know its documents and errors, and no other file
 //! more than the values of variables: another engine is these three files.
 
 use std::collections::BTreeMap;

@@ -21,7 +21,7 @@
 //   Hot.
 // - `persisted`: documents that clients name by their hash. `upload`: files.
 // - `service`: the handlers of the routes.
-// - `answer`, `failure`: what a client gets. Hot.
+// - `graphql_response`, `graphql_error`: the response to a client. Hot.
 // - `describe`: the description of the routes; `members`: those of the schema in it;
 //   `marked`: the check that they follow the marks of types.
 // - `protocol`: the rules of `graphql-transport-ws`, without sockets. `web_socket`: the
@@ -32,13 +32,13 @@
 #![forbid(unsafe_code)]
 
 mod accept;
-mod answer;
 mod complexity;
 mod describe;
 mod document;
 mod engine;
-mod failure;
 mod graphql;
+mod graphql_error;
+mod graphql_response;
 mod limits;
 mod marked;
 mod members;

@@ -12,7 +12,7 @@ use stockade_errors::locks::lock;
 
 use crate::document::Document;
 use crate::engine::{Engine, validate};
-use crate::failure::Failure;
+use crate::graphql_error::Failure;
 use crate::limits::Limits;
 use crate::message::Params;
 use crate::reader::Reader;

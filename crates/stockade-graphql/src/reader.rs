@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use stockade_errors::locks::lock;
 
 use crate::document::Document;
-use crate::failure::Failure;
+use crate::graphql_error::Failure;
 use crate::limits::Limits;
 use crate::recent::Recent;
 

@@ -13,10 +13,10 @@ use stockade_errors::panic::CatchPanic;
 use stockade_stages::rate_limit::meter::Meter;
 
 use crate::accept::{Accepted, Media};
-use crate::answer::{Answer, respond_refused, respond_to_batch};
 use crate::document::Kind;
 use crate::engine::{Budget, Engine, Operation, Outcome};
-use crate::failure::{Failure, Shown};
+use crate::graphql_error::{Failure, Shown};
+use crate::graphql_response::{Answer, respond_refused, respond_to_batch};
 use crate::limits::Limits;
 use crate::message::{Message, Params, Unreadable};
 use crate::persisted::Store;

@@ -18,9 +18,9 @@ use stockade_core::{Reply as _, Response};
 use stockade_errors::ApiError;
 use stockade_errors::panic::catch_panic_in_poll;
 
-use crate::answer::Answer;
 use crate::engine::Outcome;
-use crate::failure::{Failure, Shown};
+use crate::graphql_error::{Failure, Shown};
+use crate::graphql_response::Answer;
 use crate::request_context::RequestContext;
 
 /// Sends the outcomes of an operation; its stream ends with the response, and with the

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll};
 
 use http_body::Body;
-use stockade_core::detached::{Detached, into_body};
+use stockade_core::lent_request::{Detached, into_body};
 use stockade_core::{ErrorContext, Middleware, Next, Request, Response};
 use stockade_errors::locks::lock;
 use stockade_errors::{ApiError, BoxError};

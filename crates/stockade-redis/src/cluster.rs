@@ -19,13 +19,13 @@ use tokio::time::sleep;
 
 use crate::address::Address;
 use crate::connect::{ConnectError, Connected, Endpoint, RequiredRole};
+use crate::connector::{Target, in_time};
 use crate::error::{LinkError, Redirect};
 use crate::health::Health;
 use crate::link::Redis;
 use crate::options::RedisOptions;
 use crate::script::Script;
 use crate::slots::{self, SlotRange, slot};
-use crate::target::{Target, in_time};
 
 /// A cluster. The link that has it is connected to any of its nodes, by which it learns
 /// which node has which slots.

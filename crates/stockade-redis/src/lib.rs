@@ -4,7 +4,7 @@
 // Where things are:
 // - `link`: `Redis`: sends commands, with their deadlines; `keeper`: the task that
 //   connects and watches; `connect`: the stream, the login and the first look.
-// - `target`: the way to the engine: an address, or `sentinel` that names one.
+// - `connector`: connects to Redis or Valkey: an address, or `sentinel` that names one.
 // - `cluster`: a link for each node of a cluster, by its `slots`.
 // - `breaker`, `backoff`: the two waits, as data.
 // - `options`, `address`, `tls`: what a link is opened with.
@@ -26,6 +26,7 @@ mod backoff;
 mod breaker;
 mod cluster;
 mod connect;
+mod connector;
 #[cfg(feature = "metrics")]
 mod counts;
 mod error;
@@ -41,7 +42,6 @@ mod script;
 mod sentinel;
 mod sessions;
 mod slots;
-mod target;
 #[cfg(feature = "tls")]
 mod tls;
 

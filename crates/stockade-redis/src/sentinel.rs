@@ -11,9 +11,9 @@ use stockade_errors::{ConfigError, ConfigIssue};
 
 use crate::address::Address;
 use crate::connect::{ConnectError, Connected, Endpoint, RequiredRole};
+use crate::connector::{Target, in_time};
 use crate::link::Redis;
 use crate::options::RedisOptions;
-use crate::target::{Target, in_time};
 
 /// The sentinels of a master.
 pub(crate) struct Sentinel {

@@ -4,7 +4,7 @@
 use http::Uri;
 use http::uri::PathAndQuery;
 use stockade_core::description::{ResponseDoc, StatusDoc};
-use stockade_core::detached::{Detached, start_of_rest};
+use stockade_core::lent_request::{Detached, start_of_rest};
 use stockade_core::login_end::end_with;
 use stockade_core::{Handler, Request, Response, RouteDescription};
 use stockade_errors::ApiError;

@@ -13,9 +13,9 @@ use stockade_core::{Request, Response};
 use stockade_errors::ApiError;
 use stockade_stages::rate_limit::meter::Meter;
 
-use crate::answer::{self, Answer};
-use crate::failure::Failure;
+use crate::error_object::Failure;
 use crate::message::Entry;
+use crate::response_object::{self, Answer};
 use crate::service::{Methods, RunningEntry, Service};
 
 /// The answers to a batch.
@@ -39,12 +39,12 @@ pub(crate) async fn respond(
         charge(&meter, entries.iter_mut().skip(1), req.settings()).await;
     }
     let Answers { text, cookies } = run(service, req, bytes, entries).await?;
-    let Some(text) = text else { return Ok(answer::respond_nothing()) };
+    let Some(text) = text else { return Ok(response_object::respond_nothing()) };
     let mut headers = HeaderMap::new();
     for cookie in cookies {
         headers.append(header::SET_COOKIE, cookie);
     }
-    Ok(answer::respond(Answer { text, headers }))
+    Ok(response_object::respond(Answer { text, headers }))
 }
 
 /// Runs the calls of a batch that were charged.

@@ -8,7 +8,7 @@ use stockade_core::Response;
 use stockade_core::reply::IntoError;
 use stockade_errors::ApiError;
 
-use crate::failure::Failure;
+use crate::error_object::Failure;
 
 /// An error of a method with its own code; a request handler returns it.
 ///

@@ -11,7 +11,7 @@
 // - `rpc`, `method`: `Rpc` and `RpcMethod`, by which methods are declared.
 // - `message`: what a client sends, taken apart by the reader of stockade-json. Hot.
 // - `params`: the parameters of a call as the body that its handler reads. Hot.
-// - `answer`, `failure`: what a client gets. Hot. `error`: `RpcError`.
+// - `response_object`, `error_object`: the response to a client. Hot. `error`: `RpcError`.
 // - `service`: the handler of the route: one call, or a batch (`batch`). Hot.
 // - `web_socket`: calls by the messages of a WebSocket; `notifier`: `Notifier`, which
 //   sends messages that no call has asked for; `call_users`: the users for whom it does.
@@ -20,17 +20,17 @@
 
 #![forbid(unsafe_code)]
 
-mod answer;
 mod batch;
 mod call_users;
 mod describe;
 mod error;
-mod failure;
+mod error_object;
 mod message;
 mod method;
 mod notifier;
 mod openrpc;
 mod params;
+mod response_object;
 mod rpc;
 mod service;
 mod web_socket;

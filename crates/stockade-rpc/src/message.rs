@@ -11,7 +11,7 @@ use memchr::{memchr, memchr2_iter};
 use serde_json::Value;
 use stockade_json::{MAX_RAW_DEPTH, Reader, Refused};
 
-use crate::failure::Failure;
+use crate::error_object::Failure;
 
 /// A message of a client.
 #[derive(Debug)]

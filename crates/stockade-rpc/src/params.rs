@@ -5,7 +5,7 @@ use serde_json::Value;
 use stockade_core::description::InputFrom;
 use stockade_core::{BodyKind, Endpoint, RouteDescription};
 
-use crate::failure::Failure;
+use crate::error_object::Failure;
 use stockade_json::{Reader, Refused};
 
 /// The form in which a method takes its parameters.

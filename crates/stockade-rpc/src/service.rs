@@ -13,11 +13,11 @@ use stockade_core::{BodyKind, BoxFuture, Request, Response, RouteDescription};
 use stockade_errors::ApiError;
 use stockade_routing::method_set::{MethodTable, RunningCall};
 
-use crate::answer::{self, Answer, Asked, Made};
 use crate::batch;
-use crate::failure::Failure;
+use crate::error_object::Failure;
 use crate::message::{self, Call, Entry, Message, Rules};
 use crate::params::ParamsForm;
+use crate::response_object::{self, Answer, Asked, Made};
 
 /// The methods of a route, and the rules by which they are called.
 #[derive(Debug)]
@@ -54,7 +54,7 @@ impl Service {
             Ok(Message::Batch(entries)) => {
                 Box::pin(batch::respond(&self, req, &bytes, entries)).await
             }
-            Err(failure) => Ok(answer::respond(Answer::failed("null", false, &failure))),
+            Err(failure) => Ok(response_object::respond(Answer::failed("null", false, &failure))),
         }
     }
 
@@ -65,7 +65,7 @@ impl Service {
         entry: Entry<'_>,
     ) -> Result<Response, ApiError> {
         let answer = RunningEntry::begin(self.methods()?, req, bytes, entry, self.max_answer).await;
-        Ok(answer.map_or_else(answer::respond_nothing, answer::respond))
+        Ok(answer.map_or_else(response_object::respond_nothing, response_object::respond))
     }
 
     /// Returns the methods, which are there once the router is built.

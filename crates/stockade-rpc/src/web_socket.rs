@@ -13,11 +13,11 @@ use stockade_errors::ApiError;
 use stockade_routing::RouteEntry;
 use stockade_websockets::{Message as SocketMessage, Receiver, Sender, SocketError, WebSocket};
 
-use crate::answer::Answer;
 use crate::batch::{self, charge, charge_one, meter_of};
 use crate::call_users::CallUsers;
 use crate::message::{self, Message};
 use crate::notifier::Notifier;
+use crate::response_object::Answer;
 use crate::service::{RunningEntry, Service};
 
 /// Makes the entry of the WebSocket.

@@ -3,7 +3,7 @@
 use std::future::poll_fn;
 
 use http_body::Body;
-use stockade_core::detached::{into_body, service_error};
+use stockade_core::lent_request::{into_body, service_error};
 use stockade_core::{HttpBody, Response};
 use stockade_errors::{ApiError, BoxError};
 use tower_service::Service;

@@ -4,7 +4,7 @@
 
 use super::cost::Work;
 use super::derive::{derive, is_hash_of};
-use super::stored::{
+use super::password_hash::{
     ARGON2ID_LENGTH, PBKDF2_LENGTH, SALT_LENGTH, Stored, write_phc, write_specified,
 };
 use super::{PasswordCost, PasswordError};

@@ -4,7 +4,7 @@
 //!   [`needs_rehash`].
 //! - `hasher`: [`PasswordHasher`], the same as one value.
 //! - `cost`: [`PasswordCost`].
-//! - `stored`: the three formats of a stored hash, read and written.
+//! - `password_hash`: the three formats of a stored hash, read and written.
 //! - `derive`: the functions themselves.
 //!
 //! Spec: Authentication › Password functions.
@@ -14,7 +14,7 @@ mod derive;
 mod error;
 mod hash;
 mod hasher;
-mod stored;
+mod password_hash;
 
 pub use cost::PasswordCost;
 pub use error::PasswordError;

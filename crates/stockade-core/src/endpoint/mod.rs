@@ -1,13 +1,13 @@
 //! `Endpoint`: one route with everything that runs for it, compiled once.
 //!
-//! `chain` runs it, `error_answer` makes a response of an error.
+//! `chain` runs it, `error_response` makes a response of an error.
 //!
 //! Spec: Middleware contract; Errors › Response rules.
 
 mod chain;
-mod error_answer;
 mod error_context_of;
-mod watched_body;
+mod error_response;
+mod logged_body;
 
 use std::fmt;
 use std::panic::Location;
@@ -16,8 +16,8 @@ use std::time::Duration;
 
 pub(crate) use chain::Chain;
 pub use chain::{RunningHandler, run, run_from};
-pub(crate) use error_answer::respond_with;
-pub use error_answer::{ErrorContext, Overloaded, answer_bug, error_of};
+pub(crate) use error_response::respond_with;
+pub use error_response::{ErrorContext, Overloaded, answer_bug, error_of};
 use http::Method;
 use stockade_map::RouteKind;
 use stockade_validation::Schema;

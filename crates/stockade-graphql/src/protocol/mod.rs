@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use stockade_websockets::Close;
 
-use crate::failure::Failure;
+use crate::graphql_error::Failure;
 
 /// The name of the subprotocol.
 pub(crate) const SUBPROTOCOL: &str = "graphql-transport-ws";

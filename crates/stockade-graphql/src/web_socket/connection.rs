@@ -21,8 +21,8 @@ use stockade_websockets::{Close, Message as SocketMessage, Receiver, Sender, Web
 use tokio::time::{Instant, sleep_until};
 
 use super::operation::{Operation, OperationState, Step};
-use crate::answer::Answer;
-use crate::failure::Failure;
+use crate::graphql_error::Failure;
+use crate::graphql_response::Answer;
 use crate::message::Message;
 use crate::protocol::{Action, NO_SUBPROTOCOL, Protocol, SUBPROTOCOL};
 use crate::request_context::RequestContext;

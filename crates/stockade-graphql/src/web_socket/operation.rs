@@ -8,7 +8,7 @@ use stockade_errors::ApiError;
 use stockade_errors::panic::catch_panic_in_poll;
 
 use crate::engine::Outcome;
-use crate::failure::Failure;
+use crate::graphql_error::Failure;
 
 /// An operation that runs.
 pub(super) struct Operation {

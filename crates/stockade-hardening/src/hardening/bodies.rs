@@ -10,8 +10,8 @@ use serde_json::{Map, Value};
 use stockade_routing::map::{BodyDoc, BodyInfo};
 
 use super::AttackFamily;
+use super::attack_target::{Target, json_of};
 use super::runner::{Rule, Runner, Verdict};
-use super::target::{Target, json_of};
 use crate::exchange::Exchange;
 use crate::sample::content_type;
 use crate::shot::{BodyProbe, Shot};

@@ -6,8 +6,8 @@ use http::{StatusCode, header};
 use stockade_routing::map::{Need, SchemeInfo};
 
 use super::AttackFamily;
+use super::attack_target::Target;
 use super::runner::{Rule, Runner, Verdict};
-use super::target::Target;
 use super::tokens::{self, Forged};
 use crate::Credentials;
 use crate::exchange::Exchange;

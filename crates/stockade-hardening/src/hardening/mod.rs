@@ -3,6 +3,7 @@
 //! Each family of attacks is a file; `runner` sends them, `report` has what came
 //! of them.
 
+mod attack_target;
 mod bodies;
 mod credentials;
 mod detours;
@@ -13,7 +14,6 @@ mod report;
 mod responses;
 mod roles;
 mod runner;
-mod target;
 mod tokens;
 
 use std::collections::BTreeMap;

@@ -6,8 +6,8 @@ use http::{HeaderMap, Method, StatusCode, header};
 use stockade_routing::map::{CorsInfo, WebSocketInfo};
 
 use super::AttackFamily;
+use super::attack_target::Target;
 use super::runner::{Rule, Runner, Verdict};
-use super::target::Target;
 use crate::exchange::Exchange;
 use crate::shot::Shot;
 

@@ -7,9 +7,9 @@ use http::{Method, StatusCode, header};
 use stockade_routing::map::QuotaInfo;
 
 use super::AttackFamily;
+use super::attack_target::Target;
 use super::detours::{NOWHERE, reaches_fallback};
 use super::runner::{Rule, Runner, Verdict};
-use super::target::Target;
 use crate::exchange::Exchange;
 use crate::shot::Shot;
 

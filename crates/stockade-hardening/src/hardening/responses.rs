@@ -7,9 +7,9 @@ use serde_json::Value;
 use stockade_routing::map::{BodyDoc, StatusDoc};
 
 use super::AttackFamily;
+use super::attack_target::Target;
 use super::detours::reaches_fallback;
 use super::runner::{Rule, Runner, Verdict};
-use super::target::Target;
 use crate::exchange::Exchange;
 
 const SECURITY_HEADERS: Rule = Rule {

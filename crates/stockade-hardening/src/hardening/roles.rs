@@ -6,8 +6,8 @@ use std::sync::Arc;
 use http::StatusCode;
 
 use super::AttackFamily;
+use super::attack_target::Target;
 use super::runner::{Rule, Runner, Verdict};
-use super::target::Target;
 use crate::exchange::Exchange;
 
 const RULE: Rule = Rule {

@@ -12,8 +12,8 @@ use stockade_core::{HttpBody, Response};
 use stockade_routing::App;
 use stockade_routing::map::{RouteKind, RouteMap, RouterInfo};
 
+use super::attack_target::{Target, index_of, label_of};
 use super::responses;
-use super::target::{Target, index_of, label_of};
 use super::{
     AttackFamily, Hardening, HardeningFailure, HardeningReport, NotAttacked, SkippedAttacks,
 };

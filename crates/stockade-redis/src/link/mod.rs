@@ -19,13 +19,13 @@ use tokio::sync::{Notify, Semaphore, mpsc, watch};
 use crate::address::Address;
 use crate::breaker::Breaker;
 use crate::cluster::Cluster;
+use crate::connector::Target;
 #[cfg(feature = "metrics")]
 use crate::counts::Counts;
 use crate::error::{LinkError, wants_another_connection};
 use crate::health::Health;
 use crate::keeper::{self, LinkHold};
 use crate::options::RedisOptions;
-use crate::target::Target;
 
 /// A link to Valkey or Redis, which is kept by a task in the background. A clone is
 /// the same link.

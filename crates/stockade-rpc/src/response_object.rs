@@ -7,7 +7,7 @@ use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use stockade_core::error_settings::Settings;
 use stockade_core::{BoxFuture, HttpBody, Response, error_of};
 
-use crate::failure::Failure;
+use crate::error_object::Failure;
 
 /// The answer to one call.
 #[derive(Debug)]

@@ -14,7 +14,7 @@ use stockade_json::to_json;
 
 use crate::accept::Media;
 use crate::engine::Outcome;
-use crate::failure::{self, Failure, Shown};
+use crate::graphql_error::{self, Failure, Shown};
 use crate::request_context::RequestContext;
 
 /// An outcome as its client gets it: errors that it may not see are hidden and logged.
@@ -43,7 +43,7 @@ impl Answer {
         let errors = if errors.is_empty() {
             Vec::new()
         } else {
-            failure::show(errors, data.is_none(), shown, caller.context())
+            graphql_error::show(errors, data.is_none(), shown, caller.context())
         };
         Self { data, errors, extensions, headers, cache_control }
     }
