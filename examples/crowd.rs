@@ -20,7 +20,7 @@ use stockade::prelude::*;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpSocket, TcpStream};
 
-type Failure = Box<dyn std::error::Error + Send + Sync>;
+type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
 const WHOLE: &str = "GET /hello HTTP/1.1\r\nHost: a\r\n\r\n";
 const HALF_HEAD: &str = "GET /hello HTTP/1.1\r\nHost";
@@ -33,7 +33,7 @@ const CROWD: usize = 11;
 const NEWCOMERS: u8 = 100;
 
 #[tokio::main]
-async fn main() -> Result<(), Failure> {
+async fn main() -> Result<(), BoxError> {
     env_logger::init();
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
@@ -44,7 +44,7 @@ async fn main() -> Result<(), Failure> {
     }
 }
 
-async fn serve() -> Result<(), Failure> {
+async fn serve() -> Result<(), BoxError> {
     let mut router = Router::with_options(RouterOptions::new().rate_limit(false));
     router.get("/hello", async || "hello");
     router.post("/echo", async |body: Bytes| body);
@@ -56,14 +56,14 @@ async fn serve() -> Result<(), Failure> {
 }
 
 /// Opens a connection from `127.0.0.<last>`.
-async fn connect(server: SocketAddr, last: u8) -> Result<TcpStream, Failure> {
+async fn connect(server: SocketAddr, last: u8) -> Result<TcpStream, BoxError> {
     let socket = TcpSocket::new_v4()?;
     socket.bind((Ipv4Addr::new(127, 0, 0, last), 0).into())?;
     Ok(socket.connect(server).await?)
 }
 
 /// Sends a request and reads its short response.
-async fn ask(stream: &mut TcpStream, bytes: &str) -> Result<(), Failure> {
+async fn ask(stream: &mut TcpStream, bytes: &str) -> Result<(), BoxError> {
     stream.write_all(bytes.as_bytes()).await?;
     let mut read = Vec::new();
     while stream.read_buf(&mut read).await? > 0 {
@@ -74,7 +74,7 @@ async fn ask(stream: &mut TcpStream, bytes: &str) -> Result<(), Failure> {
     Err("no response".into())
 }
 
-async fn hold(server: SocketAddr, kind: &str, count: usize) -> Result<(), Failure> {
+async fn hold(server: SocketAddr, kind: &str, count: usize) -> Result<(), BoxError> {
     let begun = match kind {
         "idle" => WHOLE,
         "head" => HALF_HEAD,

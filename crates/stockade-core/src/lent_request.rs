@@ -1,4 +1,4 @@
-//! `Detached`: a request without its head and body, which are with a tower
+//! `LentRequest`: a request without its head and body, which are with a tower
 //! service meanwhile.
 
 use std::any::Any;
@@ -11,7 +11,7 @@ use crate::{BodyError, HttpBody, Request};
 
 /// The part of a request that only stockade has: its route, its parameters, its
 /// user, its limits.
-pub struct Detached {
+pub struct LentRequest {
     req: Request,
     /// The target by which the parameters are found.
     uri: Uri,
@@ -19,7 +19,7 @@ pub struct Detached {
     has_lent_body: bool,
 }
 
-impl Detached {
+impl LentRequest {
     /// Takes the head and the body out of a request.
     ///
     /// The body ends with an error above the limit of the route. One that was
@@ -54,9 +54,9 @@ impl Detached {
     }
 }
 
-impl fmt::Debug for Detached {
+impl fmt::Debug for LentRequest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Detached").field("uri", &self.uri).finish_non_exhaustive()
+        f.debug_struct("LentRequest").field("uri", &self.uri).finish_non_exhaustive()
     }
 }
 

@@ -98,7 +98,7 @@ impl Payload {
             Self::Unread(_) | Self::Bytes(_) => (self.take_stream(limit), true),
             Self::Parsed { bytes, .. } => (bytes.clone().into(), false),
             Self::Replaced(value) => (value.to_string().into(), false),
-            Self::Failed(error) => (HttpBody::new(Broken { error: Some(*error) }), false),
+            Self::Failed(error) => (HttpBody::new(FailedBody { error: Some(*error) }), false),
         }
     }
 
@@ -113,7 +113,7 @@ impl Payload {
             Self::Unread(body) => HttpBody::new(Limited { body, left: limit }),
             Self::Bytes(bytes) | Self::Parsed { bytes, .. } => bytes.into(),
             Self::Replaced(value) => value.to_string().into(),
-            Self::Failed(error) => HttpBody::new(Broken { error: Some(error) }),
+            Self::Failed(error) => HttpBody::new(FailedBody { error: Some(error) }),
         }
     }
 }
@@ -253,11 +253,11 @@ impl Body for Limited {
 }
 
 /// A body that cannot be read (again).
-struct Broken {
+struct FailedBody {
     error: Option<BodyError>,
 }
 
-impl Body for Broken {
+impl Body for FailedBody {
     type Data = Bytes;
     type Error = BoxError;
 

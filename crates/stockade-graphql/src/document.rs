@@ -13,7 +13,7 @@ use async_graphql::parser::types::{
 use async_graphql::{Name, Pos, Positioned, Variables};
 use async_graphql_value::{ConstValue, Value as InputValue};
 
-use crate::graphql_error::Failure;
+use crate::graphql_error::GraphQlError;
 use crate::limits::Limits;
 use crate::scan::{Excess, scan};
 
@@ -45,20 +45,20 @@ impl Document {
     /// # Errors
     /// The error for the client: the limit that is exceeded, or the place where the
     /// document is malformed.
-    pub(crate) fn read(text: String, limits: &Limits) -> Result<Self, Failure> {
+    pub(crate) fn read(text: String, limits: &Limits) -> Result<Self, GraphQlError> {
         let Limits { document, tokens, nesting, aliases, directives, .. } = *limits;
         if text.len() > document {
-            return Err(Failure::new(format!("The document has more than {document} bytes")));
+            return Err(GraphQlError::new(format!("The document has more than {document} bytes")));
         }
         scan(&text, limits).map_err(|excess| {
-            Failure::new(match excess {
+            GraphQlError::new(match excess {
                 Excess::Tokens => format!("The document has more than {tokens} tokens"),
                 Excess::Nesting => format!("The document is nested deeper than {nesting}"),
                 Excess::Aliases => format!("More than {aliases} aliases"),
                 Excess::Directives => format!("More than {directives} directives in one place"),
             })
         })?;
-        let parsed = parse_query(&text).map_err(Failure::of_syntax)?;
+        let parsed = parse_query(&text).map_err(GraphQlError::of_syntax)?;
         let mut measuring =
             Measuring { parsed: &parsed, limits, fragments: HashMap::new(), within: 0 };
         let Size { fields, variables, asks_for_schema, .. } = measuring.document()?;
@@ -75,7 +75,7 @@ impl Document {
         &self,
         name: Option<&str>,
         variables: &Variables,
-    ) -> Result<Kind, Failure> {
+    ) -> Result<Kind, GraphQlError> {
         let operation = self.find(name)?;
         let missing = operation.node.variable_definitions.iter().find(|definition| {
             let is_required =
@@ -86,7 +86,7 @@ impl Document {
         if let Some(missing) = missing {
             let (name, of_type) = (&missing.node.name.node, &missing.node.var_type.node);
             let message = format!("The variable ${name} of the type {of_type} is not given");
-            return Err(Failure::at(message, missing.pos));
+            return Err(GraphQlError::at(message, missing.pos));
         }
         let mut values = 0_usize;
         for value in variables.values() {
@@ -94,7 +94,10 @@ impl Document {
         }
         // The engine copies a variable for each place where it stands.
         if values.saturating_mul(self.variables) > VARIABLE_VALUES {
-            return Err(Failure::at("The variables are too large for an operation", operation.pos));
+            return Err(GraphQlError::at(
+                "The variables are too large for an operation",
+                operation.pos,
+            ));
         }
         Ok(match operation.node.ty {
             OperationType::Query => Kind::Query,
@@ -111,8 +114,8 @@ impl Document {
         names.concat()
     }
 
-    fn find(&self, name: Option<&str>) -> Result<&Positioned<OperationDefinition>, Failure> {
-        let unknown = || Failure::new("The document has no operation of this name");
+    fn find(&self, name: Option<&str>) -> Result<&Positioned<OperationDefinition>, GraphQlError> {
+        let unknown = || GraphQlError::new("The document has no operation of this name");
         match (&self.parsed.operations, name) {
             (DocumentOperations::Single(one), None) => Ok(one),
             (DocumentOperations::Single(_), Some(_)) => Err(unknown()),
@@ -123,7 +126,7 @@ impl Document {
                 let mut several = several.values();
                 match (several.next(), several.next()) {
                     (Some(one), None) => Ok(one),
-                    _ => Err(Failure::new("The request names no operation of several")),
+                    _ => Err(GraphQlError::new("The request names no operation of several")),
                 }
             }
         }
@@ -175,7 +178,7 @@ struct Measuring<'d> {
 
 impl<'d> Measuring<'d> {
     /// Measures all operations, and returns the largest sizes.
-    fn document(&mut self) -> Result<Size, Failure> {
+    fn document(&mut self) -> Result<Size, GraphQlError> {
         let mut largest = Size::default();
         // The engine follows the fragments that no operation spreads too, before it
         // refuses them.
@@ -195,7 +198,7 @@ impl<'d> Measuring<'d> {
     fn operation(
         &mut self,
         operation: &'d Positioned<OperationDefinition>,
-    ) -> Result<Size, Failure> {
+    ) -> Result<Size, GraphQlError> {
         let OperationDefinition { directives, variable_definitions, selection_set, .. } =
             &operation.node;
         let mut size = self.directives(directives, operation.pos)?;
@@ -217,10 +220,10 @@ impl<'d> Measuring<'d> {
         } else {
             return Ok(size);
         };
-        Err(Failure::at(message, operation.pos))
+        Err(GraphQlError::at(message, operation.pos))
     }
 
-    fn selections(&mut self, set: &'d SelectionSet) -> Result<Size, Failure> {
+    fn selections(&mut self, set: &'d SelectionSet) -> Result<Size, GraphQlError> {
         let mut size = Size::default();
         for selection in &set.items {
             size.parts = size.parts.saturating_add(1);
@@ -238,12 +241,12 @@ impl<'d> Measuring<'d> {
         Ok(size)
     }
 
-    fn field(&mut self, field: &'d Positioned<Field>) -> Result<Size, Failure> {
+    fn field(&mut self, field: &'d Positioned<Field>) -> Result<Size, GraphQlError> {
         let Positioned { node: field, pos } = field;
         let inner = self.selections(&field.selection_set.node)?;
         let is_schema = matches!(&*field.name.node, "__schema" | "__type" | "_service");
         if is_schema && inner.schema_lists > SCHEMA_LISTS {
-            return Err(Failure::at("The schema is asked for in circles", *pos));
+            return Err(GraphQlError::at("The schema is asked for in circles", *pos));
         }
         let is_list =
             matches!(&*field.name.node, "fields" | "inputFields" | "interfaces" | "possibleTypes");
@@ -264,19 +267,19 @@ impl<'d> Measuring<'d> {
     }
 
     /// Returns the size of a fragment, which is measured once.
-    fn fragment(&mut self, name: &'d Name, pos: Pos) -> Result<Size, Failure> {
+    fn fragment(&mut self, name: &'d Name, pos: Pos) -> Result<Size, GraphQlError> {
         // An unknown one is the engine's to refuse.
         let Some(fragment) = self.parsed.fragments.get(name) else { return Ok(Size::default()) };
         match self.fragments.get(name) {
             Some(Some(size)) => return Ok(*size),
             Some(None) => {
-                return Err(Failure::at(format!("The fragment {name} spreads itself"), pos));
+                return Err(GraphQlError::at(format!("The fragment {name} spreads itself"), pos));
             }
             None => {}
         }
         if self.within == SPREADS {
             let message = format!("Fragments are spread deeper than {SPREADS}");
-            return Err(Failure::at(message, pos));
+            return Err(GraphQlError::at(message, pos));
         }
         self.within += 1;
         self.fragments.insert(name, None);
@@ -288,10 +291,14 @@ impl<'d> Measuring<'d> {
     }
 
     /// Measures the directives of one place.
-    fn directives(&self, directives: &[Positioned<Directive>], pos: Pos) -> Result<Size, Failure> {
+    fn directives(
+        &self,
+        directives: &[Positioned<Directive>],
+        pos: Pos,
+    ) -> Result<Size, GraphQlError> {
         let most = self.limits.directives;
         if directives.len() > most {
-            return Err(Failure::at(format!("More than {most} directives in one place"), pos));
+            return Err(GraphQlError::at(format!("More than {most} directives in one place"), pos));
         }
         let mut size = Size::default();
         for (_, value) in directives.iter().flat_map(|directive| &directive.node.arguments) {
@@ -301,15 +308,18 @@ impl<'d> Measuring<'d> {
     }
 }
 
-fn check_parts(size: Size, pos: Pos) -> Result<(), Failure> {
+fn check_parts(size: Size, pos: Pos) -> Result<(), GraphQlError> {
     if size.parts <= PARTS {
         return Ok(());
     }
-    Err(Failure::at(format!("More than {PARTS} fields and values, with those of fragments"), pos))
+    Err(GraphQlError::at(
+        format!("More than {PARTS} fields and values, with those of fragments"),
+        pos,
+    ))
 }
 
 /// Adds a value of an argument.
-fn add_value(size: &mut Size, value: &InputValue, pos: Pos) -> Result<(), Failure> {
+fn add_value(size: &mut Size, value: &InputValue, pos: Pos) -> Result<(), GraphQlError> {
     size.parts = size.parts.saturating_add(1);
     match value {
         InputValue::Variable(_) => size.variables = size.variables.saturating_add(1),
@@ -324,7 +334,7 @@ fn add_value(size: &mut Size, value: &InputValue, pos: Pos) -> Result<(), Failur
 }
 
 /// Counts a value without variables, and those within it.
-pub(crate) fn count(value: &ConstValue, pos: Pos) -> Result<usize, Failure> {
+pub(crate) fn count(value: &ConstValue, pos: Pos) -> Result<usize, GraphQlError> {
     let within = match value {
         ConstValue::String(text) => check_text(text, pos).map(|()| 0)?,
         ConstValue::List(items) => {
@@ -340,9 +350,9 @@ pub(crate) fn count(value: &ConstValue, pos: Pos) -> Result<usize, Failure> {
 
 /// Fails for a text that the engine takes for the number of a file, which it would
 /// look up without a check.
-fn check_text(text: &str, pos: Pos) -> Result<(), Failure> {
+fn check_text(text: &str, pos: Pos) -> Result<(), GraphQlError> {
     if text.starts_with(FILE) {
-        return Err(Failure::at("A file comes by a form, and not by its number", pos));
+        return Err(GraphQlError::at("A file comes by a form, and not by its number", pos));
     }
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! [`Failure`]: an error as the client gets it, and the errors that it does not get.
+//! [`GraphQlError`]: an error as the client gets it, and the errors that it does not get.
 
 use std::any::Any;
 use std::fmt::Write as _;
@@ -16,11 +16,11 @@ use stockade_errors::{ApiError, BoxError};
 ///
 /// Source: the specification of GraphQL, section 7.1.2 (errors).
 #[derive(Clone, Debug)]
-pub(crate) struct Failure {
+pub(crate) struct GraphQlError {
     error: ServerError,
 }
 
-impl Failure {
+impl GraphQlError {
     /// Makes an error of a request as a whole.
     #[cold]
     pub(crate) fn new(message: impl Into<String>) -> Self {
@@ -49,9 +49,9 @@ impl Failure {
     /// Makes the error of a request that a route would have refused by this error.
     #[cold]
     pub(crate) fn of_error(error: &ApiError, settings: Settings) -> Self {
-        let mut failure = Self::new(error.public_message(settings.expose_errors));
-        failure.error.extensions = Some(extensions_of(error, settings));
-        failure
+        let mut graphql_error = Self::new(error.public_message(settings.expose_errors));
+        graphql_error.error.extensions = Some(extensions_of(error, settings));
+        graphql_error
     }
 
     /// Makes the error of an operation that ends because its user is logged out.
@@ -72,7 +72,7 @@ impl Failure {
     }
 }
 
-impl Serialize for Failure {
+impl Serialize for GraphQlError {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         self.error.serialize(serializer)
     }
@@ -93,7 +93,7 @@ pub(crate) fn show(
     is_request_error: bool,
     shown: Shown,
     context: &ErrorContext,
-) -> Vec<Failure> {
+) -> Vec<GraphQlError> {
     let most = if is_request_error { REQUEST_ERRORS } else { usize::MAX };
     let mut logging = Logging { context, left: LINES, skipped: 0 };
     let show = |error: ServerError| {
@@ -102,11 +102,11 @@ pub(crate) fn show(
             cut_suggestion(&mut error.message, shown);
             shorten(&mut error.message);
         }
-        Failure { error }
+        GraphQlError { error }
     };
-    let failures = errors.into_iter().take(most).map(show).collect();
+    let errors = errors.into_iter().take(most).map(show).collect();
     logging.end();
-    failures
+    errors
 }
 
 fn show_one(mut error: ServerError, shown: Shown, logging: &mut Logging<'_>) -> ServerError {

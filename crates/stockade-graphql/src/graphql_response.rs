@@ -1,4 +1,4 @@
-//! [`Answer`]: an outcome as its client gets it.
+//! [`GraphQlResponse`]: an outcome, as the client receives it.
 //!
 //! Hot: the data is written as it is.
 
@@ -14,30 +14,30 @@ use stockade_json::to_json;
 
 use crate::accept::Media;
 use crate::engine::Outcome;
-use crate::graphql_error::{self, Failure, Shown};
+use crate::graphql_error::{self, GraphQlError, Shown};
 use crate::request_context::RequestContext;
 
 /// An outcome as its client gets it: errors that it may not see are hidden and logged.
 ///
 /// Source: the specification of GraphQL, section 7.1 (response format).
 #[derive(Debug, Default)]
-pub(crate) struct Answer {
+pub(crate) struct GraphQlResponse {
     /// `None` where the operation did not run.
     data: Option<Value>,
-    errors: Vec<Failure>,
+    errors: Vec<GraphQlError>,
     extensions: BTreeMap<String, Value>,
     /// The headers that resolvers have set.
     headers: HeaderMap,
     cache_control: Option<String>,
 }
 
-impl Answer {
-    /// Makes the answer of an operation that did not run.
-    pub(crate) fn refused(failure: Failure) -> Self {
-        Self { errors: vec![failure], ..Self::default() }
+impl GraphQlResponse {
+    /// Creates the response of an operation that did not run.
+    pub(crate) fn refused(error: GraphQlError) -> Self {
+        Self { errors: vec![error], ..Self::default() }
     }
 
-    /// Makes the answer of an outcome.
+    /// Creates the response of an outcome.
     pub(crate) fn of(outcome: Outcome, shown: Shown, caller: &RequestContext) -> Self {
         let Outcome { data, errors, extensions, headers, cache_control } = outcome;
         let errors = if errors.is_empty() {
@@ -54,7 +54,7 @@ impl Answer {
     }
 
     /// Returns the errors that the client sees.
-    pub(crate) fn errors(&self) -> &[Failure] {
+    pub(crate) fn errors(&self) -> &[GraphQlError] {
         &self.errors
     }
 
@@ -80,7 +80,7 @@ impl Answer {
     }
 }
 
-impl Serialize for Answer {
+impl Serialize for GraphQlResponse {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
         if !self.errors.is_empty() {
@@ -96,11 +96,14 @@ impl Serialize for Answer {
     }
 }
 
-/// Makes the response to a batch: the answers in the order of its operations.
-pub(crate) fn respond_to_batch(answers: &[Answer], media: Media) -> Result<Response, ApiError> {
-    let text = to_json(answers).map_err(ApiError::internal)?;
+/// Creates the response to a batch: one response each, in the order of its operations.
+pub(crate) fn respond_to_batch(
+    responses: &[GraphQlResponse],
+    media: Media,
+) -> Result<Response, ApiError> {
+    let text = to_json(responses).map_err(ApiError::internal)?;
     let mut headers = HeaderMap::new();
-    for (name, value) in answers.iter().flat_map(|answer| &answer.headers) {
+    for (name, value) in responses.iter().flat_map(|response| &response.headers) {
         if name == header::SET_COOKIE {
             headers.append(name, value.clone());
         } else {
@@ -110,14 +113,14 @@ pub(crate) fn respond_to_batch(answers: &[Answer], media: Media) -> Result<Respo
     Ok(respond(StatusCode::OK, media, text, headers))
 }
 
-/// Makes the response to a request that is none, in the form of an answer.
+/// Creates the response to an invalid request, in the format of GraphQL.
 pub(crate) fn respond_refused(
     status: u16,
-    failure: Failure,
+    error: GraphQlError,
     media: Media,
 ) -> Result<Response, ApiError> {
     let status = StatusCode::from_u16(status).map_err(ApiError::internal)?;
-    let text = Answer::refused(failure).text()?;
+    let text = GraphQlResponse::refused(error).text()?;
     Ok(respond(status, media, text, HeaderMap::new()))
 }
 

@@ -12,7 +12,7 @@ use stockade_errors::locks::lock;
 
 use crate::document::Document;
 use crate::engine::{Engine, validate};
-use crate::graphql_error::Failure;
+use crate::graphql_error::GraphQlError;
 use crate::limits::Limits;
 use crate::message::Params;
 use crate::reader::Reader;
@@ -100,7 +100,7 @@ impl PersistedQueries {
                             known.insert(hash, Arc::new(document));
                             faults
                         }
-                        Err(failure) => vec![failure.message().to_owned()],
+                        Err(error) => vec![error.message().to_owned()],
                     };
                     mistakes.extend(faults.iter().map(|fault| {
                         let hash = hash.text();
@@ -132,7 +132,7 @@ impl Store {
         &self,
         params: &mut Params,
         reader: &Reader,
-    ) -> Result<Document, Option<Failure>> {
+    ) -> Result<Document, Option<GraphQlError>> {
         let hash = named(params)?;
         let text = params.query.take();
         match self {
@@ -158,7 +158,9 @@ impl Store {
                 (Some(text), None) => reader.read(text).map_err(Some),
                 (Some(text), Some(hash)) => {
                     if Hash::of(&text) != hash {
-                        return Err(Some(Failure::new("The hash is not that of the document")));
+                        return Err(Some(GraphQlError::new(
+                            "The hash is not that of the document",
+                        )));
                     }
                     let document = reader.read(text).map_err(Some)?;
                     lock(cache).insert(hash, (*document.text).into(), document.text.len());
@@ -175,8 +177,8 @@ impl Store {
 }
 
 /// Returns the hash that a request names.
-fn named(params: &Params) -> Result<Option<Hash>, Option<Failure>> {
-    let malformed = || Some(Failure::new("The hash of the document is malformed"));
+fn named(params: &Params) -> Result<Option<Hash>, Option<GraphQlError>> {
+    let malformed = || Some(GraphQlError::new("The hash of the document is malformed"));
     if let Some(id) = &params.document_id {
         let hash = id.strip_prefix("sha256:").unwrap_or(id);
         return Hash::read(hash).map(Some).ok_or_else(malformed);
@@ -190,19 +192,19 @@ fn named(params: &Params) -> Result<Option<Hash>, Option<Failure>> {
 }
 
 #[cold]
-fn unknown() -> Failure {
-    Failure::new("The document is not known here").with_code("PERSISTED_QUERY_NOT_IN_LIST")
+fn unknown() -> GraphQlError {
+    GraphQlError::new("The document is not known here").with_code("PERSISTED_QUERY_NOT_IN_LIST")
 }
 
 // Clients know these two messages.
 #[cold]
-fn not_found() -> Failure {
-    Failure::new("PersistedQueryNotFound").with_code("PERSISTED_QUERY_NOT_FOUND")
+fn not_found() -> GraphQlError {
+    GraphQlError::new("PersistedQueryNotFound").with_code("PERSISTED_QUERY_NOT_FOUND")
 }
 
 #[cold]
-fn not_supported() -> Failure {
-    Failure::new("PersistedQueryNotSupported").with_code("PERSISTED_QUERY_NOT_SUPPORTED")
+fn not_supported() -> GraphQlError {
+    GraphQlError::new("PersistedQueryNotSupported").with_code("PERSISTED_QUERY_NOT_SUPPORTED")
 }
 
 /// The SHA-256 of a document.

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use stockade_errors::locks::lock;
 
 use crate::document::Document;
-use crate::graphql_error::Failure;
+use crate::graphql_error::GraphQlError;
 use crate::limits::Limits;
 use crate::recent::Recent;
 
@@ -29,7 +29,7 @@ impl Reader {
     ///
     /// # Errors
     /// Those of [`Document::read`].
-    pub(crate) fn read(&self, text: String) -> Result<Document, Failure> {
+    pub(crate) fn read(&self, text: String) -> Result<Document, GraphQlError> {
         if text.len() > LONGEST || text.contains('"') {
             return Document::read(text, &self.limits);
         }

@@ -15,8 +15,8 @@ use stockade_stages::rate_limit::meter::Meter;
 use crate::accept::{Accepted, Media};
 use crate::document::Kind;
 use crate::engine::{Budget, Engine, Operation, Outcome};
-use crate::graphql_error::{Failure, Shown};
-use crate::graphql_response::{Answer, respond_refused, respond_to_batch};
+use crate::graphql_error::{GraphQlError, Shown};
+use crate::graphql_response::{GraphQlResponse, respond_refused, respond_to_batch};
 use crate::limits::Limits;
 use crate::message::{Message, Params, Unreadable};
 use crate::persisted::Store;
@@ -45,15 +45,15 @@ pub(crate) struct Service {
 #[derive(Debug)]
 pub(crate) enum Refusal {
     /// It has no document: its parameters are wrong.
-    Parameters(Failure),
+    Parameters(GraphQlError),
     /// Its document, or its variables, are.
-    Document(Failure),
+    Document(GraphQlError),
 }
 
 impl Refusal {
-    pub(crate) fn into_failure(self) -> Failure {
+    pub(crate) fn into_error(self) -> GraphQlError {
         match self {
-            Self::Parameters(failure) | Self::Document(failure) => failure,
+            Self::Parameters(error) | Self::Document(error) => error,
         }
     }
 }
@@ -75,7 +75,7 @@ impl Service {
             match Message::read(&bytes, self.limits.batch, req.max_json_values()) {
                 Ok(message) => (message, Vec::new()),
                 Err(Unreadable { status, message }) => {
-                    return respond_refused(status, Failure::new(message), media);
+                    return respond_refused(status, GraphQlError::new(message), media);
                 }
             }
         } else {
@@ -93,13 +93,13 @@ impl Service {
                     let outcomes = self.stream(operation, caller.clone());
                     sse::respond(outcomes, self.shown(settings), caller, lifetime)
                 }
-                Err(refusal) if events_alone => sse::refuse(refusal.into_failure()),
+                Err(refusal) if events_alone => sse::refuse(refusal.into_error()),
                 Ok(operation) if operation.kind() == Kind::Subscription => {
-                    Answer::refused(no_stream()).respond(media, false)
+                    GraphQlResponse::refused(no_stream()).respond(media, false)
                 }
                 Ok(operation) => {
-                    let answer = self.run(operation, &RequestContext::of(req), settings).await;
-                    answer.respond(media, false)
+                    let response = self.run(operation, &RequestContext::of(req), settings).await;
+                    response.respond(media, false)
                 }
                 Err(refusal) => refuse(refusal, media, false),
             },
@@ -120,14 +120,14 @@ impl Service {
         let params = match Params::of_query(&req) {
             Ok(params) => params,
             Err(error) => {
-                return respond_refused(error.status(), Failure::new(error.message()), media);
+                return respond_refused(error.status(), GraphQlError::new(error.message()), media);
             }
         };
         let settings = req.settings();
         match self.open(params, &[], settings) {
             Ok(operation) if operation.kind() == Kind::Query => {
-                let answer = self.run(operation, &RequestContext::of(req), settings).await;
-                answer.respond(media, true)
+                let response = self.run(operation, &RequestContext::of(req), settings).await;
+                response.respond(media, true)
             }
             Ok(_) => Err(ApiError::new(405, "GET runs queries alone").with_header("allow", "POST")),
             Err(refusal) => refuse(refusal, media, true),
@@ -156,16 +156,16 @@ impl Service {
         files: &[File],
         settings: Settings,
     ) -> Result<Operation, Refusal> {
-        let document = self.documents.document(&mut params, &self.reader).map_err(|failure| {
-            let missing = || Refusal::Parameters(Failure::new("`query` is missing"));
-            failure.map_or_else(missing, Refusal::Document)
+        let document = self.documents.document(&mut params, &self.reader).map_err(|error| {
+            let missing = || Refusal::Parameters(GraphQlError::new("`query` is missing"));
+            error.map_or_else(missing, Refusal::Document)
         })?;
         let Params { operation_name, variables, .. } = params;
         let kind =
             document.operation(operation_name.as_deref(), &variables).map_err(Refusal::Document)?;
         if document.asks_for_schema && !self.shown(settings).schema {
-            let failure = Failure::new("The schema is not shown here");
-            return Err(Refusal::Document(failure.with_code("INTROSPECTION_DISABLED")));
+            let error = GraphQlError::new("The schema is not shown here");
+            return Err(Refusal::Document(error.with_code("INTROSPECTION_DISABLED")));
         }
         let mut operation = Operation::new(document, kind, operation_name, variables);
         for file in files {
@@ -180,10 +180,10 @@ impl Service {
         mut operation: Operation,
         caller: &RequestContext,
         settings: Settings,
-    ) -> Answer {
+    ) -> GraphQlResponse {
         operation.set_caller(caller.clone());
         let outcome = self.engine.execute(operation).await;
-        Answer::of(outcome, self.shown(settings), caller)
+        GraphQlResponse::of(outcome, self.shown(settings), caller)
     }
 
     /// Runs an operation, and returns its outcomes; of a query or a mutation that is
@@ -211,7 +211,12 @@ impl Service {
 
     /// Runs the operations of a batch, one after the other, so that a mutation ends
     /// before the next begins. The request was charged for the first.
-    async fn run_batch(&self, batch: Vec<Params>, req: Request, settings: Settings) -> Vec<Answer> {
+    async fn run_batch(
+        &self,
+        batch: Vec<Params>,
+        req: Request,
+        settings: Settings,
+    ) -> Vec<GraphQlResponse> {
         let meter = req.shared::<Meter>();
         let caller = RequestContext::of(req);
         let budget = Budget::new(self.limits.complexity);
@@ -220,21 +225,21 @@ impl Service {
             let others = batch.len().saturating_sub(1);
             (granted, refusal) = meter.charge_n(u32::try_from(others).unwrap_or(u32::MAX)).await;
         }
-        let mut answers = Vec::with_capacity(batch.len());
+        let mut responses = Vec::with_capacity(batch.len());
         for (index, params) in batch.into_iter().enumerate() {
             let is_refused = u32::try_from(index).is_ok_and(|index| index > granted);
             if let Some(error) = refusal.as_ref().filter(|_| is_refused) {
-                let failure = Failure::of_error(error, settings);
-                answers.push(Answer::refused(failure));
+                let error = GraphQlError::of_error(error, settings);
+                responses.push(GraphQlResponse::refused(error));
                 continue;
             }
-            let opened = self.open(params, &[], settings).map_err(Refusal::into_failure);
-            answers.push(match opened.and_then(|it| self.in_budget(it, &budget)) {
+            let opened = self.open(params, &[], settings).map_err(Refusal::into_error);
+            responses.push(match opened.and_then(|it| self.in_budget(it, &budget)) {
                 Ok(operation) => self.run_alone(operation, &caller, settings).await,
-                Err(failure) => Answer::refused(failure),
+                Err(error) => GraphQlResponse::refused(error),
             });
         }
-        answers
+        responses
     }
 
     /// Runs an operation whose panic is its own failure: those before it have run, and
@@ -244,23 +249,27 @@ impl Service {
         operation: Operation,
         caller: &RequestContext,
         settings: Settings,
-    ) -> Answer {
+    ) -> GraphQlResponse {
         let running = pin!(self.run(operation, caller, settings));
         CatchPanic::new(running).await.unwrap_or_else(|panic| {
             caller.context().log(&panic);
-            Answer::refused(Failure::of_error(&panic, settings))
+            GraphQlResponse::refused(GraphQlError::of_error(&panic, settings))
         })
     }
 
     /// Counts an operation of a batch together with those before it.
-    fn in_budget(&self, mut operation: Operation, budget: &Budget) -> Result<Operation, Failure> {
+    fn in_budget(
+        &self,
+        mut operation: Operation,
+        budget: &Budget,
+    ) -> Result<Operation, GraphQlError> {
         if operation.kind() == Kind::Subscription {
             return Err(no_stream());
         }
         if self.has_budgets {
             operation.set_budget(budget.clone());
         } else if !budget.take(operation.fields()) {
-            return Err(Failure::new("The batch is too complex"));
+            return Err(GraphQlError::new("The batch is too complex"));
         }
         Ok(operation)
     }
@@ -272,14 +281,14 @@ impl Service {
 
 fn refuse(refusal: Refusal, media: Media, is_get: bool) -> Result<Response, ApiError> {
     match refusal {
-        Refusal::Parameters(failure) => respond_refused(400, failure, media),
-        Refusal::Document(failure) => Answer::refused(failure).respond(media, is_get),
+        Refusal::Parameters(error) => respond_refused(400, error, media),
+        Refusal::Document(error) => GraphQlResponse::refused(error).respond(media, is_get),
     }
 }
 
 #[cold]
-fn no_stream() -> Failure {
-    Failure::new("A subscription needs a way by which events come")
+fn no_stream() -> GraphQlError {
+    GraphQlError::new("A subscription needs a way by which events come")
 }
 
 #[cold]

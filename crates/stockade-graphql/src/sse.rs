@@ -19,8 +19,8 @@ use stockade_errors::ApiError;
 use stockade_errors::panic::catch_panic_in_poll;
 
 use crate::engine::Outcome;
-use crate::graphql_error::{Failure, Shown};
-use crate::graphql_response::Answer;
+use crate::graphql_error::{GraphQlError, Shown};
+use crate::graphql_response::GraphQlResponse;
 use crate::request_context::RequestContext;
 
 /// Sends the outcomes of an operation; its stream ends with the response, and with the
@@ -34,10 +34,10 @@ pub(crate) fn respond(
     send(Events::Running { outcomes, shown, caller, lifetime })
 }
 
-/// Sends the failure of an operation that does not run: a client that takes events
-/// alone reads no other answer.
-pub(crate) fn refuse(failure: Failure) -> Result<Response, ApiError> {
-    send(Events::Refused(failure))
+/// Sends the error of an operation that does not run: a client that takes events
+/// alone reads no other response.
+pub(crate) fn refuse(error: GraphQlError) -> Result<Response, ApiError> {
+    send(Events::Refused(error))
 }
 
 fn send(events: Events) -> Result<Response, ApiError> {
@@ -54,7 +54,7 @@ enum Events {
         caller: RequestContext,
         lifetime: Option<UserLifetime>,
     },
-    Refused(Failure),
+    Refused(GraphQlError),
     /// All outcomes were sent.
     Complete,
     Ended,
@@ -69,23 +69,25 @@ impl Stream for Events {
                 && Pin::new(lifetime).poll(cx).is_ready()
             {
                 *self = Self::Complete;
-                return Poll::Ready(Some(next(&Answer::refused(Failure::logged_out()))));
+                return Poll::Ready(Some(next(&GraphQlResponse::refused(
+                    GraphQlError::logged_out(),
+                ))));
             }
-            let answer = match ready!(catch_panic_in_poll(|| outcomes.as_mut().poll_next(cx))) {
-                Ok(outcome) => outcome.map(|outcome| Answer::of(outcome, *shown, caller)),
+            let response = match ready!(catch_panic_in_poll(|| outcomes.as_mut().poll_next(cx))) {
+                Ok(outcome) => outcome.map(|outcome| GraphQlResponse::of(outcome, *shown, caller)),
                 Err(panic) => {
                     caller.context().log(&panic);
-                    let failure = Failure::of_error(&panic, shown.settings);
+                    let error = GraphQlError::of_error(&panic, shown.settings);
                     *self = Self::Complete;
-                    return Poll::Ready(Some(next(&Answer::refused(failure))));
+                    return Poll::Ready(Some(next(&GraphQlResponse::refused(error))));
                 }
             };
-            if let Some(answer) = answer {
-                return Poll::Ready(Some(next(&answer)));
+            if let Some(response) = response {
+                return Poll::Ready(Some(next(&response)));
             }
         }
         let (event, following) = match std::mem::replace(&mut *self, Self::Ended) {
-            Self::Refused(failure) => (next(&Answer::refused(failure)), Self::Complete),
+            Self::Refused(error) => (next(&GraphQlResponse::refused(error)), Self::Complete),
             Self::Running { .. } | Self::Complete => {
                 (Ok(Event::data("").name("complete")), Self::Ended)
             }
@@ -96,8 +98,8 @@ impl Stream for Events {
     }
 }
 
-fn next(answer: &Answer) -> Result<Event, ApiError> {
-    Ok(Event::json(answer)?.name("next"))
+fn next(response: &GraphQlResponse) -> Result<Event, ApiError> {
+    Ok(Event::json(response)?.name("next"))
 }
 
 /// The silence after which a comment is sent, so that proxies keep the connection.

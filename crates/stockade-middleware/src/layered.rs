@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll};
 
 use http_body::Body;
-use stockade_core::lent_request::{Detached, into_body};
+use stockade_core::lent_request::{LentRequest, into_body};
 use stockade_core::{ErrorContext, Middleware, Next, Request, Response};
 use stockade_errors::locks::lock;
 use stockade_errors::{ApiError, BoxError};
@@ -55,8 +55,8 @@ where
     let run = move |req: Request, next: Next| {
         let service = service.clone();
         async move {
-            let (mut request, detached) = Detached::of(req);
-            let held = Held(Arc::new(Mutex::new(Some((detached, next)))));
+            let (mut request, lent) = LentRequest::of(req);
+            let held = Held(Arc::new(Mutex::new(Some((lent, next)))));
             request.extensions_mut().insert(held);
             service.answer(request).await
         }
@@ -67,10 +67,10 @@ where
 /// The parts of a request that a layer does not see, and the rest of its chain,
 /// until the layer calls [`InnerService`].
 #[derive(Clone)]
-struct Held(Arc<Mutex<Option<(Detached, Next)>>>);
+struct Held(Arc<Mutex<Option<(LentRequest, Next)>>>);
 
 impl Held {
-    fn take(&self) -> Option<(Detached, Next)> {
+    fn take(&self) -> Option<(LentRequest, Next)> {
         lock(&self.0).take()
     }
 }
@@ -100,12 +100,12 @@ where
     fn call(&mut self, request: http::Request<B>) -> InnerFuture {
         let mut request = request.map(into_body);
         let held = request.extensions_mut().remove::<Held>();
-        let Some((detached, next)) = held.and_then(|held| held.take()) else {
+        let Some((lent, next)) = held.and_then(|held| held.take()) else {
             let context = ErrorContext::of(&Request::from(request));
             let error = ApiError::new(500, LOST);
             return InnerFuture { response: Box::pin(async move { context.answer(error) }) };
         };
-        let req = detached.attach(request);
+        let req = lent.attach(request);
         InnerFuture { response: Box::pin(next.run(req)) }
     }
 }

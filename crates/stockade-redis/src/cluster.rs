@@ -19,7 +19,7 @@ use tokio::time::sleep;
 
 use crate::address::Address;
 use crate::connect::{ConnectError, Connected, Endpoint, RequiredRole};
-use crate::connector::{Target, in_time};
+use crate::connector::{Connector, in_time};
 use crate::error::{LinkError, Redirect};
 use crate::health::Health;
 use crate::link::Redis;
@@ -48,10 +48,10 @@ struct Nodes {
 
 /// A word in front of a command for a node of a cluster.
 #[derive(Clone, Copy)]
-pub(crate) enum Asking {
-    No,
-    /// The slot of the command is moving there, and has not arrived.
-    Once,
+pub(crate) enum CommandPrefix {
+    None,
+    /// `ASKING`: the slot of the command is moving there, and has not arrived.
+    Asking,
 }
 
 impl Nodes {
@@ -92,8 +92,8 @@ impl Redis {
         options: RedisOptions,
     ) -> Result<Self, ConfigError> {
         ConfigError::check(options.issues())?;
-        let target = Target::cluster(Address::read_all(addresses)?, &options)?;
-        Ok(Self::start(target, options))
+        let connector = Connector::cluster(Address::read_all(addresses)?, &options)?;
+        Ok(Self::start(connector, options))
     }
 }
 
@@ -245,10 +245,10 @@ impl Cluster {
         }
         let none = || LinkError::Down("no node has the slot".to_owned());
         let mut node = self.find(slot).ok_or_else(none)?;
-        let mut asking = Asking::No;
+        let mut prefix = CommandPrefix::None;
         for _ in 0..MAX_REDIRECTS {
             let left = deadline.saturating_sub(begin.elapsed());
-            let outcome = node.run_here(script, keys, arguments, asking, left).await;
+            let outcome = node.run_here(script, keys, arguments, prefix, left).await;
             let Err(error) = &outcome else { return outcome };
             if error.is_of_a_node() {
                 self.stale.notify_one();
@@ -256,7 +256,7 @@ impl Cluster {
             let Some(Redirect { host, port, is_only_once }) = error.redirect() else {
                 return outcome;
             };
-            asking = if is_only_once { Asking::Once } else { Asking::No };
+            prefix = if is_only_once { CommandPrefix::Asking } else { CommandPrefix::None };
             // Without a host it is beside the one that has the slot now.
             let host = if host.is_empty() { self.host(slot) } else { host };
             let told = |error: ConnectError| LinkError::Down(error.to_string());
@@ -319,8 +319,8 @@ impl Cluster {
     }
 
     fn open(&self, host: &str, port: u16) -> Result<Redis, ConnectError> {
-        let target = Target::node(self.endpoint(host, port)?, &self.options);
-        Ok(Redis::start(target, self.options.clone()))
+        let connector = Connector::node(self.endpoint(host, port)?, &self.options);
+        Ok(Redis::start(connector, self.options.clone()))
     }
 
     /// Returns a node, which is logged in to as to the first address.

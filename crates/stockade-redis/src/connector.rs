@@ -1,4 +1,4 @@
-//! [`Target`]: the way to the engine of a link.
+//! [`Connector`]: connects a link to Redis or Valkey.
 
 use std::fmt;
 use std::future::Future;
@@ -14,13 +14,13 @@ use crate::connect::{ConnectError, Connected, Endpoint, RequiredRole};
 use crate::options::RedisOptions;
 use crate::sentinel::Sentinel;
 
-/// The way to an engine. Each attempt goes it anew.
-pub(crate) struct Target {
-    way: Way,
+/// Connects a link to Redis or Valkey. Each attempt finds the server again.
+pub(crate) struct Connector {
+    topology: Topology,
     connect_timeout: Duration,
 }
 
-enum Way {
+enum Topology {
     /// The engine is there.
     Engine(Box<Endpoint>),
     /// Sentinel says where it is.
@@ -29,13 +29,13 @@ enum Way {
     Cluster(Cluster),
 }
 
-impl Target {
+impl Connector {
     pub(crate) fn engine(address: Address, options: &RedisOptions) -> Result<Self, ConfigIssue> {
         if options.engine_login.is_some() {
             return Err(ConfigIssue::new("engine_login is for Redis::sentinel"));
         }
         let endpoint = Endpoint::new(address, options)?;
-        Ok(Self::new(Way::Engine(Box::new(endpoint)), options))
+        Ok(Self::new(Topology::Engine(Box::new(endpoint)), options))
     }
 
     pub(crate) fn sentinel(
@@ -43,50 +43,52 @@ impl Target {
         master: &str,
         options: &RedisOptions,
     ) -> Result<Self, ConfigIssue> {
-        Ok(Self::new(Way::Sentinel(Sentinel::new(addresses, master, options)?), options))
+        Ok(Self::new(Topology::Sentinel(Sentinel::new(addresses, master, options)?), options))
     }
 
     pub(crate) fn cluster(
         addresses: Vec<Address>,
         options: &RedisOptions,
     ) -> Result<Self, ConfigIssue> {
-        Ok(Self::new(Way::Cluster(Cluster::new(addresses, options)?), options))
+        Ok(Self::new(Topology::Cluster(Cluster::new(addresses, options)?), options))
     }
 
-    /// Makes the target of a node of a cluster.
+    /// Returns the connector of one node of a cluster.
     pub(crate) fn node(endpoint: Endpoint, options: &RedisOptions) -> Self {
-        Self::new(Way::Engine(Box::new(endpoint)), options)
+        Self::new(Topology::Engine(Box::new(endpoint)), options)
     }
 
-    fn new(way: Way, options: &RedisOptions) -> Self {
-        Self { way, connect_timeout: options.connect_timeout }
+    fn new(topology: Topology, options: &RedisOptions) -> Self {
+        Self { topology, connect_timeout: options.connect_timeout }
     }
 
     /// Connects, in the time that there is for it.
     pub(crate) async fn connect(&self) -> Result<Connected, ConnectError> {
-        match &self.way {
-            Way::Engine(endpoint) => {
+        match &self.topology {
+            Topology::Engine(endpoint) => {
                 in_time(self.connect_timeout, endpoint.connect(RequiredRole::Master)).await
             }
-            Way::Sentinel(sentinel) => sentinel.connect(self.connect_timeout).await,
-            Way::Cluster(cluster) => cluster.connect(self.connect_timeout).await,
+            Topology::Sentinel(sentinel) => sentinel.connect(self.connect_timeout).await,
+            Topology::Cluster(cluster) => cluster.connect(self.connect_timeout).await,
         }
     }
 
     /// Connects for subscriptions.
     pub(crate) async fn subscriber(&self) -> Result<PubSub, ConnectError> {
-        match &self.way {
-            Way::Engine(endpoint) => in_time(self.connect_timeout, endpoint.subscriber()).await,
-            Way::Sentinel(sentinel) => sentinel.subscriber(self.connect_timeout).await,
-            Way::Cluster(cluster) => cluster.subscriber(self.connect_timeout).await,
+        match &self.topology {
+            Topology::Engine(endpoint) => {
+                in_time(self.connect_timeout, endpoint.subscriber()).await
+            }
+            Topology::Sentinel(sentinel) => sentinel.subscriber(self.connect_timeout).await,
+            Topology::Cluster(cluster) => cluster.subscriber(self.connect_timeout).await,
         }
     }
 
-    /// Returns the nodes, if the target is a cluster.
+    /// Returns the cluster, if this connects to one.
     pub(crate) fn nodes(&self) -> Option<&Cluster> {
-        match &self.way {
-            Way::Cluster(cluster) => Some(cluster),
-            Way::Engine(_) | Way::Sentinel(_) => None,
+        match &self.topology {
+            Topology::Cluster(cluster) => Some(cluster),
+            Topology::Engine(_) | Topology::Sentinel(_) => None,
         }
     }
 }
@@ -99,12 +101,12 @@ pub(crate) async fn in_time<T>(
     timeout(time, part).await.unwrap_or_else(|_| Err(ConnectError::new("it does not answer")))
 }
 
-impl fmt::Display for Target {
+impl fmt::Display for Connector {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.way {
-            Way::Engine(endpoint) => endpoint.address.fmt(f),
-            Way::Sentinel(sentinel) => sentinel.fmt(f),
-            Way::Cluster(cluster) => cluster.fmt(f),
+        match &self.topology {
+            Topology::Engine(endpoint) => endpoint.address.fmt(f),
+            Topology::Sentinel(sentinel) => sentinel.fmt(f),
+            Topology::Cluster(cluster) => cluster.fmt(f),
         }
     }
 }

@@ -50,7 +50,7 @@ async fn keep(link: &Link, faults: &mut mpsc::Receiver<Fault>) {
         match connect(link).await {
             Ok(Connected { connection, driver, engine }) => {
                 if !std::mem::replace(&mut is_warned, true) {
-                    let address = &link.target;
+                    let address = &link.connector;
                     for warning in engine.warnings() {
                         log::warn!(target: "stockade", "redis {address}: {warning}");
                     }
@@ -86,7 +86,7 @@ async fn keep(link: &Link, faults: &mut mpsc::Receiver<Fault>) {
 
 /// Keeps the map of a cluster true.
 async fn follow(link: &Link, connection: &MultiplexedConnection) -> Infallible {
-    match link.target.nodes() {
+    match link.connector.nodes() {
         Some(cluster) => cluster.follow(connection).await,
         None => pending().await,
     }
@@ -94,7 +94,7 @@ async fn follow(link: &Link, connection: &MultiplexedConnection) -> Infallible {
 
 /// Connects, in the time that there is. Commands wait for it for a moment only.
 async fn connect(link: &Link) -> Result<Connected, String> {
-    let attempt = link.target.connect();
+    let attempt = link.connector.connect();
     tokio::pin!(attempt);
     let outcome = if let Ok(outcome) = timeout(MOMENT, &mut attempt).await {
         outcome

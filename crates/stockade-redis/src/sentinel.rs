@@ -11,7 +11,7 @@ use stockade_errors::{ConfigError, ConfigIssue};
 
 use crate::address::Address;
 use crate::connect::{ConnectError, Connected, Endpoint, RequiredRole};
-use crate::connector::{Target, in_time};
+use crate::connector::{Connector, in_time};
 use crate::link::Redis;
 use crate::options::RedisOptions;
 
@@ -61,8 +61,8 @@ impl Redis {
     ) -> Result<Self, ConfigError> {
         ConfigError::check(options.issues())?;
         let addresses = Address::read_all(addresses)?;
-        let target = Target::sentinel(addresses, master, &options)?;
-        Ok(Self::start(target, options))
+        let connector = Connector::sentinel(addresses, master, &options)?;
+        Ok(Self::start(connector, options))
     }
 }
 

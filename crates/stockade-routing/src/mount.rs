@@ -4,7 +4,7 @@
 use http::Uri;
 use http::uri::PathAndQuery;
 use stockade_core::description::{ResponseDoc, StatusDoc};
-use stockade_core::lent_request::{Detached, start_of_rest};
+use stockade_core::lent_request::{LentRequest, start_of_rest};
 use stockade_core::login_end::end_with;
 use stockade_core::{Handler, Request, Response, RouteDescription};
 use stockade_errors::ApiError;
@@ -165,7 +165,7 @@ async fn serve(service: impl TowerService, mut req: Request) -> Result<Response,
     let peer = req.peer();
     // An event stream of the service ends with the user of this application.
     let lifetime = req.lend_user();
-    let (mut request, _) = Detached::of(req);
+    let (mut request, _) = LentRequest::of(req);
     let method = request.method().clone();
     let own = std::mem::replace(request.uri_mut(), inner.clone());
     let extensions = request.extensions_mut();

@@ -13,14 +13,14 @@ use stockade_core::{Request, Response};
 use stockade_errors::ApiError;
 use stockade_stages::rate_limit::meter::Meter;
 
-use crate::error_object::Failure;
+use crate::error_object::ErrorObject;
 use crate::message::Entry;
-use crate::response_object::{self, Answer};
+use crate::response_object::{self, ResponseObject};
 use crate::service::{Methods, RunningEntry, Service};
 
-/// The answers to a batch.
+/// The response objects of a batch.
 #[derive(Debug)]
-pub(crate) struct Answers {
+pub(crate) struct BatchResponse {
     /// The array that is sent; `None` if all calls were notifications.
     pub(crate) text: Option<Vec<u8>>,
     /// The cookies that methods set.
@@ -38,13 +38,13 @@ pub(crate) async fn respond(
     if let Some(meter) = meter_of(&req) {
         charge(&meter, entries.iter_mut().skip(1), req.settings()).await;
     }
-    let Answers { text, cookies } = run(service, req, bytes, entries).await?;
+    let BatchResponse { text, cookies } = run(service, req, bytes, entries).await?;
     let Some(text) = text else { return Ok(response_object::respond_nothing()) };
     let mut headers = HeaderMap::new();
     for cookie in cookies {
         headers.append(header::SET_COOKIE, cookie);
     }
-    Ok(response_object::respond(Answer { text, headers }))
+    Ok(response_object::respond(ResponseObject { text, headers }))
 }
 
 /// Runs the calls of a batch that were charged.
@@ -53,12 +53,12 @@ pub(crate) async fn run(
     req: Request,
     bytes: &Bytes,
     entries: Vec<Entry<'_>>,
-) -> Result<Answers, ApiError> {
+) -> Result<BatchResponse, ApiError> {
     let mut batch = Batch {
         methods: service.methods()?,
         req,
         bytes,
-        answers: entries.iter().map(|_| None).collect(),
+        objects: entries.iter().map(|_| None).collect(),
         entries: entries.into_iter().enumerate(),
         waiting: Vec::new(),
         parallel: service.parallel,
@@ -66,7 +66,7 @@ pub(crate) async fn run(
         cookies: Vec::new(),
     };
     poll_fn(|cx| batch.poll(cx)).await;
-    Ok(batch.into_answers())
+    Ok(batch.into_response())
 }
 
 /// Returns the limits that have counted a request.
@@ -82,9 +82,9 @@ pub(crate) async fn charge<'e, 't: 'e>(
 ) {
     let (granted, refusal) = meter.charge_n(u32::try_from(entries.len()).unwrap_or(u32::MAX)).await;
     let Some(error) = refusal else { return };
-    let failure = failure_of(&error, settings);
+    let error = error_object_of(&error, settings);
     for entry in entries.skip(usize::try_from(granted).unwrap_or(usize::MAX)) {
-        entry.call = Err(failure.clone());
+        entry.call = Err(error.clone());
     }
 }
 
@@ -92,15 +92,15 @@ pub(crate) async fn charge<'e, 't: 'e>(
 ///
 /// # Errors
 /// Fails where a rate limit refuses it, with what its client gets.
-pub(crate) async fn charge_one(meter: &Meter, settings: Settings) -> Result<(), Failure> {
-    meter.charge().await.map_err(|error| failure_of(&error, settings))
+pub(crate) async fn charge_one(meter: &Meter, settings: Settings) -> Result<(), ErrorObject> {
+    meter.charge().await.map_err(|error| error_object_of(&error, settings))
 }
 
 /// Returns what the client of a call gets that a rate limit refuses.
-fn failure_of(error: &ApiError, settings: Settings) -> Failure {
+fn error_object_of(error: &ApiError, settings: Settings) -> ErrorObject {
     // The status of an error is one of 400 to 599.
     let status = StatusCode::from_u16(error.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-    Failure::of_error(error, status, settings)
+    ErrorObject::of_error(error, status, settings)
 }
 
 /// A call of a batch that waits for something.
@@ -119,8 +119,8 @@ struct Batch<'a, I> {
     entries: I,
     waiting: Vec<Waiting<'a>>,
     parallel: usize,
-    answers: Vec<Option<Vec<u8>>>,
-    /// The bytes that are left for further answers.
+    objects: Vec<Option<Vec<u8>>>,
+    /// The bytes that are left for further response objects.
     room: u64,
     cookies: Vec<HeaderValue>,
 }
@@ -129,8 +129,8 @@ impl<'a, I: Iterator<Item = (usize, Entry<'a>)>> Batch<'a, I> {
     fn poll(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         let mut waiting = std::mem::take(&mut self.waiting);
         waiting.retain_mut(|call| match Pin::new(&mut call.running).poll(cx) {
-            Poll::Ready(answer) => {
-                self.keep(call.index, call.id, answer);
+            Poll::Ready(object) => {
+                self.keep(call.index, call.id, object);
                 false
             }
             Poll::Pending => true,
@@ -146,40 +146,43 @@ impl<'a, I: Iterator<Item = (usize, Entry<'a>)>> Batch<'a, I> {
             let Some((index, entry)) = self.entries.next() else { return };
             let id = entry.id;
             if self.room == 0 {
-                let failed = id.map(|id| Answer::failed(id, false, &Failure::too_large()));
-                self.answers[index] = failed.map(|answer| answer.text);
+                let failed =
+                    id.map(|id| ResponseObject::failed(id, false, &ErrorObject::too_large()));
+                self.objects[index] = failed.map(|object| object.text);
                 continue;
             }
             let (req, room) = (self.req.child(), self.room);
             let mut running = RunningEntry::begin(self.methods, req, self.bytes, entry, room);
             match Pin::new(&mut running).poll(cx) {
-                Poll::Ready(answer) => self.keep(index, id, answer),
+                Poll::Ready(object) => self.keep(index, id, object),
                 Poll::Pending => self.waiting.push(Waiting { index, id, running }),
             }
         }
     }
 
-    /// Keeps an answer, or an error in its place where there is no more room.
-    fn keep(&mut self, index: usize, id: Option<&str>, answer: Option<Answer>) {
-        let Some(Answer { text, headers }) = answer else { return };
+    /// Keeps a response object, or an error instead if there is no more room.
+    fn keep(&mut self, index: usize, id: Option<&str>, object: Option<ResponseObject>) {
+        let Some(ResponseObject { text, headers }) = object else { return };
         self.cookies.extend(headers.get_all(header::SET_COOKIE).iter().cloned());
         let left = self.room.checked_sub(text.len() as u64);
         self.room = left.unwrap_or(0);
-        self.answers[index] = match (left, id) {
-            (None, Some(id)) => Some(Answer::failed(id, false, &Failure::too_large()).text),
+        self.objects[index] = match (left, id) {
+            (None, Some(id)) => {
+                Some(ResponseObject::failed(id, false, &ErrorObject::too_large()).text)
+            }
             _ => Some(text),
         };
     }
 
-    fn into_answers(self) -> Answers {
-        let answers: Vec<Vec<u8>> = self.answers.into_iter().flatten().collect();
-        let length: usize = answers.iter().map(|answer| answer.len() + 1).sum();
+    fn into_response(self) -> BatchResponse {
+        let objects: Vec<Vec<u8>> = self.objects.into_iter().flatten().collect();
+        let length: usize = objects.iter().map(|object| object.len() + 1).sum();
         let mut text = Vec::with_capacity(length + 1);
-        for (index, answer) in answers.iter().enumerate() {
+        for (index, object) in objects.iter().enumerate() {
             text.push(if index == 0 { b'[' } else { b',' });
-            text.extend_from_slice(answer);
+            text.extend_from_slice(object);
         }
         text.push(b']');
-        Answers { text: (!answers.is_empty()).then_some(text), cookies: self.cookies }
+        BatchResponse { text: (!objects.is_empty()).then_some(text), cookies: self.cookies }
     }
 }

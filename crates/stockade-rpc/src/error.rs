@@ -8,7 +8,7 @@ use stockade_core::Response;
 use stockade_core::reply::IntoError;
 use stockade_errors::ApiError;
 
-use crate::error_object::Failure;
+use crate::error_object::ErrorObject;
 
 /// An error of a method with its own code; a request handler returns it.
 ///
@@ -84,10 +84,10 @@ impl RpcError {
 
     /// Returns the error object of an `ApiError` that was made of an `RpcError`, unless its
     /// code is reserved.
-    pub(crate) fn failure_of(error: &ApiError) -> Option<Failure> {
+    pub(crate) fn error_object_of(error: &ApiError) -> Option<ErrorObject> {
         let source = std::error::Error::source(error)?;
         let own = source.downcast_ref::<Self>().filter(|own| !is_reserved(own.code))?;
-        Some(Failure::own(own.code, own.message.clone(), own.data.clone()))
+        Some(ErrorObject::own(own.code, own.message.clone(), own.data.clone()))
     }
 }
 

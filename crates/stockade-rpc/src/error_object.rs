@@ -1,4 +1,4 @@
-//! [`Failure`]: the error of a call, as a client gets it.
+//! [`ErrorObject`]: the error of a call, as the client receives it.
 
 use std::borrow::Cow;
 
@@ -11,18 +11,18 @@ use stockade_errors::{ApiError, ErrorKind, FieldError};
 
 use crate::error::RpcError;
 
-/// The error of a call.
+/// The error object of a call.
 ///
 /// Source: the specification of JSON-RPC 2.0, section 5.1.
 #[derive(Clone, Debug, Serialize)]
-pub(crate) struct Failure {
+pub(crate) struct ErrorObject {
     code: i32,
     message: Cow<'static, str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     data: Option<Value>,
 }
 
-impl Failure {
+impl ErrorObject {
     const fn plain(code: i32, message: &'static str) -> Self {
         Self { code, message: Cow::Borrowed(message), data: None }
     }
@@ -61,7 +61,7 @@ impl Failure {
         Self { code, message, data }
     }
 
-    /// Makes the error of an answer that is larger than all answers may be.
+    /// Creates the error of a response object above the size limit.
     pub(crate) fn too_large() -> Self {
         Self { data: Some(json!({ "reason": "the answer is too large" })), ..Self::INTERNAL }
     }
@@ -74,7 +74,7 @@ impl Failure {
         if error.kind() == ErrorKind::Validation {
             return Self::of_params(error);
         }
-        if let Some(own) = RpcError::failure_of(error) {
+        if let Some(own) = RpcError::error_object_of(error) {
             return own;
         }
         if is_not_json(error) {
@@ -85,12 +85,12 @@ impl Failure {
         // A handler of errors may answer 200, which is an error here all the same.
         let is_error = status.is_client_error() || status.is_server_error();
         let status = if is_error { status.as_u16() } else { error.status() };
-        let mut failure = Self::of_status(status, error.public_details().cloned(), retry_after);
-        failure.add_problem(error, settings);
+        let mut object = Self::of_status(status, error.public_details().cloned(), retry_after);
+        object.add_problem(error, settings);
         if status < 500 || settings.expose_errors {
-            failure.message = error.public_message(settings.expose_errors).to_owned().into();
+            object.message = error.public_message(settings.expose_errors).to_owned().into();
         }
-        failure
+        object
     }
 
     /// Adds the problem type and the members of an error to the data, unless the data has other
@@ -133,8 +133,8 @@ mod tests {
     #[track_caller]
     fn check(error: &ApiError, expected: &Value) {
         let status = StatusCode::from_u16(error.status()).unwrap();
-        let failure = Failure::of_error(error, status, Settings::default());
-        assert_eq!(serde_json::to_value(failure).unwrap(), *expected);
+        let object = ErrorObject::of_error(error, status, Settings::default());
+        assert_eq!(serde_json::to_value(object).unwrap(), *expected);
     }
 
     #[test]
@@ -179,10 +179,10 @@ mod tests {
         let mut settings = Settings::default();
         settings.problem_details = true;
         settings.problem_base = ProblemBase::new("https://shop.example/problems/").ok();
-        let failure = Failure::of_error(&error, StatusCode::CONFLICT, settings);
+        let object = ErrorObject::of_error(&error, StatusCode::CONFLICT, settings);
         let expected = json!({ "status": 409, "sku": "7",
                                "type": "https://shop.example/problems/sold-out" });
-        assert_eq!(failure.data, Some(expected));
+        assert_eq!(object.data, Some(expected));
     }
 
     #[test]
@@ -194,7 +194,7 @@ mod tests {
         let mut exposed = Settings::default();
         exposed.expose_errors = true;
         let error = ApiError::new(500, "postgres://root@db");
-        let failure = Failure::of_error(&error, StatusCode::INTERNAL_SERVER_ERROR, exposed);
-        assert_eq!((failure.code, &*failure.message), (-32603, "postgres://root@db"));
+        let object = ErrorObject::of_error(&error, StatusCode::INTERNAL_SERVER_ERROR, exposed);
+        assert_eq!((object.code, &*object.message), (-32603, "postgres://root@db"));
     }
 }

@@ -11,7 +11,7 @@ use memchr::{memchr, memchr2_iter};
 use serde_json::Value;
 use stockade_json::{MAX_RAW_DEPTH, Reader, Refused};
 
-use crate::error_object::Failure;
+use crate::error_object::ErrorObject;
 
 /// A message of a client.
 #[derive(Debug)]
@@ -25,7 +25,7 @@ pub(crate) enum Message<'t> {
 pub(crate) struct Entry<'t> {
     /// The id as it came; `None` for a notification, which has no answer.
     pub(crate) id: Option<&'t str>,
-    pub(crate) call: Result<Call<'t>, Failure>,
+    pub(crate) call: Result<Call<'t>, ErrorObject>,
     /// True for a call in the form without `jsonrpc`.
     pub(crate) is_plain: bool,
 }
@@ -51,16 +51,16 @@ pub(crate) struct Rules {
 /// # Errors
 /// Fails where there is nothing to answer one by one: no JSON, an empty batch, or
 /// one that is too large. The id of that answer is null.
-pub(crate) fn read(bytes: &[u8], rules: Rules) -> Result<Message<'_>, Failure> {
-    let text = std::str::from_utf8(bytes).map_err(|_| Failure::PARSE)?;
-    read_text(text, rules).map_err(|failure| match is_too_deep(bytes) {
+pub(crate) fn read(bytes: &[u8], rules: Rules) -> Result<Message<'_>, ErrorObject> {
+    let text = std::str::from_utf8(bytes).map_err(|_| ErrorObject::PARSE)?;
+    read_text(text, rules).map_err(|error| match is_too_deep(bytes) {
         // Whatever else is wrong with it.
-        true => Failure::request("it is nested too deeply"),
-        false => failure,
+        true => ErrorObject::request("it is nested too deeply"),
+        false => error,
     })
 }
 
-fn read_text(text: &str, rules: Rules) -> Result<Message<'_>, Failure> {
+fn read_text(text: &str, rules: Rules) -> Result<Message<'_>, ErrorObject> {
     let mut reader = Reader::of_raw(text);
     if reader.peek() == Some(b'[') {
         return read_batch(&mut reader, text.len(), rules).map(Message::Batch);
@@ -75,7 +75,7 @@ fn read_batch<'t>(
     reader: &mut Reader<'t>,
     length: usize,
     rules: Rules,
-) -> Result<Vec<Entry<'t>>, Failure> {
+) -> Result<Vec<Entry<'t>>, ErrorObject> {
     let most = rules.max_batch;
     // The form without `jsonrpc` knows no batches.
     let rules = Rules { takes_plain: false, ..rules };
@@ -84,18 +84,18 @@ fn read_batch<'t>(
     while reader.next_or_close(b']', entries.is_empty())? {
         if entries.len() == most {
             reader.raw_value()?;
-            return Err(Failure::request(&format!("a batch has {most} calls at most")));
+            return Err(ErrorObject::request(&format!("a batch has {most} calls at most")));
         }
         entries.push(Entry::of(Members::read(reader)?, rules));
     }
     reader.end()?;
     if entries.is_empty() {
-        return Err(Failure::request("a batch has one call at least"));
+        return Err(ErrorObject::request("a batch has one call at least"));
     }
     Ok(entries)
 }
 
-impl From<Refused> for Failure {
+impl From<Refused> for ErrorObject {
     fn from(_: Refused) -> Self {
         Self::PARSE
     }
@@ -184,17 +184,17 @@ impl<'t> Entry<'t> {
         match members.call(is_plain) {
             Ok(call) => Self { id, call: Ok(call), is_plain },
             // That of a call without an id is answered too: it is no notification.
-            Err(reason) => Self::failed(id.unwrap_or("null"), Failure::request(reason)),
+            Err(reason) => Self::failed(id.unwrap_or("null"), ErrorObject::request(reason)),
         }
     }
 
     /// Makes the entry of a value without an id that could be given back.
     fn refused(reason: &str) -> Self {
-        Self::failed("null", Failure::request(reason))
+        Self::failed("null", ErrorObject::request(reason))
     }
 
-    fn failed(id: &'t str, failure: Failure) -> Self {
-        Self { id: Some(id), call: Err(failure), is_plain: false }
+    fn failed(id: &'t str, error: ErrorObject) -> Self {
+        Self { id: Some(id), call: Err(error), is_plain: false }
     }
 }
 
@@ -259,7 +259,7 @@ mod tests {
                         if entry.is_plain { " plain" } else { "" }
                     )
                 }
-                Err(failure) => format!("{} {id}", code(failure)),
+                Err(error) => format!("{} {id}", code(error)),
             }
         };
         match read(text, rules) {
@@ -267,12 +267,12 @@ mod tests {
             Ok(Message::Batch(all)) => {
                 format!("[{}]", all.iter().map(entry).collect::<Vec<_>>().join(", "))
             }
-            Err(failure) => code(&failure),
+            Err(error) => code(&error),
         }
     }
 
-    fn code(failure: &Failure) -> String {
-        serde_json::to_value(failure).unwrap()["code"].to_string()
+    fn code(error: &ErrorObject) -> String {
+        serde_json::to_value(error).unwrap()["code"].to_string()
     }
 
     #[track_caller]

@@ -5,19 +5,19 @@ use serde_json::Value;
 use stockade_core::description::InputFrom;
 use stockade_core::{BodyKind, Endpoint, RouteDescription};
 
-use crate::error_object::Failure;
+use crate::error_object::ErrorObject;
 use stockade_json::{Reader, Refused};
 
 /// The form in which a method takes its parameters.
 #[derive(Debug)]
 pub(crate) struct ParamsForm {
-    shape: Shape,
+    kind: ParamsKind,
     /// True if its body must be there.
     is_required: bool,
 }
 
 #[derive(Debug, Eq, PartialEq)]
-enum Shape {
+enum ParamsKind {
     /// An object with these members, in their order; each is JSON with its colon.
     Named(Vec<String>),
     /// An array.
@@ -39,7 +39,7 @@ impl ParamsForm {
             None => endpoint.validation().body.is_some(),
         };
         let schema = endpoint.schema(InputFrom::Body).map(|schema| schema.to_json_schema());
-        Self { shape: schema.map_or(Shape::Any, |schema| Shape::of(&schema)), is_required }
+        Self { kind: schema.map_or(ParamsKind::Any, |schema| ParamsKind::of(&schema)), is_required }
     }
 
     /// Returns the body that a handler reads: the parameters where they have its
@@ -48,37 +48,37 @@ impl ParamsForm {
     /// # Errors
     /// Fails for more parameters than the method has, and for missing ones where
     /// nothing can stand for them.
-    pub(crate) fn body(&self, message: &Bytes, params: Option<&str>) -> Result<Bytes, Failure> {
+    pub(crate) fn body(&self, message: &Bytes, params: Option<&str>) -> Result<Bytes, ErrorObject> {
         let Some(params) = params else { return self.absent() };
         // The parameters are a part of the message.
         let whole = || message.slice_ref(params.as_bytes());
         if !params.starts_with('[') {
             return Ok(whole());
         }
-        match &self.shape {
-            Shape::Named(names) => by_order(params, names),
-            Shape::Single => match items(params)?.as_slice() {
+        match &self.kind {
+            ParamsKind::Named(names) => by_order(params, names),
+            ParamsKind::Single => match items(params)?.as_slice() {
                 [] => self.absent(),
                 [one] => Ok(message.slice_ref(one.as_bytes())),
                 _ => Err(too_many(1)),
             },
-            Shape::Listed | Shape::Any => Ok(whole()),
+            ParamsKind::Listed | ParamsKind::Any => Ok(whole()),
         }
     }
 
     /// Returns the body of a call without parameters.
-    fn absent(&self) -> Result<Bytes, Failure> {
-        match &self.shape {
+    fn absent(&self) -> Result<Bytes, ErrorObject> {
+        match &self.kind {
             // The schema says which members are missing.
-            Shape::Named(_) if self.is_required => Ok(Bytes::from_static(b"{}")),
-            Shape::Listed if self.is_required => Ok(Bytes::from_static(b"[]")),
-            _ if self.is_required => Err(Failure::params("required", "is required")),
+            ParamsKind::Named(_) if self.is_required => Ok(Bytes::from_static(b"{}")),
+            ParamsKind::Listed if self.is_required => Ok(Bytes::from_static(b"[]")),
+            _ if self.is_required => Err(ErrorObject::params("required", "is required")),
             _ => Ok(Bytes::new()),
         }
     }
 }
 
-impl Shape {
+impl ParamsKind {
     fn of(root: &Value) -> Self {
         let mut schema = root;
         // An optional value of a type with a name is behind both of these.
@@ -124,7 +124,7 @@ fn referred<'s>(root: &'s Value, schema: &Value) -> Option<&'s Value> {
 const MAX_STEPS: usize = 8;
 
 /// Makes an object of positional parameters.
-fn by_order(params: &str, names: &[String]) -> Result<Bytes, Failure> {
+fn by_order(params: &str, names: &[String]) -> Result<Bytes, ErrorObject> {
     let items = items(params)?;
     if items.len() > names.len() {
         return Err(too_many(names.len()));
@@ -143,7 +143,7 @@ fn by_order(params: &str, names: &[String]) -> Result<Bytes, Failure> {
 }
 
 /// Returns the items of an array.
-fn items(params: &str) -> Result<Vec<&str>, Failure> {
+fn items(params: &str) -> Result<Vec<&str>, ErrorObject> {
     let scan = || {
         let (mut reader, mut items) = (Reader::of_raw(params), Vec::new());
         reader.open()?;
@@ -153,12 +153,12 @@ fn items(params: &str) -> Result<Vec<&str>, Failure> {
         Ok(items)
     };
     // The message is JSON as a whole, or it is refused before.
-    scan().map_err(|_: Refused| Failure::unreadable_params())
+    scan().map_err(|_: Refused| ErrorObject::unreadable_params())
 }
 
-fn too_many(most: usize) -> Failure {
+fn too_many(most: usize) -> ErrorObject {
     let message = format!("has more values than the {most} that the method takes");
-    Failure::params("maxItems", message)
+    ErrorObject::params("maxItems", message)
 }
 
 #[cfg(test)]
@@ -168,14 +168,14 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check(shape: Shape, params: Option<&str>, expected: Result<&str, &str>) {
+    fn check(kind: ParamsKind, params: Option<&str>, expected: Result<&str, &str>) {
         let message = Bytes::from(params.unwrap_or_default().to_owned());
         let raw = params.map(|_| std::str::from_utf8(&message).unwrap());
-        let form = ParamsForm { shape, is_required: true };
-        let body = form.body(&message, raw).map_err(|failure| {
-            let failure = serde_json::to_value(failure).unwrap();
-            assert_eq!(failure["code"], -32602);
-            failure["data"]["errors"][0]["message"].as_str().unwrap().to_owned()
+        let form = ParamsForm { kind, is_required: true };
+        let body = form.body(&message, raw).map_err(|error| {
+            let error = serde_json::to_value(error).unwrap();
+            assert_eq!(error["code"], -32602);
+            error["data"]["errors"][0]["message"].as_str().unwrap().to_owned()
         });
         let body = body.map(|body| String::from_utf8(body.to_vec()).unwrap());
         assert_eq!(
@@ -184,8 +184,8 @@ mod tests {
         );
     }
 
-    fn named() -> Shape {
-        Shape::Named(vec!["\"a\":".to_owned(), r#""b\"":"#.to_owned()])
+    fn named() -> ParamsKind {
+        ParamsKind::Named(vec!["\"a\":".to_owned(), r#""b\"":"#.to_owned()])
     }
 
     #[test]
@@ -200,35 +200,35 @@ mod tests {
 
     #[test]
     fn lists_and_single_values_are_taken() {
-        check(Shape::Listed, Some("[1,2,3]"), Ok("[1,2,3]"));
-        check(Shape::Listed, None, Ok("[]"));
-        check(Shape::Single, Some("[ 7 ]"), Ok("7"));
-        check(Shape::Single, Some("[]"), Err("is required"));
+        check(ParamsKind::Listed, Some("[1,2,3]"), Ok("[1,2,3]"));
+        check(ParamsKind::Listed, None, Ok("[]"));
+        check(ParamsKind::Single, Some("[ 7 ]"), Ok("7"));
+        check(ParamsKind::Single, Some("[]"), Err("is required"));
         check(
-            Shape::Single,
+            ParamsKind::Single,
             Some("[7,8]"),
             Err("has more values than the 1 that the method takes"),
         );
-        check(Shape::Any, Some("[7]"), Ok("[7]"));
-        check(Shape::Any, None, Err("is required"));
+        check(ParamsKind::Any, Some("[7]"), Ok("[7]"));
+        check(ParamsKind::Any, None, Err("is required"));
     }
 
     #[test]
     fn the_schema_tells_the_form() {
         let object = json!({ "type": "object", "properties": { "b": {}, "a": {} } });
         assert_eq!(
-            Shape::of(&object),
-            Shape::Named(vec!["\"b\":".to_owned(), "\"a\":".to_owned()])
+            ParamsKind::of(&object),
+            ParamsKind::Named(vec!["\"b\":".to_owned(), "\"a\":".to_owned()])
         );
         let nullable = json!({
             "anyOf": [{ "$ref": "#/$defs/A" }, { "type": "null" }], "$defs": { "A": object },
         });
-        assert_eq!(Shape::of(&nullable), Shape::of(&object));
-        assert_eq!(Shape::of(&json!({ "type": "array" })), Shape::Listed);
-        assert_eq!(Shape::of(&json!({ "type": "integer" })), Shape::Single);
-        assert_eq!(Shape::of(&json!({ "type": ["string", "null"] })), Shape::Single);
-        assert_eq!(Shape::of(&json!({ "oneOf": [] })), Shape::Any);
-        assert_eq!(Shape::of(&json!({ "type": "object" })), Shape::Any);
-        assert_eq!(Shape::of(&json!(true)), Shape::Any);
+        assert_eq!(ParamsKind::of(&nullable), ParamsKind::of(&object));
+        assert_eq!(ParamsKind::of(&json!({ "type": "array" })), ParamsKind::Listed);
+        assert_eq!(ParamsKind::of(&json!({ "type": "integer" })), ParamsKind::Single);
+        assert_eq!(ParamsKind::of(&json!({ "type": ["string", "null"] })), ParamsKind::Single);
+        assert_eq!(ParamsKind::of(&json!({ "oneOf": [] })), ParamsKind::Any);
+        assert_eq!(ParamsKind::of(&json!({ "type": "object" })), ParamsKind::Any);
+        assert_eq!(ParamsKind::of(&json!(true)), ParamsKind::Any);
     }
 }

@@ -1,4 +1,4 @@
-//! The answer to a call for its client, made of the response of its method.
+//! [`ResponseObject`]: the response to a call, made from the response of its method.
 //!
 //! Hot: a result that is JSON is copied as it is.
 
@@ -7,18 +7,20 @@ use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use stockade_core::error_settings::Settings;
 use stockade_core::{BoxFuture, HttpBody, Response, error_of};
 
-use crate::error_object::Failure;
+use crate::error_object::ErrorObject;
 
-/// The answer to one call.
+/// The response to one call.
+///
+/// Source: the specification of JSON-RPC 2.0, section 5.
 #[derive(Debug)]
-pub(crate) struct Answer {
+pub(crate) struct ResponseObject {
     /// The object that is sent.
     pub(crate) text: Vec<u8>,
     /// The headers of the response of the method, without those of its content.
     pub(crate) headers: HeaderMap,
 }
 
-/// The call that an answer is made for.
+/// The call that a response object is made for.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Asked<'a> {
     /// The id as it came.
@@ -28,19 +30,19 @@ pub(crate) struct Asked<'a> {
     /// The name of the method.
     pub(crate) method: &'a str,
     pub(crate) settings: Settings,
-    /// The bytes that are left for the answer.
+    /// The bytes that are left for the response object.
     pub(crate) room: u64,
 }
 
-impl Answer {
-    /// Makes the answer to a call that did not come to its method.
-    pub(crate) fn failed(id: &str, is_plain: bool, failure: &Failure) -> Self {
-        Self { text: write_failure(id, is_plain, failure), headers: HeaderMap::new() }
+impl ResponseObject {
+    /// Creates the response object of a call that did not reach its method.
+    pub(crate) fn failed(id: &str, is_plain: bool, error: &ErrorObject) -> Self {
+        Self { text: write_error(id, is_plain, error), headers: HeaderMap::new() }
     }
 
-    /// Makes the answer of the response of a method.
+    /// Creates the response object from the response of a method.
     pub(crate) fn of(asked: Asked<'_>, response: Response) -> Made<'_> {
-        let failure = failure_of(&response, asked.settings);
+        let error = error_object_of(&response, asked.settings);
         let (parts, body) = response.into_parts();
         let mut headers = parts.headers;
         let form = form_of(parts.status, &headers);
@@ -48,8 +50,8 @@ impl Answer {
         if form != Form::Json || headers.len() > 1 {
             CONTENT.iter().for_each(|name| drop(headers.remove(name)));
         }
-        let written = match (failure, body.as_bytes()) {
-            (Some(failure), _) => Err(failure),
+        let written = match (error, body.as_bytes()) {
+            (Some(error), _) => Err(error),
             (None, Some(bytes)) => write_result(asked, form, bytes),
             (None, None) => {
                 let read =
@@ -60,25 +62,24 @@ impl Answer {
         Made::Now(Self::made(asked, written, headers))
     }
 
-    fn made(asked: Asked<'_>, written: Result<Vec<u8>, Failure>, headers: HeaderMap) -> Self {
-        let text =
-            written.unwrap_or_else(|failure| write_failure(asked.id, asked.is_plain, &failure));
+    fn made(asked: Asked<'_>, written: Result<Vec<u8>, ErrorObject>, headers: HeaderMap) -> Self {
+        let text = written.unwrap_or_else(|error| write_error(asked.id, asked.is_plain, &error));
         Self { text, headers }
     }
 }
 
-/// An answer, or the future of one whose result is a stream: it has a box, so that
+/// A response object, or the future of one whose result is a stream: it has a box, so that
 /// other calls need no room for it.
 pub(crate) enum Made<'a> {
-    Now(Answer),
-    Later(BoxFuture<'a, Answer>),
+    Now(ResponseObject),
+    Later(BoxFuture<'a, ResponseObject>),
 }
 
 /// Returns the error of a response that is one.
-fn failure_of(response: &Response, settings: Settings) -> Option<Failure> {
+fn error_object_of(response: &Response, settings: Settings) -> Option<ErrorObject> {
     let status = response.status();
     if let Some(error) = error_of(response) {
-        return Some(Failure::of_error(error, status, settings));
+        return Some(ErrorObject::of_error(error, status, settings));
     }
     if !status.is_client_error() && !status.is_server_error() {
         return None;
@@ -86,7 +87,7 @@ fn failure_of(response: &Response, settings: Settings) -> Option<Failure> {
     let details = response.body().as_bytes().and_then(|body| serde_json::from_slice(body).ok());
     let retry_after = response.headers().get(header::RETRY_AFTER);
     let retry_after = retry_after.and_then(|value| value.to_str().ok()?.parse().ok());
-    Some(Failure::of_status(status.as_u16(), details, retry_after))
+    Some(ErrorObject::of_status(status.as_u16(), details, retry_after))
 }
 
 /// The form of a body that a method gives.
@@ -119,21 +120,21 @@ fn form_of(status: StatusCode, headers: &HeaderMap) -> Form {
     }
 }
 
-/// Reads a result to its end, and writes the answer with it.
-async fn collect(asked: Asked<'_>, form: Form, body: HttpBody) -> Result<Vec<u8>, Failure> {
+/// Reads a result to its end, and writes the response object with it.
+async fn collect(asked: Asked<'_>, form: Form, body: HttpBody) -> Result<Vec<u8>, ErrorObject> {
     match body.collect(asked.room).await {
         Ok(bytes) => write_result(asked, form, &bytes),
         Err(error) => {
             let method = asked.method;
             log::error!(target: TARGET, "rpc:{method}: its result broke off: {error}");
-            Err(Failure::INTERNAL)
+            Err(ErrorObject::INTERNAL)
         }
     }
 }
 
-fn write_result(asked: Asked<'_>, form: Form, body: &[u8]) -> Result<Vec<u8>, Failure> {
+fn write_result(asked: Asked<'_>, form: Form, body: &[u8]) -> Result<Vec<u8>, ErrorObject> {
     if body.len() as u64 > asked.room {
-        return Err(Failure::too_large());
+        return Err(ErrorObject::too_large());
     }
     let text;
     let result = match form {
@@ -141,26 +142,26 @@ fn write_result(asked: Asked<'_>, form: Form, body: &[u8]) -> Result<Vec<u8>, Fa
         Form::Json => body,
         Form::Text => {
             text = serde_json::to_vec(&String::from_utf8_lossy(body))
-                .map_err(|_| Failure::INTERNAL)?;
+                .map_err(|_| ErrorObject::INTERNAL)?;
             &text
         }
         Form::Other => {
             let method = asked.method;
             log::error!(target: TARGET, "rpc:{method}: its result is neither JSON nor text");
-            return Err(Failure::INTERNAL);
+            return Err(ErrorObject::INTERNAL);
         }
     };
     Ok(write(asked.id, asked.is_plain, "result", result))
 }
 
-fn write_failure(id: &str, is_plain: bool, failure: &Failure) -> Vec<u8> {
+fn write_error(id: &str, is_plain: bool, error: &ErrorObject) -> Vec<u8> {
     // Its members are text, numbers and JSON: writing it cannot fail.
-    let error = serde_json::to_vec(failure)
+    let error = serde_json::to_vec(error)
         .unwrap_or_else(|_| br#"{"code":-32603,"message":"Internal error"}"#.to_vec());
     write(id, is_plain, "error", &error)
 }
 
-/// Writes an answer: version, result or error, id.
+/// Writes a response object: version, result or error, id.
 fn write(id: &str, is_plain: bool, member: &str, value: &[u8]) -> Vec<u8> {
     let begin = if is_plain { "{\"" } else { "{\"jsonrpc\":\"2.0\",\"" };
     let parts: [&[u8]; 7] =
@@ -169,16 +170,16 @@ fn write(id: &str, is_plain: bool, member: &str, value: &[u8]) -> Vec<u8> {
     parts.concat()
 }
 
-/// Makes the response of one answer.
-pub(crate) fn respond(answer: Answer) -> Response {
-    let Answer { text, mut headers } = answer;
+/// Creates the HTTP response of one response object.
+pub(crate) fn respond(object: ResponseObject) -> Response {
+    let ResponseObject { text, mut headers } = object;
     headers.insert(header::CONTENT_TYPE, JSON);
     let mut response = Response::new(Bytes::from(text).into());
     *response.headers_mut() = headers;
     response
 }
 
-/// Makes the response to a message without an answer.
+/// Creates the HTTP response to a message that has no response object.
 pub(crate) fn respond_nothing() -> Response {
     let mut response = Response::default();
     *response.status_mut() = StatusCode::NO_CONTENT;
@@ -187,7 +188,7 @@ pub(crate) fn respond_nothing() -> Response {
 
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
 
-/// Headers about the content of a response, which is another one in an answer, and
+/// Headers about the content of a response, which differs in a response object, and
 /// those of errors that stand in its data.
 const CONTENT: [HeaderName; 9] = [
     header::CONTENT_TYPE,
@@ -215,11 +216,11 @@ mod tests {
         let response = response.body(HttpBody::from(body.to_owned())).unwrap();
         let settings = Settings::default();
         let asked = Asked { id: "7", is_plain: true, method: "a", settings, room: 20 };
-        let Made::Now(answer) = Answer::of(asked, response) else {
+        let Made::Now(object) = ResponseObject::of(asked, response) else {
             panic!("nothing here waits");
         };
         assert_eq!(
-            String::from_utf8(answer.text).unwrap(),
+            String::from_utf8(object.text).unwrap(),
             expected,
             "{status} {content_type} {body}"
         );

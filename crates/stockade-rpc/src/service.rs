@@ -14,10 +14,10 @@ use stockade_errors::ApiError;
 use stockade_routing::method_set::{MethodTable, RunningCall};
 
 use crate::batch;
-use crate::error_object::Failure;
+use crate::error_object::ErrorObject;
 use crate::message::{self, Call, Entry, Message, Rules};
 use crate::params::ParamsForm;
-use crate::response_object::{self, Answer, Asked, Made};
+use crate::response_object::{self, Asked, Made, ResponseObject};
 
 /// The methods of a route, and the rules by which they are called.
 #[derive(Debug)]
@@ -54,7 +54,9 @@ impl Service {
             Ok(Message::Batch(entries)) => {
                 Box::pin(batch::respond(&self, req, &bytes, entries)).await
             }
-            Err(failure) => Ok(response_object::respond(Answer::failed("null", false, &failure))),
+            Err(error) => {
+                Ok(response_object::respond(ResponseObject::failed("null", false, &error)))
+            }
         }
     }
 
@@ -64,8 +66,8 @@ impl Service {
         bytes: &Bytes,
         entry: Entry<'_>,
     ) -> Result<Response, ApiError> {
-        let answer = RunningEntry::begin(self.methods()?, req, bytes, entry, self.max_answer).await;
-        Ok(answer.map_or_else(response_object::respond_nothing, response_object::respond))
+        let object = RunningEntry::begin(self.methods()?, req, bytes, entry, self.max_answer).await;
+        Ok(object.map_or_else(response_object::respond_nothing, response_object::respond))
     }
 
     /// Returns the methods, which are there once the router is built.
@@ -86,13 +88,13 @@ impl Service {
 #[must_use = "nothing goes on until it is awaited"]
 pub(crate) enum RunningEntry<'a> {
     /// It has not come to its method.
-    Answered(Option<Answer>),
+    Answered(Option<ResponseObject>),
     Running {
         running: RunningCall,
         asked: Option<Asked<'a>>,
     },
     /// Its result is a stream.
-    Reading(BoxFuture<'a, Answer>),
+    Reading(BoxFuture<'a, ResponseObject>),
 }
 
 impl<'a> RunningEntry<'a> {
@@ -113,28 +115,28 @@ impl<'a> RunningEntry<'a> {
                 let asked = id.map(|id| Asked { id, is_plain, method, settings, room });
                 Self::Running { running, asked }
             }
-            Err(failure) => Self::Answered(id.map(|id| Answer::failed(id, is_plain, &failure))),
+            Err(error) => Self::Answered(id.map(|id| ResponseObject::failed(id, is_plain, &error))),
         }
     }
 }
 
 impl Future for RunningEntry<'_> {
-    type Output = Option<Answer>;
+    type Output = Option<ResponseObject>;
 
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Answer>> {
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<ResponseObject>> {
         loop {
             let made = match &mut *self {
-                Self::Answered(answer) => return Poll::Ready(answer.take()),
-                Self::Reading(answer) => return answer.as_mut().poll(cx).map(Some),
+                Self::Answered(object) => return Poll::Ready(object.take()),
+                Self::Reading(object) => return object.as_mut().poll(cx).map(Some),
                 Self::Running { running, asked } => {
                     let response = ready!(Pin::new(running).poll(cx));
                     let Some(asked) = *asked else { return Poll::Ready(None) };
-                    Answer::of(asked, response)
+                    ResponseObject::of(asked, response)
                 }
             };
             match made {
-                Made::Now(answer) => return Poll::Ready(Some(answer)),
-                Made::Later(answer) => *self = Self::Reading(answer),
+                Made::Now(object) => return Poll::Ready(Some(object)),
+                Made::Later(object) => *self = Self::Reading(object),
             }
         }
     }
@@ -147,11 +149,11 @@ impl<'s> Methods<'s> {
         req: Request,
         bytes: &Bytes,
         call: &Call<'_>,
-    ) -> Result<(&'s str, RunningCall), Failure> {
-        let index = self.table.find(&call.method).ok_or(Failure::METHOD)?;
-        let form = self.forms.get(index).ok_or(Failure::INTERNAL)?;
+    ) -> Result<(&'s str, RunningCall), ErrorObject> {
+        let index = self.table.find(&call.method).ok_or(ErrorObject::METHOD)?;
+        let form = self.forms.get(index).ok_or(ErrorObject::INTERNAL)?;
         let params = form.body(bytes, call.params)?;
-        self.table.run(index, req, params).ok_or(Failure::INTERNAL)
+        self.table.run(index, req, params).ok_or(ErrorObject::INTERNAL)
     }
 }
 

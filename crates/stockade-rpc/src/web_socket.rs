@@ -17,7 +17,7 @@ use crate::batch::{self, charge, charge_one, meter_of};
 use crate::call_users::CallUsers;
 use crate::message::{self, Message};
 use crate::notifier::Notifier;
-use crate::response_object::Answer;
+use crate::response_object::ResponseObject;
 use crate::service::{RunningEntry, Service};
 
 /// Makes the entry of the WebSocket.
@@ -129,12 +129,12 @@ async fn answer(
             batch::run(&service, req, &bytes, entries).await?.text
         }
         // It costs as much as a call, as it does over HTTP.
-        Err(failure) => {
+        Err(error) => {
             let refused = match meter_of(&req) {
                 Some(meter) => charge_one(&meter, req.settings()).await.err(),
                 None => None,
             };
-            Some(Answer::failed("null", false, &refused.unwrap_or(failure)).text)
+            Some(ResponseObject::failed("null", false, &refused.unwrap_or(error)).text)
         }
     };
     if let Some(text) = text {

@@ -18,7 +18,7 @@ use crate::listener::Bound;
 use crate::options::bounded;
 use crate::proxy_protocol::{self, Source};
 use crate::registry::Registry;
-use crate::service::Answer;
+use crate::service::AppService;
 use crate::signals::advance;
 use crate::socket::Socket;
 use crate::sweep::{self, Limits, SweepClock};
@@ -42,7 +42,7 @@ pub(crate) enum Stage {
 /// closed and no handler runs without its client.
 ///
 /// Dropping this future closes all connections at once.
-pub(crate) async fn serve<A: Answer>(
+pub(crate) async fn serve<A: AppService>(
     listeners: Vec<Bound>,
     shared: Arc<Shared<A>>,
     sender: watch::Sender<Stage>,
@@ -111,7 +111,7 @@ async fn finish(completions: &Completions, deadline: Instant, stage: &mut watch:
 
 /// Waits until a shutdown begins, tells the application, and waits `delay`, in
 /// which load balancers see that the application is not ready any more.
-async fn leave<A: Answer>(stage: &mut watch::Receiver<Stage>, delay: Duration, app: &A) {
+async fn leave<A: AppService>(stage: &mut watch::Receiver<Stage>, delay: Duration, app: &A) {
     reached(stage, Stage::Leaving).await;
     app.leaving();
     if delay.is_zero() {
@@ -173,7 +173,7 @@ impl<A> Clone for Acceptor<A> {
     }
 }
 
-impl<A: Answer> Acceptor<A> {
+impl<A: AppService> Acceptor<A> {
     /// Accepts from all listeners for ever: from the last one in this task, from
     /// each other one in a task of its own. Dropping this future closes all of
     /// them.

@@ -18,7 +18,7 @@ use stockade_routing::{App, ResponseFuture};
 use stockade_stages::TowerService;
 use tower_service::Service;
 
-use crate::service::{Answer, Client, request_of};
+use crate::service::{AppService, Client, request_of};
 use crate::{CreateServer, ServeError, Server, ServerOptions};
 
 /// A tower service as the application of a server: a router of axum, an
@@ -135,9 +135,9 @@ impl<F> Call for F where
 {
 }
 
-/// The future of an answer of an [`Application`].
+/// The future of a response of an [`Application`].
 #[expect(clippy::large_enum_variant, reason = "a box would cost each request an allocation")]
-pub(crate) enum Answering {
+pub(crate) enum ApplicationFuture {
     App(ResponseFuture),
     Tower(BoxFuture<'static, Response>),
 }
@@ -151,35 +151,37 @@ impl fmt::Debug for Application {
     }
 }
 
-impl Answer for Application {
-    type Answering = Answering;
+impl AppService for Application {
+    type Future = ApplicationFuture;
 
-    fn answer(&self, head: Parts, body: HttpBody, client: Client) -> Answering {
+    fn call(&self, head: Parts, body: HttpBody, client: Client) -> ApplicationFuture {
         match self {
-            Self::App(app) => Answering::App(app.handle(request_of(head, body, client))),
-            Self::Tower(call) => Answering::Tower(answer_by(call.as_ref(), head, body, client)),
+            Self::App(app) => ApplicationFuture::App(app.handle(request_of(head, body, client))),
+            Self::Tower(call) => {
+                ApplicationFuture::Tower(call_service(call.as_ref(), head, body, client))
+            }
         }
     }
 
     fn poll_into(
-        answering: &mut Answering,
+        future: &mut ApplicationFuture,
         cx: &mut Context<'_>,
         slot: &mut Poll<Response>,
         sink: Option<&HeadSink>,
     ) {
-        match answering {
-            Answering::App(answering) => App::poll_into(answering, cx, slot, sink),
-            Answering::Tower(answering) => *slot = answering.as_mut().poll(cx),
+        match future {
+            ApplicationFuture::App(future) => App::poll_into(future, cx, slot, sink),
+            ApplicationFuture::Tower(future) => *slot = future.as_mut().poll(cx),
         }
     }
 
     #[cold]
-    fn refuse(&self, request: Request, error: ApiError) -> Answering {
+    fn refuse(&self, request: Request, error: ApiError) -> ApplicationFuture {
         match self {
-            Self::App(app) => Answering::App(app.refuse(request, error)),
+            Self::App(app) => ApplicationFuture::App(app.refuse(request, error)),
             Self::Tower(_) => {
                 let response = ErrorContext::of(&request).answer(error);
-                Answering::Tower(Box::pin(std::future::ready(response)))
+                ApplicationFuture::Tower(Box::pin(std::future::ready(response)))
             }
         }
     }
@@ -208,7 +210,7 @@ impl Answer for Application {
 }
 
 /// Hands a request to a tower service.
-fn answer_by(
+fn call_service(
     call: &dyn Call,
     head: Parts,
     body: HttpBody,
@@ -227,12 +229,12 @@ fn answer_by(
     }
     // The bytes of another protocol would go through the guard, which is for HTTP.
     handed.extensions_mut().remove::<OnUpgrade>();
-    let answering = match catch_panic(|| call(handed)) {
-        Ok(answering) => answering,
+    let future = match catch_panic(|| call(handed)) {
+        Ok(future) => future,
         Err(panic) => return Box::pin(std::future::ready(context.answer(panic))),
     };
     Box::pin(async move {
-        let answered = CatchPanic::new(answering).await.and_then(|answered| answered);
+        let answered = CatchPanic::new(future).await.and_then(|answered| answered);
         answered.and_then(checked).unwrap_or_else(|error| context.answer(error))
     })
 }

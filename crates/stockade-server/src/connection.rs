@@ -30,7 +30,7 @@ use crate::guarded_io::GuardedIo;
 use crate::options::DEFAULT_MAX_HEADERS;
 use crate::response_body::ResponseBody;
 use crate::rewind::Rewind;
-use crate::service::{self, Answer, Peer};
+use crate::service::{self, AppService, Peer};
 use crate::streams::Streams;
 #[cfg(feature = "tls")]
 use crate::tls::{self, TlsConfig};
@@ -51,7 +51,7 @@ pub(crate) struct Shared<A> {
     tls: Option<TlsConfig>,
 }
 
-impl<A: Answer> Shared<A> {
+impl<A: AppService> Shared<A> {
     pub(crate) fn new(app: A, options: &ServerOptions) -> Self {
         let max_header_bytes = options.max_header_bytes as usize;
         let mut http1 = http1::Builder::new();
@@ -130,7 +130,7 @@ fn http2_builder(
 ///
 /// The task of a parked connection has the size of this future. So everything
 /// large in the future is in a box, and the socket is never moved.
-pub(crate) fn serve<A: Answer>(
+pub(crate) fn serve<A: AppService>(
     shared: Arc<Shared<A>>,
     io: TrackedStream,
     record: Arc<ConnectionRecord>,
@@ -175,7 +175,7 @@ pub(crate) fn serve<A: Answer>(
 }
 
 #[cfg(feature = "tls")]
-async fn speak_tls<A: Answer>(
+async fn speak_tls<A: AppService>(
     shared: &Shared<A>,
     tls: &TlsConfig,
     peer: &Arc<Peer<A>>,
@@ -206,7 +206,7 @@ async fn speak_tls<A: Answer>(
     }
 }
 
-async fn speak<A: Answer, T>(
+async fn speak<A: AppService, T>(
     shared: &Shared<A>,
     http1: &http1::Builder,
     peer: &Arc<Peer<A>>,
@@ -246,7 +246,7 @@ fn rejected_by_hyper(outcome: Outcome, address: Option<SocketAddr>) -> Option<u1
 
 /// Speaks HTTP/1 to the end, and parks the connection between requests that are
 /// far apart.
-async fn speak_http1<A: Answer, T>(
+async fn speak_http1<A: AppService, T>(
     http1: &http1::Builder,
     peer: &Arc<Peer<A>>,
     slot: &mut Option<Rewind<T>>,
@@ -281,7 +281,7 @@ where
 ///
 /// The connection moves only through `slot`, because a future keeps the variables of moved
 /// values, and the task of a parked connection has to be small.
-fn http1_connection<A: Answer, T>(
+fn http1_connection<A: AppService, T>(
     http1: &http1::Builder,
     peer: &Arc<Peer<A>>,
     slot: &mut Option<Rewind<T>>,
@@ -331,7 +331,7 @@ pub(crate) type Http1<T, S> = http1::UpgradeableConnection<Http1Io<Rewind<T>>, S
 pub(crate) type Http1Io<T> = TokioIo<HeadWriter<GuardedIo<T>>>;
 
 /// Returns the service that answers the requests of a connection.
-fn service_of<A: Answer>(
+fn service_of<A: AppService>(
     peer: &Arc<Peer<A>>,
 ) -> impl Service<
     http::Request<Incoming>,

@@ -25,11 +25,11 @@ pub(crate) struct ResponseBody {
     /// A body of another kind than bytes whose length the head announces.
     announces: bool,
     /// The end of a body that breaks off, until hyper has written what came before.
-    broken: Option<Box<Broken>>,
+    premature_end: Option<Box<PrematureEnd>>,
 }
 
 /// The end of a body that breaks off: an error, or `None` if it is too short.
-type Broken = Option<BoxError>;
+type PrematureEnd = Option<BoxError>;
 
 type PolledFrame = Poll<Option<Result<Frame<Bytes>, BoxError>>>;
 
@@ -67,7 +67,7 @@ impl ResponseBody {
                 is_whole,
                 pieces: None,
                 announces: false,
-                broken: None,
+                premature_end: None,
             };
         }
         let held = length.filter(|length| http2 && *length > MAX_PIECE).unwrap_or(0) as u64;
@@ -75,7 +75,7 @@ impl ResponseBody {
             in_flight.record().http2.hold(held);
         }
         let pieces = Some(Pieces { rest: Bytes::new(), held, http2, end });
-        Self { body, in_flight, is_whole: false, pieces, announces: false, broken: None }
+        Self { body, in_flight, is_whole: false, pieces, announces: false, premature_end: None }
     }
 
     /// Sets if the head announces the length of a body that is not in memory.
@@ -100,7 +100,7 @@ impl ResponseBody {
             let message = "a handler's stream is shorter than its Content-Length";
             log::error!(target: "stockade", "{message}");
         }
-        self.broken = Some(Box::new(end));
+        self.premature_end = Some(Box::new(end));
         cx.waker().wake_by_ref();
     }
 
@@ -153,7 +153,7 @@ impl Body for ResponseBody {
         if self.is_whole {
             return Pin::new(&mut self.body).poll_frame(cx);
         }
-        if let Some(end) = self.broken.take() {
+        if let Some(end) = self.premature_end.take() {
             return Poll::Ready(end.map(Err));
         }
         let mut polled = if self.pieces.is_none() {

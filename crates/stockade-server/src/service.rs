@@ -44,26 +44,26 @@ pub(crate) struct Client {
     pub(crate) is_tls: bool,
 }
 
-/// The side that answers requests: an application, or a function in a test.
-pub(crate) trait Answer: Send + Sync + 'static {
-    /// The future of an answer.
-    type Answering: Send + Unpin;
+/// Handles requests: an application, or a function in a test.
+pub(crate) trait AppService: Send + Sync + 'static {
+    /// The future of a response.
+    type Future: Send + Unpin;
 
-    /// Answers a request of a client.
-    fn answer(&self, head: Parts, body: HttpBody, client: Client) -> Self::Answering;
+    /// Handles a request of a client.
+    fn call(&self, head: Parts, body: HttpBody, client: Client) -> Self::Future;
 
-    /// Polls an answer, and writes its outcome to `slot`. Some of its headers may be
+    /// Polls a response, and writes it to `slot`. Some of its headers may be
     /// written to `sink`, if the connection has one.
     fn poll_into(
-        answering: &mut Self::Answering,
+        future: &mut Self::Future,
         cx: &mut Context<'_>,
         slot: &mut Poll<Response>,
         sink: Option<&HeadSink>,
     );
 
-    /// Returns the answer to a request that the application does not get to
+    /// Returns the response to a request that the application does not get to
     /// see.
-    fn refuse(&self, request: Request, error: ApiError) -> Self::Answering;
+    fn refuse(&self, request: Request, error: ApiError) -> Self::Future;
 
     /// Returns true when connections are those of proxies and not of clients.
     fn trusts_proxy(&self) -> bool {
@@ -85,20 +85,20 @@ pub(crate) trait Answer: Send + Sync + 'static {
     }
 }
 
-impl Answer for App {
-    type Answering = ResponseFuture;
+impl AppService for App {
+    type Future = ResponseFuture;
 
-    fn answer(&self, head: Parts, body: HttpBody, client: Client) -> ResponseFuture {
+    fn call(&self, head: Parts, body: HttpBody, client: Client) -> ResponseFuture {
         self.handle(request_of(head, body, client))
     }
 
     fn poll_into(
-        answering: &mut ResponseFuture,
+        future: &mut ResponseFuture,
         cx: &mut Context<'_>,
         slot: &mut Poll<Response>,
         sink: Option<&HeadSink>,
     ) {
-        poll_into(answering, cx, slot, sink);
+        poll_into(future, cx, slot, sink);
     }
 
     #[cold]
@@ -178,10 +178,10 @@ impl<A> Peer<A> {
 ///
 /// The work that waits for nothing is done before the future is made, because
 /// hyper moves the future.
-pub(crate) fn serve<A: Answer>(
+pub(crate) fn serve<A: AppService>(
     peer: &Arc<Peer<A>>,
     mut request: http::Request<Incoming>,
-) -> Serving<A> {
+) -> ServeFuture<A> {
     let in_flight = InFlight::begin(&peer.record);
     let version = request.version();
     let http2 = version == Version::HTTP_2;
@@ -208,11 +208,11 @@ pub(crate) fn serve<A: Answer>(
         peer.credentials.map(|peer| head.extensions.insert(peer));
     }
     let client = Client { address: peer.address, is_tls: peer.is_tls };
-    let answering = match outcome {
-        Ok(()) => peer.app.answer(head, body, client),
+    let future = match outcome {
+        Ok(()) => peer.app.call(head, body, client),
         Err(error) => peer.app.refuse(request_of(head, body, client), error),
     };
-    Serving { answering, on_upgrade, in_flight: Some(in_flight), peer: Arc::clone(peer), version }
+    ServeFuture { future, on_upgrade, in_flight: Some(in_flight), peer: Arc::clone(peer), version }
 }
 
 /// Makes a request of a head whose framing hyper has read.
@@ -225,8 +225,8 @@ pub(crate) fn request_of(head: Parts, body: HttpBody, client: Client) -> Request
 }
 
 /// The future of [`serve`].
-pub(crate) struct Serving<A: Answer> {
-    answering: A::Answering,
+pub(crate) struct ServeFuture<A: AppService> {
+    future: A::Future,
     on_upgrade: Option<OnUpgrade>,
     /// `None` when the answer was given.
     in_flight: Option<InFlight>,
@@ -234,14 +234,14 @@ pub(crate) struct Serving<A: Answer> {
     version: Version,
 }
 
-impl<A: Answer> Future for Serving<A> {
+impl<A: AppService> Future for ServeFuture<A> {
     type Output = Result<http::Response<ResponseBody>, Infallible>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let this = &mut *self;
         let http2 = this.version == Version::HTTP_2;
         let mut slot = Poll::Pending;
-        A::poll_into(&mut this.answering, cx, &mut slot, this.peer.record.http1.head_sink());
+        A::poll_into(&mut this.future, cx, &mut slot, this.peer.record.http1.head_sink());
         let Poll::Ready(mut response) = slot else { return Poll::Pending };
         // hyper does not ask again for an answer that it has.
         let Some(in_flight) = this.in_flight.take() else { return Poll::Pending };
@@ -330,7 +330,7 @@ fn close_http10(response: &mut Response) {
 /// read: the application makes the response, which is dropped.
 ///
 /// Nothing of the request is known but the client, so its method is `-`.
-pub(crate) fn note_rejected<A: Answer>(peer: &Peer<A>, status: u16) -> BoxFuture<'static, ()> {
+pub(crate) fn note_rejected<A: AppService>(peer: &Peer<A>, status: u16) -> BoxFuture<'static, ()> {
     let (mut head, ()) = http::Request::new(()).into_parts();
     // The name is valid.
     head.method = Method::from_bytes(b"-").unwrap_or_default();
@@ -340,10 +340,10 @@ pub(crate) fn note_rejected<A: Answer>(peer: &Peer<A>, status: u16) -> BoxFuture
     }
     let request = request_of(head, HttpBody::empty(), client);
     let error = ApiError::new(status, "The head of the request cannot be read");
-    let mut answering = peer.app.refuse(request, error);
+    let mut future = peer.app.refuse(request, error);
     let mut slot = Poll::Pending;
     Box::pin(std::future::poll_fn(move |cx| {
-        A::poll_into(&mut answering, cx, &mut slot, None);
+        A::poll_into(&mut future, cx, &mut slot, None);
         if slot.is_ready() { Poll::Ready(()) } else { Poll::Pending }
     }))
 }

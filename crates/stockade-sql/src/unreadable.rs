@@ -39,7 +39,7 @@ impl Unreadable {
         let _ = json.deserialize_map(FindId { name: T::ID, id: &id });
         let column = RefCell::new(None);
         let mut json = serde_json::Deserializer::from_str(&row.json);
-        let is_read = T::deserialize(Watched { inner: &mut json, column: &column }).is_ok();
+        let is_read = T::deserialize(ColumnTracker { inner: &mut json, column: &column }).is_ok();
         let column = column.into_inner().filter(|_| !is_read);
         Self { table, id: id.into_inner(), column, source: Box::new(error) }
     }
@@ -100,27 +100,27 @@ impl<'de> Visitor<'de> for FindId<'_> {
 }
 
 /// A deserializer of an object that notes the member which is being read.
-struct Watched<'c, D> {
+struct ColumnTracker<'c, D> {
     inner: D,
     column: &'c RefCell<Option<String>>,
 }
 
-macro_rules! watched {
+macro_rules! tracked {
     ($($method:ident($($argument:ident: $type:ty),*))*) => {
         $(fn $method<V: Visitor<'de>>(
             self,
             $($argument: $type,)*
             visitor: V,
         ) -> Result<V::Value, D::Error> {
-            self.inner.$method($($argument,)* Watched { inner: visitor, column: self.column })
+            self.inner.$method($($argument,)* ColumnTracker { inner: visitor, column: self.column })
         })*
     };
 }
 
-impl<'de, D: Deserializer<'de>> Deserializer<'de> for Watched<'_, D> {
+impl<'de, D: Deserializer<'de>> Deserializer<'de> for ColumnTracker<'_, D> {
     type Error = D::Error;
 
-    watched! {
+    tracked! {
         deserialize_any()
         deserialize_map()
         deserialize_struct(name: &'static str, fields: &'static [&'static str])
@@ -133,7 +133,7 @@ impl<'de, D: Deserializer<'de>> Deserializer<'de> for Watched<'_, D> {
     }
 }
 
-impl<'de, V: Visitor<'de>> Visitor<'de> for Watched<'_, V> {
+impl<'de, V: Visitor<'de>> Visitor<'de> for ColumnTracker<'_, V> {
     type Value = V::Value;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -141,15 +141,15 @@ impl<'de, V: Visitor<'de>> Visitor<'de> for Watched<'_, V> {
     }
 
     fn visit_newtype_struct<D: Deserializer<'de>>(self, inner: D) -> Result<V::Value, D::Error> {
-        self.inner.visit_newtype_struct(Watched { inner, column: self.column })
+        self.inner.visit_newtype_struct(ColumnTracker { inner, column: self.column })
     }
 
     fn visit_map<A: MapAccess<'de>>(self, inner: A) -> Result<V::Value, A::Error> {
-        self.inner.visit_map(Watched { inner, column: self.column })
+        self.inner.visit_map(ColumnTracker { inner, column: self.column })
     }
 }
 
-impl<'de, A: MapAccess<'de>> MapAccess<'de> for Watched<'_, A> {
+impl<'de, A: MapAccess<'de>> MapAccess<'de> for ColumnTracker<'_, A> {
     type Error = A::Error;
 
     fn next_key_seed<K: DeserializeSeed<'de>>(

@@ -18,7 +18,7 @@ use crate::TestError;
 pub(crate) type Connection = Box<dyn Io>;
 
 /// The response, and the connection if it was given away.
-pub(crate) type Answer = (Response, Option<Connection>);
+pub(crate) type TransportResponse = (Response, Option<Connection>);
 
 pub(crate) enum Transport {
     InProcess(App),
@@ -35,7 +35,10 @@ pub(crate) struct Live {
 
 impl Transport {
     /// Sends a request whose target is a path.
-    pub(crate) async fn send(&self, request: http::Request<HttpBody>) -> Result<Answer, TestError> {
+    pub(crate) async fn send(
+        &self,
+        request: http::Request<HttpBody>,
+    ) -> Result<TransportResponse, TestError> {
         match self {
             Self::InProcess(app) => {
                 app.start().await.map_err(|error| {
@@ -64,7 +67,7 @@ impl Transport {
 }
 
 /// Calls the application as the own server would.
-async fn in_process(app: &App, request: http::Request<HttpBody>) -> Answer {
+async fn in_process(app: &App, request: http::Request<HttpBody>) -> TransportResponse {
     let (mut head, body) = request.into_parts();
     if !head.headers.contains_key(header::HOST) {
         head.headers.insert(header::HOST, HeaderValue::from_static("localhost"));
@@ -108,7 +111,7 @@ impl Live {
         Ok(Self { client, authority, prefix })
     }
 
-    async fn send(&self, request: http::Request<HttpBody>) -> Result<Answer, TestError> {
+    async fn send(&self, request: http::Request<HttpBody>) -> Result<TransportResponse, TestError> {
         let (mut head, body) = request.into_parts();
         let target = head.uri.path_and_query().map_or("/", PathAndQuery::as_str);
         if !target.starts_with('/') {

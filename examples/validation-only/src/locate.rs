@@ -32,7 +32,7 @@ pub(crate) fn locate(text: &str, path: &str, part: Part) -> Range<usize> {
     if path.is_empty() && part == Part::Value {
         return finder.span(root);
     }
-    let here = Found { unread: path.len(), place: finder.span(root) };
+    let here = PathMatch { unread: path.len(), place: finder.span(root) };
     let candidates = match path.strip_prefix('[') {
         Some(index) if finder.byte(root) == Some(b'[') => finder.element(root, index),
         _ => finder.members(root, path),
@@ -46,7 +46,7 @@ struct Finder<'t> {
 }
 
 /// How far a path led.
-struct Found {
+struct PathMatch {
     /// How many bytes of the path lead to nothing.
     unread: usize,
     place: Range<usize>,
@@ -68,13 +68,13 @@ type Candidates<'p> = BTreeMap<usize, Candidate<'p>>;
 impl Finder<'_> {
     /// Follows `candidate`. Recurses as deep as the text is nested, which
     /// the parser bounds.
-    fn follow(&self, candidate: Candidate<'_>) -> Found {
+    fn follow(&self, candidate: Candidate<'_>) -> PathMatch {
         let Candidate { key, value, rest } = candidate;
         let place = match self.part {
             Part::Key if rest.is_empty() => key,
             Part::Key | Part::Value => self.span(value),
         };
-        let here = Found { unread: rest.len(), place };
+        let here = PathMatch { unread: rest.len(), place };
         if let Some(name) = rest.strip_prefix('.') {
             self.best(here, self.members(value, name))
         } else if let Some(index) = rest.strip_prefix('[') {
@@ -85,7 +85,7 @@ impl Finder<'_> {
     }
 
     /// What leads furthest, and of equals the first.
-    fn best(&self, here: Found, candidates: Candidates<'_>) -> Found {
+    fn best(&self, here: PathMatch, candidates: Candidates<'_>) -> PathMatch {
         let mut candidates: Vec<_> = candidates.into_values().collect();
         if self.part == Part::Key {
             candidates.reverse();

@@ -15,7 +15,7 @@ pub struct Connection {
     stream: BufReader<TcpStream>,
 }
 
-pub struct Answer {
+pub struct Response {
     pub status: u16,
     pub body: String,
     /// The cookie that it sets, as a client sends it back.
@@ -24,7 +24,7 @@ pub struct Answer {
     left: Option<u64>,
 }
 
-impl Answer {
+impl Response {
     /// Returns true if the engine has counted the request.
     pub fn is_shared(&self) -> bool {
         self.status == 200 && self.left.is_some_and(|left| left > SHARE)
@@ -44,22 +44,22 @@ impl Connection {
     }
 
     /// Sends a request of a client, which has an address of its own for each number.
-    pub fn get(&mut self, path: &str, client: u32) -> Result<Answer, String> {
+    pub fn get(&mut self, path: &str, client: u32) -> Result<Response, String> {
         self.send("GET", path, &format!("X-Forwarded-For: {}\r\n", address_of(client)))
     }
 
     /// Sends a request with these lines of its head.
-    pub fn send(&mut self, method: &str, path: &str, lines: &str) -> Result<Answer, String> {
+    pub fn send(&mut self, method: &str, path: &str, lines: &str) -> Result<Response, String> {
         let length = if method == "GET" { "" } else { "Content-Length: 0\r\n" };
         let head = format!("{method} {path} HTTP/1.1\r\nHost: localhost\r\n{length}{lines}\r\n");
         let sent = self.stream.get_mut().write_all(head.as_bytes());
         sent.map_err(|error| format!("cannot send: {error}"))?;
-        self.answer().map_err(|error| format!("no answer: {error}"))
+        self.response().map_err(|error| format!("no response: {error}"))
     }
 
-    fn answer(&mut self) -> std::io::Result<Answer> {
+    fn response(&mut self) -> std::io::Result<Response> {
         let mut line = String::new();
-        let mut answer = Answer { status: 0, body: String::new(), cookie: None, left: None };
+        let mut response = Response { status: 0, body: String::new(), cookie: None, left: None };
         let mut length = 0;
         loop {
             line.clear();
@@ -69,23 +69,23 @@ impl Connection {
             let text = line.trim_end().to_ascii_lowercase();
             if text.starts_with("set-cookie: ") {
                 let value = line["set-cookie: ".len()..].split(';').next();
-                answer.cookie = value.map(str::to_owned);
+                response.cookie = value.map(str::to_owned);
             }
             if let Some(rest) = text.strip_prefix("http/1.1 ") {
-                answer.status = rest.get(..3).and_then(|it| it.parse().ok()).unwrap_or_default();
+                response.status = rest.get(..3).and_then(|it| it.parse().ok()).unwrap_or_default();
             } else if let Some(value) = text.strip_prefix("content-length: ") {
                 length = value.parse().unwrap_or_default();
             } else if let Some(value) = text.strip_prefix("ratelimit: ") {
                 let left = value.split(';').find_map(|part| part.strip_prefix("r="));
-                answer.left = left.and_then(|left| left.parse().ok());
+                response.left = left.and_then(|left| left.parse().ok());
             } else if text.is_empty() {
                 break;
             }
         }
         let mut body = vec![0; length];
         self.stream.read_exact(&mut body)?;
-        answer.body = String::from_utf8_lossy(&body).into_owned();
-        Ok(answer)
+        response.body = String::from_utf8_lossy(&body).into_owned();
+        Ok(response)
     }
 }
 
@@ -94,21 +94,21 @@ pub fn address_of(client: u32) -> Ipv4Addr {
     Ipv4Addr::from_bits(0x0a00_0000 + client)
 }
 
-/// One request: when it began, how long it took, and its answer.
+/// One request: when it began, how long it took, and its response.
 pub struct Sample {
     pub begun: Instant,
     pub took: Duration,
     /// `None` for a connection that broke.
-    pub answer: Option<Answer>,
+    pub response: Option<Response>,
 }
 
 impl Sample {
     pub fn is_failure(&self) -> bool {
-        self.answer.as_ref().is_none_or(|answer| answer.status >= 500)
+        self.response.as_ref().is_none_or(|response| response.status >= 500)
     }
 
     pub fn is_shared(&self) -> bool {
-        self.answer.as_ref().is_some_and(Answer::is_shared)
+        self.response.as_ref().is_some_and(Response::is_shared)
     }
 }
 
@@ -157,12 +157,12 @@ fn send_until(
     while !is_over.load(Ordering::Relaxed) {
         let begun = Instant::now();
         let mut there = connection.take().map_or_else(|| Connection::open(address), Ok);
-        let answer = there.as_mut().map_err(|error| error.clone());
-        let answer = answer.and_then(|there| there.get(path, client));
-        if answer.is_ok() {
+        let response = there.as_mut().map_err(|error| error.clone());
+        let response = response.and_then(|there| there.get(path, client));
+        if response.is_ok() {
             connection = there.ok();
         }
-        samples.push(Sample { begun, took: begun.elapsed(), answer: answer.ok() });
+        samples.push(Sample { begun, took: begun.elapsed(), response: response.ok() });
         next += pause;
         thread::sleep(next.saturating_duration_since(Instant::now()));
     }
@@ -181,7 +181,7 @@ pub fn flood(address: &str, path: &'static str, client: u32) -> Result<u32, Stri
                 match connection.get(path, client)?.status {
                     200 => passed += 1,
                     429 => {}
-                    status => return Err(format!("an answer with the status {status}")),
+                    status => return Err(format!("a response with the status {status}")),
                 }
             }
             Ok(passed)

@@ -98,7 +98,7 @@ fn measure(site: &Site, path: &'static str) -> Result<Cost, String> {
     let samples = load.end()?;
     let processor = site.processor_time()? - before;
     if let Some(failed) = samples.iter().find(|it| it.is_failure()) {
-        return Err(format!("{path} fails: {:?}", failed.answer.as_ref().map(|it| it.status)));
+        return Err(format!("{path} fails: {:?}", failed.response.as_ref().map(|it| it.status)));
     }
     let took: Vec<_> = samples.iter().map(|it| it.took).collect();
     let (median, slow) = percentiles(took)?;

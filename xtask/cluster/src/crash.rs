@@ -56,17 +56,19 @@ pub fn killed_in_a_handler(site: &mut Site) -> Result<Row, String> {
     })
 }
 
-/// Sends a payment until it has an answer, while another one may still have its key.
+/// Sends a payment until it has a response, while another one may still have its key.
 fn paid(address: &str, line: &str) -> Result<(String, Instant), String> {
     let begin = Instant::now();
     let mut node = Connection::open(address)?;
     loop {
-        let answer = node.send("POST", PATH, line)?;
-        match answer.status {
-            200 => return Ok((answer.body, Instant::now())),
+        let response = node.send("POST", PATH, line)?;
+        match response.status {
+            200 => return Ok((response.body, Instant::now())),
             // It runs, or the engine is slow.
             409 | 503 if begin.elapsed() < Duration::from_secs(60) => {}
-            status => return Err(format!("a payment has the answer {status}: {}", answer.body)),
+            status => {
+                return Err(format!("a payment has the response {status}: {}", response.body));
+            }
         }
         thread::sleep(Duration::from_millis(20));
     }
@@ -74,7 +76,7 @@ fn paid(address: &str, line: &str) -> Result<(String, Instant), String> {
 
 fn made_by(address: &str) -> Result<u64, String> {
     let made = numbers(std::slice::from_ref(&address.to_owned()), "/payments/made")?;
-    made.first().copied().ok_or_else(|| "no answer".to_owned())
+    made.first().copied().ok_or_else(|| "no response".to_owned())
 }
 
 /// The index of the process that dies.

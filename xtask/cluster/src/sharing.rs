@@ -6,7 +6,7 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use crate::Row;
-use crate::client::{Answer, Connection};
+use crate::client::{Connection, Response};
 use crate::rows::fail_over;
 use crate::site::Site;
 use crate::socket::{Socket, send};
@@ -182,24 +182,24 @@ fn gaps(site: &Site) -> Result<Vec<u64>, String> {
 /// Returns the number that each of these nodes has at a path.
 pub fn numbers(addresses: &[String], path: &str) -> Result<Vec<u64>, String> {
     let ask = |address: &String| {
-        let answer = Connection::open(address)?.send("GET", path, "")?;
-        answer.body.parse().map_err(|_| format!("{path}: {} {}", answer.status, answer.body))
+        let response = Connection::open(address)?.send("GET", path, "")?;
+        response.body.parse().map_err(|_| format!("{path}: {} {}", response.status, response.body))
     };
     addresses.iter().map(ask).collect()
 }
 
-/// Sends a request until it has an answer that is not 503, which a busy machine gives.
-fn answer(
+/// Sends a request until it has a response that is not 503, which a busy machine gives.
+fn response(
     connection: &mut Connection,
     method: &str,
     path: &str,
     lines: &str,
-) -> Result<Answer, String> {
+) -> Result<Response, String> {
     let begin = Instant::now();
     loop {
-        let answer = connection.send(method, path, lines)?;
-        if answer.status != 503 || begin.elapsed() > Duration::from_secs(30) {
-            return Ok(answer);
+        let response = connection.send(method, path, lines)?;
+        if response.status != 503 || begin.elapsed() > Duration::from_secs(30) {
+            return Ok(response);
         }
         thread::sleep(Duration::from_millis(50));
     }
@@ -215,7 +215,7 @@ pub fn sessions(site: &mut Site) -> Result<Row, String> {
     site.settle()?;
     let mut found = [0; 3];
     for _ in 0..site.scale.sessions {
-        let begun = answer(&mut Connection::open(&site.addresses[0])?, "POST", "/session", "")?;
+        let begun = response(&mut Connection::open(&site.addresses[0])?, "POST", "/session", "")?;
         let cookie = begun.cookie.ok_or(format!("no session: {} {}", begun.status, begun.body))?;
         let line = format!("Cookie: {cookie}\r\n");
         let change = |changes: u32| {
@@ -228,7 +228,7 @@ pub fn sessions(site: &mut Site) -> Result<Row, String> {
         let changed = joined(change(CHANGES))?;
         let unknown: u64 = changed.iter().sum();
         let mut node = Connection::open(&site.addresses[1])?;
-        let last = answer(&mut node, "POST", "/session/pages", &line)?;
+        let last = response(&mut node, "POST", "/session/pages", &line)?;
         let pages: u64 = last.body.parse().map_err(|_| format!("{} {}", last.status, last.body))?;
         let expected = u64::from(3 * CHANGES) + 1;
         // Of a change that was not answered in time nobody knows.
@@ -237,12 +237,12 @@ pub fn sessions(site: &mut Site) -> Result<Row, String> {
         // The log-out is in the middle of further changes.
         let racing = change(CHANGES);
         let ended =
-            answer(&mut Connection::open(&site.addresses[2])?, "DELETE", "/session", &line)?;
+            response(&mut Connection::open(&site.addresses[2])?, "DELETE", "/session", &line)?;
         joined(racing)?;
         for address in &site.addresses {
             let mut node = Connection::open(address)?;
-            let answer = answer(&mut node, "POST", "/session/pages", &line)?;
-            found[2] += u64::from(ended.status != 200 || answer.status != 401);
+            let response = response(&mut node, "POST", "/session/pages", &line)?;
+            found[2] += u64::from(ended.status != 200 || response.status != 401);
         }
     }
     let [lost, double, back] = found;
@@ -276,7 +276,7 @@ fn count_pages(address: &str, line: &str, changes: u32) -> Result<u64, String> {
                 done += 1;
             }
             401 => break,
-            status => return Err(format!("a change has the answer {status}")),
+            status => return Err(format!("a change has the response {status}")),
         }
     }
     Ok(unknown)
@@ -298,8 +298,8 @@ pub fn idempotency(site: &mut Site) -> Result<Row, String> {
             for key in 0..keys {
                 let node = &mut nodes[(client + key as usize) % 3];
                 let line = format!("Idempotency-Key: \"{run}-{key}\"\r\n");
-                let answer = answer(node, "POST", "/payments", &line)?;
-                wrong += u64::from(answer.status != 200);
+                let response = response(node, "POST", "/payments", &line)?;
+                wrong += u64::from(response.status != 200);
             }
             Ok(wrong)
         })
@@ -321,16 +321,16 @@ pub fn revocations(site: &mut Site) -> Result<Row, String> {
     let mut nodes = nodes.collect::<Result<Vec<_>, _>>()?;
     let mut times = Vec::new();
     for round in 0..site.scale.sessions as usize {
-        let token = answer(&mut nodes[round % 3], "POST", "/token", "")?.body;
+        let token = response(&mut nodes[round % 3], "POST", "/token", "")?.body;
         let line = format!("Authorization: Bearer {token}\r\n");
         for node in &mut nodes {
-            let before = answer(node, "GET", "/me", &line)?;
+            let before = response(node, "GET", "/me", &line)?;
             if before.status != 200 {
                 return Err(format!("a token is {}: {}", before.status, before.body));
             }
         }
         let begin = Instant::now();
-        answer(&mut nodes[round % 3], "DELETE", "/me", &line)?;
+        response(&mut nodes[round % 3], "DELETE", "/me", &line)?;
         for node in &mut nodes {
             while node.send("GET", "/me", &line)?.status != 401 {
                 if begin.elapsed() > Duration::from_secs(20) {

@@ -78,16 +78,16 @@ impl Site {
             if begin.elapsed() > Duration::from_secs(60) {
                 return Err("the nodes do not count on the engine in a minute".to_owned());
             }
-            let answer = match connection.take() {
+            let response = match connection.take() {
                 Some(there) => Ok(there),
                 None => Connection::open(&self.address),
             };
-            let answer = answer.and_then(|mut there: Connection| {
-                let answer = there.get("/catalog", 0)?;
+            let response = response.and_then(|mut there: Connection| {
+                let response = there.get("/catalog", 0)?;
                 connection = Some(there);
-                Ok(answer)
+                Ok(response)
             });
-            if answer.is_ok_and(|answer| answer.is_shared()) {
+            if response.is_ok_and(|response| response.is_shared()) {
                 shared += 1;
             } else {
                 shared = 0;

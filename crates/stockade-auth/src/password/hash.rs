@@ -5,7 +5,7 @@
 use super::cost::Work;
 use super::derive::{derive, is_hash_of};
 use super::password_hash::{
-    ARGON2ID_LENGTH, PBKDF2_LENGTH, SALT_LENGTH, Stored, write_phc, write_specified,
+    ARGON2ID_LENGTH, PBKDF2_LENGTH, PasswordHash, SALT_LENGTH, write_phc, write_specified,
 };
 use super::{PasswordCost, PasswordError};
 use crate::random::array;
@@ -91,7 +91,7 @@ pub fn hash_password_with(password: &str, cost: PasswordCost) -> Result<String, 
 #[doc(alias = "verifyPassword")]
 #[must_use]
 pub fn verify_password(password: &str, stored: &str) -> bool {
-    let Some(stored) = Stored::parse(stored) else { return false };
+    let Some(stored) = PasswordHash::parse(stored) else { return false };
     let password = password.as_bytes();
     let fits = |salt: &[u8]| is_hash_of(stored.work, password, salt, &stored.hash);
     fits(&stored.salt) || stored.salt_text.as_ref().is_some_and(|text| fits(text.as_bytes()))
@@ -120,5 +120,5 @@ pub fn verify_password(password: &str, stored: &str) -> bool {
 /// ```
 #[must_use]
 pub fn needs_rehash(stored: &str, cost: PasswordCost) -> bool {
-    Stored::parse(stored).is_none_or(|stored| !stored.work.is_at_least(cost.work))
+    PasswordHash::parse(stored).is_none_or(|stored| !stored.work.is_at_least(cost.work))
 }

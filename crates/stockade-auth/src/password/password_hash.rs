@@ -1,4 +1,4 @@
-//! [`Stored`]: the formats of a stored hash.
+//! [`PasswordHash`]: the formats of a stored hash.
 //!
 //! | Written by | Text |
 //! |---|---|
@@ -14,7 +14,7 @@ use base64::engine::general_purpose::STANDARD_NO_PAD;
 use super::cost::Work;
 
 /// A stored hash, taken apart.
-pub(super) struct Stored {
+pub(super) struct PasswordHash {
     pub(super) work: Work,
     pub(super) salt: Vec<u8>,
     pub(super) hash: Vec<u8>,
@@ -23,7 +23,7 @@ pub(super) struct Stored {
     pub(super) salt_text: Option<String>,
 }
 
-impl Stored {
+impl PasswordHash {
     /// Reads any of the formats; `None` for any other text.
     pub(super) fn parse(text: &str) -> Option<Self> {
         if text.len() > MAX_LENGTH {
@@ -53,15 +53,15 @@ pub(super) fn write_phc(work: Work, salt: &[u8], hash: &[u8]) -> String {
 }
 
 /// `<salt hex>:<hash hex>`, 16 and 64 bytes, in either case.
-fn specified(text: &str) -> Option<Stored> {
+fn specified(text: &str) -> Option<PasswordHash> {
     let (salt_text, hash) = text.split_once(':')?;
     let salt = hex::decode(salt_text).ok().filter(|salt| salt.len() == SALT_LENGTH)?;
     let hash = hex::decode(hash).ok().filter(|hash| hash.len() == PBKDF2_LENGTH)?;
-    Some(Stored { work: Work::SPECIFIED, salt, hash, salt_text: Some(salt_text.to_owned()) })
+    Some(PasswordHash { work: Work::SPECIFIED, salt, hash, salt_text: Some(salt_text.to_owned()) })
 }
 
 /// `<function>[$v=<version>]$<parameters>$<salt>$<hash>`.
-fn phc(text: &str) -> Option<Stored> {
+fn phc(text: &str) -> Option<PasswordHash> {
     let mut fields = text.split('$');
     let function = fields.next()?;
     let work = match function {
@@ -82,7 +82,7 @@ fn phc(text: &str) -> Option<Stored> {
     let is_whole = fields.next().is_none()
         && SALT_LENGTHS.contains(&salt.len())
         && HASH_LENGTHS.contains(&hash.len());
-    is_whole.then_some(Stored { work, salt, hash, salt_text: None })
+    is_whole.then_some(PasswordHash { work, salt, hash, salt_text: None })
 }
 
 /// Returns the numbers of `a=1,b=2` with exactly these names in this order.
@@ -127,10 +127,10 @@ mod tests {
             Work::Pbkdf2 { iterations: 210_000 },
             Work::Argon2id { memory_kib: 19_456, passes: 2, lanes: 1 },
         ] {
-            let stored = Stored::parse(&write_phc(work, &[7; 16], &[9; 32])).unwrap();
+            let stored = PasswordHash::parse(&write_phc(work, &[7; 16], &[9; 32])).unwrap();
             assert_eq!((stored.work, stored.salt, stored.hash), (work, vec![7; 16], vec![9; 32]));
         }
-        let stored = Stored::parse(&write_specified(&[7; 16], &[9; 64])).unwrap();
+        let stored = PasswordHash::parse(&write_specified(&[7; 16], &[9; 64])).unwrap();
         assert_eq!((stored.work, stored.salt.len(), stored.hash.len()), (Work::SPECIFIED, 16, 64));
     }
 

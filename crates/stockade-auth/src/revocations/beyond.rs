@@ -10,17 +10,17 @@ use stockade_errors::locks::lock;
 use super::entry::{Kind, Named, Revocation, RevocationKey};
 use crate::Claims;
 
-/// The notes that there are such revocations, and the last answers of the log.
+/// The notes that there are such revocations, and the last lookups in the log.
 pub(super) struct Beyond {
     /// The latest end of such a revocation, in seconds since 1970; 0 for none.
     until: AtomicU64,
     /// The ends that the notes in the log have.
     notes: Mutex<BTreeSet<u64>>,
-    answers: Mutex<HashMap<RevocationKey, Answer>>,
+    lookups: Mutex<HashMap<RevocationKey, CachedLookup>>,
 }
 
-/// The answer of the log for one key.
-struct Answer {
+/// What the log returned for one key, and when.
+struct CachedLookup {
     at_millis: u64,
     found: Option<Revocation>,
 }
@@ -30,7 +30,7 @@ impl Beyond {
         Self {
             until: AtomicU64::new(0),
             notes: Mutex::new(BTreeSet::new()),
-            answers: Mutex::new(HashMap::new()),
+            lookups: Mutex::new(HashMap::new()),
         }
     }
 
@@ -60,7 +60,7 @@ impl Beyond {
         expired.extend(notes.iter().copied().map(Revocation::beyond));
         *notes = kept;
         if notes.is_empty() && self.until.load(Ordering::Acquire) <= now {
-            lock(&self.answers).clear();
+            lock(&self.lookups).clear();
         }
     }
 
@@ -68,24 +68,24 @@ impl Beyond {
         entries.extend(lock(&self.notes).iter().copied().map(Revocation::beyond));
     }
 
-    /// Keeps the answer of the log for a key.
+    /// Keeps the lookup of a key in the log.
     pub(super) fn keep(&self, key: RevocationKey, found: Option<Revocation>, at_millis: u64) {
-        let mut answers = lock(&self.answers);
-        if answers.len() >= MAX_ANSWERS && !answers.contains_key(&key) {
-            answers.retain(|_, answer| is_younger(answer, at_millis, FRESH_MILLIS));
-            if answers.len() >= MAX_ANSWERS {
-                answers.clear();
+        let mut lookups = lock(&self.lookups);
+        if lookups.len() >= MAX_LOOKUPS && !lookups.contains_key(&key) {
+            lookups.retain(|_, lookup| is_younger(lookup, at_millis, FRESH_MILLIS));
+            if lookups.len() >= MAX_LOOKUPS {
+                lookups.clear();
             }
         }
-        answers.insert(key, Answer { at_millis, found });
+        lookups.insert(key, CachedLookup { at_millis, found });
     }
 
-    /// Forgets the answer for a key.
+    /// Forgets the lookup of a key.
     pub(super) fn forget(&self, key: &RevocationKey) {
-        lock(&self.answers).remove(key);
+        lock(&self.lookups).remove(key);
     }
 
-    /// Returns true or false if the answers that are at most this old say that a token
+    /// Returns true or false if the lookups that are at most this old say that a token
     /// is revoked or not, and `None` if they do not. A revocation is never taken back,
     /// so that it may be older.
     pub(super) fn validate(
@@ -95,15 +95,15 @@ impl Beyond {
         now: u64,
         (at_millis, max_age): (u64, u64),
     ) -> Option<bool> {
-        let answers = lock(&self.answers);
+        let lookups = lock(&self.lookups);
         let mut is_known = true;
         for key in keys {
-            let answer = answers.get(key);
-            let found = answer.and_then(|answer| answer.found);
+            let lookup = lookups.get(key);
+            let found = lookup.and_then(|lookup| lookup.found);
             if found.is_some_and(|entry| entry.revokes(claims, now)) {
                 return Some(true);
             }
-            is_known &= answer.is_some_and(|answer| is_younger(answer, at_millis, max_age));
+            is_known &= lookup.is_some_and(|lookup| is_younger(lookup, at_millis, max_age));
         }
         is_known.then_some(false)
     }
@@ -142,14 +142,14 @@ impl Revocation {
     }
 }
 
-fn is_younger(answer: &Answer, at_millis: u64, max_age: u64) -> bool {
-    at_millis.saturating_sub(answer.at_millis) <= max_age
+fn is_younger(lookup: &CachedLookup, at_millis: u64, max_age: u64) -> bool {
+    at_millis.saturating_sub(lookup.at_millis) <= max_age
 }
 
-/// The age up to which an answer of the log counts, in milliseconds.
+/// The age up to which a lookup counts, in milliseconds.
 pub(super) const FRESH_MILLIS: u64 = 5_000;
-/// The largest number of answers that are kept, in about 10 MB.
-const MAX_ANSWERS: usize = 100_000;
+/// The largest number of lookups that are kept, in about 10 MB.
+const MAX_LOOKUPS: usize = 100_000;
 
 #[cfg(test)]
 mod tests {
@@ -163,17 +163,17 @@ mod tests {
             key[..8].copy_from_slice(&number.to_be_bytes());
             key
         };
-        for number in 0..MAX_ANSWERS as u64 {
+        for number in 0..MAX_LOOKUPS as u64 {
             beyond.keep(key(number), None, u64::from(number >= 10) * 10_000);
         }
-        assert_eq!(lock(&beyond.answers).len(), MAX_ANSWERS);
+        assert_eq!(lock(&beyond.lookups).len(), MAX_LOOKUPS);
         // The ten that are old go first, and then all of them.
         beyond.keep(key(u64::MAX), None, 10_000);
-        assert_eq!(lock(&beyond.answers).len(), MAX_ANSWERS - 9);
+        assert_eq!(lock(&beyond.lookups).len(), MAX_LOOKUPS - 9);
         for number in 0..11 {
             beyond.keep(key(u64::MAX - 1 - number), None, 10_000);
         }
-        assert!(lock(&beyond.answers).len() < 11);
+        assert!(lock(&beyond.lookups).len() < 11);
     }
 
     #[test]

@@ -115,11 +115,11 @@ impl ErrorContext {
     }
 
     fn plain_response(&self, error: ApiError) -> Response {
-        let kept = error.keep(|| Answer::of(&error, self.settings));
+        let kept = error.keep(|| CachedResponse::of(&error, self.settings));
         // The first one may have gone by other settings.
-        if let Some(answer) = kept.filter(|answer| answer.settings == self.settings) {
-            let mut response = start(self.settings, &error, answer.body.clone().into());
-            for (name, value) in &answer.headers {
+        if let Some(cached) = kept.filter(|cached| cached.settings == self.settings) {
+            let mut response = start(self.settings, &error, cached.body.clone().into());
+            for (name, value) in &cached.headers {
                 response.headers_mut().append(name, value.clone());
             }
             response.extensions_mut().insert(error);
@@ -230,14 +230,14 @@ fn start(settings: Settings, error: &ApiError, body: HttpBody) -> Response {
     response
 }
 
-/// The parts that the answers to a repeated error have in common.
-struct Answer {
+/// The parts that the responses to a repeated error have in common.
+struct CachedResponse {
     settings: Settings,
     headers: Vec<(HeaderName, HeaderValue)>,
     body: Bytes,
 }
 
-impl Answer {
+impl CachedResponse {
     fn of(error: &ApiError, settings: Settings) -> Self {
         let headers = headers_of(error).collect();
         Self { settings, headers, body: text(error, settings).into() }

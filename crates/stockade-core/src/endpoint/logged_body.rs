@@ -17,24 +17,24 @@ impl HttpBody {
     /// is for the body of a response on its way out.
     pub(crate) fn log_to(&mut self, context: impl FnOnce() -> ErrorContext) {
         self.map_stream(|stream| {
-            Box::pin(Watched { state: Watching::Runs(stream), context: context() })
+            Box::pin(LoggedBody { state: StreamState::Runs(stream), context: context() })
         });
     }
 }
 
 /// The stream of a response, which may fail or panic after it has begun.
-struct Watched {
-    state: Watching,
+struct LoggedBody {
+    state: StreamState,
     context: ErrorContext,
 }
 
-enum Watching {
+enum StreamState {
     Runs(BoxStream),
     /// The stream failed; the next poll returns the error.
     Failed(Option<BoxError>),
 }
 
-impl Body for Watched {
+impl Body for LoggedBody {
     type Data = Bytes;
     type Error = BoxError;
 
@@ -43,8 +43,8 @@ impl Body for Watched {
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
         let stream = match &mut self.state {
-            Watching::Runs(stream) => stream,
-            Watching::Failed(error) => return Poll::Ready(error.take().map(Err)),
+            StreamState::Runs(stream) => stream,
+            StreamState::Failed(error) => return Poll::Ready(error.take().map(Err)),
         };
         // A panic must not take the task of the connection with it.
         let error = match ready!(catch_panic_in_poll(|| stream.as_mut().poll_frame(cx))) {
@@ -53,7 +53,7 @@ impl Body for Watched {
             Err(panic) => panic.into(),
         };
         self.context.log_late(error.as_ref());
-        self.state = Watching::Failed(Some(error));
+        self.state = StreamState::Failed(Some(error));
         // The server is polled once more before it gets the error. It then sends the
         // bytes that it has, and the client sees how far the response came.
         cx.waker().wake_by_ref();
@@ -62,15 +62,15 @@ impl Body for Watched {
 
     fn is_end_stream(&self) -> bool {
         match &self.state {
-            Watching::Runs(stream) => stream.is_end_stream(),
-            Watching::Failed(error) => error.is_none(),
+            StreamState::Runs(stream) => stream.is_end_stream(),
+            StreamState::Failed(error) => error.is_none(),
         }
     }
 
     fn size_hint(&self) -> SizeHint {
         match &self.state {
-            Watching::Runs(stream) => stream.size_hint(),
-            Watching::Failed(_) => SizeHint::default(),
+            StreamState::Runs(stream) => stream.size_hint(),
+            StreamState::Failed(_) => SizeHint::default(),
         }
     }
 }

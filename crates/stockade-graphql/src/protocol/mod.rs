@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use stockade_websockets::Close;
 
-use crate::graphql_error::Failure;
+use crate::graphql_error::GraphQlError;
 
 /// The name of the subprotocol.
 pub(crate) const SUBPROTOCOL: &str = "graphql-transport-ws";
@@ -235,7 +235,7 @@ impl Protocol {
     pub(crate) fn log_out(&mut self, code: u16) -> Vec<Action> {
         let mut ids: Vec<String> = self.running.iter().cloned().collect();
         ids.sort_unstable();
-        let errors = [Failure::logged_out()];
+        let errors = [GraphQlError::logged_out()];
         let mut actions: Vec<_> = ids.iter().map(|id| self.error(id, &errors)).collect();
         actions.push(self.close(code, "the login has ended"));
         actions

@@ -21,8 +21,8 @@ use stockade_websockets::{Close, Message as SocketMessage, Receiver, Sender, Web
 use tokio::time::{Instant, sleep_until};
 
 use super::operation::{Operation, OperationState, Step};
-use crate::graphql_error::Failure;
-use crate::graphql_response::Answer;
+use crate::graphql_error::GraphQlError;
+use crate::graphql_response::GraphQlResponse;
 use crate::message::Message;
 use crate::protocol::{Action, NO_SUBPROTOCOL, Protocol, SUBPROTOCOL};
 use crate::request_context::RequestContext;
@@ -267,18 +267,19 @@ impl Connection {
             Step::Started => Action::Nothing,
             Step::Outcome(outcome) => {
                 let User::Known(caller) = &self.user else { return false };
-                let answer = Answer::of(outcome, self.service.shown(self.settings), caller);
-                if answer.has_run() {
-                    self.protocol.next(&operation.id, &answer)
+                let response =
+                    GraphQlResponse::of(outcome, self.service.shown(self.settings), caller);
+                if response.has_run() {
+                    self.protocol.next(&operation.id, &response)
                 } else {
-                    self.protocol.error(&operation.id, &answer.errors())
+                    self.protocol.error(&operation.id, &response.errors())
                 }
             }
-            Step::Refused(failure) => self.protocol.error(&operation.id, &[failure]),
+            Step::Refused(error) => self.protocol.error(&operation.id, &[error]),
             Step::Panicked(error) => {
                 self.context.log(&error);
-                let failure = Failure::of_error(&error, self.settings);
-                self.protocol.error(&operation.id, &[failure])
+                let error = GraphQlError::of_error(&error, self.settings);
+                self.protocol.error(&operation.id, &[error])
             }
             Step::Ended => self.protocol.complete(&operation.id),
         };
@@ -339,10 +340,10 @@ impl Connection {
         let meter = self.meter.clone();
         let starting = async move {
             if let Some(meter) = meter {
-                let refused = |error| Failure::of_error(&error, settings);
+                let refused = |error| GraphQlError::of_error(&error, settings);
                 meter.charge().await.map_err(refused)?;
             }
-            service.subscribe(params, caller, settings).map_err(Refusal::into_failure)
+            service.subscribe(params, caller, settings).map_err(Refusal::into_error)
         };
         let state = OperationState::Starting(Box::pin(starting));
         self.operations.push_back(Operation { id, state });

@@ -8,7 +8,7 @@ use stockade_errors::ApiError;
 use stockade_errors::panic::catch_panic_in_poll;
 
 use crate::engine::Outcome;
-use crate::graphql_error::Failure;
+use crate::graphql_error::GraphQlError;
 
 /// An operation that runs.
 pub(super) struct Operation {
@@ -18,7 +18,7 @@ pub(super) struct Operation {
 
 pub(super) enum OperationState {
     /// Its payload is read and charged.
-    Starting(BoxFuture<'static, Result<BoxStream<'static, Outcome>, Failure>>),
+    Starting(BoxFuture<'static, Result<BoxStream<'static, Outcome>, GraphQlError>>),
     Running(BoxStream<'static, Outcome>),
 }
 
@@ -27,7 +27,7 @@ pub(super) enum Step {
     Started,
     Outcome(Outcome),
     /// The operation was refused.
-    Refused(Failure),
+    Refused(GraphQlError),
     /// It has panicked.
     Panicked(ApiError),
     Ended,
@@ -47,7 +47,7 @@ impl Operation {
                     self.state = OperationState::Running(stream);
                     Step::Started
                 }
-                Err(failure) => Step::Refused(failure),
+                Err(error) => Step::Refused(error),
             },
             OperationState::Running(stream) => match ready!(stream.as_mut().poll_next(cx)) {
                 Some(outcome) => Step::Outcome(outcome),

@@ -1,4 +1,4 @@
-//! [`Target`]: a route with a valid request for it.
+//! [`AttackTarget`]: a route with a valid request for it.
 
 use std::net::{Ipv4Addr, SocketAddr};
 
@@ -14,7 +14,7 @@ use crate::shot::Shot;
 
 /// A route, and a valid request for it.
 #[derive(Debug)]
-pub(super) struct Target {
+pub(super) struct AttackTarget {
     pub(super) route: RouteInfo,
     /// The method and the path as they were declared: `DELETE /users/:id`.
     pub(super) label: String,
@@ -28,7 +28,7 @@ pub(super) struct Target {
     pub(super) required: Vec<String>,
 }
 
-impl Target {
+impl AttackTarget {
     /// Makes a valid request for the route at this place of the map; none where
     /// no path is found that the route takes.
     pub(super) fn new(

@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 use stockade_routing::map::{BodyDoc, BodyInfo};
 
 use super::AttackFamily;
-use super::attack_target::{Target, json_of};
+use super::attack_target::{AttackTarget, json_of};
 use super::runner::{Rule, Runner, Verdict};
 use crate::exchange::Exchange;
 use crate::sample::content_type;
@@ -54,7 +54,7 @@ pub(super) async fn attack(runner: &mut Runner<'_>) {
 }
 
 /// Announces a body above the limit; it is refused before anybody is asked.
-async fn attack_announced(runner: &mut Runner<'_>, target: &Target) {
+async fn attack_announced(runner: &mut Runner<'_>, target: &AttackTarget) {
     let limit = target.route.limits.max_body;
     let Some(length) = limit.checked_add(1) else {
         let reason = "the route has no limit";
@@ -70,7 +70,12 @@ async fn attack_announced(runner: &mut Runner<'_>, target: &Target) {
 }
 
 /// Sends bodies that are larger than the limit, without saying so.
-async fn attack_size(runner: &mut Runner<'_>, target: &Target, content_type: &str, shot: &Shot) {
+async fn attack_size(
+    runner: &mut Runner<'_>,
+    target: &AttackTarget,
+    content_type: &str,
+    shot: &Shot,
+) {
     let limit = target.route.limits.max_body;
     let Some(length) = limit.checked_add(1).filter(|length| *length <= MAX_SENT) else {
         let reason = format!("the limit of {limit} bytes is too high to be tried");
@@ -113,7 +118,7 @@ async fn attack_size(runner: &mut Runner<'_>, target: &Target, content_type: &st
 /// Sends bodies that are malformed.
 async fn attack_form(
     runner: &mut Runner<'_>,
-    target: &Target,
+    target: &AttackTarget,
     body: &BodyInfo,
     shot: &Shot,
     sample: &[u8],
@@ -158,7 +163,7 @@ async fn attack_form(
 
 /// Returns JSON that nothing must take: no JSON at all, or without the members
 /// that the schema asks for.
-fn malformed(sample: &[u8], target: &Target) -> Vec<(&'static str, Vec<u8>)> {
+fn malformed(sample: &[u8], target: &AttackTarget) -> Vec<(&'static str, Vec<u8>)> {
     let limit = target.route.limits.max_body;
     // A limit that does not fit into memory is far above.
     let limit = usize::try_from(limit).unwrap_or(usize::MAX);
@@ -247,7 +252,7 @@ fn beginning_of(content_type: &str) -> &'static str {
 }
 
 /// Returns the statuses by which the route says that a value does not fit.
-fn statuses_of_validation(target: &Target) -> Vec<u16> {
+fn statuses_of_validation(target: &AttackTarget) -> Vec<u16> {
     let answers = target.route.answers.iter();
     let of_validation = answers.filter(|answer| answer.body == BodyDoc::ValidationError);
     of_validation.filter_map(|answer| answer.status.exact()).collect()

@@ -6,7 +6,7 @@ use http::{StatusCode, header};
 use stockade_routing::map::{Need, SchemeInfo};
 
 use super::AttackFamily;
-use super::attack_target::Target;
+use super::attack_target::AttackTarget;
 use super::runner::{Rule, Runner, Verdict};
 use super::tokens::{self, Forged};
 use crate::Credentials;
@@ -53,7 +53,7 @@ pub(super) async fn attack(runner: &mut Runner<'_>) {
 }
 
 /// Sends forged tokens.
-async fn attack_tokens(runner: &mut Runner<'_>, target: &Target, scheme: &str) {
+async fn attack_tokens(runner: &mut Runner<'_>, target: &AttackTarget, scheme: &str) {
     let plan = runner.plan();
     let claims = plan.tokens.as_ref().map(|(_, claims)| claims);
     let mut forged = tokens::without_secret(claims, &plan.public_keys);
@@ -103,7 +103,7 @@ fn tokens_of(user: &Credentials) -> impl Iterator<Item = (&str, &str, &str)> {
 }
 
 /// Returns requests with credentials that are malformed, whoever the user is.
-fn forged(scheme: &SchemeInfo, target: &Target) -> Vec<(String, Shot)> {
+fn forged(scheme: &SchemeInfo, target: &AttackTarget) -> Vec<(String, Shot)> {
     match scheme {
         SchemeInfo::Http { scheme, .. } if scheme.eq_ignore_ascii_case("basic") => {
             let values = [
@@ -146,7 +146,7 @@ fn forged(scheme: &SchemeInfo, target: &Target) -> Vec<(String, Shot)> {
 
 /// Returns requests with each of these values of `Authorization`.
 fn with<const N: usize>(
-    target: &Target,
+    target: &AttackTarget,
     values: [(&'static str, String); N],
 ) -> impl Iterator<Item = (String, Shot)> {
     values.into_iter().map(|(name, value)| {
@@ -158,7 +158,7 @@ fn with<const N: usize>(
 fn in_header(
     name: &str,
     scheme: &str,
-    target: &Target,
+    target: &AttackTarget,
 ) -> impl Iterator<Item = (String, Shot)> + use<> {
     let value = |value: &str| format!("{scheme} {value}").trim_start().to_owned();
     let one = |shot: Shot, text: &str| shot.add(name, value(text));

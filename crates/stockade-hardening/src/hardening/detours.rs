@@ -7,7 +7,7 @@ use http::{Method, StatusCode, header};
 use stockade_routing::map::{Need, RouteKind};
 
 use super::AttackFamily;
-use super::attack_target::Target;
+use super::attack_target::AttackTarget;
 use super::credentials::is_refused;
 use super::runner::{Rule, Runner, Verdict};
 use crate::exchange::Exchange;
@@ -50,7 +50,7 @@ pub(super) async fn attack(runner: &mut Runner<'_>) {
     }
 }
 
-async fn attack_methods(runner: &mut Runner<'_>, target: &Target) {
+async fn attack_methods(runner: &mut Runner<'_>, target: &AttackTarget) {
     for name in METHOD_NAMES {
         let Ok(method) = Method::from_bytes(name.as_bytes()) else { continue };
         let shot = Shot::new(method, target.path.as_str());
@@ -71,7 +71,7 @@ async fn attack_methods(runner: &mut Runner<'_>, target: &Target) {
     }
 }
 
-async fn attack_paths(runner: &mut Runner<'_>, target: &Target) {
+async fn attack_paths(runner: &mut Runner<'_>, target: &AttackTarget) {
     for (attack, path) in notations(&target.path) {
         let mut shot = target.shot().target(path);
         if let Some((_, query)) = target.shot().target.split_once('?') {
@@ -138,7 +138,7 @@ fn notations(path: &str) -> Vec<(&'static str, String)> {
     all.into_iter().filter(|(_, other)| other != path).chain(escapes).collect()
 }
 
-async fn attack_claims(runner: &mut Runner<'_>, target: &Target) {
+async fn attack_claims(runner: &mut Runner<'_>, target: &AttackTarget) {
     for (name, value) in CLAIMED_USERS {
         let attack = format!("the header `{name}: {value}`");
         let shot = target.shot().add(name, value);
@@ -158,7 +158,7 @@ async fn attack_claims(runner: &mut Runner<'_>, target: &Target) {
 
 /// Sends requests that claim the method of the route, by a method that the path
 /// lacks, or for which it asks for a user too.
-async fn attack_overrides(runner: &mut Runner<'_>, target: &Target, method: Method) {
+async fn attack_overrides(runner: &mut Runner<'_>, target: &AttackTarget, method: Method) {
     let plain = Shot::new(method.clone(), target.path.as_str());
     let needs_user = runner.target_of(&plain).map(|route| route.access.user == Need::Required);
     if needs_user == Some(false) || reaches_fallback(runner, &plain) {

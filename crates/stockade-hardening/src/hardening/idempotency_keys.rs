@@ -5,7 +5,7 @@ use std::sync::Arc;
 use http::StatusCode;
 
 use super::AttackFamily;
-use super::attack_target::Target;
+use super::attack_target::AttackTarget;
 use super::runner::{Rule, Runner, Verdict};
 use crate::exchange::Exchange;
 use crate::idempotency_key::IDEMPOTENCY_KEY;
@@ -42,7 +42,7 @@ pub(super) async fn attack(runner: &mut Runner<'_>) {
     }
 }
 
-async fn send(runner: &mut Runner<'_>, target: &Target, attack: &'static str, shot: Shot) {
+async fn send(runner: &mut Runner<'_>, target: &AttackTarget, attack: &'static str, shot: Shot) {
     runner.attack(&KEYS, Some(target), attack, shot, is_refused).await;
 }
 

@@ -6,7 +6,7 @@ use http::{HeaderMap, Method, StatusCode, header};
 use stockade_routing::map::{CorsInfo, WebSocketInfo};
 
 use super::AttackFamily;
-use super::attack_target::Target;
+use super::attack_target::AttackTarget;
 use super::runner::{Rule, Runner, Verdict};
 use crate::exchange::Exchange;
 use crate::shot::Shot;
@@ -44,7 +44,7 @@ pub(super) async fn attack(runner: &mut Runner<'_>) {
     }
 }
 
-async fn attack_cors(runner: &mut Runner<'_>, target: &Target) {
+async fn attack_cors(runner: &mut Runner<'_>, target: &AttackTarget) {
     let map = Arc::clone(&runner.map);
     let cors = target.route.cors.as_ref().or(map.router.cors.as_ref());
     let listed = cors.map(|cors| cors.origins.as_slice()).unwrap_or_default();
@@ -82,7 +82,7 @@ async fn attack_cors(runner: &mut Runner<'_>, target: &Target) {
 }
 
 /// Returns the preflight of a request that changes something.
-fn preflight(target: &Target, origin: &str) -> Shot {
+fn preflight(target: &AttackTarget, origin: &str) -> Shot {
     let shot = target.shot();
     let asked = shot.method.to_string();
     shot.without_body()
@@ -154,7 +154,7 @@ fn is_allowed(exchange: &Exchange, origin: &str) -> Verdict {
     }
 }
 
-async fn attack_handshake(runner: &mut Runner<'_>, target: &Target, rules: &WebSocketInfo) {
+async fn attack_handshake(runner: &mut Runner<'_>, target: &AttackTarget, rules: &WebSocketInfo) {
     let listed = &rules.allowed_origins;
     if listed.iter().any(|origin| origin == "*") {
         let reason = "pages of all origins may connect";

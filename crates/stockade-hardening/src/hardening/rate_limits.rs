@@ -7,7 +7,7 @@ use http::{Method, StatusCode, header};
 use stockade_routing::map::QuotaInfo;
 
 use super::AttackFamily;
-use super::attack_target::Target;
+use super::attack_target::AttackTarget;
 use super::detours::{NOWHERE, reaches_fallback};
 use super::runner::{Rule, Runner, Verdict};
 use crate::exchange::Exchange;
@@ -35,7 +35,7 @@ pub(super) async fn attack(runner: &mut Runner<'_>) {
         let open = targets.iter().filter(|target| !target.route.limits.rate_exempt);
         match reaches_fallback(runner, &nowhere) {
             false => flood(runner, None, quota, nowhere).await,
-            true => match open.filter_map(Target::refused).next() {
+            true => match open.filter_map(AttackTarget::refused).next() {
                 Some(shot) => flood(runner, None, quota, shot).await,
                 None => runner.leave(QUOTA.family, None, attack_of(quota), REACHES_HANDLER),
             },
@@ -54,7 +54,7 @@ pub(super) async fn attack(runner: &mut Runner<'_>) {
 }
 
 /// Floods a route that has a limit of its own.
-async fn attack_route(runner: &mut Runner<'_>, target: &Target, quota: &QuotaInfo) {
+async fn attack_route(runner: &mut Runner<'_>, target: &AttackTarget, quota: &QuotaInfo) {
     let place =
         |name: &str| target.route.middleware.iter().position(|middleware| middleware.name == name);
     let is_behind = place("with_auth").zip(place("with_rate_limit"));
@@ -72,7 +72,12 @@ async fn attack_route(runner: &mut Runner<'_>, target: &Target, quota: &QuotaInf
 
 /// Sends one request more than a quota lets through, and then some with headers
 /// that claim another address.
-async fn flood(runner: &mut Runner<'_>, target: Option<&Target>, quota: &QuotaInfo, shot: Shot) {
+async fn flood(
+    runner: &mut Runner<'_>,
+    target: Option<&AttackTarget>,
+    quota: &QuotaInfo,
+    shot: Shot,
+) {
     if runner.is_skipped(QUOTA.family, target) {
         return;
     }
@@ -109,7 +114,7 @@ async fn flood(runner: &mut Runner<'_>, target: Option<&Target>, quota: &QuotaIn
 /// Claims other addresses when the quota is spent.
 async fn claim_addresses(
     runner: &mut Runner<'_>,
-    target: Option<&Target>,
+    target: Option<&AttackTarget>,
     quota: &QuotaInfo,
     shot: &Shot,
 ) {

@@ -7,7 +7,7 @@ use serde_json::Value;
 use stockade_routing::map::{BodyDoc, StatusDoc};
 
 use super::AttackFamily;
-use super::attack_target::Target;
+use super::attack_target::AttackTarget;
 use super::detours::reaches_fallback;
 use super::runner::{Rule, Runner, Verdict};
 use crate::exchange::Exchange;
@@ -58,7 +58,7 @@ pub(super) async fn attack(runner: &mut Runner<'_>) {
 
 /// Sends a body whose reading panics, so that the route answers with a 5xx whose
 /// cause is known.
-async fn attack_cause(runner: &mut Runner<'_>, target: &Target) {
+async fn attack_cause(runner: &mut Runner<'_>, target: &AttackTarget) {
     const ATTACK: &str = "the cause of a 5xx";
     let Some(shot) = target.refused().filter(|_| target.body.is_some()) else { return };
     if target.takes_bytes() {
@@ -87,7 +87,7 @@ fn hides_cause(exchange: &Exchange) -> Verdict {
 /// The message of a panic, as no answer has it by chance.
 const CAUSE: &str = "the cause, number 4f1d9c";
 
-async fn attack_query(runner: &mut Runner<'_>, target: &Target) {
+async fn attack_query(runner: &mut Runner<'_>, target: &AttackTarget) {
     let reads = runner.plan().reads;
     let Some(shot) = target.refused().or_else(|| target.read().filter(|_| reads)) else {
         let reason =
@@ -104,7 +104,7 @@ async fn attack_query(runner: &mut Runner<'_>, target: &Target) {
     runner.attack(&LINES, Some(target), "line ends in the query", shot, is_one_head).await;
 }
 
-async fn attack_path(runner: &mut Runner<'_>, target: &Target) {
+async fn attack_path(runner: &mut Runner<'_>, target: &AttackTarget) {
     let shot = target.shot();
     let shot = shot.target(format!("{}{INJECTED}", target.path));
     let is_taken = runner.target_of(&shot).is_some() && !target.needs_user();
@@ -127,7 +127,11 @@ fn is_one_head(exchange: &Exchange) -> Verdict {
 }
 
 /// Holds an answer to the rules for all answers.
-pub(super) fn validate(runner: &mut Runner<'_>, target: Option<&Target>, exchange: &Exchange) {
+pub(super) fn validate(
+    runner: &mut Runner<'_>,
+    target: Option<&AttackTarget>,
+    exchange: &Exchange,
+) {
     if runner.is_skipped(AttackFamily::Responses, target) {
         return;
     }
@@ -164,7 +168,7 @@ pub(super) fn validate(runner: &mut Runner<'_>, target: Option<&Target>, exchang
 }
 
 /// Returns the part of the body of a 5xx that says something of its cause.
-fn telling_body(target: Option<&Target>, exchange: &Exchange) -> Option<String> {
+fn telling_body(target: Option<&AttackTarget>, exchange: &Exchange) -> Option<String> {
     let text = String::from_utf8_lossy(&exchange.body);
     let standard = exchange.status.canonical_reason().unwrap_or_default();
     if text.is_empty() || text == standard {
@@ -189,7 +193,7 @@ fn telling_body(target: Option<&Target>, exchange: &Exchange) -> Option<String> 
 }
 
 /// Returns true if errors of a route have a form that the application chose.
-fn has_own_form(target: Option<&Target>) -> bool {
+fn has_own_form(target: Option<&AttackTarget>) -> bool {
     let answers = || target.into_iter().flat_map(|target| &target.route.answers);
     // `default` is no failure where its part says what failures are.
     let says_failures =

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use http::StatusCode;
 
 use super::AttackFamily;
-use super::attack_target::Target;
+use super::attack_target::AttackTarget;
 use super::runner::{Rule, Runner, Verdict};
 use crate::exchange::Exchange;
 
@@ -48,7 +48,7 @@ pub(super) async fn attack(runner: &mut Runner<'_>) {
 }
 
 /// Sends a request of a user with these roles.
-async fn attack_as(runner: &mut Runner<'_>, target: &Target, roles: &[&str]) {
+async fn attack_as(runner: &mut Runner<'_>, target: &AttackTarget, roles: &[&str]) {
     let attack = match roles {
         [] => "a user without a role".to_owned(),
         roles => format!("a user with the role {}", roles.join(", ")),

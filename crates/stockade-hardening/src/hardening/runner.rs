@@ -12,7 +12,7 @@ use stockade_core::{HttpBody, Response};
 use stockade_routing::App;
 use stockade_routing::map::{RouteKind, RouteMap, RouterInfo};
 
-use super::attack_target::{Target, index_of, label_of};
+use super::attack_target::{AttackTarget, index_of, label_of};
 use super::responses;
 use super::{
     AttackFamily, Hardening, HardeningFailure, HardeningReport, NotAttacked, SkippedAttacks,
@@ -46,7 +46,7 @@ pub(super) struct Runner<'h> {
     app: App,
     pub(super) clock: Option<TestClock>,
     pub(super) map: Arc<RouteMap>,
-    pub(super) targets: Arc<[Target]>,
+    pub(super) targets: Arc<[AttackTarget]>,
     report: HardeningReport,
     /// The attacks that each skip has left out.
     skipped: Vec<usize>,
@@ -61,7 +61,7 @@ impl<'h> Runner<'h> {
         let mut report = HardeningReport::new();
         let mut targets = Vec::new();
         for (index, route) in map.routes.iter().enumerate() {
-            match Target::new(&app, &map, index, |name| plan.params.get(name).cloned()) {
+            match AttackTarget::new(&app, &map, index, |name| plan.params.get(name).cloned()) {
                 Some(target) => targets.push(target),
                 None => AttackFamily::ALL.iter().for_each(|family| {
                     report.leave(NotAttacked {
@@ -103,7 +103,7 @@ impl<'h> Runner<'h> {
     }
 
     /// Returns true if the requests of a route call methods by their names.
-    pub(super) fn has_methods(&self, target: &Target) -> bool {
+    pub(super) fn has_methods(&self, target: &AttackTarget) -> bool {
         let prefix = format!("{}#", target.route.path);
         let mut methods = self.map.routes.iter().filter(|it| it.kind == RouteKind::RpcMethod);
         target.route.kind == RouteKind::Http && methods.any(|it| it.path.starts_with(&prefix))
@@ -125,7 +125,7 @@ impl<'h> Runner<'h> {
     pub(super) fn shot_let_through(
         &mut self,
         family: AttackFamily,
-        target: &Target,
+        target: &AttackTarget,
         attack: &'static str,
     ) -> Option<Shot> {
         if !target.needs_user() {
@@ -144,7 +144,7 @@ impl<'h> Runner<'h> {
     pub(super) async fn attack(
         &mut self,
         rule: &Rule,
-        target: Option<&Target>,
+        target: Option<&AttackTarget>,
         attack: impl Into<Cow<'static, str>>,
         shot: Shot,
         validator: impl FnOnce(&Exchange) -> Verdict,
@@ -176,7 +176,7 @@ impl<'h> Runner<'h> {
     pub(super) fn note(
         &mut self,
         rule: &Rule,
-        target: Option<&Target>,
+        target: Option<&AttackTarget>,
         attack: impl Into<Cow<'static, str>>,
         exchange: Option<&Exchange>,
         verdict: Verdict,
@@ -206,7 +206,7 @@ impl<'h> Runner<'h> {
     pub(super) fn leave(
         &mut self,
         family: AttackFamily,
-        target: Option<&Target>,
+        target: Option<&AttackTarget>,
         attack: impl Into<Cow<'static, str>>,
         reason: impl Into<String>,
     ) {
@@ -219,7 +219,11 @@ impl<'h> Runner<'h> {
     }
 
     /// Returns true if attacks of this family are left out for a route.
-    pub(super) fn is_skipped(&mut self, family: AttackFamily, target: Option<&Target>) -> bool {
+    pub(super) fn is_skipped(
+        &mut self,
+        family: AttackFamily,
+        target: Option<&AttackTarget>,
+    ) -> bool {
         let is_meant = |route: &str| {
             route == EVERY_ROUTE || target.is_some_and(|target| target.label == route)
         };
@@ -260,7 +264,7 @@ impl<'h> Runner<'h> {
     /// with the reason why there is none.
     pub(super) async fn send(
         &mut self,
-        target: Option<&Target>,
+        target: Option<&AttackTarget>,
         shot: &Shot,
     ) -> Result<Exchange, String> {
         let peer = shot.peer.unwrap_or_else(|| self.new_peer());

@@ -34,7 +34,7 @@ pub(super) struct Body {
 
 /// The part of a request that breaks a rule.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(super) enum Target {
+pub(super) enum InputPart {
     /// A parameter, by its place.
     Param(usize),
     Query,
@@ -90,13 +90,13 @@ pub(super) fn inputs(
     maker: &Maker,
     route: &RouteInfo,
     given: &BTreeMap<String, Value>,
-    broken: Option<(Target, &Break)>,
+    broken: Option<(InputPart, &Break)>,
 ) -> Result<BoxedStrategy<Input>, String> {
-    let focus_on = |target: Target| {
-        broken.filter(|(it, _)| *it == target).map(|(_, it)| (it.place.as_slice(), &it.edit))
+    let focus_on = |part: InputPart| {
+        broken.filter(|(it, _)| *it == part).map(|(_, it)| (it.place.as_slice(), &it.edit))
     };
     let params = route.params.iter().enumerate().map(|(index, param)| {
-        let focus = focus_on(Target::Param(index));
+        let focus = focus_on(InputPart::Param(index));
         let made = match given.get(&param.name).filter(|_| focus.is_none()) {
             Some(value) => Ok(Just(value.clone()).boxed()),
             None => values_of(maker, param, focus),
@@ -107,7 +107,7 @@ pub(super) fn inputs(
     let query = match &route.query {
         Some(schema) => {
             let maker = Maker { source: Source::Query, ..maker.clone() };
-            let made = maker.values(schema, focus_on(Target::Query));
+            let made = maker.values(schema, focus_on(InputPart::Query));
             let made = made.map_err(|why| format!("query: {why}"))?;
             let made = made.prop_map(with_pairs_of_objects);
             made.prop_filter("no query was found that an address can hold", can_be_pairs).boxed()
@@ -115,11 +115,11 @@ pub(super) fn inputs(
         None => Just(Value::Object(Map::new())).boxed(),
     };
     let body = match &route.body {
-        Some(info) => body_of(maker, info, focus_on(Target::Body))?,
+        Some(info) => body_of(maker, info, focus_on(InputPart::Body))?,
         None => Just(None).boxed(),
     };
     let needed = match broken {
-        Some((Target::Param(index), _)) => Some(format!("{{{}}}", route.params[index].name)),
+        Some((InputPart::Param(index), _)) => Some(format!("{{{}}}", route.params[index].name)),
         _ => None,
     };
     let has_it = |template: &&String| needed.as_ref().is_none_or(|it| template.contains(it));

@@ -12,7 +12,7 @@ use stockade_routing::map::{Need, RouteInfo, RouteKind};
 use super::breaks::{self, Break, Unbroken};
 use super::case::Aim;
 use super::fit::Schemas;
-use super::input::{Input, JSON, Target, can_be_body, can_be_pairs, inputs};
+use super::input::{Input, InputPart, JSON, can_be_body, can_be_pairs, inputs};
 use super::kept::SavedFailure;
 use super::report::{NotChecked, Property, PropertyFailure, RouteReport};
 use super::text::Alphabet;
@@ -91,8 +91,8 @@ impl<'c> RouteCheck<'c> {
         }
         self.replay(&found, run).await;
         self.valid(run).await;
-        for (target, found) in &found {
-            self.broken(*target, found, run).await;
+        for (input_part, found) in &found {
+            self.broken(*input_part, found, run).await;
         }
         self.note_replies();
         self.note_valid();
@@ -165,35 +165,35 @@ impl<'c> RouteCheck<'c> {
     }
 
     /// Returns the ways to break a rule of each source.
-    fn breaks(&self) -> (Vec<(Target, Break)>, Vec<Unbroken>) {
+    fn breaks(&self) -> (Vec<(InputPart, Break)>, Vec<Unbroken>) {
         let of = |source| Maker { source, ..self.maker.clone() };
         let mut all = Vec::new();
         for (index, param) in self.route.params.iter().enumerate() {
             let path = Maker { alphabet: Alphabet::Plain, ..of(Source::Path) };
-            all.push((Target::Param(index), breaks::of(&path, &param.schema, &param.name)));
+            all.push((InputPart::Param(index), breaks::of(&path, &param.schema, &param.name)));
         }
         if let Some(schema) = &self.route.query {
-            all.push((Target::Query, breaks::of(&of(Source::Query), schema, "")));
+            all.push((InputPart::Query, breaks::of(&of(Source::Query), schema, "")));
         }
         let bodies = self.route.body.iter().flat_map(|body| &body.content);
         if let Some(content) = bodies.into_iter().find(|content| content.media_type == JSON) {
-            all.push((Target::Body, breaks::of(&of(Source::Body), &content.schema, "")));
+            all.push((InputPart::Body, breaks::of(&of(Source::Body), &content.schema, "")));
         }
         let mut found = Vec::new();
         let mut unbroken = Vec::new();
-        for (target, (breaks, left)) in all {
-            found.extend(breaks.into_iter().map(|it| (target, it)));
+        for (input_part, (breaks, left)) in all {
+            found.extend(breaks.into_iter().map(|it| (input_part, it)));
             unbroken.extend(left);
         }
         (found, unbroken)
     }
 
     /// Tries the cases that failed before, as far as they still say something.
-    async fn replay(&mut self, found: &[(Target, Break)], run: &mut Run) {
+    async fn replay(&mut self, found: &[(InputPart, Break)], run: &mut Run) {
         let cases = run.kept.cases.iter().filter(|case| case.route == self.label);
         let cases: Vec<SavedFailure> = cases.cloned().collect();
         for case in cases {
-            let of_case = |it: &&(Target, Break)| {
+            let of_case = |it: &&(InputPart, Break)| {
                 it.1.field == case.field && it.1.rules.iter().any(|rule| case.rules.contains(rule))
             };
             let aim = match case.property {
@@ -269,10 +269,10 @@ impl<'c> RouteCheck<'c> {
     }
 
     /// Sends input that breaks one rule.
-    async fn broken(&mut self, target: Target, found: &Break, run: &mut Run) {
+    async fn broken(&mut self, input_part: InputPart, found: &Break, run: &mut Run) {
         let rule = found.rules.first().map_or("", String::as_str);
         let part = format!("{}: {rule}", found.field);
-        let broken = Some((target, found));
+        let broken = Some((input_part, found));
         let strategy = match inputs(&self.maker, self.route, &self.check.params, broken) {
             Ok(strategy) => strategy,
             Err(why) => {

@@ -7,7 +7,7 @@ use stockade_core::{Control, Request};
 use stockade_errors::ApiError;
 
 use super::Auth;
-use super::method::{AuthMethod, Failed, Found};
+use super::method::{AuthMethod, AuthResult, Failed};
 use super::recheck::MethodWatch;
 
 /// An [`Auth`] with its usual refusals prepared, because an invalid token must
@@ -48,7 +48,7 @@ impl Authenticator {
     pub(super) fn authenticate(&self, req: &mut Request) -> Result<Control, ApiError> {
         let mut outcome = AuthOutcome::default();
         for (index, method) in self.auth.methods.iter().enumerate() {
-            let found = method.find_sync(req).unwrap_or(Found::Nothing);
+            let found = method.find_sync(req).unwrap_or(AuthResult::Nothing);
             if outcome.record(index, method, found, req) {
                 break;
             }
@@ -146,27 +146,27 @@ impl AuthOutcome {
         &mut self,
         index: usize,
         method: &AuthMethod,
-        found: Found,
+        found: AuthResult,
         req: &mut Request,
     ) -> bool {
         match found {
-            Found::Nothing => {}
-            Found::OtherScheme => self.is_other_scheme = true,
-            Found::Refused(error) => self.refused = Some(Err(error)),
-            Found::Failed(failed) => {
+            AuthResult::Nothing => {}
+            AuthResult::OtherScheme => self.is_other_scheme = true,
+            AuthResult::Refused(error) => self.refused = Some(Err(error)),
+            AuthResult::Failed(failed) => {
                 self.refused = Some(failed);
                 return true;
             }
             // Whoever has such revocations waits for their log, so this does not come.
-            Found::Inconclusive(_) => {
-                return self.record(index, method, Found::unknown_token(), req);
+            AuthResult::Inconclusive(_) => {
+                return self.record(index, method, AuthResult::unknown_token(), req);
             }
-            Found::Invalid => self.invalid.add(index),
-            Found::User(user) => {
+            AuthResult::Invalid => self.invalid.add(index),
+            AuthResult::User(user) => {
                 req.set_user(Some(user));
                 self.found = Some(index);
             }
-            Found::Json(json, value) => {
+            AuthResult::Json(json, value) => {
                 req.set_user_json(json, value);
                 self.found = Some(index);
             }

@@ -6,20 +6,20 @@ use stockade_core::Request;
 use stockade_core::log_text::escaped;
 
 use super::challenge::Scheme;
-use super::method::Found;
+use super::method::AuthResult;
 
-pub(super) fn authorization(req: &Request) -> Result<&str, Found> {
+pub(super) fn authorization(req: &Request) -> Result<&str, AuthResult> {
     only(req, &header::AUTHORIZATION)
 }
 
 /// Returns the value of a header that is there once. Of two values, another
 /// program might read the other one.
-pub(super) fn only<'r>(req: &'r Request, name: &HeaderName) -> Result<&'r str, Found> {
+pub(super) fn only<'r>(req: &'r Request, name: &HeaderName) -> Result<&'r str, AuthResult> {
     let mut values = req.headers().get_all(name).iter();
     match (values.next(), values.next()) {
-        (None, _) => Err(Found::Nothing),
-        (Some(value), None) => text(value).ok_or(Found::Invalid),
-        (Some(_), Some(_)) => Err(Found::Invalid),
+        (None, _) => Err(AuthResult::Nothing),
+        (Some(value), None) => text(value).ok_or(AuthResult::Invalid),
+        (Some(_), Some(_)) => Err(AuthResult::Invalid),
     }
 }
 
@@ -33,7 +33,7 @@ fn text(value: &HeaderValue) -> Option<&str> {
 
 /// Returns the token in a value of `Authorization`: with or without `Bearer`,
 /// or behind another scheme.
-pub(super) fn token<'v>(value: &'v str, scheme: &Scheme) -> Result<&'v str, Found> {
+pub(super) fn token<'v>(value: &'v str, scheme: &Scheme) -> Result<&'v str, AuthResult> {
     match scheme {
         Scheme::Bearer => bearer(value),
         Scheme::Named(name) => named(value, name),
@@ -42,26 +42,26 @@ pub(super) fn token<'v>(value: &'v str, scheme: &Scheme) -> Result<&'v str, Foun
 
 /// Returns the token behind a scheme in any case. The scheme must be there, and
 /// the token is one word: a verifier would take a `Bearer` off it.
-fn named<'v>(value: &'v str, scheme: &str) -> Result<&'v str, Found> {
-    let (word, rest) = value.split_once(' ').ok_or(Found::OtherScheme)?;
+fn named<'v>(value: &'v str, scheme: &str) -> Result<&'v str, AuthResult> {
+    let (word, rest) = value.split_once(' ').ok_or(AuthResult::OtherScheme)?;
     let token = rest.trim_start_matches(' ');
     if !word.eq_ignore_ascii_case(scheme) || token.is_empty() {
-        Err(Found::OtherScheme)
+        Err(AuthResult::OtherScheme)
     } else if token.contains(' ') {
-        Err(Found::Invalid)
+        Err(AuthResult::Invalid)
     } else {
         Ok(token)
     }
 }
 
-fn bearer(value: &str) -> Result<&str, Found> {
+fn bearer(value: &str) -> Result<&str, AuthResult> {
     let token = bearer_token(value);
     let is_other_scheme = token.len() == value.len() && value.contains(' ');
     if is_other_scheme || token.is_empty() {
-        Err(Found::OtherScheme)
+        Err(AuthResult::OtherScheme)
     } else if bearer_token(token).len() < token.len() {
         // The verifier would take off the second `Bearer`.
-        Err(Found::Invalid)
+        Err(AuthResult::Invalid)
     } else {
         Ok(token)
     }
@@ -69,11 +69,11 @@ fn bearer(value: &str) -> Result<&str, Found> {
 
 /// Returns the finding for a value without a valid token.
 #[cold]
-pub(super) fn refused(value: &str, scheme: &Scheme, error: &TokenError) -> Found {
+pub(super) fn refused(value: &str, scheme: &Scheme, error: &TokenError) -> AuthResult {
     match token(value, scheme) {
-        Ok(_) | Err(Found::Invalid) => {
+        Ok(_) | Err(AuthResult::Invalid) => {
             log::debug!(target: "stockade::auth", "the token is refused: {}", escaped(error));
-            Found::Invalid
+            AuthResult::Invalid
         }
         Err(found) => found,
     }
@@ -105,7 +105,7 @@ mod tests {
             check(value, None);
         }
         for value in ["Bearer Bearer a", "Bearer  bearer a", "Bearer Bearer"] {
-            assert!(matches!(bearer(value), Err(Found::Invalid)), "{value:?}");
+            assert!(matches!(bearer(value), Err(AuthResult::Invalid)), "{value:?}");
         }
     }
 
@@ -118,10 +118,10 @@ mod tests {
         for value in
             ["a.b.c", "Bearer a.b.c", "Token", "Token ", "", " a", "Tokens a", "Basic YTpi"]
         {
-            assert!(matches!(token(value, &scheme), Err(Found::OtherScheme)), "{value:?}");
+            assert!(matches!(token(value, &scheme), Err(AuthResult::OtherScheme)), "{value:?}");
         }
         for value in ["Token Token a.b.c", "Token Bearer a.b.c", "token a b", "Token a "] {
-            assert!(matches!(token(value, &scheme), Err(Found::Invalid)), "{value:?}");
+            assert!(matches!(token(value, &scheme), Err(AuthResult::Invalid)), "{value:?}");
         }
     }
 }

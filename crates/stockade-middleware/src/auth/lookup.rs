@@ -18,7 +18,7 @@ use stockade_errors::panic::{CatchPanic, catch_panic};
 
 use super::IntoUser;
 use super::challenge::{Challenge, Scheme};
-use super::method::{AuthMethod, Failed, Find, Found};
+use super::method::{AuthMethod, AuthResult, Failed, Find};
 
 /// A function that finds a user: `fn(C, A, …) -> Result<Option<U>, E>`, synchronous or
 /// asynchronous, with credentials `C` and then up to seven extractors `A`.
@@ -80,7 +80,7 @@ pub struct CredentialReader<C> {
     policy: Policy,
 }
 
-type Read<C> = dyn Fn(&Request, &Scheme) -> Result<C, Found> + Send + Sync;
+type Read<C> = dyn Fn(&Request, &Scheme) -> Result<C, AuthResult> + Send + Sync;
 
 /// A method with its types erased.
 #[doc(hidden)]
@@ -103,24 +103,24 @@ pub(super) enum Policy {
 
 impl Policy {
     /// Calls a synchronous function.
-    fn found_by(self, call: impl FnOnce() -> User) -> Found {
+    fn found_by(self, call: impl FnOnce() -> User) -> AuthResult {
         self.found(catch_panic(call))
     }
 
     /// Waits for the user.
-    async fn found_later(self, user: impl Future<Output = User> + Unpin) -> Found {
+    async fn found_later(self, user: impl Future<Output = User> + Unpin) -> AuthResult {
         self.found(CatchPanic::new(user).await)
     }
 
-    fn found(self, user: Result<User, ApiError>) -> Found {
+    fn found(self, user: Result<User, ApiError>) -> AuthResult {
         match (user.unwrap_or_else(|panic| Err(Err(panic))), self) {
-            (Ok(Some(user)), _) => Found::User(user),
-            (Ok(None), Self::Credentials) => Found::Invalid,
-            (Ok(None), Self::Request | Self::IgnoreErrors) => Found::Nothing,
-            (Err(failed), Self::Credentials | Self::Request) => Found::Failed(failed),
+            (Ok(Some(user)), _) => AuthResult::User(user),
+            (Ok(None), Self::Credentials) => AuthResult::Invalid,
+            (Ok(None), Self::Request | Self::IgnoreErrors) => AuthResult::Nothing,
+            (Err(failed), Self::Credentials | Self::Request) => AuthResult::Failed(failed),
             (Err(failed), Self::IgnoreErrors) => {
                 log_failure(&failed);
-                Found::Nothing
+                AuthResult::Nothing
             }
         }
     }
@@ -162,7 +162,7 @@ impl<C: 'static> CredentialReader<C> {
     /// Makes the reader of credentials.
     pub(super) fn credentials(
         challenge: Challenge,
-        read: impl Fn(&Request, &Scheme) -> Result<C, Found> + Send + Sync + 'static,
+        read: impl Fn(&Request, &Scheme) -> Result<C, AuthResult> + Send + Sync + 'static,
     ) -> Self {
         Self { challenge, read: Arc::new(read), policy: Policy::Credentials }
     }
@@ -220,7 +220,7 @@ impl<C: 'static> CredentialReader<C> {
     /// Makes a method of a function that runs if the request has credentials.
     fn waiting<V: IntoUser>(
         self,
-        find: impl for<'r> Fn(C, &'r mut Request) -> BoxFuture<'r, Found> + Send + Sync + 'static,
+        find: impl Fn(C, &mut Request) -> BoxFuture<'_, AuthResult> + Send + Sync + 'static,
     ) -> ErasedMethod {
         let Self { challenge, read, policy } = self;
         let find = Find::Async(Arc::new(move |req, scheme| match read(req, scheme) {

@@ -14,8 +14,8 @@ use super::challenge::{Challenge, Scheme};
 use super::recheck::{self, Expiry, Schedule};
 use super::session::{CurrentSession, SessionCookie};
 
-/// The finding of a method.
-pub(super) enum Found {
+/// The result of a method of authentication.
+pub(super) enum AuthResult {
     /// The request has no such credentials.
     Nothing,
     /// The header holds credentials of another scheme, or nothing.
@@ -33,8 +33,8 @@ pub(super) enum Found {
     Inconclusive(Box<Claims>),
 }
 
-impl Found {
-    /// Makes the finding of a token with this status.
+impl AuthResult {
+    /// Returns the result of a token with this status.
     pub(super) fn of_token(claims: Claims, status: RevocationStatus) -> Self {
         match status {
             RevocationStatus::NotRevoked => {
@@ -48,7 +48,7 @@ impl Found {
         }
     }
 
-    /// Makes the finding of a token of which nobody can say if it is revoked.
+    /// Returns the result of a token of which nobody can say if it is revoked.
     #[cold]
     pub(super) fn unknown_token() -> Self {
         let message = "nobody can say if the token is revoked";
@@ -112,9 +112,10 @@ impl UserPool {
     }
 }
 
-type FindSync = dyn Fn(&Request, &Scheme) -> Found + Send + Sync;
-type VerifyToken = dyn Fn(&Request, &Scheme) -> Result<Claims, Found> + Send + Sync;
-type FindAsync = dyn for<'r> Fn(&'r mut Request, &'r Scheme) -> BoxFuture<'r, Found> + Send + Sync;
+type FindSync = dyn Fn(&Request, &Scheme) -> AuthResult + Send + Sync;
+type VerifyToken = dyn Fn(&Request, &Scheme) -> Result<Claims, AuthResult> + Send + Sync;
+type FindAsync =
+    dyn for<'r> Fn(&'r mut Request, &'r Scheme) -> BoxFuture<'r, AuthResult> + Send + Sync;
 
 #[derive(Clone)]
 pub(super) enum Find {
@@ -218,7 +219,7 @@ impl AuthMethod {
     }
 
     /// Calls the function if it is synchronous.
-    pub(super) fn find_sync(&self, req: &Request) -> Option<Found> {
+    pub(super) fn find_sync(&self, req: &Request) -> Option<AuthResult> {
         let scheme = self.challenge.scheme();
         match &self.find {
             Find::Sync(find) => Some(find(req, scheme)),
@@ -227,16 +228,16 @@ impl AuthMethod {
         }
     }
 
-    pub(super) async fn find(&self, req: &mut Request) -> Found {
+    pub(super) async fn find(&self, req: &mut Request) -> AuthResult {
         if let Find::Async(find) = &self.find {
             return find(req, self.challenge.scheme()).await;
         }
-        let found = self.find_sync(req).unwrap_or(Found::Nothing);
-        if let Found::Inconclusive(claims) = found {
-            let Some(revocations) = self.asked() else { return Found::unknown_token() };
+        let found = self.find_sync(req).unwrap_or(AuthResult::Nothing);
+        if let AuthResult::Inconclusive(claims) = found {
+            let Some(revocations) = self.asked() else { return AuthResult::unknown_token() };
             let status = revocations.check_or_query(&claims).await;
-            return match Found::of_token(*claims, status) {
-                Found::Inconclusive(_) => Found::unknown_token(),
+            return match AuthResult::of_token(*claims, status) {
+                AuthResult::Inconclusive(_) => AuthResult::unknown_token(),
                 found => found,
             };
         }
@@ -283,12 +284,12 @@ impl AuthMethod {
 }
 
 impl TokenFinder {
-    fn find(&self, req: &Request, scheme: &Scheme) -> Found {
+    fn find(&self, req: &Request, scheme: &Scheme) -> AuthResult {
         match (self.verify)(req, scheme) {
             Ok(claims) => {
                 let status =
                     self.revocations.as_ref().map(|revocations| revocations.check(&claims));
-                Found::of_token(claims, status.unwrap_or(RevocationStatus::NotRevoked))
+                AuthResult::of_token(claims, status.unwrap_or(RevocationStatus::NotRevoked))
             }
             Err(found) => found,
         }

@@ -22,7 +22,7 @@ use stockade_errors::ApiError;
 use stockade_errors::panic::CatchPanic;
 use tokio::time::{Instant, sleep, timeout};
 
-use super::method::{AuthMethod, Found};
+use super::method::{AuthMethod, AuthResult};
 
 /// The result of a check.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -163,13 +163,14 @@ impl UserWatch for MethodWatch {
 impl MethodWatch {
     async fn check(&self, mut req: Request) -> Standing {
         match self.method.find(&mut req).await {
-            Found::User(_) | Found::Json(..) => Standing::Valid,
-            Found::Failed(Ok(response)) => failed(response.status().as_u16()),
-            Found::Failed(Err(error)) => failed_with(&error),
-            Found::Inconclusive(_) => Standing::Unknown,
-            Found::Nothing | Found::OtherScheme | Found::Invalid | Found::Refused(_) => {
-                Standing::Ended
-            }
+            AuthResult::User(_) | AuthResult::Json(..) => Standing::Valid,
+            AuthResult::Failed(Ok(response)) => failed(response.status().as_u16()),
+            AuthResult::Failed(Err(error)) => failed_with(&error),
+            AuthResult::Inconclusive(_) => Standing::Unknown,
+            AuthResult::Nothing
+            | AuthResult::OtherScheme
+            | AuthResult::Invalid
+            | AuthResult::Refused(_) => Standing::Ended,
         }
     }
 }

@@ -11,7 +11,7 @@ use stockade_errors::__internal::setters;
 use stockade_errors::ApiError;
 
 use super::challenge::Challenge;
-use super::method::Found;
+use super::method::AuthResult;
 use crate::{CrossOriginProtection, with_cross_origin_protection};
 
 /// The cookie of a session: `HttpOnly`, `Secure`, `SameSite`, and bound to the
@@ -287,10 +287,10 @@ impl SessionCookie {
 
     /// Returns the session of a request, unless a page of another origin sent
     /// it.
-    pub(super) fn read(&self, req: &Request) -> Result<SessionId, Found> {
+    pub(super) fn read(&self, req: &Request) -> Result<SessionId, AuthResult> {
         let id = self.id(req.headers())?;
         match &self.protection {
-            Some(protection) => protection.check(req).map(|()| id).map_err(Found::Refused),
+            Some(protection) => protection.check(req).map(|()| id).map_err(AuthResult::Refused),
             None => Ok(id),
         }
     }
@@ -303,12 +303,12 @@ impl SessionCookie {
     pub(crate) fn session_of(&self, req: &Request) -> Result<Option<SessionId>, ApiError> {
         match self.read(req) {
             Ok(id) => Ok(Some(id)),
-            Err(Found::Refused(error)) => Err(error),
+            Err(AuthResult::Refused(error)) => Err(error),
             Err(_) => Ok(None),
         }
     }
 
-    fn id(&self, headers: &HeaderMap) -> Result<SessionId, Found> {
+    fn id(&self, headers: &HeaderMap) -> Result<SessionId, AuthResult> {
         // Other cookies may hold bytes that are not ASCII.
         let cookies = headers.get_all(header::COOKIE).into_iter();
         let pairs = cookies.flat_map(|value| value.as_bytes().split(|byte| *byte == b';'));
@@ -316,12 +316,12 @@ impl SessionCookie {
             let value = pair.trim_ascii().strip_prefix(self.name.as_bytes())?;
             value.strip_prefix(b"=")
         });
-        let value = values.next().ok_or(Found::Nothing)?;
+        let value = values.next().ok_or(AuthResult::Nothing)?;
         if values.next().is_some() {
-            return Err(Found::Invalid);
+            return Err(AuthResult::Invalid);
         }
-        let value = std::str::from_utf8(value).map_err(|_| Found::Invalid)?;
-        SessionId::verify(value, &self.keys).ok_or(Found::Invalid)
+        let value = std::str::from_utf8(value).map_err(|_| AuthResult::Invalid)?;
+        SessionId::verify(value, &self.keys).ok_or(AuthResult::Invalid)
     }
 }
 

@@ -13,7 +13,7 @@ use stockade_errors::panic::CatchPanic;
 
 use super::challenge::Challenge;
 use super::lookup::CredentialReader;
-use super::method::{AuthMethod, Found, UserPool};
+use super::method::{AuthMethod, AuthResult, UserPool};
 use super::recheck::MethodWatch;
 use super::{IntoUser, Lookup};
 
@@ -35,7 +35,7 @@ impl<I: Clone + Send + Sync + 'static> ValueLookup<I> {
     pub fn new<M>(lookup: impl Lookup<I, M, Output: IntoUser>) -> Self {
         let reader = CredentialReader::credentials(Challenge::BEARER, |req, _| {
             let given = req.extensions().get::<Given<I>>();
-            given.map(|given| given.0.clone()).ok_or(Found::Nothing)
+            given.map(|given| given.0.clone()).ok_or(AuthResult::Nothing)
         });
         let mut method = lookup.into_method(reader).0;
         method.set_pool(UserPool::of("message"));
@@ -58,14 +58,17 @@ impl<I: Clone + Send + Sync + 'static> ValueLookup<I> {
         let found = CatchPanic::new(pin!(self.method.find(req))).await;
         req.extensions_mut().remove::<Given<I>>();
         match found? {
-            Found::User(user) => req.set_user(Some(user)),
-            Found::Json(json, value) => req.set_user_json(json, value),
+            AuthResult::User(user) => req.set_user(Some(user)),
+            AuthResult::Json(json, value) => req.set_user_json(json, value),
             // A method of tokens does not leave one unasked.
-            Found::Nothing | Found::OtherScheme | Found::Invalid | Found::Inconclusive(_) => {
+            AuthResult::Nothing
+            | AuthResult::OtherScheme
+            | AuthResult::Invalid
+            | AuthResult::Inconclusive(_) => {
                 return Ok(false);
             }
-            Found::Refused(error) | Found::Failed(Err(error)) => return Err(error),
-            Found::Failed(Ok(response)) => {
+            AuthResult::Refused(error) | AuthResult::Failed(Err(error)) => return Err(error),
+            AuthResult::Failed(Ok(response)) => {
                 // Nobody can be sent a response: its status is what remains.
                 return Err(ApiError::new(response.status().as_u16(), ""));
             }

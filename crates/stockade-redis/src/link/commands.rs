@@ -9,7 +9,7 @@ use redis::{Cmd, FromRedisValue, ToRedisArgs};
 use tokio::time::timeout;
 
 use super::{Redis, State};
-use crate::cluster::Asking;
+use crate::cluster::CommandPrefix;
 use crate::error::LinkError;
 use crate::script::Script;
 
@@ -35,12 +35,12 @@ impl Redis {
     ) -> Result<T, LinkError> {
         #[cfg(feature = "metrics")]
         let begin = Instant::now();
-        let outcome = match self.0.0.target.nodes() {
+        let outcome = match self.0.0.connector.nodes() {
             Some(cluster) => {
                 self.0.0.keep();
                 cluster.run(self, script, keys, arguments, deadline).await
             }
-            None => self.run_here(script, keys, arguments, Asking::No, deadline).await,
+            None => self.run_here(script, keys, arguments, CommandPrefix::None, deadline).await,
         };
         #[cfg(feature = "metrics")]
         if let Some(key) = keys.first() {
@@ -55,12 +55,12 @@ impl Redis {
         script: &Script,
         keys: &[&str],
         arguments: &[impl ToRedisArgs],
-        asking: Asking,
+        prefix: CommandPrefix,
         deadline: Duration,
     ) -> Result<T, LinkError> {
-        match self.send_as(&script.by_hash(keys, arguments), asking, deadline).await {
+        match self.send_as(&script.by_hash(keys, arguments), prefix, deadline).await {
             Err(error) if error.is_unknown_script() => {
-                self.send_as(&script.by_code(keys, arguments), asking, deadline).await
+                self.send_as(&script.by_code(keys, arguments), prefix, deadline).await
             }
             outcome => outcome,
         }
@@ -69,13 +69,13 @@ impl Redis {
     /// Makes a connection for subscriptions; `None` if that fails.
     pub(crate) async fn subscriber(&self) -> Option<PubSub> {
         self.0.0.keep();
-        self.0.0.target.subscriber().await.ok()
+        self.0.0.connector.subscriber().await.ok()
     }
 
     /// Returns the name of the engine's run, which is another one after a restart or a
     /// failover; of a cluster those of all masters.
     pub(crate) async fn engine_run(&self) -> Option<String> {
-        match self.0.0.target.nodes() {
+        match self.0.0.connector.nodes() {
             Some(cluster) => {
                 // The map is there with the connection.
                 self.wait_for_connection(Duration::from_millis(500)).await.ok()?;
@@ -90,7 +90,7 @@ impl Redis {
         let mut info = redis::cmd("INFO");
         info.arg("server");
         let deadline = Duration::from_millis(500);
-        let info: String = self.send_as(&info, Asking::No, deadline).await.ok()?;
+        let info: String = self.send_as(&info, CommandPrefix::None, deadline).await.ok()?;
         let run = info.lines().find_map(|line| line.strip_prefix("run_id:"))?;
         Some(run.trim_end().to_owned())
     }
@@ -100,7 +100,7 @@ impl Redis {
     async fn send_as<T: FromRedisValue>(
         &self,
         cmd: &Cmd,
-        asking: Asking,
+        prefix: CommandPrefix,
         deadline: Duration,
     ) -> Result<T, LinkError> {
         let link = &*self.0.0;
@@ -110,9 +110,9 @@ impl Redis {
         let outcome = timeout(deadline, async {
             let (mut connection, number) = link.connection().await?;
             sent_on = Some(number);
-            let answer = match asking {
-                Asking::No => cmd.query_async(&mut connection).await,
-                Asking::Once => {
+            let answer = match prefix {
+                CommandPrefix::None => cmd.query_async(&mut connection).await,
+                CommandPrefix::Asking => {
                     let mut both = redis::pipe();
                     both.cmd("ASKING").ignore().add_command(cmd.clone());
                     both.query_async(&mut connection).await.map(|(answer,)| answer)

@@ -19,7 +19,7 @@ use tokio::sync::{Notify, Semaphore, mpsc, watch};
 use crate::address::Address;
 use crate::breaker::Breaker;
 use crate::cluster::Cluster;
-use crate::connector::Target;
+use crate::connector::Connector;
 #[cfg(feature = "metrics")]
 use crate::counts::Counts;
 use crate::error::{LinkError, wants_another_connection};
@@ -66,7 +66,7 @@ struct Owner(Arc<Link>);
 
 /// The part of a link that handles and the task share.
 pub(crate) struct Link {
-    pub(crate) target: Target,
+    pub(crate) connector: Connector,
     pub(crate) options: RedisOptions,
     /// True while the task runs.
     pub(crate) is_kept: AtomicBool,
@@ -139,15 +139,15 @@ impl Redis {
     /// ```
     pub fn open(url: &str, options: RedisOptions) -> Result<Self, ConfigError> {
         ConfigError::check(options.issues())?;
-        let target = Target::engine(Address::read(url)?, &options)?;
-        Ok(Self::start(target, options))
+        let connector = Connector::engine(Address::read(url)?, &options)?;
+        Ok(Self::start(connector, options))
     }
 
-    pub(crate) fn start(target: Target, options: RedisOptions) -> Self {
+    pub(crate) fn start(connector: Connector, options: RedisOptions) -> Self {
         let (faults, noted) = mpsc::channel(16);
         let link = Arc::new(Link {
             in_flight: Semaphore::new(options.max_in_flight.min(Semaphore::MAX_PERMITS)),
-            target,
+            connector,
             options,
             is_kept: AtomicBool::new(false),
             state: watch::Sender::new(State::Connecting),
@@ -174,7 +174,7 @@ impl Redis {
     #[must_use]
     pub fn health(&self) -> Health {
         match &*lock(&self.0.0.outage) {
-            None => self.0.0.target.nodes().map_or(Health::Up, Cluster::health),
+            None => self.0.0.connector.nodes().map_or(Health::Up, Cluster::health),
             Some(outage) => Health::Down { since: outage.since, error: outage.error.clone() },
         }
     }
@@ -192,7 +192,7 @@ impl Redis {
     /// Returns the address as it is logged, without secrets.
     #[cfg(feature = "metrics")]
     pub(crate) fn address(&self) -> String {
-        self.0.0.target.to_string()
+        self.0.0.connector.to_string()
     }
 
     /// Returns true while there is a connection that is not asked.
@@ -276,7 +276,7 @@ impl Link {
         });
         reason.clone_into(&mut outage.error);
         if !std::mem::replace(&mut outage.is_logged, true) {
-            let address = &self.target;
+            let address = &self.connector;
             log::error!(target: "stockade", "redis {address} is down: {reason}");
         }
         self.state.send_replace(State::Down(reason.into()));
@@ -286,7 +286,7 @@ impl Link {
     pub(crate) fn up(&self, connection: MultiplexedConnection, number: u64) {
         let outage = lock(&self.outage).take();
         if let Some(outage) = outage.filter(|outage| outage.is_logged) {
-            let address = &self.target;
+            let address = &self.connector;
             let time = outage.since.elapsed().unwrap_or_default();
             log::info!(target: "stockade", "redis {address} is up again after {time:.1?}");
         }
@@ -318,7 +318,7 @@ impl Drop for Owner {
 impl fmt::Debug for Redis {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Redis")
-            .field("address", &format_args!("{}", self.0.0.target))
+            .field("address", &format_args!("{}", self.0.0.connector))
             .field("prefix", &self.0.0.options.prefix)
             .field("health", &self.health())
             .finish_non_exhaustive()

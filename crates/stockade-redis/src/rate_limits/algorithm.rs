@@ -24,14 +24,14 @@ enum Kind {
 
 /// The requests for which a script is called.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Wanted {
+pub(super) struct RequestedCount {
     /// The largest number that is granted.
     most: u32,
     /// The smallest one; if fewer are left, none is granted.
     least: u32,
 }
 
-impl Wanted {
+impl RequestedCount {
     /// Asks for up to `most` requests.
     pub(super) fn up_to(most: u32) -> Self {
         Self { most, least: 1 }
@@ -86,25 +86,29 @@ impl Counting {
 
     /// Returns the arguments of the script: limit, window, wanted requests, and the number
     /// below which none is granted.
-    pub(super) fn arguments(&self, policy: &RateLimitPolicy, wanted: Wanted) -> [u64; 4] {
+    pub(super) fn arguments(
+        &self,
+        policy: &RateLimitPolicy,
+        requested: RequestedCount,
+    ) -> [u64; 4] {
         let window = match self.kind {
             Kind::Fixed => policy.window().as_nanos().div_ceil(1_000_000),
             Kind::Sliding | Kind::Gcra => policy.window().as_nanos().div_ceil(1_000),
         };
         // A year in microseconds has 45 bits.
         let window = u64::try_from(window).unwrap_or(u64::MAX);
-        [policy.limit().get().into(), window, wanted.most.into(), wanted.least.into()]
+        [policy.limit().get().into(), window, requested.most.into(), requested.least.into()]
     }
 
     /// Reads the answer; `None` for one that is none of the script.
     pub(super) fn read(
         &self,
         policy: &RateLimitPolicy,
-        wanted: Wanted,
+        requested: RequestedCount,
         answer: &[i64],
     ) -> Option<Granted> {
         // The requests that leave room for the wanted ones.
-        let others = policy.limit().get().saturating_sub(wanted.least);
+        let others = policy.limit().get().saturating_sub(requested.least);
         let limit = policy.limit().get();
         let count = |value: i64| u32::try_from(value).ok();
         let time = |value: i64| u64::try_from(value).ok();
@@ -114,7 +118,7 @@ impl Counting {
                 (count(granted)?, limit.saturating_sub(count(used)?), end, end)
             }
             (Kind::Sliding, &[granted, current, previous, left]) => {
-                let [_, window, ..] = self.arguments(policy, wanted);
+                let [_, window, ..] = self.arguments(policy, requested);
                 let state = Sliding {
                     limit,
                     others,
@@ -126,7 +130,7 @@ impl Counting {
                 (count(granted)?, state.remaining(), state.reset(), state.wait())
             }
             (Kind::Gcra, &[granted, back]) => {
-                let [_, window, ..] = self.arguments(policy, wanted);
+                let [_, window, ..] = self.arguments(policy, requested);
                 let (period, back) = (window.div_ceil(limit.into()), time(back)?);
                 let free = (period * u64::from(limit)).saturating_sub(back) / period;
                 let wait = back.saturating_sub(period * u64::from(others));
@@ -198,12 +202,13 @@ mod tests {
     #[track_caller]
     fn check(algorithm: Algorithm, answer: &[i64], expected: Option<(u32, u32, u64, u64)>) {
         let policy = RateLimitPolicy::new("default", 100 / MINUTE).unwrap();
-        let read = Counting::new(algorithm).read(&policy, Wanted::up_to(1), answer).map(|it| {
-            let Decision { remaining, reset, retry_after, .. } = it.decision;
-            assert_eq!(it.decision.allowed, it.granted > 0);
-            let millis = |time: Duration| u64::try_from(time.as_millis()).unwrap();
-            (it.granted, remaining, millis(reset), millis(retry_after))
-        });
+        let read =
+            Counting::new(algorithm).read(&policy, RequestedCount::up_to(1), answer).map(|it| {
+                let Decision { remaining, reset, retry_after, .. } = it.decision;
+                assert_eq!(it.decision.allowed, it.granted > 0);
+                let millis = |time: Duration| u64::try_from(time.as_millis()).unwrap();
+                (it.granted, remaining, millis(reset), millis(retry_after))
+            });
         assert_eq!(read, expected, "{algorithm:?} {answer:?}");
     }
 
@@ -229,7 +234,7 @@ mod tests {
     fn windows_are_rounded_up() {
         let arguments = |algorithm, quota: Quota| {
             let policy = RateLimitPolicy::new("a", quota).unwrap();
-            Counting::new(algorithm).arguments(&policy, Wanted::up_to(1))
+            Counting::new(algorithm).arguments(&policy, RequestedCount::up_to(1))
         };
         let short = Quota::new(5, Duration::from_nanos(1));
         assert_eq!(arguments(Algorithm::FixedWindow, short), [5, 1, 1, 1]);

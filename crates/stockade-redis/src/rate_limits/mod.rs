@@ -22,7 +22,7 @@ use stockade_stages::rate_limit::{
 };
 
 use crate::link::Redis;
-use crate::rate_limits::algorithm::{Counting, Granted, Wanted};
+use crate::rate_limits::algorithm::{Counting, Granted, RequestedCount};
 use crate::rate_limits::leases::{LeaseRequest, Leases, Step};
 use crate::rate_limits::refusals::Refusals;
 
@@ -172,9 +172,9 @@ impl RedisRateLimits {
         let key = self.key(key, policy);
         // Times of the engine count from here, so that nothing is kept for too long.
         let sent = Instant::now();
-        let wanted = Wanted::up_to(want);
-        let answer = self.send(&key, policy, wanted).await?;
-        self.answered(name, policy, wanted, asking, &answer, sent)
+        let requested = RequestedCount::up_to(want);
+        let answer = self.send(&key, policy, requested).await?;
+        self.answered(name, policy, requested, asking, &answer, sent)
     }
 
     /// Asks the engine for a request that counts as `cost` requests. It takes nothing of a
@@ -185,9 +185,9 @@ impl RedisRateLimits {
         policy: &RateLimitPolicy,
         cost: u32,
     ) -> Result<Decision, StoreError> {
-        let wanted = Wanted::all(cost);
-        let answer = self.send(&self.key(key, policy), policy, wanted).await?;
-        Ok(self.read(policy, wanted, &answer)?.decision)
+        let requested = RequestedCount::all(cost);
+        let answer = self.send(&self.key(key, policy), policy, requested).await?;
+        Ok(self.read(policy, requested, &answer)?.decision)
     }
 }
 
@@ -218,12 +218,12 @@ impl RedisRateLimits {
         &self,
         name: u128,
         policy: &RateLimitPolicy,
-        wanted: Wanted,
+        requested: RequestedCount,
         asking: Option<LeaseRequest<'_>>,
         answer: &[i64],
         sent: Instant,
     ) -> Result<Decision, StoreError> {
-        let Granted { granted, decision } = self.read(policy, wanted, answer)?;
+        let Granted { granted, decision } = self.read(policy, requested, answer)?;
         if let Some(asking) = asking {
             asking.settle(granted.saturating_sub(1), decision.remaining, sent + decision.reset);
         } else if let Some(leases) = &self.leases {
@@ -253,9 +253,9 @@ impl RedisRateLimits {
             let last = Decision::refuse(limit, refusal.reset, refusal.retry_after);
             return Ok(BatchDecision::new(0, last));
         }
-        let wanted = Wanted::up_to(want);
-        let mut answer = self.send(&self.key(key, policy), policy, wanted).await?;
-        let Granted { granted, decision } = self.read(policy, wanted, &answer)?;
+        let requested = RequestedCount::up_to(want);
+        let mut answer = self.send(&self.key(key, policy), policy, requested).await?;
+        let Granted { granted, decision } = self.read(policy, requested, &answer)?;
         if let Some(leases) = &self.leases {
             leases.note(name, decision.remaining, now + decision.reset);
         }
@@ -266,7 +266,7 @@ impl RedisRateLimits {
         if let Some(granted) = answer.first_mut() {
             *granted = 0;
         }
-        let last = self.read(policy, wanted, &answer)?.decision;
+        let last = self.read(policy, requested, &answer)?.decision;
         self.refusals.keep(name, now + last.retry_after, now + last.reset, now);
         Ok(BatchDecision::new(granted, last))
     }
@@ -276,20 +276,20 @@ impl RedisRateLimits {
         &self,
         key: &str,
         policy: &RateLimitPolicy,
-        wanted: Wanted,
+        requested: RequestedCount,
     ) -> Result<Vec<i64>, StoreError> {
-        let arguments = self.counting.arguments(policy, wanted);
+        let arguments = self.counting.arguments(policy, requested);
         Ok(self.redis.run(self.counting.script(), key, &arguments, self.deadline).await?)
     }
 
     fn read(
         &self,
         policy: &RateLimitPolicy,
-        wanted: Wanted,
+        requested: RequestedCount,
         answer: &[i64],
     ) -> Result<Granted, StoreError> {
         let other = || StoreError::unavailable("unexpected reply from Redis");
-        self.counting.read(policy, wanted, answer).ok_or_else(other)
+        self.counting.read(policy, requested, answer).ok_or_else(other)
     }
 }
 

@@ -26,7 +26,7 @@ use tokio::runtime::Builder;
 use tokio::time::{Instant, sleep, sleep_until};
 
 use super::RedisRateLimits;
-use super::algorithm::Wanted;
+use super::algorithm::RequestedCount;
 use super::model::{self, Kind, Model};
 use crate::breaker::Breaker;
 use crate::link::Redis;
@@ -185,10 +185,10 @@ impl Node {
     ) -> Result<Decision, StoreError> {
         let asking = self.limits.asking(name, want);
         let sent = Instant::now().into_std();
-        let wanted = Wanted::up_to(want);
-        let arguments = self.limits.counting.arguments(policy, wanted);
+        let requested = RequestedCount::up_to(want);
+        let arguments = self.limits.counting.arguments(policy, requested);
         let (answer, at) = self.send(arguments).await?;
-        let decision = self.limits.answered(name, policy, wanted, asking, &answer, sent)?;
+        let decision = self.limits.answered(name, policy, requested, asking, &answer, sent)?;
         if decision.allowed {
             self.world.note_pass(at);
         }

@@ -7,7 +7,7 @@ use stockade_errors::{ApiError, StoreError};
 use super::Route;
 use super::answer::etag;
 use super::conditions::{Conditions, is_known};
-use super::write::Target;
+use super::write::ItemRequest;
 use crate::access::Operation;
 use crate::erased::BoxItem;
 use crate::failure::precondition_failed;
@@ -42,16 +42,17 @@ impl Route {
         let core = &self.core;
         let conditions = Conditions::of(self, &req)?;
         let (id, scope) = (core.id_of(&req)?, core.scope_of(&req)?);
-        let target = Target { user: req.user(), id: &id, scope: &scope, conditions: &conditions };
+        let request =
+            ItemRequest { user: req.user(), id: &id, scope: &scope, conditions: &conditions };
         let mut repeated = 0;
         loop {
-            let expected = self.expected(&target).await?.ok_or_else(ApiError::not_found)?;
+            let expected = self.expected(&request).await?.ok_or_else(ApiError::not_found)?;
             match core.store.delete(&id, expected, &scope).await {
                 Ok(()) => break,
                 Err(StoreError::Changed) if !conditions.are_given() && repeated < REPEATED => {
                     repeated += 1;
                 }
-                Err(error) => return Err(self.refused(error, &target).await),
+                Err(error) => return Err(self.refused(error, &request).await),
             }
         }
         let mut response = Response::new(HttpBody::empty());
@@ -60,15 +61,18 @@ impl Route {
     }
 
     /// Loads the item of a request, for which the rule of access holds.
-    pub(super) async fn load(&self, target: &Target<'_>) -> Result<BoxItem, ApiError> {
-        self.find(target).await?.ok_or_else(ApiError::not_found)
+    pub(super) async fn load(&self, request: &ItemRequest<'_>) -> Result<BoxItem, ApiError> {
+        self.find(request).await?.ok_or_else(ApiError::not_found)
     }
 
-    pub(super) async fn find(&self, target: &Target<'_>) -> Result<Option<BoxItem>, ApiError> {
-        let item = self.core.store.get(target.id, target.scope).await;
+    pub(super) async fn find(
+        &self,
+        request: &ItemRequest<'_>,
+    ) -> Result<Option<BoxItem>, ApiError> {
+        let item = self.core.store.get(request.id, request.scope).await;
         let item = item.map_err(|error| self.core.failure(error, false))?;
         if let Some(item) = &item {
-            self.check(target.user, &**item)?;
+            self.check(request.user, &**item)?;
         }
         Ok(item)
     }
@@ -77,26 +81,26 @@ impl Route {
     /// the conditions or the rule of access ask for one. `None` if it is not there.
     pub(super) async fn expected(
         &self,
-        target: &Target<'_>,
+        request: &ItemRequest<'_>,
     ) -> Result<Option<VersionCheck>, ApiError> {
-        if let Some(expected) = target.conditions.expected()
+        if let Some(expected) = request.conditions.expected()
             && self.check.is_none()
         {
             return Ok(Some(expected));
         }
-        let Some(item) = self.find(target).await? else { return Ok(None) };
-        target.conditions.validate(Some(item.version()))?;
+        let Some(item) = self.find(request).await? else { return Ok(None) };
+        request.conditions.validate(Some(item.version()))?;
         Ok(Some(VersionCheck::Version(item.version())))
     }
 
     /// Returns the answer to a failed write: a 412 with the present entity tag where the
     /// item has another version than the client expects.
-    pub(super) async fn refused(&self, error: StoreError, target: &Target<'_>) -> ApiError {
-        let is_bound = target.conditions.are_given();
+    pub(super) async fn refused(&self, error: StoreError, request: &ItemRequest<'_>) -> ApiError {
+        let is_bound = request.conditions.are_given();
         if !matches!(error, StoreError::Changed) || !is_bound {
             return self.core.failure(error, is_bound);
         }
-        match self.core.store.get(target.id, target.scope).await {
+        match self.core.store.get(request.id, request.scope).await {
             Ok(item) => precondition_failed(item.map(|item| item.version())),
             Err(error) => self.core.failure(error, is_bound),
         }

@@ -17,8 +17,8 @@ use crate::erased::{BoxItem, Item};
 use crate::failure::invalid;
 use crate::store::{RawDraft, RowFilter, VersionCheck};
 
-/// An item that a request is about, and what the request may do with it.
-pub(super) struct Target<'r> {
+/// A request for one item, and its limits.
+pub(super) struct ItemRequest<'r> {
     pub(super) user: Option<&'r Value>,
     pub(super) id: &'r Value,
     pub(super) scope: &'r RowFilter,
@@ -54,10 +54,11 @@ impl Route {
         if echo.is_none() {
             draft = self.placed(draft, req.user(), &scope).await?;
         }
-        let target = Target { user: req.user(), id: &id, scope: &scope, conditions: &conditions };
+        let request =
+            ItemRequest { user: req.user(), id: &id, scope: &scope, conditions: &conditions };
         let mut repeated = 0;
         loop {
-            match self.replace_at_present(&target, draft.clone(), echo.as_ref()).await? {
+            match self.replace_at_present(&request, draft.clone(), echo.as_ref()).await? {
                 Ok(item) => {
                     let item = core.after(Operation::Replace, req.user(), item).await?;
                     return self.written(&req, StatusCode::OK, &*item);
@@ -68,7 +69,7 @@ impl Route {
                     if echo.is_some() {
                         draft = self.placed(draft, req.user(), &scope).await?;
                     }
-                    let Some(item) = self.create_at(&target, draft).await? else {
+                    let Some(item) = self.create_at(&request, draft).await? else {
                         repeated += 1;
                         continue;
                     };
@@ -78,7 +79,7 @@ impl Route {
                 Err(StoreError::Changed) if !conditions.are_given() && repeated < REPEATED => {
                     repeated += 1;
                 }
-                Err(error) => return Err(self.refused(error, &target).await),
+                Err(error) => return Err(self.refused(error, &request).await),
             }
         }
     }
@@ -89,10 +90,11 @@ impl Route {
         let sent = self.body(&mut req).await?;
         let patch = Patch::of(core, &req, sent)?;
         let conditions = Conditions::of(self, &req)?;
-        let target = Target { user: req.user(), id: &id, scope: &scope, conditions: &conditions };
+        let request =
+            ItemRequest { user: req.user(), id: &id, scope: &scope, conditions: &conditions };
         let mut repeated = 0;
         loop {
-            let item = self.load(&target).await?;
+            let item = self.load(&request).await?;
             conditions.validate(Some(item.version()))?;
             let draft = self.patched(&*item, &patch)?;
             let draft = self.placed(draft, req.user(), &scope).await?;
@@ -105,7 +107,7 @@ impl Route {
                 Err(StoreError::Changed) if !conditions.are_given() && repeated < REPEATED => {
                     repeated += 1;
                 }
-                Err(error) => return Err(self.refused(error, &target).await),
+                Err(error) => return Err(self.refused(error, &request).await),
             }
         }
     }
@@ -128,43 +130,43 @@ impl Route {
     /// gets the read-only values of the present item, and the hooks run then.
     async fn replace_at_present(
         &self,
-        target: &Target<'_>,
+        request: &ItemRequest<'_>,
         mut draft: RawDraft,
         echo: Option<&Value>,
     ) -> Result<Result<BoxItem, StoreError>, ApiError> {
         if let Some(echo) = echo {
-            let Some(item) = self.find(target).await? else {
+            let Some(item) = self.find(request).await? else {
                 return Ok(Err(StoreError::Missing));
             };
-            target.conditions.validate(Some(item.version()))?;
+            request.conditions.validate(Some(item.version()))?;
             let marked = &self.core.marked;
             let aligned = marked.read.aligned(&item.value()?, echo);
             marked.keep_read_only(&aligned, &mut draft.values);
-            let draft = self.placed(draft, target.user, target.scope).await?;
+            let draft = self.placed(draft, request.user, request.scope).await?;
             let expected = VersionCheck::Version(item.version());
-            return Ok(self.core.store.replace(target.id, draft, expected, target.scope).await);
+            return Ok(self.core.store.replace(request.id, draft, expected, request.scope).await);
         }
-        let Some(expected) = self.expected(target).await? else {
+        let Some(expected) = self.expected(request).await? else {
             return Ok(Err(StoreError::Missing));
         };
-        Ok(self.core.store.replace(target.id, draft, expected, target.scope).await)
+        Ok(self.core.store.replace(request.id, draft, expected, request.scope).await)
     }
 
     /// Makes the item of an id that no item has. `None` if one has come meanwhile, which
     /// is to be replaced.
     async fn create_at(
         &self,
-        target: &Target<'_>,
+        request: &ItemRequest<'_>,
         mut draft: RawDraft,
     ) -> Result<Option<BoxItem>, ApiError> {
         let core = &self.core;
-        let id = target.id;
+        let id = request.id;
         draft.values.insert(core.id.to_owned(), id.clone());
         check_place(core.id, id)?;
         match core.store.create(draft).await {
             Err(StoreError::Taken { field }) if field == core.id => {
                 // An item outside of the scope is not there for this user.
-                let present = core.store.get(id, target.scope).await;
+                let present = core.store.get(id, request.scope).await;
                 let present = present.map_err(|error| core.failure(error, false))?;
                 if present.is_some() { Ok(None) } else { Err(ApiError::not_found()) }
             }

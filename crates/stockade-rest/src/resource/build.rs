@@ -109,16 +109,16 @@ fn entry<T>(
     }
 }
 
-/// The shape of an answer with items.
+/// The kind of a response with items.
 #[derive(Clone, Copy)]
-enum Shape {
+enum ResponseKind {
     Item,
     Page,
     /// A page that may leave items out.
     SkippingPage,
 }
 
-impl Shape {
+impl ResponseKind {
     fn page(store: &StoreDoc) -> Self {
         if store.may_skip_rows() { Self::SkippingPage } else { Self::Page }
     }
@@ -190,8 +190,8 @@ impl Checker<'_> {
             create: self.input(create.viewed(View::Sent), &fields)?,
             patch: self.compiled(change.clone().merge_patch().viewed(View::Change))?,
             change: self.input(change.viewed(View::Sent), &fields)?,
-            item: self.answered::<T>(&resource.hidden, Shape::Item)?,
-            page: self.answered::<T>(&resource.hidden, Shape::page(&store))?,
+            item: self.answered::<T>(&resource.hidden, ResponseKind::Item)?,
+            page: self.answered::<T>(&resource.hidden, ResponseKind::page(&store))?,
         };
         let sorts = self.sort_fields(&fields, T::ID, sorts);
         let parameters = schemas.query.to_json_schema();
@@ -245,19 +245,19 @@ impl Checker<'_> {
         })
     }
 
-    fn answered<T: Entity>(&mut self, hidden: &[String], shape: Shape) -> Option<Answered> {
+    fn answered<T: Entity>(&mut self, hidden: &[String], kind: ResponseKind) -> Option<Answered> {
         if hidden.is_empty() && !T::rule().has_inner_mark(Mark::WriteOnly) {
-            return Some(Answered::Of(match shape {
-                Shape::Item => SchemaOf::reply::<T>(),
-                Shape::Page => SchemaOf::reply::<PageOf<T>>(),
-                Shape::SkippingPage => SchemaOf::reply::<SkippingPageOf<T>>(),
+            return Some(Answered::Of(match kind {
+                ResponseKind::Item => SchemaOf::reply::<T>(),
+                ResponseKind::Page => SchemaOf::reply::<PageOf<T>>(),
+                ResponseKind::SkippingPage => SchemaOf::reply::<SkippingPageOf<T>>(),
             }));
         }
         let item = T::rule().without(hidden).viewed(View::Shown);
-        let rule = match shape {
-            Shape::Item => item,
-            Shape::Page => page::rule(item),
-            Shape::SkippingPage => page::skipping_rule(item),
+        let rule = match kind {
+            ResponseKind::Item => item,
+            ResponseKind::Page => page::rule(item),
+            ResponseKind::SkippingPage => page::skipping_rule(item),
         };
         self.compiled(rule.for_replies()).map(Answered::Without)
     }

@@ -7,11 +7,11 @@ use stockade_errors::ConfigError;
 use super::{RouteMap, map_of};
 use crate::app::App;
 
-type Inspect = Box<dyn FnOnce(&App, &RouteMap) -> Result<(), ConfigError> + Send>;
+type InspectFn = Box<dyn FnOnce(&App, &RouteMap) -> Result<(), ConfigError> + Send>;
 
 /// A function that looks at the map of a router when it is built.
 pub(crate) struct Inspector {
-    inspect: Inspect,
+    inspect: InspectFn,
     /// Makes the map and calls all inspectors. The build reaches maps by this
     /// pointer alone, so that a program whose routers nobody inspects has no code
     /// of them.

@@ -48,7 +48,7 @@ use tokio::task::JoinHandle;
 use crate::accept::{self, Stage};
 use crate::connection::Shared;
 use crate::listener::Bound;
-use crate::service::{self, Answer, request_of};
+use crate::service::{self, AppService, request_of};
 use crate::signals::advance;
 use crate::{ServerOptions, tcp};
 
@@ -71,10 +71,10 @@ impl Function {
     }
 }
 
-impl Answer for Function {
-    type Answering = Answering;
+impl AppService for Function {
+    type Future = Answering;
 
-    fn answer(&self, head: Parts, body: HttpBody, client: service::Client) -> Answering {
+    fn call(&self, head: Parts, body: HttpBody, client: service::Client) -> Answering {
         (self.0)(request_of(head, body, client))
     }
 
@@ -144,7 +144,7 @@ where
     serve(Shared::new(Function::new(app), &options))
 }
 
-fn serve<A: Answer>(shared: Shared<A>) -> Running {
+fn serve<A: AppService>(shared: Shared<A>) -> Running {
     let listener = tcp::listen(([127, 0, 0, 1], 0).into(), 4_096, false).unwrap();
     let address = listener.local_addr().unwrap();
     let stage = watch::Sender::new(Stage::Running);

@@ -20,7 +20,7 @@ use crate::clients::Slot;
 use crate::connection::{self, Shared};
 use crate::connection_record::{Command, ConnectionRecord};
 use crate::registry::Registry;
-use crate::service::Answer;
+use crate::service::AppService;
 use crate::socket::Socket;
 use crate::sweep::{Limits, Phase, SweepClock};
 use crate::tcp;
@@ -40,7 +40,7 @@ pub(super) struct Single {
 
 impl Single {
     /// Serves a new TCP connection, and returns the client's end of it.
-    pub(super) async fn start<A: Answer>(shared: Shared<A>) -> (Self, TcpStream) {
+    pub(super) async fn start<A: AppService>(shared: Shared<A>) -> (Self, TcpStream) {
         let listener = tcp::listen(([127, 0, 0, 1], 0).into(), 1, false).unwrap();
         let client = soon(TcpStream::connect(listener.local_addr().unwrap())).await.unwrap();
         let (stream, address) = soon(listener.accept()).await.unwrap();
@@ -48,7 +48,7 @@ impl Single {
     }
 
     /// Serves a connection.
-    pub(super) fn serve<A: Answer>(
+    pub(super) fn serve<A: AppService>(
         shared: Arc<Shared<A>>,
         stream: impl Into<Socket>,
         address: Option<SocketAddr>,

@@ -21,7 +21,7 @@ use super::{Client, Function, Running, app, http2, ms, options, serve, soon};
 use crate::accept::Stage;
 use crate::connection::Shared;
 use crate::connection_record::Command;
-use crate::service::Answer;
+use crate::service::AppService;
 use crate::{CreateServer as _, ServerOptions, TlsConfig};
 
 /// A server with a certificate of its own, and clients that trust it.
@@ -53,7 +53,7 @@ where
 }
 
 /// On TLS, with a certificate of its own.
-fn secured<A: Answer>(shared: Shared<A>) -> (Shared<A>, RootCertStore) {
+fn secured<A: AppService>(shared: Shared<A>) -> (Shared<A>, RootCertStore) {
     let CertifiedKey { cert, signing_key } =
         generate_simple_self_signed(["localhost".to_owned()]).unwrap();
     let tls = TlsConfig::from_pem(cert.pem(), signing_key.serialize_pem()).unwrap();

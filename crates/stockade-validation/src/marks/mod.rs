@@ -67,7 +67,7 @@ const MAX_FOLLOWED: usize = 128;
 
 /// The rules of the members of one object.
 #[derive(Clone, Copy)]
-enum Shape<'m> {
+enum MemberRules<'m> {
     Object { rules: &'m ObjectRules, whole: Whole<'m> },
     Variants(&'m Variants),
 }
@@ -99,7 +99,7 @@ impl<'m> Whole<'m> {
     }
 }
 
-impl Shape<'_> {
+impl MemberRules<'_> {
     /// Returns true if both are the same rules: the same kind of a union, for example.
     fn is(self, other: Self) -> bool {
         match (self, other) {
@@ -164,8 +164,8 @@ impl Marks {
         for step in path {
             let next = match value {
                 Some(Value::Object(members)) => {
-                    let shape = self.shape(node, members);
-                    match shape.map_or(Member::Unknown, |it| self.member(it, mark, step)) {
+                    let member_rules = self.member_rules(node, members);
+                    match member_rules.map_or(Member::Unknown, |it| self.member(it, mark, step)) {
                         Member::Removable(next) | Member::Content(next) => Some(next),
                         Member::Marked => return true,
                         Member::Unknown => None,
@@ -233,8 +233,8 @@ impl Marks {
     fn strip_node(&self, node: &Node, mark: Mark, value: &mut Value) {
         match value {
             Value::Object(members) => {
-                let Some(shape) = self.shape(node, members) else { return };
-                members.retain(|name, value| match self.member(shape, mark, name) {
+                let Some(member_rules) = self.member_rules(node, members) else { return };
+                members.retain(|name, value| match self.member(member_rules, mark, name) {
                     Member::Removable(node) if self.is_marked(node, mark) => false,
                     Member::Content(node) if self.is_marked(node, mark) => {
                         *value = Value::Null;
@@ -291,24 +291,31 @@ impl Marks {
     }
 
     /// Returns the rules of the members of an object; `None` if there are none.
-    fn shape<'m>(&'m self, node: &'m Node, members: &Map<String, Value>) -> Option<Shape<'m>> {
-        self.shape_by(node, |tag| members.get(tag)?.as_str().map(Cow::Borrowed))
+    fn member_rules<'m>(
+        &'m self,
+        node: &'m Node,
+        members: &Map<String, Value>,
+    ) -> Option<MemberRules<'m>> {
+        self.member_rules_by(node, |tag| members.get(tag)?.as_str().map(Cow::Borrowed))
     }
 
     /// Returns them for an object whose texts `text_of` returns by their names.
-    fn shape_by<'m, 't>(
+    fn member_rules_by<'m, 't>(
         &'m self,
         node: &'m Node,
         text_of: impl Fn(&str) -> Option<Cow<'t, str>>,
-    ) -> Option<Shape<'m>> {
+    ) -> Option<MemberRules<'m>> {
         let mut node = self.followed(node);
         let mut whole = Whole::default();
         for _ in 0..MAX_FOLLOWED {
             match node.inner.as_deref() {
                 None => {
-                    return node.object.as_deref().map(|rules| Shape::Object { rules, whole });
+                    return node
+                        .object
+                        .as_deref()
+                        .map(|rules| MemberRules::Object { rules, whole });
                 }
-                Some(Inner::Variants(variants)) => return Some(Shape::Variants(variants)),
+                Some(Inner::Variants(variants)) => return Some(MemberRules::Variants(variants)),
                 Some(Inner::Tagged(tagged)) => {
                     let name = text_of(&tagged.tag)?;
                     let mut variants = tagged.variants.iter();
@@ -322,11 +329,11 @@ impl Marks {
         None
     }
 
-    fn member<'m>(&self, shape: Shape<'m>, mark: Mark, name: &str) -> Member<'m> {
-        match shape {
-            Shape::Object { whole, .. } if whole.has(mark, name) => Member::Marked,
-            Shape::Object { rules, .. } => self.member_of(rules, name),
-            Shape::Variants(variants) => content_of(variants, name),
+    fn member<'m>(&self, member_rules: MemberRules<'m>, mark: Mark, name: &str) -> Member<'m> {
+        match member_rules {
+            MemberRules::Object { whole, .. } if whole.has(mark, name) => Member::Marked,
+            MemberRules::Object { rules, .. } => self.member_of(rules, name),
+            MemberRules::Variants(variants) => content_of(variants, name),
         }
     }
 

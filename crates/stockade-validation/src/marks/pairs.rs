@@ -83,8 +83,8 @@ impl Marks {
         let Some(id @ (Value::String(_) | Value::Number(_))) = members.get(ID) else {
             return String::new();
         };
-        let shape = self.shape(node, members);
-        let member = shape.map_or(Member::Unknown, |it| self.member(it, Mark::ReadOnly, ID));
+        let member_rules = self.member_rules(node, members);
+        let member = member_rules.map_or(Member::Unknown, |it| self.member(it, Mark::ReadOnly, ID));
         let is_id = match member {
             Member::Marked => true,
             Member::Removable(node) => self.is_marked(node, Mark::ReadOnly),

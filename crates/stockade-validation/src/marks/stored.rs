@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::{Mark, Marks, Member, Shape};
+use super::{Mark, Marks, Member, MemberRules};
 use crate::node::{Inner, Node};
 
 impl Marks {
@@ -24,11 +24,11 @@ impl Marks {
         }
         match (stored, changed) {
             (Value::Object(stored), Value::Object(changed)) => {
-                let Some(shape) = self.common_shape(node, stored, changed) else {
+                let Some(member_rules) = self.common_rules(node, stored, changed) else {
                     return Value::Null;
                 };
                 let member = |(name, stored): (&String, &Value)| {
-                    let aligned = match (self.member_in(shape, name), changed.get(name)) {
+                    let aligned = match (self.member_in(member_rules, name), changed.get(name)) {
                         (Some(node), Some(changed)) => self.align(node, stored, changed),
                         _ => stored.clone(),
                     };
@@ -65,9 +65,13 @@ impl Marks {
         stored: &Map<String, Value>,
         changed: &mut Map<String, Value>,
     ) {
-        let Some(shape) = self.common_shape(&self.compiled.root, stored, changed) else { return };
+        let Some(member_rules) = self.common_rules(&self.compiled.root, stored, changed) else {
+            return;
+        };
         for (name, value) in changed.iter_mut() {
-            if let (Some(stored), Some(node)) = (stored.get(name), self.member_in(shape, name)) {
+            if let (Some(stored), Some(node)) =
+                (stored.get(name), self.member_in(member_rules, name))
+            {
                 self.restore_node(node, mark, stored, value, None);
             }
         }
@@ -83,22 +87,22 @@ impl Marks {
     ) {
         match (stored, changed) {
             (Value::Object(stored), Value::Object(changed)) => {
-                let Some(shape) = self.common_shape(node, stored, changed) else { return };
+                let Some(member_rules) = self.common_rules(node, stored, changed) else { return };
                 for (name, stored) in stored {
                     let patch = patch.and_then(|patch| patch.get(name));
-                    let is_marked = match self.member(shape, mark, name) {
+                    let is_marked = match self.member(member_rules, mark, name) {
                         Member::Marked => true,
                         Member::Removable(node) => self.is_marked(node, mark),
                         // Null takes the place of a marked content.
                         Member::Content(_) => false,
                         Member::Unknown => continue,
                     };
-                    match (changed.get_mut(name), self.member_in(shape, name)) {
-                        (Some(changed), Some(node)) => match shape {
-                            Shape::Variants(_) => {
+                    match (changed.get_mut(name), self.member_in(member_rules, name)) {
+                        (Some(changed), Some(node)) => match member_rules {
+                            MemberRules::Variants(_) => {
                                 self.restore_place(node, mark, stored, changed, patch);
                             }
-                            Shape::Object { .. } => {
+                            MemberRules::Object { .. } => {
                                 self.restore_node(node, mark, stored, changed, patch);
                             }
                         },
@@ -148,13 +152,13 @@ impl Marks {
         let (Value::Object(stored), Value::Object(members)) = (stored, &mut *merged) else {
             return;
         };
-        let Some(shape) = self.common_shape(node, stored, members) else {
+        let Some(member_rules) = self.common_rules(node, stored, members) else {
             merged.clone_from(visible);
             return;
         };
         for (name, merged) in members {
             if let (Some(stored), Some(visible), Some(node)) =
-                (stored.get(name), visible.get(name), self.member_in(shape, name))
+                (stored.get(name), visible.get(name), self.member_in(member_rules, name))
             {
                 self.switch(node, stored, merged, visible);
             }
@@ -165,9 +169,9 @@ impl Marks {
     /// not there: clients cannot send it, and nobody else has set it.
     #[must_use]
     pub fn missing(&self, mark: Mark, value: &Map<String, Value>) -> Option<String> {
-        let shape = self.shape(&self.compiled.root, value)?;
+        let member_rules = self.member_rules(&self.compiled.root, value)?;
         value.iter().find_map(|(name, value)| {
-            let node = self.member_in(shape, name)?;
+            let node = self.member_in(member_rules, name)?;
             Some(format!("{name}{}", self.missing_in(node, mark, value)?))
         })
     }
@@ -175,15 +179,15 @@ impl Marks {
     fn missing_in(&self, node: &Node, mark: Mark, value: &Value) -> Option<String> {
         match value {
             Value::Object(members) => {
-                let shape = self.shape(node, members)?;
-                if let Shape::Object { rules, .. } = shape {
+                let member_rules = self.member_rules(node, members)?;
+                if let MemberRules::Object { rules, .. } = member_rules {
                     let mut absent = rules.properties().iter().filter(|property| {
                         let is_required = property.in_required_list || property.node.required;
                         is_required
                             && property.node.default.is_none()
                             && !members.contains_key(&*property.name)
                     });
-                    let is_marked = |name| match self.member(shape, mark, name) {
+                    let is_marked = |name| match self.member(member_rules, mark, name) {
                         Member::Marked => true,
                         Member::Removable(node) => self.is_marked(node, mark),
                         Member::Content(_) | Member::Unknown => false,
@@ -193,7 +197,7 @@ impl Marks {
                     }
                 }
                 members.iter().find_map(|(name, value)| {
-                    let path = match self.member(shape, mark, name) {
+                    let path = match self.member(member_rules, mark, name) {
                         Member::Content(node) if self.is_missing(node, mark, value) => {
                             String::new()
                         }
@@ -258,10 +262,10 @@ impl Marks {
     }
 
     /// Returns the rule of a member, marked or not.
-    fn member_in<'m>(&self, shape: Shape<'m>, name: &str) -> Option<&'m Node> {
-        let member = match shape {
-            Shape::Object { rules, .. } => self.member_of(rules, name),
-            Shape::Variants(variants) => super::content_of(variants, name),
+    fn member_in<'m>(&self, member_rules: MemberRules<'m>, name: &str) -> Option<&'m Node> {
+        let member = match member_rules {
+            MemberRules::Object { rules, .. } => self.member_of(rules, name),
+            MemberRules::Variants(variants) => super::content_of(variants, name),
         };
         match member {
             Member::Removable(node) | Member::Content(node) => Some(node),
@@ -270,14 +274,14 @@ impl Marks {
     }
 
     /// Returns the rules of the members if both objects have the same.
-    fn common_shape<'m>(
+    fn common_rules<'m>(
         &'m self,
         node: &'m Node,
         stored: &Map<String, Value>,
         changed: &Map<String, Value>,
-    ) -> Option<Shape<'m>> {
-        let shape = self.shape(node, stored)?;
-        self.shape(node, changed).filter(|changed| shape.is(*changed))
+    ) -> Option<MemberRules<'m>> {
+        let member_rules = self.member_rules(node, stored)?;
+        self.member_rules(node, changed).filter(|changed| member_rules.is(*changed))
     }
 
     /// Returns true if the elements of an array have fixed places, as in a tuple.

@@ -10,7 +10,7 @@ use std::ops::Range;
 
 use serde_json::Value;
 
-use super::{Mark, Marks, Member, Shape};
+use super::{Mark, Marks, Member, MemberRules};
 use crate::node::Node;
 use stockade_json::{Reader, Refused};
 
@@ -135,9 +135,9 @@ impl<'a> TextCopy<'a> {
         let raw = self.raw(index);
         match raw.as_bytes().first() {
             Some(b'{') => {
-                let shape = self.marks.shape_by(node, |tag| self.text_of(index, tag));
-                match shape {
-                    Some(shape) => self.object(shape, index),
+                let member_rules = self.marks.member_rules_by(node, |tag| self.text_of(index, tag));
+                match member_rules {
+                    Some(member_rules) => self.object(member_rules, index),
                     None => self.keep(index),
                 }
             }
@@ -146,13 +146,13 @@ impl<'a> TextCopy<'a> {
         }
     }
 
-    fn object(&mut self, shape: Shape<'_>, index: usize) -> bool {
+    fn object(&mut self, member_rules: MemberRules<'_>, index: usize) -> bool {
         let mut has_changed = false;
         let mut is_first = true;
         self.out.push('{');
         for child in self.children(index) {
             let name = self.name(child);
-            let member = self.marks.member(shape, self.mark, &name);
+            let member = self.marks.member(member_rules, self.mark, &name);
             let is_removed = match member {
                 Member::Removable(node) => self.marks.is_marked(node, self.mark),
                 Member::Marked => true,

@@ -9,9 +9,9 @@ use super::candidate::Candidate;
 /// A name as a candidate has it: its index, and the direction.
 type Holder = (usize, bool);
 
-/// The claim to a name. The highest keeps it.
+/// The priority of a holder of a name. The highest keeps it.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
-enum Claim {
+enum Priority {
     /// Made of more than the short name.
     Made,
     /// The short name of a type.
@@ -48,20 +48,20 @@ pub(super) fn resolve(candidates: &mut [Candidate]) -> Result<(), ConfigError> {
     }
 }
 
-fn claim((index, is_reply): Holder, candidates: &[Candidate]) -> Claim {
+fn priority((index, is_reply): Holder, candidates: &[Candidate]) -> Priority {
     let candidate = &candidates[index];
     let is_short = candidate.level == 0 && candidate.number == 1;
     match (candidate.is_pinned, is_short) {
-        _ if candidate.differs && !is_reply => Claim::Made,
-        (true, _) => Claim::Pinned,
-        (false, true) => Claim::Short,
-        (false, false) => Claim::Made,
+        _ if candidate.differs && !is_reply => Priority::Made,
+        (true, _) => Priority::Pinned,
+        (false, true) => Priority::Short,
+        (false, false) => Priority::Made,
     }
 }
 
 /// Returns the mistake of a name that is pinned twice.
 fn clash(name: &str, holders: &[Holder], candidates: &[Candidate]) -> Option<ConfigIssue> {
-    let is_pinned = |holder: &&Holder| claim(**holder, candidates) == Claim::Pinned;
+    let is_pinned = |holder: &&Holder| priority(**holder, candidates) == Priority::Pinned;
     let mut pinned = holders.iter().filter(is_pinned).map(|(index, _)| &candidates[*index]);
     let (first, second) = (pinned.next()?, pinned.next()?);
     let message = format!(
@@ -71,19 +71,21 @@ fn clash(name: &str, holders: &[Holder], candidates: &[Candidate]) -> Option<Con
     Some(ConfigIssue::new(message).at(second.location))
 }
 
-/// Gives other names to all but the one with the best claim, if one has it
+/// Gives other names to all but the one with the highest priority, if one has it
 /// alone.
 fn part(holders: &[Holder], candidates: &mut [Candidate], raised: &mut BTreeSet<usize>) {
-    let claims: Vec<Claim> = holders.iter().map(|holder| claim(*holder, candidates)).collect();
-    let best = claims.iter().copied().max().unwrap_or(Claim::Made);
-    let is_alone = claims.iter().filter(|claim| **claim == best).count() == 1;
-    let keeps = is_alone && best > Claim::Made;
+    let priorities: Vec<Priority> =
+        holders.iter().map(|holder| priority(*holder, candidates)).collect();
+    let best = priorities.iter().copied().max().unwrap_or(Priority::Made);
+    let is_alone = priorities.iter().filter(|priority| **priority == best).count() == 1;
+    let keeps = is_alone && best > Priority::Made;
     let is_input = |(index, is_reply): &Holder| candidates[*index].differs && !is_reply;
     if holders.iter().all(is_input) {
         // The names of what is written are equal too, and all follow those.
         return;
     }
-    let moves = holders.iter().zip(&claims).filter(|(_, claim)| !keeps || **claim != best);
+    let moves =
+        holders.iter().zip(&priorities).filter(|(_, priority)| !keeps || **priority != best);
     let path = |(index, _): &Holder| candidates[*index].type_name;
     let have_one_path = holders.iter().all(|holder| path(holder) == path(&holders[0]));
     // Of those that nothing tells apart the first keeps the name.

@@ -1,4 +1,4 @@
-//! [`Shape`]: the names that objects have more than once, which parsed data
+//! [`DuplicateNames`]: the names that objects have more than once, which parsed data
 //! does not show any more.
 
 use std::borrow::Cow;
@@ -8,9 +8,9 @@ use std::fmt;
 use serde::de::{DeserializeSeed, Error, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
-/// The shape of a JSON text.
+/// The duplicate names in a JSON text, in the structure of its values.
 #[derive(Debug)]
-pub(super) enum Shape<'t> {
+pub(super) enum DuplicateNames<'t> {
     Scalar,
     Array(Vec<Self>),
     Object(Members<'t>),
@@ -24,14 +24,14 @@ pub(super) struct Member<'t> {
     /// There is more than one.
     pub(super) again: bool,
     /// The last one.
-    pub(super) value: Shape<'t>,
+    pub(super) value: DuplicateNames<'t>,
 }
 
-impl<'t> Shape<'t> {
-    /// Returns the shape of a text that has some name twice.
+impl<'t> DuplicateNames<'t> {
+    /// Returns the duplicate names of a text; `None` if it has none.
     pub(super) fn of(text: &'t str) -> Option<Self> {
-        let shape: Self = serde_json::from_str(text).ok()?;
-        shape.is_somewhere().then_some(shape)
+        let duplicates: Self = serde_json::from_str(text).ok()?;
+        duplicates.is_somewhere().then_some(duplicates)
     }
 
     fn is_somewhere(&self) -> bool {
@@ -44,15 +44,15 @@ impl<'t> Shape<'t> {
         }
     }
 
-    /// Returns the shapes of the elements of an array of this length.
+    /// Returns the duplicate names in the elements of an array of this length.
     pub(super) fn elements(&self, length: usize) -> Option<&[Self]> {
         match self {
-            Self::Array(shapes) if shapes.len() == length => Some(shapes),
+            Self::Array(duplicates) if duplicates.len() == length => Some(duplicates),
             _ => None,
         }
     }
 
-    /// Returns the shapes of the members of an object.
+    /// Returns the duplicate names in the members of an object.
     pub(super) fn members(&self) -> Option<&Members<'t>> {
         match self {
             Self::Object(members) => Some(members),
@@ -61,43 +61,43 @@ impl<'t> Shape<'t> {
     }
 }
 
-impl<'de> Deserialize<'de> for Shape<'de> {
+impl<'de> Deserialize<'de> for DuplicateNames<'de> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(ShapeVisitor)
+        deserializer.deserialize_any(DuplicateNamesVisitor)
     }
 }
 
-struct ShapeVisitor;
+struct DuplicateNamesVisitor;
 
-impl<'de> Visitor<'de> for ShapeVisitor {
-    type Value = Shape<'de>;
+impl<'de> Visitor<'de> for DuplicateNamesVisitor {
+    type Value = DuplicateNames<'de>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("JSON")
     }
 
     fn visit_unit<E: Error>(self) -> Result<Self::Value, E> {
-        Ok(Shape::Scalar)
+        Ok(DuplicateNames::Scalar)
     }
 
     fn visit_bool<E: Error>(self, _flag: bool) -> Result<Self::Value, E> {
-        Ok(Shape::Scalar)
+        Ok(DuplicateNames::Scalar)
     }
 
     fn visit_i64<E: Error>(self, _whole: i64) -> Result<Self::Value, E> {
-        Ok(Shape::Scalar)
+        Ok(DuplicateNames::Scalar)
     }
 
     fn visit_u64<E: Error>(self, _whole: u64) -> Result<Self::Value, E> {
-        Ok(Shape::Scalar)
+        Ok(DuplicateNames::Scalar)
     }
 
     fn visit_f64<E: Error>(self, _float: f64) -> Result<Self::Value, E> {
-        Ok(Shape::Scalar)
+        Ok(DuplicateNames::Scalar)
     }
 
     fn visit_str<E: Error>(self, _text: &str) -> Result<Self::Value, E> {
-        Ok(Shape::Scalar)
+        Ok(DuplicateNames::Scalar)
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut access: A) -> Result<Self::Value, A::Error> {
@@ -105,7 +105,7 @@ impl<'de> Visitor<'de> for ShapeVisitor {
         while let Some(item) = access.next_element()? {
             items.push(item);
         }
-        Ok(Shape::Array(items))
+        Ok(DuplicateNames::Array(items))
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<Self::Value, A::Error> {
@@ -114,7 +114,7 @@ impl<'de> Visitor<'de> for ShapeVisitor {
             let again = members.contains_key(&name);
             members.insert(name, Member { again, value: access.next_value()? });
         }
-        Ok(Shape::Object(members))
+        Ok(DuplicateNames::Object(members))
     }
 }
 

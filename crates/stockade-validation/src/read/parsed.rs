@@ -4,7 +4,7 @@ use std::slice;
 
 use serde_json::{Number as JsonNumber, Value, map};
 
-use super::duplicate::{Members, Shape};
+use super::duplicate::{DuplicateNames, Members};
 use super::reader::TypedReader;
 use super::slot::Slot;
 use super::source::{ExpectedKind, Frame, Integer, Source, Text, Token, Wide};
@@ -21,7 +21,7 @@ pub(super) struct Parsed<'de> {
     /// those.
     has_texts: bool,
     /// The names that objects have more than once.
-    shape: Option<&'de Shape<'de>>,
+    duplicates: Option<&'de DuplicateNames<'de>>,
     /// The value as text, for a type of serde_json that wants it so.
     digits: Option<String>,
     /// Every number is given as the nearest float, for a type that cannot take all
@@ -36,7 +36,7 @@ impl<'de> Parsed<'de> {
         Self {
             value,
             has_texts: false,
-            shape: None,
+            duplicates: None,
             digits: None,
             is_rounding: false,
             has_given_digits: false,
@@ -50,8 +50,8 @@ impl<'de> Parsed<'de> {
     }
 
     /// Makes a source with names that come more than once.
-    pub(super) fn with_shape(value: &'de Value, shape: &'de Shape<'de>) -> Self {
-        Self { shape: Some(shape), ..Self::new(value) }
+    pub(super) fn with_duplicates(value: &'de Value, duplicates: &'de DuplicateNames<'de>) -> Self {
+        Self { duplicates: Some(duplicates), ..Self::new(value) }
     }
 
     /// Reads a type into `target`.
@@ -61,13 +61,13 @@ impl<'de> Parsed<'de> {
     /// serde_json itself understands and an `f64` does not. So a type that fails is
     /// read once more, from rounded numbers.
     pub(super) fn read_into(mut self, target: &mut dyn Slot) -> Result<(), TypeError> {
-        let whole = (self.value, self.has_texts, self.shape);
+        let whole = (self.value, self.has_texts, self.duplicates);
         let read = target.read(TypedReader::new(&mut self));
         if read.is_ok() || !self.has_given_digits {
             return read;
         }
-        let (value, has_texts, shape) = whole;
-        let mut rounded = Self { has_texts, shape, is_rounding: true, ..Self::new(value) };
+        let (value, has_texts, duplicates) = whole;
+        let mut rounded = Self { has_texts, duplicates, is_rounding: true, ..Self::new(value) };
         target.read(TypedReader::new(&mut rounded))
     }
 
@@ -194,8 +194,8 @@ impl<'de> Source<'de> for Parsed<'de> {
             }
             _ => return Err(self.misfit(wanted)),
         };
-        let shapes = self.shape.and_then(|shape| shape.elements(items.len()));
-        Ok(Frame::Items(Items { items: items.iter(), shapes, count: items.len() }))
+        let duplicates = self.duplicates.and_then(|duplicates| duplicates.elements(items.len()));
+        Ok(Frame::Items(Items { items: items.iter(), duplicates, count: items.len() }))
     }
 
     fn next_element(&mut self, frame: &mut Frame<'de>) -> Result<bool, TypeError> {
@@ -207,7 +207,7 @@ impl<'de> Source<'de> for Parsed<'de> {
             return Ok(false);
         };
         self.value = value;
-        self.shape = items.shapes.and_then(|shapes| shapes.get(index));
+        self.duplicates = items.duplicates.and_then(|duplicates| duplicates.get(index));
         Ok(true)
     }
 
@@ -217,7 +217,7 @@ impl<'de> Source<'de> for Parsed<'de> {
                 members: object.iter(),
                 name: "",
                 again: None,
-                shapes: self.shape.and_then(Shape::members),
+                duplicates: self.duplicates.and_then(DuplicateNames::members),
                 count: object.len(),
             })),
             Value::Number(number) if wanted == ExpectedKind::Any => {
@@ -238,13 +238,13 @@ impl<'de> Source<'de> for Parsed<'de> {
         let Some((name, value)) = again.or_else(|| entries.members.next()) else {
             return Ok(None);
         };
-        let shape = entries.shapes.and_then(|shapes| shapes.get(name.as_str()));
-        if shape.is_some_and(|member| member.again) && again.is_none() {
+        let duplicates = entries.duplicates.and_then(|duplicates| duplicates.get(name.as_str()));
+        if duplicates.is_some_and(|member| member.again) && again.is_none() {
             entries.again = Some((name, value));
         }
         entries.name = name;
         self.value = value;
-        self.shape = shape.map(|member| &member.value);
+        self.duplicates = duplicates.map(|member| &member.value);
         Ok(Some(Text::Borrowed(name)))
     }
 
@@ -282,7 +282,7 @@ impl<'de> Source<'de> for Parsed<'de> {
 #[derive(Debug)]
 pub(crate) struct Items<'de> {
     items: slice::Iter<'de, Value>,
-    shapes: Option<&'de [Shape<'de>]>,
+    duplicates: Option<&'de [DuplicateNames<'de>]>,
     count: usize,
 }
 
@@ -305,7 +305,7 @@ pub(crate) struct Entries<'de> {
     name: &'de str,
     /// A member that comes a second time.
     again: Option<(&'de String, &'de Value)>,
-    shapes: Option<&'de Members<'de>>,
+    duplicates: Option<&'de Members<'de>>,
     count: usize,
 }
 

@@ -6,7 +6,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use stockade_errors::FieldError;
 
-use super::duplicate::Shape;
+use super::duplicate::DuplicateNames;
 use super::error::too_many_values;
 use super::json::JsonText;
 use super::pairs::{Field, Pairs, PairsKind};
@@ -317,7 +317,7 @@ pub(crate) fn read_unvalidated<T: DeserializeOwned>(text: &str) -> Option<T> {
 /// The changed data fits, so that it is read with the names twice that are
 /// twice in the text.
 fn repeated(text: &str, data: &Value, target: &mut dyn Slot) -> Option<FieldError> {
-    let shape = Shape::of(text)?;
-    let read = Parsed::with_shape(data, &shape).read_into(target);
+    let duplicates = DuplicateNames::of(text)?;
+    let read = Parsed::with_duplicates(data, &duplicates).read_into(target);
     read.err().filter(TypeError::is_duplicate).map(TypeError::into_field_error)
 }

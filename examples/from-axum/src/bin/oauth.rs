@@ -13,7 +13,7 @@ use stockade::middleware::{Cookies, CurrentSession, SameSite, SessionCookie, Set
 use stockade::prelude::*;
 use stockade::reply::Redirect;
 
-/// The cookie that says which answer of the service this browser waits for.
+/// The cookie that says which response of the service this browser waits for.
 const STATE: &str = "__Host-state";
 
 /// The users who are signed in, by the text of their sessions.
@@ -50,23 +50,23 @@ async fn begin(client: State<OAuthClient>) -> Result<impl Reply, BoxError> {
 }
 
 #[derive(Deserialize, Schema)]
-struct Answer {
+struct AuthorizationResponse {
     code: String,
     state: String,
 }
 
 /// Begins a session for the user whom the service has sent back.
 async fn authorized(
-    Query(answer): Query<Answer>,
+    Query(response): Query<AuthorizationResponse>,
     cookies: Cookies,
     client: State<OAuthClient>,
     cookie: State<SessionCookie>,
     sessions: State<Sessions>,
 ) -> Result<impl Reply, BoxError> {
-    if cookies.get(STATE) != Some(&answer.state) {
+    if cookies.get(STATE) != Some(&response.state) {
         return Err(ApiError::new(400, "this browser has not asked to sign in").into());
     }
-    let token = client.exchange_code(&answer.code).await?;
+    let token = client.exchange_code(&response.code).await?;
     let user = client.profile(&token).await?;
     let id = SessionId::generate()?;
     sessions.all().insert(id.to_string(), user);

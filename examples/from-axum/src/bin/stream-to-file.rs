@@ -12,28 +12,31 @@ use tokio::fs::{File, create_dir_all};
 use tokio::io::AsyncWriteExt as _;
 
 /// The folder of the uploads.
-struct Uploads(PathBuf);
+struct UploadFolder(PathBuf);
 
 /// `POST /file/notes.txt` makes the file `notes.txt` of its body.
 async fn save_body(
-    uploads: State<Uploads>,
+    folder: State<UploadFolder>,
     Path(name): Path<FileName>,
     body: HttpBody,
 ) -> Result<(), BoxError> {
-    uploads.save(&name, body).await
+    folder.save(&name, body).await
 }
 
-async fn save_files(uploads: State<Uploads>, mut form: Multipart) -> Result<Redirect, BoxError> {
+async fn save_files(
+    folder: State<UploadFolder>,
+    mut form: Multipart,
+) -> Result<Redirect, BoxError> {
     while let Some(part) = form.next().await? {
         let Some(name) = part.file_name() else { continue };
         let name: FileName =
             name.parse().map_err(|error| ApiError::new(400, format!("{error}")))?;
-        uploads.save(&name, part).await?;
+        folder.save(&name, part).await?;
     }
     Ok(Redirect::to("/"))
 }
 
-impl Uploads {
+impl UploadFolder {
     async fn save(
         &self,
         name: &FileName,
@@ -67,7 +70,7 @@ fn app(folder: PathBuf) -> Result<App, ConfigError> {
         POST: { save_files, max_body: 1 << 30 },
         "file": { ":name": { POST: { save_body, max_body: 1 << 30 } } },
     };
-    create_router(api, RouterOptions::new()).state(Uploads(folder)).build()
+    create_router(api, RouterOptions::new()).state(UploadFolder(folder)).build()
 }
 
 #[tokio::main]

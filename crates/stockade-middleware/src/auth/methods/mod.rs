@@ -14,7 +14,7 @@ use stockade_core::description::SecurityScheme;
 use super::challenge::{Challenge, Scheme};
 use super::credentials::{authorization, only, refused, token};
 use super::lookup::{CredentialReader, Policy};
-use super::method::{AuthMethod, Find, Found, TokenFinder, UserPool};
+use super::method::{AuthMethod, AuthResult, Find, TokenFinder, UserPool};
 use super::recheck::PASSWORD_INTERVAL;
 use super::{IntoUser, Lookup, SessionCookie, WholeRequest};
 use crate::CrossOriginProtection;
@@ -334,7 +334,7 @@ impl Auth {
         lookup: impl Lookup<BasicCredentials, M, Output: IntoUser>,
     ) -> Self {
         let read = |req: &Request, _: &Scheme| {
-            BasicCredentials::parse(authorization(req)?).ok_or(Found::Invalid)
+            BasicCredentials::parse(authorization(req)?).ok_or(AuthResult::Invalid)
         };
         let auth = Self::by(Challenge::basic(realm), read, lookup);
         auth.finding(&UserPool::of("basic"))
@@ -405,7 +405,7 @@ impl Auth {
 
     fn by<C: 'static, M>(
         challenge: Challenge,
-        read: impl Fn(&Request, &Scheme) -> Result<C, Found> + Send + Sync + 'static,
+        read: impl Fn(&Request, &Scheme) -> Result<C, AuthResult> + Send + Sync + 'static,
         lookup: impl Lookup<C, M, Output: IntoUser>,
     ) -> Self {
         Self::one(lookup.into_method(CredentialReader::credentials(challenge, read)).0)
@@ -431,6 +431,6 @@ impl Auth {
 }
 
 /// Returns the token in `Authorization`.
-fn bearer_token(req: &Request, scheme: &Scheme) -> Result<String, Found> {
+fn bearer_token(req: &Request, scheme: &Scheme) -> Result<String, AuthResult> {
     token(authorization(req)?, scheme).map(str::to_owned)
 }

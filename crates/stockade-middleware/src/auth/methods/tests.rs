@@ -18,7 +18,7 @@ async fn a_good_token_costs_one_allocation() {
     let req = Request::from(request.body(()).unwrap());
     let plain = Auth::secret(secret.clone());
     let counted = allocation_counter::measure(|| {
-        assert!(matches!(plain.methods[0].find_sync(&req), Some(Found::Json(_, None))));
+        assert!(matches!(plain.methods[0].find_sync(&req), Some(AuthResult::Json(_, None))));
     });
     assert_eq!(counted.count_total, 1);
 
@@ -28,13 +28,13 @@ async fn a_good_token_costs_one_allocation() {
     let later = SystemTime::now() + Duration::from_secs(60);
     revocations.revoke_id(None, "other", later).await.unwrap();
     let counted = allocation_counter::measure(|| {
-        assert!(matches!(checked.methods[0].find_sync(&req), Some(Found::Json(_, None))));
+        assert!(matches!(checked.methods[0].find_sync(&req), Some(AuthResult::Json(_, None))));
     });
     assert_eq!(counted.count_total, 1);
 
     // What a rule has read is not read again.
     let strict = Auth::tokens(secret, TokenVerifier::new().require("sub"));
-    assert!(matches!(strict.methods[0].find_sync(&req), Some(Found::Json(_, Some(_)))));
+    assert!(matches!(strict.methods[0].find_sync(&req), Some(AuthResult::Json(_, Some(_)))));
 }
 
 #[test]
@@ -45,7 +45,7 @@ fn functions_of_tokens_allocate_only_the_token_the_user_and_the_future() {
     let find = move |token: String| (token == known).then_some("ada");
     let now = Auth::bearer(find);
     let counted = allocation_counter::measure(|| {
-        assert!(matches!(now.methods[0].find_sync(&req), Some(Found::User(_))));
+        assert!(matches!(now.methods[0].find_sync(&req), Some(AuthResult::User(_))));
     });
     assert_eq!(counted.count_total, 2);
 
