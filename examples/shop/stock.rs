@@ -196,7 +196,7 @@ pub struct Product {
     pub id: u32,
     #[schema(trim, required, max_length = 100)]
     pub name: String,
-    #[schema(one_of = ["tea", "coffee", "crockery"])]
+    #[schema(values = ["tea", "coffee", "crockery"])]
     pub category: String,
     #[schema(minimum = 1, maximum = 1_000_000)]
     pub price_cents: u32,

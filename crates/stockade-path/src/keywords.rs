@@ -44,7 +44,7 @@ macro_rules! __keywords {
                 /// text.
                 "required": Required [ANY FIELDS] => required() = true;
 
-                "enum": List [ANY EVERYWHERE] => one_of;
+                "enum": List [ANY EVERYWHERE] => values;
 
                 /// Requires this value. It is `const` in the specification.
                 #[doc(alias = "const")]

@@ -55,7 +55,7 @@ pub fn closed(mut rule: Rule) -> Rule {
 /// Makes a rule for one of these texts.
 #[track_caller]
 pub fn names<const N: usize>(names: [&str; N]) -> Rule {
-    Rule::string().one_of(names)
+    Rule::string().values(names)
 }
 
 /// Allows a tuple to end after `least` elements, because the others have defaults.

@@ -147,8 +147,8 @@ fn literals(node: &Node, out: &mut Map<String, Value>) {
         let null = (node.nullable && !values.contains(&Value::Null)).then_some(Value::Null);
         values.iter().cloned().chain(null).collect()
     };
-    let one_of = node.keywords.get("enum").and_then(Value::as_array);
-    if let Some(values) = one_of {
+    let listed = node.keywords.get("enum").and_then(Value::as_array);
+    if let Some(values) = listed {
         out.insert("enum".to_owned(), or_null(values));
     }
     match node.keywords.get("const") {
@@ -156,7 +156,7 @@ fn literals(node: &Node, out: &mut Map<String, Value>) {
         Some(value) if !node.nullable || value.is_null() => {
             out.insert("const".to_owned(), value.clone());
         }
-        Some(value) if one_of.is_none() => {
+        Some(value) if listed.is_none() => {
             out.insert("enum".to_owned(), or_null(std::slice::from_ref(value)));
         }
         Some(value) => {

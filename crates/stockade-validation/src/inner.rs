@@ -223,7 +223,7 @@ impl Rule {
             (true, true) => Self::kinds(["string", "object"]),
             (false, true) => Self::kind("object"),
             (_, false) => {
-                return Self::string().one_of(variants.into_iter().map(|(name, _)| name));
+                return Self::string().values(variants.into_iter().map(|(name, _)| name));
             }
         };
         rule.with_inner(InnerRule::Variants(variants))

@@ -22,7 +22,7 @@ use crate::text_form::TextForm;
 /// [`Schema`](struct@Schema) of it.
 ///
 /// The methods are the keywords of the specification in snake case, by plain
-/// names where Rust has a keyword of that name: `kind` for `type`, `one_of` for
+/// names where Rust has a keyword of that name: `kind` for `type`, `values` for
 /// `enum`, `constant` for `const`. A mistake is reported by `build`, with the
 /// file and line where the rule was begun.
 ///
@@ -253,7 +253,7 @@ impl Rule {
 impl Rule {
     /// Requires one of these values. It is `enum` in the specification.
     #[doc(alias = "enum")]
-    pub fn one_of<V: Into<Value>>(self, values: impl IntoIterator<Item = V>) -> Self {
+    pub fn values<V: Into<Value>>(self, values: impl IntoIterator<Item = V>) -> Self {
         self.with("enum", values.into_iter().map(Into::into).collect::<Vec<Value>>())
     }
 

@@ -284,7 +284,7 @@ impl Writer<'_> {
             Value::Expr(expr) => match name.to_string().as_str() {
                 "kind" => quote_spanned!(span=> #root::__private::with(#this, "type", #expr)),
                 "format" => quote_spanned!(span=> #root::__private::with(#this, "format", #expr)),
-                list @ ("one_of" | "media_types") => {
+                list @ ("values" | "media_types") => {
                     let method = Ident::new(list, span);
                     let list = match &**expr {
                         Expr::Array(array) => {

@@ -75,7 +75,7 @@ pub(super) fn query_rule(
         rule = rule.property("sort", sort);
     }
     if counts {
-        let count = Rule::string().one_of(["exact"]);
+        let count = Rule::string().values(["exact"]);
         let count = count.description("Asks for `X-Total-Count`, counted to 10,000 at most");
         rule = rule.property("count", count);
     }

@@ -143,5 +143,5 @@ pub fn names_or_numbers<const N: usize, const M: usize>(
             _ => rule.mistakes.push(format!("{number} is beyond the numbers of JSON")),
         }
     }
-    rule.one_of(values)
+    rule.values(values)
 }

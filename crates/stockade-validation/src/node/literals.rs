@@ -25,12 +25,12 @@ pub(crate) struct Literals {
 impl Literals {
     /// Returns the lists that the keywords have.
     pub(crate) fn compile(keywords: &Map<String, Value>) -> Box<[Self]> {
-        let one_of = keywords.get("enum").and_then(Value::as_array);
-        let one_of = one_of.map(|values| Self::one_of(values));
-        one_of.into_iter().chain(keywords.get("const").map(Self::constant)).collect()
+        let listed = keywords.get("enum").and_then(Value::as_array);
+        let listed = listed.map(|values| Self::listed(values));
+        listed.into_iter().chain(keywords.get("const").map(Self::constant)).collect()
     }
 
-    fn one_of(values: &[Value]) -> Self {
+    fn listed(values: &[Value]) -> Self {
         let shown: Vec<String> = values.iter().map(ToString::to_string).collect();
         Self::new("enum", values, format!("Must be one of: {}", shown.join(", ")))
     }

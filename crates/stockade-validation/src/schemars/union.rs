@@ -48,7 +48,7 @@ fn nullable(document: &Document, map: &Object, branches: &[Value]) -> Option<Rul
 fn names(document: &Document, branches: &[&Object]) -> Option<Rule> {
     let names: Option<Vec<Vec<Value>>> = branches.iter().map(|branch| literals(branch)).collect();
     let values: Vec<Value> = names?.into_iter().flatten().collect();
-    Some(document.any().one_of(values))
+    Some(document.any().values(values))
 }
 
 /// Returns the values of a branch that lists values and nothing else.

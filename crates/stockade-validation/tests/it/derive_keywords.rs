@@ -16,8 +16,8 @@ use crate::support::{check_type, check_with, lines};
 struct Texts {
     #[schema(kind = "email")]
     email: Option<String>,
-    #[schema(one_of = ["a", "b"])]
-    one_of: Option<String>,
+    #[schema(values = ["a", "b"])]
+    values: Option<String>,
     #[schema(constant = "x")]
     constant: Option<String>,
     #[schema(pattern = "^[a-z]+$", message = "only letters")]
@@ -30,7 +30,7 @@ struct Texts {
     format: Option<String>,
     #[schema(trim, min_length = 1)]
     trim: Option<String>,
-    #[schema(transform = upper, one_of = ["A"])]
+    #[schema(transform = upper, values = ["A"])]
     transform: Option<String>,
     #[schema(custom = is_even)]
     custom: Option<u8>,
@@ -56,7 +56,7 @@ fn is_even(value: &Value, field: &str, _root: &Value) -> Verdict {
 fn keywords_for_strings() {
     check_type::<Texts>(
         &json!({
-            "email": "a@b.example", "one_of": "a", "constant": "x", "pattern": "a", "length": "ab",
+            "email": "a@b.example", "values": "a", "constant": "x", "pattern": "a", "length": "ab",
             "size": "ab", "format": "2024-01-01T00:00:00Z", "trim": " a", "transform": "a",
             "custom": 2, "closure": "good",
         }),
@@ -64,13 +64,13 @@ fn keywords_for_strings() {
     );
     check_type::<Texts>(
         &json!({
-            "email": "a", "one_of": "c", "constant": "y", "pattern": "1", "length": "abcd",
+            "email": "a", "values": "c", "constant": "y", "pattern": "1", "length": "abcd",
             "size": "a", "format": "x", "trim": " ", "transform": "b", "custom": 1,
             "closure": "bad",
         }),
         &[
             "email: Invalid email format (email)",
-            r#"one_of: Must be one of: "a", "b" (enum)"#,
+            r#"values: Must be one of: "a", "b" (enum)"#,
             r#"constant: Must be "x" (const)"#,
             "pattern: only letters (pattern)",
             "length: String must be at most 3 characters (maxLength)",
@@ -192,7 +192,7 @@ struct Lists {
     mixed: Vec<Value>,
     #[schema(constant = [])]
     none: Option<Vec<u8>>,
-    #[schema(one_of = [[], [3]], default = [3])]
+    #[schema(values = [[], [3]], default = [3])]
     either: Vec<u8>,
 }
 

@@ -176,7 +176,7 @@ fn rule() -> impl Strategy<Value = Rule> {
         }),
         (-3..3_i64, 0..5_i64).prop_map(|(low, more)| Rule::integer().min(low).max(low + more)),
         "[a-c]{1,2}".prop_map(|text| Rule::string().pattern(&format!(r"\A(?:{text}|b+)\z"))),
-        Just(Rule::string().one_of(["a", "b"])),
+        Just(Rule::string().values(["a", "b"])),
         Just(Rule::date()),
     ];
     leaf.prop_recursive(3, 12, 3, |inner| {

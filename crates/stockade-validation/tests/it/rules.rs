@@ -30,7 +30,7 @@ fn the_builder_says_what_json_says() {
         (Rule::integer().min(1).max(2), json!({ "type": "integer", "min": 1, "max": 2 })),
         (Rule::boolean().constant(true), json!({ "type": "boolean", "const": true })),
         (
-            Rule::any().one_of(["a", "b"]).nullable(),
+            Rule::any().values(["a", "b"]).nullable(),
             json!({ "enum": ["a", "b"], "nullable": true }),
         ),
         (

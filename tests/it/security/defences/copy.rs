@@ -250,7 +250,7 @@ mod any_price {
         pub id: u32,
         #[schema(trim, required, max_length = 100)]
         pub name: String,
-        #[schema(one_of = ["tea", "coffee", "crockery"])]
+        #[schema(values = ["tea", "coffee", "crockery"])]
         pub category: String,
         #[schema(minimum = 1)]
         pub price_cents: u32,
@@ -271,7 +271,7 @@ mod any_members {
         pub id: u32,
         #[schema(trim, required, max_length = 100)]
         pub name: String,
-        #[schema(one_of = ["tea", "coffee", "crockery"])]
+        #[schema(values = ["tea", "coffee", "crockery"])]
         pub category: String,
         #[schema(minimum = 1, maximum = 1_000_000)]
         pub price_cents: u32,

@@ -89,7 +89,7 @@ fn read_keyword(
 
 fn unknown(name: &str) -> String {
     let ours = match name {
-        "enum" => Some("one_of"),
+        "enum" => Some("values"),
         "const" => Some("constant"),
         "type" => Some("kind"),
         _ => None,
