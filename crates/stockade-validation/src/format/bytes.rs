@@ -96,7 +96,7 @@ fn fits(noted: u8, text: &[u8]) -> bool {
 }
 
 #[cold]
-fn has_whole_escapes(text: &[u8]) -> bool {
+pub(super) fn has_whole_escapes(text: &[u8]) -> bool {
     memchr::memchr_iter(b'%', text)
         .all(|at| text.get(at + 1..at + 3).is_some_and(|it| it.iter().all(u8::is_ascii_hexdigit)))
 }

@@ -9,7 +9,7 @@
 use memchr::{memchr, memrchr};
 
 use super::bytes::Set;
-use super::hostname::is_ldh_name;
+use super::hostname::{is_international_hostname, is_ldh_name};
 use super::{bytes, ip};
 
 /// Returns true if the text is a `Mailbox` of RFC 5321, section 4.1.2.
@@ -23,6 +23,24 @@ pub(super) fn is_mailbox(text: &str) -> bool {
         None => is_ldh_name(domain),
     };
     is_domain && if local.starts_with('"') { is_quoted(local) } else { is_dot_string(local) }
+}
+
+/// Returns true if the text is a `Mailbox` of RFC 6531, section 3.3, which may have
+/// characters beyond ASCII.
+pub(super) fn is_international_mailbox(text: &str) -> bool {
+    if text.is_ascii() {
+        return is_mailbox(text);
+    }
+    let Some((local, domain)) = split(text, memrchr) else {
+        return false;
+    };
+    let is_domain = match domain.strip_prefix('[') {
+        Some(literal) => literal.strip_suffix(']').is_some_and(is_address_literal),
+        None => is_international_hostname(domain),
+    };
+    // Each character beyond ASCII counts as a letter.
+    let local: String = local.chars().map(|it| if it.is_ascii() { it } else { 'a' }).collect();
+    is_domain && if local.starts_with('"') { is_quoted(&local) } else { is_dot_string(&local) }
 }
 
 /// Returns true if the text is a valid address for HTML's `<input type=email>`, with a

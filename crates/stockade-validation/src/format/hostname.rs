@@ -10,6 +10,21 @@ pub(super) fn is_hostname(text: &str) -> bool {
     text.len() <= MAX_NAME_BYTES && text.split('.').all(is_label)
 }
 
+/// Returns true if the text is a name of a host that may have characters beyond ASCII: RFC
+/// 5890, section 2.3.2.3. Ideographic full stops count as dots.
+pub(super) fn is_international_hostname(text: &str) -> bool {
+    // Each label has a byte or more in ASCII for each character.
+    text.chars().count() <= MAX_NAME_BYTES
+        && text.split(['.', '\u{3002}', '\u{ff0e}', '\u{ff61}']).all(|label| {
+            if label.is_ascii() {
+                let has_hyphens = label.get(2..4) == Some("--") && ace_suffix(label).is_none();
+                is_label(label) && !has_hyphens
+            } else {
+                idna::is_unicode_label(label)
+            }
+        })
+}
+
 fn is_label(label: &str) -> bool {
     is_ldh(label) && ace_suffix(label).is_none_or(idna::is_a_label_suffix)
 }

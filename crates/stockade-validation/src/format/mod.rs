@@ -18,15 +18,29 @@
 //! | Name | As `format` | As `type` |
 //! |---|---|---|
 //! | `credit-card` | as the type | 12 to 19 digits with a right Luhn sum; blanks and hyphens between |
+//! | `binary`, `password` | any text | |
+//! | `byte` | base64 by RFC 4648, section 4 | |
 //! | `date` | RFC 3339 `full-date`, a day of the calendar | the same, or a date-time |
 //! | `date-time` | RFC 3339 `date-time` | |
+//! | `double` | any number, for numbers | |
+//! | `duration` | RFC 3339, appendix A | |
 //! | `email` | RFC 5321 `Mailbox` | HTML's input element; 64 and 254 bytes, a dot in the domain |
+//! | `float` | numbers in the range of 32-bit floats, for numbers | |
 //! | `hostname` | RFC 1123; labels with `xn--` by RFC 5891 and 5892 | |
+//! | `idn-email` | RFC 6531 `Mailbox` | |
+//! | `idn-hostname` | RFC 5890, with the rules of `hostname` | |
+//! | `int32`, `int64` | whole numbers of 32 or 64 bits with a sign, for numbers | |
 //! | `ipv4` | RFC 2673 `dotted-quad` | |
 //! | `ipv6` | RFC 4291, no zone | |
+//! | `iri`, `iri-reference` | RFC 3987 | |
+//! | `json-pointer` | RFC 6901 | |
 //! | `phone` | as the type | an optional `+` and 7 to 15 digits; blanks and `( ) . -` between |
+//! | `regex` | a pattern of ECMA-262 with the flag `u` | |
+//! | `relative-json-pointer` | draft-bhutton-relative-json-pointer-00 | |
 //! | `time` | RFC 3339 `full-time` | |
 //! | `uri` | RFC 3986 `URI` | |
+//! | `uri-reference` | RFC 3986 `URI-reference` | |
+//! | `uri-template` | RFC 6570 | |
 //! | `url` | as the type | absolute, with a host, or `mailto:` or `urn:`; 2,048 characters |
 //! | `uuid` | RFC 9562, any version, any case | the same |
 //!
@@ -34,25 +48,30 @@
 //!
 //! # Cost
 //!
-//! Each check reads the text a fixed number of times and allocates nothing; a
-//! grammar with a greatest length refuses longer text unread.
+//! Each check reads the text a fixed number of times and allocates nothing, except
+//! `idn-email` and `regex`. A grammar with a greatest length rejects longer text unread.
 //!
 //! Spec: Validation schemas › Types, Keywords.
 
 // Where things are:
-// - `card`, `date`, `email`, `hostname`, `ip`, `phone`, `uri`, `url`, `uuid`:
-//   a grammar each.
+// - `base64`, `card`, `date`, `duration`, `email`, `hostname`, `ip`, `iri`, `phone`,
+//   `pointer`, `template`, `uri`, `url`, `uuid`: a grammar each.
 // - `bytes`: tables of the bytes that a grammar allows.
 // - `idna`: the labels of internationalized names, for `hostname` and `url`.
 
+mod base64;
 mod bytes;
 mod card;
 mod date;
+mod duration;
 mod email;
 mod hostname;
 mod idna;
 mod ip;
+mod iri;
 mod phone;
+mod pointer;
+mod template;
 mod uri;
 mod url;
 mod uuid;
@@ -63,26 +82,60 @@ mod uuid;
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub enum Format {
+    /// Bytes as they are: any text.
+    Binary,
+    /// Bytes in base64: `YQ==`.
+    Byte,
     /// The same as [`TextType::CreditCard`].
     CreditCard,
     /// `2024-02-29`.
     Date,
     /// `2024-02-29T23:20:50.52Z`; an offset is part of it.
     DateTime,
+    /// A number with 64 bits: any number.
+    Double,
+    /// `P3Y6M4DT12H30M5S`.
+    Duration,
     /// A mailbox by RFC 5321: also `"joe bloggs"@localhost` and `joe@[127.0.0.1]`.
     Email,
+    /// A number in the range of floats with 32 bits.
+    Float,
     /// `www.example.com`, in ASCII, without a dot at the end.
     Hostname,
+    /// A mailbox that may have characters beyond ASCII.
+    IdnEmail,
+    /// `www.münchen.example`.
+    IdnHostname,
+    /// A whole number from -2^31 to 2^31 - 1. Texts of any form pass.
+    Int32,
+    /// A whole number from -2^63 to 2^63 - 1. Texts of any form pass.
+    Int64,
     /// `192.168.0.1`.
     Ipv4,
     /// `2001:db8::7`, without brackets.
     Ipv6,
+    /// A URI that may have characters beyond ASCII.
+    Iri,
+    /// An IRI, or a relative reference.
+    IriReference,
+    /// `/users/0/name`.
+    JsonPointer,
+    /// Any text, which a form hides.
+    Password,
     /// The same as [`TextType::Phone`].
     Phone,
+    /// A pattern of ECMA-262 with the flag `u`.
+    Regex,
+    /// `1/name`.
+    RelativeJsonPointer,
     /// `23:20:50.52Z`; an offset is part of it.
     Time,
     /// Any absolute URI by RFC 3986: also `data:`, `tel:` and other schemes without a host.
     Uri,
+    /// A URI, or a relative reference such as `../a?b`.
+    UriReference,
+    /// `/users{/id}{?page}`.
+    UriTemplate,
     /// The same as [`TextType::Url`].
     Url,
     /// `2eb8aa08-aa98-11ea-b4aa-73b441d16380`.
@@ -164,6 +217,24 @@ forms! {
         Hostname: "hostname", "Invalid hostname", hostname::is_hostname;
         Ipv4: "ipv4", "Invalid IPv4 address", ip::is_v4;
         Ipv6: "ipv6", "Invalid IPv6 address", ip::is_v6;
+        Int32: "int32", "Number must be a whole number of 32 bits", every_text;
+        Int64: "int64", "Number must be a whole number of 64 bits", every_text;
+        Float: "float", "Number must fit into 32 bits", every_text;
+        Double: "double", "Number must fit into 64 bits", every_text;
+        Binary: "binary", "Invalid binary data", every_text;
+        Byte: "byte", "Invalid base64", base64::is_base64;
+        Password: "password", "Invalid password", every_text;
+        Duration: "duration", "Invalid duration", duration::is_duration;
+        IdnEmail: "idn-email", "Invalid email format", email::is_international_mailbox;
+        IdnHostname: "idn-hostname", "Invalid hostname", hostname::is_international_hostname;
+        Iri: "iri", "Invalid IRI format", iri::is_iri;
+        IriReference: "iri-reference", "Invalid IRI reference", iri::is_iri_reference;
+        UriReference: "uri-reference", "Invalid URI reference", uri::is_reference;
+        UriTemplate: "uri-template", "Invalid URI template", template::is_template;
+        Regex: "regex", "Invalid regular expression", crate::pattern::is_ecma;
+        JsonPointer: "json-pointer", "Invalid JSON pointer", pointer::is_pointer;
+        RelativeJsonPointer: "relative-json-pointer", "Invalid relative JSON pointer",
+            pointer::is_relative_pointer;
     }
 }
 
@@ -176,6 +247,11 @@ forms! {
         CreditCard: "credit-card", "Invalid credit card number", card::is_card;
         Date: "date", "Invalid date", date::is_date_or_date_time;
     }
+}
+
+/// The form of numbers, or of texts that are not restricted.
+fn every_text(_text: &str) -> bool {
+    true
 }
 
 #[cfg(test)]

@@ -11,9 +11,52 @@ use super::{bytes, ip};
 
 /// Returns true if the text is an absolute URI, with or without a fragment.
 pub(super) fn is_uri(text: &str) -> bool {
-    let Some((_, rest)) = split_scheme(text) else {
-        return false;
-    };
+    is_absolute(text, &URI)
+}
+
+/// Returns true if the text is a URI or a relative reference.
+pub(super) fn is_reference(text: &str) -> bool {
+    is_any(text, &URI)
+}
+
+/// The bytes of each part of a URI or of an IRI.
+pub(super) struct Grammar {
+    name: Set,
+    user: Set,
+    path: Set,
+    query: Set,
+}
+
+impl Grammar {
+    /// Returns the grammar with all bytes beyond ASCII.
+    pub(super) const fn beyond_ascii(self) -> Self {
+        let Self { name, user, path, query } = self;
+        Self {
+            name: bytes::beyond_ascii_and(name),
+            user: bytes::beyond_ascii_and(user),
+            path: bytes::beyond_ascii_and(path),
+            query: bytes::beyond_ascii_and(query),
+        }
+    }
+}
+
+/// Returns true if the text has a scheme and follows the grammar.
+pub(super) fn is_absolute(text: &str, grammar: &Grammar) -> bool {
+    split_scheme(text).is_some_and(|(_, rest)| is_rest(rest, grammar))
+}
+
+/// Returns true if the text follows the grammar, with or without a scheme.
+pub(super) fn is_any(text: &str, grammar: &Grammar) -> bool {
+    if let Some((_, rest)) = split_scheme(text) {
+        return is_rest(rest, grammar);
+    }
+    // The first segment of a relative path has no colon.
+    let first = text.find(['/', '?', '#']).unwrap_or(text.len());
+    !text[..first].contains(':') && is_rest(text, grammar)
+}
+
+/// Returns true for the part after the scheme.
+fn is_rest(rest: &str, grammar: &Grammar) -> bool {
     let end = memchr2(b'?', b'#', rest.as_bytes()).unwrap_or(rest.len());
     // The query keeps its question mark, which may be in it too.
     let (hierarchy, tail) = rest.split_at(end);
@@ -24,12 +67,14 @@ pub(super) fn is_uri(text: &str) -> bool {
         Some(rest) => {
             let (authority, path) =
                 rest.split_at(memchr(b'/', rest.as_bytes()).unwrap_or(rest.len()));
-            is_authority(authority) && bytes::all(path.as_bytes(), &PATH)
+            is_authority(authority, grammar) && bytes::all(path.as_bytes(), &grammar.path)
         }
         // Without an authority no path begins with two slashes, as here.
-        None => bytes::all(hierarchy.as_bytes(), &PATH),
+        None => bytes::all(hierarchy.as_bytes(), &grammar.path),
     };
-    is_hierarchy && bytes::all(query.as_bytes(), &QUERY) && bytes::all(fragment.as_bytes(), &QUERY)
+    is_hierarchy
+        && bytes::all(query.as_bytes(), &grammar.query)
+        && bytes::all(fragment.as_bytes(), &grammar.query)
 }
 
 /// Returns the scheme, and the text behind its colon.
@@ -41,12 +86,12 @@ pub(super) fn split_scheme(text: &str) -> Option<(&str, &str)> {
     rest.strip_prefix(':').filter(|_| begins_well).map(|rest| (scheme, rest))
 }
 
-fn is_authority(text: &str) -> bool {
+fn is_authority(text: &str, grammar: &Grammar) -> bool {
     // Most are a name and nothing else.
-    bytes::all(text.as_bytes(), &NAME)
-        || split_authority(text).is_some_and(|(host, _)| match host {
+    bytes::all(text.as_bytes(), &grammar.name)
+        || split_by(text, grammar).is_some_and(|(host, _)| match host {
             Host::Address(address) => ip::is_v6(address) || is_future_address(address),
-            Host::Name(name) => bytes::all(name.as_bytes(), &NAME),
+            Host::Name(name) => bytes::all(name.as_bytes(), &grammar.name),
         })
 }
 
@@ -61,6 +106,10 @@ pub(super) enum Host<'t> {
 /// Returns the host, still unchecked, and the port, which is any number of
 /// digits or none; `None` if those or the user information are wrong.
 pub(super) fn split_authority(text: &str) -> Option<(Host<'_>, &str)> {
+    split_by(text, &URI)
+}
+
+fn split_by<'t>(text: &'t str, grammar: &Grammar) -> Option<(Host<'t>, &'t str)> {
     // Neither user information nor a host has an `@`.
     let (user, rest) = bytes::split_once(text, b'@').unwrap_or(("", text));
     let (host, port) = if let Some(rest) = rest.strip_prefix('[') {
@@ -72,7 +121,7 @@ pub(super) fn split_authority(text: &str) -> Option<(Host<'_>, &str)> {
     };
     let digits = if port.is_empty() { port } else { port.strip_prefix(':')? };
     let is_port = digits.bytes().all(|it| it.is_ascii_digit());
-    let is_user = bytes::all(user.as_bytes(), &USER);
+    let is_user = bytes::all(user.as_bytes(), &grammar.user);
     (is_port && is_user).then_some((host, digits))
 }
 
@@ -88,21 +137,23 @@ fn is_future_address(text: &str) -> bool {
         && version.bytes().all(|it| it.is_ascii_hexdigit())
         && !address.is_empty()
         && !address.contains('%')
-        && bytes::all(address.as_bytes(), &USER)
+        && bytes::all(address.as_bytes(), &URI.user)
 }
 
 static SCHEME: Set = bytes::letters_digits_and(b"+-.");
 
-/// `unreserved`, `sub-delims` and escapes.
-static NAME: Set = bytes::escapes_and(bytes::letters_digits_and(b"-._~!$&'()*+,;="));
+pub(super) static URI: Grammar = GRAMMAR;
 
-/// The same with `:`.
-static USER: Set = bytes::escapes_and(bytes::letters_digits_and(b"-._~!$&'()*+,;=:"));
-
-/// `pchar`, or a slash.
-static PATH: Set = bytes::escapes_and(bytes::letters_digits_and(b"-._~!$&'()*+,;=:@/"));
-
-static QUERY: Set = bytes::escapes_and(bytes::letters_digits_and(b"-._~!$&'()*+,;=:@/?"));
+/// The grammar of IRIs is made from it.
+pub(super) const GRAMMAR: Grammar = Grammar {
+    // `unreserved`, `sub-delims` and escapes.
+    name: bytes::escapes_and(bytes::letters_digits_and(b"-._~!$&'()*+,;=")),
+    // The same with `:`.
+    user: bytes::escapes_and(bytes::letters_digits_and(b"-._~!$&'()*+,;=:")),
+    // `pchar`, or a slash.
+    path: bytes::escapes_and(bytes::letters_digits_and(b"-._~!$&'()*+,;=:@/")),
+    query: bytes::escapes_and(bytes::letters_digits_and(b"-._~!$&'()*+,;=:@/?")),
+};
 
 #[cfg(test)]
 mod tests {
@@ -150,6 +201,17 @@ mod tests {
             "http://a/!$&'()*+,;=:@",
         ] {
             assert!(is_uri(text), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn references_may_be_relative() {
+        for text in ["", "a", "/a:b", "./a:b", "//a:80/b", "?a:b", "#a", "a/b:c", "a:b", "//[::1]"]
+        {
+            assert!(is_reference(text), "{text:?}");
+        }
+        for text in ["1a:b", "\\", "a b", "//a:b", "#a#b", "ä", "%", ":"] {
+            assert!(!is_reference(text), "{text:?}");
         }
     }
 

@@ -122,6 +122,12 @@ impl Pattern {
     }
 }
 
+/// Returns true if a pattern is in the syntax of ECMA-262 with the flag `u`.
+pub(crate) fn is_ecma(pattern: &str) -> bool {
+    // Spellings of Rust are translated.
+    ecma(pattern).is_ok_and(|ecma| ecma == pattern)
+}
+
 /// Returns a pattern in the syntax of ECMA-262 with the flag `u`.
 ///
 /// # Errors
