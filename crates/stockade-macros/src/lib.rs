@@ -67,6 +67,12 @@ macro_rules! held {
     (Required) => {
         "nothing"
     };
+    (Rule) => {
+        "a `Rule`"
+    };
+    (Rules) => {
+        "a list of `Rule`s"
+    };
     (Schema) => {
         "`false`, or a `Rule`"
     };

@@ -15,12 +15,14 @@
 ///
 /// - `Kind` is the kind of the value, a variant of `Kind` in the validation or one of these:
 ///   `Flag` is a boolean, `Format` and `TypeName` are names that the derive knows, `Items`
-///   is a schema that the derive writes as keywords, `Examples` is a list, and
-///   the derive takes its values one by one.
+///   is a schema that the derive writes as keywords, `Rule` is a schema that the derive takes
+///   as an expression, `Examples` is a list, and the derive takes its values one by one.
 /// - `CLASS` is the type of the values that the keyword is about, and `PLACE` is where the
 ///   derive takes it. The derive does not have a keyword without these brackets.
 /// - `ours`: JSON Schema does not have the keyword.
 /// - `note`: the keyword is for documents and checks nothing.
+/// - `reserved`: a field map cannot have a field of this name, unless `Schema::fields` reads
+///   it.
 /// - `streams`: the typed reader checks the keyword while it reads an array or an object. It
 ///   leaves all other keywords of arrays and objects to the check of parsed data.
 /// - `method` is the name in the derive. A keyword without `(…) = …` has a method in
@@ -84,6 +86,11 @@ macro_rules! __keywords {
                 "exclusiveMaximum": Number [NUMBER EVERYWHERE]
                     => exclusive_maximum(bound: impl Into<Value>) = bound;
 
+                /// Requires a multiple of `factor`, which is above 0. Decimal fractions are
+                /// exact: 0.3 is a multiple of 0.1.
+                "multipleOf": Number [NUMBER EVERYWHERE]
+                    => multiple_of(factor: impl Into<Value>) = factor;
+
                 /// Requires at least `bound` for the number, the length of the string, or
                 /// the count of the array.
                 "min": Number [SIZED EVERYWHERE] ours streams
@@ -104,6 +111,22 @@ macro_rules! __keywords {
 
                 /// Requires that no two elements are equal.
                 "uniqueItems": Flag [LIST EVERYWHERE] => unique_items() = true;
+
+                "prefixItems": Rules reserved streams => prefix_items;
+
+                "contains": Rule [LIST EVERYWHERE] reserved streams => contains;
+
+                /// Requires that at least this many elements follow the rule of
+                /// [`contains`](Self::contains). Default: 1.
+                "minContains": Count [LIST EVERYWHERE] reserved streams
+                    => min_contains(count: usize) = count;
+
+                /// Allows at most this many elements that follow the rule of
+                /// [`contains`](Self::contains).
+                "maxContains": Count [LIST EVERYWHERE] reserved streams
+                    => max_contains(count: usize) = count;
+
+                "unevaluatedItems": Schema reserved streams => unevaluated_items;
 
                 /// Requires at least this many keys.
                 "minProperties": Count [MAP EVERYWHERE] streams
@@ -145,6 +168,39 @@ macro_rules! __keywords {
                 /// because OpenAPI defines no form for lists and objects in it (OpenAPI 3.1,
                 /// section 4.8.12.3). Bodies are not affected.
                 "style": Text [MAP FIELDS] ours streams note => style(style: &str) = style;
+                "patternProperties": Schemas reserved streams => pattern_properties;
+
+                "propertyNames": Rule [MAP EVERYWHERE] reserved streams => keys;
+
+                "dependentRequired": NameLists reserved streams => dependent_required;
+
+                "dependentSchemas": Schemas reserved streams => dependent_schemas;
+
+                "unevaluatedProperties": Schema reserved streams => unevaluated_properties;
+
+                "allOf": Rules [ANY EVERYWHERE] reserved => all_of;
+
+                "anyOf": Rules [ANY EVERYWHERE] reserved => any_of;
+
+                "oneOf": Rules [ANY EVERYWHERE] reserved => one_of;
+
+                "not": Rule [ANY EVERYWHERE] reserved => not;
+
+                "if": Rule reserved => if_then;
+
+                "then": Rule reserved => if_then;
+
+                "else": Rule reserved => if_then_else;
+
+                "$ref": Text reserved => reference;
+
+                "$defs": Schemas reserved => definitions;
+
+                "definitions": Schemas reserved => definitions;
+
+                "$anchor": Text reserved => anchor;
+
+                "$dynamicAnchor": Text reserved => anchor;
 
                 /// Allows null, for which nothing else is checked.
                 "nullable": Flag [ANY PARTS] ours => nullable() = true;
@@ -173,6 +229,12 @@ macro_rules! __keywords {
                     => description(description: impl Into<String>) = description.into();
 
                 "$schema": Text note => schema;
+
+                "contentEncoding": Text note => content_encoding;
+
+                "contentMediaType": Text note => content_media_type;
+
+                "contentSchema": Schema note => content_schema;
 
                 /// Sets a name for `$ref` in documents.
                 "$id": Text note => id(id: impl Into<String>) = id.into();

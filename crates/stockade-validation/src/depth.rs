@@ -19,6 +19,18 @@ pub(crate) fn exceeds(value: &Value, levels: usize) -> bool {
     }
 }
 
+/// Returns the number of values in `value` down to `levels`.
+pub(crate) fn size(value: &Value, levels: usize) -> usize {
+    if levels == 0 {
+        return 1;
+    }
+    match value {
+        Value::Array(items) => 1 + items.iter().map(|item| size(item, levels - 1)).sum::<usize>(),
+        Value::Object(map) => 1 + map.values().map(|item| size(item, levels - 1)).sum::<usize>(),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => 1,
+    }
+}
+
 fn is_container(value: &Value) -> bool {
     matches!(value, Value::Array(_) | Value::Object(_))
 }

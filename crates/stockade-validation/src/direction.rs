@@ -37,6 +37,12 @@ pub enum FieldPresence {
     WriteOnlySometimes,
 }
 
+impl Direction {
+    pub(crate) fn is_read(self) -> bool {
+        self == Self::Read
+    }
+}
+
 impl FieldPresence {
     /// Returns true if there is nothing of it in this direction.
     pub(crate) fn is_none(self, direction: Direction) -> bool {

@@ -1,6 +1,7 @@
 //! [`Schema::to_json_schema`](crate::Schema::to_json_schema): a schema as JSON
 //! Schema 2020-12.
 
+mod applicators;
 mod inner;
 mod trim;
 
@@ -32,7 +33,9 @@ pub(crate) fn rule(node: &Node, context: Context<'_>) -> Value {
     if let Some(reference) = inner::bare_reference(node, context) {
         return reference;
     }
-    let notes = node.keywords.iter().filter(|(name, _)| is_note(name));
+    // An `$id` would change what the references to definitions mean.
+    let is_kept = |name: &str| is_note(name) && (name != "$id" || context.definitions.is_empty());
+    let notes = node.keywords.iter().filter(|(name, _)| is_kept(name));
     let mut out: Map<String, Value> =
         notes.map(|(name, value)| (exported(name), value.clone())).collect();
     if let Some(dialect) = out.get_mut("$schema") {

@@ -54,7 +54,6 @@ pub(crate) enum Key {
     View(Box<Self>, View),
     /// A definition of a document, which is told by its address: the reference
     /// keeps it alive.
-    #[cfg(feature = "schemars")]
     Document(usize, String),
 }
 

@@ -99,6 +99,7 @@
 //   judge their own text; `inner`: rules made of other rules.
 // - `canonical`: the canonical forms of texts, for stores; `canonical/times`: those of times.
 // - `direction`: what is read and what is written, where the two differ.
+// - `parts`: alternatives, conditions and rules for some parts of a value.
 // - `fields`: the properties of an object rule, for further rules.
 // - `patch_field`: `Patch` and `Optional`, fields that may be absent.
 // - `marks`: read-only and write-only places, applied at every depth.
@@ -152,6 +153,7 @@ mod node;
 mod number;
 mod options;
 mod part_rule;
+mod parts;
 mod patch_field;
 #[doc(hidden)]
 pub mod pattern;

@@ -3,11 +3,15 @@
 //! An `i64`, a `u64` and an `f64` are compared by value, without rounding one
 //! to the type of another: 9007199254740993 is greater than 9007199254740992.0.
 
+mod multiple;
+
 use std::cmp::Ordering;
 use std::fmt;
 use std::hash::{Hash, Hasher};
 
 use serde_json::Number;
+
+pub(crate) use self::multiple::is_multiple;
 
 /// A number in the one form that equal numbers share.
 #[derive(Clone, Copy, Debug)]
@@ -57,6 +61,11 @@ impl Num {
             // Above 2^53 every finite float is whole.
             Self::Float(float) => float.is_finite() && float.fract() == 0.0,
         }
+    }
+
+    /// Returns true if the number is above 0.
+    pub(crate) fn is_positive(self) -> bool {
+        self.compare(Self::Whole(0)).is_gt()
     }
 
     /// Returns the number as an integer of 64 bits, if it is one.

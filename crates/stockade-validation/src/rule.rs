@@ -16,6 +16,7 @@ use crate::direction::{Direction, FieldPresence};
 use crate::format::Format;
 use crate::function::{Custom, CustomOutcome, Default, Transform, TransformOutcome};
 use crate::inner::InnerRule;
+use crate::parts::Parts;
 use crate::text_form::TextForm;
 
 /// A rule in the making; [`build`](Self::build) makes a
@@ -23,7 +24,7 @@ use crate::text_form::TextForm;
 ///
 /// The methods are the keywords of the specification in snake case, by plain
 /// names where Rust has a keyword of that name: `kind` for `type`, `values` for
-/// `enum`, `constant` for `const`. A mistake is reported by `build`, with the
+/// `enum`, `constant` for `const`, `if_then` for `if`. `keys` is `propertyNames`. A mistake is reported by `build`, with the
 /// file and line where the rule was begun.
 ///
 /// ```
@@ -56,6 +57,10 @@ pub struct Rule {
     pub(crate) additional: Option<Additional>,
     pub(crate) items: Option<Box<Self>>,
     pub(crate) inner: Option<InnerRule>,
+    /// Alternatives, conditions and rules for some parts of the value.
+    pub(crate) parts: Option<Box<Parts>>,
+    /// The rules of `$defs`, for their mistakes. References lead to the document.
+    pub(crate) definitions: Vec<(String, Self)>,
     /// The rules whose properties are added to those of this one.
     pub(crate) flattened: Vec<Self>,
     pub(crate) form: Option<TextForm>,
@@ -75,6 +80,8 @@ pub struct Rule {
     pub(crate) direction: Direction,
     /// The mistakes that were found when the rule was read.
     pub(crate) mistakes: Vec<String>,
+    /// The place in the document that the rule was read from, as a JSON pointer.
+    pub(crate) pointer: Option<Box<str>>,
     pub(crate) location: &'static Location<'static>,
 }
 
@@ -117,6 +124,8 @@ impl Rule {
             additional: None,
             items: None,
             inner: None,
+            parts: None,
+            definitions: Vec::new(),
             flattened: Vec::new(),
             form: None,
             canonical: None,
@@ -129,6 +138,7 @@ impl Rule {
             keeps_null: false,
             direction: Direction::Read,
             mistakes: Vec::new(),
+            pointer: None,
             location,
         }
     }

@@ -35,16 +35,20 @@ pub struct Schema {
 impl Schema {
     /// Reads a schema in either notation, told apart at each node.
     ///
-    /// A node is a *rule* when some key is a known keyword whose value has the
+    /// A node is a *rule* if some key is a known keyword whose value has the
     /// keyword's kind and is not an object (`type: "string"`, `min: 1`). If
     /// only keywords that hold objects match (`items`, `properties`,
-    /// `additionalProperties`, `default`, `const`), it is a rule only when no
+    /// `additionalProperties`, `not`, `default`, `const`), it is a rule only if no
     /// other key holds an object. Otherwise a non-empty object is a *field
     /// map*. An empty object is a rule that allows everything.
     ///
+    /// A field map cannot have a field whose name is a keyword for alternatives, conditions
+    /// or references, such as `not`, `if` or `$ref`: use [`fields`](Self::fields). Fields may
+    /// be called `type`, `items` or `default`.
+    ///
     /// # Errors
-    /// When the schema cannot work: every mistake, with the path of its field
-    /// and the file and line of this call.
+    /// If the schema cannot work: every mistake, with the path of its field, the JSON pointer
+    /// of its keyword, and the file and line of this call. An unknown keyword is a mistake.
     ///
     /// # Beyond the spec
     ///
@@ -77,8 +81,8 @@ impl Schema {
     /// Returns the errors of `data`, which stays as it is.
     ///
     /// Nothing is allocated for valid data, unless it is changed on the way (by
-    /// `trim`, `transform` or a conversion), a `custom` rule is called, or a
-    /// long or nested array must have unique items.
+    /// `trim`, `transform` or a conversion), a `custom` rule is called, a long or nested
+    /// array must have unique items, or the schema has `propertyNames` or `unevaluated…`.
     ///
     /// # Errors
     /// 500 when a `transform` or `custom` function fails or panics.

@@ -1,8 +1,7 @@
 //! [`Rule::from_schemars`]: the schemas of the crate schemars as rules.
 //!
-//! The document of a type is generated as JSON Schema and read here. Keywords
-//! that ours can express are taken over, and `$defs` become definitions.
-//! Anything else is a mistake.
+//! The document of a type is generated as JSON Schema and read here. Known keywords are
+//! taken over, and `$defs` become definitions. Anything else is a mistake.
 //!
 //! - here: the keywords.
 //! - `union`: what schemars writes for `Option` and for enums.
@@ -46,9 +45,8 @@ impl Schema {
     /// ```
     ///
     /// # Errors
-    /// When the type uses a keyword that our rules cannot express, such as that
-    /// of an untagged enum. The error lists every place, with its path and the
-    /// file and line of this call.
+    /// If the type uses a keyword that is not one of a [`Rule`]. The error lists every place,
+    /// with its path and the file and line of this call.
     #[track_caller]
     pub fn from_schemars<T: JsonSchema>() -> Result<Self, ConfigError> {
         Rule::from_schemars::<T>().build()
@@ -124,6 +122,7 @@ impl Document {
             }
             ("format", Value::String(format)) => number_format(rule, format, map),
             (name, _) if name.starts_with("x-") => {}
+            _ if rule.read_part(keyword, value, &|_, value| self.read(value)) => {}
             (name, _) if is_standard(name) => {
                 rule.keywords.entry(name).or_insert_with(|| value.clone());
             }

@@ -64,7 +64,7 @@ fn values_fit_their_keywords() {
         ("max_length", "`max_length` needs a value: `= …`".to_owned()),
         ("pattern = 3", "`pattern` must be a string".to_owned()),
         ("min = true", "`min` must be a number".to_owned()),
-        ("values = 3", "`one_of` must be a list: `[…]`".to_owned()),
+        ("values = 3", "`values` must be a list: `[…]`".to_owned()),
         ("trim = 1", "`trim` stands alone, or with `= true` or `= false`".to_owned()),
         ("items = 1", "`items` takes keywords: `items(min_length = 3)`".to_owned()),
         ("kind = \"emial\"", "`kind` has no \"emial\", did you mean `email`?".to_owned()),

@@ -9,14 +9,16 @@ use stockade_errors::{ConfigError, ConfigIssue};
 use super::bounds;
 use super::definition::Definitions;
 use super::keyword::{self, Kind};
+use super::reference::push_step;
 use crate::check;
 use crate::depth::{MAX_DEPTH, exceeds};
 use crate::direction::Direction;
 use crate::format::TextType;
 use crate::function::Default;
 use crate::node::{
-    AdditionalRule, ArrayRules, Compiled, Inner, Literals, MAX_BITS, Needs, Node, NumberRules,
-    ObjectRules, Property, Source, TextRules, Types, flag, kind, text_of,
+    AdditionalRule, Applicators, ArrayRules, Compiled, Inner, Literals, MAX_BITS, Needs, Node,
+    NumberRules, ObjectRules, PatternProperty, Property, Source, TextRules, Types, flag, kind,
+    text_of,
 };
 use crate::number::Num;
 use crate::rule::{Additional, Rule};
@@ -30,7 +32,7 @@ pub(crate) fn compile(rule: Rule) -> Result<Compiled, ConfigError> {
     let mut compiler = Compiler::new(&mut state, String::new(), location, direction);
     let root = compiler.compile(rule, MAX_DEPTH);
     let definitions = state.compile_definitions();
-    ConfigError::check(state.mistakes)?;
+    state.check()?;
     Ok(Compiled { root, definitions, needs: state.needs })
 }
 
@@ -38,6 +40,8 @@ pub(crate) fn compile(rule: Rule) -> Result<Compiled, ConfigError> {
 #[derive(Default)]
 pub(super) struct State {
     pub(super) mistakes: Vec<ConfigIssue>,
+    /// The mistakes of definitions, if they are used or not.
+    pub(super) unused: Vec<ConfigIssue>,
     pub(super) definitions: Definitions,
     needs: Needs,
 }
@@ -49,6 +53,10 @@ pub(super) struct Compiler<'m> {
     pub(super) path: String,
     pub(super) location: &'static Location<'static>,
     pub(super) direction: Direction,
+    /// The rule is a part of an alternative or of a condition.
+    pub(super) in_branch: bool,
+    /// The place of the rule in its document.
+    pointer: Option<Box<str>>,
 }
 
 impl<'m> Compiler<'m> {
@@ -58,7 +66,7 @@ impl<'m> Compiler<'m> {
         location: &'static Location<'static>,
         direction: Direction,
     ) -> Self {
-        Self { state, path, location, direction }
+        Self { state, path, location, direction, in_branch: false, pointer: None }
     }
 
     pub(super) fn issue(&mut self, message: impl AsRef<str>) {
@@ -70,8 +78,27 @@ impl<'m> Compiler<'m> {
         self.state.mistakes.push(ConfigIssue::new(message).at(self.location));
     }
 
+    /// Reports a mistake of a keyword, with its place in the document.
+    pub(super) fn keyword_issue(&mut self, keyword: &str, message: &str) {
+        match &self.pointer {
+            Some(pointer) => {
+                let mut pointer = pointer.to_string();
+                push_step(&mut pointer, keyword);
+                self.issue(format!("{message} (at `{pointer}`)"));
+            }
+            None => self.issue(message),
+        }
+    }
+
     pub(super) fn compile(&mut self, mut rule: Rule, levels: usize) -> Node {
+        let additional = rule.additional.clone();
         rule.turn(self.direction);
+        if self.in_branch {
+            // Alternatives may differ by it.
+            rule.additional = additional;
+        }
+        self.pointer = rule.pointer.take();
+        self.check_marks(&rule);
         self.flatten(&mut rule, &mut Vec::new());
         for message in std::mem::take(&mut rule.mistakes) {
             self.issue(message);
@@ -90,9 +117,12 @@ impl<'m> Compiler<'m> {
         }
 
         let default = self.default(&mut rule);
+        self.check_definitions(std::mem::take(&mut rule.definitions));
         let (inner, places) = self.inner(&mut rule, levels);
+        let (applicators, patterns) = self.applicators(&mut rule, levels);
         let array = self.array(&mut rule, &types, places, levels);
-        let object = self.object(&mut rule, &types, levels);
+        let lists_keys = applicators.as_deref().is_some_and(Applicators::lists_keys);
+        let object = self.object(&mut rule, &types, patterns, lists_keys, levels);
         let keywords = rule.keywords;
         let mut source = Source::new(&keywords, &types);
         let text = TextRules::compile(&mut source, rule.form, rule.canonical);
@@ -109,6 +139,7 @@ impl<'m> Compiler<'m> {
             array,
             object,
             inner,
+            applicators,
             transform: rule.transform,
             custom: rule.custom,
             default,
@@ -130,10 +161,22 @@ impl<'m> Compiler<'m> {
         node
     }
 
+    /// Reports marks that resources would not see. In a document they are words for people.
+    fn check_marks(&mut self, rule: &Rule) {
+        for mark in ["readOnly", "writeOnly"] {
+            if self.in_branch && self.pointer.is_none() && flag(&rule.keywords, mark) {
+                self.issue(format!(
+                    "`{mark}` has no effect inside an alternative or condition: mark a property \
+                     of the rule around it"
+                ));
+            }
+        }
+    }
+
     /// Keeps the mistakes in the keywords of one type.
     fn report(&mut self, source: Source<'_>) {
-        for message in source.mistakes {
-            self.issue(message);
+        for (keyword, message) in source.mistakes {
+            self.keyword_issue(keyword, &message);
         }
     }
 
@@ -143,12 +186,16 @@ impl<'m> Compiler<'m> {
         let has_functions = node.transform.is_some() || node.custom.is_some();
         let lists_containers = node.literals.iter().any(Literals::has_containers);
         let entries = node.object.as_deref().map_or(0, |rules| rules.entries.len());
+        let has_patterns = node.object.as_deref().is_some_and(|rules| !rules.patterns.is_empty());
         needs.functions |= has_functions;
         needs.text_styles |= text_style::has_style(&node.keywords);
+        needs.applicators |= node.applicators.is_some();
         needs.comparing |=
             lists_containers || node.array.as_deref().is_some_and(|rules| rules.needs_whole);
         needs.second_look |= has_functions
             || lists_containers
+            || node.applicators.is_some()
+            || has_patterns
             || entries > MAX_BITS
             || keyword::needs_whole(&node.keywords, kind::OBJECT);
         needs.second_look |= match node.inner.as_deref() {
@@ -163,7 +210,7 @@ impl<'m> Compiler<'m> {
         keywords.retain(|name, value| {
             let Some(kind) = keyword::kind_of(name).or_else(|| keyword::note_kind(name)) else {
                 let near = did_you_mean(name, keyword::names());
-                self.issue(format!("unknown keyword `{name}`{near}"));
+                self.keyword_issue(name, &format!("unknown keyword `{name}`{near}"));
                 return false;
             };
             let fits = match kind {
@@ -171,7 +218,7 @@ impl<'m> Compiler<'m> {
                 kind => kind.fits(value),
             };
             if !fits {
-                self.issue(format!("`{name}` must be {}", kind.wanted()));
+                self.keyword_issue(name, &format!("`{name}` must be {}", kind.wanted()));
             } else if exceeds(value, MAX_DEPTH) {
                 self.issue(format!("`{name}` is nested more than {MAX_DEPTH} levels deep"));
             }
@@ -186,7 +233,7 @@ impl<'m> Compiler<'m> {
             Some(name) => name.as_str().into_iter().collect(),
         };
         if names.is_empty() {
-            self.issue("`type` must name a type");
+            self.keyword_issue("type", "`type` must name a type");
         }
         let mut mask = 0;
         let mut formats = Vec::new();
@@ -198,7 +245,8 @@ impl<'m> Compiler<'m> {
             } else {
                 let known = kind::NAMES.iter().map(|(known, _)| *known);
                 let known = known.chain(TextType::ALL.iter().map(|form| form.name()));
-                self.issue(format!("unknown type `{name}`{}", did_you_mean(name, known)));
+                let near = did_you_mean(name, known);
+                self.keyword_issue("type", &format!("unknown type `{name}`{near}"));
             }
         }
         Types { mask, formats: formats.into(), expected: names.join(" or ").into() }
@@ -236,11 +284,14 @@ impl<'m> Compiler<'m> {
         &mut self,
         rule: &mut Rule,
         types: &Types,
+        patterns: Box<[PatternProperty]>,
+        lists_keys: bool,
         levels: usize,
     ) -> Option<Box<ObjectRules>> {
         let listed = rule.properties.take();
         let required = self.required_names(rule);
         let additional = match rule.additional.take() {
+            None if lists_keys => AdditionalRule::Elsewhere,
             None => AdditionalRule::Unsaid,
             Some(Additional::Allowed(true)) => AdditionalRule::Allowed,
             Some(Additional::Allowed(false)) => AdditionalRule::Refused,
@@ -250,7 +301,7 @@ impl<'m> Compiler<'m> {
         };
         let properties = listed.map(|listed| self.properties(listed, levels));
         let mut source = Source::new(&rule.keywords, types);
-        let rules = ObjectRules::compile(&mut source, properties, required, additional);
+        let rules = ObjectRules::compile(&mut source, properties, patterns, required, additional);
         self.report(source);
         rules
     }
@@ -290,7 +341,9 @@ impl<'m> Compiler<'m> {
             _ => format!("{}{step}", self.path),
         };
         let location = rule.location;
-        Compiler::new(self.state, path, location, self.direction).compile(rule, levels - 1)
+        let in_branch = self.in_branch;
+        let compiler = Compiler::new(self.state, path, location, self.direction);
+        Compiler { in_branch, ..compiler }.compile(rule, levels - 1)
     }
 
     /// Warns of a default that breaks its own rule. It is put in all the same.

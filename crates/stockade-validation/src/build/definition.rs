@@ -8,7 +8,7 @@ use crate::depth::MAX_DEPTH;
 use crate::direction::Direction;
 use crate::inner::{Key, Reference};
 use crate::names::plain;
-use crate::node::{Definition, Inner};
+use crate::node::Definition;
 
 /// The definitions so far, in the order of their first use.
 #[derive(Default)]
@@ -65,23 +65,24 @@ impl State {
             if is_circle(place, &compiled) {
                 let Definition { name, direction, location, .. } = definition;
                 let mut compiler = Compiler::new(self, name.clone(), location, *direction);
-                compiler.issue("the type is nothing but itself");
+                compiler.issue("the definition refers to itself for the same value");
             }
         }
         compiled.into()
     }
 }
 
-/// Returns true if a definition leads back to itself without going into the value.
+/// Returns true if a definition leads back to itself without a step into the value.
 fn is_circle(start: usize, definitions: &[Definition]) -> bool {
-    let mut place = start;
-    for _ in definitions {
-        match definitions[place].node.inner.as_deref() {
-            Some(Inner::Definition(next)) => place = *next,
-            _ => return false,
-        }
+    let mut seen = vec![false; definitions.len()];
+    let mut open = Vec::new();
+    definitions[start].node.same_value(&mut open);
+    while let Some(place) = open.pop() {
         if place == start {
             return true;
+        }
+        if !std::mem::replace(&mut seen[place], true) {
+            definitions[place].node.same_value(&mut open);
         }
     }
     false

@@ -70,9 +70,13 @@ impl Compiler<'_> {
         let optional = is_left_out || other.keywords.get("nullable") == Some(&Value::Bool(true));
         if other.custom.is_some()
             || other.transform.is_some()
+            || other.parts.is_some()
             || other.keywords.keys().any(|name| keyword::bounds_members(name))
         {
-            self.issue("a rule with `custom`, `transform` or counts of keys cannot be flattened");
+            self.issue(
+                "a rule with `custom`, `transform`, counts of keys, alternatives or conditions \
+                 cannot be flattened",
+            );
         }
         let is_marked = |keyword: &&str| other.keywords.get(*keyword) == Some(&Value::Bool(true));
         let marks: Vec<&str> = ["readOnly", "writeOnly"].into_iter().filter(is_marked).collect();

@@ -17,7 +17,10 @@ impl Compiler<'_> {
         let Some(inner) = rule.inner.take() else {
             return (None, Box::default());
         };
-        self.refuse_structure(rule);
+        // Other elements and an object are no contradiction to the places of a tuple.
+        if !matches!(inner, InnerRule::Tuple(_)) {
+            self.refuse_structure(rule);
+        }
         let inner = match inner {
             InnerRule::Reference(reference) => {
                 let direction = self.direction;
@@ -44,10 +47,7 @@ impl Compiler<'_> {
             | list
             | !std::mem::take(&mut rule.required_fields).is_empty();
         if has_more {
-            self.issue(
-                "properties and items cannot be added to the rule of a type, to a union or to a \
-                 tuple",
-            );
+            self.issue("properties and items cannot be added to the rule of a type or to a union");
         }
     }
 

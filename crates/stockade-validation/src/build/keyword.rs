@@ -16,9 +16,13 @@ pub(crate) enum Kind {
     Count,
     Function,
     List,
+    /// An object of lists of names.
+    NameLists,
     Number,
     /// A boolean or a list of names.
     Required,
+    /// A list of schemas that is not empty.
+    Rules,
     Schema,
     /// An object of schemas.
     Schemas,
@@ -36,7 +40,11 @@ impl Kind {
             Self::Count | Self::Number => value.is_number(),
             Self::Function => false,
             Self::List => value.is_array(),
+            Self::NameLists => value.as_object().is_some_and(|lists| lists.values().all(is_names)),
             Self::Required => value.is_boolean() || is_names(value),
+            Self::Rules => value.as_array().is_some_and(|rules| {
+                !rules.is_empty() && rules.iter().all(|rule| Self::Schema.fits(rule))
+            }),
             Self::Schema => value.is_boolean() || value.is_object(),
             Self::Schemas => value.is_object(),
             Self::Text => value.is_string(),
@@ -52,8 +60,10 @@ impl Kind {
             Self::Count => "a whole number of 0 or more",
             Self::Function => "a function: give it with `Rule`",
             Self::List => "a list",
+            Self::NameLists => "an object of lists of names",
             Self::Number => "a number",
             Self::Required => "a boolean or a list of names",
+            Self::Rules => "a list of one or more schemas",
             Self::Schema => "a schema: an object or a boolean",
             Self::Schemas => "an object of schemas",
             Self::Text => "a string",
@@ -77,6 +87,8 @@ struct Keyword {
     ours: bool,
     /// It is for documents and checks nothing.
     note: bool,
+    /// A field map cannot have a field of this name.
+    reserved: bool,
     /// The typed reader checks it while it reads an array or an object.
     streams: bool,
 }
@@ -154,6 +166,9 @@ macro_rules! kind_of_value {
     (Items) => {
         Kind::Schema
     };
+    (Rule) => {
+        Kind::Schema
+    };
     ($kind:ident) => {
         Kind::$kind
     };
@@ -197,32 +212,13 @@ keywords!(tables!);
 
 impl Keyword {
     const fn new(name: &'static str, kind: Kind) -> Self {
-        Self { name, kind, types: ANY, ours: false, note: false, streams: false }
+        Self { name, kind, types: ANY, ours: false, note: false, reserved: false, streams: false }
     }
 }
 
-/// Returns true for keywords of JSON Schema that are not ours and are no likely
-/// names of fields.
-pub(crate) fn is_foreign(keyword: &str) -> bool {
-    keyword.starts_with('$') || FOREIGN.contains(&keyword) && find(keyword).is_none()
+/// Returns true for keywords of JSON Schema that a field map cannot have as names of fields.
+pub(crate) fn is_reserved(keyword: &str) -> bool {
+    keyword.starts_with('$')
+        || find(keyword).is_some_and(|known| known.reserved)
+        || keyword == "additionalItems"
 }
-
-const FOREIGN: &[&str] = &[
-    "additionalItems",
-    "allOf",
-    "anyOf",
-    "contentEncoding",
-    "contentMediaType",
-    "contentSchema",
-    "dependentRequired",
-    "dependentSchemas",
-    "maxContains",
-    "minContains",
-    "multipleOf",
-    "oneOf",
-    "patternProperties",
-    "prefixItems",
-    "propertyNames",
-    "unevaluatedItems",
-    "unevaluatedProperties",
-];

@@ -3,6 +3,8 @@
 //!
 //! - `keyword`: the keywords, the kinds of their values, and pairs of bounds.
 //! - `notation`: JSON to [`Rule`](crate::Rule).
+//! - `reference`: `$ref` within a document.
+//! - `parts`: alternatives, conditions and rules for some parts of a value.
 //! - `compile`: [`Rule`](crate::Rule) to node; every mistake is found here.
 //! - `definition`: the definitions that rules refer to, each compiled once.
 //! - `flatten`: properties of one rule in another.
@@ -16,12 +18,14 @@ mod flatten;
 mod inner;
 mod keyword;
 mod notation;
+mod parts;
+mod reference;
 
 pub(crate) use compile::compile;
-pub(crate) use keyword::is_note;
 #[cfg(feature = "schemars")]
 pub(crate) use keyword::is_standard;
 pub use keyword::names;
+pub(crate) use keyword::{Kind, is_note};
 pub(crate) use notation::{read, read_fields, read_rule};
 
 #[cfg(test)]

@@ -7,74 +7,103 @@ use std::panic::Location;
 use serde_json::{Map, Value};
 
 use super::keyword::{self, Kind};
+use super::reference::{At, Document};
 use crate::depth::{MAX_DEPTH, exceeds};
+use crate::parts::Parts;
 use crate::rule::{Additional, Rule};
 use crate::suggest::did_you_mean;
 
 /// Reads a schema in either notation.
 pub(crate) fn read(value: &Value, location: &'static Location<'static>) -> Rule {
     let is_document = value.get("$schema").is_some_and(Value::is_string);
-    Reader { location, guess: !is_document }.read(value, MAX_DEPTH)
+    let document = Document::new(value);
+    Reader { location, guess: !is_document, document: &document }.read_at(value, "")
 }
 
 /// Reads a rule in which every node is a rule.
 pub(crate) fn read_rule(value: &Value, location: &'static Location<'static>) -> Rule {
-    Reader { location, guess: false }.read(value, MAX_DEPTH)
+    let document = Document::new(value);
+    Reader { location, guess: false, document: &document }.read_at(value, "")
 }
 
 /// Reads a field map, also if its keys are names of keywords.
 pub(crate) fn read_fields(value: &Value, location: &'static Location<'static>) -> Rule {
-    let reader = Reader { location, guess: true };
+    let document = Document::new(value);
+    let reader = Reader { location, guess: true, document: &document };
     match value {
         Value::Object(map) => {
-            let fields = map
-                .iter()
-                .map(|(name, value)| (name.clone(), reader.read_field(name, value, MAX_DEPTH)));
+            let at = At::Start("");
+            let fields = map.iter().map(|(name, value)| {
+                (name.clone(), reader.read_field(name, value, &at.step(name), MAX_DEPTH))
+            });
             Rule::at(location).of_fields(fields)
         }
         _ => reader.issue("a field map must be an object".to_owned()),
     }
 }
 
-struct Reader {
-    location: &'static Location<'static>,
+#[derive(Clone, Copy)]
+pub(super) struct Reader<'v> {
+    pub(super) location: &'static Location<'static>,
     /// True if nodes may be field maps.
-    guess: bool,
+    pub(super) guess: bool,
+    pub(super) document: &'v Document<'v>,
 }
 
-impl Reader {
+impl Reader<'_> {
+    /// Reads the node at a JSON pointer.
+    pub(super) fn read_at(&self, value: &Value, pointer: &str) -> Rule {
+        self.read(value, &At::Start(pointer), MAX_DEPTH)
+    }
+
     /// Reads a node; `levels` is how deep it may be nested.
-    fn read(&self, value: &Value, levels: usize) -> Rule {
+    fn read(&self, value: &Value, at: &At<'_>, levels: usize) -> Rule {
         match value {
             Value::Bool(flag) => Rule { boolean: Some(*flag), ..Rule::at(self.location) },
             Value::Object(_) if levels == 0 => {
                 self.issue(format!("the schema is nested more than {MAX_DEPTH} levels deep"))
             }
-            Value::Object(map) if !self.guess || is_rule(map) => self.read_rule(map, levels),
-            Value::Object(map) => self.read_map(map, levels),
-            _ => self.issue("a schema must be an object or a boolean".to_owned()),
+            Value::Object(map) if !self.guess || is_rule(map) => self.read_rule(map, at, levels),
+            Value::Object(map) => self.read_map(map, at, levels),
+            _ => {
+                let pointer = at.pointer();
+                let place = if pointer.is_empty() { pointer } else { format!(" (at `{pointer}`)") };
+                self.issue(format!("a schema must be an object or a boolean{place}"))
+            }
         }
     }
 
-    fn read_rule(&self, map: &Map<String, Value>, levels: usize) -> Rule {
+    fn read_rule(&self, map: &Map<String, Value>, at: &At<'_>, levels: usize) -> Rule {
         let mut rule = Rule::at(self.location);
+        rule.pointer = Some(at.pointer().into());
         for (keyword, value) in map {
+            let inside = at.step(keyword);
+            let read = |value: &Value| self.read(value, &inside, levels - 1);
             match (keyword.as_str(), value) {
                 ("items", Value::Object(_) | Value::Bool(_)) => {
-                    rule.items = Some(Box::new(self.read(value, levels - 1)));
+                    rule.items = Some(Box::new(read(value)));
                 }
                 ("additionalProperties", Value::Bool(flag)) => {
                     rule.additional = Some(Additional::Allowed(*flag));
                 }
                 ("additionalProperties", Value::Object(_)) => {
-                    rule.additional = Some(Additional::from(self.read(value, levels - 1)));
+                    rule.additional = Some(Additional::from(read(value)));
                 }
                 ("properties", Value::Object(properties)) => {
-                    let properties = properties
-                        .iter()
-                        .map(|(name, value)| (name.clone(), self.read(value, levels - 1)));
+                    let properties = properties.iter().map(|(name, value)| {
+                        (name.clone(), self.read(value, &inside.step(name), levels - 1))
+                    });
                     rule.properties = Some(properties.collect());
                 }
+                ("$ref" | "$anchor" | "$dynamicAnchor", Value::String(_)) => {}
+                // Read for mistakes only; references lead here.
+                ("$defs" | "definitions", Value::Object(rules)) => {
+                    self.read_definitions(&mut rule, rules, &inside, levels);
+                }
+                _ if rule.read_part(keyword, value, &|steps, value| match steps {
+                    [step] => self.read(value, &inside.step(step), levels - 1),
+                    _ => read(value),
+                }) => {}
                 // Copying a value takes as much stack as it is nested.
                 _ if exceeds(value, MAX_DEPTH) => rule
                     .mistakes
@@ -84,35 +113,81 @@ impl Reader {
                 }
             }
         }
+        match map.get("$ref") {
+            Some(Value::String(reference)) => self.refer(rule, reference, at),
+            _ => rule,
+        }
+    }
+
+    /// Reads the definitions of a node, which may be unused, for their mistakes.
+    fn read_definitions(
+        &self,
+        rule: &mut Rule,
+        rules: &Map<String, Value>,
+        at: &At<'_>,
+        levels: usize,
+    ) {
+        for (name, value) in rules {
+            let definition = self.read(value, &at.step(name), levels - 1);
+            rule.definitions.push((name.clone(), definition));
+        }
+    }
+
+    /// Adds a reference to the rule of its node.
+    fn refer(&self, mut rule: Rule, reference: &str, at: &At<'_>) -> Rule {
+        let target = match self.document.refer(reference, &at.pointer(), self.guess, self.location)
+        {
+            Ok(target) => target,
+            Err(message) => {
+                let message = format!("`$ref` {reference:?} {message} (at `{}`)", at.step("$ref"));
+                rule.mistakes.push(message);
+                return rule;
+            }
+        };
+        let has_list = rule.keywords.get("required").is_some_and(Value::is_array);
+        let has_structure = rule.properties.is_some()
+            || rule.items.is_some()
+            || rule.additional.is_some()
+            || rule.inner.is_some()
+            || rule.parts.is_some()
+            || has_list;
+        if has_structure {
+            rule.parts.get_or_insert_with(Box::<Parts>::default).all_of.insert(0, target);
+        } else {
+            rule.inner = target.inner;
+        }
         rule
     }
 
-    fn read_map(&self, map: &Map<String, Value>, levels: usize) -> Rule {
+    fn read_map(&self, map: &Map<String, Value>, at: &At<'_>, levels: usize) -> Rule {
         let mut rule = Rule::at(self.location);
+        rule.pointer = Some(at.pointer().into());
         let mut fields = Vec::with_capacity(map.len());
         for (name, value) in map {
             let is_schema = Kind::Schema.fits(value);
             if !is_schema && keyword::is_note(name) && !exceeds(value, MAX_DEPTH) {
                 rule.keywords.insert(name.clone(), value.clone());
-            } else if keyword::is_foreign(name) {
+            } else if keyword::is_reserved(name) {
                 rule.mistakes.push(format!(
-                    "keyword `{name}` of JSON Schema is not supported (a field of this name: \
-                     `Schema::fields`)"
+                    "keyword `{name}` of JSON Schema cannot be mixed with fields (at `{}`); \
+                     use `Schema::rule`, or `Schema::fields` for a field of this name",
+                    at.step(name)
                 ));
             } else if is_schema {
-                fields.push((name.clone(), self.read_field(name, value, levels - 1)));
+                fields
+                    .push((name.clone(), self.read_field(name, value, &at.step(name), levels - 1)));
             } else {
-                rule.mistakes.push(not_a_field(name));
+                rule.mistakes.push(not_a_field(name, &at.step(name)));
             }
         }
         rule.of_fields(fields)
     }
 
-    fn read_field(&self, name: &str, value: &Value, levels: usize) -> Rule {
+    fn read_field(&self, name: &str, value: &Value, at: &At<'_>, levels: usize) -> Rule {
         if Kind::Schema.fits(value) {
-            self.read(value, levels)
+            self.read(value, at, levels)
         } else {
-            self.issue(not_a_field(name))
+            self.issue(not_a_field(name, at))
         }
     }
 
@@ -131,13 +206,13 @@ impl Rule {
 
 /// Returns the mistake of a key of a field map that holds no schema: mostly it
 /// is a keyword with a value of another kind, or a slip of one.
-fn not_a_field(name: &str) -> String {
+fn not_a_field(name: &str, at: &At<'_>) -> String {
     if let Some(kind) = keyword::kind_of(name) {
-        return format!("`{name}` must be {}", kind.wanted());
+        return format!("`{name}` must be {} (at `{at}`)", kind.wanted());
     }
     let near = did_you_mean(name, keyword::names());
     let hint = if near.is_empty() { "; the rule of a field is an object" } else { &near };
-    format!("unknown keyword `{name}`{hint}")
+    format!("unknown keyword `{name}`{hint} (at `{at}`)")
 }
 
 fn is_rule(map: &Map<String, Value>) -> bool {
@@ -145,6 +220,8 @@ fn is_rule(map: &Map<String, Value>) -> bool {
     let mut other_object = false;
     for (name, value) in map {
         match keyword::kind_of(name) {
+            // They check nothing by themselves.
+            Some(_) if UNUSED_ALONE.contains(&name.as_str()) && value.is_object() => {}
             Some(kind) if kind.fits(value) => {
                 if !value.is_object() {
                     return true;
@@ -157,3 +234,6 @@ fn is_rule(map: &Map<String, Value>) -> bool {
     let only_notes = map.iter().all(|(name, value)| keyword::is_note(name) && !value.is_object());
     only_notes || (object_keyword && !other_object)
 }
+
+/// Keywords that have an effect only together with others.
+const UNUSED_ALONE: [&str; 4] = ["$defs", "definitions", "then", "else"];

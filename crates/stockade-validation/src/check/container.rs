@@ -1,6 +1,6 @@
 //! Arrays and objects, with their content.
 
-use super::patch::{ObjectPatch, Patch};
+use super::patch::{ObjectPatch, Patch, Strip};
 use super::path::Path;
 use super::sink::Sink;
 use super::walk::{Holder, Walk};
@@ -210,14 +210,15 @@ impl<'s, S: Sink<'s>> Walk<'_, 's, S> {
         patch: &mut ObjectPatch<'s>,
     ) {
         let rules = patch.rules;
-        let member = rules.unlisted(self.options);
-        match member {
-            Member::Keep | Member::Listed(..) => return,
-            Member::Strip => {
-                patch.strip = true;
-                return;
+        if rules.patterns.is_empty() {
+            match rules.unlisted("", self.options) {
+                Member::Keep | Member::Listed(..) => return,
+                Member::Strip => {
+                    patch.strip = Strip::All;
+                    return;
+                }
+                Member::Refuse | Member::Validator(_) => {}
             }
-            Member::Refuse | Member::Validator(_) => {}
         }
         let mut hint = 0;
         let others = object.members().filter(|(name, _)| {
@@ -230,12 +231,15 @@ impl<'s, S: Sink<'s>> Walk<'_, 's, S> {
                 return;
             }
             let path = Path::Field { name, parent };
-            if let Member::Validator(node) = member {
-                if let Some(change) = self.visit(node, value, || path) {
-                    patch.others.push((index, change.into()));
+            match rules.unlisted(name, self.options) {
+                Member::Validator(node) => {
+                    if let Some(change) = self.visit(node, value, || path) {
+                        patch.others.push((index, change.into()));
+                    }
                 }
-            } else {
-                self.sink.note(&path, None, Violation::Unknown(name));
+                Member::Refuse => self.sink.note(&path, None, Violation::Unknown(name)),
+                Member::Strip => patch.strip.add(index),
+                Member::Keep | Member::Listed(..) => {}
             }
         }
     }

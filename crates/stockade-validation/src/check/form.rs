@@ -153,8 +153,7 @@ impl<'s> Filling<'s, '_> {
     fn accepts_empty(self, property: &Property) -> bool {
         let options = self.options.clone().abort_early(true);
         let sink = Collecting::new(&options);
-        let definitions = &self.compiled.definitions;
-        let mut walk = Walk::new(definitions, &options, sink, Some(self.whole), true);
+        let mut walk = Walk::of(self.compiled, &options, sink, Some(self.whole), true);
         walk.root(&property.node, Some(&property.name), &Value::String(String::new()));
         walk.sink.finish().map_or(true, |errors| errors.is_empty())
     }

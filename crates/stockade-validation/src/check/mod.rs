@@ -21,11 +21,17 @@
 //! - `prepare`: trim, transform, conversion.
 //! - `container`: arrays and objects.
 //! - `inner`: definitions and unions.
+//! - `applicators`: alternatives, conditions and rules for some parts of a value; `closest`:
+//!   the alternative that a value nearly follows; `evaluated`: the parts of a value that
+//!   keywords describe.
 //! - `form`: the texts of forms and queries that stand for something else.
 //! - `patch`: the changes.
 //! - `path`: the position of a value, as text only when it is needed.
 
+mod applicators;
+mod closest;
 mod container;
+mod evaluated;
 mod form;
 mod inner;
 mod patch;
@@ -59,7 +65,9 @@ pub(crate) fn accepts(
     if compiled.needs.functions {
         return false;
     }
-    let mut walk = Walk::new(&compiled.definitions, options, Quiet::new(keep), None, keep);
+    // Alternatives see what the rule around them has changed, which needs the other walk.
+    let keep = keep || compiled.needs.applicators;
+    let mut walk = Walk::of(compiled, options, Quiet::new(keep), None, keep);
     walk.root(&compiled.root, None, data);
     !walk.sink.is_done()
 }
@@ -71,7 +79,7 @@ pub(crate) fn check(
     options: &ValidationOptions,
 ) -> Result<Vec<FieldError>, ApiError> {
     let sink = Collecting::new(options);
-    let mut walk = Walk::new(&compiled.definitions, options, sink, Some(data), false);
+    let mut walk = Walk::of(compiled, options, sink, Some(data), false);
     walk.root(&compiled.root, None, data);
     walk.sink.finish()
 }
@@ -84,7 +92,7 @@ pub(crate) fn validate(
     options: &ValidationOptions,
 ) -> Result<Validated, ApiError> {
     let sink = Collecting::new(options);
-    let mut walk = Walk::new(&compiled.definitions, options, sink, Some(&data), true);
+    let mut walk = Walk::of(compiled, options, sink, Some(&data), true);
     let patch = walk.root(&compiled.root, field, &data);
     let errors = walk.sink.finish()?;
     let data = match patch {
@@ -103,7 +111,7 @@ pub(crate) fn validate_text(
     options: &ValidationOptions,
 ) -> Result<Result<Value, Vec<FieldError>>, ApiError> {
     let sink = Collecting::new(options);
-    let mut walk = Walk::new(&compiled.definitions, options, sink, None, true);
+    let mut walk = Walk::of(compiled, options, sink, None, true);
     let patch = walk.root(&compiled.root, None, tape.root());
     let errors = walk.sink.finish()?;
     if !errors.is_empty() {

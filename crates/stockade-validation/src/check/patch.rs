@@ -29,8 +29,41 @@ pub(super) struct ObjectPatch<'s> {
     pub(super) others: Vec<(usize, Patch<'s>)>,
     /// For absent properties, by their places in the rules.
     pub(super) defaults: Vec<(usize, Value)>,
-    /// Unknown keys are removed.
-    pub(super) strip: bool,
+    /// Unknown keys that are removed.
+    pub(super) strip: Strip,
+}
+
+/// Unknown keys that are removed from an object.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub(super) enum Strip {
+    #[default]
+    None,
+    All,
+    /// Those at these places among the unknown keys, in their order.
+    Some(Vec<usize>),
+}
+
+impl Strip {
+    /// Removes one more key.
+    pub(super) fn add(&mut self, index: usize) {
+        match self {
+            Self::All => {}
+            Self::None => *self = Self::Some(vec![index]),
+            Self::Some(places) => {
+                if let Err(place) = places.binary_search(&index) {
+                    places.insert(place, index);
+                }
+            }
+        }
+    }
+
+    fn has(&self, index: usize) -> bool {
+        match self {
+            Self::None => false,
+            Self::All => true,
+            Self::Some(places) => places.binary_search(&index).is_ok(),
+        }
+    }
 }
 
 impl From<Infallible> for Patch<'_> {
@@ -62,6 +95,17 @@ impl Patch<'_> {
                 value
             }
         }
+    }
+
+    /// Returns the changed value as alternatives and conditions see it, which is before the
+    /// defaults and with all keys.
+    pub(super) fn preview_with_all_keys(&self, value: &Value) -> Value {
+        let mut patch = self.clone();
+        patch.drop_defaults();
+        if let Self::Object(object) = &mut patch {
+            object.strip = Strip::None;
+        }
+        patch.apply(value.clone())
     }
 
     /// Returns the changed value as `custom` sees it, which is before the
@@ -96,13 +140,13 @@ impl<'s> ObjectPatch<'s> {
             properties: Vec::new(),
             others: Vec::new(),
             defaults: Vec::new(),
-            strip: false,
+            strip: Strip::None,
         }
     }
 
     pub(super) fn is_empty(&self) -> bool {
         let Self { properties, others, defaults, strip, .. } = self;
-        properties.is_empty() && others.is_empty() && defaults.is_empty() && !strip
+        properties.is_empty() && others.is_empty() && defaults.is_empty() && *strip == Strip::None
     }
 
     fn apply(self, map: Map<String, Value>) -> Map<String, Value> {
@@ -133,9 +177,8 @@ impl<'s> ObjectPatch<'s> {
         for (index, value) in self.defaults {
             listed[index].get_or_insert_with(|| (rules.entries[index].name.to_string(), value));
         }
-        if self.strip {
-            others.clear();
-        }
-        listed.into_iter().flatten().chain(others).collect()
+        let others = others.into_iter().enumerate();
+        let kept = others.filter(|(index, _)| !self.strip.has(*index)).map(|(_, member)| member);
+        listed.into_iter().flatten().chain(kept).collect()
     }
 }

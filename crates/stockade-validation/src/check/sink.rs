@@ -49,17 +49,42 @@ pub(super) trait Sink<'s> {
 
     /// Notes the verdict of a `custom` function.
     fn note_custom(&mut self, path: &Path<'_>, text: ErrorText);
+
+    /// Notes an error that is made already.
+    fn note_error(&mut self, error: FieldError);
+
+    /// Returns the number of errors so far.
+    fn count(&self) -> usize;
+
+    /// Sets if a change ends the walk, and returns the old setting.
+    fn set_keep(&mut self, keep: bool) -> bool {
+        keep
+    }
 }
 
 /// Ends the walk at the first broken rule, and with `keep` at the first change.
 pub(super) struct Quiet {
     keep: bool,
     done: bool,
+    /// The broken rule that leaves the outcome open.
+    pub(super) undecided: Option<Violation<'static>>,
+    /// The reason why there is no outcome: a function failed.
+    failure: Option<Box<ApiError>>,
 }
 
 impl Quiet {
     pub(super) fn new(keep: bool) -> Self {
-        Self { keep, done: false }
+        Self { keep, done: false, undecided: None, failure: None }
+    }
+
+    /// Returns true if no rule is broken. The error is the failure of a function, or `None`
+    /// if the outcome is open.
+    pub(super) fn finish(&mut self) -> Result<bool, Option<Box<ApiError>>> {
+        match self.failure.take() {
+            Some(failure) => Err(Some(failure)),
+            None if self.undecided.is_some() => Err(None),
+            None => Ok(!self.done),
+        }
     }
 }
 
@@ -85,17 +110,33 @@ impl<'s> Sink<'s> for Quiet {
         None
     }
 
-    fn fail(&mut self, _failure: ApiError) {
+    fn fail(&mut self, failure: ApiError) {
+        self.failure.get_or_insert(Box::new(failure));
         self.done = true;
     }
 
     #[inline]
-    fn note(&mut self, _path: &Path<'_>, _message: Option<&str>, _broken: Violation<'_>) {
+    fn note(&mut self, _path: &Path<'_>, _message: Option<&str>, broken: Violation<'_>) {
+        if self.undecided.is_none() {
+            self.undecided = broken.undecided();
+        }
         self.done = true;
     }
 
     fn note_custom(&mut self, _path: &Path<'_>, _text: ErrorText) {
         self.done = true;
+    }
+
+    fn note_error(&mut self, _error: FieldError) {
+        self.done = true;
+    }
+
+    fn count(&self) -> usize {
+        usize::from(self.done)
+    }
+
+    fn set_keep(&mut self, keep: bool) -> bool {
+        std::mem::replace(&mut self.keep, keep)
     }
 }
 
@@ -134,7 +175,10 @@ impl Collecting {
         if self.done {
             return;
         }
-        let error = make();
+        self.add(make());
+    }
+
+    fn add(&mut self, error: FieldError) {
         self.error_bytes += error.field.len() + error.message.len();
         self.errors.push(error);
         self.done = self.abort_early
@@ -185,6 +229,16 @@ impl<'s> Sink<'s> for Collecting {
 
     fn note_custom(&mut self, path: &Path<'_>, text: ErrorText) {
         self.push(|| FieldError::of_text(path.shown(), text, "custom"));
+    }
+
+    fn note_error(&mut self, error: FieldError) {
+        if !self.done {
+            self.add(error);
+        }
+    }
+
+    fn count(&self) -> usize {
+        self.errors.len()
     }
 }
 

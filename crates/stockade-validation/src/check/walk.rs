@@ -10,7 +10,7 @@ use super::sink::Sink;
 use crate::data::{Data, Kind};
 use crate::depth::MAX_DEPTH;
 use crate::function::{Custom, Verdict};
-use crate::node::{Definition, Node, Violation, kind};
+use crate::node::{Compiled, Definition, Node, Violation, kind};
 use crate::number::Num;
 use crate::options::ValidationOptions;
 use crate::pattern;
@@ -31,6 +31,12 @@ pub(super) struct Walk<'r, 's, S> {
     pub(super) keep: bool,
     /// The last value of a definition has a wrong type or is missing.
     pub(super) is_over: bool,
+    /// Steps are counted, because the schema has alternatives.
+    pub(super) limits_steps: bool,
+    /// The steps that are left.
+    pub(super) fuel: usize,
+    /// The steps have run out, which is reported already.
+    pub(super) is_exhausted: bool,
     pub(super) sink: S,
 }
 
@@ -56,6 +62,17 @@ impl<'s> Holder<'s> {
 }
 
 impl<'r, 's, S: Sink<'s>> Walk<'r, 's, S> {
+    pub(super) fn of(
+        compiled: &'s Compiled,
+        options: &'r ValidationOptions,
+        sink: S,
+        root: Option<&'r Value>,
+        keep: bool,
+    ) -> Self {
+        let limits_steps = compiled.needs.applicators;
+        Self { limits_steps, ..Self::new(&compiled.definitions, options, sink, root, keep) }
+    }
+
     pub(super) fn new(
         definitions: &'s [Definition],
         options: &'r ValidationOptions,
@@ -72,6 +89,9 @@ impl<'r, 's, S: Sink<'s>> Walk<'r, 's, S> {
             root,
             keep,
             is_over: false,
+            limits_steps: false,
+            fuel: usize::MAX,
+            is_exhausted: false,
             sink,
         }
     }
@@ -90,6 +110,9 @@ impl<'r, 's, S: Sink<'s>> Walk<'r, 's, S> {
         if !S::IS_QUIET && data.exceeds(MAX_DEPTH) {
             self.sink.note(&path, None, Violation::Depth);
             return None;
+        }
+        if self.limits_steps {
+            self.fuel = STEPS.saturating_add(data.size().saturating_mul(STEPS_PER_VALUE));
         }
         self.visit(node, data, || path)
     }
@@ -199,6 +222,9 @@ impl<'r, 's, S: Sink<'s>> Walk<'r, 's, S> {
                 return None;
             }
         }
+        if let Some(applicators) = &node.applicators {
+            change = self.apply(node, applicators, value, path, message, change);
+        }
         if let (Some(custom), Some(root)) = (&node.custom, self.root)
             && !self.sink.is_done()
             && !matches!(kind, Kind::Null)
@@ -219,12 +245,12 @@ impl<'r, 's, S: Sink<'s>> Walk<'r, 's, S> {
         holder: Holder<'s>,
     ) -> Option<S::Change> {
         let change = match (value.kind(), node.array.as_deref(), node.object.as_deref()) {
-            (Kind::Array(count), Some(rules), _) if self.enter() => {
+            (Kind::Array(count), Some(rules), _) if self.enter(count, path) => {
                 let change = self.array(rules, value, count, path, holder.message(node));
                 self.levels += 1;
                 change
             }
-            (Kind::Object(count), _, Some(rules)) if self.enter() => {
+            (Kind::Object(count), _, Some(rules)) if self.enter(count, path) => {
                 let change = self.object(node, rules, value, count, path, holder);
                 self.levels += 1;
                 change
@@ -236,12 +262,26 @@ impl<'r, 's, S: Sink<'s>> Walk<'r, 's, S> {
         change
     }
 
-    /// Counts a level; returns true if there may be one more. Where paths are
-    /// wanted, this has been settled before.
-    fn enter(&mut self) -> bool {
+    /// Counts a level and the steps of a container; returns true if there may be one more.
+    /// Where paths are wanted, the levels have been settled before.
+    fn enter(&mut self, count: usize, path: &Path<'_>) -> bool {
+        if self.limits_steps && !self.spend(count.saturating_add(1), path) {
+            return false;
+        }
         let is_left = self.levels > 0 || !S::IS_QUIET;
         self.levels = self.levels.saturating_sub(1);
         is_left
+    }
+
+    /// Counts steps of the alternatives of a schema; returns false, and reports it once, if
+    /// none are left.
+    pub(super) fn spend(&mut self, steps: usize, path: &Path<'_>) -> bool {
+        self.fuel = self.fuel.saturating_sub(steps);
+        if self.fuel == 0 && !self.is_exhausted {
+            self.is_exhausted = true;
+            self.sink.note(path, None, Violation::SchemaLimit);
+        }
+        self.fuel > 0
     }
 
     /// Passes over a value for which there are no rules.
@@ -283,6 +323,13 @@ impl<'r, 's, S: Sink<'s>> Walk<'r, 's, S> {
         }
     }
 }
+
+/// The steps of a validation by a schema with alternatives: elements and members that are
+/// looked at, and alternatives that are tried. They take up to 100 ns each.
+const STEPS: usize = 200_000;
+
+/// Further steps for each value of the data.
+const STEPS_PER_VALUE: usize = 256;
 
 /// Returns true for null unless that is allowed by name, and for empty text.
 fn is_missing(node: &Node, value: Kind<'_>) -> bool {

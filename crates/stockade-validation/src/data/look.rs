@@ -31,6 +31,10 @@ pub(crate) trait Data<'d>: Copy {
     /// at least [`MAX_DEPTH`](crate::depth::MAX_DEPTH).
     fn exceeds(self, levels: usize) -> bool;
 
+    /// Returns the number of values in the value, itself included, at least as deep as
+    /// [`MAX_DEPTH`](crate::depth::MAX_DEPTH).
+    fn size(self) -> usize;
+
     /// Returns the text, if the value is one.
     fn text(self) -> Option<&'d str> {
         match self.kind() {

@@ -114,6 +114,13 @@ impl<'d> Data<'d> for Place<'d> {
         Cow::Owned(parsed(self))
     }
 
+    fn size(self) -> usize {
+        match self.entries.first() {
+            Some(Entry::Array(extent) | Entry::Object(extent)) => extent.size,
+            _ => 1,
+        }
+    }
+
     /// Returns false: serde_json reads no text that is nested so deep.
     fn exceeds(self, _levels: usize) -> bool {
         false

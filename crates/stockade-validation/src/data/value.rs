@@ -46,6 +46,10 @@ impl<'d> Data<'d> for &'d Value {
     fn exceeds(self, levels: usize) -> bool {
         depth::exceeds(self, levels)
     }
+
+    fn size(self) -> usize {
+        depth::size(self, depth::MAX_DEPTH)
+    }
 }
 
 /// The members of an object.

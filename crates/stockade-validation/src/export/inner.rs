@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
+use super::applicators::applicators;
 use super::{Context, rule};
 use crate::node::{Inner, Node, Tagged, Variants, kind};
 
@@ -61,6 +62,7 @@ pub(super) fn inner(node: &Node, context: Context<'_>, mut out: Map<String, Valu
                 out.insert("$ref".to_owned(), (context.reference)(definition).into());
             }
             if node.nullable {
+                applicators(node, context, &mut out);
                 return or_null(out);
             }
         }
@@ -71,6 +73,7 @@ pub(super) fn inner(node: &Node, context: Context<'_>, mut out: Map<String, Valu
             out.insert("oneOf".to_owned(), variants(union, node.nullable, context));
         }
     }
+    applicators(node, context, &mut out);
     Value::Object(out)
 }
 
@@ -95,6 +98,7 @@ fn bare_place(node: &Node) -> Option<usize> {
     let says_more = !node.keywords.keys().all(is_silent)
         || node.array.is_some()
         || node.object.is_some()
+        || node.applicators.is_some()
         || node.default.is_some();
     (!says_more).then_some(*place)
 }

@@ -9,7 +9,8 @@ use super::Types;
 pub(crate) struct Source<'k> {
     pub(super) keywords: &'k Map<String, Value>,
     pub(super) types: &'k Types,
-    pub(crate) mistakes: Vec<String>,
+    /// Each with its keyword.
+    pub(crate) mistakes: Vec<(&'static str, String)>,
 }
 
 impl<'k> Source<'k> {

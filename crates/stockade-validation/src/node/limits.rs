@@ -7,7 +7,8 @@ use serde_json::{Map, Number, Value};
 use stockade_errors::FieldError;
 
 use super::violation::Violation;
-use crate::number::{Num, shown};
+use crate::format::Format;
+use crate::number::{Num, is_multiple, shown};
 
 /// A lower or an upper bound of a number or of a count.
 #[derive(Debug)]
@@ -16,6 +17,8 @@ pub(crate) struct Limit {
     rule: &'static str,
     /// The id of the message.
     text_id: &'static str,
+    /// The format whose numbers it bounds, if it is not a bound of the schema.
+    format: Option<Format>,
     relation: Relation,
     num: Num,
     message: Box<str>,
@@ -28,6 +31,7 @@ pub(crate) enum Relation {
     AtMost,
     Above,
     Below,
+    MultipleOf,
 }
 
 impl Relation {
@@ -37,6 +41,7 @@ impl Relation {
             Self::AtMost => "at most",
             Self::Above => "greater than",
             Self::Below => "less than",
+            Self::MultipleOf => "a multiple of",
         }
     }
 }
@@ -57,9 +62,37 @@ impl Limit {
             let message = format!("{before} {} {}{behind}", relation.words(), shown(number));
             let (rule, relation, num) = (*rule, *relation, Num::of(number));
             let text_id = text_id(before, relation).unwrap_or(rule);
-            Some(Self { rule, text_id, relation, num, message: message.into() })
+            Some(Self { rule, text_id, format: None, relation, num, message: message.into() })
         };
         bounds.iter().filter_map(limit).collect()
+    }
+
+    /// Returns true if a format is about numbers.
+    pub(crate) fn is_of_numbers(format: Format) -> bool {
+        matches!(format, Format::Int32 | Format::Int64 | Format::Float | Format::Double)
+    }
+
+    /// Returns the limits of the numbers of a format.
+    pub(crate) fn of_format(format: Format) -> Vec<Self> {
+        let (low, high, is_whole) = match format {
+            Format::Int32 => (Num::Whole(i32::MIN.into()), Num::Whole(i32::MAX.into()), true),
+            Format::Int64 => (Num::Whole(i64::MIN.into()), Num::Whole(i64::MAX.into()), true),
+            Format::Float => {
+                (Num::of_float(f32::MIN.into()), Num::of_float(f32::MAX.into()), false)
+            }
+            _ => return Vec::new(),
+        };
+        let limit = |(relation, num)| Self {
+            rule: "format",
+            text_id: "format",
+            format: Some(format),
+            relation,
+            num,
+            message: format.message().into(),
+        };
+        let bounds = [(Relation::AtLeast, low), (Relation::AtMost, high)].map(limit);
+        let whole = is_whole.then(|| limit((Relation::MultipleOf, Num::Whole(1))));
+        bounds.into_iter().chain(whole).collect()
     }
 
     /// Narrows a range of whole numbers to those that are within this limit;
@@ -73,17 +106,22 @@ impl Limit {
             Relation::AtMost => (low, high.min(bound)),
             Relation::Above => (low.max(bound.checked_add(1)?), high),
             Relation::Below => (low, high.min(bound.checked_sub(1)?)),
+            Relation::MultipleOf if bound == 1 => (low, high),
+            Relation::MultipleOf => return None,
         })
     }
 
     #[inline]
     pub(super) fn is_broken_by(&self, num: Num) -> bool {
+        if self.relation == Relation::MultipleOf {
+            return !is_multiple(num, self.num);
+        }
         let order = num.compare(self.num);
         match self.relation {
             Relation::AtLeast => order.is_lt(),
             Relation::AtMost => order.is_gt(),
             Relation::Above => order.is_le(),
-            Relation::Below => order.is_ge(),
+            Relation::Below | Relation::MultipleOf => order.is_ge(),
         }
     }
 
@@ -99,14 +137,18 @@ impl Limit {
         &self.message
     }
 
-    /// Adds the bound to an error.
+    /// Adds the bound to an error, or the name of the format.
     pub(super) fn add_params(&self, error: FieldError) -> FieldError {
+        if let Some(format) = self.format {
+            return error.with_param("format", format.name());
+        }
+        let name = if self.relation == Relation::MultipleOf { "factor" } else { "limit" };
         match self.num {
             Num::Whole(whole) => match Number::from_i128(whole) {
-                Some(number) => error.with_param("limit", number),
-                None => error.with_param("limit", whole.to_string()),
+                Some(number) => error.with_param(name, number),
+                None => error.with_param(name, whole.to_string()),
             },
-            Num::Float(float) => error.with_param("limit", float),
+            Num::Float(float) => error.with_param(name, float),
         }
     }
 

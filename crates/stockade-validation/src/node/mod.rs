@@ -4,12 +4,14 @@
 //! - here: [`Node`], the rule of a value.
 //! - `number`, `text`, `array`, `object`: the keywords of one type of values, from their
 //!   compilation to their export. [`ObjectState`] follows the members of an object.
+//! - `applicators`: alternatives, conditions and rules for some parts of a value.
 //! - `limits`: bounds of numbers and counts; `literals`: `enum` and `const`.
 //! - `validate`: the rules in their order, and [`Validator`] for readers, which see data
 //!   while they read it; `violation`: [`Violation`], a rule that a value breaks.
 //! - `keywords`: access to the keywords of a rule, also while they are compiled; `kind`: the
 //!   types of JSON.
 
+mod applicators;
 mod array;
 mod keywords;
 pub(crate) mod kind;
@@ -25,13 +27,14 @@ use std::panic::Location;
 
 use serde_json::{Map, Value};
 
+pub(crate) use self::applicators::{Applicators, Condition, Contains, Dependency};
 pub(crate) use self::array::ArrayRules;
 pub(crate) use self::keywords::{Source, flag, text_of};
 pub(crate) use self::limits::count_bounds;
 pub(crate) use self::literals::Literals;
 pub(crate) use self::number::NumberRules;
 pub(crate) use self::object::{
-    AdditionalRule, MAX_BITS, Member, ObjectRules, ObjectState, Property,
+    AdditionalRule, MAX_BITS, Member, ObjectRules, ObjectState, PatternProperty, Property,
 };
 pub(crate) use self::text::TextRules;
 pub(crate) use self::validate::{Accept, Validator};
@@ -55,10 +58,12 @@ pub(crate) struct Compiled {
 pub(crate) struct Needs {
     /// A rule has a `transform` or a `custom`.
     pub(crate) functions: bool,
+    /// A rule has alternatives, conditions or rules for some parts of a value.
+    pub(crate) applicators: bool,
     /// A rule compares whole arrays or objects.
     pub(crate) comparing: bool,
     /// A rule is not settled by one look at each value in the order of the text:
-    /// a function, a union, a listed array or object, keywords beside a
+    /// a function, a union, an alternative, a listed array or object, keywords beside a
     /// reference, more names than there are bits.
     pub(crate) second_look: bool,
     /// A rule sets how a query string contains its value.
@@ -142,6 +147,7 @@ pub(crate) struct Node {
     pub(crate) array: Option<Box<ArrayRules>>,
     pub(crate) object: Option<Box<ObjectRules>>,
     pub(crate) inner: Option<Box<Inner>>,
+    pub(crate) applicators: Option<Box<Applicators>>,
     pub(crate) transform: Option<Transform>,
     pub(crate) custom: Option<Custom>,
     pub(crate) default: Option<Default>,
@@ -174,6 +180,7 @@ impl Node {
     /// Returns true if nothing is asked of a value that is there beside `inner`.
     pub(crate) fn only_refers(&self) -> bool {
         !self.types.given()
+            && self.applicators.is_none()
             && !self.trim
             && !self.never
             && self.literals.is_empty()
@@ -193,7 +200,11 @@ impl Node {
         let takes_objects =
             if self.types.given() { self.types.has(kind::OBJECT) } else { asks_of_others };
         let is_tuple = self.array.as_deref().is_some_and(|rules| !rules.places.is_empty());
-        let says_more = self.never || self.inner.is_some() || is_tuple || !self.literals.is_empty();
+        let says_more = self.never
+            || self.inner.is_some()
+            || self.applicators.is_some()
+            || is_tuple
+            || !self.literals.is_empty();
         takes_objects && self.object.is_none() && !says_more
     }
 
@@ -211,6 +222,7 @@ impl Node {
             (accepts_null, takes_true, takes_false);
         self.is_plain = !self.never
             && self.inner.is_none()
+            && self.applicators.is_none()
             && self.transform.is_none()
             && self.custom.is_none();
         let has_pattern = self.text.as_deref().is_some_and(|rules| rules.pattern.is_some());
@@ -222,7 +234,7 @@ impl Node {
     /// say it.
     fn right_wholes(&self) -> Option<(u64, u64)> {
         let takes_them = self.types.take(kind::NUMBER | kind::INTEGER);
-        if self.never || !takes_them || !self.literals.is_empty() {
+        if self.never || !takes_them || !self.literals.is_empty() || self.applicators.is_some() {
             return None;
         }
         self.number.range()

@@ -4,9 +4,10 @@ use std::ops::ControlFlow::{self, Continue};
 
 use serde_json::{Map, Value};
 
-use super::keywords::{Source, copy};
+use super::keywords::{Source, copy, text_of};
 use super::limits::{Bound, Limit, Relation};
 use super::violation::Violation;
+use crate::format::Format;
 use crate::number::Num;
 
 /// Keywords for numbers.
@@ -22,11 +23,22 @@ const BOUNDS: &[Bound] = &[
     ("exclusiveMaximum", Relation::Below),
     ("min", Relation::AtLeast),
     ("max", Relation::AtMost),
+    MULTIPLE,
 ];
+
+const MULTIPLE: Bound = ("multipleOf", Relation::MultipleOf);
 
 impl NumberRules {
     pub(crate) fn compile(source: &mut Source<'_>) -> Self {
-        Self { limits: Limit::all(source.keywords, BOUNDS, ("Number must be", "")) }
+        let factor = source.keywords.get(MULTIPLE.0).and_then(Value::as_number);
+        if factor.is_some_and(|factor| !Num::of(factor).is_positive()) {
+            let message = "`multipleOf` must be a number above 0";
+            source.mistakes.push((MULTIPLE.0, message.to_owned()));
+        }
+        let limits = Limit::all(source.keywords, BOUNDS, ("Number must be", ""));
+        let format = text_of(source.keywords, "format").and_then(Format::from_name);
+        let of_format = format.into_iter().flat_map(Limit::of_format);
+        Self { limits: limits.into_iter().chain(of_format).collect() }
     }
 
     /// Returns true if every number is valid.
@@ -61,6 +73,8 @@ impl NumberRules {
 
     /// Writes the keywords of JSON Schema. The export adds `min` and `max`.
     pub(crate) fn export(keywords: &Map<String, Value>, out: &mut Map<String, Value>) {
-        copy(keywords, &["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"], out);
+        const SAME: [&str; 5] =
+            ["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"];
+        copy(keywords, &SAME, out);
     }
 }

@@ -13,6 +13,7 @@ use super::violation::Violation;
 use crate::data::{Data, Kind};
 use crate::equal::{order, same, same_short};
 use crate::options::ValidationOptions;
+use crate::pattern::{Pattern, Search};
 
 /// Keywords for objects.
 #[derive(Debug)]
@@ -32,8 +33,17 @@ pub(crate) struct ObjectRules {
     pub(crate) required: u64,
     /// A bit for each entry with a default, if there are bits for all.
     pub(crate) defaulted: u64,
+    /// The keyword `patternProperties`.
+    pub(crate) patterns: Box<[PatternProperty]>,
     pub(crate) additional: AdditionalRule,
     counts: Counts,
+}
+
+/// The rule for the values of all keys that match a pattern.
+#[derive(Debug)]
+pub(crate) struct PatternProperty {
+    pub(crate) pattern: Pattern,
+    pub(crate) node: Node,
 }
 
 #[derive(Debug)]
@@ -50,6 +60,9 @@ pub(crate) enum AdditionalRule {
     /// The keyword is not there.
     #[default]
     Unsaid,
+    /// The keyword is not there, and an alternative may list further keys. So the options
+    /// for unknown keys wait until the alternatives are checked.
+    Elsewhere,
     Allowed,
     Refused,
     Node(Box<Node>),
@@ -67,18 +80,21 @@ impl ObjectRules {
     pub(crate) fn compile(
         source: &mut Source<'_>,
         properties: Option<Vec<Property>>,
+        patterns: Box<[PatternProperty]>,
         required: Vec<String>,
         additional: AdditionalRule,
     ) -> Option<Box<Self>> {
         let limits = Limit::all(source.keywords, COUNTS, ("Object must have", " properties"));
         let is_empty = properties.is_none()
+            && patterns.is_empty()
             && required.is_empty()
-            && matches!(additional, AdditionalRule::Unsaid)
+            && matches!(additional, AdditionalRule::Unsaid | AdditionalRule::Elsewhere)
             && limits.is_empty();
         if is_empty {
             return None;
         }
-        Some(Box::new(Self::new(properties, required, additional, Counts::new(limits))))
+        let rules = Self::new(properties, required, additional, Counts::new(limits));
+        Some(Box::new(Self { patterns, ..rules }))
     }
 
     /// Returns the rules of an object about which no keyword says anything, so
@@ -128,6 +144,7 @@ impl ObjectRules {
             required_list: required_list.into(),
             required,
             defaulted,
+            patterns: Box::default(),
             additional,
             counts,
         }
@@ -182,7 +199,14 @@ impl ObjectRules {
         if !required.is_empty() {
             out.insert("required".to_owned(), required.into());
         }
+        if !self.patterns.is_empty() {
+            let patterns = self.patterns.iter();
+            let patterns: Map<String, Value> =
+                patterns.map(|it| (it.pattern.ecma().to_owned(), rule(&it.node))).collect();
+            out.insert("patternProperties".to_owned(), patterns.into());
+        }
         let additional = match &self.additional {
+            AdditionalRule::Elsewhere => None,
             AdditionalRule::Unsaid => closed.then(|| false.into()),
             AdditionalRule::Allowed => Some(true.into()),
             AdditionalRule::Refused => Some(false.into()),
@@ -216,8 +240,15 @@ impl ObjectRules {
         found.ok().map(|place| self.by_name[place])
     }
 
-    /// Returns the rule for members that are not listed.
-    pub(crate) fn unlisted(&self, options: &ValidationOptions) -> Member<'_> {
+    /// Returns the rule for the member of this name, which is not listed.
+    pub(crate) fn unlisted(&self, name: &str, options: &ValidationOptions) -> Member<'_> {
+        // Further patterns that match are checked with the applicators.
+        if let Some(known) = self.patterns.iter().find(|it| it.has(name)) {
+            return Member::Validator(&known.node);
+        }
+        if matches!(self.additional, AdditionalRule::Elsewhere) {
+            return Member::Keep;
+        }
         if let AdditionalRule::Node(node) = &self.additional {
             return Member::Validator(node);
         }
@@ -230,6 +261,13 @@ impl ObjectRules {
             None => matches!(self.additional, AdditionalRule::Refused),
         };
         if refuse { Member::Refuse } else { Member::Keep }
+    }
+}
+
+impl PatternProperty {
+    /// Returns true if the key matches the pattern.
+    pub(crate) fn has(&self, name: &str) -> bool {
+        matches!(self.pattern.search(name), Search::Found)
     }
 }
 
@@ -330,7 +368,7 @@ impl<'s> ObjectState<'s> {
         self.count += 1;
         self.seen |= index.map_or(0, bit);
         self.has_unlisted = true;
-        let member = self.rules.unlisted(options);
+        let member = self.rules.unlisted(name, options);
         if !matches!(member, Member::Strip) {
             self.has_kept = true;
             self.has_unseen |= index.is_none();

@@ -41,7 +41,7 @@ impl TextRules {
         let pattern = text_of(keywords, "pattern").and_then(|text| match Pattern::new(text) {
             Ok(pattern) => Some(pattern),
             Err(error) => {
-                mistakes.push(format!("bad pattern {text:?}: {error}"));
+                mistakes.push(("pattern", format!("bad pattern {text:?}: {error}")));
                 None
             }
         });
@@ -49,9 +49,11 @@ impl TextRules {
             let format = Format::from_name(name);
             if format.is_none() {
                 let known = Format::ALL.iter().map(|format| format.name());
-                mistakes.push(format!("unknown format `{name}`{}", did_you_mean(name, known)));
+                let near = did_you_mean(name, known);
+                mistakes.push(("format", format!("unknown format `{name}`{near}")));
             }
-            format
+            // The form of a number says nothing about texts.
+            format.filter(|format| !Limit::is_of_numbers(*format))
         });
         let limits = Limit::all(keywords, LENGTHS, ("String must be", " characters"));
         let rules = Self { lengths: Counts::new(limits), pattern, format, form, canonical };

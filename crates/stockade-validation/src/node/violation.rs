@@ -26,6 +26,10 @@ pub(crate) enum Violation<'b> {
     Shown(&'static str, &'b str),
     /// A member that is not allowed, by its name.
     Unknown(&'b str),
+    /// A member that no rule describes, by its name.
+    Unevaluated(&'b str),
+    /// The alternatives of a schema took too many steps.
+    SchemaLimit,
     /// Too many levels.
     Depth,
     /// The search for a pattern took too many steps.
@@ -40,6 +44,8 @@ impl Violation<'_> {
             Self::Rule(rule, _) | Self::Shown(rule, _) => rule,
             Self::Bound(limit) => limit.rule(),
             Self::Unknown(_) => "additionalProperties",
+            Self::Unevaluated(_) => "unevaluatedProperties",
+            Self::SchemaLimit => "schemaLimit",
             Self::Depth => "depth",
             Self::PatternLimit => "patternLimit",
         }
@@ -53,7 +59,11 @@ impl Violation<'_> {
             Self::Rule(_, message) => message.into(),
             Self::Shown(_, message) => message.to_owned().into(),
             Self::Bound(limit) => limit.message().to_owned().into(),
-            Self::Unknown(name) => unknown_field(name).into(),
+            Self::SchemaLimit => {
+                "Value cannot be checked: its schema takes too many steps; send a smaller value"
+                    .into()
+            }
+            Self::Unknown(name) | Self::Unevaluated(name) => unknown_field(name).into(),
             Self::Depth => format!("Value is nested more than {MAX_DEPTH} levels deep").into(),
             Self::PatternLimit => {
                 "Text cannot be checked: its pattern takes too many steps; send a shorter text"
@@ -81,6 +91,8 @@ impl Violation<'_> {
             | Self::Rule(..)
             | Self::Shown(..)
             | Self::Unknown(_)
+            | Self::Unevaluated(_)
+            | Self::SchemaLimit
             | Self::PatternLimit => error,
         }
     }
@@ -95,7 +107,18 @@ impl Violation<'_> {
 
     /// Returns true if a message of the schema stands in for the usual one.
     pub(crate) fn accepts_message(self) -> bool {
-        !matches!(self, Self::Unknown(_) | Self::Depth | Self::PatternLimit)
+        !matches!(self, Self::Unknown(_) | Self::Unevaluated(_)) && self.undecided().is_none()
+    }
+
+    /// Returns the rule itself if it leaves open whether the value follows the schema. Then
+    /// neither `not` nor an alternative can accept the value.
+    pub(crate) fn undecided(self) -> Option<Violation<'static>> {
+        match self {
+            Self::Depth => Some(Violation::Depth),
+            Self::PatternLimit => Some(Violation::PatternLimit),
+            Self::SchemaLimit => Some(Violation::SchemaLimit),
+            _ => None,
+        }
     }
 }
 

@@ -229,7 +229,7 @@ fn mistakes_name_the_type_and_the_place() {
     let error = Rule::of::<Tree>().property("a", Rule::any()).build().unwrap_err();
     assert_eq!(
         error.issues()[0].message(),
-        "properties and items cannot be added to the rule of a type, to a union or to a tuple"
+        "properties and items cannot be added to the rule of a type or to a union"
     );
 }
 

@@ -137,6 +137,19 @@ fn rows() -> Vec<Row> {
             exported: json!({ "exclusiveMaximum": 2 }),
         },
         Row {
+            keyword: "multipleOf",
+            wrong: (json!("1"), "a number"),
+            rule: json!({ "multipleOf": 0.1 }),
+            built: Rule::any().multiple_of(0.1),
+            derived: derived!([f64] multiple_of = 0.1),
+            passes: json!([0.3, 7, -1.1, 0, 1e300, "text"]),
+            fails: json!([
+                [0.35, "Number must be a multiple of 0.1 (multipleOf)"],
+                [-1e-300, "Number must be a multiple of 0.1 (multipleOf)"],
+            ]),
+            exported: json!({ "multipleOf": 0.1 }),
+        },
+        Row {
             keyword: "min",
             wrong: (json!("1"), "a number"),
             rule: json!({ "min": 2 }),
@@ -227,7 +240,8 @@ fn rows() -> Vec<Row> {
 }
 
 /// Keywords with tests in other modules, because they do more than check a value: `const`
-/// takes any value, and the others shape the value, its place, its messages or documents.
+/// takes any value, and the others shape the value, its place, its messages or documents, or
+/// hold rules (`applicators.rs`).
 const WITHOUT_ROW: &[&str] = &[
     "type",
     "required",
@@ -250,6 +264,31 @@ const WITHOUT_ROW: &[&str] = &[
     "deprecated",
     "readOnly",
     "writeOnly",
+    "contentEncoding",
+    "contentMediaType",
+    "contentSchema",
+    "prefixItems",
+    "contains",
+    "minContains",
+    "maxContains",
+    "unevaluatedItems",
+    "patternProperties",
+    "propertyNames",
+    "dependentRequired",
+    "dependentSchemas",
+    "unevaluatedProperties",
+    "allOf",
+    "anyOf",
+    "oneOf",
+    "not",
+    "if",
+    "then",
+    "else",
+    "$ref",
+    "$defs",
+    "definitions",
+    "$anchor",
+    "$dynamicAnchor",
 ];
 
 impl Row {
@@ -310,7 +349,9 @@ fn rejects_values_of_the_wrong_kind() {
         let schema = json!({ "v": { "nullable": true, row.keyword: value } });
         let error = Schema::from_value(&schema).unwrap_err();
         let messages: Vec<&str> = error.issues().iter().map(|fault| fault.message()).collect();
-        assert_eq!(messages, [format!("field `v`: `{}` must be {wanted}", row.keyword)]);
+        let keyword = row.keyword;
+        let expected = format!("field `v`: `{keyword}` must be {wanted} (at `/v/{keyword}`)");
+        assert_eq!(messages, [expected]);
     }
 }
 

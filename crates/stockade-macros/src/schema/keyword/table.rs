@@ -94,6 +94,12 @@ macro_rules! takes {
     (Required) => {
         Takes::Flag
     };
+    (Rule) => {
+        Takes::Any
+    };
+    (Rules) => {
+        Takes::Any
+    };
     (Schema) => {
         Takes::Any
     };
