@@ -19,6 +19,7 @@
 // Where things are:
 // - `routes`: `routes!`; `parse`, `check` and `expand` in this order.
 // - `schema`, `api_error`: the derives; `reply`: the reply that `Schema` also makes.
+// - `schema_json`: the check of the keywords in `schema!`.
 // - `middleware`: the attribute.
 // - `paths`: the names of the crates in generated code.
 // - `errors`, `suggest`: the collected mistakes, and "did you mean".
@@ -30,6 +31,7 @@ mod paths;
 mod reply;
 mod routes;
 mod schema;
+mod schema_json;
 mod suggest;
 
 use proc_macro::TokenStream;
@@ -295,6 +297,14 @@ macro_rules! rows_of_keywords {
 #[proc_macro]
 pub fn routes(input: TokenStream) -> TokenStream {
     routes::routes(input.into()).into()
+}
+
+/// Reports unknown keywords in the JSON of `stockade_validation::schema!`, which calls it.
+/// It carries no promise of stability.
+#[doc(hidden)]
+#[proc_macro]
+pub fn check_schema(input: TokenStream) -> TokenStream {
+    schema_json::check(input.into()).into()
 }
 
 /// Documents middleware at its definition.

@@ -5,6 +5,11 @@ mod wire_form;
 use std::marker::PhantomData;
 
 pub use serde_json::{Value, json};
+#[cfg(feature = "derive")]
+pub use stockade_macros::check_schema;
+
+#[cfg(not(feature = "derive"))]
+pub use crate::__check_schema as check_schema;
 
 pub use self::wire_form::{Kinds, NotRead, NotWritten, Reads, Writes, agrees, names_or_numbers};
 

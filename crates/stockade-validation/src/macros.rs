@@ -3,8 +3,11 @@
 /// Makes a [`Schema`](struct@crate::Schema) from JSON written in place, in either
 /// notation, as [`Schema::from_value`](crate::Schema::from_value) reads it.
 ///
-/// Expressions may stand for values, as in [`serde_json::json!`]. The result
-/// is that of `from_value`; mistakes name the file and line of this call.
+/// Values may be expressions, as in [`serde_json::json!`]. The result is that of
+/// `from_value`; mistakes name the file and line of this call.
+///
+/// With the feature `derive`, which `stockade` enables, an unknown keyword does not compile.
+/// If the notation of a part depends on an expression, the part is checked at run time.
 ///
 /// ```
 /// use stockade_validation::schema;
@@ -13,16 +16,25 @@
 /// let schema = schema!({ "title": { "type": "string", "maxLength": longest } })?;
 /// assert!(schema.to_json_schema()["properties"]["title"]["maxLength"] == 40);
 ///
-/// let error = schema!({ "title": { "type": "string", "maxLenght": 40 } }).unwrap_err();
+/// let error = schema!({ "title": { "type": "string", "minLength": longest + 1, "maxLength": longest } });
 /// assert_eq!(
-///     error.issues()[0].message(),
-///     "field `title`: unknown keyword `maxLenght`, did you mean `maxLength`?"
+///     error.unwrap_err().issues()[0].message(),
+///     "field `title`: `minLength` 41 is above `maxLength` 40"
 /// );
 /// # Ok::<(), stockade_errors::ConfigError>(())
 /// ```
 #[macro_export]
 macro_rules! schema {
-    ($($json:tt)+) => {
+    ($($json:tt)+) => {{
+        $crate::__private::check_schema!($($json)+);
         $crate::Schema::from_value(&$crate::__private::json!($($json)+))
-    };
+    }};
+}
+
+/// Stands in for the check of keywords, which is a macro of the feature `derive`.
+#[cfg(not(feature = "derive"))]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __check_schema {
+    ($($json:tt)*) => {};
 }

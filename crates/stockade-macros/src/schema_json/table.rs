@@ -1,0 +1,143 @@
+//! The keywords of schemas, from the table that the validation has too.
+
+use stockade_path::__internal::keywords as table_of_keywords;
+
+use super::json::Json;
+
+/// The kind of value that a keyword holds, as far as the notation depends on it.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Holds {
+    Any,
+    Flag,
+    Function,
+    List,
+    NameLists,
+    Number,
+    Required,
+    Rules,
+    Schema,
+    Schemas,
+    Text,
+    TypeName,
+}
+
+impl Holds {
+    /// Returns true if the value has the kind; `None` if it is known at run time.
+    pub(super) fn fits(self, value: &Json) -> Option<bool> {
+        let is_names = |value: &Json| match value {
+            Json::List(items) if items.iter().any(|item| matches!(item, Json::Unknown)) => None,
+            Json::List(items) => Some(items.iter().all(|item| matches!(item, Json::Text))),
+            _ => Some(false),
+        };
+        Some(match (self, value) {
+            (_, Json::Unknown) => return None,
+            (Self::Function, _) => false,
+            (Self::Any, _)
+            | (Self::Flag | Self::Required | Self::Schema, Json::Bool)
+            | (Self::List, Json::List(_))
+            | (Self::Number, Json::Number)
+            | (Self::Schema | Self::Schemas, Json::Map(_))
+            | (Self::Text | Self::TypeName, Json::Text) => true,
+            (Self::Required | Self::TypeName, value) => return is_names(value),
+            (Self::Rules, Json::List(items)) => {
+                if items.iter().any(|item| matches!(item, Json::Unknown)) {
+                    return None;
+                }
+                !items.is_empty()
+                    && items.iter().all(|item| matches!(item, Json::Map(_) | Json::Bool))
+            }
+            (Self::NameLists, Json::Map(entries)) => {
+                let mut all = true;
+                for entry in entries {
+                    all &= is_names(&entry.value)?;
+                }
+                all
+            }
+            _ => false,
+        })
+    }
+}
+
+/// A keyword of schemas.
+pub(super) struct Keyword {
+    pub(super) name: &'static str,
+    pub(super) holds: Holds,
+    /// It is for documents and checks nothing.
+    pub(super) note: bool,
+    /// A field map cannot have a field of this name.
+    reserved: bool,
+}
+
+macro_rules! holds {
+    (Count) => {
+        Holds::Number
+    };
+    (Examples) => {
+        Holds::List
+    };
+    (Format) => {
+        Holds::Text
+    };
+    (Items) => {
+        Holds::Schema
+    };
+    (Rule) => {
+        Holds::Schema
+    };
+    ($kind:ident) => {
+        Holds::$kind
+    };
+}
+
+/// Sets a flag of a keyword; the others have no meaning here.
+macro_rules! set {
+    ($keyword:ident note) => {
+        $keyword.note = true;
+    };
+    ($keyword:ident reserved) => {
+        $keyword.reserved = true;
+    };
+    ($keyword:ident $other:ident) => {};
+}
+
+macro_rules! table {
+    (
+        ()
+        keywords { $(
+            $(#[$doc:meta])*
+            $name:literal: $kind:ident $([$class:ident $place:ident])? $($flag:ident)*
+                => $method:ident $(($($argument:tt)*) = $value:expr)?;
+        )* }
+        pairs { $($pairs:tt)* }
+    ) => {
+        const KEYWORDS: &[Keyword] = &[$({
+            #[allow(unused_mut, reason = "a keyword may have no flag")]
+            let mut keyword =
+                Keyword { name: $name, holds: holds!($kind), note: false, reserved: false };
+            $(set!(keyword $flag);)*
+            keyword
+        }),*];
+    };
+}
+
+table_of_keywords!(table!);
+
+/// Returns the keyword of this name.
+pub(super) fn find(name: &str) -> Option<&'static Keyword> {
+    KEYWORDS.iter().find(|known| known.name == name)
+}
+
+/// Returns the names of all keywords.
+pub(super) fn keywords() -> impl Iterator<Item = &'static str> {
+    KEYWORDS.iter().map(|known| known.name)
+}
+
+/// Returns true for names that a field of a field map cannot have.
+pub(super) fn is_reserved(name: &str) -> bool {
+    name.starts_with('$')
+        || name == "additionalItems"
+        || find(name).is_some_and(|known| known.reserved)
+}
+
+/// Keywords that have an effect only together with others.
+pub(super) const UNUSED_ALONE: [&str; 4] = ["$defs", "definitions", "then", "else"];
