@@ -314,3 +314,85 @@ fn numbers_are_exact() {
     let long = "9".repeat(300);
     assert!(validate(&schema, &json!(long), &options).valid());
 }
+
+/// A value that is nested in objects.
+fn chain(levels: usize, last: Value) -> Value {
+    (0..levels).fold(last, |value, _| json!({ "a": value }))
+}
+
+#[test]
+fn alternatives_take_bounded_time() {
+    // Each level doubles the ways to fail.
+    for schema in [
+        json!({ "$ref": "#/$defs/n", "$defs": { "n": { "anyOf": [
+            { "properties": { "a": { "$ref": "#/$defs/n" } }, "type": "object" },
+            { "properties": { "a": { "$ref": "#/$defs/n" } }, "minProperties": 1, "type": "object" },
+        ] } } }),
+        json!({ "$ref": "#/$defs/n", "$defs": { "n": { "type": "object", "allOf": [
+            { "properties": { "a": { "$ref": "#/$defs/n" } } },
+            { "properties": { "a": { "$ref": "#/$defs/n" } } },
+        ] } } }),
+        json!({ "$ref": "#/$defs/n", "$defs": { "n": { "not": { "not": {
+            "type": "object",
+            "properties": { "a": { "$ref": "#/$defs/n" } },
+            "unevaluatedProperties": false,
+            "allOf": [{ "properties": { "a": { "$ref": "#/$defs/n" } } }],
+        } } } } }),
+    ] {
+        let errors = in_time(&schema, &chain(100, json!(1)));
+        let rules: Vec<&str> = errors.iter().map(|error| &*error.rule).collect();
+        assert!(rules.contains(&"schemaLimit"), "{schema}: {} errors", rules.len());
+        let reads = Schema::from_value(&schema).unwrap();
+        let text = chain(100, json!(1)).to_string();
+        let outcome =
+            timed(|| reads.read_json::<Value>(text.as_bytes(), &ValidationOptions::new()));
+        assert!(matches!(outcome, Err(ReadError::Invalid(_))), "{schema}");
+        // Data that is not nested is still checked.
+        assert_ne!(in_time(&schema, &json!(1)), []);
+    }
+}
+
+#[test]
+fn wide_data_has_steps_for_each_value() {
+    let branches: Vec<Value> = (0..50)
+        .map(|n| json!({ "properties": { "kind": { "const": n }, "x": {} }, "required": ["kind"] }))
+        .collect();
+    let schema =
+        json!({ "items": { "type": "object", "oneOf": branches, "unevaluatedProperties": false } });
+    let items =
+        |count: usize| -> Value { (0..count).map(|n| json!({ "kind": n % 50, "x": n })).collect() };
+    assert_eq!(in_time(&schema, &items(5_000)), []);
+}
+
+#[test]
+fn alternatives_are_nested_to_a_bound() {
+    let deep = |levels: usize| (0..levels).fold(json!({}), |rule, _| json!({ "anyOf": [rule] }));
+    assert_eq!(in_time(&deep(127), &json!(1)), []);
+    for levels in [128, 500] {
+        let message = Schema::from_value(&deep(levels)).unwrap_err().to_string();
+        assert!(message.contains("nested more than 128 levels deep"), "{message}");
+    }
+    let reference = json!({ "$ref": "#/anyOf/0", "anyOf": [deep(600)] });
+    assert!(Schema::from_value(&reference).is_err());
+    // The depth of the data is an error inside of alternatives too, also below `not`.
+    for schema in [json!({ "not": { "items": { "type": "string" } } }), json!({ "anyOf": [true] })]
+    {
+        let errors = in_time(&schema, &nested(200));
+        assert_eq!(lines(&errors), [": Value is nested more than 128 levels deep (depth)"]);
+    }
+}
+
+#[test]
+fn many_long_definitions_compile() {
+    let definitions: Map<String, Value> = (0..2_000)
+        .map(|n| {
+            (
+                format!("d{n}"),
+                json!({ "items": { "$ref": format!("#/$defs/d{}", (n + 1) % 2_000) } }),
+            )
+        })
+        .collect();
+    let schema = json!({ "$ref": "#/$defs/d0", "$defs": definitions });
+    let schema = timed(|| Schema::from_value(&schema)).unwrap();
+    assert!(schema.check(&nested(100), &ValidationOptions::new()).unwrap().is_empty());
+}

@@ -7,6 +7,8 @@
 )]
 
 mod allocations;
+mod applicators;
+mod catalogs;
 #[cfg(feature = "derive")]
 mod derive;
 #[cfg(feature = "derive")]
@@ -21,6 +23,8 @@ mod foreign_types;
 mod from_schemars;
 mod has_schema;
 mod hostile;
+mod json_schema_exceptions;
+mod json_schema_peer;
 mod json_schema_suite;
 mod keyword_table;
 mod keywords;
