@@ -82,6 +82,58 @@
 //! `patternLimit` instead of `pattern`, and the log names the pattern. Remedies are a
 //! `maxLength` and a pattern without back references.
 //!
+//! # Alternatives and conditions
+//!
+//! Schemas in JSON have the keywords of JSON Schema 2020-12: `allOf`, `anyOf`, `oneOf`, `not`,
+//! `if`/`then`/`else`, `dependentSchemas`, `$ref` within the document and others. `$ref` takes
+//! a JSON pointer (`#/$defs/address`), an `$anchor` or an `$id` of the document.
+//! [`Rule`] has a method for each of the others.
+//!
+//! ```
+//! use serde_json::json;
+//! use stockade_validation::{ValidationOptions, schema};
+//!
+//! let schema = schema!({
+//!     "type": "object",
+//!     "properties": { "total": { "type": "integer", "multipleOf": 5 } },
+//!     "oneOf": [
+//!         { "properties": { "kind": { "const": "card" } }, "required": ["kind", "token"] },
+//!         { "properties": { "kind": { "const": "invoice" } }, "required": ["kind", "address"] },
+//!     ],
+//!     "dependentSchemas": { "address": { "properties": { "address": { "$ref": "#/$defs/address" } } } },
+//!     "$defs": { "address": { "type": "object", "required": ["city"] } },
+//! })?;
+//! let check = |data| schema.check(&data, &ValidationOptions::new());
+//! assert!(check(json!({ "total": 10, "kind": "card", "token": "4111" }))?.is_empty());
+//!
+//! let errors = check(json!({ "total": 10, "kind": "invoice" }))?;
+//! assert_eq!(errors.len(), 1);
+//! assert_eq!(errors[0].message, "Required field 'address' is missing");
+//!
+//! let errors = check(json!({ "total": 7, "kind": "card", "token": "4111" }))?;
+//! assert_eq!(errors[0].rule, "multipleOf");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! - A value that matches no alternative has one error: the first error of the closest
+//!   alternative. An alternative is closer if it has the JSON type of the value, then if it
+//!   has a constant that is equal, then if it has fewer errors, then by its position. `message`
+//!   replaces this error.
+//! - Alternatives and conditions check the value after the schema around them has trimmed
+//!   and converted it. They never change the value: `default`, `trim` and `coerce_types`
+//!   have no effect on the result inside of them. Give the outer schema a `type` to convert
+//!   text: `{ "type": ["integer", "null"], "anyOf": […] }`.
+//! - `strip_unknown` and `allow_unknown(false)` know the keys that a matching alternative
+//!   lists. Inside of alternatives only the schema decides which keys are unknown.
+//! - A `$ref` with nothing but `title`, `default` and keywords for a single value beside it
+//!   works as the type itself, with its conversions. Beside `properties`, `items` or other
+//!   alternatives it works as a part of `allOf`.
+//! - `readOnly` and `writeOnly` inside of them are only for documents.
+//! - Unknown keywords are configuration errors. `$dynamicRef` and references to other
+//!   documents are not supported. Every `format` is checked.
+//! - A validation takes at most 200,000 steps, and 256 more for each value. A value that
+//!   needs more fails with the rule `schemaLimit`.
+//!
 //! # Features
 //!
 //! - `derive`: `#[derive(Schema)]`.

@@ -5,6 +5,7 @@ mod described;
 mod description_size;
 mod descriptions;
 mod documents;
+mod json_schema;
 mod node_docs;
 mod official;
 mod small_apis;
