@@ -11,7 +11,7 @@ use stockade::validation::ValidationOptions;
 
 #[derive(Deserialize, Serialize, Schema)]
 struct Filter {
-    #[schema(one_of = ["open", "closed"])]
+    #[schema(values = ["open", "closed"])]
     state: Option<String>,
     year: Option<u16>,
 }
@@ -176,7 +176,7 @@ struct Form {
     age: Option<u32>,
     #[schema(kind = "date")]
     from: Option<String>,
-    #[schema(one_of = ["open", "closed"])]
+    #[schema(values = ["open", "closed"])]
     state: Option<String>,
     #[serde(default)]
     sizes: Vec<u32>,
