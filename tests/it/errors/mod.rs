@@ -6,3 +6,4 @@ mod heads;
 mod languages;
 mod problems;
 mod responses;
+mod rule_texts;

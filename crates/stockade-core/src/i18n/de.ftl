@@ -2,6 +2,9 @@ required = Das Pflichtfeld „{ $field }“ fehlt
 required-value = Der Wert fehlt
 duplicate = Das Feld „{ $field }“ kommt zweimal vor
 additionalProperties = Unbekanntes Feld „{ $field }“
+unevaluatedProperties = Unbekanntes Feld „{ $field }“
+dependentRequired = Das Feld „{ $field }“ ist erforderlich, wenn „{ $other }“ vorhanden ist
+propertyNames = Ungültiger Feldname
 type = Erwartet: { $expected ->
     [string] Text
     [number] Zahl
@@ -25,6 +28,10 @@ out-of-range = Der Wert liegt außerhalb des erlaubten Bereichs
 enum = Erlaubt sind nur: { $values }
 const = Erlaubt ist nur { $value }
 false = Der Wert ist nicht erlaubt
+not = Der Wert ist nicht erlaubt
+anyOf = Der Wert passt zu keiner der Möglichkeiten
+oneOf = Der Wert passt zu keiner der Möglichkeiten
+oneOf-several = Der Wert passt zu mehr als einer der Möglichkeiten
 custom = „{ $field }“ ist ungültig
 minLength = Mindestens { $limit } Zeichen erforderlich
 maxLength = Höchstens { $limit } Zeichen erlaubt
@@ -32,6 +39,7 @@ minimum = Die Zahl muss mindestens { $limit } sein
 maximum = Die Zahl darf höchstens { $limit } sein
 exclusiveMinimum = Die Zahl muss größer als { $limit } sein
 exclusiveMaximum = Die Zahl muss kleiner als { $limit } sein
+multipleOf = Die Zahl muss ein Vielfaches von { $factor } sein
 minItems = { $limit ->
     [one] Mindestens ein Eintrag erforderlich
    *[other] Mindestens { $limit } Einträge erforderlich
@@ -41,6 +49,15 @@ maxItems = { $limit ->
    *[other] Höchstens { $limit } Einträge erlaubt
 }
 uniqueItems = Die Einträge müssen verschieden sein
+minContains = { $limit ->
+    [one] Mindestens ein passender Eintrag erforderlich
+   *[other] Mindestens { $limit } passende Einträge erforderlich
+}
+maxContains = { $limit ->
+    [one] Höchstens ein passender Eintrag erlaubt
+   *[other] Höchstens { $limit } passende Einträge erlaubt
+}
+unevaluatedItems = Der Eintrag ist nicht erlaubt
 minProperties = { $limit ->
     [one] Mindestens ein Feld erforderlich
    *[other] Mindestens { $limit } Felder erforderlich
@@ -50,6 +67,7 @@ maxProperties = { $limit ->
    *[other] Höchstens { $limit } Felder erlaubt
 }
 depth = Der Wert ist mehr als { $limit } Ebenen tief verschachtelt
+schemaLimit = Der Wert kann nicht geprüft werden, weil sein Schema zu viele Schritte braucht; bitte einen kleineren Wert senden
 pattern = Ungültiges Format
 patternLimit = Der Text kann nicht geprüft werden, weil sein Muster zu viele Schritte braucht; bitte einen kürzeren Text senden
 format = { $format ->
@@ -65,6 +83,18 @@ format = { $format ->
     [hostname] Ungültiger Hostname
     [ipv4] Ungültige IPv4-Adresse
     [ipv6] Ungültige IPv6-Adresse
+    [int32] Die Zahl muss eine ganze Zahl mit 32 Bit sein
+    [int64] Die Zahl muss eine ganze Zahl mit 64 Bit sein
+    [float] Die Zahl muss in 32 Bit passen
+    [byte] Ungültiges Base64
+    [duration] Ungültige Dauer
+    [iri] Ungültige IRI
+    [iri-reference] Ungültiger IRI-Verweis
+    [uri-reference] Ungültiger URI-Verweis
+    [uri-template] Ungültige URI-Vorlage
+    [regex] Ungültiger regulärer Ausdruck
+    [json-pointer] Ungültiger JSON-Pointer
+    [relative-json-pointer] Ungültiger relativer JSON-Pointer
    *[other] Ungültiges Format: { $format }
 }
 email = Ungültige E-Mail-Adresse

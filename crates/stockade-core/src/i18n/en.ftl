@@ -4,11 +4,18 @@ required = Required field '{ $field }' is missing
 required-value = Required value is missing
 duplicate = Field '{ $field }' is there twice
 additionalProperties = Unknown field '{ $field }'
+unevaluatedProperties = Unknown field '{ $field }'
+dependentRequired = Field '{ $field }' is required if '{ $other }' is present
+propertyNames = Invalid field name
 type = Expected { $expected }, got { $got }
 out-of-range = The { $kind } is out of range
 enum = Must be one of: { $values }
 const = Must be { $value }
 false = Value is not allowed
+not = Value is not allowed
+anyOf = Value matches none of the alternatives
+oneOf = Value matches none of the alternatives
+oneOf-several = Value matches more than one of the alternatives
 custom = { $field } is invalid
 minLength = String must be at least { $limit } characters
 maxLength = String must be at most { $limit } characters
@@ -16,12 +23,17 @@ minimum = Number must be at least { $limit }
 maximum = Number must be at most { $limit }
 exclusiveMinimum = Number must be greater than { $limit }
 exclusiveMaximum = Number must be less than { $limit }
+multipleOf = Number must be a multiple of { $factor }
 minItems = Array must contain at least { $limit } items
 maxItems = Array must contain at most { $limit } items
 uniqueItems = Items must be unique
+minContains = Array must contain at least { $limit } items that match `contains`
+maxContains = Array must contain at most { $limit } items that match `contains`
+unevaluatedItems = Item is not allowed
 minProperties = Object must have at least { $limit } properties
 maxProperties = Object must have at most { $limit } properties
 depth = Value is nested more than { $limit } levels deep
+schemaLimit = Value cannot be checked: its schema takes too many steps; send a smaller value
 pattern = Invalid format
 patternLimit = Text cannot be checked: its pattern takes too many steps; send a shorter text
 format = { $format ->
@@ -33,6 +45,17 @@ format = { $format ->
     [credit-card] Invalid credit card number
     [ipv4] Invalid IPv4 address
     [ipv6] Invalid IPv6 address
+    [int32] Number must be a whole number of 32 bits
+    [int64] Number must be a whole number of 64 bits
+    [float] Number must fit into 32 bits
+    [byte] Invalid base64
+    [iri] Invalid IRI format
+    [iri-reference] Invalid IRI reference
+    [uri-reference] Invalid URI reference
+    [uri-template] Invalid URI template
+    [regex] Invalid regular expression
+    [json-pointer] Invalid JSON pointer
+    [relative-json-pointer] Invalid relative JSON pointer
    *[other] Invalid { $format }
 }
 email = Invalid email format

@@ -15,7 +15,8 @@ use super::sink::{Collecting, Quiet, Sink};
 use super::walk::Walk;
 use crate::data::{Data, Kind};
 use crate::node::{
-    AdditionalRule, Applicators, Condition, Contains, Dependency, Node, ObjectRules, Violation,
+    AdditionalRule, Applicators, Condition, Contains, Dependency, Node, ObjectRules, SEVERAL,
+    Violation,
 };
 use crate::options::ValidationOptions;
 use crate::pattern::Search;
@@ -201,8 +202,7 @@ impl<'s, S: Sink<'s>> Walk<'_, 's, S> {
         let mut is_found = false;
         for branch in branches {
             if self.follows(branch, value, path)? && std::mem::replace(&mut is_found, true) {
-                let several = "Value matches more than one of the alternatives";
-                return self.note(path, message, Violation::Rule("oneOf", several));
+                return self.note(path, message, Violation::Rule("oneOf", SEVERAL));
             }
         }
         if is_found { Continue(()) } else { self.none_of("oneOf", branches, value, path, message) }
@@ -288,10 +288,13 @@ impl<'s, S: Sink<'s>> Walk<'_, 's, S> {
         }
         if found < *least {
             let rule = if *least == 1 { "contains" } else { "minContains" };
-            self.note(path, message, Violation::Shown(rule, too_few))?;
+            let broken = Violation::Contained { rule, limit: *least, message: too_few };
+            self.note(path, message, broken)?;
         }
         if found > *most {
-            self.note(path, message, Violation::Shown("maxContains", too_many))?;
+            let broken =
+                Violation::Contained { rule: "maxContains", limit: *most, message: too_many };
+            self.note(path, message, broken)?;
         }
         Continue(())
     }
@@ -306,14 +309,15 @@ impl<'s, S: Sink<'s>> Walk<'_, 's, S> {
         parent: &Path<'_>,
         message: Option<&str>,
     ) -> Known<()> {
-        for Dependency { name, required } in &applicators.dependent_required {
-            if value.member(name).is_none() {
+        for Dependency { name: other, required } in &applicators.dependent_required {
+            if value.member(other).is_none() {
                 continue;
             }
             for (name, missing) in required {
                 if value.member(name).is_none() {
                     let path = Path::Field { name, parent };
-                    self.note(&path, message, Violation::Shown("dependentRequired", missing))?;
+                    let broken = Violation::Dependent { other, message: missing };
+                    self.note(&path, message, broken)?;
                 }
             }
         }

@@ -38,7 +38,7 @@ pub(crate) use self::object::{
 };
 pub(crate) use self::text::TextRules;
 pub(crate) use self::validate::{Accept, Validator};
-pub(crate) use self::violation::{Violation, unknown_field};
+pub(crate) use self::violation::{SEVERAL, Violation, unknown_field};
 use crate::direction::Direction;
 use crate::format::TextType;
 use crate::function::{Custom, Default, Transform};

@@ -9,6 +9,9 @@ use super::limits::Limit;
 use crate::depth::MAX_DEPTH;
 use crate::format::Format;
 
+/// The message of `oneOf` if there is more than one match.
+pub(crate) const SEVERAL: &str = "Value matches more than one of the alternatives";
+
 /// A rule that a value breaks.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Violation<'b> {
@@ -22,6 +25,17 @@ pub(crate) enum Violation<'b> {
     Rule(&'static str, &'static str),
     /// A bound.
     Bound(&'b Limit),
+    /// A bound of the number of items that match `contains`.
+    Contained {
+        rule: &'static str,
+        limit: usize,
+        message: &'b str,
+    },
+    /// A member that another member requires.
+    Dependent {
+        other: &'b str,
+        message: &'b str,
+    },
     /// A rule with a message of the schema.
     Shown(&'static str, &'b str),
     /// A member that is not allowed, by its name.
@@ -43,6 +57,8 @@ impl Violation<'_> {
             Self::Type { .. } => "type",
             Self::Rule(rule, _) | Self::Shown(rule, _) => rule,
             Self::Bound(limit) => limit.rule(),
+            Self::Contained { rule, .. } => rule,
+            Self::Dependent { .. } => "dependentRequired",
             Self::Unknown(_) => "additionalProperties",
             Self::Unevaluated(_) => "unevaluatedProperties",
             Self::SchemaLimit => "schemaLimit",
@@ -57,7 +73,9 @@ impl Violation<'_> {
             Self::Required => "Required value is missing".into(),
             Self::Type { expected, got } => format!("Expected {expected}, got {got}").into(),
             Self::Rule(_, message) => message.into(),
-            Self::Shown(_, message) => message.to_owned().into(),
+            Self::Shown(_, message)
+            | Self::Contained { message, .. }
+            | Self::Dependent { message, .. } => message.to_owned().into(),
             Self::Bound(limit) => limit.message().to_owned().into(),
             Self::SchemaLimit => {
                 "Value cannot be checked: its schema takes too many steps; send a smaller value"
@@ -82,6 +100,8 @@ impl Violation<'_> {
             Self::Rule("format", message) => error.with_param("format", format_name(message)),
             // The only bounds that are no keyword of the schema.
             Self::Rule("minProperties" | "maxProperties", _) => error.with_param("limit", 1),
+            Self::Contained { limit, .. } => error.with_param("limit", limit),
+            Self::Dependent { other, .. } => error.with_param("other", other.to_owned()),
             Self::Shown("enum", message) => {
                 error.with_param("values", behind("Must be one of: ", message))
             }
@@ -101,6 +121,9 @@ impl Violation<'_> {
     pub(crate) fn text_id(self) -> &'static str {
         match self {
             Self::Bound(limit) => limit.text_id(),
+            Self::Rule("oneOf", SEVERAL) => "oneOf-several",
+            // `contains` and `minContains` have one message.
+            Self::Contained { rule: "contains", .. } => "minContains",
             broken => broken.rule(),
         }
     }

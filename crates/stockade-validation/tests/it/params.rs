@@ -106,3 +106,27 @@ fn errors_of_types_have_parameters() {
     assert_eq!(read("{}"), "required");
     assert_eq!(read(r#"{"count":1,"count":1}"#), "duplicate");
 }
+
+#[test]
+fn keywords_of_json_schema_have_ids_and_parameters() {
+    let two = json!([{ "minimum": 3 }, { "minimum": 5 }]);
+    for (rule, value, expected) in [
+        (json!({ "type": "number", "multipleOf": 0.5 }), json!(1.2), "multipleOf factor=0.5"),
+        (json!({ "type": "integer", "format": "int32" }), json!(1i64 << 40), "format format=int32"),
+        (json!({ "not": { "type": "string" } }), json!("a"), "not"),
+        (json!({ "oneOf": two }), json!(7), "oneOf-several"),
+        (json!({ "oneOf": two, "message": "no" }), json!(1), "-"),
+        // The error of the closest alternative.
+        (json!({ "anyOf": two }), json!(1), "minimum limit=3"),
+        (json!({ "contains": { "const": 7 } }), json!([1]), "minContains limit=1"),
+        (json!({ "contains": {}, "minContains": 2 }), json!([1]), "minContains limit=2"),
+        (json!({ "contains": {}, "maxContains": 1 }), json!([1, 2]), "maxContains limit=1"),
+        (json!({ "dependentRequired": { "a": ["b"] } }), json!({ "a": 1 }), "dependentRequired other=a"),
+        (json!({ "propertyNames": { "maxLength": 1 } }), json!({ "ab": 1 }), "propertyNames"),
+        (json!({ "unevaluatedItems": false }), json!([1]), "unevaluatedItems"),
+        (json!({ "unevaluatedProperties": false }), json!({ "a": 1 }), "unevaluatedProperties"),
+    ] {
+        let schema = Schema::rule(&rule).unwrap();
+        check(&schema, &value, expected);
+    }
+}
