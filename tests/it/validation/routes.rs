@@ -310,7 +310,7 @@ fn mistakes_in_schemas_are_found_when_the_router_is_built() {
         "x": {
             POST: {
                 handler: async || (),
-                validation: schema!({ "n": { "type": "integer", "minimun": 1 } }),
+                validation: json!({ "n": { "type": "integer", "minimun": 1 } }),
                 query: json!({ "q": { "type": "text" } }),
             },
             PUT: { handler: async || (), middleware: [with_validation(json!({ "a": { "pattern": "(" } }))] },
