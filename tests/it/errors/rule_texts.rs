@@ -28,13 +28,13 @@ fn catalogs_have_the_messages_of_json_schema_keywords() {
     let two = json!([{ "minimum": 3 }, { "minimum": 5 }]);
     block_on(async {
         for (schema, body, german) in [
-            (
-                json!({ "multipleOf": 0.5 }),
-                json!(1.2),
-                "Die Zahl muss ein Vielfaches von 0.5 sein",
-            ),
+            (json!({ "multipleOf": 0.5 }), json!(1.2), "Die Zahl muss ein Vielfaches von 0.5 sein"),
             (json!({ "not": { "type": "number" } }), json!(1), "Der Wert ist nicht erlaubt"),
-            (json!({ "oneOf": two }), json!(7), "Der Wert passt zu mehr als einer der Möglichkeiten"),
+            (
+                json!({ "oneOf": two }),
+                json!(7),
+                "Der Wert passt zu mehr als einer der Möglichkeiten",
+            ),
             // The message of the closest alternative.
             (json!({ "anyOf": two }), json!(1), "Die Zahl muss mindestens 3 sein"),
             (
@@ -63,12 +63,12 @@ fn catalogs_have_the_messages_of_json_schema_keywords() {
                 "Ungültiger Feldname",
             ),
             (json!({ "unevaluatedItems": false }), json!([1]), "Der Eintrag ist nicht erlaubt"),
+            (json!({ "unevaluatedProperties": false }), json!({ "a": 1 }), "Unbekanntes Feld „a“"),
             (
-                json!({ "unevaluatedProperties": false }),
-                json!({ "a": 1 }),
-                "Unbekanntes Feld „a“",
+                json!({ "format": "int32" }),
+                json!(1.5),
+                "Die Zahl muss eine ganze Zahl mit 32 Bit sein",
             ),
-            (json!({ "format": "int32" }), json!(1.5), "Die Zahl muss eine ganze Zahl mit 32 Bit sein"),
             (json!({ "format": "float" }), json!(1e300), "Die Zahl muss in 32 Bit passen"),
             (json!({ "format": "byte" }), json!("a"), "Ungültiges Base64"),
             (json!({ "format": "duration" }), json!("a"), "Ungültige Dauer"),

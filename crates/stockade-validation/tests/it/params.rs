@@ -121,7 +121,11 @@ fn keywords_of_json_schema_have_ids_and_parameters() {
         (json!({ "contains": { "const": 7 } }), json!([1]), "minContains limit=1"),
         (json!({ "contains": {}, "minContains": 2 }), json!([1]), "minContains limit=2"),
         (json!({ "contains": {}, "maxContains": 1 }), json!([1, 2]), "maxContains limit=1"),
-        (json!({ "dependentRequired": { "a": ["b"] } }), json!({ "a": 1 }), "dependentRequired other=a"),
+        (
+            json!({ "dependentRequired": { "a": ["b"] } }),
+            json!({ "a": 1 }),
+            "dependentRequired other=a",
+        ),
         (json!({ "propertyNames": { "maxLength": 1 } }), json!({ "ab": 1 }), "propertyNames"),
         (json!({ "unevaluatedItems": false }), json!([1]), "unevaluatedItems"),
         (json!({ "unevaluatedProperties": false }), json!({ "a": 1 }), "unevaluatedProperties"),
