@@ -225,7 +225,7 @@ impl ApiError {
             ErrorKind::Validation => Some(VALIDATION_FAILED),
             _ => type_of_status(self.status()),
         };
-        own.or_else(of_framework).map_or(BLANK.into(), |uri| base.resolve(uri))
+        own.or_else(of_framework).map_or_else(|| BLANK.into(), |uri| base.resolve(uri))
     }
 }
 
@@ -307,7 +307,7 @@ mod tests {
             assert!(error.contains(part), "{text:?}: {error}");
         }
         let first = ProblemBase::new(BASE).unwrap();
-        let again = ProblemBase::new(&BASE.to_owned()).unwrap();
+        let again = ProblemBase::new(BASE).unwrap();
         assert!(std::ptr::eq(first.as_str(), again.as_str()));
     }
 }

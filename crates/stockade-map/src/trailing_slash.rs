@@ -24,7 +24,6 @@ pub enum TrailingSlash {
 impl TrailingSlash {
     /// Returns true for the default.
     #[must_use]
-    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
     pub fn is_strict(&self) -> bool {
         *self == Self::Strict
     }

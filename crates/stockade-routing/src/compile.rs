@@ -259,6 +259,13 @@ impl<'o> Compiler<'o> {
         self.methods.push(methods);
     }
 
+    /// Returns true if errors leave a route in a form of the program.
+    fn changes_errors(&self, entry: &RouteEntry) -> bool {
+        let levels = [&entry.inherited, &self.options.settings];
+        let errors = outer_error_handler(&entry.settings, levels);
+        errors.is_some_and(|handler| handler.form().is_some())
+    }
+
     /// Returns the configuration errors about the body of a route.
     fn body_faults(
         &self,
@@ -322,8 +329,7 @@ impl<'o> Compiler<'o> {
         faults.extend(self.body_faults(has_body, &entry, &settings, &doc));
         let is_bodiless = is_web_socket || !has_body;
         let has_own = entry.settings.endpoint.accepts.value().is_some();
-        let accepts = &mut settings.endpoint.accepts;
-        faults.extend(check_accepts(accepts, has_own, is_bodiless, &doc));
+        faults.extend(check_accepts(&mut settings.endpoint.accepts, has_own, is_bodiless, &doc));
         faults.extend(web_socket::misplaced(is_web_socket, &doc));
         faults.extend(ends_with_client(&entry.settings, &mut settings, is_web_socket, &doc));
         faults.extend(entry.docs.issues());
@@ -335,9 +341,7 @@ impl<'o> Compiler<'o> {
             entry.handler = without_write_only(entry.handler);
         }
         middleware.extend(reply_middleware(&mut doc, entry.location));
-        let levels = [&entry.inherited, &self.options.settings];
-        let errors = outer_error_handler(&entry.settings, levels);
-        let changes_errors = errors.is_some_and(|handler| handler.form().is_some());
+        let changes_errors = self.changes_errors(&entry);
         let faults_of = |docs: &RouteDocs| {
             let mut faults = example_issues(&validation, &doc, docs);
             faults.extend(contradictions(&doc, docs, changes_errors));

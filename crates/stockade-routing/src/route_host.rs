@@ -29,7 +29,9 @@ pub(crate) fn within(
     inner: Option<RouteHost>,
     mistakes: &mut Vec<ConfigIssue>,
 ) -> Option<RouteHost> {
-    let (Some(outer), Some(inner)) = (outer, &inner) else { return inner.or(outer.cloned()) };
+    let (Some(outer), Some(inner)) = (outer, &inner) else {
+        return inner.or_else(|| outer.cloned());
+    };
     let (file, line) = (outer.place.file(), outer.place.line());
     let message = format!(
         "`host` is {:?} here and {:?} around it ({file}:{line}): hosts cannot be nested",
@@ -95,7 +97,6 @@ impl RouteTree {
     /// routes come before routes without a host, which requests of all hosts reach. Requests
     /// of an unknown host, and of a malformed one, reach only these. A wrong method is a 405
     /// with the methods of both.
-    #[must_use]
     #[track_caller]
     pub fn host(mut self, host: &str) -> Self {
         match read(host) {

@@ -170,7 +170,7 @@ impl<'p> Forms<'p> {
     ) -> Option<RouteMatch<'r>> {
         self.iter().enumerate().find_map(|(index, form)| {
             let (route, params) = find(tables, form)?;
-            Some((route, self.place(self.encoded_at(index), params)?))
+            Some((route, Self::place(self.encoded_at(index), params)?))
         })
     }
 
@@ -185,7 +185,7 @@ impl<'p> Forms<'p> {
                 return None;
             }
             // A slash at the end moves no parameter.
-            Some((route, self.place(self.encoded_at(index), params)?))
+            Some((route, Self::place(self.encoded_at(index), params)?))
         })
     }
 
@@ -202,7 +202,7 @@ impl<'p> Forms<'p> {
     }
 
     /// Returns parameters with their places in the path that was sent.
-    fn place(&self, encoded: Option<&EncodedPath<'_>>, params: Params) -> Option<Params> {
+    fn place(encoded: Option<&EncodedPath<'_>>, params: Params) -> Option<Params> {
         match encoded {
             Some(encoded) => params.map_spans(|spans| encoded.origins(spans)),
             None => Some(params),

@@ -148,7 +148,7 @@ fn answers_keep_the_documented_types() {
         let client = TestClient::new(create_router(api(), options)).with_contract();
         block_on(async {
             for case in ["sold", "later", "down", "credit", "locked", "unknown"] {
-                client.post(&format!("/orders/{case}")).await;
+                client.post(format!("/orders/{case}")).await;
             }
             client.get("/nowhere").await.assert_status(404);
             client.put("/strict").json(json!({})).await;

@@ -182,9 +182,8 @@ fn number_of(number: &serde_json::Number) -> FluentValue<'static> {
 
     match number.as_i64() {
         Some(whole) if whole.unsigned_abs() <= EXACT => whole.into(),
-        Some(_) => number.to_string().into(),
         None if number.is_f64() => number.as_f64().unwrap_or_default().into(),
-        None => number.to_string().into(),
+        _ => number.to_string().into(),
     }
 }
 

@@ -116,13 +116,12 @@ impl Catalogs {
         source: impl Into<String>,
         is_own: bool,
     ) -> Result<(), CatalogError> {
-        let place = match self.place(tag) {
-            Some(place) => place,
-            None => {
-                self.catalogs.push(Catalog::new(tag)?);
-                self.tags.push(tag.to_owned());
-                self.tags.len() - 1
-            }
+        let place = if let Some(place) = self.place(tag) {
+            place
+        } else {
+            self.catalogs.push(Catalog::new(tag)?);
+            self.tags.push(tag.to_owned());
+            self.tags.len() - 1
         };
         self.catalogs[place].add(source.into(), is_own)
     }

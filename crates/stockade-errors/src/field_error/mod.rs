@@ -59,7 +59,7 @@ impl FieldError {
         rule: impl Into<Cow<'static, str>>,
     ) -> Self {
         let mut error = Self::new(field, text.message, rule);
-        (error.text_id, error.params) = (text.id, text.params);
+        (error.text_id, error.params) = (text.id, *text.params);
         error
     }
 

@@ -135,19 +135,20 @@ impl Params {
 pub struct ErrorText {
     pub(super) id: Option<Cow<'static, str>>,
     pub(super) message: Cow<'static, str>,
-    pub(super) params: Params,
+    /// In a box, so that a check returns a small error.
+    pub(super) params: Box<Params>,
 }
 
 impl ErrorText {
     /// Makes a text: the id of its message in catalogs, and the message in English.
     pub fn new(id: impl Into<Cow<'static, str>>, message: impl Into<Cow<'static, str>>) -> Self {
-        Self { id: Some(id.into()), message: message.into(), params: Params::None }
+        Self { id: Some(id.into()), message: message.into(), params: Box::default() }
     }
 
     /// Makes a text without an id.
     #[doc(hidden)]
     pub fn of_message(message: impl Into<Cow<'static, str>>) -> Self {
-        Self { id: None, message: message.into(), params: Params::None }
+        Self { id: None, message: message.into(), params: Box::default() }
     }
 
     /// Adds a parameter for the text, which a catalog has as `{ $name }`.
@@ -182,7 +183,7 @@ mod tests {
         let shown: Vec<_> = error.params().iter().map(|(name, it)| format!("{name}{it}")).collect();
         assert_eq!(shown, ["a3", "b2", "c6", "d5"]);
         assert_eq!(error.param("e"), None);
-        assert_eq!(error.clone().with_param("x", f64::NAN).param("x").unwrap().to_string(), "NaN");
+        assert_eq!(error.with_param("x", f64::NAN).param("x").unwrap().to_string(), "NaN");
     }
 
     #[test]

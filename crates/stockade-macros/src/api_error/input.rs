@@ -224,7 +224,7 @@ fn members<'i>(fields: &[(Field<'i>, &[Attribute])], errors: &mut Errors) -> Vec
             }
         };
         if members.iter().any(|known| known.name == name) {
-            errors.push(field.span, &format!("two members have the name `{name}`"));
+            errors.push(field.span, format!("two members have the name `{name}`"));
         }
         members.push(MemberField { field: field.clone(), name });
     }

@@ -180,7 +180,7 @@ fn answer(input: &Input<'_>, details: &TokenStream, problem: &TokenStream) -> To
             };
         }
     });
-    let with_problem = (!problem.is_empty()).then(|| problem::add());
+    let with_problem = (!problem.is_empty()).then(problem::add);
     quote! {
         let (status, error): (u16, _) = match error { #(#arms,)* };
         #details

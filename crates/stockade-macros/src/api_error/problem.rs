@@ -55,12 +55,11 @@ pub(super) fn read(
     let problem = match_on(&quote!(&error), arms.into_iter().chain(rest));
     // Without members nothing else says what type their values have.
     let has_members = typed.iter().any(|(it, _)| !it.members.is_empty() && it.status < 500);
-    let value = match serde_json.filter(|_| has_members) {
-        Some(serde_json) => {
-            let root = serde_json.at(Span::call_site());
-            quote!(::core::option::Option<#root::Value>)
-        }
-        None => quote!(::core::option::Option<::core::primitive::bool>),
+    let value = if let Some(serde_json) = serde_json.filter(|_| has_members) {
+        let root = serde_json.at(Span::call_site());
+        quote!(::core::option::Option<#root::Value>)
+    } else {
+        quote!(::core::option::Option<::core::primitive::bool>)
     };
     quote! {
         let (problem_type, members): (

@@ -9,7 +9,7 @@ pub(super) enum Json {
     Bool,
     Number,
     Text,
-    List(Vec<Json>),
+    List(Vec<Self>),
     Map(Vec<Entry>),
     /// An expression.
     Unknown,

@@ -148,7 +148,7 @@ impl Checker<'_> {
 #[derive(Clone, Copy)]
 struct At<'a> {
     /// `None` for the whole.
-    parent: Option<&'a At<'a>>,
+    parent: Option<&'a Self>,
     step: &'a str,
 }
 

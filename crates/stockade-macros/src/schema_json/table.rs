@@ -31,7 +31,6 @@ impl Holds {
         };
         Some(match (self, value) {
             (_, Json::Unknown) => return None,
-            (Self::Function, _) => false,
             (Self::Any, _)
             | (Self::Flag | Self::Required | Self::Schema, Json::Bool)
             | (Self::List, Json::List(_))
@@ -111,7 +110,6 @@ macro_rules! table {
         pairs { $($pairs:tt)* }
     ) => {
         const KEYWORDS: &[Keyword] = &[$({
-            #[allow(unused_mut, reason = "a keyword may have no flag")]
             let mut keyword =
                 Keyword { name: $name, holds: holds!($kind), note: false, reserved: false };
             $(set!(keyword $flag);)*

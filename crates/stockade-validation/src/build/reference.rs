@@ -139,11 +139,7 @@ impl Shared {
     fn index(&self) -> &Index {
         self.index.get_or_init(|| {
             let mut index = Index::default();
-            index.add(
-                &self.root,
-                String::new(),
-                &Resource { id: String::new(), pointer: String::new() },
-            );
+            index.add(&self.root, "", &Resource { id: String::new(), pointer: String::new() });
             index
         })
     }
@@ -157,19 +153,19 @@ impl Shared {
 }
 
 impl Index {
-    fn add(&mut self, value: &Value, pointer: String, resource: &Resource) {
+    fn add(&mut self, value: &Value, pointer: &str, resource: &Resource) {
         match value {
             Value::Object(map) => {
                 let mut resource = resource.clone();
                 if let Some(id) = id_of(value) {
                     let id = resolve_uri(&resource.id, id);
-                    self.ids.entry(id.clone()).or_insert_with(|| pointer.clone());
-                    resource = Resource { id, pointer: pointer.clone() };
+                    self.ids.entry(id.clone()).or_insert_with(|| pointer.to_owned());
+                    resource = Resource { id, pointer: pointer.to_owned() };
                 }
                 for keyword in ["$anchor", "$dynamicAnchor"] {
                     if let Some(anchor) = map.get(keyword).and_then(Value::as_str) {
                         let key = (resource.pointer.clone(), anchor.to_owned());
-                        self.anchors.entry(key).or_insert_with(|| pointer.clone());
+                        self.anchors.entry(key).or_insert_with(|| pointer.to_owned());
                     }
                 }
                 // These hold data.
@@ -177,14 +173,14 @@ impl Index {
                     !matches!(keyword.as_str(), "enum" | "const" | "default" | "examples")
                 });
                 for (step, value) in schemas {
-                    let mut pointer = pointer.clone();
+                    let mut pointer = pointer.to_owned();
                     push_step(&mut pointer, step);
-                    self.add(value, pointer, &resource);
+                    self.add(value, &pointer, &resource);
                 }
             }
             Value::Array(items) => {
                 for (index, value) in items.iter().enumerate() {
-                    self.add(value, format!("{pointer}/{index}"), resource);
+                    self.add(value, &format!("{pointer}/{index}"), resource);
                 }
             }
             _ => {}
@@ -239,9 +235,8 @@ fn without_dots(path: &str) -> String {
     let last = path.rsplit('/').next().unwrap_or_default();
     for segment in path.split('/') {
         match segment {
-            "." => {}
             ".." if kept.len() > 1 => drop(kept.pop()),
-            ".." => {}
+            "." | ".." => {}
             segment => kept.push(segment),
         }
     }
@@ -285,11 +280,11 @@ pub(super) fn push_step(pointer: &mut String, step: &str) {
 #[derive(Clone, Copy)]
 pub(super) enum At<'a> {
     Start(&'a str),
-    Step(&'a At<'a>, &'a str),
+    Step(&'a Self, &'a str),
 }
 
 impl<'a> At<'a> {
-    pub(super) fn step(&'a self, step: &'a str) -> At<'a> {
+    pub(super) fn step(&'a self, step: &'a str) -> Self {
         At::Step(self, step)
     }
 

@@ -111,7 +111,7 @@ impl<'s> Sink<'s> for Quiet {
     }
 
     fn fail(&mut self, failure: ApiError) {
-        self.failure.get_or_insert(Box::new(failure));
+        self.failure.get_or_insert_with(|| Box::new(failure));
         self.done = true;
     }
 

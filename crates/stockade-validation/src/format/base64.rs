@@ -4,7 +4,7 @@
 pub(super) fn is_base64(text: &str) -> bool {
     let digits = text.trim_end_matches('=');
     let padding = text.len() - digits.len();
-    text.len() % 4 == 0
+    text.len().is_multiple_of(4)
         && padding <= 2
         && digits.bytes().all(|it| it.is_ascii_alphanumeric() || it == b'+' || it == b'/')
 }

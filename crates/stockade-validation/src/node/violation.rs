@@ -55,9 +55,8 @@ impl Violation<'_> {
         match self {
             Self::Required => "required",
             Self::Type { .. } => "type",
-            Self::Rule(rule, _) | Self::Shown(rule, _) => rule,
+            Self::Rule(rule, _) | Self::Shown(rule, _) | Self::Contained { rule, .. } => rule,
             Self::Bound(limit) => limit.rule(),
-            Self::Contained { rule, .. } => rule,
             Self::Dependent { .. } => "dependentRequired",
             Self::Unknown(_) => "additionalProperties",
             Self::Unevaluated(_) => "unevaluatedProperties",

@@ -57,7 +57,7 @@ impl Decimal {
             let scale = 10_u128.checked_pow(power.unsigned_abs());
             let modulus = scale.and_then(|scale| modulus.checked_mul(scale));
             // A number with fewer digits is no multiple of a larger one.
-            return modulus.is_some_and(|modulus| self.digits % modulus == 0);
+            return modulus.is_some_and(|modulus| self.digits.is_multiple_of(modulus));
         }
         // The remainder of the digits with `power` zeros after them.
         let mut rest = self.digits % modulus;
