@@ -88,15 +88,17 @@ macro_rules! holds {
     };
 }
 
-/// Sets a flag of a keyword; the others have no meaning here.
-macro_rules! set {
-    ($keyword:ident note) => {
-        $keyword.note = true;
+/// Returns true if a flag is the wanted one.
+macro_rules! is_flag {
+    (note note) => {
+        true
     };
-    ($keyword:ident reserved) => {
-        $keyword.reserved = true;
+    (reserved reserved) => {
+        true
     };
-    ($keyword:ident $other:ident) => {};
+    ($wanted:ident $other:ident) => {
+        false
+    };
 }
 
 macro_rules! table {
@@ -109,11 +111,11 @@ macro_rules! table {
         )* }
         pairs { $($pairs:tt)* }
     ) => {
-        const KEYWORDS: &[Keyword] = &[$({
-            let mut keyword =
-                Keyword { name: $name, holds: holds!($kind), note: false, reserved: false };
-            $(set!(keyword $flag);)*
-            keyword
+        const KEYWORDS: &[Keyword] = &[$(Keyword {
+            name: $name,
+            holds: holds!($kind),
+            note: false $(|| is_flag!(note $flag))*,
+            reserved: false $(|| is_flag!(reserved $flag))*,
         }),*];
     };
 }

@@ -285,7 +285,7 @@ pub(super) enum At<'a> {
 
 impl<'a> At<'a> {
     pub(super) fn step(&'a self, step: &'a str) -> Self {
-        At::Step(self, step)
+        Self::Step(self, step)
     }
 
     fn write(&self, pointer: &mut String) {

@@ -91,6 +91,7 @@ fn a_message_replaces_the_closest_error() {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "a table")]
 fn each_keyword_has_its_message() {
     for (rule, data, expected) in [
         (

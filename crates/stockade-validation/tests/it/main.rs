@@ -1,7 +1,7 @@
 //! Tests through the public interface, as one binary.
 
 #![expect(
-    clippy::print_stdout,
+    clippy::expect_used,
     clippy::unwrap_used,
     reason = "tests; clippy.toml knows only functions with `#[test]`"
 )]
