@@ -208,7 +208,7 @@ fn members_have_types_and_free_names() {
     );
     check(
         "#[status(404, type = \"x\")] struct E { #[member] a: u8, #[member(\"a\")] b: u16 }",
-        &["1:75 two members have the name `a`"],
+        &["1:73 two members have the name `a`"],
     );
     check(
         "#[status(404)] struct E { #[member] a: u8 }",
