@@ -259,11 +259,18 @@ impl<'o> Compiler<'o> {
         self.methods.push(methods);
     }
 
-    /// Returns true if errors leave a route in a form of the program.
-    fn changes_errors(&self, entry: &RouteEntry) -> bool {
-        let levels = [&entry.inherited, &self.options.settings];
-        let errors = outer_error_handler(&entry.settings, levels);
-        errors.is_some_and(|handler| handler.form().is_some())
+    /// Notes the problem types of a route, and adds the configuration errors about the needs
+    /// of its parts and about its parameters to `faults`.
+    fn note_needs(
+        &mut self,
+        entry: &RouteEntry,
+        pattern: &Pattern,
+        doc: &RouteDescription,
+        faults: &mut Vec<String>,
+    ) {
+        faults.extend(doc.issues(&self.states));
+        self.mistakes.extend(self.problems.note(doc.facts()));
+        faults.extend(foreign_params(entry.validation.params.as_ref(), &names_of(entry, pattern)));
     }
 
     /// Returns the configuration errors about the body of a route.
@@ -315,16 +322,13 @@ impl<'o> Compiler<'o> {
         faults: &mut Vec<String>,
     ) -> (Parts, Option<Arc<Cors>>, PageNames) {
         let mut settings = self.settings_of(&mut entry, faults);
-        let rules = &self.web_socket_rules;
-        let guard = web_socket::compile(&mut entry, self.options, rules, faults);
+        let guard = web_socket::compile(&mut entry, self.options, &self.web_socket_rules, faults);
         let is_web_socket = guard.is_some();
         faults.extend(self.covers_only_answers(method, &entry));
         let mut middleware = self.middleware_of(method, guard, &entry, &settings);
         let cors = self.cors_of(&entry, &mut middleware, faults);
         let mut doc = self.describe(method, pattern, &middleware, &entry, &settings);
-        faults.extend(doc.issues(&self.states));
-        self.mistakes.extend(self.problems.note(doc.facts()));
-        faults.extend(foreign_params(entry.validation.params.as_ref(), &names_of(&entry, pattern)));
+        self.note_needs(&entry, pattern, &doc, faults);
         let has_body = !matches!(*method, Method::GET | Method::HEAD);
         faults.extend(self.body_faults(has_body, &entry, &settings, &doc));
         let is_bodiless = is_web_socket || !has_body;
@@ -341,7 +345,9 @@ impl<'o> Compiler<'o> {
             entry.handler = without_write_only(entry.handler);
         }
         middleware.extend(reply_middleware(&mut doc, entry.location));
-        let changes_errors = self.changes_errors(&entry);
+        let errors =
+            outer_error_handler(&entry.settings, [&entry.inherited, &self.options.settings]);
+        let changes_errors = errors.is_some_and(|handler| handler.form().is_some());
         let faults_of = |docs: &RouteDocs| {
             let mut faults = example_issues(&validation, &doc, docs);
             faults.extend(contradictions(&doc, docs, changes_errors));

@@ -85,7 +85,7 @@ mod tests {
                 request = request.extension(OriginalUri(original.parse().unwrap()));
             }
             let location = location_of(&Request::from(request.body(()).unwrap()));
-            location.map_or("-".to_owned(), |it| it.to_str().unwrap().to_owned())
+            location.map_or_else(|| "-".to_owned(), |it| it.to_str().unwrap().to_owned())
         };
         assert_eq!(location(None, "/a/?x=/y"), "/a?x=/y");
         assert_eq!(location(None, "http://evil.example/a/"), "/a");
