@@ -40,6 +40,6 @@ async fn hosts_are_the_same_in_actix() {
         compare(actix::whole(router(), place)).await;
         compare(actix::routes(router(), place)).await;
     }
-    let acme = TestClient::live(&actix::routes(router(), ""));
+    let acme = TestClient::live(&actix::whole(router(), ""));
     acme.get("/").header("host", "acme.example.com").await.assert_text("acme");
 }

@@ -224,17 +224,17 @@ async fn a_panic_frees_the_place() {
         assert!(!is_going, "a panic of the handler");
         "x"
     };
-    let app = app_of(routes! { "panics-late": { POST: { handler, run_to_completion: true } } });
+    let app = app_of(routes! { "panic-of-the-lost": { POST: { handler, run_to_completion: true } } });
     for _ in 0..3 {
         go.send_replace(false);
-        begin_and_leave(&app, post("/panics-late")).await;
+        begin_and_leave(&app, post("/panic-of-the-lost")).await;
         go.send_replace(true);
         settle().await;
     }
     assert_eq!(app.completions().count(), 0);
     let line =
-        "ERROR POST /panics-late failed without its client: panicked: a panic of the handler";
-    assert_eq!(log::lines_with("/panics-late"), [line; 3]);
+        "ERROR POST /panic-of-the-lost failed without its client: panicked: a panic of the handler";
+    assert_eq!(log::lines_with("/panic-of-the-lost"), [line; 3]);
 }
 
 #[test]
