@@ -224,7 +224,8 @@ async fn a_panic_frees_the_place() {
         assert!(!is_going, "a panic of the handler");
         "x"
     };
-    let app = app_of(routes! { "panic-of-the-lost": { POST: { handler, run_to_completion: true } } });
+    let app =
+        app_of(routes! { "panic-of-the-lost": { POST: { handler, run_to_completion: true } } });
     for _ in 0..3 {
         go.send_replace(false);
         begin_and_leave(&app, post("/panic-of-the-lost")).await;

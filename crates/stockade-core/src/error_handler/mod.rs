@@ -222,7 +222,10 @@ impl<F: Fn(&mut ErrorReply) + Send + Sync + 'static> IntoErrorHandler<fn(&mut Er
 /// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an error handler",
-    label = "expected an error handler or `false`"
+    label = "not a synchronous function of `&mut ErrorReply`, and not `false`",
+    note = "an error handler is `fn(&mut ErrorReply)` or `fn(&mut ErrorReply, &RequestHead)`",
+    note = "a closure names the types: `|error: &mut ErrorReply| error.set_json(…)`",
+    note = "`ErrorHandlerOptions` and the result of `create_error_handler` are error handlers too"
 )]
 pub trait IntoErrorHandling<Marker> {
     /// Makes the setting.
