@@ -2,7 +2,7 @@
 
 use crate::{IntoSetting, Setting};
 
-/// How errors are sent as problem details (RFC 9457).
+/// The form of errors as problem details (RFC 9457).
 ///
 /// `RouterOptions::problem_details` takes it, or `true`, or the base as text.
 ///

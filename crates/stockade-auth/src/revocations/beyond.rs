@@ -19,7 +19,7 @@ pub(super) struct Beyond {
     lookups: Mutex<HashMap<RevocationKey, CachedLookup>>,
 }
 
-/// What the log returned for one key, and when.
+/// The response of the log for one key, with its time.
 struct CachedLookup {
     at_millis: u64,
     found: Option<Revocation>,
