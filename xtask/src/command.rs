@@ -16,11 +16,7 @@ pub fn cargo(args: &[&str]) -> Outcome {
 
 /// Starts cargo in the root of the workspace; as a part of `ci` clippy is its compiler.
 pub(crate) fn compiling_command() -> Command {
-    compiling(cargo_command())
-}
-
-/// Lets cargo use the compiler of all tasks that compile the workspace.
-pub(crate) fn compiling(mut command: Command) -> Command {
+    let mut command = cargo_command();
     if is_part_of("ci") {
         clippy::compiles(&mut command);
         // Many tests wait for a clock.
@@ -53,20 +49,6 @@ pub fn run(command: &mut Command) -> Outcome {
     let line = line_of(command);
     let status = command.status().map_err(|error| format!("cannot start `{line}`: {error}"))?;
     if status.success() { Ok(()) } else { Err(format!("`{line}` failed")) }
-}
-
-/// Runs a command and returns everything that it printed, also if it fails.
-pub(crate) fn run_quietly(command: &mut Command) -> (String, Outcome) {
-    let line = line_of(command);
-    match command.output() {
-        Err(error) => (String::new(), Err(format!("cannot start `{line}`: {error}"))),
-        Ok(output) => {
-            let printed = [output.stdout, output.stderr].concat();
-            let printed = format!("$ {line}\n{}", String::from_utf8_lossy(&printed));
-            let failed = || Err(format!("`{line}` failed"));
-            (printed, if output.status.success() { Ok(()) } else { failed() })
-        }
-    }
 }
 
 /// Prints a command that is about to run.

@@ -47,13 +47,11 @@ mod tidy;
 
 use std::env;
 use std::process::ExitCode;
-use std::thread;
 use std::time::Instant;
 
 use When::{Asked, Ci, CiAndNightly, Nightly};
-use command::target_directory_of;
 pub use command::{announce, cargo, cargo_command, cargo_output, root, run, target_directory};
-use command::{compiling, compiling_command, modest_cargo_command, run_quietly};
+use command::{compiling_command, target_directory_of};
 use report::report;
 pub use report::skip;
 
@@ -433,17 +431,11 @@ fn lint() -> Outcome {
 }
 
 fn test() -> Outcome {
-    if is_part_of("ci") {
-        return thread::scope(|scope| {
-            // Many tests wait, and one crate contains all examples of the documentation.
-            let documentation = scope.spawn(documentation);
-            let tested = run_tests(&["--lib", "--bins", "--tests", "--examples"]);
-            let (printed, documented) = documentation.join().map_err(|_| "a task panicked")?;
-            print!("{printed}");
-            tested.and(documented)
-        });
-    }
-    run_tests(&[])
+    cargo(&["test", "--workspace", "--all-features"])?;
+    // The server once more without the optimizations that depend on hyper's internals.
+    let mut plain = cargo_command();
+    plain.args(["test", "--workspace", "--all-features", "--lib", "--"]).args(ON_THE_PLAIN_PATH);
+    run(plain.env("STOCKADE_PLAIN_PATH", "1").current_dir(root()))
 }
 
 /// Runs the tests that have fewer cases as a part of `test`.
@@ -452,28 +444,6 @@ fn cases() -> Outcome {
     tests.args(["test", "-p", "stockade-tests", "--all-features", "--"]);
     tests.args(["routing::spellings", "rest::nested"]);
     run(tests.env("LONG", "1").current_dir(root()))
-}
-
-/// Runs the examples of the documentation and builds its pages, beside other tests.
-fn documentation() -> (String, Outcome) {
-    let mut examples = compiling(modest_cargo_command());
-    examples.args(["test", "--workspace", "--all-features", "--doc"]);
-    let (printed, run) = run_quietly(&mut examples);
-    if run.is_err() {
-        return (printed, run);
-    }
-    let mut pages = modest_cargo_command();
-    pages.args(doc_arguments()).env("RUSTDOCFLAGS", "-Dwarnings").current_dir(root());
-    let (more, built) = run_quietly(&mut pages);
-    (printed + &more, built)
-}
-
-fn run_tests(targets: &[&str]) -> Outcome {
-    cargo(&[&["test", "--workspace", "--all-features"], targets].concat())?;
-    // The server once more without the optimizations that depend on hyper's internals.
-    let mut plain = cargo_command();
-    plain.args(["test", "--workspace", "--all-features", "--lib", "--"]).args(ON_THE_PLAIN_PATH);
-    run(plain.env("STOCKADE_PLAIN_PATH", "1").current_dir(root()))
 }
 
 /// The tests of the server that also run on the plain path. The packages stay the same as
@@ -501,16 +471,10 @@ fn package() -> Outcome {
     cargo(&args)
 }
 
-/// Returns the arguments of cargo that build the documentation.
-fn doc_arguments() -> Vec<&'static str> {
+fn doc() -> Outcome {
     let mut args = vec!["doc", "--all-features", "--no-deps"];
     // Examples and tests bring crates of their own, and have no pages.
     audit::crates().for_each(|krate| args.extend(["-p", krate]));
-    args
-}
-
-fn doc() -> Outcome {
-    let mut args = doc_arguments();
     if env::args().any(|arg| arg == "--open") {
         args.push("--open");
     }
