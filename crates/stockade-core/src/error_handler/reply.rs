@@ -203,6 +203,7 @@ impl ErrorReply {
     ///
     /// ```
     /// use stockade::prelude::*;
+    /// use stockade::serde_json::{Map, Value, from_slice, from_str};
     /// use stockade::{ErrorReply, http};
     ///
     /// #[derive(Debug, ApiError)]
@@ -213,7 +214,7 @@ impl ErrorReply {
     /// }
     ///
     /// fn envelope(error: &mut ErrorReply) {
-    ///     let members: serde_json::Map<_, _> =
+    ///     let members: Map<_, _> =
     ///         error.members().map(|(name, value)| (name.to_owned(), value.clone())).collect();
     ///     error.set_json(json!({ "problem": error.problem_type(), "about": members }));
     /// }
@@ -229,8 +230,8 @@ impl ErrorReply {
     ///     .handle(http::Request::post("/orders").body(())?)
     ///     .await;
     /// let expected = r#"{"about":{"sku":"7"},"problem":"https://shop.example/problems/sold-out"}"#;
-    /// let body: Value = stockade::serde_json::from_slice(response.body().as_bytes().unwrap())?;
-    /// assert_eq!(body, stockade::serde_json::from_str::<Value>(expected)?);
+    /// let body: Value = from_slice(response.body().as_bytes().unwrap())?;
+    /// assert_eq!(body, from_str::<Value>(expected)?);
     /// # Ok(())
     /// # }
     /// ```

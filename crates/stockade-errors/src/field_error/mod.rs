@@ -80,7 +80,7 @@ impl FieldError {
     /// use stockade::{ParamValue, serde_json::json};
     ///
     /// let schema = Rule::string().max_length(3).build()?;
-    /// let outcome = validate_against_schema(&schema, &json!("four"), &ValidationOptions::new())?;
+    /// let outcome = validate_against_schema(&schema, json!("four"), &ValidationOptions::new())?;
     /// assert_eq!(outcome.errors[0].params(), [("limit", ParamValue::from(3))]);
     /// # Ok::<(), stockade::BoxError>(())
     /// ```

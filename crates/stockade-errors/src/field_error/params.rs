@@ -124,7 +124,7 @@ impl Params {
 ///     let text = ErrorText::new("multiple", "Must be a multiple of 2").param("step", 2);
 ///     if value.as_i64().is_some_and(|it| it % 2 == 0) { Ok(()) } else { Err(text) }
 /// });
-/// let outcome = validate_against_schema(&even.build()?, &json!(7), &ValidationOptions::new())?;
+/// let outcome = validate_against_schema(&even.build()?, json!(7), &ValidationOptions::new())?;
 /// let error = &outcome.errors[0];
 /// assert_eq!((&*error.message, &*error.rule), ("Must be a multiple of 2", "custom"));
 /// assert_eq!(error.text_id(), Some("multiple"));
