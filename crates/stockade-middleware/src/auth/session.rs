@@ -22,7 +22,7 @@ use crate::{CrossOriginProtection, with_cross_origin_protection};
 ///
 /// ```
 /// use stockade::auth::{KeyRing, Secret, SessionId};
-/// use stockade::middleware::{SessionCookie, with_rate_limit};
+/// use stockade::middleware::SessionCookie;
 ///
 /// let keys = KeyRing::new(Secret::new("a secret of thirty-two bytes or more")?);
 /// let cookie = SessionCookie::new(keys);
@@ -42,7 +42,7 @@ use crate::{CrossOriginProtection, with_cross_origin_protection};
 ///
 /// use stockade::auth::{KeyRing, SessionId};
 /// use stockade::http::{HeaderMap, header::SET_COOKIE};
-/// use stockade::middleware::{CurrentSession, SessionCookie};
+/// use stockade::middleware::{CurrentSession, SessionCookie, with_rate_limit};
 /// use stockade::prelude::*;
 /// use stockade::reply::Redirect;
 /// # use stockade::testing::TestClient;
