@@ -16,7 +16,7 @@ use crate::built_methods::BuiltMethods;
 use crate::commands::Command;
 use crate::host_table::HostTable;
 use crate::route::Route;
-use crate::sites::Site;
+use crate::site::Site;
 use crate::stages::Stages;
 use crate::start::Openers;
 use crate::url::{UrlError, UrlPattern, build_named};

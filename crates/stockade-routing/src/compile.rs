@@ -40,7 +40,7 @@ use crate::options::RouterOptions;
 use crate::page_lists::PageLists;
 use crate::problems::KnownProblems;
 use crate::route::Route;
-use crate::route_host::{self, RouteHost};
+use crate::route_host::RouteHost;
 use crate::router::RouteDef;
 use crate::settings::{RouteSettings, place_late_limits};
 use crate::site_builder::{SiteBuilder, built_sites};
@@ -141,7 +141,7 @@ impl<'o> Compiler<'o> {
     pub(crate) fn add(&mut self, mut route: RouteDef) {
         let path = route.below(&self.options.prefix);
         let kind = route.entry.web_socket.as_ref().map_or(route.method.as_str(), |_| "WebSocket");
-        let label = format!("{kind} {}{path}", route_host::text_of(&route.entry));
+        let label = format!("{kind} {}{path}", host_text(&route.entry));
         let location = route.entry.location;
         let mistakes = route.entry.take_mistakes();
         self.mistakes.extend(mistakes.map(|mistake| mistake.on(&label)));
@@ -746,6 +746,11 @@ fn ends_with_client(
     }
     time_to_complete(&own.endpoint.run_to_completion)?;
     Some(format!("`run_to_completion` is set, but {response} ends with its client"))
+}
+
+/// Returns the host of a route as it was declared; empty for any host.
+fn host_text(entry: &RouteEntry) -> &str {
+    entry.host.as_ref().map_or("", |host| host.value.as_str())
 }
 
 /// Returns the error handler of the levels around a route, for the errors that its own handler

@@ -19,11 +19,13 @@
 // - `dispatch`: the life of a request; `lookup`: its route; `no_route`: the responses
 //   without a route; `finish`: the last rules for a response. Hot.
 // - `stages`: the work for every request, with or without a route. Hot.
-// - `table_set`: the tables of all methods, also for other spellings of paths; `sites`: the
-//   tables in which a request is looked up, and the equal forms of its path.
+// - `table_set`: the tables of all methods, also for other spellings of paths; `site`: the
+//   tables of a host; `sites`: the tables in which a request is looked up, and the equal forms
+//   of its path.
 // - `prepared_headers`: the headers of most responses, as a map and as text
 //   (`head_sink`). Hot.
-// - `route_host`: the host of routes; `host_table`: from the host of a request to its routes.
+// - `route_host`, `host_setters`: the host of routes; `asked_host`: the host of a request;
+//   `host_table`: from a host to its routes.
 // - `matcher`: from a path to a route. Hot.
 // - `url`: the paths of named routes.
 // - `method_set`: the methods that the body of a request calls by name; `built_methods`: the same
@@ -41,6 +43,7 @@ mod access;
 mod adapter;
 mod any_method;
 mod app;
+mod asked_host;
 mod build;
 mod built_methods;
 mod commands;
@@ -55,6 +58,7 @@ mod head_sink;
 mod health;
 mod host;
 mod host_options;
+mod host_setters;
 mod host_table;
 mod into_rate_limit;
 mod lookup;
@@ -75,6 +79,7 @@ mod route_host;
 mod router;
 mod setters;
 mod settings;
+mod site;
 mod site_builder;
 mod sites;
 mod stages;

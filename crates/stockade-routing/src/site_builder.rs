@@ -13,7 +13,7 @@ use crate::matcher::{InsertError, TableBuilder};
 use crate::route::Route;
 use crate::route_host::RouteHost;
 use crate::router::RouteDef;
-use crate::sites::Site;
+use crate::site::Site;
 use crate::table_set::TableBuilders;
 
 /// Collects the routes of a host, or the routes without one.

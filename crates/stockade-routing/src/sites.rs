@@ -11,27 +11,14 @@ use stockade_path::host::HostPattern;
 use stockade_path::spelling::Spelling;
 
 use crate::app::{Resolved, RouteSet};
-use crate::host_table::{AskedHost, HostTable, asked_host};
+use crate::asked_host::{AskedHost, asked_host};
+use crate::host_table::HostTable;
 use crate::lookup::{RouteMatch, find_in};
 use crate::matcher::Table;
 use crate::route::Route;
-use crate::table_set::{SpelledTables, TableSet};
+use crate::site::Site;
+use crate::table_set::TableSet;
 use crate::trailing_slash::{has_other_form, other_form};
-
-/// The tables of some routes, also for other spellings of their paths.
-pub(crate) struct Site {
-    pub(crate) tables: TableSet,
-    /// The tables for paths in other spellings, if their routes differ from `tables`.
-    pub(crate) spelled: Option<Box<SpelledTables>>,
-}
-
-impl Site {
-    /// Returns the tables for a spelling; `None` is the path as it was sent.
-    pub(crate) fn get(&self, spelling: Option<Spelling>) -> &TableSet {
-        let spelled = self.spelled.as_ref().zip(spelling);
-        spelled.map_or(&self.tables, |(spelled, spelling)| spelled.get(spelling))
-    }
-}
 
 /// Finds a route for a path in one set of tables.
 pub(crate) type FindIn<'f, 'r> = &'f dyn Fn(&'r TableSet, &str) -> Option<RouteMatch<'r>>;

@@ -35,7 +35,7 @@ pub fn run(endpoint: Arc<Endpoint>, mut req: Request) -> RunningHandler {
     let (settings, id) = (req.inner.settings, req.shared_id());
     let (method, target) = (req.method().clone(), req.uri().path_and_query().cloned());
     let mut head = req.keep_head(endpoint.context.error_handler.as_ref());
-    let accept_language = AcceptLanguage::of(&req, endpoint.context.languages.as_ref());
+    let accept_language = AcceptLanguage::of(req.headers(), endpoint.context.languages.as_ref());
     let accepts = endpoint.accepts().filter(|_| req.has_body());
     let refusal = accepts.and_then(|accepts| accepts.refuse(req.method(), req.headers()));
     let chain = match refusal {
@@ -57,7 +57,7 @@ pub fn run_from(endpoint: Arc<Endpoint>, at: usize, mut req: Request) -> Running
     let (settings, id) = (req.inner.settings, req.shared_id());
     let (method, target) = (req.method().clone(), req.uri().path_and_query().cloned());
     let head = req.keep_head(endpoint.context.error_handler.as_ref());
-    let accept_language = AcceptLanguage::of(&req, endpoint.context.languages.as_ref());
+    let accept_language = AcceptLanguage::of(req.headers(), endpoint.context.languages.as_ref());
     let chain = Chain::start(endpoint, at, req);
     RunningHandler { chain, settings, method, target, id, head, accept_language }
 }

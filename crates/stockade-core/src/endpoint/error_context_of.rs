@@ -22,7 +22,7 @@ impl ErrorContext {
             head: req.inner.kept_head.clone(),
             languages: route.and_then(|route| route.languages.clone()),
             accept_language: AcceptLanguage::of(
-                req,
+                req.headers(),
                 route.and_then(|route| route.languages.as_ref()),
             ),
         }

@@ -6,6 +6,7 @@
 
 mod chain;
 mod error_context_of;
+mod error_language;
 mod error_response;
 mod logged_body;
 

@@ -2,11 +2,10 @@
 //!
 //! Source: RFC 9110, section 12.5.4; RFC 4647, section 3.4 (lookup).
 
-use http::HeaderValue;
 use http::header::ACCEPT_LANGUAGE;
+use http::{HeaderMap, HeaderValue};
 
 use super::Languages;
-use crate::Request;
 
 /// The `Accept-Language` of a request, which is read if an error occurs.
 #[derive(Clone, Debug)]
@@ -21,14 +20,14 @@ const MAX_RANGES: usize = 32;
 const MAX_RANGE_BYTES: usize = 35;
 
 impl AcceptLanguage {
-    /// Keeps the header of a request, if the router has languages.
+    /// Keeps the header of a request if the router has languages.
     #[inline]
-    pub(crate) fn of(req: &Request, languages: Option<&Languages>) -> Option<Box<Self>> {
-        languages.and_then(|_| Self::copy(req))
+    pub(crate) fn of(headers: &HeaderMap, languages: Option<&Languages>) -> Option<Box<Self>> {
+        languages.and_then(|_| Self::copy(headers))
     }
 
-    fn copy(req: &Request) -> Option<Box<Self>> {
-        let mut values = req.headers().get_all(ACCEPT_LANGUAGE).iter();
+    fn copy(headers: &HeaderMap) -> Option<Box<Self>> {
+        let mut values = headers.get_all(ACCEPT_LANGUAGE).iter();
         let first = values.next()?;
         let mut value = first.clone();
         if let Some(second) = values.next() {
