@@ -46,7 +46,7 @@ use super::{
 /// Put it behind `with_auth` for a limit per user, whatever address the requests come from:
 ///
 /// ```
-/// use stockade::middleware::{RateLimit, UserKey};
+/// use stockade::middleware::{RateLimit, UserKey, with_rate_limit};
 /// use stockade::prelude::*;
 /// # use stockade::testing::TestClient;
 ///
