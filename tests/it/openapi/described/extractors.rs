@@ -48,6 +48,10 @@ async fn form(mut form: Multipart) -> Result<String, ApiError> {
     Ok(names)
 }
 
+async fn typed_form(Multipart(named): Multipart<Named>) -> String {
+    named.name
+}
+
 async fn read(conditions: Preconditions) -> StatusCode {
     match conditions.evaluate(&Validators::etag(ETag::new("1").unwrap())) {
         Outcome::NotModified => StatusCode::NOT_MODIFIED,
@@ -113,6 +117,24 @@ fn bodies() -> Vec<Case> {
             row!([], async |_: Multipart| Err::<String, _>(ApiError::conflict()), part),
             409,
         ),
+    ]
+}
+
+fn typed_forms() -> Vec<Case> {
+    let head = "POST /x/7\ncontent-type: multipart/form-data; boundary=b\n\n";
+    let named = |name: &str| {
+        let part = "--b\r\ncontent-disposition: form-data; name=\"name\"\r\n\r\n";
+        format!("{head}{part}{name}\r\n--b--\r\n")
+    };
+    let row = "FromRequest for Multipart<T>";
+    let late = case(row, row!([], typed_form, head), 408);
+    vec![
+        case(row, row!([], typed_form, named("Ada")), 200),
+        case(row, row!([], typed_form, named("A")), 400),
+        case(row, row!([], typed_form, format!("{head}x")), 400),
+        case(row, row!([], typed_form, named(&"a".repeat(200))), 413),
+        case(row, row!([], typed_form, "POST /x/7\ncontent-type: a/b\n\nx"), 415),
+        Case { fault: Some(BodyError::TimedOut), ..late },
     ]
 }
 
@@ -231,7 +253,7 @@ fn heads() -> Vec<Case> {
 pub(super) fn cases() -> Vec<Case> {
     let state = row!(with_state(7_u8), [], async |_: State<u8>| "x", GET);
     let state = case("FromRequest for State<T>", state, 200);
-    [bodies(), users(), keys(), heads(), vec![state]].into_iter().flatten().collect()
+    [bodies(), typed_forms(), users(), keys(), heads(), vec![state]].into_iter().flatten().collect()
 }
 
 async fn write(mut writer: ResponseWriter) -> Result<(), ApiError> {
