@@ -1,26 +1,26 @@
-//! [`Address`]: where an engine is, and how to log in.
+//! The address of a Redis server, with the login.
 
 use std::fmt;
 
 use redis::{ConnectionAddr, IntoConnectionInfo as _, RedisConnectionInfo};
 use stockade_errors::ConfigIssue;
 
-/// The address of an engine. Its `Debug` has no password.
+/// The address of a Redis server. Its `Debug` output omits the password.
 #[derive(Clone)]
 pub(crate) struct Address {
     pub(crate) host: String,
     pub(crate) port: u16,
-    /// True only with the feature `tls`.
+    /// Whether the connection is encrypted. Requires the `tls` feature.
     pub(crate) is_encrypted: bool,
-    /// The user, the password and the database.
+    /// The user, the password and the database number.
     pub(crate) login: RedisConnectionInfo,
 }
 
 impl Address {
-    /// Reads `redis://user:password@host:port/database`; `rediss` is encrypted, and
-    /// `valkey` and `valkeys` mean the same.
+    /// Parses `redis://user:password@host:port/database`. `rediss` is
+    /// encrypted; `valkey` and `valkeys` are aliases.
     ///
-    /// No message has the text, which may contain a password.
+    /// Error messages omit the URL because it may contain a password.
     pub(crate) fn read(url: &str) -> Result<Self, ConfigIssue> {
         let is_encrypted = match url.split_once("://").map(|(scheme, _)| scheme) {
             Some("redis" | "valkey") => false,
@@ -34,7 +34,8 @@ impl Address {
         if is_encrypted && !cfg!(feature = "tls") {
             return Err(ConfigIssue::new("rediss:// needs the feature redis-tls"));
         }
-        // The library knows the scheme of encrypted connections only with its own TLS.
+        // The `redis` crate accepts encrypted schemes only with its own TLS
+        // support.
         let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
         let info = format!("redis://{rest}").into_connection_info();
         let Ok(info) = info else {
@@ -45,14 +46,15 @@ impl Address {
         let ConnectionAddr::Tcp(host, port) = info.addr() else {
             return Err(ConfigIssue::new("the address of an engine has a host"));
         };
-        // One round trip less at connect, and a permission less.
+        // Saves a round trip at connect and one ACL permission.
         let login = info.redis_settings().clone().set_skip_set_lib_name();
         Ok(Self { host: host.clone(), port: *port, is_encrypted, login })
     }
 }
 
 impl Address {
-    /// Reads several addresses of one kind: all encrypted or none, with one database.
+    /// Parses several addresses. All must use the same encryption setting and
+    /// the same database.
     pub(crate) fn read_all<U: AsRef<str>>(
         urls: impl IntoIterator<Item = U>,
     ) -> Result<Vec<Self>, ConfigIssue> {
@@ -69,7 +71,7 @@ impl Address {
         Ok(read)
     }
 
-    /// Returns the same address with this login, or with none.
+    /// Replaces the login, or removes it if `login` is `None`.
     pub(crate) fn with_login(mut self, login: Option<&Login>) -> Self {
         let database = self.database();
         self.login = RedisConnectionInfo::default().set_db(database).set_skip_set_lib_name();
@@ -79,24 +81,24 @@ impl Address {
         self
     }
 
-    /// Returns the address of a sentinel, which has no databases.
+    /// Selects database 0, because sentinels do not have databases.
     pub(crate) fn of_sentinel(mut self) -> Self {
         self.login = self.login.set_db(0);
         self
     }
 
-    /// Returns another engine, which is logged in to in the same way.
+    /// Returns the address of another server with the same login.
     pub(crate) fn at(&self, host: &str, port: u16) -> Self {
         Self { host: host.to_owned(), port, ..self.clone() }
     }
 
-    /// Returns the number of the database.
+    /// Returns the database number.
     pub(crate) fn database(&self) -> i64 {
         self.login.db()
     }
 }
 
-/// A user and a password. Its `Debug` has no password.
+/// A user and a password. Its `Debug` output omits the password.
 #[derive(Clone)]
 pub(crate) struct Login {
     pub(crate) user: String,

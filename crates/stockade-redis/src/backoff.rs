@@ -1,10 +1,12 @@
-//! [`Backoff`]: the waits between attempts to connect.
+//! The delays between connection attempts.
 
 use std::hash::{BuildHasher as _, RandomState};
 use std::time::Duration;
 
-/// Waits that double, each shortened by up to a half at random, so that processes that
-/// lost the same engine do not return to it at once.
+/// Exponential delays with jitter.
+///
+/// Each delay doubles and is shortened at random by up to half. This spreads
+/// out the reconnects of processes that lost the same server.
 #[derive(Debug)]
 pub(crate) struct Backoff {
     next: Duration,
@@ -18,7 +20,8 @@ impl Backoff {
     pub(crate) fn wait(&mut self) -> Duration {
         let most = self.next;
         self.next = (most * 2).min(LONGEST);
-        // The keys of a `RandomState` are random; the last 10 bits are a share.
+        // A `RandomState` has random keys; 10 bits of its hash give the random
+        // share.
         let share = RandomState::new().hash_one(most) % 1_024;
         let share = u32::try_from(share).unwrap_or_default();
         most / 2 + most / 2 * share / 1_023

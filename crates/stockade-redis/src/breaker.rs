@@ -1,12 +1,13 @@
-//! [`Breaker`]: when a connection that is there is not asked any more.
+//! The circuit breaker for a connection that does not respond.
 
 use std::time::Duration;
 
-/// Counts failures in a row, as data: the caller waits and probes.
+/// Counts consecutive failures. It is plain data: the caller waits and sends
+/// the probes.
 #[derive(Debug)]
 pub(crate) struct Breaker {
     failures: u32,
-    /// The time for which the breaker opens the next time.
+    /// The duration of the next open period.
     next: Duration,
 }
 
@@ -15,27 +16,28 @@ impl Breaker {
         Self { failures: 0, next: SHORTEST }
     }
 
-    /// Notes a command without an answer in time. Returns true if the breaker opens
-    /// by it.
+    /// Records a command that timed out. Returns true if this opens the
+    /// breaker.
     pub(crate) fn failed(&mut self) -> bool {
         self.failures = self.failures.saturating_add(1);
         self.failures == MOST_FAILURES
     }
 
-    /// Notes an answer.
+    /// Records a response.
     pub(crate) fn succeeded(&mut self) {
         *self = Self::new();
     }
 
-    /// Returns for how long it is open. Each time is twice as long as the one before,
-    /// until a command is answered again.
+    /// Returns the duration of the open period. It doubles each time until a
+    /// command succeeds.
     pub(crate) fn open(&mut self) -> Duration {
         let time = self.next;
         self.next = (time * 2).min(LONGEST);
         time
     }
 
-    /// Closes it after a probe was answered. The next failure opens it again.
+    /// Closes the breaker after a successful probe. The next failure opens it
+    /// again.
     pub(crate) fn close(&mut self) {
         self.failures = MOST_FAILURES - 1;
     }
@@ -55,7 +57,7 @@ mod tests {
         assert!(!breaker.failed() && !breaker.failed());
         breaker.succeeded();
         assert!(!breaker.failed() && !breaker.failed() && breaker.failed());
-        // Those that were under way open it no second time.
+        // Commands that were already in flight do not open it a second time.
         assert!(!breaker.failed());
     }
 

@@ -1,7 +1,7 @@
-//! [`Cluster`]: the nodes of a cluster, each with a link of its own.
+//! A Redis Cluster with a separate link to each node.
 //!
-//! So a node that hangs or is gone costs the commands for its own slots and no others,
-//! and everything that is true of a link is true of each.
+//! A node that hangs or is down affects only commands for its own slots. Each
+//! node's link has the same guarantees as any other link.
 
 use std::collections::{BTreeSet, HashMap};
 use std::convert::Infallible;
@@ -27,35 +27,36 @@ use crate::options::RedisOptions;
 use crate::script::Script;
 use crate::slots::{self, SlotRange, slot};
 
-/// A cluster. The link that has it is connected to any of its nodes, by which it learns
-/// which node has which slots.
+/// A Redis Cluster. The owning link connects to any node and reads the slot map
+/// from it.
 pub(crate) struct Cluster {
     seeds: Vec<Endpoint>,
     options: RedisOptions,
     nodes: Mutex<Nodes>,
-    /// Told when a command found a node gone, or a slot elsewhere.
+    /// Notified when a command finds a node down or a slot moved.
     stale: Notify,
-    /// The position at which the next search begins.
+    /// The start position of the next search.
     next: AtomicUsize,
 }
 
-/// The masters, and the ranges of slots in order.
+/// The master nodes and the sorted slot ranges.
 #[derive(Default)]
 struct Nodes {
     links: HashMap<(String, u16), Redis>,
     ranges: Vec<(SlotRange, Redis)>,
 }
 
-/// A word in front of a command for a node of a cluster.
+/// A command that is sent before the actual command to a cluster node.
 #[derive(Clone, Copy)]
 pub(crate) enum CommandPrefix {
     None,
-    /// `ASKING`: the slot of the command is moving there, and has not arrived.
+    /// `ASKING`: the slot is migrating to this node and the migration is not
+    /// complete.
     Asking,
 }
 
 impl Nodes {
-    /// Returns the range that has a slot, and its node.
+    /// Returns the range that contains a slot, with its node.
     fn range(&self, slot: u16) -> Option<&(SlotRange, Redis)> {
         let after = self.ranges.partition_point(|(range, _)| range.first <= slot);
         self.ranges.get(after.checked_sub(1)?).filter(|(range, _)| slot <= range.last)
@@ -63,21 +64,24 @@ impl Nodes {
 }
 
 impl Redis {
-    /// Opens a link to a cluster, whose nodes are learnt from any of these addresses.
+    /// Opens a link to a Redis Cluster. Any of these addresses can provide the
+    /// list of nodes.
     ///
-    /// Every master has a link of its own: one that hangs or is gone costs the commands
-    /// for its own keys, and no others. Where a key is comes from `CLUSTER SLOTS`,
-    /// which is asked anew when a node says that a slot has moved, and when one is
-    /// gone. All nodes are logged in to as the first address says. The user needs
-    /// [`CLUSTER_COMMANDS`](crate::CLUSTER_COMMANDS) too.
+    /// Each master has a separate link. A master that hangs or is down affects
+    /// only commands for its own keys. The slot map comes from `CLUSTER SLOTS`.
+    /// It is read again when a node reports that a slot has moved and when a
+    /// node is down. All nodes use the login of the first address. The user
+    /// also needs the permissions in
+    /// [`CLUSTER_COMMANDS`](crate::CLUSTER_COMMANDS).
     ///
-    /// [`Redis::health`] is down while any master is, and
-    /// [`RedisOptions::max_in_flight`] is for each.
+    /// [`Redis::health`] is down while any master is down.
+    /// [`RedisOptions::max_in_flight`] applies to each master.
     ///
     /// # Errors
-    /// Fails for what is seen without a network: no address, one that is none,
-    /// addresses of two kinds, a database other than 0, and everything of
-    /// [`Redis::open`].
+    /// Returns an error if there are no addresses, if an address is invalid, if
+    /// the addresses differ in encryption, or if a database is not 0. Also
+    /// returns the errors of [`Redis::open`]. Network failures are not errors
+    /// here.
     ///
     /// ```
     /// use stockade::redis::{Redis, RedisOptions};
@@ -118,11 +122,11 @@ impl Cluster {
         })
     }
 
-    /// Connects to one node after the other, until one says where the slots are. The
-    /// next attempt begins after it.
+    /// Tries the nodes in turn until one returns the slot map. The next attempt
+    /// starts after that node.
     pub(crate) async fn connect(&self, time: Duration) -> Result<Connected, ConnectError> {
         let known = self.known(|_| true);
-        // Those of the options may be long gone.
+        // The configured seed nodes may no longer exist.
         let nodes: Vec<&Endpoint> = self.seeds.iter().chain(&known).collect();
         let first = self.next.load(Ordering::Relaxed);
         let mut errors = Vec::new();
@@ -143,15 +147,16 @@ impl Cluster {
         Err(ConnectError::new(errors.join("; ")))
     }
 
-    /// Connects for subscriptions: what is published is heard at every node.
+    /// Connects for subscriptions. Every node receives all published messages.
     pub(crate) async fn subscriber(&self, time: Duration) -> Result<PubSub, ConnectError> {
         let mut up = self.known(|link| link.current().is_some());
         let down = self.known(|link| link.current().is_none());
-        // Another one each time: one that is cut off from the others hears nothing.
+        // Start at a different node each time: a partitioned node receives
+        // nothing.
         let first = self.next.fetch_add(1, Ordering::Relaxed) % up.len().max(1);
         up.rotate_left(first);
         let mut error = ConnectError::new("there is no node");
-        // One that hangs costs the whole time for connecting.
+        // A node that hangs uses up the whole connect timeout.
         for node in up.iter().chain(&self.seeds).chain(&down) {
             match in_time(time, node.subscriber()).await {
                 Ok(connection) => return Ok(connection),
@@ -161,7 +166,7 @@ impl Cluster {
         Err(error)
     }
 
-    /// Returns the nodes of the map with such a link.
+    /// Returns the known nodes that match a predicate on their link.
     fn known(&self, is_wanted: impl Fn(&Redis) -> bool) -> Vec<Endpoint> {
         let nodes = lock(&self.nodes);
         let wanted = nodes.links.iter().filter(|(_, link)| is_wanted(link));
@@ -174,8 +179,8 @@ impl Cluster {
         Ok(connected)
     }
 
-    /// Asks a node for the map. A node that is new gets a link, and one that has no
-    /// slots any more loses its own.
+    /// Reads the slot map from a node. Opens links to new nodes and drops links
+    /// to nodes without slots.
     async fn load(
         &self,
         connection: &mut MultiplexedConnection,
@@ -200,7 +205,7 @@ impl Cluster {
         Ok(())
     }
 
-    /// Keeps the map true.
+    /// Keeps the slot map up to date.
     pub(crate) async fn follow(&self, connection: &MultiplexedConnection) -> Infallible {
         loop {
             tokio::select! {
@@ -208,14 +213,15 @@ impl Cluster {
                 () = sleep(REFRESH) => {}
             }
             let (mut connection, host) = self.next_node(connection);
-            // One that does not answer is asked again, or is another one, in a moment.
+            // On failure the loop tries another node, or the same one, shortly
+            // after.
             let _ = in_time(REFRESH_DEADLINE, self.load(&mut connection, &host)).await;
             sleep(PAUSE).await;
         }
     }
 
-    /// Returns the nodes that are there in turn: the map of one that is cut off from
-    /// the others is old.
+    /// Rotates through the connected nodes, because a partitioned node has an
+    /// outdated map.
     fn next_node(&self, own: &MultiplexedConnection) -> (MultiplexedConnection, String) {
         let nodes = lock(&self.nodes);
         let up = nodes.links.iter().filter_map(|((host, _), link)| Some((link.current()?, host)));
@@ -228,7 +234,7 @@ impl Cluster {
         )
     }
 
-    /// Runs a script where its keys are.
+    /// Runs a script on the node that has its keys.
     pub(crate) async fn run<T: FromRedisValue>(
         &self,
         own: &Redis,
@@ -240,7 +246,7 @@ impl Cluster {
         let begin = Instant::now();
         let slot = keys.first().map_or(0, |key| slot(key));
         if self.find(slot).is_none() {
-            // The first map may come in a moment.
+            // The first map may arrive shortly.
             own.wait_for_connection(deadline).await?;
         }
         let none = || LinkError::Down("no node has the slot".to_owned());
@@ -257,7 +263,7 @@ impl Cluster {
                 return outcome;
             };
             prefix = if is_only_once { CommandPrefix::Asking } else { CommandPrefix::None };
-            // Without a host it is beside the one that has the slot now.
+            // An empty host means the host of the slot's current node.
             let host = if host.is_empty() { self.host(slot) } else { host };
             let told = |error: ConnectError| LinkError::Down(error.to_string());
             node = self.node(&host, port).map_err(told)?;
@@ -265,7 +271,7 @@ impl Cluster {
         Err(LinkError::Down("the nodes do not agree on where the slot is".to_owned()))
     }
 
-    /// Returns the state of the first node that is down.
+    /// Returns the health of the first node that is down.
     pub(crate) fn health(&self) -> Health {
         let nodes = lock(&self.nodes);
         let down = nodes.links.iter().find_map(|((host, port), link)| match link.health() {
@@ -275,13 +281,13 @@ impl Cluster {
         down.map_or(Health::Up, |(since, error)| Health::Down { since, error })
     }
 
-    /// Returns the names of the runs of all masters, of which one is new after a failover
-    /// of any. Without an answer of each there is none.
+    /// Returns the run IDs of all masters, or `None` if a master does not
+    /// respond. A failover of any master changes the result.
     pub(crate) async fn engine_runs(&self) -> Option<String> {
         let masters: Vec<Redis> =
             lock(&self.nodes).ranges.iter().map(|(_, node)| node.clone()).collect();
         if masters.is_empty() {
-            // There is no map yet.
+            // The map is not loaded yet.
             return None;
         }
         let mut runs = BTreeSet::new();
@@ -303,7 +309,7 @@ impl Cluster {
         lock(&self.nodes).range(slot).map_or_else(String::new, |(range, _)| range.host.clone())
     }
 
-    /// Returns the node that another one has named.
+    /// Returns the node that a redirect names.
     fn node(&self, host: &str, port: u16) -> Result<Redis, ConnectError> {
         let mut nodes = lock(&self.nodes);
         let name = (host.to_owned(), port);
@@ -323,7 +329,7 @@ impl Cluster {
         Ok(Redis::start(connector, self.options.clone()))
     }
 
-    /// Returns a node, which is logged in to as to the first address.
+    /// Returns an endpoint with the login of the first address.
     fn endpoint(&self, host: &str, port: u16) -> Result<Endpoint, ConnectError> {
         let first = self.seeds.first().ok_or_else(|| ConnectError::new("there is no address"))?;
         first.at(host, port)
@@ -340,13 +346,13 @@ impl fmt::Display for Cluster {
     }
 }
 
-/// The time after which the map is asked for, if no command has found it wrong.
+/// The interval between refreshes of the map if no command finds it outdated.
 const REFRESH: Duration = Duration::from_secs(10);
 const REFRESH_DEADLINE: Duration = Duration::from_millis(500);
-/// The shortest time between two questions for the map.
+/// The minimum time between two requests for the map.
 const PAUSE: Duration = Duration::from_millis(100);
-/// The nodes that one command may be sent to.
+/// The maximum number of nodes that one command is sent to.
 const MAX_REDIRECTS: usize = 4;
 const MAX_NODES: usize = 1_000;
-/// The errors of nodes that stand in one of the link.
+/// The maximum number of node errors in the error of the link.
 const MAX_ERRORS: usize = 3;

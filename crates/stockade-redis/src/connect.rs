@@ -1,4 +1,4 @@
-//! [`Endpoint`]: one address, how to log in there, and the first look at its engine.
+//! Connects to one Redis server, logs in and checks the server's state.
 
 use std::fmt;
 use std::io;
@@ -17,30 +17,31 @@ use crate::options::RedisOptions;
 #[cfg(feature = "tls")]
 use crate::tls::Tls;
 
-/// An address, with everything to connect to it.
+/// An address and everything needed to connect to it.
 pub(crate) struct Endpoint {
     pub(crate) address: Address,
     #[cfg(feature = "tls")]
     tls: Option<Tls>,
 }
 
-/// The engines that are the right ones.
+/// The server roles that a connection accepts.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum RequiredRole {
-    /// One that takes writes.
+    /// A server that accepts writes.
     Master,
-    /// Any node of a cluster: each knows where the keys are.
+    /// Any node of a cluster. Each node can return the slot map.
     Any,
 }
 
-/// A connection with the task that reads and writes it, which ends with it.
+/// A connection and the task that reads and writes it. Dropping it ends the
+/// task.
 pub(crate) struct Connected {
     pub(crate) connection: MultiplexedConnection,
     pub(crate) driver: Driver,
     pub(crate) engine: EngineInfo,
 }
 
-/// The task of a connection. It ends when the stream does.
+/// The task of a connection. It ends with the stream.
 pub(crate) struct Driver(pub(crate) JoinHandle<()>);
 
 impl Drop for Driver {
@@ -49,7 +50,7 @@ impl Drop for Driver {
     }
 }
 
-/// A reason why there is no connection. It has no secrets.
+/// The reason for a failed connection, without secrets.
 #[derive(Debug)]
 pub(crate) struct ConnectError(String);
 
@@ -69,7 +70,8 @@ impl Endpoint {
         })
     }
 
-    /// Returns another engine, which is reached and logged in to in the same way.
+    /// Returns the endpoint of another server with the same TLS settings and
+    /// login.
     pub(crate) fn at(&self, host: &str, port: u16) -> Result<Self, ConnectError> {
         #[cfg(feature = "tls")]
         let tls = match &self.tls {
@@ -83,7 +85,7 @@ impl Endpoint {
         })
     }
 
-    /// Connects, and asks for the state of the engine.
+    /// Connects and checks the state of the server.
     pub(crate) async fn connect(&self, wanted: RequiredRole) -> Result<Connected, ConnectError> {
         let (mut connection, driver) = self.log_in().await?;
         let info: String = redis::cmd("INFO").query_async(&mut connection).await?;
@@ -97,7 +99,7 @@ impl Endpoint {
         Ok(Connected { connection, driver, engine })
     }
 
-    /// Connects and logs in, looks the host up anew.
+    /// Connects and logs in. Resolves the host name on each call.
     pub(crate) async fn log_in(&self) -> Result<(MultiplexedConnection, Driver), ConnectError> {
         let stream = self.open_stream().await?;
         #[cfg(feature = "tls")]
@@ -107,7 +109,7 @@ impl Endpoint {
         self.speak(stream).await
     }
 
-    /// Connects for subscriptions, which need no engine that takes writes.
+    /// Connects for subscriptions, which work on read-only servers too.
     pub(crate) async fn subscriber(&self) -> Result<PubSub, ConnectError> {
         let (stream, login) = (self.open_stream().await?, &self.address.login);
         #[cfg(feature = "tls")]
@@ -129,7 +131,7 @@ impl Endpoint {
     where
         S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
     {
-        // Each command has a deadline of its own.
+        // Each command has a separate deadline.
         let config =
             AsyncConnectionConfig::new().set_response_timeout(None).set_pipeline_buffer_size(QUEUE);
         let login = &self.address.login;
@@ -163,7 +165,7 @@ impl From<RedisError> for ConnectError {
     }
 }
 
-/// The facts of an engine that decide if and how it is used.
+/// The server facts that decide whether the link can use it.
 #[derive(Debug, Default, Eq, PartialEq)]
 pub(crate) struct EngineInfo {
     is_loading: bool,
@@ -173,8 +175,8 @@ pub(crate) struct EngineInfo {
 }
 
 impl EngineInfo {
-    /// Reads the answer to `INFO`. A line that is missing counts as right: engines
-    /// that speak the same protocol leave some out.
+    /// Parses the output of `INFO`. A missing line counts as valid, because
+    /// some compatible servers omit lines.
     fn read(info: &str) -> Self {
         let mut engine = Self::default();
         for (name, value) in info.lines().filter_map(|line| line.trim_end().split_once(':')) {
@@ -189,7 +191,7 @@ impl EngineInfo {
         engine
     }
 
-    /// Returns what an operator should change.
+    /// Returns warnings for the operator.
     pub(crate) fn warnings(&self) -> Vec<String> {
         let mut warnings = Vec::new();
         if !self.eviction.is_empty() && self.eviction != "noeviction" {
@@ -209,7 +211,7 @@ impl EngineInfo {
 }
 
 const KEEP_ALIVE: Duration = Duration::from_secs(5);
-/// Commands that wait for the task of the connection to take them.
+/// The number of commands that can wait for the connection's task.
 const QUEUE: usize = 1_024;
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! [`Connector`]: connects a link to Redis or Valkey.
+//! Connects a link to Redis: a single server, Sentinel or a cluster.
 
 use std::fmt;
 use std::future::Future;
@@ -14,18 +14,18 @@ use crate::connect::{ConnectError, Connected, Endpoint, RequiredRole};
 use crate::options::RedisOptions;
 use crate::sentinel::Sentinel;
 
-/// Connects a link to Redis or Valkey. Each attempt finds the server again.
+/// Connects a link to Redis. Each attempt looks up the server again.
 pub(crate) struct Connector {
     topology: Topology,
     connect_timeout: Duration,
 }
 
 enum Topology {
-    /// The engine is there.
+    /// A server with a fixed address.
     Engine(Box<Endpoint>),
-    /// Sentinel says where it is.
+    /// A server that Sentinel finds.
     Sentinel(Sentinel),
-    /// Any node of a cluster, whose nodes have links of their own.
+    /// Any node of a cluster. Each node has a separate link.
     Cluster(Cluster),
 }
 
@@ -53,7 +53,7 @@ impl Connector {
         Ok(Self::new(Topology::Cluster(Cluster::new(addresses, options)?), options))
     }
 
-    /// Returns the connector of one node of a cluster.
+    /// Returns the connector of one cluster node.
     pub(crate) fn node(endpoint: Endpoint, options: &RedisOptions) -> Self {
         Self::new(Topology::Engine(Box::new(endpoint)), options)
     }
@@ -62,7 +62,7 @@ impl Connector {
         Self { topology, connect_timeout: options.connect_timeout }
     }
 
-    /// Connects, in the time that there is for it.
+    /// Connects within the timeout.
     pub(crate) async fn connect(&self) -> Result<Connected, ConnectError> {
         match &self.topology {
             Topology::Engine(endpoint) => {
@@ -84,7 +84,7 @@ impl Connector {
         }
     }
 
-    /// Returns the cluster, if this connects to one.
+    /// Returns the cluster, or `None` for the other topologies.
     pub(crate) fn nodes(&self) -> Option<&Cluster> {
         match &self.topology {
             Topology::Cluster(cluster) => Some(cluster),
@@ -93,7 +93,7 @@ impl Connector {
     }
 }
 
-/// Gives a part of connecting its time.
+/// Limits the time of a connection step.
 pub(crate) async fn in_time<T>(
     time: Duration,
     part: impl Future<Output = Result<T, ConnectError>>,

@@ -1,4 +1,4 @@
-//! [`Counts`]: the commands of a link, counted by kind and outcome.
+//! The metrics of a link: commands, counted by kind and outcome.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -9,17 +9,17 @@ use crate::error::LinkError;
 use crate::health::Health;
 use crate::link::Redis;
 
-/// The counters of a link. A command costs three atomic additions.
+/// The counters of a link. Each command costs three atomic additions.
 #[derive(Debug, Default)]
 pub(crate) struct Counts {
     kinds: [KindCounts; KINDS.len()],
-    /// The connections that were made.
+    /// The number of connections made.
     connections: AtomicU64,
-    /// The number of the last one, and 1.
+    /// The number of the last connection, plus 1.
     last: AtomicU64,
 }
 
-/// The counters of the commands of a kind.
+/// The counters for one kind of command.
 #[derive(Debug, Default)]
 struct KindCounts {
     outcomes: [AtomicU64; OUTCOMES.len()],
@@ -28,7 +28,7 @@ struct KindCounts {
 }
 
 impl Counts {
-    /// Counts a command on a key, which has the prefix and the kind in front.
+    /// Counts a command. The prefix and the kind come first in its key.
     pub(crate) fn note(&self, prefix: &str, key: &str, error: Option<&LinkError>, took: Duration) {
         let Some(kind) = self.kinds.get(kind_of(prefix, key)) else { return };
         let outcome = match error {
@@ -45,7 +45,8 @@ impl Counts {
         kind.sum_micros.fetch_add(micros, Ordering::Relaxed);
     }
 
-    /// Counts a connection by its number, once: it is up again when a breaker closes.
+    /// Counts each connection once by its number. The same connection comes up
+    /// again when the breaker closes.
     pub(crate) fn note_connection(&self, number: u64) {
         if self.last.swap(number + 1, Ordering::Relaxed) != number + 1 {
             self.connections.fetch_add(1, Ordering::Relaxed);
@@ -60,7 +61,7 @@ fn kind_of(prefix: &str, key: &str) -> usize {
     KINDS.iter().position(|(in_keys, _)| *in_keys == name).unwrap_or(KINDS.len() - 1)
 }
 
-/// The link as a source of metrics: `metrics.add_source(redis.clone())`.
+/// Exports the link's metrics: `metrics.add_source(redis.clone())`.
 ///
 /// | metric | kind | labels |
 /// |---|---|---|
@@ -70,10 +71,10 @@ fn kind_of(prefix: &str, key: &str) -> usize {
 /// | `stockade_redis_breaker_open` | gauge | engine |
 /// | `stockade_redis_reconnects_total` | counter | engine |
 ///
-/// `kind` is `rate_limit`, `revocation`, `idempotency`, `session`, `room` or `other`;
-/// `outcome` is `ok`, `down` (there was no connection), `late`, `full` (too many were
-/// waiting) or `error`. The breaker is open while a connection is there and does not
-/// answer.
+/// `kind` is `rate_limit`, `revocation`, `idempotency`, `session`, `room` or
+/// `other`. `outcome` is `ok`, `down` (not connected), `late`, `full` (too many
+/// waiting commands) or `error`. The breaker is open while a connection exists
+/// but does not respond.
 impl MetricsSource for Redis {
     fn collect(&self, to: &mut MetricsWriter) {
         let (engine, counts) = (self.address(), self.counts());
@@ -120,7 +121,7 @@ impl MetricsSource for Redis {
     }
 }
 
-/// The kinds: as keys have them, and as labels.
+/// The kinds: the name in keys and the label.
 const KINDS: [(&str, &str); 6] = [
     ("rate", "rate_limit"),
     ("revoked", "revocation"),

@@ -1,4 +1,4 @@
-//! [`LinkError`]: a command that was not done.
+//! The errors of commands.
 
 use std::fmt;
 use std::time::Duration;
@@ -6,45 +6,45 @@ use std::time::Duration;
 use redis::{ErrorKind, RedisError, ServerErrorKind};
 use stockade_errors::{ApiError, StoreError};
 
-/// A command that was not done, or of which that is not known.
+/// A command that did not run, or that has an unknown result.
 #[derive(Debug)]
 pub(crate) enum LinkError {
-    /// The link is down: nothing was sent.
+    /// The link is down. Nothing was sent.
     Down(String),
-    /// No answer came in time.
+    /// No response arrived in time.
     Late(Duration),
-    /// Too many commands wait for an answer: nothing was sent.
+    /// Too many commands are waiting for a response. Nothing was sent.
     Full,
-    /// The engine has answered with an error, or the connection broke.
+    /// The server returned an error, or the connection broke.
     Failed(RedisError),
 }
 
 impl LinkError {
-    /// Returns true for a script that the engine does not know (any more).
+    /// Returns true if the script is not in the server's script cache.
     pub(crate) fn is_unknown_script(&self) -> bool {
         let Self::Failed(error) = self else { return false };
         error.kind() == ErrorKind::Server(ServerErrorKind::NoScript)
     }
 
-    /// Returns true if the engine has reached its `maxmemory`.
+    /// Returns true if the server has reached its `maxmemory`.
     pub(crate) fn is_out_of_memory(&self) -> bool {
         let Self::Failed(error) = self else { return false };
-        // Some versions put the error of a script into the text of another one.
+        // Some versions embed the script's error in the text of another error.
         error.code() == Some("OOM") || error.to_string().contains("OOM command not allowed")
     }
 }
 
-/// The node of a cluster that has a slot.
+/// The cluster node that has a slot.
 pub(crate) struct Redirect {
-    /// Empty for that of the node that said so.
+    /// The host. Empty means the host of the node that sent the redirect.
     pub(crate) host: String,
     pub(crate) port: u16,
-    /// True while the slot moves: only this command is to go there.
+    /// True during a slot migration: only this command goes to the new node.
     pub(crate) is_only_once: bool,
 }
 
 impl LinkError {
-    /// Returns the node that the command is to be sent to.
+    /// Returns the target node for the command.
     pub(crate) fn redirect(&self) -> Option<Redirect> {
         let Self::Failed(error) = self else { return None };
         let (host, port) = error.redirect_node()?.0.rsplit_once(':')?;
@@ -52,7 +52,7 @@ impl LinkError {
         Some(Redirect { host: host.to_owned(), port: port.parse().ok()?, is_only_once })
     }
 
-    /// Returns true if the slot may have another node by now.
+    /// Returns true if the slot may have moved to another node.
     pub(crate) fn is_of_a_node(&self) -> bool {
         use ServerErrorKind::{Ask, ClusterDown, Moved};
         match self {
@@ -66,12 +66,12 @@ impl LinkError {
     }
 }
 
-/// Returns true for errors of an engine that is the wrong one or not ready: another
-/// connection may lead to the right one.
+/// Returns true if the server has the wrong role or is not ready. A new
+/// connection may reach the right server.
 pub(crate) fn wants_another_connection(error: &RedisError) -> bool {
     use ServerErrorKind::{BusyLoading, MasterDown, ReadOnly};
     matches!(error.kind(), ErrorKind::Server(ReadOnly | MasterDown | BusyLoading))
-        // Said by a script, whose errors have no kind of their own.
+        // Errors from scripts do not have their own error kind.
         || error.to_string().contains("READONLY")
 }
 
@@ -88,14 +88,14 @@ impl fmt::Display for LinkError {
 
 impl std::error::Error for LinkError {}
 
-/// An engine without memory is full, and any other fault makes it unavailable.
+/// Maps out-of-memory errors to `Full` and all others to unavailable.
 impl From<LinkError> for StoreError {
     fn from(error: LinkError) -> Self {
         if error.is_out_of_memory() { Self::Full } else { Self::unavailable(error) }
     }
 }
 
-/// Makes a 503, after which a client may try again.
+/// Creates a 503 with `Retry-After: 1`.
 impl From<LinkError> for ApiError {
     fn from(error: LinkError) -> Self {
         Self::new(503, error.to_string()).with_header("Retry-After", "1")

@@ -1,4 +1,4 @@
-//! [`Health`]: the state of a link.
+//! The state of a link.
 
 use std::time::{Duration, SystemTime};
 
@@ -6,15 +6,15 @@ use stockade_stages::health::HealthCheck;
 
 use crate::link::Redis;
 
-/// The state of the link to an engine.
+/// The state of the link to a Redis server.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum Health {
-    /// The engine answers.
+    /// The server responds.
     Up,
-    /// There is no connection, or no answer comes in time.
+    /// The link is not connected, or the server does not respond in time.
     Down {
-        /// The time at which the link was lost, or was opened and not yet made.
+        /// When the link was lost, or opened if it never connected.
         since: SystemTime,
         /// The last error, without secrets.
         error: String,
@@ -22,14 +22,15 @@ pub enum Health {
 }
 
 impl Health {
-    /// Returns true if the engine answers.
+    /// Returns true if the server responds.
     #[must_use]
     pub fn is_up(&self) -> bool {
         matches!(self, Self::Up)
     }
 }
 
-/// The link, as a [`Readiness`](stockade_stages::health::Readiness) watches it:
+/// Makes the link a health check for
+/// [`Readiness`](stockade_stages::health::Readiness):
 /// `Readiness::new().watching("redis", redis.clone())`.
 impl HealthCheck for Redis {
     fn down_for(&self) -> Option<Duration> {

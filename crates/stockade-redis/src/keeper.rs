@@ -1,4 +1,4 @@
-//! The task that connects, watches a connection, and connects again.
+//! The background task that connects, watches the connection and reconnects.
 
 use std::convert::Infallible;
 use std::future::pending;
@@ -15,7 +15,7 @@ use crate::backoff::Backoff;
 use crate::connect::{ConnectError, Connected, Driver};
 use crate::link::{Fault, FaultKind, Link, SILENT, State};
 
-/// The task's hold of the link. Its end lets another task begin.
+/// The task's ownership of the link. Dropping it allows another task to start.
 pub(crate) struct LinkHold {
     pub(crate) link: Arc<Link>,
     pub(crate) faults: Option<mpsc::Receiver<Fault>>,
@@ -29,7 +29,7 @@ impl Drop for LinkHold {
     }
 }
 
-/// Keeps a link until its handles are gone.
+/// Maintains a link until all its handles are dropped.
 pub(crate) async fn run(mut kept: LinkHold) {
     let link = Arc::clone(&kept.link);
     let Some(faults) = &mut kept.faults else { return };
@@ -43,7 +43,7 @@ async fn keep(link: &Link, faults: &mut mpsc::Receiver<Fault>) {
     static NUMBER: AtomicU64 = AtomicU64::new(0);
     let mut backoff = Backoff::new();
     let mut is_warned = false;
-    // True if the connection before was lost at once.
+    // True if the previous connection was lost quickly.
     let mut was_short = false;
     loop {
         let begin = Instant::now();
@@ -69,7 +69,8 @@ async fn keep(link: &Link, faults: &mut mpsc::Receiver<Fault>) {
                     backoff = Backoff::new();
                 }
                 if lost.is_prompt && !is_again {
-                    // Commands wait: an engine that answers is back in a moment.
+                    // Commands can wait: a running server is reachable again in
+                    // a moment.
                     link.state.send_replace(State::Connecting);
                     continue;
                 }
@@ -84,7 +85,7 @@ async fn keep(link: &Link, faults: &mut mpsc::Receiver<Fault>) {
     }
 }
 
-/// Keeps the map of a cluster true.
+/// Keeps the slot map of a cluster up to date.
 async fn follow(link: &Link, connection: &MultiplexedConnection) -> Infallible {
     match link.connector.nodes() {
         Some(cluster) => cluster.follow(connection).await,
@@ -92,7 +93,7 @@ async fn follow(link: &Link, connection: &MultiplexedConnection) -> Infallible {
     }
 }
 
-/// Connects, in the time that there is. Commands wait for it for a moment only.
+/// Connects within the timeout. Commands wait only briefly for the connection.
 async fn connect(link: &Link) -> Result<Connected, String> {
     let attempt = link.connector.connect();
     tokio::pin!(attempt);
@@ -107,8 +108,8 @@ async fn connect(link: &Link) -> Result<Connected, String> {
     outcome.map_err(|error: ConnectError| error.to_string())
 }
 
-/// Waits before the next attempt; a command that finds the link down ends the wait
-/// after a second.
+/// Waits before the next attempt. After one second, a command that finds the
+/// link down ends the wait.
 async fn rest(link: &Link, wait: Duration) {
     sleep(wait.min(WANTED)).await;
     if wait > WANTED {
@@ -122,7 +123,7 @@ async fn rest(link: &Link, wait: Duration) {
 /// The end of a connection.
 struct Lost {
     reason: String,
-    /// True if the engine may be there all the same.
+    /// True if the server may still be running.
     is_prompt: bool,
 }
 
@@ -172,12 +173,13 @@ async fn ping(connection: &mut MultiplexedConnection) -> bool {
     answer.is_ok_and(|answer| answer.is_ok())
 }
 
-/// The time after which a silent connection is asked.
+/// The idle time before a ping.
 const SILENCE: Duration = Duration::from_secs(1);
 const PING_DEADLINE: Duration = Duration::from_secs(1);
-/// The time for which commands wait for a connection that is being made.
+/// The time for which commands wait for a new connection.
 const MOMENT: Duration = Duration::from_millis(100);
-/// The wait that no command shortens.
+/// The minimum wait, which commands cannot shorten.
 const WANTED: Duration = Duration::from_secs(1);
-/// Two connections in a row that last shorter count as a failed attempt.
+/// Two consecutive connections that are shorter than this count as a failed
+/// attempt.
 const SETTLED: Duration = Duration::from_secs(1);

@@ -1,24 +1,26 @@
-//! State that several processes share on Valkey or Redis: the counts of rate limits,
-//! idempotency keys, sessions, what is revoked of tokens, and rooms of WebSockets.
+//! Shared state for several processes in Redis or Valkey: rate limits,
+//! idempotency keys, sessions, token revocations and WebSocket rooms.
 
-// Where things are:
-// - `link`: `Redis`: sends commands, with their deadlines; `keeper`: the task that
-//   connects and watches; `connect`: the stream, the login and the first look.
-// - `connector`: connects to Redis or Valkey: an address, or `sentinel` that names one.
-// - `cluster`: a link for each node of a cluster, by its `slots`.
-// - `breaker`, `backoff`: the two waits, as data.
-// - `options`, `address`, `tls`: what a link is opened with.
-// - `error`, `health`: what it says of itself.
+// Modules:
+// - `link`: `Redis` sends commands with deadlines; `keeper`: the task that
+//   connects and watches; `connect`: the stream, the login and the first check.
+// - `connector`: connects to a fixed address or to the server that `sentinel`
+//   finds.
+// - `cluster`: a link for each cluster node, selected by `slots`.
+// - `breaker`, `backoff`: the two kinds of delay, as data.
+// - `options`, `address`, `tls`: the configuration of a link.
+// - `error`, `health`: the errors and the state of a link.
 // - `counts`: the metrics of a link.
-// - `script`: Lua by its hash.
-// - `rate_limits/`: `RedisRateLimits`: `algorithm` reads the answers of the scripts;
-//   `refusals` and `leases` are what a process knows without asking.
+// - `script`: Lua scripts, sent by hash.
+// - `rate_limits/`: `RedisRateLimits`. `algorithm` reads the results of the
+//   scripts; `refusals` and `leases` are local state that saves round trips.
 // - `idempotency/`: `RedisIdempotencyStore`, a script for each step.
 // - `sessions/`: `RedisSessionStore`, a script for each step.
-// - `revocations/`: `Redis::revocations`: a log, which a task of each process follows.
-// - `rooms/`: `RedisRooms`: rooms of WebSockets across processes.
-// - `simulation` of `rate_limits`, `revocations` and `rooms`: up to 1,000 processes, in
-//   virtual time; for tests.
+// - `revocations/`: `Redis::revocations`, a log that a task in each process
+//   follows.
+// - `rooms/`: `RedisRooms`, WebSocket rooms across processes.
+// - `simulation` in `rate_limits`, `revocations` and `rooms`: tests with up to
+//   1,000 processes in virtual time.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod address;
@@ -53,11 +55,11 @@ pub use rate_limits::RedisRateLimits;
 pub use rooms::RedisRooms;
 pub use sessions::RedisSessionStore;
 
-/// The commands that this crate sends, with those of its scripts, as an ACL of the
-/// engine names them.
+/// The Redis commands that this crate and its scripts use, in the notation of
+/// Redis ACLs.
 ///
-/// It is the claim of compatibility: an engine that has them is one that works. The
-/// tests run as a user that may do nothing else.
+/// Any server that supports these commands is compatible. The tests run as a
+/// user with permission for these commands only.
 pub const COMMANDS: &[&str] = &[
     "ping",
     "info",
@@ -95,5 +97,5 @@ pub const COMMANDS: &[&str] = &[
     "hdel",
 ];
 
-/// The commands that [`Redis::cluster`] sends besides [`COMMANDS`].
+/// The additional commands that [`Redis::cluster`] sends.
 pub const CLUSTER_COMMANDS: &[&str] = &["cluster|slots", "asking"];

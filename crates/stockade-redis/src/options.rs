@@ -1,4 +1,4 @@
-//! [`RedisOptions`].
+//! The options of a link.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use stockade_errors::ConfigIssue;
 
 use crate::address::Login;
 
-/// Options of a [`Redis`](crate::Redis). The prefix is required.
+/// Options for [`Redis`](crate::Redis). The prefix is required.
 ///
 /// ```
 /// use std::time::Duration;
@@ -27,33 +27,35 @@ pub struct RedisOptions {
 }
 
 impl RedisOptions {
-    /// Makes the default options, which still need a prefix.
+    /// Creates the default options. You must still set a prefix.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
     setters! {
-        /// Sets the first part of every key, by which several applications share an
-        /// engine: 1 to 64 letters and digits of ASCII and `-_.`. There is no default,
-        /// because two deployments with the same one would count each other's clients.
+        /// Sets the prefix of every key, which lets several applications share
+        /// a server. It has 1 to 64 ASCII letters, digits and `-_.`. There is
+        /// no default, because two deployments with the same prefix would share
+        /// their counts of clients.
         prefix: into String;
 
-        /// Sets the time to connect, encrypt and log in. Default: 1 s.
+        /// Sets the time limit to connect, encrypt and log in. Default: 1 s.
         connect_timeout: Duration;
 
-        /// Sets the largest number of commands that wait for an answer; further ones
-        /// fail at once. Default: 10,000.
+        /// Sets the maximum number of commands that wait for a response.
+        /// Further commands fail at once. Default: 10,000.
         max_in_flight: usize;
 
-        /// Sets the certificates (PEM) of the authorities that may sign that of the
-        /// engine, for `rediss://`. Default: those that the system trusts.
+        /// Sets the trusted CA certificates (PEM) for `rediss://`. Default: the
+        /// certificates that the system trusts.
         root_certificates: some into Vec<u8>;
     }
 
-    /// Sets the user and the password of the engines that Sentinel names; those in the
-    /// addresses of [`Redis::sentinel`](crate::Redis::sentinel) are for Sentinel
-    /// itself. Default: none. A mistake where the addresses are those of the engine.
+    /// Sets the user and password of the servers that Sentinel finds. The login
+    /// in the addresses of [`Redis::sentinel`](crate::Redis::sentinel) is for
+    /// Sentinel itself. Default: none. It is a configuration error without
+    /// Sentinel.
     #[must_use]
     pub fn engine_login(mut self, user: impl Into<String>, password: impl Into<String>) -> Self {
         self.engine_login = Some(Login { user: user.into(), password: password.into() });

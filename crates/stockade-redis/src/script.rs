@@ -1,10 +1,10 @@
-//! [`Script`]: a Lua script, sent by its hash.
+//! Lua scripts, sent by their hash.
 
 use std::time::Duration;
 
 use redis::ToRedisArgs;
 
-/// A script that runs in one step in the engine.
+/// A script that runs atomically on the server.
 pub(crate) struct Script {
     code: &'static str,
     hash: String,
@@ -15,13 +15,13 @@ impl Script {
         Self { code, hash: redis::Script::new(code).get_hash().to_owned() }
     }
 
-    /// Makes the command that names the script.
+    /// Creates the command that names the script by its hash.
     pub(crate) fn by_hash(&self, keys: &[&str], arguments: &[impl ToRedisArgs]) -> redis::Cmd {
         command("EVALSHA", &self.hash, keys, arguments)
     }
 
-    /// Makes the command that sends the script, for an engine that has lost it or
-    /// never had it.
+    /// Creates the command that sends the source, for a server that does not
+    /// have the script in its cache.
     pub(crate) fn by_code(&self, keys: &[&str], arguments: &[impl ToRedisArgs]) -> redis::Cmd {
         command("EVAL", self.code, keys, arguments)
     }
@@ -33,8 +33,8 @@ fn command(name: &str, script: &str, keys: &[&str], arguments: &[impl ToRedisArg
     command
 }
 
-/// Returns a time in milliseconds, rounded up, as the argument of a script: at least 1,
-/// and at most a hundred years, which Lua counts exactly.
+/// Converts a duration to milliseconds for a script argument, rounded up. The
+/// result is at least 1 and at most 100 years, which Lua represents exactly.
 pub(crate) fn millis(time: Duration) -> String {
     time.as_nanos().div_ceil(1_000_000).clamp(1, MAX_MILLIS).to_string()
 }

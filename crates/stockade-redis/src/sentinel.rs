@@ -1,4 +1,4 @@
-//! [`Sentinel`]: asks the sentinels which engine is the master.
+//! Finds the master server through Redis Sentinel.
 
 use std::fmt;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -19,30 +19,33 @@ use crate::options::RedisOptions;
 pub(crate) struct Sentinel {
     sentinels: Vec<Endpoint>,
     master: String,
-    /// The engine but for its host and port.
+    /// The template for the server's endpoint; its host and port are replaced.
     engine: Endpoint,
-    /// The sentinel that named the right one the last time: it is asked first.
+    /// The sentinel that last named the right server. It is tried first.
     first: AtomicUsize,
-    /// The engine that was the master when the link last connected.
+    /// The server that was the master at the last connect.
     master_at: Mutex<Option<Arc<Endpoint>>>,
 }
 
 impl Redis {
-    /// Opens a link to the master of this name, of which Sentinel says where it is.
+    /// Opens a link to the master with this name, found through Sentinel.
     ///
-    /// The addresses are those of the sentinels, `redis://host:26379` each, with a user
-    /// and a password if Sentinel itself wants them; the database is that of the
-    /// engine. The user and the password of the engine are
-    /// [`RedisOptions::engine_login`]. `rediss://` encrypts both ways.
+    /// The addresses are the sentinels, such as `redis://host:26379`. Add a
+    /// user and a password if Sentinel itself requires them. The database is
+    /// the one to use on the Redis server. Set the server's login with
+    /// [`RedisOptions::engine_login`]. `rediss://` encrypts the connections to
+    /// both.
     ///
-    /// Sentinel is asked at each connect, also when the engine says that it has become
-    /// a replica. The sentinels are asked in turn, each with half of
-    /// [`RedisOptions::connect_timeout`] for its answer, and the engine that one names
-    /// is used if it is a master indeed.
+    /// The link queries Sentinel at each connect, including when the server
+    /// reports that it has become a replica. It tries the sentinels in turn,
+    /// each with half of [`RedisOptions::connect_timeout`]. It uses the
+    /// reported server only if that server is actually a master.
     ///
     /// # Errors
-    /// Fails for what is seen without a network: no address, one that is none, no name
-    /// of a master, addresses of two kinds, and everything of [`Redis::open`].
+    /// Returns an error if there are no addresses, if an address is invalid, if
+    /// the addresses differ in encryption or database, or if the master name is
+    /// empty or contains whitespace. Also returns the errors of
+    /// [`Redis::open`]. Network failures are not errors here.
     ///
     /// ```
     /// use stockade::redis::{Redis, RedisOptions};
@@ -89,7 +92,7 @@ impl Sentinel {
         })
     }
 
-    /// Asks one after the other, until one names an engine that is a master.
+    /// Tries the sentinels in turn until one names a server that is a master.
     pub(crate) async fn connect(&self, time: Duration) -> Result<Connected, ConnectError> {
         let first = self.first.load(Ordering::Relaxed);
         let mut errors = Vec::new();
@@ -121,8 +124,8 @@ impl Sentinel {
         Ok(connected)
     }
 
-    /// Connects for subscriptions, to the engine that was last found to be the master:
-    /// one that no longer is hears what is published all the same.
+    /// Connects for subscriptions to the last known master. A demoted master
+    /// still receives published messages.
     pub(crate) async fn subscriber(&self, time: Duration) -> Result<PubSub, ConnectError> {
         let engine = lock(&self.master_at).clone();
         let engine = engine.ok_or_else(|| ConnectError::new("no master is known yet"))?;

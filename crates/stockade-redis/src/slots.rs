@@ -1,11 +1,11 @@
-//! Hash slots: which of a cluster's nodes has a key.
+//! Maps keys to the hash slots of a cluster.
 
 use redis::Value;
 
-/// The number of hash slots of every cluster.
+/// The number of hash slots in every cluster.
 const SLOTS: u16 = 16_384;
 
-/// A range of slots, both ends included, with the address of its master.
+/// An inclusive range of slots, with the address of its master.
 #[derive(Debug, Eq, PartialEq)]
 pub(crate) struct SlotRange {
     pub(crate) first: u16,
@@ -14,16 +14,16 @@ pub(crate) struct SlotRange {
     pub(crate) port: u16,
 }
 
-/// Returns the slot of a key: of the part between the first `{` and the next `}` if
-/// that is not empty, else of the whole.
+/// Returns the slot of a key. If the text between the first `{` and the next
+/// `}` is not empty, only this text is hashed.
 pub(crate) fn slot(key: &str) -> u16 {
     let tag = key.split_once('{').and_then(|(_, rest)| rest.split_once('}'));
     let hashed = tag.map(|(tag, _)| tag).filter(|tag| !tag.is_empty()).unwrap_or(key);
     crc16(hashed.as_bytes()) % SLOTS
 }
 
-/// Returns the CRC-16 that the specification of clusters names: polynomial 0x1021,
-/// begun with 0.
+/// Returns the CRC-16 of the cluster specification: polynomial 0x1021, initial
+/// value 0.
 fn crc16(bytes: &[u8]) -> u16 {
     bytes.iter().fold(0, |crc, &byte| {
         (0..8).fold(crc ^ u16::from(byte) << 8, |crc, _| {
@@ -33,8 +33,8 @@ fn crc16(bytes: &[u8]) -> u16 {
     })
 }
 
-/// Reads the answer to `CLUSTER SLOTS`. A node without a host of its own has that of
-/// the one that was asked. What is no range is left out.
+/// Parses the output of `CLUSTER SLOTS`. A node without a host uses the queried
+/// host. Malformed ranges are skipped.
 pub(crate) fn read(answer: &Value, asked: &str) -> Vec<SlotRange> {
     let Value::Array(ranges) = answer else { return Vec::new() };
     let mut ranges: Vec<_> = ranges.iter().filter_map(|range| read_range(range, asked)).collect();
@@ -54,7 +54,7 @@ fn read_range(range: &Value, asked: &str) -> Option<SlotRange> {
         Value::Nil => "",
         _ => return None,
     };
-    // It is not known yet.
+    // The host is not known yet.
     if host == "?" {
         return None;
     }

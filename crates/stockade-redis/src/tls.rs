@@ -1,4 +1,4 @@
-//! Encrypted connections.
+//! TLS for connections.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use tokio_rustls::rustls::pki_types::pem::PemObject as _;
 use tokio_rustls::rustls::pki_types::{CertificateDer, ServerName};
 use tokio_rustls::rustls::{ClientConfig, RootCertStore};
 
-/// The settings of encrypted connections to one host.
+/// The TLS settings for one host.
 #[derive(Clone)]
 pub(crate) struct Tls {
     connector: TlsConnector,
@@ -19,7 +19,8 @@ pub(crate) struct Tls {
 }
 
 impl Tls {
-    /// Trusts these certificates (PEM), or those that the system trusts.
+    /// Creates settings that trust these certificates (PEM), or the system's
+    /// certificates if `None`.
     pub(crate) fn new(host: &str, certificates: Option<&[u8]>) -> Result<Self, ConfigIssue> {
         let mistake = |error: &dyn std::fmt::Display| ConfigIssue::new(error.to_string());
         let name = ServerName::try_from(host.to_owned()).map_err(|error| mistake(&error))?;
@@ -31,13 +32,14 @@ impl Tls {
             }
         } else {
             let found = rustls_native_certs::load_native_certs();
-            // One that cannot be read is as if it were not there.
+            // Certificates that cannot be read are ignored.
             let _ = roots.add_parsable_certificates(found.certs);
         }
         if roots.is_empty() {
             return Err(ConfigIssue::new("there are no certificates of authorities"));
         }
-        // Given here: no provider of the whole process is read or set.
+        // Set the provider explicitly, so the process-wide provider is neither
+        // read nor set.
         let provider = Arc::new(ring::default_provider());
         let builder = ClientConfig::builder_with_provider(provider)
             .with_safe_default_protocol_versions()
@@ -46,7 +48,7 @@ impl Tls {
         Ok(Self { connector: TlsConnector::from(Arc::new(config)), name })
     }
 
-    /// Returns the same for another host.
+    /// Returns the same settings for another host.
     pub(crate) fn at(&self, host: &str) -> Result<Self, ConfigIssue> {
         let name = ServerName::try_from(host.to_owned());
         let name = name.map_err(|error| ConfigIssue::new(error.to_string()))?;

@@ -1,4 +1,4 @@
-//! [`RedisIdempotencyStore`]: idempotency keys in an engine.
+//! A store for idempotency keys in Redis.
 
 use std::fmt;
 use std::time::Duration;
@@ -14,20 +14,23 @@ use stockade_middleware::idempotency::{
 use crate::link::Redis;
 use crate::script::{Script, millis};
 
-/// A store of idempotency keys that all processes with the same engine and prefix share.
+/// A store for idempotency keys, shared by all processes with the same Redis
+/// server and prefix.
 ///
-/// Each step is one script, and so one round trip, with
-/// [`deadline`](Self::deadline) for its answer. Leases and records are measured by the
-/// clock of the engine. A process that dies frees its keys when their leases run out.
+/// Each step is one script, so it needs one round trip and has the time limit
+/// [`deadline`](Self::deadline). The server's clock measures leases and
+/// records. If a process dies, its keys become free when their leases expire.
 ///
-/// A user or client has at most [`max_keys_per_owner`](Self::max_keys_per_owner) keys; a
-/// further one is a 503. Unlike the store in memory, this one never replaces a key.
-/// All together are bounded by the memory of the engine (`maxmemory`): without room a
-/// new key is a 503, and an answer is not kept, so that its retry is 409. No key may be
-/// evicted, because its handler would run twice: the engine needs `noeviction`.
+/// A user or client has at most
+/// [`max_keys_per_owner`](Self::max_keys_per_owner) keys; one more gets a 503.
+/// Unlike the in-memory store, this store never replaces a key. The server's
+/// memory limit (`maxmemory`) bounds the total. When memory is full, a new key
+/// gets a 503. A finished response is then not stored, so a retry gets a 409.
+/// Set `noeviction` on the server: if it evicts a key, the request handler runs
+/// again for a retry.
 ///
-/// An engine that loses its data forgets the keys, and their handlers run again.
-/// [`IdempotencyKey`] is for work that must be exact even then.
+/// If the server loses its data, it forgets the keys and their request handlers
+/// run again. Use [`IdempotencyKey`] for work that must stay exact even then.
 ///
 /// [`IdempotencyKey`]: stockade_middleware::IdempotencyKey
 ///
@@ -68,7 +71,7 @@ impl Redis {
 }
 
 impl RedisIdempotencyStore {
-    /// Sets the time that the engine has for its answer. Default: 500 ms. The
+    /// Sets the time limit for a response from Redis. Default: 500 ms. The
     /// middleware waits for at most 1 s.
     #[must_use]
     pub fn deadline(mut self, deadline: Duration) -> Self {
@@ -76,7 +79,7 @@ impl RedisIdempotencyStore {
         self
     }
 
-    /// Sets the largest number of keys of one user or client; a further one is a 503.
+    /// Sets the maximum number of keys per user or client. One more gets a 503.
     /// Default: 10,000.
     #[must_use]
     pub fn max_keys_per_owner(mut self, keys: usize) -> Self {
@@ -96,8 +99,8 @@ impl RedisIdempotencyStore {
     }
 }
 
-/// The names of a key in the engine. They share a hash tag, so that a cluster has them
-/// on one node.
+/// The Redis keys for one idempotency key. They share a hash tag, so a cluster
+/// stores them on one node.
 struct Names {
     place: String,
     owner: String,
@@ -110,7 +113,7 @@ impl Names {
     }
 }
 
-/// Returns the lease of a claim, and the time after which its place is empty.
+/// Returns the lease of a claim and the time until its entry expires.
 fn times(claim: &Reservation) -> [String; 2] {
     let whole = claim.remember_crash.unwrap_or_default().max(claim.lease);
     [millis(claim.lease), millis(whole)]

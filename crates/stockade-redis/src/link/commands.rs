@@ -1,4 +1,4 @@
-//! The commands of [`Redis`]: scripts, with their deadlines, and connections.
+//! The commands of [`Redis`]: scripts with deadlines, and connections.
 
 use std::time::Duration;
 #[cfg(feature = "metrics")]
@@ -25,7 +25,7 @@ impl Redis {
         self.run_on(script, &[key], arguments, deadline).await
     }
 
-    /// Runs a script on keys of one hash tag.
+    /// Runs a script on keys that share a hash tag.
     pub(crate) async fn run_on<T: FromRedisValue>(
         &self,
         script: &Script,
@@ -49,7 +49,7 @@ impl Redis {
         outcome
     }
 
-    /// Runs a script in this engine, whatever it knows of others.
+    /// Runs a script on this server, without routing to a cluster node.
     pub(crate) async fn run_here<T: FromRedisValue>(
         &self,
         script: &Script,
@@ -66,18 +66,18 @@ impl Redis {
         }
     }
 
-    /// Makes a connection for subscriptions; `None` if that fails.
+    /// Opens a connection for subscriptions. Returns `None` on failure.
     pub(crate) async fn subscriber(&self) -> Option<PubSub> {
         self.0.0.keep();
         self.0.0.connector.subscriber().await.ok()
     }
 
-    /// Returns the name of the engine's run, which is another one after a restart or a
-    /// failover; of a cluster those of all masters.
+    /// Returns the server's run ID, which changes after a restart or a
+    /// failover. For a cluster, returns the run IDs of all masters.
     pub(crate) async fn engine_run(&self) -> Option<String> {
         match self.0.0.connector.nodes() {
             Some(cluster) => {
-                // The map is there with the connection.
+                // The map is loaded together with the connection.
                 self.wait_for_connection(Duration::from_millis(500)).await.ok()?;
                 cluster.engine_runs().await
             }
@@ -85,7 +85,7 @@ impl Redis {
         }
     }
 
-    /// Returns the name of this engine's run, whatever it knows of others.
+    /// Returns the run ID of this server only.
     pub(crate) async fn engine_run_here(&self) -> Option<String> {
         let mut info = redis::cmd("INFO");
         info.arg("server");
@@ -95,8 +95,8 @@ impl Redis {
         Some(run.trim_end().to_owned())
     }
 
-    /// Sends a command, which has this time for its answer. A future that is dropped
-    /// leaves the connection as it is.
+    /// Sends a command with a deadline. Dropping the future does not affect the
+    /// connection.
     async fn send_as<T: FromRedisValue>(
         &self,
         cmd: &Cmd,
@@ -127,13 +127,13 @@ impl Redis {
         outcome
     }
 
-    /// Waits for the connection, if there may be one in a moment.
+    /// Waits for the connection while the link is connecting.
     pub(crate) async fn wait_for_connection(&self, deadline: Duration) -> Result<(), LinkError> {
         let connection = timeout(deadline, self.0.0.connection()).await;
         connection.unwrap_or(Err(LinkError::Late(deadline))).map(|_| ())
     }
 
-    /// Returns the connection, if there is one.
+    /// Returns the current connection, if the link is up.
     pub(crate) fn current(&self) -> Option<MultiplexedConnection> {
         match &*self.0.0.state.borrow() {
             State::Up(connection, _) => Some(connection.clone()),

@@ -1,4 +1,4 @@
-//! [`Redis`]: the link to an engine, which everything else stands on.
+//! [`Redis`]: the link to a server, the base of all stores.
 //!
 //! - `commands`: the commands that it sends.
 
@@ -27,8 +27,8 @@ use crate::health::Health;
 use crate::keeper::{self, LinkHold};
 use crate::options::RedisOptions;
 
-/// A link to Valkey or Redis, which is kept by a task in the background. A clone is
-/// the same link.
+/// A link to Redis or Valkey, maintained by a background task. Clones share the
+/// link.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -50,21 +50,21 @@ use crate::options::RedisOptions;
 /// # }
 /// ```
 ///
-/// # When the engine is gone
+/// # Outages
 ///
-/// A command never waits for long: it has a deadline, and fails at once while there is
-/// no connection. Three in a row without an answer in time count as an outage too,
-/// until a ping is answered. The link connects again by itself, after waits of 50 ms
-/// to 5 s that are shortened at random, and at most a second after a command has asked
-/// for it. It looks the host up anew each time. An outage is one line in the log at
-/// error level, and its end one at info level.
+/// Commands never wait for long: each has a deadline, and commands fail at once
+/// while the link is disconnected. Three consecutive timeouts also count as an
+/// outage, until a ping succeeds. The link reconnects automatically. It waits
+/// 50 ms to 5 s with random jitter between attempts, or at most one second
+/// after a command needed the link. Each attempt resolves the host name again.
+/// An outage logs one line at error level, and its end one line at info level.
 #[derive(Clone)]
 pub struct Redis(Arc<Owner>);
 
-/// The handles of a link. The task ends with the last of them.
+/// The shared handle of a link. The task ends when the last handle is dropped.
 struct Owner(Arc<Link>);
 
-/// The part of a link that handles and the task share.
+/// The state that the handles and the task share.
 pub(crate) struct Link {
     pub(crate) connector: Connector,
     pub(crate) options: RedisOptions,
@@ -74,41 +74,41 @@ pub(crate) struct Link {
     outage: Mutex<Option<Outage>>,
     pub(crate) breaker: Mutex<Breaker>,
     in_flight: Semaphore,
-    /// Milliseconds from `start` to the last answer.
+    /// Milliseconds from `start` to the last response.
     answered: AtomicU64,
     start: Instant,
-    /// Told when a command found the link down.
+    /// Notified when a command finds the link down.
     pub(crate) wanted: Notify,
-    /// Told when all handles are gone.
+    /// Notified when all handles are dropped.
     pub(crate) closed: Notify,
     faults: mpsc::Sender<Fault>,
     #[cfg(feature = "metrics")]
     counts: Counts,
-    /// The other end, while no task has it.
+    /// The receiver, while no task owns it.
     pub(crate) noted: Mutex<Option<mpsc::Receiver<Fault>>>,
 }
 
-/// The connection of a link.
+/// The connection state of a link.
 #[derive(Clone)]
 pub(crate) enum State {
-    /// There may be one in a moment.
+    /// A connection may be available in a moment.
     Connecting,
-    /// There is one, with its number.
+    /// Connected, with the number of the connection.
     Up(MultiplexedConnection, u64),
-    /// There is none, or it is not to be used.
+    /// Not connected, or the connection must not be used.
     Down(Arc<str>),
 }
 
-/// A reason to look at a connection, whose number it has.
+/// A reason to check a connection, with its number.
 pub(crate) struct Fault {
     pub(crate) connection: u64,
     pub(crate) kind: FaultKind,
 }
 
 pub(crate) enum FaultKind {
-    /// Commands get no answer in time.
+    /// Commands time out.
     Silent,
-    /// The engine is the wrong one, or not ready.
+    /// The server has the wrong role or is not ready.
     Wrong(String),
 }
 
@@ -121,13 +121,14 @@ struct Outage {
 impl Redis {
     /// Opens a link, which connects in the background.
     ///
-    /// The address is `redis://user:password@host:port/database`, or `rediss://` with
-    /// the feature `redis-tls`; `valkey://` and `valkeys://` mean the same.
+    /// The address is `redis://user:password@host:port/database`, or
+    /// `rediss://` with the `redis-tls` feature. `valkey://` and `valkeys://`
+    /// are aliases.
     ///
     /// # Errors
-    /// Fails for what is seen without a network: an address that is none, options that
-    /// are wrong, certificates that cannot be read. No error has the address, which may
-    /// contain a password.
+    /// Returns an error if the address or an option is invalid, or if the
+    /// certificates cannot be read. Network failures are not errors here. Error
+    /// messages omit the address because it may contain a password.
     ///
     /// ```
     /// use stockade::redis::{Redis, RedisOptions};
@@ -189,13 +190,13 @@ impl Redis {
         &self.0.0.counts
     }
 
-    /// Returns the address as it is logged, without secrets.
+    /// Returns the address for logs, without secrets.
     #[cfg(feature = "metrics")]
     pub(crate) fn address(&self) -> String {
         self.0.0.connector.to_string()
     }
 
-    /// Returns true while there is a connection that is not asked.
+    /// Returns true while a connection exists but the breaker blocks its use.
     #[cfg(feature = "metrics")]
     pub(crate) fn is_breaker_open(&self) -> bool {
         let state = self.0.0.state.borrow();
@@ -204,8 +205,8 @@ impl Redis {
 }
 
 impl Link {
-    /// Returns the connection, waits for it if there may be one in a moment, and fails
-    /// at once if the link is down.
+    /// Returns the connection. Waits while the link is connecting, and fails at
+    /// once if the link is down.
     async fn connection(&self) -> Result<(MultiplexedConnection, u64), LinkError> {
         let found = |state: &State| match state {
             State::Connecting => None,
@@ -227,11 +228,11 @@ impl Link {
         outcome
     }
 
-    /// Draws the consequences of the outcome of a command for its connection.
+    /// Updates the link's state after a command.
     fn validate(&self, connection: u64, error: Option<&LinkError>) {
         let kind = match error {
             Some(LinkError::Late(_)) => {
-                // Of a connection that was given up, more is not to be learnt.
+                // Timeouts on an abandoned connection are not relevant.
                 let is_current =
                     matches!(*self.state.borrow(), State::Up(_, number) if number == connection);
                 if !is_current || !lock(&self.breaker).failed() {
@@ -243,14 +244,14 @@ impl Link {
             Some(LinkError::Failed(error)) if wants_another_connection(error) => {
                 FaultKind::Wrong(error.to_string())
             }
-            // It has answered.
+            // The server responded.
             _ => {
                 self.note_answer();
                 lock(&self.breaker).succeeded();
                 return;
             }
         };
-        // If it is full, the task knows enough.
+        // If the channel is full, the task already has enough faults to act on.
         let _ = self.faults.try_send(Fault { connection, kind });
     }
 
@@ -259,13 +260,13 @@ impl Link {
         self.answered.store(now, Ordering::Relaxed);
     }
 
-    /// Returns the time since the last answer.
+    /// Returns the time since the last response.
     pub(crate) fn silence(&self) -> Duration {
         let answered = Duration::from_millis(self.answered.load(Ordering::Relaxed));
         self.start.elapsed().saturating_sub(answered)
     }
 
-    /// Notes that there is no usable connection, and logs it once for each outage.
+    /// Records that no connection is usable. Logs each outage once.
     pub(crate) fn down(&self, reason: &str) {
         let mut outage = lock(&self.outage);
         let now = SystemTime::now();
@@ -282,7 +283,7 @@ impl Link {
         self.state.send_replace(State::Down(reason.into()));
     }
 
-    /// Notes that there is a connection.
+    /// Records a usable connection.
     pub(crate) fn up(&self, connection: MultiplexedConnection, number: u64) {
         let outage = lock(&self.outage).take();
         if let Some(outage) = outage.filter(|outage| outage.is_logged) {
@@ -295,8 +296,8 @@ impl Link {
         self.state.send_replace(State::Up(connection, number));
     }
 
-    /// Starts the task if it does not run: the link was opened outside a runtime, or
-    /// its runtime has ended.
+    /// Starts the task if it is not running: the link was opened outside a
+    /// runtime, or its runtime has ended.
     fn keep(self: &Arc<Self>) {
         if self.is_kept.load(Ordering::Relaxed) {
             return;
@@ -325,10 +326,11 @@ impl fmt::Debug for Redis {
     }
 }
 
-/// The reason of an outage with a connection that gives no answers.
+/// The reason for an outage while a connection exists but does not respond.
 pub(crate) const SILENT: &str = "commands get no answer in time";
 
-/// Returns true if the connection broke, which its task sees too.
+/// Returns true if the connection broke. The connection's task notices this
+/// too.
 fn is_lost(error: &RedisError) -> bool {
     error.is_io_error() || error.is_connection_dropped()
 }

@@ -1,4 +1,4 @@
-//! [`Counting`]: an algorithm as a script, and the reading of its answer.
+//! Runs a rate-limit algorithm as a script and reads its result.
 
 use std::time::Duration;
 
@@ -6,15 +6,15 @@ use stockade_stages::rate_limit::{Algorithm, Decision, RateLimitPolicy};
 
 use crate::script::Script;
 
-/// An algorithm, with its script.
+/// An algorithm and its script.
 pub(super) struct Counting {
     algorithm: Algorithm,
     kind: Kind,
     script: Script,
 }
 
-/// The algorithms of the scripts. [`Algorithm`] has GCRA only with a feature of another
-/// crate.
+/// The algorithms of the scripts. [`Algorithm`] includes GCRA only with a
+/// feature of another crate.
 #[derive(Clone, Copy)]
 enum Kind {
     Fixed,
@@ -22,32 +22,32 @@ enum Kind {
     Gcra,
 }
 
-/// The requests for which a script is called.
+/// The number of requests to charge.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RequestedCount {
-    /// The largest number that is granted.
+    /// The maximum number to grant.
     most: u32,
-    /// The smallest one; if fewer are left, none is granted.
+    /// The minimum number. If fewer are left, none is granted.
     least: u32,
 }
 
 impl RequestedCount {
-    /// Asks for up to `most` requests.
+    /// Requests up to `most` charges.
     pub(super) fn up_to(most: u32) -> Self {
         Self { most, least: 1 }
     }
 
-    /// Asks for a request that counts as `cost` requests.
+    /// Requests one charge that counts as `cost` requests.
     pub(super) fn all(cost: u32) -> Self {
         Self { most: cost, least: cost }
     }
 }
 
-/// The answer to a script.
+/// The result of a script.
 pub(super) struct Granted {
-    /// The number of requests that were granted.
+    /// The number of granted requests.
     pub(super) granted: u32,
-    /// The decision; its `remaining` is what is left in the engine.
+    /// The decision. Its `remaining` is the number left in Redis.
     pub(super) decision: Decision,
 }
 
@@ -56,7 +56,8 @@ impl Counting {
         let (kind, code) = match algorithm {
             Algorithm::FixedWindow => (Kind::Fixed, include_str!("fixed_window.lua")),
             Algorithm::SlidingWindow => (Kind::Sliding, include_str!("sliding_window.lua")),
-            // GCRA is there with a feature of another crate, and so has no name here.
+            // GCRA depends on a feature of another crate, so it cannot be named
+            // here.
             _ => (Kind::Gcra, include_str!("gcra.lua")),
         };
         Self { algorithm, kind, script: Script::new(code) }
@@ -70,7 +71,7 @@ impl Counting {
         &self.script
     }
 
-    /// Returns a word for the keys in the engine.
+    /// Returns the algorithm's name in Redis keys.
     pub(super) fn name(&self) -> &'static str {
         match self.kind {
             Kind::Fixed => "fixed",
@@ -79,13 +80,13 @@ impl Counting {
         }
     }
 
-    /// Returns true if requests that were taken early die at a known time.
+    /// Returns true if leased requests expire at a known time.
     pub(super) fn has_an_end(&self) -> bool {
         matches!(self.kind, Kind::Fixed)
     }
 
-    /// Returns the arguments of the script: limit, window, wanted requests, and the number
-    /// below which none is granted.
+    /// Returns the arguments of the script: the limit, the window, the wanted
+    /// requests, and the minimum.
     pub(super) fn arguments(
         &self,
         policy: &RateLimitPolicy,
@@ -100,14 +101,15 @@ impl Counting {
         [policy.limit().get().into(), window, requested.most.into(), requested.least.into()]
     }
 
-    /// Reads the answer; `None` for one that is none of the script.
+    /// Parses the result. Returns `None` if it does not match the script.
     pub(super) fn read(
         &self,
         policy: &RateLimitPolicy,
         requested: RequestedCount,
         answer: &[i64],
     ) -> Option<Granted> {
-        // The requests that leave room for the wanted ones.
+        // The maximum number of other requests that leave room for the wanted
+        // ones.
         let others = policy.limit().get().saturating_sub(requested.least);
         let limit = policy.limit().get();
         let count = |value: i64| u32::try_from(value).ok();
@@ -153,7 +155,8 @@ impl Counting {
 /// The state of a sliding window after a charge, in microseconds.
 struct Sliding {
     limit: u32,
-    /// The requests that leave room for the refused ones.
+    /// The maximum number of other requests that leave room for the rejected
+    /// ones.
     others: u32,
     window: u64,
     current: u32,
@@ -176,8 +179,8 @@ impl Sliding {
         Duration::from_micros(self.left + more)
     }
 
-    /// Returns the time that a refused client waits, if nobody sends anything in
-    /// between.
+    /// Returns the time until a rejected client can retry, if no other requests
+    /// arrive.
     fn wait(&self) -> Duration {
         // The share of the previous window at which one more request fits.
         let share = |counted: u32, free: u32| {
@@ -218,9 +221,9 @@ mod tests {
         check(FixedWindow, &[1, 1, 60_000], Some((1, 99, 60_000, 0)));
         check(FixedWindow, &[6, 60, 1_500], Some((6, 40, 1_500, 0)));
         check(FixedWindow, &[0, 100, 1_500], Some((0, 0, 1_500, 1_500)));
-        // Half of the 80 before still count.
+        // Half of the previous 80 requests still count.
         check(SlidingWindow, &[1, 10, 80, 30_000_000], Some((1, 50, 90_000, 0)));
-        // At 90 of the share 0.9 one more fits.
+        // One more request fits when the share is 0.99.
         check(SlidingWindow, &[0, 0, 100, 60_000_000], Some((0, 0, 60_000, 600)));
         check(SlidingWindow, &[0, 100, 0, 60_000_000], Some((0, 0, 120_000, 60_600)));
         check(Gcra, &[1, 600_000], Some((1, 99, 600, 0)));

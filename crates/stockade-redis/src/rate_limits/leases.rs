@@ -1,4 +1,4 @@
-//! [`Leases`]: requests that were taken from the engine and not spent yet.
+//! Requests that a process has leased from Redis and not yet spent.
 
 use std::collections::HashMap;
 use std::sync::Mutex;
@@ -8,18 +8,18 @@ use stockade_errors::locks::lock;
 
 use super::MAX_REMEMBERED;
 
-/// The leases of busy keys, with a bound.
+/// The leases of busy keys. Their number is bounded.
 pub(super) struct Leases {
     share: u32,
     keys: Mutex<HashMap<u128, Lease>>,
 }
 
 struct Lease {
-    /// Requests that may be spent here.
+    /// Requests that can be spent in this process.
     left: u32,
-    /// The number that was taken last.
+    /// The size of the last lease.
     taken: u32,
-    /// Requests that were left in the engine.
+    /// The number of requests left in Redis.
     remaining: u32,
     /// The end of the window.
     end: Instant,
@@ -30,13 +30,13 @@ struct Lease {
 /// The next step of a request.
 #[derive(Debug, Eq, PartialEq)]
 pub(super) enum Step {
-    /// It is spent from the lease.
+    /// Spend one from the lease.
     Spend { remaining: u32, reset: Duration },
-    /// The engine is asked for so many.
+    /// Charge this many in Redis.
     Ask(u32),
 }
 
-/// A request for more than one, of which a key has one at a time.
+/// A charge of more than one request. Each key has at most one in flight.
 pub(super) struct LeaseRequest<'a> {
     leases: &'a Leases,
     name: u128,
@@ -47,7 +47,7 @@ impl Leases {
         Self { share, keys: Mutex::new(HashMap::new()) }
     }
 
-    /// Returns the next step of one request.
+    /// Returns the next step for one request.
     pub(super) fn take(&self, name: u128, limit: u32, now: Instant) -> Step {
         let mut keys = lock(&self.keys);
         let Some(lease) = keys.get_mut(&name) else {
@@ -70,7 +70,7 @@ impl Leases {
         let is_busy = now.saturating_duration_since(lease.seen) < BUSY;
         lease.seen = now;
         if lease.end <= now {
-            // The window is over, and with it what was not spent.
+            // The window is over, so unspent requests expire.
             (lease.left, lease.remaining) = (0, limit);
         }
         if let Some(left) = lease.left.checked_sub(1) {
@@ -88,7 +88,7 @@ impl Leases {
         Step::Ask(lease.taken)
     }
 
-    /// Notes that a key asks for more than one.
+    /// Marks that a lease for this key is in flight.
     pub(super) fn asking(&self, name: u128) -> LeaseRequest<'_> {
         if let Some(lease) = lock(&self.keys).get_mut(&name) {
             lease.is_asking = true;
@@ -96,10 +96,10 @@ impl Leases {
         LeaseRequest { leases: self, name }
     }
 
-    /// Notes what is left in the engine.
+    /// Records the number of requests left in Redis.
     pub(super) fn note(&self, name: u128, remaining: u32, end: Instant) {
         if let Some(lease) = lock(&self.keys).get_mut(&name) {
-            // A lease keeps the end that it came with.
+            // A lease keeps its original end.
             if lease.left == 0 {
                 (lease.remaining, lease.end) = (remaining, end);
             }
@@ -108,7 +108,7 @@ impl Leases {
 }
 
 impl LeaseRequest<'_> {
-    /// Adds what was granted beyond the request itself.
+    /// Stores the granted requests beyond the current one.
     pub(super) fn settle(self, granted: u32, remaining: u32, end: Instant) {
         if let Some(lease) = lock(&self.leases.keys).get_mut(&self.name) {
             (lease.left, lease.remaining, lease.end) = (granted, remaining, end);
@@ -116,7 +116,7 @@ impl LeaseRequest<'_> {
     }
 }
 
-/// A future that is dropped, or fails, asks no more.
+/// Clears the in-flight mark when the future is dropped or fails.
 impl Drop for LeaseRequest<'_> {
     fn drop(&mut self) {
         if let Some(lease) = lock(&self.leases.keys).get_mut(&self.name) {
@@ -125,7 +125,7 @@ impl Drop for LeaseRequest<'_> {
     }
 }
 
-/// A key that comes again within this time is a busy one.
+/// A key is busy if it is used again within this time.
 const BUSY: Duration = Duration::from_millis(100);
 
 #[cfg(test)]
@@ -146,7 +146,7 @@ mod tests {
         for expected in [2, 4, 8, 10, 10] {
             assert_eq!(ask(), Some(expected));
             let asking = leases.asking(7);
-            // Another request asks for itself meanwhile.
+            // Meanwhile another request is charged separately.
             assert_eq!(ask(), Some(1));
             used += expected;
             asking.settle(expected - 1, 160 - used, end);
@@ -156,7 +156,7 @@ mod tests {
                 assert_eq!(leases.take(7, 160, start), Step::Spend { remaining, reset });
             }
         }
-        // One by one towards the end.
+        // Near the end of the limit, requests are charged one by one.
         leases.note(7, 19, end);
         assert_eq!(ask(), Some(1));
     }
@@ -168,7 +168,7 @@ mod tests {
         assert_eq!(leases.take(7, 100, start), Step::Ask(1));
         leases.asking(7).settle(20, 70, end);
         assert_eq!(leases.take(7, 100, end), Step::Ask(1));
-        // A failure leaves the key as it was.
+        // A failure does not block the key.
         drop(leases.asking(7));
         assert_eq!(leases.take(7, 100, end), Step::Ask(2));
     }

@@ -1,4 +1,4 @@
-//! [`RedisRateLimits`]: the counts of rate limits in an engine.
+//! A rate limit store in Redis.
 
 mod algorithm;
 mod leases;
@@ -26,27 +26,30 @@ use crate::rate_limits::algorithm::{Counting, Granted, RequestedCount};
 use crate::rate_limits::leases::{LeaseRequest, Leases, Step};
 use crate::rate_limits::refusals::Refusals;
 
-/// A store of rate limits that all processes with the same engine and prefix share.
+/// A rate limit store, shared by all processes with the same Redis server and
+/// prefix.
 ///
-/// It is exact: of any number of simultaneous requests to any number of processes no
-/// more pass than the policy allows. A request is one script, and so one round trip,
-/// with [`deadline`](Self::deadline) for its answer. Windows are measured by the clock
-/// of the engine, whatever those of the processes say.
+/// It is exact: no matter how many requests arrive at how many processes, no
+/// more pass than the policy allows. A request is one script, so it needs one
+/// round trip and has the time limit [`deadline`](Self::deadline). The server's
+/// clock measures all windows.
 ///
-/// A refusal is remembered in the process until it may end, because the answer cannot
-/// change before that: a client that goes on costs no command. At most 100,000 are.
+/// Each process remembers a rejection until it expires, because the result
+/// cannot change before then. A client that keeps sending costs no further
+/// commands. A process remembers at most 100,000 rejections.
 ///
-/// The key in Redis has the algorithm, the limit and the window. So the count starts again
-/// after a deployment with another quota. If the limit chooses the quota of each
-/// request ([`RateLimit::by`]), the key has neither limit nor window, and the count stays.
-/// A key goes when nothing of it counts any more, and one that has lost its expiry gets it
-/// back with the next request.
+/// The Redis key contains the algorithm, the limit and the window, so counts
+/// restart after a deployment with another quota. If the limit chooses the
+/// quota of each request ([`RateLimit::by`]), the key contains neither limit
+/// nor window, so the count stays. A key expires when its counts are no longer
+/// relevant. If a key has lost its expiry, the next request sets it again.
 ///
-/// When the engine is gone, [`RateLimit::on_store_failure`] decides; of its values
-/// [`StoreFailure::Local`] keeps both the clients and the limit.
+/// When Redis is down, [`RateLimit::on_store_failure`] decides. Only
+/// [`StoreFailure::Local`] serves the clients and still enforces a limit.
 ///
 /// [`RateLimit::by`]: stockade_stages::RateLimit::by
-/// [`RateLimit::on_store_failure`]: stockade_stages::RateLimit::on_store_failure
+/// [`RateLimit::on_store_failure`]:
+/// stockade_stages::RateLimit::on_store_failure
 /// [`StoreFailure::Local`]: stockade_stages::rate_limit::StoreFailure::Local
 ///
 /// ```
@@ -63,16 +66,16 @@ pub struct RedisRateLimits {
     redis: Redis,
     counting: Counting,
     deadline: Duration,
-    /// The secret of keys that the engine must not see as they are.
+    /// The secret for hashing keys, if Redis must not see them in plain text.
     secret: Option<hmac::Key>,
-    /// Hash the two halves of the names under which keys are known in this process.
+    /// The hashers for the two halves of in-process key names.
     names: [RandomState; 2],
     refusals: Refusals,
     leases: Option<Leases>,
 }
 
 impl Redis {
-    /// Returns a store for rate limits, which counts by fixed windows.
+    /// Returns a rate limit store, which uses fixed windows by default.
     #[must_use]
     pub fn rate_limits(&self) -> RedisRateLimits {
         RedisRateLimits {
@@ -88,9 +91,9 @@ impl Redis {
 }
 
 impl RedisRateLimits {
-    /// Sets the algorithm; the one of [`RateLimit`] is for the store in memory alone.
-    /// Default: [`Algorithm::FixedWindow`]. GCRA counts at most a million requests a
-    /// second.
+    /// Sets the algorithm. The algorithm of [`RateLimit`] applies only to the
+    /// in-memory store. Default: [`Algorithm::FixedWindow`]. GCRA counts at
+    /// most a million requests per second.
     ///
     /// [`RateLimit`]: stockade_stages::RateLimit
     #[must_use]
@@ -99,8 +102,8 @@ impl RedisRateLimits {
         self
     }
 
-    /// Sets the time that the engine has for its answer. Default: 100 ms. The longer
-    /// [`RateLimit::store_timeout`] stands beside it.
+    /// Sets the time limit for a response from Redis. Default: 100 ms. The
+    /// longer [`RateLimit::store_timeout`] also applies.
     ///
     /// [`RateLimit::store_timeout`]: stockade_stages::RateLimit::store_timeout
     #[must_use]
@@ -109,39 +112,41 @@ impl RedisRateLimits {
         self
     }
 
-    /// Takes several requests of a busy key at once from the engine, and spends them in
-    /// this process without asking. Default: off. For fixed windows; the other
-    /// algorithms take one by one.
+    /// Leases several requests of a busy key at once from Redis and spends them
+    /// in this process. Default: off. Only fixed windows support this; the
+    /// other algorithms charge each request separately.
     ///
-    /// A key that is seen twice within 100 ms takes 2, 4 and so on up to the
-    /// `share`-th part of its limit, and one at a time when less than twice that part
-    /// is left. Requests that are taken and not spent die with the window. So never
-    /// more than the limit pass, but each process may hold that part back while
-    /// another one refuses. A `share` of 16 is a good one; 0 counts as 1.
+    /// A key that is used again within 100 ms leases 2, 4 and so on, up to
+    /// 1/`share` of its limit. It leases one at a time when less than twice
+    /// that part is left. Unspent requests expire with the window. The limit is
+    /// never exceeded, but each process may hold that part back while another
+    /// process rejects requests. A `share` of 16 is a good choice; 0 counts as
+    /// 1.
     #[must_use]
     pub fn leased(mut self, share: u32) -> Self {
         self.leases = Some(Leases::new(share.max(1)));
         self
     }
 
-    /// Hides the keys from the engine by a keyed hash (HMAC with SHA-256), because the
-    /// addresses of clients are personal data. Default: they are kept as they are. All
-    /// processes need the same secret; another one begins all counts anew.
+    /// Hides keys from Redis with a keyed hash (HMAC-SHA-256), because client
+    /// addresses are personal data. Default: keys are stored in plain text. All
+    /// processes must use the same secret. A different secret resets all
+    /// counts.
     #[must_use]
     pub fn hash_keys(mut self, secret: impl AsRef<[u8]>) -> Self {
         self.secret = Some(hmac::Key::new(hmac::HMAC_SHA256, secret.as_ref()));
         self
     }
 
-    /// Returns the name of a key in this process: two keyed hashes, so that its length
-    /// costs no memory.
+    /// Returns the in-process name of a key. It consists of two keyed hashes,
+    /// so its memory does not depend on the key's length.
     fn name(&self, key: &RateKey, policy: &RateLimitPolicy) -> u128 {
         let whole = (policy.name(), policy.limit(), policy.window(), key);
         let [high, low] = [0, 1].map(|half: usize| u128::from(self.names[half].hash_one(whole)));
         high << 64 | low
     }
 
-    /// Returns the name of a key in the engine.
+    /// Returns the name of a key in Redis.
     fn key(&self, key: &RateKey, policy: &RateLimitPolicy) -> String {
         let mut text = key.to_string();
         if let Some(secret) = &self.secret {
@@ -154,13 +159,15 @@ impl RedisRateLimits {
             true => "*".to_owned(),
             false => format!("{}:{}", policy.limit(), policy.window().as_micros()),
         };
-        // A name may contain colons, and the text of a key is often the choice of a client:
-        // without the escape a key of one limit could be the key of another limit.
+        // A policy name may contain colons, and clients often choose the key's
+        // text. Without this escape, a key of one limit could collide with a
+        // key of another limit.
         let name = policy.name().replace(':', "::");
         format!("{prefix}:rate:{algorithm}:{quota}:{name}:{text}")
     }
 
-    /// Asks the engine for `want` requests, of which one is for now.
+    /// Charges `want` requests in Redis. One of them is for the current
+    /// request.
     async fn ask(
         &self,
         name: u128,
@@ -170,15 +177,16 @@ impl RedisRateLimits {
     ) -> Result<Decision, StoreError> {
         let asking = self.asking(name, want);
         let key = self.key(key, policy);
-        // Times of the engine count from here, so that nothing is kept for too long.
+        // Measure server times from here, so that nothing is kept too long.
         let sent = Instant::now();
         let requested = RequestedCount::up_to(want);
         let answer = self.send(&key, policy, requested).await?;
         self.answered(name, policy, requested, asking, &answer, sent)
     }
 
-    /// Asks the engine for a request that counts as `cost` requests. It takes nothing of a
-    /// lease. A rejection is not stored, because a cheaper request may still pass.
+    /// Charges a request that counts as `cost` requests. It does not use
+    /// leases. Rejections are not stored, because a cheaper request may still
+    /// pass.
     async fn ask_cost(
         &self,
         key: &RateKey,
@@ -191,10 +199,9 @@ impl RedisRateLimits {
     }
 }
 
-/// The part of a charge that needs no engine and no clock.
+/// The parts of a charge that need neither Redis nor a clock.
 impl RedisRateLimits {
-    /// Decides by what this process knows, or returns the number of requests for which
-    /// the engine is to be asked.
+    /// Decides locally, or returns the number of requests to charge in Redis.
     fn known(&self, name: u128, limit: u32, now: Instant) -> ControlFlow<Decision, u32> {
         if let Some(refusal) = self.refusals.find(name, now) {
             return ControlFlow::Break(Decision::refuse(limit, refusal.reset, refusal.retry_after));
@@ -213,7 +220,7 @@ impl RedisRateLimits {
         self.leases.as_ref().filter(|_| want > 1).map(|leases| leases.asking(name))
     }
 
-    /// Takes the answer to a question that was sent at `sent`.
+    /// Processes the response to a charge that was sent at `sent`.
     fn answered(
         &self,
         name: u128,
@@ -240,7 +247,7 @@ impl RedisRateLimits {
 }
 
 impl RedisRateLimits {
-    /// Asks the engine for all requests of a batch.
+    /// Charges all requests of a batch in Redis.
     async fn ask_n(
         &self,
         key: &RateKey,
@@ -262,7 +269,8 @@ impl RedisRateLimits {
         if granted >= want {
             return Ok(BatchDecision::new(granted, decision));
         }
-        // The answer to the first one that did not pass: the same state, nothing granted.
+        // The result for the first rejected request: the same state with
+        // nothing granted.
         if let Some(granted) = answer.first_mut() {
             *granted = 0;
         }
@@ -308,7 +316,7 @@ impl RateStore for RedisRateLimits {
         policy: &'a RateLimitPolicy,
         _: Duration,
     ) -> ChargeOutcome<'a> {
-        // The time of the limiter is not comparable with that of another one.
+        // The rate limiter's time is not comparable between processes.
         let (name, now) = (self.name(key, policy), Instant::now());
         match self.known(name, policy.limit().get(), now) {
             ControlFlow::Break(decision) => ChargeOutcome::Ready(decision),
@@ -318,7 +326,7 @@ impl RateStore for RedisRateLimits {
         }
     }
 
-    /// One round trip, which takes nothing of a lease.
+    /// Takes one round trip and does not use leases.
     fn charge_n<'a>(
         &'a self,
         key: &'a RateKey,
@@ -329,7 +337,7 @@ impl RateStore for RedisRateLimits {
         Box::pin(self.ask_n(key, policy, n))
     }
 
-    /// One round trip, which takes nothing of a lease.
+    /// Takes one round trip and does not use leases.
     fn charge_cost<'a>(
         &'a self,
         key: &'a RateKey,
@@ -340,7 +348,7 @@ impl RateStore for RedisRateLimits {
         if cost == NonZeroU32::MIN {
             return self.charge(key, policy, now);
         }
-        // While one request does not pass, several do not pass either.
+        // If one request does not pass, several do not pass either.
         let name = self.name(key, policy);
         if let Some(refusal) = self.refusals.find(name, Instant::now()) {
             let limit = policy.limit().get();
@@ -362,8 +370,8 @@ impl fmt::Debug for RedisRateLimits {
     }
 }
 
-/// Longer keys stand in the engine as their SHA-256.
+/// Longer keys are replaced by their SHA-256.
 const MAX_KEY_BYTES: usize = 100;
 
-/// The largest number of keys that are remembered in a process.
+/// The maximum number of keys that a process remembers.
 const MAX_REMEMBERED: usize = 100_000;

@@ -1,5 +1,5 @@
-//! [`Model`]: the three scripts of rate limits in Rust, on a clock that is passed in. The
-//! test `rate_limit_model` compares it with an engine.
+//! A Rust model of the three rate-limit scripts, with the time as a parameter.
+//! The test `rate_limit_model` compares it with a real server.
 
 use std::collections::HashMap;
 
@@ -11,22 +11,23 @@ pub(crate) enum Kind {
     Gcra,
 }
 
-/// The keys of one algorithm in an engine. Times are microseconds of its clock.
+/// The keys of one algorithm in Redis. Times are microseconds of the server's
+/// clock.
 #[derive(Debug)]
 pub(crate) struct Model {
     kind: Kind,
     keys: HashMap<u64, Key>,
 }
 
-/// A charge, with the arguments of a script.
+/// A charge with the arguments of a script.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Charge {
     pub(crate) key: u64,
     pub(crate) limit: u64,
-    /// Milliseconds for fixed windows, microseconds for the others.
+    /// Milliseconds for fixed windows, microseconds for the other algorithms.
     pub(crate) window: u64,
     pub(crate) want: u64,
-    /// Fewer requests are not granted.
+    /// The minimum number to grant.
     pub(crate) least: u64,
     pub(crate) now: u64,
 }
@@ -34,7 +35,7 @@ pub(crate) struct Charge {
 #[derive(Debug)]
 struct Key {
     state: State,
-    /// The millisecond in which the engine deletes it; `None` if that was lost.
+    /// The expiry in milliseconds. `None` if the expiry was lost.
     dies: Option<u64>,
 }
 
@@ -46,7 +47,7 @@ enum State {
 }
 
 impl Charge {
-    /// Returns the granted requests, if so many are left.
+    /// Returns the number of granted requests if `left` requests are available.
     fn granted(&self, left: u64) -> u64 {
         let granted = self.want.min(left);
         if granted < self.least { 0 } else { granted }
@@ -58,7 +59,7 @@ impl Model {
         Self { kind, keys: HashMap::new() }
     }
 
-    /// Runs the script, and returns its answer.
+    /// Runs the script and returns its result.
     pub(crate) fn charge(&mut self, charge: &Charge) -> Vec<u64> {
         let millis = charge.now / 1_000;
         if self.keys.get(&charge.key).is_some_and(|key| key.dies.is_some_and(|at| at <= millis)) {
@@ -71,7 +72,7 @@ impl Model {
         }
     }
 
-    /// Removes a key, as an engine that loses it.
+    /// Removes a key, as if the server lost it.
     pub(crate) fn lose(&mut self, key: u64) {
         self.keys.remove(&key);
     }
@@ -95,7 +96,7 @@ impl Model {
         vec![granted, used + granted, dies - millis]
     }
 
-    /// Counts in whole numbers; the doubles of the script have the same values as long as
+    /// Counts in integers. The script's doubles have the same values while
     /// limit × window is below 2^53.
     fn sliding(&mut self, charge: &Charge, millis: u64) -> Vec<u64> {
         let &Charge { key, limit, window, now, .. } = charge;

@@ -1,4 +1,4 @@
-//! [`Refusals`]: clients of whom the answer cannot change for some time.
+//! Local memory of rejections that cannot change for some time.
 
 use std::collections::HashMap;
 use std::sync::Mutex;
@@ -8,12 +8,12 @@ use stockade_errors::locks::lock;
 
 use super::MAX_REMEMBERED;
 
-/// Refusals that still hold, with a bound.
+/// The rejections still in effect. Their number is bounded.
 pub(super) struct Refusals(Mutex<Entries>);
 
 struct Entries {
     refusals: HashMap<u128, Until>,
-    /// The time before which a full table is not swept again.
+    /// The earliest time for the next sweep of a full table.
     next_sweep: Option<Instant>,
 }
 
@@ -23,7 +23,7 @@ struct Until {
     reset: Instant,
 }
 
-/// The rest of a refusal.
+/// The remaining time of a rejection.
 #[derive(Debug, Eq, PartialEq)]
 pub(super) struct Refusal {
     pub(super) retry_after: Duration,
@@ -35,7 +35,7 @@ impl Refusals {
         Self(Mutex::new(Entries { refusals: HashMap::new(), next_sweep: None }))
     }
 
-    /// Returns the refusal of a key, if it still holds.
+    /// Returns the rejection of a key if it is still in effect.
     pub(super) fn find(&self, name: u128, now: Instant) -> Option<Refusal> {
         let mut kept = lock(&self.0);
         let until = *kept.refusals.get(&name)?;
@@ -47,7 +47,7 @@ impl Refusals {
         Some(Refusal { retry_after: until.passes - now, reset })
     }
 
-    /// Keeps a refusal, unless there are too many that hold.
+    /// Stores a rejection unless the table is full.
     pub(super) fn keep(&self, name: u128, passes: Instant, reset: Instant, now: Instant) {
         let mut kept = lock(&self.0);
         if kept.refusals.len() >= MAX_REMEMBERED {

@@ -1,11 +1,12 @@
-//! Up to 1,000 processes with one engine, in virtual time: what passes when requests are
-//! leased, when the network is cut and when the engine dies.
+//! Simulates up to 1,000 processes with one server in virtual time. The tests
+//! check how many requests pass with leases, network cuts and server failures.
 //!
-//! The limiter, its local share, the remembered refusals, the leases and the breaker are
-//! the real ones; the engine is the [`Model`], which the test `rate_limit_model` compares
-//! with a real one. A seed gives the latencies, the traffic and the time of a fault, and
-//! the same run each time. The long form with the figures of the guide "From one process
-//! to many":
+//! The limiter, its local share, the remembered rejections, the leases and the
+//! breaker are the real ones. The server is the [`Model`], which the test
+//! `rate_limit_model` compares with a real one. A seed determines the
+//! latencies, the traffic and the time of a fault, so each run is reproducible.
+//! This command runs the long form with the figures in the guide "From one
+//! process to many":
 //!
 //! `STOCKADE_REDIS_LONG=1 cargo test --release -p stockade-redis --lib simulation -- --nocapture`
 
@@ -35,7 +36,7 @@ use crate::options::RedisOptions;
 #[expect(clippy::print_stderr, reason = "the figures are for the guide")]
 mod tests;
 
-/// Processes, their traffic and a fault.
+/// The processes, their traffic and a fault.
 #[derive(Clone, Debug)]
 struct Plan {
     seed: u64,
@@ -45,7 +46,8 @@ struct Plan {
     /// The requests of all processes in a window.
     demand: u32,
     windows: u32,
-    /// True if each process gets as many requests as the others, else they come to any.
+    /// True if requests are distributed evenly over the processes, false if
+    /// randomly.
     is_balanced: bool,
     share: Option<u32>,
     fault: Fault,
@@ -54,31 +56,33 @@ struct Plan {
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Fault {
     None,
-    /// The engine ends at a random time of the first window.
+    /// The server stops at a random time in the first window.
     Killed,
-    /// The same, and it comes back empty after a random time.
+    /// The server stops in the same way and restarts empty after a random time.
     Restarted,
-    /// The key loses its expiry at such a time.
+    /// The key loses its expiry at a random time.
     ExpiryLost,
-    /// The network to half of the processes is cut at such a time.
+    /// Half of the processes lose their network at a random time.
     HalfIsCut,
 }
 
-/// The passed requests of a run, each with its time.
+/// The times of the passed requests in a run.
 struct Outcome {
     passes: Vec<Duration>,
-    /// The beginnings of the windows of the engine, if they are fixed.
+    /// The starts of the server's windows, for fixed windows.
     windows: Vec<Duration>,
 }
 
 impl Outcome {
-    /// Returns how many requests passed in the window from `begin` on.
+    /// Returns the number of requests that passed in the window that starts at
+    /// `begin`.
     fn passed(&self, begin: Duration) -> u32 {
         let is_inside = |at: &&Duration| (begin..begin + WINDOW).contains(*at);
         u32::try_from(self.passes.iter().filter(is_inside).count()).unwrap()
     }
 
-    /// Returns the same for each window of the engine that was over before the traffic.
+    /// Returns the number for each of the server's windows that ended before
+    /// the traffic did.
     fn per_window(&self, plan: &Plan) -> Vec<u32> {
         let end = WINDOW * plan.windows;
         let whole = self.windows.iter().filter(|begin| **begin + WINDOW <= end);
@@ -86,7 +90,7 @@ impl Outcome {
     }
 }
 
-/// The engine, the network and the record.
+/// The server, the network and the record.
 struct World {
     start: Instant,
     limit: u32,
@@ -96,7 +100,7 @@ struct World {
 struct State {
     engine: Model,
     is_up: bool,
-    /// Processes below this number are cut off.
+    /// Processes with a lower number are cut off.
     cut: usize,
     numbers: Random,
     outcome: Outcome,
@@ -112,7 +116,7 @@ impl World {
         state.is_up && node >= state.cut
     }
 
-    /// Returns the time that a message is on its way.
+    /// Returns a random latency for a message.
     fn latency(&self) -> Duration {
         Duration::from_millis(1 + lock(&self.state).numbers.below(MOST_LATENCY))
     }
@@ -121,7 +125,8 @@ impl World {
         lock(&self.state).outcome.passes.push(at);
     }
 
-    /// Runs the script in the engine, with its time; `None` if the engine is not reached.
+    /// Runs the script on the server. Returns the result and its time, or
+    /// `None` if the server is not reachable.
     fn run(&self, node: usize, arguments: [u64; 4]) -> Option<(Vec<i64>, Duration)> {
         if !self.is_reachable(node) {
             return None;
@@ -140,17 +145,17 @@ impl World {
     }
 }
 
-/// The store of a process: the real one, with a network that is simulated.
+/// The real store of a process with a simulated network.
 struct Node {
     number: usize,
     limits: RedisRateLimits,
     world: Arc<World>,
-    /// With the time until which it is open.
+    /// The breaker, and the time until which it is open.
     breaker: Mutex<(Breaker, Option<Instant>)>,
 }
 
 impl Node {
-    /// Sends a question; a late answer and none are the same.
+    /// Sends a charge. Late and missing responses have the same effect.
     async fn send(&self, arguments: [u64; 4]) -> Result<(Vec<i64>, Duration), StoreError> {
         let begin = Instant::now();
         {
@@ -232,9 +237,9 @@ impl fmt::Debug for Node {
     }
 }
 
-/// Runs a plan to its end.
+/// Runs a plan to completion.
 fn simulate(plan: &Plan) -> Outcome {
-    // Outside a runtime, so that none connects.
+    // Created outside a runtime, so the links do not connect.
     let stores: Vec<RedisRateLimits> = (0..plan.nodes).map(|_| store(plan)).collect();
     let runtime = Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
     runtime.block_on(async {
@@ -302,7 +307,7 @@ async fn request_of(limiter: RateLimiter, world: Arc<World>) {
         ChargeOutcome::Ready(decision) => decision,
         ChargeOutcome::Pending(decision) => decision.await.unwrap(),
     };
-    // Others are noted where they are counted.
+    // Requests counted by the server are recorded there.
     if decision.allowed && decision.limit != world.limit {
         world.note_pass(begin);
     }
@@ -310,7 +315,7 @@ async fn request_of(limiter: RateLimiter, world: Arc<World>) {
 
 async fn fault(plan: Plan, world: Arc<World>) {
     let random = |most: u64| Duration::from_millis(lock(&world.state).numbers.below(most));
-    // Also before the first request, and after the limit is reached.
+    // May be before the first request, or after the limit is reached.
     let window = u64::try_from(WINDOW.as_millis()).unwrap();
     let (at, pause) = (random(window), random(window / 2));
     sleep(at).await;
@@ -332,5 +337,5 @@ async fn fault(plan: Plan, world: Arc<World>) {
 }
 
 const WINDOW: Duration = Duration::from_secs(2);
-/// The longest way of a message, in milliseconds.
+/// The maximum one-way latency, in milliseconds.
 const MOST_LATENCY: u64 = 20;

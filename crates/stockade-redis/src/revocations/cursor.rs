@@ -1,43 +1,45 @@
-//! [`Cursor`]: the place in the log up to which a process has read.
+//! The position up to which a process has read the revocation log.
 
 use stockade_auth::Revocation;
 
 /// A member of the log, with its number.
 pub(super) type Member = (Vec<u8>, u64);
 
-/// The place in a log, as data.
+/// A position in a log, as data.
 #[derive(Debug, Default)]
 pub(super) struct Cursor {
-    /// The number of the last member that was read; a page begins with it.
+    /// The number of the last member read. The next page starts with this
+    /// number.
     last: u64,
-    /// The name of the counter, which is another one in another log.
+    /// The name of the counter, which is different in each log.
     counter: Option<Vec<u8>>,
 }
 
-/// The meaning of a page.
+/// The position of a page in the log.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Place {
-    /// There is more.
+    /// More pages follow.
     Inside,
-    /// It was the last one.
+    /// This is the last page.
     End,
-    /// The log is another one, or has lost what was read before: it has to be read from
-    /// its beginning.
+    /// The log was replaced, or has lost entries that were read before. Read it
+    /// again from the start.
     Lost,
 }
 
 impl Cursor {
-    /// Returns the number from which the next page begins.
+    /// Returns the first number of the next page.
     pub(super) fn next(&self) -> u64 {
         self.last
     }
 
-    /// Returns true if there was an entry once.
+    /// Returns true if the log has ever had an entry.
     pub(super) fn has_begun(&self) -> bool {
         self.counter.is_some()
     }
 
-    /// Takes a page of at most `size` members, and adds its entries to `entries`.
+    /// Processes a page of at most `size` members and appends its entries to
+    /// `entries`.
     pub(super) fn take(
         &mut self,
         page: &[Member],
@@ -68,7 +70,7 @@ impl Cursor {
     }
 }
 
-/// The first byte of the counter's name, behind that of all entries.
+/// The first byte of the counter's name. It sorts after all entries.
 pub(super) const COUNTER: u8 = 0xff;
 
 #[cfg(test)]
@@ -100,7 +102,7 @@ mod tests {
         check(&mut cursor, &[entry(1), entry(2), entry(3)], Place::Inside, 3, 3);
         check(&mut cursor, &[entry(3), entry(4), counter(1, 4)], Place::End, 2, 4);
         assert!(cursor.has_begun());
-        // Nothing new, and the last entry has expired.
+        // Nothing new, then the last entry expires.
         check(&mut cursor, &[entry(4), counter(1, 4)], Place::End, 1, 4);
         check(&mut cursor, &[counter(1, 4)], Place::End, 0, 4);
         check(&mut cursor, &[entry(5), counter(1, 5)], Place::End, 1, 5);
@@ -113,7 +115,7 @@ mod tests {
             check(&mut cursor, &[entry(1), counter(1, 1)], Place::End, 1, 1);
             cursor
         };
-        // Everything is gone; or it is behind; or another one has begun.
+        // The log is empty, is a different log, or ends inside a page.
         check(&mut read(), &[], Place::Lost, 0, 1);
         check(&mut read(), &[entry(1), counter(2, 1)], Place::Lost, 0, 1);
         let mut inside = Cursor::default();

@@ -1,4 +1,4 @@
-//! The task that reads the log of revocations, and repairs it.
+//! The task that reads and repairs the revocation log.
 
 use std::collections::HashSet;
 use std::sync::atomic::Ordering;
@@ -11,33 +11,33 @@ use super::cursor::{Cursor, Place};
 use super::{CHUNK, Followed, PAGE, Room, Shared};
 use crate::error::LinkError;
 
-/// Follows the log until nobody needs the revocations any more.
+/// Follows the log until the revocations are dropped.
 pub(super) async fn run(followed: Followed) {
     let log = &*followed.0;
     let mut follower = Follower::default();
     while let Some(feed) = log.feed().filter(|feed| feed.now().is_some()) {
-        // A failure is that of the link, which logs it. The next round tries again.
+        // The link logs its own failures. The next round tries again.
         let _ = follower.round(log, feed).await;
         sleep(BETWEEN_READINGS).await;
     }
 }
 
-/// The memory of the task.
+/// The state of the task.
 #[derive(Default)]
 struct Follower {
     cursor: Cursor,
-    /// The id of the engine's process, once it is known.
+    /// The ID of the server process, once known.
     engine: Option<String>,
-    /// The time of the last look at it.
+    /// The time of the last comparison of the server ID.
     compared: Option<Instant>,
     /// The time of the last repair.
     repaired: Option<Instant>,
-    /// The time of the last look for expired entries, in seconds since 1970.
+    /// The time of the last sweep of expired entries, in Unix seconds.
     swept: u64,
 }
 
 impl Follower {
-    /// Reads what is new, and repairs the log if it has lost something.
+    /// Reads new entries and repairs the log if it has lost some.
     async fn round(&mut self, log: &Shared, feed: &RevocationFeed) -> Result<(), LinkError> {
         let is_due = |last: Option<Instant>, pause| last.is_none_or(|last| last.elapsed() >= pause);
         let compares = is_due(self.compared, BETWEEN_COMPARISONS);
@@ -63,12 +63,14 @@ impl Follower {
                 }
             }
         }
-        // An empty log, as after a loss that nobody has seen, has nothing of ours.
+        // An empty log lacks our entries, for example after an unnoticed data
+        // loss.
         let has_unsent = log.has_unsent.load(Ordering::Acquire);
         let is_empty =
             !self.cursor.has_begun() && feed.entries().is_some_and(|all| !all.is_empty());
         if needs_repair || (has_unsent || is_empty) && is_due(self.repaired, BETWEEN_REPAIRS) {
-            // Before it, so that what fails meanwhile is seen.
+            // Reset before the repair, so a publish that fails during the
+            // repair is not missed.
             log.has_unsent.store(false, Ordering::Release);
             let outcome = self.repair(log, feed).await;
             if outcome.is_err() {
@@ -81,7 +83,7 @@ impl Follower {
         self.sweep(log, feed).await
     }
 
-    /// Reads the whole log, and puts into it what it lacks.
+    /// Reads the whole log and adds the missing entries.
     async fn repair(&mut self, log: &Shared, feed: &RevocationFeed) -> Result<(), LinkError> {
         self.cursor = Cursor::default();
         let mut known = HashSet::new();
@@ -127,7 +129,7 @@ impl Follower {
         Ok(())
     }
 
-    /// Forgets what has expired, in this process and in the engine.
+    /// Removes expired entries from this process and from Redis.
     async fn sweep(&mut self, log: &Shared, feed: &RevocationFeed) -> Result<(), LinkError> {
         let Some(now) = feed.now() else { return Ok(()) };
         if now < self.swept.saturating_add(BETWEEN_SWEEPS_SECONDS) {
@@ -138,10 +140,10 @@ impl Follower {
     }
 }
 
-/// The time between two readings of the log.
+/// The interval between reads of the log.
 const BETWEEN_READINGS: Duration = Duration::from_millis(50);
-/// The time between two looks if the engine is the same process.
+/// The interval between checks for a different server process.
 const BETWEEN_COMPARISONS: Duration = Duration::from_secs(5);
-/// The time between two repairs of a log that has not lost anything.
+/// The minimum interval between repairs of a log that has not lost anything.
 const BETWEEN_REPAIRS: Duration = Duration::from_secs(1);
 const BETWEEN_SWEEPS_SECONDS: u64 = 60;

@@ -1,9 +1,10 @@
-//! [`Redis::revocations`]: what is revoked, in all processes with an engine.
+//! Token revocations, shared by all processes through Redis.
 //!
-//! - `cursor`: the place in the log up to which a process has read, as data.
-//! - `follow`: the task that reads the log and repairs it.
-//! - `add.lua`, `read.lua`, `remove.lua`: the log, a sorted set by number.
-//! - `ask.lua`: what the log has no room for, under a key of its own each.
+//! - `cursor`: the position up to which a process has read the log, as data.
+//! - `follow`: the task that reads and repairs the log.
+//! - `add.lua`, `read.lua`, `remove.lua`: the log, a set sorted by number.
+//! - `ask.lua`: revocations that do not fit into the log, each under a separate
+//!   key.
 
 mod cursor;
 mod follow;
@@ -27,24 +28,28 @@ use crate::revocations::cursor::{COUNTER, Member};
 use crate::script::Script;
 
 impl Redis {
-    /// Returns revocations of tokens that all processes with the same engine and prefix
-    /// share. Take it once in a program, and clone it.
+    /// Returns token revocations that all processes with the same Redis server
+    /// and prefix share. Call this once per program and clone the result.
     ///
-    /// Each process has all of them in memory, and reads what is new 20 times a second.
-    /// The engine has a log of hashes: it sees no token and no name. Every 5 seconds a
-    /// process looks if the engine is still the same. If it is not, or has lost its
-    /// data, each process puts back what it knows.
+    /// Each process holds all revocations in memory and reads new ones 20 times
+    /// a second. Redis stores a log of hashes; it never sees tokens or names.
+    /// Each process checks every 5 seconds that the server is still the same.
+    /// If the server was replaced or has lost its data, each process restores
+    /// the entries it has in memory.
     ///
-    /// Beyond [`Revocations::max_entries`] the engine alone has what is revoked, as far
-    /// as its memory goes, and is asked for each token that comes, within 500 ms and at
-    /// most every 5 s for each: so long another process may still accept one that it has
-    /// just seen. An engine that loses its data has forgotten these.
+    /// Revocations beyond [`Revocations::max_entries`] are only in Redis,
+    /// within its memory limit. Each process then queries Redis for each
+    /// incoming token, with a time limit of 500 ms, and caches the result for 5
+    /// s. During this time another process may still accept a token that it has
+    /// just seen. If the server loses its data, these revocations are lost.
     ///
-    /// [`Revocations::revoke`] holds in this process at once, also where it fails because
-    /// the engine is gone; the others learn it when the engine is back. Once the last
-    /// contact is older than 30 s, and before the first one, nobody can say if a token is
-    /// revoked: see [`Revocations::stale`]. An engine that has lost its data while no
-    /// process was running has forgotten it; persistence (`appendonly yes`) is for that.
+    /// [`Revocations::revoke`] takes effect in this process at once, even if it
+    /// fails because Redis is down. The other processes receive the revocation
+    /// when Redis is back. The status of a token is unknown before the first
+    /// contact and when the last contact is more than 30 s ago: see
+    /// [`Revocations::stale`]. Revocations are lost if the server loses its
+    /// data while no process is running. Enable persistence (`appendonly yes`)
+    /// to prevent this.
     ///
     /// ```
     /// use stockade::auth::Secret;
@@ -77,10 +82,10 @@ impl Redis {
     }
 }
 
-/// The log of revocations in an engine.
+/// The revocation log in Redis.
 struct RedisLog(Arc<Shared>);
 
-/// The part of a log that its handle and its task share.
+/// The state that the log's handle and task share.
 struct Shared {
     redis: Redis,
     key: String,
@@ -91,7 +96,7 @@ struct Shared {
     ask: Script,
     /// True while the task runs.
     is_followed: AtomicBool,
-    /// True if the engine may lack something that is revoked here.
+    /// True if Redis may lack a revocation of this process.
     has_unsent: AtomicBool,
 }
 
@@ -134,8 +139,8 @@ impl RevocationLog for RedisLog {
         })
     }
 
-    /// Starts the task if it does not run: the log was made outside a runtime, or its
-    /// runtime has ended.
+    /// Starts the task if it is not running: the log was created outside a
+    /// runtime, or its runtime has ended.
     fn wake(&self) {
         if self.0.is_followed.load(Ordering::Relaxed) {
             return;
@@ -147,7 +152,7 @@ impl RevocationLog for RedisLog {
     }
 }
 
-/// The task's hold of the log. Its end lets another task begin.
+/// The task's ownership of the log. Dropping it allows another task to start.
 struct Followed(Arc<Shared>);
 
 impl Drop for Followed {
@@ -161,14 +166,14 @@ impl Shared {
         self.feed.get()
     }
 
-    /// Adds entries to the log, or beside it where there is no room. Returns how many
-    /// there was none for.
+    /// Adds entries to the log, or under separate keys when the log is full.
+    /// Returns the number of entries that did not fit.
     async fn add(&self, entries: &[Revocation], room: Room) -> Result<u64, LinkError> {
         let Some(feed) = self.feed() else { return Ok(0) };
         let Some((now, most)) = feed.now().zip(feed.max_entries()) else { return Ok(0) };
         let most = if room == Room::None { 0 } else { most };
         let until = entries.iter().map(Revocation::until).max().unwrap_or_default();
-        // Of an hour each, so that they are few.
+        // Rounded up to full hours to keep the number of notes small.
         let note_until = until.div_ceil(NOTE_SECONDS).saturating_mul(NOTE_SECONDS);
         let note = Revocation::beyond(note_until);
         let number = |number: u64| number.to_string().into_bytes();
@@ -189,12 +194,12 @@ impl Shared {
         Ok(beyond)
     }
 
-    /// Returns the key of what has no place in the log.
+    /// Returns the Redis key for an entry that does not fit into the log.
     fn key_of(&self, key: &RevocationKey) -> String {
         format!("{}:{}", self.key, hex::encode(key))
     }
 
-    /// Reads a page from a number on, and the id of the engine if it is wanted.
+    /// Reads a page that starts at a number, and optionally the server ID.
     async fn read(
         &self,
         from: u64,
@@ -219,23 +224,23 @@ impl fmt::Debug for RedisLog {
     }
 }
 
-/// The room that entries are given.
+/// The place where entries are stored.
 #[derive(Clone, Copy, Eq, PartialEq)]
 enum Room {
-    /// That of the log, as long as there is some.
+    /// In the log, while it has room.
     OfLog,
-    /// None: they get keys of their own.
+    /// Not in the log: each entry gets a separate key.
     None,
 }
 
-/// Returns the milliseconds for which something is kept that ends at this time.
+/// Returns the TTL, in milliseconds, of an entry that ends at this time.
 fn life_millis(until: u64, now: u64) -> u64 {
-    // The clocks of two processes may differ a little.
+    // The clocks of two processes may differ slightly.
     until.saturating_sub(now).saturating_add(60).min(MAX_TTL_SECONDS) * 1_000
 }
 
-/// Returns the end of an entry and, of that of a subject, its time; as numbers that Lua
-/// can compare.
+/// Returns the end of an entry and, for a subject, the time before which tokens
+/// are revoked. Both fit into Lua numbers.
 fn times_of(entry: &Revocation) -> (u64, u64) {
     let bytes = entry.to_bytes();
     let before = bytes.get(25..).and_then(|bytes| bytes.try_into().ok());
@@ -243,35 +248,35 @@ fn times_of(entry: &Revocation) -> (u64, u64) {
     (entry.until().min(MAX_NUMBER), before.min(MAX_NUMBER))
 }
 
-/// Returns the entry that has this key and these times, if it is one.
+/// Builds the entry from its key and times, if they are valid.
 fn entry_of(key: &RevocationKey, times: &str) -> Option<Revocation> {
     let (until, before) = times.split_once(' ')?;
     let (until, before): (u64, u64) = (until.parse().ok()?, before.parse().ok()?);
     let bytes = [&key[..], &until.to_be_bytes(), &before.to_be_bytes()].concat();
-    // That of a token has no time.
+    // An entry for a token does not have the second time.
     Revocation::from_bytes(&bytes).or_else(|| Revocation::from_bytes(bytes.get(..25)?))
 }
 
-/// Returns a name for the counter of a log that begins.
+/// Creates a name for the counter of a new log.
 fn new_counter() -> Vec<u8> {
     let mut name = vec![COUNTER];
-    // Of a process, a clock and a random state no two are alike.
+    // Random, so that no two logs have the same counter name.
     let random = stockade_auth::generate_token(stockade_auth::DEFAULT_TOKEN_BYTES);
     name.extend(random.unwrap_or_default().as_bytes());
     name
 }
 
-/// The time for an answer of the engine.
+/// The time limit for a response.
 const DEADLINE: Duration = Duration::from_millis(500);
-/// The members of a page that is read.
+/// The number of members per page.
 const PAGE: usize = 1_000;
-/// The entries that are sent or removed at once.
+/// The number of entries per write or removal.
 const CHUNK: usize = 500;
-/// The ends of notes are multiples of it.
+/// The end times of notes are multiples of this.
 const NOTE_SECONDS: u64 = 3_600;
-/// The largest number that Lua has exactly.
+/// The largest integer that Lua represents exactly.
 const MAX_NUMBER: u64 = 1 << 53;
-/// The longest time that a key is kept: a hundred years.
+/// The maximum TTL of a key: 100 years.
 const MAX_TTL_SECONDS: u64 = 100 * 365 * 86_400;
 
 #[cfg(test)]

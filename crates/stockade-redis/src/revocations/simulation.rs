@@ -1,8 +1,11 @@
-//! Up to 1,000 processes that follow one log of revocations, in virtual time, with links
-//! that are cut and an engine that loses its data: the time until all know all.
+//! Simulates up to 1,000 processes that follow one revocation log, in virtual
+//! time.
 //!
-//! The place in the log ([`Cursor`]) is the real one; the scripts, and the rounds of the
-//! task, are written again here.
+//! Links are cut and the server loses its data. The test measures the time
+//! until all processes have all revocations.
+//!
+//! The [`Cursor`] is the real one. The scripts and the rounds of the task are
+//! reimplemented here.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap, HashMap, HashSet};
@@ -12,22 +15,22 @@ use stockade_errors::random::Random;
 
 use super::cursor::{COUNTER, Cursor, Member, Place};
 
-/// Seeds of each run; those that have failed once stay here.
+/// The seeds of each run, including seeds that once failed.
 const SEEDS: [u64; 3] = [1, 7, 4_711];
-/// Times are milliseconds.
+/// Times are in milliseconds.
 const FAULTS_END: u64 = 20_000;
 const END: u64 = 30_000;
 const BETWEEN_READINGS: u64 = 50;
 const BETWEEN_COMPARISONS: u64 = 5_000;
 const BETWEEN_REPAIRS: u64 = 1_000;
 const DEADLINE: u64 = 500;
-/// Small, so that a log has several.
+/// Small, so that a log has several pages.
 const PAGE: usize = 5;
 
 /// The data of the scripts `add.lua` and `read.lua`.
 #[derive(Default)]
 struct Log {
-    /// By number and bytes, as the engine sorts.
+    /// Sorted by number and bytes, as in Redis.
     members: BTreeSet<(u64, Vec<u8>)>,
     known: HashSet<Vec<u8>>,
     counters: u8,
@@ -62,7 +65,7 @@ impl Log {
 #[derive(Default)]
 struct Node {
     cursor: Cursor,
-    /// Entries that are refused here.
+    /// The entries that this process knows and rejects.
     known: HashSet<Revocation>,
     run: Option<u64>,
     compared: u64,
@@ -72,7 +75,7 @@ struct Node {
 }
 
 impl Node {
-    /// Reads up to the end of the log, or to a loss; returns the entries.
+    /// Reads up to the end of the log or to a loss. Returns the entries.
     fn read(&mut self, log: &Log) -> (Place, Vec<Revocation>) {
         let mut entries = Vec::new();
         loop {
@@ -83,7 +86,8 @@ impl Node {
         }
     }
 
-    /// The round of the task. Returns what was not known here.
+    /// Runs one round of the task. Returns the entries that are new to this
+    /// process.
     fn round(&mut self, now: u64, log: &mut Log) -> Vec<Revocation> {
         let mut needs_repair = false;
         if self.run.is_none() || now >= self.compared + BETWEEN_COMPARISONS {
@@ -99,7 +103,7 @@ impl Node {
             let (_, all) = self.read(log);
             let missing = self.known.iter().filter(|it| !all.contains(it));
             let mut missing: Vec<_> = missing.map(Revocation::to_bytes).collect();
-            // A set has another order in each run.
+            // The iteration order of a set differs in each run.
             missing.sort_unstable();
             missing.iter().for_each(|entry| log.add(entry));
             read.extend(all);
@@ -109,7 +113,7 @@ impl Node {
     }
 }
 
-/// The times from revoking to knowing, of all entries and processes.
+/// The delays from revocation to delivery, over all entries and processes.
 struct Outcome {
     times: Vec<u64>,
     missing: usize,
@@ -147,7 +151,7 @@ fn simulate(seed: u64, count: usize, has_faults: bool) -> Outcome {
             let fault = if has_faults { numbers.below(20) } else { 20 };
             if fault < 6 {
                 let cut = usize::try_from(numbers.below(count as u64)).unwrap();
-                // One cut that follows another would be a longer one.
+                // Two adjacent cuts would act as one longer cut.
                 if now >= nodes[cut].is_cut_until + BETWEEN_COMPARISONS {
                     nodes[cut].is_cut_until = now + numbers.below(3_000);
                 }
@@ -183,9 +187,10 @@ fn all_processes_learn_all_revocations() {
             assert_eq!(missing, 0, "{run}");
             let (p99, last) = (times[times.len() * 99 / 100], times[times.len() - 1]);
             eprintln!("revocations: {run}: p99 {p99} ms, last {last} ms");
-            // A pause, and the way to the engine and back, twice.
+            // The interval plus two round trips.
             assert!(has_faults || last <= BETWEEN_READINGS + 4 * 20, "{run}: {last}");
-            // The longest cut, the last look of the task, and what it puts back is read.
+            // The longest cut, the last comparison, and the time to read the
+            // restored entries.
             let most = 3_000 + BETWEEN_COMPARISONS + 2 * (DEADLINE + BETWEEN_REPAIRS);
             assert!(last <= most, "{run}: {last}");
         }

@@ -1,11 +1,11 @@
-//! [`Channel`]: the receivers of a message, as they are named in the engine.
+//! The recipients of a message and their names in Redis.
 
 use std::sync::Arc;
 
 use ring::digest;
 use stockade_websockets::Audience;
 
-/// The receivers of a message.
+/// The recipients of a message.
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
 pub(crate) enum Channel {
     All,
@@ -14,7 +14,7 @@ pub(crate) enum Channel {
 }
 
 impl Channel {
-    /// Returns the channel of an audience; `None` for one that is not known here.
+    /// Returns the channel for an audience, or `None` for an unknown kind.
     pub(crate) fn of(audience: Audience<'_>) -> Option<Self> {
         match audience {
             Audience::All => Some(Self::All),
@@ -32,8 +32,8 @@ impl Channel {
         }
     }
 
-    /// Returns the name to publish to, which is the first part of the keys too. The part
-    /// in braces is what a cluster places them by.
+    /// Returns the name of the pub/sub channel, which is also the prefix of its
+    /// keys. The part in braces is the cluster's hash tag.
     pub(crate) fn name(&self, prefix: &str) -> String {
         match self {
             Self::All => format!("{prefix}:rooms:{{all}}"),
@@ -43,7 +43,7 @@ impl Channel {
     }
 }
 
-/// The keys of a channel.
+/// The Redis keys of a channel.
 pub(crate) struct Keys {
     /// The epoch and the last number.
     pub(crate) head: String,
@@ -60,8 +60,8 @@ impl Keys {
     }
 }
 
-/// Returns a name that fits into a key: its SHA-256 if it is long, has braces of its own,
-/// or looks like one that was hashed.
+/// Returns a name that is safe in a key. It is the SHA-256 if the name is long,
+/// contains braces, or looks like a hashed name.
 fn plain(name: &str) -> String {
     if name.len() <= MAX_NAME_BYTES && !name.contains(['{', '}']) && !name.starts_with(HASHED) {
         return name.to_owned();
@@ -70,7 +70,7 @@ fn plain(name: &str) -> String {
 }
 
 const HASHED: &str = "sha:";
-/// Longer names stand in the engine as their SHA-256.
+/// Longer names are replaced by their SHA-256.
 const MAX_NAME_BYTES: usize = 100;
 
 #[cfg(test)]

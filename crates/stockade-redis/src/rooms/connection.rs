@@ -1,4 +1,4 @@
-//! [`Connection`]: the connection that hears, and its changes.
+//! The connection that receives messages, and changes to its subscriptions.
 
 use std::pin::Pin;
 use std::task::Poll;
@@ -18,7 +18,7 @@ pub(super) struct Connection {
     pub(super) is_pinged: bool,
 }
 
-/// Names to subscribe and to unsubscribe, and those that are as they should be.
+/// The names to subscribe, the names to unsubscribe, and the unchanged names.
 #[derive(Debug, Default)]
 pub(super) struct Changes {
     pub(super) on: Vec<String>,
@@ -27,7 +27,8 @@ pub(super) struct Changes {
 }
 
 impl Changes {
-    /// Makes the changes; returns false if the connection is of no use any more.
+    /// Applies the changes. Returns false if the connection is no longer
+    /// usable.
     pub(super) async fn make(&self, mut sink: PubSubSink) -> bool {
         let changing = async {
             if !self.off.is_empty() {
@@ -42,13 +43,13 @@ impl Changes {
     }
 }
 
-/// Returns true if the engine answers on a connection.
+/// Returns true if the server responds to a ping on this connection.
 pub(super) async fn ping(mut sink: PubSubSink) -> bool {
     timeout(PING_DEADLINE, sink.ping::<Value>()).await.is_ok_and(|answer| answer.is_ok())
 }
 
-/// Waits for messages, and takes those that are there; `None` when the connection has
-/// ended.
+/// Waits for messages and returns the available ones, or `None` when the
+/// connection has ended.
 pub(super) async fn next(connection: &mut Option<Connection>) -> Option<Vec<Msg>> {
     let Some(connection) = connection else { return std::future::pending().await };
     let mut messages = Vec::new();
@@ -66,8 +67,8 @@ pub(super) async fn next(connection: &mut Option<Connection>) -> Option<Vec<Msg>
     .await
 }
 
-/// The time for a subscription, and for a ping.
+/// The time limits for a subscription and for a ping.
 const CONFIRMED: Duration = Duration::from_secs(5);
 const PING_DEADLINE: Duration = Duration::from_secs(1);
-/// The messages that are taken at once.
+/// The maximum number of messages per call.
 const MAX_TAKEN: usize = 256;

@@ -1,17 +1,18 @@
-//! [`Envelope`]: a message as it stands in the log, and [`Heard`], as it is published.
+//! The format of messages in the log ([`Envelope`]) and as published
+//! ([`Heard`]).
 
 use std::str;
 
 use stockade_websockets::SocketId;
 
-/// A message with its sender. `Display` and [`read`](Self::read) are its form:
-/// `node count except text`.
+/// A message with its sender. [`write`](Self::write) and [`read`](Self::read)
+/// use the format `node count except text`.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct Envelope<'a> {
-    /// The process that has sent it.
+    /// The process that sent the message.
     pub(crate) node: u64,
-    /// The number of the message among those of this process, by which one that was
-    /// published twice is known.
+    /// The sequence number within the sending process. It reveals messages that
+    /// were published again.
     pub(crate) count: u64,
     pub(crate) except: Option<SocketId>,
     pub(crate) text: &'a str,
@@ -42,7 +43,7 @@ impl<'a> Envelope<'a> {
 /// A published message: `epoch number envelope`.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct Heard<'a> {
-    /// The life of the numbers; [`UNNUMBERED`] for a message without one.
+    /// The epoch of the number, or [`UNNUMBERED`] for a message without one.
     pub(crate) epoch: &'a str,
     pub(crate) number: u64,
     pub(crate) envelope: Envelope<'a>,
@@ -58,7 +59,7 @@ impl<'a> Heard<'a> {
     }
 }
 
-/// The epoch of messages that are published and not kept.
+/// The epoch of messages that are published but not stored.
 pub(crate) const UNNUMBERED: &str = "-";
 
 #[cfg(test)]

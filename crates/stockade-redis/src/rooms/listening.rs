@@ -1,25 +1,25 @@
-//! [`Listening`]: which messages of a channel are delivered, as data: no clock, no
+//! Decides which messages of a channel are delivered. Pure data: no clock, no
 //! network.
 
 use std::collections::HashMap;
 
 use super::envelope::{Envelope, Heard, UNNUMBERED};
 
-/// The place of this process in the messages of a channel.
+/// The position of this process in a channel's messages.
 #[derive(Debug, Default)]
 pub(crate) struct Listening {
-    /// The last message that was delivered or reported as missed; `None` until the
-    /// position of the channel was read.
+    /// The last message that was delivered or reported as missed. `None` until
+    /// the channel's position is read.
     position: Option<Position>,
-    /// True while an answer of the engine is waited for: what comes meanwhile is noted
-    /// here and read from the log afterwards, so that nothing newer goes out before.
+    /// True while a read is pending. Messages that arrive meanwhile are
+    /// recorded here and read from the log later, which preserves the order.
     is_reading: bool,
     heard_meanwhile: Option<Position>,
-    /// The last message of each process, by its own count.
+    /// The last message of each process, by the sender's sequence number.
     senders: HashMap<u64, u64>,
-    /// True if the numbers have gone back: the engine has lost the end of its data.
+    /// True if the numbers decreased: the server has lost the end of its data.
     went_back: bool,
-    /// True if the engine may have lost data, which its answer does not show.
+    /// True if the server may have lost data without a sign in its response.
     is_suspected: bool,
 }
 
@@ -29,35 +29,35 @@ pub(crate) struct Position {
     pub(crate) number: u64,
 }
 
-/// The consequence of a message.
+/// The action for a message.
 #[derive(Debug, Eq, PartialEq)]
 pub(crate) enum Step {
     Deliver,
     Drop,
-    /// The log is to be read first.
+    /// Read the log first.
     Read,
 }
 
-/// A question to the engine.
+/// A query to Redis.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) struct LogQuery {
-    /// The known position; `None` asks for the position alone.
+    /// The known position. `None` requests only the current position.
     pub(crate) after: Option<Position>,
-    /// True if the epoch is to be ended.
+    /// Whether to end the epoch.
     pub(crate) renew: bool,
 }
 
-/// An answer: the position of the channel, and messages of the log.
+/// A response: the channel's position and messages from the log.
 #[derive(Debug)]
 pub(crate) struct LogReply {
     pub(crate) position: Position,
     pub(crate) messages: Vec<(u64, Vec<u8>)>,
 }
 
-/// The consequence of an answer.
+/// The result of a response.
 #[derive(Debug, Default)]
 pub(crate) struct Filled {
-    /// Messages that were missed, or an unknown number of them.
+    /// A gap, with the number of missed messages if known.
     pub(crate) gap: Option<Option<u64>>,
     pub(crate) deliver: Vec<(u64, Vec<u8>)>,
     /// True if there is more to read.
@@ -69,12 +69,12 @@ impl Listening {
         self.is_reading
     }
 
-    /// Notes that the engine may have lost what it had acknowledged.
+    /// Records that the server may have lost acknowledged messages.
     pub(crate) fn suspect(&mut self) {
         self.is_suspected = self.position.is_some();
     }
 
-    /// Begins to read; from here on messages wait.
+    /// Starts a read. New messages wait until it is complete.
     pub(crate) fn begin(&mut self) {
         self.is_reading = true;
     }
@@ -83,7 +83,7 @@ impl Listening {
         LogQuery { after: self.position.clone(), renew: self.went_back }
     }
 
-    /// Judges a message that was published.
+    /// Decides the action for a published message.
     pub(crate) fn heard(&mut self, heard: &Heard<'_>) -> Step {
         if heard.epoch == UNNUMBERED {
             return self.check_sender(&heard.envelope);
@@ -103,15 +103,15 @@ impl Listening {
             if !self.is_new(&heard.envelope) {
                 return Step::Drop;
             }
-            // A number that was given twice: a replica that lagged was promoted.
+            // A duplicate number: a lagging replica was promoted.
             self.went_back = true;
         }
         self.note(heard);
         Step::Read
     }
 
-    /// Judges the position that a comparison has found, asked at `before`. Returns true
-    /// if the log is to be read now.
+    /// Evaluates the result of a comparison that started at position `before`.
+    /// Returns true if the log must be read now.
     pub(crate) fn compared(&mut self, before: &Position, found: &Position) -> bool {
         let Some(position) = &self.position else { return false };
         if self.is_reading || position.epoch != before.epoch {
@@ -122,13 +122,13 @@ impl Listening {
         has_gone_back || found.epoch != position.epoch
     }
 
-    /// Returns true if messages up to this position are not here.
+    /// Returns true if messages up to this position are missing here.
     pub(crate) fn is_behind(&self, found: &Position) -> bool {
         let here = self.position.as_ref().filter(|_| !self.is_reading);
         here.is_some_and(|it| it.epoch != found.epoch || it.number < found.number)
     }
 
-    /// Takes an answer that was asked for by `question`.
+    /// Processes the response to `question`.
     pub(crate) fn filled(&mut self, question: &LogQuery, answer: LogReply, most: usize) -> Filled {
         let mut filled = Filled::default();
         let LogReply { position: found, messages } = answer;
@@ -206,7 +206,7 @@ impl Listening {
     }
 }
 
-/// The processes whose counts are remembered for each channel.
+/// The number of senders to remember for each channel.
 const MAX_SENDERS: usize = 1_024;
 
 #[cfg(test)]

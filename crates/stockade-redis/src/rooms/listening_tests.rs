@@ -1,4 +1,4 @@
-//! The order, the gaps and the repetitions of a channel.
+//! Tests the order, gaps and duplicates of a channel.
 
 use super::*;
 
@@ -14,13 +14,14 @@ fn heard(epoch: &str, number: u64, count: u64) -> Heard<'_> {
     Heard { epoch, number, envelope: envelope(count) }
 }
 
-/// Messages of the log, each with the count that is its number.
+/// Returns a response with these log messages. The sender's sequence number
+/// equals the message number.
 fn answer(epoch: &str, number: u64, log: &[u64]) -> LogReply {
     let messages = log.iter().map(|number| (*number, envelope(*number).write())).collect();
     LogReply { position: position(epoch, number), messages }
 }
 
-/// A channel that was read at number 2.
+/// Returns a channel at position 2.
 fn open() -> Listening {
     let mut listening = Listening::default();
     listening.begin();
@@ -30,7 +31,7 @@ fn open() -> Listening {
     listening
 }
 
-/// Takes an answer to the question of now.
+/// Applies a response to the current query.
 fn fill(listening: &mut Listening, answer: LogReply) -> (Option<Option<u64>>, Vec<u64>, bool) {
     let question = listening.question();
     let filled = listening.filled(&question, answer, 10);
@@ -69,7 +70,7 @@ fn messages_that_the_log_no_longer_has_are_a_gap() {
     assert_eq!(fill(&mut listening, answer("e", 9, &[6, 8])), (Some(Some(5)), vec![6, 8], false));
     listening.begin();
     assert_eq!(fill(&mut listening, answer("e", 12, &[])), (Some(Some(3)), vec![], false));
-    // A full answer has a rest, which is asked for.
+    // A full response is followed by another read.
     listening.begin();
     let log: Vec<u64> = (13..23).collect();
     assert_eq!(fill(&mut listening, answer("e", 30, &log)), (None, log, true));
@@ -86,28 +87,28 @@ fn a_new_epoch_is_a_gap_and_begins_with_its_first_message() {
     };
     assert_eq!(fill(&mut listening, answer), (Some(None), vec![1, 2], false));
     assert_eq!(listening.heard(&heard("f", 3, 13)), Step::Deliver);
-    // What a publisher repeats after the loss is still known.
+    // A message that the publisher repeats after the loss is still recognized.
     assert_eq!(listening.heard(&heard("f", 4, 13)), Step::Drop);
 }
 
 #[test]
 fn numbers_that_go_back_end_the_epoch() {
-    // By a message.
+    // Detected by a message.
     let mut listening = open();
     assert_eq!(listening.heard(&heard("e", 3, 3)), Step::Deliver);
     assert_eq!(listening.heard(&heard("e", 2, 4)), Step::Read);
     listening.begin();
     assert!(listening.question().renew);
     assert_eq!(fill(&mut listening, answer("f", 0, &[])), (Some(None), vec![], true));
-    // The message of the old epoch was noted; one more look, and all is said.
+    // The message of the old epoch was recorded, so one more read is needed.
     assert_eq!(fill(&mut listening, answer("f", 0, &[])), (None, vec![], false));
 
-    // By a comparison; one that was overtaken says nothing.
+    // Detected by a comparison. An outdated comparison is ignored.
     let mut listening = open();
     assert!(!listening.compared(&position("e", 2), &position("e", 7)));
     assert!(listening.compared(&position("e", 2), &position("e", 1)));
     assert!(listening.question().renew);
-    // By a reading.
+    // Detected by a read.
     let mut listening = open();
     listening.begin();
     assert_eq!(fill(&mut listening, answer("e", 1, &[])), (None, vec![], true));

@@ -1,4 +1,4 @@
-//! Reading a channel's position and log, and what follows from it.
+//! Reads a channel's position and log, and acts on the result.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -19,16 +19,16 @@ use super::subscription::{Purpose, Subscription};
 use crate::error::LinkError;
 use crate::script::millis;
 
-/// An answer of the engine.
+/// A response from Redis.
 pub(crate) struct Read {
     answer: LogReply,
-    /// True if this process stands among those with members.
+    /// True if Redis lists this process among the processes with members.
     is_here: bool,
     /// The number of processes with members.
     nodes: usize,
 }
 
-/// Asks for the position of a channel, and for the messages after the known one.
+/// Reads a channel's position and the messages after the known position.
 pub(super) async fn read(
     node: &Node,
     name: &str,
@@ -73,11 +73,11 @@ async fn ask(
     Ok(Read { answer, is_here: here == 1, nodes })
 }
 
-/// Returns the messages to a room after the one with an id.
+/// Returns the messages to a room after the message with this ID.
 pub(super) async fn since(node: &Node, room: &str, id: &str) -> Result<History, LinkError> {
     let name = node.name(&Channel::Room(room.into()));
     let (epoch, number) = id.rsplit_once('-').unwrap_or_default();
-    // One that is none is that of no epoch, so that the whole log is found.
+    // An invalid ID does not match any epoch, so the whole log is returned.
     let number = number.parse::<u64>().ok();
     let epoch = if number.is_some() && !epoch.is_empty() { epoch } else { "none" };
     let after = Position { epoch: epoch.to_owned(), number: number.unwrap_or(0) };
@@ -92,7 +92,7 @@ pub(super) async fn since(node: &Node, room: &str, id: &str) -> Result<History, 
         is_complete &= number == last + 1;
         last = number;
         let Some(envelope) = Envelope::read(&bytes) else { continue };
-        // One that was published twice.
+        // A message that was published again.
         if senders.get(&envelope.node).is_some_and(|count| *count >= envelope.count) {
             continue;
         }
@@ -105,7 +105,7 @@ pub(super) async fn since(node: &Node, room: &str, id: &str) -> Result<History, 
 }
 
 impl Subscription {
-    /// Acts on an answer, or on its absence.
+    /// Processes a response or a failed read.
     pub(super) fn answered(
         &mut self,
         name: String,
@@ -118,7 +118,7 @@ impl Subscription {
             return;
         };
         let Some(Read { answer, is_here, nodes }) = read else {
-            // A comparison comes again by itself.
+            // Comparisons repeat automatically.
             if purpose == Purpose::Fill {
                 self.later.push((name, purpose));
             }
@@ -139,7 +139,7 @@ impl Subscription {
                     open.listening.begin();
                     self.to_read.push_back((name, Purpose::Fill));
                 } else if open.listening.is_behind(&answer.position) {
-                    // It may be on its way.
+                    // The message may still be in transit.
                     self.behind.push((Instant::now() + ON_ITS_WAY, name, answer.position));
                 }
             }
@@ -166,8 +166,8 @@ impl Subscription {
         }
     }
 
-    /// Reads the channels that are still behind. Their messages did not come, so that the
-    /// connection is given up too.
+    /// Checks the channels that are still behind. If their messages did not
+    /// arrive, this also abandons the connection.
     pub(super) fn check_behind(&mut self, now: Instant) {
         let (due, rest) = std::mem::take(&mut self.behind).into_iter().partition(|it| it.0 <= now);
         self.behind = rest;
@@ -176,15 +176,15 @@ impl Subscription {
             self.channels.get(name).is_some_and(|open| open.listening.is_behind(position))
         };
         if due.iter().any(is_behind) {
-            // All channels are read when the next one is made.
+            // All channels are read after the next connect.
             self.lose();
         }
     }
 }
 
-/// The messages that are read at once.
+/// The maximum number of messages per read.
 pub(crate) const MOST_READ: usize = 128;
-/// The messages of a history.
+/// The maximum number of messages in a history.
 const MOST_HISTORY: usize = 1_000;
-/// The time that a message may be on its way.
+/// The time for which a message may be in transit.
 const ON_ITS_WAY: Duration = Duration::from_secs(1);

@@ -1,12 +1,12 @@
-//! [`RedisRooms`]: rooms of WebSockets across processes.
+//! WebSocket rooms across processes.
 
-// Where things are:
-// - `channel`, `envelope`: the names and the form of messages in the engine.
-// - `script`: what the engine does in one step.
-// - `node`: what the three tasks share: `publisher` empties the `queue`, `subscription`
-//   hears on a `connection` for each `open_channel`, with `listening` (which messages are
-//   delivered) and `log` (what is read where some are missing), and `presence` writes the
-//   members.
+// Modules:
+// - `channel`, `envelope`: the names and the message format in Redis.
+// - `script`: the atomic steps in Redis.
+// - `node`: the state that the three tasks share. `publisher` empties the
+//   `queue`. `subscription` receives messages on a `connection` for each
+//   `open_channel`; `listening` decides which messages are delivered, and `log`
+//   reads missing ones. `presence` writes the members.
 mod channel;
 mod connection;
 mod envelope;
@@ -37,26 +37,29 @@ use self::channel::Channel;
 use self::node::{Node, Settings};
 use crate::link::Redis;
 
-/// A [`Backplane`] that joins the rooms of all processes with the same engine and prefix.
+/// A [`Backplane`] that connects the rooms of all processes with the same Redis
+/// server and prefix.
 ///
-/// A broadcast is one script: it gets a number, stands in a short log, and is published.
-/// A process hears the rooms in which it has members, on a connection of its own, and
-/// delivers each message once and in the order of the numbers. One that did not arrive is
-/// read from the log before anything newer goes out, and after each reconnect and every
-/// 30 s all rooms are compared with the engine. Messages that the log no longer has are
-/// reported by [`Rooms::on_gap`], and so is an engine that was restarted, replaced or has
-/// lost its data. Nothing is lost silently.
+/// A broadcast is one script: it numbers the message, appends it to a short
+/// log, and publishes it. A process subscribes to the rooms of its members, on
+/// a separate connection. It delivers each message once, in the order of the
+/// numbers. Missing messages are read from the log before newer ones are
+/// delivered. After each reconnect and every 30 s, all rooms are compared with
+/// Redis. [`Rooms::on_gap`] reports messages that are no longer in the log. It
+/// also reports a server that was restarted or replaced, or that has lost its
+/// data. Nothing is lost silently.
 ///
-/// [`Rooms::broadcast`] never waits. Up to 4,096 messages or 8 MiB wait for the engine;
-/// more are dropped with a line in the log, and [`Rooms::try_broadcast`] fails. A message
-/// has 64 KiB at most. A message whose answer did not come is published again, and
-/// delivered once.
+/// [`Rooms::broadcast`] never waits. The queue holds up to 4,096 messages or 8
+/// MiB. Further messages are dropped with a log line, and
+/// [`Rooms::try_broadcast`] returns an error. A message has at most 64 KiB. A
+/// message without an acknowledgment is published again but delivered once.
 ///
-/// While the engine is away, members of the same process get everything
-/// ([`Order::Local`]), and the queue keeps the rest.
+/// While Redis is down, members of the same process still receive everything
+/// ([`Order::Local`]), and the queue holds messages for the other processes.
 ///
-/// The members of a process stand in the engine 100 ms after joins and leaves, under a
-/// lease of 15 s: those of a process that has died count no longer after that.
+/// Redis lists the members of a process 100 ms after they join or leave, under
+/// a lease of 15 s. When a process dies, its members stop counting after this
+/// lease.
 ///
 /// ```
 /// use stockade::redis::{Redis, RedisOptions};
@@ -74,12 +77,13 @@ use crate::link::Redis;
 pub struct RedisRooms {
     redis: Redis,
     settings: Settings,
-    /// Set when rooms take it.
+    /// Set when the backplane is attached to rooms.
     node: OnceLock<Arc<Node>>,
 }
 
 impl Redis {
-    /// Returns a backplane for the rooms of this process. Each `Rooms` needs its own.
+    /// Returns a backplane for the rooms of this process. Each `Rooms` needs a
+    /// separate one.
     #[must_use]
     pub fn rooms(&self) -> RedisRooms {
         RedisRooms {
@@ -96,15 +100,17 @@ impl Redis {
 }
 
 impl RedisRooms {
-    /// Sets the order in which members get messages. Default: [`Order::Local`].
+    /// Sets the order in which members receive messages. Default:
+    /// [`Order::Local`].
     #[must_use]
     pub fn order(mut self, order: Order) -> Self {
         self.settings.order = order;
         self
     }
 
-    /// Sets how many messages of each room the log keeps at least, and for how long after
-    /// the last one. Default: 100, for 5 minutes. Both are at least 1.
+    /// Sets the minimum number of messages in each room's log, and how long the
+    /// log is kept after the last message. Default: 100 messages, 5 minutes.
+    /// The minimum is 1 message and 1 ms.
     #[must_use]
     pub fn log(mut self, messages: usize, time: Duration) -> Self {
         self.settings.log_messages = messages.max(1);
@@ -112,11 +118,13 @@ impl RedisRooms {
         self
     }
 
-    /// Publishes without numbers and without a log, for messages that are many and soon
-    /// out of date, such as the places of cursors. Default: off.
+    /// Publishes without numbers and without a log. Use this for frequent
+    /// messages that soon become outdated, such as cursor positions. Default:
+    /// off.
     ///
-    /// A message that is published while a process does not hear is lost to it, without a
-    /// [`DeliveryGap`](stockade_websockets::DeliveryGap), and there is no history.
+    /// If a process is disconnected when a message is published, it misses the
+    /// message without a [`DeliveryGap`](stockade_websockets::DeliveryGap).
+    /// There is no history.
     #[must_use]
     pub fn at_most_once(mut self) -> Self {
         self.settings.is_numbered = false;
@@ -145,7 +153,7 @@ impl Backplane for RedisRooms {
             return PublishReceipt::SENT;
         };
         node.start();
-        // Rooms send texts.
+        // Rooms send only text.
         let text = str::from_utf8(text).unwrap_or_default();
         match (node.queue.push(channel, node.id, except, text), order) {
             (Err(error), order) => PublishReceipt::dropped(order, error),
@@ -209,7 +217,7 @@ impl Backplane for RedisRooms {
 }
 
 impl Drop for RedisRooms {
-    /// Ends the tasks, after what waits was published.
+    /// Ends the tasks after the queued messages are published.
     fn drop(&mut self) {
         if let Some(node) = self.node.get() {
             node.ended.send_replace(true);
@@ -226,5 +234,5 @@ impl fmt::Debug for RedisRooms {
     }
 }
 
-/// The time that [`Member::ready`](stockade_websockets::Member::ready) waits.
+/// The time limit of [`Member::ready`](stockade_websockets::Member::ready).
 const READY: Duration = Duration::from_secs(5);

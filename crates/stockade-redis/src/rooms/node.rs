@@ -1,4 +1,4 @@
-//! [`Node`]: the rooms of one process, as its tasks share them.
+//! The rooms of one process, shared by its tasks.
 
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -18,7 +18,7 @@ use super::subscription::Subscription;
 use super::{presence, publisher};
 use crate::link::Redis;
 
-/// The choices of an application.
+/// The settings from the application.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Settings {
     pub(crate) order: Order,
@@ -28,7 +28,7 @@ pub(crate) struct Settings {
 }
 
 impl Settings {
-    /// Returns the life of the keys that comparisons keep alive.
+    /// Returns the TTL of the keys that comparisons renew.
     pub(crate) fn life(&self) -> Duration {
         self.log_time.max(3 * COMPARE)
     }
@@ -42,31 +42,32 @@ pub(crate) struct Node {
     pub(crate) settings: Settings,
     rooms: WeakRooms,
     pub(crate) queue: Queue,
-    /// The time until which the log is long, because processes come back.
+    /// The time until which the log is longer, because processes are
+    /// reconnecting.
     long_until: Mutex<Option<Instant>>,
     commands: mpsc::UnboundedSender<Command>,
-    /// The other end, until the tasks run.
+    /// The receiver, until the tasks start.
     received: Mutex<Option<mpsc::UnboundedReceiver<Command>>>,
     is_started: AtomicBool,
-    /// The channels that are opened and not heard yet.
+    /// The number of channels that are open but not yet subscribed.
     pub(crate) opening: AtomicUsize,
-    /// The rooms with members here.
+    /// The rooms with members in this process.
     pub(crate) open: Mutex<HashSet<Arc<str>>>,
-    /// The rooms whose members are to be written.
+    /// The rooms with unwritten changes to their members.
     pub(crate) changed: Mutex<HashSet<Arc<str>>>,
     pub(crate) has_changed: Notify,
-    /// The number of processes that the engine remembers.
+    /// The number of processes that Redis lists.
     pub(crate) nodes: AtomicUsize,
-    /// True once the rooms are gone.
+    /// True once the rooms are dropped.
     pub(crate) ended: watch::Sender<bool>,
 }
 
-/// A request to the task of the subscription.
+/// A command for the subscription task.
 #[derive(Debug)]
 pub(crate) enum Command {
     Open(Channel),
     Close(Channel),
-    /// Answered when the channel is heard, or is not open.
+    /// Notifies the sender when the channel is subscribed or is not open.
     Ready(Channel, oneshot::Sender<()>),
 }
 
@@ -92,7 +93,7 @@ impl Node {
         }
     }
 
-    /// Starts the tasks, if they do not run and there is a runtime.
+    /// Starts the tasks if they are not running and a runtime exists.
     pub(crate) fn start(self: &Arc<Self>) {
         if self.is_started.load(Ordering::Relaxed) {
             return;
@@ -109,7 +110,7 @@ impl Node {
         self.rooms.upgrade()
     }
 
-    /// Returns the name of a channel in the engine.
+    /// Returns the name of a channel in Redis.
     pub(crate) fn name(&self, channel: &Channel) -> String {
         channel.name(self.redis.prefix())
     }
@@ -131,20 +132,20 @@ impl Node {
         let _ = self.commands.send(Command::Close(channel));
     }
 
-    /// Notes that the members of a room are to be written.
+    /// Schedules a write of the rooms' members.
     pub(crate) fn write_later(&self, rooms: impl IntoIterator<Item = Arc<str>>) {
         lock(&self.changed).extend(rooms);
         self.has_changed.notify_one();
     }
 
-    /// Notes that the engine did not answer. Others may have lost their connections too:
-    /// for a while the log keeps what comes out of the queues at once, or they would find
-    /// its end alone.
+    /// Records that Redis did not respond. Other processes may have lost their
+    /// connections too. For a while the log keeps the bursts from all queues,
+    /// so reconnecting processes do not find only its end.
     pub(crate) fn note_outage(&self) {
         *lock(&self.long_until) = Some(Instant::now() + LONG);
     }
 
-    /// Returns the number of messages that the log keeps now.
+    /// Returns the current maximum length of the log.
     pub(crate) fn log_messages(&self) -> usize {
         let mut long_until = lock(&self.long_until);
         *long_until = long_until.filter(|until| *until > Instant::now());
@@ -155,38 +156,40 @@ impl Node {
         self.settings.log_messages.max(queues * MAX_MESSAGES)
     }
 
-    /// Waits until a channel is heard; returns at once for one that is not open.
+    /// Waits until a channel is subscribed. Returns at once if it is not open.
     pub(crate) async fn heard(&self, channel: Channel) {
         let (told, is_heard) = oneshot::channel();
         if self.commands.send(Command::Ready(channel, told)).is_ok() {
-            // The task answers, or has ended.
+            // An error means that the task has ended.
             let _ = is_heard.await;
         }
     }
 
-    /// Waits until the rooms are gone.
+    /// Waits until the rooms are dropped.
     pub(crate) async fn end(&self) {
         let mut ended = self.ended.subscribe();
-        // It fails if the node is gone, which this borrows.
+        // Cannot fail: this borrows the node, which owns the sender.
         let _ = ended.wait_for(|ended| *ended).await;
     }
 }
 
-/// Returns a random number: the name of a process, or of an epoch.
+/// Returns a random number that names a process or an epoch.
 pub(crate) fn random() -> u64 {
     let mut bytes = [0; 8];
     if SystemRandom::new().fill(&mut bytes).is_err() {
-        // A system without random bytes: the keys of a map are as different.
+        // The system has no random bytes; the random keys of a hash map are a
+        // sufficient substitute.
         use std::hash::{BuildHasher as _, RandomState};
         return RandomState::new().hash_one(0);
     }
     u64::from_ne_bytes(bytes)
 }
 
-/// The time between two comparisons of all channels with the engine.
+/// The interval between comparisons of all channels with Redis.
 pub(crate) const COMPARE: Duration = Duration::from_secs(30);
-/// The time after an outage in which the log is long, and for how many queues at most.
+/// The time for which the log is longer after an outage, and the maximum number
+/// of queues that it fits.
 const LONG: Duration = Duration::from_secs(15);
 const MAX_LONG: usize = 16;
-/// The time that the engine has for an answer.
+/// The time limit for a response.
 pub(crate) const DEADLINE: Duration = Duration::from_millis(500);

@@ -1,4 +1,4 @@
-//! [`OpenChannel`]: a channel with members here.
+//! A channel with members in this process.
 
 use std::sync::atomic::Ordering;
 
@@ -10,10 +10,10 @@ use super::envelope::{Envelope, UNNUMBERED};
 use super::listening::Listening;
 use super::node::Node;
 
-/// A channel with members here.
+/// A channel with members in this process.
 pub(super) struct OpenChannel {
     pub(super) channel: Channel,
-    /// Tells it from one of the same name that was closed.
+    /// Distinguishes it from a closed channel with the same name.
     pub(super) birth: u64,
     pub(super) listening: Listening,
     pub(super) is_ready: bool,
@@ -21,7 +21,7 @@ pub(super) struct OpenChannel {
 }
 
 impl OpenChannel {
-    /// Notes that the channel is heard, or closed.
+    /// Notifies waiting callers that the channel is subscribed or closed.
     pub(super) fn ready(&mut self, node: &Node) {
         if !std::mem::replace(&mut self.is_ready, true) {
             node.opening.fetch_sub(1, Ordering::AcqRel);
@@ -32,7 +32,7 @@ impl OpenChannel {
     }
 }
 
-/// Gives a message to the members here, unless they have it.
+/// Delivers a message to the local members, unless they already have it.
 pub(super) fn deliver(
     node: &Node,
     channel: &Channel,

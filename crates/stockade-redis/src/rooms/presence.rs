@@ -1,4 +1,4 @@
-//! Presence: the members of each process, which stand in the engine under a lease.
+//! Presence: the members of each process, stored in Redis under a lease.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -16,11 +16,12 @@ use super::script::{BEAT, FORGET, READ_HERE, WRITE_HERE};
 use crate::error::LinkError;
 use crate::script::millis;
 
-/// Renews the lease and writes the members of rooms until the rooms are gone.
+/// Renews the lease and writes the members of rooms until the rooms are
+/// dropped.
 pub(crate) async fn run(node: Arc<Node>) {
     let mut beats = interval(BEAT_TIME);
     beats.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    // Members stand in the engine only under a lease.
+    // Members are written only under a lease.
     let mut is_leased = false;
     loop {
         tokio::select! {
@@ -41,7 +42,7 @@ pub(crate) async fn run(node: Arc<Node>) {
             }
             is_leased = true;
             node.nodes.store(leases.live.len() + leases.stale.len(), Ordering::Relaxed);
-            // Those that failed before, too.
+            // This includes the rooms that failed before.
             write_changed(&node).await;
         }
     }
@@ -50,13 +51,14 @@ pub(crate) async fn run(node: Arc<Node>) {
 }
 
 struct Leases {
-    /// True if the lease of this process was not known.
+    /// True if Redis did not have a lease for this process.
     is_new: bool,
     live: Vec<String>,
     stale: Vec<String>,
 }
 
-/// Asks for the leases, and renews that of this process if there is a time for it.
+/// Reads the leases. Renews the lease of this process if `lease` is set; zero
+/// ends it.
 async fn beat(node: &Node, lease: Option<Duration>) -> Result<Leases, LinkError> {
     let key = format!("{}:rooms:nodes", node.redis.prefix());
     let (id, lease) = match lease {
@@ -74,8 +76,8 @@ fn id(node: &Node) -> String {
     format!("{:016x}", node.id)
 }
 
-/// Writes the members of the rooms that have changed. What fails is tried again with the
-/// next beat.
+/// Writes the members of changed rooms. Failed writes are retried with the next
+/// beat.
 async fn write_changed(node: &Arc<Node>) {
     let mut rooms = std::mem::take(&mut *lock(&node.changed)).into_iter();
     let mut writes = JoinSet::new();
@@ -123,8 +125,9 @@ pub(crate) async fn count(node: &Node, room: &str) -> Result<usize, LinkError> {
     Ok(values.iter().filter_map(|value| value.parse::<usize>().ok()).sum())
 }
 
-/// Returns what the other processes that live have written of a room, and the number of
-/// those whose lease is over. Forgets those that are over for long.
+/// Returns the entries of a room from other live processes, and the number of
+/// processes with an expired lease. Removes processes whose leases expired long
+/// ago.
 async fn read_values(
     node: &Node,
     room: &str,
@@ -138,7 +141,8 @@ async fn read_values(
     if here.is_empty() {
         return Ok((Vec::new(), 0));
     }
-    // After the members, which are written after a lease was taken.
+    // Read the leases after the members, because a process takes its lease
+    // before it writes members.
     let leases = beat(node, None).await?;
     let values = leases.live.iter().filter_map(|node| here.remove(node)).collect();
     let stale = leases.stale.iter().filter(|node| here.remove(*node).is_some()).count();
@@ -151,9 +155,9 @@ async fn read_values(
 
 const BEAT_TIME: Duration = Duration::from_secs(5);
 const LEASE: Duration = Duration::from_secs(15);
-/// The time after which a lease that is over is forgotten, with the members under it.
+/// The delay before an expired lease and its members are removed.
 const REMEMBERED: Duration = Duration::from_secs(300);
-/// The time in which joins and leaves are written together.
+/// The time within which joins and leaves are batched.
 const DELAY: Duration = Duration::from_millis(100);
-/// The rooms that are written at the same time.
+/// The maximum number of concurrent writes.
 const MAX_WRITES: usize = 64;

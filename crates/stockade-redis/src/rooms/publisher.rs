@@ -1,4 +1,4 @@
-//! The task that publishes what waits in the queue, and repeats it until it is done.
+//! The task that publishes queued messages and retries until it succeeds.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -14,7 +14,7 @@ use super::script::{PUBLISH, PUBLISH_ONLY};
 use crate::error::{LinkError, wants_another_connection};
 use crate::script::millis;
 
-/// Publishes until the rooms are gone, and then what is left.
+/// Publishes until the rooms are dropped, then publishes the rest of the queue.
 pub(crate) async fn run(node: Arc<Node>) {
     tokio::select! {
         () = publish(&node) => {}
@@ -34,7 +34,7 @@ async fn publish(node: &Arc<Node>) {
     loop {
         let mut batch = node.queue.take().await;
         let mut groups = std::mem::take(&mut batch.groups);
-        // One channel is the common case, which needs no task of its own.
+        // A single channel is the common case and needs no extra task.
         let last = groups.pop();
         let mut others = JoinSet::new();
         for (channel, messages) in groups {
@@ -49,11 +49,12 @@ async fn publish(node: &Arc<Node>) {
     }
 }
 
-/// Publishes messages to one channel in one step. It may happen twice, which their counts
-/// show.
+/// Publishes messages to one channel in one step. A retry may publish them
+/// again; receivers recognize this by the sequence numbers.
 async fn publish_group(node: &Arc<Node>, channel: Channel, messages: &[Vec<u8>]) {
     if node.settings.order == Order::Room && node.opening.load(Ordering::Acquire) > 0 {
-        // Own members get it by the echo, which is to be heard.
+        // Local members receive the message through the echo, so the channel
+        // must be subscribed.
         node.heard(channel.clone()).await;
     }
     let mut wait = SHORTEST;
@@ -99,9 +100,9 @@ async fn try_publish(
     redis.run_on(&PUBLISH, &[&keys.head, &keys.log, &name], &arguments, DEADLINE).await
 }
 
-/// The time for what is left when the rooms are gone.
+/// The time limit for the rest of the queue after the rooms are dropped.
 const LAST: Duration = Duration::from_secs(5);
 const SHORTEST: Duration = Duration::from_millis(20);
 const LONGEST: Duration = Duration::from_millis(500);
-/// The times that an engine which answers may refuse messages before they are dropped.
+/// The number of errors from a responding server before messages are dropped.
 const MAX_REFUSALS: u32 = 20;

@@ -1,4 +1,4 @@
-//! [`Queue`]: the messages that wait to be published.
+//! The queue of messages to publish.
 
 use std::collections::VecDeque;
 use std::sync::Mutex;
@@ -10,7 +10,8 @@ use tokio::sync::Notify;
 use super::channel::Channel;
 use super::envelope::Envelope;
 
-/// A queue with bounds, which also count what was taken and is not done.
+/// A bounded queue. Messages count until they are published, even after they
+/// leave the queue.
 #[derive(Debug, Default)]
 pub(crate) struct Queue {
     waiting: Mutex<Waiting>,
@@ -20,16 +21,16 @@ pub(crate) struct Queue {
 #[derive(Debug, Default)]
 struct Waiting {
     messages: VecDeque<(Channel, Vec<u8>)>,
-    /// The messages and bytes here and under way.
+    /// The number and total bytes of messages, both queued and in flight.
     count: usize,
     bytes: usize,
     /// The number of the last message of this process.
     last: u64,
-    /// The messages that were dropped since the last line in the log.
+    /// The number of dropped messages since the queue was last empty.
     dropped: u64,
 }
 
-/// The next messages, with those of a channel together and in their order.
+/// The next messages, grouped by channel and in order.
 #[derive(Debug, Default)]
 pub(crate) struct Batch {
     pub(crate) groups: Vec<(Channel, Vec<Vec<u8>>)>,
@@ -52,7 +53,7 @@ impl Queue {
         let mut waiting = lock(&self.waiting);
         if waiting.count >= MAX_MESSAGES || waiting.bytes + text.len() > MAX_BYTES {
             waiting.dropped += 1;
-            // The first one, and then each time that a queue's worth was lost.
+            // Log the first dropped message, then once per queue length.
             if waiting.dropped % MAX_DROPPED_QUIETLY == 1 {
                 let dropped = waiting.dropped;
                 log::error!(
@@ -72,7 +73,7 @@ impl Queue {
         Ok(())
     }
 
-    /// Waits for messages, and takes a batch of them.
+    /// Waits for messages and takes a batch.
     pub(crate) async fn take(&self) -> Batch {
         loop {
             let added = self.added.notified();
@@ -99,7 +100,7 @@ impl Queue {
         batch
     }
 
-    /// Makes room for as many messages as a batch had.
+    /// Frees the capacity that a batch occupied.
     pub(crate) fn done(&self, batch: &Batch) {
         let mut waiting = lock(&self.waiting);
         waiting.count -= batch.count;
@@ -114,12 +115,12 @@ impl Queue {
     }
 }
 
-/// The messages that wait at most, and their bytes: 8 MiB.
+/// The maximum number of messages and their total size, 8 MiB.
 pub(crate) const MAX_MESSAGES: usize = 4_096;
 const MAX_BYTES: usize = 8_388_608;
-/// The length of a message: 64 KiB.
+/// The maximum size of a message: 64 KiB.
 const MAX_MESSAGE: usize = 65_536;
-/// The messages that are published together, and their bytes.
+/// The maximum number of messages in a batch, and their total size.
 const MAX_BATCH: usize = 128;
 const MAX_BATCH_BYTES: usize = 524_288;
 const MAX_DROPPED_QUIETLY: u64 = 4_096;

@@ -1,4 +1,5 @@
-//! The scripts of the rooms. Each names all its keys, which share a hash tag.
+//! The Lua scripts of the rooms. Each script declares all its keys, which share
+//! a hash tag.
 
 use std::sync::LazyLock;
 
@@ -6,9 +7,10 @@ use crate::script::Script;
 
 /// Numbers, appends and publishes messages to one channel.
 ///
-/// Keys: head, log, channel. Arguments: an epoch if there is none, the lives of head and
-/// log in milliseconds, the length of the log, and the messages. The ids of the log are
-/// our numbers, because those of the engine's clock may go back at a failover.
+/// Keys: head, log, channel. Arguments: an epoch to use if none exists, the
+/// TTLs of head and log in milliseconds, the length of the log, and the
+/// messages. The stream IDs are the message numbers, because IDs from the
+/// server's clock may decrease at a failover.
 pub(crate) static PUBLISH: LazyLock<Script> = LazyLock::new(|| {
     Script::new(
         "local epoch = redis.call('HGET', KEYS[1], 'e')
@@ -37,14 +39,14 @@ return 0",
     )
 });
 
-/// Returns the position of a channel and the messages after another one, and keeps the
-/// keys alive.
+/// Returns the position of a channel and the messages after a known position,
+/// and renews the TTLs.
 ///
-/// Keys: head, log, here. Arguments: an epoch if there is none (empty: none is made), the
-/// life of the head, the known epoch (empty: no messages), the known number, 1 to end the
-/// known epoch, the largest number of messages, the process. Returns epoch, number, 1 if
-/// the process stands in `here`, the number of processes there, and numbers with
-/// messages.
+/// Keys: head, log, here. Arguments: an epoch to use if none exists (empty:
+/// create none), the TTL of the head, the known epoch (empty: no messages), the
+/// known number, 1 to end the known epoch, the maximum number of messages, the
+/// process. Returns the epoch, the number, 1 if `here` lists the process, the
+/// number of listed processes, and numbers with messages.
 pub(crate) static READ: LazyLock<Script> = LazyLock::new(|| {
     Script::new(
         "redis.call('PEXPIRE', KEYS[3], ARGV[2])
@@ -72,8 +74,8 @@ return {epoch, number, here, nodes, found}",
     )
 });
 
-/// Writes the members of a process in a room. Key: here. Arguments: the process, the life
-/// of the key, the members (empty: none).
+/// Writes the members of a process in a room. Key: here. Arguments: the
+/// process, the TTL of the key, the members (empty: none).
 pub(crate) static WRITE_HERE: LazyLock<Script> = LazyLock::new(|| {
     Script::new(
         "if ARGV[3] == '' then redis.call('HDEL', KEYS[1], ARGV[1])
@@ -85,8 +87,8 @@ return 0",
     )
 });
 
-/// Returns the processes of a room and their members, or 1 for their numbers alone. Key:
-/// here.
+/// Returns the processes of a room with their members. Key: here. Argument: 1
+/// to return only the numbers of members.
 pub(crate) static READ_HERE: LazyLock<Script> = LazyLock::new(|| {
     Script::new(
         "local all = redis.call('HGETALL', KEYS[1])
@@ -105,11 +107,12 @@ return 0",
     )
 });
 
-/// Renews the lease of a process, by the clock of the engine.
+/// Renews the lease of a process, by the server's clock.
 ///
-/// Key: the leases. Arguments: the process (empty: none), its lease in milliseconds (0:
-/// it ends), the time for which a lease that is over is remembered. Returns 1 if the
-/// process was not known, the processes that live, and those whose lease is over.
+/// Key: the leases. Arguments: the process (empty: none), its lease in
+/// milliseconds (0 ends it), the time for which an expired lease is remembered.
+/// Returns 1 if the process is new, the live processes, and the processes with
+/// an expired lease.
 pub(crate) static BEAT: LazyLock<Script> = LazyLock::new(|| {
     Script::new(
         "local time = redis.call('TIME')

@@ -1,9 +1,10 @@
-//! A room of up to 1,000 processes, in virtual time, with connections that end or swallow
-//! everything, and an engine that restarts, lags and forgets: each message is delivered
-//! once, or a gap is reported.
+//! Simulates a room of up to 1,000 processes in virtual time.
 //!
-//! The judge of the messages ([`Listening`]) is the real one; the scripts, and the reading
-//! and comparing of the subscription, are written again here, as far as they matter.
+//! Connections end or swallow everything, and the server restarts, lags and
+//! loses data. Each message must be delivered once, or a gap must be reported.
+//!
+//! [`Listening`] is the real one. The scripts, and the reads and comparisons of
+//! the subscription, are reimplemented here as far as they matter.
 
 use std::collections::{HashSet, VecDeque};
 use std::rc::Rc;
@@ -13,15 +14,16 @@ use stockade_errors::random::Random;
 use super::envelope::{Envelope, Heard};
 use super::listening::{Listening, LogQuery, LogReply, Position, Step};
 
-/// Seeds of each run; those that have failed once stay here.
+/// The seeds of each run, including seeds that once failed.
 const SEEDS: [u64; 3] = [1, 7, 4_711];
-/// Times are milliseconds. Faults end, and the rest is for the last comparison.
+/// Times are in milliseconds. Faults end early to leave time for the last
+/// comparison.
 const FAULTS_END: u64 = 20_000;
 const END: u64 = 40_000;
 const STEP: u64 = 5;
-/// The real one is 30 s, within which nothing else would happen.
+/// The real interval is 30 s, which would leave no time for other events.
 const COMPARE: u64 = 5_000;
-/// From the silence of a connection to its end: a ping, and no answer.
+/// The time until a silent connection is closed: a ping without a response.
 const NOTICED: u64 = 2_000;
 const MOST_READ: usize = 128;
 
@@ -42,7 +44,7 @@ impl Engine {
         self.log.clear();
     }
 
-    /// Returns the message as it is published.
+    /// Returns the message in its published form.
     fn publish(&mut self, envelope: &[u8]) -> Rc<[u8]> {
         if self.epoch.is_none() {
             self.begin_epoch();
@@ -69,7 +71,7 @@ impl Engine {
         LogReply { position: Position { epoch, number: self.number }, messages }
     }
 
-    /// Loses the last messages, as a replica that lagged, or everything.
+    /// Loses the last messages, like a lagging replica, or everything.
     fn fail_over(&mut self, lost: Option<u64>) {
         self.run += 1;
         match lost {
@@ -87,23 +89,24 @@ impl Engine {
 struct Node {
     listening: Listening,
     is_connected: bool,
-    /// True while the network swallows what comes to it.
+    /// True while the network swallows incoming messages.
     is_deaf: bool,
-    /// The time of the next attempt, or of the end of a silent connection.
+    /// The time of the next connection attempt, or the end of a silent
+    /// connection.
     next_change: u64,
     run: Option<u64>,
     coming: VecDeque<(u64, Rc<[u8]>)>,
     reading: Option<(u64, LogQuery)>,
     next_comparison: u64,
     behind: Option<(u64, Position)>,
-    /// The counts of the delivered messages, and the last of them.
+    /// The sequence numbers of the delivered messages, and the last one.
     delivered: HashSet<u64>,
     last: u64,
     doubles: usize,
     gaps: usize,
     /// True if a gap was reported after the last message.
     is_told: bool,
-    /// Places where messages are missing and nobody was told.
+    /// The number of silent gaps: missing messages without a report.
     silent: usize,
 }
 
@@ -152,8 +155,9 @@ impl Node {
         if let Some((_, question)) = self.reading.take_if(|(at, _)| *at <= now) {
             let answer = engine.read(&question, MOST_READ);
             let filled = self.listening.filled(&question, answer, MOST_READ);
-            // It is reported before the messages of the same answer, and speaks of what is
-            // missing before, among and after them.
+            // A gap is reported before the messages of the same response. It
+            // covers all messages that are missing before, between and after
+            // them.
             let is_gap = filled.gap.is_some();
             self.gaps += usize::from(is_gap);
             self.is_told |= is_gap;
@@ -207,21 +211,22 @@ fn simulate(seed: u64, count: usize, has_faults: bool) -> Figures {
     let mut published = 0;
     let mut figures = Figures::default();
     for now in (0..END).step_by(usize::try_from(STEP).unwrap()) {
-        // The first readings come before the first message.
+        // The first reads finish before the first message.
         let is_on = (1_000..FAULTS_END).contains(&now);
         if is_on && has_faults {
             figures.faults += usize::from(fault(now, &mut nodes, &mut engine, &mut numbers));
         }
         if is_on || now == END - 10_000 {
             published += 1;
-            // One process publishes all: its counts are the order.
+            // One process publishes everything, so its sequence numbers define
+            // the order.
             let envelope = Envelope { node: 7, count: published, except: None, text: "hi" }.write();
             let times = 1 + u64::from(has_faults && numbers.below(20) == 0);
             for _ in 0..times {
                 let bytes = engine.publish(&envelope);
                 for node in nodes.iter_mut().filter(|it| it.is_connected && !it.is_deaf) {
                     let at = now + 1 + numbers.below(20);
-                    // A connection keeps the order.
+                    // A connection preserves the order.
                     let at = node.coming.back().map_or(at, |last| last.0.max(at));
                     node.coming.push_back((at, Rc::clone(&bytes)));
                 }
@@ -234,14 +239,14 @@ fn simulate(seed: u64, count: usize, has_faults: bool) -> Figures {
         figures.doubles += node.doubles;
         figures.gaps += node.gaps;
         figures.missed += published - node.delivered.len() as u64;
-        // Nothing came after the last message.
+        // Nothing was reported after the last delivered message.
         let is_behind = node.last != published && !node.is_told;
         figures.silent += node.silent + usize::from(is_behind);
     }
     figures
 }
 
-/// Lets one thing fail, seldom.
+/// Occasionally causes one fault.
 fn fault(now: u64, nodes: &mut [Node], engine: &mut Engine, numbers: &mut Random) -> bool {
     let node = usize::try_from(numbers.below(nodes.len() as u64)).unwrap();
     match numbers.below(1_000) {
@@ -250,7 +255,7 @@ fn fault(now: u64, nodes: &mut [Node], engine: &mut Engine, numbers: &mut Random
             let node = &mut nodes[node];
             node.is_deaf = true;
             node.next_change = now + NOTICED;
-            // What is on its way is lost with it.
+            // Messages in transit are lost too.
             node.coming.clear();
         }
         kind @ 60..64 => {

@@ -1,5 +1,5 @@
-//! [`Subscription`]: the task that hears the channels with members here, on a connection
-//! of its own.
+//! The task that receives messages for channels with local members, on a
+//! separate connection.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::Arc;
@@ -24,38 +24,40 @@ pub(crate) struct Subscription {
     pub(super) node: Arc<Node>,
     pub(super) channels: HashMap<String, OpenChannel>,
     connection: Option<Connection>,
-    /// The names that the engine has confirmed.
+    /// The names that Redis has confirmed.
     subscribed: HashSet<String>,
     /// The names that may have to be subscribed or unsubscribed.
     changes: HashSet<String>,
     is_changing: bool,
     work: JoinSet<Done>,
     pub(super) to_read: VecDeque<(String, Purpose)>,
-    /// Readings that failed.
+    /// Failed reads.
     pub(super) later: Vec<(String, Purpose)>,
     reads: usize,
-    /// Channels that were found behind, and the position that was found.
+    /// Channels that were behind, and the position that a comparison found.
     pub(super) behind: Vec<(Instant, String, Position)>,
     backoff: Backoff,
     next_attempt: Option<Instant>,
     next_comparison: Instant,
-    /// The run of the engine, which changes when it is another one or was restarted.
+    /// The server's run ID, which changes when the server is restarted or
+    /// replaced.
     engine: Option<String>,
     births: u64,
 }
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Purpose {
-    /// Messages wait for the answer.
+    /// Messages wait for the response.
     Fill,
-    /// A look whether something is missing.
+    /// A check for missing messages.
     Compare,
 }
 
-/// Work that was done beside the task.
+/// The result of work outside the task.
 pub(super) enum Done {
     Connected(Option<(PubSub, Option<String>)>),
-    /// The names were subscribed or unsubscribed on the connection of this number.
+    /// The names were subscribed or unsubscribed on the connection with this
+    /// number.
     Changed(u64, Changes, bool),
     Pinged(u64, bool),
     Engine(Option<String>),
@@ -85,7 +87,7 @@ impl Subscription {
         }
     }
 
-    /// Hears until the rooms are gone.
+    /// Receives messages until the rooms are dropped.
     pub(crate) async fn run(mut self, mut commands: mpsc::UnboundedReceiver<Command>) {
         let node = Arc::clone(&self.node);
         let mut tick = interval(TICK);
@@ -141,15 +143,16 @@ impl Subscription {
         }
     }
 
-    /// Notes that a name may have to be subscribed or unsubscribed. Without a connection
-    /// that is seen when there is one, so that an outage keeps no names.
+    /// Records that a name may have to be subscribed or unsubscribed. Ignored
+    /// while disconnected, because a new connection subscribes everything; an
+    /// outage must not accumulate names.
     fn note_change(&mut self, name: String) {
         if self.connection.is_some() {
             self.changes.insert(name);
         }
     }
 
-    /// Begins to connect, if there is something to hear.
+    /// Starts to connect if any channel is open.
     fn connect(&mut self) {
         let is_wanted = self.connection.is_none() && !self.channels.is_empty();
         if !is_wanted || self.next_attempt.is_none_or(|at| at > Instant::now()) {
@@ -159,13 +162,15 @@ impl Subscription {
         let redis = self.node.redis.clone();
         self.work.spawn(async move {
             let connection = redis.subscriber().await;
-            // After that: what an engine of before has lost, the new one is asked for.
+            // Must follow the connect: the new server can then report what the
+            // previous one has lost.
             let engine = redis.engine_run().await;
             Done::Connected(connection.map(|connection| (connection, engine)))
         });
     }
 
-    /// Subscribes and unsubscribes, one batch at a time so that their order is kept.
+    /// Subscribes and unsubscribes in one batch at a time, which preserves
+    /// their order.
     fn change(&mut self) {
         if self.is_changing || self.changes.is_empty() {
             return;
@@ -226,7 +231,7 @@ impl Subscription {
                     Some(Connection { number, sink, stream, last_heard, is_pinged: false });
                 self.subscribed.clear();
                 self.changes = self.channels.keys().cloned().collect();
-                // All are read when they are subscribed.
+                // All channels are read when they are subscribed.
                 self.to_read.clear();
                 self.later.clear();
                 self.behind.clear();
@@ -263,8 +268,8 @@ impl Subscription {
         }
     }
 
-    /// Takes over changes that the engine has confirmed. A channel may have been opened or
-    /// closed since; then it is among the changes again.
+    /// Applies changes that Redis has confirmed. A channel may have been opened
+    /// or closed since; it is then in `changes` again.
     fn changed(&mut self, changes: Changes) {
         for name in &changes.off {
             self.subscribed.remove(name);
@@ -281,8 +286,8 @@ impl Subscription {
         }
     }
 
-    /// Notes the run of the engine; returns true if it is another one than before, so
-    /// that channels may have lost messages that were acknowledged.
+    /// Records the server's run ID. Returns true if it has changed, because
+    /// channels may then have lost acknowledged messages.
     fn check_engine(&mut self, engine: Option<String>) -> bool {
         let Some(engine) = engine else { return false };
         let before = self.engine.replace(engine);
@@ -298,13 +303,13 @@ impl Subscription {
         self.to_read.extend(names.map(|name| (name.clone(), purpose)));
     }
 
-    /// Waits before the next attempt to connect, for a second at most: the log reaches
-    /// for a short time.
+    /// Schedules the next connection attempt, within at most one second because
+    /// the log is short.
     fn wait(&mut self) {
         self.next_attempt = Some(Instant::now() + self.backoff.wait().min(LONGEST_WAIT));
     }
 
-    /// Gives the connection up; the next one is made at once.
+    /// Abandons the connection and schedules the next attempt.
     pub(super) fn lose(&mut self) {
         self.connection = None;
         self.subscribed.clear();
@@ -351,7 +356,7 @@ impl Subscription {
         }
     }
 
-    /// Cleans up after processes that are gone.
+    /// Cleans up after processes that have ended.
     pub(super) fn tidy(&mut self, room: Arc<str>) {
         let node = Arc::clone(&self.node);
         self.work.spawn(async move {
@@ -361,13 +366,13 @@ impl Subscription {
     }
 }
 
-/// The time between two looks at what is due.
+/// The interval between checks for due work.
 const TICK: Duration = Duration::from_millis(250);
-/// The silence after which the engine is pinged.
+/// The silence before the server gets a ping.
 const SILENCE: Duration = Duration::from_secs(1);
-/// The longest wait between attempts to connect.
+/// The maximum delay between connection attempts.
 const LONGEST_WAIT: Duration = Duration::from_secs(1);
-/// The names that are subscribed at once.
+/// The maximum number of names per subscription command.
 const MAX_BATCH: usize = 256;
-/// The channels that are read at the same time.
+/// The maximum number of concurrent reads.
 const MAX_READS: usize = 64;

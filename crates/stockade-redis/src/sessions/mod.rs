@@ -1,4 +1,4 @@
-//! [`RedisSessionStore`]: sessions in an engine.
+//! A session store in Redis.
 
 use std::fmt;
 use std::time::Duration;
@@ -14,20 +14,21 @@ use stockade_middleware::sessions::{
 use crate::link::Redis;
 use crate::script::{Script, millis};
 
-/// A store of sessions that all processes with the same engine and prefix share.
+/// A session store, shared by all processes with the same Redis server and
+/// prefix.
 ///
-/// Each step is one script, and so one round trip, with
-/// [`deadline`](Self::deadline) for its answer; times are measured by the clock of the
-/// engine. A log-out holds in all processes at once, because none keeps a session,
-/// unless `Sessions::cached` lets it for a second.
+/// Each step is one script, so it needs one round trip and has the time limit
+/// [`deadline`](Self::deadline). The server's clock measures all times. A
+/// logout takes effect in all processes at once, because no process caches
+/// sessions, unless `Sessions::cached` permits it for a second.
 ///
-/// A subject has at most [`max_per_subject`](Self::max_per_subject) sessions; a further
-/// one ends the oldest of them. All together are bounded by the memory of the engine
-/// (`maxmemory`): without room a new session and a change are a 503. The engine needs
-/// `noeviction`, or sessions end before their time.
+/// A subject has at most [`max_per_subject`](Self::max_per_subject) sessions.
+/// One more ends the oldest. The server's memory limit (`maxmemory`) bounds the
+/// total: when memory is full, new sessions and changes get a 503. Set
+/// `noeviction` on the server, or sessions may end early.
 ///
-/// In a cluster all sessions of a prefix lie on one of its nodes, so that a log-in and
-/// the end of all sessions of a user are one step.
+/// In a cluster, all sessions of a prefix are on one node. This makes a login,
+/// or the end of all sessions of a user, one atomic step.
 ///
 /// ```
 /// use stockade::auth::{KeyRing, Secret};
@@ -36,7 +37,7 @@ use crate::script::{Script, millis};
 /// use stockade::redis::{Redis, RedisOptions};
 ///
 /// let redis = Redis::open("redis://127.0.0.1:6379", RedisOptions::new().prefix("shop"))?;
-/// // The same secret in all processes.
+/// // Use the same secret in all processes.
 /// let keys = KeyRing::new(Secret::new("a secret of thirty-two bytes or more")?);
 /// let sessions = Sessions::<Vec<u64>>::new(redis.sessions(), SessionCookie::new(keys));
 /// # drop(sessions);
@@ -46,7 +47,7 @@ pub struct RedisSessionStore {
     redis: Redis,
     deadline: Duration,
     max_per_subject: usize,
-    /// The first part of the names of all sessions, and of the sets of subjects.
+    /// The prefix of the keys of all sessions.
     of_session: String,
     of_subject: String,
     create: Script,
@@ -58,7 +59,7 @@ pub struct RedisSessionStore {
 }
 
 impl Redis {
-    /// Returns a store for sessions.
+    /// Returns a session store.
     #[must_use]
     pub fn sessions(&self) -> RedisSessionStore {
         let prefix = self.prefix();
@@ -79,15 +80,16 @@ impl Redis {
 }
 
 impl RedisSessionStore {
-    /// Sets the time that the engine has for its answer. Default: 500 ms. A request
-    /// waits for at most 1 s.
+    /// Sets the time limit for a response from Redis. Default: 500 ms. A
+    /// request waits for at most 1 s.
     #[must_use]
     pub fn deadline(mut self, deadline: Duration) -> Self {
         self.deadline = deadline;
         self
     }
 
-    /// Sets the largest number of sessions of one subject. Default: 100; 0 counts as 1.
+    /// Sets the maximum number of sessions per subject. Default: 100. 0 counts
+    /// as 1.
     #[must_use]
     pub fn max_per_subject(mut self, sessions: usize) -> Self {
         self.max_per_subject = sessions.max(1);
@@ -122,7 +124,7 @@ impl RedisSessionStore {
     }
 }
 
-/// Reads the answer of `load.lua`.
+/// Reads the result of `load.lua`.
 fn stored(answer: Vec<Value>) -> Result<Option<StoredSession>, StoreError> {
     if answer.is_empty() {
         return Ok(None);
@@ -156,7 +158,7 @@ impl SessionStore for RedisSessionStore {
             let version = session.replaces.map_or(0, |old| old.version).to_string();
             let (name, most) = (key.to_string(), self.max_per_subject.to_string());
             let (idle, lifetime) = (millis(session.idle), millis(session.lifetime));
-            // Of a session without a subject both are empty.
+            // Both are empty for a session without a subject.
             let (subject, set) =
                 (session.subject.map_or("", |subject| subject.name), set.unwrap_or_default());
             let arguments: [&[u8]; 11] = [

@@ -1,4 +1,4 @@
-//! A cluster of three masters, each with a replica.
+//! Tests a cluster of three masters with one replica each.
 
 use std::fmt;
 use std::sync::Arc;
@@ -18,9 +18,9 @@ const SLOTS: [u16; 4] = [0, 5_461, 10_923, 16_384];
 const MASTERS: usize = SLOTS.len() - 1;
 
 pub(crate) struct Nodes {
-    /// The first three begin as masters.
+    /// The first three start as masters.
     pub(crate) engines: Vec<Engine>,
-    /// Leads clients to the first master, which names it as its own port.
+    /// Forwards clients to the first master, which announces the proxy's port.
     proxy: Proxy,
 }
 
@@ -38,7 +38,7 @@ impl Nodes {
                 "--cluster-node-timeout 1000",
                 "--cluster-replica-validity-factor 0",
                 "--cluster-allow-replica-migration no",
-                // The slots that are there go on while others are not.
+                // Available slots keep working while other slots are down.
                 "--cluster-require-full-coverage no",
             ];
             let mut words: Vec<_> = settings.iter().flat_map(|it| it.split(' ')).collect();
@@ -73,7 +73,7 @@ impl Nodes {
         nodes
     }
 
-    /// Waits until every node knows all slots, and every replica is in step.
+    /// Waits until every node covers all slots and every replica is in sync.
     async fn are_whole(&self) {
         for engine in &self.engines {
             let info = || engine.admin(&["CLUSTER", "INFO"]);
@@ -86,7 +86,7 @@ impl Nodes {
         until("replicas in step", || replicas() == MASTERS).await;
     }
 
-    /// Returns the master or the replica of the first range of slots.
+    /// Returns the master or the replica of the first slot range.
     fn first(&self, role: &str) -> usize {
         let is = |it: &Engine| it.admin(&["INFO", "replication"]).contains(&format!("role:{role}"));
         [0, MASTERS].into_iter().find(|&index| is(&self.engines[index])).unwrap()
@@ -100,22 +100,22 @@ impl Nodes {
         Redis::cluster(self.addresses(), RedisOptions::new().prefix("shop")).unwrap()
     }
 
-    /// Returns the position of the master that a key has at the beginning; its replica is
-    /// three further.
+    /// Returns the index of a key's initial master. The index of its replica is
+    /// three higher.
     pub(crate) fn master_of(&self, key: &str) -> usize {
         let slot = self.engines[1].admin(&["CLUSTER", "KEYSLOT", key]);
         let slot = slot.trim_start_matches(':').parse().unwrap();
         (0..MASTERS).rfind(|&it| SLOTS[it] <= slot).unwrap()
     }
 
-    /// Waits until the replica of a master has its place.
+    /// Waits until the replica of a master has replaced it.
     pub(crate) async fn failed_over(&self, master: usize) {
         let replica = &self.engines[master + MASTERS];
         until("a failover", || replica.admin(&["INFO", "replication"]).contains("role:master"))
             .await;
     }
 
-    /// Returns a client whose key is on the master with this number.
+    /// Returns a client with a key on the master with this index.
     fn client(&self, master: usize) -> String {
         let slot = |client: &String| {
             let name = Ours::name(client);
@@ -127,7 +127,7 @@ impl Nodes {
     }
 }
 
-/// The client library's own connection to a cluster, with the deadlines of ours.
+/// The cluster connection of the `redis` crate, with our deadlines.
 #[derive(Clone)]
 struct Library(ClusterConnection, String);
 
@@ -140,7 +140,8 @@ impl Subject for Library {
     }
 }
 
-/// A row of the table: for the keys of the node with the fault, and for those of others.
+/// A row of the table, with separate results for keys on the faulty node and on
+/// other nodes.
 struct Rows {
     first: Row,
     gap: Duration,
@@ -155,7 +156,7 @@ impl fmt::Display for Rows {
     }
 }
 
-/// Runs the table; `open` makes a subject for a client.
+/// Runs the table; `open` creates a subject for a client.
 async fn table<S: Subject>(open: impl AsyncFn(&Nodes, String) -> S) -> Vec<Rows> {
     let mut nodes = Nodes::start().await;
     let mut rows = Vec::new();
@@ -176,14 +177,14 @@ async fn table<S: Subject>(open: impl AsyncFn(&Nodes, String) -> S) -> Vec<Rows>
             "CLIENT KILL" => {
                 nodes.engines[master].admin(&["CLIENT", "KILL", "TYPE", "normal"]);
             }
-            // The first master still has its place, behind the proxy.
+            // The first master keeps its role behind the proxy.
             _ => nodes.proxy.silence(),
         }
         if ["kill -9", "SIGSTOP", "CLUSTER FAILOVER"].contains(&fault) {
             let asks = fault == "CLUSTER FAILOVER";
             until("a failover", || {
                 let is_master = role(&nodes).contains("role:master");
-                // A machine that is busy may let one run out of its time.
+                // A write may time out on a busy machine.
                 if asks && !is_master {
                     nodes.engines[replica].admin(&["CLUSTER", "FAILOVER"]);
                 }
@@ -211,7 +212,7 @@ async fn table<S: Subject>(open: impl AsyncFn(&Nodes, String) -> S) -> Vec<Rows>
     rows
 }
 
-/// Our links. A fault of a node costs its keys and no others.
+/// Tests our links. A fault of a node affects only its own keys.
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs redis-server: cargo xtask redis"]
 async fn our_links_to_a_cluster() {
@@ -219,14 +220,15 @@ async fn our_links_to_a_cluster() {
     for rows in table(open).await {
         eprintln!("Cluster: {rows}");
         assert!(rows.first.back.is_some(), "{rows}");
-        // 20 begin within a deadline; several hundred in the time of a fault. Between
-        // the two is a machine that is busy.
+        // About 20 writes start within a deadline, and several hundred during a
+        // fault. The bound between the two allows for a busy machine.
         assert!(rows.first.slow <= 200, "{rows}");
         assert!(rows.others.slow <= 200, "{rows}");
     }
 }
 
-/// Prints what the client library does, which decides if ours is needed.
+/// Prints the results of the `redis` crate, which show whether our link is
+/// needed.
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs minutes: cargo xtask redis --long"]
 async fn the_cluster_connection_of_the_client_library() {
@@ -280,7 +282,7 @@ async fn limits_are_exact_on_every_node() {
     }
 }
 
-/// A slot moves to another node, as it does when a cluster grows.
+/// Moves a slot to another node, as when a cluster grows.
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs redis-server: cargo xtask redis"]
 async fn a_slot_that_moves_is_followed() {
@@ -292,7 +294,7 @@ async fn a_slot_that_moves_is_followed() {
     let (from, to) = (&nodes.engines[1], &nodes.engines[2]);
     let slot = from.admin(&["CLUSTER", "KEYSLOT", &policy_name]);
     let slot = slot.trim_start_matches(':');
-    // The slot of the key may be another one's for this policy.
+    // This policy's key may be in a slot of another node.
     let owner = (0..MASTERS).rfind(|&it| SLOTS[it] <= slot.parse().unwrap()).unwrap();
     let from = if owner == 2 { to } else { &nodes.engines[owner] };
     let to = if owner == 2 { &nodes.engines[1] } else { to };
@@ -300,7 +302,7 @@ async fn a_slot_that_moves_is_followed() {
     for _ in 0..40 {
         assert!(charge(&store, &key).await);
     }
-    // From now on a key that is not there is asked for at the other one (ASK).
+    // From now on, missing keys are redirected to the other node (ASK).
     to.admin(&["CLUSTER", "SETSLOT", slot, "IMPORTING", &ids[0]]);
     from.admin(&["CLUSTER", "SETSLOT", slot, "MIGRATING", &ids[1]]);
     let port = to.port.to_string();
@@ -341,7 +343,7 @@ fn mistakes_are_seen_without_a_network() {
 async fn one_engine_is_no_cluster() {
     let engine = Engine::start();
     let redis = Redis::cluster([url(engine.port)], RedisOptions::new().prefix("shop")).unwrap();
-    // The user of this engine may not even ask.
+    // The user of this server may not read the slots.
     until("a reason", || format!("{:?}", redis.health()).contains("ermission")).await;
     assert!(!redis.health().is_up());
 }

@@ -1,4 +1,4 @@
-//! Connections to an application in process: a WebSocket and an event stream.
+//! In-process connections to an application: a WebSocket and an event stream.
 
 use http::Method;
 use stockade_core::upgrade::{Switch, Upgrade, Upgraded};
@@ -17,12 +17,12 @@ pub(crate) async fn send(
     app.handle(Request::from(request.body(HttpBody::empty()).unwrap())).await
 }
 
-/// The client's end of a WebSocket. It reads frames as they are: a server sends them
-/// without a mask, and these are short.
+/// The client end of a WebSocket. It parses frames directly: server frames have
+/// no mask, and these are short.
 pub(crate) struct Socket(DuplexStream);
 
 impl Socket {
-    /// Connects to `/socket` with a further header.
+    /// Connects to `/socket` with an extra header.
     pub(crate) async fn open(app: &App, (name, value): (&str, &str)) -> Self {
         let request = http::Request::get("/socket")
             .header("host", "localhost")
@@ -40,7 +40,7 @@ impl Socket {
         Self(client)
     }
 
-    /// Returns the next text.
+    /// Returns the next text message.
     pub(crate) async fn text(&mut self) -> String {
         let (opcode, payload) = self.frame().await;
         assert_eq!(opcode, TEXT, "{payload:?}");
@@ -54,7 +54,7 @@ impl Socket {
         u16::from_be_bytes([payload[0], payload[1]])
     }
 
-    /// Returns the opcode and the payload of the next frame that is not a ping.
+    /// Returns the opcode and the payload of the next frame, except pings.
     async fn frame(&mut self) -> (u8, Vec<u8>) {
         loop {
             let mut head = [0; 2];
@@ -78,14 +78,14 @@ const PING: u8 = 9;
 pub(crate) struct Events(HttpBody);
 
 impl Events {
-    /// Opens `/events` with a further header.
+    /// Opens `/events` with an extra header.
     pub(crate) async fn open(app: &App, header: (&str, &str)) -> Self {
         let response = send(app, Method::GET, "/events", header).await;
         assert_eq!(response.status(), 200);
         Self(response.into_body())
     }
 
-    /// Reads until this text has come.
+    /// Reads until this text arrives.
     pub(crate) async fn until(&mut self, text: &str) {
         let mut read = Vec::new();
         while !String::from_utf8_lossy(&read).contains(text) {
@@ -93,7 +93,7 @@ impl Events {
         }
     }
 
-    /// Waits for the end. Comments may come before it.
+    /// Waits for the end of the stream. Comments may come first.
     pub(crate) async fn end(&mut self) {
         while let Some(piece) = self.0.chunk().await.unwrap() {
             assert!(piece.starts_with(b":"), "{piece:?}");

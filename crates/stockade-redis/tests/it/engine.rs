@@ -1,4 +1,4 @@
-//! [`Engine`]: a redis-server of a test's own, on a free port of this machine.
+//! A `redis-server` process for one test, on a free local port.
 
 use std::io::{BufRead, BufReader, Write as _};
 use std::net::{TcpListener, TcpStream};
@@ -10,16 +10,16 @@ use std::time::{Duration, Instant};
 use stockade_redis::{CLUSTER_COMMANDS, COMMANDS};
 use tempfile::TempDir;
 
-/// The way to start a server.
+/// The start mode of a server.
 #[derive(Clone)]
 enum Start {
-    /// As an engine, with further settings.
+    /// A regular server with extra settings.
     Engine(Vec<String>),
-    /// As a sentinel, with the lines of its configuration.
+    /// A sentinel with these configuration lines.
     Sentinel(String),
 }
 
-/// A server that ends with this.
+/// A server process. Dropping it stops the server.
 pub(crate) struct Engine {
     program: String,
     start: Start,
@@ -34,13 +34,13 @@ impl Engine {
         Self::start_with(&[])
     }
 
-    /// Starts a server with further settings.
+    /// Starts a server with extra settings.
     pub(crate) fn start_with(settings: &[&str]) -> Self {
         let settings = settings.iter().map(|&word| word.to_owned()).collect();
         Self::start_as(&Start::Engine(settings))
     }
 
-    /// Starts a sentinel with these lines of its configuration.
+    /// Starts a sentinel with these configuration lines.
     pub(crate) fn start_sentinel(configuration: &str) -> Self {
         Self::start_as(&Start::Sentinel(configuration.to_owned()))
     }
@@ -49,7 +49,7 @@ impl Engine {
         let Ok(program) = std::env::var("STOCKADE_REDIS_SERVER") else {
             panic!("STOCKADE_REDIS_SERVER is not set; `cargo xtask redis` sets it");
         };
-        // Another process may take a port before the server does.
+        // Another process may take the port before the server does.
         let engine = (0..20).find_map(|_| {
             let (folder, port) = (tempfile::tempdir().unwrap(), free_port());
             let process = spawn(&program, port, &folder, start);
@@ -60,18 +60,19 @@ impl Engine {
         engine.unwrap_or_else(|| panic!("{program} does not start"))
     }
 
-    /// Returns the address for the user that may do what the crate claims to need.
+    /// Returns the URL for a user with only the permissions that the crate
+    /// documents.
     pub(crate) fn url(&self) -> String {
         url(self.port)
     }
 
-    /// Ends the server at once, as a crash does.
+    /// Kills the server, like a crash.
     pub(crate) fn kill(&mut self) {
         self.process.kill().unwrap();
         self.process.wait().unwrap();
     }
 
-    /// Starts it again on its port, without its data.
+    /// Restarts the server on its port, without its data.
     pub(crate) fn restart(&mut self) {
         let begin = Instant::now();
         loop {
@@ -83,7 +84,7 @@ impl Engine {
         }
     }
 
-    /// Stops the process, which keeps its sockets open and answers nothing.
+    /// Suspends the process. Its sockets stay open but it does not respond.
     pub(crate) fn freeze(&self) {
         self.signal("-STOP");
     }
@@ -97,12 +98,12 @@ impl Engine {
         assert!(Command::new("kill").args([signal, &id]).status().unwrap().success());
     }
 
-    /// Sends a command as the user that may do everything, and returns its answer.
+    /// Sends a command as the admin user and returns the reply.
     pub(crate) fn admin(&self, command: &[&str]) -> String {
         ask(self.port, command).unwrap()
     }
 
-    /// Sends a command whose answer is a list.
+    /// Sends a command that returns a list.
     pub(crate) fn list(&self, command: &[&str]) -> Vec<String> {
         let mut answer = send(self.port, command).unwrap();
         let length = read(&mut answer).unwrap();
@@ -110,8 +111,8 @@ impl Engine {
         (0..length).map(|_: usize| read(&mut answer).unwrap()).collect()
     }
 
-    /// Waits until the server answers. Returns false if it ended, or another one has
-    /// its port.
+    /// Waits until the server responds. Returns false if it has ended or
+    /// another server has its port.
     fn is_ready(&mut self) -> bool {
         let begin = Instant::now();
         while begin.elapsed() < Duration::from_secs(60) {
@@ -130,13 +131,13 @@ impl Engine {
 
 impl Drop for Engine {
     fn drop(&mut self) {
-        // It may have been killed.
+        // The process may already be dead.
         let _ = self.process.kill();
         let _ = self.process.wait();
     }
 }
 
-/// Waits for a state of engines, which comes within a minute.
+/// Waits up to a minute for a condition.
 pub(crate) async fn until(what: &str, is_so: impl Fn() -> bool) {
     let begin = Instant::now();
     while !is_so() {
@@ -164,7 +165,7 @@ fn spawn(program: &str, port: u16, folder: &TempDir, start: &Start) -> Child {
             command.args(settings);
         }
         Start::Sentinel(configuration) => {
-            // It writes what it learns into its file.
+            // A sentinel writes its state to its configuration file.
             let file = folder.path().join("sentinel.conf");
             let text = format!("port {port}\nbind 127.0.0.1\n{configuration}");
             std::fs::write(&file, text).unwrap();
@@ -174,8 +175,8 @@ fn spawn(program: &str, port: u16, folder: &TempDir, start: &Start) -> Child {
     command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
 }
 
-/// Returns a port that no other test of this process gets. It lies below those that
-/// systems give to outgoing connections, so that it is still free after a restart.
+/// Returns a port that no other test of this process gets. It is below the
+/// range for outgoing connections, so it is still free after a restart.
 pub(crate) fn free_port() -> u16 {
     static NEXT: AtomicU16 = AtomicU16::new(0);
     let first = 10_000 + u16::try_from(std::process::id() % 200).unwrap() * 100;
@@ -187,8 +188,8 @@ pub(crate) fn free_port() -> u16 {
     }
 }
 
-/// Sends one command on a connection of its own, and returns its answer, of a list its
-/// length.
+/// Sends one command on a new connection and returns the reply, or the length
+/// of a list reply.
 fn ask(port: u16, command: &[&str]) -> std::io::Result<String> {
     read(&mut send(port, command)?)
 }
@@ -212,7 +213,7 @@ fn read(answer: &mut impl BufRead) -> std::io::Result<String> {
     };
     let mut text = vec![0; length];
     answer.read_exact(&mut text)?;
-    // The end of its line.
+    // Consume the end of the line.
     answer.read_line(&mut line)?;
     Ok(String::from_utf8_lossy(&text).into_owned())
 }

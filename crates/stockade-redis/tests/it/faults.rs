@@ -1,4 +1,5 @@
-//! The table of faults, over our link and over the manager of the client library.
+//! The table of faults, for our link and for the connection manager of the
+//! `redis` crate.
 
 use std::fmt;
 use std::future::Future;
@@ -13,13 +14,13 @@ use stockade_stages::rate_limit::{ChargeOutcome, HOUR, RateKey, RateLimitPolicy,
 use crate::engine::{Engine, url};
 use crate::proxy::{Direction, Proxy};
 
-/// A way to send a write to an engine.
+/// A client that sends writes to a server.
 pub(crate) trait Subject: Clone + Send + Sync + 'static {
-    /// Sends one, and returns true if it was done.
+    /// Sends a write. Returns true on success.
     fn write(&self) -> impl Future<Output = bool> + Send;
 }
 
-/// The manager of the client library, with the deadlines of ours.
+/// The connection manager of the `redis` crate, with our deadlines.
 #[derive(Clone)]
 struct Manager(ConnectionManager);
 
@@ -44,7 +45,7 @@ impl Subject for Manager {
     }
 }
 
-/// A store of rate limits on our link, and a key of it.
+/// A rate limit store on our link, with a key.
 #[derive(Clone)]
 pub(crate) struct Ours(Arc<RedisRateLimits>, RateKey);
 
@@ -62,7 +63,7 @@ impl Ours {
         Self(Arc::new(redis.rate_limits()), key)
     }
 
-    /// Returns the name of a key in the engine.
+    /// Returns the name of a key in Redis.
     pub(crate) fn name(key: &str) -> String {
         let (limit, window) = (u32::MAX, 3_600_000_000_u64);
         format!("shop:rate:fixed:{limit}:{window}:default:key:{key}")
@@ -79,7 +80,7 @@ impl Subject for Ours {
     }
 }
 
-/// One write: when it began, how long it took, and its outcome.
+/// One write: its start, duration and outcome.
 #[derive(Clone, Copy)]
 pub(crate) struct Sample {
     begun: Instant,
@@ -87,7 +88,7 @@ pub(crate) struct Sample {
     done: bool,
 }
 
-/// Writes 200 times a second, whatever the writes before it do.
+/// A load of 200 writes per second. It does not wait for earlier writes.
 pub(crate) struct Load {
     samples: Arc<Mutex<Vec<Sample>>>,
     task: tokio::task::JoinHandle<()>,
@@ -113,7 +114,8 @@ impl Load {
         Self { samples, task }
     }
 
-    /// Waits for a write that began now and was done; fails after some time.
+    /// Waits for a successful write that starts after this call. Returns `None`
+    /// after a timeout.
     pub(crate) async fn wait_for_success(&self, most: Duration) -> Option<Duration> {
         let begin = Instant::now();
         while begin.elapsed() < most {
@@ -133,14 +135,14 @@ impl Load {
     }
 }
 
-/// One row of the table, as it was found.
+/// One row of results.
 pub(crate) struct Row {
     fault: &'static str,
-    /// The time from the end of the fault until a write was done again; `None` for
-    /// never.
+    /// The time from the end of the fault to the next successful write, or
+    /// `None` if there was none.
     pub(crate) back: Option<Duration>,
     pub(crate) failed: usize,
-    /// Writes that took more than 20 ms.
+    /// The number of writes that took more than 20 ms.
     pub(crate) slow: usize,
     longest: Duration,
 }
@@ -167,7 +169,7 @@ impl Row {
     }
 }
 
-/// Returns the longest time between two writes that were done.
+/// Returns the longest time between two successful writes.
 pub(crate) fn longest_gap(samples: &[Sample]) -> Option<Duration> {
     let done = samples.iter().filter(|it| it.done).map(|it| it.begun + it.took);
     let mut done: Vec<Instant> = done.collect();
@@ -178,7 +180,7 @@ pub(crate) fn longest_gap(samples: &[Sample]) -> Option<Duration> {
 const OUTAGE: Duration = Duration::from_secs(3);
 pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
 
-/// Runs the table; `open` makes a subject for an address.
+/// Runs the table; `open` creates a subject for a URL.
 async fn table<S: Subject>(open: impl Fn(&str) -> S) -> Vec<Row> {
     let mut rows = Vec::new();
     let mut engine = Engine::start();
@@ -226,7 +228,7 @@ async fn table<S: Subject>(open: impl Fn(&str) -> S) -> Vec<Row> {
     rows
 }
 
-/// Runs the rows in which the network is at fault, or leads elsewhere.
+/// Runs the rows in which the network fails or leads to another server.
 async fn table_of_the_network<S: Subject>(engine: &Engine, open: impl Fn(&str) -> S) -> Vec<Row> {
     let mut rows = Vec::new();
     let begun = |url: &str| {
@@ -277,7 +279,7 @@ async fn table_of_the_network<S: Subject>(engine: &Engine, open: impl Fn(&str) -
     let replica = Engine::start();
     let (subject, load) = begun(&url(proxy.port));
     assert!(load.wait_for_success(PATIENCE).await.is_some());
-    // The engine is demoted; whoever connects anew gets to the promoted one.
+    // The server is demoted; new connections reach the promoted one.
     proxy.lead_to(replica.port);
     engine.admin(&["REPLICAOF", "127.0.0.1", &replica.port.to_string()]);
     let back = load.wait_for_success(PATIENCE).await;
@@ -286,20 +288,21 @@ async fn table_of_the_network<S: Subject>(engine: &Engine, open: impl Fn(&str) -
     rows
 }
 
-/// Our link. Most writes fail at once, and few cost a deadline.
+/// Tests our link. Most writes fail at once, and few take a full deadline.
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs redis-server: cargo xtask redis"]
 async fn our_link() {
     for row in table(Ours::open).await {
         eprintln!("Redis: {row}");
         assert!(row.back.is_some(), "{row}");
-        // 20 begin within a deadline, and 20 after each ping that was answered. Then a
-        // few more, of a machine that is busy.
+        // About 20 writes start within a deadline, and 20 after each successful
+        // ping. The bound allows a few more for a busy machine.
         assert!(row.slow <= 200, "{row}");
     }
 }
 
-/// Prints what the manager of the client library does, which decides if ours is needed.
+/// Prints the results of the `redis` crate's manager, which show whether our
+/// link is needed.
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs minutes: cargo xtask redis --long"]
 async fn the_manager_of_the_client_library() {

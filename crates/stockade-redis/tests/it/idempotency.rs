@@ -1,5 +1,5 @@
-//! The store of idempotency keys: the promises of its trait, over several links, and
-//! when processes and the engine die.
+//! Tests the idempotency store: the guarantees of its trait, over several
+//! links, and when processes and the server die.
 
 use std::process::{Command, Stdio};
 use std::sync::Arc;
@@ -21,12 +21,13 @@ use tokio::task::JoinSet;
 use crate::engine::Engine;
 use crate::stores::linked;
 
-/// Opens a store whose deadline a busy machine keeps.
+/// Opens a store with a deadline that a busy machine can meet.
 fn open(url: &str) -> RedisIdempotencyStore {
     linked(url).idempotency().deadline(Duration::from_secs(10))
 }
 
-/// Makes an application whose handler counts its runs, and never ends for `hang`.
+/// Creates an application with a request handler that counts its runs and never
+/// ends for `hang`.
 fn app(options: Idempotency, runs: &Arc<AtomicUsize>) -> App {
     let mut router = Router::with_options(RouterOptions::new().rate_limit(false));
     let runs = Arc::clone(runs);
@@ -43,7 +44,7 @@ fn app(options: Idempotency, runs: &Arc<AtomicUsize>) -> App {
     router.build().unwrap()
 }
 
-/// Sends a request with a key, and returns `status body`.
+/// Sends a request with a key and returns `status body`.
 async fn send(app: &App, key: &str, text: &'static str) -> String {
     let request = http::Request::post("/x").header("idempotency-key", format!("\"{key}\""));
     let request = request.header("content-type", "text/plain").body(HttpBody::from(text)).unwrap();
@@ -52,15 +53,15 @@ async fn send(app: &App, key: &str, text: &'static str) -> String {
     format!("{status} {}", String::from_utf8_lossy(&body.collect(1 << 20).await.unwrap()))
 }
 
-/// Sends a request again where a busy machine has kept the store from answering in its
-/// second, which is before the handler.
+/// Resends a request if a busy machine kept the store from responding within
+/// its second. This happens before the request handler runs.
 async fn until_answered(app: &App, key: &str) -> String {
     loop {
         let answer = send(app, key, "a").await;
         if !answer.starts_with("503") {
             return answer;
         }
-        // The link needs the processor to come back.
+        // The link needs processor time to reconnect.
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
 }
@@ -70,7 +71,7 @@ async fn until_answered(app: &App, key: &str) -> String {
 async fn it_keeps_the_promises_of_a_store() {
     let engine = Engine::start();
     conformance::idempotency_store(open(&engine.url()), tokio::time::sleep).await;
-    // What is left has an end.
+    // All remaining keys expire.
     for key in engine.list(&["KEYS", "*"]) {
         assert_ne!(engine.admin(&["PTTL", &key]), ":-1", "{key}");
     }
@@ -108,7 +109,8 @@ async fn of_twenty_duplicates_over_three_processes_one_runs() {
     eprintln!("1,000 keys, 20,000 requests over 3 links: 1,000 runs in {:?}", begin.elapsed());
 }
 
-/// The process that the next test kills: it takes a key, and its handler never ends.
+/// The process that the next test kills. It takes a key, and its request
+/// handler never ends.
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs a parent that kills it: cargo xtask redis"]
 async fn victim() {
@@ -139,7 +141,8 @@ async fn a_killed_process_frees_its_key_after_the_lease() {
     victim.wait().unwrap();
     let killed = Instant::now();
     assert!(send(&app, "k", "other").await.starts_with("422"));
-    // The handler of this one would not end either, so that only its beginning is seen.
+    // This request handler would not end either, so the test checks only that
+    // it starts.
     let app = Arc::new(app);
     let task = tokio::spawn(async move {
         while send(&app, "k", "hang").await.starts_with("409") {
@@ -208,7 +211,7 @@ async fn an_engine_without_memory_is_full_and_forgets_nothing() {
     let ttl = Duration::from_secs(600);
     let refused = store.complete(&key(1), &claim.nonce, long, ttl).await;
     assert!(matches!(refused.unwrap_err(), StoreError::Full));
-    // The short form has room always.
+    // There is always room for the short form.
     let short = Bytes::from_static(b"not kept");
     assert!(store.complete(&key(1), &claim.nonce, short.clone(), ttl).await.unwrap());
     let other = Reservation { nonce: [9; 16], ..claim };

@@ -1,4 +1,4 @@
-//! The link: what it tells, what it refuses, and where it lives.
+//! Tests the link: its health reports, its rejections and its runtime.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -24,7 +24,7 @@ async fn charge(store: &RedisRateLimits) -> Result<Decision, ApiError> {
     }
 }
 
-/// Waits until the link is down with such an error.
+/// Waits until the link is down with this error.
 async fn wait_for_error(redis: &Redis, expected: &str) -> String {
     let begin = Instant::now();
     loop {
@@ -120,7 +120,7 @@ async fn commands_in_flight_have_a_bound() {
     }
     engine.thaw();
     for waiting in waiting {
-        // The connection may have been given up meanwhile.
+        // The connection may have been abandoned meanwhile.
         let _ = waiting.await.unwrap();
     }
 }

@@ -1,5 +1,5 @@
-//! The lines of the log: an outage is one at error level, its end one at info level, and
-//! none has a secret.
+//! Tests the log: an outage logs one line at error level, its end one line at
+//! info level, and no line contains secrets.
 
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
@@ -35,7 +35,7 @@ async fn charge_until(redis: &Redis, is_up: bool) {
     while redis.health().is_up() != is_up {
         assert!(begin.elapsed() < Duration::from_secs(60), "{redis:?}");
         if let ChargeOutcome::Pending(decision) = store.charge(&key, &policy, Duration::ZERO) {
-            // It fails while the engine is gone.
+            // Fails while the server is down.
             let _ = decision.await;
         }
         tokio::time::sleep(Duration::from_millis(1)).await;
@@ -54,7 +54,7 @@ async fn an_outage_is_one_line_and_its_end_another() {
     for _ in 0..2 {
         engine.kill();
         charge_until(&redis, false).await;
-        // More of them tell nothing new.
+        // Further commands do not log anything.
         for _ in 0..20 {
             charge_until(&redis, false).await;
             tokio::time::sleep(Duration::from_millis(10)).await;
@@ -69,7 +69,7 @@ async fn an_outage_is_one_line_and_its_end_another() {
     let is_up =
         |line: &str| line.starts_with("INFO redis ") && line.contains(" is up again after ");
     let count = |is: &dyn Fn(&str) -> bool| lines.iter().filter(|line| is(line)).count();
-    // A busy machine may have made the engine late at another time too.
+    // On a busy machine the server may have been late at other times too.
     assert!(count(&is_down) >= 2 && count(&is_down) == count(&is_up), "{lines:?}");
     let in_turn = lines.iter().filter(|line| is_down(line) || is_up(line)).enumerate();
     for (index, line) in in_turn {

@@ -1,4 +1,5 @@
-//! The end of a login in one process ends the connections of another process.
+//! Tests that a logout in one process closes the connections in another
+//! process.
 
 use std::convert::Infallible;
 use std::time::{Duration, SystemTime};
@@ -21,7 +22,7 @@ use crate::stores::linked;
 
 const HOUR: Duration = Duration::from_secs(3_600);
 
-/// Fails the test if something takes far too long.
+/// Fails the test if a future takes far too long.
 async fn soon<F: Future>(future: F) -> F::Output {
     tokio::time::timeout(Duration::from_secs(60), future).await.unwrap()
 }
@@ -30,12 +31,12 @@ fn secret() -> Secret {
     Secret::new("a secret of thirty-two bytes or more").unwrap()
 }
 
-/// A process with its own link to the engine.
+/// A process with a separate link to Redis.
 struct Process {
     app: App,
     sessions: Sessions<()>,
     revocations: Revocations,
-    // The process has a link as long as it runs.
+    // Keeps the link open while the process runs.
     _redis: Redis,
 }
 
@@ -53,7 +54,8 @@ impl Process {
         let sessions = Sessions::new(store, SessionCookie::new(KeyRing::new(secret())));
         let revocations = redis.revocations();
         let tokens = Auth::tokens(secret(), TokenVerifier::new());
-        // A revocation arrives by itself; the end of a session is found by a check.
+        // A revocation arrives automatically. A check finds the end of a
+        // session.
         let tokens = tokens.revocations(revocations.clone()).recheck_every(HOUR);
         let auth = tokens.or(sessions.auth().recheck_every(Duration::from_millis(50)));
         let events = async || {
@@ -92,7 +94,7 @@ impl Process {
     }
 }
 
-/// One event, and then none.
+/// A stream with one event that never ends.
 struct HelloThenSilence(Option<Result<Event, Infallible>>);
 
 impl futures_core::Stream for HelloThenSilence {
@@ -123,7 +125,7 @@ async fn a_log_out_in_one_process_ends_the_connections_of_the_other() {
     let logged_out = soon(send(&one.app, Method::POST, "/log-out", ("cookie", &cookie))).await;
     assert_eq!(logged_out.status(), 204);
     ends(open).await;
-    // The other session of the user is still valid.
+    // The user's other session is still valid.
     let further = other.open(("cookie", &later)).await;
     assert_eq!(one.sessions.end_all("ada").await.unwrap(), 1);
     ends(of_later).await;
@@ -149,7 +151,7 @@ async fn a_revocation_in_one_process_ends_the_connections_of_the_other() {
     let claims = json!({ "sub": "ada", "jti": "of ada" });
     let bearer = format!("Bearer {}", generate_jwt(claims, "1h", &secret()).unwrap());
     let ready = || send(&other.app, Method::GET, "/ready", ("authorization", &bearer));
-    // Until the process has read the log, it accepts no token.
+    // The process rejects all tokens until it has read the log.
     soon(async {
         while ready().await.status() != 200 {
             tokio::time::sleep(Duration::from_millis(20)).await;

@@ -1,4 +1,4 @@
-//! Times, for a machine that is not busy: `cargo xtask redis --long`.
+//! Timing tests for an idle machine: `cargo xtask redis --long`.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -24,7 +24,7 @@ async fn the_time_of_a_charge() {
         begin.elapsed()
     };
 
-    // 5,000 a second: five each millisecond.
+    // 5,000 per second: five each millisecond.
     let mut charges = JoinSet::new();
     let mut tick = tokio::time::interval(Duration::from_millis(1));
     for round in 0..5_000 {

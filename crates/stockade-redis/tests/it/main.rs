@@ -1,7 +1,7 @@
-//! The link, the rate limits and the rooms on engines that are started, stopped and killed here.
+//! Integration tests with Redis servers that the tests start, stop and kill.
 //!
-//! Tests that need redis-server are ignored; `cargo xtask redis` finds the program and
-//! runs them.
+//! Tests that need `redis-server` are ignored by default. `cargo xtask redis`
+//! finds the program and runs them.
 
 #![expect(
     clippy::unwrap_used,

@@ -1,5 +1,5 @@
-//! The stores in memory are the models: the same random calls to both have the same
-//! outcomes. Times, which two clocks measure, are left to the suites of promises.
+//! Compares the Redis stores with the in-memory stores: the same random calls
+//! must have the same outcomes. Two clocks differ, so other tests cover times.
 
 use std::time::Duration;
 
@@ -29,7 +29,7 @@ fn record(random: &mut Random) -> Bytes {
 const LONG: Duration = Duration::from_secs(600);
 const SEEDS: [u64; 4] = [1, 7, 4_711, 0x2545_f491_4f6c_dd1d];
 
-/// The steps of a seed: many more by `cargo xtask redis --long`.
+/// The number of steps per seed: many more with `cargo xtask redis --long`.
 fn steps() -> u32 {
     if std::env::var("STOCKADE_REDIS_LONG").is_ok() { 25_000 } else { 1_000 }
 }
@@ -62,8 +62,9 @@ async fn idempotency_keys_are_as_in_memory() {
     let engine = Engine::start();
     for seed in SEEDS {
         engine.admin(&["FLUSHALL"]);
-        // No owner reaches its bound: there the store in memory replaces a finished key, and
-        // the engine refuses the new one.
+        // No owner reaches the limit, because the stores differ there: the
+        // in-memory store replaces a finished key, and Redis rejects the new
+        // one.
         let redis = linked(&engine.url()).idempotency().deadline(Duration::from_secs(10));
         let model = MemoryIdempotencyStore::new();
         let mut numbers = [Random::new(seed), Random::new(seed)];
@@ -86,7 +87,7 @@ async fn call_sessions(
     let (version, subject) = (1 + numbers.below(3), ["ada", "bob"][usize::from(byte(numbers, 2))]);
     let data = record(numbers);
     match numbers.below(9) {
-        // The key of a new session is new.
+        // A new session has a new key.
         0..=2 => {
             if store.load(&key).await.unwrap().is_some() {
                 return String::new();

@@ -1,5 +1,6 @@
-//! [`Proxy`]: a way to an engine that can be slow, cut, silenced, swallow one
-//! direction, or lead elsewhere: a partition without root.
+//! A proxy to a server that simulates network faults without root permissions.
+//! It can delay, cut, silence or redirect connections, or swallow one
+//! direction.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU16, Ordering};
@@ -12,7 +13,7 @@ use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio::time::sleep;
 
-/// A proxy of its own for each test.
+/// A proxy for one test.
 pub(crate) struct Proxy {
     pub(crate) port: u16,
     upstream: Arc<AtomicU16>,
@@ -20,23 +21,25 @@ pub(crate) struct Proxy {
     accepting: JoinHandle<()>,
 }
 
-/// The state of the network, for all connections but where it says otherwise.
+/// The state of the network. It applies to all connections unless noted
+/// otherwise.
 #[derive(Clone, Copy, Default)]
 struct State {
-    /// The number of times that the connections of that moment were silenced.
+    /// The number of times that the open connections were silenced.
     silenced: u32,
-    /// The number of times that they were closed.
+    /// The number of times that the open connections were closed.
     cut: u32,
-    /// The time that every piece takes, each way.
+    /// The delay of each chunk, in each direction.
     delay: Duration,
     swallows: Option<Direction>,
 }
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Direction {
-    /// From the client to the engine.
+    /// From the client to the server.
     Requests,
-    /// From the engine to the client: commands are done, and nobody hears of it.
+    /// From the server to the client: commands run, but the client does not get
+    /// the response.
     Answers,
 }
 
@@ -55,28 +58,29 @@ impl Proxy {
         Self { port: own, upstream, state, accepting }
     }
 
-    /// Leads new connections to another engine.
+    /// Forwards new connections to another server.
     pub(crate) fn lead_to(&self, port: u16) {
         self.upstream.store(port, Ordering::Relaxed);
     }
 
-    /// Makes the connections of now half-open: they stay, and carry nothing more.
+    /// Makes the current connections half-open: they stay open but transfer
+    /// nothing.
     pub(crate) fn silence(&self) {
         self.state.send_modify(|state| state.silenced += 1);
     }
 
-    /// Closes the connections of now.
+    /// Closes the current connections.
     pub(crate) fn cut(&self) {
         self.state.send_modify(|state| state.cut += 1);
     }
 
-    /// Makes every piece take this long, each way.
+    /// Delays every chunk by this time, in each direction.
     pub(crate) fn delay(&self, delay: Duration) {
         self.state.send_modify(|state| state.delay = delay);
     }
 
-    /// Swallows everything in one direction, also of new connections. One that has lost
-    /// something carries nothing more that way.
+    /// Swallows all data in one direction, also on new connections. A
+    /// connection that has lost data transfers nothing more in that direction.
     pub(crate) fn swallow(&self, direction: Option<Direction>) {
         self.state.send_modify(|state| state.swallows = direction);
     }
@@ -111,13 +115,13 @@ async fn copy(
     begun: State,
 ) {
     let mut piece = vec![0; 16 * 1024];
-    // Of a stream that has lost something nothing more arrives.
+    // Once a stream has lost data, nothing more arrives.
     let mut is_lost = false;
     loop {
         let length = from.read(&mut piece).await.unwrap_or(0);
         let now = *told.borrow();
         if now.silenced != begun.silenced {
-            // Kept until the proxy ends: neither end learns anything.
+            // Stay open until the proxy ends, so neither end notices.
             std::future::pending::<()>().await;
         }
         if length == 0 {

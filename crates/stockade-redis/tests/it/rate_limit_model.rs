@@ -1,10 +1,10 @@
-//! The model of the scripts, by which the simulation counts, gives the answers of a real
-//! engine: for random charges, on a clock that the test moves.
+//! Compares the model of the rate-limit scripts, which the simulation uses,
+//! with a real server: random charges on a clock that the test controls.
 //!
-//! An engine's own clock would need windows that pass while the test waits, and answers
-//! that are only nearly known. So a few lines of Lua stand before each script, which
-//! answer `TIME` and expire keys by a time that comes with the call. Everything else is
-//! the engine's: its numbers, their texts and its data.
+//! With the server's clock, the test would have to wait for windows, and
+//! results would be only approximate. A few lines of Lua before each script
+//! replace `TIME` and the expiry of keys with a time from the call. Everything
+//! else is the server's: its numbers, their text form and its data.
 
 use std::time::{Instant, SystemTime};
 
@@ -17,26 +17,26 @@ use crate::engine::Engine;
 #[path = "../../src/rate_limits/model.rs"]
 mod model;
 
-/// Seeds of each run; those that have failed once stay here.
+/// The seeds of each run, including seeds that once failed.
 const SEEDS: [u64; 2] = [1, 4_711];
 
 const KEYS: u64 = 8;
-/// The steps that are sent at once.
+/// The number of steps that are sent at once.
 const BATCH: u32 = 250;
 
 #[derive(Clone, Copy, Debug)]
 enum Step {
     Charge(Charge),
-    /// The engine loses a key.
+    /// The server loses a key.
     Lose(u64),
     /// A key loses its expiry.
     LoseExpiry(u64),
 }
 
-/// A sequence of steps by one seed.
+/// A sequence of steps from one seed.
 struct Steps {
     numbers: Random,
-    /// Limit and window of each key.
+    /// The limit and window of each key.
     policies: Vec<(u64, u64)>,
     now: u64,
 }
@@ -49,7 +49,7 @@ impl Steps {
             let limit = 1 + numbers.below(limit);
             let millis = numbers.pick(&[1, 10, 1_000, 60_000, 3_600_000]);
             let millis = millis + numbers.below(millis);
-            // The windows of two of the scripts are whole microseconds.
+            // Two of the scripts have windows in whole microseconds.
             let window =
                 if kind == Kind::Fixed { millis } else { millis * 1_000 + numbers.below(1_000) };
             (limit, window)
@@ -72,7 +72,7 @@ impl Steps {
             }
             _ => {}
         }
-        // The quota of a key changes now and then.
+        // The quota of a key changes occasionally.
         let is_other = numbers.below(20) == 0;
         let policy = if is_other { numbers.below(KEYS) } else { key };
         let (limit, window) = self.policies[usize::try_from(policy).unwrap()];
@@ -91,7 +91,7 @@ fn code(kind: Kind) -> String {
     [include_str!("rate_limit_model.lua"), script].join("\n")
 }
 
-/// Compares the answers to random steps.
+/// Compares the results of random steps.
 async fn compare(connection: &mut MultiplexedConnection, kind: Kind, seed: u64, steps: u32) {
     let script = redis::Script::new(&code(kind));
     let hash: String =
@@ -146,7 +146,7 @@ async fn the_model_of_the_scripts_answers_as_an_engine() {
     let steps = if is_long { 34_000 } else { 500 };
     let mut seeds = SEEDS.to_vec();
     if is_long {
-        // One that no run had before; a failure names it.
+        // A new seed in each run. A failure prints it.
         let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap();
         seeds.push(since.as_secs());
     }

@@ -1,4 +1,5 @@
-//! The store of rate limits: exact over several links, and whole after losses.
+//! Tests the rate limit store: exact over several links, and correct after
+//! losses.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -20,7 +21,7 @@ use crate::engine::Engine;
 
 const ALL: [Algorithm; 3] = [Algorithm::FixedWindow, Algorithm::SlidingWindow, Algorithm::Gcra];
 
-/// Opens a store whose deadline a busy machine keeps.
+/// Opens a store with a deadline that a busy machine can meet.
 fn open(engine: &Engine) -> RedisRateLimits {
     let redis = Redis::open(&engine.url(), RedisOptions::new().prefix("shop")).unwrap();
     redis.rate_limits().deadline(Duration::from_secs(10))
@@ -37,7 +38,8 @@ fn policy(quota: Quota) -> RateLimitPolicy {
     RateLimitPolicy::new("default", quota).unwrap()
 }
 
-/// Sends 3,000 requests at once over all stores, and returns how many passed.
+/// Sends 3,000 concurrent requests over all stores and returns the number that
+/// passed.
 async fn flood(stores: &[Arc<RedisRateLimits>], key: &RateKey, policy: &RateLimitPolicy) -> u32 {
     let mut tasks = Vec::new();
     for connection in 0..30 {
@@ -65,7 +67,7 @@ async fn it_keeps_the_promises_of_a_store() {
     for algorithm in ALL {
         conformance::rate_store(open(&engine).algorithm(algorithm), tokio::time::sleep).await;
     }
-    // What is left has an end.
+    // All remaining keys expire.
     for key in engine.list(&["KEYS", "*"]) {
         assert_ne!(engine.admin(&["PTTL", &key]), ":-1", "{key}");
     }
@@ -78,7 +80,7 @@ async fn exactly_a_hundred_of_three_thousand_pass_in_each_window() {
     let rounds = if std::env::var("STOCKADE_REDIS_LONG").is_ok() { 200 } else { 10 };
     for algorithm in ALL {
         let stores = [0, 1, 2].map(|_| Arc::new(open(&engine).algorithm(algorithm)));
-        // In an hour no request of GCRA comes back meanwhile.
+        // With a window of an hour, GCRA frees no request during the test.
         let policy = policy(100 / HOUR);
         for round in 0..rounds {
             let key = RateKey::text(format!("client {round}"));
@@ -96,7 +98,7 @@ async fn leased_requests_are_never_above_the_limit() {
     for round in 0..10 {
         let key = RateKey::text(format!("client {round}"));
         let passed = flood(&stores, &key, &policy(100 / HOUR)).await;
-        // Each process may hold the sixteenth part back.
+        // Each process may hold back 1/16 of the limit.
         assert!((82..=100).contains(&passed), "{passed} in {round}");
     }
     let few = scripts(&engine) - before;
@@ -108,14 +110,15 @@ async fn leased_requests_are_never_above_the_limit() {
     assert!(asked <= 100, "{asked} commands for 1,000 requests of a busy key");
 }
 
-/// Returns the number of scripts that the engine has run.
+/// Returns the number of scripts that the server has run.
 fn scripts(engine: &Engine) -> u32 {
     let stats = engine.admin(&["INFO", "commandstats"]);
     let calls = stats.lines().filter_map(|line| line.strip_prefix("cmdstat_evalsha:calls="));
     calls.filter_map(|line| line.split(',').next()?.parse::<u32>().ok()).sum()
 }
 
-/// Limits of two routers by `RateLimit::by`, which share an engine, as in two processes.
+/// Tests `RateLimit::by` with two routers that share a server, like two
+/// processes.
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs redis-server: cargo xtask redis"]
 async fn a_changed_quota_keeps_the_count_and_a_cost_counts_as_a_whole() {
@@ -186,7 +189,7 @@ async fn a_key_that_lost_its_expiry_heals() {
     assert_eq!(engine.admin(&["PTTL", name]), ":-1");
     assert_eq!(charge(&store, &key, &policy).await.remaining, 4);
     assert!(engine.admin(&["PTTL", name]).trim_start_matches(':').parse::<u64>().unwrap() > 0);
-    // Something else in its place is an outage of the store, and no panic.
+    // A key of another type is a store outage and does not panic.
     engine.admin(&["DEL", name]);
     engine.admin(&["HSET", name, "a", "b"]);
     engine.admin(&["PEXPIRE", name, "60000"]);
@@ -241,7 +244,8 @@ async fn keys_are_hidden_or_hashed() {
     assert!(keys.iter().all(|key| !key.contains("ann") && key.len() < 120), "{keys:?}");
 }
 
-/// Decisions of 20 clients at once: by the engine, by the share, and failures.
+/// The decisions for 20 concurrent clients: by Redis, by the local share, and
+/// failures.
 #[derive(Default)]
 struct Outcomes {
     shared: AtomicU32,
@@ -249,7 +253,7 @@ struct Outcomes {
     failed: AtomicU32,
 }
 
-/// Waits until a counter has grown by this many.
+/// Waits until a counter has grown by this number.
 async fn wait_for(counter: &AtomicU32, more: u32) -> Duration {
     let (begin, before) = (Instant::now(), counter.load(Ordering::Relaxed));
     while counter.load(Ordering::Relaxed) < before + more {
@@ -314,7 +318,7 @@ async fn a_batch_is_one_command() {
         for granted in [7, 3, 0] {
             assert_eq!(charge_n(7).await.unwrap().granted, granted);
         }
-        // That nothing more passes is remembered.
+        // The rejection is remembered.
         assert!(!charge(&store, &key, &policy).await.allowed);
         assert!(scripts(&engine) - before <= 3, "{algorithm:?}");
     }

@@ -1,4 +1,4 @@
-//! Revocations: in all processes soon, and forgotten by none.
+//! Tests that revocations reach all processes soon and are not lost.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -19,7 +19,7 @@ fn open(engine: &Engine) -> Revocations {
     Redis::open(&engine.url(), RedisOptions::new().prefix("shop")).unwrap().revocations()
 }
 
-/// A valid token with these claims.
+/// Returns the claims of a valid token.
 fn claims(payload: &Value) -> Claims {
     let secret = Secret::new([7; 32]).unwrap();
     let token = generate_jwt(payload, "1h", &secret).unwrap();
@@ -30,7 +30,7 @@ fn token(id: &str) -> Claims {
     claims(&json!({ "jti": id, "sub": "ada" }))
 }
 
-/// Waits until a process says this of a token.
+/// Waits until a process reports this status for a token.
 async fn wait_for(revocations: &Revocations, token: &Claims, expected: Status) {
     let begin = Instant::now();
     while revocations.check(token) != expected {
@@ -54,7 +54,8 @@ async fn it_keeps_the_promises_of_a_log() {
     conformance::revocation_log(|| linked(&engine.url()).revocations()).await;
 }
 
-/// The time until all processes know; measured by the long run.
+/// Measures the time until all processes have a revocation; part of the long
+/// run.
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs redis-server: cargo xtask redis"]
 async fn a_token_that_one_process_revokes_is_soon_refused_by_all() {
@@ -77,13 +78,14 @@ async fn a_token_that_one_process_revokes_is_soon_refused_by_all() {
     eprintln!("revoked in three processes: p50 {:?}, p99 {:?}", at(50), at(99));
 }
 
-/// The cost of reading a log in which nothing happens; measured by the long run.
+/// Measures the cost of following an idle log; part of the long run.
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs minutes: cargo xtask redis --long"]
 async fn three_processes_that_read_cost_little() {
     let engine = Engine::start();
     let _nodes = started(&engine).await;
-    // Both in seconds: the engine's, and that of this process with its three links.
+    // Both in seconds: the server's CPU time, and the CPU time of this process
+    // with its three links.
     let times = || {
         let info = engine.admin(&["INFO", "cpu"]);
         let of = |name: &str| {
@@ -119,7 +121,7 @@ async fn an_engine_that_comes_back_empty_is_filled_again() {
         }
     }
     engine.kill();
-    // It holds here, and the others learn it later.
+    // It takes effect here at once; the other processes get it later.
     let meanwhile = token("meanwhile");
     let begin = Instant::now();
     while !matches!(nodes[0].revoke(&meanwhile).await, Err(RevokeError::Log(_))) {
@@ -148,7 +150,7 @@ async fn data_that_is_lost_while_others_write_is_put_back() {
         wait_for(&nodes[1], &before, Status::Revoked).await;
         engine.admin(&["FLUSHALL"]);
         engine.admin(&["SCRIPT", "FLUSH"]);
-        // Another log begins, perhaps with the same numbers.
+        // A new log starts, possibly with the same numbers.
         nodes[2].revoke(&after).await.unwrap();
         let new = open(&engine);
         for node in nodes.iter().chain([&new]) {
@@ -168,7 +170,7 @@ async fn without_contact_nobody_can_say() {
     let clock = UnixClock::new(move || clock.load(Ordering::Relaxed));
     let node = open(&engine).clock(clock);
     let (token, revoked) = (token("a"), token("b"));
-    // Not even before the first contact.
+    // Also before the first contact.
     assert_eq!(node.check(&token), Status::Unknown);
     wait_for(&node, &token, Status::NotRevoked).await;
     node.revoke(&revoked).await.unwrap();
@@ -201,7 +203,7 @@ async fn what_has_expired_leaves_the_engine() {
     }
     let long = claims(&json!({ "jti": "long", "sub": "ada" }));
     node.revoke_for(&long, Duration::from_secs(86_400)).await.unwrap();
-    // Twenty-one, and the counter.
+    // Twenty-one entries and the counter.
     assert_eq!(engine.admin(&["ZCARD", "shop:{revoked}"]), ":22");
     let kept = |text: String| text.trim_start_matches(':').parse::<u64>().unwrap();
     assert!(kept(engine.admin(&["PTTL", "shop:{revoked}"])) > 86_000_000);
@@ -236,7 +238,7 @@ async fn beyond_the_bound_the_engine_is_asked() {
         wait_for(&nodes[1], token, Status::Revoked).await;
         wait_for(&nodes[2], token, Status::Revoked).await;
     }
-    // As long as there is room, nobody is asked.
+    // Redis is not queried while the log has room.
     assert_eq!(nodes[1].check(&good), Status::NotRevoked);
     let more: Vec<Claims> =
         (0..20).map(|id| claims(&json!({ "jti": id.to_string(), "sub": "eve" }))).collect();
@@ -247,7 +249,7 @@ async fn beyond_the_bound_the_engine_is_asked() {
     let of_ada = claims(&json!({ "jti": "d", "sub": "ada" }));
     let later = SystemTime::UNIX_EPOCH + Duration::from_secs(real + 60);
     nodes[1].revoke_before(None, "ada", later).await.unwrap();
-    // An earlier time takes nothing back.
+    // An earlier time does not undo a revocation.
     nodes[2].revoke_before(None, "ada", SystemTime::UNIX_EPOCH).await.unwrap();
     let new = node();
     wait_for(&new, &kept[0], Status::Revoked).await;
@@ -259,7 +261,7 @@ async fn beyond_the_bound_the_engine_is_asked() {
         }
         assert_eq!(node.count(), 3);
     }
-    // An answer counts for 5 s.
+    // A result is valid for 5 s.
     hands.store(real + 5, Ordering::Relaxed);
     assert_eq!(nodes[1].check(&good), Status::NotRevoked);
     hands.store(real + 6, Ordering::Relaxed);
@@ -271,8 +273,8 @@ async fn beyond_the_bound_the_engine_is_asked() {
     while !matches!(nodes[0].revoke(&one_more).await, Err(RevokeError::Beyond(_))) {
         assert!(begin.elapsed() < Duration::from_secs(60));
     }
-    // What was asked before counts for 30 s, a revocation for ever, and of others nobody
-    // can say.
+    // Earlier results are valid for 30 s and revocations forever. The status of
+    // other tokens is unknown.
     hands.store(real + 20, Ordering::Relaxed);
     assert_eq!(nodes[1].check_or_query(&good).await, Status::NotRevoked);
     assert_eq!(nodes[1].check_or_query(&more[7]).await, Status::Revoked);
@@ -294,9 +296,9 @@ async fn what_is_beyond_the_bound_expires() {
     assert_eq!(keys.len(), 1);
     let life = engine.admin(&["PTTL", &keys[0]]);
     let life: u64 = life.trim_start_matches(':').parse().unwrap();
-    // An hour, and ten minutes for clocks that differ, and one more.
+    // An hour, ten minutes for clock differences, and one more minute.
     assert!((4_200_000..=4_261_000).contains(&life), "{life}");
-    // The one entry, the note, and the counter.
+    // One entry, the note and the counter.
     assert_eq!(engine.admin(&["ZCARD", "shop:{revoked}"]), ":3");
 }
 

@@ -1,4 +1,4 @@
-//! A master, its replicas, and the sentinels that name it.
+//! Tests a master, its replicas and their sentinels.
 
 use std::time::Instant;
 
@@ -8,7 +8,7 @@ use tokio::net::TcpListener;
 use crate::engine::{Engine, until};
 use crate::faults::{Load, Ours, PATIENCE, Row, longest_gap};
 
-/// A master called `shop` and two replicas under three sentinels.
+/// A master named `shop` and two replicas with three sentinels.
 pub(crate) struct Group {
     pub(crate) engines: Vec<Engine>,
     pub(crate) sentinels: Vec<Engine>,
@@ -27,7 +27,7 @@ impl Group {
         );
         let sentinel = || Engine::start_sentinel(&configuration);
         let group = Self { engines, sentinels: vec![sentinel(), sentinel(), sentinel()] };
-        // All know each other, and the replicas, which are in step.
+        // All sentinels know each other and the replicas, which are in sync.
         for sentinel in &group.sentinels {
             let known = |word: &str| sentinel.admin(&["INFO", "sentinel"]).contains(word);
             until("a group", || known("slaves=2,sentinels=3")).await;
@@ -47,7 +47,7 @@ impl Group {
         self.sentinels.iter().map(|it| format!("redis://127.0.0.1:{}", it.port)).collect()
     }
 
-    /// Returns the position of the engine that all sentinels name, if they agree.
+    /// Returns the index of the master if all sentinels agree on it.
     pub(crate) fn master(&self) -> Option<usize> {
         let ask = ["SENTINEL", "GET-MASTER-ADDR-BY-NAME", "shop"];
         let named = |it: &Engine| it.list(&ask).pop().unwrap();
@@ -57,8 +57,8 @@ impl Group {
         position.filter(|_| is_agreed)
     }
 
-    /// Waits until all sentinels name another master, and the one before is a replica
-    /// if it answers.
+    /// Waits until all sentinels name another master. If the previous master
+    /// responds, it must be a replica.
     pub(crate) async fn failed_over(&self, from: usize, answers: bool) {
         until("a new master", || self.master().is_some_and(|it| it != from)).await;
         let role = |it: &Engine| it.admin(&["INFO", "replication"]);
@@ -74,7 +74,7 @@ fn options() -> RedisOptions {
     RedisOptions::new().prefix("shop").engine_login("shop", "secret")
 }
 
-/// Writes through a fault that moves the master, and prints how long that takes.
+/// Writes during a fault that moves the master, and prints the duration.
 async fn fail_over(fault: &'static str, cause: impl FnOnce(&mut Group, usize) -> bool) {
     let mut group = Group::start().await;
     let redis = group.open();
@@ -129,7 +129,7 @@ async fn a_master_that_hangs_is_left() {
 #[ignore = "needs redis-server: cargo xtask redis"]
 async fn sentinels_that_do_not_answer_are_passed_over() {
     let group = Group::start().await;
-    // One is away, and one accepts and says nothing.
+    // One sentinel is down, and one accepts connections but does not respond.
     let mute = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let mute = format!("redis://127.0.0.1:{}", mute.local_addr().unwrap().port());
     let mut addresses = vec!["redis://127.0.0.1:1".to_owned(), mute];
@@ -137,7 +137,7 @@ async fn sentinels_that_do_not_answer_are_passed_over() {
     let redis = Redis::sentinel(&addresses, "shop", options()).unwrap();
     let load = Load::on(&Ours::over(&redis));
     assert!(load.wait_for_success(PATIENCE).await.is_some(), "{redis:?}");
-    // A master of another name is an outage, which names it.
+    // An unknown master is an outage, and the error contains its name.
     let other = Redis::sentinel(group.addresses(), "other", options()).unwrap();
     until("the reason", || format!("{:?}", other.health()).contains("no master other")).await;
     assert!(!format!("{other:?}").contains("secret"));
@@ -155,7 +155,7 @@ fn mistakes_are_seen_without_a_network() {
     error(&[sentinel, "127.0.0.1"], "shop", options());
     error(&[sentinel, "redis://127.0.0.1:26380/3"], "shop", options());
     error(&[sentinel], "shop", RedisOptions::new());
-    // The login of an engine stands in its address.
+    // Without Sentinel, the login belongs in the address.
     assert!(Redis::open("redis://127.0.0.1", options()).is_err());
     let redis = Redis::sentinel([sentinel], "shop", options()).unwrap();
     let told = format!("{redis:?} {:?}", options());

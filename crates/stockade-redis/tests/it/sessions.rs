@@ -1,5 +1,5 @@
-//! The store of sessions: the promises of its trait, no change lost and no session back
-//! over several links.
+//! Tests the session store: the guarantees of its trait, and over several links
+//! that no change is lost and no session reappears.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -20,12 +20,12 @@ use tokio::task::JoinSet;
 use crate::engine::Engine;
 use crate::stores::linked;
 
-/// Opens a store whose deadline a busy machine keeps.
+/// Opens a store with a deadline that a busy machine can meet.
 fn open(engine: &Engine) -> RedisSessionStore {
     linked(&engine.url()).sessions().deadline(Duration::from_secs(10))
 }
 
-/// The sessions of a process, which count.
+/// Returns the sessions of a process; each session holds a counter.
 fn sessions(engine: &Engine) -> Sessions<u64> {
     let keys = KeyRing::new(Secret::new("a secret of thirty-two bytes or more").unwrap());
     Sessions::new(open(engine), SessionCookie::new(keys))
@@ -46,13 +46,13 @@ fn unique_key() -> SessionKey {
 async fn it_keeps_the_promises_of_a_store() {
     let engine = Engine::start();
     conformance::session_store(open(&engine), tokio::time::sleep).await;
-    // What is left has an end.
+    // All remaining keys expire.
     for key in engine.list(&["KEYS", "*"]) {
         assert_ne!(engine.admin(&["PTTL", &key]), ":-1", "{key}");
     }
 }
 
-/// Two kinds of sessions with one secret, one engine and one prefix.
+/// Two kinds of sessions share a secret, a server and a prefix.
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs redis-server: cargo xtask redis"]
 async fn kinds_do_not_accept_each_others_sessions() {
@@ -84,13 +84,13 @@ async fn of_ten_thousand_changes_none_is_lost() {
         ids.push(nodes[0].begin(Some(&subject), &0).await.unwrap().id().unwrap());
     }
     let (begin, contended) = (Instant::now(), Arc::new(AtomicUsize::new(0)));
-    // A store has a second for its answer, which a busy machine may not keep: of such a
-    // change nobody knows.
+    // A store has one second to respond. A busy machine may exceed it, and the
+    // result of that change is unknown.
     let unknown = Arc::new(AtomicUsize::new(0));
     let at_once = Arc::new(Semaphore::new(100));
     let mut changes = JoinSet::new();
     for number in 0..10_000 {
-        // Of each of 20 sessions about 5 are under way at a time.
+        // Each of the 20 sessions has about 5 requests in flight.
         let session = number / 2_000 * 20 + number % 20;
         let (id, node) = (ids[session], nodes[number % 3].clone());
         let [contended, unknown] = [&contended, &unknown].map(Arc::clone);
@@ -100,7 +100,7 @@ async fn of_ten_thousand_changes_none_is_lost() {
             loop {
                 match node.change(&id, |count| *count += 1).await {
                     Ok(()) => return,
-                    // A client sends it again.
+                    // A client retries this.
                     Err(error) if error.status() == 409 => {
                         contended.fetch_add(1, Ordering::Relaxed);
                     }
@@ -142,7 +142,8 @@ async fn no_change_brings_back_what_was_logged_out() {
             let (node, subject) = (nodes[number % 3].clone(), subject.clone());
             changes.spawn(async move {
                 match number {
-                    // The log-out, here or everywhere, is in the middle of the others.
+                    // The logout, from one session or from all, happens in the
+                    // middle of the other requests.
                     4 if round % 2 == 0 => drop(node.end(&id).await.unwrap()),
                     4 => drop(node.end_all(&subject).await.unwrap()),
                     8 => drop(node.renew(&id, None, |count| *count += 1).await.map(|it| it.id())),
@@ -154,13 +155,13 @@ async fn no_change_brings_back_what_was_logged_out() {
         resurrected += usize::from(nodes[1].load(&id).await.unwrap().is_some());
     }
     assert_eq!(resurrected, 0);
-    // A renewal that came before the log-out has made a session without a subject, which
-    // is another one.
+    // A renewal before the logout created a separate session without a subject.
     assert_eq!(engine.list(&["KEYS", "shop:{session}:of:*"]), Vec::<String>::new());
 }
 
-/// A log-in that runs beside the end of all sessions is before it or after it: its
-/// session is gone, or the next end of all finds it.
+/// A login that runs concurrently with the end of all sessions is ordered
+/// before or after it. Its session is gone, or the next end of all sessions
+/// finds it.
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs redis-server: cargo xtask redis"]
 async fn the_end_of_all_sessions_misses_none() {
@@ -191,7 +192,7 @@ async fn a_further_session_of_a_subject_ends_the_oldest() {
     let keys = [0; 4].map(|_| unique_key());
     for (number, key) in keys.iter().enumerate() {
         let subject = if number == 1 { "bob" } else { "ada" };
-        // Sessions of one millisecond have no order.
+        // Sessions created in the same millisecond are unordered.
         tokio::time::sleep(Duration::from_millis(2)).await;
         assert_eq!(store.create(key, new(Some(subject))).await.unwrap(), SessionWrite::Written);
     }
@@ -219,7 +220,7 @@ async fn an_engine_without_memory_ends_no_session() {
     assert!(matches!(update.unwrap_err(), StoreError::Full));
     assert!(store.touch(&key, idle).await.unwrap());
     assert_eq!(store.load(&key).await.unwrap().unwrap().version, 1);
-    // A log-out needs no room.
+    // A logout does not need memory.
     assert!(store.destroy(&key).await.unwrap());
 }
 
@@ -241,7 +242,7 @@ async fn without_an_engine_nobody_is_logged_out() {
     assert_eq!(sessions.begin(None, &1).await.map(drop).map_err(status), Err(503));
 }
 
-/// A reader of the engine gets neither ids nor names of keys that are ids.
+/// Reading the data in Redis reveals neither session IDs nor usable key names.
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs redis-server: cargo xtask redis"]
 async fn a_dump_opens_no_session() {

@@ -1,4 +1,4 @@
-//! [`linked`]: a link for the tests of stores.
+//! A link for the store tests.
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 use stockade_redis::{Redis, RedisOptions};
 use tokio::task::block_in_place;
 
-/// Opens a link, and waits until it is up, however busy the machine is. It needs a
-/// runtime of several threads.
+/// Opens a link and waits until it is up, even on a busy machine. Requires a
+/// multi-threaded runtime.
 pub(crate) fn linked(url: &str) -> Redis {
     let redis = Redis::open(url, RedisOptions::new().prefix("shop")).unwrap();
     let begin = Instant::now();

@@ -1,5 +1,5 @@
-//! The stores on a cluster and behind Sentinel, where they keep the promises that they
-//! keep on one engine.
+//! Tests the stores on a cluster and with Sentinel, where they have the same
+//! guarantees as on a single server.
 
 use std::future::Future;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -22,7 +22,7 @@ use tokio::task::JoinSet;
 use crate::cluster::Nodes;
 use crate::sentinel::Group;
 
-/// A deadline that a busy machine keeps.
+/// A deadline that a busy machine can meet.
 const DEADLINE: Duration = Duration::from_secs(10);
 
 fn sessions_of(redis: &Redis) -> RedisSessionStore {
@@ -33,7 +33,7 @@ fn idempotency_of(redis: &Redis) -> RedisIdempotencyStore {
     redis.idempotency().deadline(DEADLINE)
 }
 
-/// The sessions of a process, which count.
+/// Returns the sessions of a process; each session holds a counter.
 fn counting(redis: &Redis) -> Sessions<u64> {
     let keys = KeyRing::new(Secret::new("a secret of thirty-two bytes or more").unwrap());
     Sessions::new(sessions_of(redis), SessionCookie::new(keys))
@@ -45,7 +45,7 @@ fn token(id: &str) -> Claims {
     TokenVerifier::new().verify(&token, &secret).unwrap()
 }
 
-/// Tries again until something succeeds, as a client does.
+/// Retries until a call succeeds, like a client.
 async fn in_the_end<T, E: std::fmt::Debug>(
     what: &str,
     mut attempt: impl FnMut() -> Result<T, E>,
@@ -60,7 +60,7 @@ async fn in_the_end<T, E: std::fmt::Debug>(
     }
 }
 
-/// Waits until a call of a store succeeds: the link may still be on its way.
+/// Waits until a store call succeeds; the link may still be connecting.
 async fn answered<T, E: std::fmt::Debug, F: Future<Output = Result<T, E>>>(
     what: &str,
     mut call: impl FnMut() -> F,
@@ -99,7 +99,7 @@ async fn stores_of(links: [Redis; 3]) {
     let revocations = || links[made.fetch_add(1, Ordering::Relaxed) % 3].revocations();
     conformance::revocation_log(revocations).await;
 
-    // Keys of twenty owners, which are on all masters of a cluster.
+    // The keys of twenty owners are spread over all masters of a cluster.
     for owner in 0..20 {
         let mut taken = JoinSet::new();
         for number in 0..12 {
@@ -121,9 +121,10 @@ async fn stores_of(links: [Redis; 3]) {
             loop {
                 match node.change(&id, |count| *count += 1).await {
                     Ok(()) => return 0,
-                    // A conflict is sent again.
+                    // A conflict is retried.
                     Err(error) if error.status() == 409 => {}
-                    // A busy machine has not answered in the second that a store has.
+                    // On a busy machine, the store did not respond within its
+                    // second.
                     Err(error) if error.status() == 503 => return 1,
                     Err(error) => panic!("{error}"),
                 }
@@ -151,7 +152,7 @@ fn claim(nonce: [u8; 16]) -> Reservation {
 async fn stores_keep_their_promises_on_a_cluster() {
     let nodes = Nodes::start().await;
     stores_of([0, 1, 2].map(|_| nodes.open())).await;
-    // What is left has an end, on each node.
+    // All remaining keys expire, on each node.
     for engine in &nodes.engines[..3] {
         for key in engine.list(&["KEYS", "*"]) {
             assert_ne!(engine.admin(&["PTTL", &key]), ":-1", "{key}");
@@ -166,7 +167,8 @@ async fn stores_keep_their_promises_behind_sentinel() {
     stores_of([0, 1, 2].map(|_| group.open())).await;
 }
 
-/// All that was replicated is there after a failover, and revocations are there in any case.
+/// Checks that all replicated data survives a failover. Revocations survive in
+/// any case.
 async fn survives(links: [Redis; 3], fail_over: impl AsyncFnOnce()) {
     let (sessions, store) = (links.each_ref().map(counting), idempotency_of(&links[0]));
     let revocations = links.each_ref().map(Redis::revocations);
@@ -182,7 +184,7 @@ async fn survives(links: [Redis; 3], fail_over: impl AsyncFnOnce()) {
     let before = token("before");
     answered("revoke", || revocations[0].revoke(&before)).await;
     all_say(&revocations, &before, Status::Revoked).await;
-    // In step with the replicas.
+    // Wait for the replicas to be in sync.
     tokio::time::sleep(Duration::from_millis(500)).await;
     fail_over().await;
     for node in &sessions {

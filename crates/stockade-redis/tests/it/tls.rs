@@ -1,4 +1,4 @@
-//! Encrypted connections.
+//! Tests encrypted connections.
 
 use std::fs;
 use std::time::{Duration, Instant};
@@ -21,7 +21,8 @@ async fn health_after(redis: &Redis, is_settled: impl Fn(&Health) -> bool) -> He
     }
 }
 
-/// The nodes of a cluster are named by it, and are asked for certificates of these names.
+/// Cluster nodes are announced by host name, and their certificates must match
+/// these names.
 #[tokio::test]
 #[ignore = "needs redis-server: cargo xtask redis"]
 async fn the_nodes_of_a_cluster_are_encrypted_too() {
@@ -48,7 +49,7 @@ async fn the_nodes_of_a_cluster_are_encrypted_too() {
     let store = redis.rate_limits().deadline(Duration::from_secs(10));
     let (key, policy) = (RateKey::shared(), RateLimitPolicy::new("default", 5 / HOUR).unwrap());
     let begin = Instant::now();
-    // Until it knows of itself that it has all slots.
+    // Retry until the node reports that it has all slots.
     let decision = loop {
         let ChargeOutcome::Pending(decision) = store.charge(&key, &policy, Duration::ZERO) else {
             panic!("the engine is asked");
@@ -63,7 +64,7 @@ async fn the_nodes_of_a_cluster_are_encrypted_too() {
     assert_eq!(redis.health(), Health::Up);
 }
 
-/// A certificate for this machine, by an authority of its own, as files of a server.
+/// A server certificate for this machine and its CA, as files.
 struct Signed {
     folder: TempDir,
     authority: String,
@@ -74,7 +75,8 @@ impl Signed {
         let folder = tempfile::tempdir().unwrap();
         let mut params = CertificateParams::default();
         params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
-        // One of the name of what it signs would count as signed by itself.
+        // With the name of the server certificate, the CA would make it look
+        // self-signed.
         params.distinguished_name.push(DnType::CommonName, "an authority of a test");
         let key = KeyPair::generate().unwrap();
         let authority = params.self_signed(&key).unwrap().pem();
@@ -88,7 +90,7 @@ impl Signed {
         Self { folder, authority }
     }
 
-    /// Returns the settings of a server that encrypts all its ways.
+    /// Returns the settings of a server that encrypts all connections.
     fn settings(&self, port: u16) -> Vec<(&'static str, String)> {
         let file = |name: &str| self.folder.path().join(name).to_str().unwrap().to_owned();
         vec![
@@ -101,7 +103,7 @@ impl Signed {
         ]
     }
 
-    /// Starts an engine at a port of its own, with further settings.
+    /// Starts a server on a separate TLS port, with extra settings.
     fn engine(&self, port: u16, more: &[&str]) -> Engine {
         let settings = self.settings(port);
         let words = settings.iter().map(|(name, value)| (format!("--{name}"), value));
@@ -118,7 +120,7 @@ impl Signed {
     }
 }
 
-/// Sentinel and the engines that it names are asked by TLS, also after a failover.
+/// Connections to Sentinel and to its servers use TLS, also after a failover.
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs redis-server: cargo xtask redis"]
 async fn sentinels_and_their_engines_are_encrypted() {
@@ -144,19 +146,19 @@ async fn sentinels_and_their_engines_are_encrypted() {
     };
     let redis = open(&signed.authority);
     assert_eq!(health_after(&redis, Health::is_up).await, Health::Up);
-    // The engine has it by TLS: its other port has no login of ours.
+    // The connection uses TLS: the other port does not have our login.
     assert!(master.admin(&["CLIENT", "LIST"]).contains("user=shop"));
-    // It does not know at once how far the replica is.
+    // Sentinel does not immediately know how far the replica has replicated.
     until("an order", || sentinel.admin(&["SENTINEL", "FAILOVER", "shop"]) == "+OK").await;
     until("a failover", || state().contains("role:master")).await;
     let store = redis.rate_limits().deadline(Duration::from_secs(10));
-    // A command finds out that the first one is the master no more.
+    // A command detects that the first server is no longer the master.
     let (key, policy) = (RateKey::shared(), RateLimitPolicy::new("default", 1_000 / HOUR).unwrap());
     let begin = Instant::now();
     while !replica.admin(&["CLIENT", "LIST"]).contains("user=shop") {
         assert!(begin.elapsed() < Duration::from_secs(60), "{redis:?}");
         if let ChargeOutcome::Pending(decision) = store.charge(&key, &policy, Duration::ZERO) {
-            // It fails meanwhile.
+            // Fails during the failover.
             let _ = decision.await;
         }
         tokio::time::sleep(Duration::from_millis(5)).await;
@@ -195,13 +197,13 @@ async fn a_certificate_is_trusted_or_refused() {
     assert_eq!(health_after(&redis, Health::is_up).await, Health::Up);
 
     let told = |health: &Health| matches!(health, Health::Down { error, .. } if error.contains("certificate"));
-    // Another name, and another authority.
+    // Another host name, and another CA.
     let other = Redis::open(&url("127.0.0.1"), trusting).unwrap();
     assert!(told(&health_after(&other, told).await), "{other:?}");
     let stranger = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
     let distrusting = options.root_certificates(stranger.cert.pem());
     let other = Redis::open(&url("localhost"), distrusting.clone()).unwrap();
     assert!(told(&health_after(&other, told).await), "{other:?}");
-    // Mistakes that are seen without a network.
+    // Configuration errors that are found without a network.
     assert!(Redis::open(&url("localhost"), distrusting.root_certificates("none")).is_err());
 }

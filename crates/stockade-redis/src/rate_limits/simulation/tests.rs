@@ -1,8 +1,9 @@
-//! The promises of rate limits over many processes, and their figures.
+//! Tests the guarantees of rate limits over many processes and prints the
+//! figures.
 
 use super::*;
 
-/// Seeds of each run; those that have failed once stay here.
+/// The seeds of each run, including seeds that once failed.
 const SEEDS: [u64; 3] = [1, 7, 4_711];
 
 fn is_long() -> bool {
@@ -21,7 +22,8 @@ fn seeds(nodes: usize) -> Vec<u64> {
     }
 }
 
-/// Twenty requests for each process, and twice as many that come.
+/// Returns a plan with a limit of twenty requests per process and twice the
+/// demand.
 fn plan(seed: u64, nodes: usize) -> Plan {
     let limit = u32::try_from(nodes).unwrap() * 20;
     Plan {
@@ -37,7 +39,8 @@ fn plan(seed: u64, nodes: usize) -> Plan {
     }
 }
 
-/// Runs a plan by all seeds and sizes, judges what passed, and prints the worst ones.
+/// Runs a plan with all seeds and sizes, validates the number of passed
+/// requests, and prints the extremes.
 fn validate(title: &str, make: impl Fn(u64, usize) -> Plan, validator: impl Fn(&Plan, u32)) {
     for &nodes in sizes() {
         let (mut least, mut most, mut limit) = (u32::MAX, 0, 0);
@@ -48,7 +51,8 @@ fn validate(title: &str, make: impl Fn(u64, usize) -> Plan, validator: impl Fn(&
                 Fault::None if plan.algorithm == Algorithm::FixedWindow => {
                     outcome.per_window(&plan)
                 }
-                // The windows of the engine are not those of the shares.
+                // The server's windows differ from the windows of the local
+                // shares.
                 _ => vec![outcome.passed(Duration::ZERO)],
             };
             assert!(!windows.is_empty(), "{plan:?}");
@@ -76,7 +80,7 @@ fn the_other_algorithms_let_no_more_pass_than_in_a_process() {
     for (algorithm, most) in [(Algorithm::SlidingWindow, 1), (Algorithm::Gcra, 2)] {
         let make = |seed, nodes| Plan { algorithm, is_balanced: false, ..plan(seed, nodes) };
         validate(&format!("{algorithm:?}"), make, |plan, passed| {
-            // Those of GCRA come back one by one from the beginning on.
+            // GCRA requests become available again one by one from the start.
             assert!((plan.limit..=plan.limit * most).contains(&passed), "{passed} by {plan:?}");
         });
     }
@@ -117,8 +121,8 @@ fn shares_are_the_limit_when_the_engine_dies() {
     for (title, is_balanced) in [("killed, balanced", true), ("killed, random", false)] {
         let make = |seed, nodes| Plan { is_balanced, fault: Fault::Killed, ..plan(seed, nodes) };
         validate(title, make, |plan, passed| {
-            // With other traffic than a balanced one some processes have spent more than
-            // their share before.
+            // With unbalanced traffic, some processes have already spent more
+            // than their share.
             let most = if is_balanced { plan.limit + nodes(plan) - 1 } else { plan.limit * 2 };
             assert!(passed <= most, "{passed} by {plan:?}");
         });

@@ -1,4 +1,5 @@
-//! Delivery without faults: the promises of a backplane, bounds, and nothing left behind.
+//! Tests delivery without faults: the guarantees of a backplane, its bounds and
+//! its cleanup.
 
 use std::time::Duration;
 
@@ -27,7 +28,7 @@ async fn it_keeps_the_promises_of_a_backplane_with_one_order() {
     promises(Order::Room).await;
 }
 
-/// A busy machine may lose one of them, which is no mistake here; so they are few.
+/// Uses few messages, because a busy machine may legitimately lose one.
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs redis-server: cargo xtask redis"]
 async fn audiences_are_reached_at_most_once() {
@@ -41,7 +42,8 @@ async fn audiences_are_reached_at_most_once() {
     }
     here.rooms.broadcast_except(Audience::Room("{a} b"), "1", two.socket.id());
     here.rooms.broadcast(Audience::Room("b"), "2");
-    // The routes and all members are heard soon, and nobody waits for them.
+    // The channels of the routes and of all members are subscribed soon, but no
+    // call waits for them.
     assert!(
         until(|| {
             here.rooms.broadcast(Audience::All, "all");
@@ -112,7 +114,7 @@ async fn what_the_engine_cannot_take_is_an_error() {
     assert_eq!(here.rooms.broadcast(room, "dropped"), 1, "own members get it");
     own.has("dropped").await;
     engine.restart();
-    // They waited for the engine, and none is missing.
+    // The messages waited for the server, and none is missing.
     other.has(&(taken - 1).to_string()).await;
     let texts = other.texts();
     let found = once(&texts);
@@ -143,7 +145,8 @@ async fn nothing_is_left_behind() {
     assert!(until(|| channels().is_empty()).await, "{:?}", channels());
     assert!(until(|| engine.list(&["KEYS", "*:here"]).is_empty()).await);
     drop(process);
-    // The lease goes with the rooms, and so do their connections, but for that of here.
+    // The lease ends with the rooms, and so do all connections except the
+    // test's own.
     assert!(until(|| engine.list(&["KEYS", "*:nodes"]).is_empty()).await);
     let clients = || engine.admin(&["CLIENT", "LIST"]).lines().count();
     assert!(until(|| clients() == 1).await, "{}", engine.admin(&["CLIENT", "LIST"]));

@@ -1,4 +1,5 @@
-//! Rooms on a cluster and behind Sentinel: nothing is lost silently when a master moves.
+//! Tests rooms on a cluster and with Sentinel: nothing is lost silently when
+//! the master moves.
 
 use stockade_websockets::Audience;
 
@@ -8,7 +9,7 @@ use crate::cluster::Nodes;
 use crate::engine::Engine;
 use crate::sentinel::Group;
 
-/// The name of the room of [`Talk`] in the engine.
+/// The name of [`Talk`]'s room in Redis.
 const LOBBY: &str = "shop:rooms:{room:lobby}:head";
 
 fn on_cluster(nodes: &Nodes) -> [Process; 3] {
@@ -80,7 +81,8 @@ async fn connections_that_a_cluster_closes_lose_nothing() {
     }
     Talk::pause(200).await;
     let found = talk.end().await;
-    // On a busy machine the nodes may think that one of them is gone: a failover is a gap.
+    // On a busy machine the nodes may assume a failure; such a failover is a
+    // gap.
     if masters() == before {
         assert_eq!(found, (0, 0));
     }
@@ -110,8 +112,8 @@ async fn a_failover_of_a_cluster_loses_nothing_silently() {
     }
 }
 
-/// A replica that takes over may lack what was acknowledged, and nothing else shows that
-/// to who has not heard it.
+/// A promoted replica may lack acknowledged messages. Nothing else reveals this
+/// to a process that has not received them.
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs redis-server: cargo xtask redis"]
 async fn a_master_of_a_cluster_that_died_is_a_gap() {

@@ -1,4 +1,4 @@
-//! The faults of engines and networks: nothing is lost silently.
+//! Tests server and network faults: nothing is lost silently.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,7 +12,7 @@ use crate::engine::{Engine, url};
 use crate::proxy::Proxy;
 use crate::stores::linked;
 
-/// Three processes with a member each, of which the first two broadcast all the time.
+/// Three processes with one member each. The first two broadcast continuously.
 pub(super) struct Talk {
     processes: Arc<Vec<Process>>,
     clients: Vec<Client>,
@@ -51,11 +51,11 @@ impl Talk {
         tokio::time::sleep(Duration::from_millis(millis)).await;
     }
 
-    /// Waits for the last messages; fails for any that came twice, and for any that is
-    /// missing without a gap. Returns the numbers of messages that are missing, and of
+    /// Waits for the last messages. Fails on duplicates and on messages that
+    /// are missing without a gap. Returns the number of missing messages and of
     /// gaps.
     pub(super) async fn end(self) -> (usize, usize) {
-        // The last word of each comes through, once the fault is over.
+        // The last message of each process arrives after the fault is over.
         self.ended.store(true, Ordering::Relaxed);
         let sent = self.talking.await.unwrap();
         for (process, sender) in self.processes.iter().zip(0..2) {
@@ -68,7 +68,7 @@ impl Talk {
             }
             let texts = client.texts();
             let missing = 2 * (sent + 1) - once(&texts).len();
-            // The end of data that were not replicated is found by the next comparison.
+            // The next comparison detects messages that were not replicated.
             let is_told = || missing == 0 || !process.gaps().is_empty();
             assert!(until(is_told).await, "{missing} are missing silently");
             let gaps = process.gaps();
@@ -129,7 +129,8 @@ async fn an_engine_that_stops_for_a_while_loses_nothing() {
     Talk::pause(3_000).await;
     engine.thaw();
     Talk::pause(500).await;
-    // What waited comes at once, and the log keeps it for those that connect again.
+    // The queued messages arrive at once, and the log stores them for
+    // reconnecting processes.
     assert_eq!(talk.end().await, (0, 0));
 }
 
@@ -163,7 +164,8 @@ async fn an_engine_that_dies_is_a_gap() {
     assert!(gaps >= 3, "{gaps} gaps of three processes");
 }
 
-/// One process is half-open to the engine, which has small buffers for it.
+/// One process is half-open to the server, which has small output buffers for
+/// it.
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs redis-server: cargo xtask redis"]
 async fn a_process_that_does_not_hear_catches_up() {
@@ -187,7 +189,7 @@ async fn a_process_that_does_not_hear_catches_up() {
         missing
     };
     assert_eq!(round("few", 80).await, 0, "the log reaches");
-    // A machine that is so busy that the engine answers late has a long log for 15 s.
+    // If a busy machine makes the server late, the log is longer for 15 s.
     for attempt in 0..5 {
         if round(&format!("many {attempt}"), 1_000).await > 0 {
             return;
@@ -197,7 +199,7 @@ async fn a_process_that_does_not_hear_catches_up() {
     panic!("a log of 100 has kept 1,000 messages");
 }
 
-/// Numbers that go back, as after a failover to a replica that lagged.
+/// Numbers decrease, as after a failover to a lagging replica.
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs redis-server: cargo xtask redis"]
 async fn a_failover_to_a_replica_that_lags_is_a_gap() {
@@ -209,7 +211,7 @@ async fn a_failover_to_a_replica_that_lags_is_a_gap() {
         here.rooms.broadcast(room, number.to_string());
     }
     client.has("19").await;
-    // The last ten were not replicated.
+    // The last ten messages were not replicated.
     let (head, log) = ("shop:rooms:{room:lobby}:head", "shop:rooms:{room:lobby}:log");
     engine.admin(&["HSET", head, "n", "10"]);
     engine.admin(&["DEL", log]);

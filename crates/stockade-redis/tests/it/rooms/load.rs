@@ -1,4 +1,4 @@
-//! Times, for a machine that is not busy: `cargo xtask redis --long`.
+//! Timing tests for an idle machine: `cargo xtask redis --long`.
 
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -9,8 +9,8 @@ use stockade_websockets::{Audience, Order};
 use super::{Process, until};
 use crate::engine::Engine;
 
-/// Broadcasts at a rate to three processes with 300 members each, and prints the times
-/// from a broadcast to its receivers.
+/// Broadcasts at a fixed rate to three processes with 300 members each and
+/// prints the delivery times.
 async fn latency(engine: &Engine, order: Order) {
     let processes: Vec<Process> =
         (0..3).map(|_| Process::open_with(&engine.url(), |rooms| rooms.order(order))).collect();
@@ -81,7 +81,7 @@ async fn broadcasts_in_a_second() {
         while sent < 100_000 {
             match here.rooms.try_broadcast(Audience::Room("lobby"), text.as_str()) {
                 Ok(_) => sent += 1,
-                // The queue is full: this is as fast as it goes.
+                // The queue is full: this is the maximum rate.
                 Err(_) => tokio::time::sleep(Duration::from_millis(1)).await,
             }
         }

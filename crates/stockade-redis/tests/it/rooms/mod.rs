@@ -1,5 +1,5 @@
-//! Rooms of several processes on one engine. A process is here a `Rooms` with a link of
-//! its own; its members are connections in memory.
+//! Rooms of several processes on one server. Each process is a `Rooms` with a
+//! separate link; its members are in-memory connections.
 
 mod delivery;
 mod failover;
@@ -40,7 +40,7 @@ impl Process {
         Self { rooms, gaps }
     }
 
-    /// Adds a member to a room, which hears it from here on.
+    /// Adds a member to a room and waits until it can receive messages.
     async fn join(&self, room: &str) -> Client {
         let client = self.enter(room);
         let begin = Instant::now();
@@ -69,7 +69,7 @@ impl Process {
     }
 }
 
-/// A member with the texts that it got.
+/// A member with the texts that it received.
 struct Client {
     member: Member,
     socket: WebSocket,
@@ -98,7 +98,7 @@ impl Drop for Client {
     }
 }
 
-/// Waits until something holds; returns false if it does not.
+/// Waits for a condition. Returns false on timeout.
 async fn until(holds: impl Fn() -> bool) -> bool {
     let begin = Instant::now();
     while !holds() {
@@ -110,7 +110,7 @@ async fn until(holds: impl Fn() -> bool) -> bool {
     true
 }
 
-/// Returns the texts without repetitions, and fails if there are any.
+/// Returns the set of texts. Fails on duplicates.
 #[track_caller]
 fn once(texts: &[String]) -> HashSet<&str> {
     let unique: HashSet<&str> = texts.iter().map(String::as_str).collect();

@@ -1,4 +1,4 @@
-//! Presence: who is in a room, whatever happens to the processes.
+//! Tests presence: the members of a room, also when processes die.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use tokio::runtime::Runtime;
 use super::{PATIENCE, Process};
 use crate::engine::Engine;
 
-/// Waits until a process sees so many members and stale processes.
+/// Waits until a process sees this number of members and stale processes.
 async fn sees(process: &Process, members: usize, stale: usize) {
     let begin = std::time::Instant::now();
     loop {
@@ -23,7 +23,7 @@ async fn sees(process: &Process, members: usize, stale: usize) {
     }
 }
 
-/// A process that dies without a word: its tasks end, and its members stay written.
+/// Simulates a process that dies: its tasks end, and its members stay in Redis.
 fn die(url: &str, members: usize) {
     let runtime = Runtime::new().unwrap();
     runtime.block_on(async {
@@ -35,18 +35,18 @@ fn die(url: &str, members: usize) {
         sees(&process, members + 1, 0).await;
         let written = process.rooms.members("lobby").len();
         assert_eq!(written, members);
-        // Until the other process sees them, they are not written.
+        // The members are written once the other process sees them.
         let other = Process::open(url);
         sees(&other, members + 1, 0).await;
         tokio::spawn(async move {
             let _kept = (process, clients);
             std::future::pending::<()>().await;
         });
-        // Its end is not the matter here.
+        // This process is not part of the test, so it may end.
         drop(other);
         tokio::time::sleep(Duration::from_millis(50)).await;
     });
-    // The tasks are gone before the rooms are.
+    // The tasks end before the rooms are dropped.
     runtime.shutdown_background();
 }
 
@@ -75,7 +75,8 @@ async fn a_process_that_died_is_out_after_its_lease() {
     sees(&here, 1, 0).await;
     let url = engine.url();
     tokio::task::spawn_blocking(move || die(&url, 2)).await.unwrap();
-    // The times of the leases are those of the engine: here they pass at once.
+    // Leases use the server's clock; rewriting them makes the time pass at
+    // once.
     let nodes = engine.list(&["KEYS", "*:nodes"]).remove(0);
     let found = engine.list(&["HKEYS", "shop:rooms:{room:lobby}:here"]);
     assert_eq!(found.len(), 2);
@@ -84,7 +85,7 @@ async fn a_process_that_died_is_out_after_its_lease() {
             engine.admin(&["ZADD", &nodes, "XX", "1", node]);
         }
     }
-    // That of this process is renewed.
+    // The lease of this process is renewed.
     sees(&here, 1, 1).await;
     for node in &found {
         engine.admin(&["ZREM", &nodes, node]);
