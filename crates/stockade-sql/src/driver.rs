@@ -1,4 +1,4 @@
-//! [`Driver`]: the part of a database that a store needs.
+//! The database interface that a store needs.
 
 use std::sync::Arc;
 
@@ -6,28 +6,28 @@ use stockade_core::BoxFuture;
 
 use crate::SqlError;
 
-/// A database that runs statements of a store.
+/// A database that runs the statements of a store.
 ///
-/// A statement has one parameter, a text of JSON; it gives rows of a text of JSON
-/// and a number. So a driver converts nothing, and no types of columns are known
-/// here.
+/// A statement has one parameter, a JSON text. Each result row is a JSON text
+/// and a number. So a driver does not convert values, and it does not need to
+/// know column types.
 pub trait Driver: Send + Sync + 'static {
-    /// Returns the dialect of the statements that [`run`](Self::run) takes.
+    /// Returns the SQL dialect that [`run`](Self::run) accepts.
     fn dialect(&self) -> Dialect;
 
-    /// Runs one statement as a transaction of its own, and returns its rows.
+    /// Runs one statement in a separate transaction and returns its rows.
     ///
-    /// The rows of a statement that [writes](Statement::writes) may be returned
-    /// only when they are committed.
+    /// If the statement [writes](Statement::writes), return its rows only after
+    /// the commit.
     ///
     /// # Errors
-    /// Fails with the class of the error that the database reports. An error that
-    /// no class fits is [`SqlError::Failed`].
+    /// Returns the class that matches the database's error, or
+    /// [`SqlError::Failed`] if no class matches.
     fn run(&self, statement: Statement) -> BoxFuture<'_, Result<Vec<Row>, SqlError>>;
 }
 
-/// A shared driver, which may be a `dyn Driver`: so a program that chooses its
-/// database when it starts has one type of store.
+/// A shared driver, which can be a `dyn Driver`. A program that selects its
+/// database at startup can thus use one store type.
 impl<D: Driver + ?Sized> Driver for Arc<D> {
     fn dialect(&self) -> Dialect {
         D::dialect(self)
@@ -42,50 +42,50 @@ impl<D: Driver + ?Sized> Driver for Arc<D> {
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum Dialect {
-    /// PostgreSQL from version 12. The parameter is `$1`, of the type `jsonb`.
+    /// PostgreSQL 12 or later. The parameter is `$1` of type `jsonb`.
     Postgres,
-    /// SQLite from version 3.38. The parameter is `?1`, of the type `TEXT`.
+    /// SQLite 3.38 or later. The parameter is `?1` of type `TEXT`.
     Sqlite,
 }
 
 /// A statement with its parameter.
 ///
-/// Its text has no value that a client sent: values are in the parameter.
+/// The SQL text never contains client values; they are in the parameter.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Statement {
-    /// The text, with one parameter.
+    /// The SQL text, with one parameter.
     pub sql: Arc<str>,
-    /// The parameter: a text of JSON.
+    /// The parameter, a JSON text.
     pub parameter: String,
-    /// True for a statement that changes rows.
+    /// Whether the statement changes rows.
     pub writes: bool,
 }
 
 impl Statement {
-    /// Makes a statement that reads.
+    /// Creates a statement that reads.
     pub fn reading(sql: impl Into<Arc<str>>, parameter: impl Into<String>) -> Self {
         Self { sql: sql.into(), parameter: parameter.into(), writes: false }
     }
 
-    /// Makes a statement that writes.
+    /// Creates a statement that writes.
     pub fn writing(sql: impl Into<Arc<str>>, parameter: impl Into<String>) -> Self {
         Self { sql: sql.into(), parameter: parameter.into(), writes: true }
     }
 }
 
-/// A row that a statement gave: the columns of its result, in this order.
+/// A result row: the two columns of a statement, in this order.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct Row {
-    /// The first column, a text of JSON.
+    /// The first column, a JSON text.
     pub json: String,
-    /// The second column, the version of the row or a count.
+    /// The second column: the version of the row or a count.
     pub number: i64,
 }
 
 impl Row {
-    /// Makes a row.
+    /// Creates a row.
     pub fn new(json: impl Into<String>, number: i64) -> Self {
         Self { json: json.into(), number }
     }

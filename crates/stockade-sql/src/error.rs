@@ -1,4 +1,4 @@
-//! [`SqlError`]: the errors of every database in one form.
+//! The common error type of all databases.
 
 use std::fmt;
 use std::time::Duration;
@@ -8,42 +8,43 @@ use stockade_core::reply::IntoError;
 use stockade_core::{Response, RouteDescription};
 use stockade_errors::{ApiError, BoxError, StoreError};
 
-/// An error of a database, by what can be done about it.
+/// A database error, classified by how to handle it.
 ///
-/// As an [`ApiError`] a value that is taken is 409, a database that cannot answer
-/// now is 503 with `Retry-After`, and everything else is 500. The text of the
-/// database is the source of that error: it is logged, and no client gets it.
+/// As an [`ApiError`], a duplicate value is a 409, a database that cannot
+/// respond now is a 503 with `Retry-After`, and everything else is a 500. The
+/// database's message is the error's source: it is logged but never sent to
+/// clients.
 ///
-/// Its `Debug` is a sentence too, with the causes behind it, because that is how a `main`
-/// that fails prints it.
+/// `Debug` prints a sentence with the chain of causes, because a failing `main`
+/// prints its error with `Debug`.
 #[non_exhaustive]
 pub enum SqlError {
-    /// A unique constraint refused a row.
+    /// A unique constraint rejected a row.
     Taken {
         /// The name of the constraint, or `table.column` in SQLite.
         constraint: String,
-        /// The error of the driver.
+        /// The driver's error.
         source: BoxError,
     },
-    /// A rule of the database refused a value: its type, range or length, `NOT
-    /// NULL`, `CHECK`, or a reference to a row that is missing.
+    /// A database rule rejected a value: its type, range or length, `NOT NULL`,
+    /// `CHECK`, or a reference to a missing row.
     Invalid {
-        /// The name of the column, if the database tells it.
+        /// The name of the column, if the database reports it.
         column: Option<String>,
-        /// The error of the driver.
+        /// The driver's error.
         source: BoxError,
     },
-    /// Other transactions were in the way; the same statement may succeed when it
-    /// is repeated. Nothing of it was kept.
+    /// A conflict with other transactions. Nothing was changed, and a retry may
+    /// succeed.
     Conflict(BoxError),
-    /// The database cannot answer now: it is down, too slow, or has too much to do.
+    /// The database cannot respond now: it is down, too slow or overloaded.
     ///
-    /// A statement that writes may have been kept, if the connection broke while
-    /// it ran.
+    /// If the connection broke during a write, the write may still have
+    /// succeeded.
     Unavailable {
-        /// The time after which the client may try again.
+        /// The time before the client may retry.
         retry_after: Duration,
-        /// The error of the driver, or the limit that was reached.
+        /// The driver's error, or the limit that was reached.
         source: BoxError,
     },
     /// Any other error.
@@ -51,22 +52,21 @@ pub enum SqlError {
 }
 
 impl SqlError {
-    /// The time after which a client may try again, unless something better is
-    /// known.
+    /// The default time before a client may retry.
     pub(crate) const RETRY_AFTER: Duration = Duration::from_secs(1);
 
-    /// Makes an error of a database that cannot answer now, after which a client
-    /// may try again in a second.
+    /// Creates an error for a database that cannot respond now. The client may
+    /// retry after a second.
     pub fn unavailable(source: impl Into<BoxError>) -> Self {
         Self::Unavailable { retry_after: Self::RETRY_AFTER, source: source.into() }
     }
 
-    /// Makes an error that has no better class.
+    /// Creates an error without a specific class.
     pub fn failed(source: impl Into<BoxError>) -> Self {
         Self::Failed(source.into())
     }
 
-    /// Returns the error of the driver.
+    /// Returns the driver's error.
     #[must_use]
     pub fn cause(&self) -> &BoxError {
         match self {
@@ -128,7 +128,8 @@ impl From<SqlError> for ApiError {
     }
 }
 
-/// Keeps the class of the error: a client gets the same status as from the [`ApiError`].
+/// Preserves the error class, so a client gets the same status as from the
+/// [`ApiError`].
 impl From<SqlError> for StoreError {
     fn from(error: SqlError) -> Self {
         match &error {

@@ -1,7 +1,8 @@
-//! Databases for the stockade framework: stores of REST resources, sessions, idempotency
-//! keys and revocations in tables, an embedded SQLite, and a trait for other drivers.
+//! Databases for the stockade framework: stores in tables for REST resources,
+//! sessions, idempotency keys and revocations; embedded SQLite, PostgreSQL, and
+//! a trait for other drivers.
 //!
-//! A [`SqlStore`] keeps the items of a type in a table:
+//! A [`SqlStore`] stores the items of a type in a table:
 //!
 //! ```
 //! use serde::{Deserialize, Serialize};
@@ -38,10 +39,10 @@
 //! }
 //! ```
 //!
-//! # Statements of the program
+//! # Your own statements
 //!
-//! [`Sqlite`] is state like any other. Its readers and its one writer are threads
-//! of their own, so that no thread of the runtime waits for a disk:
+//! [`Sqlite`] is ordinary state. Its readers and its single writer run on
+//! separate threads, so runtime threads never wait for the disk:
 //!
 //! ```
 //! use stockade::prelude::*;
@@ -79,31 +80,33 @@
 //!
 //! # Sessions, idempotency keys and revocations
 //!
-//! [`SqlSessionStore`], [`SqlIdempotencyStore`] and [`open_revocations`] keep the state of
-//! middleware in tables that several processes share. [`MIGRATIONS`] creates the tables. The
-//! stores work with any [`Driver`].
+//! [`SqlSessionStore`], [`SqlIdempotencyStore`] and [`open_revocations`] store
+//! middleware state in tables that several processes share. [`MIGRATIONS`]
+//! creates the tables. The stores work with any [`Driver`].
 //!
 //! # Features
 //!
-//! - `sqlite`: [`Sqlite`], with the SQLite that rusqlite brings. The crate
-//!   `sqlx-sqlite` links another one, so that both do not build in one program.
-//! - `postgres`: [`Postgres`], a pool of tokio-postgres, with TLS by rustls and ring.
+//! - `sqlite`: [`Sqlite`], with the SQLite that rusqlite bundles. The
+//!   `sqlx-sqlite` crate links a different SQLite, so one program cannot use
+//!   both.
+//! - `postgres`: [`Postgres`], a tokio-postgres pool with TLS through rustls
+//!   and ring.
 
-// Where things are:
+// Modules:
 // - `store`: `SqlStore`.
-// - `table/`: the fields of a type (`field.rs`), the columns of its table and their
-//   comparison (`check.rs`), `create_table_sql` (`create.rs`).
-// - `plan/`: the statements: pure functions.
-// - `driver`: `Driver`, `Statement`, `Row`: what a store needs of a database.
-// - `error`: `SqlError`, the errors of every database in one form.
+// - `table/`: the fields of a type (`field.rs`), the columns of its table and
+//   their comparison (`check.rs`), `create_table_sql` (`create.rs`).
+// - `plan/`: builds the statements with pure functions.
+// - `driver`: `Driver`, `Statement`, `Row`: the database interface of a store.
+// - `error`: `SqlError`, the common error type of all databases.
 // - `stores/`: sessions, idempotency keys and revocations in tables.
-// - `unreadable`: the error of a row that its type does not read.
-// - `sqlstate`: the codes of PostgreSQL, for every driver.
-// - `sqlite/`: `Sqlite`: `connection.rs` opens, `writer.rs` commits in groups, unless
-//   the file was moved (`file.rs`), `readers.rs` reads, `failure.rs` classifies the
-//   errors of rusqlite.
-// - `postgres/`: `Postgres`: `options.rs` has the settings of a connection, `tls.rs`
-//   encrypts, `failure.rs` classifies the errors of connections.
+// - `unreadable`: the error for a row that its type cannot deserialize.
+// - `sqlstate`: PostgreSQL error codes, for every driver.
+// - `sqlite/`: `Sqlite`. `connection.rs` opens connections, `writer.rs` commits
+//   in groups unless the file was moved (`file.rs`), `readers.rs` reads, and
+//   `failure.rs` classifies rusqlite errors.
+// - `postgres/`: `Postgres`. `options.rs` has the connection settings, `tls.rs`
+//   encrypts, and `failure.rs` classifies connection errors.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod driver;

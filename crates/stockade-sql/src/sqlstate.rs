@@ -1,12 +1,12 @@
-//! The classes of the codes of PostgreSQL (its documentation, appendix A).
+//! Classifies PostgreSQL error codes (PostgreSQL documentation, appendix A).
 
 use stockade_errors::BoxError;
 
 use crate::SqlError;
 
 impl SqlError {
-    /// Classifies an error by its code (SQLSTATE), as PostgreSQL uses them, with the
-    /// names of the constraint and the column if the database tells them.
+    /// Classifies an error by its PostgreSQL code (SQLSTATE), with the names of
+    /// the constraint and the column if the database reports them.
     ///
     /// ```
     /// use stockade::sql::SqlError;
@@ -25,7 +25,7 @@ impl SqlError {
         let source = source.into();
         match Class::of(code) {
             Class::Taken => {
-                // A constraint without a name is that of no field.
+                // A constraint without a name does not belong to a field.
                 let constraint = constraint.unwrap_or_default().to_owned();
                 Self::Taken { constraint, source }
             }
@@ -49,17 +49,19 @@ enum Class {
 impl Class {
     fn of(code: &str) -> Self {
         match code {
-            // Unique, and its general form.
+            // Unique and exclusion constraints.
             "23505" | "23P01" => Self::Taken,
-            // NOT NULL, references, `RESTRICT` from PostgreSQL 18 on, CHECK; a value beyond a
-            // limit, such as the size of an index row; a trigger that raises an error, for
-            // which SQLite has the class of CHECK.
+            // NOT NULL, references, `RESTRICT` (PostgreSQL 18 and later),
+            // CHECK; a value beyond a limit, such as the size of an index row;
+            // a trigger that raises an error (SQLite also treats it like
+            // CHECK).
             "23502" | "23503" | "23001" | "23514" | "54000" | "P0001" => Self::Invalid,
             "40001" | "40P01" => Self::Conflict,
-            // Ended, by the time or a person; a lock; a server that became a copy.
+            // Canceled by a timeout or an operator; a lock; a server that
+            // became a replica.
             "57014" | "57P01" | "57P02" | "57P03" | "55P03" | "25006" => Self::Unavailable,
             _ => match code.get(..2) {
-                // Data; connection; resources; system.
+                // Classes: data; connection, resources, system.
                 Some("22") => Self::Invalid,
                 Some("08" | "53" | "58") => Self::Unavailable,
                 _ => Self::Failed,

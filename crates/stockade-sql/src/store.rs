@@ -1,4 +1,4 @@
-//! [`SqlStore`]: the items of a resource in a table.
+//! The items of a resource in a table.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -18,23 +18,24 @@ use crate::table::{Kind, Table};
 use crate::unreadable::Unreadable;
 use crate::{Dialect, Driver, Row, SqlError, Statement};
 
-/// The items of a type in a table of a database. A clone is the same store.
+/// The items of a type in a database table. Clones share the store.
 ///
-/// The table has a column for each field, with its name in JSON, and `version`, an
-/// integer that is not null and begins with 1. Further columns are left alone. An
-/// order or a filter is as fast as the index that the table has for it.
+/// The table has a column for each field, with the field's JSON name, and
+/// `version`, a non-null integer that defaults to 1. Other columns are ignored.
+/// Sorting and filtering are as fast as the table's indexes allow.
 ///
-/// - A field that may be null is a column that may be null, and no other is.
-/// - Texts are compared by code points. In PostgreSQL an index serves such an order
-///   if its column has the collation `"C"`.
-/// - Clients cannot sort by a field that may be null, and neither sort nor filter by
-///   lists, objects and fields of several types.
-/// - UUIDs, addresses, times and other values with several spellings are kept and compared
-///   in their canonical form: times in UTC, as `2026-11-23T09:00:00.5+00:00`. Rows that
-///   another program wrote in another spelling do not match filters, ids and unique values;
-///   the guide "Stores in SQL" shows how to repair them.
-/// - A row whose draft has an id begins with a version made of the time, so that an
-///   id that comes back has no old version.
+/// - A column is nullable if and only if its field is nullable.
+/// - Texts are compared by code points. In PostgreSQL an index supports this
+///   order if its column has the collation `"C"`.
+/// - Clients cannot sort by a nullable field. They can neither sort nor filter
+///   by lists, objects and fields of several types.
+/// - UUIDs, addresses, times and other values with several spellings are stored
+///   and compared in their canonical form. Times are in UTC, as
+///   `2026-11-23T09:00:00.5+00:00`. Rows with another spelling, written by
+///   another program, do not match filters, ids and unique values. The guide
+///   "Stores in SQL" shows how to repair them.
+/// - If a draft contains an id, the version of its row starts with the current
+///   time. An id that is used again thus never has an old version.
 pub struct SqlStore<T, D> {
     driver: D,
     table: Arc<Table>,
@@ -43,29 +44,29 @@ pub struct SqlStore<T, D> {
     of: PhantomData<fn() -> T>,
 }
 
-/// The largest number of rows that a page reads to find one that can be read.
+/// The maximum number of rows that a page reads to find a readable one.
 const MOST_SKIPPED: usize = 10_000;
 
-/// The number of times that a statement is tried when others are in the way.
+/// The maximum number of attempts when transactions conflict.
 const TRIES: usize = 4;
 
 impl<T: Entity, D: Driver> SqlStore<T, D> {
-    /// Opens the store in a table, which is compared with the type.
+    /// Opens the store for a table and compares the table with the type.
     ///
-    /// The name is taken as it is, with upper and lower case; in PostgreSQL it may be
-    /// that of a schema and a table, with a dot between them.
+    /// The name is case-sensitive. In PostgreSQL it can be `schema.table`.
     ///
     /// # Errors
-    /// Fails with all differences between the table and the type: columns that are
-    /// missing, that do not keep each value of their field, or that a new row would
-    /// lack; and if the database cannot be asked.
+    /// Returns an error that lists all differences between the table and the
+    /// type: missing columns, columns that cannot store each value of their
+    /// field, and required columns without a field. Also returns an error if
+    /// the database cannot be queried.
     pub async fn open(driver: D, table: &str) -> Result<Self, ConfigError> {
         let dialect = driver.dialect();
         let description = driver.run(Table::description(dialect, table)).await;
         Ok(Self::with_table(driver, Table::of::<T>(dialect, table, description)?))
     }
 
-    /// As [`open`](Self::open), by a function that runs a statement.
+    /// Like [`open`](Self::open), with a function that runs a statement.
     #[cfg(feature = "sqlite")]
     pub(crate) fn check(
         driver: D,
@@ -83,20 +84,21 @@ impl<T: Entity, D: Driver> SqlStore<T, D> {
         Self { driver, table, canonical, skips_unreadable: false, of: PhantomData }
     }
 
-    /// Leaves rows that the type does not read out of lists, instead of failing with 500.
+    /// Sets whether lists skip unreadable rows instead of failing with a 500.
     /// Default: false.
     ///
-    /// A row can be unreadable after a change of the type, or if another program wrote it.
-    /// Either way, the log has a line at level `error` with the id of the row and the name of
-    /// the column. A list that skips rows has their number in `skipped`, beside `items`. They
-    /// count in `X-Total-Count`. A request for one unreadable item is a 500.
+    /// A row can become unreadable after a change of the type, or if another
+    /// program wrote it. In both cases, a log line at level `error` contains
+    /// the row's id and the column name. A list that skips rows reports their
+    /// number in `skipped`, next to `items`. They count in `X-Total-Count`. A
+    /// request for one unreadable item is a 500.
     #[must_use]
     pub fn skip_unreadable(mut self, skips: bool) -> Self {
         self.skips_unreadable = skips;
         self
     }
 
-    /// Runs a statement, again if other transactions were in the way.
+    /// Runs a statement and retries on conflicts with other transactions.
     async fn run(&self, statement: Result<Statement, SqlError>) -> Result<Vec<Row>, SqlError> {
         let statement = statement?;
         for _ in 1..TRIES {
@@ -114,7 +116,7 @@ impl<T: Entity, D: Driver> SqlStore<T, D> {
                 StoreError::taken(self.table.field_of_constraint(&constraint, |_| true))
             }
             SqlError::Invalid { column, source } => {
-                // Further lines of PostgreSQL quote the row.
+                // The further lines of a PostgreSQL error quote the row.
                 let text = source.to_string();
                 let reason = text.lines().next().unwrap_or_default();
                 log::info!("{}: the database refused a value: {reason}", self.table.name);
@@ -131,16 +133,18 @@ impl<T: Entity, D: Driver> SqlStore<T, D> {
         }
     }
 
-    /// As [`failure`](Self::failure), of a statement that writes a draft.
+    /// Like [`failure`](Self::failure), for a statement that writes a draft.
     fn failure_of(&self, error: SqlError, draft: &NewRow<T>, scope: &RowFilter) -> StoreError {
         let SqlError::Taken { constraint, .. } = error else { return self.failure(error) };
-        // A client did not choose the values of its scope, and cannot change them.
+        // A client did not choose the values of its scope and cannot change
+        // them.
         let is_of_scope = |field: &str| scope.conditions().iter().any(|(name, _)| name == field);
         let is_chosen = |field: &str| draft.has_sent(field) && !is_of_scope(field);
         StoreError::taken(self.table.field_of_constraint(&constraint, is_chosen))
     }
 
-    /// As [`failure`](Self::failure), of a statement about one row, which may be the reason.
+    /// Like [`failure`](Self::failure), for a statement about one row, which
+    /// may be the cause.
     async fn failure_at(&self, error: SqlError, id: &Value) -> StoreError {
         if self.may_be_unreadable(&error)
             && let Ok(rows) = self.run(Plan::get_checked(&self.table, id)).await
@@ -151,13 +155,13 @@ impl<T: Entity, D: Driver> SqlStore<T, D> {
         self.failure(error)
     }
 
-    /// Returns true if a value of a row can be the reason of an error: SQLite fails for the
-    /// whole statement if it cannot write one of them as JSON.
+    /// Returns true if a row's value may be the cause of an error. In SQLite
+    /// the whole statement fails if a value cannot be written as JSON.
     fn may_be_unreadable(&self, error: &SqlError) -> bool {
         self.table.dialect == Dialect::Sqlite && matches!(error, SqlError::Failed(_))
     }
 
-    /// Returns the rows of a page, and one row more.
+    /// Returns the rows of a page, with one extra row.
     async fn rows(&self, query: &ListQuery) -> Result<Vec<Row>, StoreError> {
         match self.run(Plan::list(&self.table, query)).await {
             Err(error) if self.may_be_unreadable(&error) => {
@@ -168,8 +172,8 @@ impl<T: Entity, D: Driver> SqlStore<T, D> {
         }
     }
 
-    /// Returns a page. It has at least one item, unless no row behind its beginning can be
-    /// read, so that the next page has a place to begin.
+    /// Returns a page. It has at least one item unless no further row is
+    /// readable, so the next page has a start position.
     async fn page(&self, query: &ListQuery) -> Result<Page<T>, StoreError> {
         let mut most = query.limit;
         let mut rows = self.rows(query).await?;
@@ -212,8 +216,8 @@ impl<T: Entity, D: Driver> SqlStore<T, D> {
         Ok(Page { items, more: taken < rows.len(), total: None, skipped })
     }
 
-    /// Reads a row. Its text goes straight into the type, so that no digit is lost on the
-    /// way; floats are read exactly, as the last key of a page must be.
+    /// Deserializes a row. The type reads the text directly, so no digits are
+    /// lost. Floats are exact, which the last key of a page requires.
     fn stored(&self, row: &Row) -> Result<Versioned<T>, StoreError> {
         let value = serde_json::from_str(&row.json).map_err(|error| {
             StoreError::failed(Unreadable::of::<T>(&self.table.name, row, error))
@@ -222,14 +226,15 @@ impl<T: Entity, D: Driver> SqlStore<T, D> {
         Ok(Versioned::new(value, Version(version)))
     }
 
-    /// Reads the row that a write gave back.
+    /// Deserializes the row that a write returned.
     fn one(&self, rows: &[Row]) -> Result<Versioned<T>, StoreError> {
         let row = rows.first();
         let missing = || StoreError::failed("a statement that writes gave no row back");
         self.stored(row.ok_or_else(missing)?)
     }
 
-    /// Returns the canonical values of a draft, which the columns can keep.
+    /// Returns the canonical values of a draft, or an error if the columns
+    /// cannot store them.
     fn entering(&self, draft: &NewRow<T>) -> Result<Map<String, Value>, StoreError> {
         let mut values = draft.values().clone();
         let mut misfits = self.canonical.misfits(&values);
@@ -249,12 +254,13 @@ impl<T: Entity, D: Driver> SqlStore<T, D> {
         match (expected, self.get(id, scope).await) {
             (_, Err(error)) => error,
             (VersionCheck::Version(_), Ok(Some(_))) => StoreError::Changed,
-            // Gone, or not there yet when it was to be written.
+            // The row is gone, or it did not exist yet at the time of the
+            // write.
             (_, Ok(_)) => StoreError::Missing,
         }
     }
 
-    /// Returns true if an id is none that the database could have.
+    /// Returns true if the database cannot store such an id.
     async fn is_no_id(&self, id: &T::Id) -> bool {
         let Ok(id) = self.id_of(id) else { return true };
         let statement = Plan::get(&self.table, &id, &RowFilter::all());
@@ -281,7 +287,7 @@ impl<T: Entity, D: Driver> Store<T> for SqlStore<T, D> {
         let (id, scope) = (self.id_of(id)?, self.canonical.scope(scope));
         let rows = match self.run(Plan::get(&self.table, &id, &scope)).await {
             Ok(rows) => rows,
-            // No row has an id or a scope that its column cannot have.
+            // If the column cannot store the id or scope, no row has it.
             Err(SqlError::Invalid { .. }) => return Ok(None),
             Err(error) => return Err(self.failure_at(error, &id).await),
         };
@@ -327,7 +333,7 @@ impl<T: Entity, D: Driver> Store<T> for SqlStore<T, D> {
             Ok(rows) if rows.is_empty() => Err(self.refusal(id, expected, scope).await),
             Ok(_) => Ok(()),
             Err(SqlError::Invalid { .. }) if self.is_no_id(id).await => Err(StoreError::Missing),
-            // A statement that deletes gives no value that a rule could refuse.
+            // A delete does not pass values that a rule could reject.
             Err(SqlError::Invalid { .. }) => Err(StoreError::Referenced),
             Err(error) => Err(self.failure(error)),
         }
@@ -394,9 +400,9 @@ fn number(row: Option<&Row>) -> Result<u64, StoreError> {
     u64::try_from(row.number).map_err(StoreError::failed)
 }
 
-/// Returns the time as microseconds since 1970.
+/// Returns the current time in microseconds since 1970.
 fn microseconds() -> u64 {
-    // A clock before 1970 makes the versions of a table that count from 1.
+    // If the clock is before 1970, versions start at 1.
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     u64::try_from(since.as_micros()).unwrap_or(1).max(1)
 }

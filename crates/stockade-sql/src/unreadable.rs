@@ -1,5 +1,5 @@
-//! [`Unreadable`]: a row that the type of its table does not read, with its id and the
-//! column that is wrong.
+//! The error for a row that its type cannot deserialize, with the id and the
+//! column.
 
 use std::cell::RefCell;
 use std::fmt;
@@ -12,11 +12,11 @@ use stockade_rest::Entity;
 
 use crate::Row;
 
-/// The name of the only member of a row that the database itself cannot write as JSON. No
-/// column has this name. Its value is a list of the id and the name of the column.
+/// The only member of a row that the database itself cannot write as JSON. No
+/// column has this name. Its value is a list of the id and the column name.
 pub(crate) const MARK: &str = "";
 
-/// The error of a row that cannot be read.
+/// The error for a row that cannot be read.
 #[derive(Debug)]
 pub(crate) struct Unreadable {
     table: String,
@@ -26,7 +26,7 @@ pub(crate) struct Unreadable {
 }
 
 impl Unreadable {
-    /// Finds the id and the column of a row that a type does not read.
+    /// Finds the id and the column of a row that its type cannot deserialize.
     pub(crate) fn of<T: Entity>(table: &str, row: &Row, error: serde_json::Error) -> Self {
         let table = table.to_owned();
         if let Some((id, column)) = marked(&row.json) {
@@ -35,7 +35,7 @@ impl Unreadable {
         }
         let id = RefCell::new(None);
         let mut json = serde_json::Deserializer::from_str(&row.json);
-        // Only the id counts. A malformed number after it does not matter.
+        // Only the id matters. A malformed number after it is ignored.
         let _ = json.deserialize_map(FindId { name: T::ID, id: &id });
         let column = RefCell::new(None);
         let mut json = serde_json::Deserializer::from_str(&row.json);
@@ -74,7 +74,7 @@ fn marked(json: &str) -> Option<(Value, String)> {
     }
 }
 
-/// A visitor that keeps the id of a row. It does not look at other values.
+/// A visitor that stores the id of a row and ignores other values.
 struct FindId<'i> {
     name: &'static str,
     id: &'i RefCell<Option<Value>>,
@@ -99,7 +99,7 @@ impl<'de> Visitor<'de> for FindId<'_> {
     }
 }
 
-/// A deserializer of an object that notes the member which is being read.
+/// A deserializer of an object that records the current member.
 struct ColumnTracker<'c, D> {
     inner: D,
     column: &'c RefCell<Option<String>>,
@@ -166,7 +166,7 @@ impl<'de, A: MapAccess<'de>> MapAccess<'de> for ColumnTracker<'_, A> {
     }
 }
 
-/// The name of a member, which is noted before the type sees it.
+/// The name of a member, recorded before the type deserializes it.
 struct Key<'c, K> {
     inner: K,
     column: &'c RefCell<Option<String>>,

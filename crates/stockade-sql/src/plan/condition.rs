@@ -1,4 +1,5 @@
-//! The conditions of a page: filters, scope, and the keys behind which it begins.
+//! The conditions of a page: filters, the scope, and the keys after which it
+//! starts.
 
 use serde_json::{Map, Value};
 use stockade_rest::{Direction, Filter, ListQuery, Op, RowFilter, Sort};
@@ -85,13 +86,14 @@ impl Plan<'_> {
                 Value::Bool(true) => format!("{key} IS NULL"),
                 _ => format!("{key} IS NOT NULL"),
             }),
-            // A comparison that is not known here has no rows.
+            // An unknown operator matches no rows.
             _ => "FALSE".to_owned(),
         }
     }
 
-    /// Returns the condition that a text begins with another one. `end` is the first text
-    /// behind all of them. Both bounds are for an index.
+    /// Returns the condition that a text starts with a prefix. `end` is the
+    /// first text after all texts with the prefix. The two bounds allow an
+    /// index scan.
     fn prefix(&self, column: &Column, value: &str, end: Option<String>) -> String {
         let key = ordered(self.table, column);
         let below = end.map(|end| format!(" AND {key} < {end}")).unwrap_or_default();
@@ -100,8 +102,8 @@ impl Plan<'_> {
             Dialect::Postgres => {
                 format!("({key} >= {value}{below} AND starts_with({key}, {value}))")
             }
-            // The last comparison is of bytes, because the length of a text ends at U+0000; a
-            // part of no bytes is null.
+            // The last comparison uses bytes, because `length` of a text stops
+            // at U+0000. `substr` of an empty blob is null.
             Dialect::Sqlite => format!(
                 "({key} >= {value}{below} AND ifnull(substr(CAST({key} AS BLOB), 1, \
                  length(CAST({value} AS BLOB))), x'') = CAST({value} AS BLOB))"
@@ -109,7 +111,7 @@ impl Plan<'_> {
         }
     }
 
-    /// Returns the condition that a row is behind these keys.
+    /// Returns the condition that a row comes after these keys.
     pub(super) fn after(&mut self, keys: &[Value], sorts: &[Sort]) -> Result<String, SqlError> {
         let columns = sorts.iter().map(|sort| known(self.table, &sort.field));
         let columns = columns.collect::<Result<Vec<_>, _>>()?;
@@ -136,8 +138,8 @@ impl Plan<'_> {
     }
 }
 
-/// Compares as rows where all directions are one, which an index can do; else key by
-/// key.
+/// Compares rows if all directions are equal, which an index supports.
+/// Otherwise compares key by key.
 fn behind(keys: &[String], values: &[String], sorts: &[Sort]) -> String {
     let sign = |sort: &Sort| match sort.direction {
         Direction::Ascending => ">",
@@ -152,7 +154,7 @@ fn behind(keys: &[String], values: &[String], sorts: &[Sort]) -> String {
     let mut condition = format!("{} {} {}", keys[last], sign(&sorts[last]), values[last]);
     for index in (0..last).rev() {
         let (key, sign, value) = (&keys[index], sign(&sorts[index]), &values[index]);
-        // The first comparison is for an index.
+        // The first comparison allows an index scan.
         condition = format!(
             "{key} {sign}= {value} AND ({key} {sign} {value} OR ({key} = {value} AND {condition}))"
         );
@@ -160,12 +162,13 @@ fn behind(keys: &[String], values: &[String], sorts: &[Sort]) -> String {
     condition
 }
 
-/// Returns the first text behind all texts with a prefix, in the order of code points: the
-/// prefix whose last character is the next one. `None` if there is no such text.
+/// Returns the first text after all texts with a prefix, in code point order,
+/// or `None` if there is none. It is the prefix with its last character
+/// incremented.
 fn end_of(prefix: &Value) -> Option<String> {
     let mut end: Vec<char> = prefix.as_str()?.chars().collect();
     while let Some(last) = end.pop() {
-        // The next code point, without the surrogates, which are not characters.
+        // The next code point, skipping surrogates, which are not characters.
         let next = (u32::from(last) + 1..).take(0x801).find_map(char::from_u32);
         if let Some(next) = next {
             end.push(next);

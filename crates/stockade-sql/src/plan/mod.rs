@@ -1,20 +1,20 @@
-//! From the words of a store to statements: pure functions.
+//! Translates store operations to statements with pure functions.
 //!
-//! Names come from the schema of the type, in quotes. Values are in the parameter,
-//! and nowhere else. The parameter is one JSON object:
+//! Names come from the schema of the type and are quoted. Values are only in
+//! the parameter, which is one JSON object:
 //!
 //! | member | value |
 //! |---|---|
 //! | `id` | the id of a row |
-//! | `scope` | the values of the scope, in its order |
-//! | `filters` | of each filter the list of its values |
-//! | `ends` | for each value of a prefix filter, the first text behind all texts with it |
-//! | `after` | the keys behind which a page begins |
-//! | `row` | the fields that are written |
-//! | `version` | the version that is expected, or that a row begins with |
+//! | `scope` | the values of the scope, in order |
+//! | `filters` | a list of values for each filter |
+//! | `ends` | for each value of a prefix filter, the first text after all matching texts |
+//! | `after` | the keys after which a page starts |
+//! | `row` | the fields to write |
+//! | `version` | the expected version, or the initial version of a row |
 //!
-//! In PostgreSQL each value of a column stands in an object with the name of the
-//! column, which `jsonb_populate_record` turns into the type of that column.
+//! In PostgreSQL, each column value is in an object with the column's name.
+//! `jsonb_populate_record` converts it to the column's type.
 
 mod condition;
 mod value;
@@ -29,7 +29,7 @@ use crate::table::{Column, Kind, Table, VERSION, quoted};
 use crate::{Dialect, SqlError, Statement};
 use value::{Place, checked_item, item, scalar};
 
-/// Writes the statements of a table.
+/// Builds the statements for a table.
 pub(crate) struct Plan<'t> {
     table: &'t Table,
     parameter: Map<String, Value>,
@@ -40,12 +40,13 @@ impl<'t> Plan<'t> {
         Self { table, parameter: Map::new() }
     }
 
-    /// Returns the page of a query, and one row more.
+    /// Returns the statement for a page, with one extra row.
     pub(crate) fn list(table: &'t Table, query: &ListQuery) -> Result<Statement, SqlError> {
         Self::page(table, query, &item(table))
     }
 
-    /// As [`list`](Self::list), with a marked row for each that SQLite cannot write as JSON.
+    /// Like [`list`](Self::list), but with a marked row for each row that
+    /// SQLite cannot write as JSON.
     pub(crate) fn list_checked(table: &'t Table, query: &ListQuery) -> Result<Statement, SqlError> {
         Self::page(table, query, &checked_item(table))
     }
@@ -85,7 +86,7 @@ impl<'t> Plan<'t> {
         Ok(plan.reading(sql))
     }
 
-    /// Returns the row of an id.
+    /// Returns the statement that reads the row with an id.
     pub(crate) fn get(
         table: &'t Table,
         id: &Value,
@@ -94,8 +95,8 @@ impl<'t> Plan<'t> {
         Self::row(table, id, scope, &item(table))
     }
 
-    /// As [`get`](Self::get) without a scope, with a marked row for one that SQLite cannot
-    /// write as JSON.
+    /// Like [`get`](Self::get) without a scope, but with a marked row if SQLite
+    /// cannot write the row as JSON.
     pub(crate) fn get_checked(table: &'t Table, id: &Value) -> Result<Statement, SqlError> {
         Self::row(table, id, &RowFilter::all(), &checked_item(table))
     }
@@ -113,8 +114,8 @@ impl<'t> Plan<'t> {
         Ok(plan.reading(sql))
     }
 
-    /// Makes a row of these values. `version` is the one of a row whose id may have
-    /// been that of another one.
+    /// Inserts a row with these values. If they include an id, the row starts
+    /// with `version`, because another row may have had this id before.
     pub(crate) fn create(
         table: &'t Table,
         values: Map<String, Value>,
@@ -152,8 +153,8 @@ impl<'t> Plan<'t> {
         Ok(plan.writing(sql))
     }
 
-    /// Writes these fields of a row, those without a value as null or as the default
-    /// of their column.
+    /// Writes these fields of a row. Fields without a value become null or the
+    /// column's default.
     pub(crate) fn replace(
         table: &'t Table,
         id: &Value,
@@ -205,7 +206,7 @@ impl<'t> Plan<'t> {
         Ok(plan.writing(sql))
     }
 
-    /// Returns the conditions of a row and its scope.
+    /// Returns the conditions for a row and its scope.
     fn of_row(&mut self, id: &Value, scope: &RowFilter) -> Result<Vec<String>, SqlError> {
         let column = known(self.table, self.table.id)?;
         let id = value::of_column(self.table, column, id);
@@ -217,16 +218,17 @@ impl<'t> Plan<'t> {
         Ok(conditions)
     }
 
-    /// Returns the condition of the version that is expected.
+    /// Returns the condition for the expected version.
     fn expected(&mut self, expected: VersionCheck) -> Option<String> {
         let VersionCheck::Version(version) = expected else { return None };
-        // No row has a version that its column cannot have, and none has -1.
+        // A version that does not fit into the column never matches, and
+        // neither does -1.
         let version = i64::try_from(version.0).unwrap_or(-1);
         self.parameter.insert("version".to_owned(), json!(version));
         Some(format!("{} = {}", self.version(), self.parameter_version()))
     }
 
-    /// Returns the version of a row, as it stands in statements.
+    /// Returns the SQL expression for the version of a row.
     fn version(&self) -> String {
         let version = value::of_row(self.table.dialect, &quoted(VERSION));
         match self.table.dialect {
@@ -242,7 +244,7 @@ impl<'t> Plan<'t> {
         }
     }
 
-    /// Returns a key of an order, with its direction.
+    /// Returns an `ORDER BY` key with its direction.
     fn key_of_order(&self, sort: &Sort) -> Result<String, SqlError> {
         let key = value::ordered(self.table, known(self.table, &sort.field)?);
         Ok(match sort.direction {
@@ -260,19 +262,20 @@ impl<'t> Plan<'t> {
     }
 }
 
-/// Returns the column of a field, which must be one of the type: a name that is
-/// none would be a part of a statement.
+/// Returns the column of a field. Unknown names are rejected, because a name
+/// becomes part of the statement.
 fn known<'t>(table: &'t Table, field: &str) -> Result<&'t Column, SqlError> {
     table.column(field).ok_or_else(|| {
         SqlError::failed(format!("{}: there is no column for the field {field:?}", table.name))
     })
 }
 
-/// Returns the default of a column, as it stands in an assignment.
+/// Returns the SQL expression for a column's default in an assignment.
 fn default(dialect: Dialect, column: &Column) -> String {
     match (dialect, &column.default) {
         (Dialect::Postgres, _) => "DEFAULT".to_owned(),
-        // SQLite has no word for it. It is the text of the table's own definition.
+        // SQLite does not have the `DEFAULT` keyword here. This is the text
+        // from the table's definition.
         (Dialect::Sqlite, Some(default)) => format!("({default})"),
         (Dialect::Sqlite, None) => "NULL".to_owned(),
     }
@@ -282,11 +285,11 @@ fn joined(conditions: &[String]) -> String {
     if conditions.is_empty() { "TRUE".to_owned() } else { conditions.join(" AND ") }
 }
 
-/// Returns true if a column has an order that clients may use.
+/// Returns true if clients can order by a column.
 pub(crate) fn has_order(column: &Column, dialect: Dialect) -> bool {
     match column.field.kind {
         Kind::Array | Kind::Object | Kind::Any => false,
-        // There it is a text.
+        // SQLite stores it as a text.
         Kind::Decimal => dialect != Dialect::Sqlite,
         Kind::Boolean | Kind::Integer | Kind::Number | Kind::Text => true,
     }

@@ -1,4 +1,4 @@
-//! Statements, as they are in both dialects.
+//! Tests the statements in both dialects.
 
 use serde_json::{Map, Value, json};
 use stockade_rest::{Direction, Filter, ListQuery, Op, RowFilter, Sort, Version, VersionCheck};
@@ -8,7 +8,8 @@ use crate::table::Table;
 use crate::table::tests::products;
 use crate::{Dialect, Statement};
 
-/// Shows a statement without the columns of an item, which are the same in each.
+/// Formats a statement without the columns of an item, which are the same in
+/// every statement.
 fn shown(table: &Table, statement: &Statement) -> String {
     let sql = statement.sql.replace(&super::item(table), "ITEM");
     let read = "jsonb_populate_record(NULL::\"products\", $1 #> ";

@@ -1,4 +1,4 @@
-//! Values and columns as they stand in statements.
+//! Values and columns as SQL expressions.
 
 use std::fmt::Write as _;
 
@@ -8,9 +8,9 @@ use crate::Dialect;
 use crate::table::{Column, Kind, Table, quoted};
 use crate::unreadable::MARK;
 
-/// The place of a value within the parameter.
+/// The position of a value in the parameter.
 pub(super) struct Place {
-    /// A name, and the positions within lists.
+    /// A name, followed by list indexes.
     steps: Vec<String>,
 }
 
@@ -40,13 +40,13 @@ impl Place {
     }
 }
 
-/// Returns the record of an object within the parameter, for `FROM`.
+/// Returns the `FROM` expression for an object in the parameter.
 pub(super) fn record(table: &Table, path: &str) -> String {
     format!("jsonb_populate_record(NULL::{}, $1 #> '{path}')", table.name)
 }
 
-/// Returns a value for the parameter, with the name of its column where the dialect
-/// needs it.
+/// Returns a value for the parameter, wrapped with its column name if the
+/// dialect needs it.
 pub(super) fn of_column(table: &Table, column: &Column, value: &Value) -> Value {
     match table.dialect {
         Dialect::Postgres => json!({ (column.field.name.as_str()): value }),
@@ -54,7 +54,7 @@ pub(super) fn of_column(table: &Table, column: &Column, value: &Value) -> Value 
     }
 }
 
-/// Returns a value of the parameter, of the type of a column.
+/// Returns the expression for a parameter value with the type of a column.
 pub(super) fn scalar(table: &Table, column: &Column, place: &Place) -> String {
     match table.dialect {
         Dialect::Postgres => {
@@ -64,7 +64,7 @@ pub(super) fn scalar(table: &Table, column: &Column, place: &Place) -> String {
     }
 }
 
-/// Returns the values of a list within the parameter, for `=` and `IN`.
+/// Returns the operator and the list of parameter values, for `= ANY` and `IN`.
 pub(super) fn any_of(table: &Table, column: &Column, place: &Place) -> String {
     match table.dialect {
         Dialect::Postgres => format!(
@@ -79,12 +79,12 @@ pub(super) fn any_of(table: &Table, column: &Column, place: &Place) -> String {
     }
 }
 
-/// Returns a value of the row that is written.
+/// Returns the expression for a written value.
 pub(super) fn written(table: &Table, column: &Column) -> String {
     let name = &column.field.name;
     match table.dialect {
         Dialect::Postgres => format!("r.{}", column.name),
-        // Null is null there too, and not a text.
+        // JSON null becomes SQL null rather than a text.
         Dialect::Sqlite if column.field.kind.is_json() => {
             format!("nullif(?1 -> '$.row.\"{name}\"', 'null')")
         }
@@ -92,7 +92,7 @@ pub(super) fn written(table: &Table, column: &Column) -> String {
     }
 }
 
-/// Returns a column by whose order values are compared: that of code points.
+/// Returns a column for comparisons in code point order.
 pub(super) fn ordered(table: &Table, column: &Column) -> String {
     let name = of_row(table.dialect, &column.name);
     match (column.collates, table.dialect) {
@@ -102,10 +102,10 @@ pub(super) fn ordered(table: &Table, column: &Column) -> String {
     }
 }
 
-/// Returns a column of the row that a statement is about.
+/// Returns a column of the statement's row.
 ///
-/// `RETURNING` of SQLite does not know the other name of a table, and PostgreSQL
-/// needs it beside the record with the new values.
+/// SQLite's `RETURNING` does not accept the table alias. PostgreSQL needs the
+/// alias to distinguish the row from the record with the new values.
 pub(super) fn of_row(dialect: Dialect, name: &str) -> String {
     match dialect {
         Dialect::Postgres => format!("t.{name}"),
@@ -113,14 +113,14 @@ pub(super) fn of_row(dialect: Dialect, name: &str) -> String {
     }
 }
 
-/// Returns the item of a row, as a text of JSON.
+/// Returns the expression for a row's item, as a JSON text.
 pub(super) fn item(table: &Table) -> String {
     match table.dialect {
         Dialect::Postgres => {
             let columns = table.columns.iter().map(|column| match column.field.kind {
-                // Else its digits would become those of a float.
+                // Without the cast, its digits would become a float.
                 Kind::Decimal => format!("t.{name}::text AS {name}", name = column.name),
-                // In UTC, whatever the time zone of the connection is.
+                // In UTC, regardless of the connection's time zone.
                 _ if column.is_instant => format!(
                     "(to_json(t.{name} AT TIME ZONE 'UTC') #>> '{{}}') || '+00:00' AS {name}",
                     name = column.name
@@ -147,8 +147,8 @@ pub(super) fn item(table: &Table) -> String {
     }
 }
 
-/// Returns the item of a row as [`item`] does, or a [marked](MARK) object if SQLite cannot
-/// write one of its values as JSON. It costs a second look at each value.
+/// Like [`item`], but returns a [marked](MARK) object if SQLite cannot write
+/// one of the values as JSON. It checks each value again.
 pub(super) fn checked_item(table: &Table) -> String {
     let is_wrong = |column: &Column| {
         let name = &column.name;

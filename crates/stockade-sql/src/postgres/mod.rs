@@ -1,4 +1,4 @@
-//! [`Postgres`]: a pool of connections to PostgreSQL.
+//! A pool of connections to PostgreSQL.
 
 mod failure;
 mod options;
@@ -25,22 +25,23 @@ use crate::{
     Dialect, Driver, Row, SqlError, SqlStore, Statement, create_table_sql, open_revocations,
 };
 
-/// The statements that a connection keeps prepared. Clients choose the filters and
-/// the order of a page, and so how many statements there are.
+/// The maximum number of prepared statements per connection. Clients choose the
+/// filters and the order of a page, so they determine how many statements
+/// exist.
 const STATEMENTS: usize = 256;
 
-/// The time that the server has to end a statement by itself.
+/// The extra time for the server to end a statement itself.
 const GRACE: Duration = Duration::from_secs(1);
 
-/// A pool of connections to PostgreSQL. Clones share it.
+/// A pool of connections to PostgreSQL. Clones share the pool.
 ///
-/// - A request waits at most a second for a connection, and a statement runs for
-///   five. Beyond either, or while the server is down, it is
-///   [`SqlError::Unavailable`]; connections come back by themselves.
-/// - Connections to other machines are encrypted, and the certificate of the server
-///   is checked for its name, unless the address says `sslmode=disable`. `prefer`
-///   never falls back to plain text.
-/// - A statement that loses against another transaction is repeated by a store.
+/// - A request waits at most one second for a connection, and a statement runs
+///   for at most five. Beyond these limits, or while the server is down, the
+///   error is [`SqlError::Unavailable`]. The pool reconnects automatically.
+/// - Connections to other machines are encrypted, and the server certificate
+///   must match the host name, unless the address contains `sslmode=disable`.
+///   `prefer` never falls back to plain text.
+/// - A store retries a statement that conflicts with another transaction.
 ///
 /// ```no_run
 /// use stockade::prelude::*;
@@ -59,18 +60,19 @@ const GRACE: Duration = Duration::from_secs(1);
 pub struct Postgres {
     pool: Pool,
     is_prepared: bool,
-    /// The time of a statement with the way there and back.
+    /// The time limit for a statement, including the network.
     patience: Duration,
 }
 
 impl Postgres {
     /// Connects with the default options.
     ///
-    /// The address is a URL (`postgres://user:password@host:5432/database`) or a list
-    /// (`host=/run/postgresql user=shop dbname=shop`), as tokio-postgres reads it.
+    /// The address is a URL (`postgres://user:password@host:5432/database`) or
+    /// a list (`host=/run/postgresql user=shop dbname=shop`), as in
+    /// tokio-postgres.
     ///
     /// # Errors
-    /// Fails if the address cannot be read, or if there is no connection to be had.
+    /// Returns an error if the address is invalid or the connection fails.
     pub async fn connect(address: &str) -> Result<Self, SqlError> {
         Self::connect_with(address, &PostgresOptions::new()).await
     }
@@ -78,8 +80,8 @@ impl Postgres {
     /// Connects.
     ///
     /// # Errors
-    /// As [`connect`](Self::connect), and if the certificates of the options, or of
-    /// the system, cannot be read.
+    /// Returns the errors of [`connect`](Self::connect), and an error if the
+    /// certificates cannot be read.
     pub async fn connect_with(address: &str, options: &PostgresOptions) -> Result<Self, SqlError> {
         let config = options.config(address)?;
         let recycling = ManagerConfig { recycling_method: RecyclingMethod::Fast };
@@ -96,55 +98,58 @@ impl Postgres {
         let pool = pool.build().map_err(SqlError::failed)?;
         let patience = options.statement_timeout.saturating_add(GRACE);
         let db = Self { pool, is_prepared: options.prepared, patience };
-        // A wrong password is found now, and not by the first request.
+        // Detects a wrong password now rather than at the first request.
         drop(db.client().await?);
         Ok(db)
     }
 
-    /// Returns a connection for statements of the program, which goes back into the
-    /// pool when it is dropped.
+    /// Returns a connection for your own statements. Dropping it returns it to
+    /// the pool.
     ///
     /// # Errors
-    /// Fails with [`SqlError::Unavailable`] if no connection becomes free in time, or
-    /// if the server is down.
+    /// Returns [`SqlError::Unavailable`] if no connection becomes free in time
+    /// or the server is down.
     pub async fn client(&self) -> Result<Object, SqlError> {
         Ok(self.pool.get().await?)
     }
 
-    /// Runs several statements without parameters as one transaction, such as
+    /// Runs several statements without parameters in one transaction, such as
     /// [`MIGRATIONS`](crate::MIGRATIONS).
     ///
     /// # Errors
-    /// Fails with the error of the first statement that fails, and as
-    /// [`client`](Self::client). Nothing is kept then.
+    /// Returns the error of the first failing statement, or the errors of
+    /// [`client`](Self::client). All changes are then rolled back.
     pub async fn execute(&self, statements: &str) -> Result<(), SqlError> {
         Ok(self.client().await?.batch_execute(statements).await?)
     }
 
-    /// Returns revocations of tokens that all processes with this database share, as
-    /// [`open_revocations`] does.
+    /// Returns token revocations that all processes with this database share,
+    /// like [`open_revocations`].
     ///
     /// # Errors
-    /// Fails if a table is missing, lacks a column, or cannot be read.
+    /// Returns an error if a table is missing, lacks a column, or cannot be
+    /// read.
     pub async fn revocations(&self) -> Result<Revocations, ConfigError> {
         open_revocations(self).await
     }
 
-    /// Returns the store of a type in a table, whose columns have the names of the
-    /// fields; [`SqlStore::open`] has the rules.
+    /// Returns the store for a type in a table. The columns have the names of
+    /// the fields; see [`SqlStore::open`] for the rules.
     ///
     /// # Errors
-    /// Fails with all differences between the table and the type.
+    /// Returns an error that lists all differences between the table and the
+    /// type.
     pub async fn table<T: Entity>(&self, name: &str) -> Result<SqlStore<T, Self>, ConfigError> {
         SqlStore::open(self.clone(), name).await
     }
 
-    /// Returns the statement that makes a table for a type, as the function
-    /// [`create_table_sql`](crate::create_table_sql) does: it may be run each time the
-    /// program starts, and indexes and constraints are the program's.
+    /// Returns the statement that creates a table for a type, like
+    /// [`create_table_sql`](crate::create_table_sql). You can run it at each
+    /// start. Add indexes and constraints yourself.
     ///
     /// # Errors
-    /// Fails if the type has no fields, or fields that cannot be columns.
+    /// Returns an error if the type has no fields, or if a field cannot be a
+    /// column.
     pub fn create_table_sql<T: Entity>(&self, name: &str) -> Result<String, ConfigError> {
         create_table_sql::<T>(Dialect::Postgres, name)
     }
@@ -177,7 +182,8 @@ impl Driver for Postgres {
             match timeout(self.patience, self.query(&client, &statement)).await {
                 Ok(outcome) => outcome,
                 Err(late) => {
-                    // Its answer may still come: nobody else shall wait behind it.
+                    // The response may still arrive, so no other caller may use
+                    // this connection.
                     drop(Object::take(client));
                     Err(SqlError::unavailable(late))
                 }
@@ -188,18 +194,18 @@ impl Driver for Postgres {
 
 impl fmt::Debug for Postgres {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // The address may have a password.
+        // The address may contain a password.
         f.debug_struct("Postgres").field("pool", &self.pool.status()).finish_non_exhaustive()
     }
 }
 
-/// A text of JSON as a parameter of the type `jsonb`.
+/// A JSON text as a `jsonb` parameter.
 #[derive(Debug)]
 struct JsonText<'t>(&'t str);
 
 impl ToSql for JsonText<'_> {
     fn to_sql(&self, _: &Type, out: &mut BytesMut) -> Result<IsNull, Box<dyn Error + Sync + Send>> {
-        // The version of the format, and the text.
+        // The version of the format, then the text.
         out.put_u8(1);
         out.put_slice(self.0.as_bytes());
         Ok(IsNull::No)

@@ -1,4 +1,4 @@
-//! [`PostgresOptions`], and the settings of a connection.
+//! The options of a pool and the settings of its connections.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use tokio_postgres::config::{Host, SslMode};
 
 use crate::SqlError;
 
-/// Options of a [`Postgres`](crate::Postgres).
+/// Options for [`Postgres`](crate::Postgres).
 #[derive(Clone, Debug)]
 pub struct PostgresOptions {
     pub(super) pool: usize,
@@ -19,7 +19,7 @@ pub struct PostgresOptions {
 }
 
 impl PostgresOptions {
-    /// Makes the default options.
+    /// Creates the default options.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -29,29 +29,31 @@ impl PostgresOptions {
         /// Sets the number of connections, at least 1. Default: 16.
         pool: usize;
 
-        /// Sets how long to wait for a connection that is free. Default: 1 s.
+        /// Sets the maximum wait for a free connection. Default: 1 s.
         wait: Duration;
 
-        /// Sets the time of a statement, after which the server ends it, and of making
-        /// a connection. Default: 5 s.
+        /// Sets the time limit for a statement, enforced by the server, and for
+        /// connecting. Default: 5 s.
         ///
-        /// Without prepared statements the server is not told, because PgBouncer
-        /// refuses such a setting: `ALTER ROLE shop SET statement_timeout = '5s'`
-        /// tells it there. The client gives up a second later either way.
+        /// If `prepared` is false, the server does not receive this limit,
+        /// because PgBouncer rejects the setting. Set it on the role instead:
+        /// `ALTER ROLE shop SET statement_timeout = '5s'`. In both cases the
+        /// client gives up one second later.
         statement_timeout: Duration;
 
-        /// Sets if statements are prepared once for each connection. Default: true.
+        /// Sets whether to prepare statements once per connection. Default:
+        /// true.
         ///
-        /// It is false behind PgBouncer in its mode for transactions, where each
-        /// statement may get to another connection of the server.
+        /// Set it to false for PgBouncer in transaction mode, because each
+        /// statement may use a different server connection.
         prepared: bool;
 
-        /// Sets the certificates (PEM) of the authorities that may sign the server's
-        /// own. Default: those that the system trusts.
+        /// Sets the trusted CA certificates (PEM). Default: the certificates
+        /// that the system trusts.
         root_certificates: some into Vec<u8>;
     }
 
-    /// Reads an address, and adds what each connection has.
+    /// Parses an address and adds the settings of each connection.
     pub(super) fn config(&self, address: &str) -> Result<Config, SqlError> {
         let mut config: Config = address.parse().map_err(SqlError::failed)?;
         config.keepalives_idle(Duration::from_secs(30));
@@ -83,7 +85,7 @@ impl Default for PostgresOptions {
     }
 }
 
-/// Returns true for a host that is this machine.
+/// Returns true if a host is this machine.
 fn is_local(host: &Host) -> bool {
     match host {
         Host::Tcp(name) => {

@@ -1,4 +1,4 @@
-//! Encrypted connections.
+//! TLS for connections.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use tokio_rustls::rustls::{ClientConfig, RootCertStore};
 use super::PostgresOptions;
 use crate::SqlError;
 
-/// Makes the connector of encrypted connections, if there are to be any.
+/// Creates the TLS connector, or `None` if TLS is disabled.
 pub(super) fn connector(
     config: &Config,
     options: &PostgresOptions,
@@ -28,13 +28,14 @@ pub(super) fn connector(
         }
     } else {
         let found = rustls_native_certs::load_native_certs();
-        // One that cannot be read is as if it were not there.
+        // Certificates that cannot be read are ignored.
         let _ = roots.add_parsable_certificates(found.certs);
     }
     if roots.is_empty() {
         return Err(SqlError::failed("there are no certificates of authorities"));
     }
-    // Given here: no provider of the whole process is read or set.
+    // Set the provider explicitly, so the process-wide provider is neither read
+    // nor set.
     let provider = Arc::new(ring::default_provider());
     let builder = ClientConfig::builder_with_provider(provider)
         .with_safe_default_protocol_versions()

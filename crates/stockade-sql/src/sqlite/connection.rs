@@ -1,4 +1,4 @@
-//! Opening connections with the settings that SQLite keeps for each.
+//! Opens SQLite connections with the per-connection settings.
 
 use std::fs::OpenOptions;
 use std::io;
@@ -10,19 +10,19 @@ use rusqlite::{Connection, OpenFlags};
 
 use crate::SqlError;
 
-/// The use of a connection.
+/// The purpose of a connection.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Role {
     Reader,
     Writer,
 }
 
-/// The statements that a connection keeps prepared.
+/// The maximum number of prepared statements per connection.
 const STATEMENTS: usize = 256;
 
-/// Makes the file, for its owner alone, unless it is there.
+/// Creates the file if it is missing. Only its owner can read and write it.
 ///
-/// SQLite gives the files that it makes beside it the same permissions.
+/// SQLite gives its additional files the same permissions.
 pub(super) fn create_file(path: &Path) -> Result<(), SqlError> {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
@@ -34,13 +34,13 @@ pub(super) fn create_file(path: &Path) -> Result<(), SqlError> {
     }
 }
 
-/// Opens a connection to a file that is there.
+/// Opens a connection to an existing file.
 pub(super) fn connect(
     path: &Path,
     role: Role,
     busy_timeout: Duration,
 ) -> Result<Connection, SqlError> {
-    // A connection stays on one thread at a time.
+    // Only one thread at a time uses a connection.
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags)?;
     connection.busy_timeout(busy_timeout)?;
@@ -53,20 +53,20 @@ pub(super) fn connect(
             return Err(SqlError::failed(format!("journal mode is {mode}, not wal")));
         }
     }
-    // A commit that was answered survives the loss of power.
+    // An acknowledged commit survives a power failure.
     connection.pragma_update(None, "synchronous", "FULL")?;
     connection.pragma_update(None, "foreign_keys", true)?;
-    // A file from elsewhere cannot call functions by its views and triggers.
+    // Views and triggers in a foreign file cannot call functions.
     connection.pragma_update(None, "trusted_schema", false)?;
-    // A name in quotes that is none is a mistake, and not a text.
+    // An unknown name in double quotes is an error rather than a text.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DQS_DML, false)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DQS_DDL, false)?;
     connection.pragma_update(None, "query_only", role == Role::Reader)?;
     Ok(connection)
 }
 
-/// Fails if the file can only be read: SQLite opens it all the same, and would refuse
-/// each write.
+/// Returns an error if the file is read-only. SQLite would open it anyway and
+/// reject each write.
 fn refuse_read_only(connection: &Connection) -> Result<(), SqlError> {
     if connection.is_readonly(rusqlite::MAIN_DB)? {
         return Err(SqlError::failed("the file can be read, and not be written"));
@@ -78,7 +78,7 @@ fn refuse_read_only(connection: &Connection) -> Result<(), SqlError> {
 mod tests {
     use super::*;
 
-    // By a flag, because root may write to each file.
+    // Uses a flag, because root can write to any file.
     #[test]
     fn a_file_that_can_only_be_read_is_refused() {
         let folder = tempfile::tempdir().unwrap();

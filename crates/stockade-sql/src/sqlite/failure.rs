@@ -1,4 +1,4 @@
-//! The classes of the errors of rusqlite.
+//! Classifies rusqlite errors.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -17,12 +17,12 @@ impl From<rusqlite::Error> for SqlError {
 }
 
 impl SqlError {
-    /// Classifies an error that several writes get.
+    /// Classifies an error that several writes share.
     pub(super) fn from_shared(error: &Arc<rusqlite::Error>) -> Self {
         classify(&Class::of(error), Arc::clone(error))
     }
 
-    /// Puts the path of the file in front of the text.
+    /// Prefixes the message with the path of the file.
     pub(super) fn at_path(mut self, path: &Path) -> Self {
         match &mut self {
             Self::Taken { source, .. }
@@ -95,15 +95,15 @@ impl Class {
                 ErrorCode::DatabaseBusy
                 | ErrorCode::DatabaseLocked
                 | ErrorCode::OperationInterrupted
-                // Of a transaction that another write has ended.
+                // Another write ended the transaction.
                 | ErrorCode::OperationAborted
                 | ErrorCode::OutOfMemory
                 | ErrorCode::DiskFull
                 | ErrorCode::SystemIoFailure
                 | ErrorCode::CannotOpen
                 | ErrorCode::FileLockingProtocolFailed => Self::Unavailable,
-                // The file or its folder has changed. Without more it is a mistake of the
-                // program: its connection is one that reads.
+                // The file or its folder has changed. The plain code is a bug
+                // in the program: it writes on a read connection.
                 ErrorCode::ReadOnly if cause.extended_code != ffi::SQLITE_READONLY => {
                     Self::Unavailable
                 }
@@ -123,7 +123,7 @@ fn classify(class: &Class, source: impl Into<BoxError>) -> SqlError {
     }
 }
 
-/// Makes the error of all writes of a transaction that ended too early.
+/// Creates the error for all writes of a transaction that ended early.
 pub(super) fn transaction_ended() -> rusqlite::Error {
     let text = "the transaction ended while one of its writes ran";
     rusqlite::Error::SqliteFailure(ffi::Error::new(ffi::SQLITE_ABORT), Some(text.to_owned()))

@@ -1,30 +1,30 @@
-//! [`OpenFile`]: the file of a database, and if it still stands at its path.
+//! Checks that the database file is still at its path.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::SqlError;
 
-/// The file that was opened, by which a file that was moved is found out.
+/// The opened file, which detects when the file at its path changes.
 ///
-/// SQLite goes on to write to a file without a name, and nothing of that is there
-/// after a restart.
+/// SQLite keeps writing to a removed file, and these changes are lost after a
+/// restart.
 pub(super) struct OpenFile {
     path: PathBuf,
     identity: Option<Identity>,
 }
 
-/// The number of the device, and that of the file on it.
+/// The device number and the file's inode number.
 type Identity = (u64, u64);
 
 impl OpenFile {
-    /// Notes the file that stands at a path.
+    /// Records the identity of the file at a path.
     pub(super) fn at(path: &Path) -> Result<Self, SqlError> {
         let identity = identity(path).map_err(SqlError::failed)?;
         Ok(Self { path: path.to_owned(), identity })
     }
 
-    /// Fails unless the same file stands at the path.
+    /// Returns an error unless the same file is at the path.
     pub(super) fn check(&self) -> Result<(), SqlError> {
         match identity(&self.path) {
             Ok(now) if now == self.identity => Ok(()),
@@ -46,7 +46,8 @@ fn identity(path: &Path) -> io::Result<Option<Identity>> {
     Ok(Some((file.dev(), file.ino())))
 }
 
-/// Elsewhere a file that is open cannot be moved, or nothing tells it.
+/// On other systems an open file cannot be moved, or its identity is not
+/// available.
 #[cfg(not(unix))]
 #[expect(clippy::unnecessary_wraps, reason = "as on Unix")]
 fn identity(_: &Path) -> io::Result<Option<Identity>> {

@@ -1,4 +1,4 @@
-//! [`Sqlite`]: one file, one writer, several readers.
+//! SQLite: one file, one writer, several readers.
 
 use std::fmt;
 use std::path::{Path, PathBuf, absolute};
@@ -33,21 +33,21 @@ mod tests;
 
 /// A SQLite database in a file. Clones share it.
 ///
-/// One thread writes. It commits the writes that wait together, so that they share
-/// one flush to the disk, and answers each after the commit. Readers are threads
-/// too; the writer does not wait for them, nor they for it. So a process never
+/// One thread writes. It commits waiting writes together, so they share one
+/// flush to the disk. Each call returns after its commit. Reads have separate
+/// threads; readers and the writer do not block each other. So a process never
 /// locks itself out.
 ///
-/// The file is in WAL mode, which needs a local disk. A new file can be read and
-/// written by its owner alone. Each connection has `synchronous = FULL`,
+/// The file is in WAL mode, which needs a local disk. Only the owner can read
+/// and write a new file. Each connection has `synchronous = FULL`,
 /// `foreign_keys` on and `trusted_schema` off.
 ///
-/// While the program runs, the file must stay at its path. If it was moved, removed or
-/// replaced, each write is [`SqlError::Unavailable`] (on Unix), and reads are answered
-/// from the file that was opened; a restart opens what stands at the path then.
+/// The file must stay at its path while the program runs. If it is moved,
+/// removed or replaced, each write is [`SqlError::Unavailable`] (on Unix), and
+/// reads still use the opened file. A restart opens the file that is then at
+/// the path.
 ///
-/// When the last clone is dropped, the writes that wait are done, and the threads
-/// end.
+/// Dropping the last clone finishes the waiting writes and ends the threads.
 #[derive(Clone)]
 pub struct Sqlite {
     inner: Arc<Inner>,
@@ -61,7 +61,8 @@ struct Inner {
 
 impl Inner {
     fn start(path: &Path, options: &SqliteOptions) -> Result<Self, SqlError> {
-        // Else SQLite would take some names for no files: of memory, and of a URI.
+        // SQLite would treat these names as an in-memory or temporary database
+        // rather than a file.
         if path.as_os_str().is_empty() || path == Path::new(":memory:") {
             let text = "this is no file, and a database in memory is that of one connection \
                 alone: open a file in a temporary folder";
@@ -69,7 +70,7 @@ impl Inner {
         }
         let path = absolute(path).map_err(SqlError::failed)?;
         create_file(&path)?;
-        // First the writer: it brings the file into WAL mode.
+        // The writer comes first, because it switches the file to WAL mode.
         let (connection, deadline) = open(&path, Role::Writer, options)?;
         let writer = Writer::start(connection, deadline, options, OpenFile::at(&path)?)?;
         let readers = (0..options.readers.max(1)).map(|_| open(&path, Role::Reader, options));
@@ -78,7 +79,7 @@ impl Inner {
     }
 }
 
-/// Options of a [`Sqlite`].
+/// Options for [`Sqlite`].
 #[derive(Clone, Debug)]
 pub struct SqliteOptions {
     readers: usize,
@@ -88,7 +89,7 @@ pub struct SqliteOptions {
 }
 
 impl SqliteOptions {
-    /// Makes the default options.
+    /// Creates the default options.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -99,17 +100,20 @@ impl SqliteOptions {
         /// processors if it is lower.
         readers: usize;
 
-        /// Sets how many writes may wait, and how many reads, at least 1; beyond it each
-        /// is [`SqlError::Unavailable`] at once. Default: 1,024.
+        /// Sets the maximum number of waiting writes, and also of waiting
+        /// reads; at least 1. Further ones fail at once with
+        /// [`SqlError::Unavailable`]. Default: 1,024.
         queue: usize;
 
-        /// Sets how long a write waits for another process that writes to the file;
-        /// beyond it the write is [`SqlError::Unavailable`]. All writes of the queue wait
-        /// at the same time. Default: 5 s.
+        /// Sets how long a write waits for another process that writes to the
+        /// file. After this time the write fails with
+        /// [`SqlError::Unavailable`]. All queued writes wait at the same time.
+        /// Default: 5 s.
         busy_timeout: Duration;
 
-        /// Sets the time of one call of [`Sqlite::read`] or [`Sqlite::write`], of
-        /// which only its statements are interrupted. Default: 5 s.
+        /// Sets the time limit for one call of [`Sqlite::read`] or
+        /// [`Sqlite::write`]. Only its statements are interrupted. Default: 5
+        /// s.
         statement_timeout: Duration;
     }
 }
@@ -117,7 +121,7 @@ impl SqliteOptions {
 impl Default for SqliteOptions {
     fn default() -> Self {
         Self {
-            // One processor where the system does not tell.
+            // Assume one processor if the system does not report the number.
             readers: available_parallelism().map_or(1, usize::from).min(4),
             queue: 1_024,
             busy_timeout: Duration::from_secs(5),
@@ -127,34 +131,37 @@ impl Default for SqliteOptions {
 }
 
 impl Sqlite {
-    /// Opens a file, or makes it, with the default options.
+    /// Opens or creates a file with the default options.
     ///
     /// # Errors
-    /// Fails with the path if the file cannot be opened or made, can only be read, or
-    /// cannot be in WAL mode. `:memory:` fails too, because the threads of a [`Sqlite`]
-    /// share a file; tests open one in a temporary folder.
+    /// Returns an error with the path if the file cannot be opened or created,
+    /// is read-only, or cannot use WAL mode. `:memory:` is also an error,
+    /// because the threads of a [`Sqlite`] share a file. Use a temporary folder
+    /// in tests.
     pub fn open(path: impl Into<PathBuf>) -> Result<Self, SqlError> {
         Self::open_with(path, &SqliteOptions::new())
     }
 
-    /// Opens a file, or makes it.
+    /// Opens or creates a file.
     ///
     /// # Errors
-    /// As [`open`](Self::open).
+    /// Returns the errors of [`open`](Self::open).
     pub fn open_with(path: impl Into<PathBuf>, options: &SqliteOptions) -> Result<Self, SqlError> {
         let path = path.into();
         let inner = Inner::start(&path, options).map_err(|error| error.at_path(&path))?;
         Ok(Self { inner: Arc::new(inner) })
     }
 
-    /// Runs `work` on one state of the database, which no writer changes.
+    /// Runs `work` on a consistent snapshot of the database.
     ///
-    /// `work` runs on the thread of a reader, where it may block. It cannot write.
-    /// A `work` that panics makes this method panic.
+    /// `work` runs on a reader thread and may block. It cannot write.
     ///
     /// # Errors
-    /// Fails with the error of `work`, and with [`SqlError::Unavailable`] if too
-    /// many reads wait.
+    /// Returns the error of `work`, or [`SqlError::Unavailable`] if too many
+    /// reads are waiting.
+    ///
+    /// # Panics
+    /// Panics if `work` panics.
     pub async fn read<T, E>(
         &self,
         work: impl FnOnce(&Connection) -> Result<T, E> + Send + 'static,
@@ -166,19 +173,20 @@ impl Sqlite {
         self.inner.readers.transaction(work).await
     }
 
-    /// Runs `work` as the only writer. Its changes are kept if it succeeds, and
-    /// none of them if it fails or panics.
+    /// Runs `work` as the only writer. Commits its changes if it succeeds, and
+    /// rolls them back if it fails or panics.
     ///
-    /// `work` runs on the thread of the writer, where it may block; until it ends
-    /// nothing else is written. It is called within a transaction, which it must
-    /// not end. This method returns when the changes are on the disk. If it is
-    /// dropped before its turn, `work` does not run.
-    ///
-    /// A `work` that panics makes this method panic.
+    /// `work` runs on the writer thread and may block; nothing else is written
+    /// until it returns. It runs in a transaction, which it must not end. This
+    /// method returns when the changes are on the disk. If the future is
+    /// dropped before `work` starts, `work` does not run.
     ///
     /// # Errors
-    /// Fails with the error of `work`, with [`SqlError::Unavailable`] if too many
-    /// writes wait, or with the error of the commit.
+    /// Returns the error of `work`, [`SqlError::Unavailable`] if too many
+    /// writes are waiting, or the error of the commit.
+    ///
+    /// # Panics
+    /// Panics if `work` panics.
     pub async fn write<T, E>(
         &self,
         work: impl FnOnce(&Connection) -> Result<T, E> + Send + 'static,
@@ -191,45 +199,48 @@ impl Sqlite {
     }
 
     /// Runs several statements without parameters as one write, such as
-    /// [`MIGRATIONS`](crate::MIGRATIONS). If one fails, none of them is kept.
+    /// [`MIGRATIONS`](crate::MIGRATIONS). If one fails, all are rolled back.
     ///
     /// # Errors
-    /// As [`write`](Self::write).
+    /// Returns the errors of [`write`](Self::write).
     pub async fn execute(&self, statements: impl Into<String>) -> Result<(), SqlError> {
         let statements = statements.into();
         self.write(move |tx| Ok(tx.execute_batch(&statements)?)).await
     }
 
-    /// Returns revocations of tokens that all processes with this file share, as
-    /// [`open_revocations`](crate::open_revocations) does.
+    /// Returns token revocations that all processes with this file share, like
+    /// [`open_revocations`](crate::open_revocations).
     ///
     /// # Errors
-    /// Fails if a table is missing, lacks a column, or cannot be read.
+    /// Returns an error if a table is missing, lacks a column, or cannot be
+    /// read.
     pub async fn revocations(&self) -> Result<Revocations, ConfigError> {
         open_revocations(self).await
     }
 }
 
 impl Sqlite {
-    /// Returns the store of a type in a table, whose columns have the names of the
-    /// fields; [`SqlStore::open`] has the rules.
+    /// Returns the store for a type in a table. The columns have the names of
+    /// the fields; see [`SqlStore::open`] for the rules.
     ///
-    /// It blocks until the table is read, as [`open`](Self::open) does.
+    /// Blocks while it reads the table definition, like [`open`](Self::open).
     ///
     /// # Errors
-    /// Fails with all differences between the table and the type.
+    /// Returns an error that lists all differences between the table and the
+    /// type.
     pub fn table<T: Entity>(&self, name: &str) -> Result<SqlStore<T, Self>, ConfigError> {
         let (connection, _) = open(&self.inner.path, Role::Reader, &SqliteOptions::new())
             .map_err(|error| ConfigIssue::new(error.to_string()))?;
         SqlStore::check(self.clone(), name, |statement| rows(&connection, &statement))
     }
 
-    /// Returns the statement that makes a table for a type, as the function
-    /// [`create_table_sql`](crate::create_table_sql) does: it may be run each time the
-    /// program starts, and indexes and constraints are the program's.
+    /// Returns the statement that creates a table for a type, like
+    /// [`create_table_sql`](crate::create_table_sql). You can run it at each
+    /// start. Add indexes and constraints yourself.
     ///
     /// # Errors
-    /// Fails if the type has no fields, or fields that cannot be columns.
+    /// Returns an error if the type has no fields, or if a field cannot be a
+    /// column.
     pub fn create_table_sql<T: Entity>(&self, name: &str) -> Result<String, ConfigError> {
         create_table_sql::<T>(Dialect::Sqlite, name)
     }
@@ -263,7 +274,7 @@ impl fmt::Debug for Sqlite {
 fn rows(connection: &Connection, statement: &Statement) -> Result<Vec<Row>, SqlError> {
     let mut prepared = connection.prepare_cached(&statement.sql)?;
     let read = |row: &rusqlite::Row<'_>| Ok(Row { json: row.get(0)?, number: row.get(1)? });
-    // A page without filters has no value.
+    // A page without filters does not have a parameter.
     if prepared.parameter_count() > 0 {
         prepared.raw_bind_parameter(1, &statement.parameter)?;
     }
@@ -271,7 +282,7 @@ fn rows(connection: &Connection, statement: &Statement) -> Result<Vec<Row>, SqlE
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-/// Opens a connection whose statements end at a deadline.
+/// Opens a connection that interrupts its statements at a deadline.
 fn open(
     path: &Path,
     role: Role,

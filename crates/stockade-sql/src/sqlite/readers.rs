@@ -1,4 +1,4 @@
-//! The readers: threads with a connection each, which take from one queue.
+//! The reader threads. Each has a connection; all share one queue.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -29,7 +29,7 @@ impl Readers {
         Ok(Self { workers })
     }
 
-    /// Runs work of one statement.
+    /// Runs work that consists of one statement.
     pub(super) async fn statement<T, E>(
         &self,
         work: impl FnOnce(&Connection) -> Result<T, E> + Send + 'static,
@@ -40,7 +40,7 @@ impl Readers {
     {
         let (answer, result) = oneshot::channel();
         let job: Job = Box::new(move |connection| {
-            // Nobody waits for the result of a request that is gone.
+            // Skip the work if the caller has gone away.
             if !answer.is_closed() {
                 let outcome = catch_unwind(AssertUnwindSafe(|| work(connection)));
                 let _ = answer.send(outcome);
@@ -49,7 +49,7 @@ impl Readers {
         self.workers.run(job, result).await
     }
 
-    /// Runs work on one state of the database.
+    /// Runs work on a consistent snapshot of the database.
     pub(super) async fn transaction<T, E>(
         &self,
         work: impl FnOnce(&Connection) -> Result<T, E> + Send + 'static,
@@ -61,7 +61,7 @@ impl Readers {
         self.statement(move |connection| {
             execute(connection, "BEGIN").map_err(SqlError::from)?;
             work(connection)
-            // `serve` ends the transaction, also after a panic.
+            // `serve` ends the transaction, even after a panic.
         })
         .await
     }

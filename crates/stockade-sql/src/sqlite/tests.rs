@@ -1,6 +1,7 @@
-//! The writer and the readers of a file: order, failures, panics and the end.
+//! Tests the writer and the readers of a file: order, failures, panics and
+//! shutdown.
 
-//! One database: its queue, its groups, and its errors.
+//! The queue, the groups and the errors of one database.
 
 use std::panic::AssertUnwindSafe;
 use std::path::PathBuf;
@@ -53,7 +54,7 @@ async fn count(db: &Sqlite) -> i64 {
         .unwrap()
 }
 
-/// Holds the writer until the sender is dropped.
+/// Blocks the writer until the sender is dropped.
 async fn hold(db: &Sqlite) -> Sender<()> {
     let (release, released) = mpsc::channel::<()>();
     let (started, starts) = tokio::sync::oneshot::channel();
@@ -70,14 +71,14 @@ async fn hold(db: &Sqlite) -> Sender<()> {
     release
 }
 
-/// Waits until so many writes are in the queue.
+/// Queues a write for each text.
 async fn spawn_adds(db: &Sqlite, texts: &[&'static str]) -> JoinSet<(&'static str, Done)> {
     let mut adds = JoinSet::new();
     for &text in texts {
         let db = db.clone();
         adds.spawn(async move { (text, add(&db, text).await) });
     }
-    // Each has put its write into the queue when it was polled once.
+    // Each task queues its write when it is polled once.
     for _ in 0..100 {
         tokio::task::yield_now().await;
     }
@@ -120,7 +121,7 @@ async fn a_panic_reaches_its_caller_and_nobody_else() {
     for is_write in [true, false] {
         let db = db.clone();
         let work = |tx: &Connection| -> Done {
-            // A reader refuses the statement.
+            // A reader rejects the statement.
             let _ = tx.execute("INSERT INTO notes (text) VALUES ('half')", ());
             panic!("in the middle")
         };
@@ -176,7 +177,7 @@ async fn statements_end_at_their_time() {
     assert_eq!(count(&db).await, 1);
 }
 
-/// SQLite takes the whole transaction back when it interrupts a write.
+/// SQLite rolls back the whole transaction when it interrupts a write.
 #[tokio::test]
 async fn writes_beside_one_that_is_too_slow_may_be_tried_again() {
     const FOREVER: &str = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) \
@@ -284,7 +285,7 @@ async fn the_last_clone_waits_for_the_writes_of_the_queue() {
     let db = Sqlite::open(folder.path()).unwrap();
     assert_eq!(count(&db).await, 2);
 
-    // The work has the last clone, so that the writer drops it.
+    // The work owns the last clone, so the writer thread drops it.
     let (started, starts) = tokio::sync::oneshot::channel();
     let (release, released) = mpsc::channel::<()>();
     let (ended, ends) = tokio::sync::oneshot::channel();
@@ -317,7 +318,7 @@ async fn another_process_that_writes_is_waited_for() {
     add(&db, "a").await.unwrap();
 }
 
-/// All of them wait at the same time, and not one after the other.
+/// They wait at the same time rather than one after the other.
 #[tokio::test]
 async fn writes_of_a_queue_wait_for_another_process_together() {
     let (folder, db) = open(&SqliteOptions::new().busy_timeout(Duration::from_millis(200))).await;
@@ -329,7 +330,7 @@ async fn writes_of_a_queue_wait_for_another_process_together() {
         let Err(error) = done else { panic!("the file is locked") };
         assert!(matches!(error, SqlError::Unavailable { .. }), "{error}");
     }
-    // One after the other they would need ten seconds.
+    // One after the other, they would need ten seconds.
     assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());
     other.execute_batch("COMMIT").unwrap();
     add(&db, "a").await.unwrap();
@@ -362,7 +363,7 @@ fn errors_of_the_start_name_the_file_in_a_sentence() {
     let error = Sqlite::open(folder.path()).unwrap_err();
     let text = format!("the database failed: {}: file is not a database", folder.path().display());
     assert_eq!(error.to_string(), text);
-    // As `main` prints it.
+    // `main` prints it in this form.
     let printed = format!("{error:?}");
     assert!(printed.starts_with(&text) && !printed.contains('{'), "{printed}");
 
@@ -372,7 +373,8 @@ fn errors_of_the_start_name_the_file_in_a_sentence() {
     Sqlite::open("").unwrap_err();
 }
 
-/// A page begins behind a float that was read from a text and written to one.
+/// The position of a page can be a float that was parsed from a text and
+/// written as one.
 #[test]
 fn floats_come_back_as_they_were() {
     let connection = Connection::open_in_memory().unwrap();
@@ -386,7 +388,7 @@ fn floats_come_back_as_they_were() {
         let state = random.bits();
         let float = match round {
             0 => 52.074_930_194_446_77,
-            // As prices and places have them.
+            // Values like prices and coordinates.
             _ if round % 2 == 0 => (state >> 11) as f64 / 1e14,
             _ => f64::from_bits(state),
         };
@@ -455,7 +457,7 @@ async fn many_clients_lose_nothing() {
         let (db, kept) = (db.clone(), Arc::clone(&kept));
         clients.spawn(async move {
             for number in 0..20 {
-                // Every fifth one is taken.
+                // Every fifth text is a duplicate.
                 let text =
                     if number % 5 == 4 { "same".into() } else { format!("{client} {number}") };
                 kept.fetch_add(usize::from(add(&db, text).await.is_ok()), Ordering::Relaxed);

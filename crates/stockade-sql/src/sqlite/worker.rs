@@ -1,4 +1,4 @@
-//! Threads that run work on a connection, and the time that they have for it.
+//! Threads that run work on a connection, with a time limit.
 
 use std::any::Any;
 use std::panic::resume_unwind;
@@ -18,13 +18,13 @@ pub(super) type Outcome<T, E> = Result<Result<T, E>, Box<dyn Any + Send>>;
 
 /// Threads that end when their queue is dropped and empty.
 pub(super) struct Workers<J> {
-    // `None` while this is being dropped.
+    // `None` during drop.
     queue: Option<Sender<J>>,
     threads: Vec<JoinHandle<()>>,
 }
 
 impl<J: Send + 'static> Workers<J> {
-    /// Makes workers without threads, which take from the other end of `queue`.
+    /// Creates an empty set of workers for the receivers of `queue`.
     pub(super) fn new(queue: Sender<J>) -> Self {
         Self { queue: Some(queue), threads: Vec::new() }
     }
@@ -40,7 +40,7 @@ impl<J: Send + 'static> Workers<J> {
         Ok(())
     }
 
-    /// Puts a job into the queue, and waits for its result.
+    /// Queues a job and waits for its result.
     pub(super) async fn run<T, E: From<SqlError>>(
         &self,
         job: J,
@@ -66,9 +66,10 @@ impl<J> Drop for Workers<J> {
     fn drop(&mut self) {
         self.queue = None;
         for thread in self.threads.drain(..) {
-            // Work that owns the last clone drops it here, and cannot wait for itself.
+            // Work that owns the last clone drops it on this thread, which
+            // cannot join itself.
             if thread.thread().id() != thread::current().id() {
-                // A thread that panicked has ended too.
+                // A panicked thread has ended too.
                 let _ = thread.join();
             }
         }
@@ -79,7 +80,7 @@ fn ended() -> SqlError {
     SqlError::failed("the thread of the database has ended: this is a bug in stockade")
 }
 
-/// The time at which the statements of a connection are interrupted.
+/// The deadline for the statements of a connection.
 #[derive(Clone, Debug)]
 pub(super) struct Deadline {
     base: Instant,
@@ -88,7 +89,7 @@ pub(super) struct Deadline {
     at: Arc<AtomicU64>,
 }
 
-/// The steps of SQLite's machine between two looks at the clock, about 50 µs.
+/// The number of SQLite VM steps between checks of the clock, about 50 µs.
 const STEPS: i32 = 4_000;
 
 impl Deadline {
@@ -96,13 +97,13 @@ impl Deadline {
         Self { base: Instant::now(), allowed, at: Arc::new(AtomicU64::new(u64::MAX)) }
     }
 
-    /// Gives the work that begins now its time.
+    /// Starts the time limit for new work.
     pub(super) fn begin(&self) {
         let at = self.base.elapsed().saturating_add(self.allowed);
         self.at.store(micros(at), Ordering::Relaxed);
     }
 
-    /// Takes the limit away, for statements that end work.
+    /// Removes the limit, for the statements that finish the work.
     pub(super) fn lift(&self) {
         self.at.store(u64::MAX, Ordering::Relaxed);
     }
@@ -115,7 +116,7 @@ impl Deadline {
     }
 }
 
-/// Half a million years fit.
+/// Converts a duration to microseconds. Half a million years fit.
 fn micros(time: Duration) -> u64 {
     u64::try_from(time.as_micros()).unwrap_or(u64::MAX)
 }

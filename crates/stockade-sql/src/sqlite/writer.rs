@@ -1,8 +1,8 @@
-//! The writer: one thread that commits in groups.
+//! The writer thread, which commits writes in groups.
 //!
-//! A commit waits for the disk, and writes queue up meanwhile. They become one
-//! transaction, in which each has a savepoint of its own, so that one that fails
-//! takes back its own changes alone. None is answered before the commit.
+//! A commit waits for the disk, and writes queue up meanwhile. They form one
+//! transaction with a savepoint for each write, so a failing write rolls back
+//! only its own changes. All calls return after the commit.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -18,10 +18,10 @@ use super::readers::execute;
 use super::worker::{Deadline, Outcome, Workers};
 use crate::SqlError;
 
-/// The most writes of a transaction.
+/// The maximum number of writes per transaction.
 const GROUP: usize = 64;
 
-/// The time after which a transaction takes no further write.
+/// The time after which a transaction accepts no further writes.
 const GROUP_TIME: Duration = Duration::from_millis(2);
 
 pub(super) struct Writer {
@@ -59,18 +59,18 @@ impl Writer {
     }
 }
 
-/// A write in the queue.
+/// A queued write.
 trait Job: Send {
-    /// Returns the time at which the write came into the queue.
+    /// Returns the time when the write was queued.
     fn queued(&self) -> Instant;
 
-    /// Returns true if nobody waits for the result.
+    /// Returns true if the caller has gone away.
     fn is_abandoned(&self) -> bool;
 
-    /// Runs the work, and returns true if it succeeded.
+    /// Runs the work. Returns true on success.
     fn run(&mut self, connection: &Connection) -> bool;
 
-    /// Answers, with this error if the changes could not be kept.
+    /// Sends the result, or `failure` if the changes were not committed.
     fn answer(self: Box<Self>, failure: Option<SqlError>);
 }
 
@@ -103,13 +103,13 @@ where
 
     fn answer(self: Box<Self>, failure: Option<SqlError>) {
         let outcome = match (self.outcome, failure) {
-            // An error or a panic of the work itself is the better answer.
+            // An error or panic of the work itself takes precedence.
             (Some(outcome @ (Ok(Err(_)) | Err(_))), _) | (Some(outcome), None) => outcome,
             (_, Some(failure)) => Ok(Err(failure.into())),
-            // The receiver reports an answer that does not come.
+            // The receiver reports the missing result.
             (None, None) => return,
         };
-        // Whoever waited may be gone.
+        // The caller may have gone away.
         let _ = self.answer.send(outcome);
     }
 }
@@ -122,10 +122,11 @@ struct Group {
     file: OpenFile,
     /// The time that a write waits for other processes.
     busy_timeout: Duration,
-    /// The end of the last transaction: writes that are older waited for it until then,
-    /// and for other processes since then.
+    /// The end of the last transaction. Older writes waited for this
+    /// transaction before, and for other processes since.
     free_since: Instant,
-    /// The most writes of a transaction; 1 when each must be committed alone.
+    /// The maximum number of writes per transaction; 1 if each must be
+    /// committed separately.
     most: usize,
 }
 
@@ -138,7 +139,7 @@ impl Group {
         }
     }
 
-    /// Commits this write together with those that wait.
+    /// Commits this write together with the waiting ones.
     fn commit_with(&mut self, first: Box<dyn Job>) {
         if let Err(error) = self.begin(&*first) {
             return first.answer(Some(error));
@@ -168,10 +169,10 @@ impl Group {
         }
     }
 
-    /// Begins a transaction, for which other processes are waited for.
+    /// Begins a transaction and waits for other processes.
     ///
-    /// All writes of the queue wait at the same time, each for its own time. So behind
-    /// one that has failed the next one fails soon after.
+    /// All queued writes wait at the same time, each for its own limit. After
+    /// one has failed, the next fails soon after.
     fn begin(&self, first: &dyn Job) -> Result<(), SqlError> {
         self.deadline.lift();
         self.file.check()?;
@@ -182,15 +183,16 @@ impl Group {
         Ok(self.connection.busy_timeout(self.busy_timeout)?)
     }
 
-    /// Runs one write within a savepoint of its own; fails if the transaction
-    /// cannot go on.
+    /// Runs one write in a savepoint. Returns an error if the transaction
+    /// cannot continue.
     fn run(&self, job: &mut dyn Job) -> rusqlite::Result<()> {
         execute(&self.connection, "SAVEPOINT one_write")?;
         self.deadline.begin();
         let is_kept = job.run(&self.connection);
         self.deadline.lift();
         if self.connection.is_autocommit() {
-            // By the work itself, or by SQLite when the disk is full.
+            // The work ended the transaction, or SQLite did because the disk is
+            // full.
             return Err(super::failure::transaction_ended());
         }
         if !is_kept {
@@ -199,11 +201,11 @@ impl Group {
         execute(&self.connection, "RELEASE one_write")
     }
 
-    /// Takes everything back after a transaction that cannot be committed.
+    /// Rolls back a transaction that cannot be committed.
     fn give_up(&mut self, error: &rusqlite::Error, writes: usize) {
         if error.sqlite_error_code() == Some(ErrorCode::ConstraintViolation) && writes > 1 {
-            // A reference that is checked at the commit is broken, and nothing
-            // tells by which of the writes.
+            // A reference that is checked at the commit is broken, and the
+            // error does not identify the write.
             log::warn!("writes are committed one by one from now on: {error}");
             self.most = 1;
         }

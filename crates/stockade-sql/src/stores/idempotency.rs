@@ -1,4 +1,4 @@
-//! [`SqlIdempotencyStore`]: idempotency keys in a table.
+//! A store for idempotency keys in a table.
 
 use std::fmt;
 use std::time::{Duration, Instant};
@@ -15,21 +15,22 @@ use super::template::Template;
 use super::{Database, StoreClock, bytes_of, json_of, millis};
 use crate::Driver;
 
-/// A store of idempotency keys in a table, which all processes with the same database
-/// share.
+/// A store for idempotency keys in a table, shared by all processes with the
+/// same database.
 ///
-/// One statement reserves a key: the primary key of the table decides between requests
-/// that arrive at once. If a process dies, its keys become free when their leases end.
+/// One statement reserves a key; the primary key decides between concurrent
+/// requests. If a process dies, its keys become free when their leases expire.
 /// Responses survive a restart of the database.
 ///
-/// A user or client has at most [`max_keys_per_owner`](Self::max_keys_per_owner) keys. One
-/// more is a 503. This store never replaces a key before its time. Requests of one
-/// owner that arrive at the same moment may exceed the number a little.
+/// A user or client has at most
+/// [`max_keys_per_owner`](Self::max_keys_per_owner) keys. One more gets a 503.
+/// This store never replaces a key before it expires. Concurrent requests of
+/// one owner may exceed the limit slightly.
 ///
-/// New keys remove expired rows: at most 512 at a time, once a second or once in 256 keys.
+/// New keys remove expired rows: at most 512 at a time, once per second or per
+/// 256 keys.
 ///
-/// PostgreSQL measures the time with the clock of the server, and SQLite with the clock
-/// of the machine.
+/// PostgreSQL uses the server's clock, and SQLite the machine's clock.
 ///
 /// ```
 /// use stockade::middleware::idempotency::Idempotency;
@@ -67,7 +68,7 @@ pub struct SqlIdempotencyStore<D> {
     free: Template,
 }
 
-// A conflict is decided under the lock of the row: it is replaced if it has expired, or
+// The row lock decides a conflict: the row is replaced if it has expired, or
 // renewed for the nonce that holds it. Otherwise the statement returns nothing.
 const TAKE: &str = "
 INSERT INTO stockade_idempotency_keys
@@ -118,15 +119,16 @@ DELETE FROM stockade_idempotency_keys WHERE id IN (
     SELECT id FROM stockade_idempotency_keys WHERE ends <= #now LIMIT 512 {skip locked}
 )";
 
-/// The number of times that a key is reserved again because it became free meanwhile.
+/// The number of attempts to reserve a key that becomes free meanwhile.
 const TAKES: usize = 3;
 
 impl<D: Driver + Clone> SqlIdempotencyStore<D> {
     /// Opens the store in the table `stockade_idempotency_keys`.
     ///
     /// # Errors
-    /// Fails if the table is missing ([`MIGRATIONS`](crate::MIGRATIONS) creates it), lacks
-    /// a column, or cannot be read.
+    /// Returns an error if the table is missing
+    /// ([`MIGRATIONS`](crate::MIGRATIONS) creates it), lacks a column, or
+    /// cannot be read.
     pub async fn open(db: &D) -> Result<Self, ConfigError> {
         let columns = "id, owner, fingerprint, nonce, leased_until, ends, record";
         let db = Database::open(db.clone(), "stockade_idempotency_keys", columns, SWEEP).await?;
@@ -144,7 +146,7 @@ impl<D: Driver + Clone> SqlIdempotencyStore<D> {
 }
 
 impl<D: Driver> SqlIdempotencyStore<D> {
-    /// Sets the largest number of keys of one user or client; one more is a 503.
+    /// Sets the maximum number of keys per user or client. One more gets a 503.
     /// Default: 10,000.
     #[must_use]
     pub fn max_keys_per_owner(mut self, keys: usize) -> Self {
@@ -152,8 +154,8 @@ impl<D: Driver> SqlIdempotencyStore<D> {
         self
     }
 
-    /// Replaces the clock of the database, for tests that do not wait. The time must not
-    /// go back.
+    /// Replaces the database clock, for tests that do not wait. The time must
+    /// not go backward.
     #[must_use]
     pub fn clock(mut self, clock: impl Fn() -> Instant + Send + Sync + 'static) -> Self {
         self.db.clock = StoreClock::Custom(Clock::new(clock));
@@ -186,7 +188,8 @@ impl<D: Driver> SqlIdempotencyStore<D> {
         Err(StoreError::Full)
     }
 
-    /// Returns the state of a key that another request holds; `None` if it is free by now.
+    /// Returns the state of a key that another request holds, or `None` if it
+    /// is free by now.
     async fn look_now(
         &self,
         key: &ScopedKey,
@@ -212,7 +215,7 @@ impl<D: Driver> SqlIdempotencyStore<D> {
     }
 }
 
-/// Returns the time after which the row of a claim has expired.
+/// Returns the time until the row of a claim expires.
 fn whole(claim: &Reservation) -> u64 {
     millis(claim.remember_crash.unwrap_or_default().max(claim.lease))
 }

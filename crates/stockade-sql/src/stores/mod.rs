@@ -1,12 +1,12 @@
-//! Sessions, idempotency keys and revocations in tables.
+//! Stores for sessions, idempotency keys and revocations in tables.
 //!
-//! Each step of a store is one statement with one parameter of JSON, so it is atomic in
-//! both databases and works with any [`Driver`].
+//! Each step is one statement with one JSON parameter. It is atomic in both
+//! databases and works with any [`Driver`].
 
-// Where things are:
+// Modules:
 // - `migrations.sql`: the tables.
-// - `template`: the statements of both dialects from one text.
-// - `sessions`, `idempotency`, `revocations/`: a store each.
+// - `template`: statements for both dialects from one text.
+// - `sessions`, `idempotency`, `revocations/`: one store each.
 
 mod idempotency;
 mod revocations;
@@ -28,16 +28,17 @@ pub use sessions::SqlSessionStore;
 use self::template::Template;
 use crate::{Dialect, Driver, Row, SqlError, Statement};
 
-/// The statements that create the tables of [`SqlSessionStore`], [`SqlIdempotencyStore`]
-/// and [`open_revocations`], for PostgreSQL and SQLite.
+/// The statements that create the tables of [`SqlSessionStore`],
+/// [`SqlIdempotencyStore`] and [`open_revocations`], for PostgreSQL and SQLite.
 ///
-/// Run them with `execute`, or copy them into your own migration tool. Nothing else
-/// creates these tables. Each statement leaves an existing table unchanged, so the text may
-/// run each time the program starts. If several programs run it for the first time at
-/// once, PostgreSQL may fail in all but one of them.
+/// Run them with `execute`, or copy them into your own migration tool. Nothing
+/// else creates these tables. Existing tables stay unchanged, so you can run
+/// the statements at each start. If several programs run them for the first
+/// time at once, PostgreSQL may fail in all but one of them.
 ///
-/// The names begin with `stockade_`. In PostgreSQL they belong to the first schema of the
-/// `search_path`: two applications in one database need two schemas.
+/// The table names start with `stockade_`. In PostgreSQL they are in the first
+/// schema of the `search_path`, so two applications in one database need two
+/// schemas.
 ///
 /// ```
 /// use stockade::sql::{MIGRATIONS, SqlSessionStore, Sqlite};
@@ -59,16 +60,16 @@ use crate::{Dialect, Driver, Row, SqlError, Statement};
 /// ```
 pub const MIGRATIONS: &str = include_str!("migrations.sql");
 
-/// The number of times that a statement is tried when other transactions are in the way.
+/// The maximum number of attempts when transactions conflict.
 const TRIES: usize = 4;
 
-/// The calls after which a store removes expired rows, at the latest.
+/// The maximum number of calls between removals of expired rows.
 const CALLS_BETWEEN_SWEEPS: u64 = 256;
 
 /// The time after which the next call removes expired rows.
 const BETWEEN_SWEEPS_MILLIS: u64 = 1_000;
 
-/// The database of a store, with the clock of the store.
+/// The database of a store, with the store's clock.
 struct Database<D> {
     driver: D,
     clock: StoreClock,
@@ -78,8 +79,8 @@ struct Database<D> {
 }
 
 impl<D: Driver> Database<D> {
-    /// Opens a table: fails unless it has these columns. `sweep` removes a bounded number
-    /// of expired rows.
+    /// Opens a table and checks that it has these columns. `sweep` removes a
+    /// bounded number of expired rows.
     async fn open(
         driver: D,
         table: &str,
@@ -92,7 +93,7 @@ impl<D: Driver> Database<D> {
         Ok(Self { driver, clock: StoreClock::System, sweep, calls, swept_at })
     }
 
-    /// Returns the statement with the current time among its parameters.
+    /// Runs a writing statement with the current time among its parameters.
     async fn write(&self, template: &Template, parameter: Value) -> Result<Vec<Row>, StoreError> {
         let parameter = self.with_now(parameter);
         Ok(run(&self.driver, Statement::writing(template.text(), parameter)).await?)
@@ -110,8 +111,9 @@ impl<D: Driver> Database<D> {
         parameter.to_string()
     }
 
-    /// Removes expired rows: once a second, and once in 256 calls. These calls add fewer rows
-    /// than one removal can remove, so the number of expired rows stays bounded.
+    /// Removes expired rows once per second and once per 256 calls. These calls
+    /// add fewer rows than one sweep can remove, so the number of expired rows
+    /// stays bounded.
     async fn sweep_if_due(&self) {
         let calls = self.calls.fetch_add(1, Ordering::Relaxed);
         let now = self.clock.millis();
@@ -120,7 +122,7 @@ impl<D: Driver> Database<D> {
         if !is_late && !(calls + 1).is_multiple_of(CALLS_BETWEEN_SWEEPS) {
             return;
         }
-        // Of several calls at once, only one removes rows.
+        // Only one of several concurrent calls removes rows.
         let swap =
             self.swept_at.compare_exchange(swept_at, now, Ordering::Relaxed, Ordering::Relaxed);
         if swap.is_err() {
@@ -135,16 +137,16 @@ impl<D: Driver> Database<D> {
 /// The clock of a store.
 #[derive(Clone, Debug)]
 enum StoreClock {
-    /// The clock of the PostgreSQL server, which all processes share, or the system clock
-    /// for SQLite.
+    /// The clock of the PostgreSQL server, which all processes share, or the
+    /// system clock for SQLite.
     System,
-    /// A clock that a test moves.
+    /// A clock that a test controls.
     Custom(Clock),
 }
 
 impl StoreClock {
-    /// Returns the milliseconds since 1970 for a statement. `None` lets the server use its
-    /// own clock.
+    /// Returns the milliseconds since 1970 for a statement. With `None` the
+    /// server uses its own clock.
     fn parameter(&self, dialect: Dialect) -> Option<u64> {
         match (self, dialect) {
             (Self::System, Dialect::Postgres) => None,
@@ -155,7 +157,7 @@ impl StoreClock {
     fn millis(&self) -> u64 {
         let time = match self {
             Self::System => SystemTime::now(),
-            // All stores of the process agree on the time of one clock.
+            // All stores of the process derive the same time from one clock.
             Self::Custom(clock) => {
                 let ((instant, time), now) = (*BEGIN, clock.now());
                 let later = time + now.saturating_duration_since(instant);
@@ -166,21 +168,22 @@ impl StoreClock {
     }
 }
 
-/// One point of time on both clocks of the system.
+/// One point in time on both system clocks.
 static BEGIN: LazyLock<(Instant, SystemTime)> =
     LazyLock::new(|| (Instant::now(), SystemTime::now()));
 
-/// Returns a time as a number that fits into a column, even as the sum of two.
+/// Converts a duration to milliseconds. The sum of two such values fits into a
+/// column.
 fn millis(time: Duration) -> u64 {
     u64::try_from(time.as_millis()).unwrap_or(u64::MAX).min(1 << 60)
 }
 
-/// Returns a column of milliseconds as a time.
+/// Converts a column of milliseconds to a duration.
 fn duration(millis: Option<i64>) -> Duration {
     Duration::from_millis(millis.and_then(|millis| u64::try_from(millis).ok()).unwrap_or_default())
 }
 
-/// Fails unless there is a table with these columns.
+/// Returns an error unless a table with these columns exists.
 async fn check_table(driver: &impl Driver, table: &str, columns: &str) -> Result<(), ConfigError> {
     let sql = format!(
         "SELECT '', CAST(count(*) AS bigint) FROM (SELECT {columns} FROM {table} LIMIT 1) AS found"
@@ -197,7 +200,7 @@ async fn check_table(driver: &impl Driver, table: &str, columns: &str) -> Result
     }
 }
 
-/// Runs a statement, again if other transactions were in the way.
+/// Runs a statement and retries on conflicts with other transactions.
 async fn run(driver: &impl Driver, statement: Statement) -> Result<Vec<Row>, SqlError> {
     for _ in 1..TRIES {
         match driver.run(statement.clone()).await {
@@ -208,13 +211,13 @@ async fn run(driver: &impl Driver, statement: Statement) -> Result<Vec<Row>, Sql
     driver.run(statement).await
 }
 
-/// Reads a column that has bytes as hexadecimal digits.
+/// Decodes a column of hexadecimal bytes.
 fn bytes_of(row: &Value, column: &str) -> Result<Vec<u8>, StoreError> {
     let digits = row[column].as_str().unwrap_or_default();
     hex::decode(digits).map_err(|error| StoreError::failed(format!("{column}: {error}")))
 }
 
-/// Reads the JSON of a row.
+/// Parses the JSON of a row.
 fn json_of(row: &Row) -> Result<Value, StoreError> {
     serde_json::from_str(&row.json).map_err(StoreError::failed)
 }

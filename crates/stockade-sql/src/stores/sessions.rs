@@ -1,4 +1,4 @@
-//! [`SqlSessionStore`]: sessions in a table.
+//! A session store in a table.
 
 use std::fmt;
 use std::time::{Duration, Instant};
@@ -15,22 +15,22 @@ use super::template::Template;
 use super::{Database, StoreClock, bytes_of, duration, json_of, millis};
 use crate::Driver;
 
-/// A store of sessions in a table, which all processes with the same database share.
+/// A session store in a table, shared by all processes with the same database.
 ///
-/// Each step is one statement, so a log-out applies to all processes at once, unless
-/// `Sessions::cached` allows a second. The table has only hashes of session ids:
-/// somebody who can read it cannot use a session.
+/// Each step is one statement, so a logout takes effect in all processes at
+/// once, unless `Sessions::cached` permits one second. The table contains only
+/// hashes of session ids, so reading it does not reveal usable sessions.
 ///
-/// A subject has at most [`max_per_subject`](Self::max_per_subject) sessions. One more
-/// ends the oldest of them, in a second statement right after the first one. Two logins at
-/// the same moment may exceed the number until the next login.
+/// A subject has at most [`max_per_subject`](Self::max_per_subject) sessions.
+/// One more ends the oldest, in a second statement right after the first. Two
+/// concurrent logins may exceed the limit until the next login.
 ///
-/// New sessions remove expired rows: at most 512 at a time, once a second or once in 256
-/// sessions.
+/// New sessions remove expired rows: at most 512 at a time, once per second or
+/// per 256 sessions.
 ///
-/// PostgreSQL measures the time with the clock of the server, and SQLite with the clock
-/// of the machine. Any database error is a [`StoreError`], which clients see as a 503, or as
-/// a 500 if the table was changed.
+/// PostgreSQL uses the server's clock, and SQLite the machine's clock. A
+/// database error is a [`StoreError`]. Clients get a 503, or a 500 if the table
+/// was changed.
 ///
 /// ```
 /// use stockade::auth::{KeyRing, Secret};
@@ -45,7 +45,7 @@ use crate::Driver;
 /// let db = Sqlite::open(folder.join("shop.db"))?;
 /// db.execute(MIGRATIONS).await?;
 ///
-/// // The same secret in all processes.
+/// // Use the same secret in all processes.
 /// let keys = KeyRing::new(Secret::new("a secret of thirty-two bytes or more")?);
 /// let store = SqlSessionStore::open(&db).await?;
 /// let sessions = Sessions::<Vec<u64>>::new(store, SessionCookie::new(keys));
@@ -74,8 +74,9 @@ INSERT INTO stockade_sessions (id, subject_id, subject, data, version, ends, lif
 VALUES (:id, :subject_id, :subject, :data, 1, #now + #idle, #now + #lifetime)
 RETURNING '', CAST(1 AS bigint)";
 
-// The row keeps its place and gets another id. So the old session ends and the new one
-// begins in one step, and only one of several replacements finds the old id.
+// The row stays and gets a new id. The old session ends and the new one starts
+// in one step, and only one of several concurrent replacements finds the old
+// id.
 const REPLACE: &str = "
 UPDATE stockade_sessions SET
     id = :id, subject_id = :subject_id, subject = :subject, data = :data, version = 1,
@@ -123,8 +124,9 @@ impl<D: Driver + Clone> SqlSessionStore<D> {
     /// Opens the store in the table `stockade_sessions`.
     ///
     /// # Errors
-    /// Fails if the table is missing ([`MIGRATIONS`](crate::MIGRATIONS) creates it), lacks
-    /// a column, or cannot be read.
+    /// Returns an error if the table is missing
+    /// ([`MIGRATIONS`](crate::MIGRATIONS) creates it), lacks a column, or
+    /// cannot be read.
     pub async fn open(db: &D) -> Result<Self, ConfigError> {
         let columns = "id, subject_id, subject, data, version, ends, lifetime_ends";
         let db = Database::open(db.clone(), "stockade_sessions", columns, SWEEP).await?;
@@ -145,15 +147,16 @@ impl<D: Driver + Clone> SqlSessionStore<D> {
 }
 
 impl<D: Driver> SqlSessionStore<D> {
-    /// Sets the largest number of sessions of one subject. Default: 100; 0 counts as 1.
+    /// Sets the maximum number of sessions per subject. Default: 100. 0 counts
+    /// as 1.
     #[must_use]
     pub fn max_per_subject(mut self, sessions: usize) -> Self {
         self.max_per_subject = sessions.max(1);
         self
     }
 
-    /// Replaces the clock of the database, for tests that do not wait. The time must not
-    /// go back.
+    /// Replaces the database clock, for tests that do not wait. The time must
+    /// not go backward.
     #[must_use]
     pub fn clock(mut self, clock: impl Fn() -> Instant + Send + Sync + 'static) -> Self {
         self.db.clock = StoreClock::Custom(Clock::new(clock));
@@ -198,20 +201,20 @@ impl<D: Driver> SqlSessionStore<D> {
         let others = self.max_per_subject - 1;
         let parameter =
             json!({ "id": key.to_string(), "subject_id": subject_id, "others": others });
-        // The session exists. The next login ends the others.
+        // The new session exists anyway. The next login ends the surplus ones.
         if let Err(error) = self.db.write(&self.trim, parameter).await {
             log::warn!(target: "stockade", "the oldest sessions of a user have not ended: {error}");
         }
     }
 
-    /// Returns why a write to a session did nothing.
+    /// Returns the reason why a write to a session changed nothing.
     async fn refused(&self, key: &SessionKey) -> Result<SessionWrite, StoreError> {
         let rows = self.db.read(&self.load, json!({ "id": key.to_string() })).await?;
         Ok(if rows.is_empty() { SessionWrite::Missing } else { SessionWrite::Changed })
     }
 }
 
-/// Returns a version as a number that fits into a column.
+/// Converts a version to a number that fits into a column.
 fn number(version: u64) -> Value {
     i64::try_from(version).unwrap_or(i64::MAX).into()
 }

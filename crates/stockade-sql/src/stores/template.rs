@@ -1,4 +1,4 @@
-//! [`Template`]: a statement of both dialects from one text.
+//! Statements for both dialects from one text.
 
 use std::sync::Arc;
 
@@ -6,9 +6,9 @@ use crate::Dialect;
 
 /// A statement of a store in the dialect of its database.
 ///
-/// In the text, `:name` is a text of the parameter, `#name` an integer, and `#now` the
-/// time in milliseconds since 1970. `least`, `json_object` and `{skip locked}` become the
-/// words of the dialect.
+/// In the text, `:name` is a text of the parameter, `#name` an integer, and
+/// `#now` the time in milliseconds since 1970. `least`, `json_object` and
+/// `{skip locked}` are translated to the dialect.
 #[derive(Debug)]
 pub(super) struct Template(Arc<str>);
 
@@ -21,7 +21,8 @@ impl Template {
         let text = match dialect {
             Dialect::Postgres => text
                 .replace("json_object(", "json_build_object(")
-                // Two processes may remove rows at once. Neither waits for the other one.
+                // Two processes may remove rows concurrently. Neither waits for
+                // the other.
                 .replace("{skip locked}", "FOR UPDATE SKIP LOCKED"),
             Dialect::Sqlite => text.replace("least(", "min(").replace("{skip locked}", ""),
         };
@@ -33,7 +34,7 @@ impl Template {
     }
 }
 
-/// Replaces the names of parameters.
+/// Replaces the parameter names.
 fn parameters(dialect: Dialect, text: &str) -> String {
     let place = match dialect {
         Dialect::Postgres => "$1",

@@ -1,4 +1,5 @@
-//! The comparison of a table with the fields of a type: all mistakes at once.
+//! Compares a table with the fields of a type and reports all configuration
+//! errors at once.
 
 use serde::Deserialize;
 use serde_json::json;
@@ -8,7 +9,8 @@ use super::field::{Field, Kind};
 use super::{Column, Table, VERSION, VERSION_IS_TAKEN, quoted, quoted_table};
 use crate::Dialect;
 
-/// Describes a table as one JSON object; no row without a table.
+/// Describes a table as one JSON object. Returns no row if the table is
+/// missing.
 const SQLITE: &str = "SELECT json_object(
     'columns', json((SELECT json_group_array(json_object('name', c.name, 'type', upper(c.type),
         'is_null', json(iif(c.\"notnull\" OR (c.pk AND upper(c.type) = 'INTEGER'),
@@ -57,7 +59,7 @@ pub(super) fn query(dialect: Dialect) -> &'static str {
 /// Returns the parameter of [`query`].
 pub(super) fn parameter(dialect: Dialect, name: &str) -> String {
     match dialect {
-        // `to_regclass` reads a name as it stands in statements.
+        // `to_regclass` expects a quoted name, as in a statement.
         Dialect::Postgres => json!({ "table": quoted_table(dialect, name) }).to_string(),
         Dialect::Sqlite => json!({ "table": name }).to_string(),
     }
@@ -86,7 +88,7 @@ struct FoundUnique {
     columns: Vec<Option<String>>,
 }
 
-/// Makes a table of its description, if it fits the fields.
+/// Creates a table from its description if it matches the fields.
 pub(super) fn table(
     dialect: Dialect,
     name: &str,
@@ -119,7 +121,7 @@ pub(super) fn table(
     let mistakes = mistakes.into_iter().map(|text| ConfigIssue::new(format!("{name}.{text}")));
     ConfigError::check(mistakes.collect())?;
     let unique = found.unique.into_iter().map(|unique| {
-        // An expression has no name, and so no column that could be told.
+        // An expression does not have a column name to report.
         let columns = unique.columns.into_iter().map(Option::unwrap_or_default);
         (unique.name, columns.collect())
     });
@@ -127,7 +129,8 @@ pub(super) fn table(
     Ok(Table { dialect, name: quoted_table(dialect, name), columns, id, unique })
 }
 
-/// Returns the mistakes of the columns that no field has, and of the version.
+/// Returns the configuration errors of columns without a field, and of the
+/// version column.
 fn without_field(found: &FoundTable, fields: &[Field]) -> Vec<String> {
     let mut mistakes = Vec::new();
     let version = found.columns.iter().find(|column| column.name == VERSION);
@@ -156,7 +159,7 @@ fn without_field(found: &FoundTable, fields: &[Field]) -> Vec<String> {
     mistakes
 }
 
-/// Returns the mistakes of a column with a field.
+/// Returns the mismatches between a column and its field.
 fn misfits(dialect: Dialect, field: &Field, column: &FoundColumn, is_id: bool) -> Vec<String> {
     let mut mistakes = Vec::new();
     let fits = match dialect {
@@ -217,7 +220,7 @@ fn fits_postgres(field: Kind, column: &str) -> bool {
         Kind::Integer => is_integer(column),
         Kind::Number => matches!(column, "float4" | "float8" | "numeric"),
         Kind::Decimal => column == "numeric",
-        // Dates, UUIDs, enums, addresses: each has a text.
+        // Dates, UUIDs, enums and addresses all have a text form.
         Kind::Text => {
             let is_other = is_integer(column) || matches!(column, "bool" | "float4" | "float8");
             !is_json && !is_other && column != "numeric"
@@ -226,7 +229,8 @@ fn fits_postgres(field: Kind, column: &str) -> bool {
     }
 }
 
-/// By the affinity of the column (the documentation of SQLite, "Datatypes", 3.1).
+/// Decides by the column affinity (SQLite documentation, "Datatypes", section
+/// 3.1).
 fn fits_sqlite(field: Kind, column: &str) -> bool {
     let has = |names: &[&str]| names.iter().any(|name| column.contains(name));
     let is_integer = has(&["INT"]);

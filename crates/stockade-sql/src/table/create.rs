@@ -1,4 +1,4 @@
-//! The statement that makes a table for a type.
+//! Builds the statement that creates a table for a type.
 
 use std::fmt::Write as _;
 
@@ -9,18 +9,20 @@ use super::field::{Field, Kind, fields};
 use super::{VERSION, VERSION_IS_TAKEN, quoted, quoted_table};
 use crate::Dialect;
 
-/// Returns the statement that makes a table for a type, unless there is one of this
-/// name: a program may run it each time it starts. It is a start: indexes and
-/// constraints are the program's.
+/// Returns the statement that creates a table for a type if it does not exist.
+/// You can run it at each start. It is a starting point: add indexes and
+/// constraints yourself.
 ///
-/// A table that is there already stays as it is, and
-/// [`SqlStore::open`](crate::SqlStore::open) tells how it differs from the type. Where
-/// several programs run the statement for the first time at once, PostgreSQL lets one of
-/// them through and may answer the others [`SqlError::Taken`](crate::SqlError::Taken).
+/// An existing table stays unchanged, and
+/// [`SqlStore::open`](crate::SqlStore::open) reports how it differs from the
+/// type. If several programs run the statement for the first time at once,
+/// PostgreSQL may return [`SqlError::Taken`](crate::SqlError::Taken) to all but
+/// one of them.
 ///
 /// # Errors
-/// Fails if the type has no fields, or fields that cannot be columns: one of the name
-/// `version`, and in SQLite two whose names differ in upper and lower case alone.
+/// Returns an error if the type has no fields, or if a field cannot be a
+/// column: a field named `version`, or in SQLite two names that differ only in
+/// case.
 pub fn create_table_sql<T: Entity>(dialect: Dialect, table: &str) -> Result<String, ConfigError> {
     let mut sql = format!("CREATE TABLE IF NOT EXISTS {} (\n", quoted_table(dialect, table));
     let fields = fields::<T>()?;
@@ -42,7 +44,7 @@ pub fn create_table_sql<T: Entity>(dialect: Dialect, table: &str) -> Result<Stri
     Ok(sql)
 }
 
-/// Fails if the database would take two columns for one.
+/// Returns an error if the database would treat two columns as one.
 fn check_names(dialect: Dialect, table: &str, fields: &[Field]) -> Result<(), ConfigError> {
     let is_same = |one: &str, other: &str| match dialect {
         Dialect::Postgres => one == other,
@@ -98,7 +100,7 @@ fn sqlite(field: &Field, is_id: bool) -> String {
         Kind::Text | Kind::Decimal | Kind::Array | Kind::Object | Kind::Any => "TEXT",
     };
     let rest = match (is_id, kind, &*field.format) {
-        // An id that was deleted is not given again.
+        // The id of a deleted row is never reused.
         (true, "INTEGER", _) => " PRIMARY KEY AUTOINCREMENT".to_owned(),
         (true, _, "uuid") => UUID.to_owned(),
         (true, ..) => " PRIMARY KEY NOT NULL".to_owned(),

@@ -1,30 +1,30 @@
-//! The fields of a type, as its schema tells them.
+//! The fields of a type, from its schema.
 
 use serde_json::Value;
 use stockade_errors::{ConfigError, ConfigIssue};
 use stockade_rest::Entity;
 
-/// A field of the items, whose column has the same name.
+/// A field of the items. Its column has the same name.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Field {
     pub(crate) name: String,
     pub(crate) kind: Kind,
-    /// The `format` of the schema, such as `uuid`; empty without one.
+    /// The `format` of the schema, such as `uuid`, or empty.
     pub(crate) format: String,
-    /// True if null is a value of the field.
+    /// Whether the field can be null.
     pub(crate) is_nullable: bool,
-    /// True if an item may leave the field out.
+    /// Whether an item can omit the field.
     pub(crate) is_optional: bool,
 }
 
-/// The kind of a value, by which it becomes a value of SQL.
+/// The kind of a value, which determines its SQL type.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Kind {
     Boolean,
     Integer,
     Number,
     Text,
-    /// An exact number, which is read as a text.
+    /// An exact number, read as a text.
     Decimal,
     Array,
     Object,
@@ -33,7 +33,7 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
-    /// Returns true if the column has JSON.
+    /// Returns true if the column contains JSON.
     pub(crate) fn is_json(self) -> bool {
         matches!(self, Self::Array | Self::Object | Self::Any)
     }
@@ -65,7 +65,7 @@ pub(crate) fn fields<T: Entity>() -> Result<Vec<Field>, ConfigError> {
     Ok(fields)
 }
 
-/// Returns true for a name that needs no escapes within a path of JSON.
+/// Returns true if a name needs no escapes in a JSON path.
 fn is_plain(name: &str) -> bool {
     !name.is_empty() && !name.contains(|c: char| matches!(c, '"' | '\\' | '\'') || c.is_control())
 }
@@ -80,7 +80,7 @@ fn field(name: &str, node: &Value, root: &Value) -> Field {
         ([Kind::Integer, Kind::Number] | [Kind::Number, Kind::Integer], _) => Kind::Number,
         _ => Kind::Any,
     };
-    // Without a type everything is allowed, null too.
+    // Without a type, every value is allowed, including null.
     let is_nullable = found.has_null || found.kinds.is_empty();
     Field { name: name.to_owned(), kind, format, is_nullable, is_optional: false }
 }
@@ -154,7 +154,8 @@ fn name_of(value: &Value) -> &'static str {
     }
 }
 
-/// Follows references within a document. Those of our own schemas end.
+/// Follows references within a document. References in our own schemas always
+/// end.
 fn resolve<'v>(mut node: &'v Value, root: &'v Value) -> &'v Value {
     for _ in 0..16 {
         let reference = node.get("$ref").and_then(Value::as_str);

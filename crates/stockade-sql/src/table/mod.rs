@@ -1,4 +1,4 @@
-//! [`Table`]: a table that fits a type.
+//! A table that matches a type.
 
 mod check;
 mod create;
@@ -16,40 +16,40 @@ use crate::{Dialect, Row, SqlError, Statement};
 /// The column with the version of a row.
 pub(crate) const VERSION: &str = "version";
 
-/// The mistake of a field with the name of that column.
+/// The configuration error for a field with the name of the version column.
 const VERSION_IS_TAKEN: &str =
     "this column counts the writes of a row, so that no field has its name";
 
-/// A table whose columns fit the fields of a type.
+/// A table with columns that match the fields of a type.
 #[derive(Clone, Debug)]
 pub(crate) struct Table {
     pub(crate) dialect: Dialect,
-    /// Its name as it stands in statements, in quotes.
+    /// The quoted name for statements.
     pub(crate) name: String,
     pub(crate) columns: Vec<Column>,
-    /// The name of the field with the id.
+    /// The name of the id field.
     pub(crate) id: &'static str,
-    /// The unique constraints, each with its name and its columns.
+    /// The unique constraints, each with its name and columns.
     pub(crate) unique: Vec<(String, Vec<String>)>,
 }
 
-/// A column of a field.
+/// The column of a field.
 #[derive(Clone, Debug)]
 pub(crate) struct Column {
     pub(crate) field: Field,
-    /// Its name as it stands in statements, in quotes.
+    /// The quoted name for statements.
     pub(crate) name: String,
-    /// True if the type of the column is a text, which has prefixes.
+    /// Whether the column type is a text, which supports prefixes.
     pub(crate) is_text: bool,
-    /// True if the column compares texts by code points, and an index of it does too.
+    /// Whether the column and its indexes compare texts by code points.
     pub(crate) has_text_order: bool,
-    /// True for a time of PostgreSQL, which has no offset of its own.
+    /// Whether this is a PostgreSQL time, which does not store an offset.
     pub(crate) is_instant: bool,
-    /// True if the order of the column is another one than that of code points.
+    /// Whether the collation differs from code point order.
     pub(crate) collates: bool,
-    /// The integers that fit the column.
+    /// The range of integers that fit into the column.
     pub(crate) range: (i64, i64),
-    /// The default of the column as SQL, where the dialect has no word for it.
+    /// The column default as SQL, for a dialect without the `DEFAULT` keyword.
     pub(crate) default: Option<String>,
 }
 
@@ -59,10 +59,10 @@ impl Table {
         Statement::reading(check::query(dialect), check::parameter(dialect, name))
     }
 
-    /// Compares a table with a type, by the rows of its description.
+    /// Compares a table with a type, using the rows of its description.
     ///
     /// # Errors
-    /// Fails with all mistakes at once.
+    /// Returns all configuration errors at once.
     pub(crate) fn of<T: Entity>(
         dialect: Dialect,
         name: &str,
@@ -77,8 +77,9 @@ impl Table {
         self.columns.iter().find(|column| column.field.name == name)
     }
 
-    /// Returns the name of the one field of a constraint, or of the only one of its
-    /// fields that was chosen by whoever wrote; empty if there is none, or more.
+    /// Returns the only field of a constraint, or the only one of its fields
+    /// that the client chose. Returns an empty text if there are none or
+    /// several.
     pub(crate) fn field_of_constraint(
         &self,
         constraint: &str,
@@ -100,8 +101,8 @@ impl Table {
         }
     }
 
-    /// Returns the values that the columns cannot keep although a schema may allow
-    /// them.
+    /// Returns errors for values that the columns cannot store although a
+    /// schema may allow them.
     pub(crate) fn misfits(&self, values: &Map<String, Value>) -> Vec<FieldError> {
         let misfit = |(name, value): (&String, &Value)| {
             let column = self.column(name)?;
@@ -138,12 +139,12 @@ fn has_nul(value: &Value) -> bool {
     }
 }
 
-/// Puts a name into quotes.
+/// Quotes a name.
 pub(crate) fn quoted(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
 }
 
-/// Puts the name of a table into quotes; that of PostgreSQL may name its schema.
+/// Quotes a table name, which may include a schema in PostgreSQL.
 pub(crate) fn quoted_table(dialect: Dialect, name: &str) -> String {
     match dialect {
         Dialect::Postgres => name.split('.').map(quoted).collect::<Vec<_>>().join("."),
@@ -174,7 +175,7 @@ pub(crate) mod tests {
         type Id = i64;
     }
 
-    /// The table that `create_table_sql` makes.
+    /// Returns the table that `create_table_sql` creates.
     pub(crate) fn products(dialect: Dialect) -> Table {
         let fields = field::fields::<Product>().unwrap();
         let column = |field: Field| Column {

@@ -1,4 +1,4 @@
-//! The engines, each with an empty table of items.
+//! The databases under test, each with an empty table of items.
 
 use std::sync::{Arc, Mutex};
 
@@ -12,7 +12,7 @@ use tempfile::TempDir;
 
 use crate::item::Item;
 
-/// A driver as a program may write it: one connection, behind a lock.
+/// A driver as a program might write it: one connection behind a lock.
 #[derive(Clone)]
 pub(crate) struct OneConnection(Arc<Mutex<Connection>>);
 
@@ -42,7 +42,7 @@ impl Driver for OneConnection {
     }
 }
 
-/// A store and whatever must live as long.
+/// A store and the resources that must live as long.
 pub(crate) struct Engine<S> {
     pub(crate) store: S,
     folder: Option<TempDir>,
@@ -53,7 +53,7 @@ pub(crate) fn memory() -> Engine<MemoryStore<Item>> {
 }
 
 impl<S> Engine<S> {
-    /// Returns the file of a database in one.
+    /// Returns the path of the SQLite file.
     pub(crate) fn path(&self) -> std::path::PathBuf {
         self.folder.as_ref().unwrap().path().join("items.db")
     }
@@ -73,7 +73,7 @@ pub(crate) async fn sqlite() -> Engine<SqlStore<Item, Sqlite>> {
     Engine { store: db.table("items").unwrap(), folder: Some(folder) }
 }
 
-/// Makes a file with a table of a type, and runs further statements.
+/// Creates a file with a table for a type, and runs extra statements.
 pub(crate) async fn sqlite_of<T: Entity>(further: &str) -> Engine<SqlStore<T, Sqlite>> {
     let folder = tempfile::tempdir().unwrap();
     let db = Sqlite::open(folder.path().join("items.db")).unwrap();
@@ -90,7 +90,8 @@ pub(crate) async fn own() -> Engine<SqlStore<Item, OneConnection>> {
     Engine { store: SqlStore::open(driver, "items").await.unwrap(), folder: None }
 }
 
-/// A PostgreSQL with a database of its own order of texts, and a schema for a test.
+/// PostgreSQL, with a database with a non-default text order and a schema for
+/// each test.
 #[cfg(feature = "postgres")]
 pub(crate) mod postgres {
     use std::sync::atomic::{AtomicUsize, Ordering};
@@ -100,12 +101,12 @@ pub(crate) mod postgres {
 
     use crate::item::Item;
 
-    /// Returns the address of the server that `cargo xtask sql` has started.
+    /// Returns the address of the server that `cargo xtask sql` started.
     fn address() -> String {
         std::env::var("STOCKADE_POSTGRES").unwrap()
     }
 
-    /// Makes an empty schema, and returns a pool and its name.
+    /// Creates an empty schema. Returns a pool and the schema's name.
     pub(crate) async fn schema(options: &PostgresOptions) -> (Postgres, String) {
         static COUNT: AtomicUsize = AtomicUsize::new(0);
         let db = Postgres::connect_with(&address(), options).await.unwrap();
@@ -116,7 +117,7 @@ pub(crate) mod postgres {
         (db, schema)
     }
 
-    /// Makes a table of a type, with a change of its statement.
+    /// Creates a table for a type, with a modified statement.
     pub(crate) async fn table<T: Entity>(
         db: &Postgres,
         name: &str,
@@ -127,7 +128,8 @@ pub(crate) mod postgres {
         db.table(name).await.unwrap()
     }
 
-    /// Makes a table of a type, and runs further statements, in which `{}` is its name.
+    /// Creates a table for a type and runs extra statements. `{}` in them is
+    /// the table's name.
     pub(crate) async fn table_of<T: Entity>(further: &str) -> SqlStore<T, Postgres> {
         let (db, schema) = schema(&few()).await;
         let name = format!("{schema}.items");
@@ -135,14 +137,14 @@ pub(crate) mod postgres {
         table(&db, &name, |create| format!("{create} {further}")).await
     }
 
-    /// Makes an empty table of items, whose texts have the order of German.
+    /// Creates an empty table of items with German text collation.
     pub(crate) async fn items(options: &PostgresOptions) -> SqlStore<Item, Postgres> {
         let (db, schema) = schema(options).await;
         let order = |create: String| create.replace("COLLATE \"C\"", "COLLATE \"de-x-icu\"");
         let store = table::<Item>(&db, &format!("{schema}.items"), order).await;
         let unique = format!("CREATE UNIQUE INDEX items_name ON {schema}.items (name)");
         db.client().await.unwrap().batch_execute(&unique).await.unwrap();
-        // Opened again, to learn of the index.
+        // Reopen it so that the store detects the index.
         drop(store);
         db.table(&format!("{schema}.items")).await.unwrap()
     }
@@ -152,7 +154,7 @@ pub(crate) mod postgres {
     }
 }
 
-/// Holds for each store of items.
+/// Implemented for each store of items.
 pub(crate) trait Items: Store<Item> {}
 
 impl<S: Store<Item>> Items for S {}

@@ -1,9 +1,9 @@
-//! The type whose items the stores keep: that of the public suite.
+//! The item type of the stores, from the public suite.
 
 pub(crate) use stockade_conformance::RestItem as Item;
 use stockade_rest::NewRow;
 
-/// Makes a draft with all fields that a client may write.
+/// Creates a draft with all fields that a client may write.
 pub(crate) fn draft(name: &str, price: u32, owner: &str) -> NewRow<Item> {
     Item::draft(name, price, owner)
 }

@@ -1,5 +1,5 @@
-//! The promises that need many rounds or a clock. They run in a short form, and in
-//! full in `cargo xtask sql --long`, which prints the figures.
+//! Tests that need many rounds or a clock. They run in a short form, and in
+//! full with `cargo xtask sql --long`, which prints the figures.
 
 mod http;
 
@@ -23,7 +23,7 @@ use tokio::task::{JoinSet, spawn_blocking};
 use crate::engines::{self, Items};
 use crate::item::{Item, draft};
 
-/// Returns the number for the long form, or that of the short one.
+/// Returns the number for the long or the short form.
 fn rounds(long: u32, short: u32) -> u32 {
     if is_long() { long } else { short }
 }
@@ -34,8 +34,8 @@ fn is_long() -> bool {
 
 const CHILD: &str = "STOCKADE_SQL_CHILD";
 
-/// Another process: it writes without end, and prints each id when its write is
-/// answered.
+/// Another process, which writes continuously and prints each id when its write
+/// returns.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs a parent that kills it: cargo xtask sql"]
 async fn child() {
@@ -60,7 +60,7 @@ async fn child() {
     clients.join_all().await;
 }
 
-/// Runs the other process, kills it after some answers, and returns them.
+/// Runs the other process, kills it after some responses, and returns them.
 fn killed(path: &Path, answers: usize) -> Vec<String> {
     let mut child = Command::new(env::current_exe().unwrap())
         .args(["--exact", "long::child", "--ignored", "--nocapture"])
@@ -72,10 +72,10 @@ fn killed(path: &Path, answers: usize) -> Vec<String> {
     let is_answer = |line: &String| line.starts_with("kept ") || line.starts_with("changed ");
     let mut found: Vec<String> =
         lines.by_ref().map_while(Result::ok).filter(is_answer).take(answers).collect();
-    // SIGKILL.
+    // Sends SIGKILL.
     child.kill().unwrap();
     child.wait().unwrap();
-    // What it still said; the last line may be cut off.
+    // The remaining output. The last line may be cut off.
     let mut rest: Vec<String> = lines.map_while(Result::ok).filter(is_answer).collect();
     rest.pop();
     found.extend(rest);
@@ -121,7 +121,8 @@ async fn no_answered_write_is_lost_by_a_kill() {
     );
 }
 
-/// Changes one field of a few rows by many clients, each at the version that it read.
+/// Many clients change one field of a few rows, each with the version that it
+/// read.
 async fn patch(name: &str, store: impl Items) {
     const ROWS: u32 = 100;
     const CLIENTS: u32 = 64;
@@ -178,12 +179,12 @@ async fn no_change_is_lost_in_sqlite() {
 #[ignore = "needs PostgreSQL: cargo xtask sql"]
 async fn no_change_is_lost_in_postgres() {
     let options = stockade_sql::PostgresOptions::new();
-    // A client may wait for a connection longer than a request would.
+    // Clients may wait longer for a connection than a request would.
     let options = options.wait(Duration::from_secs(60)).statement_timeout(Duration::from_secs(60));
     patch("postgres", engines::postgres::items(&options).await).await;
 }
 
-/// Returns the time of a page that begins behind these keys.
+/// Returns the time for a page that starts after these keys.
 async fn time_of_page(store: &impl Items, after: Option<Vec<Value>>) -> Duration {
     let sort = |field: &str| Sort { field: field.to_owned(), direction: Direction::Ascending };
     let query =
@@ -193,14 +194,14 @@ async fn time_of_page(store: &impl Items, after: Option<Vec<Value>>) -> Duration
     begun.elapsed()
 }
 
-/// Compares the medians of the first page and of one at the end, by turns: what else the
-/// machine does meets both.
+/// Compares the median times of the first page and a page at the end. They
+/// alternate, so other load on the machine affects both.
 async fn compare_pages(name: &str, store: &impl Items, rows: u32) {
     let last = Some(vec![json!((rows - 21) / 10), json!(rows - 21)]);
     let (mut first, mut deep) = (Vec::new(), Vec::new());
     for round in 0..rounds(2_000, 100) {
         let times = (time_of_page(store, None).await, time_of_page(store, last.clone()).await);
-        // The first ones are slower, until both are in memory.
+        // The first rounds are slower, until both pages are in memory.
         if round >= 50 {
             first.push(times.0);
             deep.push(times.1);
@@ -213,7 +214,8 @@ async fn compare_pages(name: &str, store: &impl Items, rows: u32) {
     let (first, deep) = (median(first), median(deep));
     let ratio = deep.as_secs_f64() / first.as_secs_f64();
     println!("{name}: a page at row 1 {first:.1?}, at row {rows} {deep:.1?}, ratio {ratio:.2}");
-    // The goal is 1.2, and a clock needs room: OFFSET would be a thousand times as long.
+    // The target is 1.2, with some tolerance. OFFSET would take a thousand
+    // times as long.
     assert!(!is_long() || ratio < 1.5, "{ratio}");
 }
 
@@ -256,7 +258,7 @@ async fn a_page_far_in_costs_as_the_first_in_postgres() {
     compare_pages("postgres", &store, rows).await;
 }
 
-/// Writes of 64 clients, against one transaction each by hand.
+/// Compares writes of 64 clients with one manual transaction per write.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn writes_share_their_commits() {
     let folder = tempfile::tempdir().unwrap();
@@ -297,8 +299,8 @@ async fn writes_share_their_commits() {
     println!("writes: {each:.0}/s one by one, {together:.0}/s of 64 clients, ratio {ratio:.1}");
 }
 
-/// One row by its id: CPU of the store, and of rusqlite by hand on a thread for
-/// blocking.
+/// Reads one row by its id: CPU time of the store, and of rusqlite on a
+/// blocking thread.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_row_costs_little_more_than_by_hand() {
     let engine = engines::sqlite().await;

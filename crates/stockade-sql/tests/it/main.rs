@@ -1,5 +1,6 @@
-//! One suite over every store: memory, SQLite, a driver of its own, and
-//! PostgreSQL, if `cargo xtask sql` has started one: the tests that need it are ignored.
+//! One suite for every store: in-memory, SQLite, a custom driver, and
+//! PostgreSQL. The PostgreSQL tests are ignored by default; `cargo xtask sql`
+//! starts a server for them.
 
 #![expect(clippy::unwrap_used, clippy::panic, clippy::print_stdout, reason = "these are tests")]
 

@@ -1,4 +1,4 @@
-//! PostgreSQL alone: its types, its errors, and a server that goes away.
+//! Tests of PostgreSQL only: its types, its errors, and a server that stops.
 
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -17,7 +17,7 @@ use stockade_validation::Schema;
 use crate::engines::postgres::{few, items, schema, table};
 use crate::item::draft;
 
-/// A type whose columns are none of JSON's.
+/// A type with columns that are not JSON types.
 #[derive(Clone, Debug, Deserialize, PartialEq, Schema, Serialize)]
 struct Order {
     #[schema(format = "uuid")]
@@ -181,7 +181,7 @@ async fn statements_that_clients_make_up_do_not_pile_up() {
     assert!(count <= 257, "{count}");
 }
 
-/// Two transactions that lock each other out: one of them is repeated.
+/// Two transactions deadlock, and one of them is retried.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs PostgreSQL: cargo xtask sql"]
 async fn a_conflict_is_repeated() {
@@ -193,7 +193,8 @@ async fn a_conflict_is_repeated() {
     let tx = client.transaction().await.unwrap();
     let lock = |id: i64| format!("UPDATE {schema}.items SET price = 5 WHERE id = {id}");
     tx.batch_execute(&lock(one)).await.unwrap();
-    // A statement of a driver is one transaction, which here locks the second row first.
+    // A driver's statement is one transaction. This one locks the second row
+    // first.
     let both = format!(
         "WITH first AS (UPDATE {schema}.items SET price = 6 WHERE id = {two} RETURNING id)
         UPDATE {schema}.items SET price = 7 FROM first WHERE items.id = {one}
@@ -226,7 +227,7 @@ async fn a_conflict_is_repeated() {
     assert!(matches!(theirs, Err(SqlError::Conflict(_))), "{theirs:?}");
 }
 
-/// A driver whose first statements lose against others.
+/// A driver with conflicts in its first statements.
 #[derive(Clone)]
 struct Losing(Postgres, std::sync::Arc<std::sync::atomic::AtomicUsize>);
 
@@ -264,14 +265,14 @@ fn control(verb: &str) -> bool {
     Command::new(script).arg(verb).status().unwrap().success()
 }
 
-/// Run by itself: the other tests need the server.
+/// Runs separately, because the other tests need the server.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs a PostgreSQL that it may kill: cargo xtask sql"]
 async fn outage() {
     let store = items(&few()).await;
     let id = store.create(draft("a", 1, "ada")).await.unwrap().value.id;
     assert!(control("kill"));
-    // The processes of the connections notice the end of the server a moment later.
+    // The connection processes notice the end of the server shortly after.
     let noticed = async { while store.get(&id, &RowFilter::all()).await.is_ok() {} };
     tokio::time::timeout(Duration::from_secs(60), noticed).await.unwrap();
     for _ in 0..20 {

@@ -1,4 +1,4 @@
-//! Prefix filters: an index serves them.
+//! Tests that an index serves prefix filters.
 
 use std::sync::{Arc, Mutex, MutexGuard};
 
@@ -10,7 +10,7 @@ use stockade_sql::{Dialect, Driver, Row, SqlError, SqlStore, Statement, create_t
 
 use crate::item::{Item, draft};
 
-/// A driver that keeps the plans of its statements.
+/// A driver that records the query plans of its statements.
 #[derive(Clone)]
 struct Explaining {
     connection: Arc<Mutex<Connection>>,
@@ -76,7 +76,7 @@ async fn an_index_serves_a_prefix_from_both_sides() {
         for (filters, sorts, expected) in [
             (begins(&["te"]), by_name.clone(), "items_name (name>? AND name<?)"),
             (begins(&["te"]), ListQuery::new("id", 1).sorts, "items_name (name>? AND name<?)"),
-            // No text comes behind these.
+            // No text sorts after these.
             (begins(&["\u{10ffff}"]), by_name.clone(), "items_name (name>?)"),
         ] {
             let list_query = ListQuery { filters, sorts, ..ListQuery::new("id", 9) };
@@ -88,7 +88,8 @@ async fn an_index_serves_a_prefix_from_both_sides() {
     }
 }
 
-/// SQLite itself prefers a scan for several ranges of a column with another collation.
+/// SQLite itself prefers a scan for several ranges of a column with another
+/// collation.
 #[tokio::test]
 async fn an_index_serves_several_prefixes() {
     let (store, driver) = store("\"name\" TEXT NOT NULL").await;
@@ -154,7 +155,7 @@ async fn an_index_of_postgres_serves_a_prefix() {
     let names: Vec<_> = page.items.into_iter().map(|item| item.value.name).collect();
     assert_eq!(names, ["tea", "teapot", "te\u{10ffff}"]);
 
-    // The condition of the statement, on a table that is worth an index.
+    // The condition of the statement, on a table large enough for an index.
     let client = db.client().await.unwrap();
     let fill = format!(
         "INSERT INTO {name} (name, price, rating, open, owner)

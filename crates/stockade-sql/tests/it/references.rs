@@ -1,4 +1,4 @@
-//! Rows to which other rows refer.
+//! Tests of rows that other rows reference.
 
 use stockade_rest::{RowFilter, StoreError, VersionCheck};
 use stockade_sql::rusqlite;
@@ -6,7 +6,8 @@ use stockade_sql::rusqlite;
 use crate::engines::{self, Items};
 use crate::item::draft;
 
-/// Deletes the first item, to which another row refers, and a second one, which is free.
+/// Deletes the first item, which another row references, and a second item
+/// without references.
 async fn a_row_that_others_refer_to_stays(store: impl Items, refer: impl AsyncFnOnce()) {
     let first = store.create(draft("a", 1, "ada")).await.unwrap().value;
     let second = store.create(draft("b", 1, "ada")).await.unwrap().value;

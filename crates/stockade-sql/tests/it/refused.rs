@@ -1,4 +1,4 @@
-//! Rows that a rule of the table refuses: what a client is told, and what the log has.
+//! Tests of rows that a table rule rejects: the client's response and the log.
 
 use std::sync::{Mutex, MutexGuard, Once};
 
@@ -9,7 +9,7 @@ use stockade_sql::rusqlite::Connection;
 use crate::engines;
 use crate::item::{Item, draft};
 
-/// Keeps the lines of the log.
+/// Records the lines of the log.
 pub(crate) struct Lines(Mutex<Vec<(Level, String)>>);
 
 pub(crate) static LINES: Lines = Lines(Mutex::new(Vec::new()));
@@ -63,7 +63,7 @@ async fn a_value_that_is_unique_in_its_scope_is_named() {
         new.remove("owner");
         let values = new.values().clone();
         let mut new = NewRow::<Item>::new(values);
-        // As a resource puts an item into the scope of its user.
+        // Like a resource that adds an item to the scope of its user.
         new.set("owner", "ada");
         new
     };
@@ -79,7 +79,7 @@ async fn a_value_that_is_unique_in_its_scope_is_named() {
         let Err(StoreError::Taken { field }) = outcome else { panic!("{outcome:?}") };
         assert_eq!(field, "name");
     }
-    // Both were chosen by whoever wrote.
+    // The client chose both values.
     let outcome = store.create(draft("a", 1, "ada")).await;
     assert!(
         matches!(&outcome, Err(StoreError::Taken { field }) if field.is_empty()),

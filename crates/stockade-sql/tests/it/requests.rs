@@ -1,4 +1,4 @@
-//! Requests to the routes of a resource, in process.
+//! Sends in-process requests to the routes of a resource.
 
 use http::header::{CONTENT_TYPE, LOCATION};
 use http::{Method, StatusCode};
@@ -6,7 +6,7 @@ use serde_json::Value;
 use stockade_core::Request;
 use stockade_routing::App;
 
-/// A response, with its body as JSON: `null` if there is none.
+/// A response with its body as JSON, or `null` without a body.
 #[derive(Debug)]
 pub(crate) struct Response {
     pub(crate) status: StatusCode,
@@ -20,7 +20,7 @@ impl Response {
         assert_eq!((self.status.as_u16(), &self.body), (status, body));
     }
 
-    /// Checks that validation has rejected this field by this rule.
+    /// Checks that validation rejected this field with this rule.
     #[track_caller]
     pub(crate) fn assert_field_error(&self, status: u16, field: &str, rule: &str) {
         assert_eq!(self.status.as_u16(), status, "{self:?}");
@@ -35,7 +35,7 @@ pub(crate) async fn send(app: &App, method: Method, target: &str) -> Response {
     exchange(app, method, target, Vec::new()).await
 }
 
-/// Sends a request with a body of JSON.
+/// Sends a request with a JSON body.
 pub(crate) async fn send_json(app: &App, method: Method, target: &str, body: &Value) -> Response {
     exchange(app, method, target, body.to_string().into_bytes()).await
 }
@@ -54,7 +54,7 @@ async fn exchange(app: &App, method: Method, target: &str, body: Vec<u8>) -> Res
     Response { status: head.status, location, body }
 }
 
-/// Returns a target with a pair in its query. Every byte of the pair is escaped.
+/// Returns a target with a query pair. Every byte of the pair is escaped.
 pub(crate) fn with_query(path: &str, name: &str, value: &str) -> String {
     let value: String = value.bytes().map(|byte| format!("%{byte:02X}")).collect();
     format!("{path}?{name}={value}")

@@ -1,4 +1,5 @@
-//! Values with several spellings: each store keeps one of them, whichever a client sends.
+//! Tests values with several spellings: each store uses one, whichever a client
+//! sends.
 
 use std::net::IpAddr;
 
@@ -24,7 +25,7 @@ use crate::requests::{send, send_json, with_query};
 struct Visit {
     id: Uuid,
     device: Option<Uuid>,
-    /// A UUID that the type does not know as one.
+    /// A UUID that the type treats as a plain text.
     #[schema(format = "uuid")]
     ticket: String,
     address: IpAddr,
@@ -47,7 +48,7 @@ const DEVICE: &str = "a0000000-0000-4000-8000-00000000000f";
 const INDEXES: &str = "CREATE UNIQUE INDEX items_device ON {} (device);
     CREATE UNIQUE INDEX items_ticket ON {} (ticket); CREATE UNIQUE INDEX items_told ON {} (told);";
 
-/// A visit as a client spells it that knows other spellings only.
+/// Returns a visit in which every value has a non-canonical spelling.
 fn spelled(id: &str) -> Value {
     json!({
         "id": id.to_uppercase(),
@@ -63,7 +64,7 @@ fn spelled(id: &str) -> Value {
     })
 }
 
-/// The same visit as every answer has it.
+/// Returns the same visit as in every response.
 fn canonical(id: &str) -> Value {
     json!({
         "id": id,
@@ -137,7 +138,7 @@ async fn one_item_has_one_spelling(store: impl Store<Visit> + Clone) {
     assert_eq!(send(&app, Method::DELETE, &shouted).await.status, 204);
     assert_eq!(get(&place).await.status, 404);
 
-    // An item that PUT makes has its canonical place.
+    // An item created by PUT has its canonical location.
     let made = send_json(&app, Method::PUT, &shouted, &spelled(ID)).await;
     made.assert(201, &canonical(ID));
     assert_eq!(made.location, Some(place));
@@ -170,7 +171,7 @@ async fn programs_may_use_any_spelling(store: impl Store<Visit> + Clone) {
     assert!(matches!(again, Err(StoreError::Taken { .. })), "{again:?}");
 }
 
-/// A value that no store can keep is the fault of the client, in each store alike.
+/// A value that no store can represent is a client error in every store.
 async fn values_that_postgres_does_not_read_are_400(store: impl Store<Visit> + Clone) {
     let app = app(store);
     for (field, value) in [
@@ -188,7 +189,8 @@ async fn values_that_postgres_does_not_read_are_400(store: impl Store<Visit> + C
         let found = send(&app, Method::GET, &with_query("/visits", field, value)).await;
         assert_eq!(found.status, 400, "{found:?}");
     }
-    // PostgreSQL does not have times this far from UTC, and gets none.
+    // PostgreSQL does not support offsets this far from UTC and never receives
+    // any.
     let mut visit = canonical(ID);
     visit["told"] = json!("2026-11-23T10:00:00+23:59");
     let made = send_json(&app, Method::POST, "/visits", &visit).await;
@@ -235,6 +237,6 @@ async fn sqlite_keeps_one_spelling() {
 async fn postgres_keeps_one_spelling() {
     use crate::engines::postgres::table_of;
 
-    // The index has the schema of its table.
+    // The index is in the schema of its table.
     check(async || table_of::<Visit>(INDEXES).await).await;
 }

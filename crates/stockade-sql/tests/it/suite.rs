@@ -1,4 +1,4 @@
-//! Each store keeps the promises that `stockade::testing::conformance` checks, and those
+//! Tests that each store passes `stockade::testing::conformance` and the tests
 //! of this file.
 
 use std::sync::Mutex;
@@ -17,7 +17,7 @@ async fn the_memory_store_keeps_its_promises() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn sqlite_keeps_its_promises() {
-    // Their files go with them.
+    // Their files are removed with them.
     let engines = Mutex::new(Vec::new());
     conformance::rest_store(async || {
         let engine = engines::sqlite().await;
@@ -68,13 +68,13 @@ async fn a_resource_is_told_what_its_table_cannot_do() {
     ];
     assert_eq!(doc.issues(), expected);
 
-    // A name that is no column is never a part of a statement.
+    // A name that is not a column never becomes part of a statement.
     let scope = RowFilter::eq("owner\" = '' OR \"id", "x");
     let outcome = store.list(&ListQuery { scope, ..ListQuery::new("id", 9) }).await;
     assert!(matches!(outcome, Err(StoreError::Failed(_))));
 }
 
-/// Of PostgreSQL no text has U+0000.
+/// PostgreSQL texts cannot contain U+0000.
 #[tokio::test]
 async fn a_prefix_may_have_any_character() {
     async fn check(store: impl Items) {

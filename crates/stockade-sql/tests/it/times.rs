@@ -1,4 +1,5 @@
-//! Times: every store sorts, filters and pages by the time, and not by its text.
+//! Tests that every store sorts, filters and paginates by time rather than by
+//! text.
 
 use chrono::{DateTime, FixedOffset};
 use jiff::{SignedDuration, Timestamp};
@@ -23,7 +24,7 @@ struct Event {
     local: DateTime<FixedOffset>,
     #[schema(format = "date-time")]
     told: String,
-    /// A time that is unique.
+    /// A unique time.
     #[schema(format = "date-time")]
     once: Option<String>,
 }
@@ -35,14 +36,14 @@ impl Entity for Event {
 const UNIQUE: &str = "CREATE UNIQUE INDEX items_once ON {} (once);";
 const FIELDS: [&str; 3] = ["at", "local", "told"];
 
-/// A time, by its microseconds, and a text that means it.
+/// A time in microseconds, and a text that represents it.
 #[derive(Clone, Debug)]
 struct Spelled {
     micros: i64,
     text: String,
 }
 
-/// Times of two seconds around a new year, so that many of them are equal or nearly so.
+/// Times in two seconds around a new year, so many are equal or close.
 fn spelled() -> impl Strategy<Value = Spelled> {
     const NEW_YEAR: i64 = 1_767_225_600;
     let fraction = select(vec![0, 1, 10, 100, 120, 123_456, 500_000, 500_001, 900_000, 999_999]);
@@ -73,7 +74,7 @@ fn sorted_by(field: &str, direction: Direction) -> Vec<Sort> {
     vec![sort(field), sort("id")]
 }
 
-/// Returns the ids of all pages of a query, each with two items.
+/// Returns the ids of all pages of a query, with two items per page.
 async fn ids(store: &impl Store<Event>, mut query: ListQuery) -> Vec<i64> {
     let mut ids = Vec::new();
     loop {
@@ -136,7 +137,7 @@ async fn compare(store: &impl Store<Event>, times: &[Spelled], probe: &Spelled) 
     }
 }
 
-/// Compares stores with the order of the numbers, over generated times.
+/// Compares stores with numeric order, over generated times.
 fn check<S: Store<Event>>(runtime: &Runtime, cases: u32, make: impl AsyncFn() -> S) {
     let config = Config { cases, failure_persistence: None, ..Config::default() };
     let seed = proptest::test_runner::TestRng::deterministic_rng(config.rng_algorithm);
@@ -177,7 +178,7 @@ fn postgres_compares_times() {
     use stockade_sql::PostgresOptions;
 
     let runtime = runtime();
-    // One connection: each case makes a table in a schema of its own.
+    // One connection: each case creates a table in a separate schema.
     let options = PostgresOptions::new().pool(1);
     let (db, schema) = runtime.block_on(schema(&options));
     check(&runtime, 25, async || {
@@ -188,7 +189,7 @@ fn postgres_compares_times() {
     });
 }
 
-/// The offset of the connection has no effect.
+/// The connection's time zone offset has no effect.
 #[cfg(feature = "postgres")]
 #[tokio::test]
 #[ignore = "needs PostgreSQL: cargo xtask sql"]
@@ -216,7 +217,7 @@ impl Entity for Price {
     type Id = i64;
 }
 
-/// SQLite has no order of them.
+/// SQLite cannot order decimals.
 async fn decimals_are_compared_as_numbers(store: impl Store<Price>) {
     let prices = ["10", "9.5", "-1.55", "-1.5", "0.05", "1e3", "+2.50", "100", "0"];
     for price in prices {

@@ -1,4 +1,4 @@
-//! Rows that their type does not read: the log names them, and a list may leave them out.
+//! Tests unreadable rows: the log names them, and a list can skip them.
 
 use http::Method;
 use log::Level;
@@ -18,7 +18,7 @@ use crate::requests::send;
 
 type Items = SqlStore<Item, Sqlite>;
 
-/// Makes five items and changes them by statements of another program.
+/// Creates five items and changes them with another program's statements.
 async fn changed(sql: &str) -> Engine<Items> {
     let engine = engines::sqlite().await;
     for index in 1..=5 {
@@ -28,7 +28,7 @@ async fn changed(sql: &str) -> Engine<Items> {
     engine
 }
 
-/// Returns the whole text of an error, as the log has it.
+/// Returns the full text of an error, as in the log.
 fn text_of(error: StoreError) -> String {
     assert!(matches!(error, StoreError::Failed(_)), "{error:?}");
     let error = ApiError::from(error);
@@ -64,7 +64,7 @@ async fn an_error_names_the_row_and_the_column() {
         let got = engine.store.get(&3, &RowFilter::all()).await;
         let text = text_of(got.unwrap_err());
         assert!(text.contains(&expected), "{value}: {text}");
-        // Other rows are there, and a write repairs the row.
+        // Other rows are available, and a write repairs the row.
         assert!(engine.store.get(&2, &RowFilter::all()).await.unwrap().is_some());
         let repaired = engine
             .store
@@ -209,7 +209,7 @@ async fn postgres_names_the_row_and_the_column() {
     }
 }
 
-/// Values that the schema accepts, and a limit of the server does not.
+/// Values that the schema accepts but a server limit rejects.
 #[cfg(feature = "postgres")]
 #[tokio::test]
 #[ignore = "needs PostgreSQL: cargo xtask sql"]
@@ -217,7 +217,7 @@ async fn postgres_rejects_values_that_the_schema_accepts_with_400() {
     use crate::engines::postgres::{few, items};
 
     let store = items(&few()).await;
-    // Too long for the index, also when it is compressed.
+    // Too long for the index, even compressed.
     let long: String = (0..20_000_u32)
         .map(|n| char::from_u32(0x4e00 + n.wrapping_mul(2_654_435_761) % 20_000).unwrap())
         .collect();

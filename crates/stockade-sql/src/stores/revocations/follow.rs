@@ -1,4 +1,4 @@
-//! The task that reads the table of revocations, and repairs it.
+//! The task that reads and repairs the revocation table.
 
 use std::collections::HashSet;
 use std::sync::atomic::Ordering;
@@ -10,7 +10,7 @@ use tokio::time::sleep;
 use super::{Followed, PAGE, Shared, entry_of};
 use crate::{Driver, Row, SqlError};
 
-/// Follows the table until nobody needs the revocations any more.
+/// Follows the table until the revocations are dropped.
 pub(super) async fn run<D: Driver>(followed: Followed<D>, mut follower: Follower) {
     let log = &*followed.0;
     while let Some(feed) = log.feed.get().filter(|feed| feed.now().is_some()) {
@@ -20,12 +20,13 @@ pub(super) async fn run<D: Driver>(followed: Followed<D>, mut follower: Follower
     }
 }
 
-/// The memory of the task.
+/// The state of the task.
 #[derive(Default)]
 pub(super) struct Follower {
-    /// The last row that was read.
+    /// The last row read.
     last: Option<Row>,
-    /// True if the last look found no row, although this process has revocations.
+    /// True if the last read found no rows although this process has
+    /// revocations.
     was_empty: bool,
     /// The time of the last repair.
     repaired: Option<Instant>,
@@ -36,7 +37,7 @@ pub(super) struct Follower {
 }
 
 impl Follower {
-    /// Reads what is new, and repairs the table if it has lost something.
+    /// Reads new rows and repairs the table if it has lost some.
     pub(super) async fn round<D: Driver>(
         &mut self,
         log: &Shared<D>,
@@ -45,7 +46,8 @@ impl Follower {
         let is_lost = self.read(log, feed, |_| ()).await?.is_lost();
         let has_unsent = log.has_unsent.load(Ordering::Acquire);
         let is_due = self.repaired.is_none_or(|time| time.elapsed() >= BETWEEN_REPAIRS);
-        // An empty table is a loss too. A single look could miss a row that is being written.
+        // An empty table is a loss too. A single read could miss a row that is
+        // being written.
         let is_empty =
             self.last.is_none() && feed.entries().is_some_and(|entries| !entries.is_empty());
         let stays_empty = std::mem::replace(&mut self.was_empty, is_empty) && is_empty;
@@ -72,8 +74,9 @@ impl Follower {
         loop {
             let page = log.read(self.last.as_ref().map_or(0, |row| row.number)).await?;
             if let Some(last) = &self.last {
-                // The row with the highest number is never removed, so there is a row. An
-                // expired row may be missing, but no other row has its number.
+                // The row with the highest number is never removed, so at least
+                // one row exists. An expired row may be missing, but no other
+                // row has its number.
                 let is_same = page
                     .first()
                     .is_some_and(|row| row.number != last.number || row.json == last.json);
@@ -90,7 +93,7 @@ impl Follower {
         }
     }
 
-    /// Reads the whole table, and writes the revocations that it lacks.
+    /// Reads the whole table and writes the missing revocations.
     async fn repair<D: Driver>(
         &mut self,
         log: &Shared<D>,
@@ -120,7 +123,7 @@ impl Follower {
         Ok(())
     }
 
-    /// Forgets expired revocations, in this process and in the table.
+    /// Removes expired revocations from this process and from the table.
     async fn sweep<D: Driver>(
         &mut self,
         log: &Shared<D>,
@@ -135,7 +138,7 @@ impl Follower {
         log.sweep(now).await
     }
 
-    /// Logs the first of several failures.
+    /// Logs the first of several consecutive failures.
     fn note(&mut self, outcome: Result<(), SqlError>) {
         match outcome {
             Ok(()) => self.is_failing = false,
@@ -148,12 +151,12 @@ impl Follower {
     }
 }
 
-/// The outcome of a reading.
+/// The outcome of a read.
 #[derive(Clone, Copy, Eq, PartialEq)]
 enum ReadOutcome {
-    /// Everything up to the end was read.
+    /// Everything was read.
     All,
-    /// The last row that was read is missing.
+    /// The last known row is missing.
     Lost,
 }
 
@@ -163,8 +166,8 @@ impl ReadOutcome {
     }
 }
 
-/// The time between two readings of the table.
+/// The interval between reads of the table.
 const BETWEEN_READINGS: Duration = Duration::from_millis(250);
-/// The time between two repairs of a table that has not lost anything.
+/// The minimum interval between repairs of a table that has not lost anything.
 const BETWEEN_REPAIRS: Duration = Duration::from_secs(1);
 const BETWEEN_SWEEPS_SECONDS: u64 = 5;

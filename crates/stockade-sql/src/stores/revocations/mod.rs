@@ -1,4 +1,5 @@
-//! [`open_revocations`]: revoked tokens, in all processes with a database.
+//! Token revocations in a table, shared by all processes with the same
+//! database.
 //!
 //! - `follow`: the task that reads the table.
 
@@ -19,21 +20,22 @@ use super::template::Template;
 use super::{check_table, run};
 use crate::{Dialect, Driver, Row, SqlError, Statement};
 
-/// Returns revocations of tokens that all processes with the same database share. Call it
-/// once in a program, and clone the result. [`Sqlite`](crate::Sqlite) and
-/// [`Postgres`](crate::Postgres) have it as a method.
+/// Returns token revocations that all processes with the same database share.
+/// Call this once per program and clone the result. [`Sqlite`](crate::Sqlite)
+/// and [`Postgres`](crate::Postgres) also offer it as a method.
 ///
-/// Each process has all revocations in memory, so checking a token needs no statement. A
-/// task reads new revocations 4 times a second. The table has only hashes of tokens and
-/// users, and expired rows are removed: at most 5,000 every 5 seconds.
+/// Each process holds all revocations in memory, so checking a token needs no
+/// statement. A task reads new revocations 4 times a second. The table contains
+/// only hashes of tokens and users. Expired rows are removed, at most 5,000
+/// every 5 seconds.
 ///
-/// [`Revocations::revoke`] applies to this process at once. If it fails because the
-/// database is down, the task writes the revocation later. When the last contact is older than
-/// 30 s, nobody knows whether a token is revoked: see [`Revocations::stale`]. If the
-/// table loses rows, such as by a restored backup, each process writes back its own
-/// revocations.
+/// [`Revocations::revoke`] takes effect in this process at once. If it fails
+/// because the database is down, the task writes the revocation later. The
+/// status of a token is unknown when the last contact is more than 30 s ago:
+/// see [`Revocations::stale`]. If the table loses rows, for example after a
+/// restored backup, each process writes its own revocations back.
 ///
-/// Revoking fails with [`RevokeError::Full`] beyond [`Revocations::max_entries`].
+/// Revoking returns [`RevokeError::Full`] beyond [`Revocations::max_entries`].
 ///
 /// The task runs on the current tokio runtime until all clones are dropped.
 ///
@@ -60,7 +62,7 @@ use crate::{Dialect, Driver, Row, SqlError, Statement};
 /// revocations.revoke(&claims).await?;
 /// assert_eq!(revocations.check(&claims), RevocationStatus::Revoked);
 ///
-/// // Another process knows it too.
+/// // Another process also sees the revocation.
 /// let other = db.revocations().await?;
 /// assert_eq!(other.check(&claims), RevocationStatus::Revoked);
 /// # drop((db, revocations, other));
@@ -70,8 +72,8 @@ use crate::{Dialect, Driver, Row, SqlError, Statement};
 /// ```
 ///
 /// # Errors
-/// Fails if a table is missing ([`MIGRATIONS`](crate::MIGRATIONS) creates them), lacks a
-/// column or the row of the counter, or cannot be read.
+/// Returns an error if a table is missing ([`MIGRATIONS`](crate::MIGRATIONS)
+/// creates them), lacks a column or the counter row, or cannot be read.
 pub async fn open_revocations<D: Driver + Clone>(db: &D) -> Result<Revocations, ConfigError> {
     let columns = "number, entry, ends";
     check_table(db, "stockade_revocations", columns).await?;
@@ -93,7 +95,7 @@ pub async fn open_revocations<D: Driver + Clone>(db: &D) -> Result<Revocations, 
     }
     let followed = Followed(Arc::clone(&shared));
     let revocations = Revocations::shared(Arc::new(SqlLog(Arc::clone(&shared))));
-    // Tokens can be checked after the first reading, so it happens now.
+    // Tokens can be checked only after the first read, so read now.
     let mut follower = Follower::default();
     if let Some(feed) = shared.feed.get() {
         follower.round(&shared, feed).await.map_err(failure)?;
@@ -104,8 +106,8 @@ pub async fn open_revocations<D: Driver + Clone>(db: &D) -> Result<Revocations, 
     Ok(revocations)
 }
 
-// The lock on the row of the counter lasts until the commit, so rows appear in the order of
-// their numbers. A reader never misses a row with a lower number.
+// The lock on the counter row lasts until the commit, so rows become visible in
+// the order of their numbers. A reader never misses a row with a lower number.
 const ADD_POSTGRES: &str = "
 WITH next AS (
     UPDATE stockade_revocation_counter SET last = last + 1
@@ -145,13 +147,13 @@ fn add(dialect: Dialect) -> &'static str {
     }
 }
 
-/// The rows of a page. As in [`READ`].
+/// The number of rows per page. Must match [`READ`].
 const PAGE: usize = 1_000;
 
-/// The log of revocations in a table.
+/// The revocation log in a table.
 struct SqlLog<D>(Arc<Shared<D>>);
 
-/// The part of a log that its handle and its task share.
+/// The state that the log's handle and task share.
 struct Shared<D> {
     driver: D,
     feed: OnceLock<RevocationFeed>,
@@ -165,7 +167,7 @@ struct Shared<D> {
     has_unsent: AtomicBool,
 }
 
-/// The task's hold of the log. Another task may start after it.
+/// The task's ownership of the log. Dropping it allows another task to start.
 struct Followed<D>(Arc<Shared<D>>);
 
 impl<D> Drop for Followed<D> {
@@ -182,7 +184,7 @@ impl<D: Driver> RevocationLog for SqlLog<D> {
     fn publish(&self, entry: Revocation) -> PublishFuture<'_> {
         self.wake();
         Box::pin(async move {
-            // A caller may drop this future before the answer comes.
+            // A caller may drop this future before the result arrives.
             let unsent = Unsent(&self.0.has_unsent, true);
             let added = self.0.add(&entry).await;
             let is_unsent = added.is_err();
@@ -191,7 +193,7 @@ impl<D: Driver> RevocationLog for SqlLog<D> {
         })
     }
 
-    /// Starts the task again if its runtime has ended.
+    /// Restarts the task if its runtime has ended.
     fn wake(&self) {
         if self.0.is_followed.load(Ordering::Relaxed) {
             return;
@@ -204,7 +206,7 @@ impl<D: Driver> RevocationLog for SqlLog<D> {
     }
 }
 
-/// Notes an unsent revocation when it is dropped, unless it was written.
+/// Records an unsent revocation on drop, unless it was written.
 struct Unsent<'a>(&'a AtomicBool, bool);
 
 impl Unsent<'_> {
@@ -222,7 +224,7 @@ impl Drop for Unsent<'_> {
 }
 
 impl<D: Driver> Shared<D> {
-    /// Adds an entry, unless the table has it.
+    /// Adds an entry unless the table already has it.
     async fn add(&self, entry: &Revocation) -> Result<(), SqlError> {
         let parameter = json!({
             "entry": hex::encode(entry.to_bytes()),
@@ -240,15 +242,15 @@ impl<D: Driver> Shared<D> {
         Ok(())
     }
 
-    /// Reads a page from a number on: the numbers and the entries.
+    /// Reads a page of numbers and entries, starting at a number.
     async fn read(&self, from: i64) -> Result<Vec<Row>, SqlError> {
         let parameter = json!({ "from": from }).to_string();
         run(&self.driver, Statement::reading(self.read.text(), parameter)).await
     }
 
-    /// Removes some of the rows that have expired.
+    /// Removes some of the expired rows.
     async fn sweep(&self, now: u64) -> Result<(), SqlError> {
-        // The clocks of two processes may differ a little.
+        // The clocks of two processes may differ slightly.
         let parameter = json!({ "seconds": now.saturating_sub(60) }).to_string();
         run(&self.driver, Statement::writing(self.sweep.text(), parameter)).await.map(drop)
     }
@@ -260,7 +262,7 @@ impl<D: Driver> Shared<D> {
     }
 }
 
-/// Reads the entry of a row. `None` for an entry of another version.
+/// Decodes the entry of a row. Returns `None` for an unknown format version.
 fn entry_of(row: &Row) -> Option<Revocation> {
     Revocation::from_bytes(&hex::decode(&row.json).ok()?)
 }

@@ -1,5 +1,5 @@
-//! Changes by HTTP: of many clients that change the same rows none loses a change of
-//! another one.
+//! Tests changes over HTTP: concurrent clients that change the same rows do not
+//! lose updates.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -18,7 +18,8 @@ use crate::item::draft;
 
 const ROWS: u32 = 100;
 
-/// The clients, which all change the same rows in the same order, so that they meet.
+/// The number of clients. All change the same rows in the same order, so they
+/// conflict.
 const CLIENTS: u32 = 16;
 
 fn app(store: impl Items) -> App {
@@ -40,7 +41,7 @@ async fn send(app: &App, method: Method, row: u32, tag: Option<&str>, body: Stri
     app.handle(request.body(HttpBody::from(body)).unwrap()).await
 }
 
-/// Returns the price of a row, and its entity tag.
+/// Returns the price of a row and its entity tag.
 async fn read(app: &App, row: u32) -> (u64, String) {
     let response = send(app, Method::GET, row, None, String::new()).await;
     assert_eq!(response.status(), 200);
@@ -49,13 +50,13 @@ async fn read(app: &App, row: u32) -> (u64, String) {
     (item["price"].as_u64().unwrap(), tag)
 }
 
-/// Adds one to a price, until no other client was faster; returns the number of times
-/// that one was.
+/// Adds one to a price and retries on conflicts. Returns the number of
+/// conflicts.
 async fn add_one(app: &App, row: u32) -> u32 {
     let mut refused = 0;
     loop {
         let (price, tag) = read(app, row).await;
-        // Others may change it meanwhile.
+        // Let other clients change the row.
         tokio::task::yield_now().await;
         let change = json!({ "price": price + 1 }).to_string();
         let response = send(app, Method::PATCH, row, Some(&tag), change).await;
@@ -84,7 +85,7 @@ async fn no_patch_is_lost(name: &str, store: impl Items, writes: u32) {
                 if write >= writes {
                     return;
                 }
-                // Four in a row are of the same row.
+                // Four consecutive writes change the same row.
                 let meets = add_one(&app, write / 4 % ROWS + 1).await;
                 refused.fetch_add(meets, Ordering::Relaxed);
             }

@@ -1,4 +1,4 @@
-//! Idempotency keys in tables.
+//! Tests idempotency keys in tables.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -72,7 +72,7 @@ async fn removes_a_bounded_number_of_expired_rows(db: impl Driver + Clone) {
     }
 }
 
-/// Makes an application of one process. Its handler counts its runs.
+/// Creates the application of one process. Its request handler counts its runs.
 fn app(store: impl IdempotencyStore + 'static, runs: &Arc<AtomicUsize>) -> Arc<App> {
     let mut router = Router::with_options(RouterOptions::new().rate_limit(false));
     let runs = Arc::clone(runs);
@@ -85,7 +85,8 @@ fn app(store: impl IdempotencyStore + 'static, runs: &Arc<AtomicUsize>) -> Arc<A
     Arc::new(router.build().unwrap())
 }
 
-/// Sends a request again while a busy machine keeps the store from answering in time.
+/// Resends a request while a busy machine keeps the store from responding in
+/// time.
 async fn send(app: &App, key: usize) -> String {
     loop {
         let request = http::Request::post("/x").header("idempotency-key", format!("\"{key}\""));
@@ -100,7 +101,7 @@ async fn send(app: &App, key: usize) -> String {
     }
 }
 
-/// Sends 20 duplicates of 20 requests at once to two processes.
+/// Sends 20 duplicates of 20 requests concurrently to two processes.
 async fn runs_each_request_once<D: Driver + Clone>(processes: [D; 2]) {
     let runs = Arc::default();
     let [here, there] = processes;

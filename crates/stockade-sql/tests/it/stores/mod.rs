@@ -1,5 +1,5 @@
-//! Sessions, idempotency keys and revocations in tables, with SQLite, with PostgreSQL,
-//! and with a driver of the program.
+//! Tests sessions, idempotency keys and revocations in tables with SQLite,
+//! PostgreSQL and a custom driver.
 
 mod idempotency;
 mod opening;
@@ -16,7 +16,7 @@ use tempfile::TempDir;
 
 use crate::engines::OneConnection;
 
-/// A clock that a test moves. Clones share the time.
+/// A clock that a test controls. Clones share the time.
 #[derive(Clone)]
 pub(crate) struct TestClock {
     begin: Instant,
@@ -53,20 +53,20 @@ impl File {
         Self { db, folder }
     }
 
-    /// Opens the file again, as another process does.
+    /// Opens the file again, like another process.
     pub(crate) fn reopen(&self) -> Sqlite {
         Sqlite::open(self.folder.path().join("stores.db")).unwrap()
     }
 }
 
-/// A driver of the program, with the tables.
+/// Returns a custom driver, with the tables.
 pub(crate) fn own() -> OneConnection {
     let connection = Connection::open_in_memory().unwrap();
     connection.execute_batch(MIGRATIONS).unwrap();
     OneConnection::new(connection)
 }
 
-/// Returns the number of rows of a table.
+/// Returns the number of rows in a table.
 pub(crate) async fn count(db: &impl Driver, table: &str) -> i64 {
     let sql = format!("SELECT '', CAST(count(*) AS bigint) FROM {table}");
     let rows: Vec<Row> = db.run(Statement::reading(sql, "{}")).await.unwrap();

@@ -1,4 +1,4 @@
-//! Stores report missing tables when they are opened.
+//! Tests that stores report missing tables when they are opened.
 
 use stockade_errors::ConfigError;
 use stockade_sql::{MIGRATIONS, SqlIdempotencyStore, SqlSessionStore, Sqlite};

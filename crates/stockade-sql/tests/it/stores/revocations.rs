@@ -1,4 +1,4 @@
-//! Revocations in tables.
+//! Tests revocations in tables.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use tokio::task::block_in_place;
 
 use super::{File, count, own};
 
-/// Opens the revocations of one more process within a function that does not wait.
+/// Opens the revocations of another process from a synchronous function.
 fn open_here(db: &(impl Driver + Clone)) -> Revocations {
     let runtime = tokio::runtime::Handle::current();
     block_in_place(|| runtime.block_on(open_revocations(db))).unwrap()
@@ -37,7 +37,8 @@ async fn until(holds: impl AsyncFn() -> bool) {
     tokio::time::timeout(Duration::from_secs(60), wait).await.unwrap();
 }
 
-/// Puts back all revocations that a table has lost, also if others came meanwhile.
+/// Restores all revocations that a table has lost, even if new ones arrived
+/// meanwhile.
 async fn repairs_the_table(db: impl Driver + Clone, clear: impl AsyncFn()) {
     let revocations = open_revocations(&db).await.unwrap();
     let (one, two) = (token("one"), token("two"));
@@ -129,7 +130,7 @@ async fn writes_a_revocation_later_if_the_database_fails() {
 async fn removes_expired_revocations_but_the_last() {
     let file = File::new().await;
     let past = "INSERT INTO stockade_revocations VALUES (1, '01', 5), (2, '02', 5), (3, '03', 5)";
-    // Valid entries of tokens that ended long ago.
+    // Valid entries of tokens that expired long ago.
     let entry = |number: u8| format!("01{}{:016x}", format!("{number:02x}").repeat(16), 5);
     let mut past = past.to_owned();
     for number in 1..=3 {
@@ -172,7 +173,8 @@ mod postgres {
         repairs_the_table(db.clone(), clear).await;
     }
 
-    /// A reader would skip a lower number that becomes visible after a higher one.
+    /// A reader would skip a lower number that becomes visible after a higher
+    /// one.
     #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
     #[ignore = "needs PostgreSQL: cargo xtask sql"]
     async fn makes_rows_visible_in_the_order_of_their_numbers() {

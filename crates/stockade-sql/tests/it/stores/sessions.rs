@@ -1,4 +1,4 @@
-//! Sessions in tables.
+//! Tests sessions in tables.
 
 use std::time::Duration;
 
@@ -154,7 +154,8 @@ mod postgres {
         removes_a_bounded_number_of_expired_rows(db).await;
     }
 
-    /// Two logins and a removal of all sessions at once neither fail nor lock each other.
+    /// Two logins and a concurrent removal of all sessions neither fail nor
+    /// deadlock.
     #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
     #[ignore = "needs PostgreSQL: cargo xtask sql"]
     async fn many_logins_of_one_subject_do_not_fail() {
