@@ -1,5 +1,4 @@
-//! [`Access`]: the rule that says who may carry out an operation, and
-//! [`Operation`].
+//! The access rules of operations ([`Access`]), and [`Operation`].
 
 use std::any::Any;
 use std::fmt;
@@ -17,17 +16,17 @@ use crate::Entity;
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 #[non_exhaustive]
 pub enum Operation {
-    /// A page of items: `GET /products`.
+    /// Lists items: `GET /products`.
     List,
-    /// One item: `GET /products/7`.
+    /// Returns one item: `GET /products/7`.
     Get,
-    /// A new item: `POST /products`.
+    /// Creates an item: `POST /products`.
     Create,
-    /// The whole of an item: `PUT /products/7`.
+    /// Replaces an item: `PUT /products/7`.
     Replace,
-    /// A part of an item: `PATCH /products/7`.
+    /// Changes parts of an item: `PATCH /products/7`.
     Patch,
-    /// The end of an item: `DELETE /products/7`.
+    /// Deletes an item: `DELETE /products/7`.
     Delete,
 }
 
@@ -38,30 +37,31 @@ impl Operation {
     pub(crate) const READS: [Self; 2] = [Self::List, Self::Get];
     pub(crate) const WRITES: [Self; 4] = [Self::Create, Self::Replace, Self::Patch, Self::Delete];
 
-    /// Returns true for an operation on one item that exists.
+    /// Returns true if the operation acts on one existing item.
     pub(crate) fn has_item(self) -> bool {
         !matches!(self, Self::List | Self::Create)
     }
 
-    /// Returns true for an operation with a draft.
+    /// Returns true if the operation has a draft.
     pub(crate) fn has_draft(self) -> bool {
         matches!(self, Self::Create | Self::Replace | Self::Patch)
     }
 }
 
-/// Shows its name: `List`.
+/// Formats the name: `List`.
 impl fmt::Display for Operation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Debug::fmt(self, f)
     }
 }
 
-/// A function that judges a user and an item.
+/// A function that checks a user's access to an item.
 pub(crate) type Check = Arc<dyn Fn(&Value, &dyn Any) -> bool + Send + Sync>;
 
-/// The rule that says who may carry out an operation.
+/// The access rule of an operation.
 ///
-/// Each operation of a resource has one, or the router is not built.
+/// Each operation of a resource needs a rule; without one, the router fails to
+/// build.
 ///
 /// ```
 /// use serde::{Deserialize, Serialize};
@@ -111,40 +111,40 @@ pub struct Access<T> {
 }
 
 impl<T: Entity> Access<T> {
-    /// Lets everybody in, for a reason that people read who look for unguarded
+    /// Allows all requests. The reason is for people who review unprotected
     /// routes.
     #[must_use]
     pub fn public(reason: impl Into<String>) -> Self {
         Self { public: Some(reason.into()), ..Self::behind(Vec::new()) }
     }
 
-    /// Lets each user in whom this middleware finds, such as
-    /// [`with_auth`](stockade_middleware::with_auth). Without a user the answer is 401,
-    /// also where the middleware requires none.
+    /// Allows each user that this middleware authenticates, such as
+    /// [`with_auth`](stockade_middleware::with_auth). Requests without a user
+    /// get a 401, even if the middleware does not require a user.
     #[must_use]
     pub fn user(signed_in: &Middleware) -> Self {
         Self::behind(vec![signed_in.clone(), user_required()])
     }
 
-    /// Lets users in who have one of these roles; see
-    /// [`with_role`].
+    /// Allows users with one of these roles; see [`with_role`].
     #[must_use]
     pub fn role(signed_in: &Middleware, roles: impl IntoRoles) -> Self {
         Self::behind(vec![signed_in.clone(), with_role(roles)])
     }
 
-    /// Lets users in for whom `check` holds with the item, which is loaded before: 403
-    /// for others. The item is changed at the version that was judged and no other.
+    /// Allows users for whom `check` returns true for the item; other users get
+    /// a 403. The item is loaded first. A write applies only to the version
+    /// that was checked.
     ///
-    /// It is for operations on one item. Items that a user must not know of are
-    /// outside of a [scope](crate::Resource::scope), which holds for lists too.
+    /// Use this for operations on one item. To hide items from users, use a
+    /// [scope](crate::Resource::scope), which also applies to lists.
     #[must_use]
     pub fn check(
         signed_in: &Middleware,
         check: impl Fn(&Value, &T) -> bool + Send + Sync + 'static,
     ) -> Self {
         let check: Check = Arc::new(move |user, item| {
-            // The item of a resource is always a `T`; another one is nobody's.
+            // The item of a resource is always a `T`. Deny access otherwise.
             item.downcast_ref::<T>().is_some_and(|item| check(user, item))
         });
         Self { check: Some(check), ..Self::user(signed_in) }
@@ -155,7 +155,7 @@ impl<T: Entity> Access<T> {
     }
 }
 
-/// Makes middleware that refuses requests without a user.
+/// Creates middleware that rejects requests without a user.
 fn user_required() -> Middleware {
     let check = |req: &mut Request| -> Result<(), ApiError> {
         if req.user().is_some() { Ok(()) } else { Err(req.unauthorized()) }

@@ -1,4 +1,4 @@
-//! [`Canonical`]: the canonical spelling of the values that enter a store.
+//! The canonical spelling of the values that enter a store.
 
 use std::borrow::Cow;
 
@@ -9,15 +9,16 @@ use stockade_validation::HasSchema;
 
 use crate::store::{ListQuery, Op, RowFilter};
 
-/// The canonical forms of the fields of a type. Types without such fields cost nothing.
+/// The canonical forms of a type's fields. Types without such fields have no
+/// overhead.
 #[derive(Clone, Debug, Default)]
 pub struct Canonical {
     forms: CanonicalForms,
 }
 
 impl Canonical {
-    /// Returns the forms of the fields of a type. A type whose schema has mistakes has none:
-    /// its resource reports them.
+    /// Returns the forms for a type's fields. A type with an invalid schema has
+    /// none, because its resource reports the configuration errors.
     #[must_use]
     pub fn of<T: HasSchema>() -> Self {
         let forms = T::schema().map(|schema| CanonicalForms::of(&schema));
@@ -36,7 +37,7 @@ impl Canonical {
         self.forms.is_decimal(field)
     }
 
-    /// Returns a value of a field in its canonical form.
+    /// Returns the canonical form of a field's value.
     #[must_use]
     pub fn value(&self, field: &str, value: Value) -> Value {
         self.forms.canonical(field, &value).unwrap_or(value)
@@ -69,7 +70,7 @@ impl Canonical {
         Cow::Owned(canonical)
     }
 
-    /// Returns the question with canonical values.
+    /// Returns the query with canonical values.
     #[must_use]
     pub fn query<'a>(&self, query: &'a ListQuery) -> Cow<'a, ListQuery> {
         if self.is_empty() {
@@ -92,8 +93,8 @@ impl Canonical {
         Cow::Owned(query)
     }
 
-    /// Returns the errors of values that have no canonical form although the schema accepts
-    /// them: times and dates outside of the years 0001 to 9999.
+    /// Returns errors for values without a canonical form that the schema
+    /// accepts: times and dates outside the years 0001 to 9999.
     #[must_use]
     pub fn misfits(&self, values: &Map<String, Value>) -> Vec<FieldError> {
         if self.is_empty() {
@@ -103,7 +104,7 @@ impl Canonical {
         errors.collect()
     }
 
-    /// Returns the errors of filter values, as [`misfits`](Self::misfits) does.
+    /// Returns errors for filter values, like [`misfits`](Self::misfits).
     #[must_use]
     pub fn misfits_of(&self, query: &ListQuery) -> Vec<FieldError> {
         if self.is_empty() {
@@ -126,7 +127,8 @@ impl Canonical {
     }
 }
 
-/// Returns true for comparisons with whole values. A prefix is only the beginning of one.
+/// Returns true if the operator compares whole values. A prefix is only the
+/// start of a value.
 fn compares_values(op: Op) -> bool {
     !matches!(op, Op::Prefix | Op::Null)
 }

@@ -1,5 +1,5 @@
-//! [`Core`]: a resource without its types, which the handlers of all its routes
-//! share.
+//! A resource without its types, shared by the request handlers of all its
+//! routes.
 
 use std::sync::Arc;
 
@@ -16,16 +16,16 @@ use crate::failure::invalid;
 use crate::marked::Marked;
 use crate::store::{Op, RawDraft, RowFilter};
 
-/// A function that finds the scope of a user.
+/// A function that returns the scope of a user.
 pub(crate) type FindScope =
     Arc<dyn Fn(Option<&Value>) -> Result<RowFilter, ApiError> + Send + Sync>;
 
-/// A function that changes a draft, or refuses it.
+/// A function that changes or rejects a draft.
 pub(crate) type Before = Arc<
     dyn Fn(Option<Value>, RawDraft) -> BoxFuture<'static, Result<RawDraft, ApiError>> + Send + Sync,
 >;
 
-/// A function that changes an item before it is answered, or refuses to.
+/// A function that changes an item before it is sent, or returns an error.
 pub(crate) type After = Arc<
     dyn Fn(Option<Value>, BoxItem) -> BoxFuture<'static, Result<BoxItem, ApiError>> + Send + Sync,
 >;
@@ -34,7 +34,7 @@ pub(crate) type After = Arc<
 pub(crate) struct Core {
     pub(crate) store: Box<dyn ErasedStore>,
     pub(crate) id: &'static str,
-    /// The type of the items, with the fields that clients never see.
+    /// The schema of the item type, including the hidden fields.
     pub(crate) entity: SchemaOf,
     pub(crate) schemas: Schemas,
     pub(crate) canonical: Canonical,
@@ -52,18 +52,18 @@ pub(crate) struct Core {
 
 /// The schemas of a resource.
 pub(crate) struct Schemas {
-    /// The parameters of a path: the id alone, and the id itself.
+    /// The path parameters with the id, and the id itself.
     pub(crate) params: Schema,
     pub(crate) id: Schema,
-    /// The parameters of a list, as they are judged, and as documents tell them.
+    /// The parameters of a list, for validation and for documentation.
     pub(crate) query: Schema,
     pub(crate) told_query: Schema,
-    /// A new item, and the whole of one that is there.
+    /// A new item, and the full replacement of an existing item.
     pub(crate) create: Input,
     pub(crate) change: Input,
-    /// A part of that, by RFC 7396.
+    /// A partial change, by RFC 7396.
     pub(crate) patch: Schema,
-    /// One item that is answered, and a page of them.
+    /// The responses with one item and with a page.
     pub(crate) item: Answered,
     pub(crate) page: Answered,
 }
@@ -72,17 +72,17 @@ pub(crate) struct Schemas {
 pub(crate) struct Input {
     pub(crate) schema: Schema,
     pub(crate) fields: Arc<[String]>,
-    /// The other fields of an item: those of the server, and the id of an item that is
-    /// there. A client may send them back, with no effect.
+    /// The other fields of an item: server fields, and the id of an existing
+    /// item. A client may send them back, with no effect.
     pub(crate) others: Vec<String>,
 }
 
-/// The schema of an answer, for documents.
+/// The schema of a response, for documentation.
 #[derive(Clone)]
 pub(crate) enum Answered {
-    /// That of a type.
+    /// The schema of a type.
     Of(SchemaOf),
-    /// That of a type without its hidden fields.
+    /// The schema of a type without its hidden fields.
     Without(Schema),
 }
 
@@ -93,7 +93,7 @@ pub(crate) struct Settings {
     pub(crate) counts: bool,
 }
 
-/// A field that a list may be filtered by, with one comparison.
+/// A field that clients can filter by, with one comparison.
 pub(crate) struct FilterField {
     /// The name of the parameter: `price[lt]`.
     pub(crate) parameter: String,
@@ -101,7 +101,7 @@ pub(crate) struct FilterField {
     pub(crate) op: Op,
 }
 
-/// A field that a list may be sorted by.
+/// A field that clients can sort by.
 pub(crate) struct SortField {
     pub(crate) field: String,
     /// The schema of a key in a cursor.
@@ -109,7 +109,7 @@ pub(crate) struct SortField {
 }
 
 impl Input {
-    /// Makes a draft of what a client sent, judged by the schema.
+    /// Validates client data and creates a draft from it.
     pub(crate) fn draft_of(&self, marked: &Marked, mut sent: Value) -> Result<RawDraft, ApiError> {
         self.drop_others(marked, &mut sent);
         let names: Vec<String> = match &sent {
@@ -125,7 +125,7 @@ impl Input {
         Ok(RawDraft { values, writable: Arc::clone(&self.fields), sent: names })
     }
 
-    /// Removes the values that have no effect before the validation, because a schema may
+    /// Removes values without effect before validation, because a schema may
     /// reject unknown names.
     pub(crate) fn drop_others(&self, marked: &Marked, sent: &mut Value) {
         if let Value::Object(sent) = sent {
@@ -140,18 +140,18 @@ impl Input {
 }
 
 impl Core {
-    /// Returns the scope of the user of a request.
+    /// Returns the scope of the request's user.
     pub(crate) fn scope_of(&self, req: &Request) -> Result<RowFilter, ApiError> {
         let Some(scope) = &self.scope else { return Ok(RowFilter::all()) };
         scope(req.user()).map(|scope| self.canonical.scope(&scope).into_owned())
     }
 
-    /// Reads the id of the path by its schema.
+    /// Parses and validates the id in the path.
     pub(crate) fn id_of(&self, req: &Request) -> Result<Value, ApiError> {
-        // The path of an item always has it.
+        // The path of an item always contains it.
         let text = req.param(self.id).unwrap_or_default();
         let options = ValidationOptions::new().coerce_types(true);
-        // The usual case, without copies.
+        // The common case, without copies.
         if let Some(number) = plain_number(&text) {
             let number = Value::from(number);
             if self.schemas.id.check(&number, &options)?.is_empty() {
@@ -165,10 +165,11 @@ impl Core {
                 Value::String(id) => *id == text,
                 id => id.to_string() == text,
             };
-            // Caches and middleware take each path for a thing of its own.
+            // Caches and middleware treat each path as a separate resource.
             let message = "An id is written in one way";
             return if is_canonical {
-                // A UUID may have upper case: clients expect that, and it names one item.
+                // An upper-case UUID is accepted: clients expect that, and it
+                // identifies the same item.
                 Ok(self.canonical.value(self.id, validated.data))
             } else {
                 Err(invalid(self.id, message, "pattern"))
@@ -182,16 +183,16 @@ impl Core {
     }
 
     pub(crate) fn is_hidden(&self, field: &str) -> bool {
-        // An error names a part of a field by its path.
+        // An error may use a path to identify a part of a field.
         let first = field.split(['.', '[']).next().unwrap_or(field);
         self.hidden.iter().any(|name| name == first) || self.marked.hides(field)
     }
 
-    /// Refuses a draft that would be outside of the scope, and gives it the values
-    /// of the scope that it does not have.
+    /// Rejects a draft outside the scope, and fills in missing values from the
+    /// scope.
     pub(crate) fn place(draft: &mut RawDraft, scope: &RowFilter) -> Result<(), ApiError> {
         for (field, expected) in scope.conditions() {
-            // Nothing is equal to null, so that no item would be in the scope.
+            // Nothing is equal to null, so the scope would be empty.
             if expected.is_null() {
                 return Err(ApiError::authorization());
             }
@@ -204,7 +205,7 @@ impl Core {
         Ok(())
     }
 
-    /// Runs the functions in front of a write.
+    /// Runs the hooks before a write.
     pub(crate) async fn before(
         &self,
         operation: Operation,
@@ -217,7 +218,7 @@ impl Core {
         Ok(draft)
     }
 
-    /// Runs the functions behind an operation.
+    /// Runs the hooks after an operation.
     pub(crate) async fn after(
         &self,
         operation: Operation,
@@ -252,15 +253,14 @@ impl Core {
         }
     }
 
-    /// Leaves the errors out that are about hidden fields.
+    /// Removes the errors about hidden fields.
     pub(crate) fn visible(&self, mut errors: Vec<FieldError>) -> Vec<FieldError> {
         errors.retain(|error| !self.is_hidden(&error.field));
         errors
     }
 }
 
-/// Returns the number that a text is written as, unless it has signs or zeros that a
-/// number is not written with.
+/// Parses a number, or returns `None` if it has a sign or leading zeros.
 fn plain_number(text: &str) -> Option<u64> {
     let is_plain = text == "0" || !text.starts_with(['0', '+']);
     if is_plain { text.parse().ok() } else { None }

@@ -1,40 +1,40 @@
-//! [`Cursor`]: the place in an order at which a page begins.
+//! The position at which a page starts.
 //!
-//! A cursor is base64url of a JSON list: the order, true if the page ends there
-//! instead of beginning, and the keys. It is not signed: its keys pass the same
-//! checks as a filter, and the scope holds for it.
+//! A cursor is a base64url-encoded JSON list: the order, whether the page ends
+//! (rather than starts) there, and the keys. It is not signed: its keys pass
+//! the same checks as a filter, and the scope applies to it.
 //!
-//! Keys that are too long for a cursor are left out. The id of their item stands in
-//! their place, and the store is asked for the keys when the cursor comes back.
+//! If the keys are too long for a cursor, it contains the item's id instead.
+//! The keys are then read from the store when the cursor is used.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde_json::Value;
 
-/// The place in an order at which a page begins.
+/// The position at which a page starts.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Cursor {
-    /// The order, as the parameter `sort` has it.
+    /// The order, as in the `sort` parameter.
     pub(crate) sort: String,
-    /// True if the page is the one in front of the keys.
+    /// Whether the page comes before the keys.
     pub(crate) backwards: bool,
     pub(crate) place: Place,
 }
 
-/// The item beside a page, as a cursor names it.
+/// The item next to a page.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Place {
-    /// By its keys: the item may be gone when the cursor comes back.
+    /// Identified by its keys. The item may be gone when the cursor is used.
     Keys(Vec<Value>),
-    /// By its id: the item must be there.
+    /// Identified by its id. The item must still exist.
     Item(Value),
 }
 
-/// The largest length of a cursor, in bytes.
+/// The maximum length of a cursor, in bytes.
 pub(crate) const MAX_LENGTH: usize = 4_096;
 
 impl Cursor {
-    /// Reads a cursor; `None` if nobody wrote such a text.
+    /// Decodes a cursor. Returns `None` if the text is invalid.
     pub(crate) fn read(text: &str) -> Option<Self> {
         if text.len() > MAX_LENGTH {
             return None;
@@ -48,7 +48,7 @@ impl Cursor {
         Some(Self { sort, backwards, place })
     }
 
-    /// Writes the cursor; `None` if its place is too long for one.
+    /// Encodes the cursor. Returns `None` if its position is too long.
     pub(crate) fn write(&self) -> Option<String> {
         let json = match &self.place {
             Place::Keys(keys) => serde_json::to_vec(&(&self.sort, self.backwards, keys)),

@@ -1,4 +1,4 @@
-//! [`Entity`]: a type whose values are the items of a resource.
+//! The type of a resource's items.
 
 use std::fmt::{Debug, Display};
 
@@ -6,12 +6,13 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use stockade_validation::HasSchema;
 
-/// A type whose values are the items of a resource, and the rows of a store.
+/// The type of a resource's items and of a store's rows.
 ///
-/// It is a struct with named fields. Its JSON is what clients see, by serde, and
-/// its schema says what they may send. Serde writes each field, under the name by
-/// which it reads it: a field that clients must not see is
-/// [hidden](crate::Resource::hidden) by the resource and not by serde.
+/// It is a struct with named fields. Its serde JSON is what clients see, and
+/// its schema defines the input that they may send. Serde must serialize each
+/// field under the same name that it deserializes. To hide a field from
+/// clients, use [`Resource::hidden`](crate::Resource::hidden) rather than
+/// serde.
 ///
 /// ```
 /// use serde::{Deserialize, Serialize};
@@ -33,17 +34,17 @@ use stockade_validation::HasSchema;
 /// assert_eq!(Product::ID, "id");
 /// ```
 pub trait Entity: HasSchema + Serialize + DeserializeOwned + Send + Sync + 'static {
-    /// The type of the id: an integer, a text, a UUID. As a parameter of a path it
-    /// is judged by its schema, and read as `Path<T>` reads it.
+    /// The type of the id: an integer, a text or a UUID. As a path parameter,
+    /// it is validated by its schema and read like `Path<T>`.
     type Id: Id;
 
-    /// The name of the field with the id. Default: `id`.
+    /// The name of the id field. Default: `id`.
     const ID: &'static str = "id";
 }
 
-/// A type whose values name items.
+/// A type that identifies items.
 ///
-/// Each type with these traits is one.
+/// Implemented for every type with these traits.
 pub trait Id:
     HasSchema + Serialize + DeserializeOwned + Display + Debug + Clone + Send + Sync + 'static
 {

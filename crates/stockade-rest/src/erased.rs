@@ -1,4 +1,5 @@
-//! A store without its types, so that the code of a resource is compiled once.
+//! A store without its types, which avoids compiling the resource code for each
+//! type.
 
 use std::any::Any;
 
@@ -15,7 +16,7 @@ use crate::store::{
     ListQuery, NewRow, Page, RawDraft, RowFilter, Store, StoreDoc, Version, VersionCheck, Versioned,
 };
 
-/// A [`Store`] whose ids are JSON, which the schema of their type has judged.
+/// A [`Store`] with JSON ids. The schema of the id type has validated them.
 pub(crate) trait ErasedStore: Send + Sync {
     fn list<'s>(&'s self, query: &'s ListQuery) -> BoxFuture<'s, Result<ErasedPage, StoreError>>;
 
@@ -55,18 +56,20 @@ pub(crate) struct ErasedPage {
 
 /// The items of a page.
 pub(crate) trait Items: Send {
-    /// Takes the items, one by one; none are left.
+    /// Removes and returns all items.
     fn take(&mut self) -> Vec<BoxItem>;
 
-    /// Returns the values of some fields of an item; `None` if there is no such item.
+    /// Returns the values of some fields of an item, or `None` if the index is
+    /// out of range.
     fn keys(&self, index: usize, names: &[&str]) -> Result<Option<Vec<Value>>, ApiError>;
 
     fn len(&self) -> usize;
 
-    /// Returns an item as JSON; `None` if there is no such item.
+    /// Returns an item as JSON, or `None` if the index is out of range.
     fn value(&self, index: usize) -> Result<Option<Value>, ApiError>;
 
-    /// Writes the items as JSON, and stops behind the one that reaches `most` bytes.
+    /// Writes the items as JSON. Stops after the item that reaches `most`
+    /// bytes.
     fn write(&self, list: &mut ListWriter, most: usize) -> Result<(), ApiError>;
 }
 
@@ -213,8 +216,8 @@ impl<T: Entity, S: Store<T>> ErasedStore for Typed<T, S> {
     }
 }
 
-/// Reads an id that has passed its schema. One that its type refuses all the same,
-/// such as an integer beyond it, is the client's mistake.
+/// Deserializes a validated id. If its type still rejects it, such as an
+/// integer out of range, it is a client error.
 fn id_of<T: Entity>(id: &Value) -> Result<T::Id, StoreError> {
     T::Id::deserialize(id).map_err(|error| {
         log::debug!(target: "stockade", "an id does not fit: {}", serde_json::Error::custom(error));

@@ -1,4 +1,4 @@
-//! The answers to the failures of a store.
+//! The responses to store failures.
 
 use stockade_errors::{ApiError, FieldError, StoreError};
 
@@ -6,8 +6,8 @@ use crate::core::Core;
 use crate::store::Version;
 
 impl Core {
-    /// Returns the answer to a failure; `has_condition` is true if the client named
-    /// the version that it expects.
+    /// Returns the response to a failure. `has_condition` is true if the client
+    /// sent the expected version.
     pub(crate) fn failure(&self, error: StoreError, has_condition: bool) -> ApiError {
         match error {
             StoreError::Changed if has_condition => precondition_failed(None),
@@ -18,7 +18,7 @@ impl Core {
     }
 }
 
-/// Makes a 412 that names the present version.
+/// Creates a 412 with the current version.
 pub(crate) fn precondition_failed(version: Option<Version>) -> ApiError {
     let failed = ApiError::new(412, "Precondition Failed");
     match version {
@@ -27,7 +27,7 @@ pub(crate) fn precondition_failed(version: Option<Version>) -> ApiError {
     }
 }
 
-/// Makes a 400 of one field.
+/// Creates a 400 for one field.
 pub(crate) fn invalid(
     field: impl Into<String>,
     message: impl Into<String>,

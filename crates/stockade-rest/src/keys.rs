@@ -1,15 +1,16 @@
-//! The keys of an item: the values of some of its fields, without the others.
+//! Reads some fields of an item without the others.
 
 use serde::Serialize;
 use serde::ser::{Error as _, Impossible, SerializeMap, SerializeStruct, Serializer};
 use serde_json::value::Serializer as ToValue;
 use serde_json::{Error, Value};
 
-/// Returns the values of these fields of an item, as its JSON has them. No other field
-/// is copied.
+/// Returns the values of these fields from an item's JSON. Other fields are not
+/// copied.
 ///
 /// # Errors
-/// Fails if the item has no such field, is no object, or cannot be written.
+/// Returns an error if a field is missing, or if the item is not an object or
+/// cannot be serialized.
 pub(crate) fn keys_of(item: &impl Serialize, names: &[&str]) -> Result<Vec<Value>, Error> {
     let mut keys = vec![None; names.len()];
     item.serialize(Picker { names, keys: &mut keys, name: None })?;
@@ -18,11 +19,11 @@ pub(crate) fn keys_of(item: &impl Serialize, names: &[&str]) -> Result<Vec<Value
     keys.map(|(key, name)| key.ok_or_else(|| missing(name))).collect()
 }
 
-/// A serializer that keeps the values of some fields.
+/// A serializer that records the values of some fields.
 struct Picker<'k> {
     names: &'k [&'k str],
     keys: &'k mut [Option<Value>],
-    /// The name of the next value of a map, if that is kept.
+    /// The index for the next value of a map, if the value is wanted.
     name: Option<usize>,
 }
 
@@ -161,7 +162,7 @@ impl SerializeStruct for Picker<'_> {
     }
 }
 
-/// A struct with flattened fields is written as a map.
+/// A struct with flattened fields is serialized as a map.
 impl SerializeMap for Picker<'_> {
     type Ok = ();
     type Error = Error;
@@ -201,7 +202,7 @@ mod tests {
     #[derive(Serialize)]
     struct Price(f64);
 
-    /// A value that fails when somebody writes it.
+    /// A value that fails to serialize.
     struct Never;
 
     impl Serialize for Never {

@@ -1,71 +1,80 @@
-//! REST resources: the routes of a type over a store.
+//! REST resources: the routes for a type in a store.
 //!
-//! A [`Resource`] makes the routes of an [`Entity`] over a [`Store`]: a page of items,
-//! one item, and the writes. [`MemoryStore`] is a store in memory. Middleware, limits,
-//! documents and checks hold for these routes as for all others.
+//! A [`Resource`] creates the routes for an [`Entity`] in a [`Store`]: lists,
+//! single items and writes. [`MemoryStore`] is an in-memory store. Middleware,
+//! limits, documentation and validation apply to these routes like to any
+//! other.
 //!
-//! # Lists
+//! # Lists and pagination
 //!
-//! `GET /products` answers `{"items": […], "next": "…"}`.
+//! `GET /products` returns `{"items": […], "next": "…"}`.
 //!
 //! | parameter | meaning |
 //! |---|---|
-//! | `limit` | the largest number of items, 1 to 100; 20 without it |
-//! | `cursor` | the value of `next` of an earlier page; `Link` has the whole address, and those of the first page and the one before |
-//! | `sort=-price,name` | the order: up to 3 of the fields that the resource lists, `-` for the greatest first; the id is always the last key |
-//! | `category=tea` | a filter; repeated, any of 50 values |
+//! | `limit` | the maximum number of items, 1 to 100; default: 20 |
+//! | `cursor` | the value of `next` from an earlier page; `Link` has the targets of the first, previous and next pages |
+//! | `sort=-price,name` | the order: up to 3 of the sortable fields, with `-` for descending; the id is always the last key |
+//! | `category=tea` | a filter; repeat it to match any of up to 50 values |
 //! | `price[lt]=5` | one of the comparisons of [`Op`] |
-//! | `count=exact` | `X-Total-Count`, counted to 10,000, where the resource allows it |
+//! | `count=exact` | `X-Total-Count`, counted up to 10,000, if the resource allows it |
 //!
-//! A page ends at 4 MiB of JSON, with `next`, also where `limit` allows more items.
+//! A page ends at 4 MiB of JSON, with `next`, even if `limit` allows more
+//! items.
 //!
-//! Pages follow keys and no numbers of rows: a page far behind costs what the first one
-//! does, and no item comes twice because another one was added. Any other parameter, and
-//! each value that breaks the schema of its field, is a 400 that names it. At most 10
-//! filters hold at a time. A cursor has the keys of the item beside its page, which may be
-//! gone when the cursor comes back; where they are longer than 4 KiB it has the id alone,
-//! and is a 400 once the item is gone.
+//! Pagination uses keys rather than row numbers. So a late page costs the same
+//! as the first one, and an insert does not cause duplicates. Unknown
+//! parameters, and values that break the schema of their field, get a 400 that
+//! names them. A query has at most 10 filters. A cursor contains the keys of
+//! the item next to its page; the item may be gone when the cursor is used.
+//! Keys longer than 4 KiB are replaced by the id. Such a cursor gets a 400 once
+//! the item is gone.
 //!
 //! # Items
 //!
-//! An id is written in one way: for 1, `/products/01` and `/products/1.0` are 400. Only the
-//! spellings of a UUID, an IP address or a time all name the same item. A new id that no
-//! path could have, such as `..`, is a 400 too, and so is one with a control character or of
-//! more than 1,000 bytes.
+//! An id has exactly one spelling: `/products/01` and `/products/1.0` get a 400
+//! for id 1. Only UUIDs, IP addresses and times have several spellings for the
+//! same item. A new id that cannot be used in a path, such as `..`, gets a 400.
+//! So does an id with a control character or with more than 1,000 bytes.
 //!
-//! An item has an entity tag of its version, such as `"v17"`. GET answers 304 to a client
-//! that has that version. PUT, PATCH and DELETE with `If-Match` are done at that version
-//! alone, and otherwise answer 412 with the present tag; without it they answer 409 if
-//! the item changes four times while they are carried out.
+//! The entity tag of an item contains its version, such as `"v17"`. GET
+//! responds with 304 if the client has the current version. PUT, PATCH and
+//! DELETE with `If-Match` apply only to that version, and otherwise get a 412
+//! with the current tag. Without `If-Match` they get a 409 if the item changes
+//! four times during the request.
 //!
-//! PATCH takes a JSON merge patch (RFC 7396): an absent field stays, and null removes.
-//! The whole that comes out of it is judged by the schema. `Prefer: return=minimal` asks
-//! for no item in the answer to a write.
+//! PATCH accepts a JSON Merge Patch (RFC 7396): absent fields stay, and null
+//! removes a field. The schema validates the complete result.
+//! `Prefer: return=minimal` omits the item from the response to a write.
 //!
-//! # Refusals
+//! # Errors
 //!
-//! Nothing is written where the answer is an error: 400 with the fields, 401 and 403,
-//! 404 for an item that is not there or not in the [scope](Resource::scope), 409 for a
-//! value that is taken, 412, 413, 415, and 428 where
-//! [`If-Match` is required](Resource::require_if_match). A store that is down is a 503
-//! with `Retry-After`, whose reason is in the log alone.
+//! An error response means that nothing was written: 400 with the fields, 401,
+//! 403, 404 for an item that is missing or outside the
+//! [scope](Resource::scope), 409 for a duplicate value, 412, 413, 415, and 428
+//! if [`If-Match` is required](Resource::require_if_match). If the store is
+//! down, clients get a 503 with `Retry-After`; only the log contains the
+//! reason.
 //!
 //! # Hidden fields
 //!
-//! A field that clients must not see is [hidden](Resource::hidden) by its resource: it is
-//! in no answer, neither a filter nor a sort nor a cursor has it, a patch changes it and
-//! does not see it, and a value of it that is taken is a 409 without its name.
+//! Use [`hidden`](Resource::hidden) for fields that clients must not see. They
+//! are not in responses, filters, sorts or cursors. A patch can change such a
+//! field but does not see it. A duplicate value of it is a 409 without the
+//! field's name.
 
-// Where things are:
-// - `entity`: `Entity`, the types of items; `access`: `Access` and `Operation`.
-// - `resource`: `Resource`, its checks, and the routes that it becomes.
-// - `core`: a resource without its types; `erased`: a store without its types; `keys`: some
-//   fields of an item; `marked`: read-only and write-only places inside its fields.
-// - `handlers`: the handlers, their conditions, queries and descriptions.
-// - `failure`: the answers to the failures of a store; `cursor`: places in an order.
-// - `store`: `Store`, and the words that a resource and its store speak.
+// Modules:
+// - `entity`: `Entity`, the item types; `access`: `Access` and `Operation`.
+// - `resource`: `Resource`, its checks and its routes.
+// - `core`: a resource without its types; `erased`: a store without its types;
+//   `keys`: some fields of an item; `marked`: read-only and write-only
+//   positions inside its fields.
+// - `handlers`: the request handlers, their conditions, queries and
+//   descriptions.
+// - `failure`: the responses to store failures; `cursor`: positions in an
+//   order.
+// - `store`: `Store`, and the types that a resource and its store exchange.
 // - `memory`: `MemoryStore`.
-// - `canonical`: the canonical spelling of values, which all stores keep and compare.
+// - `canonical`: the canonical spelling of values, which all stores use.
 
 mod access;
 mod canonical;
@@ -91,7 +100,7 @@ pub use store::{
     VersionCheck, Versioned,
 };
 
-/// Items for the other crates of stockade. They carry no promise of stability.
+/// Items for the other stockade crates, without any stability guarantee.
 #[doc(hidden)]
 pub mod __internal {
     pub use crate::canonical::Canonical;

@@ -1,7 +1,8 @@
-//! [`Marked`]: the read-only and write-only places inside the fields of an item.
+//! The read-only and write-only positions inside the fields of an item.
 //!
-//! A resource treats them as its server fields and hidden fields, at every depth: clients
-//! neither set the former nor receive the latter, and a write keeps the stored values.
+//! A resource treats them like its server fields and hidden fields, at every
+//! depth. Clients cannot set read-only values and do not receive write-only
+//! values. A write preserves the stored values.
 
 use serde_json::{Map, Value};
 use stockade_errors::ApiError;
@@ -11,45 +12,45 @@ use stockade_validation::marks::{Mark, Marks, remove_origins};
 
 use crate::store::RawDraft;
 
-/// The read-only and write-only places inside the fields of an item.
+/// The read-only and write-only positions inside the fields of an item.
 pub(crate) struct Marked {
-    /// The places of the values that clients send.
+    /// The positions in values from clients.
     pub(crate) read: Marks,
-    /// The places of the values that serde writes.
+    /// The positions in values that serde serializes.
     pub(crate) written: Marks,
-    /// True if a read-only place is inside a field.
+    /// Whether a read-only position is inside a field.
     pub(crate) keeps_inside: bool,
-    /// True if a write-only place is inside a field.
+    /// Whether a write-only position is inside a field.
     pub(crate) hides_inside: bool,
 }
 
 impl Marked {
-    /// Returns true if some place inside a field is marked.
+    /// Returns true if any position inside a field is marked.
     pub(crate) fn is_inside(&self) -> bool {
         self.keeps_inside || self.hides_inside
     }
 
-    /// Returns true if the path of an error leads to a hidden place.
+    /// Returns true if the path of an error leads to a hidden position.
     pub(crate) fn hides(&self, path: &str) -> bool {
         self.hides_inside && self.written.may_be_marked(Mark::WriteOnly, path)
     }
 
-    /// Removes the hidden places of an item.
+    /// Removes the hidden positions of an item.
     pub(crate) fn hide_inside(&self, item: &mut Value) {
         if self.hides_inside {
             self.written.strip(Mark::WriteOnly, item);
         }
     }
 
-    /// Removes the read-only places of a value that a client sends.
+    /// Removes the read-only positions of a value from a client.
     pub(crate) fn drop_read_only(&self, sent: &mut Value) {
         if self.keeps_inside {
             self.read.strip(Mark::ReadOnly, sent);
         }
     }
 
-    /// Gives the stored read-only values to a draft. `aligned` has the form of the value
-    /// that the client sent.
+    /// Copies the stored read-only values into a draft. `aligned` has the
+    /// structure of the value that the client sent.
     pub(crate) fn keep_read_only(&self, aligned: &Value, draft: &mut Map<String, Value>) {
         if let Value::Object(aligned) = aligned
             && self.keeps_inside
@@ -61,7 +62,8 @@ impl Marked {
     /// Checks that a draft has each required read-only value inside its fields.
     ///
     /// # Errors
-    /// Fails with 500 if it does not: a store would keep an item that no request can read.
+    /// Returns a 500 otherwise, because the store would contain an item that no
+    /// request can read.
     pub(crate) fn check(&self, draft: &RawDraft) -> Result<(), ApiError> {
         let missing = self.keeps_inside.then(|| self.read.missing(Mark::ReadOnly, &draft.values));
         match missing.flatten() {
@@ -73,13 +75,13 @@ impl Marked {
         }
     }
 
-    /// Returns the same places for items with [origins](Self::add_origins).
+    /// Returns the positions for items with [origins](Self::add_origins).
     #[cfg(feature = "json-patch")]
     pub(crate) fn with_origins(&self) -> Self {
         Self { read: self.read.with_origins(), written: self.written.with_origins(), ..*self }
     }
 
-    /// Numbers the elements of lists, if their marked values must follow them.
+    /// Numbers the list elements, if their marked values must follow them.
     #[cfg(feature = "json-patch")]
     pub(crate) fn add_origins(&self, item: &mut Value) {
         if self.is_inside() {
@@ -87,7 +89,7 @@ impl Marked {
         }
     }
 
-    /// Removes these numbers, and the map keys of a client that have the same name.
+    /// Removes these numbers, and map keys from a client with the same name.
     pub(crate) fn remove_origins(&self, item: &mut Value) {
         if self.is_inside() {
             remove_origins(item);

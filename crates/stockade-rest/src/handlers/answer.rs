@@ -1,4 +1,4 @@
-//! The answers with items.
+//! The responses with items.
 
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
@@ -15,7 +15,7 @@ use crate::erased::Item;
 use crate::store::Version;
 
 impl Route {
-    /// Answers an item with its entity tag.
+    /// Creates a response with an item and its entity tag.
     pub(super) fn item(&self, status: StatusCode, item: &dyn Item) -> Result<Response, ApiError> {
         let mut response = json(self.core.written(item)?)?;
         *response.status_mut() = status;
@@ -25,7 +25,8 @@ impl Route {
         Ok(response)
     }
 
-    /// Answers a write: with the item, or without where the client asks for that.
+    /// Creates the response to a write. It omits the item if the client prefers
+    /// that.
     pub(super) fn written(
         &self,
         req: &Request,
@@ -36,7 +37,7 @@ impl Route {
             return self.item(status, item);
         }
         let mut response = Response::new(HttpBody::empty());
-        // A new item has a place, which 204 does not tell.
+        // A new item has a location, which a 204 does not convey.
         let is_new = status == StatusCode::CREATED;
         *response.status_mut() = if is_new { status } else { StatusCode::NO_CONTENT };
         let headers = response.headers_mut();
@@ -45,8 +46,8 @@ impl Route {
         Ok(response)
     }
 
-    /// Returns the rule for caches: they ask each time, and those that several users
-    /// share keep nothing of one user.
+    /// Returns the caching rule: caches must revalidate, and shared caches must
+    /// not store a user's data.
     pub(super) fn cache_control(&self) -> HeaderValue {
         HeaderValue::from_static(if self.is_public { "no-cache" } else { "private, no-cache" })
     }
@@ -64,9 +65,9 @@ impl Core {
     }
 }
 
-/// Makes a response of JSON.
+/// Creates a JSON response.
 pub(super) fn json(bytes: Vec<u8>) -> Result<Response, ApiError> {
-    // A reply takes the header map of a request that is gone.
+    // This response reuses the header map of a finished request.
     let mut response = Bytes::from(bytes).into_response()?;
     let json = HeaderValue::from_static("application/json");
     response.headers_mut().insert(header::CONTENT_TYPE, json);
@@ -75,7 +76,7 @@ pub(super) fn json(bytes: Vec<u8>) -> Result<Response, ApiError> {
 
 /// Returns the entity tag of a version.
 pub(super) fn etag(version: Version) -> Result<HeaderValue, ApiError> {
-    // As its `Display`, without the cost of a format.
+    // Equals `Display`, without the cost of formatting.
     header_value(["\"v", &version.0.to_string(), "\""].concat())
 }
 
@@ -83,7 +84,7 @@ pub(super) fn header_value(text: String) -> Result<HeaderValue, ApiError> {
     HeaderValue::try_from(text).map_err(ApiError::internal)
 }
 
-/// Returns the path of an item of the collection at `collection`.
+/// Returns the path of an item in the collection at `collection`.
 pub(super) fn place_of(collection: &str, id: &Value) -> String {
     let id = match id {
         Value::String(id) => utf8_percent_encode(id, SEGMENT).to_string(),
@@ -92,14 +93,15 @@ pub(super) fn place_of(collection: &str, id: &Value) -> String {
     format!("{}/{id}", collection.trim_end_matches('/'))
 }
 
-/// The characters that are encoded in a segment of a path: all but the unreserved.
+/// The characters to encode in a path segment: all except the unreserved
+/// characters.
 ///
 /// Source: RFC 3986, section 2.3.
 const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
 const PREFER: HeaderName = HeaderName::from_static("prefer");
 
-/// Returns true if the client wants no item in the answer.
+/// Returns true if the client wants a response without the item.
 ///
 /// Source: RFC 7240, section 4.2.
 fn wants_minimal(headers: &HeaderMap) -> bool {

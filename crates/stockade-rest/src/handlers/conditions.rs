@@ -15,9 +15,9 @@ use crate::store::{Version, VersionCheck};
 
 /// The conditions of a request that writes an item.
 pub(super) struct Conditions {
-    /// The one version that the client expects, as most write it.
+    /// The single expected version, which is the common case.
     exact: Option<Version>,
-    /// Any other conditions, which are judged against the present version.
+    /// Any other conditions, evaluated against the current version.
     others: Option<Preconditions>,
 }
 
@@ -25,7 +25,7 @@ impl Conditions {
     /// Reads the conditions of a request.
     ///
     /// # Errors
-    /// Fails with 428 where a condition is required and there is none.
+    /// Returns a 428 if a required condition is missing.
     pub(super) fn of(route: &Route, req: &Request) -> Result<Self, ApiError> {
         let headers = req.headers();
         let settings = route.core.settings;
@@ -43,13 +43,13 @@ impl Conditions {
         Ok(Self { exact, others: others.then(|| Preconditions::of(req.method(), headers)) })
     }
 
-    /// Returns true if the client named a state that it expects.
+    /// Returns true if the client sent a condition.
     pub(super) fn are_given(&self) -> bool {
         self.exact.is_some() || self.others.is_some()
     }
 
-    /// Returns the version at which a write may be done without a look at the item;
-    /// `None` where it has to be looked at.
+    /// Returns the version check for a write that need not load the item, or
+    /// `None` if the item must be loaded first.
     pub(super) fn expected(&self) -> Option<VersionCheck> {
         match (self.exact, &self.others) {
             (Some(version), _) => Some(VersionCheck::Version(version)),
@@ -58,11 +58,11 @@ impl Conditions {
         }
     }
 
-    /// Judges the conditions against the present version; `None` for an item that is
-    /// not there.
+    /// Evaluates the conditions against the current version, or `None` for a
+    /// missing item.
     ///
     /// # Errors
-    /// Fails with 412 and the present entity tag.
+    /// Returns a 412 with the current entity tag.
     pub(super) fn validate(&self, present: Option<Version>) -> Result<(), ApiError> {
         let holds = match (self.exact, &self.others) {
             (Some(exact), _) => present == Some(exact),
@@ -73,7 +73,7 @@ impl Conditions {
     }
 }
 
-/// Returns true if the client has the present version already.
+/// Returns true if the client already has the current version.
 pub(super) fn is_known(req: &Request, present: Version) -> Result<bool, ApiError> {
     let headers = req.headers();
     if !headers.contains_key(header::IF_NONE_MATCH) && !headers.contains_key(header::IF_MATCH) {
@@ -85,7 +85,7 @@ pub(super) fn is_known(req: &Request, present: Version) -> Result<bool, ApiError
     }
 }
 
-/// Returns the version of an `If-Match` with one tag of ours and nothing beside it.
+/// Returns the version of an `If-Match` header with exactly one of our tags.
 fn exact(headers: &HeaderMap) -> Option<Version> {
     if headers.contains_key(header::IF_NONE_MATCH) {
         return None;
@@ -97,7 +97,7 @@ fn exact(headers: &HeaderMap) -> Option<Version> {
 }
 
 fn validators(present: Option<Version>) -> Validators {
-    // The tag of a version has visible ASCII characters alone.
+    // The tag of a version contains only visible ASCII characters.
     let tag = present.and_then(|version| ETag::new(&version.to_string()));
     tag.map_or_else(Validators::absent, Validators::etag)
 }

@@ -1,4 +1,4 @@
-//! The description of the routes of a resource.
+//! Describes the routes of a resource.
 
 use stockade_core::description::{
     BodyDoc, Content, ContentSchema, HeaderDoc, InputFrom, ResponseDoc,
@@ -86,7 +86,8 @@ impl Route {
             answer.meaning("The item")
         };
         let location = || HeaderDoc::new("Location", "The path of the item");
-        // Without a body, where the client wants none: the same status has one elsewhere.
+        // Without a body if the client prefers that; otherwise the same status
+        // has one.
         let bare = || ResponseDoc::unknown(201).header(etag()).header(location());
         if self.operation.has_draft() {
             doc.reads_header("Prefer", false);

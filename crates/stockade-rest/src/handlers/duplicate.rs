@@ -1,5 +1,5 @@
-//! Names that an object of a JSON text has twice, which parsed data does not show any
-//! more.
+//! Finds duplicate member names in a JSON text, which parsed data no longer
+//! shows.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -7,19 +7,19 @@ use std::fmt;
 use serde::Deserialize;
 use serde::de::{Deserializer, Error, MapAccess, SeqAccess, Visitor};
 
-/// Returns a name that some object of a text has twice. A text that cannot be read has
-/// none.
+/// Returns a duplicate member name of an object in a text. Returns `None` for
+/// invalid JSON.
 pub(super) fn repeated_name(text: &[u8]) -> Option<String> {
     let error = serde_json::from_slice::<Names>(text).err()?.to_string();
     let name = error.strip_prefix(MARK)?;
-    // serde_json says behind it where the text is wrong.
+    // serde_json appends the position of the error.
     Some(name.rsplit_once(" at line ").map_or(name, |(name, _)| name).to_owned())
 }
 
-/// The beginning of the message by which a repeated name is known.
+/// The prefix of the message for a duplicate name.
 const MARK: &str = "repeated name: ";
 
-/// A value of which only the names are looked at.
+/// A value with checked member names; everything else is ignored.
 struct Names;
 
 impl<'de> Deserialize<'de> for Names {

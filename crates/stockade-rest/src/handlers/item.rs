@@ -1,4 +1,4 @@
-//! One item: GET and DELETE.
+//! Handles GET and DELETE of one item.
 
 use http::{StatusCode, header};
 use stockade_core::{HttpBody, Request, Response};
@@ -13,8 +13,8 @@ use crate::erased::BoxItem;
 use crate::failure::precondition_failed;
 use crate::store::VersionCheck;
 
-/// The number of times that a write is repeated which the client has bound to no
-/// version, when the item has changed meanwhile.
+/// The number of retries for a write without a version condition when the item
+/// changes meanwhile.
 pub(super) const REPEATED: usize = 3;
 
 impl Route {
@@ -26,7 +26,8 @@ impl Route {
         let item = item.map_err(|error| core.failure(error, false))?;
         let item = item.ok_or_else(ApiError::not_found)?;
         self.check(req.user(), &*item)?;
-        // First of all: a function that refuses the item does not tell its version either.
+        // This runs first: if the hook rejects the item, its version must not
+        // be revealed either.
         let item = core.after(Operation::Get, req.user(), item).await?;
         if is_known(&req, item.version())? {
             let mut response = Response::new(HttpBody::empty());
@@ -60,7 +61,7 @@ impl Route {
         Ok(response)
     }
 
-    /// Loads the item of a request, for which the rule of access holds.
+    /// Loads the item of a request and checks the access rule.
     pub(super) async fn load(&self, request: &ItemRequest<'_>) -> Result<BoxItem, ApiError> {
         self.find(request).await?.ok_or_else(ApiError::not_found)
     }
@@ -77,8 +78,8 @@ impl Route {
         Ok(item)
     }
 
-    /// Returns the version at which an item may be written: after a look at it, where
-    /// the conditions or the rule of access ask for one. `None` if it is not there.
+    /// Returns the version check for a write. Loads the item if the conditions
+    /// or the access rule require it. Returns `None` if the item is missing.
     pub(super) async fn expected(
         &self,
         request: &ItemRequest<'_>,
@@ -93,8 +94,8 @@ impl Route {
         Ok(Some(VersionCheck::Version(item.version())))
     }
 
-    /// Returns the answer to a failed write: a 412 with the present entity tag where the
-    /// item has another version than the client expects.
+    /// Returns the response to a failed write: a 412 with the current entity
+    /// tag if the version does not match.
     pub(super) async fn refused(&self, error: StoreError, request: &ItemRequest<'_>) -> ApiError {
         let is_bound = request.conditions.are_given();
         if !matches!(error, StoreError::Changed) || !is_bound {

@@ -1,4 +1,4 @@
-//! JSON patch.
+//! JSON Patch.
 //!
 //! Source: RFC 6902.
 
@@ -13,21 +13,21 @@ use stockade_validation::marks::{Marks, is_origin, remove_origins};
 
 use crate::failure::invalid;
 
-/// A list of operations, carried out one after the other.
+/// A list of operations, which run in order.
 pub(super) struct JsonPatch {
     operations: Vec<PatchOperation>,
-    /// The largest size of an item as JSON, in bytes.
+    /// The maximum size of an item as JSON, in bytes.
     max_size: u64,
 }
 
-/// The largest number of operations.
+/// The maximum number of operations.
 const MAX_OPERATIONS: usize = 100;
 
-/// The number of levels of an item, which serde_json reads at most.
+/// The maximum depth of an item, which is the limit of serde_json.
 const MAX_DEPTH: usize = 127;
 
 impl JsonPatch {
-    /// Reads the operations of a patch.
+    /// Parses the operations of a patch.
     pub(super) fn of(patch: Value, max_size: u64) -> Result<Self, ApiError> {
         let Value::Array(operations) = patch else {
             return Err(invalid("", "A JSON patch is a list", "type"));
@@ -46,8 +46,9 @@ impl JsonPatch {
         Ok(Self { operations: operations.collect::<Result<_, _>>()?, max_size })
     }
 
-    /// Applies the operations to an item without its hidden values, which is lost if one of
-    /// them fails. A hidden value that an operation removes is removed from `stored`, too.
+    /// Applies the operations to an item without its hidden values. The item is
+    /// unusable if one of them fails. If an operation removes a hidden value,
+    /// it is also removed from `stored`.
     pub(super) fn apply(
         &self,
         item: &mut Value,
@@ -69,7 +70,8 @@ impl JsonPatch {
                 let steps: Vec<_> = place.tokens().map(|it| it.decoded().into_owned()).collect();
                 Marks::forget(stored, item, steps.iter().map(String::as_str));
                 if matches!(operation, PatchOperation::Remove(_)) && place.resolve(item).is_err() {
-                    // The response is the same whether there is a value to remove or not.
+                    // The response must not reveal whether the hidden value
+                    // exists.
                     continue;
                 }
             }
@@ -78,12 +80,12 @@ impl JsonPatch {
                 && let Ok(value) = test.path.resolve(item)
                 && is_equal(value, &test.value)
             {
-                // The library takes 2 and 2.0 for different values.
+                // The library treats 2 and 2.0 as different values.
                 continue;
             }
             if let Some((value, place)) = added(operation, item) {
-                // Each copy may double the item: so it is counted before it is made, as if
-                // nothing were ever removed.
+                // Each copy may double the item. So its size is counted before
+                // the copy, ignoring removals.
                 size += size_of(value)?;
                 if size > self.max_size {
                     return Err(ApiError::new(413, "The patch makes the item too large"));
@@ -105,10 +107,10 @@ impl JsonPatch {
     }
 }
 
-/// A function that returns true if a place of an item is hidden.
+/// A function that returns true if a position in an item is hidden.
 pub(super) type IsHidden<'f> = &'f dyn Fn(&Value, &Pointer) -> bool;
 
-/// Returns the place from which an operation takes a value away.
+/// Returns the position of the value that an operation removes.
 fn removed(operation: &PatchOperation) -> Option<&Pointer> {
     match operation {
         PatchOperation::Remove(remove) => Some(&remove.path),
@@ -117,8 +119,8 @@ fn removed(operation: &PatchOperation) -> Option<&Pointer> {
     }
 }
 
-/// Returns true if an operation names the member that holds an origin, which is not a part
-/// of the item.
+/// Returns true if an operation accesses the member with an origin, which is
+/// not part of the item.
 fn names_origin(operation: &PatchOperation) -> bool {
     let (path, from) = match operation {
         PatchOperation::Add(add) => (&add.path, None),
@@ -132,10 +134,10 @@ fn names_origin(operation: &PatchOperation) -> bool {
     tokens.any(|token| is_origin(&token.decoded()))
 }
 
-/// Returns the operation in the form that is applied:
+/// Returns the operation in the form to apply:
 ///
-/// - The replacement of a hidden member adds it, because the patch does not see it.
-/// - A copy adds the value without its origins: it is a new value.
+/// - Replacing a hidden member adds it, because the patch does not see it.
+/// - A copy adds the value without its origins, because it is a new value.
 fn prepared<'p>(
     operation: &'p PatchOperation,
     item: &Value,
@@ -162,20 +164,21 @@ fn prepared<'p>(
     }
 }
 
-/// Returns true if a place is a member of an object.
+/// Returns true if a position is a member of an object.
 fn is_in_object(place: &Pointer, item: &Value) -> bool {
     let parent = place.parent().and_then(|parent| parent.resolve(item).ok());
     parent.is_some_and(Value::is_object)
 }
 
-/// Returns true if a value of the item, without the origins in it, equals another one.
+/// Returns true if a value of the item, without its origins, equals another
+/// value.
 fn is_equal(value: &Value, other: &Value) -> bool {
     let mut value = value.clone();
     remove_origins(&mut value);
     equal(&value, other)
 }
 
-/// Returns the value that an operation adds, and its place.
+/// Returns the value that an operation adds, and its position.
 fn added<'v>(operation: &'v PatchOperation, item: &'v Value) -> Option<(&'v Value, &'v Pointer)> {
     match operation {
         PatchOperation::Add(add) => Some((&add.value, &add.path)),
@@ -191,10 +194,10 @@ fn size_of(value: &Value) -> Result<u64, ApiError> {
     Ok(text.len() as u64)
 }
 
-/// Returns the number of levels of a value, which is bounded in each item and patch.
+/// Returns the depth of a value, which is bounded in each item and patch.
 fn depth_of(value: &Value) -> usize {
     match value {
-        // A list that is empty has no level below.
+        // An empty list does not have a nested level.
         Value::Array(items) => 1 + items.iter().map(depth_of).max().unwrap_or(0),
         Value::Object(items) => 1 + items.values().map(depth_of).max().unwrap_or(0),
         _ => 0,
@@ -233,7 +236,7 @@ mod tests {
         let copy = json!({ "op": "copy", "from": "/a", "path": "/a/-" });
         let item = json!({ "a": ["x"] });
         check(&item, Value::Array(vec![copy.clone(); 101]), u64::MAX, 400);
-        // Twenty-five copies of the whole would make 32 MiB of a byte.
+        // Twenty-five copies of the whole would turn one byte into 32 MiB.
         check(&item, Value::Array(vec![copy.clone(); 25]), 1_000, 413);
         assert!(apply(&item, Value::Array(vec![copy; 5]), 1_000).is_ok());
         let mut deep = json!(0);

@@ -1,4 +1,4 @@
-//! A page of items.
+//! Handles lists of items.
 
 use http::header;
 use percent_encoding::percent_decode_str;
@@ -40,7 +40,7 @@ impl Route {
         Ok(response)
     }
 
-    /// Writes the items of a page, which ends where it is large enough.
+    /// Writes the items of a page, which ends when it is large enough.
     async fn write(
         &self,
         user: Option<&Value>,
@@ -56,7 +56,7 @@ impl Route {
         let mut last = None;
         if core.has_after(Operation::List) {
             for item in page.items.take() {
-                // Those of the store: the order goes by them.
+                // Use the stored keys, because they determine the order.
                 last = Some(item.keys(&names)?);
                 let item = core.after(Operation::List, user, item).await?;
                 self.write_value(item.value()?, list)?;
@@ -91,19 +91,19 @@ impl Route {
     }
 }
 
-/// The cursors of the pages beside a page.
+/// The cursors of the adjacent pages.
 struct Cursors {
     next: Option<String>,
     previous: Option<String>,
-    /// True for a page that does not begin at the first item.
+    /// Whether the page starts after the first item.
     is_inner: bool,
 }
 
-/// The keys of the items at both ends of a page, in the order of its question.
+/// The keys of the first and last items of a page, in the query's order.
 struct Edges {
     first: Option<Vec<Value>>,
     last: Option<Vec<Value>>,
-    /// True if there are items behind the last one.
+    /// Whether there are items after the last one.
     more: bool,
 }
 
@@ -111,8 +111,8 @@ impl Cursors {
     fn of(question: &ParsedQuery, edges: Edges) -> Result<Self, ApiError> {
         let is_inner = question.list_query.after.is_some();
         let beyond = edges.last.filter(|_| edges.more);
-        // A page behind a cursor, or in front of it, has an item on the side from which
-        // it comes.
+        // A page reached by a cursor has an adjacent item on the side of that
+        // cursor.
         let (next, previous) = if question.backwards {
             (edges.first, beyond)
         } else {
@@ -124,7 +124,7 @@ impl Cursors {
         Ok(Self { next: cursor(next, false)?, previous: cursor(previous, true)?, is_inner })
     }
 
-    /// Returns the value of `Link`, if there are other pages.
+    /// Returns the `Link` header value, if there are other pages.
     ///
     /// Source: RFC 8288.
     fn links(&self, req: &Request) -> Option<String> {
@@ -142,7 +142,7 @@ impl Cursors {
     }
 }
 
-/// Adds the link of a page: the target of the request with another cursor.
+/// Appends the link of a page: the request target with another cursor.
 fn write_link(links: &mut String, req: &Request, cursor: Option<&str>, rel: &str) {
     const CURSOR: &str = "cursor=";
 

@@ -1,4 +1,4 @@
-//! JSON merge patch.
+//! JSON Merge Patch.
 //!
 //! Source: RFC 7396, section 2.
 

@@ -1,4 +1,4 @@
-//! The handlers of a resource, of which the types are erased.
+//! The type-erased request handlers of a resource.
 
 mod answer;
 mod conditions;
@@ -35,7 +35,7 @@ struct Route {
 
 type Answering<'r> = BoxFuture<'r, Result<Response, ApiError>>;
 
-/// Makes the handler of an operation.
+/// Creates the request handler of an operation.
 pub(crate) fn handler(
     core: &Arc<Core>,
     operation: Operation,
@@ -58,8 +58,8 @@ pub(crate) fn handler(
     Handler::erased(call, move |doc| described.describe(doc))
 }
 
-/// Returns the media types of the bodies of an operation; `None` for one without a
-/// body.
+/// Returns the accepted media types of an operation, or `None` if it does not
+/// have a body.
 pub(crate) fn accepted(operation: Operation) -> Option<&'static [&'static str]> {
     match operation {
         Operation::Create | Operation::Replace => Some(&[JSON]),
@@ -83,10 +83,10 @@ const PATCHES: &[&str] = &[MERGE_PATCH, JSON];
 const PATCHES: &[&str] = &[MERGE_PATCH, JSON, JSON_PATCH];
 
 impl Route {
-    /// Refuses a user for whom the rule of access does not hold with an item.
+    /// Rejects a user if the access rule does not allow the item.
     fn check(&self, user: Option<&Value>, item: &dyn Item) -> Result<(), ApiError> {
         let Some(check) = &self.check else { return Ok(()) };
-        // Middleware has refused requests without a user.
+        // Middleware has already rejected requests without a user.
         let allowed = user.is_some_and(|user| check(user, item.entity()));
         if allowed { Ok(()) } else { Err(ApiError::authorization()) }
     }

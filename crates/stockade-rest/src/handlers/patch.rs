@@ -1,4 +1,4 @@
-//! [`Patch`]: a change of a part of an item.
+//! Partial changes of an item.
 
 #[cfg(feature = "json-patch")]
 use json_patch::jsonptr::Pointer;
@@ -13,7 +13,7 @@ use super::json_patch::JsonPatch;
 use super::merge_patch::merge;
 use crate::core::Core;
 
-/// A change of a part of an item.
+/// A partial change of an item.
 pub(super) enum Patch {
     Merge(Value),
     #[cfg(feature = "json-patch")]
@@ -21,25 +21,27 @@ pub(super) enum Patch {
 }
 
 impl Patch {
-    /// Reads the body of a request by its content type, which the route accepts.
+    /// Reads the body of a request by its content type. The route accepts only
+    /// supported types.
     pub(super) fn of(core: &Core, req: &Request, mut body: Value) -> Result<Self, ApiError> {
         #[cfg(feature = "json-patch")]
         if is_json_patch(req) {
             return JsonPatch::of(body, req.max_body()).map(Self::Json);
         }
         let _: &Request = req;
-        // By itself, whether there is an item or not. What comes out of it is judged too.
+        // Validate the patch itself, even if the item is missing. The result is
+        // validated later.
         let whole = core.marked.keeps_inside.then(|| body.clone());
         core.schemas.change.drop_others(&core.marked, &mut body);
         let errors = core.schemas.patch.check(&body, &ValidationOptions::new())?;
         if !errors.is_empty() {
             return Err(ApiError::validation(errors));
         }
-        // The read-only values in it have no effect, but help to find list elements.
+        // Its read-only values have no effect but identify list elements.
         Ok(Self::Merge(whole.unwrap_or(body)))
     }
 
-    /// Applies it to the JSON of an item.
+    /// Applies the patch to the JSON of an item.
     #[cfg_attr(
         not(feature = "json-patch"),
         expect(clippy::unnecessary_wraps, reason = "a JSON patch may fail")
@@ -53,10 +55,10 @@ impl Patch {
     }
 }
 
-/// An item with the change of a patch, and with its hidden values.
+/// A patched item, including its hidden values.
 pub(super) struct Changed {
     pub(super) value: Value,
-    /// The item as it was, in the form of the changed item.
+    /// The original item, aligned with the structure of the changed item.
     pub(super) aligned: Value,
 }
 
@@ -65,7 +67,7 @@ fn merged(core: &Core, present: &Value, patch: &Value) -> Changed {
         merge(&mut value, patch.clone());
         value
     };
-    // It reads nothing, and may therefore change hidden values.
+    // A merge patch reads nothing, so it may change hidden values.
     let mut value = merge_into(present.clone());
     let marks = &core.marked.read;
     if !core.marked.is_inside() {
@@ -83,7 +85,7 @@ fn merged(core: &Core, present: &Value, patch: &Value) -> Changed {
 fn patched(core: &Core, present: &Value, patch: &JsonPatch) -> Result<Changed, ApiError> {
     let marked = core.marked.with_origins();
     let mut stored = present.clone();
-    // An item that a program has made may have a map key of this name.
+    // An item from a program may contain a map key with this name.
     marked.remove_origins(&mut stored);
     marked.add_origins(&mut stored);
     let mut value = stored.clone();
@@ -99,7 +101,7 @@ fn patched(core: &Core, present: &Value, patch: &JsonPatch) -> Result<Changed, A
 
 #[cfg(feature = "json-patch")]
 impl Core {
-    /// Returns true if a place of an item is hidden.
+    /// Returns true if a position in an item is hidden.
     fn is_hidden_at(&self, item: &Value, place: &Pointer) -> bool {
         let steps: Vec<_> = place.tokens().map(|token| token.decoded().into_owned()).collect();
         let is_field = |name: &String| self.hidden.iter().any(|hidden| hidden == name);

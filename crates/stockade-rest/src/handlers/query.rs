@@ -1,4 +1,4 @@
-//! The query of a list, read into a question for the store.
+//! Parses the query of a list into a query for the store.
 
 use std::borrow::Cow;
 
@@ -13,23 +13,23 @@ use crate::cursor::{Cursor, Place};
 use crate::failure::invalid;
 use crate::store::{Direction, Filter, ListQuery, Op, Sort};
 
-/// A list that a client asks for.
+/// The parsed query of a list request.
 pub(super) struct ParsedQuery {
-    /// The question for the store. For a page in front of a cursor its order is
-    /// turned round.
+    /// The query for the store. Its order is reversed for a page before a
+    /// cursor.
     pub(super) list_query: ListQuery,
-    /// The order as the parameter `sort` has it.
+    /// The order, as in the `sort` parameter.
     pub(super) sort: String,
-    /// True for the page in front of a cursor.
+    /// Whether the page comes before a cursor.
     pub(super) backwards: bool,
-    /// The id of the item at which the page begins, until its keys are known.
+    /// The id of the item at which the page starts, until its keys are known.
     begins_at: Option<Value>,
-    /// The name of the field with the id, which is one of the keys.
+    /// The name of the id field, which is one of the keys.
     id: &'static str,
 }
 
 impl ParsedQuery {
-    /// Reads the query of a request.
+    /// Parses the query of a request.
     pub(super) fn of(core: &Core, req: &Request) -> Result<Self, ApiError> {
         let list_query = ListQuery::new(core.id, LIMIT);
         let sent = req.query()?;
@@ -68,7 +68,7 @@ impl ParsedQuery {
         Ok(question)
     }
 
-    /// Begins the page at a cursor.
+    /// Starts the page at a cursor.
     fn begin_at(&mut self, core: &Core, text: &str) -> Result<(), ApiError> {
         let unreadable = || invalid("cursor", "This is no cursor of such a list", "custom");
         let cursor = Cursor::read(text).ok_or_else(unreadable)?;
@@ -95,8 +95,8 @@ impl ParsedQuery {
         Ok(())
     }
 
-    /// Asks the store for the keys of the item at which the page begins, if the cursor
-    /// has had no room for them.
+    /// Loads the keys of the item at which the page starts, if they did not fit
+    /// into the cursor.
     pub(super) async fn find_begin(&mut self, core: &Core) -> Result<(), ApiError> {
         let Some(id) = self.begins_at.take() else { return Ok(()) };
         let item = core.store.get(&id, &self.list_query.scope).await;
@@ -111,7 +111,7 @@ impl ParsedQuery {
         self.list_query.sorts.iter().map(|sort| &*sort.field).collect()
     }
 
-    /// Returns the cursor of the page behind the item of these keys, or in front of it.
+    /// Returns the cursor of the page after or before the item with these keys.
     pub(super) fn cursor_at(&self, keys: Vec<Value>, backwards: bool) -> Result<String, ApiError> {
         let id = self.list_query.sorts.iter().zip(&keys).find(|(sort, _)| sort.field == self.id);
         let id = id.map(|(_, id)| id.clone());
@@ -122,17 +122,17 @@ impl ParsedQuery {
     }
 }
 
-/// The number of items of a page.
+/// The default number of items per page.
 const LIMIT: usize = 20;
 
-/// The number up to which items are counted.
+/// The maximum count of items.
 const MAX_COUNT: u64 = 10_000;
 
-/// The largest number of filters in a query, and of fields in an order.
+/// The maximum number of filters in a query, and of fields in an order.
 const MAX_FILTERS: usize = 10;
 pub(crate) const MAX_SORTS: usize = 3;
 
-/// Judges a query by its schema. Names that are not listed are refused too.
+/// Validates a query. Unknown names are rejected too.
 fn validated(core: &Core, sent: Map<String, Value>) -> Result<Map<String, Value>, ApiError> {
     let is_known = |name: &String| core.parameters.contains(name);
     let mut errors: Vec<FieldError> = Vec::new();
@@ -153,7 +153,7 @@ fn validated(core: &Core, sent: Map<String, Value>) -> Result<Map<String, Value>
 
 const MAX_ERRORS: usize = 100;
 
-/// Returns the beginning of a name that a client made.
+/// Returns the start of a name that a client chose.
 fn short(name: &str) -> String {
     name.chars().take(100).collect()
 }
@@ -178,8 +178,8 @@ fn filters(core: &Core, query: &Map<String, Value>) -> Result<Vec<Filter>, ApiEr
     Ok(filters)
 }
 
-/// Reads an order; the id becomes its last key, unless it is there. A field that comes
-/// again has no effect: what it could tell apart, it has told apart before.
+/// Parses an order. The id becomes the last key if it is missing. Duplicate
+/// fields are ignored, because they cannot change the order.
 fn sorts(core: &Core, text: &str) -> Result<Vec<Sort>, ApiError> {
     let refused = |message: String| invalid("sort", message, "pattern");
     if text.split(',').count() > MAX_SORTS {
@@ -207,7 +207,7 @@ fn sorts(core: &Core, text: &str) -> Result<Vec<Sort>, ApiError> {
     Ok(sorts)
 }
 
-/// Returns true if a key of a cursor may be the value of its field.
+/// Returns true if a cursor key is a valid value of its field.
 fn fits(core: &Core, (sort, key): (&Sort, &Value)) -> bool {
     let field = core.sorts.iter().find(|known| known.field == sort.field);
     let is_scalar = matches!(key, Value::Bool(_) | Value::Number(_) | Value::String(_));

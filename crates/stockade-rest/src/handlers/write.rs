@@ -1,4 +1,4 @@
-//! The writes of an item: POST, PUT and PATCH.
+//! Handles writes of an item: POST, PUT and PATCH.
 
 use http::{StatusCode, header};
 use serde_json::Value;
@@ -17,7 +17,7 @@ use crate::erased::{BoxItem, Item};
 use crate::failure::invalid;
 use crate::store::{RawDraft, RowFilter, VersionCheck};
 
-/// A request for one item, and its limits.
+/// A request for one item, with its scope and conditions.
 pub(super) struct ItemRequest<'r> {
     pub(super) user: Option<&'r Value>,
     pub(super) id: &'r Value,
@@ -47,7 +47,8 @@ impl Route {
         let core = &self.core;
         let (id, scope) = (core.id_of(&req)?, core.scope_of(&req)?);
         let sent = self.body(&mut req).await?;
-        // The read-only values that a client sends back help to find the stored ones.
+        // The read-only values that a client sends back help to find the stored
+        // ones.
         let echo = core.marked.keeps_inside.then(|| sent.clone());
         let mut draft = core.schemas.change.draft_of(&core.marked, sent)?;
         let conditions = Conditions::of(self, &req)?;
@@ -112,7 +113,7 @@ impl Route {
         }
     }
 
-    /// Puts a draft into the scope, and runs the functions in front of the write.
+    /// Applies the scope to a draft and runs the hooks before the write.
     async fn placed(
         &self,
         mut draft: RawDraft,
@@ -126,8 +127,9 @@ impl Route {
         Ok(draft)
     }
 
-    /// Replaces the present item. With `echo`, the value as the client sent it, the draft
-    /// gets the read-only values of the present item, and the hooks run then.
+    /// Replaces the current item. `echo` is the value that the client sent. If
+    /// it is set, the draft gets the read-only values of the current item
+    /// before the hooks run.
     async fn replace_at_present(
         &self,
         request: &ItemRequest<'_>,
@@ -152,8 +154,8 @@ impl Route {
         Ok(self.core.store.replace(request.id, draft, expected, request.scope).await)
     }
 
-    /// Makes the item of an id that no item has. `None` if one has come meanwhile, which
-    /// is to be replaced.
+    /// Creates an item with an unused id. Returns `None` if the item was
+    /// created meanwhile and must be replaced.
     async fn create_at(
         &self,
         request: &ItemRequest<'_>,
@@ -165,7 +167,7 @@ impl Route {
         check_place(core.id, id)?;
         match core.store.create(draft).await {
             Err(StoreError::Taken { field }) if field == core.id => {
-                // An item outside of the scope is not there for this user.
+                // An item outside the scope does not exist for this user.
                 let present = core.store.get(id, request.scope).await;
                 let present = present.map_err(|error| core.failure(error, false))?;
                 if present.is_some() { Ok(None) } else { Err(ApiError::not_found()) }
@@ -174,7 +176,7 @@ impl Route {
         }
     }
 
-    /// Applies a patch to an item, and judges the whole.
+    /// Applies a patch to an item and validates the result.
     fn patched(&self, item: &dyn Item, patch: &Patch) -> Result<RawDraft, ApiError> {
         let (core, mut present) = (&self.core, item.value()?);
         let Changed { value: mut changed, aligned } = patch.applied(core, &present)?;
@@ -192,7 +194,8 @@ impl Route {
         Ok(RawDraft { sent, ..draft })
     }
 
-    /// Returns the path of a new item at the path of the request, with the canonical id.
+    /// Returns the path of a new item: the path of the request with the
+    /// canonical id.
     fn place_at(&self, req: &Request, id: &Value) -> String {
         let path = req.path();
         match (id, path.rsplit_once('/')) {
@@ -205,7 +208,7 @@ impl Route {
         }
     }
 
-    /// Returns the body of a request, which must be there.
+    /// Returns the body of a request. The body is required.
     async fn body(&self, req: &mut Request) -> Result<Value, ApiError> {
         let mut body = body(req).await?;
         self.core.marked.remove_origins(&mut body);
@@ -219,9 +222,9 @@ impl Route {
     }
 }
 
-/// Refuses a new id that no path could have: clients resolve `.` and `..` before they send
-/// a path, and routers refuse control characters in it. Nor is it longer than a path, or the
-/// cursor of a page, has room for.
+/// Rejects a new id that cannot be used in a path. Clients resolve `.` and `..`
+/// before they send a path, and routers reject control characters. Also rejects
+/// ids that are too long for a path or a cursor.
 ///
 /// Source: RFC 3986, section 6.2.2.3.
 fn check_place(name: &str, id: &Value) -> Result<(), ApiError> {
@@ -235,19 +238,19 @@ fn check_place(name: &str, id: &Value) -> Result<(), ApiError> {
     Ok(())
 }
 
-/// The largest length of the text of a new id, in bytes.
+/// The maximum length of a new text id, in bytes.
 const MAX_ID: usize = 1_000;
 
 /// Returns the body of a request as the client sent it.
 async fn body(req: &mut Request) -> Result<Value, ApiError> {
-    // Parsed first, so that the client of a body that is not read need not send it.
+    // Parse first, so a client need not send a body that is not read.
     req.body().await?;
     let bytes = req.bytes().await?;
     if bytes.is_empty() {
         return Err(ApiError::new(400, "Request body is required"));
     }
     let body = req.body().await?.take();
-    // Programs in front of this one may have gone by the other of the two.
+    // Programs before this one may have used the other of the two values.
     match repeated_name(&bytes) {
         Some(name) => {
             let message = format!("Field '{name}' is there twice");

@@ -1,10 +1,11 @@
-//! Keys of exact numbers, whose order as text is the order of the numbers.
+//! Text keys for exact numbers. Their text order is the order of the numbers.
 
-/// Returns the key of a decimal number such as `-1.50` or `2e3`; `None` for other texts.
+/// Returns the key of a decimal number such as `-1.50` or `2e3`, or `None` for
+/// other texts.
 ///
-/// The key has a digit for the sign, the exponent of the first digit, and the digits. All
-/// digits of a negative number are turned round, and a `~` follows them, because the number
-/// with more digits is the smaller one.
+/// The key consists of a digit for the sign, the exponent of the first digit,
+/// and the digits. For a negative number, all digits are complemented and a `~`
+/// follows, because the number with more digits is smaller.
 pub(super) fn decimal_key(text: &str) -> Option<String> {
     let (is_negative, number) = match text.strip_prefix('-') {
         Some(number) => (true, number),

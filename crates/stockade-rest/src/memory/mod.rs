@@ -1,4 +1,4 @@
-//! [`MemoryStore`]: a store in memory, for tests and examples.
+//! An in-memory store for tests and examples.
 
 mod decimal;
 mod order;
@@ -22,11 +22,11 @@ use crate::store::{
 };
 use crate::{Entity, Version};
 
-/// A store in memory, for tests and examples, and the model of all others. A clone
-/// shares its rows.
+/// An in-memory store for tests and examples, and the reference for other
+/// stores. Clones share the rows.
 ///
-/// A list without filters in the order of the id costs its page; any other list
-/// looks at each row. It has no index beside the ids.
+/// An unfiltered list in id order costs only its page. Any other list scans all
+/// rows, because only the ids are indexed.
 ///
 /// ```
 /// use serde::{Deserialize, Serialize};
@@ -62,14 +62,14 @@ pub struct MemoryStore<T: Entity> {
     canonical: Arc<Canonical>,
 }
 
-/// A function that makes the JSON of an id of a number.
+/// A function that converts a number to the JSON of an id.
 type MakeId = Arc<dyn Fn(u64) -> Value + Send + Sync>;
 
 impl<T: Entity + Clone> MemoryStore<T> {
-    /// Makes an empty store, for 10,000 rows at most.
+    /// Creates an empty store for at most 10,000 rows.
     ///
-    /// It counts its ids from 1: as integers, as texts, or as UUIDs, whichever the
-    /// type of the id reads.
+    /// It generates ids from 1. They are integers, texts or UUIDs, depending on
+    /// the id type.
     #[must_use]
     pub fn new() -> Self {
         Self {
@@ -81,36 +81,37 @@ impl<T: Entity + Clone> MemoryStore<T> {
         }
     }
 
-    /// Sets the function that makes ids, each of a number that it gets once: 1, 2,
-    /// and so on.
+    /// Sets the function that generates ids. It receives each number once: 1,
+    /// 2, and so on.
     #[must_use]
     pub fn ids(mut self, make: impl Fn(u64) -> T::Id + Send + Sync + 'static) -> Self {
-        // An id that serde cannot write is refused as null when a row is made.
+        // An id that serde cannot serialize becomes null, which is rejected
+        // when a row is created.
         self.make_id =
             Arc::new(move |number| serde_json::to_value(make(number)).unwrap_or(Value::Null));
         self
     }
 
-    /// Refuses two rows with the same value of a field, unless it is null.
+    /// Rejects two rows with the same value in a field, unless it is null.
     #[must_use]
     pub fn unique(mut self, field: impl Into<String>) -> Self {
         self.unique = self.unique.iter().cloned().chain([field.into()]).collect();
         self
     }
 
-    /// Sets the largest number of rows; a further one is refused as
-    /// [`StoreError::Busy`]. Default: 10,000.
+    /// Sets the maximum number of rows. One more returns [`StoreError::Busy`].
+    /// Default: 10,000.
     #[must_use]
     pub fn max_rows(mut self, rows: usize) -> Self {
         self.max_rows = rows;
         self
     }
 
-    /// Adds items, with their ids.
+    /// Adds items with their ids.
     ///
     /// # Errors
-    /// Fails as [`create`](Store::create) does; the items in front of the one that
-    /// failed are there.
+    /// Returns the errors of [`create`](Store::create). Items before the
+    /// failing one stay in the store.
     pub fn insert(&self, items: impl IntoIterator<Item = T>) -> Result<(), StoreError> {
         let mut table = self.write();
         items.into_iter().try_for_each(|item| {
@@ -123,8 +124,8 @@ impl<T: Entity + Clone> MemoryStore<T> {
         })
     }
 
-    /// Reads an item from its JSON, and returns it with the JSON by which it is compared. A
-    /// missing field is a mistake of the program: a field of the server that no hook sets.
+    /// Deserializes an item, and returns it with the JSON for comparisons. A
+    /// missing field is a bug in the program: a server field that no hook sets.
     fn item_of(&self, mut json: Value) -> Result<(T, Value), StoreError> {
         if let Value::Object(values) = &mut json {
             self.canonical.change(values);
@@ -153,12 +154,13 @@ impl<T: Entity + Clone> MemoryStore<T> {
     }
 
     fn read(&self) -> RwLockReadGuard<'_, Table<T>> {
-        // A panic leaves the table as it was: it is changed by one call at the end.
+        // Ignore poisoning: the last step of an update changes the table in one
+        // call, so a panic leaves it intact.
         read(&self.table)
     }
 
     fn write(&self) -> RwLockWriteGuard<'_, Table<T>> {
-        // As `read`.
+        // Ignore poisoning, like `read`.
         write(&self.table)
     }
 }
@@ -202,7 +204,7 @@ impl<T: Entity + Clone> Store<T> for MemoryStore<T> {
             for field in draft.fields().filter(|field| *field != T::ID) {
                 match draft.get(field) {
                     Some(value) => drop(json.insert(field.to_owned(), value.clone())),
-                    // Serde reads null or the default of a field that is not there.
+                    // Serde reads a missing field as null or its default.
                     None => drop(json.shift_remove(field)),
                 }
             }
@@ -259,13 +261,13 @@ impl<T: Entity> fmt::Debug for MemoryStore<T> {
     }
 }
 
-/// Returns the id of a number as the type of the id reads it.
+/// Converts a number to an id that the id type can deserialize.
 fn usual_id<T: Entity>(number: u64) -> Value {
     let uuid = format!("00000000-0000-4000-8000-{number:012x}");
     let forms = [json!(number), json!(number.to_string()), json!(uuid)];
     let mut readable =
         forms.into_iter().filter(|id| serde_json::from_value::<T::Id>(id.clone()).is_ok());
-    // A type that reads none of them needs `MemoryStore::ids`, and null says so.
+    // Other id types need `MemoryStore::ids`; null leads to that error.
     readable.next().unwrap_or(Value::Null)
 }
 
@@ -273,7 +275,7 @@ fn json_of(value: &impl serde::Serialize) -> Result<Value, StoreError> {
     serde_json::to_value(value).map_err(StoreError::failed)
 }
 
-/// Returns the version behind another one.
+/// Returns the next version.
 fn next(version: Version) -> Version {
     Version(version.0 + 1)
 }

@@ -1,4 +1,4 @@
-//! The order of JSON values, by which a memory store filters and sorts.
+//! The order of JSON values for filters and sorts of the in-memory store.
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
@@ -9,7 +9,7 @@ use super::decimal::decimal_key;
 use crate::canonical::Canonical;
 use crate::store::{Direction, Filter, ListQuery, Op, RowFilter, Sort};
 
-/// Changes exact numbers to texts whose order is the order of the numbers.
+/// Changes exact numbers to texts with the same order.
 pub(super) fn change_decimals(canonical: &Canonical, values: &mut Map<String, Value>) {
     if canonical.is_empty() {
         return;
@@ -91,8 +91,8 @@ impl PartialEq for Key {
 
 impl Eq for Key {}
 
-/// Compares two values: numbers as numbers, texts by code points, values of
-/// different types by their types.
+/// Compares two values: numbers numerically, texts by code points, and values
+/// of different types by their types.
 pub(super) fn compare(left: &Value, right: &Value) -> Ordering {
     match (left, right) {
         (Value::Bool(left), Value::Bool(right)) => left.cmp(right),
@@ -108,7 +108,8 @@ pub(super) fn compare(left: &Value, right: &Value) -> Ordering {
 fn compare_numbers(left: &Number, right: &Number) -> Ordering {
     match (integer(left), integer(right)) {
         (Some(left), Some(right)) => left.cmp(&right),
-        // Numbers of serde_json are finite, and become floats without its arbitrary precision.
+        // serde_json numbers are finite, and convert to floats without its
+        // `arbitrary_precision` feature.
         _ => left.as_f64().partial_cmp(&right.as_f64()).unwrap_or(Ordering::Equal),
     }
 }
@@ -128,7 +129,7 @@ fn rank(value: &Value) -> u8 {
     }
 }
 
-/// Returns the value of a field of an item; null where there is none.
+/// Returns a field's value, or null if it is missing.
 pub(super) fn field<'v>(item: &'v Value, name: &str) -> &'v Value {
     item.get(name).unwrap_or(&Value::Null)
 }
@@ -168,7 +169,7 @@ fn equal(left: &Value, right: &Value) -> bool {
     !left.is_null() && compare(left, right).is_eq()
 }
 
-/// Compares the keys of an item with those of another place in the order.
+/// Compares the keys of an item with the keys of another position.
 pub(super) fn compare_keys<'k>(
     left: impl Iterator<Item = &'k Value>,
     right: impl Iterator<Item = &'k Value>,

@@ -1,4 +1,4 @@
-//! The rows of a memory store, in the order of their ids.
+//! The rows of an in-memory store, ordered by id.
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -14,17 +14,17 @@ use super::{MemoryStore, next};
 use crate::Entity;
 use crate::store::{Direction, ListQuery, Page, RowFilter, Version, VersionCheck, Versioned};
 
-/// The rows of a memory store.
+/// The rows of an in-memory store.
 pub(super) struct Table<T> {
     rows: BTreeMap<Key, Row<T>>,
-    /// The number of the last id that was made.
+    /// The number of the last generated id.
     last_id: u64,
-    /// The greatest version of any row, also of those that are gone, so that a row
-    /// that comes back with an old id has no old version.
+    /// The highest version of any row, including deleted ones. So a row that is
+    /// created again with an old id never has an old version.
     last_version: Version,
 }
 
-/// An item with the JSON by which it is compared: its values are canonical.
+/// An item with its canonical JSON for comparisons.
 struct Row<T> {
     stored: Versioned<T>,
     json: Value,
@@ -35,12 +35,12 @@ impl<T: Entity + Clone> Table<T> {
         Self { rows: BTreeMap::new(), last_id: 0, last_version: Version(0) }
     }
 
-    /// Makes an id that no row has.
+    /// Generates an unused id.
     pub(super) fn next_id(&mut self, make: &dyn Fn(u64) -> Value) -> Value {
         loop {
             self.last_id += 1;
             let id = Key(make(self.last_id));
-            // Null is refused afterwards: the ids would go on for ever.
+            // Null is rejected later; otherwise this loop would not end.
             if id.0.is_null() || !self.rows.contains_key(&id) {
                 return id.0;
             }
@@ -102,7 +102,7 @@ impl<T: Entity + Clone> Table<T> {
     }
 
     fn put(&mut self, id: Key, json: Value, value: T) -> Versioned<T> {
-        // One above that of any row: so it is new for each of them.
+        // A new row gets a version higher than any before.
         let earlier = self.rows.get(&id).map(|row| row.stored.version);
         let version = next(earlier.unwrap_or(self.last_version));
         self.last_version = self.last_version.max(version);
@@ -167,14 +167,14 @@ impl<T: Entity + Clone> Table<T> {
 }
 
 impl<T> Row<T> {
-    /// Returns true if it is in the scope and passes the filters.
+    /// Returns true if the row is in the scope and passes the filters.
     fn is_asked_for(&self, query: &ListQuery) -> bool {
         is_in(&self.json, &query.scope)
             && query.filters.iter().all(|filter| passes(&self.json, filter))
     }
 }
 
-/// Returns the first items of rows that are in order, and true if there are more.
+/// Returns the first items of ordered rows, and whether there are more.
 fn page<'r, T: Clone + 'r>(
     rows: impl Iterator<Item = (&'r Key, &'r Row<T>)>,
     query: &ListQuery,

@@ -1,4 +1,4 @@
-//! Tests of the memory store: pages, versions, refusals.
+//! Tests of the in-memory store: pages, versions, rejections.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -91,7 +91,7 @@ async fn writes_are_done_at_one_version() {
     let gone = store.delete(&1, VersionCheck::Any, &RowFilter::all()).await;
     assert!(matches!(gone, Err(StoreError::Missing)));
 
-    // It comes back, and is none of its earlier versions.
+    // The item is created again with a version that it never had before.
     let mut back = draft("e", 9);
     back.set("id", 1);
     assert!(store.create(back).await.unwrap().version > changed.version);

@@ -1,12 +1,12 @@
-//! The bounds of integers that a store keeps, in the schemas of what clients send.
+//! Adds a store's integer bounds to the input schemas.
 
 use std::ops::RangeInclusive;
 
 use serde_json::{Number, Value};
 use stockade_validation::{Rule, Schema};
 
-/// Narrows the rules of integers to those that the store keeps. `schema` is that of the
-/// rule, whose own bounds stay where they are narrower.
+/// Narrows the integer rules to the range that the store supports. `schema` is
+/// the compiled rule; its own narrower bounds are preserved.
 pub(super) fn within(
     rule: Rule,
     schema: &Schema,
@@ -35,7 +35,7 @@ pub(super) fn within(
 fn is_at_least(bound: &Number, least: i64) -> bool {
     match bound.as_i64() {
         Some(bound) => bound >= least,
-        // One beyond `i64`, or one with a fraction.
+        // The bound exceeds `i64` or has a fraction.
         None => bound.as_f64().is_some_and(|bound| bound >= least as f64),
     }
 }
@@ -47,7 +47,8 @@ fn is_at_most(bound: &Number, greatest: i64) -> bool {
     }
 }
 
-/// Follows the reference of a property. Those of our own schemas end.
+/// Follows the reference of a property. References in our own schemas always
+/// end.
 fn resolved<'s>(mut property: &'s Value, root: &'s Value) -> &'s Value {
     for _ in 0..8 {
         let reference = property.get("$ref").and_then(Value::as_str);

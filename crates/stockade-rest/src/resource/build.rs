@@ -1,4 +1,4 @@
-//! The check of a resource, and the making of its routes.
+//! Checks a resource and creates its routes.
 
 use std::panic::Location;
 use std::sync::Arc;
@@ -27,7 +27,7 @@ use crate::handlers;
 use crate::marked::Marked;
 use crate::store::{Op, StoreDoc};
 
-/// Makes the routes of a resource, or a tree of its mistakes.
+/// Creates the routes of a resource, or a tree with its configuration errors.
 pub(super) fn routes<T: Entity>(resource: Resource<T>) -> RouteTree {
     let mut resource = resource;
     let operations = resource.only.clone().unwrap_or_else(|| Operation::ALL.to_vec());
@@ -74,7 +74,7 @@ fn method(operation: Operation) -> Method {
     }
 }
 
-/// Makes the entry of an operation.
+/// Creates the route of an operation.
 fn entry<T>(
     core: &Arc<Core>,
     name: &str,
@@ -114,7 +114,7 @@ fn entry<T>(
 enum ResponseKind {
     Item,
     Page,
-    /// A page that may leave items out.
+    /// A page that may omit items.
     SkippingPage,
 }
 
@@ -127,7 +127,7 @@ impl ResponseKind {
 /// The check of a resource.
 struct Checker<'n> {
     name: &'n str,
-    /// Lower case, no full stop.
+    /// Messages in lower case, without a full stop.
     mistakes: Vec<String>,
 }
 
@@ -136,7 +136,7 @@ impl Checker<'_> {
         self.mistakes.push(format!("resource {:?}: {}", self.name, message.as_ref()));
     }
 
-    /// Returns the operations that are there, each with its rule of access.
+    /// Returns the enabled operations, each with its access rule.
     fn rules<T: Entity>(
         &mut self,
         operations: &[Operation],
@@ -160,7 +160,8 @@ impl Checker<'_> {
         rules
     }
 
-    /// Makes the parts that the handlers share, if there is no mistake in them.
+    /// Creates the parts that the request handlers share, if they have no
+    /// configuration errors.
     fn core<T: Entity>(&mut self, mut resource: Resource<T>) -> Option<Core> {
         let written = self.compiled(T::rule().for_replies())?;
         let fields = Fields::of(&written.to_json_schema(), T::rule().property_names());
@@ -180,7 +181,8 @@ impl Checker<'_> {
         let counts = resource.settings.counts;
         let query = |sort| query_rule(&read, &filters, sort, counts);
         let sort = sort_rule(T::ID, &sorts);
-        // What only documents say is judged by functions with better messages.
+        // Only documentation uses this pattern; validation functions return
+        // better messages.
         let told_sort = sort.clone().map(|rule| rule.pattern(&sort_pattern(T::ID, &sorts)));
         let schemas = Schemas {
             params: self.compiled(Rule::object([(T::ID, T::Id::field_rule().required())]))?,
@@ -230,7 +232,8 @@ impl Checker<'_> {
         self.compiled(rule).map(|schema| Input { schema, fields, others })
     }
 
-    /// Finds the marked places inside the fields; the named fields count as marked.
+    /// Finds the marked positions inside the fields. The named fields count as
+    /// marked.
     fn marked<T: Entity>(&mut self, server_fields: &[String], hidden: &[String]) -> Option<Marked> {
         let change = |rule: Rule, names: &[String], mark: fn(Rule) -> Rule| {
             names.iter().fold(rule, |rule, name| rule.change_property(name, &mark))
@@ -262,10 +265,11 @@ impl Checker<'_> {
         self.compiled(rule.for_replies()).map(Answered::Without)
     }
 
-    /// Returns the field of this name, which `by` names.
+    /// Returns the field with this name. `by` is the option that refers to it.
     fn field<'f>(&mut self, fields: &'f Fields, name: &str, by: &str) -> Option<&'f Field> {
         let field = fields.find(name);
-        // One that serde does not write has a mistake of its own.
+        // A field that serde does not serialize has a separate configuration
+        // error.
         if field.is_none() && !fields.unwritten.iter().any(|known| known == name) {
             let hint = did_you_mean(name, fields.names());
             self.issue(format!("{by}: there is no field `{name}`{hint}"));
@@ -333,7 +337,7 @@ impl Checker<'_> {
         filters
     }
 
-    /// Returns the names of the fields that a list may be sorted by.
+    /// Returns the names of the sortable fields.
     fn sorts<T: Entity>(&mut self, fields: &Fields, resource: &Resource<T>) -> Vec<String> {
         for name in &resource.sorts {
             let Some(field) = self.field(fields, name, "sort") else { continue };
@@ -358,8 +362,9 @@ impl Checker<'_> {
         resource.sorts.clone()
     }
 
-    /// Returns the fields of an order, each with the schema of its keys: the type alone,
-    /// because rows may be older than the other rules.
+    /// Returns the fields of an order, each with the schema of its keys. The
+    /// schema checks only the type, because rows may be older than the other
+    /// rules.
     fn sort_fields(&mut self, all: &Fields, id: &str, sorts: Vec<String>) -> Vec<SortField> {
         let id = Some(id.to_owned()).filter(|id| !sorts.contains(id));
         let mut fields = Vec::new();
@@ -368,7 +373,7 @@ impl Checker<'_> {
                 Some(Kind::Text) => Rule::string(),
                 Some(Kind::Number) => Rule::number(),
                 Some(Kind::Boolean) => Rule::boolean(),
-                // A mistake has been told.
+                // A configuration error was already reported.
                 Some(Kind::Other) | None => Rule::any(),
             };
             fields.extend(self.compiled(rule).map(|schema| SortField { field, schema }));
@@ -387,7 +392,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Returns the answers of the store about the resource.
+    /// Returns the store's description of its support for the resource.
     fn check_store<T: Entity>(
         &mut self,
         resource: &Resource<T>,

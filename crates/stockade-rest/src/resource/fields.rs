@@ -1,11 +1,11 @@
-//! The fields of an entity, as its schema tells them.
+//! The fields of an entity, from its schema.
 
 use serde_json::Value;
 
-/// The fields of an entity that serde writes, in their order.
+/// The fields that serde serializes, in order.
 pub(super) struct Fields {
     pub(super) all: Vec<Field>,
-    /// The names of fields that serde reads and does not write.
+    /// The names of fields that serde deserializes but does not serialize.
     pub(super) unwritten: Vec<String>,
 }
 
@@ -13,25 +13,25 @@ pub(super) struct Fields {
 pub(super) struct Field {
     pub(super) name: String,
     pub(super) kind: Kind,
-    /// True if it may be null, or absent.
+    /// Whether the field can be null or absent.
     pub(super) is_optional: bool,
-    /// True for a text that may be longer than a cursor has room for.
+    /// Whether the field is a text that may be too long for a cursor.
     pub(super) is_long: bool,
 }
 
-/// The kind of values of a field.
+/// The kind of a field's values.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Kind {
     Text,
     Number,
     Boolean,
-    /// Lists, objects, and values of several kinds: they have no order.
+    /// Lists, objects, and values of several kinds. They cannot be ordered.
     Other,
 }
 
 impl Fields {
-    /// Reads the fields of the JSON Schema of an object, as serde writes it; `read` are
-    /// the names that serde reads.
+    /// Reads the fields from the JSON Schema of a serialized object. `read`
+    /// contains the names that serde deserializes.
     pub(super) fn of(schema: &Value, read: Vec<String>) -> Self {
         let required = schema.get("required").and_then(Value::as_array);
         let is_required = |name: &str| {
@@ -62,7 +62,7 @@ impl Fields {
     }
 }
 
-/// The largest length of a text that a list is sorted by, in characters.
+/// The maximum length of a sortable text, in characters.
 pub(super) const MAX_SORTED: u64 = 200;
 
 fn is_long(property: &Value) -> bool {
@@ -72,8 +72,8 @@ fn is_long(property: &Value) -> bool {
         || ["format", "enum", "const", "$ref", "anyOf", "oneOf"].into_iter().any(has))
 }
 
-/// Returns the names of the types that a value may have, by the schema of its
-/// property within `root`. What it does not tell is an `object`.
+/// Returns the names of the types that the schema of a property within `root`
+/// allows. An unknown type counts as `object`.
 fn types<'s>(property: &'s Value, root: &'s Value, levels: usize) -> Vec<&'s str> {
     const UNKNOWN: &str = "object";
 

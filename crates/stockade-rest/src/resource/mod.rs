@@ -1,4 +1,4 @@
-//! [`Resource`]: the builder of the routes of an entity.
+//! Builds the routes of an entity.
 
 mod bounds;
 mod build;
@@ -21,20 +21,21 @@ use crate::core::{After, Before, FindScope, Settings};
 use crate::erased::{BoxItem, ErasedStore, Typed};
 use crate::store::{NewRow, Op, RowFilter, Store, Versioned};
 
-/// The routes of an entity over a store: a page of items, one item, and the writes.
+/// The routes for an entity in a store: lists, single items and writes.
 ///
 /// | | |
 /// |---|---|
 /// | `GET /` | a page of items: `{"items": […], "next": …}` |
-/// | `POST /` | a new item: 201 with `Location` |
-/// | `GET /:id` | one item |
-/// | `PUT /:id` | the whole of an item |
-/// | `PATCH /:id` | a part of an item, by RFC 7396 |
-/// | `DELETE /:id` | the end of an item: 204 |
+/// | `POST /` | creates an item: 201 with `Location` |
+/// | `GET /:id` | returns one item |
+/// | `PUT /:id` | replaces an item |
+/// | `PATCH /:id` | changes parts of an item (RFC 7396) |
+/// | `DELETE /:id` | deletes an item: 204 |
 ///
-/// It becomes a [`RouteTree`], which is spread into a tree of routes. The
-/// [module](crate) says how each of them behaves. Every mistake in it is told when
-/// the router is built, with the line of [`new`](Self::new).
+/// [`routes`](Self::routes) returns a [`RouteTree`], which you spread into a
+/// tree of routes. See the [module](crate) for the behavior of each route. All
+/// configuration errors are reported when the router is built, with the line of
+/// [`new`](Self::new).
 ///
 /// ```
 /// use serde::{Deserialize, Serialize};
@@ -100,8 +101,8 @@ pub struct Resource<T: Entity> {
 }
 
 impl<T: Entity> Resource<T> {
-    /// Makes a resource over a store. `name` is that of one item, such as `product`,
-    /// for documents.
+    /// Creates a resource for a store. `name` is the singular name of an item,
+    /// such as `product`, for documentation.
     #[track_caller]
     pub fn new(name: impl Into<String>, store: impl Store<T>) -> Self {
         Self {
@@ -121,37 +122,39 @@ impl<T: Entity> Resource<T> {
         }
     }
 
-    /// Adds fields that are never taken from a client: the store, a hook or the scope
-    /// gives them their values. Those that a client sends have no effect, also where the
-    /// type refuses unknown fields, and the schemas of bodies do not have them.
+    /// Adds fields that clients cannot set: the store, a hook or the scope sets
+    /// their values. Values from a client have no effect, even if the type
+    /// rejects unknown fields, and the body schemas omit these fields.
     ///
-    /// A field that the type marks by `#[schema(read_only)]` is one of them without
-    /// being named here, and documents show it as `readOnly`. The mark also holds inside a
-    /// field, at every depth: a client cannot set such a value, and PUT and PATCH keep the
-    /// stored one.
+    /// Fields marked with `#[schema(read_only)]` are included automatically,
+    /// and documentation shows them as `readOnly`. The mark also applies inside
+    /// a field, at every depth: a client cannot set such a value, and PUT and
+    /// PATCH preserve the stored one.
     ///
-    /// Where the id is none of them, a client chooses that of a new item. The id of an
-    /// item never changes.
+    /// If the id is not a server field, clients choose the id of a new item.
+    /// The id of an item never changes.
     pub fn server_fields<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>) -> Self {
         self.server_fields.extend(names.into_iter().map(Into::into));
         self
     }
 
-    /// Adds fields that no answer has, such as the hash of a password. No filter, sort
-    /// or cursor has them either, and no error of the store names them. A client may
-    /// write them, unless they are [server fields](Self::server_fields), and a value
-    /// that breaks the schema is a 400 that names its field.
+    /// Adds fields that are never in a response, such as a password hash.
+    /// Filters, sorts, cursors and store errors do not contain them either.
+    /// Clients may write them, unless they are [server
+    /// fields](Self::server_fields). A value that breaks the schema is a 400
+    /// that names the field.
     ///
-    /// A field that the type marks by `#[schema(write_only)]` is one of them without
-    /// being named here, and documents show it as `writeOnly`. The mark also holds inside a
-    /// field, at every depth: no response has such a value, and PATCH keeps the stored one.
+    /// Fields marked with `#[schema(write_only)]` are included automatically,
+    /// and documentation shows them as `writeOnly`. The mark also applies
+    /// inside a field, at every depth: responses never contain such a value,
+    /// and PATCH preserves the stored one.
     pub fn hidden<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>) -> Self {
         self.hidden.extend(names.into_iter().map(Into::into));
         self
     }
 
-    /// Lets clients filter by a field: `category=tea`, and `category[null]=true` if it
-    /// is optional.
+    /// Lets clients filter by a field: `category=tea`, and
+    /// `category[null]=true` if it is optional.
     pub fn filter(mut self, field: impl Into<String>) -> Self {
         self.filters.push((field.into(), None));
         self
@@ -167,15 +170,15 @@ impl<T: Entity> Resource<T> {
         self
     }
 
-    /// Lets clients sort by fields, up to three at a time: `sort=-price,name`. The id
-    /// is always the last key, and may be the only one. A field is required, and a text
-    /// has 200 characters at most.
+    /// Lets clients sort by fields, up to three at a time: `sort=-price,name`.
+    /// The id is always the last key, and may be the only one. A sortable field
+    /// must be required, and a text must have at most 200 characters.
     pub fn sort<N: Into<String>>(mut self, fields: impl IntoIterator<Item = N>) -> Self {
         self.sorts.extend(fields.into_iter().map(Into::into));
         self
     }
 
-    /// Sets the rule of access of some operations, instead of an earlier one.
+    /// Sets the access rule of some operations. Replaces earlier rules.
     #[expect(clippy::needless_pass_by_value, reason = "a rule is made in its place")]
     pub fn allow(
         mut self,
@@ -187,27 +190,28 @@ impl<T: Entity> Resource<T> {
         self
     }
 
-    /// Sets the rule of access of [`List`](Operation::List) and
+    /// Sets the access rule of [`List`](Operation::List) and
     /// [`Get`](Operation::Get).
     pub fn read(self, access: Access<T>) -> Self {
         self.allow(Operation::READS, access)
     }
 
-    /// Sets the rule of access of all operations that write.
+    /// Sets the access rule of all operations that write.
     pub fn write(self, access: Access<T>) -> Self {
         self.allow(Operation::WRITES, access)
     }
 
-    /// Leaves all other operations out: 405. Default: all operations are there.
+    /// Disables all other operations: they get a 405. Default: all operations
+    /// are enabled.
     pub fn only(mut self, operations: impl IntoIterator<Item = Operation>) -> Self {
         self.only = Some(operations.into_iter().collect());
         self
     }
 
-    /// Sets the function that finds the items which a user may see at all. Any other
-    /// item is missing for that user: 404, and not in a list. A new item that would be
-    /// outside is a 403. Fields of the scope that a draft has no value for get that of
-    /// the scope.
+    /// Sets the function that returns a user's visible items. For this user all
+    /// other items are missing: they get a 404 and are not in lists. A new item
+    /// outside the scope is a 403. If a draft lacks a value for a field of the
+    /// scope, the field gets the scope's value.
     pub fn scope(
         mut self,
         scope: impl Fn(Option<&Value>) -> Result<RowFilter, ApiError> + Send + Sync + 'static,
@@ -216,12 +220,13 @@ impl<T: Entity> Resource<T> {
         self
     }
 
-    /// Adds a function that changes a draft before it is written, or refuses it by an
-    /// error. It gets the user and the draft, which the schema has judged. Its changes
-    /// are not judged. It may run again if the item has changed meanwhile: with PATCH, and
-    /// with PUT if the type has read-only values inside a field.
+    /// Adds a function that changes a draft before it is written, or rejects it
+    /// with an error. It receives the user and the validated draft. Its changes
+    /// are not validated. It may run again if the item has changed meanwhile:
+    /// with PATCH, and with PUT if the type has read-only values inside a
+    /// field.
     ///
-    /// It is for the operations with a draft: [`Create`](Operation::Create),
+    /// It applies to operations with a draft: [`Create`](Operation::Create),
     /// [`Replace`](Operation::Replace) and [`Patch`](Operation::Patch).
     pub fn before<F, Fut>(mut self, operation: Operation, before: F) -> Self
     where
@@ -236,16 +241,17 @@ impl<T: Entity> Resource<T> {
         self
     }
 
-    /// Adds a function that gets the user and each item of an answer, and may change it
-    /// or answer an error. Behind a write the item is written already, whatever it
-    /// returns. With DELETE there is no item, and so no such function.
+    /// Adds a function that receives the user and each item of a response. It
+    /// may change the item or return an error. After a write, the item is
+    /// already stored, whatever the function returns. DELETE does not support
+    /// this function, because it does not return an item.
     ///
-    /// It is no rule of access. The cursor of a page holds the keys of an item as the
-    /// store has it, so that a client reads there, and finds out by filters, what the
-    /// function takes away; and a write that its conditions stop answers 412 with the
-    /// present entity tag before the function runs. Fields that nobody may see are
-    /// [hidden](Self::hidden), items that a user may not see are outside of the
-    /// [scope](Self::scope).
+    /// Do not use it for access control. Clients can read removed values in
+    /// cursors, which contain the stored keys, and can discover them with
+    /// filters. A write with a failed condition responds with 412 and the
+    /// current entity tag before the function runs. Use
+    /// [`hidden`](Self::hidden) for fields that nobody may see, and a
+    /// [scope](Self::scope) for items that a user may not see.
     pub fn after<F, Fut>(mut self, operation: Operation, after: F) -> Self
     where
         F: Fn(Option<Value>, Versioned<T>) -> Fut + Send + Sync + 'static,
@@ -265,28 +271,29 @@ impl<T: Entity> Resource<T> {
         self
     }
 
-    /// Refuses PUT, PATCH and DELETE without `If-Match`: 428. Default: false.
+    /// Rejects PUT, PATCH and DELETE without `If-Match` with a 428. Default:
+    /// false.
     pub fn require_if_match(mut self, required: bool) -> Self {
         self.settings.requires_if_match = required;
         self
     }
 
-    /// Makes a new item where PUT has an id that no item has: 201. Default: false, it
-    /// is a 404.
+    /// Lets PUT create an item if the id is unused: 201. Default: false, which
+    /// responds with 404.
     pub fn put_creates(mut self, creates: bool) -> Self {
         self.settings.put_creates = creates;
         self
     }
 
-    /// Lets clients ask for the number of all items, by `count=exact`: the answer has
-    /// `X-Total-Count`, counted to 10,000 at most. Default: false, because it costs a
-    /// look at each of them.
+    /// Lets clients request the total number of items with `count=exact`. The
+    /// response then has `X-Total-Count`, counted up to 10,000. Default: false,
+    /// because counting scans the items.
     pub fn count(mut self, allowed: bool) -> Self {
         self.settings.counts = allowed;
         self
     }
 
-    /// Makes the routes.
+    /// Creates the routes.
     pub fn routes(self) -> RouteTree {
         build::routes(self)
     }

@@ -7,13 +7,13 @@ use stockade_validation::{HasSchema, Rule};
 
 use crate::Entity;
 
-/// The type of which the schema of a page is.
+/// The type that provides the schema of a page.
 pub(super) struct PageOf<T>(PhantomData<fn() -> T>);
 
-/// The type of a page that may leave items out.
+/// The type of a page that may omit items.
 pub(super) struct SkippingPageOf<T>(PhantomData<fn() -> T>);
 
-/// Makes the rule of a page of items of one rule.
+/// Creates the rule of a page from the rule of its items.
 pub(super) fn rule(items: Rule) -> Rule {
     let cursor = "The cursor of the next page; null on the last one";
     Rule::object([
@@ -23,7 +23,7 @@ pub(super) fn rule(items: Rule) -> Rule {
     .required_fields(["next"])
 }
 
-/// Makes the rule of a page that may leave items out.
+/// Creates the rule of a page that may omit items.
 pub(super) fn skipping_rule(items: Rule) -> Rule {
     let skipped = "The number of items that cannot be read and are left out; absent for none";
     rule(items).property("skipped", Rule::integer().minimum(1).description(skipped))

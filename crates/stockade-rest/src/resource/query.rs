@@ -1,4 +1,4 @@
-//! The parameters of a list: which filters and orders there may be, and their rules.
+//! The parameters of a list: its filters and orders, and their rules.
 
 use stockade_validation::{HasSchema as _, Rule};
 
@@ -7,10 +7,10 @@ use crate::core::FilterField;
 use crate::handlers::MAX_SORTS;
 use crate::store::Op;
 
-/// Parameters of a list that are no filters.
+/// The parameters of a list that are not filters.
 pub(super) const RESERVED: [&str; 4] = ["limit", "sort", "cursor", "count"];
 
-/// Returns the reason why a field has no such filter.
+/// Returns the reason why a field does not support a filter.
 pub(super) fn cannot_filter(field: &Field, op: Op) -> Option<&'static str> {
     match op {
         Op::Null if field.is_optional => None,
@@ -24,7 +24,7 @@ pub(super) fn cannot_filter(field: &Field, op: Op) -> Option<&'static str> {
     }
 }
 
-/// Makes the rule of an order, if clients may choose one.
+/// Creates the rule of an order, if clients may choose one.
 pub(super) fn sort_rule(id: &str, sorts: &[String]) -> Option<Rule> {
     let listed = order_fields(id, sorts).join(", ");
     let rule = Rule::string().description(format!(
@@ -42,13 +42,13 @@ pub(super) fn sort_pattern(id: &str, sorts: &[String]) -> String {
     format!("^-?({names})(,-?({names})){{0,{more}}}$")
 }
 
-/// Returns the names of all fields that an order may have.
+/// Returns the names of all sortable fields.
 fn order_fields<'n>(id: &'n str, sorts: &'n [String]) -> Vec<&'n str> {
     let id = Some(id).filter(|id| !sorts.iter().any(|name| name == id));
     sorts.iter().map(String::as_str).chain(id).collect()
 }
 
-/// Returns the pattern of a text.
+/// Returns the pattern that matches a text literally.
 fn literal_pattern(text: &str) -> String {
     let mut pattern = String::new();
     for char in text.chars() {
@@ -60,7 +60,7 @@ fn literal_pattern(text: &str) -> String {
     pattern
 }
 
-/// Makes the rule of the parameters of a list.
+/// Creates the rule for the parameters of a list.
 pub(super) fn query_rule(
     read: &Rule,
     filters: &[FilterField],
@@ -80,7 +80,8 @@ pub(super) fn query_rule(
         rule = rule.property("count", count);
     }
     for filter in filters {
-        // A field that is written and never read has no rule of its own.
+        // A field that is serialized but never deserialized does not have a
+        // rule.
         let own = || read.property_rule(&filter.field).unwrap_or_else(Rule::any);
         let value = match filter.op {
             Op::Null => Rule::boolean(),

@@ -1,16 +1,16 @@
-//! [`StoreDoc`]: the check of a resource by its store.
+//! The check of a resource by its store.
 
 use std::ops::RangeInclusive;
 
 use super::Op;
 
-/// The demands of a resource, and what its store says of them while the router is
-/// built: the mistakes that it finds, and the integers that it can keep.
+/// The requirements of a resource, and the store's findings while the router is
+/// built: configuration errors, and the ranges of its integers.
 ///
 /// ```
 /// use stockade::rest::{Op, StoreDoc};
 ///
-/// /// Notes a mistake for each field that a store of these columns cannot sort by.
+/// /// Reports an error for each field that a store with these columns cannot sort by.
 /// fn describe(columns: &[&str], doc: &mut StoreDoc) {
 ///     let unknown = doc.sorts().iter().filter(|field| !columns.contains(&&***field));
 ///     let mistakes: Vec<_> = unknown.map(|field| format!("there is no column {field}")).collect();
@@ -32,7 +32,7 @@ pub struct StoreDoc {
 }
 
 impl StoreDoc {
-    /// Makes the demands of a resource with these filters and sorts.
+    /// Creates the requirements of a resource with these filters and sorts.
     #[must_use]
     pub fn new<F: Into<String>, S: Into<String>>(
         filters: impl IntoIterator<Item = (F, Vec<Op>)>,
@@ -48,14 +48,15 @@ impl StoreDoc {
         }
     }
 
-    /// Says that the resource has a scope.
+    /// Marks that the resource has a scope.
     #[must_use]
     pub fn with_scope(mut self) -> Self {
         self.scopes = true;
         self
     }
 
-    /// Returns the fields that clients may filter by, each with its comparisons.
+    /// Returns the fields that clients may filter by, each with its
+    /// comparisons.
     #[must_use]
     pub fn filters(&self) -> &[(String, Vec<Op>)] {
         &self.filters
@@ -67,39 +68,41 @@ impl StoreDoc {
         &self.sorts
     }
 
-    /// Returns true if the resource has a scope, whose fields are known with a
-    /// request alone.
+    /// Returns true if the resource has a scope. The fields of the scope are
+    /// known only during a request.
     #[must_use]
     pub fn has_scope(&self) -> bool {
         self.scopes
     }
 
-    /// Says that a page may leave out items that the store cannot read, so that documents
-    /// have the number [`skipped`](super::Page::skipped) in a page.
+    /// Marks that a page may omit items that the store cannot read.
+    /// Documentation then includes the number [`skipped`](super::Page::skipped)
+    /// in a page.
     pub fn skips_rows(&mut self) {
         self.skips = true;
     }
 
-    /// Returns true if a page may leave items out.
+    /// Returns true if a page may omit items.
     #[must_use]
     pub fn may_skip_rows(&self) -> bool {
         self.skips
     }
 
-    /// Notes a mistake: lower case, no full stop.
+    /// Adds a configuration error: lower case, without a full stop.
     pub fn issue(&mut self, message: impl Into<String>) {
         self.mistakes.push(message.into());
     }
 
-    /// Returns the mistakes.
+    /// Returns the configuration errors.
     #[must_use]
     pub fn issues(&self) -> &[String] {
         &self.mistakes
     }
 
-    /// Says which integers a field can keep, where its type has more of them: the
-    /// columns of SQL databases end at `i64::MAX`, and a `u64` does not. Others are then
-    /// a 400 that names the field, and the schemas of documents end there too.
+    /// Sets the range of integers that a field can store, if its type has a
+    /// larger one. For example, SQL columns end at `i64::MAX` and `u64` does
+    /// not. Other integers are then a 400 that names the field, and the
+    /// documented schemas have the same bounds.
     ///
     /// ```
     /// use stockade::rest::StoreDoc;
@@ -112,7 +115,7 @@ impl StoreDoc {
         self.integers.push((field.into(), range));
     }
 
-    /// Returns the fields that cannot keep each integer, with those that they keep.
+    /// Returns the fields with a restricted range of integers.
     #[must_use]
     pub fn integers(&self) -> &[(String, RangeInclusive<i64>)] {
         &self.integers

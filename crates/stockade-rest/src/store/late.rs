@@ -8,8 +8,9 @@ use super::{
 use crate::Entity;
 
 /// A store that is set after the router is built, for example by
-/// [`Router::state_at_start`](stockade_routing::Router::state_at_start). Share it by an `Arc`.
-/// Until then, requests get a 503, and documents and checks of the build know only the type.
+/// [`Router::state_at_start`](stockade_routing::Router::state_at_start). Share
+/// it with an `Arc`. Requests get a 503 until it is set. Documentation and
+/// build checks use only the type.
 ///
 /// ```
 /// use std::sync::{Arc, OnceLock};

@@ -1,4 +1,4 @@
-//! [`ListQuery`]: the question for a page of items, and [`Page`], its answer.
+//! The query for a page of items ([`ListQuery`]) and the result ([`Page`]).
 
 use std::fmt;
 
@@ -6,37 +6,37 @@ use serde_json::Value;
 
 use super::{RowFilter, Versioned};
 
-/// The question for a page of items.
+/// The query for a page of items.
 ///
-/// A resource makes it of a query whose every part it has checked: the fields are
-/// those that it lists, and the values have passed their schemas.
+/// A resource creates it from a validated request: the fields are configured,
+/// and the values match their schemas.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ListQuery {
-    /// The filters, all of which an item passes. Default: none.
+    /// The filters. An item must pass all of them. Default: none.
     pub filters: Vec<Filter>,
-    /// The order of the items. The last key is the id, so that no two items are
-    /// equal, and no other key is optional.
+    /// The order of the items. The last key is the id, so no two items are
+    /// equal. The other keys are never optional.
     pub sorts: Vec<Sort>,
-    /// The keys of the item in front of the page, one for each of `sorts`: the page
-    /// begins with the first item that is behind these keys in the order of `sorts`.
-    /// Such an item need not exist. `None` begins with the first one.
+    /// The keys of the item before the page, one for each of `sorts`. The page
+    /// starts with the first item after these keys in the order of `sorts`. An
+    /// item with these keys need not exist. `None` starts with the first item.
     pub after: Option<Vec<Value>>,
-    /// The largest number of items, at least 1.
+    /// The maximum number of items, at least 1.
     pub limit: usize,
-    /// The size at which a page may end although there are more items, in bytes of JSON:
-    /// the item that reaches it is the last one. A resource ends the page there if the
-    /// store does not. [`new`](Self::new) sets it to 4 MiB.
+    /// The size at which a page may end early, in bytes of JSON. The item that
+    /// reaches it is the last one. If the store returns more, the resource ends
+    /// the page there. [`new`](Self::new) sets it to 4 MiB.
     pub max_bytes: usize,
-    /// The number up to which all items that pass `filters` and `scope` are counted;
-    /// `None` counts none. `after` and `limit` do not change the count.
+    /// The limit for the count of all items that pass `filters` and `scope`.
+    /// `None` disables the count. `after` and `limit` do not affect it.
     pub count: Option<u64>,
-    /// The items that may be seen at all.
+    /// The visible items.
     pub scope: RowFilter,
 }
 
 impl ListQuery {
-    /// Makes the question for the first `limit` items in the order of `id`, the
-    /// field with the id.
+    /// Creates the query for the first `limit` items in the order of the id
+    /// field `id`.
     #[must_use]
     pub fn new(id: impl Into<String>, limit: usize) -> Self {
         Self {
@@ -51,22 +51,22 @@ impl ListQuery {
     }
 }
 
-/// A condition on one field. An item passes if it holds for any of the values.
+/// A condition on one field. An item passes if it matches any of the values.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Filter {
     /// The name of the field.
     pub field: String,
     /// The comparison.
     pub op: Op,
-    /// The values on its right side, at least one. None of them is null.
+    /// The values on the right side, at least one. They are never null.
     pub values: Vec<Value>,
 }
 
 /// A comparison of a field with a value.
 ///
-/// Numbers are compared as numbers, texts by their code points and without regard
-/// to any language, and false comes before true. A field that is null passes
-/// [`Null`](Self::Null) alone.
+/// Numbers are compared numerically, and texts by code points, independent of
+/// any language. False comes before true. A null field passes only
+/// [`Null`](Self::Null).
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 #[non_exhaustive]
 pub enum Op {
@@ -80,9 +80,9 @@ pub enum Op {
     Gt,
     /// The field is greater or equal: `price[gte]=5`.
     Gte,
-    /// The text begins with the value, letter by letter: `name[prefix]=te`.
+    /// The text starts with exactly this value: `name[prefix]=te`.
     Prefix,
-    /// The field is null where the value is true, and is not where it is false:
+    /// The field is null (if the value is true) or not null (if it is false):
     /// `category[null]=true`.
     Null,
 }
@@ -92,8 +92,8 @@ impl Op {
     pub const ALL: [Self; 7] =
         [Self::Eq, Self::Lt, Self::Lte, Self::Gt, Self::Gte, Self::Prefix, Self::Null];
 
-    /// Returns its name in a query; that of [`Eq`](Self::Eq) is empty, because it
-    /// stands without one.
+    /// Returns the name in a query. It is empty for [`Eq`](Self::Eq), which is
+    /// written without a name.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -108,14 +108,14 @@ impl Op {
     }
 }
 
-/// Shows it by its word: `eq`, `lt`, `prefix`.
+/// Formats the name: `eq`, `lt`, `prefix`.
 impl fmt::Display for Op {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(if *self == Self::Eq { "eq" } else { self.name() })
     }
 }
 
-/// A key of an order, by the comparisons of [`Op`].
+/// A sort key, which uses the comparisons of [`Op`].
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
 pub struct Sort {
     /// The name of the field.
@@ -124,17 +124,17 @@ pub struct Sort {
     pub direction: Direction,
 }
 
-/// The direction of a key.
+/// The direction of a sort key.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub enum Direction {
-    /// The least value comes first.
+    /// The lowest value comes first.
     Ascending,
-    /// The greatest value comes first.
+    /// The highest value comes first.
     Descending,
 }
 
 impl Direction {
-    /// Returns the other direction.
+    /// Returns the opposite direction.
     #[must_use]
     pub fn reversed(self) -> Self {
         match self {
@@ -147,21 +147,21 @@ impl Direction {
 /// A page of items.
 #[derive(Clone, Debug)]
 pub struct Page<T> {
-    /// The items, in the order that was asked for.
+    /// The items, in the requested order.
     pub items: Vec<Versioned<T>>,
-    /// True if there are more behind them.
+    /// Whether more items follow.
     pub more: bool,
-    /// The number of all items, at most [`ListQuery::count`]; `None` if it was not asked
-    /// for.
+    /// The number of all items, at most [`ListQuery::count`], or `None` if it
+    /// was not requested.
     pub total: Option<u64>,
-    /// The number of items that the store left out because it cannot read them. Usually 0: a
-    /// store fails instead, unless an option of the program says otherwise.
+    /// The number of unreadable items that the store skipped. It is usually 0,
+    /// because a store fails instead unless the program enables skipping.
     pub skipped: u64,
 }
 
 impl<T> Page<T> {
-    /// Makes a page of these items, without a total. `more` is true if there are more behind
-    /// them.
+    /// Creates a page of these items, without a total. `more` is true if more
+    /// items follow.
     #[must_use]
     pub fn new(items: Vec<Versioned<T>>, more: bool) -> Self {
         Self { items, more, total: None, skipped: 0 }

@@ -1,5 +1,5 @@
-//! [`Store`]: the place where the items of a resource are kept, and the words
-//! that a resource and its store speak.
+//! The storage of a resource's items ([`Store`]), and the types that a resource
+//! and its store exchange.
 
 mod doc;
 mod late;
@@ -22,20 +22,22 @@ use stockade_errors::StoreError;
 
 use crate::Entity;
 
-/// The place where the items of a resource are kept.
+/// The storage of a resource's items.
 ///
-/// A store judges nothing: what it gets has passed the schema, the rules of
-/// access and the hooks of its resource. It keeps these promises:
+/// A store does not validate its input, which has passed the schema, the access
+/// rules and the hooks of its resource. It guarantees the following:
 ///
-/// - Each write is done as a whole or not at all, and is there for every later
-///   call once it has returned.
-/// - Each write of an item gives it a [`Version`] that it never had before, and a
-///   write at a [`VersionCheck::Version`] is done at that version alone: of two
-///   writes at one version, one fails with [`StoreError::Changed`].
-/// - An item outside of a [`RowFilter`] is missing, in every call.
-/// - Values that clients sent are data, and never a part of a statement.
+/// - Each write is atomic, and is visible to every later call once it has
+///   returned.
+/// - Each write of an item creates a new [`Version`] that the item never had
+///   before. A write at a [`VersionCheck::Version`] applies only to that
+///   version: of two writes at one version, one fails with
+///   [`StoreError::Changed`].
+/// - An item outside a [`RowFilter`] is missing, in every call.
+/// - Client values are data and never part of a statement.
 ///
-/// A future of a store may be dropped at any time, because clients leave.
+/// The future of a store may be dropped at any time, because clients
+/// disconnect.
 ///
 /// ```
 /// use serde::{Deserialize, Serialize};
@@ -68,39 +70,39 @@ pub trait Store<T: Entity>: Send + Sync + 'static {
     /// Returns a page of items.
     ///
     /// # Errors
-    /// Fails with [`StoreError::Invalid`] for a value that cannot be compared with
-    /// the field, and with those of an engine.
+    /// Returns [`StoreError::Invalid`] if a value cannot be compared with the
+    /// field, or a backend error.
     fn list(&self, query: &ListQuery) -> impl Future<Output = Result<Page<T>, StoreError>> + Send;
 
-    /// Returns the item of an id, if it is there and in the scope.
+    /// Returns the item with an id, if it exists and is in the scope.
     ///
     /// # Errors
-    /// Fails with those of an engine.
+    /// Returns a backend error.
     fn get(
         &self,
         id: &T::Id,
         scope: &RowFilter,
     ) -> impl Future<Output = Result<Option<Versioned<T>>, StoreError>> + Send;
 
-    /// Makes an item. The store chooses its id, unless the draft has one.
+    /// Creates an item. The store chooses its id unless the draft has one.
     ///
     /// # Errors
-    /// Fails with [`StoreError::Taken`] if an item has the same id or the same value
-    /// of a unique field, with [`StoreError::Invalid`] for values that the engine
-    /// refuses, and with those of an engine.
+    /// Returns [`StoreError::Taken`] if an item has the same id or the same
+    /// value of a unique field, [`StoreError::Invalid`] if the backend rejects
+    /// a value, or a backend error.
     fn create(
         &self,
         draft: NewRow<T>,
     ) -> impl Future<Output = Result<Versioned<T>, StoreError>> + Send;
 
-    /// Replaces the item of an id. All [fields](NewRow::fields) of the draft are
-    /// written, those that it has no value for as null or their default. All others
-    /// stay as they are.
+    /// Replaces the item with an id. All [fields](NewRow::fields) of the draft
+    /// are written; fields without a value become null or their default. All
+    /// other fields are unchanged.
     ///
     /// # Errors
-    /// Fails with [`StoreError::Missing`] if there is no such item in the scope, with
-    /// [`StoreError::Changed`] if it has another version than is expected, and with
-    /// those of [`create`](Self::create).
+    /// Returns [`StoreError::Missing`] if the item does not exist in the scope,
+    /// [`StoreError::Changed`] if it has another version than expected, or an
+    /// error of [`create`](Self::create).
     fn replace(
         &self,
         id: &T::Id,
@@ -109,12 +111,13 @@ pub trait Store<T: Entity>: Send + Sync + 'static {
         scope: &RowFilter,
     ) -> impl Future<Output = Result<Versioned<T>, StoreError>> + Send;
 
-    /// Deletes the item of an id.
+    /// Deletes the item with an id.
     ///
     /// # Errors
-    /// Fails with [`StoreError::Missing`] and [`StoreError::Changed`] as
-    /// [`replace`](Self::replace), with [`StoreError::Referenced`] if the engine refuses
-    /// because others refer to the item, and with those of an engine.
+    /// Returns [`StoreError::Missing`] or [`StoreError::Changed`] like
+    /// [`replace`](Self::replace), [`StoreError::Referenced`] if the backend
+    /// rejects the deletion because other items refer to this one, or a backend
+    /// error.
     fn delete(
         &self,
         id: &T::Id,
@@ -122,9 +125,9 @@ pub trait Store<T: Entity>: Send + Sync + 'static {
         scope: &RowFilter,
     ) -> impl Future<Output = Result<(), StoreError>> + Send;
 
-    /// Notes the mistakes of a resource on this store, such as a filter by a field
-    /// that it does not have, and the integers that a field can keep. It is called once,
-    /// while the router is built.
+    /// Reports the configuration errors of a resource in this store, such as a
+    /// filter on an unknown field, and the integer ranges of its fields. It is
+    /// called once, while the router is built.
     fn describe(&self, doc: &mut StoreDoc);
 }
 

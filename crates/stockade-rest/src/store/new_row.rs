@@ -1,4 +1,4 @@
-//! [`NewRow`]: the values that are to be written.
+//! The values to write.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -10,8 +10,8 @@ use serde_json::{Map, Value};
 use stockade_errors::StoreError;
 use stockade_validation::read_value;
 
-/// The values of an item that are to be written: what a client may write and has
-/// sent, judged by the schema, and what hooks have [set](Self::set).
+/// The values of an item to write: validated values from the client, and values
+/// that hooks have [set](Self::set).
 ///
 /// ```
 /// use stockade::prelude::*;
@@ -32,15 +32,15 @@ pub struct NewRow<T> {
 #[derive(Clone)]
 pub(crate) struct RawDraft {
     pub(crate) values: Map<String, Value>,
-    /// The fields that a client may write, of the resource.
+    /// The fields of the resource that a client may write.
     pub(crate) writable: Arc<[String]>,
-    /// The fields that the client has sent, or changes by a patch.
+    /// The fields that the client has sent, or that a patch changes.
     pub(crate) sent: Vec<String>,
 }
 
 impl<T> NewRow<T> {
-    /// Makes a draft of these values, for a program that writes to a store without a
-    /// resource. No schema judges them, and all of them count as
+    /// Creates a draft of these values, for a program that writes to a store
+    /// without a resource. They are not validated, and all of them count as
     /// [sent](Self::has_sent).
     #[must_use]
     pub fn new<N: Into<String>>(values: impl IntoIterator<Item = (N, Value)>) -> Self {
@@ -64,20 +64,21 @@ impl<T> NewRow<T> {
         self.raw.values.get(field)
     }
 
-    /// Sets the value of a field, also of one that clients may not write. No schema
-    /// judges it.
+    /// Sets the value of a field, even if clients may not write it. The value
+    /// is not validated.
     pub fn set(&mut self, field: impl Into<String>, value: impl Into<Value>) {
         self.raw.values.insert(field.into(), value.into());
     }
 
-    /// Takes the value of a field away; a field that clients may write becomes null
-    /// or its default.
+    /// Removes the value of a field. A field that clients may write then
+    /// becomes null or its default.
     pub fn remove(&mut self, field: &str) -> Option<Value> {
         self.raw.values.shift_remove(field)
     }
 
-    /// Returns true if the client has sent the field, and with PATCH if the patch
-    /// changes it. So a hook tells a new password from the hash of the old one.
+    /// Returns true if the client has sent the field, or for PATCH if the patch
+    /// changes it. A hook can thus distinguish a new password from the old
+    /// hash.
     #[must_use]
     pub fn has_sent(&self, field: &str) -> bool {
         self.raw.sent.iter().any(|sent| sent == field)
@@ -89,8 +90,8 @@ impl<T> NewRow<T> {
         &self.raw.values
     }
 
-    /// Returns the names of the fields that are to be written: those that clients may
-    /// write, with a value or without, and those that hooks have set.
+    /// Returns the names of the fields to write: fields that clients may write,
+    /// with or without a value, and fields that hooks have set.
     pub fn fields(&self) -> impl Iterator<Item = &str> {
         let set = self.raw.values.keys().filter(|name| !self.raw.writable.contains(name));
         self.raw.writable.iter().chain(set).map(String::as_str)
@@ -102,14 +103,15 @@ impl<T> NewRow<T> {
         Value::Object(self.raw.values)
     }
 
-    /// Reads the values into a type, such as one without the fields of the server.
+    /// Deserializes the values into a type, such as one without the server
+    /// fields.
     ///
     /// # Errors
-    /// Fails with [`StoreError::Failed`] if they do not fit, which is a mistake of the
-    /// program: the schema has judged them.
+    /// Returns [`StoreError::Failed`] if they do not match the type. This is a
+    /// bug in the program, because the values are already validated.
     pub fn read<New: DeserializeOwned>(self) -> Result<New, StoreError> {
-        // Not by serde_json, which fails for some numbers of flattened types if another
-        // crate switches on its feature `arbitrary_precision`.
+        // Does not use serde_json, which fails for some numbers in flattened
+        // types if another crate enables its `arbitrary_precision` feature.
         read_value(&self.into_value()).map_err(StoreError::failed)
     }
 }
@@ -120,7 +122,7 @@ impl<T> Clone for NewRow<T> {
     }
 }
 
-/// Shows the names of its fields, because a value may be a secret.
+/// Formats only the field names, because a value may be a secret.
 impl<T> fmt::Debug for NewRow<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let names: Vec<_> = self.raw.values.keys().collect();

@@ -1,11 +1,11 @@
-//! [`RowFilter`]: the items that a caller may see at all.
+//! The items that a caller may see.
 
 use serde_json::Value;
 
-/// The items that a caller may see: those whose fields have given values.
+/// The items that a caller may see, selected by field values.
 ///
-/// A resource adds it to each call of its store, so that an item outside of it is
-/// missing, for reads and for writes alike.
+/// A resource adds it to each call of its store. An item outside it is missing,
+/// for reads and writes.
 ///
 /// ```
 /// use stockade::rest::RowFilter;
@@ -21,24 +21,24 @@ pub struct RowFilter {
 }
 
 impl RowFilter {
-    /// Makes the scope of all items.
+    /// Creates the scope of all items.
     pub fn all() -> Self {
         Self::default()
     }
 
-    /// Makes the scope of the items whose field is equal to `value`. Nothing is equal
-    /// to null, so that a scope by a value that is missing has no items.
+    /// Creates the scope of the items with this field value. Nothing is equal
+    /// to null, so a scope with a missing value is empty.
     pub fn eq(field: impl Into<String>, value: impl Into<Value>) -> Self {
         Self::all().and_eq(field, value)
     }
 
-    /// Narrows the scope to items whose field is equal to `value`, too.
+    /// Narrows the scope to items that also have this field value.
     pub fn and_eq(mut self, field: impl Into<String>, value: impl Into<Value>) -> Self {
         self.conditions.push((field.into(), value.into()));
         self
     }
 
-    /// Returns the fields and the values that an item has, all of them.
+    /// Returns the fields and values. An item must match all of them.
     #[must_use]
     pub fn conditions(&self) -> &[(String, Value)] {
         &self.conditions

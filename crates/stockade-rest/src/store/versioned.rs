@@ -1,6 +1,6 @@
-//! [`Versioned`]: an item as a store has it, and its [`Version`].
+//! A stored item and its version.
 
-/// An item as a store has it.
+/// A stored item.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Versioned<T> {
     /// The item.
@@ -10,14 +10,14 @@ pub struct Versioned<T> {
 }
 
 impl<T> Versioned<T> {
-    /// Makes one of an item and its version.
+    /// Creates a stored item from its value and version.
     #[must_use]
     pub fn new(value: T, version: Version) -> Self {
         Self { value, version }
     }
 }
 
-/// The version of an item: another one after each write of it. Its entity tag is
+/// The version of an item, which changes with each write. The entity tag is
 /// `"v17"`.
 ///
 /// ```
@@ -28,24 +28,24 @@ impl<T> Versioned<T> {
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub struct Version(pub u64);
 
-/// Shows it as in its entity tag, without quotes.
+/// Formats the version as in its entity tag, without quotes.
 impl std::fmt::Display for Version {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "v{}", self.0)
     }
 }
 
-/// The version at which a write may be done.
+/// The version that a write requires.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum VersionCheck {
     /// Any version.
     Any,
-    /// This version alone.
+    /// Only this version.
     Version(Version),
 }
 
 impl VersionCheck {
-    /// Returns true if a write may be done at `version`.
+    /// Returns true if a write at `version` is allowed.
     #[must_use]
     pub fn allows(self, version: Version) -> bool {
         match self {
