@@ -1,14 +1,14 @@
-//! [`Accepted`]: the forms of an answer that a client takes.
+//! The response formats that a client accepts.
 //!
 //! Source: RFC 9110, section 12.5.1; GraphQL over HTTP, "Media Types".
 
 use http::{HeaderMap, HeaderValue, header};
 use stockade_core::headers::list_items;
 
-/// The media type of an answer.
+/// The media type of a response.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Media {
-    /// `application/json`, whose status is 200 also where the operation did not run.
+    /// `application/json`. Its status is 200 even if the operation did not run.
     Json,
     /// `application/graphql-response+json`.
     GraphQl,
@@ -24,20 +24,20 @@ impl Media {
     }
 }
 
-/// The forms of an answer that a client takes.
+/// The response formats that a client accepts.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct Accepted {
-    /// The one for an outcome, if it takes one.
+    /// The media type for an outcome, if the client accepts one.
     pub(crate) media: Option<Media>,
-    /// True if it asks for events by name.
+    /// Whether the client explicitly accepts events.
     pub(crate) events: bool,
-    /// True if it asks for a page by name.
+    /// Whether the client explicitly accepts HTML.
     pub(crate) page: bool,
 }
 
 impl Accepted {
-    /// Reads `Accept`. Without it the client is older than the media type of GraphQL,
-    /// and so is one that takes anything.
+    /// Parses `Accept`. A client without this header, or one that accepts
+    /// anything, is treated as older than the GraphQL media type.
     pub(crate) fn of(headers: &HeaderMap) -> Self {
         if !headers.contains_key(header::ACCEPT) {
             return Self { media: Some(Media::Json), events: false, page: false };
@@ -45,7 +45,7 @@ impl Accepted {
         let mut qualities = Qualities::default();
         list_items(headers, &header::ACCEPT).for_each(|item| qualities.add(item));
         let Qualities { json, graphql, application, any, events, page } = qualities;
-        // The most specific range counts.
+        // The most specific range takes precedence.
         let json = json.or(application).or(any).unwrap_or(0);
         let graphql = graphql.unwrap_or(0);
         let media = match (graphql, json) {
@@ -57,7 +57,7 @@ impl Accepted {
     }
 }
 
-/// The qualities of ranges, in thousandths.
+/// The qualities of the ranges, in thousandths.
 #[derive(Debug, Default)]
 struct Qualities {
     json: Option<u16>,
@@ -71,7 +71,7 @@ struct Qualities {
 impl Qualities {
     fn add(&mut self, item: &str) {
         let mut parts = item.split(';').map(str::trim);
-        // `split` gives one part at least.
+        // `split` returns at least one part.
         let range = parts.next().unwrap_or_default();
         let is = |known: &str| range.eq_ignore_ascii_case(known);
         let place = if is("application/json") {
@@ -98,16 +98,16 @@ impl Qualities {
     }
 }
 
-/// Reads a quality; a malformed one is that of a range that is not taken.
+/// Parses a quality. A malformed value counts as 0 (not accepted).
 fn thousandths(text: &str) -> u16 {
     let quality: f32 = text.parse().unwrap_or(0.0);
-    // Between 0 and 1000, so that nothing is lost.
+    // The value is between 0 and 1000, so the cast is lossless.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped")]
     let thousandths = (quality.clamp(0.0, 1.0) * 1_000.0).round() as u16;
     thousandths
 }
 
-/// The media type of an answer of GraphQL.
+/// The media type of GraphQL responses.
 pub(crate) const GRAPHQL: &str = "application/graphql-response+json";
 
 #[cfg(test)]

@@ -1,14 +1,14 @@
-//! [`list_complexity`]: the complexity of a list, which no client can make wrap.
+//! The complexity of a list, with protection against overflow.
 
-/// Returns the complexity of a list: 1 for the list itself, and that of its items as
-/// often as the client asks for them. For the attribute `complexity` of a field.
+/// Returns the complexity of a list: 1 plus the complexity of an item for each
+/// requested item. Use it in the `complexity` attribute of a field.
 ///
-/// A product such as `first as usize * child_complexity` is not safe. Lists within each
-/// other, of 65,536 items each, make it larger than a `usize`: then it panics in a debug
-/// build, and is small again in a release build, so that the limit lets it through. A
-/// negative `first` even pays for other fields. Here a negative number counts as 0, and
-/// the result has a bound beyond every limit of [`GraphQl::max_complexity`] that is of
-/// use, so that sums of it do not wrap either.
+/// An expression such as `first as usize * child_complexity` is not safe.
+/// Nested lists with 65,536 items each overflow a `usize`. This panics in a
+/// debug build. In a release build the result wraps to a small number, which
+/// passes the limit. A negative `first` even offsets the cost of other fields.
+/// This function treats negative numbers as 0. Its result is capped above every
+/// useful limit of [`GraphQl::max_complexity`], so sums do not overflow either.
 ///
 /// ```
 /// use stockade::graphql::{GraphQl, async_graphql as gql, list_complexity};
@@ -39,14 +39,14 @@
 /// [`GraphQl::max_complexity`]: crate::GraphQl::max_complexity
 #[must_use]
 pub fn list_complexity(first: impl TryInto<i64>, child_complexity: usize) -> usize {
-    // One that is too large for an `i64` is too large for the bound.
+    // A number that does not fit into an `i64` exceeds the cap anyway.
     let first = first.try_into().unwrap_or(i64::MAX).max(0);
     let first = usize::try_from(first).unwrap_or(usize::MAX);
     first.saturating_mul(child_complexity).saturating_add(1).min(MOST)
 }
 
-/// The largest complexity of a list: a document has 10,000 parts, whose sum fits a
-/// `usize`.
+/// The maximum complexity of a list. A document has 10,000 parts, and their sum
+/// fits into a `usize`.
 const MOST: usize = usize::MAX >> 16;
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! The description of the routes.
+//! Describes the routes.
 
 use serde_json::{Value, json};
 use stockade_core::description::{Content, ContentSchema, InputFrom, ResponseDoc};
@@ -7,7 +7,8 @@ use stockade_validation::{Schema, ValidationOptions};
 
 use crate::accept::GRAPHQL;
 
-/// Describes the POST, whose batches have so many operations at most.
+/// Describes the POST route. `batch` is the maximum number of operations in a
+/// batch.
 pub(crate) fn describe_post(
     doc: &mut RouteDescription,
     batch: usize,
@@ -18,8 +19,8 @@ pub(crate) fn describe_post(
     doc.may_respond(415, "The body is no JSON in UTF-8");
     let mut request = request("object", &["null"], has_hashes);
     if batch > 0 {
-        // Keywords of objects say nothing of a list, and those of lists nothing of an
-        // object: this is one of both.
+        // Object keywords do not affect a list, and list keywords do not affect
+        // an object. So one schema can describe both.
         request["items"] = request.clone();
         request["type"] = json!(["object", "array"]);
         request["minItems"] = json!(1);
@@ -35,9 +36,9 @@ pub(crate) fn describe_post(
     describe_both(doc, batch > 0);
 }
 
-/// Describes the GET.
+/// Describes the GET route.
 pub(crate) fn describe_get(doc: &mut RouteDescription, has_hashes: bool) {
-    // A page of an origin that CORS lists may ask.
+    // CORS may allow the request's origin.
     doc.guards_origin();
     doc.reads_header("Sec-Fetch-Site", false);
     doc.may_respond(403, "A page of another site asks");
@@ -46,7 +47,7 @@ pub(crate) fn describe_get(doc: &mut RouteDescription, has_hashes: bool) {
     describe_both(doc, false);
 }
 
-/// Describes the page of GraphiQL, which GET may answer with too.
+/// Describes the GraphiQL page, another possible response to GET.
 #[cfg(feature = "graphiql")]
 pub(crate) fn describe_page(doc: &mut RouteDescription, has_page: bool) {
     if has_page {
@@ -71,7 +72,7 @@ fn describe_both(doc: &mut RouteDescription, has_batches: bool) {
         "properties": { "line": place, "column": place },
         "required": ["line", "column"],
     });
-    // A field, or a place in a list.
+    // A field name, or an index in a list.
     let step = json!({
         "type": ["string", "integer"], "minimum": 0, "maximum": i32::MAX, "format": "int32",
     });
@@ -109,9 +110,9 @@ fn describe_both(doc: &mut RouteDescription, has_batches: bool) {
     doc.may_respond(406, "No form of the answer is accepted");
 }
 
-/// Returns the schema of a request whose variables and extensions are of the type `map`;
-/// what may be left out may be of the types `or` too. Without hashes the document is all
-/// that names an operation.
+/// Returns the schema of a request. `map` is the type of variables and
+/// extensions. Optional members also accept the types in `or`. Without
+/// persisted documents, only the document identifies the operation.
 fn request(map: &str, or: &[&str], has_hashes: bool) -> Value {
     let optional = |own| {
         let types = [&[own], or].concat();
@@ -135,8 +136,8 @@ fn request(map: &str, or: &[&str], has_hashes: bool) -> Value {
     schema
 }
 
-/// Notes that a part of the request has a schema. The handler reads it more
-/// strictly.
+/// Declares the schema of a part of the request. The request handler is
+/// stricter.
 fn checks(doc: &mut RouteDescription, from: InputFrom, schema: &Value) {
     match Schema::from_value(schema) {
         Ok(schema) => {

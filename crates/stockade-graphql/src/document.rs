@@ -1,7 +1,8 @@
-//! [`Document`]: a document that is parsed and measured.
+//! A parsed document and its size.
 //!
-//! The engine follows a fragment wherever it is spread, so that few fragments that
-//! spread each other twice make it run for long. Here each fragment is measured once.
+//! async-graphql follows a fragment at each spread, so a few fragments that
+//! spread each other twice can take a long time. Here each fragment is measured
+//! once.
 
 use std::collections::HashMap;
 
@@ -30,12 +31,12 @@ pub(crate) enum Kind {
 pub(crate) struct Document {
     pub(crate) text: String,
     pub(crate) parsed: ExecutableDocument,
-    /// The number of fields that an operation asks for, with those of its
-    /// fragments; of several operations the most.
+    /// The number of fields of an operation, including its fragments. For
+    /// several operations, the maximum.
     pub(crate) fields: usize,
-    /// The number of places where its variables stand.
+    /// The number of uses of variables.
     variables: usize,
-    /// True if it asks for the schema.
+    /// Whether the document queries the schema.
     pub(crate) asks_for_schema: bool,
 }
 
@@ -43,8 +44,8 @@ impl Document {
     /// Parses and measures a document.
     ///
     /// # Errors
-    /// The error for the client: the limit that is exceeded, or the place where the
-    /// document is malformed.
+    /// Returns the error for the client: the exceeded limit, or the position of
+    /// the syntax error.
     pub(crate) fn read(text: String, limits: &Limits) -> Result<Self, GraphQlError> {
         let Limits { document, tokens, nesting, aliases, directives, .. } = *limits;
         if text.len() > document {
@@ -65,12 +66,12 @@ impl Document {
         Ok(Self { text, fields, variables, asks_for_schema, parsed })
     }
 
-    /// Returns the operation that a request names, or that is alone, after a look at
-    /// its variables.
+    /// Returns the named operation, or the only one, and checks its variables.
     ///
     /// # Errors
-    /// There is no operation of this name, or there are several and no name; a
-    /// variable that is required is not there, or they are too large.
+    /// Returns an error if the name is unknown, or missing although there are
+    /// several operations. Also fails if a required variable is missing or the
+    /// variables are too large.
     pub(crate) fn operation(
         &self,
         name: Option<&str>,
@@ -92,7 +93,7 @@ impl Document {
         for value in variables.values() {
             values += count(value, operation.pos)?;
         }
-        // The engine copies a variable for each place where it stands.
+        // async-graphql copies a variable for each use.
         if values.saturating_mul(self.variables) > VARIABLE_VALUES {
             return Err(GraphQlError::at(
                 "The variables are too large for an operation",
@@ -106,7 +107,8 @@ impl Document {
         })
     }
 
-    /// Returns the names of the operations, as words behind the hash of the document.
+    /// Returns the names of the operations, formatted to follow the document's
+    /// hash.
     pub(crate) fn names(&self) -> String {
         let names = self.parsed.operations.iter().filter_map(|(name, _)| name);
         let mut names: Vec<String> = names.map(|name| format!(" `{name}`")).collect();
@@ -133,22 +135,22 @@ impl Document {
     }
 }
 
-/// The number of values of all variables, counted at each place where one stands.
+/// The maximum number of values of all variables, counted for each use.
 const VARIABLE_VALUES: usize = 1_000_000;
 
-/// The size of a set of selections, with the fragments that are spread in it.
+/// The size of a selection set, including its fragments.
 #[derive(Clone, Copy, Debug, Default)]
 struct Size {
     /// Fields, fragments, spreads, arguments and their values.
     parts: usize,
     fields: usize,
-    /// Fields at the level of the set itself.
+    /// The fields at the top level of the set.
     own_fields: usize,
     aliases: usize,
     depth: usize,
-    /// Places where variables stand.
+    /// The uses of variables.
     variables: usize,
-    /// Lists of the schema within each other: `fields { type { fields … } }`.
+    /// The nesting of schema lists: `fields { type { fields … } }`.
     schema_lists: usize,
     asks_for_schema: bool,
 }
@@ -166,22 +168,21 @@ impl Size {
     }
 }
 
-/// The walk over a document.
+/// Walks a document and measures it.
 struct Measuring<'d> {
     parsed: &'d ExecutableDocument,
     limits: &'d Limits,
-    /// The sizes of the fragments; `None` while one is being measured.
+    /// The sizes of the fragments. `None` during measurement.
     fragments: HashMap<&'d Name, Option<Size>>,
-    /// The number of fragments that are being measured.
+    /// The number of nested fragments during measurement.
     within: usize,
 }
 
 impl<'d> Measuring<'d> {
-    /// Measures all operations, and returns the largest sizes.
+    /// Measures all operations and returns the maximum sizes.
     fn document(&mut self) -> Result<Size, GraphQlError> {
         let mut largest = Size::default();
-        // The engine follows the fragments that no operation spreads too, before it
-        // refuses them.
+        // async-graphql follows unused fragments too before it rejects them.
         for (name, fragment) in &self.parsed.fragments {
             let size = self.fragment(name, fragment.pos)?;
             check_parts(size, fragment.pos)?;
@@ -254,7 +255,7 @@ impl<'d> Measuring<'d> {
             fields: inner.fields.saturating_add(1),
             own_fields: 1,
             aliases: inner.aliases.saturating_add(usize::from(field.alias.is_some())),
-            // A type is asked for by ten fields within each other.
+            // Introspection of a type uses ten nested fields.
             depth: if is_schema { 1 } else { inner.depth + 1 },
             schema_lists: inner.schema_lists + usize::from(is_list),
             asks_for_schema: inner.asks_for_schema || is_schema,
@@ -266,9 +267,9 @@ impl<'d> Measuring<'d> {
         Ok(size)
     }
 
-    /// Returns the size of a fragment, which is measured once.
+    /// Returns the size of a fragment. Each fragment is measured once.
     fn fragment(&mut self, name: &'d Name, pos: Pos) -> Result<Size, GraphQlError> {
-        // An unknown one is the engine's to refuse.
+        // async-graphql rejects unknown fragments.
         let Some(fragment) = self.parsed.fragments.get(name) else { return Ok(Size::default()) };
         match self.fragments.get(name) {
             Some(Some(size)) => return Ok(*size),
@@ -290,7 +291,7 @@ impl<'d> Measuring<'d> {
         Ok(size)
     }
 
-    /// Measures the directives of one place.
+    /// Measures the directives at one location.
     fn directives(
         &self,
         directives: &[Positioned<Directive>],
@@ -318,7 +319,7 @@ fn check_parts(size: Size, pos: Pos) -> Result<(), GraphQlError> {
     ))
 }
 
-/// Adds a value of an argument.
+/// Adds the value of an argument.
 fn add_value(size: &mut Size, value: &InputValue, pos: Pos) -> Result<(), GraphQlError> {
     size.parts = size.parts.saturating_add(1);
     match value {
@@ -333,7 +334,7 @@ fn add_value(size: &mut Size, value: &InputValue, pos: Pos) -> Result<(), GraphQ
     Ok(())
 }
 
-/// Counts a value without variables, and those within it.
+/// Counts a value without variables, including nested values.
 pub(crate) fn count(value: &ConstValue, pos: Pos) -> Result<usize, GraphQlError> {
     let within = match value {
         ConstValue::String(text) => check_text(text, pos).map(|()| 0)?,
@@ -348,8 +349,8 @@ pub(crate) fn count(value: &ConstValue, pos: Pos) -> Result<usize, GraphQlError>
     Ok(within + 1)
 }
 
-/// Fails for a text that the engine takes for the number of a file, which it would
-/// look up without a check.
+/// Returns an error for a text that async-graphql treats as a file number. It
+/// would look up the file without a check.
 fn check_text(text: &str, pos: Pos) -> Result<(), GraphQlError> {
     if text.starts_with(FILE) {
         return Err(GraphQlError::at("A file comes by a form, and not by its number", pos));
@@ -357,16 +358,16 @@ fn check_text(text: &str, pos: Pos) -> Result<(), GraphQlError> {
     Ok(())
 }
 
-/// The beginning of a text that stands for a file.
+/// The prefix of a text that refers to a file.
 const FILE: &str = "#__graphql_file__:";
 
-/// The number of fields and values of an operation, with those of fragments wherever
-/// they are spread.
+/// The maximum number of fields and values in an operation, including fragments
+/// at each spread.
 const PARTS: usize = 10_000;
 
-/// The number of fragments that spread each other, one within the other.
+/// The maximum nesting of fragment spreads.
 const SPREADS: usize = 32;
 
-/// The number of lists of the schema within each other, as in the rule
-/// `MaxIntrospectionDepth` of graphql-js.
+/// The maximum nesting of schema lists, as in the graphql-js rule
+/// `MaxIntrospectionDepth`.
 const SCHEMA_LISTS: usize = 3;

@@ -1,8 +1,9 @@
-//! [`Engine`]: the three methods of an engine of GraphQL, and async-graphql behind
-//! them.
+//! The interface to a GraphQL implementation ([`Engine`]), implemented for
+//! async-graphql.
 //!
-//! The files `document` and `graphql_error` know its documents and errors, and no other file
-//! more than the values of variables: another engine is these three files.
+//! Only this file, `document` and `graphql_error` depend on async-graphql's
+//! documents and errors. The other files use only its variable values. To
+//! support another implementation, replace these three files.
 
 use std::collections::BTreeMap;
 use std::pin::Pin;
@@ -25,30 +26,30 @@ use crate::document::{Document, Kind};
 use crate::limits::Limits;
 use crate::request_context::RequestContext;
 
-/// An engine with its schema.
+/// A GraphQL implementation with its schema.
 pub(crate) trait Engine: Send + Sync {
     /// Runs a query or a mutation.
     fn execute(&self, operation: Operation) -> BoxFuture<'_, Outcome>;
 
-    /// Runs a subscription, whose stream ends when it is dropped; of another
-    /// operation the stream is its one outcome.
+    /// Runs a subscription. Dropping the stream ends it. For other operations,
+    /// the stream has one outcome.
     fn subscribe(&self, operation: Operation) -> BoxStream<'static, Outcome>;
 
     /// Returns the schema in the schema definition language.
     fn sdl(&self) -> String;
 }
 
-/// An operation that is within its limits.
+/// An operation within its limits.
 #[derive(Debug)]
 pub(crate) struct Operation {
     request: Request,
     kind: Kind,
-    /// The number of fields that it asks for.
+    /// The number of requested fields.
     fields: usize,
 }
 
 impl Operation {
-    /// Makes the operation of a document that a request names.
+    /// Creates the operation of a document that a request names.
     pub(crate) fn new(
         document: Document,
         kind: Kind,
@@ -70,29 +71,31 @@ impl Operation {
         self.fields
     }
 
-    /// Puts a file in the place of a variable, which has been found already.
+    /// Replaces the value at a variable path with a file. The path was already
+    /// checked.
     pub(crate) fn set_file(&mut self, path: &str, file: UploadValue) {
         self.request.set_upload(path, file);
     }
 
-    /// Gives resolvers the request that the operation came by.
+    /// Provides the request of the operation to resolvers.
     pub(crate) fn set_caller(&mut self, caller: RequestContext) {
         self.request.data.insert(caller);
     }
 
-    /// Counts the complexity together with that of other operations.
+    /// Shares a complexity budget with other operations.
     pub(crate) fn set_budget(&mut self, budget: Budget) {
         self.request.data.insert(budget);
     }
 }
 
-/// Validates a document against the schema without running it, and returns the errors.
+/// Validates a document against the schema without running it. Returns the
+/// errors.
 ///
-/// Values of variables are not known, and an extension of the schema that waits or
-/// panics without a request keeps its document from being validated.
+/// The values of variables are unknown. If an extension of the schema waits or
+/// panics without a request, the document is not validated.
 pub(crate) fn validate(engine: &dyn Engine, document: Document) -> Vec<String> {
-    // The engine validates before it looks for the operation, and no operation has this
-    // name.
+    // async-graphql validates before it looks up the operation. No operation
+    // has this name.
     let name = Some("-".to_owned());
     let operation = Operation::new(document, Kind::Query, name, Variables::default());
     let polled = catch_panic_in_poll(|| {
@@ -100,13 +103,13 @@ pub(crate) fn validate(engine: &dyn Engine, document: Document) -> Vec<String> {
     });
     let Poll::Ready(Ok(Outcome { mut errors, .. })) = polled else { return Vec::new() };
     errors.retain(is_of_document);
-    // The engine looks at operations and fragments in no order.
+    // async-graphql visits operations and fragments in arbitrary order.
     errors.sort_by_key(|error| error.locations.first().map(|pos| (pos.line, pos.column)));
     errors.iter().map(with_place).collect()
 }
 
-/// Returns true for an error of the document itself. Those of extensions, which miss the
-/// request, name no place.
+/// Returns true if an error concerns the document itself. Errors from
+/// extensions that need a request do not have a location.
 fn is_of_document(error: &ServerError) -> bool {
     let needs_variable =
         error.message.starts_with("Variable ") && error.message.ends_with(" is not defined.");
@@ -120,10 +123,10 @@ fn with_place(error: &ServerError) -> String {
     }
 }
 
-/// The errors of the engine for what exceeds a limit of the schema.
+/// The async-graphql errors for exceeded schema limits.
 const EXCESSES: [&str; 2] = ["Query is too complex.", "Query is nested too deep."];
 
-/// The complexity that is left for the operations of a batch.
+/// The remaining complexity for the operations of a batch.
 #[derive(Clone, Debug)]
 pub(crate) struct Budget {
     left: Arc<AtomicUsize>,
@@ -134,7 +137,7 @@ impl Budget {
         Self { left: Arc::new(AtomicUsize::new(complexity)) }
     }
 
-    /// Takes a complexity from the rest; false if it is not there.
+    /// Deducts a complexity. Returns false if not enough is left.
     pub(crate) fn take(&self, complexity: usize) -> bool {
         let take = |left: usize| left.checked_sub(complexity);
         self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take).is_ok()
@@ -144,13 +147,14 @@ impl Budget {
 /// The outcome of an operation.
 #[derive(Debug)]
 pub(crate) struct Outcome {
-    /// `None` where the operation did not run.
+    /// The data, or `None` if the operation did not run.
     pub(crate) data: Option<Value>,
     pub(crate) errors: Vec<ServerError>,
     pub(crate) extensions: BTreeMap<String, Value>,
     /// The headers that resolvers have set.
     pub(crate) headers: HeaderMap,
-    /// The value of `Cache-Control`, if the schema has one for what was asked.
+    /// The value of `Cache-Control`, if the schema defines one for the
+    /// requested fields.
     pub(crate) cache_control: Option<String>,
 }
 
@@ -158,12 +162,13 @@ impl Outcome {
     fn of(response: Response) -> Self {
         let Response { mut data, errors, extensions, http_headers, cache_control, .. } = response;
         errors.iter().for_each(|error| fill(&mut data, &error.path));
-        // An error of a field has its path, also where it empties the whole.
+        // A field error has a path, even if it makes all data null.
         let has_run = errors.is_empty() || data != Value::Null || {
             errors.iter().any(|error| !error.path.is_empty())
         };
         let cache_control = cache_control.value().filter(|_| errors.is_empty());
-        // Null says that something failed: of no fields at all the engine says it too.
+        // Null means failure, but async-graphql also returns it for an
+        // operation without fields.
         let is_empty = errors.is_empty() && data == Value::Null;
         let data = if is_empty { Value::Object(Default::default()) } else { data };
         let data = has_run.then_some(data);
@@ -171,9 +176,10 @@ impl Outcome {
     }
 }
 
-/// Puts null in the place of a field that failed, which the engine leaves out.
+/// Inserts null for a failed field, which async-graphql omits.
 ///
-/// Source: the specification of GraphQL, section 6.4.4 (handling execution errors).
+/// Source: the specification of GraphQL, section 6.4.4 (handling execution
+/// errors).
 fn fill(data: &mut Value, path: &[PathSegment]) {
     let Some((PathSegment::Field(name), parents)) = path.split_last() else { return };
     let parent = parents.iter().try_fold(data, |value, step| match (value, step) {
@@ -186,9 +192,9 @@ fn fill(data: &mut Value, path: &[PathSegment]) {
     }
 }
 
-/// A schema whose limits are still to be set.
+/// A schema builder without its limits.
 pub(crate) trait Unfinished: Send {
-    /// Makes the engine.
+    /// Builds the schema.
     fn finish(self: Box<Self>, limits: &Limits) -> Arc<dyn Engine>;
 }
 
@@ -199,9 +205,9 @@ where
     S: SubscriptionType + 'static,
 {
     fn finish(self: Box<Self>, limits: &Limits) -> Arc<dyn Engine> {
-        // Depth and directives are measured before the engine validates.
+        // Depth and directives are measured before async-graphql validates.
         let schema = self.limit_complexity(limits.complexity);
-        // With an extension each field costs an allocation more.
+        // An extension costs one more allocation per field.
         let schema = if limits.batch > 0 { schema.extension(Budgets) } else { schema };
         Arc::new(schema.finish())
     }
@@ -239,7 +245,7 @@ impl Stream for Outcomes {
     }
 }
 
-/// The extension by which the operations of a batch share a [`Budget`].
+/// The extension that lets the operations of a batch share a [`Budget`].
 struct Budgets;
 
 impl ExtensionFactory for Budgets {

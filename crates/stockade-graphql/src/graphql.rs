@@ -1,4 +1,4 @@
-//! [`GraphQl`]: a schema, and the rules by which it is asked.
+//! Declares a schema with its limits and options.
 
 use std::fmt;
 use std::sync::Arc;
@@ -23,10 +23,11 @@ use crate::subscription_options::SubscriptionOptions;
 use crate::upload::UploadOptions;
 use crate::web_socket::web_socket;
 
-/// A schema of GraphQL, and the rules by which it is asked.
+/// A GraphQL schema with its limits and options.
 ///
-/// The last 256 documents of up to 4 KiB, of 64 KiB together, are kept parsed, unless
-/// they have a text in them: what changes from request to request comes by variables.
+/// The last 256 documents are cached in parsed form. Each has at most 4 KiB,
+/// and together they have at most 64 KiB. Documents with string literals are
+/// not cached: pass changing values as variables.
 ///
 /// ```
 /// use stockade::graphql::{GraphQl, async_graphql as gql};
@@ -55,7 +56,7 @@ use crate::web_socket::web_socket;
 pub struct GraphQl {
     schema: Source,
     limits: Limits,
-    /// The limits of the engine that were set.
+    /// The async-graphql limits that were set.
     set_for_engine: Vec<&'static str>,
     introspection: Option<bool>,
     persisted: Option<PersistedQueries>,
@@ -75,10 +76,11 @@ enum Source {
 }
 
 impl GraphQl {
-    /// Takes a schema that is not finished: the limits become part of it.
+    /// Creates the routes from a schema builder. The limits become part of the
+    /// schema.
     ///
-    /// A limit of complexity of the builder itself is replaced by
-    /// [`max_complexity`](Self::max_complexity), because a builder does not tell it.
+    /// [`max_complexity`](Self::max_complexity) replaces a complexity limit of
+    /// the builder, because the builder does not expose it.
     #[track_caller]
     pub fn new<Q, M, S>(schema: SchemaBuilder<Q, M, S>) -> Self
     where
@@ -89,9 +91,10 @@ impl GraphQl {
         Self::of(Source::Unfinished(Box::new(schema)))
     }
 
-    /// Takes a schema that is finished, with its own limits of depth, complexity and
-    /// directives, or none: it cannot be given others. All other limits hold. The
-    /// operations of a batch are counted together by their fields.
+    /// Creates the routes from a finished schema. The schema's own limits for
+    /// depth, complexity and directives apply, if it has any, and cannot be
+    /// changed. All other limits still apply. The operations of a batch are
+    /// counted together by their fields.
     #[track_caller]
     pub fn finished<Q, M, S>(schema: Schema<Q, M, S>) -> Self
     where
@@ -121,124 +124,128 @@ impl GraphQl {
         }
     }
 
-    /// Sets how deep fields may stand within each other. Default: 12.
+    /// Sets the maximum nesting of fields. Default: 12.
     pub fn max_depth(mut self, fields: usize) -> Self {
         self.limits.depth = fields;
         self.set_for_engine.push("max_depth");
         self
     }
 
-    /// Sets the largest complexity of an operation, or of all operations of a batch
-    /// together: a field counts 1 with all that it asks for, unless its attribute
-    /// `complexity` says otherwise. A list counts 1 too: give it
-    /// `complexity = "list_complexity(first, child_complexity)"`, by
+    /// Sets the maximum complexity of an operation, or of all operations in a
+    /// batch together. A field with its selections counts 1 unless its
+    /// `complexity` attribute says otherwise. A list also counts 1: set
+    /// `complexity = "list_complexity(first, child_complexity)"` with
     /// [`list_complexity`](crate::list_complexity). Default: 1,000.
     ///
-    /// Of a field that is selected by an interface the attribute does not count, and a
-    /// list counts 1: give its argument a `validator(maximum = …)`.
+    /// The attribute does not apply to a field that is selected through an
+    /// interface, so a list counts 1. Give its argument a
+    /// `validator(maximum = …)`.
     pub fn max_complexity(mut self, complexity: usize) -> Self {
         self.limits.complexity = complexity;
         self.set_for_engine.push("max_complexity");
         self
     }
 
-    /// Sets the largest number of directives of one field, fragment or operation.
-    /// Default: 5.
+    /// Sets the maximum number of directives on one field, fragment or
+    /// operation. Default: 5.
     pub fn max_directives(mut self, directives: usize) -> Self {
         self.limits.directives = directives;
         self.set_for_engine.push("max_directives");
         self
     }
 
-    /// Sets the largest number of aliases of an operation, with those of fragments
-    /// wherever they are spread. Default: 50.
+    /// Sets the maximum number of aliases in an operation, including fragments
+    /// at each spread. Default: 50.
     pub fn max_aliases(mut self, aliases: usize) -> Self {
         self.limits.aliases = aliases;
         self
     }
 
-    /// Sets the largest number of fields at the root of an operation. Default: 20.
+    /// Sets the maximum number of root fields in an operation. Default: 20.
     pub fn max_root_fields(mut self, fields: usize) -> Self {
         self.limits.root_fields = fields;
         self
     }
 
-    /// Sets the largest document, in bytes. Default: 64 KiB.
+    /// Sets the maximum size of a document, in bytes. Default: 64 KiB.
     pub fn max_document(mut self, bytes: usize) -> Self {
         self.limits.document = bytes;
         self
     }
 
-    /// Sets the largest number of tokens of a document: names, numbers, texts and
-    /// punctuation, counted before it is parsed. Default: 4,000.
+    /// Sets the maximum number of tokens in a document: names, numbers, strings
+    /// and punctuation. They are counted before parsing. Default: 4,000.
     pub fn max_tokens(mut self, tokens: usize) -> Self {
         self.limits.tokens = tokens;
         self
     }
 
-    /// Sets how deep braces, brackets and parentheses of a document may stand within
-    /// each other, which is looked at before it is parsed. 64 is the most that the
-    /// parser takes, and the default.
+    /// Sets the maximum nesting of braces, brackets and parentheses in a
+    /// document. It is checked before parsing. Default: 64, which is also the
+    /// maximum of the parser.
     pub fn max_nesting(mut self, nesting: usize) -> Self {
         self.limits.nesting = nesting.min(Limits::default().nesting);
         self
     }
 
-    /// Takes batches, lists of so many requests at most. Each is charged to the rate
-    /// limits, and their complexity is added up. 0 takes none. Default: 0.
+    /// Accepts batches: lists of at most this many requests. Each request
+    /// counts against the rate limits, and their complexities are added. 0
+    /// disables batches. Default: 0.
     pub fn batch(mut self, operations: usize) -> Self {
         self.limits.batch = operations;
         self
     }
 
-    /// Shows the schema to clients (introspection), and suggests names for wrong
-    /// ones; false hides it. Default: shown where the router shows errors
-    /// (`expose_errors`).
+    /// Sets whether clients can query the schema (introspection) and get
+    /// suggestions for wrong names. Default: enabled if the router exposes
+    /// errors (`expose_errors`).
     pub fn introspection(mut self, is_shown: bool) -> Self {
         self.introspection = Some(is_shown);
         self
     }
 
-    /// Takes documents by their hashes. Default: documents are sent whole.
+    /// Accepts documents by their hashes. Default: clients send complete
+    /// documents.
     pub fn persisted(mut self, persisted: PersistedQueries) -> Self {
         self.persisted = Some(persisted);
         self
     }
 
-    /// Takes files by forms. Default: forms are 415.
+    /// Accepts file uploads in forms. Default: forms get a 415.
     pub fn uploads(mut self, uploads: UploadOptions) -> Self {
         self.uploads = Some(uploads);
         self
     }
 
-    /// Sets the largest body of a POST, in bytes. Default: that of the router.
+    /// Sets the maximum size of a POST body, in bytes. Default: the router's
+    /// limit.
     pub fn max_body(mut self, bytes: u64) -> Self {
         self.max_body = Some(bytes);
         self
     }
 
-    /// Sets the reason why the routes are open to everybody, as
-    /// [`RouteEntry::public`] does.
+    /// Sets the reason for public routes, like [`RouteEntry::public`].
     pub fn public(mut self, reason: impl Into<String>) -> Self {
         self.public = Some(reason.into());
         self
     }
 
-    /// Lets subscriptions outlive the login of their user, and sets the reason for it,
-    /// as [`RouteEntry::outlives_user`] does. By default a WebSocket ends with 4401, and
-    /// an event stream with an error and `complete`.
+    /// Lets subscriptions continue after the user logs out, and sets the
+    /// reason, like [`RouteEntry::outlives_user`]. By default a WebSocket is
+    /// closed with 4401, and an event stream ends with an error and `complete`.
     pub fn outlives_user(mut self, reason: impl Into<String>) -> Self {
         self.outlives_user = Some(reason.into());
         self
     }
 
-    /// Compares the GraphQL type or input `name` with the marks of the Rust type `T`, and
-    /// the types of its fields with the marks of theirs.
+    /// Compares the GraphQL type or input `name` with the marks of the Rust
+    /// type `T`, including the types of its fields.
     ///
-    /// Use it for a type that no route of the router uses, or that has another name in the
-    /// schema. All other types are compared by their names, as the guide says: a field that
-    /// `#[schema(write_only)]` marks and the schema shows is a configuration error, and so
-    /// is a `#[schema(read_only)]` field of an input.
+    /// Use it for a type that no route of the router uses, or that has another
+    /// name in the schema. All other types are matched by name, as described in
+    /// the guide. It is a configuration error if the schema exposes a
+    /// `#[schema(write_only)]` field, or if an input contains a
+    /// `#[schema(read_only)]` field.
     ///
     /// ```
     /// use stockade::graphql::{GraphQl, async_graphql as gql};
@@ -272,18 +279,19 @@ impl GraphQl {
         self
     }
 
-    /// Allows a member of the schema that breaks a mark of its type, such as `User.email`
-    /// or `input UserInput.role`, and sets the reason. A member that the schema does not
-    /// have is a configuration error.
+    /// Allows a schema member that breaks a mark of its type, such as
+    /// `User.email` or `input UserInput.role`, and sets the reason. An unknown
+    /// member is a configuration error.
     pub fn allow_marked(mut self, member: impl Into<String>, reason: impl Into<String>) -> Self {
         self.marks.allow(member.into(), reason.into());
         self
     }
 
-    /// Serves GraphiQL to browsers that open the path: one page from the program itself,
-    /// under a policy that allows no other host. It needs
-    /// [`introspection`](Self::introspection) to show the schema, and gets the events of
-    /// subscriptions without a WebSocket. Default: false.
+    /// Serves GraphiQL to browsers that open the path. The page is embedded in
+    /// the program, and its content security policy allows no other hosts.
+    /// GraphiQL needs [`introspection`](Self::introspection) to show the
+    /// schema. It receives subscription events without a WebSocket. Default:
+    /// false.
     #[cfg(feature = "graphiql")]
     #[cfg_attr(docsrs, doc(cfg(feature = "graphiql")))]
     pub fn graphiql(mut self, is_served: bool) -> Self {
@@ -291,7 +299,7 @@ impl GraphQl {
         self
     }
 
-    /// Makes the routes, to be spread into the tree of an application:
+    /// Creates the routes. Spread them into the tree of an application:
     /// `"graphql": { ..graphql.routes() }`.
     #[track_caller]
     pub fn routes(mut self) -> RouteTree {
@@ -367,7 +375,7 @@ impl GraphQl {
     }
 }
 
-/// Adds the reasons that an entry gives for what is open about it.
+/// Adds the reasons for public access and for outliving the user.
 fn with_reasons(entry: RouteEntry, public: Option<&str>, outlives: Option<&str>) -> RouteEntry {
     let entry = public.into_iter().fold(entry, RouteEntry::public);
     outlives.into_iter().fold(entry, RouteEntry::outlives_user)

@@ -1,4 +1,4 @@
-//! [`GraphQlError`]: an error as the client gets it, and the errors that it does not get.
+//! The errors that a client receives, and the errors that are only logged.
 
 use std::any::Any;
 use std::fmt::Write as _;
@@ -12,7 +12,7 @@ use stockade_core::error_settings::Settings;
 use stockade_core::log_text::escaped;
 use stockade_errors::{ApiError, BoxError};
 
-/// An error as the client gets it.
+/// An error in its form for the client.
 ///
 /// Source: the specification of GraphQL, section 7.1.2 (errors).
 #[derive(Clone, Debug)]
@@ -21,24 +21,24 @@ pub(crate) struct GraphQlError {
 }
 
 impl GraphQlError {
-    /// Makes an error of a request as a whole.
+    /// Creates an error about a request as a whole.
     #[cold]
     pub(crate) fn new(message: impl Into<String>) -> Self {
         Self { error: ServerError::new(message, None) }
     }
 
-    /// Makes an error at a place of the document.
+    /// Creates an error at a position in the document.
     #[cold]
     pub(crate) fn at(message: impl Into<String>, pos: Pos) -> Self {
         Self { error: ServerError::new(message, Some(pos)) }
     }
 
-    /// Makes the error of a document that is malformed.
+    /// Creates the error for a malformed document.
     #[cold]
     pub(crate) fn of_syntax(error: SyntaxError) -> Self {
         let mut error = ServerError::from(error);
-        // The parser draws the line of the document first, and says in the last one
-        // what it expected.
+        // The parser first prints the line of the document. The last line
+        // contains the expected tokens.
         let expected = error.message.lines().last().unwrap_or_default();
         let expected = expected.trim_start().trim_start_matches("= ");
         error.message = format!("The document is malformed: {expected}");
@@ -46,7 +46,8 @@ impl GraphQlError {
         Self { error }
     }
 
-    /// Makes the error of a request that a route would have refused by this error.
+    /// Creates the error for a request that a route would have rejected with
+    /// this error.
     #[cold]
     pub(crate) fn of_error(error: &ApiError, settings: Settings) -> Self {
         let mut graphql_error = Self::new(error.public_message(settings.expose_errors));
@@ -54,7 +55,8 @@ impl GraphQlError {
         graphql_error
     }
 
-    /// Makes the error of an operation that ends because its user is logged out.
+    /// Creates the error for an operation that ends because its user has logged
+    /// out.
     #[cold]
     pub(crate) fn logged_out() -> Self {
         Self::new("The login has ended").with_code("UNAUTHENTICATED")
@@ -64,7 +66,7 @@ impl GraphQlError {
         &self.error.message
     }
 
-    /// Adds a code, by which clients tell errors apart.
+    /// Adds a code that identifies the error for clients.
     #[must_use]
     pub(crate) fn with_code(mut self, code: &str) -> Self {
         self.error.extensions.get_or_insert_default().set("code", code);
@@ -81,13 +83,13 @@ impl Serialize for GraphQlError {
 /// The part of the errors that a client may see.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Shown {
-    /// The form of errors, which also says if the messages of 5xx are shown.
+    /// The error format, and whether messages of 5xx errors are exposed.
     pub(crate) settings: Settings,
-    /// True if names of the schema are suggested.
+    /// Whether errors suggest names from the schema.
     pub(crate) schema: bool,
 }
 
-/// Returns the errors that the client gets. Those that it does not get are logged.
+/// Returns the errors for the client and logs the hidden ones.
 pub(crate) fn show(
     errors: Vec<ServerError>,
     is_request_error: bool,
@@ -112,7 +114,7 @@ pub(crate) fn show(
 fn show_one(mut error: ServerError, shown: Shown, logging: &mut Logging<'_>) -> ServerError {
     let Some(source) = error.source.take() else {
         if !is_missing_data(&error.message) {
-            // The program, or the engine, says it to the client.
+            // The program or async-graphql intends this message for the client.
             return error;
         }
         logging.log(&error.path, ApiError::new(500, std::mem::take(&mut error.message)));
@@ -126,19 +128,19 @@ fn show_one(mut error: ServerError, shown: Shown, logging: &mut Logging<'_>) -> 
         logging.log(&error.path, api_error.clone());
         return error;
     }
-    // Its text may be that of a driver, with a password in it, and is for the log in
-    // every mode.
+    // The message may come from a driver and contain a password, so it is only
+    // logged, in every mode.
     logging.log(&error.path, ApiError::new(500, std::mem::take(&mut error.message)));
     hidden(error, shown)
 }
 
-/// Returns the error of ours that a resolver failed with, if it is one.
+/// Returns the [`ApiError`] of a failed resolver, if it has one.
 fn api_error(source: &(dyn Any + Send + Sync)) -> Option<&ApiError> {
     let boxed = || source.downcast_ref::<BoxError>()?.downcast_ref();
     source.downcast_ref().or_else(boxed)
 }
 
-/// Replaces what is said of an error by the little that anybody may know.
+/// Replaces the details of an error with a generic message.
 fn hidden(mut error: ServerError, shown: Shown) -> ServerError {
     let plain = ApiError::new(500, "");
     plain.message().clone_into(&mut error.message);
@@ -146,17 +148,18 @@ fn hidden(mut error: ServerError, shown: Shown) -> ServerError {
     error
 }
 
-/// Returns true for the engine's error where a resolver asks for data that the program
-/// has not put into the schema: a mistake in the program, which names its types.
+/// Returns true for the async-graphql error when a resolver needs data that the
+/// program has not added to the schema. This is a bug in the program, and the
+/// message contains its type names.
 fn is_missing_data(message: &str) -> bool {
     message.starts_with("Data `") && message.ends_with("` does not exist.")
 }
 
-/// Returns the code and the status of an error, with its details, its problem type and its
-/// members.
+/// Returns the code and the status of an error, with its details, problem type
+/// and members.
 fn extensions_of(error: &ApiError, settings: Settings) -> ErrorExtensionValues {
     let mut extensions = ErrorExtensionValues::default();
-    // The first values, so that no member replaces the others.
+    // Members come first, so they cannot replace the other values.
     let (uri, members) = settings.problem(error);
     for (name, value) in members {
         if let Ok(value) = Value::from_json(value.clone()) {
@@ -186,14 +189,14 @@ fn code_of(status: u16) -> String {
     text.map_or_else(|| "ERROR".to_owned(), name)
 }
 
-/// Cuts off the names that the engine suggests for a wrong one.
+/// Removes the suggested names from a message.
 fn cut_suggestion(message: &mut String, shown: Shown) {
     if let Some(start) = message.find(SUGGESTION).filter(|_| !shown.schema) {
         message.truncate(start);
     }
 }
 
-/// Shortens a message, which may have texts of the client in it.
+/// Shortens a message, which may contain text from the client.
 fn shorten(message: &mut String) {
     if message.chars().count() > CHARS {
         let end = message.char_indices().nth(CHARS - 1).map_or(message.len(), |(end, _)| end);
@@ -202,10 +205,10 @@ fn shorten(message: &mut String) {
     }
 }
 
-/// Writes the errors of one answer to the log.
+/// Logs the errors of one response.
 struct Logging<'c> {
     context: &'c ErrorContext,
-    /// The number of lines that are left.
+    /// The number of remaining log lines.
     left: usize,
     skipped: usize,
 }
@@ -220,7 +223,7 @@ impl Logging<'_> {
         let mut message = String::new();
         for (index, segment) in path.iter().enumerate() {
             let dot = if index == 0 { "" } else { "." };
-            // Writing to a text cannot fail.
+            // Writing to a `String` cannot fail.
             let _ = match segment {
                 PathSegment::Field(name) => write!(message, "{dot}{}", escaped(name)),
                 PathSegment::Index(index) => write!(message, "{dot}{index}"),
@@ -231,7 +234,7 @@ impl Logging<'_> {
         self.context.log(&ApiError::new(error.status(), message).with_source(error));
     }
 
-    /// Says how many errors had no line of their own.
+    /// Logs the number of errors without a separate line.
     fn end(self) {
         if self.skipped > 0 {
             let message = format!("{} further errors of this answer", self.skipped);
@@ -240,15 +243,16 @@ impl Logging<'_> {
     }
 }
 
-/// The errors of a request as a whole that are sent; the rest would repeat the
+/// The maximum number of request errors in a response; more would repeat the
 /// document.
 const REQUEST_ERRORS: usize = 10;
 
-/// The characters of a message that has texts of the client in it.
+/// The maximum length of a message with client text, in characters.
 const CHARS: usize = 200;
 
-/// The lines that one answer writes to the log: a list may fail at each item.
+/// The maximum number of log lines per response, because a list may fail at
+/// each item.
 const LINES: usize = 20;
 
-/// The beginning of the names that the engine suggests.
+/// The start of async-graphql's name suggestions.
 const SUGGESTION: &str = " Did you mean";

@@ -1,6 +1,6 @@
-//! [`GraphQlResponse`]: an outcome, as the client receives it.
+//! The response to an operation.
 //!
-//! Hot: the data is written as it is.
+//! Hot: the data is serialized directly.
 
 use std::collections::BTreeMap;
 
@@ -17,12 +17,12 @@ use crate::engine::Outcome;
 use crate::graphql_error::{self, GraphQlError, Shown};
 use crate::request_context::RequestContext;
 
-/// An outcome as its client gets it: errors that it may not see are hidden and logged.
+/// An outcome in its form for the client. Hidden errors are removed and logged.
 ///
 /// Source: the specification of GraphQL, section 7.1 (response format).
 #[derive(Debug, Default)]
 pub(crate) struct GraphQlResponse {
-    /// `None` where the operation did not run.
+    /// The data, or `None` if the operation did not run.
     data: Option<Value>,
     errors: Vec<GraphQlError>,
     extensions: BTreeMap<String, Value>,
@@ -32,12 +32,12 @@ pub(crate) struct GraphQlResponse {
 }
 
 impl GraphQlResponse {
-    /// Creates the response of an operation that did not run.
+    /// Creates the response for an operation that did not run.
     pub(crate) fn refused(error: GraphQlError) -> Self {
         Self { errors: vec![error], ..Self::default() }
     }
 
-    /// Creates the response of an outcome.
+    /// Creates the response for an outcome.
     pub(crate) fn of(outcome: Outcome, shown: Shown, caller: &RequestContext) -> Self {
         let Outcome { data, errors, extensions, headers, cache_control } = outcome;
         let errors = if errors.is_empty() {
@@ -48,22 +48,22 @@ impl GraphQlResponse {
         Self { data, errors, extensions, headers, cache_control }
     }
 
-    /// Returns true if the operation ran, with errors or without.
+    /// Returns true if the operation ran, with or without errors.
     pub(crate) fn has_run(&self) -> bool {
         self.data.is_some()
     }
 
-    /// Returns the errors that the client sees.
+    /// Returns the errors that the client receives.
     pub(crate) fn errors(&self) -> &[GraphQlError] {
         &self.errors
     }
 
-    /// Returns the text that is sent.
+    /// Returns the response body.
     pub(crate) fn text(&self) -> Result<Vec<u8>, ApiError> {
         to_json(self).map_err(ApiError::internal)
     }
 
-    /// Makes the response.
+    /// Creates the HTTP response.
     pub(crate) fn respond(mut self, media: Media, is_get: bool) -> Result<Response, ApiError> {
         let status = match media {
             Media::GraphQl if !self.has_run() => StatusCode::BAD_REQUEST,
@@ -96,7 +96,7 @@ impl Serialize for GraphQlResponse {
     }
 }
 
-/// Creates the response to a batch: one response each, in the order of its operations.
+/// Creates the response to a batch: one result for each operation, in order.
 pub(crate) fn respond_to_batch(
     responses: &[GraphQlResponse],
     media: Media,
@@ -113,7 +113,7 @@ pub(crate) fn respond_to_batch(
     Ok(respond(StatusCode::OK, media, text, headers))
 }
 
-/// Creates the response to an invalid request, in the format of GraphQL.
+/// Creates the response to an invalid request, in the GraphQL format.
 pub(crate) fn respond_refused(
     status: u16,
     error: GraphQlError,
@@ -127,7 +127,7 @@ pub(crate) fn respond_refused(
 fn respond(status: StatusCode, media: Media, text: Vec<u8>, mut headers: HeaderMap) -> Response {
     let mut response = pooled_response(text.into(), media.header());
     *response.status_mut() = status;
-    // Resolvers rarely set any.
+    // Resolvers rarely set headers.
     if !headers.is_empty() {
         headers.insert(header::CONTENT_TYPE, media.header());
         *response.headers_mut() = headers;

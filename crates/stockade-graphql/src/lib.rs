@@ -1,33 +1,35 @@
-//! GraphQL over HTTP, by the engine [`async_graphql`].
+//! GraphQL over HTTP, with [`async_graphql`].
 //!
-//! [`GraphQl`] takes a schema and makes a tree of it, which stands in the tree of an
-//! application as any other: middleware, users, limits and the map of the routes hold
-//! for it. Types, validation and execution are the engine's; the messages of HTTP, the
-//! limits and the errors that a client sees are those of stockade.
+//! [`GraphQl`] creates routes from a schema, for the route tree of an
+//! application. Middleware, authentication, limits and route introspection
+//! apply as for other routes. async-graphql provides types, validation and
+//! execution. stockade provides the HTTP layer, the limits, and the errors that
+//! clients receive.
 //!
 //! Source: <https://spec.graphql.org/September2025/>, and
 //! <https://graphql.github.io/graphql-over-http/draft/>.
 
-// Where things are:
-// - `graphql`: `GraphQl`, which declares a schema. `request_context`: `RequestContext`, the
-//   request as resolvers see it.
-// - `engine`: `Engine`, the three methods of an engine, and async-graphql behind them.
+// Modules:
+// - `graphql`: `GraphQl`, which declares a schema. `request_context`:
+//   `RequestContext`, the request for resolvers.
+// - `engine`: `Engine`, the interface to a GraphQL implementation, and
+//   async-graphql behind it. Hot.
+// - `message`: parses client messages. `accept`: the accepted response formats.
 //   Hot.
-// - `message`: what a client sends, taken apart. `accept`: what it takes. Hot.
-// - `limits`: `Limits`; `complexity`: that of a list; `scan`: tokens and aliases,
-//   counted before the parser runs; `document`: a document that is parsed and
-//   measured. Hot.
-// - `reader`: reads documents, and keeps those that came lately; `recent`: what is kept.
-//   Hot.
-// - `persisted`: documents that clients name by their hash. `upload`: files.
-// - `service`: the handlers of the routes.
+// - `limits`: `Limits`; `complexity`: the complexity of a list; `scan`: counts
+//   tokens and aliases before parsing; `document`: a parsed and measured
+//   document. Hot.
+// - `reader`: reads documents and caches recent ones; `recent`: the cache. Hot.
+// - `persisted`: documents that clients identify by hash. `upload`: files.
+// - `service`: the request handlers of the routes.
 // - `graphql_response`, `graphql_error`: the response to a client. Hot.
-// - `describe`: the description of the routes; `members`: those of the schema in it;
-//   `marked`: the check that they follow the marks of types.
-// - `protocol`: the rules of `graphql-transport-ws`, without sockets. `web_socket`: the
-//   connections that go by them; `subscription_options`: their options.
-// - `page`: the page of GraphiQL.
-// - `sse`: subscriptions by POST, whose outcomes are events.
+// - `describe`: the description of the routes; `members`: the schema members in
+//   it; `marked`: checks that they follow the marks of types.
+// - `protocol`: the rules of `graphql-transport-ws`, without sockets.
+//   `web_socket`: the connections that use them; `subscription_options`: their
+//   options.
+// - `page`: the GraphiQL page.
+// - `sse`: subscriptions over POST with server-sent events.
 
 #![forbid(unsafe_code)]
 
@@ -57,7 +59,7 @@ mod subscription_options;
 mod upload;
 mod web_socket;
 
-/// The engine, whose types and macros describe a schema.
+/// The GraphQL implementation; its types and macros define a schema.
 pub use async_graphql;
 pub use complexity::list_complexity;
 pub use graphql::GraphQl;

@@ -1,23 +1,23 @@
-//! [`Limits`]: the largest documents and operations that a client may send.
+//! The maximum sizes of documents and operations.
 
 /// The limits of documents and operations, with their defaults.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limits {
-    /// In bytes of text.
+    /// Bytes of text.
     pub(crate) document: usize,
     pub(crate) tokens: usize,
-    /// Of braces, brackets and parentheses within each other.
+    /// Nested braces, brackets and parentheses.
     pub(crate) nesting: usize,
-    /// Of fields within each other.
+    /// Nested fields.
     pub(crate) depth: usize,
-    /// Of an operation, or of all operations of a batch together.
+    /// Per operation, or for all operations of a batch together.
     pub(crate) complexity: usize,
-    /// Of one field, fragment or operation.
+    /// Per field, fragment or operation.
     pub(crate) directives: usize,
-    /// Of an operation, with those that its fragments add.
+    /// Per operation, including its fragments.
     pub(crate) aliases: usize,
     pub(crate) root_fields: usize,
-    /// The number of operations in a batch; 0 for none.
+    /// The number of operations in a batch; 0 disables batches.
     pub(crate) batch: usize,
 }
 

@@ -1,8 +1,8 @@
-//! [`MarkRules`]: the check that a GraphQL schema follows the marks `read_only` and
-//! `write_only` of the types that it describes.
+//! Checks that a GraphQL schema follows the marks `read_only` and `write_only`
+//! of its Rust types.
 //!
-//! async-graphql does not read these marks. The check runs when the router is built, so
-//! requests cost nothing.
+//! async-graphql does not read these marks. The check runs when the router is
+//! built, so it does not slow down requests.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -12,14 +12,14 @@ use stockade_map::GraphQlInfo;
 use stockade_validation::marks::{Mark, MarkedType, Marks};
 use stockade_validation::{HasSchema, Rule};
 
-/// The members of a schema with their types, as [`schema_fact`](crate::members::schema_fact)
-/// names them.
+/// The members of a schema with their types, as named by
+/// [`schema_fact`](crate::members::schema_fact).
 type Members = BTreeMap<String, String>;
 
-/// The rules by which a schema is compared with marked types.
+/// The rules for comparing a schema with marked types.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct MarkRules {
-    /// The rules of types that a GraphQL type of this name describes.
+    /// The rules of types, each with the name of its GraphQL type.
     described: Vec<(String, fn() -> Rule)>,
     /// The members that may break a mark, each with the reason.
     allowed: Vec<(String, String)>,
@@ -34,13 +34,14 @@ impl MarkRules {
         self.allowed.push((member, reason));
     }
 
-    /// Makes the check of a schema.
+    /// Creates the check for a schema.
     pub(crate) fn for_schema(self, schema: &Arc<GraphQlInfo>) -> TypeCheck {
         let schema = Arc::clone(schema);
         TypeCheck::new(move |types| self.check(&schema.members, types))
     }
 
-    /// Returns the mistakes in the rules, and the members that break a mark.
+    /// Returns the configuration errors of the rules, and the members that
+    /// break a mark.
     fn check(&self, members: &Members, known: &MarkedTypes) -> Vec<String> {
         let mut types = known.clone();
         let mut mistakes = Vec::new();
@@ -65,7 +66,8 @@ impl MarkRules {
     }
 }
 
-/// Adds the types of a rule, its own type by the name of the GraphQL type.
+/// Adds the types of a rule. The rule's own type gets the name of the GraphQL
+/// type.
 fn add_as(types: &mut MarkedTypes, name: &str, rule: Rule) {
     let both = [rule.clone().build(), rule.for_replies().build()];
     for marks in both.into_iter().flatten().map(|schema| Marks::of(&schema)) {
@@ -103,7 +105,7 @@ fn broken(
     found
 }
 
-/// Returns true if a member of the schema exposes a marked property of a type.
+/// Returns true if a schema member exposes a marked property of a type.
 fn describes(member: &str, types: &MarkedTypes, name: &str, mark: Mark, property: &str) -> bool {
     let input = member.strip_prefix("input ");
     // An argument is not a member of the value.
@@ -114,14 +116,16 @@ fn describes(member: &str, types: &MarkedTypes, name: &str, mark: Mark, property
     if of == name {
         return true;
     }
-    // One name cannot be an object and an input, so the input of `User` is `UserInput`.
+    // An object and an input cannot share a name, so the input of `User` is
+    // `UserInput`.
     let is_own_input =
         mark == Mark::ReadOnly && of.strip_suffix("Input") == Some(name) && !types.contains_key(of);
     // An input often selects an item by its id.
     is_own_input && property != "id"
 }
 
-/// Compares names without the differences between `snake_case` and `camelCase`.
+/// Compares names, ignoring the difference between `snake_case` and
+/// `camelCase`.
 fn is_same(field: &str, property: &str) -> bool {
     let letters = |name: &str| -> String {
         name.chars().filter(|c| !matches!(c, '_' | '-')).flat_map(char::to_lowercase).collect()
@@ -184,7 +188,7 @@ mod tests {
         let user = marked(&["id", "role"], &["password_hash"]);
         check(&[("User", user)], &["User.passwordHash", "input UserInput.role"]);
         check(&[("User", marked(&[], &["passwordHash"]))], &["User.passwordHash"]);
-        // The type of the input is known itself.
+        // The input type has separate marks.
         let input = marked(&["role"], &[]);
         let user = marked(&["name"], &[]);
         check(&[("User", user), ("UserInput", input)], &["input UserInput.role"]);

@@ -1,4 +1,4 @@
-//! [`schema_fact`]: the members of a schema, for maps and locks.
+//! The members of a schema, for route introspection and lock files.
 
 use std::collections::BTreeMap;
 
@@ -9,10 +9,10 @@ use async_graphql::parser::types::{
 };
 use stockade_map::GraphQlInfo;
 
-/// Returns a schema with its members, so that locks compare one by one.
+/// Returns a schema with its members, so lock files can compare each member.
 ///
 /// # Errors
-/// Fails where the engine writes a schema that it cannot read.
+/// Returns an error if async-graphql writes a schema that it cannot parse.
 pub(crate) fn schema_fact(sdl: String) -> Result<GraphQlInfo, String> {
     let document = parse_schema(&sdl).map_err(|error| error.to_string())?;
     let mut members = BTreeMap::new();

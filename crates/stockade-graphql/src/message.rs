@@ -1,4 +1,4 @@
-//! [`Params`]: the parameters of a request, as a client sends them.
+//! Parses the parameters of a request.
 //!
 //! Source: GraphQL over HTTP, "Request Parameters".
 
@@ -21,7 +21,7 @@ pub(crate) struct Params {
     pub(crate) query: Option<String>,
     pub(crate) operation_name: Option<String>,
     pub(crate) variables: Variables,
-    /// The name of a document that the server knows.
+    /// The id of a persisted document.
     pub(crate) document_id: Option<String>,
     pub(crate) extensions: Map<String, Value>,
 }
@@ -33,7 +33,7 @@ pub(crate) enum Message {
     Batch(Vec<Params>),
 }
 
-/// A request that cannot be read, as the client is told.
+/// An invalid request, with the message for the client.
 #[derive(Debug)]
 pub(crate) struct Unreadable {
     pub(crate) status: u16,
@@ -47,17 +47,17 @@ impl Unreadable {
 }
 
 impl Message {
-    /// Reads a body of JSON, which has so many operations and values at most.
+    /// Parses a JSON body with at most this many operations and values.
     ///
     /// # Errors
-    /// 400 for what is no request, and 413 for too many values.
+    /// Returns a 400 for an invalid request, and a 413 for too many values.
     pub(crate) fn read(json: &[u8], batch: usize, values: usize) -> Result<Self, Unreadable> {
         let start = json.iter().find(|byte| !byte.is_ascii_whitespace());
         if start == Some(&b'[') && batch == 0 {
             return Err(Unreadable::new("Batches are not taken here"));
         }
         if has_more_values(json, values) {
-            // The count has no meaning for a text that is not JSON.
+            // The count is meaningless for a text that is not JSON.
             if let ReadError::Syntax(error) = too_many_values(json, values) {
                 return Err(not_json(&error));
             }
@@ -75,8 +75,8 @@ impl Message {
     }
 }
 
-/// Returns the 400 for a body that is not JSON, or not a request. A text may begin as
-/// JSON of another type.
+/// Returns the 400 for a body that is not JSON, or not a request. An invalid
+/// text may start like JSON of another type.
 #[cold]
 fn unreadable(json: &[u8], error: &serde_json::Error) -> Unreadable {
     if !error.is_data() {
@@ -94,16 +94,16 @@ fn not_json(error: &serde_json::Error) -> Unreadable {
 }
 
 impl Params {
-    /// Reads the query string of a GET.
+    /// Parses the query string of a GET request.
     ///
     /// # Errors
-    /// 400 for a parameter that stands twice or is malformed.
+    /// Returns a 400 for a duplicate or malformed parameter.
     pub(crate) fn of_query(req: &Request) -> Result<Self, ApiError> {
         let mut params = Self::default();
         let query = req.query()?;
         let names_none = !query.contains_key("query") && !query.contains_key("documentId");
         for (name, value) in query {
-            // Malformed extensions have no hash of a document either.
+            // Malformed extensions do not contain a document hash either.
             let also = if names_none { ", and `query` is missing" } else { "" };
             let malformed =
                 || ApiError::new(400, format!("The parameter `{name}` is malformed{also}"));
@@ -125,7 +125,7 @@ impl Params {
                         serde_json::from_str(&text).map_err(|_| malformed())?;
                     params.extensions = extensions.unwrap_or_default();
                 }
-                // Others are for other parts of the program.
+                // Other parameters are for other parts of the program.
                 _ => {}
             }
         }
@@ -133,7 +133,7 @@ impl Params {
     }
 }
 
-/// An object alone is a request: the parameters have no order.
+/// Accepts only objects, because the parameters are unordered.
 impl<'de> Deserialize<'de> for Params {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_map(ParamsVisitor)
@@ -174,7 +174,7 @@ impl<'de> Visitor<'de> for ParamsVisitor {
     }
 }
 
-/// Reads the value of a parameter; an error says of which.
+/// Reads the value of a parameter. An error includes the parameter's name.
 fn member<'de, T: Deserialize<'de>, A: MapAccess<'de>>(
     map: &mut A,
     key: Key,
@@ -209,7 +209,7 @@ impl Key {
     }
 }
 
-/// The reader of a batch.
+/// Deserializes a batch.
 struct Batch {
     most: usize,
 }

@@ -1,4 +1,4 @@
-//! The page of GraphiQL, at the path of the operations.
+//! The GraphiQL page, at the path of the operations.
 
 use std::sync::OnceLock;
 
@@ -13,7 +13,7 @@ use stockade_graphiql::{PAGE, POLICY};
 use stockade_middleware::__internal::refuses_gzip;
 use stockade_middleware::{ETag, Outcome, Preconditions, Validators};
 
-/// Answers a browser that opens the path.
+/// Responds to a browser that opens the path.
 pub(crate) fn respond(headers: &HeaderMap) -> Result<Response, ApiError> {
     if refuses_gzip(headers) {
         return Err(ApiError::new(406, "the page is served with gzip alone"));
@@ -26,7 +26,7 @@ pub(crate) fn respond(headers: &HeaderMap) -> Result<Response, ApiError> {
     let common = [
         (CACHE_CONTROL, "no-cache"),
         (ETAG, written.as_str()),
-        // Operations have the same address.
+        // Operations have the same URL.
         (VARY, "accept, accept-encoding"),
     ];
     if conditions.evaluate(&current) == Outcome::NotModified {

@@ -1,7 +1,7 @@
-//! [`PersistedQueries`]: documents that clients name by their hash.
+//! Documents that clients identify by hash.
 //!
-//! Source: the protocol of Apollo's automatic persisted queries, version 1; GraphQL
-//! over HTTP, appendix "Persisted Documents".
+//! Source: the protocol of Apollo's automatic persisted queries, version 1;
+//! GraphQL over HTTP, appendix "Persisted Documents".
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
@@ -18,10 +18,10 @@ use crate::message::Params;
 use crate::reader::Reader;
 use crate::recent::Recent;
 
-/// Documents that clients name by their SHA-256 instead of sending them.
+/// Documents that clients identify by SHA-256 instead of sending them.
 ///
 /// A client sends the hash as `extensions.persistedQuery.sha256Hash`, or as
-/// `documentId` with `sha256:` in front.
+/// `documentId` with the prefix `sha256:`.
 ///
 /// ```
 /// use stockade::graphql::{GraphQl, PersistedQueries, async_graphql as gql};
@@ -61,23 +61,24 @@ enum Documents {
 }
 
 impl PersistedQueries {
-    /// Keeps so many documents that clients have sent with their hash, of 16 MiB
-    /// together at most; the one that was not asked for longest goes first. Clients
-    /// may send any document, as without it.
+    /// Caches up to this many documents that clients have sent with their hash,
+    /// up to 16 MiB in total. The least recently used document is removed
+    /// first. Clients may still send any document.
     #[must_use]
     pub fn cache(documents: usize) -> Self {
         Self { documents: Documents::Cache(documents) }
     }
 
-    /// Takes these documents and no other, by their hash or their text: what clients
-    /// ask for is known when the program starts. One that is malformed, exceeds a limit or
-    /// does not fit the schema is a mistake, told when the router is built.
+    /// Accepts only these documents, by hash or by text. Use it if all client
+    /// documents are known at startup. A document that is malformed, exceeds a
+    /// limit or does not match the schema is a configuration error.
     #[must_use]
     pub fn only<D: Into<String>>(documents: impl IntoIterator<Item = D>) -> Self {
         Self { documents: Documents::Only(documents.into_iter().map(Into::into).collect()) }
     }
 
-    /// Makes the store, with the mistakes in the documents.
+    /// Creates the store. Also returns the configuration errors of the
+    /// documents.
     pub(crate) fn build(self, limits: &Limits, engine: &dyn Engine) -> (Store, Vec<String>) {
         match self.documents {
             Documents::Cache(0) => {
@@ -113,7 +114,7 @@ impl PersistedQueries {
     }
 }
 
-/// The documents that are known.
+/// The known documents.
 #[derive(Debug, Default)]
 pub(crate) enum Store {
     #[default]
@@ -123,11 +124,11 @@ pub(crate) enum Store {
 }
 
 impl Store {
-    /// Finds or reads the document of a request.
+    /// Finds or parses the document of a request.
     ///
     /// # Errors
-    /// The error for the client; `Err(None)` where the request has neither a document nor
-    /// a hash.
+    /// Returns the error for the client, or `Err(None)` if the request contains
+    /// neither a document nor a hash.
     pub(crate) fn document(
         &self,
         params: &mut Params,
@@ -176,7 +177,7 @@ impl Store {
     }
 }
 
-/// Returns the hash that a request names.
+/// Returns the document hash in a request.
 fn named(params: &Params) -> Result<Option<Hash>, Option<GraphQlError>> {
     let malformed = || Some(GraphQlError::new("The hash of the document is malformed"));
     if let Some(id) = &params.document_id {
@@ -196,7 +197,7 @@ fn unknown() -> GraphQlError {
     GraphQlError::new("The document is not known here").with_code("PERSISTED_QUERY_NOT_IN_LIST")
 }
 
-// Clients know these two messages.
+// Clients recognize these two messages.
 #[cold]
 fn not_found() -> GraphQlError {
     GraphQlError::new("PersistedQueryNotFound").with_code("PERSISTED_QUERY_NOT_FOUND")
@@ -229,11 +230,11 @@ impl Hash {
     }
 }
 
-/// The texts of documents that clients have sent. They are kept as text, because a
-/// parsed document takes up to a hundred times as much.
+/// The documents that clients have sent. They are stored as text, because a
+/// parsed document takes up to 100 times as much memory.
 pub(crate) type Texts = Recent<Hash, Arc<str>>;
 
-/// The size of all texts together.
+/// The maximum total size of all texts.
 const BYTES: usize = 16 * 1_048_576;
 
 #[cfg(test)]

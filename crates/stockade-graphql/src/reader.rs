@@ -1,4 +1,4 @@
-//! [`Reader`]: reads documents, and keeps those that came lately parsed.
+//! Parses documents and caches recent ones.
 
 use std::sync::{Arc, Mutex};
 
@@ -9,11 +9,12 @@ use crate::graphql_error::GraphQlError;
 use crate::limits::Limits;
 use crate::recent::Recent;
 
-/// Reads documents within their limits.
+/// Parses documents within their limits.
 ///
-/// Clients send the same few documents again and again, and to parse one takes longer
-/// than to run it. A document with a text in it is not kept: it may hold a password,
-/// and the time of an answer would tell that somebody else has sent it.
+/// Clients send the same few documents repeatedly, and parsing one takes longer
+/// than running it. A document with a string literal is not cached: it may
+/// contain a password, and the response time would reveal that somebody else
+/// has sent it.
 #[derive(Debug)]
 pub(crate) struct Reader {
     limits: Limits,
@@ -25,10 +26,10 @@ impl Reader {
         Self { limits, recent: Mutex::new(Recent::new(DOCUMENTS, BYTES)) }
     }
 
-    /// Reads a document.
+    /// Parses a document or returns it from the cache.
     ///
     /// # Errors
-    /// Those of [`Document::read`].
+    /// Returns the errors of [`Document::read`].
     pub(crate) fn read(&self, text: String) -> Result<Document, GraphQlError> {
         if text.len() > LONGEST || text.contains('"') {
             return Document::read(text, &self.limits);
@@ -45,13 +46,14 @@ impl Reader {
     }
 }
 
-/// The number of documents that are kept.
+/// The maximum number of cached documents.
 const DOCUMENTS: usize = 256;
 
-/// The bytes of all their texts; parsed they take up to a hundred times as much.
+/// The maximum total size of their texts, in bytes. Parsed documents take up to
+/// 100 times as much memory.
 const BYTES: usize = 65_536;
 
-/// The bytes of the longest one.
+/// The maximum size of a cached document, in bytes.
 const LONGEST: usize = 4_096;
 
 #[cfg(test)]

@@ -1,19 +1,19 @@
-//! [`Recent`]: the values that were asked for lately, within a number and a size.
+//! A cache of recently used values, bounded by number and size.
 
 use std::borrow::Borrow;
 use std::collections::{HashMap, VecDeque};
 use std::hash::Hash;
 
-/// Values by their keys. Where there is no place, the one goes that was not asked for
-/// longest, nearly: one that was asked for is passed over once.
+/// A cache that approximately evicts the least recently used value: a value
+/// that was used gets a second chance.
 #[derive(Debug)]
 pub(crate) struct Recent<K, V> {
-    /// The number of values that are kept at most.
+    /// The maximum number of values.
     most: usize,
-    /// The size of all values together at most.
+    /// The maximum total size of all values.
     room: usize,
     known: HashMap<K, Known<V>>,
-    /// The keys in the order of their coming.
+    /// The keys in insertion order.
     order: VecDeque<K>,
     size: usize,
 }
@@ -39,7 +39,7 @@ impl<K: Clone + Eq + Hash, V: Clone> Recent<K, V> {
         Some(known.value.clone())
     }
 
-    /// Keeps a value, unless its key is known or it has no room at all.
+    /// Inserts a value, unless its key is known or it exceeds the total size.
     pub(crate) fn insert(&mut self, key: K, value: V, size: usize) {
         if self.known.contains_key(&key) || size > self.room {
             return;
@@ -82,7 +82,7 @@ mod tests {
         recent.insert('c', 3, 1);
         assert_eq!(recent.get(&'b'), None);
         assert_eq!(recent.sizes(), (2, 2, 2));
-        // Both were asked for: the older one goes.
+        // Both were used, so the older one is evicted.
         assert_eq!((recent.get(&'a'), recent.get(&'c')), (Some(1), Some(3)));
         recent.insert('d', 4, 1);
         assert_eq!(recent.sizes(), (2, 2, 2));
@@ -98,7 +98,7 @@ mod tests {
         assert_eq!(recent.sizes(), (2, 2, 6));
         recent.insert(4, (), 11);
         assert_eq!((recent.get(&4), recent.sizes()), (None, (2, 2, 6)));
-        // A key that is known is counted once.
+        // A known key is counted once.
         recent.insert(3, (), 1);
         assert_eq!(recent.sizes(), (2, 2, 6));
     }

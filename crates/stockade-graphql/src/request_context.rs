@@ -1,4 +1,4 @@
-//! [`RequestContext`]: the request as resolvers see it.
+//! The request that resolvers can access.
 
 use std::fmt;
 use std::net::IpAddr;
@@ -10,8 +10,8 @@ use serde_json::Value;
 use stockade_core::{ErrorContext, Request, RequestHead};
 use stockade_errors::ApiError;
 
-/// The request that an operation came by, as its resolvers see it: a resolver takes
-/// it from its context. A clone is the same request.
+/// The request of an operation. Resolvers get it from their context. Clones
+/// share the request.
 ///
 /// ```
 /// use stockade::graphql::{GraphQl, RequestContext, async_graphql as gql};
@@ -47,37 +47,40 @@ impl RequestContext {
         Self { head: Arc::new(RequestHead::of(req)) }
     }
 
-    /// Returns the user that middleware has found, if it has found one.
+    /// Returns the authenticated user, if middleware has found one.
     #[must_use]
     pub fn user(&self) -> Option<&Value> {
         self.head.user()
     }
 
-    /// Returns the user as a type of the program's own.
+    /// Deserializes the user into your own type.
     ///
     /// # Errors
-    /// 401 where there is none, or one that does not fit the type.
+    /// Returns a 401 if there is no user, or if the user does not match the
+    /// type.
     pub fn user_as<T: DeserializeOwned>(&self) -> Result<T, ApiError> {
         self.head.user_as()
     }
 
-    /// Returns the client's address, if the host knows it: behind trusted proxies
-    /// the one that the router found, else the other end of the connection.
+    /// Returns the client's address, if the host provides it. Behind trusted
+    /// proxies it is the address that the router determined, and otherwise the
+    /// peer address.
     #[must_use]
     pub fn ip(&self) -> Option<IpAddr> {
         self.head.client_ip()
     }
 
-    /// Returns the name of the request in logs, if it has one.
+    /// Returns the request id used in logs, if there is one.
     #[must_use]
     pub fn request_id(&self) -> Option<&str> {
         self.head.context().id()
     }
 
-    /// Returns the value of type `T` that the application provided.
+    /// Returns the application state of type `T`.
     ///
     /// # Errors
-    /// 500 where it has provided none: that is a mistake in the program.
+    /// Returns a 500 if the application does not provide it. This is a bug in
+    /// the program.
     pub fn state<T: Send + Sync + 'static>(&self) -> Result<Arc<T>, ApiError> {
         let missing = || {
             let name = std::any::type_name::<T>();
@@ -89,14 +92,14 @@ impl RequestContext {
         self.head.state().ok_or_else(missing)
     }
 
-    /// Returns the headers of the request; of a subscription by a WebSocket those of
-    /// its handshake.
+    /// Returns the headers of the request. For a subscription over a WebSocket,
+    /// returns the headers of its handshake.
     #[must_use]
     pub fn headers(&self) -> &HeaderMap {
         self.head.headers()
     }
 
-    /// Returns the values that middleware has put on the request.
+    /// Returns the values that middleware has added to the request.
     #[must_use]
     pub fn extensions(&self) -> &Extensions {
         self.head.extensions()

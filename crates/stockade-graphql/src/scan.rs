@@ -1,10 +1,11 @@
-//! [`scan`]: the tokens of a document, counted before it is parsed.
+//! Counts the tokens of a document before parsing.
 //!
-//! The parser of the engine calls itself for each brace and keeps each token, so that
-//! a small text could take much. Hot: each document is looked at once.
+//! async-graphql's parser recurses for each brace and stores each token, so a
+//! small text could use many resources. Hot: each document is scanned once.
 //!
-//! Source: the specification of GraphQL, appendix B (lexical tokens) and section 2.8
-//! (fields with an alias are the only place of a colon outside of parentheses).
+//! Source: the specification of GraphQL, appendix B (lexical tokens) and
+//! section 2.8 (fields with an alias are the only place of a colon outside of
+//! parentheses).
 
 use crate::limits::Limits;
 
@@ -17,15 +18,15 @@ pub(crate) enum Excess {
     Directives,
 }
 
-/// Counts tokens, braces within each other, the aliases that one definition has itself
-/// and the directives of one place.
+/// Counts tokens, nested braces, the direct aliases of each definition, and the
+/// directives at one location.
 ///
-/// It knows where texts and comments end, and little else: a document that is malformed
-/// is the parser's to refuse. Aliases of fragments, and directives of variables, are
-/// counted once it is parsed.
+/// It recognizes the ends of strings and comments, and little else. The parser
+/// rejects malformed documents. Aliases in fragments and directives on
+/// variables are counted after parsing.
 ///
 /// # Errors
-/// The limit that is exceeded first.
+/// Returns the first exceeded limit.
 pub(crate) fn scan(document: &str, limits: &Limits) -> Result<(), Excess> {
     let text = document.as_bytes();
     let (mut left, mut depth, mut at) = (limits.tokens, 0_usize, 0);
@@ -82,7 +83,8 @@ pub(crate) fn scan(document: &str, limits: &Limits) -> Result<(), Excess> {
             b'-' | b'0'..=b'9' => at = end_of_number(text, at - 1),
             _ => {}
         }
-        // A place ends with what is neither a directive nor its arguments.
+        // A location ends at the first token that is neither a directive nor
+        // its arguments.
         if parentheses == 0 && !is_directive && !matches!(byte, b'@' | b')') {
             directives = 0;
         }
@@ -92,8 +94,8 @@ pub(crate) fn scan(document: &str, limits: &Limits) -> Result<(), Excess> {
     Ok(())
 }
 
-/// Returns true for the first byte of a name. Bytes that begin no token count as one
-/// each.
+/// Returns true for the first byte of a name. Each invalid byte counts as one
+/// token.
 const fn is_name_start(byte: u8) -> bool {
     byte.is_ascii_alphabetic() || byte == b'_'
 }
@@ -104,8 +106,8 @@ fn skip(text: &[u8], at: usize, accepts: impl Fn(u8) -> bool) -> usize {
     at + rest.iter().position(|&byte| !accepts(byte)).unwrap_or(rest.len())
 }
 
-/// Returns the number of further values that the parser reads from a word in a list:
-/// it takes `truenull` for two values.
+/// Returns the number of additional values that the parser reads from a word in
+/// a list: it treats `truenull` as two values.
 fn glued_values(mut word: &[u8]) -> usize {
     let mut values = 0;
     let literals: [&[u8]; 3] = [b"true", b"false", b"null"];
@@ -118,8 +120,8 @@ fn glued_values(mut word: &[u8]) -> usize {
     values
 }
 
-/// Returns the index behind a number that begins at `start`, or behind a sign without
-/// a number. A zero is followed by no further digit of its whole part.
+/// Returns the index after a number that starts at `start`, or after a sign
+/// without a number. A leading zero ends the integer part.
 fn end_of_number(text: &[u8], start: usize) -> usize {
     let is_digit = |byte: u8| byte.is_ascii_digit();
     let whole = start + usize::from(text[start] == b'-');
@@ -141,13 +143,13 @@ fn end_of_number(text: &[u8], start: usize) -> usize {
     end
 }
 
-/// Returns the index behind a comment, whose `#` is before `at`.
+/// Returns the index after a comment. Its `#` is before `at`.
 fn end_of_comment(text: &[u8], at: usize) -> usize {
     let rest = &text[at..];
     at + rest.iter().position(|byte| matches!(byte, b'\n' | b'\r')).unwrap_or(rest.len())
 }
 
-/// Returns the index behind a text, whose first quotation mark is before `at`.
+/// Returns the index after a string. Its first quotation mark is before `at`.
 fn end_of_text(text: &[u8], at: usize) -> usize {
     if text[at..].starts_with(b"\"\"") {
         return end_of_block(text, at + 2);
@@ -156,9 +158,10 @@ fn end_of_text(text: &[u8], at: usize) -> usize {
     while let Some(byte) = text.get(at) {
         at += 1;
         match byte {
-            // The next byte is escaped, and ends nothing, unless it ends the line.
+            // The next byte is escaped and does not end the string, unless it
+            // ends the line.
             b'\\' if !matches!(text.get(at), Some(b'\n' | b'\r')) => at += 1,
-            // A text without an end is malformed.
+            // An unterminated string is malformed.
             b'"' | b'\n' | b'\r' => break,
             _ => {}
         }
@@ -166,8 +169,8 @@ fn end_of_text(text: &[u8], at: usize) -> usize {
     at.min(text.len())
 }
 
-/// Returns the index behind a text within three quotation marks, the first of which
-/// are before `at`.
+/// Returns the index after a block string. Its opening quotation marks are
+/// before `at`.
 fn end_of_block(text: &[u8], mut at: usize) -> usize {
     while at < text.len() {
         let rest = &text[at..];
@@ -187,7 +190,7 @@ mod tests {
         Limits { tokens, nesting, ..Limits::default() }
     }
 
-    /// A document has exactly this many tokens, and braces within each other.
+    /// Checks the exact number of tokens and nested braces in a document.
     #[track_caller]
     fn check(document: &str, tokens: usize, nesting: usize) {
         let scan = |tokens, nesting| scan(document, &limits(tokens, nesting));
@@ -200,8 +203,8 @@ mod tests {
         }
     }
 
-    /// A definition has exactly this many aliases at most, and a place this many
-    /// directives.
+    /// Checks the exact maximum of aliases in a definition and of directives at
+    /// a location.
     #[track_caller]
     fn check_most(document: &str, aliases: usize, directives: usize) {
         let scan = |aliases, directives| {
@@ -259,7 +262,7 @@ mod tests {
         check(r#"["a""b""\"c"]"#, 5, 1);
     }
 
-    /// The parser of the engine needs nothing between these values.
+    /// async-graphql's parser does not need separators between these values.
     #[test]
     fn counts_values_that_the_parser_reads_from_one_word() {
         check("(a: [truefalsenull nullx true])", 12, 2);
@@ -268,7 +271,7 @@ mod tests {
         assert_eq!(scan(&many, &Limits::default()), Err(Excess::Tokens));
     }
 
-    /// A document, one character after the other.
+    /// A document that is read character by character.
     struct Reference {
         text: Vec<char>,
         at: usize,
@@ -360,7 +363,8 @@ mod tests {
             Some(())
         }
 
-        /// Reads the next token, or what is ignored. Returns the number of tokens.
+        /// Reads the next token or ignored character. Returns the number of
+        /// tokens.
         fn next(&mut self, c: char) -> Option<usize> {
             match c {
                 // UnicodeBOM, WhiteSpace, LineTerminator, Comma.
@@ -395,8 +399,9 @@ mod tests {
         }
     }
 
-    /// Counts tokens as the specification defines them (October 2021, section 2.1).
-    /// Returns the number of tokens, and true if the whole document consists of tokens.
+    /// Counts tokens as defined in the specification (October 2021, section
+    /// 2.1). Returns the number of tokens, and whether the whole document
+    /// consists of tokens.
     fn reference(document: &str) -> (usize, bool) {
         let mut reference = Reference { text: document.chars().collect(), at: 0 };
         let mut count = 0;
@@ -409,7 +414,7 @@ mod tests {
         (count, true)
     }
 
-    /// Returns the smallest limit that a document does not exceed.
+    /// Returns the minimum limit that a document does not exceed.
     fn count(document: &str) -> usize {
         let most = usize::MAX;
         let fits = |tokens| {
@@ -425,7 +430,8 @@ mod tests {
         (0..).find(|&tokens| fits(tokens)).unwrap()
     }
 
-    /// Pieces of documents. Words that begin with a literal have a test of their own.
+    /// Pieces of documents. Words that start with a literal have a separate
+    /// test.
     const PIECES: [&str; 64] = [
         "!",
         "$",
@@ -493,8 +499,8 @@ mod tests {
         "%",
     ];
 
-    /// The count is that of the specification, and no less for a malformed document, where
-    /// the parser stops.
+    /// The count equals the specification's count. For a malformed document it
+    /// is at least as high, because the parser stops early.
     fn check_pieces(pieces: &[usize]) {
         let document: String = pieces.iter().map(|&piece| PIECES[piece]).collect();
         let (expected, is_whole) = reference(&document);
@@ -521,7 +527,7 @@ mod tests {
         }
     }
 
-    /// The number of the first pieces that are whole tokens or ignored.
+    /// The number of leading pieces that are complete tokens or ignored.
     const WELL_FORMED: usize = 55;
 
     #[test]

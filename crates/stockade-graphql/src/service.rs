@@ -1,4 +1,4 @@
-//! [`Service`]: the handlers of the routes.
+//! The request handlers of the routes.
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -25,14 +25,15 @@ use crate::request_context::RequestContext;
 use crate::sse;
 use crate::upload::{self, File, UploadOptions};
 
-/// A schema, and the rules by which it is asked.
+/// A schema with its limits and options.
 pub(crate) struct Service {
     pub(crate) engine: Arc<dyn Engine>,
     pub(crate) limits: Limits,
-    /// True if the engine counts the complexity of a batch together; else its fields
-    /// are counted.
+    /// True if async-graphql counts the complexity of a batch together.
+    /// Otherwise the fields are counted.
     pub(crate) has_budgets: bool,
-    /// True if the schema is shown, `None` if errors being shown decide.
+    /// Whether introspection is enabled. `None` follows the router's setting to
+    /// expose errors.
     pub(crate) introspection: Option<bool>,
     pub(crate) reader: Reader,
     pub(crate) documents: Store,
@@ -41,12 +42,12 @@ pub(crate) struct Service {
     pub(crate) graphiql: bool,
 }
 
-/// A request whose operation does not run.
+/// A request with an operation that does not run.
 #[derive(Debug)]
 pub(crate) enum Refusal {
-    /// It has no document: its parameters are wrong.
+    /// The request does not contain a document: its parameters are invalid.
     Parameters(GraphQlError),
-    /// Its document, or its variables, are.
+    /// The document or its variables are invalid.
     Document(GraphQlError),
 }
 
@@ -59,10 +60,11 @@ impl Refusal {
 }
 
 impl Service {
-    /// Answers a POST.
+    /// Handles a POST request.
     pub(crate) async fn post(self: Arc<Self>, mut req: Request) -> Result<Response, ApiError> {
         let accepted = Accepted::of(req.headers());
-        // A client that takes events alone is told by JSON what is no request.
+        // A client that accepts only events still gets a JSON response to an
+        // invalid request.
         let events_alone = accepted.media.is_none() && accepted.events;
         let events_media = events_alone.then_some(Media::GraphQl);
         let media = accepted.media.or(events_media).ok_or_else(not_acceptable)?;
@@ -79,7 +81,7 @@ impl Service {
                 }
             }
         } else {
-            // JSON in another charset than UTF-8.
+            // JSON with a charset other than UTF-8.
             return Err(ApiError::new(415, "Unsupported Media Type"));
         };
         match message {
@@ -109,7 +111,7 @@ impl Service {
         }
     }
 
-    /// Answers a GET.
+    /// Handles a GET request.
     pub(crate) async fn get(self: Arc<Self>, req: Request) -> Result<Response, ApiError> {
         #[cfg(feature = "graphiql")]
         if self.graphiql && req.uri().query().is_none() && Accepted::of(req.headers()).page {
@@ -146,10 +148,10 @@ impl Service {
         upload::read(req, uploads, values).await
     }
 
-    /// Makes the operation of a request.
+    /// Creates the operation of a request.
     ///
     /// # Errors
-    /// The error for the client where it does not run.
+    /// Returns the error for the client if the operation cannot run.
     pub(crate) fn open(
         &self,
         mut params: Params,
@@ -186,11 +188,10 @@ impl Service {
         GraphQlResponse::of(outcome, self.shown(settings), caller)
     }
 
-    /// Runs an operation, and returns its outcomes; of a query or a mutation that is
-    /// one.
+    /// Runs an operation and returns its outcomes. A query or mutation has one.
     ///
     /// # Errors
-    /// The error for the client where it does not run.
+    /// Returns the error for the client if the operation cannot run.
     pub(crate) fn subscribe(
         &self,
         params: Params,
@@ -209,8 +210,9 @@ impl Service {
         self.engine.subscribe(operation)
     }
 
-    /// Runs the operations of a batch, one after the other, so that a mutation ends
-    /// before the next begins. The request was charged for the first.
+    /// Runs the operations of a batch sequentially, so a mutation ends before
+    /// the next one starts. The rate limiter has already charged the first
+    /// operation.
     async fn run_batch(
         &self,
         batch: Vec<Params>,
@@ -242,8 +244,8 @@ impl Service {
         responses
     }
 
-    /// Runs an operation whose panic is its own failure: those before it have run, and
-    /// their client must learn how they ended.
+    /// Runs an operation and catches panics. Earlier operations have already
+    /// run, and the client must receive their results.
     async fn run_alone(
         &self,
         operation: Operation,
@@ -257,7 +259,7 @@ impl Service {
         })
     }
 
-    /// Counts an operation of a batch together with those before it.
+    /// Adds an operation of a batch to the shared budget.
     fn in_budget(
         &self,
         mut operation: Operation,
@@ -296,14 +298,15 @@ fn not_acceptable() -> ApiError {
     ApiError::new(406, "Not Acceptable")
 }
 
-/// Returns true for `multipart/form-data`, which the route takes only with uploads.
+/// Returns true for `multipart/form-data`, which the route accepts only with
+/// uploads.
 fn is_form(req: &Request) -> bool {
     let content_type = req.headers().get(header::CONTENT_TYPE).map_or(&[][..], |it| it.as_bytes());
     content_type.get(..FORM.len()).is_some_and(|start| start.eq_ignore_ascii_case(FORM))
 }
 
-/// Fails where a page of another site asks, which no rule of CORS lists: it cannot
-/// read the answer, but it may measure it.
+/// Rejects a request from a page on another site that CORS does not allow. The
+/// page cannot read the response, but it may measure it.
 ///
 /// Source: Fetch Metadata Request Headers, section 2.3.
 fn check_site(req: &Request) -> Result<(), ApiError> {
@@ -316,7 +319,7 @@ fn check_site(req: &Request) -> Result<(), ApiError> {
 
 const FORM: &[u8] = b"multipart/form-data";
 
-/// Headers that a page of another origin sends only after it was allowed to.
+/// Headers that a cross-origin page can send only after a CORS preflight.
 const PREFLIGHTS: [HeaderName; 2] = [
     HeaderName::from_static("graphql-require-preflight"),
     HeaderName::from_static("apollo-require-preflight"),

@@ -1,8 +1,8 @@
-//! Operations by POST whose outcomes come as events: `next` for each, and `complete`
-//! at the end.
+//! Operations over POST with server-sent events: `next` for each outcome, then
+//! `complete`.
 //!
-//! Source: <https://github.com/enisdenjo/graphql-sse/blob/master/PROTOCOL.md>, "Distinct
-//! connections mode".
+//! Source: <https://github.com/enisdenjo/graphql-sse/blob/master/PROTOCOL.md>,
+//! "Distinct connections mode".
 
 use std::future::Future as _;
 use std::pin::Pin;
@@ -23,8 +23,8 @@ use crate::graphql_error::{GraphQlError, Shown};
 use crate::graphql_response::GraphQlResponse;
 use crate::request_context::RequestContext;
 
-/// Sends the outcomes of an operation; its stream ends with the response, and with the
-/// login of the user.
+/// Sends the outcomes of an operation. The stream ends with the response or
+/// when the user logs out.
 pub(crate) fn respond(
     outcomes: BoxStream<'static, Outcome>,
     shown: Shown,
@@ -34,8 +34,8 @@ pub(crate) fn respond(
     send(Events::Running { outcomes, shown, caller, lifetime })
 }
 
-/// Sends the error of an operation that does not run: a client that takes events
-/// alone reads no other response.
+/// Sends the error of an operation that does not run. A client that accepts
+/// only events cannot read another response format.
 pub(crate) fn refuse(error: GraphQlError) -> Result<Response, ApiError> {
     send(Events::Refused(error))
 }
@@ -102,5 +102,6 @@ fn next(response: &GraphQlResponse) -> Result<Event, ApiError> {
     Ok(Event::json(response)?.name("next"))
 }
 
-/// The silence after which a comment is sent, so that proxies keep the connection.
+/// The idle time before a comment is sent, which makes proxies keep the
+/// connection open.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);

@@ -1,5 +1,5 @@
-//! [`SubscriptionOptions`]: the options of operations by a WebSocket, and their setters
-//! of a [`GraphQl`].
+//! The options of operations over a WebSocket, and their setters on
+//! [`GraphQl`].
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use stockade_websockets::WebSocketOptions;
 
 use crate::graphql::GraphQl;
 
-/// The options of operations by a WebSocket.
+/// The options of operations over a WebSocket.
 #[derive(Clone, Debug)]
 pub(crate) struct SubscriptionOptions {
     pub(crate) web_socket: bool,
@@ -33,13 +33,14 @@ impl Default for SubscriptionOptions {
 }
 
 impl GraphQl {
-    /// Sets if operations may come by a WebSocket at the same path too, by the protocol
-    /// `graphql-transport-ws`; queries and mutations as well as subscriptions. Needs
-    /// `RouterOptions::enable_web_sockets`. Default: false.
+    /// Enables operations over a WebSocket at the same path, with the
+    /// `graphql-transport-ws` protocol: queries, mutations and subscriptions.
+    /// Requires `RouterOptions::enable_web_sockets`. Default: false.
     ///
-    /// A client that does not read stops its streams, and all of them end with the
+    /// If a client stops reading, its streams pause. All streams end with the
     /// connection. The server sends `complete` for each before it shuts down.
-    /// Subscriptions come by POST with `Accept: text/event-stream` too, without this.
+    /// Subscriptions over POST with `Accept: text/event-stream` do not need
+    /// this option.
     ///
     /// ```
     /// use stockade::graphql::{GraphQl, async_graphql as gql};
@@ -72,22 +73,25 @@ impl GraphQl {
         self
     }
 
-    /// Sets the options of the WebSocket, such as the origins that may connect; its
-    /// subprotocol is that of GraphQL in any case. Default: those of the router.
+    /// Sets the options of the WebSocket, such as the allowed origins. The
+    /// subprotocol is always the GraphQL one. Default: the router's options.
     pub fn web_socket_options(mut self, options: WebSocketOptions) -> Self {
         self.subscriptions.web_socket_options = options;
         self
     }
 
-    /// Sets the function that finds the user by the payload of `connection_init`, such
-    /// as a token in it: the page of a browser cannot set headers of a handshake. It
-    /// takes an object, or null where the client sent none, and is any function that
-    /// [`Auth::bearer`](stockade_middleware::Auth::bearer) takes, with its extractors. A
-    /// connection without a user, and one whose function fails with an error below 500,
-    /// ends with 4403; any other error is logged, and ends it with 4500. The function is
-    /// called again from time to time, and the connection ends with 4401 once it finds no
-    /// user. Default: none,
-    /// and the user is that of the handshake.
+    /// Sets the function that authenticates the user from the payload of
+    /// `connection_init`, such as a token. Browsers need this because a page
+    /// cannot set handshake headers. The function receives an object, or null
+    /// if the client sent no payload. It can be any function that
+    /// [`Auth::bearer`](stockade_middleware::Auth::bearer) accepts, with its
+    /// extractors.
+    ///
+    /// The connection closes with 4403 if the function finds no user or returns
+    /// an error below 500. Any other error is logged and closes it with 4500.
+    /// The function runs again periodically, and the connection closes with
+    /// 4401 once it finds no user. Default: none; the user comes from the
+    /// handshake.
     ///
     /// ```
     /// use stockade::auth::verify_token;
@@ -117,15 +121,16 @@ impl GraphQl {
         self
     }
 
-    /// Sets the time from the handshake until `connection_init` must have come and be
-    /// accepted; then the connection ends with 4408. Default: 10 s.
+    /// Sets the time from the handshake within which `connection_init` must
+    /// arrive and be accepted. Otherwise the connection closes with 4408.
+    /// Default: 10 s.
     pub fn init_timeout(mut self, timeout: Duration) -> Self {
         self.subscriptions.init_timeout = timeout;
         self
     }
 
-    /// Sets the largest number of operations that run at a time on a WebSocket; one
-    /// more is refused, and the others go on. Default: 50.
+    /// Sets the maximum number of concurrent operations on a WebSocket. One
+    /// more is rejected, and the others continue. Default: 50.
     pub fn max_operations(mut self, operations: usize) -> Self {
         self.subscriptions.max_operations = operations;
         self

@@ -1,4 +1,4 @@
-//! [`UploadOptions`]: files that come with an operation.
+//! File uploads with an operation.
 //!
 //! Source: the multipart request specification of GraphQL, revision 2.
 
@@ -12,15 +12,16 @@ use stockade_errors::ApiError;
 
 use crate::message::{Message, Params};
 
-/// The files that a form may bring with an operation: an argument of the type
-/// [`Upload`](async_graphql::Upload).
+/// The limits of file uploads. An operation receives a file as an argument of
+/// type [`Upload`](async_graphql::Upload).
 ///
-/// The form follows the multipart request specification: `operations`, `map`, then the
-/// files. A page of another origin can send a form without asking, so that a form needs
-/// the header `GraphQL-Require-Preflight` (or `Apollo-Require-Preflight`) with any
-/// value; without it the answer is 403.
+/// The form follows the multipart request specification: `operations`, `map`,
+/// then the files. A page on another origin can send a form without a CORS
+/// preflight. So a form needs the header `GraphQL-Require-Preflight` (or
+/// `Apollo-Require-Preflight`) with any value; otherwise it gets a 403.
 ///
-/// The whole form counts against [`GraphQl::max_body`](crate::GraphQl::max_body).
+/// The whole form counts against
+/// [`GraphQl::max_body`](crate::GraphQl::max_body).
 #[derive(Clone, Copy, Debug)]
 pub struct UploadOptions {
     files: usize,
@@ -34,22 +35,22 @@ impl Default for UploadOptions {
 }
 
 impl UploadOptions {
-    /// Makes the limits: 5 files of 5 MiB.
+    /// Creates the default limits: 5 files of 5 MiB.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Sets the largest number of files in a form; of a further one the answer is
-    /// 413. Default: 5.
+    /// Sets the maximum number of files in a form. One more gets a 413.
+    /// Default: 5.
     #[must_use]
     pub fn max_files(mut self, files: usize) -> Self {
         self.files = files;
         self
     }
 
-    /// Sets the largest size of one file, in bytes; of a larger one the answer is
-    /// 413. Default: 5 MiB.
+    /// Sets the maximum size of one file, in bytes. A larger file gets a 413.
+    /// Default: 5 MiB.
     #[must_use]
     pub fn max_file_bytes(mut self, bytes: usize) -> Self {
         self.file_bytes = bytes;
@@ -57,18 +58,18 @@ impl UploadOptions {
     }
 }
 
-/// A file, and the variables that stand for it.
+/// A file and the variables that refer to it.
 #[derive(Debug)]
 pub(crate) struct File {
     pub(crate) name: String,
     pub(crate) content_type: Option<String>,
     pub(crate) content: Bytes,
-    /// Such as `variables.files.0`.
+    /// Paths such as `variables.files.0`.
     pub(crate) paths: Vec<String>,
 }
 
 impl File {
-    /// Returns the file as the engine has it.
+    /// Returns the file as an async-graphql value.
     pub(crate) fn value(&self) -> UploadValue {
         UploadValue {
             filename: self.name.clone(),
@@ -81,8 +82,8 @@ impl File {
 /// Reads a form with one operation and its files.
 ///
 /// # Errors
-/// 400 for a form that is not as the convention has it, 413 for too many or too large
-/// parts, and those of any body.
+/// Returns a 400 for a form that does not follow the specification, a 413 for
+/// too many or too large parts, or the errors of any body.
 pub(crate) async fn read(
     req: &mut Request,
     uploads: UploadOptions,
@@ -131,7 +132,7 @@ fn malformed(name: &str) -> ApiError {
     ApiError::new(400, format!("`{name}` is malformed"))
 }
 
-/// Puts something into the variable that a file stands for, which must be null.
+/// Sets a placeholder in the variable of a file, which must be null.
 fn hold_place(variables: &mut Variables, path: &str) -> Result<(), ApiError> {
     let place = path.strip_prefix("variables.").and_then(|path| {
         let mut steps = path.split('.');
@@ -151,5 +152,5 @@ fn hold_place(variables: &mut Variables, path: &str) -> Result<(), ApiError> {
     }
 }
 
-/// The number of variables that stand for files.
+/// The maximum number of variables that refer to files.
 const PLACES: usize = 100;

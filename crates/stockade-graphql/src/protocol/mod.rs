@@ -1,8 +1,7 @@
-//! [`Protocol`]: the rules of `graphql-transport-ws`, without sockets, streams and
-//! clocks.
+//! The rules of `graphql-transport-ws`, without sockets, streams and clocks.
 //!
-//! Each event of a connection (a message, the end of a stream, a moment) goes in, and
-//! the [`Action`] that it asks for comes out.
+//! The input is an event of a connection: a message, the end of a stream, or a
+//! point in time. The output is the resulting [`Action`].
 //!
 //! Source: <https://github.com/graphql/graphql-over-http/blob/main/rfcs/GraphQLOverWebSocket.md>.
 
@@ -23,46 +22,46 @@ pub(crate) const SUBPROTOCOL: &str = "graphql-transport-ws";
 #[derive(Debug)]
 pub(crate) struct Protocol {
     phase: Phase,
-    /// The ids of the operations that run.
+    /// The ids of the running operations.
     running: HashSet<String>,
     max_operations: usize,
-    /// The moment until which the connection must be acknowledged; `None` for one
-    /// beyond the range of the clock.
+    /// The deadline for the acknowledgment, or `None` if it is beyond the
+    /// clock's range.
     deadline: Option<Instant>,
 }
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Phase {
-    /// Nothing has come but pings.
+    /// Only pings have arrived.
     New,
-    /// The payload of the client's `connection_init` is judged.
+    /// The client's `connection_init` payload is being validated.
     Initializing,
     /// Operations may run.
     Acknowledged,
-    /// The close frame is sent.
+    /// The close frame was sent.
     Closed,
 }
 
-/// The consequence of an event.
+/// The action for an event.
 #[derive(Debug)]
 pub(crate) enum Action {
     Nothing,
     /// Send a message.
     Send(String),
-    /// Judge the payload of `connection_init`: an object, or nothing.
+    /// Validate the payload of `connection_init`, an object or nothing.
     Init(Option<Box<RawValue>>),
-    /// Run the operation of this payload, an object.
+    /// Run the operation in this payload, an object.
     Start {
         id: String,
         payload: Box<RawValue>,
     },
     /// Drop the stream of the operation.
     Stop(String),
-    /// End the connection, and with it all streams.
+    /// Close the connection and end all streams.
     Close(Close),
 }
 
-/// A message of a client, as it comes.
+/// A raw message from a client.
 #[derive(Deserialize)]
 struct ClientMessage {
     r#type: String,
@@ -81,18 +80,18 @@ struct ServerMessage<'m, P> {
 }
 
 impl Protocol {
-    /// Begins a connection.
+    /// Creates the state of a new connection.
     pub(crate) fn new(max_operations: usize, deadline: Option<Instant>) -> Self {
         Self { phase: Phase::New, running: HashSet::new(), max_operations, deadline }
     }
 
-    /// Returns the moment at which [`expire`](Self::expire) is due.
+    /// Returns the time when [`expire`](Self::expire) is due.
     pub(crate) fn deadline(&self) -> Option<Instant> {
         let waits = matches!(self.phase, Phase::New | Phase::Initializing);
         self.deadline.filter(|_| waits)
     }
 
-    /// Ends a connection that is not acknowledged in time.
+    /// Closes a connection that is not acknowledged in time.
     pub(crate) fn expire(&mut self, now: Instant) -> Action {
         if self.deadline().is_some_and(|deadline| deadline <= now) {
             return self.close(INIT_TIMEOUT, "Connection initialisation timeout");
@@ -100,7 +99,7 @@ impl Protocol {
         Action::Nothing
     }
 
-    /// Takes a text message.
+    /// Processes a text message.
     pub(crate) fn receive(&mut self, text: &str) -> Action {
         if self.phase == Phase::Closed {
             return Action::Nothing;
@@ -121,7 +120,7 @@ impl Protocol {
             },
             "complete" => match id {
                 Some(id) if self.running.remove(&id) => Action::Stop(id),
-                // It has ended at the same time, perhaps.
+                // The operation may have ended at the same time.
                 Some(_) => Action::Nothing,
                 None => self.bad_request(NO_ID),
             },
@@ -166,12 +165,12 @@ impl Protocol {
         Action::Start { id, payload }
     }
 
-    /// Refuses a message that the protocol does not know.
+    /// Closes the connection after a message that the protocol does not allow.
     pub(crate) fn bad_request(&mut self, reason: impl Into<Cow<'static, str>>) -> Action {
         self.close(BAD_REQUEST, reason)
     }
 
-    /// Lets operations come, after the payload of `connection_init` was accepted.
+    /// Allows operations after the payload of `connection_init` was accepted.
     pub(crate) fn acknowledge(&mut self) -> Action {
         if self.phase != Phase::Initializing {
             return Action::Nothing;
@@ -180,12 +179,12 @@ impl Protocol {
         self.send("connection_ack", None, None::<()>)
     }
 
-    /// Ends a connection whose `connection_init` was refused.
+    /// Closes a connection after its `connection_init` was rejected.
     pub(crate) fn forbid(&mut self, reason: impl Into<Cow<'static, str>>) -> Action {
         self.close(FORBIDDEN, reason)
     }
 
-    /// Ends a connection because of a mistake on this side.
+    /// Closes a connection because of a server error.
     pub(crate) fn fail(&mut self) -> Action {
         self.close(INTERNAL, "Internal server error")
     }
@@ -198,8 +197,8 @@ impl Protocol {
         self.send("next", Some(id), Some(outcome))
     }
 
-    /// Ends an operation that did not begin: its document or its variables are wrong, or
-    /// it was refused.
+    /// Ends an operation that did not start: its document or variables are
+    /// invalid, or it was rejected.
     pub(crate) fn error(&mut self, id: &str, errors: &impl Serialize) -> Action {
         if !self.running.remove(id) {
             return Action::Nothing;
@@ -207,7 +206,7 @@ impl Protocol {
         self.send("error", Some(id), Some(errors))
     }
 
-    /// Ends an operation that has no more outcomes.
+    /// Ends an operation without further outcomes.
     pub(crate) fn complete(&mut self, id: &str) -> Action {
         if !self.running.remove(id) {
             return Action::Nothing;
@@ -215,12 +214,12 @@ impl Protocol {
         self.send("complete", Some(id), None::<()>)
     }
 
-    /// Returns true if an operation of this id runs.
+    /// Returns true if an operation with this id is running.
     pub(crate) fn runs(&self, id: &str) -> bool {
         self.running.contains(id)
     }
 
-    /// Ends all operations, and the connection after them, because the server shuts
+    /// Ends all operations and then the connection, because the server shuts
     /// down.
     pub(crate) fn shut_down(&mut self) -> Vec<Action> {
         let mut ids: Vec<String> = self.running.iter().cloned().collect();
@@ -230,8 +229,8 @@ impl Protocol {
         actions
     }
 
-    /// Ends all operations with an error, and the connection after them, because the
-    /// credentials of the user are no longer valid.
+    /// Ends all operations with an error and then the connection, because the
+    /// user's credentials are no longer valid.
     pub(crate) fn log_out(&mut self, code: u16) -> Vec<Action> {
         let mut ids: Vec<String> = self.running.iter().cloned().collect();
         ids.sort_unstable();
@@ -266,26 +265,27 @@ impl Protocol {
     }
 }
 
-/// Returns true for an object, and for nothing at all.
+/// Returns true for an object and for a missing payload.
 fn is_object(payload: Option<&RawValue>) -> bool {
     payload.is_none_or(|payload| payload.get().starts_with('{'))
 }
 
-/// Returns true for an id of a length that may be kept and given back.
+/// Returns true if the length of an id is acceptable.
 fn is_id(id: &str) -> bool {
     (1..=MAX_ID).contains(&id.len())
 }
 
-/// The longest id of an operation, in bytes. Those of clients are numbers or UUIDs.
+/// The maximum length of an operation id, in bytes. Clients use numbers or
+/// UUIDs.
 const MAX_ID: usize = 100;
 
-/// The largest payload of `connection_init`, in bytes: 64 KiB.
+/// The maximum size of a `connection_init` payload, in bytes: 64 KiB.
 const MAX_INIT: usize = 65_536;
 
 const NO_ID: &str = "The message has no id of 1 to 100 bytes";
 const NO_OBJECT: &str = "The payload is no object";
 
-// The codes of the protocol, which are those of HTTP with 4000 added.
+// The protocol's close codes: HTTP status codes plus 4000.
 const BAD_REQUEST: u16 = 4_400;
 const UNAUTHORIZED: u16 = 4_401;
 const FORBIDDEN: u16 = 4_403;

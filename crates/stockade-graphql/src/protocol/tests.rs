@@ -1,4 +1,4 @@
-//! Exchanges as data: an event, and the action that it asks for.
+//! Tests exchanges as data: each event and its action.
 
 use std::time::Duration;
 
@@ -9,17 +9,17 @@ use super::*;
 /// An event of a connection.
 #[derive(Debug)]
 enum Event {
-    /// A text of the client.
+    /// A text message from the client.
     Text(String),
     /// The payload of `connection_init` was accepted.
     Accepted,
-    /// The payload of `connection_init` was refused.
+    /// The payload of `connection_init` was rejected.
     Refused,
-    /// Something of this side failed.
+    /// A server error occurred.
     Failed,
     /// The stream of this operation has this outcome.
     Next(&'static str, i32),
-    /// The operation of this id did not begin.
+    /// The operation with this id did not start.
     Error(&'static str),
     /// The stream of this operation has ended.
     Ended(&'static str),
@@ -50,8 +50,8 @@ fn shown(action: Action) -> String {
     }
 }
 
-/// Runs an exchange on a connection with 2 operations at a time and 10 s for its
-/// beginning.
+/// Runs an exchange on a connection with at most 2 concurrent operations and an
+/// init timeout of 10 s.
 #[track_caller]
 fn check(exchange: &[(Event, &str)]) {
     let began = Instant::now();
@@ -71,7 +71,7 @@ fn check(exchange: &[(Event, &str)]) {
     }
 }
 
-/// Runs an exchange on a connection that is acknowledged.
+/// Runs an exchange on an acknowledged connection.
 #[track_caller]
 fn check_ready(exchange: Vec<(Event, &str)>) {
     let mut whole = vec![(text(INIT), "init nothing"), (Accepted, ACK)];
@@ -116,7 +116,7 @@ fn a_second_init_is_one_too_many() {
 fn the_init_has_to_come_in_time() {
     const CLOSED: &str = "close 4408 (Connection initialisation timeout)";
     check(&[(Clock(9_999), ""), (Clock(10_000), CLOSED), (text(INIT), "")]);
-    // Pings prolong nothing, and neither does one that is not judged in time.
+    // Neither pings nor a slow validation of the payload extend the timeout.
     check(&[(text(r#"{"type":"ping"}"#), r#"{"type":"pong"}"#), (Clock(10_001), CLOSED)]);
     check(&[(text(INIT), "init nothing"), (Clock(10_000), CLOSED), (Accepted, "")]);
     check_ready(vec![(Clock(60_000), "")]);
@@ -140,11 +140,11 @@ fn an_operation_goes_from_its_start_to_its_end() {
         (Next("2", 8), r#"{"id":"2","type":"next","payload":8}"#),
         (Ended("1"), r#"{"id":"1","type":"complete"}"#),
         (text(r#"{"type":"complete","id":"2"}"#), "stop 2"),
-        // Outcomes that were on their way stay here.
+        // Late outcomes are not sent.
         (Next("2", 9), ""),
         (Ended("2"), ""),
         (Error("2"), ""),
-        // Its id may come again.
+        // The id can be used again.
         (subscribe("1"), START_1),
         (Error("1"), r#"{"id":"1","type":"error","payload":[{"message":"no such field"}]}"#),
         (Ended("1"), ""),

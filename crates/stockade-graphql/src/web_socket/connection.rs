@@ -1,5 +1,5 @@
-//! Operations by a WebSocket: some run at a time, their outcomes go out in turn, and
-//! all of them end with the connection.
+//! Operations over a WebSocket. They run concurrently, take turns to send their
+//! outcomes, and end with the connection.
 
 use std::collections::VecDeque;
 use std::future::{Future as _, poll_fn};
@@ -28,7 +28,7 @@ use crate::protocol::{Action, NO_SUBPROTOCOL, Protocol, SUBPROTOCOL};
 use crate::request_context::RequestContext;
 use crate::service::{Refusal, Service};
 
-/// Runs operations until the connection ends; those that still run end with it.
+/// Runs operations until the connection ends. Running operations end with it.
 pub(super) async fn serve(
     service: Arc<Service>,
     socket: WebSocket,
@@ -63,7 +63,7 @@ pub(super) async fn serve(
         close: None,
     };
     let close = poll_fn(|cx| connection.poll(cx)).await;
-    // The streams end before the client has answered the close frame.
+    // The streams end before the client responds to the close frame.
     drop(connection);
     if let Some(close) = close {
         sender.close(close.code, &close.reason).await;
@@ -75,46 +75,47 @@ struct Connection {
     service: Arc<Service>,
     context: ErrorContext,
     settings: Settings,
-    /// The largest number of JSON values of a message.
+    /// The maximum number of JSON values in a message.
     values: usize,
-    /// The rate limits that have counted the handshake, by which operations count too.
+    /// The rate limits that counted the handshake. They count operations too.
     meter: Option<Arc<Meter>>,
     protocol: Protocol,
     receiver: Receiver,
     sender: Sender,
     user: User,
-    /// The lifetime of the user that `connection_init` named. The driver of the WebSocket
-    /// knows that of the handshake.
+    /// The lifetime of the user from `connection_init`. The WebSocket driver
+    /// watches the user of the handshake.
     lifetime: Option<UserLifetime>,
     logged_out_code: u16,
-    /// The messages that wait for room in the send queue, a few at most.
+    /// The messages that wait for room in the send queue; only a few.
     waiting: VecDeque<String>,
-    /// The operations that run; the first is polled next.
+    /// The running operations. The first one is polled next.
     operations: VecDeque<Operation>,
     shutdown: Option<BoxFuture<'static, ()>>,
     deadline: Option<BoxFuture<'static, ()>>,
-    /// The close frame that follows the messages that wait.
+    /// The close frame to send after the waiting messages.
     close: Option<Close>,
 }
 
 /// The user of a connection.
 enum User {
-    /// `connection_init` has not come.
+    /// `connection_init` has not arrived yet.
     Unknown {
         req: Option<Request>,
         on_init: Option<Box<ValueLookup<Value>>>,
     },
-    /// The function of the application judges its payload.
+    /// The application's function is validating the payload.
     Asked(BoxFuture<'static, Result<Option<Known>, ApiError>>),
     Known(RequestContext),
 }
 
-/// A user who was accepted, and the lifetime if `connection_init` named the user.
+/// An accepted user, with the lifetime if the user comes from
+/// `connection_init`.
 type Known = (RequestContext, Option<UserLifetime>);
 
 impl Connection {
-    /// Goes on until nothing moves; gives the close frame to send, or `None` when the
-    /// connection has ended already.
+    /// Makes all possible progress. Returns the close frame to send, or `None`
+    /// if the connection has already ended.
     fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Option<Close>> {
         for _ in 0..MAX_ROUNDS {
             let (has_room, mut moved) = match self.poll_send(cx) {
@@ -127,7 +128,7 @@ impl Connection {
             }
             moved |= self.poll_shutdown(cx) | self.poll_clock(cx) | self.poll_user(cx);
             moved |= self.poll_lifetime(cx);
-            // A client that does not read may still say that it wants no more.
+            // A client that does not read may still cancel operations.
             if self.waiting.len() < MAX_WAITING {
                 match self.poll_receive(cx) {
                     Poll::Ready(false) => return Poll::Ready(None),
@@ -143,28 +144,28 @@ impl Connection {
                 return Poll::Pending;
             }
         }
-        // Gives the driver and other tasks their turn.
+        // Yields to the driver and other tasks.
         cx.waker().wake_by_ref();
         Poll::Pending
     }
 
-    /// Lets each operation go on once, while there is room for its outcome; true if one
-    /// did, and `None` when the connection has ended.
+    /// Polls each operation once while there is room for its outcome. Returns
+    /// true if one made progress, and `None` if the connection has ended.
     fn poll_operations(&mut self, cx: &mut Context<'_>) -> Option<bool> {
         let mut moved = false;
         for _ in 0..self.operations.len() {
             match self.poll_send(cx) {
                 Poll::Ready(Some(_)) => moved |= self.poll_operation(cx),
                 Poll::Ready(None) => return None,
-                // The next one has its turn when there is room again.
+                // The next operation gets its turn when there is room again.
                 Poll::Pending => break,
             }
         }
         Some(moved)
     }
 
-    /// Sends what waits, as far as there is room; then there is room for one more.
-    /// True if something was sent; `None` when the connection has ended.
+    /// Sends waiting messages until there is room for one more. Returns true if
+    /// something was sent, and `None` if the connection has ended.
     fn poll_send(&mut self, cx: &mut Context<'_>) -> Poll<Option<bool>> {
         let mut sent = false;
         loop {
@@ -202,7 +203,7 @@ impl Connection {
         true
     }
 
-    /// Goes on with the function that judges `connection_init`.
+    /// Polls the function that validates `connection_init`.
     fn poll_user(&mut self, cx: &mut Context<'_>) -> bool {
         let User::Asked(asked) = &mut self.user else { return false };
         let Poll::Ready(outcome) = asked.as_mut().poll(cx) else { return false };
@@ -223,7 +224,7 @@ impl Connection {
         true
     }
 
-    /// Ends all operations and the connection once the user is logged out.
+    /// Ends all operations and the connection once the user has logged out.
     fn poll_lifetime(&mut self, cx: &mut Context<'_>) -> bool {
         let Some(lifetime) = &mut self.lifetime else { return false };
         if Pin::new(lifetime).poll(cx).is_pending() {
@@ -236,14 +237,14 @@ impl Connection {
         true
     }
 
-    /// Takes a message; false when the connection has ended.
+    /// Receives a message. Returns false if the connection has ended.
     fn poll_receive(&mut self, cx: &mut Context<'_>) -> Poll<bool> {
         let action = match ready!(Pin::new(&mut self.receiver).poll_next(cx)) {
             Some(Ok(SocketMessage::Text(text))) => self.protocol.receive(&text),
             Some(Ok(SocketMessage::Binary(_))) => {
                 self.protocol.bad_request("Messages of this protocol are texts")
             }
-            // Pings, pongs and closes of WebSockets are none of the protocol.
+            // WebSocket pings, pongs and closes are not part of the protocol.
             Some(Ok(_)) => Action::Nothing,
             Some(Err(error)) => {
                 log::debug!(target: "stockade::graphql", "a connection ended: {error}");
@@ -255,8 +256,8 @@ impl Connection {
         Poll::Ready(true)
     }
 
-    /// Goes on with the first operation, and puts it behind the others if it has not
-    /// ended.
+    /// Polls the first operation. Moves it to the end of the queue if it has
+    /// not ended.
     fn poll_operation(&mut self, cx: &mut Context<'_>) -> bool {
         let Some(mut operation) = self.operations.pop_front() else { return false };
         let Poll::Ready(step) = operation.poll(cx) else {
@@ -304,7 +305,7 @@ impl Connection {
         }
     }
 
-    /// Lets the function of the application judge the payload.
+    /// Validates the payload with the application's function.
     fn init(&mut self, payload: Option<Box<RawValue>>) {
         let User::Unknown { req, on_init } = &mut self.user else { return };
         let Some(mut req) = req.take() else { return };
@@ -350,8 +351,8 @@ impl Connection {
     }
 }
 
-/// The number of messages that wait for room before no more of the client are read.
+/// The number of waiting messages at which reading from the client stops.
 const MAX_WAITING: usize = 16;
 
-/// The number of rounds before other tasks have their turn.
+/// The maximum number of rounds before other tasks run.
 const MAX_ROUNDS: usize = 32;

@@ -1,4 +1,4 @@
-//! The route of the WebSocket.
+//! The WebSocket route.
 
 mod connection;
 mod operation;
@@ -16,14 +16,15 @@ use crate::protocol::{Protocol, SUBPROTOCOL};
 use crate::service::Service;
 use crate::subscription_options::SubscriptionOptions;
 
-/// Makes the entry of the WebSocket.
+/// Creates the WebSocket route.
 #[track_caller]
 pub(crate) fn web_socket(service: Arc<Service>, options: SubscriptionOptions) -> RouteEntry {
     let SubscriptionOptions { web_socket_options, on_init, init_timeout, max_operations, .. } =
         options;
     let describing = on_init.clone();
     let logged_out_code = web_socket_options.logged_out_code;
-    // The order counts: the handshake is taken before the request is copied.
+    // The order matters: the handshake is extracted before the request is
+    // copied.
     let handler = move |socket: WebSocket, Handshake(req): Handshake| {
         let deadline = Instant::now().checked_add(init_timeout);
         let protocol = Protocol::new(max_operations, deadline.map(Instant::into_std));
@@ -32,7 +33,8 @@ pub(crate) fn web_socket(service: Arc<Service>, options: SubscriptionOptions) ->
         async move { serve(service, socket, req, protocol, on_init, logged_out_code).await }
     };
     let mut socket = web_socket_options.protocols([SUBPROTOCOL]);
-    // The protocol knows no binary messages, and says so to those who send one.
+    // The protocol does not support binary messages and reports this to the
+    // client.
     socket.binary = true;
     let entry = RouteEntry::web_socket(handler)
         .options(socket)
@@ -51,7 +53,7 @@ pub(crate) fn web_socket(service: Arc<Service>, options: SubscriptionOptions) ->
     }
 }
 
-/// The request of the handshake, by which its operations run.
+/// The request of the handshake, which provides the context of its operations.
 struct Handshake(Request);
 
 impl FromRequest for Handshake {

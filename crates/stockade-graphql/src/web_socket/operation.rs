@@ -1,4 +1,4 @@
-//! [`Operation`]: an operation that runs by a WebSocket.
+//! An operation that runs over a WebSocket.
 
 use std::task::{Context, Poll, ready};
 
@@ -10,31 +10,31 @@ use stockade_errors::panic::catch_panic_in_poll;
 use crate::engine::Outcome;
 use crate::graphql_error::GraphQlError;
 
-/// An operation that runs.
+/// A running operation.
 pub(super) struct Operation {
     pub(super) id: String,
     pub(super) state: OperationState,
 }
 
 pub(super) enum OperationState {
-    /// Its payload is read and charged.
+    /// Its payload is being read and charged.
     Starting(BoxFuture<'static, Result<BoxStream<'static, Outcome>, GraphQlError>>),
     Running(BoxStream<'static, Outcome>),
 }
 
-/// The step of an operation.
+/// The progress of an operation.
 pub(super) enum Step {
     Started,
     Outcome(Outcome),
-    /// The operation was refused.
+    /// The operation was rejected.
     Refused(GraphQlError),
-    /// It has panicked.
+    /// The operation panicked.
     Panicked(ApiError),
     Ended,
 }
 
 impl Operation {
-    /// Goes on with the operation; a panic is a failure of it alone.
+    /// Polls the operation. A panic affects only this operation.
     pub(super) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Step> {
         catch_panic_in_poll(|| self.poll_unguarded(cx))
             .map(|step| step.unwrap_or_else(Step::Panicked))
