@@ -1,4 +1,4 @@
-//! [`ApiError`]: a failure that is answered with a status and a JSON body.
+//! [`ApiError`]: an error response with a status and a JSON body.
 //!
 //! Spec: Errors › Error classes; Errors › Response rules.
 
@@ -13,14 +13,14 @@ use serde_json::{Map, Value, json};
 
 use crate::{ErrorKind, FieldError, status_text};
 
-/// Any error that can be kept as the cause of another.
+/// Any error that can be the cause of an [`ApiError`].
 pub type BoxError = Box<dyn Error + Send + Sync>;
 
-/// A failure that is answered with an HTTP status and a JSON body.
+/// An error that the client receives as an HTTP status and a JSON body.
 ///
-/// The classes of the specification are its constructors: [`validation`],
-/// [`authentication`], [`authorization`], [`not_found`], [`conflict`], and
-/// [`new`] for every other status. An own error enum becomes one with
+/// The specification's error classes are constructors: [`validation`],
+/// [`authentication`], [`authorization`], [`not_found`] and [`conflict`]. Use
+/// [`new`] for any other status. To convert your own error enum, use
 /// `#[derive(ApiError)]`.
 ///
 /// [`validation`]: Self::validation
@@ -39,13 +39,13 @@ pub type BoxError = Box<dyn Error + Send + Sync>;
 /// assert_eq!(error.body(false), body);
 /// ```
 ///
-/// A clone is cheap. The response that answers an error has one in its
-/// extensions, where middleware and the layers of another host find it.
+/// Clones are cheap. The error response carries a clone in its extensions, so
+/// middleware and layers of other hosts can read it.
 ///
 /// Spec: Errors › Error classes.
 #[derive(Clone)]
 pub struct ApiError {
-    // One pointer, so that a `Result` of a handler stays small.
+    // Boxed in one pointer, because handlers return it in a `Result`.
     inner: Arc<Inner>,
 }
 
@@ -59,8 +59,7 @@ struct Inner {
     members: Vec<(&'static str, Value)>,
     headers: Vec<(&'static str, String)>,
     source: Option<Arc<dyn Error + Send + Sync>>,
-    /// The parts of the first answer, kept for an error that is answered again
-    /// and again.
+    /// The cached parts of the response, for a repeated error.
     answer: Option<OnceLock<Arc<dyn Any + Send + Sync>>>,
 }
 
@@ -68,7 +67,7 @@ struct Inner {
 #[derive(Clone)]
 enum Details {
     Value(Value),
-    /// `{"errors": […]}`, which is made on the first access.
+    /// `{"errors": […]}`, built on first access.
     Fields {
         errors: Vec<FieldError>,
         value: OnceLock<Value>,
@@ -85,10 +84,10 @@ impl Details {
 }
 
 impl ApiError {
-    /// Makes an error with this status and message.
+    /// Creates an error with this status and message.
     ///
-    /// A status outside 400..=599 counts as 500, and an empty message is the
-    /// standard text of the status. A message of 5xx is logged, and withheld
+    /// A status outside 400..=599 becomes 500. An empty message becomes the
+    /// standard text of the status. The message of a 5xx is logged, and hidden
     /// from the client unless errors are exposed.
     pub fn new(status: u16, message: impl Into<Cow<'static, str>>) -> Self {
         let status = sound(status);
@@ -111,7 +110,7 @@ impl ApiError {
         }
     }
 
-    /// Makes a 400 `Validation failed`, with `errors` as `details.errors`.
+    /// Creates a 400 `Validation failed`, with `errors` as `details.errors`.
     ///
     /// Spec: Errors › Statuses produced by the framework, row 400.
     #[must_use]
@@ -124,39 +123,40 @@ impl ApiError {
         error
     }
 
-    /// Makes a 401 `Authentication required`: there is no valid user.
+    /// Creates a 401 `Authentication required`, for a request without a valid
+    /// user.
     #[must_use]
     pub fn authentication() -> Self {
         Self::new(401, "Authentication required")
     }
 
-    /// Makes a 403 `Access denied`: the user may not do this.
+    /// Creates a 403 `Access denied`, for a user without permission.
     #[must_use]
     pub fn authorization() -> Self {
         Self::new(403, "Access denied")
     }
 
-    /// Makes a 404 `Resource not found`.
+    /// Creates a 404 `Resource not found`.
     #[must_use]
     pub fn not_found() -> Self {
         Self::new(404, "Resource not found")
     }
 
-    /// Makes a 409 `Resource conflict`: the change contradicts the current
-    /// state.
+    /// Creates a 409 `Resource conflict`, for a change that conflicts with the
+    /// current state.
     #[must_use]
     pub fn conflict() -> Self {
         Self::new(409, "Resource conflict")
     }
 
-    /// Makes a 500 caused by `source`, whose text is logged and withheld.
+    /// Creates a 500 caused by `source`. The text of `source` is logged and not
+    /// sent.
     pub fn internal(source: impl Into<BoxError>) -> Self {
         let source = source.into();
         Self::new(500, source.to_string()).with_source(source)
     }
 
-    /// Replaces the status and nothing else; one outside 400..=599 counts as
-    /// 500.
+    /// Replaces only the status. A status outside 400..=599 becomes 500.
     ///
     /// ```
     /// use stockade::{ApiError, ErrorKind};
@@ -170,7 +170,8 @@ impl ApiError {
         self
     }
 
-    /// Replaces the message; an empty one is the standard text of the status.
+    /// Replaces the message. An empty message becomes the standard text of the
+    /// status.
     #[must_use]
     pub fn with_message(mut self, message: impl Into<Cow<'static, str>>) -> Self {
         let message = message.into();
@@ -179,15 +180,15 @@ impl ApiError {
         self
     }
 
-    /// Adds details, which are sent with every status below 500.
+    /// Adds details. They are sent if the status is below 500.
     #[must_use]
     pub fn with_details(mut self, details: impl Into<Value>) -> Self {
         self.inner_mut().details = Some(Details::Value(details.into()));
         self
     }
 
-    /// Adds a member to the body, beside `error` and `details`; it is sent with
-    /// every status below 500.
+    /// Adds a member to the body, next to `error` and `details`. It is sent if
+    /// the status is below 500.
     ///
     /// ```
     /// use stockade::ApiError;
@@ -197,16 +198,18 @@ impl ApiError {
     /// assert_eq!(error.body(false), json!({ "error": "Unauthorized", "message": "Invalid token" }));
     /// ```
     ///
-    /// Problem details have it as an extension member (RFC 9457, section 3.2).
+    /// In problem details, it is an extension member (RFC 9457, section 3.2).
     #[must_use]
     pub fn with_member(mut self, name: &'static str, value: impl Into<Value>) -> Self {
         self.inner_mut().members.push((name, value.into()));
         self
     }
 
-    /// Sets the problem type (RFC 9457, section 3.1.1): an absolute URI, or a relative path
-    /// such as `sold-out`, which is resolved against the base of
-    /// `RouterOptions::problem_details`. Only problem details have it, as `type`. Without a
+    /// Sets the problem type (RFC 9457, section 3.1.1), which only problem
+    /// details contain, as `type`.
+    ///
+    /// It is an absolute URI, or a relative path such as `sold-out`, which is
+    /// resolved against the base of `RouterOptions::problem_details`. Without a
     /// base, a relative path is sent as `about:blank`.
     ///
     /// ```
@@ -228,31 +231,32 @@ impl ApiError {
 
     /// Adds a header to the response, such as `WWW-Authenticate` on a 401.
     ///
-    /// A value that cannot stand in a header is left out and logged.
+    /// An invalid header value is logged and not sent.
     #[must_use]
     pub fn with_header(mut self, name: &'static str, value: impl Into<String>) -> Self {
         self.inner_mut().headers.push((name, value.into()));
         self
     }
 
-    /// Removes a header, in any case of its name.
+    /// Removes a header. The name is case-insensitive.
     #[must_use]
     pub fn without_header(mut self, name: &str) -> Self {
         self.inner_mut().headers.retain(|(known, _)| !known.eq_ignore_ascii_case(name));
         self
     }
 
-    /// Keeps the cause for the log. It is never sent.
+    /// Sets the cause for the log. It is never sent.
     #[must_use]
     pub fn with_source(mut self, source: impl Into<BoxError>) -> Self {
         self.inner_mut().source = Some(Arc::from(source.into()));
         self
     }
 
-    /// Makes the error cheap to answer many times. It is for an error that is
-    /// made once and given out as clones. The code that answers such an error
-    /// can [`keep`](Self::keep) the parts of the answer, until the error is
-    /// changed.
+    /// Makes repeated responses with this error cheap. Use it for an error that
+    /// you create once and clone for each response.
+    ///
+    /// The code that responds with the error can cache parts of the response
+    /// with [`keep`](Self::keep). Any later change to the error discards them.
     ///
     /// ```
     /// use stockade::ApiError;
@@ -268,9 +272,11 @@ impl ApiError {
         self
     }
 
-    /// Returns the kept parts of the answer; `make` makes them for the first
-    /// clone that asks. `None` if the error is not
-    /// [`repeated`](Self::repeated), or if a value of another type is kept.
+    /// Returns the cached parts of the response, shared by all clones. Calls
+    /// `make` if nothing is cached yet.
+    ///
+    /// Returns `None` if the error is not [`repeated`](Self::repeated), or if
+    /// the cached value has another type.
     pub fn keep<T: Any + Send + Sync>(&self, make: impl FnOnce() -> T) -> Option<&T> {
         let answer = self.inner.answer.as_ref()?.get_or_init(|| Arc::new(make()));
         (**answer).downcast_ref()
@@ -282,9 +288,9 @@ impl ApiError {
         self.inner.status
     }
 
-    /// Returns the kind of the error: validation for one that
-    /// [`validation`](Self::validation) made, whatever its status is, and else
-    /// the kind of its status.
+    /// Returns the kind of the error. An error from
+    /// [`validation`](Self::validation) is always a validation error; the kind
+    /// of any other error depends on its status.
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         if self.inner.is_validation {
@@ -294,9 +300,9 @@ impl ApiError {
         }
     }
 
-    /// Returns the failed fields of a [`validation`](Self::validation), in the
-    /// order of the schema; none of any other error, and none where other details
-    /// took their place.
+    /// Returns the failed fields of a [`validation`](Self::validation) error,
+    /// in schema order. Returns an empty slice for any other error, or if the
+    /// details were replaced.
     #[must_use]
     pub fn field_errors(&self) -> &[FieldError] {
         match &self.inner.details {
@@ -305,20 +311,21 @@ impl ApiError {
         }
     }
 
-    /// Returns the problem type as [`with_problem_type`](Self::with_problem_type) set it.
+    /// Returns the problem type, unresolved, as
+    /// [`with_problem_type`](Self::with_problem_type) set it.
     #[must_use]
     pub fn problem_type(&self) -> Option<&str> {
         self.inner.problem_type.as_deref()
     }
 
-    /// Returns the members that leave the process, in the order in which
-    /// [`with_member`](Self::with_member) added them: none of a 5xx.
+    /// Returns the members that clients receive, in the order of the
+    /// [`with_member`](Self::with_member) calls. Returns none for a 5xx.
     pub fn public_members(&self) -> impl Iterator<Item = (&'static str, &Value)> {
         let members = if self.status() < 500 { self.inner.members.as_slice() } else { &[] };
         members.iter().map(|(name, value)| (*name, value))
     }
 
-    /// Replaces the messages of the failed fields by other texts.
+    /// Replaces the messages of the failed fields.
     #[doc(hidden)]
     #[must_use]
     pub fn with_field_messages(mut self, text: impl Fn(&FieldError) -> Option<String>) -> Self {
@@ -335,8 +342,8 @@ impl ApiError {
         self
     }
 
-    /// Returns the message as given, also of a 5xx: for the log, not for a
-    /// client.
+    /// Returns the original message, even for a 5xx. It is for the log and not
+    /// for a client.
     #[must_use]
     pub fn message(&self) -> &str {
         &self.inner.message
@@ -348,15 +355,15 @@ impl ApiError {
         self.inner.details.as_ref().map(Details::value)
     }
 
-    /// Returns the headers that the response gets besides the usual ones.
+    /// Returns the additional response headers.
     pub fn headers(&self) -> impl Iterator<Item = (&'static str, &str)> {
         self.inner.headers.iter().map(|(name, value)| (*name, value.as_str()))
     }
 
-    /// Returns the message that leaves the process.
+    /// Returns the message that clients receive.
     ///
-    /// A 5xx message may name tables, hosts or files, so it is the standard
-    /// text of the status unless `expose_errors` is set.
+    /// A 5xx message may name tables, hosts or files. It is replaced by the
+    /// standard text of the status unless `expose_errors` is set.
     ///
     /// Spec: Errors › Response rules 2 and 3.
     #[must_use]
@@ -368,14 +375,14 @@ impl ApiError {
         }
     }
 
-    /// Returns the details that leave the process: none of a 5xx.
+    /// Returns the details that clients receive. Returns `None` for a 5xx.
     #[must_use]
     pub fn public_details(&self) -> Option<&Value> {
         self.details().filter(|_| self.status() < 500)
     }
 
-    /// Returns the JSON body that leaves the process: `error`, and `details` if
-    /// given.
+    /// Returns the JSON body that clients receive: `error`, and `details` if
+    /// the error has any.
     ///
     /// Spec: Errors › Response rules.
     #[must_use]
@@ -386,18 +393,18 @@ impl ApiError {
         Value::Object(body)
     }
 
-    /// Returns [`body`](Self::body) as a value that serialises without being
-    /// made first.
+    /// Returns [`body`](Self::body) as a value that is serialized directly,
+    /// without building a `Value`.
     #[must_use]
     pub fn shown(&self, expose_errors: bool) -> Shown<'_> {
         Shown { error: self, expose_errors }
     }
 
-    /// Returns the content of the error, to change it. A clone gets a copy of
-    /// its own first.
+    /// Returns the content for changes. Copies it first if it is shared with a
+    /// clone.
     fn inner_mut(&mut self) -> &mut Inner {
         let inner = Arc::make_mut(&mut self.inner);
-        // The kept answer shows the content before this change.
+        // The cached response is outdated after this change.
         inner.answer = None;
         inner
     }
@@ -410,7 +417,7 @@ impl ApiError {
     }
 }
 
-/// Returns a status that an error may have.
+/// Returns the status if it is an error status, and otherwise 500.
 fn sound(status: u16) -> u16 {
     match status {
         status @ 400..=599 => status,
@@ -480,7 +487,7 @@ impl Error for ApiError {
     }
 }
 
-/// Makes a 500 of any error but an `ApiError` in a box.
+/// Converts any boxed error other than an `ApiError` to a 500.
 ///
 /// Spec: Errors › Response rules 2.
 impl From<BoxError> for ApiError {
@@ -492,15 +499,15 @@ impl From<BoxError> for ApiError {
     }
 }
 
-/// Makes a 500.
+/// Converts the error to a 500.
 impl From<std::io::Error> for ApiError {
     fn from(source: std::io::Error) -> Self {
         Self::internal(source)
     }
 }
 
-/// Makes a 500, because a value that cannot be serialised is the server's
-/// fault.
+/// Converts the error to a 500, because a value that cannot be serialized is
+/// the server's fault.
 impl From<serde_json::Error> for ApiError {
     fn from(source: serde_json::Error) -> Self {
         Self::internal(source)

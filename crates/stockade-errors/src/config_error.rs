@@ -1,19 +1,19 @@
-//! [`ConfigError`]: all mistakes in a configuration at once.
+//! [`ConfigError`]: a list of configuration errors.
 
 use std::fmt;
 use std::panic::Location;
 
-/// All mistakes that were found when a router, a schema or a server was built.
+/// All errors found while a router, a schema or a server was built.
 ///
-/// The error is returned when a program starts, never while a request is
-/// served. Its text has a line for each mistake. `Debug` shows the same text,
-/// because a `main` that returns the error prints that.
+/// It is returned only at startup, never while the server handles a request.
+/// `Display` writes one line for each error. `Debug` writes the same text,
+/// because a `main` that returns the error prints it with `Debug`.
 #[derive(Clone, Eq, PartialEq)]
 pub struct ConfigError {
     mistakes: Vec<ConfigIssue>,
 }
 
-/// A mistake in a configuration, with its route and its place in the source.
+/// A configuration error, with its route and source location.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct ConfigIssue {
     message: String,
@@ -22,15 +22,15 @@ pub struct ConfigIssue {
 }
 
 impl ConfigError {
-    /// Fails with these mistakes, if there are any.
+    /// Returns an error if there are any configuration errors.
     ///
     /// # Errors
-    /// When `mistakes` is not empty.
+    /// Fails if `mistakes` is not empty.
     pub fn check(mistakes: Vec<ConfigIssue>) -> Result<(), Self> {
         if mistakes.is_empty() { Ok(()) } else { Err(Self { mistakes }) }
     }
 
-    /// Returns the mistakes, in the order in which they were found.
+    /// Returns the configuration errors, in the order of discovery.
     #[must_use]
     pub fn issues(&self) -> &[ConfigIssue] {
         &self.mistakes
@@ -38,19 +38,19 @@ impl ConfigError {
 }
 
 impl ConfigIssue {
-    /// Makes a mistake described by `message` (lower case, no full stop).
+    /// Creates a configuration error with `message` (lower case, no full stop).
     pub fn new(message: impl Into<String>) -> Self {
         Self { message: message.into(), route: None, location: None }
     }
 
-    /// Sets the route of the mistake, such as `GET /users/:id`.
+    /// Sets the route, such as `GET /users/:id`.
     #[must_use]
     pub fn on(mut self, route: impl Into<String>) -> Self {
         self.route = Some(route.into());
         self
     }
 
-    /// Sets the place of the mistake in the source.
+    /// Sets the source location.
     #[must_use]
     pub fn at(mut self, location: &'static Location<'static>) -> Self {
         self.location = Some(location);
@@ -63,13 +63,13 @@ impl ConfigIssue {
         &self.message
     }
 
-    /// Returns the route, if the mistake has one.
+    /// Returns the route, if the error belongs to one.
     #[must_use]
     pub fn route(&self) -> Option<&str> {
         self.route.as_deref()
     }
 
-    /// Returns the place in the source, if it is known.
+    /// Returns the source location, if it is known.
     #[must_use]
     pub fn location(&self) -> Option<&'static Location<'static>> {
         self.location

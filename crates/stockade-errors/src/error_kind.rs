@@ -1,9 +1,9 @@
-//! [`ErrorKind`]: errors by kind, for those who answer them.
+//! [`ErrorKind`]: the kinds of errors, for error handlers.
 
 /// The kind of an [`ApiError`](crate::ApiError).
 ///
-/// It follows from the status, but for [`Validation`](Self::Validation), which
-/// is told apart from any other 400 or 422.
+/// It depends on the status, except for [`Validation`](Self::Validation), which
+/// differs from any other 400 or 422.
 ///
 /// ```
 /// use stockade::{ApiError, ErrorKind};
@@ -15,38 +15,39 @@
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// A body, a query or a parameter that breaks its schema.
+    /// The body, the query or a parameter does not match its schema.
     Validation,
-    /// Any other 400, such as a body that is no JSON.
+    /// Any other 400, such as a body that is not valid JSON.
     BadRequest,
-    /// 401: there is no valid user.
+    /// 401: the request has no valid user.
     Authentication,
-    /// 403: the user may not do this.
+    /// 403: the user does not have permission.
     Authorization,
-    /// 404: no route has the path, or a handler has not found its resource.
+    /// 404: no route matches the path, or the handler did not find its
+    /// resource.
     NotFound,
-    /// 405: the path has other methods.
+    /// 405: the path supports only other methods.
     MethodNotAllowed,
-    /// 408 and 504: the client, or another service, took too long.
+    /// 408 and 504: the client or another service took too long.
     Timeout,
-    /// 409: the change contradicts the current state.
+    /// 409: the change conflicts with the current state.
     Conflict,
     /// 413: the body is larger than its limit.
     TooLarge,
-    /// 415: the body is of a type that nothing reads.
+    /// 415: the route does not support the body's media type.
     UnsupportedMediaType,
-    /// 429: the client asks too often.
+    /// 429: the client sends too many requests.
     RateLimited,
-    /// 503: the service has no room, or a route took longer than its limit.
+    /// 503: the service is overloaded, or a route took longer than its limit.
     Unavailable,
-    /// Any other 5xx, a panic included.
+    /// Any other 5xx, including a panic.
     Internal,
     /// Any other 4xx.
     Other,
 }
 
 impl ErrorKind {
-    /// Returns the kind that a status alone tells.
+    /// Returns the kind for a status, which is never `Validation`.
     pub(crate) fn of_status(status: u16) -> Self {
         match status {
             400 => Self::BadRequest,

@@ -1,14 +1,14 @@
-//! The errors of stockade, without HTTP: those for clients and those for
-//! programmers.
+//! Errors of stockade for clients and for programmers, without HTTP.
 //!
-//! - [`ApiError`] is an answer to a client: a status, a message, details.
-//!   [`ApiError::body`] decides what leaves the process.
-//! - [`ErrorKind`] tells a failed validation, a missing user and others apart.
+//! - [`ApiError`] is an error response: a status, a message, details.
+//!   [`ApiError::body`] decides what the client receives.
+//! - [`ErrorKind`] is the kind of an error, such as a failed validation or a
+//!   missing user.
 //! - [`FieldError`] is the failure of one field of a request.
-//! - [`ProblemBase`] makes absolute URIs of problem types (RFC 9457).
+//! - [`ProblemBase`] resolves problem types to absolute URIs (RFC 9457).
 //! - [`StoreError`] is the error of a store, such as a database that is down.
-//! - [`ConfigError`] lists every mistake in a configuration, each with its
-//!   route, file and line.
+//! - [`ConfigError`] lists all configuration errors, each with its route, file
+//!   and line.
 //!
 //! ```
 //! use stockade::ApiError;
@@ -21,7 +21,7 @@
 //! assert_eq!(secret.body(false).to_string(), r#"{"error":"Internal Server Error"}"#);
 //! ```
 //!
-//! This crate knows JSON and nothing else: no HTTP, no runtime.
+//! This crate depends on JSON only: it has no HTTP code and needs no runtime.
 //!
 //! Spec: Errors.
 
@@ -52,7 +52,7 @@ pub use problem::{InvalidProblemBase, ProblemBase};
 pub use status::status_text;
 pub use store_error::StoreError;
 
-/// Items for the other crates of stockade. They carry no promise of stability.
+/// Items for the other crates of stockade, without a promise of stability.
 #[doc(hidden)]
 pub mod __internal {
     pub use crate::__setters as setters;

@@ -2,20 +2,20 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-/// Locks a mutex, also if a thread panicked while it held the lock.
+/// Locks a mutex, even if a thread panicked while it held the lock.
 ///
-/// One panic must not make all later requests panic. So the code that holds the lock must
-/// keep the data valid wherever it can panic.
+/// One panic must not make all later requests panic. The code that holds the
+/// lock must therefore leave the data valid at every point where it can panic.
 pub fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Locks for reading; ignores poisoning as [`lock`] does.
+/// Locks for reading, and ignores poisoning like [`lock`].
 pub fn read<T: ?Sized>(lock: &RwLock<T>) -> RwLockReadGuard<'_, T> {
     lock.read().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Locks for writing; ignores poisoning as [`lock`] does.
+/// Locks for writing, and ignores poisoning like [`lock`].
 pub fn write<T: ?Sized>(lock: &RwLock<T>) -> RwLockWriteGuard<'_, T> {
     lock.write().unwrap_or_else(PoisonError::into_inner)
 }

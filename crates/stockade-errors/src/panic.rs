@@ -1,4 +1,4 @@
-//! `catch_panic`, `CatchPanic`: turn a panic of the application into an error.
+//! `catch_panic`, `CatchPanic`: convert a panic of the application to an error.
 
 use std::any::Any;
 use std::future::Future;
@@ -8,21 +8,21 @@ use std::task::{Context, Poll};
 
 use crate::ApiError;
 
-/// Calls a function of the application, and makes a 500 of its panic.
+/// Calls a function of the application, and converts a panic to a 500.
 ///
-/// After a panic the caller must not read data that `call` changes, because the
-/// change may be incomplete.
+/// After a panic, the caller must not read data that `call` changes, because
+/// the change may be incomplete.
 ///
 /// # Errors
-/// Fails for a panic, with the message `panicked: ` and the text of the panic.
+/// Fails if `call` panics, with the message `panicked: ` and the panic message.
 pub fn catch_panic<T>(call: impl FnOnce() -> T) -> Result<T, ApiError> {
     catch_unwind(AssertUnwindSafe(call)).map_err(|panic| panicked(panic.as_ref()))
 }
 
-/// Calls a poll function of the application, and returns its panic as an error, as
-/// [`catch_panic`] does.
+/// Calls a poll function of the application, and returns a panic as an error
+/// like [`catch_panic`].
 ///
-/// For streams and bodies; a future is wrapped in [`CatchPanic`].
+/// Use it for streams and bodies, and [`CatchPanic`] for futures.
 pub fn catch_panic_in_poll<T>(poll: impl FnOnce() -> Poll<T>) -> Poll<Result<T, ApiError>> {
     match catch_panic(poll) {
         Ok(polled) => polled.map(Ok),
@@ -30,9 +30,10 @@ pub fn catch_panic_in_poll<T>(poll: impl FnOnce() -> Poll<T>) -> Poll<Result<T, 
     }
 }
 
-/// A future of the application that returns its panic as an error, as [`catch_panic`] does.
+/// A future of the application that returns a panic as an error like
+/// [`catch_panic`].
 ///
-/// A future that is not `Unpin` is pinned first: `CatchPanic::new(pin!(future))`.
+/// Pin a future that is not `Unpin` first: `CatchPanic::new(pin!(future))`.
 #[derive(Debug)]
 pub struct CatchPanic<F>(F);
 
@@ -51,7 +52,7 @@ impl<F: Future + Unpin> Future for CatchPanic<F> {
     }
 }
 
-/// Makes an error of a panic, with its text if it has one.
+/// Returns the error for a panic, with the panic message if there is one.
 #[cold]
 fn panicked(panic: &(dyn Any + Send)) -> ApiError {
     let text = panic.downcast_ref::<&str>().copied();

@@ -1,4 +1,4 @@
-//! Problem details (RFC 9457): the body of an error with its type.
+//! Problem details (RFC 9457): an error body with a problem type.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -10,10 +10,10 @@ use serde_json::{Map, Value};
 use crate::locks::lock;
 use crate::{ApiError, ErrorKind, status_text};
 
-/// The type of an error without a type (RFC 9457, section 4.2.1).
+/// The type of an error without a problem type (RFC 9457, section 4.2.1).
 pub const BLANK: &str = "about:blank";
 
-/// The problem type of a failed validation, whatever its status is.
+/// The problem type of a failed validation with any status.
 pub const VALIDATION_FAILED: &str = "validation-failed";
 
 /// The base of relative problem types, such as `https://shop.example/problems/`.
@@ -31,22 +31,23 @@ pub const VALIDATION_FAILED: &str = "validation-failed";
 /// ```
 #[derive(Clone, Copy, Eq, PartialEq)]
 pub struct ProblemBase {
-    // Each text is kept once and for the whole life of the process, so that a copy costs
-    // nothing. A program has a few of them.
+    // Every text is leaked once, so a copy costs nothing. A program has only a
+    // few of them.
     text: &'static str,
 }
 
 static TEXTS: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
 
 impl ProblemBase {
-    /// Makes a base of an absolute URI that ends with `/`, such as
+    /// Creates a base from an absolute URI that ends with `/`, such as
     /// `https://shop.example/problems/`.
     ///
-    /// The text is kept until the process ends, so pass only texts of the program.
+    /// The text stays in memory until the process ends, so pass only fixed
+    /// texts.
     ///
     /// # Errors
-    /// When the URI is not absolute, has no authority, a query or a fragment, or does not end
-    /// with `/`.
+    /// Fails if the URI is not absolute, does not have an authority, has a
+    /// query or a fragment, or does not end with `/`.
     pub fn new(text: &str) -> Result<Self, InvalidProblemBase> {
         check(text).map_err(|reason| InvalidProblemBase { text: text.to_owned(), reason })?;
         let mut texts = lock(&TEXTS);
@@ -64,9 +65,10 @@ impl ProblemBase {
         self.text
     }
 
-    /// Returns a problem type as an absolute URI.
+    /// Resolves a problem type to an absolute URI.
     ///
-    /// Source: RFC 3986, section 5.2, for the references that problem types may be.
+    /// Source: RFC 3986, section 5.2, for the reference forms that problem
+    /// types can have.
     #[must_use]
     pub fn resolve(self, uri: &str) -> Cow<'_, str> {
         if is_absolute(uri) { uri.into() } else { format!("{}{uri}", self.text).into() }
@@ -139,15 +141,15 @@ pub fn is_absolute(uri: &str) -> bool {
         && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte))
 }
 
-/// Returns the problem type of the framework for errors of a status that have no type of their
-/// own, as a relative path; `None` if the framework has none.
+/// Returns the framework's problem type for a status, as a relative path.
+/// Returns `None` if the framework does not define one.
 #[must_use]
 pub fn type_of_status(status: u16) -> Option<&'static str> {
     let found = TYPES.iter().find(|(known, _)| *known == status);
     found.map(|(_, name)| *name)
 }
 
-/// The problem types of the framework, besides [`VALIDATION_FAILED`].
+/// The problem types of the framework, except [`VALIDATION_FAILED`].
 pub const TYPES: [(u16, &str); 20] = [
     (400, "bad-request"),
     (401, "unauthorized"),
@@ -172,18 +174,19 @@ pub const TYPES: [(u16, &str); 20] = [
 ];
 
 impl ApiError {
-    /// Returns the body as problem details without a base: see
+    /// Returns the body as problem details without a base; see
     /// [`problem_at`](Self::problem_at).
     #[must_use]
     pub fn problem(&self, expose_errors: bool) -> Value {
         self.problem_at(None, expose_errors)
     }
 
-    /// Returns the body as problem details, to be sent as `application/problem+json`.
+    /// Returns the body as problem details, for the media type
+    /// `application/problem+json`.
     ///
-    /// `type` is [`problem_type_at`](Self::problem_type_at) the base, `title` the standard text
-    /// of the status, and `detail` the message if it is not the title. Details and members
-    /// follow.
+    /// `type` is the result of [`problem_type_at`](Self::problem_type_at), and
+    /// `title` is the standard text of the status. `detail` is the message if
+    /// it differs from the title. Details and members follow.
     ///
     /// Source: RFC 9457, section 3.
     #[must_use]
@@ -201,10 +204,12 @@ impl ApiError {
         Value::Object(body)
     }
 
-    /// Returns the problem type that is sent: the type of the error, resolved against the
-    /// base. With a base, an error without a type has the type of the framework for its
-    /// [kind](Self::kind) or status, such as `validation-failed` or `not-found`. Everything else
-    /// is `about:blank`.
+    /// Returns the problem type that clients receive: the error's type,
+    /// resolved against the base.
+    ///
+    /// If a base is set, an error without a type gets the framework's type for
+    /// its [kind](Self::kind) or status, such as `validation-failed` or
+    /// `not-found`. Otherwise the result is `about:blank`.
     ///
     /// ```
     /// use stockade::{ApiError, ProblemBase};

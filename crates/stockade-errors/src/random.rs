@@ -1,18 +1,20 @@
 //! `Random`: reproducible random numbers for tests.
 
-/// Random numbers that depend only on the seed. They are not for secrets.
+/// Random numbers that depend only on the seed. Do not use them for secrets.
 ///
-/// Tests record the seeds that once failed, so the numbers of a seed must never change.
+/// Tests record the seeds of past failures, so the numbers for a seed must
+/// never change.
 ///
-/// Source: Marsaglia, "Xorshift RNGs", with 64 bits and the shifts 13, 7 and 17.
+/// Source: Marsaglia, "Xorshift RNGs", with 64 bits and the shifts 13, 7 and
+/// 17.
 #[derive(Clone, Debug)]
 pub struct Random(u64);
 
 impl Random {
-    /// Makes a generator.
+    /// Creates a generator.
     #[must_use]
     pub fn new(seed: u64) -> Self {
-        // Small seeds would begin alike, and a state of 0 would never change.
+        // Without mixing, small seeds begin alike. A state of 0 never changes.
         Self((seed ^ 0x2545_f491_4f6c_dd1d).wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
     }
 
@@ -43,7 +45,7 @@ impl Random {
     /// Returns one of the items.
     ///
     /// # Panics
-    /// If there are none.
+    /// Panics if `items` is empty.
     pub fn pick<T: Copy>(&mut self, items: &[T]) -> T {
         items[self.index(items.len())]
     }

@@ -1,7 +1,7 @@
-//! The setters of options, made by one macro in all crates.
+//! A macro for the setters of option types, used by all crates.
 
-/// Writes the setters of a type of options, each with its documentation, within
-/// an `impl` block.
+/// Generates the setters of an option type, with documentation, inside an
+/// `impl` block.
 ///
 /// | field | written as | argument |
 /// |---|---|---|
@@ -68,7 +68,7 @@ mod tests {
         crate::__setters! {
             /// Sets the largest body, in bytes. Default: 0.
             bytes: u64;
-            /// Sets the origins that are allowed. Default: none.
+            /// Sets the allowed origins. Default: none.
             origins: some list String;
         }
     }

@@ -1,20 +1,20 @@
-//! `short_name`, `short_path`: names from clients, shortened for answers.
+//! `short_name`, `short_path`: names from clients, shortened for responses.
 
 use std::borrow::Cow;
 use std::fmt::{self, Display, Write as _};
 
-/// Returns a name of at most 200 bytes: a longer one is cut at a character and
-/// ends with `…`.
+/// Shortens a name to at most 200 bytes. A longer name is cut at a character
+/// boundary and ends with `…`.
 ///
-/// A client may send a name of a megabyte, and must not get it back once for
-/// each error.
+/// A client may send a name of a megabyte, and the response must not repeat it
+/// in every error.
 #[must_use]
 pub fn short_name(name: &str) -> Cow<'_, str> {
     short_text(name, MAX_NAME_BYTES)
 }
 
-/// Returns a text of at most `most` bytes: a longer one is cut at a character,
-/// and ends with `…`.
+/// Shortens a text to at most `most` bytes. A longer text is cut at a character
+/// boundary and ends with `…`.
 #[must_use]
 pub fn short_text(text: &str, most: usize) -> Cow<'_, str> {
     if text.len() <= most {
@@ -24,7 +24,7 @@ pub fn short_text(text: &str, most: usize) -> Cow<'_, str> {
     Cow::Owned([kept, ELLIPSIS].concat())
 }
 
-/// Returns the `Display` text of a value, shortened as [`short_name`] does. The
+/// Returns the `Display` text of a value, shortened like [`short_name`]. The
 /// rest is never copied.
 #[must_use]
 pub fn short_path(path: impl Display) -> String {
@@ -38,15 +38,14 @@ pub fn short_path(path: impl Display) -> String {
     bounded.text
 }
 
-/// Returns the beginning of a text, at most this number of bytes in whole
-/// characters.
+/// Returns the longest prefix of whole characters within `most` bytes.
 fn before(text: &str, most: usize) -> &str {
     let end = (0..=most.min(text.len())).rev().find(|end| text.is_char_boundary(*end));
     // The search ends at 0 at the latest, which is a boundary.
     end.and_then(|end| text.get(..end)).unwrap_or_default()
 }
 
-/// A writer that keeps the first [`MAX_NAME_BYTES`] and fails beyond them.
+/// A writer that stores the first [`MAX_NAME_BYTES`] and then fails.
 struct Bounded {
     text: String,
 }
@@ -72,7 +71,7 @@ mod tests {
     fn check(name: &str, expected: &str) {
         assert_eq!(short_name(name), expected);
         assert_eq!(short_path(name), expected, "as a path");
-        // In pieces, as a path is shown.
+        // Written in pieces, like a path.
         let pieces = name.split_at(before(name, name.len() / 2).len());
         assert_eq!(short_path(format_args!("{}{}", pieces.0, pieces.1)), expected, "in pieces");
         assert!(expected.len() <= 200);

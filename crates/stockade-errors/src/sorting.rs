@@ -1,25 +1,27 @@
-//! [`sort_by`]: sorting that costs a program little to compile and to link.
+//! [`sort_by`]: a sort that adds little code to compile and link.
 //!
-//! `slice::sort_by` brings some 50 functions for each type and each order. Here one list of
-//! indexes is sorted for all types, and only the exchange of elements is made for each.
-//! It takes an allocation more, so that what a request sorts is better sorted by `slice`.
+//! `slice::sort_by` generates about 50 functions for each type and order. This
+//! function sorts one list of indexes for all types; only the swap of elements
+//! is generated for each type. It needs one more allocation, so use `slice` for
+//! data of a request.
 
 use std::cmp::Ordering;
 
-/// Sorts `items` as [`slice::sort_by`] does: equal ones keep their order.
+/// Sorts `items` like [`slice::sort_by`]. Equal items keep their order.
 pub fn sort_by<T>(items: &mut [T], compare: impl Fn(&T, &T) -> Ordering) {
     let order = sorted(items.len(), &|one, other| compare(&items[one], &items[other]));
     arrange(order, &mut |one, other| items.swap(one, other));
 }
 
-/// Returns the indexes of a list of this length in their sorted order.
+/// Returns the indexes of a list of this length in sorted order.
 fn sorted(length: usize, compare: &dyn Fn(usize, usize) -> Ordering) -> Vec<usize> {
     let mut order: Vec<usize> = (0..length).collect();
     order.sort_by(|one, other| compare(*one, *other));
     order
 }
 
-/// Exchanges elements until each place has the one whose index stands in `order`.
+/// Swaps elements until each position holds the element at its index in
+/// `order`.
 fn arrange(mut order: Vec<usize>, swap: &mut dyn FnMut(usize, usize)) {
     for start in 0..order.len() {
         let mut place = start;
@@ -40,7 +42,7 @@ mod tests {
 
     #[test]
     fn it_sorts_as_the_standard_library_does() {
-        // All lists of up to six digits from 0 to 3, each with its place.
+        // All lists of up to six digits from 0 to 3, each with its position.
         for length in 0..=6_u32 {
             for number in 0..4_u32.pow(length) {
                 let digit = |place: u32| (number / 4_u32.pow(place) % 4, place);

@@ -1,8 +1,8 @@
 //! The standard texts of the error statuses.
 
-/// Returns the standard text of an error status, as RFC 9110, section 15, and
-/// the registry of status codes have it. A status without a name has the text
-/// of its class.
+/// Returns the standard text of an error status, from RFC 9110, section 15, and
+/// the registry of status codes. An unregistered status gets the text of its
+/// class.
 ///
 /// ```
 /// assert_eq!(stockade::errors::status_text(404), "Not Found");

@@ -7,18 +7,20 @@ use serde_json::json;
 
 use crate::{ApiError, BoxError, FieldError};
 
-/// The error of a store: of resources, sessions, idempotency keys or rate limits.
+/// The error of a store for resources, sessions, idempotency keys or rate
+/// limits.
 ///
-/// A failed call has written nothing. A handler may return the error: it is an
-/// [`ApiError`] with a status, and the client does not see the source.
+/// A failed call has written nothing. A handler may return the error: it
+/// converts to an [`ApiError`] with a status, and the client does not see the
+/// source.
 ///
 /// | error | status |
 /// |---|---|
 /// | [`Missing`](Self::Missing) | 404 |
-/// | [`Changed`](Self::Changed) | 409; a resource answers 412 where the client named a version |
-/// | [`Taken`](Self::Taken) | 409, with the field; a resource leaves a hidden one out |
+/// | [`Changed`](Self::Changed) | 409; a resource responds with 412 if the client named a version |
+/// | [`Taken`](Self::Taken) | 409, with the field; a resource omits a hidden field |
 /// | [`Referenced`](Self::Referenced) | 409 |
-/// | [`Invalid`](Self::Invalid) | 400, with the fields; a resource leaves hidden ones out |
+/// | [`Invalid`](Self::Invalid) | 400, with the fields; a resource omits hidden fields |
 /// | [`Full`](Self::Full) | 503 with `Retry-After: 1` |
 /// | [`Busy`](Self::Busy) | 503 with `Retry-After`, in whole seconds; the source is logged |
 /// | [`Failed`](Self::Failed) | 500; the source is logged |
@@ -62,24 +64,25 @@ use crate::{ApiError, BoxError, FieldError};
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum StoreError {
-    /// There is no such item in the scope.
+    /// The scope does not contain the item.
     Missing,
-    /// The item has another version than was expected.
+    /// The item does not have the expected version.
     Changed,
-    /// Another item has the value of a unique field.
+    /// Another item has the same value in a unique field.
     Taken {
-        /// The name of the field; empty if it is not known, or if there are several.
+        /// The name of the field. Empty if it is unknown, or if there are
+        /// several.
         field: String,
     },
-    /// Other items refer to the item, which is to be deleted.
+    /// Other items refer to the item to delete.
     Referenced,
     /// The store rejects values that the schema allows.
     Invalid(Vec<FieldError>),
-    /// The store has no room.
+    /// The store is full.
     Full,
     /// The store is unavailable or overloaded.
     Busy {
-        /// The time after which a client may try again.
+        /// The delay before a client may retry.
         retry_after: Duration,
         /// The reason, for the log.
         source: BoxError,
@@ -89,14 +92,14 @@ pub enum StoreError {
 }
 
 impl StoreError {
-    /// Makes the error for a value of a unique field that another item has.
+    /// Creates the error for a duplicate value in a unique field.
     #[must_use]
     pub fn taken(field: impl Into<String>) -> Self {
         Self::Taken { field: field.into() }
     }
 
-    /// Makes the error of a store that is unavailable. A client may try again after one
-    /// second.
+    /// Creates the error of an unavailable store. The client may retry after
+    /// one second.
     ///
     /// ```
     /// use stockade::{ApiError, StoreError};
@@ -110,13 +113,13 @@ impl StoreError {
         Self::busy(Duration::from_secs(1), source)
     }
 
-    /// Makes the error of a store that is unavailable or overloaded.
+    /// Creates the error of an unavailable or overloaded store.
     #[must_use]
     pub fn busy(retry_after: Duration, source: impl Into<BoxError>) -> Self {
         Self::Busy { retry_after, source: source.into() }
     }
 
-    /// Makes the error of a store that failed for another reason.
+    /// Creates the error of a store that failed for another reason.
     #[must_use]
     pub fn failed(source: impl Into<BoxError>) -> Self {
         Self::Failed(source.into())
@@ -176,7 +179,7 @@ impl From<StoreError> for ApiError {
             StoreError::Invalid(errors) => Self::validation(errors),
             StoreError::Full => Self::new(503, "the store is full").with_header("Retry-After", "1"),
             StoreError::Busy { retry_after, source } => {
-                // Rounded up: a client must not come back too early.
+                // Rounded up: a client must not retry too early.
                 let seconds = retry_after.as_millis().div_ceil(1000).max(1);
                 let busy = Self::new(503, format!("the store is busy: {source}"));
                 busy.with_header("Retry-After", seconds.to_string()).with_source(source)

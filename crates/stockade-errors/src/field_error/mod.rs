@@ -12,15 +12,15 @@ pub use self::params::{ErrorText, ParamValue};
 
 /// A failed rule of a field.
 ///
-/// The body of a 400 lists them as `details.errors`. Two records are equal if the three
-/// members are that a client gets.
+/// The body of a 400 lists them as `details.errors`. Two records are equal if
+/// the three members that a client receives are equal.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct FieldError {
-    /// Path of the value, such as `address.zip` or `tags[0]`; empty for the
+    /// The path of the value, such as `address.zip` or `tags[0]`. Empty for the
     /// whole input.
     pub field: String,
-    /// The message, for a person.
+    /// The human-readable message.
     pub message: Cow<'static, str>,
     /// The keyword that failed, such as `email` or `minLength`.
     pub rule: Cow<'static, str>,
@@ -37,7 +37,7 @@ impl PartialEq for FieldError {
 impl Eq for FieldError {}
 
 impl FieldError {
-    /// Makes a record from its three parts.
+    /// Creates a record from its three parts.
     pub fn new(
         field: impl Into<String>,
         message: impl Into<Cow<'static, str>>,
@@ -52,7 +52,8 @@ impl FieldError {
         }
     }
 
-    /// Makes the record of a custom check, with the id and the parameters of its text.
+    /// Creates the record of a custom check, with the id and the parameters of
+    /// its text.
     pub fn of_text(
         field: impl Into<String>,
         text: ErrorText,
@@ -63,8 +64,8 @@ impl FieldError {
         error
     }
 
-    /// Returns the parameters of the rule, by which its message can be written in another
-    /// language or form. They are not sent.
+    /// Returns the parameters of the rule. Use them to write the message in
+    /// another language or form. They are not sent.
     ///
     /// | rule | parameters |
     /// |---|---|
@@ -89,27 +90,27 @@ impl FieldError {
         self.params.as_slice()
     }
 
-    /// Returns the parameter of this name.
+    /// Returns the parameter with this name.
     #[must_use]
     pub fn param(&self, name: &str) -> Option<&ParamValue> {
         self.params().iter().find(|(known, _)| *known == name).map(|(_, value)| value)
     }
 
-    /// Adds a parameter, or replaces the one of its name.
+    /// Sets a parameter. Replaces a parameter with the same name.
     #[must_use]
     pub fn with_param(mut self, name: &'static str, value: impl Into<ParamValue>) -> Self {
         self.params.set(name, value.into());
         self
     }
 
-    /// Returns the id of its message in the catalogs of languages; `None` for a message of the
-    /// program without one.
+    /// Returns the id of the message in language catalogs. Returns `None` for
+    /// an application's message without an id.
     #[must_use]
     pub fn text_id(&self) -> Option<&str> {
         self.text_id.as_deref()
     }
 
-    /// Sets the id of its message in the catalogs of languages, such as `maxLength`.
+    /// Sets the id of the message in language catalogs, such as `maxLength`.
     #[must_use]
     pub fn with_text_id(mut self, id: impl Into<Cow<'static, str>>) -> Self {
         self.text_id = Some(id.into());

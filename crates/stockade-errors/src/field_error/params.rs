@@ -1,12 +1,12 @@
-//! The parameters of a failed rule, of which its text is made.
+//! The parameters of a failed rule, for its message.
 
 use std::borrow::Cow;
 use std::fmt;
 
 use serde_json::Number;
 
-/// The value of a parameter of a failed rule: the 100 of `maxLength: 100`, or `string` of a
-/// type.
+/// The value of a parameter of a failed rule, such as the 100 of `maxLength:
+/// 100` or the type `string`.
 ///
 /// ```
 /// use stockade::{FieldError, ParamValue};
@@ -46,7 +46,7 @@ macro_rules! numbers {
 numbers! { i32 i64 u32 u64 usize Number }
 
 impl From<f64> for ParamValue {
-    /// Makes a number, or the text of a value that is not finite.
+    /// Creates a number, or a text if the value is not finite.
     fn from(number: f64) -> Self {
         let finite = Number::from_f64(number).map(Self::Number);
         finite.unwrap_or_else(|| Self::Text(number.to_string().into()))
@@ -68,7 +68,7 @@ texts! { &'static str String Cow<'static, str> }
 /// A parameter with its name.
 pub(super) type Param = (&'static str, ParamValue);
 
-/// A list of parameters, which allocates nothing for the usual two.
+/// A list of parameters that does not allocate for up to two.
 #[derive(Clone, Debug, Default)]
 pub(super) enum Params {
     #[default]
@@ -88,7 +88,7 @@ impl Params {
         }
     }
 
-    /// Adds a parameter, or replaces the one of its name.
+    /// Sets a parameter. Replaces a parameter with the same name.
     pub(super) fn set(&mut self, name: &'static str, value: ParamValue) {
         let own = match self {
             Self::None => &mut [],
@@ -113,8 +113,8 @@ impl Params {
     }
 }
 
-/// A text with an id and parameters, by which catalogs of other languages have it too: the
-/// message of a custom check.
+/// The message of a custom check, with an id and parameters for translation by
+/// language catalogs.
 ///
 /// ```
 /// use stockade::validation::{Rule, ValidationOptions, validate_against_schema};
@@ -135,23 +135,24 @@ impl Params {
 pub struct ErrorText {
     pub(super) id: Option<Cow<'static, str>>,
     pub(super) message: Cow<'static, str>,
-    /// In a box, so that a check returns a small error.
+    /// Boxed to keep the error of a check small.
     pub(super) params: Box<Params>,
 }
 
 impl ErrorText {
-    /// Makes a text: the id of its message in catalogs, and the message in English.
+    /// Creates a text from the catalog id of its message and the English
+    /// message.
     pub fn new(id: impl Into<Cow<'static, str>>, message: impl Into<Cow<'static, str>>) -> Self {
         Self { id: Some(id.into()), message: message.into(), params: Box::default() }
     }
 
-    /// Makes a text without an id.
+    /// Creates a text without an id.
     #[doc(hidden)]
     pub fn of_message(message: impl Into<Cow<'static, str>>) -> Self {
         Self { id: None, message: message.into(), params: Box::default() }
     }
 
-    /// Adds a parameter for the text, which a catalog has as `{ $name }`.
+    /// Adds a parameter. A catalog refers to it as `{ $name }`.
     #[must_use]
     pub fn param(mut self, name: &'static str, value: impl Into<ParamValue>) -> Self {
         self.params.set(name, value.into());
@@ -159,7 +160,7 @@ impl ErrorText {
     }
 }
 
-/// Two texts are equal if ids, messages and parameters are.
+/// Two texts are equal if their ids, messages and parameters are equal.
 impl PartialEq for ErrorText {
     fn eq(&self, other: &Self) -> bool {
         (&self.id, &self.message, self.params.as_slice())

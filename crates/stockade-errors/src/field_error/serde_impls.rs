@@ -1,6 +1,7 @@
-//! [`FieldError`] for serde: an object of three strings.
+//! [`FieldError`] for serde: an object with three strings.
 //!
-//! Written by hand, so that this crate and those above it need no macros.
+//! Written by hand, because this crate and the crates that depend on it should
+//! not need macros.
 
 use std::fmt;
 
