@@ -1,7 +1,7 @@
-//! How long an answer takes to become JSON, beside serde_json.
+//! Benchmarks of JSON serialization, compared with serde_json.
 //!
-//! One user of about 1 KB as a struct and as a `Value`, a text of 1 KB with an
-//! escape in each line, and 200 numbers.
+//! The values are a user of about 1 KB as a struct and as a `Value`, a text of
+//! 1 KB with an escape in each line, and 200 numbers.
 //!
 //! Run: `cargo bench -p stockade-json --bench write`.
 

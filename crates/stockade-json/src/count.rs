@@ -1,22 +1,22 @@
-//! [`has_more_values`]: the size of JSON as parsed data, told from its text.
+//! [`has_more_values`]: counts the values of a JSON text without parsing it.
 
 use memchr::memchr2;
 
-/// Returns true if a JSON text holds more values than `most`. Scalars, arrays
-/// and objects count, at every level; names do not.
+/// Returns true if a JSON text contains more than `most` values. Scalars,
+/// arrays and objects count at every level; names do not.
 ///
-/// A parsed value takes up to 400 bytes, and its text as few as two. A text of
-/// less than twice `most` bytes is not looked at. For a text that is not JSON
-/// the answer has no meaning.
+/// A parsed value needs up to 400 bytes, but its text may need only two. A text
+/// of fewer than `2 * most` bytes is not scanned. The result is meaningless for
+/// invalid JSON.
 #[must_use]
 pub fn has_more_values(text: &[u8], most: usize) -> bool {
-    // Each value but the first has a byte before it that is no part of one.
+    // Every value except the first follows a byte that is not part of a value.
     if text.len().div_ceil(2) <= most {
         return false;
     }
     let mut left = most;
     let mut at = 0;
-    // A value may begin here: at the beginning, and behind a bracket or comma.
+    // A value may begin at the start, or after a bracket or a comma.
     let mut may_begin = true;
     while let Some(byte) = text.get(at) {
         at += 1;
@@ -47,15 +47,15 @@ pub fn has_more_values(text: &[u8], most: usize) -> bool {
     false
 }
 
-/// Returns the position behind the string that begins at `at`, behind its
-/// opening quotation mark.
+/// Returns the position after a string. `at` is the position after its opening
+/// quotation mark.
 fn end_of_string(text: &[u8], mut at: usize) -> usize {
     while let Some(found) = text.get(at..).and_then(|rest| memchr2(b'"', b'\\', rest)) {
         at += found + 1;
         if text.get(at - 1) == Some(&b'"') {
             return at;
         }
-        // A quotation mark behind a backslash does not end the string.
+        // An escaped quotation mark does not end the string.
         at += 1;
     }
     text.len()
@@ -81,7 +81,7 @@ mod tests {
         let parsed: Value = serde_json::from_str(text).unwrap();
         assert_eq!(count(&parsed), values, "{text}");
         assert!(!has_more_values(text.as_bytes(), values), "{text}");
-        // A short text is not looked at, so it is made long.
+        // Short texts are not scanned, so pad the text.
         let long = format!("{text}{}", " ".repeat(text.len() * 2 + 2));
         assert!(!has_more_values(long.as_bytes(), values), "{text}");
         assert!(has_more_values(long.as_bytes(), values - 1), "{text}");

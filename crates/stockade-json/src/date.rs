@@ -1,16 +1,17 @@
-//! Calendar dates: days as years, months and days, and the text of a moment.
+//! Calendar dates: conversion of days to years, months and days, and the text
+//! of a moment.
 //!
-//! The calendar is the Gregorian one for all times, as in ISO 8601 and in
-//! JavaScript: there is a year 0, and it is a leap year.
+//! The calendar is always the Gregorian calendar, as in ISO 8601 and
+//! JavaScript. The year 0 exists, and it is a leap year.
 //!
 //! Source: ECMAScript 2025, section 21.4.1.32 (Date Time String Format).
 
 use std::fmt;
 
-/// Writes a moment in milliseconds since 1970 as JavaScript's `toISOString`.
+/// Writes a moment in milliseconds since 1970 like JavaScript's `toISOString`.
 ///
 /// # Errors
-/// Returns an error if the formatter does.
+/// Fails if the formatter fails.
 pub fn write(milliseconds: i64, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     let (year, month, day) = civil_from_days(milliseconds.div_euclid(MS_PER_DAY));
     let of_day = milliseconds.rem_euclid(MS_PER_DAY);
@@ -34,13 +35,14 @@ pub fn write(milliseconds: i64, f: &mut fmt::Formatter<'_>) -> fmt::Result {
 /// Writes a number over zeros.
 fn put(zeros: &mut [u8], mut number: i64) {
     for digit in zeros.iter_mut().rev() {
-        // The remainder is a digit, because no number here is negative.
+        // The remainder is a digit, because the number is never negative.
         *digit += u8::try_from(number % 10).unwrap_or_default();
         number /= 10;
     }
 }
 
-/// Reads a moment in milliseconds since 1970, of any year with six digits.
+/// Reads a moment as milliseconds since 1970, for any year with up to six
+/// digits.
 ///
 /// Returns `None` if the text is not a date.
 #[must_use]
@@ -56,7 +58,7 @@ pub fn parse(text: &str) -> Option<i64> {
     cursor.0.is_empty().then_some(day * MS_PER_DAY + of_day)
 }
 
-/// The rest of a text.
+/// The remaining text.
 struct Cursor<'a>(&'a [u8]);
 
 impl Cursor<'_> {
@@ -71,8 +73,8 @@ impl Cursor<'_> {
         is_there.then(|| days_from_civil(year, month, day))
     }
 
-    /// Reads a year of four digits, or of a sign and six digits; the year 0 has
-    /// no minus.
+    /// Reads a year with four digits, or with a sign and six digits. The year 0
+    /// must not have a minus sign.
     fn year(&mut self) -> Option<i64> {
         match self.one_of(b"+-") {
             None => self.number(4),
@@ -81,7 +83,7 @@ impl Cursor<'_> {
         }
     }
 
-    /// Reads a time as milliseconds since midnight, without finer digits.
+    /// Reads a time as milliseconds since midnight. Finer digits are dropped.
     fn time(&mut self) -> Option<i64> {
         let hour = self.number_below(24)?;
         self.one_of(b":")?;
@@ -96,7 +98,7 @@ impl Cursor<'_> {
         Some(milliseconds)
     }
 
-    /// Reads one digit or more after the point as milliseconds.
+    /// Reads one or more digits after the point as milliseconds.
     fn fraction(&mut self) -> Option<i64> {
         let mut milliseconds = self.number(1)? * 100;
         let mut unit = 10;
@@ -120,7 +122,7 @@ impl Cursor<'_> {
         Some(sign * (hour * MS_PER_HOUR + minute * MS_PER_MINUTE))
     }
 
-    /// Takes the next byte if it is one of these.
+    /// Reads the next byte if it is in `wanted`.
     fn one_of(&mut self, wanted: &[u8]) -> Option<u8> {
         let (first, rest) = self.0.split_first()?;
         wanted.contains(first).then(|| {
@@ -129,7 +131,7 @@ impl Cursor<'_> {
         })
     }
 
-    /// Takes exactly this number of digits.
+    /// Reads exactly this number of digits.
     fn number(&mut self, digits: usize) -> Option<i64> {
         let (taken, rest) = self.0.split_at_checked(digits)?;
         let number = taken.iter().try_fold(0, |number, byte| {
@@ -153,8 +155,8 @@ fn days_in(year: i64, month: i64) -> i64 {
     }
 }
 
-// The arithmetic lets a year begin in March, as month 0. Then the leap day is
-// the last of its year, and the lengths of months repeat every five months.
+// In this arithmetic, a year begins in March as month 0. The leap day is then
+// the last day of the year, and the month lengths repeat every five months.
 
 fn days_from_civil(year: i64, month: i64, day: i64) -> i64 {
     let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
@@ -163,7 +165,7 @@ fn days_from_civil(year: i64, month: i64, day: i64) -> i64 {
 
 fn civil_from_days(days: i64) -> (i64, i64, i64) {
     let days = days + DAYS_BEFORE_1970;
-    // The estimate is at most one off, because no year is longer than 366 days.
+    // The estimate is off by at most one, because a year has at most 366 days.
     let mut year = (days * 400).div_euclid(DAYS_PER_400_YEARS);
     if days < days_before_year(year) {
         year -= 1;
@@ -176,12 +178,14 @@ fn civil_from_days(days: i64) -> (i64, i64, i64) {
     if month < 10 { (year, month + 3, day) } else { (year + 1, month - 9, day) }
 }
 
-/// Returns the days from 1 March of the year 0 to 1 March of this year.
+/// Returns the number of days from March 1 of the year 0 to March 1 of this
+/// year.
 fn days_before_year(year: i64) -> i64 {
     year * 365 + year.div_euclid(4) - year.div_euclid(100) + year.div_euclid(400)
 }
 
-/// Returns the days from 1 March to the first of this month, where March is 0.
+/// Returns the number of days from March 1 to the first day of this month.
+/// March is 0.
 fn days_before_month(month: i64) -> i64 {
     (month * 153 + 2) / 5
 }
@@ -190,7 +194,7 @@ const MS_PER_MINUTE: i64 = 60_000;
 const MS_PER_HOUR: i64 = 3_600_000;
 const MS_PER_DAY: i64 = 86_400_000;
 const DAYS_PER_400_YEARS: i64 = 146_097;
-/// Days from 1 March of the year 0 to 1 January 1970.
+/// The number of days from March 1 of the year 0 to January 1, 1970.
 const DAYS_BEFORE_1970: i64 = 719_468;
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! [`SerializationError`]: the errors of writing and reading.
+//! [`SerializationError`]: an error of writing or reading.
 
 use std::fmt;
 
@@ -6,48 +6,48 @@ use stockade_errors::{ApiError, BoxError};
 
 /// The deepest nesting of arrays and objects. Deeper data is an error.
 ///
-/// A variant with content counts as two levels: the object that names it and
-/// its content. `Some` and newtypes leave no trace in JSON. They are counted
-/// separately, up to twice as many.
+/// A variant with content counts as two levels: the object with its name, and
+/// its content. `Some` and newtypes do not appear in JSON. They are counted
+/// separately, up to twice this limit.
 pub const MAX_DEPTH: usize = 128;
 
 /// A value that cannot become JSON, or JSON that cannot become a value.
 ///
-/// As an [`ApiError`], an error of reading is a 400, because the data came from
-/// the client. Any other error is a 500.
+/// As an [`ApiError`], a read error is a 400, because the data came from the
+/// client. Any other error is a 500.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum SerializationError {
-    /// A function of `CustomSerialization`
-    /// failed. An `ApiError` in it keeps its status.
+    /// A function of `CustomSerialization` failed. An `ApiError` as the source
+    /// keeps its status.
     Custom(BoxError),
-    /// A date is more than 8.64e15 ms away from 1970, or beyond the range of
+    /// A date is more than 8.64e15 ms away from 1970, or outside the range of
     /// its type.
     DateOutOfRange,
-    /// Two keys of a map become the same text.
+    /// Two map keys become the same text.
     DuplicateKey {
-        /// The text, of which at most 64 characters are kept.
+        /// The text, shortened to 64 characters.
         key: String,
     },
-    /// A helper was switched off by an option.
+    /// An option disabled the helper.
     SwitchedOff {
         /// The name of the option, such as `enable_date`.
         option: &'static str,
     },
-    /// Data is nested more than [`MAX_DEPTH`](MAX_DEPTH) levels, or has
-    /// a cycle.
+    /// Data is nested more than [`MAX_DEPTH`](MAX_DEPTH) levels deep, or has a
+    /// cycle.
     TooDeep,
-    /// JSON does not fit the type that is wanted.
+    /// The JSON does not match the target type.
     Unreadable {
         /// The reason.
         message: String,
     },
-    /// A text is no date, or one that the type cannot hold.
+    /// A text is not a date, or the type cannot represent the date.
     UnreadableDate {
-        /// The text, of which at most 64 characters are kept.
+        /// The text, shortened to 64 characters.
         text: String,
     },
-    /// The `Serialize` of a type failed.
+    /// A `Serialize` implementation failed.
     Unwritable {
         /// The text of its error.
         message: String,
@@ -86,14 +86,14 @@ impl fmt::Display for SerializationError {
 impl std::error::Error for SerializationError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
-            // `Display` shows the text of the error itself.
+            // `Display` already shows the text of the error itself.
             Self::Custom(source) => source.source(),
             _ => None,
         }
     }
 }
 
-/// Makes a 400 of an error of reading, and a 500 of any other.
+/// Converts a read error to a 400, and any other error to a 500.
 impl From<SerializationError> for ApiError {
     fn from(error: SerializationError) -> Self {
         match error {
@@ -106,7 +106,7 @@ impl From<SerializationError> for ApiError {
     }
 }
 
-/// Returns the beginning of a text from outside.
+/// Returns the start of an untrusted text.
 fn shortened(text: &str) -> String {
     text.chars().take(MAX_KEPT_CHARS).collect()
 }

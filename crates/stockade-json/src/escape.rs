@@ -1,10 +1,10 @@
-//! Escapes: a backslash and the characters behind it.
+//! Escapes: a backslash and the characters after it.
 //!
 //! Source: RFC 8259, section 7.
 
-/// Returns the character of an escape, and the position behind the escape. `at`
-/// is the position behind the backslash. `None` for a text that is no escape,
-/// and for half of a surrogate pair.
+/// Returns the character of an escape and the position after it. `at` is the
+/// position after the backslash. Returns `None` for an invalid escape or half a
+/// surrogate pair.
 pub(super) fn unescape(bytes: &[u8], at: usize) -> Option<(char, usize)> {
     let char = match bytes.get(at)? {
         b'"' => '"',
@@ -41,7 +41,7 @@ fn unit(bytes: &[u8], at: usize) -> Option<u32> {
     digits.iter().try_fold(0, |unit, digit| Some(unit << 4 | char::from(*digit).to_digit(16)?))
 }
 
-/// The units that are half of a character.
+/// UTF-16 code units that are half of a surrogate pair.
 const SURROGATES: std::ops::RangeInclusive<u32> = 0xd800..=0xdfff;
-/// The first unit that is the second half of a pair.
+/// The first low surrogate.
 const LOW: u32 = 0xdc00;

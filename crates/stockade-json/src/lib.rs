@@ -1,24 +1,24 @@
-//! Hot: a reader of JSON text that is fast for valid text.
+//! Hot: a JSON reader that is fast for valid text.
 //!
-//! A [`Reader`] finds the same values as `serde_json::Deserializer`, with fewer
-//! instructions. It rejects the same text, but gives no reason: a caller that needs a
-//! message lets serde_json read the text again.
+//! A [`Reader`] returns the same values as `serde_json::Deserializer` with
+//! fewer instructions. It rejects the same texts but does not say why. To get a
+//! message, read the text again with serde_json.
 //!
 //! - `reader`: [`Reader`], which reads one value after the other.
-//! - `raw`: values that are found, but not read.
-//! - `text`: strings, read in blocks of bytes; `escape`: the escapes in them.
+//! - `raw`: values that are found but not read.
+//! - `text`: strings, read in blocks of bytes; `escape`: their escapes.
 //! - `count`: the number of values in a text.
-//! - `number`: numbers; serde_json reads the rare ones.
+//! - `number`: numbers; serde_json reads the rare forms.
 //! - `refused`: [`Refused`], the error.
 //!
 //! With the feature `write`:
 //!
-//! - `write`: `to_json`, a fast writer of the same bytes as serde_json.
+//! - `write`: `to_json`, a fast writer with the same output as serde_json.
 //! - `date`: calendar dates and the text of a moment.
 //! - `error`: `SerializationError`.
 //!
-//! The crates of stockade share it. Programs use serde_json: this crate may change with
-//! each version.
+//! This crate is internal to stockade and may change with each version. Use
+//! serde_json in programs.
 
 mod count;
 #[cfg(feature = "write")]
@@ -44,8 +44,8 @@ pub use refused::Refused;
 #[cfg(feature = "write")]
 pub use write::{ListWriter, NUMBER, RAW_VALUE, to_json, to_json_string};
 
-/// Returns true for the names that serde_json gives to its own values: numbers with all
-/// their digits (its feature `arbitrary_precision`) and unparsed text (`raw_value`). Any
+/// Returns true for serde_json's internal names for numbers with all digits
+/// (feature `arbitrary_precision`) and for unparsed text (`raw_value`). Any
 /// crate may enable these features.
 #[inline]
 #[must_use]

@@ -1,4 +1,4 @@
-//! Numbers, each in the form in which serde_json gives it.
+//! Numbers in the same representation as in serde_json.
 
 use std::sync::LazyLock;
 
@@ -6,18 +6,18 @@ use serde_json::Value;
 
 use super::refused::Refused;
 
-/// A number as a type gets it.
+/// A number as the visitor receives it.
 #[derive(Clone, Copy, Debug)]
 pub enum Number {
-    /// Not below zero.
+    /// An integer of zero or more.
     Whole(u64),
-    /// Below zero.
+    /// A negative integer.
     Negative(i64),
     /// Any other number.
     Float(f64),
 }
 
-/// Returns the number if the whole text is one.
+/// Returns the number if the whole text is a number.
 #[must_use]
 pub fn whole_text(text: &str) -> Option<Number> {
     let begins = text.starts_with(|first: char| first == '-' || first.is_ascii_digit());
@@ -25,7 +25,7 @@ pub fn whole_text(text: &str) -> Option<Number> {
     (end == text.len()).then_some(number)
 }
 
-/// Reads the number at `start`, and gives the place behind it.
+/// Reads the number at `start`, and returns the position after it.
 #[inline]
 pub(super) fn read(text: &str, start: usize) -> Result<(Number, usize), Refused> {
     let bytes = text.as_bytes();
@@ -44,7 +44,7 @@ pub(super) fn read(text: &str, start: usize) -> Result<(Number, usize), Refused>
     }
 }
 
-/// Minus zero is a float, as it is for serde_json.
+/// Returns an integer. Minus zero becomes a float, as in serde_json.
 #[inline]
 fn of_whole(whole: u64, is_negative: bool) -> Number {
     if !is_negative {
@@ -56,8 +56,8 @@ fn of_whole(whole: u64, is_negative: bool) -> Number {
     }
 }
 
-/// Reads a number with a point. `point` is the position behind the point,
-/// `whole` the digits before it.
+/// Reads a number with a decimal point. `point` is the position after the
+/// point, and `whole` contains the digits before it.
 fn fraction(
     text: &str,
     start: usize,
@@ -66,24 +66,24 @@ fn fraction(
 ) -> Result<(Number, usize), Refused> {
     let bytes = text.as_bytes();
     let (all, end) = digits(bytes, point, whole);
-    // With the sign and the point one digit more.
+    // The length includes the point and the sign.
     let is_short = end - start <= MAX_DIGITS;
     let ends = !matches!(bytes.get(end), Some(b'e' | b'E'));
     let power = POWERS.get(end - point).filter(|_| is_short && ends && end > point && all < EXACT);
     let Some(power) = power else {
         return rare(text, start);
     };
-    // Both are exact, so the quotient is the nearest float.
+    // Both operands are exact, so the quotient is the nearest float.
     #[expect(clippy::cast_precision_loss, reason = "below 2^53 there is none")]
     let float = all as f64 / power;
     let is_negative = bytes.get(start) == Some(&b'-');
     Ok((Number::Float(if is_negative { -float } else { float }), end))
 }
 
-/// Reads a number that is long or has an exponent, by serde_json.
+/// Reads a long number, or a number with an exponent, with serde_json.
 #[cold]
 fn rare(text: &str, start: usize) -> Result<(Number, usize), Refused> {
-    // An empty number is refused below.
+    // An empty number is rejected below.
     let rest = text.get(start..).unwrap_or_default();
     let is_part =
         |byte: &u8| byte.is_ascii_digit() || matches!(byte, b'+' | b'-' | b'.' | b'e' | b'E');
@@ -100,7 +100,7 @@ fn rare(text: &str, start: usize) -> Result<(Number, usize), Refused> {
     Ok((number, start + length))
 }
 
-/// Reads digits behind the number `before`. A result that is too large for 64
+/// Appends the digits at `start` to the number `before`. A result beyond 64
 /// bits wraps around.
 #[inline]
 fn digits(bytes: &[u8], start: usize, before: u64) -> (u64, usize) {
@@ -115,25 +115,26 @@ fn digits(bytes: &[u8], start: usize, before: u64) -> (u64, usize) {
     (number, at)
 }
 
-/// Returns true if serde_json keeps all digits of a number: its feature
-/// `arbitrary_precision`, which any crate may turn on. Then a float would lose
-/// some of them.
+/// Returns true if serde_json preserves all digits of a number, through its
+/// feature `arbitrary_precision`. Any crate may enable it. A float would then
+/// lose digits.
 #[must_use]
 pub fn keeps_digits() -> bool {
     static KEEPS: LazyLock<bool> = LazyLock::new(|| {
-        // No exponent: serde_json writes that in its own way.
+        // Without an exponent, because serde_json normalizes exponents.
         let read = serde_json::from_str::<serde_json::Number>("1.00");
         read.is_ok_and(|number| number.to_string() == "1.00")
     });
     *KEEPS
 }
 
-/// The number of digits that always fit 63 bits.
+/// The number of digits that always fit into 63 bits.
 const MAX_DIGITS: usize = 18;
 
-/// 2^53: every whole number up to it is an `f64`.
+/// 2^53. Every integer up to this value is exact as an `f64`.
 const EXACT: u64 = 1 << 53;
 
-/// The powers of ten, by their exponents, that are a help here and an `f64`.
+/// The powers of ten by exponent, each exact as an `f64`. Higher powers are
+/// never needed.
 const POWERS: [f64; 17] =
     [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16];

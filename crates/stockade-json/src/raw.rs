@@ -1,44 +1,47 @@
 //! Values that are found but not read: the reader returns their text.
 //!
-//! These functions accept the text that serde_json accepts as raw values, which a test
-//! compares. This includes half a surrogate pair as an escape.
+//! These functions accept the same texts as serde_json's raw values, including
+//! half a surrogate pair as an escape. A test compares the two.
 
 use super::reader::Reader;
 use super::refused::Refused;
 use super::text::plain_end;
 
-/// The number of nested containers that a reader of [`Reader::of_raw`] accepts.
+/// The number of nested containers that a reader from [`Reader::of_raw`]
+/// accepts.
 pub const MAX_RAW_DEPTH: usize = 128;
 
 type Scanned<T = ()> = Result<T, Refused>;
 
 impl<'t> Reader<'t> {
-    /// Makes a reader of values that are not read, nested up to [`MAX_RAW_DEPTH`].
+    /// Creates a reader of raw values that may be nested up to
+    /// [`MAX_RAW_DEPTH`].
     #[must_use]
     pub fn of_raw(text: &'t str) -> Self {
         Self::with_levels(text, RAW_LEVELS, 0)
     }
 
-    /// Returns true if a container has one more item, and passes the comma before it.
-    /// Otherwise passes the bracket that closes the container.
+    /// Returns true if a container has another item, and skips the comma before
+    /// it. Otherwise skips the closing bracket.
     ///
     /// # Errors
-    /// Fails if there is neither an item nor the bracket.
+    /// Fails if neither an item nor the bracket follows.
     #[inline]
     pub fn next_or_close(&mut self, bracket: u8, is_first: bool) -> Scanned<bool> {
         let has_next = self.has_next(bracket, is_first)?;
         if !has_next {
-            // This is the bracket.
+            // Skip the bracket.
             self.pass();
             self.levels += 1;
         }
         Ok(has_next)
     }
 
-    /// Passes a name and its colon, and returns the name with its quotation marks.
+    /// Skips a name and its colon, and returns the name with its quotation
+    /// marks.
     ///
     /// # Errors
-    /// Fails if there is no name or no colon.
+    /// Fails if the name or the colon is missing.
     #[inline]
     pub fn raw_name(&mut self) -> Scanned<&'t str> {
         self.begins_name()?;
@@ -49,7 +52,7 @@ impl<'t> Reader<'t> {
         Ok(name)
     }
 
-    /// Passes a value, and returns its text.
+    /// Skips a value, and returns its text.
     ///
     /// # Errors
     /// Fails if it is invalid or nested too deeply.
@@ -95,7 +98,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// Passes the string that begins here with its quotation mark.
+    /// Skips the string that begins here with its quotation mark.
     #[inline]
     fn skip_text(&mut self) -> Scanned {
         let bytes = self.text.as_bytes();
@@ -151,7 +154,7 @@ impl<'t> Reader<'t> {
         Ok(())
     }
 
-    /// Passes one digit or more.
+    /// Skips one or more digits.
     fn skip_digits(&mut self) -> Scanned {
         let start = self.at;
         while self.next_byte().is_some_and(|byte| byte.is_ascii_digit()) {
@@ -166,7 +169,7 @@ impl<'t> Reader<'t> {
     }
 }
 
-/// [`MAX_RAW_DEPTH`], and one more.
+/// [`MAX_RAW_DEPTH`], plus one.
 const RAW_LEVELS: u8 = 129;
 
 #[cfg(test)]
@@ -176,7 +179,7 @@ mod tests {
 
     use super::*;
 
-    /// Returns the value if the whole text is one.
+    /// Returns the value if the whole text is one value.
     fn raw_value(text: &str) -> Option<&str> {
         let mut reader = Reader::of_raw(text);
         let value = reader.raw_value().ok()?;

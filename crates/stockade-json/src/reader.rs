@@ -1,4 +1,4 @@
-//! [`Reader`]: the parts of a JSON text, one after the other.
+//! [`Reader`]: reads a JSON text token by token.
 
 use std::borrow::Cow;
 
@@ -6,21 +6,21 @@ use super::number::{self, Number};
 use super::refused::Refused;
 use super::text;
 
-/// Reads a text from its beginning.
+/// Reads a text from its start.
 #[derive(Debug)]
 pub struct Reader<'t> {
     pub(super) text: &'t str,
     pub(super) at: usize,
     /// The number of nested containers that may still be opened, plus one.
     pub(super) levels: u8,
-    /// The number of values that may still be kept whatever their type is, such
-    /// as those that become a `Value`.
+    /// The number of untyped values that may still be stored, such as values of
+    /// a `Value`.
     untyped_left: usize,
-    /// The last string that had an escape.
+    /// The last string with an escape, unescaped.
     scratch: String,
 }
 
-/// A value that contains no other.
+/// A value that does not contain other values.
 #[derive(Clone, Copy, Debug)]
 pub enum Scalar {
     /// `null`.
@@ -32,8 +32,7 @@ pub enum Scalar {
 }
 
 impl<'t> Reader<'t> {
-    /// Makes a reader that keeps at most `most_untyped` values whatever their
-    /// type is.
+    /// Creates a reader that stores at most `most_untyped` untyped values.
     #[must_use]
     pub fn new(text: &'t str, most_untyped: usize) -> Self {
         Self::with_levels(text, LEVELS, most_untyped)
@@ -43,7 +42,7 @@ impl<'t> Reader<'t> {
         Self { text, at: 0, levels, untyped_left: most_untyped, scratch: String::new() }
     }
 
-    /// Counts a value that is kept whatever its type is.
+    /// Counts an untyped value.
     ///
     /// # Errors
     /// Fails if there are too many.
@@ -53,15 +52,15 @@ impl<'t> Reader<'t> {
         Ok(())
     }
 
-    /// Checks that only white space is left.
+    /// Checks that only white space remains.
     ///
     /// # Errors
-    /// Fails if other text is left.
+    /// Fails if other text remains.
     pub fn end(&mut self) -> Result<(), Refused> {
         if self.peek().is_none() { Ok(()) } else { Err(Refused::Syntax) }
     }
 
-    /// Returns the number of bytes that were read.
+    /// Returns the number of bytes read.
     #[must_use]
     pub fn position(&self) -> usize {
         self.at
@@ -80,7 +79,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// Passes the byte that [`peek`](Self::peek) gave.
+    /// Skips the byte that [`peek`](Self::peek) returned.
     #[inline]
     pub(super) fn pass(&mut self) {
         self.at += 1;
@@ -89,7 +88,7 @@ impl<'t> Reader<'t> {
     /// Skips white space and this byte.
     ///
     /// # Errors
-    /// Fails if another byte comes next.
+    /// Fails if another byte follows.
     #[inline]
     pub fn expect(&mut self, byte: u8) -> Result<(), Refused> {
         if self.peek() != Some(byte) {
@@ -99,10 +98,11 @@ impl<'t> Reader<'t> {
         Ok(())
     }
 
-    /// Returns true if the container has one more item, and passes the comma before it.
+    /// Returns true if the container has another item, and skips the comma
+    /// before it.
     ///
     /// # Errors
-    /// Fails if there is neither an item nor the bracket.
+    /// Fails if neither an item nor the bracket follows.
     #[inline]
     pub fn has_next(&mut self, bracket: u8, is_first: bool) -> Result<bool, Refused> {
         match self.peek() {
@@ -114,7 +114,7 @@ impl<'t> Reader<'t> {
         Ok(true)
     }
 
-    /// Checks that a name comes next.
+    /// Checks that a name follows.
     ///
     /// # Errors
     /// Fails if it does not.
@@ -126,8 +126,8 @@ impl<'t> Reader<'t> {
     /// Reads the null, boolean or number that begins here.
     ///
     /// # Errors
-    /// Fails if it is another value or invalid, and if a number would lose digits that
-    /// serde_json keeps.
+    /// Fails if the value is invalid or of another type, or if a number would
+    /// lose digits that serde_json preserves.
     #[inline]
     pub fn scalar(&mut self) -> Result<Scalar, Refused> {
         match self.peek() {
@@ -139,12 +139,12 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// Passes this word.
+    /// Skips this word.
     ///
     /// # Errors
-    /// Fails if another one comes next.
+    /// Fails if another word follows.
     pub fn word(&mut self, word: &str) -> Result<(), Refused> {
-        // Behind the end there is no word.
+        // A text without more bytes does not match.
         let rest = self.text.as_bytes().get(self.at..).unwrap_or_default();
         if !rest.starts_with(word.as_bytes()) {
             return Err(Refused::Syntax);
@@ -165,8 +165,8 @@ impl<'t> Reader<'t> {
         })
     }
 
-    /// Reads the string that begins here, and borrows it from the text. Returns `None`
-    /// if it has escapes: [`scratch`](Self::scratch) has it then.
+    /// Reads the string that begins here, and borrows it from the text. Returns
+    /// `None` if it has escapes; [`scratch`](Self::scratch) then returns it.
     ///
     /// # Errors
     /// Fails if it is invalid.
@@ -182,7 +182,7 @@ impl<'t> Reader<'t> {
         Ok(None)
     }
 
-    /// Returns the last string that had an escape.
+    /// Returns the last string with an escape, unescaped.
     #[inline]
     #[must_use]
     pub fn scratch(&self) -> &str {
@@ -200,7 +200,7 @@ impl<'t> Reader<'t> {
         Ok(number)
     }
 
-    /// Reads a number that may be kept as it is.
+    /// Reads a number that can be used without conversion.
     #[inline]
     fn any_number(&mut self) -> Result<Number, Refused> {
         let (number, end) = number::read(self.text, self.at)?;
@@ -211,7 +211,7 @@ impl<'t> Reader<'t> {
         Ok(number)
     }
 
-    /// Passes the bracket that opens a container.
+    /// Skips the opening bracket of a container.
     ///
     /// # Errors
     /// Fails if the containers are nested too deeply.
@@ -223,10 +223,10 @@ impl<'t> Reader<'t> {
         Ok(())
     }
 
-    /// Passes the bracket that closes a container.
+    /// Skips the closing bracket of a container.
     ///
     /// # Errors
-    /// Fails if another byte comes next.
+    /// Fails if another byte follows.
     #[inline]
     pub fn close(&mut self, bracket: u8) -> Result<(), Refused> {
         self.expect(bracket)?;
@@ -235,5 +235,5 @@ impl<'t> Reader<'t> {
     }
 }
 
-/// As many containers in each other as serde_json reads, and one more.
+/// The depth that serde_json accepts, plus one.
 const LEVELS: u8 = 128;

@@ -1,15 +1,15 @@
-//! [`Refused`]: an error without words, which costs nothing to make.
+//! [`Refused`]: an error without a message, which costs nothing to create.
 
 use std::fmt;
 
-/// The reason why a text gives no value.
+/// The reason for a failed read.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Refused {
     /// The text is not JSON.
     Syntax,
-    /// The reader of the values does not take this one.
+    /// The visitor does not accept the value.
     Data,
-    /// The text holds more values than may be kept.
+    /// The text contains too many values.
     TooMany,
 }
 

@@ -1,11 +1,11 @@
-//! Strings: as they stand in the text, or unescaped.
+//! Strings, borrowed from the text or unescaped.
 
 use super::escape::unescape;
 use super::refused::Refused;
 
-/// Reads a string into `scratch`, and returns the position behind its closing
-/// quotation mark. `start` is behind the opening one; `escape` is the position
-/// of the first escape.
+/// Reads a string into `scratch`, and returns the position after its closing
+/// quotation mark. `start` is the position after the opening mark, and `escape`
+/// is the position of the first escape.
 #[cold]
 pub(super) fn read_escaped(
     text: &str,
@@ -29,8 +29,8 @@ pub(super) fn read_escaped(
     }
 }
 
-/// Returns the position of the first byte from `start` on that has a meaning in
-/// a string: a quotation mark, a backslash, a control character; or the end.
+/// Returns the position of the first special byte from `start`: a quotation
+/// mark, a backslash or a control character. Returns the end if there is none.
 pub(super) fn plain_end(bytes: &[u8], start: usize) -> usize {
     let mut at = start;
     // Most strings are short.
@@ -41,18 +41,19 @@ pub(super) fn plain_end(bytes: &[u8], start: usize) -> usize {
             None => return at + in_end(bytes, at),
         }
     }
-    // Behind the end nothing has a meaning.
+    // The text ends before this position.
     at + long_length(bytes.get(at..).unwrap_or_default())
 }
 
-/// Returns the number of bytes before the first byte with a meaning, for a long
-/// text. A search finds the marks; control characters before them are rare.
+/// Returns the number of bytes before the first special byte, for a long text.
+/// It searches for the marks first, because control characters before them are
+/// rare.
 ///
-/// It is a function of its own, so that a short string needs no stack frame.
+/// It is a separate function, so a short string needs no stack frame.
 #[inline(never)]
 fn long_length(bytes: &[u8]) -> usize {
     let length = memchr::memchr2(b'"', b'\\', bytes).unwrap_or(bytes.len());
-    // This is always there: `length` is at most that of the bytes.
+    // This never fails: `length` is within the slice.
     let text = bytes.get(..length).unwrap_or_default();
     if text.iter().fold(u8::MAX, |least, byte| least.min(*byte)) < 0x20 {
         return in_end(text, 0);
@@ -60,24 +61,24 @@ fn long_length(bytes: &[u8]) -> usize {
     length
 }
 
-/// Returns the number of plain bytes among the next eight; `None` if fewer than
-/// eight are left.
+/// Returns the number of plain bytes among the next eight. Returns `None` if
+/// fewer than eight remain.
 #[inline]
 fn in_word(bytes: &[u8], from: usize) -> Option<usize> {
     let word = u64::from_le_bytes(*bytes.get(from..)?.first_chunk::<8>()?);
-    // The highest bit of each byte that has a meaning; a byte above one that
-    // has may have it too.
+    // Marks the highest bit of each special byte. A byte after a special byte
+    // may also be marked by mistake.
     let below = |word: u64, limit: u64| word.wrapping_sub(EACH * limit) & !word;
     let flipped = |byte: u8| word ^ (EACH * u64::from(byte));
-    // With its second bit flipped, `"` comes right behind the control characters.
+    // With its second bit flipped, `"` directly follows the control characters.
     let marks = (below(flipped(2), 0x21) | below(flipped(b'\\'), 1)) & (EACH << 7);
     Some(marks.trailing_zeros() as usize / 8)
 }
 
-/// Returns the number of plain bytes from `from` on, looked at one by one.
+/// Returns the number of plain bytes from `from`, one byte at a time.
 #[cold]
 fn in_end(bytes: &[u8], from: usize) -> usize {
-    // Behind the end nothing has a meaning.
+    // The text ends before this position.
     let rest = bytes.get(from..).unwrap_or_default();
     rest.iter().position(|byte| has_meaning(*byte)).unwrap_or(rest.len())
 }
@@ -90,5 +91,5 @@ fn has_meaning(byte: u8) -> bool {
 /// A one in each byte.
 const EACH: u64 = u64::MAX / 0xff;
 
-/// In bytes, a multiple of eight.
+/// In bytes. Must be a multiple of eight.
 const SHORT: usize = 40;

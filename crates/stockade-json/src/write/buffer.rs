@@ -1,9 +1,9 @@
-//! The buffer for JSON.
+//! The output buffer for JSON.
 
-/// A buffer of bytes, the first of which are written.
+/// A buffer with written bytes at the start.
 ///
-/// The rest are zeros and not spare capacity. Without `unsafe`, only a slice of
-/// known length lets several writes share one bounds check.
+/// The rest is zeros rather than spare capacity. Without `unsafe`, several
+/// writes can share one bounds check only on a slice with a known length.
 #[derive(Debug)]
 pub(crate) struct Buffer {
     bytes: Vec<u8>,
@@ -12,8 +12,8 @@ pub(crate) struct Buffer {
 }
 
 impl Buffer {
-    /// Makes an empty buffer of bytes that [`into_scratch`](Self::into_scratch)
-    /// gave.
+    /// Creates an empty buffer from the bytes that
+    /// [`into_scratch`](Self::into_scratch) returned.
     #[inline]
     pub(super) fn new(scratch: Vec<u8>) -> Self {
         Self { bytes: scratch, written: 0 }
@@ -24,7 +24,7 @@ impl Buffer {
         &self.bytes[..self.written]
     }
 
-    /// Returns the written bytes, without a copy.
+    /// Returns the written bytes without a copy.
     pub(super) fn into_written(mut self) -> Vec<u8> {
         self.bytes.truncate(self.written);
         self.bytes
@@ -34,8 +34,8 @@ impl Buffer {
         self.bytes
     }
 
-    /// Returns the next `size` bytes, if there is room. They count as written
-    /// after [`wrote`](Self::wrote).
+    /// Returns the next `size` bytes if there is room. Call
+    /// [`wrote`](Self::wrote) to mark them as written.
     #[inline]
     pub(super) fn place(&mut self, size: usize) -> Option<&mut [u8]> {
         self.bytes.get_mut(self.written..self.written.saturating_add(size))
@@ -46,7 +46,8 @@ impl Buffer {
         self.written += size;
     }
 
-    /// Makes room for `size` bytes. Returns false if there is room already.
+    /// Makes room for `size` bytes. Returns false if there is already enough
+    /// room.
     #[cold]
     pub(super) fn grow(&mut self, size: usize) -> bool {
         let wanted = self.written + size;
@@ -85,8 +86,8 @@ impl Buffer {
     }
 }
 
-/// Copies the first and the last `SIZE` bytes of a slice of `SIZE` to twice
-/// `SIZE` bytes, which is all of it. Both slices have the same length.
+/// Copies a slice of `SIZE` to `2 * SIZE` bytes as its first and its last
+/// `SIZE` bytes. Both slices have the same length.
 #[inline]
 pub(super) fn copy_ends<const SIZE: usize>(to: &mut [u8], from: &[u8]) {
     if let (Some(to), Some(first)) = (to.first_chunk_mut::<SIZE>(), from.first_chunk()) {

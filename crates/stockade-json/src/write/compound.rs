@@ -1,4 +1,4 @@
-//! Writing of arrays and objects.
+//! Writes arrays and objects.
 
 use serde::ser::{self, Serialize};
 use serde_json::Error;
@@ -9,13 +9,14 @@ use crate::write::key::KeyWriter;
 use crate::write::string;
 use crate::write::value::JsonWriter;
 
-/// An array or object that is being written, or a struct that holds JSON.
+/// An unfinished array or object, or a struct that contains JSON.
 pub(crate) struct Compound<'a> {
     out: &'a mut Buffer,
-    /// The byte before the next item: the bracket, later a comma. The bracket
-    /// is delayed, so that it and the quotation mark of a name are one write.
+    /// The byte before the next item: first the bracket, then a comma. The
+    /// bracket is delayed, so it is written together with the quotation mark of
+    /// a name.
     lead: u8,
-    /// serde_json's name of a struct that holds JSON, otherwise empty.
+    /// serde_json's name for a struct that contains JSON. Otherwise empty.
     embedded: &'static str,
 }
 
@@ -30,7 +31,7 @@ impl<'a> Compound<'a> {
         Self { out, lead: b'{', embedded: "" }
     }
 
-    /// Begins a struct whose only field is JSON already.
+    /// Begins a struct with a single field that is already JSON.
     #[inline]
     pub(crate) fn embedded(out: &'a mut Buffer, name: &'static str) -> Self {
         Self { out, lead: b',', embedded: name }
@@ -67,8 +68,8 @@ impl<'a> Compound<'a> {
     }
 }
 
-/// Implements the traits of serde that write an array and differ in nothing but
-/// their names.
+/// Implements the serde traits that write an array and differ only in their
+/// names.
 macro_rules! write_as_array {
     ($($compound:ident by $element:ident),* $(,)?) => {
         $(

@@ -1,7 +1,7 @@
-//! JSON that is text already: `RawValue`, and the `Number` of the feature
+//! Text that is already JSON: `RawValue`, and `Number` with the feature
 //! `arbitrary_precision`.
 //!
-//! Both are structs with one field, which has the same name as the struct.
+//! Both are structs with one field that has the name of the struct.
 
 use std::io;
 
@@ -11,9 +11,9 @@ use serde_json::Error;
 use crate::write::buffer::Buffer;
 use crate::write::refuse::{refuse_compounds, refuse_scalars};
 
-/// The name that serde_json gives to a number as text.
+/// serde_json's name for a number as text.
 pub const NUMBER: &str = "$serde_json::private::Number";
-/// The name that serde_json gives to unparsed JSON.
+/// serde_json's name for unparsed JSON.
 pub const RAW_VALUE: &str = "$serde_json::private::RawValue";
 
 /// Writes the field of such a struct.
@@ -30,16 +30,16 @@ pub(crate) fn write<T: Serialize + ?Sized>(
     value.serialize(EmbeddedWriter { out, name })
 }
 
-/// Returns serde_json's error for such a field, whose value is no text.
+/// Returns serde_json's error for a field that is not a string.
 #[cold]
 fn refusal(name: &'static str, field: &'static str) -> Error {
     let mut theirs = serde_json::Serializer::new(io::sink());
     let said = theirs.serialize_struct(name, 1).and_then(|mut it| it.serialize_field(field, &()));
-    // Without the feature serde_json has no such struct.
+    // serde_json does not have this struct unless the feature is enabled.
     said.err().unwrap_or_else(|| Error::custom("expected the text of JSON"))
 }
 
-/// Writes a text as it is, and refuses any other value.
+/// Writes a string unchanged, and rejects any other value.
 struct EmbeddedWriter<'a> {
     out: &'a mut Buffer,
     name: &'static str,

@@ -1,4 +1,4 @@
-//! Writing of the keys of maps, which are strings in JSON.
+//! Writes map keys, which are strings in JSON.
 
 use std::{fmt, io};
 
@@ -9,7 +9,7 @@ use crate::write::buffer::Buffer;
 use crate::write::refuse::refuse_compounds;
 use crate::write::value::JsonWriter;
 
-/// Writes a key at the end of a buffer.
+/// Writes a key to the end of a buffer.
 pub(crate) struct KeyWriter<'a> {
     out: &'a mut Buffer,
 }
@@ -27,7 +27,8 @@ impl<'a> KeyWriter<'a> {
     }
 }
 
-/// Returns serde_json's error for such a key, which only serde_json can make.
+/// Returns serde_json's error for an invalid key, which only serde_json can
+/// create.
 #[cold]
 fn refusal<T: Serialize>(key: &T) -> Error {
     let mut theirs = serde_json::Serializer::new(io::sink());

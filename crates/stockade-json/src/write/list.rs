@@ -1,4 +1,4 @@
-//! [`ListWriter`]: values that are written one after the other.
+//! [`ListWriter`]: writes values one by one.
 
 use serde::Serialize;
 
@@ -6,19 +6,20 @@ use crate::write::buffer::Buffer;
 use crate::write::to_json::{finish, take};
 use crate::write::value::JsonWriter;
 
-/// A writer of JSON that has its values one by one, and may stop between two of them.
+/// A JSON writer that receives values one by one and may stop between two
+/// values.
 ///
-/// The text is what [`to_json`](crate::to_json) writes of a list, behind the text that
-/// it begins with.
+/// The text is the initial text, followed by the output of
+/// [`to_json`](crate::to_json) for a list.
 #[derive(Debug)]
 pub struct ListWriter {
     buffer: Buffer,
-    /// The beginning and the end of each value.
+    /// The start and the end of each value.
     places: Vec<(usize, usize)>,
 }
 
 impl ListWriter {
-    /// Makes a writer of about `count` values, whose text begins with `start`.
+    /// Creates a writer for about `count` values. The text begins with `start`.
     #[must_use]
     pub fn new(start: &str, count: usize) -> Self {
         let mut buffer = take();
@@ -29,7 +30,7 @@ impl ListWriter {
     /// Writes a value.
     ///
     /// # Errors
-    /// Fails as [`to_json`](crate::to_json) does; the text is of no use then.
+    /// Fails like [`to_json`](crate::to_json). The text is then unusable.
     pub fn push<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), serde_json::Error> {
         if !self.places.is_empty() {
             self.buffer.push(b',');
@@ -52,11 +53,11 @@ impl ListWriter {
         self.places.len()
     }
 
-    /// Turns the order of the values round.
+    /// Reverses the order of the values.
     pub fn reverse(&mut self) {
         let Some(&(first, _)) = self.places.first() else { return };
         let written = self.buffer.written();
-        // As long as the text that it replaces.
+        // The same length as the text that it replaces.
         let mut reversed = Buffer::new(vec![0; written.len()]);
         reversed.slice(&written[..first]);
         for (index, &(start, end)) in self.places.iter().rev().enumerate() {
@@ -68,7 +69,7 @@ impl ListWriter {
         self.buffer = reversed;
     }
 
-    /// Returns the text, with `end` behind it.
+    /// Appends `end`, and returns the text.
     #[must_use]
     pub fn finish(mut self, end: &str) -> Vec<u8> {
         self.buffer.slice(end.as_bytes());

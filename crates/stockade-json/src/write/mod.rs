@@ -1,14 +1,14 @@
-//! Hot: writing of JSON, byte for byte as serde_json writes it, but faster.
+//! Hot: a JSON writer with the same output as serde_json, but faster.
 //!
-//! - `to_json`: [`to_json`], and the buffer that a thread keeps; `buffer`: the
-//!   buffer; `list`: values one after the other.
+//! - `to_json`: [`to_json`], and the thread-local buffer; `buffer`: the buffer;
+//!   `list`: values one by one.
 //! - `value`: one value; `compound`: arrays and objects.
-//! - `key`: keys of maps; `embedded`: JSON that is text already.
-//! - `string`: strings and their escapes, by blocks of bytes.
-//! - `refuse`: the types that keys and embedded JSON refuse.
+//! - `key`: map keys; `embedded`: text that is already JSON.
+//! - `string`: strings and their escapes, in blocks of bytes.
+//! - `refuse`: the types that keys and embedded JSON reject.
 //!
-//! A call makes one allocation, the result. The rare parts, such as errors,
-//! come from serde_json, so that they are the same.
+//! A call makes one allocation for the result. Rare parts, such as errors, come
+//! from serde_json and are therefore identical.
 
 mod buffer;
 mod compound;

@@ -1,6 +1,6 @@
-//! The methods of a `Serializer` that accepts little more than texts.
+//! The methods of a `Serializer` that accepts little more than strings.
 //!
-//! Each returns the error of the writer's own `refusal`.
+//! Each method returns the error from the writer's `refusal`.
 
 macro_rules! refuse_scalars {
     ($($serialize:ident($kind:ty)),* $(,)?) => {

@@ -16,8 +16,8 @@ pub(crate) fn write(out: &mut Buffer, text: &str) {
     write_long(out, text);
 }
 
-/// Writes a long text. A function of its own: without this call the caller
-/// saves no registers, and a short text takes a fifth fewer instructions.
+/// Writes a long text. It is a separate function so the caller need not save
+/// registers, which saves a fifth of the instructions for a short text.
 #[inline(never)]
 fn write_long(out: &mut Buffer, text: &str) {
     let bytes = text.as_bytes();
@@ -42,8 +42,8 @@ fn write_slowly(out: &mut Buffer, text: &str) {
     out.push(b'"');
 }
 
-/// Writes the part of a field before its value: a bracket or a comma, the name,
-/// a colon. A name is rarely longer than 32 bytes.
+/// Writes the part of a field before its value: a bracket or a comma, the name
+/// and a colon. A name is rarely longer than 32 bytes.
 pub(crate) fn write_name(out: &mut Buffer, lead: u8, name: &str) {
     let bytes = name.as_bytes();
     let size = bytes.len() + 4;
@@ -81,11 +81,11 @@ pub(crate) fn write_content(out: &mut Buffer, text: &str) {
     }
 }
 
-/// Copies a text to a slice of the same length. Returns false if a byte needs
-/// an escape; then the slice holds garbage.
+/// Copies a text to a slice with the same length. Returns false if a byte needs
+/// an escape; the slice then contains garbage.
 ///
-/// A text that is no whole number of blocks is copied as its first and its last
-/// block, which overlap.
+/// If the length is not a multiple of the block size, the first and the last
+/// block overlap.
 #[inline(always)]
 fn copy_short(to: &mut [u8], text: &[u8]) -> bool {
     match text.len() {
@@ -130,7 +130,8 @@ fn copy_blocks(to: &mut [u8], text: &[u8]) -> bool {
     is_plain(last.as_chunks().0)
 }
 
-/// Returns the first and the last bytes of a text that is at least that long.
+/// Returns the first and the last `SIZE` bytes of a text that is at least
+/// `SIZE` bytes long.
 #[inline]
 fn ends<const SIZE: usize>(text: &[u8]) -> [[u8; SIZE]; 2] {
     [text.first_chunk(), text.last_chunk()].map(|it| it.copied().unwrap_or([0; SIZE]))
@@ -138,14 +139,14 @@ fn ends<const SIZE: usize>(text: &[u8]) -> [[u8; SIZE]; 2] {
 
 /// Returns true if no byte needs an escape.
 ///
-/// The check has no branch for each byte, and subtracts instead of comparing,
-/// so that the compiler makes one instruction for 16 bytes.
+/// The check does not branch for each byte, and subtracts instead of comparing.
+/// The compiler can then handle 16 bytes with one instruction.
 #[inline]
 fn is_plain(blocks: &[[u8; 16]]) -> bool {
     let marked = blocks.iter().fold([0; 16], |mut marked, block| {
         for (mark, byte) in marked.iter_mut().zip(block) {
-            // Control characters and the quotation mark: with one bit turned,
-            // the latter comes right after the former.
+            // Matches control characters and the quotation mark, which directly
+            // follows them after one bit is flipped.
             let low = (b' ' + 1).saturating_sub(byte ^ (b'"' ^ b' '));
             *mark |= low | 1_u8.saturating_sub(byte ^ b'\\');
         }
@@ -159,8 +160,8 @@ const fn needs_escape(byte: u8) -> bool {
     (byte < b' ') | (byte == b'"') | (byte == b'\\')
 }
 
-/// Sets the highest bit of each of eight bytes that needs an escape. The lowest
-/// mark is right; a borrow may make wrong marks above it.
+/// Sets the highest bit of each byte that needs an escape. The lowest mark is
+/// correct; a borrow may set wrong marks above it.
 #[inline]
 fn marks(word: u64) -> u64 {
     let below = |word: u64, byte: u8| word.wrapping_sub(ONES * u64::from(byte)) & !word;
@@ -173,7 +174,7 @@ const ONES: u64 = u64::MAX / 255;
 /// Four bytes without a mark.
 const NEUTRAL: u64 = 0xffff_ffff;
 
-/// Writes a text of which some bytes need an escape.
+/// Writes a text with bytes that need an escape.
 #[cold]
 fn write_escaped(out: &mut Buffer, text: &[u8]) {
     for piece in text.chunks(PIECE) {
@@ -184,13 +185,13 @@ fn write_escaped(out: &mut Buffer, text: &[u8]) {
 }
 
 const PIECE: usize = 64;
-/// The longest output of a piece, and the bytes that are written beyond its
-/// end.
+/// The longest output for a piece, plus the bytes written past its end.
 const ESCAPED: usize = 6 * PIECE + 8;
 
-/// Escapes a text. Returns the number of bytes written, which is counted here
-/// because a count in the buffer made texts full of escapes take half as long
-/// again.
+/// Escapes a text, and returns the number of bytes written.
+///
+/// The count is local because a count in the buffer made texts full of escapes
+/// 50 % slower.
 fn escape(place: &mut [u8], mut text: &[u8]) -> usize {
     let mut at = 0;
     while let Some(block) = text.first_chunk::<8>() {
@@ -203,7 +204,7 @@ fn escape(place: &mut [u8], mut text: &[u8]) -> usize {
             at += put_byte(place, at, *byte);
             taken += 1;
         }
-        // `taken` is at most the length of the block.
+        // `taken` is at most the block length.
         text = text.get(taken..).unwrap_or_default();
     }
     for byte in text {
@@ -257,7 +258,7 @@ mod tests {
         assert_eq!(str::from_utf8(out.written()).unwrap(), expected, "{text:?}");
     }
 
-    /// At every offset in texts of all lengths around the sizes of the blocks.
+    /// Checks every offset in texts with all lengths around the block sizes.
     #[test]
     fn escapes_are_found_wherever_they_stand() {
         let characters = ["\"", "\\", "\0", "\n", "\x1f", "\x7f", "é", "\u{2028}", "𝄞", "\u{ff}"];
@@ -282,7 +283,7 @@ mod tests {
         }
     }
 
-    /// One right after another is where a borrow would make a wrong mark.
+    /// Checks adjacent bytes, for which a borrow would set a wrong mark.
     #[test]
     fn neighbours_of_escapes_are_left_alone() {
         let bytes = ["\0", "\x1f", " ", "!", "\"", "#", "[", "\\", "]", "~", "\x7f", "a"];
@@ -296,7 +297,7 @@ mod tests {
         }
     }
 
-    /// A text that is refused for want of place is written after growth.
+    /// Checks that a text that does not fit is written after the buffer grows.
     #[test]
     fn the_buffer_grows_between_any_two_bytes() {
         for filled in 900..1_100 {

@@ -1,4 +1,4 @@
-//! [`to_json`], and the buffer of a thread.
+//! [`to_json`], and the thread-local buffer.
 
 use std::cell::Cell;
 
@@ -8,18 +8,18 @@ use serde::ser::Error as _;
 use crate::write::buffer::Buffer;
 use crate::write::value::JsonWriter;
 
-/// Writes a value as compact JSON, byte for byte as `serde_json::to_vec`, which
-/// however writes `null` for a float that is not finite.
+/// Writes a value as compact JSON. The output is identical to
+/// `serde_json::to_vec`, except that a float that is not finite is an error
+/// instead of `null`.
 ///
-/// The JSON is written into a buffer of the thread, which keeps at most 64 KiB
-/// between two calls. The result is one allocation whose capacity is its
-/// length, so that `bytes::Bytes` takes it as it is. Above 16 KiB the buffer
-/// itself is the result, with a capacity of at most the greater of 64 KiB and
-/// twice its length.
+/// The JSON is written to a thread-local buffer that retains at most 64 KiB
+/// between calls. The result is a single allocation with a capacity equal to
+/// its length, so `bytes::Bytes` does not copy it. Above 16 KiB, the buffer
+/// itself is the result; its capacity is at most 64 KiB or twice its length,
+/// whichever is greater.
 ///
-/// Unlike `serialize_for_json`, dates and the keys
-/// of maps are written as their `Serialize` writes them, and only the stack
-/// limits nesting.
+/// Unlike `serialize_for_json`, this function writes dates and map keys as
+/// their `Serialize` implementation does. Only the stack limits nesting.
 ///
 /// ```
 /// use std::collections::BTreeMap;
@@ -33,17 +33,18 @@ use crate::write::value::JsonWriter;
 /// ```
 ///
 /// # Errors
-/// When the `Serialize` of a type fails, or the key of a map is no text,
-/// `char`, `bool`, finite number or unit variant. The error is the one of
-/// `serde_json::to_vec`. Also for a float that is NaN or infinite: its schema
-/// promises a number, and `null` would hide the mistake that made it.
+/// Fails if a `Serialize` implementation fails, or if a map key is not a
+/// string, `char`, `bool`, finite number or unit variant. The error is the same
+/// as from `serde_json::to_vec`. A NaN or infinite float also fails: its schema
+/// promises a number, and `null` would hide the bug that produced it.
 ///
 /// # Beyond the spec
-/// The output differs from serde_json where a type breaks a promise. An array
-/// or object that is announced as empty and is not is written whole, where
-/// serde_json writes invalid JSON. A `Display` that fails is an error, where
-/// serde_json panics. The structs that serde_json names
-/// `$serde_json::private::…` are known, whether its features are on or not.
+/// The output differs from serde_json if a type breaks a contract. If an array
+/// or object is announced as empty but has items, it is written in full;
+/// serde_json writes invalid JSON. A failing `Display` implementation is an
+/// error; serde_json panics. Structs with serde_json's names
+/// `$serde_json::private::…` are recognized even if serde_json's features are
+/// off.
 ///
 /// Spec: Serialization helpers.
 pub fn to_json<T: Serialize + ?Sized>(value: &T) -> Result<Vec<u8>, serde_json::Error> {
@@ -58,22 +59,23 @@ pub fn to_json<T: Serialize + ?Sized>(value: &T) -> Result<Vec<u8>, serde_json::
     }
 }
 
-/// Writes a value as compact JSON, as [`to_json`] does, as a text.
+/// Writes a value as compact JSON, like [`to_json`], into a `String`.
 ///
 /// # Errors
-/// Those of [`to_json`].
+/// Fails under the same conditions as [`to_json`].
 pub fn to_json_string<T: Serialize + ?Sized>(value: &T) -> Result<String, serde_json::Error> {
     String::from_utf8(to_json(value)?).map_err(serde_json::Error::custom)
 }
 
-/// Takes the buffer of the thread. A `Serialize` that calls [`to_json`] itself
-/// gets a new one, and a panic loses no more than this one.
+/// Takes the buffer of the thread. A nested call to [`to_json`] from a
+/// `Serialize` implementation gets a new buffer. A panic loses only this
+/// buffer.
 pub(super) fn take() -> Buffer {
-    // A thread that ends has no buffer any more.
+    // The buffer is not available while the thread ends.
     Buffer::new(SCRATCH.try_with(Cell::take).unwrap_or_default())
 }
 
-/// Returns what a buffer of [`take`] holds.
+/// Returns the content of a buffer from [`take`].
 pub(super) fn finish(buffer: Buffer) -> Vec<u8> {
     if buffer.written().len() > MAX_COPIED {
         return buffer.into_written();
@@ -85,7 +87,7 @@ pub(super) fn finish(buffer: Buffer) -> Vec<u8> {
 
 fn give_back(scratch: Vec<u8>) {
     if scratch.capacity() <= MAX_KEPT {
-        // A thread that ends drops the buffer.
+        // The buffer is dropped if the thread is ending.
         let _ended = SCRATCH.try_with(|kept| kept.set(scratch));
     }
 }
@@ -103,7 +105,7 @@ mod tests {
 
     use super::*;
 
-    /// Returns the capacity of the buffer that the thread keeps.
+    /// Returns the capacity of the thread's buffer.
     fn kept() -> usize {
         let scratch = SCRATCH.take();
         let capacity = scratch.capacity();
@@ -128,7 +130,7 @@ mod tests {
         assert_eq!(kept(), 0);
     }
 
-    /// Writes a long text, and then something else.
+    /// Writes a long text, followed by another value.
     struct LongAnd<T>(usize, T);
 
     impl<T: Serialize> Serialize for LongAnd<T> {
@@ -169,7 +171,7 @@ mod tests {
         assert_eq!(to_json(&[1, 2]).unwrap(), b"[1,2]");
     }
 
-    /// Its own JSON, as a text in JSON.
+    /// A string that contains its own JSON.
     struct Nested(usize);
 
     impl Serialize for Nested {
@@ -195,8 +197,8 @@ mod tests {
         thread_local! {
             static LAST: Cell<Option<AtTheEnd>> = const { Cell::new(None) };
         }
-        // Values of a thread are dropped in the order in which they were made,
-        // or in the opposite one: so once before the buffer, and once after.
+        // Thread-local values are dropped in creation order or in reverse. Test
+        // the drop both before and after the buffer.
         for buffer_first in [false, true] {
             let (sender, receiver) = std::sync::mpsc::channel();
             let write = || assert_eq!(to_json(&1).unwrap(), b"1");

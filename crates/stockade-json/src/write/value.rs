@@ -1,4 +1,4 @@
-//! Writing of any value.
+//! Writes any value.
 
 use std::fmt::{self, Write as _};
 
@@ -10,7 +10,7 @@ use crate::write::compound::Compound;
 use crate::write::embedded::{NUMBER, RAW_VALUE};
 use crate::write::string;
 
-/// Writes one value at the end of a buffer.
+/// Writes one value to the end of a buffer.
 pub(crate) struct JsonWriter<'a> {
     out: &'a mut Buffer,
 }
@@ -21,7 +21,7 @@ impl<'a> JsonWriter<'a> {
         Self { out }
     }
 
-    /// Begins the object that names a variant.
+    /// Begins the object with the name of a variant.
     #[inline]
     fn tag(&mut self, variant: &str) {
         string::write_name(self.out, b'{', variant);
@@ -246,7 +246,7 @@ impl<'a> Serializer for JsonWriter<'a> {
     }
 }
 
-/// Writes the pieces of a `Display` with their escapes.
+/// Writes the pieces of a `Display` implementation and escapes them.
 struct Escaping<'a>(&'a mut Buffer);
 
 impl fmt::Write for Escaping<'_> {

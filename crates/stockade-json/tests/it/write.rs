@@ -1,4 +1,4 @@
-//! `to_json`, with serde_json as the judge.
+//! Tests that compare `to_json` with serde_json.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
@@ -13,7 +13,7 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 use stockade_json::{to_json, to_json_string};
 
-/// The same text, or the same error.
+/// Checks that both return the same text or the same error.
 #[track_caller]
 fn check<T: Serialize + ?Sized>(value: &T) {
     let comparable = |result: Result<Vec<u8>, serde_json::Error>| {
@@ -29,7 +29,7 @@ fn check_text<T: Serialize + ?Sized>(value: &T, expected: &str) {
     assert_eq!(String::from_utf8(to_json(value).unwrap()).unwrap(), expected);
 }
 
-/// A value that is this call of its serializer, whose type is `S`.
+/// Creates a value that serializes with this call of its serializer `S`.
 macro_rules! by {
     (|$serializer:ident| $made:expr) => {{
         struct Made;
@@ -157,7 +157,7 @@ fn arrays_and_objects_are_as_in_serde_json() {
     check(&Named::of(1));
     check(&Named { second: Some(Named::of("b")), ..Named::of(Named::of("a")) });
     check_text(&HashMap::<u8, u8>::new(), "{}");
-    // Of unknown length, with and without items.
+    // Unknown length, with and without items.
     check_text(&by!(|it| it.serialize_seq(None)?.end()), "[]");
     check_text(&by!(|it| it.serialize_map(None)?.end()), "{}");
     check_text(&by!(|it| it.collect_seq((0..9).filter(|it| it % 4 == 3))), "[3,7]");
@@ -179,7 +179,7 @@ fn variants_are_as_in_serde_json() {
     check(&(Ok::<u8, u8>(1), Err::<u8, u8>(2), SystemTime::UNIX_EPOCH, Duration::MAX));
 }
 
-/// A map with one key, of whatever type.
+/// A map with one key of any type.
 struct Keyed<K>(K);
 
 impl<K: Serialize> Serialize for Keyed<K> {
@@ -239,7 +239,7 @@ fn raw_json_is_written_as_it_is() {
 const RAW_VALUE: &str = "$serde_json::private::RawValue";
 const NUMBER: &str = "$serde_json::private::Number";
 
-/// A struct that looks like one of serde_json's.
+/// A struct that looks like an internal struct of serde_json.
 struct Like<T>(&'static str, &'static str, T);
 
 impl<T: Serialize> Serialize for Like<T> {
@@ -280,7 +280,8 @@ fn what_is_no_raw_json_is_the_same_error() {
     check_raw(Kind::Struct { one: 1, other: 1 });
 }
 
-/// What `Number` is with `arbitrary_precision`, which is not on here.
+/// Uses the form of `Number` with `arbitrary_precision`, which is disabled
+/// here.
 #[test]
 fn a_number_of_any_precision_is_written_as_it_is() {
     let digits = "12345678901234567890.12345678901234567890e-400";
@@ -357,13 +358,14 @@ fn a_struct_costs_one_allocation() {
     assert_eq!(info.count_total, 1);
     assert_eq!(info.bytes_total, u64::try_from(json.len()).unwrap());
     assert_eq!(json.capacity(), json.len());
-    // As many as before it, after an error too.
+    // The count does not change, even after an error.
     to_json(&(&user, Keyed(()))).unwrap_err();
     let info = allocation_counter::measure(|| json = to_json(&user).unwrap());
     assert_eq!(info.count_total, 1);
 }
 
-/// Any JSON, with the characters that matter more often than by chance.
+/// Generates any JSON; special characters are more frequent than in random
+/// text.
 fn value() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
         Just(json!(null)),
