@@ -1,10 +1,10 @@
-//! Dates of the crate chrono.
+//! Dates from the crate chrono.
 
 use ::chrono::{DateTime, FixedOffset, TimeZone, Utc};
 
 use crate::{Date, FromDate, SerializationError, ToDate};
 
-/// A leap second counts as the second that follows.
+/// A leap second counts as the following second.
 impl<Tz: TimeZone> ToDate for DateTime<Tz> {
     fn to_date(&self) -> Result<Date, SerializationError> {
         Date::from_millis(self.timestamp_millis())
@@ -17,7 +17,7 @@ impl FromDate for DateTime<Utc> {
     }
 }
 
-/// In UTC.
+/// The result is in UTC.
 impl FromDate for DateTime<FixedOffset> {
     fn from_date(date: Date) -> Result<Self, SerializationError> {
         DateTime::<Utc>::from_date(date).map(|moment| moment.fixed_offset())

@@ -1,4 +1,4 @@
-//! [`CustomSerialization`]: functions of the application that replace helpers.
+//! [`CustomSerialization`]: application functions that replace helpers.
 //!
 //! Spec: Middleware helpers › `withSerialization`, option `custom`.
 
@@ -10,10 +10,11 @@ use stockade_errors::BoxError;
 
 use crate::{Date, SerializationError};
 
-/// Functions that replace helpers of [`Serialization`](crate::Serialization)
-/// and [`Deserialization`](crate::Deserialization), each on its own.
+/// Functions that replace individual helpers of
+/// [`Serialization`](crate::Serialization) and
+/// [`Deserialization`](crate::Deserialization).
 ///
-/// An error of a function is a 500, unless it is an
+/// An error from a function is a 500, unless it is an
 /// [`ApiError`](stockade_errors::ApiError), which keeps its status.
 ///
 /// ```
@@ -48,7 +49,7 @@ type WriteSet = dyn Fn(Vec<Value>) -> Outcome<Value> + Send + Sync;
 type ReadSet = dyn Fn(Value) -> Outcome<Vec<Value>> + Send + Sync;
 
 impl CustomSerialization {
-    /// Makes a value that replaces nothing.
+    /// Creates a value without replacements.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -74,8 +75,8 @@ impl CustomSerialization {
         self
     }
 
-    /// Sets the function that writes maps. It gets the entries in their order,
-    /// each a key and a value as JSON; the key is not yet made a text.
+    /// Sets the function that writes maps. It receives the ordered entries,
+    /// with key and value as JSON. Keys are not yet converted to text.
     #[must_use]
     pub fn serialize_map<E: Into<BoxError>>(
         mut self,
@@ -85,8 +86,8 @@ impl CustomSerialization {
         self
     }
 
-    /// Sets the function that reads maps. It returns the entries, each a key
-    /// and a value as JSON; a key may be any JSON.
+    /// Sets the function that reads maps. It returns the entries, with key and
+    /// value as JSON. A key may be any JSON value.
     #[must_use]
     pub fn deserialize_map<E: Into<BoxError>>(
         mut self,
@@ -96,8 +97,8 @@ impl CustomSerialization {
         self
     }
 
-    /// Sets the function that writes sets. It gets the elements as JSON, in
-    /// their order.
+    /// Sets the function that writes sets. It receives the ordered elements as
+    /// JSON.
     #[must_use]
     pub fn serialize_set<E: Into<BoxError>>(
         mut self,

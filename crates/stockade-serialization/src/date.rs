@@ -29,11 +29,11 @@ use serde::ser::{self, Serialize, Serializer};
 
 use crate::SerializationError;
 
-/// Writes a date as ISO 8601 in UTC with milliseconds, as JavaScript's
-/// `toISOString` does.
+/// Writes a date as ISO 8601 in UTC with milliseconds, like JavaScript's
+/// `toISOString`.
 ///
-/// Fractions of a millisecond are cut off, towards the past. Years from 0 to
-/// 9999 have four digits, all others a sign and six.
+/// Fractions of a millisecond are rounded down, toward the past. Years from 0
+/// to 9999 have four digits. All other years have a sign and six digits.
 ///
 /// ```
 /// use std::time::{Duration, SystemTime};
@@ -47,8 +47,9 @@ use crate::SerializationError;
 /// ```
 ///
 /// # Errors
-/// [`DateOutOfRange`](SerializationError::DateOutOfRange) when the date is more
-/// than 8.64e15 ms away from 1970, which is in the years -271821 and 275760.
+/// Returns [`DateOutOfRange`](SerializationError::DateOutOfRange) if the date
+/// is more than 8.64e15 ms away from 1970. The limits are in the years -271821
+/// and 275760.
 ///
 /// Spec: Serialization helpers.
 pub fn serialize_date<D: ToDate + ?Sized>(date: &D) -> Result<String, SerializationError> {
@@ -58,12 +59,12 @@ pub fn serialize_date<D: ToDate + ?Sized>(date: &D) -> Result<String, Serializat
 /// Reads a date in ISO 8601.
 ///
 /// # Beyond the spec
-/// A date alone is midnight in UTC. A time has hours and minutes, then optional
-/// seconds, then an optional fraction, and always `Z` or an offset such as
-/// `+02:00`, because without one the text names no moment. Digits beyond
-/// milliseconds are dropped. `t` and `z` may be lower case. A year has four
-/// digits, or a sign and six. Hour 24, second 60 and the year `-000000` are
-/// refused.
+/// A date without a time is midnight in UTC. A time consists of hours and
+/// minutes, optional seconds and an optional fraction. It ends with `Z` or an
+/// offset such as `+02:00`; otherwise it does not specify a moment. Digits
+/// beyond milliseconds are dropped. `t` and `z` may be lower case. A year has
+/// four digits, or a sign and six digits. Hour 24, second 60 and the year
+/// `-000000` are rejected.
 ///
 /// ```
 /// use std::time::{Duration, SystemTime};
@@ -77,8 +78,8 @@ pub fn serialize_date<D: ToDate + ?Sized>(date: &D) -> Result<String, Serializat
 /// ```
 ///
 /// # Errors
-/// [`UnreadableDate`](SerializationError::UnreadableDate), a 400, when the text
-/// is no such date, or one that JavaScript or `D` cannot hold.
+/// Returns [`UnreadableDate`](SerializationError::UnreadableDate), a 400, if
+/// the text is not such a date, or if JavaScript or `D` cannot represent it.
 ///
 /// Spec: Serialization helpers.
 pub fn deserialize_date<D: FromDate>(text: &str) -> Result<D, SerializationError> {
@@ -88,7 +89,7 @@ pub fn deserialize_date<D: FromDate>(text: &str) -> Result<D, SerializationError
 /// Writes a date, for `#[serde(with = "stockade::serialization::date")]`.
 ///
 /// # Errors
-/// Fails as [`serialize_date`] does, and when the serializer fails.
+/// Fails like [`serialize_date`], or if the serializer fails.
 pub fn serialize<D, S>(date: &D, serializer: S) -> Result<S::Ok, S::Error>
 where
     D: ToDate + ?Sized,
@@ -100,7 +101,7 @@ where
 /// Reads a date, for `#[serde(with = "stockade::serialization::date")]`.
 ///
 /// # Errors
-/// Fails as [`deserialize_date`] does, and when there is no text.
+/// Fails like [`deserialize_date`], or if the value is not a string.
 pub fn deserialize<'de, D, S>(deserializer: S) -> Result<D, S::Error>
 where
     D: FromDate,
@@ -120,7 +121,7 @@ pub mod option {
     /// Writes a date, or `null` for `None`.
     ///
     /// # Errors
-    /// Fails as [`serialize_date`](super::serialize_date) does, and when the
+    /// Fails like [`serialize_date`](super::serialize_date), or if the
     /// serializer fails.
     pub fn serialize<D, S>(date: &Option<D>, serializer: S) -> Result<S::Ok, S::Error>
     where
@@ -134,8 +135,8 @@ pub mod option {
     /// Reads a date, or `None` from `null`.
     ///
     /// # Errors
-    /// Fails as [`deserialize_date`](super::deserialize_date) does, and when
-    /// there is neither text nor `null`.
+    /// Fails like [`deserialize_date`](super::deserialize_date), or if the
+    /// value is neither a string nor `null`.
     pub fn deserialize<'de, D, S>(deserializer: S) -> Result<Option<D>, S::Error>
     where
         D: FromDate,
@@ -150,7 +151,7 @@ pub mod option {
 /// most 8.64e15 away from 1970-01-01T00:00:00Z.
 ///
 /// `Display` and `Serialize` write the text of [`serialize_date`]. `FromStr`
-/// and `Deserialize` read the texts of [`deserialize_date`].
+/// and `Deserialize` read the texts that [`deserialize_date`] accepts.
 ///
 /// ```
 /// use stockade::serialization::Date;
@@ -174,12 +175,11 @@ impl Date {
     /// The first moment: -271821-04-20T00:00:00.000Z.
     pub const MIN: Self = Self { milliseconds: -MAX_MS };
 
-    /// Makes the moment this number of milliseconds after the beginning of
-    /// 1970.
+    /// Creates the moment this number of milliseconds after the start of 1970.
     ///
     /// # Errors
-    /// [`DateOutOfRange`](SerializationError::DateOutOfRange) above 8.64e15 and
-    /// below -8.64e15.
+    /// Returns [`DateOutOfRange`](SerializationError::DateOutOfRange) above
+    /// 8.64e15 and below -8.64e15.
     pub fn from_millis(milliseconds: i64) -> Result<Self, SerializationError> {
         if (-MAX_MS..=MAX_MS).contains(&milliseconds) {
             Ok(Self { milliseconds })
@@ -188,13 +188,13 @@ impl Date {
         }
     }
 
-    /// Returns the milliseconds since the beginning of 1970; negative before.
+    /// Returns the milliseconds since the start of 1970. Negative before 1970.
     #[must_use]
     pub fn as_millis(self) -> i64 {
         self.milliseconds
     }
 
-    /// Makes the moment of the millisecond that a nanosecond is in.
+    /// Creates a moment from nanoseconds, rounded down to milliseconds.
     pub(crate) fn from_nanos(nanoseconds: i128) -> Result<Self, SerializationError> {
         let milliseconds = nanoseconds.div_euclid(NS_PER_MS);
         i64::try_from(milliseconds)
@@ -248,37 +248,37 @@ impl de::Visitor<'_> for DateVisitor {
     }
 }
 
-/// A type that names a moment.
+/// A type that represents a moment.
 ///
 /// [`Date`] and `SystemTime` implement it. With the features `jiff`, `chrono`
-/// and `time`, so do `jiff::Timestamp`, `jiff::Zoned`, `chrono::DateTime` and
-/// `time::OffsetDateTime`.
+/// and `time`, `jiff::Timestamp`, `jiff::Zoned`, `chrono::DateTime` and
+/// `time::OffsetDateTime` implement it too.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` names no moment",
     note = "dates are `SystemTime` and `Date`, and those of jiff, chrono and time with the feature of that name"
 )]
 pub trait ToDate {
-    /// Returns the moment, cut to milliseconds towards the past.
+    /// Returns the moment, rounded down to milliseconds.
     ///
     /// # Errors
-    /// [`DateOutOfRange`](SerializationError::DateOutOfRange) when the moment
-    /// is more than 8.64e15 ms away from 1970.
+    /// Returns [`DateOutOfRange`](SerializationError::DateOutOfRange) if the
+    /// moment is more than 8.64e15 ms away from 1970.
     fn to_date(&self) -> Result<Date, SerializationError>;
 }
 
-/// A type that can be made of a moment.
+/// A type that can be created from a moment.
 ///
-/// The types with [`ToDate`] implement it. Those with a time zone get UTC.
+/// The types with [`ToDate`] implement it. Types with a time zone get UTC.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be made of a date",
     note = "dates are `SystemTime` and `Date`, and those of jiff, chrono and time with the feature of that name"
 )]
 pub trait FromDate: Sized {
-    /// Makes the value that names this moment.
+    /// Creates the value for this moment.
     ///
     /// # Errors
-    /// [`DateOutOfRange`](SerializationError::DateOutOfRange) when the type
-    /// cannot hold the moment.
+    /// Returns [`DateOutOfRange`](SerializationError::DateOutOfRange) if the
+    /// type cannot represent the moment.
     fn from_date(date: Date) -> Result<Self, SerializationError>;
 }
 

@@ -1,4 +1,4 @@
-//! [`Serialization`] and [`Deserialization`]: the helpers with their options.
+//! [`Serialization`] and [`Deserialization`]: the helpers with options.
 //!
 //! Spec: Middleware helpers › `withSerialization`.
 
@@ -15,7 +15,7 @@ use crate::{
     serialize_map, serialize_set,
 };
 
-/// The helpers that write. Cheap to clone.
+/// Helpers that write. Clones are cheap.
 ///
 /// ```
 /// use std::time::SystemTime;
@@ -32,16 +32,16 @@ pub struct Serialization {
 }
 
 impl Serialization {
-    /// Makes the helpers with these options.
+    /// Creates helpers with these options.
     pub fn new(options: impl Into<Arc<SerializationOptions>>) -> Self {
         Self { options: options.into() }
     }
 
-    /// Writes a date as [`serialize_date`] does, or by the custom function.
+    /// Writes a date like [`serialize_date`], or with the custom function.
     ///
     /// # Errors
-    /// Fails as [`serialize_date`] does, when dates are switched off, and when
-    /// the custom function fails.
+    /// Fails like [`serialize_date`], if dates are disabled, or if the custom
+    /// function fails.
     pub fn date<D: ToDate + ?Sized>(&self, date: &D) -> Result<String, SerializationError> {
         enabled(self.options.enable_date, ENABLE_DATE)?;
         match &self.options.custom.write_date {
@@ -50,11 +50,11 @@ impl Serialization {
         }
     }
 
-    /// Writes a map as [`serialize_map`] does, or by the custom function.
+    /// Writes a map like [`serialize_map`], or with the custom function.
     ///
     /// # Errors
-    /// Fails as [`serialize_map`] does, when maps are switched off, and when
-    /// the custom function fails.
+    /// Fails like [`serialize_map`], if maps are disabled, or if the custom
+    /// function fails.
     pub fn map<'a, M, K, V>(&self, map: &'a M) -> Result<Value, SerializationError>
     where
         M: ?Sized,
@@ -71,11 +71,11 @@ impl Serialization {
         write(map.into_iter().map(entry).collect::<Result<_, SerializationError>>()?)
     }
 
-    /// Writes a set as [`serialize_set`] does, or by the custom function.
+    /// Writes a set like [`serialize_set`], or with the custom function.
     ///
     /// # Errors
-    /// Fails as [`serialize_set`] does, when sets are switched off, and when
-    /// the custom function fails.
+    /// Fails like [`serialize_set`], if sets are disabled, or if the custom
+    /// function fails.
     pub fn set<'a, C>(&self, set: &'a C) -> Result<Value, SerializationError>
     where
         C: ?Sized,
@@ -91,7 +91,7 @@ impl Serialization {
     }
 }
 
-/// The helpers that read. Cheap to clone.
+/// Helpers that read. Clones are cheap.
 ///
 /// ```
 /// use std::collections::BTreeSet;
@@ -109,16 +109,16 @@ pub struct Deserialization {
 }
 
 impl Deserialization {
-    /// Makes the helpers with these options.
+    /// Creates helpers with these options.
     pub fn new(options: impl Into<Arc<SerializationOptions>>) -> Self {
         Self { options: options.into() }
     }
 
-    /// Reads a date as [`deserialize_date`] does, or by the custom function.
+    /// Reads a date like [`deserialize_date`], or with the custom function.
     ///
     /// # Errors
-    /// Fails as [`deserialize_date`] does, when dates are switched off, and
-    /// when the custom function fails.
+    /// Fails like [`deserialize_date`], if dates are disabled, or if the custom
+    /// function fails.
     pub fn date<D: FromDate>(&self, text: &str) -> Result<D, SerializationError> {
         enabled(self.options.enable_date, ENABLE_DATE)?;
         match &self.options.custom.read_date {
@@ -129,11 +129,11 @@ impl Deserialization {
         }
     }
 
-    /// Reads a map as [`deserialize_map`] does, or by the custom function.
+    /// Reads a map like [`deserialize_map`], or with the custom function.
     ///
     /// # Errors
-    /// Fails as [`deserialize_map`] does, when maps are switched off, and when
-    /// the custom function fails.
+    /// Fails like [`deserialize_map`], if maps are disabled, or if the custom
+    /// function fails.
     pub fn map<M, K, V>(&self, value: Value) -> Result<M, SerializationError>
     where
         M: FromIterator<(K, V)> + IntoIterator<Item = (K, V)>,
@@ -148,11 +148,11 @@ impl Deserialization {
         read(value)?.into_iter().map(entry).collect()
     }
 
-    /// Reads a set as [`deserialize_set`] does, or by the custom function.
+    /// Reads a set like [`deserialize_set`], or with the custom function.
     ///
     /// # Errors
-    /// Fails as [`deserialize_set`] does, when sets are switched off, and when
-    /// the custom function fails.
+    /// Fails like [`deserialize_set`], if sets are disabled, or if the custom
+    /// function fails.
     pub fn set<C>(&self, value: Value) -> Result<C, SerializationError>
     where
         C: FromIterator<C::Item> + IntoIterator<Item: DeserializeOwned>,

@@ -1,4 +1,4 @@
-//! Dates of the crate jiff.
+//! Dates from the crate jiff.
 
 use ::jiff::tz::TimeZone;
 use ::jiff::{Timestamp, Zoned};
@@ -14,7 +14,7 @@ impl ToDate for Timestamp {
 
 impl FromDate for Timestamp {
     fn from_date(date: Date) -> Result<Self, SerializationError> {
-        // `Timestamp::from_millisecond` refuses the last second of a
+        // `Timestamp::from_millisecond` rejects the last second of a
         // `Timestamp`.
         Self::from_nanosecond(i128::from(date.as_millis()) * NS_PER_MS)
             .map_err(|_| SerializationError::DateOutOfRange)
@@ -27,7 +27,7 @@ impl ToDate for Zoned {
     }
 }
 
-/// In UTC.
+/// The result is in UTC.
 impl FromDate for Zoned {
     fn from_date(date: Date) -> Result<Self, SerializationError> {
         Timestamp::from_date(date).map(|timestamp| timestamp.to_zoned(TimeZone::UTC))

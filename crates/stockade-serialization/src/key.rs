@@ -1,4 +1,4 @@
-//! Keys of maps as text.
+//! Map keys as text.
 
 use std::fmt::Display;
 use std::str::FromStr;
@@ -9,8 +9,8 @@ use serde_json::Value;
 
 use crate::read::{ReadError, ValueReader};
 
-/// Makes the text of a key: a text stays, any other value becomes its JSON
-/// text.
+/// Returns the text of a key. A string is unchanged, and any other value
+/// becomes its JSON text.
 pub(crate) fn text(key: Value) -> String {
     match key {
         Value::String(text) => text,
@@ -18,18 +18,18 @@ pub(crate) fn text(key: Value) -> String {
     }
 }
 
-/// Reads a key from its text, as the type that is wanted.
+/// Reads a key of the target type from its text.
 pub(crate) struct KeyReader(pub(crate) String);
 
 impl KeyReader {
-    /// Reads an integer without plus and leading zeros, so that different texts
-    /// are different keys.
+    /// Reads an integer without a plus sign or leading zeros, because different
+    /// texts must be different keys.
     fn integer<N: Display + FromStr>(&self, visitor: &impl Expects) -> Result<N, ReadError> {
         let number = self.0.parse::<N>().ok().filter(|number| number.to_string() == self.0);
         number.ok_or_else(|| visitor.got_text(&self.0))
     }
 
-    /// Reads a scalar in JSON's notation.
+    /// Reads a scalar in JSON notation.
     fn scalar<T: serde::de::DeserializeOwned>(
         &self,
         visitor: &impl Expects,
@@ -37,13 +37,13 @@ impl KeyReader {
         serde_json::from_str(&self.0).map_err(|_| visitor.got_text(&self.0))
     }
 
-    /// Reads the text as JSON, or keeps it as a text.
+    /// Parses the text as JSON, or uses it as a string if it is not JSON.
     fn json(self) -> ValueReader {
         ValueReader(serde_json::from_str(&self.0).unwrap_or(Value::String(self.0)))
     }
 }
 
-/// A visitor, whose expectation stands in the error.
+/// A visitor that supplies the expectation for an error message.
 trait Expects {
     fn got_text(&self, text: &str) -> ReadError;
 }
@@ -73,7 +73,7 @@ macro_rules! integers {
     };
 }
 
-/// Types that are no scalars stand in the text as JSON.
+/// Reads types other than scalars from JSON in the text.
 macro_rules! through_json {
     ($($deserialize:ident($($argument:ident: $kind:ty),*)),* $(,)?) => {
         $(

@@ -1,7 +1,7 @@
-//! Dates, maps and sets as JSON, usable alone: no HTTP, no runtime.
+//! Dates, maps and sets as JSON. This crate needs neither HTTP nor a runtime.
 //!
-//! [`serialize_for_json`] makes JSON of any value with serde's `Serialize`.
-//! Dates become text as JavaScript writes it, maps with any keys become
+//! [`serialize_for_json`] converts any value that implements `Serialize` to
+//! JSON. Dates become strings in JavaScript's format, maps with any keys become
 //! objects, and sets become arrays.
 //!
 //! ```
@@ -19,57 +19,59 @@
 //! # Ok::<(), stockade::serialization::SerializationError>(())
 //! ```
 //!
-//! # The pairs
+//! # Functions
 //!
-//! | There | Back | For one field |
+//! | Write | Read | For one field |
 //! |---|---|---|
 //! | [`serialize_date`] | [`deserialize_date`] | `#[serde(with = "stockade::serialization::date")]` |
 //! | [`serialize_map`] | [`deserialize_map`] | `#[serde(with = "stockade::serialization::map")]` |
 //! | [`serialize_set`] | [`deserialize_set`] | `#[serde(with = "stockade::serialization::set")]` |
 //! | [`serialize_for_json`] | [`deserialize_from_json`] | |
 //!
-//! # What becomes what
+//! # Conversions
 //!
 //! | Rust | JSON |
 //! |---|---|
 //! | [`Date`], `SystemTime` | `"2024-02-29T12:34:56.789Z"` |
-//! | a key that is a text, a `char`, a date, a unit variant | that text |
-//! | a key that is a number, a `bool`, `None`, a tuple, a struct, any other | its JSON text, such as `"7"` or `"[1,2]"` |
-//! | an integer beyond 64 bits | a text of its digits |
-//! | a float that is not finite | `null`, as `JSON.stringify` writes it |
-//! | an `f32` | the shortest number that reads back as the same `f32` |
-//! | bytes | an array of numbers |
-//! | everything else | as serde_json has it |
+//! | string, `char`, date or unit variant as a key | that text |
+//! | any other key, such as a number, a `bool`, `None`, a tuple or a struct | its JSON text, such as `"7"` or `"[1,2]"` |
+//! | integer beyond 64 bits | string of its digits |
+//! | float that is not finite | `null`, like `JSON.stringify` |
+//! | `f32` | the shortest number that reads back as the same `f32` |
+//! | bytes | array of numbers |
+//! | everything else | same as serde_json |
 //!
-//! Two keys that become the same text are an error. So is nesting beyond
-//! [`MAX_DEPTH`] levels, which data with a cycle has. (serde locks a `Mutex` in
-//! a cycle twice, so that the program hangs.)
+//! Two keys that become the same text are an error. Nesting beyond
+//! [`MAX_DEPTH`] levels is also an error, which detects cyclic data. (A `Mutex`
+//! in a cycle hangs the program, because serde locks it again.)
 //!
-//! # Dates of other crates
+//! # Dates from other crates
 //!
-//! With the features `jiff`, `chrono` and `time` of `stockade-serialization`,
-//! which a program names as a dependency of its own for them, the types of these
-//! crates that name a moment have [`ToDate`] and [`FromDate`]. Inside other data they
-//! pass serde a text of their own, usually with another precision, which cannot
-//! be told from any other text. So a field of such a type needs `#[serde(with =
+//! Add `stockade-serialization` as a dependency and enable its features `jiff`,
+//! `chrono` or `time`. The types of these crates that represent a moment then
+//! implement [`ToDate`] and [`FromDate`].
+//!
+//! Inside other data, these types pass serde their own text, usually with
+//! another precision, which is indistinguishable from any other string. A field
+//! with such a type therefore needs `#[serde(with =
 //! "stockade::serialization::date")]`. A `SystemTime` before 1970 needs it too,
-//! because serde refuses those.
+//! because serde rejects such values.
 //!
-//! `SystemTime` is recognised by its serde name and the names of its fields,
+//! `SystemTime` is recognized by its serde name and its field names,
 //! `secs_since_epoch` and `nanos_since_epoch`. Data that serde buffers while
-//! reading (`flatten`, `untagged`) is read as serde does it.
+//! reading (`flatten`, `untagged`) is read like serde reads it.
 //!
 //! Spec: Serialization helpers.
 
-// Where things are:
-// - `mod@date`, `map`, `set`: the pairs, and the functions for fields.
-// - `write`, `read`: JSON of types with `Serialize` and `Deserialize`; `key`:
-//   keys as text.
-// - `nesting`: the levels of nesting.
+// Modules:
+// - `mod@date`, `map`, `set`: the conversion functions, also for fields.
+// - `write`, `read`: JSON for types with `Serialize` and `Deserialize`; `key`:
+//   map keys as text.
+// - `nesting`: nesting levels.
 // - `options`: `SerializationOptions`; `custom`: `CustomSerialization`;
 //   `helper`: `Serialization` and `Deserialization`.
 //
-// The writer `to_json`, the text of dates and the error are in `stockade-json`.
+// `stockade-json` contains the writer `to_json`, the date format and the error.
 
 #[cfg(feature = "chrono")]
 mod chrono;

@@ -28,11 +28,11 @@ use crate::read::{enter_to_read, read_key};
 use crate::write::insert;
 use crate::{SerializationError, deserialize_from_json, key, serialize_for_json};
 
-/// Makes an object of a map, in the order of the map.
+/// Converts a map to an object, in the order of the map.
 ///
-/// Keys become text. Texts, dates, `char`s and unit variants become their own
-/// text, any other key its JSON text, such as `7` or `[1,2]`. Values are
-/// written as by [`serialize_for_json`].
+/// Keys become text. Strings, dates, `char`s and unit variants are used as they
+/// are. Any other key becomes its JSON text, such as `7` or `[1,2]`. Values are
+/// written like in [`serialize_for_json`].
 ///
 /// ```
 /// use std::collections::BTreeMap;
@@ -46,7 +46,7 @@ use crate::{SerializationError, deserialize_from_json, key, serialize_for_json};
 /// ```
 ///
 /// # Errors
-/// Fails as [`serialize_for_json`] does, also for two keys that become the same
+/// Fails like [`serialize_for_json`], and also if two keys become the same
 /// text.
 ///
 /// Spec: Serialization helpers.
@@ -66,12 +66,12 @@ where
     Ok(entries.into())
 }
 
-/// Makes a map of an object.
+/// Converts an object to a map.
 ///
-/// `M` is any collection of pairs: `HashMap`, `BTreeMap`, also a `Vec` of
-/// pairs, which keeps the order. Keys are read from the texts that
-/// [`serialize_map`] makes. Integers must be written as it writes them (`7`,
-/// not `07` or `+7`), so that different keys of an object stay different.
+/// `M` is any collection of pairs, such as `HashMap`, `BTreeMap` or `Vec`,
+/// which preserves the order. Keys are read from the text that
+/// [`serialize_map`] writes. Integers must have the same form (`7`, not `07` or
+/// `+7`), so different keys of an object stay different.
 ///
 /// ```
 /// use std::collections::HashMap;
@@ -86,8 +86,8 @@ where
 /// ```
 ///
 /// # Errors
-/// [`Unreadable`](SerializationError::Unreadable), a 400, when the value is no
-/// object, or when a key or a value does not fit.
+/// Returns [`Unreadable`](SerializationError::Unreadable), a 400, if the value
+/// is not an object, or if a key or a value does not match.
 ///
 /// Spec: Serialization helpers.
 pub fn deserialize_map<M, K, V>(value: Value) -> Result<M, SerializationError>
@@ -107,7 +107,7 @@ where
 /// Writes a map, for `#[serde(with = "stockade::serialization::map")]`.
 ///
 /// # Errors
-/// Fails as [`serialize_map`] does, and when the serializer fails.
+/// Fails like [`serialize_map`], or if the serializer fails.
 pub fn serialize<'a, M, K, V, S>(map: &'a M, serializer: S) -> Result<S::Ok, S::Error>
 where
     M: ?Sized,
@@ -122,7 +122,7 @@ where
 /// Reads a map, for `#[serde(with = "stockade::serialization::map")]`.
 ///
 /// # Errors
-/// Fails as [`deserialize_map`] does, and when the deserializer fails.
+/// Fails like [`deserialize_map`], or if the deserializer fails.
 pub fn deserialize<'de, M, K, V, D>(deserializer: D) -> Result<M, D::Error>
 where
     M: FromIterator<(K, V)> + IntoIterator<Item = (K, V)>,

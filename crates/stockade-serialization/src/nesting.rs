@@ -1,7 +1,7 @@
-//! Levels of nesting in the data that a thread writes or reads.
+//! Nesting levels of the data that a thread writes or reads.
 //!
-//! The count belongs to the thread, as the stack does. So it goes on when a
-//! field that [`map`](crate::map) writes starts a serializer of its own.
+//! The counter is thread-local, like the stack. It therefore continues when a
+//! field that [`map`](crate::map) writes starts another serializer.
 
 use std::cell::Cell;
 use std::marker::PhantomData;
@@ -11,12 +11,12 @@ use stockade_json::{MAX_DEPTH, SerializationError};
 
 const MAX_WRAPPERS: usize = 2 * MAX_DEPTH;
 
-/// A guard for levels, which are left when it is dropped.
+/// A guard for levels. It leaves them on drop.
 #[derive(Debug)]
 pub(crate) struct Levels {
     counter: &'static LocalKey<Cell<usize>>,
     count: usize,
-    /// Keeps the guard on the thread whose levels it counts.
+    /// Prevents sending the guard to a thread with another counter.
     not_send: PhantomData<*const ()>,
 }
 
@@ -26,7 +26,7 @@ impl Levels {
         Self::add(&DEPTH, count, MAX_DEPTH)
     }
 
-    /// Enters a `Some` or a newtype, which leaves no trace in JSON.
+    /// Enters a `Some` or a newtype, which does not appear in JSON.
     pub(crate) fn unwrap_one() -> Result<Self, SerializationError> {
         Self::add(&WRAPPERS, 1, MAX_WRAPPERS)
     }

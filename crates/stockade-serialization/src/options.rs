@@ -8,11 +8,11 @@ use stockade_errors::__internal::setters;
 use crate::CustomSerialization;
 
 /// The options of [`Serialization`](crate::Serialization) and
-/// [`Deserialization`](crate::Deserialization). By default all helpers are on,
-/// and none is replaced.
+/// [`Deserialization`](crate::Deserialization). By default, all helpers are
+/// enabled and none is replaced.
 ///
-/// An option affects the helper of that name and not the inside of other data:
-/// a map of dates is written even if `enable_date` is false.
+/// An option affects only the helper with its name. It does not affect nested
+/// data: a map of dates is written even if `enable_date` is false.
 ///
 /// ```
 /// use stockade::serialization::SerializationOptions;
@@ -25,17 +25,17 @@ use crate::CustomSerialization;
 #[non_exhaustive]
 #[serde(default, rename_all = "camelCase", deny_unknown_fields)]
 pub struct SerializationOptions {
-    /// Switches the helpers for dates on. Default: true.
+    /// Enables the helpers for dates. Default: true.
     #[doc(alias = "enableDate")]
     pub enable_date: bool,
-    /// Switches the helpers for maps on. Default: true.
+    /// Enables the helpers for maps. Default: true.
     #[doc(alias = "enableMap")]
     pub enable_map: bool,
-    /// Switches the helpers for sets on. Default: true.
+    /// Enables the helpers for sets. Default: true.
     #[doc(alias = "enableSet")]
     pub enable_set: bool,
     /// Functions that replace helpers. Default: none. A function does not
-    /// switch its helper on.
+    /// enable its helper.
     #[serde(skip)]
     pub custom: CustomSerialization,
 }
@@ -52,7 +52,7 @@ impl Default for SerializationOptions {
 }
 
 impl SerializationOptions {
-    /// Makes options with the defaults.
+    /// Creates options with the defaults.
     #[must_use]
     pub fn new() -> Self {
         Self::default()

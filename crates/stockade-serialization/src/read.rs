@@ -1,4 +1,4 @@
-//! Reading of JSON into any type that serde can make.
+//! Reads JSON into any type that implements `Deserialize`.
 
 use std::fmt;
 use std::sync::LazyLock;
@@ -15,11 +15,11 @@ use crate::{Date, SerializationError};
 /// Reads the JSON that [`serialize_for_json`](crate::serialize_for_json)
 /// writes.
 ///
-/// Unlike `serde_json::from_value`, it reads a date as `SystemTime`, an integer
-/// beyond 64 bits from a text, and a key of a map as any type.
+/// Unlike `serde_json::from_value`, it reads a `SystemTime` from a date, an
+/// integer beyond 64 bits from a string, and a map key of any type.
 ///
 /// # Beyond the spec
-/// The specification has no such function. A float that is not finite is
+/// The specification does not have this function. A float that is not finite is
 /// written as `null`, but `null` is not read as a float.
 ///
 /// ```
@@ -36,11 +36,12 @@ use crate::{Date, SerializationError};
 /// ```
 ///
 /// # Errors
-/// [`Unreadable`](SerializationError::Unreadable), a 400, when the value does
-/// not fit `T` or is nested more than [`MAX_DEPTH`](crate::MAX_DEPTH) levels.
+/// Returns [`Unreadable`](SerializationError::Unreadable), a 400, if the value
+/// does not match `T` or is nested more than [`MAX_DEPTH`](crate::MAX_DEPTH)
+/// levels deep.
 pub fn deserialize_from_json<T: DeserializeOwned>(value: Value) -> Result<T, SerializationError> {
-    // A flattened or tagged type may fail on a number with all its digits, which
-    // serde_json hands on as an object. It is read once more from rounded numbers.
+    // A flattened or tagged type may fail on a number with all digits, which
+    // serde_json passes as an object. Retry with rounded numbers.
     let mut rounded = if keeps_digits() { Some(value.clone()) } else { None };
     let read = T::deserialize(ValueReader(value));
     if read.is_err()
@@ -52,8 +53,8 @@ pub fn deserialize_from_json<T: DeserializeOwned>(value: Value) -> Result<T, Ser
     read.map_err(Into::into)
 }
 
-/// Returns true if serde_json keeps all digits of a number: its feature
-/// `arbitrary_precision`, which any crate may switch on.
+/// Returns true if serde_json preserves all digits of a number, through its
+/// feature `arbitrary_precision`. Any crate may enable it.
 fn keeps_digits() -> bool {
     static KEEPS: LazyLock<bool> = LazyLock::new(|| {
         let read = serde_json::from_str::<Number>("1.00");
@@ -62,8 +63,8 @@ fn keeps_digits() -> bool {
     *KEEPS
 }
 
-/// Replaces the numbers that are not integers by the nearest floats; returns true
-/// if one of them changes.
+/// Replaces numbers other than integers by the nearest floats. Returns true if
+/// a number changes.
 fn round(value: &mut Value) -> bool {
     match value {
         Value::Number(number) if number.is_i64() || number.is_u64() => false,
@@ -71,7 +72,7 @@ fn round(value: &mut Value) -> bool {
             Some(rounded) => std::mem::replace(number, rounded.clone()) != rounded,
             None => false,
         },
-        // Every element is rounded.
+        // Does not stop early: every element must be rounded.
         Value::Array(items) => items.iter_mut().fold(false, |changes, item| round(item) | changes),
         Value::Object(entries) => {
             entries.values_mut().fold(false, |changes, item| round(item) | changes)
@@ -85,13 +86,12 @@ pub(crate) fn read_key<K: DeserializeOwned>(text: String) -> Result<K, Serializa
     K::deserialize(KeyReader(text)).map_err(Into::into)
 }
 
-/// Enters an array or an object. Nesting that is too deep is the client's
-/// fault.
+/// Enters an array or an object. Excessive nesting is the client's fault.
 pub(crate) fn enter_to_read() -> Result<Levels, SerializationError> {
     Levels::enter(1).map_err(|error| ReadError::from(error).into())
 }
 
-/// An error of reading, with its message.
+/// A read error with its message.
 #[derive(Debug)]
 pub(crate) struct ReadError(String);
 
@@ -101,7 +101,7 @@ impl From<ReadError> for SerializationError {
     }
 }
 
-/// Any error of reading comes from the data of the client.
+/// The client's data causes every read error.
 impl From<SerializationError> for ReadError {
     fn from(error: SerializationError) -> Self {
         Self(error.to_string())
@@ -122,7 +122,7 @@ impl serde::de::Error for ReadError {
     }
 }
 
-/// Reads a value, as the type that is wanted.
+/// Reads a value of the target type.
 pub(crate) struct ValueReader(pub(crate) Value);
 
 impl IntoDeserializer<'_, ReadError> for ValueReader {
@@ -255,7 +255,7 @@ fn readers<'de>(
     )
 }
 
-/// Passes the two fields to serde that it reads a `SystemTime` from.
+/// Passes serde the two fields from which it reads a `SystemTime`.
 fn read_date<'de, V: Visitor<'de>>(text: &str, visitor: V) -> Result<V::Value, ReadError> {
     let date: Date = text.parse()?;
     let Ok(milliseconds) = u64::try_from(date.as_millis()) else {
@@ -265,7 +265,7 @@ fn read_date<'de, V: Visitor<'de>>(text: &str, visitor: V) -> Result<V::Value, R
     visitor.visit_map(MapDeserializer::new(SYSTEM_TIME_FIELDS.into_iter().zip(values)))
 }
 
-/// Returns true if this is serde's description of a `SystemTime`.
+/// Returns true for serde's description of a `SystemTime`.
 fn is_system_time(name: &str, fields: &[&str]) -> bool {
     name == SYSTEM_TIME && fields == SYSTEM_TIME_FIELDS
 }

@@ -27,9 +27,9 @@ use crate::nesting::Levels;
 use crate::read::enter_to_read;
 use crate::{SerializationError, deserialize_from_json, serialize_for_json};
 
-/// Makes an array of a set, in the order of the set.
+/// Converts a set to an array, in the order of the set.
 ///
-/// Elements are written as by [`serialize_for_json`].
+/// Elements are written like in [`serialize_for_json`].
 ///
 /// ```
 /// use std::collections::BTreeSet;
@@ -42,7 +42,7 @@ use crate::{SerializationError, deserialize_from_json, serialize_for_json};
 /// ```
 ///
 /// # Errors
-/// Fails as [`serialize_for_json`] does.
+/// Fails like [`serialize_for_json`].
 ///
 /// Spec: Serialization helpers.
 pub fn serialize_set<'a, C>(set: &'a C) -> Result<Value, SerializationError>
@@ -54,10 +54,10 @@ where
     set.into_iter().map(|element| serialize_for_json(&element)).collect()
 }
 
-/// Makes a set of an array.
+/// Converts an array to a set.
 ///
-/// `C` is any collection of the elements: `HashSet`, `BTreeSet`, also a `Vec`.
-/// A set keeps repeated elements once, as in JavaScript.
+/// `C` is any collection of the elements, such as `HashSet`, `BTreeSet` or
+/// `Vec`. A set ignores duplicate elements, as in JavaScript.
 ///
 /// ```
 /// use std::collections::BTreeSet;
@@ -71,8 +71,8 @@ where
 /// ```
 ///
 /// # Errors
-/// [`Unreadable`](SerializationError::Unreadable), a 400, when the value is no
-/// array, or when an element does not fit.
+/// Returns [`Unreadable`](SerializationError::Unreadable), a 400, if the value
+/// is not an array or an element does not match.
 ///
 /// Spec: Serialization helpers.
 pub fn deserialize_set<C>(value: Value) -> Result<C, SerializationError>
@@ -89,7 +89,7 @@ where
 /// Writes a set, for `#[serde(with = "stockade::serialization::set")]`.
 ///
 /// # Errors
-/// Fails as [`serialize_set`] does, and when the serializer fails.
+/// Fails like [`serialize_set`], or if the serializer fails.
 pub fn serialize<'a, C, S>(set: &'a C, serializer: S) -> Result<S::Ok, S::Error>
 where
     C: ?Sized,
@@ -102,7 +102,7 @@ where
 /// Reads a set, for `#[serde(with = "stockade::serialization::set")]`.
 ///
 /// # Errors
-/// Fails as [`deserialize_set`] does, and when the deserializer fails.
+/// Fails like [`deserialize_set`], or if the deserializer fails.
 pub fn deserialize<'de, C, D>(deserializer: D) -> Result<C, D::Error>
 where
     C: FromIterator<C::Item> + IntoIterator<Item: DeserializeOwned>,

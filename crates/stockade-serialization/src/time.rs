@@ -1,4 +1,4 @@
-//! Dates of the crate time.
+//! Dates from the crate time.
 
 use ::time::OffsetDateTime;
 
@@ -11,7 +11,7 @@ impl ToDate for OffsetDateTime {
     }
 }
 
-/// In UTC.
+/// The result is in UTC.
 impl FromDate for OffsetDateTime {
     fn from_date(date: Date) -> Result<Self, SerializationError> {
         Self::from_unix_timestamp_nanos(i128::from(date.as_millis()) * NS_PER_MS)

@@ -1,4 +1,4 @@
-//! Writing of any type with `Serialize` as JSON.
+//! Writes any type that implements `Serialize` as JSON.
 
 use std::fmt;
 
@@ -10,8 +10,8 @@ use crate::nesting::Levels;
 use crate::read::{SYSTEM_TIME, SYSTEM_TIME_FIELDS};
 use crate::{Date, SerializationError, key};
 
-/// Makes JSON of any value. Dates become ISO 8601 texts, maps become objects
-/// and sets become arrays, at every depth.
+/// Converts any value to JSON. At every depth, dates become ISO 8601 strings,
+/// maps become objects, and sets become arrays.
 ///
 /// The [crate docs](crate) have a table of all conversions.
 ///
@@ -28,9 +28,10 @@ use crate::{Date, SerializationError, key};
 /// ```
 ///
 /// # Errors
-/// When the `Serialize` of a type fails, a date is out of range, two keys
-/// become the same text, or the nesting is deeper than
-/// [`MAX_DEPTH`](crate::MAX_DEPTH), as that of cyclic data is. All are 500.
+/// Fails if a `Serialize` implementation fails, a date is out of range, or two
+/// keys become the same text. Also fails if the nesting is deeper than
+/// [`MAX_DEPTH`](crate::MAX_DEPTH), which includes cyclic data. All errors are
+/// a 500.
 ///
 /// Spec: Serialization helpers.
 #[doc(alias = "serializeForJSON")]
@@ -51,7 +52,7 @@ pub(crate) fn insert(
     Ok(())
 }
 
-/// An error of writing.
+/// A write error.
 #[derive(Debug)]
 struct WriteError(SerializationError);
 
@@ -127,8 +128,8 @@ impl Serializer for ValueWriter {
     }
 
     fn serialize_f32(self, value: f32) -> Written {
-        // A cast would make 0.10000000149011612 of 0.1. The text is always a
-        // number, unless the value is NaN or infinite.
+        // A cast would convert 0.1 to 0.10000000149011612. The text is always a
+        // number, except for NaN and infinity.
         Ok(value.to_string().parse::<f64>().ok().into())
     }
 
@@ -188,7 +189,7 @@ impl Serializer for ValueWriter {
     }
 
     fn serialize_seq(self, len: Option<usize>) -> Result<ItemsWriter, WriteError> {
-        // The length is a hint for the room.
+        // The length is only a capacity hint.
         ItemsWriter::new(len.unwrap_or_default(), None)
     }
 
@@ -247,7 +248,7 @@ struct ItemsWriter {
 impl ItemsWriter {
     fn new(len: usize, variant: Option<&'static str>) -> Result<Self, WriteError> {
         let levels = Levels::enter(1 + usize::from(variant.is_some()))?;
-        // The length is only a hint, and comes from outside.
+        // The length is an untrusted hint.
         let items = Vec::with_capacity(len.min(MAX_RESERVED));
         Ok(Self { _inside: levels, items, variant })
     }
@@ -267,10 +268,10 @@ const MAX_RESERVED: usize = 4_096;
 /// Writes an object.
 struct EntriesWriter {
     _inside: Levels,
-    /// Serde's name of a struct, otherwise empty.
+    /// serde's name of a struct. Otherwise empty.
     name: &'static str,
     entries: Map<String, Value>,
-    /// The key whose value comes next.
+    /// The key for the next value.
     key: Option<String>,
     variant: Option<&'static str>,
 }
@@ -278,7 +279,7 @@ struct EntriesWriter {
 impl EntriesWriter {
     fn new(name: &'static str, variant: Option<&'static str>) -> Result<Self, WriteError> {
         let levels = match name {
-            // These become a text, or their content.
+            // These become a string, or their content.
             SYSTEM_TIME | RAW_VALUE | NUMBER => Levels::unwrap_one()?,
             _ => Levels::enter(1 + usize::from(variant.is_some()))?,
         };
@@ -299,7 +300,7 @@ impl EntriesWriter {
     }
 }
 
-/// Returns the text of a `SystemTime`, if these are its two fields.
+/// Returns the text of a `SystemTime` if the entries are its two fields.
 fn system_time(entries: &Map<String, Value>) -> Option<Written> {
     let [seconds, nanoseconds] = SYSTEM_TIME_FIELDS.map(|field| entries.get(field)?.as_u64());
     let (seconds, nanoseconds) = (i128::from(seconds?), i128::from(nanoseconds?));
@@ -309,16 +310,17 @@ fn system_time(entries: &Map<String, Value>) -> Option<Written> {
     })
 }
 
-/// Reads the value of a text that is JSON already.
+/// Parses a string that is already JSON.
 fn embedded(entries: &Map<String, Value>) -> Written {
-    // An empty text is no JSON, so a missing text is an error.
+    // An empty text is not valid JSON, so a missing text is an error.
     let json = entries.values().next().and_then(Value::as_str).unwrap_or_default();
     let value: Value = serde_json::from_str(json).map_err(WriteError::custom)?;
     check_depth(&value)?;
     Ok(value)
 }
 
-/// Fails if a value, which serde_json has bounded, is too deep at this level.
+/// Fails if a value is too deep at this level. serde_json has already limited
+/// its depth.
 fn check_depth(value: &Value) -> Result<(), SerializationError> {
     match value {
         Value::Array(items) => {
@@ -333,7 +335,7 @@ fn check_depth(value: &Value) -> Result<(), SerializationError> {
     }
 }
 
-/// Puts the content of a variant into an object under its name.
+/// Puts the content of a variant into an object under the variant's name.
 fn tagged(variant: Option<&str>, value: Value) -> Value {
     match variant {
         Some(variant) => Map::from_iter([(variant.to_owned(), value)]).into(),
@@ -341,8 +343,8 @@ fn tagged(variant: Option<&str>, value: Value) -> Value {
     }
 }
 
-/// Implements the traits of serde that write an array and differ in nothing but
-/// their names.
+/// Implements the serde traits that write an array and differ only in their
+/// names.
 macro_rules! write_items {
     ($($compound:ident by $element:ident),* $(,)?) => {
         $(
@@ -388,7 +390,7 @@ impl ser::SerializeMap for EntriesWriter {
     }
 }
 
-/// Implements the traits of serde that write the fields of an object.
+/// Implements the serde traits that write the fields of an object.
 macro_rules! write_fields {
     ($($compound:ident),*) => {
         $(

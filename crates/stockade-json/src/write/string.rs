@@ -191,7 +191,7 @@ const ESCAPED: usize = 6 * PIECE + 8;
 /// Escapes a text, and returns the number of bytes written.
 ///
 /// The count is local because a count in the buffer made texts full of escapes
-/// 50 % slower.
+/// take 50 % longer.
 fn escape(place: &mut [u8], mut text: &[u8]) -> usize {
     let mut at = 0;
     while let Some(block) = text.first_chunk::<8>() {

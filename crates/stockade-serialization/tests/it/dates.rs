@@ -1,4 +1,4 @@
-//! Dates: their texts, both ways.
+//! Tests of the text of dates, in both directions.
 
 use std::time::{Duration, SystemTime};
 
@@ -26,7 +26,7 @@ fn check_unreadable(text: &str) {
     assert!(error.message().ends_with("is no date that can be read"), "{error}");
 }
 
-/// As `new Date(milliseconds).toISOString()` writes them.
+/// The texts are the output of `new Date(milliseconds).toISOString()`.
 #[test]
 fn texts_are_those_of_javascript() {
     check_both(0, "1970-01-01T00:00:00.000Z");

@@ -1,4 +1,4 @@
-//! The dates of jiff, chrono and time, with the features of these names.
+//! Tests of dates from jiff, chrono and time, with the features of these names.
 
 #[cfg(feature = "jiff")]
 mod jiff {

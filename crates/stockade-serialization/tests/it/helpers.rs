@@ -1,4 +1,4 @@
-//! The helpers as options have them.
+//! Tests of the helpers with options.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::SystemTime;

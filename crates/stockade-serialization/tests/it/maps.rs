@@ -1,4 +1,4 @@
-//! Maps: their keys as text, both ways.
+//! Tests of maps and the text of their keys, in both directions.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Debug;
@@ -113,7 +113,7 @@ fn what_is_no_object_is_a_400() {
     }
 }
 
-/// Nothing is lost in silence.
+/// No entry is lost silently.
 #[test]
 fn two_keys_with_the_same_text_are_a_500() {
     let map = BTreeMap::from([(None, 1), (Some("null"), 2)]);
@@ -130,7 +130,7 @@ fn the_order_of_a_map_stays() {
     assert_eq!(pairs, [(9, 1), (10, 2), (1, 3)]);
 }
 
-/// JavaScript's own trap; here they are keys like others.
+/// These names are special in JavaScript; here they are ordinary keys.
 #[test]
 fn names_that_mean_something_in_javascript_are_keys() {
     let map = BTreeMap::from([("__proto__", 1), ("constructor", 2)]);

@@ -1,6 +1,6 @@
-//! Deep and cyclic data: an error, and never an overflow of the stack.
+//! Tests that deep and cyclic data is an error and never overflows the stack.
 //!
-//! Tests run on threads with 2 MiB of stack, as many servers do.
+//! The tests run on threads with a stack of 2 MiB, like many servers.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -33,7 +33,7 @@ fn the_deepest_data_that_is_written_has_128_levels() {
     assert!(serialize_set(&[nested(MAX_DEPTH - 1)]).is_ok());
     assert!(serialize_set(&[nested(MAX_DEPTH)]).is_err());
     assert!(serialize_map(&BTreeMap::from([(1, nested(MAX_DEPTH))])).is_err());
-    // An error leaves no level behind.
+    // An error does not leave a level behind.
     assert!(serialize_for_json(&nested(MAX_DEPTH)).is_ok());
 }
 
@@ -44,7 +44,7 @@ fn the_deepest_data_that_is_read_has_128_levels() {
     assert_eq!(ApiError::from(error).status(), 400);
 }
 
-/// So many arrays around something.
+/// This number of arrays around a value.
 struct Around<'a, T>(usize, &'a T);
 
 impl<T: Serialize> Serialize for Around<'_, T> {
@@ -71,7 +71,8 @@ struct Tree {
     children: BTreeMap<u8, Self>,
 }
 
-/// A field that is written by `map` begins anew, and the levels go on.
+/// A field that `map` writes starts another serializer, but the count
+/// continues.
 #[test]
 fn fields_that_begin_anew_are_counted_too() {
     let tree = |levels: usize| {
@@ -87,7 +88,7 @@ fn fields_that_begin_anew_are_counted_too() {
     assert!(deserialize_from_json::<Tree>(deeper).is_err());
 }
 
-/// A list with a cycle, each link in the same form.
+/// A cyclic list. Each link has one form.
 struct Cycle {
     next: RefCell<Option<Rc<Self>>>,
     form: Form,
@@ -118,7 +119,7 @@ impl Serialize for Cycle {
     }
 }
 
-/// Writes links of these forms, of which the last leads to the first.
+/// Writes links with these forms. The last link refers to the first.
 #[track_caller]
 fn check_cycle(forms: &[Form]) {
     let links = forms.iter().map(|form| Rc::new(Cycle { next: RefCell::new(None), form: *form }));
@@ -128,7 +129,7 @@ fn check_cycle(forms: &[Form]) {
     }
     let error = serialize_for_json(&links[0].as_ref()).unwrap_err();
     assert_eq!(error.to_string(), "nested more than 128 levels");
-    // So that it is freed.
+    // Break the cycle to free it.
     links[0].next.take();
 }
 
@@ -142,14 +143,14 @@ fn a_cycle_is_an_error() {
     check_cycle(&[Form::Key]);
 }
 
-/// The most that fits: all levels, and all that leaves no trace.
+/// The worst case: all levels, and all wrappers that do not appear in JSON.
 #[test]
 fn a_cycle_of_all_forms_is_an_error() {
     check_cycle(&[Form::Some, Form::Newtype, Form::Key]);
     check_cycle(&[Form::Newtype, Form::Some, Form::Field]);
 }
 
-/// The keys of keys are texts in texts, each with twice the backslashes.
+/// Keys of keys are nested strings, each with twice the backslashes.
 #[test]
 fn keys_of_keys_do_not_grow_without_bound() {
     struct Keys(usize);

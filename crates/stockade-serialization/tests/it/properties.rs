@@ -1,4 +1,4 @@
-//! Round trips with generated values, and jiff as the judge of dates.
+//! Round trips with generated values, and a comparison of dates with jiff.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::time::{Duration, SystemTime};
@@ -19,7 +19,8 @@ fn date() -> impl Strategy<Value = Date> {
     prop_oneof![all, usual].prop_map(|milliseconds| Date::from_millis(milliseconds).unwrap())
 }
 
-/// From 1970 on, which is what serde writes, in whole milliseconds.
+/// Generates whole milliseconds since 1970, because serde does not write
+/// earlier times.
 fn system_time() -> impl Strategy<Value = SystemTime> {
     (0..=Date::MAX.as_millis().unsigned_abs())
         .prop_map(|milliseconds| SystemTime::UNIX_EPOCH + Duration::from_millis(milliseconds))
@@ -89,7 +90,7 @@ fn everything() -> impl Strategy<Value = Everything> {
     one(kept.boxed())
 }
 
-/// Any JSON, which passes through as it is.
+/// Generates any JSON, which stays unchanged.
 fn json_value() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
         Just(json!(null)),
@@ -136,7 +137,7 @@ proptest! {
         prop_assert_eq!(i128::from(read.as_millis()), cut, "{}", text);
     }
 
-    /// What both read, they read as the same moment.
+    /// Texts that both accept are the same moment.
     #[test]
     fn jiff_reads_the_same_moment(text in "[0-9]{4}-[01][0-9]-[0-3][0-9]T[0-2][0-9]:[0-5][0-9]:[0-5][0-9](\\.[0-9]{1,9})?(Z|[+-][01][0-9]:[0-5][0-9])") {
         let theirs = text.parse::<Timestamp>().ok();
@@ -183,7 +184,7 @@ proptest! {
         prop_assert_eq!(&deserialize_from_json::<Value>(value.clone()).unwrap(), &value);
     }
 
-    /// Except for its way with floats of 32 bits and what it refuses.
+    /// The exceptions are 32-bit floats and rejected values.
     #[test]
     fn serde_json_makes_the_same_of_usual_data(
         data in vec((any::<(i32, String, Option<bool>)>(), hash_map(any::<u16>(), -1e9..1e9_f64, 0..3)), 0..4)

@@ -1,4 +1,4 @@
-//! Sets: arrays, both ways.
+//! Tests of sets as arrays, in both directions.
 
 use std::collections::{BTreeSet, HashSet};
 use std::time::SystemTime;

@@ -1,4 +1,4 @@
-//! What `serialize_for_json` makes of all kinds of data, and back.
+//! Tests of `serialize_for_json` with all kinds of data, in both directions.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, SystemTime};
@@ -89,7 +89,8 @@ fn another_struct_of_that_name_stays_a_struct() {
     check(&SystemTime { secs_since_epoch: 1 }, &json!({ "secs_since_epoch": 1 }));
 }
 
-/// Serde refuses it before we see it; a field with `date` takes it.
+/// serde rejects the value before this crate receives it. A field with `date`
+/// accepts it.
 #[test]
 fn a_system_time_before_1970_is_an_error_of_serde() {
     let before = SystemTime::UNIX_EPOCH - Duration::from_secs(1);
