@@ -1,5 +1,6 @@
 //! The functions that the macros call. Not part of the public interface.
 
+mod variant;
 mod wire_form;
 
 use std::marker::PhantomData;
@@ -11,12 +12,13 @@ pub use stockade_macros::check_schema;
 #[cfg(not(feature = "derive"))]
 pub use crate::__check_schema as check_schema;
 
+pub use self::variant::{Chosen, NotChosen, VariantOf};
 pub use self::wire_form::{Kinds, NotRead, NotWritten, Reads, Writes, agrees, names_or_numbers};
 
 use crate::direction::Direction;
 pub use crate::direction::FieldPresence;
 use crate::has_schema::HasSchema;
-use crate::inner::InnerRule;
+use crate::inner::{FirstOfRule, InnerRule, TaggedRule, VariantsRule};
 use crate::rule::{Additional, Rule};
 
 /// Returns the rule of a field.
@@ -49,8 +51,9 @@ pub fn tagged_content<const N: usize>(
 /// [`tagged_content`] made.
 #[must_use = "a rule does nothing until it is built"]
 pub fn closed(mut rule: Rule) -> Rule {
-    if let Some(InnerRule::Tagged { variants, .. }) = &mut rule.inner {
-        for (_, variant) in variants {
+    if let Some(InnerRule::Tagged(TaggedRule { variants, other, .. })) = &mut rule.inner {
+        let variants = variants.iter_mut().map(|(_, variant)| variant);
+        for variant in variants.chain(other.as_deref_mut()) {
             variant.additional = Some(Additional::Allowed(false));
         }
     }
@@ -61,6 +64,42 @@ pub fn closed(mut rule: Rule) -> Rule {
 #[track_caller]
 pub fn names<const N: usize>(names: [&str; N]) -> Rule {
     Rule::string().values(names)
+}
+
+/// Makes the last variant of a rule the one of all unknown names.
+#[must_use = "a rule does nothing until it is built"]
+pub fn or_other(mut rule: Rule) -> Rule {
+    match &mut rule.inner {
+        Some(InnerRule::Tagged(TaggedRule { variants, other, .. })) => {
+            *other = variants.pop().map(|(_, last)| Box::new(last));
+        }
+        Some(InnerRule::Variants(VariantsRule { variants, has_other })) => {
+            variants.pop();
+            *has_other = true;
+        }
+        _ => {}
+    }
+    rule
+}
+
+/// Makes a [`Rule::first_of`] for an enum. `chosen` finds the variant that serde builds.
+#[must_use = "a rule does nothing until it is built"]
+#[track_caller]
+pub fn first_of<const N: usize>(variants: [Rule; N], chosen: Chosen) -> Rule {
+    let union = FirstOfRule { variants: variants.into(), choice: chosen.0, keys: Vec::new() };
+    Rule::any().with_inner(InnerRule::FirstOf(union))
+}
+
+/// Notes that the keywords that follow are not keywords of the type.
+#[must_use = "a rule does nothing until it is built"]
+pub fn typed(rule: Rule) -> Rule {
+    Rule { typed: Some(Box::new(rule.clone())), ..rule }
+}
+
+/// Sets the other names of a property.
+#[must_use = "a rule does nothing until it is built"]
+pub fn aliased<const N: usize>(rule: Rule, names: [&str; N]) -> Rule {
+    Rule { aliases: names.map(str::to_owned).into(), ..rule }
 }
 
 /// Allows a tuple to end after `least` elements, because the others have defaults.

@@ -4,6 +4,7 @@
 //! [`FieldPresence`] of a property, or by a rule that replaces it in replies. The
 //! compiler turns each rule to the direction that is compiled.
 
+use crate::inner::InnerRule;
 use crate::rule::{Additional, Rule};
 
 /// The direction in which a schema is compiled.
@@ -116,6 +117,10 @@ impl Rule {
             }
             Direction::Write => {
                 self.replace();
+                // serde has no choice where it writes.
+                if let Some(InnerRule::FirstOf(union)) = &mut self.inner {
+                    union.choice = None;
+                }
                 self.forget_validating();
                 self.turn_properties();
             }
@@ -160,6 +165,7 @@ impl Rule {
         properties.retain(|(_, rule)| !rule.presence.is_none(Direction::Write));
         for (name, rule) in properties {
             rule.replace();
+            rule.aliases.clear();
             let was_required = rule.keywords.get("required") == Some(&true.into());
             let is_there = match rule.presence {
                 FieldPresence::AsRead => was_required && !self.required_fields.contains(name),

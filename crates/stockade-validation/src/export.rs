@@ -2,6 +2,7 @@
 //! Schema 2020-12.
 
 mod applicators;
+mod disjoint;
 mod inner;
 mod trim;
 

@@ -133,6 +133,8 @@ impl Rule {
             // Of an object a part may come, at every level.
             let is_object = property.with_target(|rule| rule.properties.is_some());
             let mut whole = if is_object { Self::kind("object") } else { property.clone().alone() };
+            whole.aliases.clone_from(&property.aliases);
+            whole.typed = None;
             // An empty text counts as none.
             let is_text = whole.keywords.get("type") == Some(&Value::from("string"));
             if is_marked && is_text && !whole.keywords.contains_key("minLength") {

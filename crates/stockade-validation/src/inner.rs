@@ -19,9 +19,70 @@ use crate::rule::Rule;
 #[derive(Clone, Debug)]
 pub(crate) enum InnerRule {
     Reference(Reference),
-    Tagged { tag: String, variants: Vec<(String, Rule)> },
-    Variants(Vec<(String, Option<Rule>)>),
+    Tagged(TaggedRule),
+    Variants(VariantsRule),
     Tuple(Vec<Rule>),
+    FirstOf(FirstOfRule),
+}
+
+/// An object of the kind that its tag names.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct TaggedRule {
+    pub(crate) tag: String,
+    pub(crate) variants: Vec<(String, Rule)>,
+    /// The rule of an object with any other tag, if there may be one.
+    pub(crate) other: Option<Box<Rule>>,
+    /// The rule of an object without the tag, if it may be absent.
+    pub(crate) absent: Option<Box<Rule>>,
+}
+
+/// The name of a variant, or an object with this name as its only key.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct VariantsRule {
+    pub(crate) variants: Vec<(String, Option<Rule>)>,
+    /// Any other name is a variant without content.
+    pub(crate) has_other: bool,
+}
+
+/// The first of several rules whose types and required properties fit.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct FirstOfRule {
+    pub(crate) variants: Vec<Rule>,
+    pub(crate) choice: Option<Choice>,
+    /// Names of properties, of which an object has one at most.
+    pub(crate) keys: Vec<String>,
+}
+
+/// A function that returns the index of the variant that serde builds from a value; `None` if
+/// serde does not read the value.
+#[derive(Clone)]
+pub(crate) struct Choice(Arc<dyn Fn(&Value) -> Option<usize> + Send + Sync>);
+
+impl Choice {
+    pub(crate) fn new(choose: impl Fn(&Value) -> Option<usize> + Send + Sync + 'static) -> Self {
+        Self(Arc::new(choose))
+    }
+
+    pub(crate) fn of(&self, value: &Value) -> Option<usize> {
+        (self.0)(value)
+    }
+
+    /// Returns the choice for an object in which serde does not see these names. If no variant
+    /// fits, the choice is `otherwise`.
+    pub(crate) fn without(self, names: Vec<String>, otherwise: Option<usize>) -> Self {
+        Self::new(move |value| {
+            let Value::Object(members) = value else { return self.of(value) };
+            let mut members = members.clone();
+            members.retain(|name, _| !names.contains(name));
+            self.of(&Value::Object(members)).or(otherwise)
+        })
+    }
+}
+
+impl fmt::Debug for Choice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Choice")
+    }
 }
 
 /// A rule that is made when it is needed, once for a schema.
@@ -159,7 +220,8 @@ impl Rule {
         variants: impl IntoIterator<Item = (N, Self)>,
     ) -> Self {
         let variants = variants.into_iter().map(|(name, rule)| (name.into(), rule)).collect();
-        Self::kind("object").with_inner(InnerRule::Tagged { tag: tag.into(), variants })
+        let tagged = TaggedRule { tag: tag.into(), variants, ..TaggedRule::default() };
+        Self::kind("object").with_inner(InnerRule::Tagged(tagged))
     }
 
     /// Makes a rule for an object with two properties: `tag` names the kind,
@@ -225,7 +287,36 @@ impl Rule {
                 return Self::string().values(variants.into_iter().map(|(name, _)| name));
             }
         };
-        rule.with_inner(InnerRule::Variants(variants))
+        rule.with_inner(InnerRule::Variants(VariantsRule { variants, has_other: false }))
+    }
+
+    /// Makes a rule for a value of one of several kinds without a tag. The first variant whose
+    /// types and required fields fit is the kind of the value, and its other keywords are
+    /// checked then. This is how serde reads an untagged enum.
+    ///
+    /// If no variant fits, the errors are the errors of the closest variant. The closest variant
+    /// has the JSON type of the value, then a constant that is equal, then the fewest wrong
+    /// types, missing fields and unlisted fields, then the first position.
+    ///
+    /// ```
+    /// use serde_json::json;
+    /// use stockade_validation::{Rule, ValidationOptions};
+    ///
+    /// let card = Rule::object([("token", Rule::string().required())]);
+    /// let invoice = Rule::object([("vat_id", Rule::string().max_length(20).required())]);
+    /// let schema = Rule::first_of([card, invoice]).build()?;
+    /// let errors = schema.check(&json!({ "vat_id": 7 }), &ValidationOptions::new())?;
+    /// assert_eq!(errors[0].field, "vat_id");
+    /// assert_eq!(errors[0].message, "Expected string, got number");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// Documents have `oneOf` if no value can be of two variants, and `anyOf` otherwise.
+    #[track_caller]
+    pub fn first_of(variants: impl IntoIterator<Item = Self>) -> Self {
+        let variants = variants.into_iter().collect();
+        let union = FirstOfRule { variants, ..FirstOfRule::default() };
+        Self::any().with_inner(InnerRule::FirstOf(union))
     }
 
     /// Makes a rule for an array with exactly these elements.

@@ -166,6 +166,9 @@
 //   `names`: their names there.
 // - `mod@format`: the string formats.
 
+#[cfg(all(test, feature = "derive"))]
+extern crate self as stockade_validation;
+
 mod build;
 mod canonical;
 mod check;

@@ -63,6 +63,10 @@ pub struct Rule {
     pub(crate) definitions: Vec<(String, Self)>,
     /// The rules whose properties are added to those of this one.
     pub(crate) flattened: Vec<Self>,
+    /// The rule that the type has by itself, if keywords of a program were added to it.
+    pub(crate) typed: Option<Box<Self>>,
+    /// Other names of the property that the rule is of.
+    pub(crate) aliases: Vec<String>,
     pub(crate) form: Option<TextForm>,
     pub(crate) canonical: Option<CanonicalText>,
     pub(crate) custom: Option<Custom>,
@@ -127,6 +131,8 @@ impl Rule {
             parts: None,
             definitions: Vec::new(),
             flattened: Vec::new(),
+            typed: None,
+            aliases: Vec::new(),
             form: None,
             canonical: None,
             custom: None,

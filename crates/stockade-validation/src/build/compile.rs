@@ -10,6 +10,7 @@ use super::bounds;
 use super::definition::Definitions;
 use super::keyword::{self, Kind};
 use super::reference::push_step;
+use super::union_types::types_of_union;
 use crate::check;
 use crate::depth::{MAX_DEPTH, exceeds};
 use crate::direction::Direction;
@@ -103,6 +104,9 @@ impl<'m> Compiler<'m> {
         for message in std::mem::take(&mut rule.mistakes) {
             self.issue(message);
         }
+        if let Some(types) = types_of_union(&rule, self.direction) {
+            rule.keywords.insert("type".to_owned(), types);
+        }
         if levels == 0 {
             self.issue(format!("the schema is nested more than {MAX_DEPTH} levels deep"));
             return Node::default();
@@ -116,6 +120,7 @@ impl<'m> Compiler<'m> {
             self.issue(message);
         }
 
+        let typed = rule.typed.take().map(|typed| self.typed(*typed, levels));
         let default = self.default(&mut rule);
         self.check_definitions(std::mem::take(&mut rule.definitions));
         let (inner, places) = self.inner(&mut rule, levels);
@@ -140,6 +145,7 @@ impl<'m> Compiler<'m> {
             object,
             inner,
             applicators,
+            typed,
             transform: rule.transform,
             custom: rule.custom,
             default,
@@ -173,6 +179,17 @@ impl<'m> Compiler<'m> {
         }
     }
 
+    /// Compiles the rule that a type has by itself. Its mistakes are found in the whole rule.
+    fn typed(&mut self, mut rule: Rule, levels: usize) -> Box<Node> {
+        let known = self.state.mistakes.len();
+        rule.definitions.clear();
+        let pointer = self.pointer.take();
+        let node = self.compile(rule, levels);
+        self.pointer = pointer;
+        self.state.mistakes.truncate(known);
+        Box::new(node)
+    }
+
     /// Keeps the mistakes in the keywords of one type.
     fn report(&mut self, source: Source<'_>) {
         for (keyword, message) in source.mistakes {
@@ -201,7 +218,7 @@ impl<'m> Compiler<'m> {
         needs.second_look |= match node.inner.as_deref() {
             None => false,
             Some(Inner::Definition(_)) => !node.only_refers(),
-            Some(Inner::Tagged(_) | Inner::Variants(_)) => true,
+            Some(Inner::Tagged(_) | Inner::Variants(_) | Inner::FirstOf(_)) => true,
         };
     }
 
@@ -299,11 +316,33 @@ impl<'m> Compiler<'m> {
                 AdditionalRule::Node(Box::new(self.child(*rule, ".*", levels)))
             }
         };
+        let aliases = self.aliases(listed.as_deref().unwrap_or_default());
         let properties = listed.map(|listed| self.properties(listed, levels));
         let mut source = Source::new(&rule.keywords, types);
-        let rules = ObjectRules::compile(&mut source, properties, patterns, required, additional);
+        let mut rules =
+            ObjectRules::compile(&mut source, properties, patterns, required, additional);
         self.report(source);
+        if let Some(rules) = &mut rules {
+            rules.aliases = aliases.into();
+        }
         rules
+    }
+
+    /// Returns the further names of properties, with the places of the properties.
+    fn aliases(&mut self, listed: &[(String, Rule)]) -> Vec<(Box<str>, usize)> {
+        let mut aliases: Vec<(Box<str>, usize)> = Vec::new();
+        for (place, (_, rule)) in listed.iter().enumerate() {
+            for alias in &rule.aliases {
+                let is_known = listed.iter().any(|(name, _)| name == alias)
+                    || aliases.iter().any(|(known, _)| **known == **alias);
+                if is_known {
+                    self.issue(format!("the alias `{alias}` is the name of another property"));
+                } else {
+                    aliases.push((alias.as_str().into(), place));
+                }
+            }
+        }
+        aliases
     }
 
     fn properties(&mut self, listed: Vec<(String, Rule)>, levels: usize) -> Vec<Property> {

@@ -1,11 +1,11 @@
 //! Flattening: the properties of one rule in another.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::compile::Compiler;
 use super::keyword;
 use crate::direction::Direction;
-use crate::inner::{InnerRule, Key};
+use crate::inner::{FirstOfRule, InnerRule, Key, TaggedRule, VariantsRule};
 use crate::rule::{Additional, Rule};
 
 impl Compiler<'_> {
@@ -26,11 +26,11 @@ impl Compiler<'_> {
             trail.truncate(known);
         }
         let mut unions = unions.into_iter();
-        if let Some((tag, variants)) = unions.next() {
+        if let Some(union) = unions.next() {
             if unions.next().is_some() || rule.inner.is_some() {
                 self.issue("only one union can be flattened into an object");
             }
-            spread(rule, tag, variants);
+            spread(rule, union);
         }
     }
 
@@ -82,19 +82,38 @@ impl Compiler<'_> {
         let marks: Vec<&str> = ["readOnly", "writeOnly"].into_iter().filter(is_marked).collect();
         match other.inner.take() {
             None if is_object => take_properties(rule, other, optional, &marks),
-            Some(InnerRule::Tagged { .. }) if !marks.is_empty() => {
+            Some(InnerRule::Tagged(_) | InnerRule::Variants(_) | InnerRule::FirstOf(_))
+                if !marks.is_empty() =>
+            {
                 self.issue("a flattened union cannot be marked: mark the fields of its variants");
             }
-            Some(InnerRule::Tagged { tag, variants }) if !optional => unions.push((tag, variants)),
-            Some(InnerRule::Tagged { .. }) => {
-                self.issue("a union that may be absent cannot be flattened");
+            Some(InnerRule::Tagged(union)) => {
+                unions.push(Union { form: Form::Tagged(union), optional });
             }
-            _ => self.issue("only objects, maps and tagged unions can be flattened"),
+            Some(InnerRule::Variants(union)) => {
+                unions.push(Union { form: Form::Keys(union), optional });
+            }
+            Some(InnerRule::FirstOf(union)) => {
+                unions.push(Union { form: Form::FirstOf(union), optional });
+            }
+            _ => self.issue("only objects, maps and unions can be flattened"),
         }
     }
 }
 
-type Union = (String, Vec<(String, Rule)>);
+/// A union that is flattened into an object.
+struct Union {
+    form: Form,
+    /// All of it may be absent.
+    optional: bool,
+}
+
+enum Form {
+    Tagged(TaggedRule),
+    /// A property that is named as its variant.
+    Keys(VariantsRule),
+    FirstOf(FirstOfRule),
+}
 
 /// Moves the properties of `other` into `rule`, each with the marks of the whole.
 fn take_properties(rule: &mut Rule, other: Rule, optional: bool, marks: &[&str]) {
@@ -121,7 +140,7 @@ fn take_properties(rule: &mut Rule, other: Rule, optional: bool, marks: &[&str])
 }
 
 /// Makes a union of `rule`, each variant of which has its properties.
-fn spread(rule: &mut Rule, tag: String, variants: Vec<(String, Rule)>) {
+fn spread(rule: &mut Rule, Union { form, optional }: Union) {
     let mut base = Rule::at(rule.location).with("type", "object");
     base.properties = rule.properties.take();
     base.required_fields = std::mem::take(&mut rule.required_fields);
@@ -130,8 +149,62 @@ fn spread(rule: &mut Rule, tag: String, variants: Vec<(String, Rule)>) {
         rule.keywords.remove("required");
         base = base.with("required", list);
     }
-    let variants =
-        variants.into_iter().map(|(name, variant)| (name, base.clone().flatten(variant)));
-    rule.inner = Some(InnerRule::Tagged { tag, variants: variants.collect() });
     rule.keywords.insert("type".to_owned(), "object".into());
+    rule.inner = Some(match form {
+        Form::Tagged(union) => InnerRule::Tagged(spread_tagged(&base, union, optional)),
+        Form::Keys(union) => InnerRule::FirstOf(spread_keys(&base, union, optional)),
+        Form::FirstOf(union) => InnerRule::FirstOf(spread_first_of(&base, union, optional)),
+    });
+}
+
+fn spread_tagged(base: &Rule, union: TaggedRule, optional: bool) -> TaggedRule {
+    let spread = |variant| base.clone().flatten(variant);
+    // Otherwise an object with the tag would follow this rule, too.
+    let no_tag = json!({ "not": { "required": [union.tag] } });
+    TaggedRule {
+        tag: union.tag,
+        variants: union.variants.into_iter().map(|(name, it)| (name, spread(it))).collect(),
+        other: union.other.map(|it| Box::new(spread(*it))),
+        absent: match union.absent {
+            Some(absent) => Some(Box::new(spread(*absent))),
+            None => optional.then(|| Box::new(base.clone().documented(no_tag))),
+        },
+    }
+}
+
+/// serde takes the first member that is named as a variant, so that there may be only one.
+fn spread_keys(base: &Rule, union: VariantsRule, optional: bool) -> FirstOfRule {
+    let keys: Vec<String> = union.variants.iter().map(|(name, _)| name.clone()).collect();
+    let mut variants: Vec<Rule> = Vec::new();
+    for (name, content) in union.variants {
+        let content = content.unwrap_or_else(|| Rule::at(base.location).with("type", "null"));
+        let variant = base.clone().property(name.clone(), content);
+        variants.push(variant.required_fields([name]));
+    }
+    if optional {
+        let never = || Rule { boolean: Some(false), ..Rule::at(base.location) };
+        variants.push(base.clone().properties(keys.iter().map(|name| (name.clone(), never()))));
+    }
+    FirstOfRule { variants, choice: None, keys }
+}
+
+fn spread_first_of(base: &Rule, union: FirstOfRule, optional: bool) -> FirstOfRule {
+    let spread = |variant: Rule| {
+        let is_object = variant.type_name().is_none_or(|kind| kind == "object");
+        if is_object {
+            base.clone().flatten(variant)
+        } else {
+            // serde reads it from no object. It keeps its place, by which serde's choice names
+            // the others.
+            Rule { boolean: Some(false), ..Rule::at(base.location) }
+        }
+    };
+    let mut variants: Vec<Rule> = union.variants.into_iter().map(spread).collect();
+    let otherwise = optional.then_some(variants.len());
+    variants.extend(optional.then(|| base.clone()));
+    let properties = base.properties.iter().flatten();
+    let hidden = properties.flat_map(|(name, rule)| rule.aliases.iter().chain([name])).cloned();
+    let hidden: Vec<String> = hidden.collect();
+    let choice = union.choice.map(|choice| choice.without(hidden, otherwise));
+    FirstOfRule { variants, choice, keys: union.keys }
 }

@@ -3,8 +3,10 @@
 use std::collections::HashSet;
 
 use super::compile::Compiler;
-use crate::inner::{InnerRule, Key};
-use crate::node::{Inner, Node, Tagged, Variants};
+use serde_json::{Value, json};
+
+use crate::inner::{FirstOfRule, InnerRule, Key, TaggedRule, VariantsRule};
+use crate::node::{FirstOf, Inner, Node, Tagged, Variants};
 use crate::rule::Rule;
 
 impl Compiler<'_> {
@@ -26,8 +28,9 @@ impl Compiler<'_> {
                 let direction = self.direction;
                 Inner::Definition(self.state.definitions.place(reference, direction))
             }
-            InnerRule::Tagged { tag, variants } => self.tagged(tag, variants, levels),
-            InnerRule::Variants(variants) => self.variants(variants, levels),
+            InnerRule::Tagged(union) => self.tagged(union, levels),
+            InnerRule::Variants(union) => self.variants(union, levels),
+            InnerRule::FirstOf(union) => self.first_of(union, levels),
             InnerRule::Tuple(elements) => {
                 let elements = elements.into_iter().enumerate();
                 let nodes =
@@ -40,7 +43,7 @@ impl Compiler<'_> {
 
     /// Refuses a second rule for the content of a value.
     fn refuse_structure(&mut self, rule: &mut Rule) {
-        let list = rule.keywords.get("required").is_some_and(serde_json::Value::is_array);
+        let list = rule.keywords.get("required").is_some_and(Value::is_array);
         let has_more = rule.properties.take().is_some()
             | rule.items.take().is_some()
             | rule.additional.take().is_some()
@@ -51,26 +54,54 @@ impl Compiler<'_> {
         }
     }
 
-    fn tagged(&mut self, tag: String, variants: Vec<(String, Rule)>, levels: usize) -> Inner {
+    fn tagged(&mut self, union: TaggedRule, levels: usize) -> Inner {
+        let TaggedRule { tag, variants, other, absent } = union;
         let message = self.names(variants.iter().map(|(name, _)| name));
+        let names: Vec<Value> = variants.iter().map(|(name, _)| name.as_str().into()).collect();
         let mut nodes = Vec::new();
         for (name, rule) in variants {
-            if let Some(rule) = self.with_tag(rule, &tag, &name, &mut Vec::new()) {
+            let value = Rule::at(rule.location).with("const", name.as_str());
+            if let Some(rule) = self.with_tag(rule, &tag, &name, &value, &mut Vec::new()) {
                 let node = self.child(rule, &format!("<{name}>"), levels);
                 nodes.push((name.into(), node));
             }
         }
-        Inner::Tagged(Tagged { tag: tag.into(), variants: nodes.into(), message })
+        let other = other.and_then(|rule| {
+            let value = Rule::at(rule.location).with("type", "string");
+            let value = value.documented(json!({ "not": { "enum": names } }));
+            let rule = self.with_tag(*rule, &tag, "other", &value, &mut Vec::new())?;
+            Some(Box::new(self.child(rule, "<other>", levels)))
+        });
+        let absent = absent.map(|rule| Box::new(self.child(*rule, "", levels)));
+        let variants = nodes.into();
+        Inner::Tagged(Tagged { tag: tag.into(), variants, other, absent, message })
     }
 
-    fn variants(&mut self, variants: Vec<(String, Option<Rule>)>, levels: usize) -> Inner {
+    fn first_of(&mut self, union: FirstOfRule, levels: usize) -> Inner {
+        let FirstOfRule { variants, choice, mut keys } = union;
+        if variants.is_empty() {
+            self.issue("a union needs a variant");
+        }
+        let shown: Vec<String> = keys.iter().map(|key| json!(key).to_string()).collect();
+        keys.sort_unstable();
+        let compile = |(index, rule)| self.child(rule, &format!("<{}>", index + 1), levels);
+        Inner::FirstOf(FirstOf {
+            variants: variants.into_iter().enumerate().map(compile).collect(),
+            choice,
+            keys: keys.into_iter().map(Into::into).collect(),
+            message: format!("Must have only one of: {}", shown.join(", ")),
+        })
+    }
+
+    fn variants(&mut self, union: VariantsRule, levels: usize) -> Inner {
+        let VariantsRule { variants, has_other } = union;
         let message = self.names(variants.iter().map(|(name, _)| name));
         let compile = |(name, rule): (String, Option<Rule>)| {
             let node = rule.map(|rule| self.child(rule, &format!("<{name}>"), levels));
             (name.into(), node)
         };
         let variants = variants.into_iter().map(compile).collect();
-        Inner::Variants(Variants { variants, message })
+        Inner::Variants(Variants { variants, has_other, message })
     }
 
     /// Returns the rule of a variant as one of the whole object, tag included.
@@ -79,26 +110,38 @@ impl Compiler<'_> {
         rule: Rule,
         tag: &str,
         name: &str,
+        value: &Rule,
         trail: &mut Vec<Key>,
     ) -> Option<Rule> {
         let known = trail.len();
         let mut rule = self.expand(rule, trail)?;
         let is_object = rule.type_name().is_none_or(|kind| kind == "object");
         match &mut rule.inner {
-            Some(InnerRule::Tagged { variants, .. }) => {
-                let inner = std::mem::take(variants);
-                *variants = inner
-                    .into_iter()
-                    .filter_map(|(key, inner)| Some((key, self.with_tag(inner, tag, name, trail)?)))
-                    .collect();
+            Some(InnerRule::Tagged(TaggedRule { variants, other, absent, .. })) => {
+                let mut tag = |inner| self.with_tag(inner, tag, name, value, trail);
+                let inner = std::mem::take(variants).into_iter();
+                *variants = inner.filter_map(|(key, inner)| Some((key, tag(inner)?))).collect();
+                for rule in [other, absent] {
+                    *rule = rule.take().and_then(|inner| tag(*inner)).map(Box::new);
+                }
                 if variants.is_empty() {
                     return None;
                 }
             }
+            Some(InnerRule::FirstOf(union)) => {
+                let inner = std::mem::take(&mut union.variants).into_iter();
+                // Each keeps its place, by which serde's choice names it.
+                let tag_one = |inner| {
+                    let never = Rule { boolean: Some(false), ..Rule::at(rule.location) };
+                    self.with_tag(inner, tag, name, value, trail).unwrap_or(never)
+                };
+                union.variants = inner.map(tag_one).collect();
+                let hidden = vec![tag.to_owned()];
+                union.choice = union.choice.take().map(|choice| choice.without(hidden, None));
+            }
             None if is_object => {
                 let properties = rule.properties.get_or_insert_default();
-                let value = Rule::at(rule.location).with("const", name);
-                properties.insert(0, (tag.to_owned(), value));
+                properties.insert(0, (tag.to_owned(), value.clone()));
                 rule.required_fields.insert(0, tag.to_owned());
                 rule.keywords.insert("type".to_owned(), "object".into());
             }
@@ -119,7 +162,7 @@ impl Compiler<'_> {
             if !seen.insert(name) {
                 self.issue(format!("variant `{name}` is given twice"));
             }
-            shown.push(serde_json::Value::from(name.as_str()).to_string());
+            shown.push(Value::from(name.as_str()).to_string());
         }
         if shown.is_empty() {
             self.issue("a union needs a variant");

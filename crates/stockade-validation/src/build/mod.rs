@@ -9,6 +9,7 @@
 //! - `definition`: the definitions that rules refer to, each compiled once.
 //! - `flatten`: properties of one rule in another.
 //! - `inner`: unions and tuples.
+//! - `union_types`: the types of a union.
 //! - `bounds`: bounds that contradict each other.
 
 mod bounds;
@@ -20,6 +21,7 @@ mod keyword;
 mod notation;
 mod parts;
 mod reference;
+mod union_types;
 
 pub(crate) use compile::compile;
 #[cfg(feature = "schemars")]

@@ -46,7 +46,8 @@ impl<'s, S: Sink<'s>> Walk<'_, 's, S> {
             None => self.apply_all(node, applicators, value, path, message),
             Some(patch) => {
                 let changed = patch.preview_with_all_keys(&value.to_value());
-                self.apply_all(node, applicators, &changed, path, message)
+                // Its address may be used again.
+                self.apart(|walk| walk.apply_all(node, applicators, &changed, path, message))
             }
         };
         self.is_over = false;
@@ -144,6 +145,9 @@ impl<'s, S: Sink<'s>> Walk<'_, 's, S> {
         walk.visit_unsettled(node, value, path);
         let Walk { fuel, is_exhausted, mut sink, .. } = walk;
         (self.fuel, self.is_exhausted) = (fuel, is_exhausted);
+        if sink.needs_changes {
+            return self.follows_changed(node, value, path);
+        }
         match sink.finish() {
             Ok(follows) => Continue(follows),
             Err(Some(failure)) => {
@@ -158,6 +162,41 @@ impl<'s, S: Sink<'s>> Walk<'_, 's, S> {
         }
     }
 
+    /// Returns true if the value follows the rule, which has a union whose variant depends on
+    /// the changes of the value.
+    #[inline(never)]
+    fn follows_changed<'d>(
+        &mut self,
+        node: &'s Node,
+        value: impl Data<'d>,
+        path: &Path<'_>,
+    ) -> Known<bool> {
+        let mut walk = self.inside(Collecting::new(&PLAIN));
+        walk.visit_unsettled(node, value, path);
+        let Walk { fuel, is_exhausted, sink, .. } = walk;
+        (self.fuel, self.is_exhausted) = (fuel, is_exhausted);
+        match sink.finish() {
+            Ok(errors) => {
+                let open = errors.iter().find_map(|error| match &*error.rule {
+                    "depth" => Some(Violation::Depth),
+                    "patternLimit" => Some(Violation::PatternLimit),
+                    "schemaLimit" => Some(Violation::SchemaLimit),
+                    _ => None,
+                });
+                if let Some(broken) = open {
+                    self.is_exhausted = true;
+                    self.sink.note(path, None, broken);
+                    return Break(());
+                }
+                Continue(errors.is_empty())
+            }
+            Err(failure) => {
+                self.sink.fail(failure);
+                Break(())
+            }
+        }
+    }
+
     /// Begins a walk over a part of the value, which does not change it.
     fn inside<'w, I: Sink<'s>>(&'w self, sink: I) -> Walk<'w, 's, I> {
         Walk {
@@ -167,6 +206,7 @@ impl<'s, S: Sink<'s>> Walk<'_, 's, S> {
             options: &PLAIN,
             root: self.root,
             keep: false,
+            choices: None,
             is_over: false,
             limits_steps: self.limits_steps,
             fuel: self.fuel,

@@ -22,8 +22,10 @@ impl<'s> Candidate<'s> {
         value: impl Data<'d>,
         errors: usize,
     ) -> Self {
+        let kind = value.kind();
+        let is_null = node.nullable && matches!(kind, Kind::Null);
         let node = resolved(node, definitions);
-        let is_wrong = !has_type(node, value.kind());
+        let is_wrong = node.never || !(is_null || has_type(node, kind));
         Self {
             wrong_type: (is_wrong && !node.never).then_some(&node.types.expected),
             has_constant: !is_wrong && has_constant(node, definitions, value),
@@ -95,6 +97,6 @@ fn has_constant<'d>(node: &Node, definitions: &[Definition], value: impl Data<'d
                 .variants
                 .iter()
                 .any(|(name, _)| value.text() == Some(&**name) || value.member(name).is_some()),
-            Some(Inner::Definition(_)) | None => false,
+            Some(Inner::Definition(_) | Inner::FirstOf(_)) | None => false,
         }
 }

@@ -6,7 +6,7 @@ use super::sink::Sink;
 use super::walk::{Holder, Walk};
 use crate::data::Data;
 use crate::function::Default;
-use crate::node::{ArrayRules, Member, Node, ObjectRules, ObjectState, Violation};
+use crate::node::{ArrayRules, Member, Node, ObjectRules, ObjectState, Property, Violation};
 
 const SLOTS_MAX: usize = 32;
 
@@ -17,6 +17,8 @@ struct Slots<D> {
     /// The object, if there are more properties than slots: they are looked up
     /// one by one, so that nothing is allocated.
     object: Option<D>,
+    /// The object, if some property has another name than its own.
+    aliased: Option<D>,
 }
 
 impl<'d, D: Data<'d>> Slots<D> {
@@ -24,8 +26,17 @@ impl<'d, D: Data<'d>> Slots<D> {
     fn value(&self, rules: &ObjectRules, index: usize) -> Option<D> {
         match self.object {
             None => self.values.get(index).copied().flatten(),
-            Some(object) => object.member(&rules.entries[index].name),
+            Some(object) => {
+                let own = object.member(&rules.entries[index].name);
+                own.or_else(|| object.member(rules.names_in(self.aliased?, index).next()?))
+            }
         }
+    }
+
+    /// Returns the name of a property, as the object has it.
+    fn name<'s>(&self, rules: &'s ObjectRules, index: usize) -> &'s str {
+        let further = self.aliased.and_then(|object| rules.names_in(object, index).next());
+        further.unwrap_or(&rules.entries[index].name)
     }
 }
 
@@ -79,6 +90,7 @@ impl<'s, S: Sink<'s>> Walk<'_, 's, S> {
         let mut slots = Slots {
             values: [None; SLOTS_MAX],
             object: (rules.listed > SLOTS_MAX).then_some(object),
+            aliased: None,
         };
         for (name, value) in object.members() {
             if let Member::Listed(index, _) = state.member_inline(name, self.options)
@@ -86,6 +98,10 @@ impl<'s, S: Sink<'s>> Walk<'_, 's, S> {
             {
                 *slot = Some(value);
             }
+        }
+        if state.has_alias {
+            slots.aliased = Some(object);
+            self.twice(rules, object, path);
         }
 
         if state.misses_required() {
@@ -135,11 +151,22 @@ impl<'s, S: Sink<'s>> Walk<'_, 's, S> {
         if state.misses_required() {
             return self.sink.note(path, None, Violation::Required);
         }
+        if state.has_alias {
+            self.twice(rules, object, path);
+        }
         let sink = &mut self.sink;
         let validated = rules.validate(object, count, |broken| sink.tell(path, None, broken));
         let stays = stays && !state.is_mixed && state.next_default().is_none();
         if validated.is_continue() && self.keep && !stays {
             self.sink.takes_change();
+        }
+    }
+
+    /// Notes a property that has come by two of its names.
+    fn twice<'d>(&mut self, rules: &'s ObjectRules, object: impl Data<'d>, parent: &Path<'_>) {
+        if let Some(Property { name, .. }) = rules.twice_in(object) {
+            let path = Path::Field { name, parent };
+            self.sink.note(&path, None, Violation::Twice(name));
         }
     }
 
@@ -152,7 +179,7 @@ impl<'s, S: Sink<'s>> Walk<'_, 's, S> {
     ) {
         for index in &rules.required_list {
             let entry = &rules.entries[*index];
-            if entry.node.default.is_some() || object.member(&entry.name).is_some() {
+            if entry.node.default.is_some() || rules.names_in(object, *index).next().is_some() {
                 continue;
             }
             let path = Path::Field { name: &entry.name, parent };
@@ -173,7 +200,7 @@ impl<'s, S: Sink<'s>> Walk<'_, 's, S> {
                 return;
             }
             let node = &property.node;
-            let path = || Path::Field { name: &property.name, parent };
+            let path = || Path::Field { name: slots.name(rules, index), parent };
             if let Some(value) = slots.value(rules, index) {
                 if let Some(change) = self.visit(node, value, path) {
                     patch.properties.push((index, change.into()));

@@ -36,9 +36,17 @@ impl<'s, S: Sink<'s>> Walk<'_, 's, S> {
                 }
             }
             Some(Inner::Tagged(tagged)) => {
-                let tag = value.member(&tagged.tag).and_then(Data::text);
-                let mut variants = tagged.variants.iter();
-                if let Some((_, variant)) = variants.find(|(name, _)| tag == Some(&**name)) {
+                let variant = match value.member(&tagged.tag) {
+                    Some(tag) => tagged.variant(tag.text()),
+                    None => tagged.absent.as_deref(),
+                };
+                if let Some(variant) = variant {
+                    self.evaluate(variant, true, value, path, seen)?;
+                }
+            }
+            Some(Inner::FirstOf(union)) => {
+                let chosen = self.fitting().choice(union, value);
+                if let Some(variant) = chosen.and_then(|place| union.variants.get(place)) {
                     self.evaluate(variant, true, value, path, seen)?;
                 }
             }

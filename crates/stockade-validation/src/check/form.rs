@@ -163,12 +163,17 @@ impl<'s> Filling<'s, '_> {
 /// kind that the form names.
 fn rules_of<'s>(compiled: &'s Compiled, form: &Value) -> Option<&'s ObjectRules> {
     let (mut node, _) = resolved(compiled, &compiled.root)?;
-    while let Some(Inner::Tagged(tagged)) = node.inner.as_deref() {
-        let name = form.get(&*tagged.tag)?.as_str()?;
-        let (_, variant) = tagged.variants.iter().find(|(known, _)| **known == *name)?;
+    loop {
+        let variant = match node.inner.as_deref() {
+            Some(Inner::Tagged(tagged)) => match form.get(&*tagged.tag) {
+                Some(tag) => tagged.variant(tag.as_str())?,
+                None => tagged.absent.as_deref()?,
+            },
+            Some(Inner::FirstOf(union)) => super::variant_of(compiled, union, form),
+            _ => return node.object.as_deref(),
+        };
         (node, _) = resolved(compiled, variant)?;
     }
-    node.object.as_deref()
 }
 
 /// Follows references to definitions; also returns true if a node on the way

@@ -25,6 +25,7 @@ impl<'s, S: Sink<'s>> Walk<'_, 's, S> {
         match inner {
             Inner::Definition(place) => self.definition(node, *place, value, path, holder),
             Inner::Tagged(tagged) => self.tagged(node, tagged, value, path),
+            Inner::FirstOf(union) => self.first_of(union, value, path, holder.message(node)),
             Inner::Variants(variants) => self.variants(variants, value, path, holder.message(node)),
         }
     }
@@ -69,11 +70,12 @@ impl<'s, S: Sink<'s>> Walk<'_, 's, S> {
         let message = node.message.as_deref();
         let mut change = None;
         if let Some(tag) = value.member(&tagged.tag) {
-            let mut variants = tagged.variants.iter();
-            match variants.find(|(name, _)| tag.text() == Some(&**name)) {
-                Some((_, variant)) => change = self.visit_unsettled(variant, value, path),
+            match tagged.variant(tag.text()) {
+                Some(variant) => change = self.visit_unsettled(variant, value, path),
                 None => self.sink.note(&at_tag, message, Violation::Shown("enum", &tagged.message)),
             }
+        } else if let Some(absent) = &tagged.absent {
+            change = self.visit_unsettled(absent, value, path);
         } else {
             self.sink.note(&at_tag, message, Violation::Required);
         }
@@ -116,6 +118,7 @@ impl<'s, S: Sink<'s>> Walk<'_, 's, S> {
                 self.is_over = true;
                 None
             }
+            (None, None) if union.has_other => None,
             (None, _) => {
                 self.sink.note(path, message, Violation::Shown("enum", &union.message));
                 None

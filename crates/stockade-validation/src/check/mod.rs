@@ -21,6 +21,7 @@
 //! - `prepare`: trim, transform, conversion.
 //! - `container`: arrays and objects.
 //! - `inner`: definitions and unions.
+//! - `first_of`: unions without a tag; `fit`: whether a value fits a variant.
 //! - `applicators`: alternatives, conditions and rules for some parts of a value; `closest`:
 //!   the alternative that a value nearly follows; `evaluated`: the parts of a value that
 //!   keywords describe.
@@ -32,6 +33,8 @@ mod applicators;
 mod closest;
 mod container;
 mod evaluated;
+mod first_of;
+mod fit;
 mod form;
 mod inner;
 mod patch;
@@ -43,13 +46,14 @@ mod walk;
 use serde_json::Value;
 use stockade_errors::{ApiError, FieldError};
 
+use self::fit::{Fitting, Known};
 pub use self::form::TextSource;
 pub(crate) use self::form::fill as fill_texts;
 use self::path::Path;
 use self::sink::{Collecting, Quiet, Sink as _};
 use self::walk::Walk;
 use crate::data::{Data as _, Tape};
-use crate::node::{Compiled, Node, Violation};
+use crate::node::{Compiled, FirstOf, Node, Violation};
 use crate::options::ValidationOptions;
 use crate::validated::Validated;
 
@@ -122,6 +126,16 @@ pub(crate) fn validate_text(
         Some(patch) => patch.apply(data),
         None => data,
     }))
+}
+
+/// Returns the variant of a union that fits a value, or that is closest to it.
+pub(crate) fn variant_of<'s>(compiled: &'s Compiled, union: &'s FirstOf, data: &Value) -> &'s Node {
+    let options = ValidationOptions::new();
+    let mut known = Known::default();
+    let mut fitting = Fitting::new(&compiled.definitions, &options, &mut known);
+    let chosen = fitting.choice(union, data).or_else(|| fitting.closest(union, data));
+    // A union without variants is an issue of its schema.
+    &union.variants[chosen.unwrap_or_default()]
 }
 
 /// Returns the outcome for a field that is not there.

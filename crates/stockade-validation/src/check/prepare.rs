@@ -65,7 +65,7 @@ fn trim<'d>(value: impl Data<'d>) -> Option<Value> {
     (trimmed.len() < text.len()).then(|| trimmed.into())
 }
 
-fn coerce(node: &Node, text: &str, strict_numbers: bool) -> Option<Value> {
+pub(super) fn coerce(node: &Node, text: &str, strict_numbers: bool) -> Option<Value> {
     let types = &node.types;
     if types.take_text() {
         return None;
@@ -91,7 +91,7 @@ fn coerce(node: &Node, text: &str, strict_numbers: bool) -> Option<Value> {
 
 /// Returns true if a list is wanted, and the value is a single one, as a query
 /// has it.
-fn is_one_of_list(node: &Node, value: Kind<'_>) -> bool {
+pub(super) fn is_one_of_list(node: &Node, value: Kind<'_>) -> bool {
     let is_scalar = matches!(value, Kind::Text(_) | Kind::Number(_) | Kind::Bool(_));
     let takes_scalar = node.types.mask & !(kind::ARRAY | kind::NULL) != 0;
     is_scalar && node.types.has(kind::ARRAY) && !takes_scalar && node.types.formats.is_empty()

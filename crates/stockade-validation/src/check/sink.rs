@@ -18,7 +18,7 @@ pub(super) trait Sink<'s> {
     const IS_QUIET: bool;
 
     /// A change of a value, if changes are of interest.
-    type Change: Into<Patch<'s>>;
+    type Change: Clone + Into<Patch<'s>>;
 
     /// Returns true if nothing more is looked at.
     fn is_done(&self) -> bool;
@@ -60,12 +60,43 @@ pub(super) trait Sink<'s> {
     fn set_keep(&mut self, keep: bool) -> bool {
         keep
     }
+
+    /// Begins a trial, which [`rewind`](Self::rewind) or [`resume`](Self::resume) ends. A change
+    /// ends a quiet walk in it.
+    fn checkpoint(&mut self) -> Checkpoint;
+
+    /// Forgets everything since the beginning of a trial.
+    fn rewind(&mut self, before: Checkpoint);
+
+    /// Goes on after a trial, and keeps its results.
+    fn resume(&mut self, before: &Checkpoint);
+
+    /// Returns true if the walk ends without an outcome.
+    fn has_given_up(&self) -> bool;
+
+    /// Returns true if a broken rule was noted since the beginning of a trial, or none can be.
+    fn has_noted_since(&self, before: &Checkpoint) -> bool;
+}
+
+/// The state of a sink at the beginning of a trial.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Checkpoint {
+    errors: usize,
+    error_bytes: usize,
+    done: bool,
+    /// As [`Quiet`] was told.
+    keep: bool,
 }
 
 /// Ends the walk at the first broken rule, and with `keep` at the first change.
 pub(super) struct Quiet {
     keep: bool,
     done: bool,
+    /// A trial has changed a value or has failed, so that only a walk with changes finds the
+    /// outcome.
+    pub(super) needs_changes: bool,
+    /// The number of trials around the current value.
+    trials: usize,
     /// The broken rule that leaves the outcome open.
     pub(super) undecided: Option<Violation<'static>>,
     /// The reason why there is no outcome: a function failed.
@@ -74,7 +105,15 @@ pub(super) struct Quiet {
 
 impl Quiet {
     pub(super) fn new(keep: bool) -> Self {
-        Self { keep, done: false, undecided: None, failure: None }
+        Self { keep, done: false, needs_changes: false, trials: 0, undecided: None, failure: None }
+    }
+
+    #[inline]
+    fn note_change(&mut self) {
+        if self.keep && !self.done {
+            self.done = true;
+            self.needs_changes = self.trials > 0;
+        }
     }
 
     /// Returns true if no rule is broken. The error is the failure of a function, or `None`
@@ -100,13 +139,13 @@ impl<'s> Sink<'s> for Quiet {
 
     #[inline]
     fn takes_change(&mut self) -> bool {
-        self.done |= self.keep;
+        self.note_change();
         false
     }
 
     #[inline]
     fn change(&mut self, _make: impl FnOnce() -> Patch<'s>) -> Option<Infallible> {
-        self.done |= self.keep;
+        self.note_change();
         None
     }
 
@@ -137,6 +176,33 @@ impl<'s> Sink<'s> for Quiet {
 
     fn set_keep(&mut self, keep: bool) -> bool {
         std::mem::replace(&mut self.keep, keep)
+    }
+
+    fn checkpoint(&mut self) -> Checkpoint {
+        let before = Checkpoint { errors: 0, error_bytes: 0, done: self.done, keep: self.keep };
+        self.keep = true;
+        self.trials += 1;
+        before
+    }
+
+    /// Another walk finds out, which can change a value.
+    fn rewind(&mut self, before: Checkpoint) {
+        self.resume(&before);
+        self.done = true;
+        self.needs_changes = true;
+    }
+
+    fn resume(&mut self, before: &Checkpoint) {
+        self.keep = before.keep;
+        self.trials -= 1;
+    }
+
+    fn has_given_up(&self) -> bool {
+        self.done
+    }
+
+    fn has_noted_since(&self, _before: &Checkpoint) -> bool {
+        self.done
     }
 }
 
@@ -239,6 +305,27 @@ impl<'s> Sink<'s> for Collecting {
 
     fn count(&self) -> usize {
         self.errors.len()
+    }
+
+    fn checkpoint(&mut self) -> Checkpoint {
+        let Self { errors, error_bytes, done, .. } = self;
+        Checkpoint { errors: errors.len(), error_bytes: *error_bytes, done: *done, keep: true }
+    }
+
+    fn rewind(&mut self, before: Checkpoint) {
+        self.errors.truncate(before.errors);
+        self.error_bytes = before.error_bytes;
+        self.done = before.done;
+    }
+
+    fn resume(&mut self, _before: &Checkpoint) {}
+
+    fn has_given_up(&self) -> bool {
+        self.failure.is_some()
+    }
+
+    fn has_noted_since(&self, before: &Checkpoint) -> bool {
+        self.errors.len() > before.errors || self.done
     }
 }
 

@@ -4,6 +4,7 @@ use serde_json::Value;
 use stockade_errors::ErrorText;
 use stockade_errors::short_name::short_name;
 
+use super::first_of::Choices;
 use super::patch::Patch;
 use super::path::Path;
 use super::sink::Sink;
@@ -29,6 +30,8 @@ pub(super) struct Walk<'r, 's, S> {
     pub(super) root: Option<&'r Value>,
     /// True if the caller wants the data, changed or not.
     pub(super) keep: bool,
+    /// The variants of the unions so far.
+    pub(super) choices: Option<Box<Choices>>,
     /// The last value of a definition has a wrong type or is missing.
     pub(super) is_over: bool,
     /// Steps are counted, because the schema has alternatives.
@@ -88,6 +91,7 @@ impl<'r, 's, S: Sink<'s>> Walk<'r, 's, S> {
             options,
             root,
             keep,
+            choices: None,
             is_over: false,
             limits_steps: false,
             fuel: usize::MAX,
@@ -163,7 +167,7 @@ impl<'r, 's, S: Sink<'s>> Walk<'r, 's, S> {
         match self.prepare(node, value, path) {
             Ok(None) => self.validate(node, value, path, holder),
             Ok(Some(prepared)) => {
-                let patch = self.validate(node, &prepared, path, holder);
+                let patch = self.apart(|walk| walk.validate(node, &prepared, path, holder));
                 self.sink.change(|| {
                     Patch::Set(match patch {
                         Some(patch) => patch.into().apply(prepared),
@@ -277,11 +281,18 @@ impl<'r, 's, S: Sink<'s>> Walk<'r, 's, S> {
     /// none are left.
     pub(super) fn spend(&mut self, steps: usize, path: &Path<'_>) -> bool {
         self.fuel = self.fuel.saturating_sub(steps);
-        if self.fuel == 0 && !self.is_exhausted {
-            self.is_exhausted = true;
-            self.sink.note(path, None, Violation::SchemaLimit);
+        if self.fuel == 0 {
+            self.exhaust(path);
         }
         self.fuel > 0
+    }
+
+    /// Reports once that no steps are left.
+    pub(super) fn exhaust(&mut self, path: &Path<'_>) {
+        self.fuel = 0;
+        if !std::mem::replace(&mut self.is_exhausted, true) {
+            self.sink.note(path, None, Violation::SchemaLimit);
+        }
     }
 
     /// Passes over a value for which there are no rules.

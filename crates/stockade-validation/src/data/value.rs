@@ -43,6 +43,10 @@ impl<'d> Data<'d> for &'d Value {
         Cow::Borrowed(self)
     }
 
+    fn address(self) -> usize {
+        std::ptr::from_ref(self).addr()
+    }
+
     fn exceeds(self, levels: usize) -> bool {
         depth::exceeds(self, levels)
     }

@@ -3,8 +3,9 @@
 use serde_json::{Map, Value, json};
 
 use super::applicators::applicators;
+use super::disjoint::are_disjoint;
 use super::{Context, rule};
-use crate::node::{Inner, Node, Tagged, Variants, kind};
+use crate::node::{FirstOf, Inner, Node, Tagged, Variants, kind};
 
 /// Returns the root with the definitions that it leads to.
 pub(crate) fn schema(root: &Node, context: Context<'_>) -> Value {
@@ -72,6 +73,15 @@ pub(super) fn inner(node: &Node, context: Context<'_>, mut out: Map<String, Valu
         Some(Inner::Variants(union)) => {
             out.insert("oneOf".to_owned(), variants(union, node.nullable, context));
         }
+        Some(Inner::FirstOf(union)) => {
+            let is_one_of = !union.keys.is_empty() || are_disjoint(&union.variants, context);
+            let keyword = if is_one_of { "oneOf" } else { "anyOf" };
+            // Some readers take the keyword for alternatives of a text.
+            if out.get("type").is_some_and(|types| types == "string") {
+                out.remove("type");
+            }
+            out.insert(keyword.to_owned(), first_of(union, node.nullable, context));
+        }
     }
     applicators(node, context, &mut out);
     Value::Object(out)
@@ -122,8 +132,36 @@ fn or_null(mut out: Map<String, Value>) -> Value {
 }
 
 fn tagged(union: &Tagged, nullable: bool, context: Context<'_>) -> Value {
-    let variants = union.variants.iter().map(|(_, node)| rule(node, context));
+    let variants = union.nodes().map(|node| rule(node, context));
     variants.chain(null_if(nullable)).collect()
+}
+
+fn first_of(union: &FirstOf, nullable: bool, context: Context<'_>) -> Value {
+    let variants = union.variants.iter().filter(|node| !node.never);
+    let variants = variants.map(|node| without_keys(rule(node, context), union));
+    let takes_null = union.variants.iter().any(|node| node.accepts_null);
+    variants.chain(null_if(nullable && !takes_null)).collect()
+}
+
+/// Says by `not` that an object has none of the keys of a union: a property that is `false` would
+/// say the same, but generators of clients do not know it.
+fn without_keys(mut variant: Value, union: &FirstOf) -> Value {
+    let Some(properties) = variant.get_mut("properties").and_then(Value::as_object_mut) else {
+        return variant;
+    };
+    let is_refused = |name: &str| union.keys.iter().any(|key| **key == *name);
+    let refused: Vec<Value> = properties
+        .iter()
+        .filter(|(name, rule)| **rule == false && is_refused(name))
+        .map(|(name, _)| json!({ "required": [name] }))
+        .collect();
+    properties.retain(|name, rule| *rule != false || !is_refused(name));
+    if let Some(variant) = variant.as_object_mut()
+        && !refused.is_empty()
+    {
+        variant.insert("not".to_owned(), json!({ "anyOf": refused }));
+    }
+    variant
 }
 
 fn variants(union: &Variants, nullable: bool, context: Context<'_>) -> Value {
@@ -133,7 +171,13 @@ fn variants(union: &Variants, nullable: bool, context: Context<'_>) -> Value {
         .filter(|(_, node)| node.is_none())
         .map(|(name, _)| Value::from(&**name))
         .collect();
-    let names = (!names.is_empty()).then(|| json!({ "type": "string", "enum": names }));
+    let names = if union.has_other {
+        let objects = union.variants.iter().filter(|(_, node)| node.is_some());
+        let objects: Vec<&str> = objects.map(|(name, _)| &**name).collect();
+        Some(json!({ "type": "string", "not": { "enum": objects } }))
+    } else {
+        (!names.is_empty()).then(|| json!({ "type": "string", "enum": names }))
+    };
     let objects = union.variants.iter().filter_map(|(name, node)| {
         let mut properties = Map::new();
         properties.insert(name.to_string(), rule(node.as_ref()?, context));

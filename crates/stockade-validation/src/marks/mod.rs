@@ -32,7 +32,8 @@ use serde_json::{Map, Value};
 pub use self::origin::{add_origins, is_origin, remove_origins};
 pub use self::rules::View;
 pub use self::types::MarkedType;
-use crate::node::{AdditionalRule, Compiled, Inner, Node, ObjectRules, Variants};
+use crate::check::variant_of;
+use crate::node::{AdditionalRule, Compiled, FirstOf, Inner, Node, ObjectRules, Variants};
 use crate::schema::Schema;
 
 /// A mark of a place.
@@ -68,7 +69,12 @@ const MAX_FOLLOWED: usize = 128;
 /// The rules of the members of one object.
 #[derive(Clone, Copy)]
 enum MemberRules<'m> {
-    Object { rules: &'m ObjectRules, whole: Whole<'m> },
+    Object {
+        rules: &'m ObjectRules,
+        whole: Whole<'m>,
+        /// The union without a tag whose variant this is.
+        union: Option<&'m FirstOf>,
+    },
     Variants(&'m Variants),
 }
 
@@ -217,9 +223,12 @@ impl Marks {
             index.and_then(|index| rules?.at(index)).is_some_and(at)
         };
         let by_inner = || match node.inner.as_deref() {
-            Some(Inner::Tagged(tagged)) => tagged.variants.iter().any(|(_, variant)| {
+            Some(Inner::Tagged(tagged)) => tagged.nodes().any(|variant| {
                 let is_whole = has_mark(variant, mark) && *step != &*tagged.tag;
                 is_whole || self.may_lead_to(variant, mark, path, left - 1)
+            }),
+            Some(Inner::FirstOf(union)) => union.variants.iter().any(|variant| {
+                has_mark(variant, mark) || self.may_lead_to(variant, mark, path, left - 1)
             }),
             Some(Inner::Variants(variants)) => {
                 let mut variants = variants.variants.iter();
@@ -296,32 +305,42 @@ impl Marks {
         node: &'m Node,
         members: &Map<String, Value>,
     ) -> Option<MemberRules<'m>> {
-        self.member_rules_by(node, |tag| members.get(tag)?.as_str().map(Cow::Borrowed))
+        let tag_of = |tag: &str| {
+            let value = members.get(tag)?;
+            Some(value.as_str().map(Cow::Borrowed))
+        };
+        self.member_rules_by(node, tag_of, || Value::Object(members.clone()))
     }
 
-    /// Returns them for an object whose texts `text_of` returns by their names.
+    /// Returns them for an object. `tag_of` returns the text of a member, if the object has the
+    /// member, and `value` the whole object.
     fn member_rules_by<'m, 't>(
         &'m self,
         node: &'m Node,
-        text_of: impl Fn(&str) -> Option<Cow<'t, str>>,
+        tag_of: impl Fn(&str) -> Option<Option<Cow<'t, str>>>,
+        value: impl Fn() -> Value,
     ) -> Option<MemberRules<'m>> {
         let mut node = self.followed(node);
         let mut whole = Whole::default();
+        let mut outer = None;
         for _ in 0..MAX_FOLLOWED {
             match node.inner.as_deref() {
                 None => {
-                    return node
-                        .object
-                        .as_deref()
-                        .map(|rules| MemberRules::Object { rules, whole });
+                    let rules = node.object.as_deref()?;
+                    return Some(MemberRules::Object { rules, whole, union: outer });
                 }
                 Some(Inner::Variants(variants)) => return Some(MemberRules::Variants(variants)),
                 Some(Inner::Tagged(tagged)) => {
-                    let name = text_of(&tagged.tag)?;
-                    let mut variants = tagged.variants.iter();
-                    let (_, variant) = variants.find(|(known, _)| **known == *name)?;
+                    let variant = match tag_of(&tagged.tag) {
+                        Some(name) => tagged.variant(name.as_deref())?,
+                        None => tagged.absent.as_deref()?,
+                    };
                     whole.note(&tagged.tag, variant);
                     node = self.followed(variant);
+                }
+                Some(Inner::FirstOf(union)) => {
+                    outer.get_or_insert(union);
+                    node = self.followed(variant_of(&self.compiled, union, &value()));
                 }
                 Some(Inner::Definition(_)) => return None,
             }
@@ -329,10 +348,15 @@ impl Marks {
         None
     }
 
-    fn member<'m>(&self, member_rules: MemberRules<'m>, mark: Mark, name: &str) -> Member<'m> {
+    fn member<'m>(&'m self, member_rules: MemberRules<'m>, mark: Mark, name: &str) -> Member<'m> {
         match member_rules {
             MemberRules::Object { whole, .. } if whole.has(mark, name) => Member::Marked,
-            MemberRules::Object { rules, .. } => self.member_of(rules, name),
+            MemberRules::Object { rules, union, .. } => {
+                match (self.member_of(rules, name), union) {
+                    (Member::Unknown, Some(union)) => self.marked_in(union, mark, name),
+                    (member, _) => member,
+                }
+            }
             MemberRules::Variants(variants) => content_of(variants, name),
         }
     }
@@ -344,6 +368,19 @@ impl Marks {
             (None, AdditionalRule::Node(node)) => Member::Removable(node),
             (None, _) => Member::Unknown,
         }
+    }
+
+    /// Returns the rule of a member that a variant marks. The variant of a value that is not
+    /// valid is not certain, so that the mark of each of them counts.
+    fn marked_in<'m>(&'m self, union: &'m FirstOf, mark: Mark, name: &str) -> Member<'m> {
+        let members = union.variants.iter().filter_map(|variant| {
+            let rules = self.followed(variant).object.as_deref()?;
+            match self.member_of(rules, name) {
+                Member::Removable(node) if self.is_marked(node, mark) => Some(node),
+                _ => None,
+            }
+        });
+        members.into_iter().next().map_or(Member::Unknown, Member::Removable)
     }
 
     fn element<'m>(&'m self, node: &'m Node, index: usize) -> Option<&'m Node> {

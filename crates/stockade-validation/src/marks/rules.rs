@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use serde_json::Value;
 
 use super::Mark;
-use crate::inner::{InnerRule, Key, Reference};
+use crate::inner::{FirstOfRule, InnerRule, Key, Reference, TaggedRule, VariantsRule};
 use crate::rule::{Additional, Rule};
 
 /// A view of a rule by its marks.
@@ -114,6 +114,7 @@ impl Rule {
         let flattened = flattened.filter(|rule| !is_marked(rule, view.removed()));
         rule.flattened = flattened.map(|rule| rule.viewed(view)).collect();
         rule.written = rule.written.take().map(|written| Box::new(written.viewed(view)));
+        rule.typed = rule.typed.take().map(|typed| Box::new(typed.viewed(view)));
         rule
     }
 
@@ -141,20 +142,29 @@ fn viewed_inner(inner: InnerRule, view: View) -> InnerRule {
             let is_changed = leads_to(&reference.rule(), &marks, &mut HashSet::new());
             InnerRule::Reference(if is_changed { reference.viewed(view) } else { reference })
         }
-        InnerRule::Tagged { tag, variants } => {
-            let viewed = |(name, rule): (String, Rule)| {
-                let rule = if is_marked(&rule, view.removed()) {
+        InnerRule::Tagged(TaggedRule { tag, variants, other, absent }) => {
+            let viewed = |rule: Rule| {
+                if is_marked(&rule, view.removed()) {
                     Rule { location: rule.location, ..Rule::kind("object") }
                 } else {
                     rule.viewed(view)
-                };
-                (name, rule)
+                }
             };
-            InnerRule::Tagged { tag, variants: variants.into_iter().map(viewed).collect() }
+            InnerRule::Tagged(TaggedRule {
+                tag,
+                variants: variants.into_iter().map(|(name, rule)| (name, viewed(rule))).collect(),
+                other: other.map(|rule| Box::new(viewed(*rule))),
+                absent: absent.map(|rule| Box::new(viewed(*rule))),
+            })
         }
-        InnerRule::Variants(variants) => {
+        InnerRule::Variants(VariantsRule { variants, has_other }) => {
             let variants = variants.into_iter().map(|(name, rule)| (name, rule.map(placed)));
-            InnerRule::Variants(variants.collect())
+            InnerRule::Variants(VariantsRule { variants: variants.collect(), has_other })
+        }
+        // The type is not read from such a value, so that serde has no choice.
+        InnerRule::FirstOf(FirstOfRule { variants, choice: _, keys }) => {
+            let variants = variants.into_iter().map(placed).collect();
+            InnerRule::FirstOf(FirstOfRule { variants, choice: None, keys })
         }
         InnerRule::Tuple(elements) => InnerRule::Tuple(elements.into_iter().map(placed).collect()),
     }
@@ -230,10 +240,16 @@ fn leads_to(rule: &Rule, marks: &[Mark], seen: &mut HashSet<Key>) -> bool {
         Some(InnerRule::Reference(reference)) => {
             seen.insert(reference.key.clone()) && leads_to(&reference.rule(), marks, seen)
         }
-        Some(InnerRule::Tagged { variants, .. }) => {
-            variants.iter().any(|(_, rule)| leads_to(rule, marks, seen))
+        Some(InnerRule::Tagged(union)) => {
+            let others = union.other.iter().chain(&union.absent).map(|rule| &**rule);
+            let mut variants = union.variants.iter().map(|(_, rule)| rule).chain(others);
+            variants.any(|rule| leads_to(rule, marks, seen))
         }
-        Some(InnerRule::Variants(variants)) => variants
+        Some(InnerRule::FirstOf(union)) => {
+            union.variants.iter().any(|rule| leads_to(rule, marks, seen))
+        }
+        Some(InnerRule::Variants(union)) => union
+            .variants
             .iter()
             .filter_map(|(_, rule)| rule.as_ref())
             .any(|it| leads_to(it, marks, seen)),

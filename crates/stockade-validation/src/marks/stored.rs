@@ -325,7 +325,10 @@ impl Marks {
                     && self.leads_to(&self.compiled.definitions[*place].node, marks, seen)
             }
             Some(Inner::Tagged(tagged)) => {
-                tagged.variants.iter().any(|(_, node)| self.leads_to(node, marks, seen))
+                tagged.nodes().any(|node| self.leads_to(node, marks, seen))
+            }
+            Some(Inner::FirstOf(union)) => {
+                union.variants.iter().any(|node| self.leads_to(node, marks, seen))
             }
             Some(Inner::Variants(variants)) => {
                 let mut nodes = variants.variants.iter().filter_map(|(_, node)| node.as_ref());

@@ -135,7 +135,9 @@ impl<'a> TextCopy<'a> {
         let raw = self.raw(index);
         match raw.as_bytes().first() {
             Some(b'{') => {
-                let member_rules = self.marks.member_rules_by(node, |tag| self.text_of(index, tag));
+                let value = || serde_json::from_str(raw).unwrap_or_default();
+                let member_rules =
+                    self.marks.member_rules_by(node, |tag| self.tag_of(index, tag), value);
                 match member_rules {
                     Some(member_rules) => self.object(member_rules, index),
                     None => self.keep(index),
@@ -224,11 +226,12 @@ impl<'a> TextCopy<'a> {
         unescaped(self.quoted_name(index))
     }
 
-    /// Returns the text that an object has by this name: the last one, as parsers do.
-    fn text_of(&self, index: usize, name: &str) -> Option<Cow<'a, str>> {
+    /// Returns the member that an object has by this name, if it is a text: the last one, as
+    /// parsers do.
+    fn tag_of(&self, index: usize, name: &str) -> Option<Option<Cow<'a, str>>> {
         let child = self.children(index).filter(|child| self.name(*child) == name).last()?;
         let raw = self.raw(child);
-        raw.starts_with('"').then(|| unescaped(raw))
+        Some(raw.starts_with('"').then(|| unescaped(raw)))
     }
 }
 

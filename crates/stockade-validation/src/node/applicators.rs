@@ -200,8 +200,12 @@ impl Applicators {
 impl Node {
     /// Adds the places of the definitions that apply to the same value as the node.
     pub(crate) fn same_value(&self, places: &mut Vec<usize>) {
-        if let Some(Inner::Definition(place)) = self.inner.as_deref() {
-            places.push(*place);
+        match self.inner.as_deref() {
+            Some(Inner::Definition(place)) => places.push(*place),
+            Some(Inner::FirstOf(union)) => {
+                union.variants.iter().for_each(|variant| variant.same_value(places));
+            }
+            Some(Inner::Tagged(_) | Inner::Variants(_)) | None => {}
         }
         for node in self.applicators.iter().flat_map(|it| it.same_value()) {
             node.same_value(places);

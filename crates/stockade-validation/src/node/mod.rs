@@ -42,7 +42,7 @@ pub(crate) use self::violation::{SEVERAL, Violation, unknown_field};
 use crate::direction::Direction;
 use crate::format::TextType;
 use crate::function::{Custom, Default, Transform};
-use crate::inner::Reference;
+use crate::inner::{Choice, Reference};
 
 /// A compiled schema: the rule of the whole, and the rules that others refer to.
 #[derive(Debug)]
@@ -99,6 +99,8 @@ pub(crate) enum Inner {
     Tagged(Tagged),
     /// The name of a variant, or an object with this one key.
     Variants(Variants),
+    /// A value of the first variant that fits.
+    FirstOf(FirstOf),
 }
 
 #[derive(Debug)]
@@ -106,15 +108,48 @@ pub(crate) struct Tagged {
     pub(crate) tag: Box<str>,
     /// Rules of the whole object, which list the tag.
     pub(crate) variants: Box<[(Box<str>, Node)]>,
+    /// The rule of an object with any other tag.
+    pub(crate) other: Option<Box<Node>>,
+    /// The rule of an object without the tag.
+    pub(crate) absent: Option<Box<Node>>,
     /// `Must be one of: …`.
     pub(crate) message: String,
+}
+
+impl Tagged {
+    /// Returns all rules.
+    pub(crate) fn nodes(&self) -> impl Iterator<Item = &Node> {
+        let named = self.variants.iter().map(|(_, node)| node);
+        named.chain(self.other.as_deref()).chain(self.absent.as_deref())
+    }
+
+    /// Returns the rule of an object with this tag.
+    pub(crate) fn variant(&self, tag: Option<&str>) -> Option<&Node> {
+        let tag = tag?;
+        let named = self.variants.iter().find(|(name, _)| **name == *tag).map(|(_, node)| node);
+        named.or(self.other.as_deref())
+    }
 }
 
 #[derive(Debug)]
 pub(crate) struct Variants {
     /// `None` is a variant without content.
     pub(crate) variants: Box<[(Box<str>, Option<Node>)]>,
+    /// Any other name is a variant without content.
+    pub(crate) has_other: bool,
     /// `Must be one of: …`.
+    pub(crate) message: String,
+}
+
+/// The first variant whose types and required properties fit.
+#[derive(Debug)]
+pub(crate) struct FirstOf {
+    pub(crate) variants: Box<[Node]>,
+    /// The variant that serde builds.
+    pub(crate) choice: Option<Choice>,
+    /// Names of properties, of which an object has one at most; sorted.
+    pub(crate) keys: Box<[Box<str>]>,
+    /// `Must have only one of: …`.
     pub(crate) message: String,
 }
 
@@ -148,6 +183,8 @@ pub(crate) struct Node {
     pub(crate) object: Option<Box<ObjectRules>>,
     pub(crate) inner: Option<Box<Inner>>,
     pub(crate) applicators: Option<Box<Applicators>>,
+    /// The rule of the type, without the keywords that a program has added.
+    pub(crate) typed: Option<Box<Self>>,
     pub(crate) transform: Option<Transform>,
     pub(crate) custom: Option<Custom>,
     pub(crate) default: Option<Default>,

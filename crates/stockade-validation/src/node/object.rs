@@ -27,6 +27,8 @@ pub(crate) struct ObjectRules {
     pub(crate) listed: usize,
     /// Indices of `entries`, by length of the name, then by name.
     by_name: Box<[usize]>,
+    /// Further names of listed properties, with their indices.
+    pub(crate) aliases: Box<[(Box<str>, usize)]>,
     /// The list form of `required`, as indices of `entries`.
     pub(crate) required_list: Box<[usize]>,
     /// A bit for each entry that must be there, if there are bits for all.
@@ -141,6 +143,7 @@ impl ObjectRules {
             entries: entries.into(),
             listed,
             by_name,
+            aliases: Box::default(),
             required_list: required_list.into(),
             required,
             defaulted,
@@ -225,7 +228,31 @@ impl ObjectRules {
     /// Returns the index of a listed property, by its name; `hint` as for
     /// `find`.
     pub(crate) fn find_listed(&self, name: &str, hint: usize) -> Option<usize> {
-        self.find(name, hint).filter(|index| *index < self.listed)
+        self.find(name, hint).filter(|index| *index < self.listed).or_else(|| self.alias(name))
+    }
+
+    /// Returns the index of the property that has this further name.
+    fn alias(&self, name: &str) -> Option<usize> {
+        let known = self.aliases.iter().find(|(known, _)| same(known, name));
+        known.map(|(_, index)| *index)
+    }
+
+    /// Returns the names by which an object has the property at this place.
+    pub(crate) fn names_in<'d>(
+        &self,
+        object: impl Data<'d>,
+        index: usize,
+    ) -> impl Iterator<Item = &str> {
+        let further = self.aliases.iter().filter(move |(_, of)| *of == index);
+        let names = std::iter::once(&self.entries[index].name).chain(further.map(|(name, _)| name));
+        names.map(|name| &**name).filter(move |name| object.member(name).is_some())
+    }
+
+    /// Returns the first property that an object has by two of its names.
+    pub(crate) fn twice_in<'d>(&self, object: impl Data<'d>) -> Option<&Property> {
+        let mut places = self.aliases.iter().map(|(_, index)| *index);
+        let twice = places.find(|index| self.names_in(object, *index).nth(1).is_some());
+        twice.map(|index| &self.entries[index])
     }
 
     /// Returns the index of an entry, by its name.
@@ -306,6 +333,8 @@ pub(crate) struct ObjectState<'s> {
     pub(crate) is_mixed: bool,
     /// A name that is not listed, be it required or not.
     pub(crate) has_unlisted: bool,
+    /// A property has come by a further name.
+    pub(crate) has_alias: bool,
     /// One of these that is kept.
     has_kept: bool,
     /// One that has no bit either.
@@ -322,6 +351,7 @@ impl<'s> ObjectState<'s> {
             count: 0,
             is_mixed: false,
             has_unlisted: false,
+            has_alias: false,
             has_kept: false,
             has_unseen: false,
         }
@@ -365,6 +395,11 @@ impl<'s> ObjectState<'s> {
         if let Some(index) = index.filter(|index| *index < self.rules.listed) {
             return self.listed(index, &self.rules.entries[index].node);
         }
+        if !self.rules.aliases.is_empty()
+            && let Some(index) = self.rules.alias(name)
+        {
+            return self.aliased(index);
+        }
         self.count += 1;
         self.seen |= index.map_or(0, bit);
         self.has_unlisted = true;
@@ -374,6 +409,14 @@ impl<'s> ObjectState<'s> {
             self.has_unseen |= index.is_none();
         }
         member
+    }
+
+    /// Notes a property that has come by a further name. A value that was changed has the name
+    /// of the schema, so that the order is one of the changes.
+    fn aliased(&mut self, index: usize) -> Member<'s> {
+        self.has_alias = true;
+        self.is_mixed = true;
+        self.listed(index, &self.rules.entries[index].node)
     }
 
     /// Returns true if an entry that must be there has not come.

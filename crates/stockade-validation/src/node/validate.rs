@@ -43,6 +43,15 @@ impl Node {
         rules.validate(text, no)
     }
 
+    /// Returns true if a text is of the type, and one of its constants.
+    pub(crate) fn fits_text(&self, text: &str) -> bool {
+        let is_of_type =
+            self.types.take(kind::STRING) || self.types.formats.iter().any(|form| form.check(text));
+        is_of_type
+            && self.literals.iter().all(|listed| listed.has_text(text))
+            && self.text.as_deref().is_none_or(|it| it.validate(text, |_| Break(())).is_continue())
+    }
+
     /// Judges a text where only some formats are allowed, if any.
     fn validate_form(
         &self,

@@ -44,6 +44,8 @@ pub(crate) enum Violation<'b> {
     Unevaluated(&'b str),
     /// The alternatives of a schema took too many steps.
     SchemaLimit,
+    /// A property that has come by two of its names.
+    Twice(&'b str),
     /// Too many levels.
     Depth,
     /// The search for a pattern took too many steps.
@@ -54,10 +56,10 @@ impl Violation<'_> {
     pub(crate) fn rule(self) -> &'static str {
         match self {
             Self::Required => "required",
-            Self::Type { .. } => "type",
             Self::Rule(rule, _) | Self::Shown(rule, _) | Self::Contained { rule, .. } => rule,
             Self::Bound(limit) => limit.rule(),
             Self::Dependent { .. } => "dependentRequired",
+            Self::Type { .. } | Self::Twice(_) => "type",
             Self::Unknown(_) => "additionalProperties",
             Self::Unevaluated(_) => "unevaluatedProperties",
             Self::SchemaLimit => "schemaLimit",
@@ -81,6 +83,7 @@ impl Violation<'_> {
                     .into()
             }
             Self::Unknown(name) | Self::Unevaluated(name) => unknown_field(name).into(),
+            Self::Twice(name) => format!("Field '{name}' is there twice").into(),
             Self::Depth => format!("Value is nested more than {MAX_DEPTH} levels deep").into(),
             Self::PatternLimit => {
                 "Text cannot be checked: its pattern takes too many steps; send a shorter text"
@@ -104,11 +107,15 @@ impl Violation<'_> {
             Self::Shown("enum", message) => {
                 error.with_param("values", behind("Must be one of: ", message))
             }
+            Self::Shown("oneOf", message) => {
+                error.with_param("values", behind("Must have only one of: ", message))
+            }
             Self::Shown("const", message) => error.with_param("value", behind("Must be ", message)),
             Self::Depth => error.with_param("limit", MAX_DEPTH),
             Self::Required
             | Self::Rule(..)
             | Self::Shown(..)
+            | Self::Twice(_)
             | Self::Unknown(_)
             | Self::Unevaluated(_)
             | Self::SchemaLimit
@@ -121,6 +128,8 @@ impl Violation<'_> {
         match self {
             Self::Bound(limit) => limit.text_id(),
             Self::Rule("oneOf", SEVERAL) => "oneOf-several",
+            Self::Shown("oneOf", _) => "oneOf-keys",
+            Self::Twice(_) => "duplicate",
             // `contains` and `minContains` have one message.
             Self::Contained { rule: "contains", .. } => "minContains",
             broken => broken.rule(),
@@ -129,7 +138,8 @@ impl Violation<'_> {
 
     /// Returns true if a message of the schema stands in for the usual one.
     pub(crate) fn accepts_message(self) -> bool {
-        !matches!(self, Self::Unknown(_) | Self::Unevaluated(_)) && self.undecided().is_none()
+        !matches!(self, Self::Unknown(_) | Self::Unevaluated(_) | Self::Twice(_))
+            && self.undecided().is_none()
     }
 
     /// Returns the rule itself if it leaves open whether the value follows the schema. Then

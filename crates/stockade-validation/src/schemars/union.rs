@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::Document;
-use crate::inner::InnerRule;
+use crate::inner::{InnerRule, TaggedRule, VariantsRule};
 use crate::rule::Rule;
 
 type Object = Map<String, Value>;
@@ -83,8 +83,8 @@ fn tagged(document: &Document, branches: &[&Object]) -> Option<Rule> {
         Some((name, untagged(document, branch, tag)))
     });
     let variants = variants.collect::<Option<_>>()?;
-    let inner = InnerRule::Tagged { tag: tag.clone(), variants };
-    Some(document.any().with("type", "object").with_inner(inner))
+    let tagged = TaggedRule { tag: tag.clone(), variants, ..TaggedRule::default() };
+    Some(document.any().with("type", "object").with_inner(InnerRule::Tagged(tagged)))
 }
 
 fn tag_of<'b>(branch: &'b Object, tag: &str) -> Option<&'b str> {
@@ -139,8 +139,8 @@ fn variants(document: &Document, branches: &[&Object]) -> Option<Rule> {
         let rule = with_words(document.read(schema), branch);
         variants.push((name.clone(), Some(rule)));
     }
-    let inner = InnerRule::Variants(variants);
-    Some(document.any().with_inner(inner))
+    let union = VariantsRule { variants, has_other: false };
+    Some(document.any().with_inner(InnerRule::Variants(union)))
 }
 
 /// Reads a tagged object that refers to a definition, whose properties are

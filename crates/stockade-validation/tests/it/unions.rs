@@ -250,7 +250,7 @@ fn what_cannot_be_a_union_or_flattened() {
     check(Spiral::rule().build(), "`Spiral` cannot be a part of itself");
     check(
         Rule::object([("a", Rule::any())]).flatten(Rule::string()).build(),
-        "only objects, maps and tagged unions can be flattened",
+        "only objects, maps and unions can be flattened",
     );
     check(
         Rule::object([("a", Rule::any())]).flatten(shape()).flatten(shape()).build(),
