@@ -520,8 +520,32 @@ pub fn derive_api_error(input: TokenStream) -> TokenStream {
 /// `deserialize_with`) may hold anything, unless `#[schema(with = path)]` names
 /// a function that gives its rule. `skip`, `rename`, `rename_all`, `flatten`,
 /// `deny_unknown_fields`, `transparent`, `from`, `try_from` and `into` are
-/// followed; `alias` on a field is refused. An element of a tuple struct that has
+/// followed. An element of a tuple struct that has
 /// a default may be absent, if all behind it are absent.
+///
+/// A field with `alias` has several names. A request with two of them is a 400, valid data has
+/// the name of the field, and documents show only that name.
+///
+/// A type may have lifetimes. Its schema is an `impl` for `'static`, and any such value can be a
+/// reply. Request handlers read only types that own their data; elsewhere, check the data first:
+///
+/// ```
+/// use stockade::serde_json;
+/// use stockade::validation::{HasSchema, Schema, ValidationOptions};
+///
+/// #[derive(serde::Deserialize, Schema)]
+/// struct Event<'a> {
+///     #[schema(max_length = 20)]
+///     name: &'a str,
+/// }
+///
+/// let text = r#"{ "name": "start" }"#;
+/// let data = serde_json::from_str(text)?;
+/// assert!(Event::schema()?.check(&data, &ValidationOptions::new())?.is_empty());
+/// let event: Event<'_> = serde_json::from_str(text)?;
+/// assert_eq!(event.name, "start");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 ///
 /// `bound`, `borrow`, `crate`, `expecting`, `getter` and `remote` do not change the
 /// form of a type. An attribute of serde that is not listed here does not compile.
@@ -540,22 +564,19 @@ pub fn derive_api_error(input: TokenStream) -> TokenStream {
 /// ```
 /// use stockade::validation::{HasSchema, Schema, ValidationOptions};
 ///
+/// /// A type of another crate.
 /// #[derive(serde::Deserialize)]
-/// #[serde(untagged)]
-/// enum Id {
-///     Number(u64),
-///     Name(String),
-/// }
+/// struct Point(f64, f64);
 ///
 /// #[derive(serde::Deserialize, Schema)]
 /// struct Order {
 ///     #[schema(opaque)]
-///     id: Id,
+///     at: Point,
 /// }
 ///
 /// let (schema, options) = (Order::schema()?, ValidationOptions::new());
-/// assert!(schema.read_json::<Order>(br#"{ "id": "a" }"#, &options).is_ok());
-/// assert!(schema.read_json::<Order>(br#"{ "id": true }"#, &options).is_err());
+/// assert!(schema.read_json::<Order>(br#"{ "at": [1, 2] }"#, &options).is_ok());
+/// assert!(schema.read_json::<Order>(br#"{ "at": true }"#, &options).is_err());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
@@ -563,9 +584,53 @@ pub fn derive_api_error(input: TokenStream) -> TokenStream {
 ///
 /// Variants without fields are a list of names. With a `#[repr(u8)]`, or another
 /// integer, they are a list of numbers if serde reads or writes these, as with the
-/// derives of `serde_repr`. All forms of serde that have a
-/// tag, or the name of the variant as the key, are followed; an untagged enum is
-/// refused.
+/// derives of `serde_repr`.
+///
+/// All forms of serde are followed: the name of the variant as the key, `tag`, `tag` and
+/// `content`, and `untagged` on the enum or on variants. `other` takes all unknown names. An enum
+/// may be flattened into a struct, also as an `Option`. An `Option` is then `None` only if the
+/// tag is absent; a wrong variant is an error, although serde would ignore it.
+///
+/// # Untagged enums
+///
+/// The value is the first variant whose types and required fields fit, as serde chooses. Only
+/// then are the keywords of this variant checked, so a later variant never accepts a value from
+/// which serde builds an earlier one. A type that reads less than its rule describes, such as a
+/// type with `try_from`, is asked too.
+///
+/// If no variant fits, the errors are the errors of the closest variant. The closest variant has
+/// the JSON type of the value, then a constant that is equal, then the fewest wrong types, missing
+/// fields and unlisted fields, then the first position.
+///
+/// ```
+/// use stockade::serde_json::json;
+/// use stockade::validation::{HasSchema, Schema, ValidationOptions};
+///
+/// #[derive(serde::Deserialize, Schema)]
+/// #[serde(untagged)]
+/// enum Payment {
+///     Card {
+///         token: String,
+///     },
+///     Invoice {
+///         #[schema(max_length = 20)]
+///         vat_id: String,
+///     },
+/// }
+///
+/// let errors = Payment::schema()?.check(&json!({ "vat_id": 7 }), &ValidationOptions::new())?;
+/// assert_eq!(errors.len(), 1);
+/// assert_eq!(errors[0].field, "vat_id");
+/// assert_eq!(errors[0].message, "Expected string, got number");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// Documents have `oneOf` if no value can be of two variants, and `anyOf` otherwise. With `anyOf`
+/// the order of the variants counts, which documents cannot say: put variants with more required
+/// fields first.
+///
+/// Values in which unions are nested so deep that serde would take exponential time to read them
+/// are rejected by the rule `depth`.
 ///
 /// # Replies
 ///

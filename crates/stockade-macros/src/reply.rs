@@ -1,28 +1,32 @@
 //! `impl Reply`, which `#[derive(Schema)]` writes if the calling crate has the trait.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Ident, TokenStream};
 use quote::quote_spanned;
-use syn::{DeriveInput, Generics};
+use syn::Generics;
 
 use crate::paths::CratePath;
 
-/// Returns `impl Reply` of a type whose `impl HasSchema` has these generics: status 200 with
+/// Returns `impl Reply` of a type whose `impl HasSchema` has these generics, and whose arguments
+/// are `types`: status 200 with
 /// the JSON of the value, if the type is `Serialize`.
 ///
 /// The bound has its own lifetime, because rustc rejects other false bounds on types
 /// without parameters. With it, a type that is only read compiles, and is not a reply.
-pub(crate) fn reply(input: &DeriveInput, generics: &Generics, core: &CratePath) -> TokenStream {
-    let name = &input.ident;
+pub(crate) fn reply(
+    name: &Ident,
+    generics: &Generics,
+    types: &TokenStream,
+    core: &CratePath,
+) -> TokenStream {
     let span = name.span();
     let core = core.at(span);
     let mut generics = generics.clone();
-    let (_, types, _) = input.generics.split_for_impl();
     let bound =
         quote_spanned!(span=> for<'a> #name #types: #core::reply::derive_internals::Serialize);
     if let Ok(bound) = syn::parse2(bound) {
         generics.make_where_clause().predicates.push(bound);
     }
-    let (parameters, types, bounds) = generics.split_for_impl();
+    let (parameters, _, bounds) = generics.split_for_impl();
     // Inline, so that a library does not compile the methods of types that nobody returns.
     quote_spanned! {span=>
         #[automatically_derived]

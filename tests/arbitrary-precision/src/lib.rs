@@ -62,7 +62,7 @@ enum Adjacent {
     Radius(f64),
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, Schema)]
 #[serde(untagged)]
 enum Untagged {
     Number(f64),
@@ -72,6 +72,11 @@ enum Untagged {
 #[derive(Debug, Deserialize, Schema)]
 struct Opaque {
     #[schema(opaque)]
+    id: Untagged,
+}
+
+#[derive(Debug, Deserialize, Schema)]
+struct Union {
     id: Untagged,
 }
 
@@ -106,6 +111,8 @@ fn floats_are_read_in_every_form_of_type() {
             let Adjacent::Radius(radius) = read(&object).unwrap();
             assert_eq!(radius, expected, "{object}");
         }
+        let union: Union = read(&format!(r#"{{"id":{text}}}"#)).unwrap();
+        assert!(matches!(union.id, Untagged::Number(number) if number == expected), "{text}");
         let opaque: Opaque = read(&format!(r#"{{"id":{text}}}"#)).unwrap();
         assert!(matches!(opaque.id, Untagged::Number(number) if number == expected), "{text}");
         let single = read::<Flat>(&format!(r#"{{"id":1,"ratio":1,"single":{text}}}"#)).unwrap();

@@ -24,11 +24,4 @@ struct Unknown {
 #[derive(Schema)]
 struct Shifting(u8, #[serde(skip_serializing_if = "Option::is_none")] Option<u8>, u8);
 
-#[derive(Schema)]
-enum Untagged {
-    A(u8),
-    #[serde(untagged)]
-    B(u8),
-}
-
 fn main() {}

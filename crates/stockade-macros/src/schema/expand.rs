@@ -4,7 +4,7 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::ext::IdentExt as _;
 use syn::spanned::Spanned as _;
-use syn::{Attribute, Expr, Field, Fields, FieldsUnnamed, Lit, Type};
+use syn::{Attribute, Expr, Field, Fields, FieldsUnnamed, Lit, LitStr, Type};
 
 use super::case::Case;
 use super::field_type::may_be_absent;
@@ -18,6 +18,8 @@ use crate::paths::CratePath;
 pub(crate) struct Writer<'e> {
     pub(crate) root: CratePath,
     pub(crate) errors: &'e mut Errors,
+    /// The type borrows, so that serde reads it only from data that lives as long.
+    pub(crate) borrows: bool,
 }
 
 /// The rule of a field, with an expression that tells if its property may be
@@ -133,13 +135,6 @@ impl Writer<'_> {
         if serde.skip.read && serde.skip.write {
             return TokenStream::new();
         }
-        if let Some(alias) = serde.aliases.first() {
-            self.errors.push(
-                alias.span(),
-                "`alias` is not supported by `Schema`: write one name with `rename`, or wrap the \
-                 whole type: `Unchecked<T>`",
-            );
-        }
         let never_read = owner.never_read || serde.skip.read;
         let FieldRule { rule: field_rule, written, optional } =
             self.field(field, Owner { never_read, ..owner });
@@ -150,6 +145,13 @@ impl Writer<'_> {
         let ident = field.ident.as_ref().map(|name| name.unraw().to_string()).unwrap_or_default();
         let name_in = |direction| serde.field_name(&ident, *owner.case.get(direction), direction);
         let (name, written_name) = (name_in(Direction::Read), name_in(Direction::Write));
+        let aliases: Vec<String> =
+            serde.aliases.iter().map(LitStr::value).filter(|alias| *alias != name).collect();
+        let field_rule = if aliases.is_empty() || never_read || serde.flatten {
+            field_rule
+        } else {
+            quote_spanned!(at=> #root::__private::aliased(#field_rule, [#(#aliases),*]))
+        };
         let add = |name: &str, field_rule: &TokenStream, presence: FieldPresence| {
             let path = || presence.path(&root);
             match (presence, serde.flatten) {
@@ -227,9 +229,17 @@ impl Writer<'_> {
         keywords: &Keywords,
         attributes: &[Attribute],
     ) -> TokenStream {
-        let mut steps = self.steps(&keywords.list);
         let span = Span::call_site();
         let this = local(span);
+        // Such a kind is what serde reads, and no narrower one.
+        let (kinds, added): (Vec<&Keyword>, Vec<&Keyword>) =
+            keywords.list.iter().partition(|keyword| is_json_kind(keyword));
+        let mut steps = self.steps(&kinds);
+        if added.iter().any(|keyword| is_checked(keyword)) {
+            let root = self.root.at(span);
+            steps.extend(quote!(let #this = #root::__private::typed(#this);));
+        }
+        steps.extend(self.steps(&added));
         if keywords.get("description").is_none()
             && let Some(text) = doc_text(attributes)
         {
@@ -250,7 +260,7 @@ impl Writer<'_> {
         })
     }
 
-    fn steps(&mut self, list: &[Keyword]) -> TokenStream {
+    fn steps(&mut self, list: &[&Keyword]) -> TokenStream {
         let mut steps: TokenStream = list.iter().map(|keyword| self.step(keyword)).collect();
         let examples = list.iter().filter(|keyword| keyword.name == "example");
         let examples: Vec<_> = examples
@@ -278,7 +288,7 @@ impl Writer<'_> {
             Value::Flag(true) => quote_spanned!(span=> #this.#name()),
             Value::Flag(false) => return TokenStream::new(),
             Value::Keywords(list) => {
-                let steps = self.steps(list);
+                let steps = self.steps(&list.iter().collect::<Vec<_>>());
                 quote_spanned!(span=> #root::__private::items(#this, |#this| { #steps #this }))
             }
             Value::Expr(expr) => match name.to_string().as_str() {
@@ -361,6 +371,36 @@ pub(crate) struct Owner {
     /// Another type is read instead, so that the types of the fields need no
     /// schema.
     pub(crate) never_read: bool,
+}
+
+/// Returns true for a kind that is a type of JSON.
+fn is_json_kind(keyword: &Keyword) -> bool {
+    let names = ["string", "number", "boolean", "object", "array", "integer", "null"];
+    keyword.name == "kind"
+        && matches!(&keyword.value, Value::Expr(expr) if matches!(
+            &**expr,
+            Expr::Lit(literal) if matches!(
+                &literal.lit,
+                Lit::Str(name) if names.contains(&name.value().as_str())
+            )
+        ))
+}
+
+/// Returns true for a keyword that checks or changes a value.
+fn is_checked(keyword: &Keyword) -> bool {
+    let others = [
+        "with",
+        "opaque",
+        "name",
+        "no_reply",
+        "title",
+        "description",
+        "deprecated",
+        "example",
+        "read_only",
+        "write_only",
+    ];
+    others.iter().all(|other| keyword.name != other)
 }
 
 /// Returns the value of JSON that an expression stands for. The elements of a

@@ -60,6 +60,9 @@ pub(super) fn class_of(ty: &Type) -> Option<Class> {
 
 /// Returns the type in `Option` and pointers, which change nothing here.
 fn inside(ty: &Type) -> &Type {
+    if let Type::Reference(reference) = ty {
+        return inside(&reference.elem);
+    }
     match argument(ty, &["Option", "Box", "Arc", "Rc"]) {
         Some(inner) => inside(inner),
         None => ty,

@@ -2,9 +2,11 @@
 //!
 //! - `serde_attribute`, `case`: the attributes of serde.
 //! - `keyword`: `#[schema(…)]`, and its mistakes.
+//! - `borrowed`: types with lifetimes.
 //! - `expand`, `union`: the code that makes the rule.
 //! - `presence`: where a property is read and where it is written.
 
+mod borrowed;
 mod case;
 mod expand;
 mod field_type;
@@ -46,19 +48,15 @@ fn expand(
     core: Option<&CratePath>,
     errors: &mut Errors,
 ) -> TokenStream {
-    for lifetime in input.generics.lifetimes() {
-        let message = "a type that borrows has no schema: let its fields own what they hold";
-        errors.push(lifetime.lifetime.span(), message);
-    }
-    if input.generics.lifetimes().next().is_some() {
-        return TokenStream::new();
-    }
+    let owned = borrowed::with_static(input);
+    let types = borrowed::arguments(&input.generics);
+    let input = owned.as_ref().unwrap_or(input);
     refuse_foreign(input, errors);
     let serde = Serde::read(&input.attrs);
     let keywords = Keywords::read(&input.attrs, Place::Container, errors);
     let name = &input.ident;
     let span = name.span();
-    let mut writer = Writer { root, errors };
+    let mut writer = Writer { root, errors, borrows: owned.is_some() };
     let Some((rule, is_optional)) = whole(&mut writer, input, &serde, &keywords) else {
         return TokenStream::new();
     };
@@ -67,8 +65,8 @@ fn expand(
     let root = writer.root.at(span);
     let generics = with_bounds(&input.generics, &root);
     let core = core.filter(|_| !keywords.has_flag("no_reply"));
-    let reply = core.map(|core| reply(input, &generics, core));
-    let (parameters, types, bounds) = generics.split_for_impl();
+    let reply = core.map(|core| reply(name, &generics, &types, core));
+    let (parameters, _, bounds) = generics.split_for_impl();
     let is_optional =
         is_optional.map(|is_optional| quote!(fn is_optional() -> bool { #is_optional }));
     let schema_name = keywords.expr("name").map(|name| {
@@ -172,10 +170,12 @@ fn whole(
     let Both { read, write } = &serde.instead;
     let from = |from| quote_spanned!(span=> #root::__private::rule_of::<#from>());
     let into = |into| write_only(into, span, &root);
+    let borrows = writer.borrows;
     // A kind replaces the form that the fields have.
     let is_own = keywords.get("kind").is_none();
     let checked = |(rule, is_optional): (TokenStream, _)| {
-        let rule = if is_own { agreed(rule, input, serde, &root) } else { rule };
+        let is_read = is_own && !borrows;
+        let rule = if is_read { agreed(rule, input, serde, &root) } else { rule };
         (rule, is_optional)
     };
     Some(match (read, write) {
@@ -191,7 +191,7 @@ fn whole(
         (Some(read), None) => {
             // The fields are not read, so that they may have what a rule cannot.
             let mut errors = Errors::default();
-            let mut writer = Writer { root: writer.root.clone(), errors: &mut errors };
+            let mut writer = Writer { root: writer.root.clone(), errors: &mut errors, borrows };
             let (written, _) = by_fields(&mut writer, input, serde, true);
             let any = quote_spanned!(span=> #root::Rule::any());
             let written = if errors.is_empty() { written } else { any };
@@ -238,6 +238,7 @@ fn agreed(
             union::Form::Names if is_numbered(input) => return rule,
             union::Form::Names => quote!(#root::__private::Kinds::STRING),
             union::Form::Objects => quote!(#root::__private::Kinds::OBJECT),
+            union::Form::Any => return rule,
         },
         Data::Union(_) => return rule,
     };
@@ -291,7 +292,9 @@ fn of_enum(
     never_read: bool,
 ) -> TokenStream {
     let (name, numbered) = (&input.ident, is_numbered(input));
-    let whole = Enum { name, data, serde, direction: Direction::Read, never_read, numbered };
+    let borrows = writer.borrows;
+    let direction = Direction::Read;
+    let whole = Enum { name, data, serde, direction, never_read, numbered, borrows };
     let written = Enum { direction: Direction::Write, ..whole };
     if never_read {
         return union(writer, written);
@@ -299,7 +302,7 @@ fn of_enum(
     let read = union(writer, whole);
     // Its mistakes are those of the other direction.
     let mut errors = Errors::default();
-    let mut writer = Writer { root: writer.root.clone(), errors: &mut errors };
+    let mut writer = Writer { root: writer.root.clone(), errors: &mut errors, borrows };
     let root = writer.root.at(name.span());
     in_both(read, differs(whole).then(|| union(&mut writer, written)), &root)
 }

@@ -1,6 +1,5 @@
 //! The attributes of serde that change how a type is read and written.
 
-use proc_macro2::Span;
 use syn::meta::ParseNestedMeta;
 use syn::spanned::Spanned as _;
 use syn::{Attribute, Expr, LitStr, Token, Type, token};
@@ -139,8 +138,8 @@ pub(crate) struct Serde {
     pub(crate) aliases: Vec<LitStr>,
     pub(crate) tag: Option<String>,
     pub(crate) content: Option<String>,
-    pub(crate) untagged: Option<Span>,
-    pub(crate) other: Option<Span>,
+    pub(crate) untagged: bool,
+    pub(crate) other: bool,
     /// The type that is read, or written, instead.
     pub(crate) instead: Both<Option<Type>>,
 }
@@ -158,7 +157,6 @@ impl Serde {
     fn keep(&mut self, meta: &ParseNestedMeta<'_>) -> syn::Result<()> {
         // A path of several segments is none of the names.
         let name = meta.path.get_ident().map(ToString::to_string).unwrap_or_default();
-        let span = meta.path.span();
         let value = read_value(meta)?;
         // Names of all else hold for both directions.
         let one = || value.read.as_ref().map(LitStr::value);
@@ -184,8 +182,8 @@ impl Serde {
             "alias" => self.aliases.extend(value.read),
             "tag" => self.tag = one(),
             "content" => self.content = one(),
-            "untagged" => self.untagged = Some(span),
-            "other" => self.other = Some(span),
+            "untagged" => self.untagged = true,
+            "other" => self.other = true,
             "from" | "try_from" => self.instead.read = ty(),
             "into" => self.instead.write = ty(),
             _ => {}

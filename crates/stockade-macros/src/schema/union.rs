@@ -21,6 +21,8 @@ pub(crate) struct Enum<'i> {
     pub(crate) never_read: bool,
     /// It has a `repr` of an integer, and serde may use its numbers.
     pub(crate) numbered: bool,
+    /// Its fields borrow, so that it is not read from data that is dropped.
+    pub(crate) borrows: bool,
 }
 
 /// The form in which serde reads an enum.
@@ -30,6 +32,8 @@ pub(crate) enum Form {
     Names,
     /// An object, or for some variants the name alone.
     Objects,
+    /// Any value: variants without a tag.
+    Any,
 }
 
 /// Returns the form in which serde reads an enum by its attributes.
@@ -38,7 +42,10 @@ pub(crate) fn form(data: &DataEnum, serde: &Serde) -> Form {
         let own = Serde::read(&variant.attrs);
         !own.skip.read && !is_unit(variant, &own, Direction::Read)
     };
-    if serde.tag.is_none() && !data.variants.iter().any(has_content) {
+    let is_untagged = |variant: &Variant| Serde::read(&variant.attrs).untagged;
+    if serde.untagged || data.variants.iter().any(is_untagged) {
+        Form::Any
+    } else if serde.tag.is_none() && !data.variants.iter().any(has_content) {
         Form::Names
     } else {
         Form::Objects
@@ -74,70 +81,139 @@ pub(crate) fn differs(Enum { data, serde, numbered, .. }: Enum<'_>) -> bool {
             || has_two_forms
             || is_skipped_tuple
             || own.with.read != own.with.write
+            || own.other
             || !own.aliases.is_empty()
     };
     numbered || serde.has_two_names() || data.variants.iter().any(differs)
 }
 
+/// A variant that serde uses, with its names.
+type Named<'v> = (&'v Variant, Serde, Vec<String>);
+
 /// Returns the rule of an enum, in the form that serde has for enums.
 pub(crate) fn union(writer: &mut Writer<'_>, whole: Enum<'_>) -> TokenStream {
     let Enum { name, data, serde, direction, .. } = whole;
-    let span = name.span();
-    let root = writer.root.at(span);
-    refuse_untagged(writer, serde.untagged);
-    let mut variants = Vec::new();
+    let mut tagged = Vec::new();
+    let mut untagged = Vec::new();
     for variant in &data.variants {
         let own = Serde::read(&variant.attrs);
         if *own.skip.get(direction) {
             continue;
         }
-        refuse_untagged(writer, own.untagged);
-        if let Some(other) = own.other {
-            let message = "`other` is not supported by `Schema`: its list of names is all there is";
-            writer.errors.push(other, message);
+        if serde.untagged || own.untagged {
+            untagged.push((variant, own));
+        } else {
+            let names = names(variant, &own, whole);
+            tagged.push((variant, own, names));
         }
-        let names = names(variant, &own, whole);
-        variants.push((variant, own, names));
     }
+    if untagged.is_empty() {
+        return by_tag(writer, &tagged, whole);
+    }
+    let span = name.span();
+    let root = writer.root.at(span);
+    let mut rules = Vec::new();
+    // The place of the rule of each variant.
+    let mut places: Vec<(&Ident, usize)> = Vec::new();
+    if !tagged.is_empty() {
+        rules.push(by_tag(writer, &tagged, whole));
+        places.extend(tagged.iter().map(|(variant, ..)| (&variant.ident, 0)));
+    }
+    for (variant, own) in &untagged {
+        places.push((&variant.ident, rules.len()));
+        rules.push(without_tag(writer, variant, own, whole));
+    }
+    let chosen = chosen(&places, whole, &root);
+    quote_spanned!(span=> #root::__private::first_of([#(#rules),*], #chosen))
+}
 
+/// Returns the rule of a variant without a tag.
+fn without_tag(
+    writer: &mut Writer<'_>,
+    variant: &Variant,
+    own: &Serde,
+    whole: Enum<'_>,
+) -> TokenStream {
+    let keywords = Keywords::read(&variant.attrs, Place::Variant, writer.errors);
+    let rule = if is_unit(variant, own, whole.direction) {
+        let root = writer.root.at(variant.ident.span());
+        quote!(#root::Rule::kind("null"))
+    } else {
+        content(writer, variant, own, whole)
+    };
+    writer.with_keywords(rule, &keywords, &variant.attrs)
+}
+
+/// Returns the function that finds the variant that serde builds.
+fn chosen(places: &[(&Ident, usize)], whole: Enum<'_>, root: &TokenStream) -> TokenStream {
+    let Enum { name, direction, never_read, borrows, .. } = whole;
+    if direction == Direction::Write || never_read || borrows {
+        return quote!(#root::__private::Chosen::default());
+    }
+    let span = name.span().resolved_at(Span::mixed_site());
+    let arms = places.iter().map(|(variant, place)| quote!(Self::#variant { .. } => #place));
+    quote_spanned! {span=> {
+        #[allow(unused_imports)]
+        use #root::__private::NotChosen as _;
+        #root::__private::VariantOf::<Self>::by(|value: &Self| {
+            #[allow(unreachable_patterns)]
+            match value {
+                #(#arms,)*
+                _ => ::core::primitive::usize::MAX,
+            }
+        })
+    }}
+}
+
+/// Returns the rule of variants that a tag or a name tells apart.
+fn by_tag(writer: &mut Writer<'_>, variants: &[Named<'_>], whole: Enum<'_>) -> TokenStream {
+    let Enum { name, serde, direction, .. } = whole;
+    let span = name.span();
+    let root = writer.root.at(span);
+    let has_other = direction == Direction::Read && variants.iter().any(|(_, own, _)| own.other);
     let all_units = variants.iter().all(|(variant, own, _)| is_unit(variant, own, direction));
-    match (&serde.tag, &serde.content) {
+    let rule = match (&serde.tag, &serde.content) {
         (None, _) if all_units => {
             let names = variants.iter().flat_map(|(_, _, names)| names);
-            for (variant, ..) in &variants {
+            for (variant, ..) in variants {
                 // Only for the mistakes in them.
                 Keywords::read(&variant.attrs, Place::Variant, writer.errors);
             }
             let names = quote!([#(#names),*]);
-            if whole.numbered {
-                numbers_of(whole, &names, &root)
-            } else {
-                quote_spanned!(span=> #root::__private::names(#names))
-            }
+            return match (has_other, whole.numbered) {
+                (true, true) => {
+                    quote_spanned!(span=> #root::Rule::kinds(["string", "integer"]))
+                }
+                (true, false) => quote_spanned!(span=> #root::Rule::kind("string")),
+                (false, true) => numbers_of(whole, &names, &root),
+                (false, false) => quote_spanned!(span=> #root::__private::names(#names)),
+            };
         }
         (None, _) => {
-            let pairs = pairs(writer, &variants, whole);
+            let pairs = pairs(writer, variants, whole);
             quote_spanned!(span=> #root::__private::variants([#(#pairs),*]))
         }
         (Some(tag), Some(content)) => {
-            let pairs = pairs(writer, &variants, whole);
-            let rule = quote_spanned!(span=>
+            let pairs = pairs(writer, variants, whole);
+            quote_spanned!(span=>
                 #root::__private::tagged_content(#tag, #content, [#(#pairs),*])
-            );
-            if serde.deny_unknown_fields {
-                quote_spanned!(span=> #root::__private::closed(#rule))
-            } else {
-                rule
-            }
+            )
         }
         (Some(tag), None) => {
             let mut pairs = Vec::new();
-            for (variant, own, names) in &variants {
+            for (variant, own, names) in variants {
                 let rule = internal(writer, variant, own, whole);
                 pairs.extend(names.iter().map(|name| quote!((#name, #rule))));
             }
             quote_spanned!(span=> #root::__private::tagged(#tag, [#(#pairs),*]))
         }
+    };
+    let rule =
+        if has_other { quote_spanned!(span=> #root::__private::or_other(#rule)) } else { rule };
+    if serde.content.is_some() && serde.deny_unknown_fields {
+        quote_spanned!(span=> #root::__private::closed(#rule))
+    } else {
+        rule
     }
 }
 
@@ -161,31 +237,18 @@ fn numbers_of(whole: Enum<'_>, names: &TokenStream, root: &TokenStream) -> Token
     }}
 }
 
-fn refuse_untagged(writer: &mut Writer<'_>, untagged: Option<Span>) {
-    if let Some(span) = untagged {
-        writer.errors.push(
-            span,
-            "`Schema` cannot tell the variants of an untagged enum apart: give it a tag, \
-             implement `HasSchema` by hand, or wrap it where it is used: `Unchecked<T>`",
-        );
-    }
-}
-
 /// Returns the name of a variant, and its aliases, which are only read.
 fn names(variant: &Variant, own: &Serde, Enum { serde, direction, .. }: Enum<'_>) -> Vec<String> {
     let ident = variant.ident.unraw().to_string();
     let name = own.variant_name(&ident, *serde.rename_all.get(direction), direction);
-    let aliases = own.aliases.iter().filter(|_| direction == Direction::Read);
+    // All names but those of the other variants mean it, so that none is listed.
+    let aliases = own.aliases.iter().filter(|_| direction == Direction::Read && !own.other);
     std::iter::once(name).chain(aliases.map(syn::LitStr::value)).collect()
 }
 
 /// Returns a pair for each name: the name, and the rule of the variant's
 /// content.
-fn pairs(
-    writer: &mut Writer<'_>,
-    variants: &[(&Variant, Serde, Vec<String>)],
-    whole: Enum<'_>,
-) -> Vec<TokenStream> {
+fn pairs(writer: &mut Writer<'_>, variants: &[Named<'_>], whole: Enum<'_>) -> Vec<TokenStream> {
     let mut pairs = Vec::new();
     for (variant, own, names) in variants {
         let keywords = Keywords::read(&variant.attrs, Place::Variant, writer.errors);

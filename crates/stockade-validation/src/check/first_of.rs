@@ -184,3 +184,6 @@ fn is_chosen<'d, 's>(
     };
     chosen == Some(index)
 }
+
+#[cfg(all(test, feature = "derive"))]
+mod tests;

@@ -6,9 +6,13 @@
     reason = "tests; clippy.toml knows only functions with `#[test]`"
 )]
 
+#[cfg(feature = "derive")]
+mod aliases;
 mod allocations;
 mod applicators;
 mod catalogs;
+#[cfg(feature = "derive")]
+mod borrowed;
 #[cfg(feature = "derive")]
 mod derive;
 #[cfg(feature = "derive")]
@@ -18,6 +22,8 @@ mod derive_keywords;
 #[cfg(feature = "derive")]
 mod derive_serde;
 mod exported;
+#[cfg(feature = "derive")]
+mod flattened_enums;
 mod foreign_types;
 #[cfg(feature = "schemars")]
 mod from_schemars;
@@ -50,4 +56,6 @@ mod swallowed;
 mod types;
 mod unions;
 mod unparsed;
+#[cfg(feature = "derive")]
+mod untagged;
 mod untyped_values;
