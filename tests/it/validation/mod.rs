@@ -8,4 +8,5 @@ mod json_values;
 mod json_vectors;
 mod queries;
 mod routes;
+mod unions;
 mod uploads;

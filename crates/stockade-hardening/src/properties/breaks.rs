@@ -17,6 +17,9 @@ pub(super) struct Break {
     /// The names of the rule, each of which is right: the keyword of a document
     /// may be several of a schema.
     pub(super) rules: Vec<String>,
+    /// It is in a variant that no tag tells from the others: the answer may name a field of
+    /// another one, which came closer.
+    pub(super) is_in_variant: bool,
 }
 
 /// A rule that nothing was sent against, with the reason.
@@ -120,6 +123,8 @@ impl Finder<'_> {
             let is_inner = |found: &Break| found.place.len() > inside.steps.len();
             let mut found = self.breaks.split_off(first);
             found.retain(|it| is_alone || is_inner(it) || self.closes(part, it));
+            let is_told = is_alone || self.has_tag(part) || self.is_named(part);
+            found.iter_mut().for_each(|it| it.is_in_variant |= !is_told);
             self.breaks.extend(found);
         }
     }
@@ -127,6 +132,14 @@ impl Finder<'_> {
     /// Returns true if a member that is missing or too much cannot make another
     /// variant of a value: the tag says which one it is.
     fn closes(&self, part: &Value, found: &Break) -> bool {
+        match &found.edit {
+            Edit::Remove(_) | Edit::Add(_) => self.has_tag(part),
+            Edit::Replace(_) => false,
+        }
+    }
+
+    /// Returns true if a variant has a tag, or a member that is named as it.
+    fn has_tag(&self, part: &Value) -> bool {
         let rules = self.maker.schemas.followed(part);
         let members = rules.get("properties").and_then(Value::as_object);
         let is_tag = |name: &str| {
@@ -134,11 +147,16 @@ impl Finder<'_> {
                 .and_then(|members| members.get(name))
                 .is_some_and(|it| it.get("const").is_some())
         };
-        let has_tag = members.is_some_and(|members| members.keys().any(|name| is_tag(name)));
-        match &found.edit {
-            Edit::Remove(_) | Edit::Add(_) => has_tag,
-            Edit::Replace(_) => false,
-        }
+        members.is_some_and(|members| members.keys().any(|name| is_tag(name)))
+    }
+
+    /// Returns true for a variant whose name is its only member.
+    fn is_named(&self, part: &Value) -> bool {
+        let rules = self.maker.schemas.followed(part);
+        let members = rules.get("properties").and_then(Value::as_object);
+        rules.get("additionalProperties") == Some(&Value::Bool(false))
+            && members.is_some_and(|members| members.len() == 1)
+            && list_of(rules, "required") == 1
     }
 
     fn wrong_type(&mut self, rules: &Map<String, Value>, place: &Place) {
@@ -369,13 +387,19 @@ impl Finder<'_> {
 
     fn edit(&mut self, place: &Place, edit: Edit, field: String, rules: &[&str]) {
         let rules = rules.iter().map(|rule| (*rule).to_owned()).collect();
-        self.breaks.push(Break { place: place.steps.clone(), edit, field, rules });
+        let place = place.steps.clone();
+        self.breaks.push(Break { place, edit, field, rules, is_in_variant: false });
     }
 
     fn leave_out(&mut self, place: &Place, rule: &str, why: &str) {
         let (field, rule, why) = (place.field.clone(), rule.to_owned(), why.to_owned());
         self.unbroken.push(Unbroken { field, rule, why });
     }
+}
+
+/// Returns the length of a list.
+fn list_of(rules: &Value, name: &str) -> usize {
+    rules.get(name).and_then(Value::as_array).map_or(0, Vec::len)
 }
 
 /// Returns the name of a format as a type of text has it.

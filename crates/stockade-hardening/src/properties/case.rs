@@ -160,9 +160,7 @@ impl RouteCheck<'_> {
         };
         let verdict = match aim {
             Aim::Valid => validate::valid(self.route, &answered),
-            Aim::Broken(found) => {
-                validate::broken(self.route, &found.field, &found.rules, &answered)
-            }
+            Aim::Broken(found) => validate::broken(self.route, found, &answered),
         };
         let status = answered.status();
         let kept = || self.contract.check_exchange(&answered.exchange, answered.is_whole);

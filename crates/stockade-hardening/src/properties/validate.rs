@@ -5,6 +5,7 @@ use std::fmt;
 use serde_json::Value;
 use stockade_routing::map::{BodyDoc, Need, ResponseInfo, RouteInfo, StatusDoc};
 
+use super::breaks::Break;
 use crate::exchange::Exchange;
 
 /// An answer with its request.
@@ -140,12 +141,8 @@ fn is_documented(route: &RouteInfo, status: u16) -> bool {
 const STAGES: [&str; 5] = ["validation", "body", "server", "rate limit", "routing"];
 
 /// Judges the answer to input that breaks one rule.
-pub(super) fn broken(
-    route: &RouteInfo,
-    field: &str,
-    rules: &[String],
-    answered: &Answered,
-) -> Verdict {
+pub(super) fn broken(route: &RouteInfo, found: &Break, answered: &Answered) -> Verdict {
+    let Break { field, rules, is_in_variant, .. } = found;
     let status = answered.status();
     if matches!(status, 401 | 403 | 413 | 429) {
         return Verdict::Beside(format!("answered with {status}"));
@@ -178,7 +175,7 @@ pub(super) fn broken(
     // A list of one text in an address may count as the text.
     let is_field = |named: &str| named == field || field.strip_suffix("[0]") == Some(named);
     let is_it = |(named, by): &(String, String)| is_field(named) && rules.contains(by);
-    if errors.iter().any(is_it) {
+    if *is_in_variant || errors.iter().any(is_it) {
         return Verdict::Right;
     }
     let named: Vec<String> =

@@ -114,7 +114,12 @@ impl Maker {
     fn union(&self, parts: &[&Value], focus: Focus<'_>, above: &mut Vec<String>) -> Made {
         if let Some(([Step::Variant(index), rest @ ..], edit)) = focus {
             let part = parts.get(*index).ok_or_else(|| "there is no such variant".to_owned())?;
-            return self.make(part, Some((rest, edit)), above);
+            let made = self.make(part, Some((rest, edit)), above)?;
+            let others = parts.iter().enumerate().filter(|(other, _)| other != index);
+            let others: Vec<Value> = others.map(|(_, part)| (*part).clone()).collect();
+            let schemas = Rc::clone(&self.schemas);
+            let is_broken = move |value: &Value| !others.iter().any(|it| schemas.fits(it, value));
+            return Ok(made.prop_filter("the value fits another variant", is_broken).boxed());
         }
         let parts = parts.iter().filter(|part| self.has_null() || part["type"] != "null");
         let made = parts.map(|part| self.make(part, None, above));
