@@ -61,12 +61,15 @@ fn compare<T: HasSchema + DeserializeOwned + Debug>(names: &[&str], value: &Valu
 }
 
 /// Returns true for a value that serde may read in a form that rules do not describe: inside of a
-/// union it reads a struct from an array, and a tag from the number of its variant.
+/// union it reads a struct from an array, a tag from the number of its variant, and a variant
+/// without content from an object whose value is null.
 fn has_undescribed_form(value: &Value) -> bool {
     match value {
         Value::Array(_) => true,
         Value::Object(map) => {
-            map.get("kind").is_some_and(Value::is_number) || map.values().any(has_undescribed_form)
+            let is_unit = map.len() == 1 && map.values().all(Value::is_null);
+            let has_number = map.get("kind").is_some_and(Value::is_number);
+            is_unit || has_number || map.values().any(has_undescribed_form)
         }
         _ => false,
     }
