@@ -10,9 +10,9 @@
 mod aliases;
 mod allocations;
 mod applicators;
-mod catalogs;
 #[cfg(feature = "derive")]
 mod borrowed;
+mod catalogs;
 #[cfg(feature = "derive")]
 mod derive;
 #[cfg(feature = "derive")]
