@@ -1,50 +1,51 @@
-//! [`Close`]: the code and the reason with which a connection ends.
+//! [`Close`]: the code and the reason at the end of a connection.
 //!
 //! Source: RFC 6455, section 7.4 (status codes).
 
 use std::borrow::Cow;
 use std::fmt;
 
-/// The code and the reason with which one side ends a connection.
+/// The code and the reason that one side sends to end a connection.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct Close {
-    /// The code. The constants of this type are the usual ones. 1005 means that the
-    /// client gave none.
+    /// The code. The constants of this type are the usual codes. 1005 means
+    /// that the client sent no code.
     pub code: u16,
-    /// The reason, for people; at most 123 bytes are sent.
+    /// The human-readable reason. At most 123 bytes are sent.
     pub reason: Cow<'static, str>,
 }
 
 impl Close {
-    /// 1000: everything is done.
+    /// 1000: normal closure.
     pub const NORMAL: u16 = 1000;
-    /// 1001: this side goes away, as a server that shuts down does.
+    /// 1001: this side is going away, as in a server shutdown.
     pub const GOING_AWAY: u16 = 1001;
-    /// 1002: the other side broke the protocol.
+    /// 1002: the peer broke the protocol.
     pub const PROTOCOL: u16 = 1002;
-    /// 1003: data of a kind that this side does not accept.
+    /// 1003: this side does not accept this kind of data.
     pub const UNSUPPORTED: u16 = 1003;
-    /// 1005: the other side gave no code. Never sent.
+    /// 1005: the peer sent no code. Never sent.
     pub const NONE: u16 = 1005;
     /// 1007: a text that is not UTF-8.
     pub const INVALID: u16 = 1007;
-    /// 1008: a rule of the application was broken, such as a limit of messages.
+    /// 1008: the peer broke a rule of the application, such as a message limit.
     pub const POLICY: u16 = 1008;
-    /// 1009: a message that is too large.
+    /// 1009: a message is too large.
     pub const TOO_LARGE: u16 = 1009;
     /// 1011: the handler failed.
     pub const INTERNAL: u16 = 1011;
-    /// 1013: too busy, to be tried again later.
+    /// 1013: too busy; the client may try again later.
     pub const TRY_AGAIN: u16 = 1013;
-    /// 4401: the credentials of the user are no longer valid. The code is the 401 of
-    /// HTTP in the range of applications.
+    /// 4401: the credentials of the user are no longer valid. The code is
+    /// HTTP's 401 in the range for applications.
     pub const LOGGED_OUT: u16 = 4401;
 
-    /// Makes a close with this code and reason.
+    /// Creates a close with this code and reason.
     ///
-    /// A code that must not be sent (RFC 6455, section 7.4) is sent as 1000. A
-    /// longer reason is cut at the last whole character within 123 bytes.
+    /// A code that must not be sent (RFC 6455, section 7.4) is replaced by
+    /// 1000. A longer reason is truncated to the last whole character within
+    /// 123 bytes.
     ///
     /// ```
     /// use stockade::websockets::Close;
@@ -56,7 +57,7 @@ impl Close {
         Self { code, reason: reason.into() }
     }
 
-    /// Returns the payload of the close frame.
+    /// Encodes the payload of the close frame.
     pub(crate) fn payload(&self) -> Vec<u8> {
         if self.code == Self::NONE {
             return Vec::new();
@@ -69,7 +70,7 @@ impl Close {
         [&code.to_be_bytes(), &self.reason.as_bytes()[..end]].concat()
     }
 
-    /// Reads the payload of a close frame.
+    /// Decodes the payload of a close frame.
     pub(crate) fn read(payload: &[u8]) -> Result<Self, Violation> {
         let Some((code, reason)) = payload.split_first_chunk() else {
             return match payload {
@@ -98,7 +99,7 @@ impl fmt::Display for Close {
 /// A rule that a client broke.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Violation {
-    /// The protocol of WebSockets; the text is the reason for the client.
+    /// The WebSocket protocol; the text is the reason sent to the client.
     Protocol(&'static str),
     /// A text is not UTF-8.
     Text,
@@ -107,14 +108,14 @@ pub(crate) enum Violation {
     Compressed,
     /// A message is too large.
     TooLarge,
-    /// The client sends too many messages in a second.
+    /// The client sends too many messages per second.
     TooMany,
     /// The client reads too slowly.
     TooSlow,
 }
 
 impl Violation {
-    /// Returns the close that tells the client.
+    /// Returns the close that reports the violation to the client.
     pub(crate) fn close(self) -> Close {
         match self {
             Self::Protocol(message) => Close::new(Close::PROTOCOL, message),
@@ -128,16 +129,16 @@ impl Violation {
     }
 }
 
-/// Returns true for the registered codes and for those of libraries and applications.
-/// 1005, 1006 and 1015 never appear in a frame.
+/// Returns true for registered codes and for the ranges of libraries and
+/// applications. 1005, 1006 and 1015 never appear in a frame.
 ///
-/// Source: the registry "WebSocket Close Code Number" of IANA, which has 1012 to 1014
-/// since RFC 6455.
+/// Source: the registry "WebSocket Close Code Number" of IANA, which has 1012
+/// to 1014 since RFC 6455.
 pub(crate) fn may_be_sent(code: u16) -> bool {
     matches!(code, 1000..=1003 | 1007..=1014 | 3000..=4999)
 }
 
-/// The longest reason: the 125 bytes of a control frame without the code.
+/// The longest reason in bytes: a control frame's 125 bytes minus the code.
 const MAX_REASON: usize = 123;
 
 #[cfg(test)]

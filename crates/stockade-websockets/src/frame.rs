@@ -1,10 +1,10 @@
-//! Frames: reading and writing their heads, and the mask of a payload.
+//! Frames: reading and writing their headers, and unmasking payloads.
 //!
-//! Pure functions of bytes. Hot: nothing is allocated here.
+//! Pure functions on bytes. Hot: nothing is allocated here.
 //!
 //! Source: RFC 6455, section 5.2 (base framing protocol) and 5.3 (masking).
 
-/// The kind of a frame.
+/// The type of a frame.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum OpCode {
     Continuation = 0,
@@ -33,20 +33,21 @@ impl OpCode {
     }
 }
 
-/// The head of a frame from a client.
+/// The header of a client's frame.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct Head {
     pub(crate) fin: bool,
     /// True for the first frame of a compressed message.
     pub(crate) compressed: bool,
     pub(crate) opcode: OpCode,
-    /// The length of the payload, in bytes.
+    /// The payload length, in bytes.
     pub(crate) length: u64,
     pub(crate) mask: [u8; 4],
 }
 
-/// Returns the length of the head of a client's frame, from its first two bytes,
-/// and checks these two. `allowed` has the reserved bits that the handshake negotiated.
+/// Validates the first two bytes of a client's frame and returns the length of
+/// its header. `allowed` contains the reserved bits that the handshake
+/// negotiated.
 pub(crate) fn head_length(first: u8, second: u8, allowed: u8) -> Result<usize, &'static str> {
     let reserved = first & 0x70;
     if reserved & !allowed != 0 {
@@ -74,7 +75,7 @@ pub(crate) fn head_length(first: u8, second: u8, allowed: u8) -> Result<usize, &
     })
 }
 
-/// Reads a whole head of [`head_length`] bytes.
+/// Reads a complete header of [`head_length`] bytes.
 pub(crate) fn read_head(bytes: &[u8]) -> Result<Head, &'static str> {
     let (&[first, second], rest) = bytes.split_first_chunk().ok_or(BAD_LENGTH)?;
     let opcode = OpCode::of(first & 0x0f).ok_or(UNKNOWN_OPCODE)?;
@@ -89,8 +90,8 @@ pub(crate) fn read_head(bytes: &[u8]) -> Result<Head, &'static str> {
         }
         short => (u64::from(short), rest),
     };
-    // The highest bit must be 0. The sender has to use the shortest form, but no
-    // receiver has to check that.
+    // The highest bit must be 0. Senders must use the shortest form, but
+    // receivers need not check that.
     if length > i64::MAX as u64 {
         return Err(BAD_LENGTH);
     }
@@ -99,7 +100,7 @@ pub(crate) fn read_head(bytes: &[u8]) -> Result<Head, &'static str> {
     Ok(Head { fin: first & 0x80 != 0, compressed, opcode, length, mask: *mask })
 }
 
-/// Writes the head of a server's frame: final, and without a mask.
+/// Writes the header of a server's frame: final and unmasked.
 pub(crate) fn write_head(out: &mut Vec<u8>, opcode: OpCode, length: usize) {
     let first = 0x80 | opcode as u8;
     if let Ok(short) = u8::try_from(length)
@@ -115,8 +116,8 @@ pub(crate) fn write_head(out: &mut Vec<u8>, opcode: OpCode, length: usize) {
     }
 }
 
-/// Removes the mask from `masked` and appends the result to `out`. `offset` is
-/// the position of `masked` in the payload.
+/// Unmasks `masked` and appends the result to `out`. `offset` is the position
+/// of `masked` in the payload.
 ///
 /// Works on words of eight bytes, which is eight times as fast.
 pub(crate) fn unmask(out: &mut Vec<u8>, masked: &[u8], mask: [u8; 4], offset: usize) {

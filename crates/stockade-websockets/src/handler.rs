@@ -1,20 +1,20 @@
-//! The handler of a WebSocket route: an `async fn` that takes the connection.
+//! WebSocket route handlers: an `async fn` that takes the connection.
 //!
-//! Its extractors run before the upgrade, so that their errors answer the
-//! handshake.
+//! The extractors run before the upgrade, so an extractor error is the response
+//! to the handshake.
 
 use stockade_core::{Handler, HandlerFn, HandlerSignature, Request, Response};
 use stockade_errors::ApiError;
 
 use crate::upgrade::{Handshake, Pending};
 
-/// Makes the handler of a WebSocket route: an `async fn` of a
+/// Creates the handler of a WebSocket route from an `async fn` that takes a
 /// [`WebSocket`](crate::WebSocket) and extractors, in any order.
 ///
 /// Its return value is not sent. `()` or a value ends the connection with 1000;
 /// an error or a panic ends it with 1011 and is logged. A function that takes a
-/// [`WebSocketUpgrade`](crate::WebSocketUpgrade) instead runs before the answer,
-/// and its return value is the answer.
+/// [`WebSocketUpgrade`](crate::WebSocketUpgrade) instead runs before the
+/// response, and its return value is the response.
 ///
 /// The route must run `Rules::guard` first.
 pub fn web_socket_handler<F, Args>(function: F) -> Handler
@@ -30,7 +30,7 @@ where
     )
 }
 
-/// Extracts the arguments and answers the handshake.
+/// Extracts the arguments and responds to the handshake.
 async fn open<F, Args>(function: F, mut req: Request) -> Result<Response, ApiError>
 where
     F: HandlerFn<Args>,

@@ -1,37 +1,39 @@
-//! WebSockets of stockade: handshake, codec, session, rooms. Experimental.
+//! WebSockets for stockade: handshake, codec, session and rooms. Experimental.
 //!
 //! The handler of a WebSocket route is an `async fn` that takes a [`WebSocket`]
-//! and the usual extractors. Before the handler runs, the handshake is checked
-//! with its origin, then all middleware runs. A refusal by one of them is an
-//! answer with a JSON body, and no connection is made. A handler that takes a
-//! [`WebSocketUpgrade`] instead decides itself, and refuses by any reply. One that
-//! takes a [`TypedWebSocket`] names the types of its messages.
+//! and the usual extractors. The handshake, including its origin, is checked
+//! first; then all middleware runs. If one of them rejects the request, the
+//! client gets a JSON error and no connection is made. A handler that takes a
+//! [`WebSocketUpgrade`] decides itself and can reject the handshake with any
+//! response. A handler that takes a [`TypedWebSocket`] declares the types of
+//! its messages.
 //!
-//! # What a client may not do
+//! # Protection against clients
 //!
-//! | Client | Ends with | Option |
+//! | Client | Outcome | Option |
 //! |---|---|---|
-//! | comes from a page of another origin | 403 | [`allowed_origins`] |
+//! | connects from another origin | 403 | [`allowed_origins`] |
 //! | opens too many connections | 429, 503 | `ws_max_connections`, `ws_max_connections_per_client` of the router |
 //! | sends a message that is too large, whole or in fragments | 1009 | [`max_payload`] |
-//! | sends a text that is not UTF-8 | 1007, at the first wrong byte | – |
+//! | sends a text that is not UTF-8 | 1007, at the first invalid byte | – |
 //! | breaks the protocol | 1002 | – |
-//! | sends too many messages in a second | 1008 | [`max_rate`] |
-//! | sends more than the handler takes | it waits | – |
-//! | does not read its answers | its messages wait; then the connection is cut | [`send_queue`], [`write_timeout`] |
-//! | does not read what goes to a room | 1008 | [`slow_reader`] |
-//! | vanishes without a word | the connection is forgotten | [`ping_interval`], [`ping_timeout`] |
+//! | sends too many messages per second | 1008 | [`max_rate`] |
+//! | sends faster than the handler receives | must wait | – |
+//! | does not read its messages | they are queued; then the connection is cut | [`send_queue`], [`write_timeout`] |
+//! | does not read the messages of a room | 1008 | [`slow_reader`] |
+//! | vanishes silently | the connection is dropped | [`ping_interval`], [`ping_timeout`] |
 //! | does not answer a close frame | the connection is cut | [`close_timeout`] |
 //!
-//! The buffers of a connection exist only while bytes are on their way.
+//! A connection has buffers only while bytes are in transit.
 //!
 //! # Compression
 //!
-//! Messages are compressed by permessage-deflate (RFC 7692) with the feature
-//! `ws-compression`, for routes with `WebSocketOptions::compression` and clients that offer
-//! it. [`max_payload`] bounds the decompressed bytes while they are decompressed, and no
-//! window is kept between messages unless `Deflate::context_takeover` is on. Messages below
-//! 64 bytes are sent as they are.
+//! The feature `ws-compression` compresses messages with permessage-deflate
+//! (RFC 7692). It applies to routes with `WebSocketOptions::compression` and
+//! clients that offer it. [`max_payload`] limits the decompressed bytes during
+//! decompression. No window survives between messages unless
+//! `Deflate::context_takeover` is on. Messages below 64 bytes are not
+//! compressed.
 //!
 //! [`allowed_origins`]: WebSocketOptions#structfield.allowed_origins
 //! [`max_payload`]: WebSocketOptions#structfield.max_payload
@@ -43,13 +45,13 @@
 //! [`write_timeout`]: WebSocketOptions#structfield.write_timeout
 //! [`close_timeout`]: WebSocketOptions#structfield.close_timeout
 //!
-//! # Rooms of many processes
+//! # Rooms across several processes
 //!
-//! [`Rooms`] know the members of one process. With a [`Backplane`] a broadcast reaches
-//! those of all processes; the feature `redis` of the facade has one, and a
-//! [`MemoryHub`] joins several `Rooms` of a test. What a backplane could not deliver is
-//! told to [`Rooms::on_gap`], and [`Rooms::try_broadcast`] fails for what it does not
-//! take.
+//! [`Rooms`] contain the members of one process. With a [`Backplane`], a
+//! broadcast reaches the members in all processes. The feature `redis` of the
+//! facade provides a backplane; a [`MemoryHub`] connects several `Rooms` in a
+//! test. [`Rooms::on_gap`] reports messages that a backplane could not deliver.
+//! [`Rooms::try_broadcast`] fails if the backplane does not accept a message.
 //!
 //! ```
 //! # #[tokio::main]
@@ -65,13 +67,13 @@
 //! # }
 //! ```
 //!
-//! An own backplane has to publish; all else has defaults:
+//! A custom backplane only has to implement `publish`:
 //!
 //! ```
 //! use stockade::websockets::{Audience, Backplane, PublishReceipt, RoomLimits, Rooms, SocketId};
 //! use tokio::sync::broadcast::Sender;
 //!
-//! /// Gives texts to a task that sends them to the other processes.
+//! /// Passes texts to a task that sends them to the other processes.
 //! struct ToOthers(Sender<(String, Vec<u8>)>);
 //!
 //! impl Backplane for ToOthers {
@@ -81,7 +83,7 @@
 //!         text: &stockade::bytes::Bytes,
 //!         _except: Option<SocketId>,
 //!     ) -> PublishReceipt {
-//!         // Nobody may be listening yet.
+//!         // There may be no receiver yet.
 //!         let _ = self.0.send((audience.to_string(), text.to_vec()));
 //!         PublishReceipt::SENT
 //!     }
@@ -95,46 +97,46 @@
 //!
 //! # Beyond the specification
 //!
-//! Choices where the specification is silent:
+//! Choices that the specification leaves open:
 //!
-//! - A WebSocket handler is an `async fn` of a `WebSocket` and extractors. The
-//!   connection lives as long as the handler runs, and an error of an extractor
-//!   answers the handshake.
-//! - A path may have a WebSocket beside its methods. A GET that is no handshake
-//!   and has no route of its own gets 426, other methods 405.
-//! - A WebSocket counts as one of the server's `max_connections` until it ends;
-//!   on HTTP/2 it is a request of its connection.
-//! - Before a client's close frame or mistake is acted on, the handler answers
-//!   the messages that came before it.
-//! - A handler of a WebSocket that takes a `ResponseWriter` is a mistake of
-//!   construction.
-//! - On a host that cannot hand over its connections, a valid handshake gets 400
-//!   and is logged at debug level. A 501 would let every client write lines at
-//!   error level.
-//! - The close frame of a shutdown does not wait for queued messages, unless the handler
-//!   has asked for the shutdown ([`Sender::shutting_down`]).
-//! - A text-only route passes the Autobahn suite but for 1.2.1 to 1.2.8, which
-//!   want binary messages back.
+//! - A WebSocket handler is an `async fn` that takes a `WebSocket` and
+//!   extractors. The connection lives as long as the handler runs. An extractor
+//!   error is the response to the handshake.
+//! - A path may have a WebSocket in addition to its methods. If the path has no
+//!   GET route, a GET that is not a handshake gets 426; other methods get 405.
+//! - A WebSocket counts against the server's `max_connections` until it ends.
+//!   On HTTP/2 it is a request of its connection.
+//! - The handler can respond to all earlier messages before a client's close
+//!   frame or violation takes effect.
+//! - A WebSocket handler that takes a `ResponseWriter` is a configuration
+//!   error.
+//! - If the host cannot hand over its connections, a valid handshake gets 400
+//!   and is logged at debug level. With 501, every client could write
+//!   error-level log lines.
+//! - The close frame of a shutdown does not wait for queued messages, unless
+//!   the handler waits for the shutdown ([`Sender::shutting_down`]).
+//! - A text-only route passes the Autobahn suite except for 1.2.1 to 1.2.8,
+//!   which expect binary messages back.
 //!
 //! Spec: WebSocket routes.
 
-// Where things are:
+// Module overview:
 // - `handshake`, `origin`: the checks before the upgrade. Pure functions.
-// - `handler`, `upgrade`, `options`: the handler of a route, its arguments and its
-//   options.
-// - `frame`, `utf8`, `decoder`, `close`: the codec. Pure functions. Hot. `deflate/`: the
-//   compression of messages.
+// - `handler`, `upgrade`, `options`: the handler of a route, its arguments and
+//   its options.
+// - `frame`, `utf8`, `decoder`, `close`: the codec. Pure functions. Hot.
+//   `deflate/`: message compression.
 // - `session`: one connection with its handler. Hot. `send_queue`, `timeouts`,
 //   `token_bucket`, `waker_set`: its parts.
-// - `socket`, `message`: `WebSocket`, `Receiver`, `Sender`, `Message`; `typed`: the
-//   same with types for the messages.
-// - `rooms/`, `limits`: groups and counts of connections; `rooms/backplane`: what joins
-//   the rooms of several processes, `rooms/memory`: the one for tests. `loopback`: a
-//   connection for those.
+// - `socket`, `message`: `WebSocket`, `Receiver`, `Sender`, `Message`; `typed`:
+//   variants with typed messages.
+// - `rooms/`, `limits`: groups and counts of connections. `rooms/backplane`
+//   connects the rooms of several processes; `rooms/memory` is a backplane for
+//   tests. `loopback`: a connection for tests of backplanes.
 //
-// The codec is our own, because tungstenite buffers whole frames and brings `rand`.
-// ARCHITECTURE.md has the figures, in "Beyond the specification"; `tests/tungstenite`
-// compares both codecs.
+// This crate has its own codec because tungstenite buffers whole frames and
+// depends on `rand`. ARCHITECTURE.md has the figures in "Beyond the
+// specification"; `tests/tungstenite` compares both codecs.
 
 mod close;
 mod decoder;
@@ -177,7 +179,7 @@ pub use socket::{Receiver, Sender, SocketId, WebSocket};
 pub use typed::{TypedReceiver, TypedSender, TypedWebSocket};
 pub use upgrade::WebSocketUpgrade;
 
-/// Items for the other crates of stockade. They carry no promise of stability.
+/// Items for the other stockade crates, without a promise of stability.
 #[doc(hidden)]
 pub mod __internal {
     pub use crate::handler::web_socket_handler;

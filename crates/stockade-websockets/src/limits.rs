@@ -1,4 +1,4 @@
-//! [`Connections`]: the limits of open WebSockets, in all and for each client.
+//! [`Connections`]: the limits of open WebSockets, in total and per client.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -8,12 +8,12 @@ use stockade_core::client::{client_network, shrink_map};
 use stockade_errors::ApiError;
 use stockade_errors::locks::lock;
 
-/// The open WebSockets of a router, counted.
+/// The number of open WebSockets of a router.
 #[derive(Debug)]
 pub struct Connections {
     max: usize,
     max_per_client: usize,
-    // Locked when a connection opens or closes, never by a message.
+    // Locked when a connection opens or closes, never for a message.
     open: Mutex<OpenCounts>,
 }
 
@@ -24,8 +24,8 @@ struct OpenCounts {
 }
 
 impl Connections {
-    /// Makes a count that allows `max` in all, and `max_per_client` for each client
-    /// whose address is known.
+    /// Creates a counter that allows `max` connections in total and
+    /// `max_per_client` for each client with a known address.
     #[must_use]
     pub fn new(max: usize, max_per_client: usize) -> Arc<Self> {
         Arc::new(Self { max, max_per_client, open: Mutex::default() })
@@ -44,8 +44,9 @@ impl Connections {
     /// Counts a new connection until its [`Permit`] is dropped.
     ///
     /// # Errors
-    /// 429 when the client has too many, 503 when there are too many in all. Both
-    /// have `Retry-After: 1`, because a connection may end at any moment.
+    /// 429 if the client has too many connections, 503 if there are too many in
+    /// total. Both have `Retry-After: 1`, because a connection may end at any
+    /// moment.
     pub(crate) fn enter(self: &Arc<Self>, client: Option<IpAddr>) -> Result<Permit, ApiError> {
         let client = client.map(client_network);
         let mut open = self.lock();
@@ -63,7 +64,7 @@ impl Connections {
     }
 }
 
-/// One counted connection. Dropping it makes room for another one.
+/// One counted connection. Dropping it frees its place.
 #[derive(Debug)]
 pub(crate) struct Permit {
     connections: Arc<Connections>,
@@ -85,7 +86,7 @@ fn full(status: u16, message: &'static str) -> ApiError {
     ApiError::new(status, message).with_header("Retry-After", "1")
 }
 
-/// A number for each client, by its network.
+/// A count per client, by network.
 #[derive(Debug, Default)]
 pub(crate) struct ClientCounts(pub(crate) HashMap<IpAddr, usize>);
 

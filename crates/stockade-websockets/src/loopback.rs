@@ -1,4 +1,4 @@
-//! [`Loopback`]: a connection without a client, for tests of backplanes.
+//! [`Loopback`]: a connection without a client, for backplane tests.
 
 use std::sync::Arc;
 
@@ -6,16 +6,16 @@ use crate::message::Outgoing;
 use crate::options::WebSocketOptions;
 use crate::socket::{DriverEnd, SocketId, WebSocket, pair};
 
-/// The client's end of a connection in memory. The messages that are sent to the
-/// connection come out here, without a codec between.
+/// The client's end of an in-memory connection. It yields the messages sent to
+/// the connection, without a codec.
 #[expect(missing_debug_implementations, reason = "it is for tests of sibling crates")]
 pub struct Loopback {
     end: DriverEnd,
 }
 
 impl Loopback {
-    /// Makes a connection of a route, whose queue has no bound; `None` if the system has
-    /// no random bytes.
+    /// Creates a connection of a route with an unbounded queue. Returns `None`
+    /// if the system cannot provide random bytes.
     #[must_use]
     pub fn open(route: &str) -> Option<(WebSocket, Self)> {
         let id = SocketId::random().ok()?;
@@ -24,7 +24,7 @@ impl Loopback {
         Some((socket, Self { end }))
     }
 
-    /// Waits for the next text that was sent to the connection.
+    /// Waits for the next text sent to the connection.
     pub async fn next(&mut self) -> Option<String> {
         loop {
             let outgoing = self.end.outgoing.recv().await?;

@@ -1,4 +1,4 @@
-//! [`Message`], [`IntoMessage`] for values that are sent, and [`SocketError`].
+//! [`Message`], [`IntoMessage`] for values to send, and [`SocketError`].
 
 use std::fmt;
 
@@ -14,36 +14,40 @@ use stockade_validation::ReadError;
 use crate::close::{Close, Violation};
 use crate::frame::OpCode;
 
-/// A message of a client, or one to it.
+/// A message from or to a client.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum Message {
-    /// A text, which may be empty.
+    /// A text. It may be empty.
     Text(String),
-    /// Bytes; a client's only with [`WebSocketOptions::binary`].
+    /// Binary data. Received only with [`WebSocketOptions::binary`].
     ///
     /// [`WebSocketOptions::binary`]: crate::WebSocketOptions::binary
     Binary(Bytes),
-    /// A ping, of at most 125 bytes. The driver has answered that of a client
-    /// already; it is seen only with [`WebSocketOptions::control_messages`].
+    /// A ping of at most 125 bytes. A client's ping is received only with
+    /// [`WebSocketOptions::control_messages`]; the driver has already answered
+    /// it.
     ///
-    /// [`WebSocketOptions::control_messages`]: crate::WebSocketOptions::control_messages
+    /// [`WebSocketOptions::control_messages`]:
+    /// crate::WebSocketOptions::control_messages
     Ping(Bytes),
-    /// A pong, of at most 125 bytes. That of a client is seen only with
+    /// A pong of at most 125 bytes. A client's pong is received only with
     /// [`WebSocketOptions::control_messages`].
     ///
-    /// [`WebSocketOptions::control_messages`]: crate::WebSocketOptions::control_messages
+    /// [`WebSocketOptions::control_messages`]:
+    /// crate::WebSocketOptions::control_messages
     Pong(Bytes),
-    /// The end of the connection. The driver has answered that of a client
-    /// already; it is seen only with [`WebSocketOptions::control_messages`], as
-    /// the last message.
+    /// The end of the connection. A client's close is received only with
+    /// [`WebSocketOptions::control_messages`], as the last message; the driver
+    /// has already answered it.
     ///
-    /// [`WebSocketOptions::control_messages`]: crate::WebSocketOptions::control_messages
+    /// [`WebSocketOptions::control_messages`]:
+    /// crate::WebSocketOptions::control_messages
     Close(Close),
 }
 
 impl Message {
-    /// Returns the text; `None` for bytes.
+    /// Returns the text, or `None` for other messages.
     #[must_use]
     pub fn as_text(&self) -> Option<&str> {
         match self {
@@ -52,7 +56,7 @@ impl Message {
         }
     }
 
-    /// Returns the length, in bytes; of a close that of its reason.
+    /// Returns the length in bytes; for a close, the length of its reason.
     #[must_use]
     #[expect(clippy::len_without_is_empty, reason = "an empty message is a message")]
     pub fn len(&self) -> usize {
@@ -64,18 +68,19 @@ impl Message {
     }
 }
 
-/// A value that can be sent as a message: `&str`, `String`, a JSON [`Value`] such
-/// as `json!({ … })`, `Json<T>`; `Bytes` and `Vec<u8>` as binary; a [`Message`].
+/// A value that can be sent as a message: `&str`, `String`, a JSON [`Value`]
+/// such as `json!({ … })`, or `Json<T>`; `Bytes` and `Vec<u8>` as binary; or a
+/// [`Message`].
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be sent as a message",
     label = "not a text, a JSON value, Json<T> or bytes",
     note = "send a value as JSON by `Json(value)`"
 )]
 pub trait IntoMessage {
-    /// Makes the message.
+    /// Converts the value into a message.
     ///
     /// # Errors
-    /// [`SocketError::Json`] when a value cannot be written as JSON.
+    /// [`SocketError::Json`] if the value cannot be serialized as JSON.
     fn into_message(self) -> Result<Message, SocketError>;
 }
 
@@ -103,7 +108,7 @@ impl<T: Serialize> IntoMessage for Json<T> {
     }
 }
 
-/// Written as JSON, as a value that a handler of a request returns.
+/// Sends the value as JSON, as in the response of a request handler.
 impl IntoMessage for Value {
     fn into_message(self) -> Result<Message, SocketError> {
         Json(self).into_message()
@@ -120,29 +125,29 @@ pub enum SocketError {
     Closed,
     /// The connection broke without a close frame.
     Broken,
-    /// The client broke a rule of the protocol or of the route. It was sent this
+    /// The client broke a rule of the protocol or the route and was sent this
     /// code and reason.
     Client(Close),
     /// The client reads too slowly, and the queue is full.
     Full,
-    /// A message does not fit the type that is read from JSON, or a value cannot be
-    /// written as JSON.
+    /// A message does not deserialize into the expected type, or a value cannot
+    /// be serialized as JSON.
     Json(serde_json::Error),
-    /// A message does not pass the validation of the route.
+    /// A message failed the validation of the route.
     Invalid(Vec<FieldError>),
-    /// A message that is read as JSON has more values than this limit.
+    /// A JSON message contains more values than this limit.
     TooManyValues(usize),
-    /// A function of the schema of the route failed or panicked.
+    /// A function in the route's schema failed or panicked.
     Failed(ApiError),
     /// The client was silent for too long and did not answer a ping.
     Silent,
-    /// A ping or a pong to be sent has more than 125 bytes.
+    /// An outgoing ping or pong exceeds 125 bytes.
     TooLong,
 }
 
 impl SocketError {
-    /// Returns true if the connection has ended, so that no further message can
-    /// come or go.
+    /// Returns true if the connection has ended and no more messages can be
+    /// exchanged.
     #[must_use]
     pub fn is_end(&self) -> bool {
         matches!(self, Self::Closed | Self::Broken | Self::Client(_) | Self::Silent)
@@ -177,8 +182,9 @@ impl std::error::Error for SocketError {
 }
 
 impl From<SocketError> for ApiError {
-    /// Makes a 400 with the mistakes of the message. The end of a connection is a
-    /// 400, too, so that no client can write lines at error level.
+    /// Converts to a 400; for an invalid message it lists the failing fields.
+    /// The end of a connection is also a 400, because clients could otherwise
+    /// write error-level log lines.
     fn from(error: SocketError) -> Self {
         match error {
             SocketError::Invalid(errors) => Self::validation(errors),
@@ -212,7 +218,7 @@ impl From<Violation> for SocketError {
     }
 }
 
-/// The payload of a message that is sent.
+/// The payload of an outgoing message.
 #[derive(Clone, Debug)]
 pub(crate) enum Payload {
     Owned(Vec<u8>),
@@ -239,12 +245,12 @@ pub(crate) enum Outgoing {
     Close(Close),
     /// The client reads too slowly.
     TooSlow,
-    /// The handler has room for messages of the client again.
+    /// The handler has room for more messages from the client.
     ResumeReading,
 }
 
 impl Outgoing {
-    /// Returns the bytes that this takes of the send queue.
+    /// Returns the number of bytes this occupies in the send queue.
     pub(crate) fn cost(&self) -> usize {
         match self {
             Self::Text(payload) | Self::Binary(payload) => cost(payload.as_slice().len()),
@@ -274,8 +280,8 @@ impl TryFrom<Message> for Outgoing {
 /// The largest payload of a control frame, in bytes (RFC 6455, section 5.5).
 const MAX_CONTROL: usize = 125;
 
-/// Returns the bytes that a message of `length` bytes takes of a queue. An empty
-/// message takes some, too.
+/// Returns the number of bytes a message of `length` bytes occupies in a queue.
+/// An empty message also occupies some.
 pub(crate) fn cost(length: usize) -> usize {
     length.saturating_add(64)
 }

@@ -28,85 +28,90 @@ use crate::deflate::Deflate;
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct WebSocketOptions {
-    /// Origins whose pages may connect, each exactly as browsers send it, such
-    /// as `https://app.example.com`, or `*` for all. A list replaces the rule of
-    /// the same origin; an empty one refuses every browser. `Off` is the rule of the
-    /// same origin, whatever the router has, and so is `On`. It never allows all origins; only
-    /// `*` does. Default: `Inherit`, the router's `ws_allowed_origins`.
+    /// Origins that may connect, each exactly as browsers send it, such as
+    /// `https://app.example.com`; `*` allows all. A list replaces the
+    /// same-origin rule; an empty list rejects every browser. `Off` and `On`
+    /// both select the same-origin rule, regardless of the router's setting.
+    /// Neither of them allows all origins. Default: `Inherit`, the router's
+    /// `ws_allowed_origins`.
     pub allowed_origins: Setting<Vec<String>>,
-    /// Subprotocols of this route, in order of preference. The handshake selects
-    /// the first that the client names, too, or none. Default: none.
+    /// Subprotocols of this route, in order of preference. The handshake
+    /// selects the first one that the client also requests, if any. Default:
+    /// none.
     pub protocols: Vec<String>,
-    /// The largest message of a client, in bytes, inclusive. The fragments of a
-    /// message count together. A larger one ends the connection with 1009.
-    /// Default: `None`, the router's `ws_max_payload`.
+    /// The largest message from a client, in bytes, inclusive. The fragments of
+    /// a message count together. A larger message ends the connection with
+    /// 1009. Default: `None`, the router's `ws_max_payload`.
     pub max_payload: Option<u64>,
-    /// The compression of messages (permessage-deflate, RFC 7692) for clients that offer
-    /// it: `true`, `false` or a [`Deflate`]. Needs the feature `ws-compression`.
-    /// [`max_payload`](Self#structfield.max_payload) bounds the decompressed bytes.
-    /// Default: inherited, the router's `ws_compression`, which is `false`.
+    /// Message compression (permessage-deflate, RFC 7692) for clients that
+    /// offer it: `true`, `false` or a [`Deflate`]. Requires the feature
+    /// `ws-compression`. [`max_payload`](Self#structfield.max_payload) limits
+    /// the decompressed bytes. Default: inherited from the router's
+    /// `ws_compression`, which is `false`.
     #[cfg(feature = "compression")]
     pub compression: Setting<Deflate>,
     /// The largest number of JSON values in a message that [`recv_json`] reads.
-    /// With validation only values that are kept untyped count, without it all.
-    /// Default: 100,000.
+    /// With validation, only values that stay untyped count; without it, all
+    /// values count. Default: 100,000.
     ///
     /// [`recv_json`]: crate::WebSocket::recv_json
     pub max_json_values: usize,
-    /// True if binary messages reach the handler. Otherwise they are read and
-    /// discarded, as the specification says. Default: false.
+    /// True if the handler receives binary messages. Otherwise they are read
+    /// and discarded, as the specification requires. Default: false.
     pub binary: bool,
-    /// True if pings, pongs and the close of a client reach the handler, as
-    /// messages. They are answered in any case, and neither count against
-    /// [`max_rate`](Self#structfield.max_rate) nor end the silence of
+    /// True if the handler receives the client's pings, pongs and close as
+    /// messages. They are answered in any case. They neither count against
+    /// [`max_rate`](Self#structfield.max_rate) nor reset
     /// [`idle_timeout`](Self#structfield.idle_timeout). Default: false.
     pub control_messages: bool,
-    /// The schema of every message that is read as JSON. The schema of the route's
-    /// entry, if there is one, counts instead. Default: none.
+    /// The schema for messages that are read as JSON. The `validation` of the
+    /// route entry takes precedence. Default: none.
     pub validation: Option<Schema>,
     /// The options of [`validation`](Self#structfield.validation). Default: see
     /// [`ValidationOptions`].
     pub validation_options: ValidationOptions,
-    /// The silence of a client after which it gets a ping. `None` sends no pings.
-    /// Default: 30 s.
+    /// How long a client may be silent before it gets a ping. `None` disables
+    /// pings. Default: 30 s.
     pub ping_interval: Option<Duration>,
-    /// The further silence after a ping that ends the connection. Default: 20 s.
+    /// How long a client may stay silent after a ping before the connection
+    /// ends. Default: 20 s.
     pub ping_timeout: Duration,
-    /// The longest time without a message in either direction; then the connection
-    /// ends with 1001. Pings do not count. Default: `None`, no limit.
-    pub idle_timeout: Option<Duration>,
-    /// The longest time in which the client takes none of the bytes that wait for
-    /// it; then the connection is cut, at most two seconds later and never earlier.
-    /// Default: 30 s.
-    pub write_timeout: Duration,
-    /// The time that the client has for its close frame, and after that the handler
-    /// for coming to its end. Default: 5 s.
-    pub close_timeout: Duration,
-    /// The close code with which the connection ends when the credentials of its user
-    /// stop being valid: the token expires or is revoked, or the session ends. Default:
-    /// 4401.
-    pub logged_out_code: u16,
-    /// The number of messages that a client may send in a second, with at most one
-    /// second saved up. More end the connection with 1008. Default: `None`, no
+    /// The longest time without a message in either direction. After that the
+    /// connection ends with 1001. Pings do not count. Default: `None`, no
     /// limit.
+    pub idle_timeout: Option<Duration>,
+    /// The longest time in which the client accepts none of the bytes that wait
+    /// for it. The connection is then cut, at most two seconds late and never
+    /// early. Default: 30 s.
+    pub write_timeout: Duration,
+    /// How long the connection waits for the client's close frame, and then for
+    /// the handler to end. Default: 5 s.
+    pub close_timeout: Duration,
+    /// The close code that ends the connection when the credentials of its user
+    /// become invalid: the token expires or is revoked, or the session ends.
+    /// Default: 4401.
+    pub logged_out_code: u16,
+    /// The number of messages that a client may send per second. At most one
+    /// second's worth can be saved up. Exceeding it ends the connection with
+    /// 1008. Default: `None`, no limit.
     pub max_rate: Option<u32>,
-    /// The bytes that may wait for the client before [`Sender::send`] waits. A
-    /// message above this limit may wait alone. Default: 256 KiB (262,144).
+    /// The number of bytes that may wait for the client before [`Sender::send`]
+    /// waits. A larger message is accepted only if the queue is empty. Default:
+    /// 256 KiB (262,144).
     ///
     /// [`Sender::send`]: crate::Sender::send
     pub send_queue: u64,
-    /// The treatment of a client whose [`send_queue`](Self#structfield.send_queue)
-    /// is full when a message comes that cannot wait, such as one to a room.
-    /// Default: [`SlowReader::Close`].
+    /// The treatment of a client with a full
+    /// [`send_queue`](Self#structfield.send_queue) when a message arrives that
+    /// cannot wait, such as a room message. Default: [`SlowReader::Close`].
     pub slow_reader: SlowReader,
 }
 
-/// The treatment of a client that reads more slowly than messages come.
+/// The treatment of a client that reads more slowly than messages arrive.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum SlowReader {
-    /// The connection ends with 1008, so that no client misses a message without
-    /// knowing it.
+    /// The connection ends with 1008. No client misses a message unknowingly.
     #[default]
     Close,
     /// The client misses the message.
@@ -146,8 +151,8 @@ impl WebSocketOptions {
         Self::default()
     }
 
-    /// Sets [`allowed_origins`](Self#structfield.allowed_origins): a list, or `false` for the
-    /// same origin only.
+    /// Sets [`allowed_origins`](Self#structfield.allowed_origins): a list, or
+    /// `false` for the same-origin rule.
     #[must_use]
     #[doc(alias = "allowedOrigins")]
     pub fn allowed_origins(mut self, origins: impl IntoSetting<Vec<String>>) -> Self {
@@ -162,11 +167,12 @@ impl WebSocketOptions {
         self
     }
 
-    /// Sets [`compression`](Self#structfield.compression). `true` keeps no window between
-    /// messages, so that a silent connection needs no memory for it.
+    /// Sets [`compression`](Self#structfield.compression). `true` does not keep
+    /// a window between messages, so a silent connection needs no memory for
+    /// it.
     ///
-    /// Compress messages only if they do not mix secrets with text of an attacker: the
-    /// length of a message may reveal the secret (as in the attack CRIME).
+    /// Do not compress messages that mix secrets with text from an attacker:
+    /// the length of a message may reveal the secret (as in the CRIME attack).
     ///
     /// ```
     /// use stockade::prelude::*;
@@ -227,11 +233,12 @@ impl WebSocketOptions {
         /// Sets [`close_timeout`](Self#structfield.close_timeout).
         close_timeout: Duration;
 
-        /// Sets [`logged_out_code`](Self#structfield.logged_out_code). A code that must not
-        /// be sent is a configuration error.
+        /// Sets [`logged_out_code`](Self#structfield.logged_out_code). A code
+        /// that must not be sent is a configuration error.
         logged_out_code: u16;
 
-        /// Sets [`max_rate`](Self#structfield.max_rate), in messages a second.
+        /// Sets [`max_rate`](Self#structfield.max_rate), in messages per
+        /// second.
         max_rate: Option<u32>;
 
         /// Sets [`send_queue`](Self#structfield.send_queue), in bytes.

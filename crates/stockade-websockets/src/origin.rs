@@ -1,13 +1,13 @@
-//! The check of `Origin`: the pages that may connect.
+//! The `Origin` check: which pages may connect.
 //!
-//! A browser sends cookies with the handshake of every page, also of foreign
-//! ones. Neither a preflight nor the same-origin policy protects a handshake.
+//! A browser sends cookies with every handshake, even from a page of another
+//! site. Neither a preflight nor the same-origin policy protects the handshake.
 //!
 //! Spec: WebSocket routes, rule 2.
 
 /// Returns true if a page of `origin` may connect to `host`.
 ///
-/// A list replaces the rule of the same origin.
+/// A list replaces the same-origin rule.
 pub(crate) fn is_allowed(origin: &str, host: &str, tls: bool, list: Option<&[String]>) -> bool {
     match list {
         Some(list) => list.iter().any(|item| item == "*" || item == origin),
@@ -16,11 +16,11 @@ pub(crate) fn is_allowed(origin: &str, host: &str, tls: bool, list: Option<&[Str
 }
 
 /// Returns true if an origin has this host and port. The default port of the
-/// origin's scheme counts as no port.
+/// origin's scheme equals no port.
 ///
-/// On TLS the scheme must be `https`, because an attacker on the way can write
-/// pages of `http`. Without TLS both schemes are right, because a proxy may have
-/// ended TLS.
+/// Over TLS the scheme must be `https`, because a network attacker can forge
+/// `http` pages. Without TLS both schemes match, because a proxy may have
+/// terminated TLS.
 fn is_same(origin: &str, host: &str, tls: bool) -> bool {
     let Some((scheme, authority)) = origin.split_once("://") else { return false };
     let default = match scheme.to_ascii_lowercase().as_str() {
@@ -32,7 +32,7 @@ fn is_same(origin: &str, host: &str, tls: bool) -> bool {
     !authority.is_empty() && !host.is_empty() && bare(authority) == bare(host)
 }
 
-/// Returns the mistake in an item of a list, if there is one.
+/// Returns the configuration error in a list item, if any.
 pub(crate) fn issue(item: &str) -> Option<String> {
     if item == "*" {
         return None;

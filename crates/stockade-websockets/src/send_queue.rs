@@ -1,6 +1,6 @@
-//! [`SendQueue`]: the messages that wait for a client, and how they are written.
+//! [`SendQueue`]: encodes and writes the messages that wait for a client.
 //!
-//! Hot: all messages that wait are encoded into one buffer and written with one
+//! Hot: all waiting messages are encoded into one buffer and written with one
 //! call. A large payload is not copied.
 
 use std::collections::VecDeque;
@@ -19,44 +19,47 @@ use crate::frame::{OpCode, write_head};
 use crate::message::{Outgoing, Payload};
 use crate::socket::Shared;
 
-/// The encoded bytes, and the messages that wait to be encoded.
+/// The encoded bytes, and the messages not yet encoded.
 #[derive(Debug, Default)]
 pub(crate) struct SendQueue {
     buffer: Vec<u8>,
-    /// The number of bytes of `buffer` that are written.
+    /// The number of bytes of `buffer` already written.
     written: usize,
     /// The number of bytes of pings, pongs and closes in `buffer`.
     control: usize,
-    /// A large payload that follows `buffer`. Nothing is encoded while there is one.
+    /// A large payload that follows `buffer`. Nothing is encoded while it is
+    /// present.
     large: Option<Payload>,
-    /// The number of bytes of `large` that are written.
+    /// The number of bytes of `large` already written.
     large_written: usize,
     waiting: VecDeque<Outgoing>,
-    /// The close that the handler asked for, once all messages before it are encoded.
+    /// The close that the handler requested, once all earlier messages are
+    /// encoded.
     close: Option<Close>,
-    /// Exists if compression was negotiated.
+    /// Present if compression was negotiated.
     #[cfg(feature = "compression")]
     deflater: Option<Box<Deflater>>,
 }
 
 impl SendQueue {
-    /// Compresses the messages from now on.
+    /// Compresses messages from now on.
     #[cfg(feature = "compression")]
     pub(crate) fn compress(&mut self, deflater: Deflater) {
         self.deflater = Some(Box::new(deflater));
     }
 
-    /// Returns true if no more may be encoded until something is written.
+    /// Returns true if nothing more may be encoded until bytes are written.
     pub(crate) fn is_full(&self) -> bool {
         self.large.is_some() || self.buffer.len() >= MAX_ENCODED || self.close.is_some()
     }
 
-    /// Returns true if pings of the client may be read, which are answered at once.
+    /// Returns true if more client pings may be read, which are answered
+    /// immediately.
     pub(crate) fn takes_control(&self) -> bool {
         self.control < MAX_CONTROL && self.close.is_none()
     }
 
-    /// Takes the close that the handler asked for, when it is next.
+    /// Takes the close that the handler requested, once it is next.
     pub(crate) fn take_close(&mut self) -> Option<Close> {
         self.close.take()
     }
@@ -70,11 +73,11 @@ impl SendQueue {
         }
     }
 
-    /// Encodes a control frame at once, before the messages that wait.
+    /// Encodes a control frame immediately, before the waiting messages.
     pub(crate) fn push_control(&mut self, opcode: OpCode, payload: &[u8]) {
         if let Some(large) = self.large.take() {
-            // The frame cannot come in the middle of the payload. This is rare, so that
-            // the payload may be copied.
+            // The frame cannot interrupt the payload. The copy is acceptable
+            // because this is rare.
             self.buffer.extend_from_slice(&large.as_slice()[self.large_written..]);
             self.large_written = 0;
         }
@@ -84,7 +87,7 @@ impl SendQueue {
         self.control += self.buffer.len() - before;
     }
 
-    /// Drops the messages that are not encoded yet.
+    /// Drops the messages that are not yet encoded.
     pub(crate) fn clear_waiting(&mut self, shared: &Shared) {
         for outgoing in std::mem::take(&mut self.waiting) {
             shared.release(outgoing.cost());
@@ -133,8 +136,8 @@ impl SendQueue {
         }
     }
 
-    /// Writes until nothing is left. Returns the number of bytes that were written
-    /// by this call, also when it is pending.
+    /// Writes until nothing is left. Returns the number of bytes written by
+    /// this call, even if it is pending.
     pub(crate) fn poll_write(
         &mut self,
         io: &mut dyn Io,
@@ -197,14 +200,14 @@ impl SendQueue {
     }
 }
 
-/// The least length of a payload that is not copied, in bytes.
+/// The minimum length of a payload that is not copied, in bytes.
 const MIN_UNCOPIED: usize = 16_384;
 
-/// The encoded bytes from which on encoding pauses: 64 KiB.
+/// The number of encoded bytes at which encoding pauses: 64 KiB.
 const MAX_ENCODED: usize = 65_536;
 
-/// The bytes of control frames that wait before reading stops: 4 KiB.
+/// The number of waiting control frame bytes at which reading stops: 4 KiB.
 const MAX_CONTROL: usize = 4_096;
 
-/// The largest buffer that is kept while nothing waits, in bytes.
+/// The largest buffer retained while nothing waits, in bytes.
 const MAX_KEPT_CAPACITY: usize = 4_096;

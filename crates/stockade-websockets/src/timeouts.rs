@@ -1,11 +1,11 @@
 //! [`Timeouts`]: all timeouts of one connection, with one timer.
 //!
-//! The timer ticks, and each tick asks for the events since the last one. So a
-//! message need not read the clock. A timeout is up to one tick late and never
-//! early.
+//! At each tick, the timer checks the events since the previous tick. A message
+//! therefore does not read the clock. A timeout is at most one tick late and
+//! never early.
 //!
-//! The write timeout is measured exactly. A write that has to wait is rare, so it
-//! may read the clock.
+//! The write timeout is measured exactly: a write rarely has to wait, so it may
+//! read the clock.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -20,33 +20,33 @@ use crate::options::WebSocketOptions;
 /// A timeout that is due.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Alarm {
-    /// No timeout: only a tick.
+    /// Only a tick; no timeout is due.
     Nothing,
-    /// A ping has to be sent to a silent client.
+    /// A silent client must get a ping.
     Ping,
     /// The client did not answer the ping.
     Silent,
-    /// No message came or went for too long.
+    /// No message was exchanged for too long.
     Idle,
-    /// The client takes none of the bytes that wait for it.
+    /// The client accepts none of the bytes that wait for it.
     Stalled,
     /// The closing handshake, or the end of the handler, takes too long.
     Deadline,
 }
 
-/// The limits of a connection and the times that are measured.
+/// The limits of a connection and the measured times.
 #[derive(Debug)]
 pub(crate) struct Timeouts {
     timer: Option<Pin<Box<Sleep>>>,
     tick: Duration,
-    /// The time of the next tick. The timer may fire earlier, for a write whose
-    /// limit comes first.
+    /// The time of the next tick. The timer may fire earlier for a write that
+    /// reaches its limit first.
     next_tick: Instant,
     options: Arc<WebSocketOptions>,
     closing: bool,
     heard: bool,
     exchanged: bool,
-    /// The time from which on the client has taken none of the waiting bytes.
+    /// The time since which the client has accepted none of the waiting bytes.
     blocked: Option<Instant>,
     pinged: bool,
     silent: Duration,
@@ -74,17 +74,18 @@ impl Timeouts {
         }
     }
 
-    /// Notes that the client sent bytes.
+    /// Records that the client sent bytes.
     pub(crate) fn received_bytes(&mut self) {
         self.heard = true;
     }
 
-    /// Notes that a message came or went.
+    /// Records that a message was received or sent.
     pub(crate) fn moved_message(&mut self) {
         self.exchanged = true;
     }
 
-    /// Notes that the client took `count` bytes; `blocked` is true if more wait.
+    /// Records that the client accepted `count` bytes; `blocked` is true if
+    /// more bytes wait.
     pub(crate) fn wrote(&mut self, count: usize, blocked: bool) {
         if !blocked {
             self.blocked = None;
@@ -93,15 +94,15 @@ impl Timeouts {
         }
     }
 
-    /// Returns the time at which the write timeout is reached, if the client takes
+    /// Returns the time of the write timeout, assuming the client accepts
     /// nothing until then.
     fn stalls_at(&self) -> Option<Instant> {
-        // A time beyond the range of `Instant` never comes.
+        // A time beyond the range of `Instant` is never reached.
         self.blocked?.checked_add(self.options.write_timeout)
     }
 
-    /// Replaces all timeouts by that of the end. Each step of the end starts it
-    /// anew.
+    /// Replaces all timeouts with the close timeout. Each closing step restarts
+    /// it.
     pub(crate) fn set_deadline(&mut self) {
         self.closing = true;
         let deadline = Instant::now() + self.options.close_timeout.min(LONGEST);
@@ -109,7 +110,7 @@ impl Timeouts {
     }
 
     /// Returns the next alarm. `reading` is false while the connection does not
-    /// read: then the silence is not the client's.
+    /// read; silence is then not the client's fault.
     pub(crate) fn poll(&mut self, reading: bool, cx: &mut Context<'_>) -> Poll<Alarm> {
         let next_tick = self.next_tick;
         let timer = self.timer.get_or_insert_with(|| Box::pin(sleep_until(next_tick)));
@@ -118,7 +119,7 @@ impl Timeouts {
         }
         let now = Instant::now();
         if self.closing {
-            // No further alarm is wanted.
+            // No further alarm is needed.
             timer.as_mut().reset(now + LONGEST);
             return Poll::Ready(Alarm::Deadline);
         }
@@ -146,7 +147,7 @@ impl Timeouts {
         self.silent = count(heard, self.silent);
         self.idle = count(std::mem::take(&mut self.exchanged), self.idle);
         self.pinged &= !heard;
-        // One tick more, because the first one may have been shorter.
+        // Adds one tick, because the first one may have been shorter.
         let over = |since: Duration, limit: Duration| since >= limit + self.tick;
         if let Some(interval) = self.options.ping_interval {
             if over(self.silent, interval + self.options.ping_timeout) {
@@ -164,7 +165,7 @@ impl Timeouts {
     }
 }
 
-/// The shortest timeout that is kept.
+/// The shortest supported timeout.
 const SHORTEST: Duration = Duration::from_millis(20);
 
 /// The longest timeout: one day.
@@ -196,9 +197,8 @@ mod tests {
         assert_eq!(alarms(&mut timeouts, 100, false), [Alarm::Nothing; 100]);
     }
 
-    /// Returns the time from the start of the clock until the client was given
-    /// up. A write has its time in milliseconds, the number of bytes, and true
-    /// if more bytes wait.
+    /// Returns the time until the client was disconnected. A write has its time
+    /// in milliseconds, its number of bytes, and true if more bytes wait.
     async fn given_up_at(options: WebSocketOptions, writes: &[(u64, usize, bool)]) -> Duration {
         let began = Instant::now();
         let mut timeouts = Timeouts::new(Arc::new(options));
@@ -221,12 +221,12 @@ mod tests {
         }
     }
 
-    /// With pings and without them; times in milliseconds.
+    /// Checks with and without pings; times are in milliseconds.
     async fn check(writes: &[(u64, usize, bool)], expected: u64) {
         let expected = Duration::from_millis(expected);
         for pings in [Some(Duration::from_secs(30)), None] {
             let at = given_up_at(WebSocketOptions::new().ping_interval(pings), writes).await;
-            // A timer of tokio may be a millisecond late.
+            // A tokio timer may be a millisecond late.
             let late = at.checked_sub(expected);
             let in_time = late.is_some_and(|late| late < Duration::from_millis(10));
             assert!(in_time, "{writes:?}, pings {pings:?}: {at:?}");
@@ -239,9 +239,9 @@ mod tests {
         check(&[(100, 65_536, true)], 30_100).await;
         check(&[(9_999, 65_536, true)], 39_999).await;
         check(&[(10_001, 65_536, true)], 40_001).await;
-        // A further write that takes nothing prolongs nothing.
+        // Another write without progress does not extend the timeout.
         check(&[(0, 1, true), (29_000, 0, true)], 30_000).await;
-        // A byte begins it anew, also at the last moment.
+        // A single byte restarts it, even at the last moment.
         check(&[(0, 1, true), (29_990, 1, true)], 59_990).await;
         check(&[(0, 1, true), (29_000, 0, false), (35_000, 1, true)], 65_000).await;
     }

@@ -1,12 +1,12 @@
-//! [`TokenBucket`]: the limit of messages that a client may send in a second.
+//! [`TokenBucket`]: the limit of messages that a client may send per second.
 
 use tokio::time::Instant;
 
-/// A token bucket that holds the messages of one second.
+/// A token bucket with room for the messages of one second.
 #[derive(Debug)]
 pub(crate) struct TokenBucket {
     per_second: u32,
-    /// The number of messages that may come now.
+    /// The number of messages that are allowed now.
     left: f64,
     seen: Instant,
 }
@@ -16,7 +16,7 @@ impl TokenBucket {
         Self { per_second, left: f64::from(per_second), seen: Instant::now() }
     }
 
-    /// Returns true if one more message may come now, and counts it.
+    /// Returns true if one more message is allowed now, and counts it.
     pub(crate) fn allows(&mut self) -> bool {
         self.allows_at(Instant::now())
     }

@@ -1,4 +1,4 @@
-//! [`TypedWebSocket`]: a connection whose messages have types.
+//! [`TypedWebSocket`]: a connection with typed messages.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -18,12 +18,12 @@ use crate::socket::{Receiver, Sender};
 use crate::upgrade::{Pending, describe_upgrade};
 
 /// A connection that receives values of `In` and sends values of `Out`, each as
-/// JSON in a text: the argument of a handler in the place of a
+/// JSON text. The handler takes this argument instead of a
 /// [`WebSocket`](crate::WebSocket).
 ///
-/// A message is checked by the schema of `In`, unless the route has a
-/// [`validation`](crate::WebSocketOptions#structfield.validation) of its own.
-/// Both types stand in the documents of the API.
+/// The schema of `In` validates each message, unless the route sets its own
+/// [`validation`](crate::WebSocketOptions#structfield.validation). Both types
+/// appear in the API documents.
 ///
 /// ```
 /// use stockade::ApiError;
@@ -66,7 +66,7 @@ pub struct TypedWebSocket<In, Out> {
 }
 
 impl<In: DeserializeOwned, Out: Serialize> TypedWebSocket<In, Out> {
-    /// Splits the connection: the receiver comes first.
+    /// Splits the connection into its receiver and its sender, in this order.
     #[must_use]
     pub fn split(self) -> (TypedReceiver<In>, TypedSender<Out>) {
         (self.receiver, self.sender)
@@ -80,7 +80,7 @@ impl<In: DeserializeOwned, Out: Serialize> TypedWebSocket<In, Out> {
     /// Sends a message; see [`TypedSender::send`].
     ///
     /// # Errors
-    /// Those of [`TypedSender::send`].
+    /// The errors of [`TypedSender::send`].
     pub async fn send(&self, message: &Out) -> Result<(), SocketError> {
         self.sender.send(message).await
     }
@@ -90,15 +90,15 @@ impl<In: DeserializeOwned, Out: Serialize> TypedWebSocket<In, Out> {
         self.sender.untyped().close(code, reason).await;
     }
 
-    /// Returns the half that sends, for messages of any form, such as those of
-    /// [`Rooms`](crate::Rooms), and for the facts about the connection.
+    /// Returns the sending half, for untyped messages, for
+    /// [`Rooms`](crate::Rooms), and for information about the connection.
     #[must_use]
     pub fn untyped(&self) -> &Sender {
         self.sender.untyped()
     }
 }
 
-/// The half of a [`TypedWebSocket`] that receives.
+/// The receiving half of a [`TypedWebSocket`].
 pub struct TypedReceiver<In> {
     receiver: Receiver,
     schema: Schema,
@@ -106,23 +106,22 @@ pub struct TypedReceiver<In> {
 }
 
 impl<In: DeserializeOwned> TypedReceiver<In> {
-    /// Waits for the next text, checks it and reads it as JSON; returns `None`
-    /// when the connection has ended.
+    /// Waits for the next text, validates it and deserializes it from JSON.
+    /// Returns `None` when the connection has ended.
     ///
-    /// The connection goes on after the same errors as with
-    /// [`Receiver::recv_json`].
+    /// The connection survives the same errors as in [`Receiver::recv_json`].
     pub async fn recv(&mut self) -> Option<Result<In, SocketError>> {
         self.receiver.recv_json_by(Some(&self.schema)).await
     }
 
-    /// Returns the half without the type, for messages of any form.
+    /// Returns the untyped half, for messages of any form.
     #[must_use]
     pub fn into_untyped(self) -> Receiver {
         self.receiver
     }
 }
 
-/// The half of a [`TypedWebSocket`] that sends. Clones send to the same client.
+/// The sending half of a [`TypedWebSocket`]. Clones send to the same client.
 pub struct TypedSender<Out> {
     sender: Sender,
     message: PhantomData<fn(Out)>,
@@ -132,7 +131,7 @@ impl<Out: Serialize> TypedSender<Out> {
     /// Queues a message as JSON; see [`Sender::send`].
     ///
     /// # Errors
-    /// Those of [`Sender::send`].
+    /// The errors of [`Sender::send`].
     pub async fn send(&self, message: &Out) -> Result<(), SocketError> {
         self.sender.send(Json(message)).await
     }
@@ -140,12 +139,12 @@ impl<Out: Serialize> TypedSender<Out> {
     /// Queues a message as JSON without waiting; see [`Sender::try_send`].
     ///
     /// # Errors
-    /// Those of [`Sender::try_send`].
+    /// The errors of [`Sender::try_send`].
     pub fn try_send(&self, message: &Out) -> Result<(), SocketError> {
         self.sender.try_send(Json(message))
     }
 
-    /// Returns the half without the type, for messages of any form.
+    /// Returns the untyped half, for messages of any form.
     #[must_use]
     pub fn untyped(&self) -> &Sender {
         &self.sender
@@ -196,7 +195,7 @@ where
         describe_upgrade(doc, false);
         doc.sends_no_reply();
         doc.sends(SchemaOf::reply::<Out>());
-        // The handshake of this route has described itself before.
+        // The handshake of this route has already added its description.
         let rules = doc.common_mut().remove::<Arc<Rules>>();
         let schema = rules.map_or_else(In::schema, |rules| rules.schema(In::schema));
         match schema {

@@ -1,4 +1,4 @@
-//! [`WebSocketUpgrade`]: a handshake that the handler answers itself.
+//! [`WebSocketUpgrade`]: a handshake that the handler responds to itself.
 
 use std::fmt;
 use std::future::Future;
@@ -25,14 +25,14 @@ use crate::limits::Permit;
 use crate::session::Session;
 use crate::socket::{DriverEnd, SocketId, WebSocket, pair};
 
-/// A handshake that is valid and not answered yet: the argument of a handler that
-/// decides.
+/// A valid handshake without a response yet. The handler decides whether to
+/// accept it.
 ///
-/// The handler of a WebSocket route takes it in the place of a [`WebSocket`]. It
-/// runs before the answer, and what it returns is the answer: that of
-/// [`on_upgrade`](Self::on_upgrade), or any other reply, which refuses the
-/// connection. Until then the connection counts against the limits of the
-/// router.
+/// The handler of a WebSocket route takes this argument instead of a
+/// [`WebSocket`]. The handler runs before the response is sent and returns the
+/// response: either [`on_upgrade`](Self::on_upgrade), or any other response,
+/// which rejects the connection. Until then the connection counts against the
+/// limits of the router.
 ///
 /// ```
 /// use stockade::extract::Path;
@@ -53,45 +53,45 @@ use crate::socket::{DriverEnd, SocketId, WebSocket, pair};
 /// # let _ = join;
 /// ```
 pub struct WebSocketUpgrade {
-    /// In a box, because most routes have no need of the room.
+    /// Boxed, because most routes do not need the space.
     handshake: Box<Handshake>,
-    /// The subprotocols that the client names.
+    /// The subprotocols that the client requests.
     requested: Vec<String>,
 }
 
 impl WebSocketUpgrade {
-    /// Returns the subprotocols that the client names, in its order of
+    /// Returns the subprotocols that the client requests, in its order of
     /// preference.
     pub fn requested_protocols(&self) -> impl Iterator<Item = &str> {
         self.requested.iter().map(String::as_str)
     }
 
-    /// Returns the subprotocol of the answer, if there is one.
+    /// Returns the subprotocol of the response, if any.
     #[must_use]
     pub fn protocol(&self) -> Option<&str> {
         self.handshake.protocol()
     }
 
-    /// Selects the first of these subprotocols that the client names, or none, in
-    /// the place of the route's
+    /// Selects the first of these subprotocols that the client requests, if
+    /// any. Overrides the route's
     /// [`protocols`](crate::WebSocketOptions#structfield.protocols).
     #[must_use]
     pub fn protocols<S: AsRef<str>>(mut self, protocols: impl IntoIterator<Item = S>) -> Self {
         let is_requested =
             |name: &S| self.requested.iter().any(|requested| requested == name.as_ref());
         let selected = protocols.into_iter().find(is_requested);
-        // The client named it in a header, so that it may stand in one.
+        // The client sent the name in a header, so it is a valid header value.
         self.handshake.protocol =
             selected.and_then(|name| HeaderValue::from_str(name.as_ref()).ok());
         self
     }
 
-    /// Returns the answer that accepts the connection, and runs `handler` on it.
+    /// Returns the response that accepts the connection, and runs `handler` on
+    /// it.
     ///
-    /// The connection lives as long as `handler` runs, whose result is that of a
-    /// handler of a [`WebSocket`]: `()` or a value ends the connection with 1000,
-    /// an error or a panic with 1011 and a line in the log. Nothing runs if the
-    /// answer is not sent.
+    /// The connection lives as long as `handler` runs. `()` or a value ends the
+    /// connection with 1000; an error or a panic ends it with 1011 and is
+    /// logged. `handler` does not run if the response is not sent.
     pub fn on_upgrade<F, Fut>(self, handler: F) -> Response
     where
         F: FnOnce(WebSocket) -> Fut + Send + 'static,
@@ -111,7 +111,7 @@ impl fmt::Debug for WebSocketUpgrade {
     }
 }
 
-/// A handshake that was accepted by the rules of its route, with all that its
+/// A handshake that passed the rules of its route, with everything its
 /// connection needs.
 pub(crate) struct Handshake {
     id: SocketId,
@@ -130,7 +130,7 @@ pub(crate) struct Handshake {
 }
 
 impl Handshake {
-    /// Counts the connection, and keeps what its answer needs.
+    /// Counts the connection, and collects the data for the response.
     pub(crate) fn of(req: &mut Request) -> Result<Self, ApiError> {
         let accepted = req.extensions_mut().remove::<Accepted>();
         let Accepted { rules, negotiated } =
@@ -142,7 +142,7 @@ impl Handshake {
             context: ErrorContext::of(req),
             id: SocketId::random()?,
             client,
-            // There is a route: its middleware has accepted the request.
+            // The route exists: its middleware has accepted the request.
             route: req.route().unwrap_or_default().into(),
             upgrade: negotiated.upgrade,
             accept: negotiated.accept.map(value).transpose()?,
@@ -163,7 +163,8 @@ impl Handshake {
         self.protocol.as_ref().and_then(|protocol| protocol.to_str().ok())
     }
 
-    /// Makes the connection for a handler, and the rest for its answer.
+    /// Creates the connection for a handler, and the remainder for the
+    /// response.
     fn pair(self) -> (WebSocket, Paired) {
         let (protocol, header) = (self.protocol().map(Into::into), self.protocol.clone());
         let (socket, ends) = pair(self.id, &self.rules.options, self.route, protocol, self.client);
@@ -183,7 +184,7 @@ impl Handshake {
     }
 }
 
-/// A handshake whose connection was given to a handler.
+/// A handshake with its connection already passed to a handler.
 pub(crate) struct Paired {
     ends: DriverEnd,
     rules: Arc<Rules>,
@@ -198,8 +199,8 @@ pub(crate) struct Paired {
 }
 
 impl Paired {
-    /// Returns the answer to the handshake, with the function that runs `handling`
-    /// on the connection.
+    /// Returns the response to the handshake, with the function that runs
+    /// `handling` on the connection.
     pub(crate) fn answer(
         self,
         handling: impl Future<Output = Result<Response, ApiError>> + Send + 'static,
@@ -234,8 +235,8 @@ impl Paired {
     }
 }
 
-/// The place for the lifetime of the user, which is known once all arguments of the
-/// handler were taken. Clones are the same place.
+/// A slot for the lifetime of the user, which is known once all handler
+/// arguments are extracted. Clones share the slot.
 #[derive(Clone, Default)]
 pub(crate) struct LifetimeSlot(Arc<Mutex<Option<UserLifetime>>>);
 
@@ -249,12 +250,12 @@ impl LifetimeSlot {
     }
 }
 
-/// The handshake of a request, which waits in its extensions for the argument that
-/// takes it. Extensions must be `Clone`.
+/// The handshake in the request's extensions, until an argument takes it.
+/// Extensions must be `Clone`.
 #[derive(Clone)]
 pub(crate) struct Pending(Arc<Mutex<Step>>);
 
-/// The argument that has taken the handshake.
+/// The argument that took the handshake.
 enum Step {
     /// None yet.
     Waiting(Handshake),
@@ -269,8 +270,8 @@ impl Pending {
         Self(Arc::new(Mutex::new(Step::Waiting(handshake))))
     }
 
-    /// Takes the rest of the handshake after the arguments were made; `None` if the
-    /// handler has all of it and decides.
+    /// Returns the remainder of the handshake after extraction, or `None` if
+    /// the handler took all of it and decides.
     pub(crate) fn into_paired(self) -> Option<Paired> {
         match self.replace(Step::Decides) {
             Step::Waiting(handshake) => Some(handshake.pair().1),
@@ -283,14 +284,14 @@ impl Pending {
         std::mem::replace(&mut *lock(&self.0), step)
     }
 
-    /// Makes the connection of a handshake that was taken.
+    /// Creates the connection for a handshake from [`take`](Self::take).
     pub(crate) fn open(&self, handshake: Handshake) -> WebSocket {
         let (socket, paired) = handshake.pair();
         self.replace(Step::Paired(paired));
         socket
     }
 
-    /// Takes the handshake that waits in a request.
+    /// Takes the pending handshake out of a request.
     pub(crate) fn take(req: &mut Request) -> Result<(Self, Handshake), ApiError> {
         let pending = req.extensions_mut().remove::<Self>();
         let taken = pending.map(|pending| (pending.replace(Step::Decides), pending));
@@ -325,8 +326,8 @@ impl FromRequest for WebSocketUpgrade {
     }
 }
 
-/// Notes the answer that accepts the connection; the handler may select a
-/// subprotocol itself.
+/// Documents the response that accepts the connection. With `selects`, the
+/// handler may select a subprotocol itself.
 pub(crate) fn describe_upgrade(doc: &mut RouteDescription, selects: bool) {
     doc.takes_upgrade();
     let meaning = "The connection is a WebSocket from here on; on HTTP/2 the status is 200";
@@ -344,7 +345,7 @@ pub(crate) fn describe_upgrade(doc: &mut RouteDescription, selects: bool) {
         names.push(("Sec-WebSocket-Extensions", "The compression, if the client offers it"));
     }
     for (name, meaning) in names {
-        // HTTP/2 has none of the first three.
+        // HTTP/2 sends none of the first three.
         answer = answer.header(HeaderDoc::new(name, meaning).sometimes());
     }
     doc.responds(answer);

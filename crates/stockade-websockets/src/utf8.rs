@@ -1,19 +1,19 @@
-//! [`Utf8Checker`]: checks UTF-8 that comes in pieces.
+//! [`Utf8Checker`]: validates UTF-8 that arrives in pieces.
 //!
-//! A text is refused at its first wrong byte, and not only when the message is
+//! A text is rejected at its first invalid byte, before the message is
 //! complete.
 //!
 //! Source: RFC 6455, section 8.1; RFC 3629.
 
-/// The state of a check between two pieces of a text.
+/// The state between two pieces of a text.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Utf8Checker {
-    /// The first bytes of a character whose last bytes have not come.
+    /// The first bytes of an incomplete character.
     begun: [u8; 4],
     begun_length: usize,
 }
 
-/// The error of bytes that are not UTF-8.
+/// The error for bytes that are not UTF-8.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct InvalidUtf8;
 
@@ -25,7 +25,7 @@ impl Utf8Checker {
             self.begun[self.begun_length] = *next;
             let length = self.begun_length + 1;
             bytes = rest;
-            // At most four bytes: a character is complete or wrong by then.
+            // At most four bytes: the character is then complete or invalid.
             self.begun_length = match std::str::from_utf8(&self.begun[..length]) {
                 Ok(_) => 0,
                 Err(error) if error.error_len().is_some() => return Err(InvalidUtf8),
@@ -43,7 +43,7 @@ impl Utf8Checker {
         Ok(())
     }
 
-    /// Fails when the text ends within a character.
+    /// Fails if the text ends within a character.
     pub(crate) fn finish(self) -> Result<(), InvalidUtf8> {
         if self.begun_length == 0 { Ok(()) } else { Err(InvalidUtf8) }
     }

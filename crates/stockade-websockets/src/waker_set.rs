@@ -1,11 +1,11 @@
 //! [`WakerSet`]: wakes the task of a connection, unless the task is running.
 //!
-//! Handler and driver are one task. Each message that one gives the other would
-//! wake the task, although the task is running and about to look anyway. That
-//! costs a tenth of a message.
+//! The handler and the driver share one task. Each message between them would
+//! wake that task, although it is running and about to check anyway. The
+//! superfluous wake costs a tenth of a message.
 //!
-//! There are three reasons to wake the task, so that it polls only the part that
-//! has work.
+//! The task is woken for one of three reasons and polls only the part that has
+//! work.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -13,10 +13,10 @@ use std::task::{Context, Wake, Waker};
 
 use atomic_waker::AtomicWaker;
 
-/// The reasons for which a task was woken, and the waker of the task.
+/// The pending wake reasons of a task, and its waker.
 #[derive(Debug, Default)]
 pub(crate) struct WakerSet {
-    /// A bit for each reason that is set, and [`POLLING`].
+    /// One bit per pending reason, and [`POLLING`].
     state: AtomicU8,
     task: AtomicWaker,
 }
@@ -24,11 +24,11 @@ pub(crate) struct WakerSet {
 /// The part of a connection that has work.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum WakeReason {
-    /// The handler can go on.
+    /// The handler can make progress.
     Handler = 1,
-    /// A message waits to be sent.
+    /// A message is ready to be sent.
     Outgoing = 2,
-    /// The timeouts or the shutdown are due, which is rare.
+    /// A timeout or the shutdown is due, which is rare.
     Housekeeping = 4,
 }
 
@@ -38,7 +38,7 @@ impl WakerSet {
         Waker::from(Arc::new(ReasonWaker { set: Arc::clone(self), reason }))
     }
 
-    /// Notes that the task runs, and keeps its waker.
+    /// Marks the task as running, and stores its waker.
     pub(crate) fn begin_poll(&self, cx: &Context<'_>) {
         self.task.register(cx.waker());
         self.state.fetch_or(POLLING, Ordering::SeqCst);
@@ -51,21 +51,22 @@ impl WakerSet {
             && self.state.fetch_and(!(reason as u8), Ordering::SeqCst) & reason as u8 != 0
     }
 
-    /// Sets `reason`, so that the task handles it before it waits. Returns true if
-    /// the task has to be woken: it is not running, and no other reason is set.
+    /// Sets `reason` for the task to handle before it waits. Returns true if
+    /// the task must be woken: it is not running, and no other reason is set.
     pub(crate) fn mark(&self, reason: WakeReason) -> bool {
         self.state.fetch_or(reason as u8, Ordering::SeqCst) == 0
     }
 
-    /// Notes that the task is about to wait. Returns false if a reason was set
-    /// meanwhile: then the task must look once more.
+    /// Marks the task as waiting. Returns false if a reason was set meanwhile;
+    /// the task must then check once more.
     pub(crate) fn end_poll(&self) -> bool {
-        // A reason that is set from here on wakes the task; an earlier one fails this.
+        // From here on, a new reason wakes the task; an earlier one fails this
+        // exchange.
         self.state.compare_exchange(POLLING, 0, Ordering::SeqCst, Ordering::SeqCst).is_ok()
     }
 
-    /// Drops the waker of a task that has ended, so that the wakers of the handler
-    /// do not keep the task in memory.
+    /// Drops the waker of a finished task, because the handler's wakers would
+    /// otherwise keep the task in memory.
     pub(crate) fn clear_task(&self) {
         self.task.take();
     }
@@ -78,7 +79,7 @@ impl WakerSet {
     }
 }
 
-/// The content of a [`Waker`] for one reason.
+/// The [`Waker`] implementation for one reason.
 struct ReasonWaker {
     set: Arc<WakerSet>,
     reason: WakeReason,
@@ -94,7 +95,7 @@ impl Wake for ReasonWaker {
     }
 }
 
-/// The bit of a running task, which looks at the reasons by itself.
+/// The bit of a running task, which checks the reasons itself.
 const POLLING: u8 = 8;
 
 #[cfg(test)]

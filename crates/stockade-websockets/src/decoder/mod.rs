@@ -1,9 +1,9 @@
-//! [`Decoder`]: makes messages of the bytes of a client, however the bytes are
-//! cut into reads.
+//! [`Decoder`]: decodes a client's bytes into messages, regardless of how they
+//! are split into reads.
 //!
-//! Hot: a message costs one allocation, for its payload. Each piece is unmasked
-//! and checked when it comes. An announced length reserves nothing: memory
-//! follows the bytes that have come.
+//! Hot: each message costs one allocation, for its payload. Each piece is
+//! unmasked and checked on arrival. An announced length reserves nothing:
+//! memory grows only with the bytes that have arrived.
 //!
 //! Source: RFC 6455, sections 5 (data framing) and 8 (error handling).
 
@@ -15,7 +15,7 @@ use crate::frame::RSV1;
 use crate::frame::{Head, OpCode, head_length, read_head, unmask};
 use crate::utf8::Utf8Checker;
 
-/// A message or a control frame of a client.
+/// A message or control frame from a client.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) enum Event {
     Text(String),
@@ -29,39 +29,41 @@ pub(crate) enum Event {
 #[derive(Debug)]
 pub(crate) struct Decoder {
     max_payload: u64,
-    /// True if binary messages are kept; otherwise they are read and discarded.
+    /// True if binary messages are returned; otherwise they are read and
+    /// discarded.
     binary: bool,
-    /// The bytes of a head that is not complete.
+    /// The bytes of an incomplete header.
     head: [u8; 14],
     head_length: usize,
     frame: Option<PartialFrame>,
     message: Option<PartialMessage>,
-    /// The payload of a control frame. Control frames may come between the fragments
-    /// of a message.
+    /// The payload of a control frame. Control frames may arrive between the
+    /// fragments of a message.
     control: Vec<u8>,
-    /// Exists if compression was negotiated.
+    /// Present if compression was negotiated.
     #[cfg(feature = "compression")]
     inflater: Option<Box<Inflater>>,
 }
 
-/// A frame whose payload is not complete.
+/// A frame with an incomplete payload.
 #[derive(Clone, Copy, Debug)]
 struct PartialFrame {
     head: Head,
-    /// The number of payload bytes that have come.
+    /// The number of payload bytes received so far.
     come: u64,
 }
 
-/// A message that is not complete.
+/// An incomplete message.
 #[derive(Debug)]
 struct PartialMessage {
     text: bool,
     compressed: bool,
     payload: Vec<u8>,
-    /// The length of all frames so far, also of a binary message that is discarded.
+    /// The total length of the frames so far, including those of a discarded
+    /// binary message.
     length: u64,
-    /// The check of a text that comes in pieces. A text in one piece is checked when
-    /// the `String` is made.
+    /// Checks a text that arrives in pieces. A text in one piece is checked
+    /// when the `String` is created.
     utf8: Utf8Checker,
 }
 
@@ -95,11 +97,11 @@ impl Decoder {
         0
     }
 
-    /// Reads the next event from `input` and takes the bytes of it; returns `None`
-    /// when more bytes have to come.
+    /// Decodes the next event from `input` and advances past its bytes. Returns
+    /// `None` if more bytes are needed.
     ///
     /// # Errors
-    /// The rule that the client broke. There is no next event after that.
+    /// The rule that the client broke. Do not call `next` again after an error.
     pub(crate) fn next(&mut self, input: &mut &[u8]) -> Result<Option<Event>, Violation> {
         loop {
             if self.frame.is_none() {
@@ -108,7 +110,7 @@ impl Decoder {
             }
             let Some(frame) = &mut self.frame else { return Ok(None) };
             let missing = frame.head.length - frame.come;
-            // A length above `usize` is above the length of the input, too.
+            // A length above `usize` also exceeds the length of the input.
             let count = usize::try_from(missing).unwrap_or(usize::MAX).min(input.len());
             let (piece, rest) = input.split_at(count);
             *input = rest;
@@ -116,7 +118,7 @@ impl Decoder {
             frame.come += count as u64;
             let complete = frame.come == head.length;
             if head.opcode.is_control() {
-                // The head was checked: at most 125 bytes.
+                // The header was checked: at most 125 bytes.
                 unmask(&mut self.control, piece, head.mask, (offset % 4) as usize);
             } else {
                 self.take(head, offset, piece, complete)?;
@@ -133,7 +135,7 @@ impl Decoder {
 
     fn read_head(&mut self, input: &mut &[u8]) -> Result<Option<Head>, Violation> {
         let reserved = self.reserved_bits();
-        // The usual case: the whole head is in the input.
+        // The usual case: the input contains the whole header.
         if self.head_length == 0
             && let [first, second, ..] = **input
         {
@@ -166,7 +168,8 @@ impl Decoder {
         }
     }
 
-    /// Checks that a frame may come now, and that the message stays below its limit.
+    /// Checks that a frame is allowed now and that the message stays within its
+    /// limit.
     fn begin(&mut self, head: Head) -> Result<(), Violation> {
         self.frame = Some(PartialFrame { head, come: 0 });
         if head.opcode.is_control() {
@@ -188,7 +191,7 @@ impl Decoder {
             length: 0,
             utf8: Utf8Checker::default(),
         });
-        // Checked with the head, so that no payload is read in vain.
+        // Checked with the header, to avoid reading the payload in vain.
         let max =
             if message.compressed { max_compressed(self.max_payload) } else { self.max_payload };
         if head.length > max - message.length {
@@ -227,8 +230,8 @@ impl Decoder {
 
     /// Decompresses a piece of a message.
     ///
-    /// A binary message that is discarded is decompressed too: later messages may refer to
-    /// it.
+    /// Discarded binary messages are decompressed too, because later messages
+    /// may refer to them.
     #[cfg(feature = "compression")]
     fn inflate(
         &mut self,
@@ -254,7 +257,7 @@ impl Decoder {
         Ok(())
     }
 
-    /// Returns the event that a complete frame completes, if any.
+    /// Returns the event that a complete frame produces, if any.
     fn end(&mut self, head: Head) -> Result<Option<Event>, Violation> {
         if head.opcode.is_control() {
             let payload = std::mem::take(&mut self.control);
@@ -275,18 +278,18 @@ impl Decoder {
     }
 }
 
-/// Returns the largest number of compressed bytes of a message with at most this many bytes.
-/// Compressed data can be a little longer than the message.
+/// Returns the largest compressed size of a message with at most this many
+/// bytes. Compressed data can be slightly longer than the message.
 fn max_compressed(max_payload: u64) -> u64 {
     max_payload.saturating_add(max_payload / 8).saturating_add(1_024)
 }
 
-/// Makes room for the next piece: exactly for the first one, later by doubling,
-/// and never for more than the heads have announced.
+/// Reserves room for the next piece: the exact size for the first one, later by
+/// doubling, and never more than the headers have announced.
 fn reserve(payload: &mut Vec<u8>, piece: usize, announced: u64) {
     let needed = payload.len() + piece;
     if needed > payload.capacity() {
-        // A length above `usize` is no bound.
+        // A length above `usize` sets no limit.
         let announced = usize::try_from(announced).unwrap_or(usize::MAX);
         let wanted = (payload.capacity() * 2).min(announced).max(needed);
         payload.reserve_exact(wanted - payload.len());

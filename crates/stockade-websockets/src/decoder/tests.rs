@@ -1,4 +1,4 @@
-//! The codec by its rules, then against tungstenite as the peer.
+//! Tests the codec against its rules and against tungstenite as the peer.
 
 use proptest::prelude::*;
 use tokio_tungstenite::tungstenite::protocol::frame::coding::{
@@ -10,7 +10,7 @@ use super::*;
 
 const MASK: [u8; 4] = [0x37, 0xfa, 0x21, 0x3d];
 
-/// A client's frame as tungstenite writes it.
+/// Returns a client's frame, written by tungstenite.
 fn frame(fin: bool, opcode: TheirOpCode, payload: &[u8]) -> Vec<u8> {
     let header = FrameHeader { is_final: fin, opcode, mask: Some(MASK), ..FrameHeader::default() };
     let mut bytes = Vec::new();
@@ -30,7 +30,7 @@ fn ping(payload: &[u8]) -> Vec<u8> {
     frame(true, TheirOpCode::Control(Control::Ping), payload)
 }
 
-/// Returns the events of `bytes` in pieces of at most `cut`.
+/// Decodes `bytes` in pieces of at most `cut` bytes.
 fn decode(decoder: &mut Decoder, bytes: &[u8], cut: usize) -> Result<Vec<Event>, Violation> {
     let mut events = Vec::new();
     for mut piece in bytes.chunks(cut) {
@@ -86,7 +86,7 @@ fn binary_messages_are_kept_or_forgotten() {
     assert_eq!(forgetful, Ok(vec![hello()]));
     let keeping = decode(&mut Decoder::new(100, true), &bytes, 9);
     assert_eq!(keeping, Ok(vec![Event::Binary(vec![0xff; 100]), hello()]));
-    // Also what is forgotten has its limit.
+    // Discarded messages are limited too.
     let small = decode(&mut Decoder::new(99, false), &bytes, 9);
     assert_eq!(small, Err(Violation::TooLarge));
 }
@@ -103,11 +103,12 @@ fn the_limit_counts_from_the_head_on_and_over_all_fragments() {
     check(&[terabyte], Err(Violation::TooLarge));
 }
 
-/// Autobahn 6.4.3 and 6.4.4: the frame is not complete, the fault is.
+/// Autobahn 6.4.3 and 6.4.4: the error is reported before the frame is
+/// complete.
 #[test]
 fn bad_utf8_is_refused_at_once() {
     let whole = text(true, b"\xce\xba\xe1\xbd\xb9\xf4\x90\x80\x80edited");
-    // Six bytes of head, five of good text, and the byte that is wrong.
+    // Six header bytes, five valid bytes of text, and the invalid byte.
     let mut decoder = Decoder::new(100, false);
     assert_eq!(decode(&mut decoder, &whole[..6 + 6], 4096), Ok(Vec::new()));
     assert_eq!(decode(&mut decoder, &whole[6 + 6..6 + 7], 4096), Err(Violation::Text));
@@ -115,7 +116,7 @@ fn bad_utf8_is_refused_at_once() {
     let mut decoder = Decoder::new(100, false);
     assert_eq!(decode(&mut decoder, &text(false, b"\xce\xba\xe1"), 1), Ok(Vec::new()));
     assert_eq!(decode(&mut decoder, &more(false, b"\xf4")[..7], 1), Err(Violation::Text));
-    // An open character at the end of a message.
+    // An incomplete character at the end of a message.
     check(&[text(false, b"\xce"), more(true, b"")], Err(Violation::Text));
     check(&[text(true, b"\xce")], Err(Violation::Text));
     check(&[text(true, b"\xed\xa0\x80")], Err(Violation::Text));

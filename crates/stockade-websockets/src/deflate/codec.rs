@@ -1,5 +1,5 @@
-//! [`Inflater`] and [`Deflater`]: the streams that decompress and compress the messages of
-//! a connection.
+//! [`Inflater`] and [`Deflater`]: decompress and compress the messages of a
+//! connection.
 //!
 //! Source: RFC 7692, section 7.2.
 
@@ -12,7 +12,8 @@ use crate::close::Violation;
 /// Decompresses the messages of a client.
 #[derive(Debug)]
 pub(crate) struct Inflater {
-    /// Exists while a message is read, and between messages if the client keeps its window.
+    /// Present while a message is read, and between messages if the client
+    /// keeps its window.
     stream: Option<Box<Decompress>>,
     window_bits: u8,
     keeps_window: bool,
@@ -22,14 +23,14 @@ impl Inflater {
     pub(crate) fn new(agreed: Agreed) -> Self {
         Self {
             stream: None,
-            // A larger window reads what a smaller one wrote.
+            // A larger window can read data from a smaller one.
             window_bits: agreed.client_bits.max(MIN_BITS),
             keeps_window: agreed.client_takeover,
         }
     }
 
-    /// Appends the decompressed bytes of a piece of a message to `output`, which never
-    /// grows beyond `max` and one byte.
+    /// Appends the decompressed bytes of a piece of a message to `output`.
+    /// `output` never grows beyond `max` plus one byte.
     pub(crate) fn inflate(
         &mut self,
         mut input: &[u8],
@@ -55,8 +56,8 @@ impl Inflater {
                 return Err(Violation::TooLarge);
             }
             if status == Status::StreamEnd {
-                // A block may be marked as the last one, and others may follow it, which
-                // may refer to the bytes before it (section 7.2.3.4).
+                // Other blocks may follow a block that is marked as the last
+                // one, and may refer to the bytes before it (section 7.2.3.4).
                 stream.reset(false);
                 let window = output.len().saturating_sub(1 << bits);
                 stream.set_dictionary(&output[window..]).map_err(|_| Violation::Compressed)?;
@@ -73,7 +74,7 @@ impl Inflater {
         }
     }
 
-    /// Decompresses the end of a message, which is not sent (section 7.2.2).
+    /// Decompresses the end of a message, which senders omit (section 7.2.2).
     pub(crate) fn finish(&mut self, output: &mut Vec<u8>, max: usize) -> Result<(), Violation> {
         let outcome = self.inflate(&TAIL, output, max);
         if !self.keeps_window {
@@ -86,7 +87,8 @@ impl Inflater {
 /// Compresses messages for a client.
 #[derive(Debug)]
 pub(crate) struct Deflater {
-    /// Exists while a message is compressed, and between messages if the window is kept.
+    /// Present while a message is compressed, and between messages if the
+    /// window is kept.
     stream: Option<Box<Compress>>,
     window_bits: u8,
     keeps_window: bool,
@@ -97,7 +99,8 @@ impl Deflater {
         Self { stream: None, window_bits: agreed.server_bits, keeps_window: agreed.server_takeover }
     }
 
-    /// Returns the compressed message; `None` if it is better sent as it is.
+    /// Returns the compressed message, or `None` if it should be sent
+    /// uncompressed.
     pub(crate) fn deflate(&mut self, payload: &[u8]) -> Option<Vec<u8>> {
         if payload.len() < MIN_PAYLOAD {
             return None;
@@ -114,7 +117,7 @@ impl Deflater {
             }
             let before = stream.total_in();
             let status = stream.compress_vec(input, &mut output, FlushCompress::Sync);
-            // The stream is in an unknown state after a failure, so that it is dropped.
+            // The stream is in an unknown state after a failure and is dropped.
             status.ok()?;
             let read = usize::try_from(stream.total_in() - before).unwrap_or(usize::MAX);
             input = input.get(read..).unwrap_or_default();
@@ -128,7 +131,7 @@ impl Deflater {
             return None;
         }
         if self.keeps_window {
-            // The client needs each message that has changed the window.
+            // The client needs every message that has changed the window.
             self.stream = Some(stream);
             return Some(output);
         }
@@ -136,11 +139,11 @@ impl Deflater {
     }
 }
 
-/// The end of a flushed stream, which messages omit (section 7.2.1).
+/// The end of a flushed stream, which is omitted from messages (section 7.2.1).
 const TAIL: [u8; 4] = [0, 0, 0xff, 0xff];
 /// The smallest message that is compressed, in bytes.
 const MIN_PAYLOAD: usize = 64;
-/// The smallest room for output, in bytes.
+/// The smallest reservation for output, in bytes.
 const MIN_OUTPUT: usize = 256;
 
 #[cfg(test)]
@@ -184,7 +187,8 @@ mod tests {
                 assert_eq!(text, b"Hello");
             }
         }
-        // One block; one without compression; one that is marked as the last; two blocks.
+        // One block; an uncompressed block; a block that is marked as the last;
+        // two blocks.
         check(&[0xf2, 0x48, 0xcd, 0xc9, 0xc9, 0x07, 0x00]);
         check(&[0x00, 0x05, 0x00, 0xfa, 0xff, 0x48, 0x65, 0x6c, 0x6c, 0x6f, 0x00]);
         check(&[0xf3, 0x48, 0xcd, 0xc9, 0xc9, 0x07, 0x00, 0x00]);

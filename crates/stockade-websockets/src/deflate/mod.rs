@@ -1,7 +1,9 @@
-//! Compression of messages: permessage-deflate (RFC 7692), with the feature `compression`.
+//! Message compression: permessage-deflate (RFC 7692), with the feature
+//! `compression`.
 //!
 //! - `options`: [`Deflate`], the options of a route.
-//! - `negotiation`: the offers of a client, and the response to them. Pure functions.
+//! - `negotiation`: the client's offers and the response to them. Pure
+//!   functions.
 //! - `codec`: `Inflater` and `Deflater`, the streams of one connection.
 
 mod codec;

@@ -1,4 +1,4 @@
-//! The negotiation of compression in a handshake.
+//! Negotiation of compression in the handshake.
 //!
 //! Source: RFC 7692, sections 5 and 7.1; RFC 6455, section 9.1.
 
@@ -9,12 +9,13 @@ use http::header::SEC_WEBSOCKET_EXTENSIONS;
 
 use super::options::{Deflate, MAX_BITS, MIN_BITS};
 
-/// The parameters that hold for a connection. `Display` writes the response to the offer.
+/// The negotiated parameters of a connection. `Display` writes the response to
+/// the offer.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct Agreed {
     /// The base-two logarithm of the server's window, 9 to 15.
     pub(crate) server_bits: u8,
-    /// The same of the client's window, 8 to 15.
+    /// The base-two logarithm of the client's window, 8 to 15.
     pub(crate) client_bits: u8,
     /// True if the server keeps its window between messages.
     pub(crate) server_takeover: bool,
@@ -28,12 +29,13 @@ struct Offer {
     server_no_context_takeover: bool,
     client_no_context_takeover: bool,
     server_bits: Option<u8>,
-    /// `Some(None)` if the client can limit its window and names no number.
+    /// `Some(None)` if the client can limit its window but does not give a
+    /// number.
     client_bits: Option<Option<u8>>,
 }
 
-/// Returns the parameters of the first offer that can be accepted. `None` declines all of
-/// them: messages are not compressed then.
+/// Returns the parameters of the first acceptable offer, or `None` to decline
+/// all of them. Messages are then not compressed.
 pub(crate) fn negotiate(headers: &HeaderMap, ours: Deflate) -> Option<Agreed> {
     let values = headers.get_all(SEC_WEBSOCKET_EXTENSIONS).iter();
     let texts = values.filter_map(|value| value.to_str().ok());
@@ -45,7 +47,8 @@ fn accept(offer: &Offer, ours: Deflate) -> Option<Agreed> {
     if server_bits < MIN_BITS {
         return None;
     }
-    // Only a client that offers it may be asked for a smaller window.
+    // The server may request a smaller window only from a client that offers
+    // it.
     let client_bits = match offer.client_bits {
         None => MAX_BITS,
         Some(bits) => bits.unwrap_or(MAX_BITS).min(ours.window_bits),
@@ -58,8 +61,8 @@ fn accept(offer: &Offer, ours: Deflate) -> Option<Agreed> {
     })
 }
 
-/// Reads one offer. `None` for another extension, and for an unknown, duplicate or invalid
-/// parameter, which declines the offer (section 7.1).
+/// Parses one offer. Returns `None` for another extension. An unknown,
+/// duplicate or invalid parameter also declines the offer (section 7.1).
 fn read(offer: &str) -> Option<Offer> {
     let mut parts = split(offer, b';');
     if parts.next()?.trim() != NAME {
@@ -93,7 +96,8 @@ fn read(offer: &str) -> Option<Offer> {
     Some(offer)
 }
 
-/// Reads a number from 8 to 15 without leading zeros, which may be a quoted string.
+/// Parses a number from 8 to 15 without leading zeros. It may be a quoted
+/// string.
 fn bits(value: &str) -> Option<u8> {
     let quoted = value.strip_prefix('"').and_then(|value| value.strip_suffix('"'));
     let digits = quoted.unwrap_or(value);
@@ -102,7 +106,7 @@ fn bits(value: &str) -> Option<u8> {
     (8..=MAX_BITS).contains(&bits).then_some(bits)
 }
 
-/// Splits a text at a character outside of quoted strings.
+/// Splits a text at a character outside quoted strings.
 fn split(text: &str, at: u8) -> impl Iterator<Item = &str> {
     let mut rest = Some(text);
     std::iter::from_fn(move || {
@@ -200,7 +204,7 @@ mod tests {
 
     #[test]
     fn declines_offers_that_cannot_be_met() {
-        // zlib does not have a window of 256 bytes.
+        // zlib does not support a window of 256 bytes.
         check(Deflate::new(), "permessage-deflate; server_max_window_bits=8", None);
         for parameters in [
             "unknown",
@@ -248,7 +252,7 @@ mod tests {
                       permessage-deflate; server_max_window_bits=10, permessage-deflate";
         let expected = format!("{NO_TAKEOVER}; server_max_window_bits=10");
         check(Deflate::new(), offers, Some(&expected));
-        // Also from several lines.
+        // Offers may span several header lines.
         check(Deflate::new(), "x, permessage-deflate; y\npermessage-deflate", Some(NO_TAKEOVER));
         check(Deflate::new(), "x; a=\"unclosed, permessage-deflate", None);
         let many = "permessage-deflate; x, ".repeat(2_000) + "permessage-deflate";

@@ -1,19 +1,20 @@
-//! [`Deflate`]: the options of compressed messages.
+//! [`Deflate`]: the options of message compression.
 
 use serde::Deserialize;
 use stockade_core::{IntoSetting, Setting};
 
-/// The options of compressed WebSocket messages (permessage-deflate, RFC 7692). Needs the
-/// feature `ws-compression`.
+/// The options of compressed WebSocket messages (permessage-deflate, RFC 7692).
+/// Requires the feature `ws-compression`.
 ///
-/// It is a value of [`WebSocketOptions::compression`] and of
-/// `RouterOptions::ws_compression`; `true` means the defaults of this type.
+/// Use it as a value of [`WebSocketOptions::compression`] or
+/// `RouterOptions::ws_compression`; `true` selects the defaults of this type.
 ///
 /// # Memory
 ///
-/// A compressor takes about 300 KiB with 15 window bits and about 150 KiB with 12, a
-/// decompressor about 40 KiB. By default they exist only while a message is compressed or
-/// read. With [`context_takeover`](Self::context_takeover) each connection keeps both.
+/// A compressor uses about 300 KiB with 15 window bits and about 150 KiB with
+/// 12; a decompressor uses about 40 KiB. By default they exist only while a
+/// message is compressed or read. With
+/// [`context_takeover`](Self::context_takeover), each connection keeps both.
 ///
 /// ```
 /// use stockade::websockets::{Deflate, WebSocketOptions};
@@ -45,12 +46,12 @@ impl Deflate {
         Self::default()
     }
 
-    /// Sets the size of the window as its base-two logarithm, 9 (512 bytes) to 15 (32 KiB).
-    /// Default: 15.
+    /// Sets the base-two logarithm of the window size, from 9 (512 bytes) to 15
+    /// (32 KiB). Any other number is a configuration error. Default: 15.
     ///
-    /// The server never uses a larger window, and asks the client not to, if the client
-    /// supports that (`client_max_window_bits`). A smaller window compresses less. Any
-    /// other number is a configuration error.
+    /// The server never uses a larger window, and requests the same from
+    /// clients that support it (`client_max_window_bits`). A smaller window
+    /// compresses less.
     ///
     /// ```
     /// use stockade::websockets::{Deflate, WebSocketOptions};
@@ -68,11 +69,11 @@ impl Deflate {
         self
     }
 
-    /// Keeps the windows between messages if `true`, on both sides if the client agrees.
-    /// Default: `false`.
+    /// Keeps the windows between messages if `true`, on both sides if the
+    /// client agrees. Default: `false`.
     ///
-    /// Small messages that resemble each other become much smaller, and each connection
-    /// takes more memory: see [Memory](Self#memory).
+    /// Small, similar messages become much smaller, but each connection uses
+    /// more memory: see [Memory](Self#memory).
     ///
     /// ```
     /// use stockade::websockets::{Deflate, WebSocketOptions};
@@ -86,7 +87,7 @@ impl Deflate {
         self
     }
 
-    /// Returns the mistake in these options.
+    /// Returns the configuration error in these options, if any.
     pub(crate) fn issue(self) -> Option<String> {
         let bits = self.window_bits;
         let is_valid = (MIN_BITS..=MAX_BITS).contains(&bits);
@@ -100,7 +101,8 @@ impl IntoSetting<Self> for Deflate {
     }
 }
 
-/// The smallest window of the compressor. RFC 7692 allows 8, which zlib does not have.
+/// The smallest window of the compressor. RFC 7692 allows 8, which zlib does
+/// not support.
 pub(super) const MIN_BITS: u8 = 9;
 /// The largest window of DEFLATE.
 pub(super) const MAX_BITS: u8 = 15;

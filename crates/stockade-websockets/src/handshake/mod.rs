@@ -1,6 +1,6 @@
-//! The handshake: the check of a request that asks for a WebSocket.
+//! The WebSocket handshake: validation of the request.
 //!
-//! `validate` is a pure function of the request's head and the rules of the
+//! `validate` is a pure function of the request head and the rules of the
 //! route. `Rules::guard` runs it before all middleware.
 //!
 //! Source: RFC 6455, section 4.2; RFC 8441, section 5 (HTTP/2).
@@ -32,21 +32,21 @@ use crate::limits::Connections;
 use crate::options::WebSocketOptions;
 use crate::origin;
 
-/// The rules that a router has for all its WebSockets.
+/// The WebSocket rules of a router.
 #[derive(Clone, Debug)]
 pub struct RouterRules {
-    /// The [`WebSocketOptions::allowed_origins`] of routes that set none.
+    /// The default for [`WebSocketOptions::allowed_origins`].
     pub allowed_origins: Setting<Vec<String>>,
-    /// The [`WebSocketOptions::max_payload`] of routes that set none, in bytes.
+    /// The default for [`WebSocketOptions::max_payload`], in bytes.
     pub max_payload: u64,
-    /// The [`WebSocketOptions::compression`] of routes that set none.
+    /// The default for [`WebSocketOptions::compression`].
     #[cfg(feature = "compression")]
     pub compression: Setting<Deflate>,
     /// The open connections of the router.
     pub connections: Arc<Connections>,
 }
 
-/// The rules of one route, its own and those of its router.
+/// The rules of one route, combined with its router's rules.
 #[derive(Debug)]
 pub struct Rules {
     pub(crate) options: Arc<WebSocketOptions>,
@@ -62,7 +62,7 @@ pub struct Rules {
 }
 
 impl Rules {
-    /// Makes the rules of a route.
+    /// Creates the rules of a route.
     #[must_use]
     pub fn new(options: WebSocketOptions, router: &RouterRules) -> Arc<Self> {
         let allowed_origins = options.allowed_origins.clone().or(&router.allowed_origins);
@@ -77,11 +77,11 @@ impl Rules {
         })
     }
 
-    /// Returns the schema of the messages that are read as JSON: that of the
-    /// options, else that of the type of the messages.
+    /// Returns the schema for messages that are read as JSON: from the options,
+    /// or else from the message type.
     ///
     /// # Errors
-    /// When the schema of the type cannot work.
+    /// If the schema of the type is invalid.
     pub(crate) fn schema(
         &self,
         of_type: fn() -> Result<Schema, ConfigError>,
@@ -93,8 +93,8 @@ impl Rules {
         Ok(self.message.get_or_init(|| schema).clone())
     }
 
-    /// Returns the mistakes in the options, each a text in lower case without a full
-    /// stop.
+    /// Returns the configuration errors in the options, as lowercase texts
+    /// without a full stop.
     #[must_use]
     pub fn issues(&self) -> Vec<String> {
         let mut mistakes: Vec<String> =
@@ -121,9 +121,8 @@ impl Rules {
         mistakes
     }
 
-    /// Returns the middleware that comes before all other middleware. It refuses
-    /// requests that are no valid handshake, and keeps the negotiated values for the
-    /// handler.
+    /// Returns the middleware that runs before all other middleware. It rejects
+    /// invalid handshakes and stores the negotiated values for the handler.
     #[must_use]
     pub fn guard(self: &Arc<Self>) -> Middleware {
         let rules = Arc::clone(self);
@@ -139,9 +138,9 @@ impl Rules {
             .describing(move |doc: &mut RouteDescription| rules.describe(doc))
     }
 
-    /// Notes the rules, the headers of a handshake, and the answers that refuse it.
+    /// Documents the rules, the headers of a handshake, and the rejections.
     fn describe(self: &Arc<Self>, doc: &mut RouteDescription) {
-        // For the argument of the handler that knows the type of messages.
+        // For the handler argument that determines the message type.
         doc.common_mut().insert(Arc::clone(self));
         let options = &self.options;
         let fact = doc.web_socket();
@@ -168,7 +167,7 @@ impl Rules {
     }
 }
 
-/// Notes the headers of a handshake, and the answers that refuse it.
+/// Documents the headers of a handshake, and the rejections.
 fn describe_handshake(doc: &mut RouteDescription, has_protocols: bool) {
     doc.reads_header("Sec-WebSocket-Version", true);
     doc.reads_header("Origin", false);
@@ -177,7 +176,7 @@ fn describe_handshake(doc: &mut RouteDescription, has_protocols: bool) {
     }
     doc.may_respond(400, "The handshake is malformed");
     doc.may_respond(403, "This origin may not connect");
-    // HTTP/2 has no `Upgrade`.
+    // HTTP/2 does not have `Upgrade`.
     let protocol = HeaderDoc::new("Upgrade", "The protocol that is spoken here").sometimes();
     let version = HeaderDoc::new("Sec-WebSocket-Version", "The version that is spoken here");
     let other = ResponseDoc::error(426).meaning("Only WebSockets of version 13 are spoken here");
@@ -189,14 +188,14 @@ fn describe_handshake(doc: &mut RouteDescription, has_protocols: bool) {
     }
 }
 
-/// A valid handshake, on its way to the handler.
+/// A valid handshake, passed on to the handler.
 #[derive(Clone)]
 pub(crate) struct Accepted {
     pub(crate) rules: Arc<Rules>,
     pub(crate) negotiated: Negotiated,
 }
 
-/// The values that the answer to a handshake contains.
+/// The values in the response to a handshake.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) struct Negotiated {
     pub(crate) upgrade: Upgrade,
@@ -208,10 +207,11 @@ pub(crate) struct Negotiated {
     pub(crate) compression: Option<Agreed>,
 }
 
-/// Returns true if a request asks for a WebSocket, with a valid handshake or
-/// not.
+/// Returns true if a request asks for a WebSocket, even if its handshake is
+/// invalid.
 ///
-/// By this a router tells such a request from one for a page of the same path.
+/// The router uses this to distinguish it from an ordinary request for the same
+/// path.
 #[must_use]
 pub fn wants_web_socket(req: &Request) -> bool {
     let upgrade = req.extensions().get::<Upgrade>();
@@ -219,7 +219,7 @@ pub fn wants_web_socket(req: &Request) -> bool {
         || has_token(req.headers(), &UPGRADE, "websocket")
 }
 
-/// Checks a handshake, in the order of the specification's rules.
+/// Validates a handshake, in the order of the specification's rules.
 fn validate(req: &Request, rules: &Rules) -> Result<Negotiated, ApiError> {
     let headers = req.headers();
     let upgrade = req.extensions().get::<Upgrade>().copied();
@@ -240,13 +240,13 @@ fn validate(req: &Request, rules: &Rules) -> Result<Negotiated, ApiError> {
     };
     if headers.contains_key(ORIGIN) {
         let origin = single_value(headers, &ORIGIN).unwrap_or("null");
-        // Without a host no origin is the same.
+        // Without a host, no origin matches.
         let host = host(headers, req.uri()).unwrap_or_default();
         if !origin::is_allowed(origin, host, is_tls(req), rules.allowed_origins.as_deref()) {
             return Err(ApiError::new(403, "this origin may not connect"));
         }
     }
-    // Not 501, which would let anybody write lines at error level.
+    // Not 501: every client could then write error-level log lines.
     let upgrade =
         upgrade.ok_or_else(|| ApiError::new(400, "this host gives no connection away"))?;
     let protocol = protocol(headers, &rules.options.protocols);
@@ -259,14 +259,15 @@ fn validate(req: &Request, rules: &Rules) -> Result<Negotiated, ApiError> {
     })
 }
 
-/// Checks the parts that HTTP/1.1 alone has: `Upgrade`, the method,
-/// `Connection`, the version, and that there is no body.
+/// Checks the parts specific to HTTP/1.1: `Upgrade`, the method, `Connection`,
+/// the version, and the absence of a body.
 fn check_upgrade(req: &Request) -> Result<(), ApiError> {
     let headers = req.headers();
     if !has_token(headers, &UPGRADE, "websocket") {
         return Err(upgrade_required("only WebSockets are spoken here", false));
     }
-    // HEAD comes here too; a proxy would not expect a connection after it.
+    // HEAD requests also get here. A proxy would not expect a connection after
+    // one.
     if *req.method() != Method::GET {
         return Err(ApiError::new(400, "a WebSocket begins with GET"));
     }
@@ -276,7 +277,8 @@ fn check_upgrade(req: &Request) -> Result<(), ApiError> {
     if req.version() != Version::HTTP_11 {
         return Err(ApiError::new(400, "a WebSocket begins with a request of HTTP/1.1"));
     }
-    // Programs could disagree on where the body ends and the first frame begins.
+    // With a body, programs could disagree on where it ends and the first frame
+    // begins.
     let length = headers.get(CONTENT_LENGTH).is_some_and(|length| length != "0");
     if length || headers.contains_key(TRANSFER_ENCODING) {
         return Err(ApiError::new(400, "a WebSocket does not begin with a body"));
@@ -284,8 +286,8 @@ fn check_upgrade(req: &Request) -> Result<(), ApiError> {
     Ok(())
 }
 
-/// Makes a 426 with the version and the protocol that are spoken here. HTTP/2
-/// has no `Upgrade`.
+/// Creates a 426 with the supported version and protocol. HTTP/2 does not have
+/// `Upgrade`.
 ///
 /// Source: RFC 9110, section 15.5.22; RFC 6455, section 4.4.
 #[cold]
@@ -297,12 +299,12 @@ fn upgrade_required(message: &'static str, extended: bool) -> ApiError {
     error.with_header("Upgrade", "websocket").with_header("Connection", "Upgrade")
 }
 
-/// Returns the value of a header that the request has exactly once.
+/// Returns the value of a header that appears exactly once.
 fn single_value<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Option<&'h str> {
     Some(only(headers, name)?.to_str().ok()?.trim())
 }
 
-/// Returns the value of `Sec-WebSocket-Accept` that answers this key.
+/// Returns the `Sec-WebSocket-Accept` value for this key.
 ///
 /// Source: RFC 6455, section 4.2.2, step 5.4.
 pub(crate) fn accept_key(key: &str) -> String {
@@ -312,34 +314,34 @@ pub(crate) fn accept_key(key: &str) -> String {
     STANDARD.encode(hash.finish())
 }
 
-/// Returns true for the base64 of 16 bytes.
+/// Returns true if the key is the base64 encoding of 16 bytes.
 fn is_key(key: &str) -> bool {
-    // Without the padding there are no digits, and the key is malformed.
+    // A key without the padding is malformed: it yields no digits.
     let digits = key.strip_suffix("==").unwrap_or_default();
     digits.len() == 22
         && digits.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/'))
 }
 
-/// Returns the first of our subprotocols that the client names.
+/// Returns the first supported subprotocol that the client requests.
 fn protocol(headers: &HeaderMap, ours: &[String]) -> Option<String> {
     let known =
         |ours: &&String| list_items(headers, &SEC_WEBSOCKET_PROTOCOL).any(|item| item == **ours);
     ours.iter().find(known).cloned()
 }
 
-/// Returns true if the request came on TLS, by the word of the host or by the
-/// scheme of the target, which clients of HTTP/2 send. A client that lies about
-/// its scheme gets the stricter rule.
+/// Returns true if the request arrived over TLS, according to the host or to
+/// the target's scheme, which HTTP/2 clients send. A client that sends a false
+/// scheme gets the stricter rule.
 fn is_tls(req: &Request) -> bool {
     req.extensions().get::<TlsConnection>().is_some() || req.uri().scheme() == Some(&Scheme::HTTPS)
 }
 
-/// Returns host and port that the request is for.
+/// Returns the host and port from the request.
 fn host<'r>(headers: &'r HeaderMap, uri: &'r Uri) -> Option<&'r str> {
     uri.authority().map(http::uri::Authority::as_str).or_else(|| single_value(headers, &HOST))
 }
 
-/// Returns true for a token, which the name of a header is too.
+/// Returns true for a token. Header names are tokens too.
 ///
 /// Source: RFC 9110, sections 5.1 and 5.6.2.
 fn is_token(text: &str) -> bool {

@@ -1,4 +1,4 @@
-//! The handshake as a table: what is changed in a good one, and the answer.
+//! Table tests of the handshake: a change to a valid one, and the outcome.
 
 use http::request::Builder;
 use http::{Method, Request as HttpRequest};
@@ -18,7 +18,7 @@ fn rules(options: WebSocketOptions) -> Arc<Rules> {
     Rules::new(options, &router)
 }
 
-/// A good handshake without the headers in `without`.
+/// Returns a valid handshake without the headers in `without`.
 fn good(without: &[&str]) -> Builder {
     let headers = [
         ("host", "example.com"),
@@ -37,7 +37,7 @@ fn validated(request: Builder, options: WebSocketOptions) -> Result<Negotiated, 
     validate(&request, &rules(options))
 }
 
-/// Checks a handshake with these headers instead of those of the same name.
+/// Validates a handshake with these headers replaced.
 #[track_caller]
 fn check(changed: &[(&str, &str)], expected: u16) {
     let names: Vec<&str> = changed.iter().map(|(name, _)| *name).collect();
@@ -61,7 +61,7 @@ fn tokens_are_found_in_lists_and_in_any_case() {
     check(&[("connection", "keep-alive")], 400);
 }
 
-// HEAD falls back to the route of GET, and was switched.
+// HEAD falls back to the GET route; it used to switch protocols.
 #[test]
 fn only_get_opens_a_connection() {
     for method in [Method::HEAD, Method::POST, Method::OPTIONS] {
@@ -136,7 +136,7 @@ fn on_tls_the_page_is_of_https_too() {
     }
 }
 
-/// The rules have an order: the first that fails answers.
+/// The rules have an order: the first violation determines the response.
 #[test]
 fn the_first_fault_is_the_answer() {
     check(&[("upgrade", ""), ("sec-websocket-version", "8")], 426);
@@ -158,7 +158,7 @@ fn a_body_or_an_old_version_is_refused() {
 fn a_host_that_gives_nothing_away_is_told_last() {
     let request = Request::from(good(&[]).body(()).unwrap());
     let error = validate(&request, &rules(WebSocketOptions::new())).unwrap_err();
-    // Not a 5xx: each of them is a line at error level.
+    // Not a 5xx: each would write an error-level log line.
     assert_eq!(error.status(), 400);
 }
 

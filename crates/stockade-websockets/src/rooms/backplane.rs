@@ -1,4 +1,5 @@
-//! [`Backplane`]: the way of broadcasts between the processes of an application.
+//! [`Backplane`]: transports broadcasts between the processes of an
+//! application.
 
 use std::fmt;
 use std::future::{Future, ready};
@@ -16,14 +17,14 @@ use crate::socket::SocketId;
 pub enum Audience<'a> {
     /// Every member.
     All,
-    /// Every member of the room with this name.
+    /// Every member of the named room.
     Room(&'a str),
-    /// Every member of a route, by its pattern, such as `/chat/:room`.
+    /// Every member of the route with this pattern, such as `/chat/:room`.
     Route(&'a str),
 }
 
 impl fmt::Display for Audience<'_> {
-    /// Writes a few words for a log.
+    /// Writes a short description for logs.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::All => f.write_str("all members"),
@@ -35,15 +36,16 @@ impl fmt::Display for Audience<'_> {
 
 /// The transport of broadcasts between the processes of an application.
 ///
-/// An implementation calls [`Rooms::deliver`] or [`Rooms::deliver_with_id`] for each
-/// message that another process publishes. Only [`publish`](Self::publish) is
-/// required; the defaults of the others do nothing and know nothing.
+/// An implementation calls [`Rooms::deliver`] or [`Rooms::deliver_with_id`] for
+/// each message that another process publishes. Only [`publish`](Self::publish)
+/// is required; the other methods do nothing and return nothing by default.
 ///
-/// `opened`, `closed` and `changed` are called while the table of the rooms is locked:
-/// they note the event and return, and call no method of [`Rooms`].
+/// `opened`, `closed` and `changed` are called while the table of the rooms is
+/// locked. They must only record the event, and must not call a method of
+/// [`Rooms`].
 pub trait Backplane: Send + Sync + 'static {
-    /// Publishes a message to the other processes. This must not block: a message
-    /// that cannot be sent now is dropped, or queued up to a bound.
+    /// Publishes a message to the other processes. This must not block: drop a
+    /// message that cannot be sent now, or queue it up to a limit.
     fn publish(
         &self,
         audience: Audience<'_>,
@@ -51,28 +53,30 @@ pub trait Backplane: Send + Sync + 'static {
         except: Option<SocketId>,
     ) -> PublishReceipt;
 
-    /// Takes the rooms that messages are delivered to; called once, before everything
-    /// else. A backplane keeps [`Rooms::downgrade`] of them, because the rooms own it.
+    /// Receives the rooms to deliver messages to. Called once, before
+    /// everything else. Store [`Rooms::downgrade`] of them, because the rooms
+    /// own the backplane.
     fn attach(&self, rooms: &Rooms) {
         let _ = rooms;
     }
 
-    /// Notes that the first member of an audience is here.
+    /// Reports that an audience has its first member in this process.
     fn opened(&self, audience: Audience<'_>) {
         let _ = audience;
     }
 
-    /// Notes that the last member of an audience has left.
+    /// Reports that the last member of an audience has left.
     fn closed(&self, audience: Audience<'_>) {
         let _ = audience;
     }
 
-    /// Notes that a member has joined or left a room.
+    /// Reports that a member has joined or left a room.
     fn changed(&self, room: &str) {
         let _ = room;
     }
 
-    /// Waits until messages of other processes to an audience arrive here.
+    /// Waits until this process receives messages that others send to an
+    /// audience.
     fn ready<'a>(&'a self, audience: Audience<'a>) -> BackplaneFuture<'a, ()> {
         let _ = audience;
         Box::pin(ready(Ok(())))
@@ -89,14 +93,14 @@ pub trait Backplane: Send + Sync + 'static {
         Box::pin(async move { Ok(self.presence(room).await?.members.len()) })
     }
 
-    /// Returns the messages to a room that came after the one with this id.
+    /// Returns the messages to a room after the message with this id.
     fn since<'a>(&'a self, room: &'a str, id: &'a str) -> BackplaneFuture<'a, History> {
         let _ = (room, id);
         Box::pin(ready(Ok(History::default())))
     }
 }
 
-/// The future of an answer of a [`Backplane`].
+/// The future returned by the methods of a [`Backplane`].
 pub type BackplaneFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, ApiError>> + Send + 'a>>;
 
 /// The outcome of [`Backplane::publish`].
@@ -108,16 +112,16 @@ pub struct PublishReceipt {
 }
 
 impl PublishReceipt {
-    /// A message that is on its way to the other processes; [`Rooms`] give it to the
-    /// members of this one.
+    /// The message is on its way to the other processes. [`Rooms`] deliver it
+    /// to the members of this process.
     pub const SENT: Self = Self { error: None, is_echoed: false };
 
-    /// A message that the backplane also gives to the members of this process, in the
-    /// order of all ([`Order::Room`]).
+    /// The backplane also delivers the message to the members of this process,
+    /// in the common order ([`Order::Room`]).
     pub const ECHOED: Self = Self { error: None, is_echoed: true };
 
-    /// Returns the outcome for a message that was dropped. With [`Order::Room`] no
-    /// member gets it, else those of this process do.
+    /// Returns the outcome for a dropped message. With [`Order::Room`], no
+    /// member receives it; otherwise the members of this process do.
     pub fn dropped(order: Order, error: BroadcastError) -> Self {
         Self { error: Some(error), is_echoed: order == Order::Room }
     }
@@ -127,22 +131,23 @@ impl PublishReceipt {
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
 #[non_exhaustive]
 pub enum Order {
-    /// Members of the same process get a message at once, others when it arrives. The
-    /// messages of one process arrive in their order. The default.
+    /// Members in the same process receive a message immediately, others when
+    /// it arrives. The messages from one process arrive in order. The default.
     #[default]
     Local,
-    /// All members get all messages in one order. Members of the same process wait for
-    /// the message to come back, and get none while the backplane is down.
+    /// All members receive all messages in one order. Members in the same
+    /// process wait for the message to come back, and receive none while the
+    /// backplane is down.
     Room,
 }
 
-/// A broadcast that the other processes do not get.
+/// The reason why a broadcast does not reach the other processes.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 #[non_exhaustive]
 pub enum BroadcastError {
     /// Too many messages wait for the backplane.
     Overloaded,
-    /// The message is longer than the backplane takes.
+    /// The message exceeds the size limit of the backplane.
     TooLarge,
 }
 
@@ -158,7 +163,7 @@ impl fmt::Display for BroadcastError {
 impl std::error::Error for BroadcastError {}
 
 impl From<BroadcastError> for ApiError {
-    /// Makes a 503 with `Retry-After`, or a 413.
+    /// Converts to a 503 with `Retry-After`, or to a 413.
     fn from(error: BroadcastError) -> Self {
         match error {
             BroadcastError::Overloaded => {
@@ -169,14 +174,14 @@ impl From<BroadcastError> for ApiError {
     }
 }
 
-/// Messages that the members of this process have missed.
+/// A report that members of this process have missed messages.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct DeliveryGap<'a> {
     /// The receivers.
     pub audience: Audience<'a>,
-    /// The number of messages, which may include some that were delivered; `None` if
-    /// it is unknown, because the backplane has lost its data.
+    /// The number of messages, possibly including some that were delivered.
+    /// `None` if unknown, because the backplane has lost its data.
     pub missed: Option<u64>,
 }
 
@@ -186,50 +191,50 @@ pub struct DeliveryGap<'a> {
 pub struct Presence {
     /// The ids of the members, in no order.
     pub members: Vec<SocketId>,
-    /// The number of processes that had members and give no sign of life any more. Their
+    /// The number of processes that had members and no longer respond. Their
     /// members are not among `members`.
     pub stale_nodes: usize,
 }
 
 impl Presence {
-    /// Makes the answer of a backplane.
+    /// Creates the result of a backplane.
     #[must_use]
     pub fn new(members: Vec<SocketId>, stale_nodes: usize) -> Self {
         Self { members, stale_nodes }
     }
 }
 
-/// The last messages to a room.
+/// The latest messages to a room.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct History {
     /// The messages, oldest first.
     pub messages: Vec<HistoryEntry>,
-    /// True if no message is missing between the id that was asked for and the first of
+    /// True if no message is missing between the requested id and the first of
     /// `messages`.
     pub is_complete: bool,
 }
 
 impl History {
-    /// Makes the answer of a backplane.
+    /// Creates the result of a backplane.
     #[must_use]
     pub fn new(messages: Vec<HistoryEntry>, is_complete: bool) -> Self {
         Self { messages, is_complete }
     }
 }
 
-/// A message that was sent to a room before.
+/// An earlier message to a room.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct HistoryEntry {
-    /// The id, by which [`Rooms::since`] goes on.
+    /// The id to pass to [`Rooms::since`].
     pub id: String,
     /// The text as it was broadcast.
     pub text: String,
 }
 
 impl HistoryEntry {
-    /// Makes a message of a [`History`].
+    /// Creates a message of a [`History`].
     #[must_use]
     pub fn new(id: String, text: String) -> Self {
         Self { id, text }

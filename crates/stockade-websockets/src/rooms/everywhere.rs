@@ -1,4 +1,4 @@
-//! The methods of [`Rooms`] that reach beyond this process.
+//! Methods of [`Rooms`] that involve other processes.
 
 use std::fmt;
 use std::sync::{Arc, Weak};
@@ -14,11 +14,12 @@ pub(super) type OnGap = dyn Fn(DeliveryGap<'_>) + Send + Sync;
 pub(super) type WithIds = dyn Fn(&str, &str) -> String + Send + Sync;
 
 impl Rooms {
-    /// Calls a function for messages that members of this process have missed. Default:
-    /// a line in the log at warn level. Only the first call counts.
+    /// Sets the function that is called when members of this process have
+    /// missed messages. Default: a warn-level log line. Only the first call has
+    /// an effect.
     ///
-    /// A program tells its clients to load the state of the room again, for instance.
-    /// The function must not block.
+    /// Use it, for instance, to make clients reload the state of the room. The
+    /// function must not block.
     ///
     /// ```
     /// use stockade::websockets::{Audience, Rooms};
@@ -38,12 +39,14 @@ impl Rooms {
         self
     }
 
-    /// Puts the id of each message into its text, by which a client that comes back asks
-    /// for what it has missed ([`since`](Self::since)). Default: the text alone. Only the
-    /// first call counts.
+    /// Sets the function that adds the id of each message to its text. A client
+    /// that reconnects uses the id to request missed messages
+    /// ([`since`](Self::since)). Default: only the text is sent. Only the first
+    /// call has an effect.
     ///
-    /// The function gets the id and the text of a message that a backplane delivers with
-    /// an id. With [`Order::Room`](super::Order::Room) these are all messages.
+    /// The function receives the id and the text of each message that a
+    /// backplane delivers with an id. With [`Order::Room`](super::Order::Room)
+    /// these are all messages.
     ///
     /// ```
     /// use stockade::websockets::Rooms;
@@ -59,12 +62,13 @@ impl Rooms {
         self
     }
 
-    /// Sends a text as [`broadcast`](Self::broadcast) does, and fails if the other
-    /// processes do not get it. Then no member gets it.
+    /// Sends a text like [`broadcast`](Self::broadcast), but fails if it cannot
+    /// reach the other processes. In that case no member receives it.
     ///
     /// # Errors
-    /// [`BroadcastError::Overloaded`] when too many messages wait for the backplane, and
-    /// [`BroadcastError::TooLarge`] for one that is longer than it takes.
+    /// [`BroadcastError::Overloaded`] if too many messages wait for the
+    /// backplane, and [`BroadcastError::TooLarge`] if the text exceeds its size
+    /// limit.
     ///
     /// ```
     /// use stockade::websockets::{Audience, Rooms};
@@ -87,7 +91,7 @@ impl Rooms {
     /// Returns the number of members of a room in all processes.
     ///
     /// # Errors
-    /// 503 when the backplane does not answer.
+    /// 503 if the backplane does not respond.
     pub async fn count_everywhere(&self, room: &str) -> Result<usize, ApiError> {
         let others = match &self.inner.backplane {
             Some(backplane) => backplane.count(room).await?,
@@ -96,11 +100,12 @@ impl Rooms {
         Ok(self.members(room).len() + others)
     }
 
-    /// Returns the members of a room in all processes. Those of this one are the members
-    /// of now; others may be older by the time that the backplane takes.
+    /// Returns the members of a room in all processes. The members of this
+    /// process are current; the others may be outdated by the backplane's
+    /// delay.
     ///
     /// # Errors
-    /// 503 when the backplane does not answer.
+    /// 503 if the backplane does not respond.
     pub async fn members_everywhere(&self, room: &str) -> Result<Presence, ApiError> {
         let mut presence = match &self.inner.backplane {
             Some(backplane) => backplane.presence(room).await?,
@@ -110,14 +115,15 @@ impl Rooms {
         Ok(presence)
     }
 
-    /// Returns the messages to a room after the one with this id, also those to all but
-    /// one member. An id that is empty, unknown or too old gives the messages that are
-    /// still there, as [`is_complete`](History#structfield.is_complete) says.
+    /// Returns the messages to a room after the message with this id, including
+    /// messages sent to all but one member. For an empty, unknown or expired
+    /// id, it returns all messages that still exist; see
+    /// [`is_complete`](History#structfield.is_complete).
     ///
-    /// Without a backplane that keeps messages there are none.
+    /// The history is empty without a backplane that stores messages.
     ///
     /// # Errors
-    /// 503 when the backplane does not answer.
+    /// 503 if the backplane does not respond.
     pub async fn since(&self, room: &str, id: &str) -> Result<History, ApiError> {
         match &self.inner.backplane {
             Some(backplane) => backplane.since(room, id).await,
@@ -125,8 +131,8 @@ impl Rooms {
         }
     }
 
-    /// Delivers a text as [`deliver`](Self::deliver) does, with the id that the backplane
-    /// has for it.
+    /// Delivers a text like [`deliver`](Self::deliver), with its id from the
+    /// backplane.
     pub fn deliver_with_id(
         &self,
         audience: Audience<'_>,
@@ -141,8 +147,8 @@ impl Rooms {
         }
     }
 
-    /// Reports messages that members of this process have missed, to the function of
-    /// [`on_gap`](Self::on_gap). A backplane calls this.
+    /// Reports missed messages to the function set by [`on_gap`](Self::on_gap).
+    /// Backplanes call this.
     pub fn report_gap(&self, audience: Audience<'_>, missed: Option<u64>) {
         if let Some(told) = self.inner.on_gap.get() {
             return told(DeliveryGap { audience, missed });
@@ -162,15 +168,15 @@ impl Rooms {
     }
 }
 
-/// A handle of [`Rooms`] that does not keep them alive: that of a
-/// [`Backplane`](super::Backplane).
+/// A handle for a [`Backplane`](super::Backplane) that does not keep the
+/// [`Rooms`] alive.
 #[derive(Clone)]
 pub struct WeakRooms {
     inner: Weak<RoomsInner>,
 }
 
 impl WeakRooms {
-    /// Returns the rooms, if they are still there.
+    /// Returns the rooms, if they still exist.
     #[must_use]
     pub fn upgrade(&self) -> Option<Rooms> {
         self.inner.upgrade().map(|inner| Rooms { inner })

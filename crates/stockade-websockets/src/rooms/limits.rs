@@ -4,8 +4,8 @@ use stockade_errors::__internal::setters;
 
 /// The limits of [`Rooms`](super::Rooms).
 ///
-/// A room counts against the client whose member made it, until the room is
-/// empty. So with the defaults it takes fifty clients to fill the table.
+/// A room counts against the client that created it until the room is empty.
+/// With the defaults, at least fifty clients are needed to fill the table.
 ///
 /// ```
 /// use stockade::websockets::{RoomLimits, Rooms};
@@ -16,16 +16,16 @@ use stockade_errors::__internal::setters;
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct RoomLimits {
-    /// The number of rooms in all. Default: 50,000, which take up to 16 MB with
+    /// The total number of rooms. Default: 50,000, which use up to 16 MB with
     /// names of 20 bytes and 30 MB with names of 256 bytes.
     pub rooms: usize,
-    /// The number of rooms that one client has made. A client is an address, or a
-    /// network of 64 bits in IPv6. Rooms of clients without an address count only
-    /// in all. Default: 1,000.
+    /// The number of rooms that one client may create. A client is an IPv4
+    /// address or a 64-bit IPv6 network. Rooms of clients without an address
+    /// count only toward the total. Default: 1,000.
     pub rooms_per_client: usize,
-    /// The number of rooms that one member is in. Default: 100.
+    /// The number of rooms that one member may be in. Default: 100.
     pub rooms_per_member: usize,
-    /// The length of the name of a room, in bytes. Default: 256.
+    /// The length of a room name, in bytes. Default: 256.
     pub name: usize,
 }
 

@@ -7,7 +7,7 @@ use stockade_errors::ApiError;
 use super::{Audience, Rooms};
 use crate::socket::SocketId;
 
-/// The membership of a connection, which leaves all rooms when this is dropped.
+/// The membership of a connection. Dropping it leaves all rooms.
 #[derive(Debug)]
 #[must_use = "the connection leaves when this is dropped"]
 pub struct Member {
@@ -16,12 +16,12 @@ pub struct Member {
 }
 
 impl Member {
-    /// Joins a room; does nothing if the member is in it already.
+    /// Joins a room. Does nothing if the member is already in it.
     ///
     /// # Errors
-    /// 400 when the name is too long, 429 when the member is in too many rooms or
-    /// its client has made too many, 503 when there are too many rooms in all. See
-    /// [`RoomLimits`](super::RoomLimits).
+    /// 400 if the name is too long, 429 if the member is in too many rooms or
+    /// its client has created too many, 503 if there are too many rooms in
+    /// total. See [`RoomLimits`](super::RoomLimits).
     pub fn join(&self, room: &str) -> Result<(), ApiError> {
         let limits = self.rooms.inner.limits;
         if room.len() > limits.name {
@@ -46,12 +46,13 @@ impl Member {
         Ok(())
     }
 
-    /// Waits until messages of other processes to a room arrive here; without a
-    /// [`Backplane`](super::Backplane) that is at once. A message that another process
-    /// broadcasts after that is not missed.
+    /// Waits until this process receives messages that other processes send to
+    /// a room. Later broadcasts are not missed. Returns immediately without a
+    /// [`Backplane`](super::Backplane).
     ///
     /// # Errors
-    /// 503 when the backplane does not hear the room in time; it goes on trying.
+    /// 503 if the backplane does not subscribe to the room in time; it
+    /// continues to try.
     pub async fn ready(&self, room: &str) -> Result<(), ApiError> {
         match self.rooms.inner.backplane() {
             Some(backplane) => backplane.ready(Audience::Room(room)).await,
@@ -59,7 +60,7 @@ impl Member {
         }
     }
 
-    /// Leaves a room; does nothing if the member is not in it.
+    /// Leaves a room. Does nothing if the member is not in it.
     pub fn leave(&self, room: &str) {
         let mut table = self.rooms.lock();
         if let Some(entry) = table.members.get_mut(&self.id) {

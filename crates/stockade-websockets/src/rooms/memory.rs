@@ -1,4 +1,5 @@
-//! [`MemoryHub`]: a backplane between several `Rooms` of one process, for tests.
+//! [`MemoryHub`]: a backplane between several `Rooms` in one process, for
+//! tests.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -10,10 +11,10 @@ use super::backplane::{Audience, Backplane, BackplaneFuture, Order, Presence, Pu
 use super::{Rooms, WeakRooms};
 use crate::socket::SocketId;
 
-/// Joins several [`Rooms`] of one process, as an engine joins those of several: for
-/// tests of a program that will have many processes.
+/// Connects several [`Rooms`] in one process, as Redis connects several
+/// processes. Use it to test a program that will run in many processes.
 ///
-/// It loses nothing, and keeps no history.
+/// It loses no messages and stores no history.
 ///
 /// ```
 /// use stockade::websockets::{Audience, MemoryHub, RoomLimits, Rooms};
@@ -44,13 +45,14 @@ pub struct MemoryBackplane {
 }
 
 impl MemoryHub {
-    /// Makes a hub whose messages have this order.
+    /// Creates a hub with this message order.
     #[must_use]
     pub fn new(order: Order) -> Self {
         Self { order, nodes: Arc::default() }
     }
 
-    /// Makes the backplane of one `Rooms`; each needs its own.
+    /// Creates the backplane for one `Rooms`. Each `Rooms` needs a separate
+    /// backplane.
     #[must_use]
     pub fn backplane(&self) -> MemoryBackplane {
         let mut nodes = self.lock();
@@ -82,9 +84,11 @@ impl Backplane for MemoryBackplane {
         text: &Bytes,
         except: Option<SocketId>,
     ) -> PublishReceipt {
-        // Rooms whose last handle goes here are dropped after the lock is free.
+        // If this holds the last handle of some rooms, they are dropped after
+        // the lock is released.
         let mut reached = Vec::new();
-        // Held all the while: all members get all messages in one order.
+        // Locked throughout, because all members must receive all messages in
+        // one order.
         let nodes = self.hub.lock();
         for (node, rooms) in &nodes.rooms {
             let is_echo = *node == self.node && self.hub.order == Order::Room;

@@ -1,6 +1,7 @@
-//! [`Rooms`]: connections in named rooms, and messages to all in a room.
+//! [`Rooms`]: groups of connections that receive the same messages.
 //!
-//! An application makes one `Rooms` and provides it as state; its handlers enter:
+//! Create one `Rooms` per application and provide it as state. Handlers enter
+//! it:
 //!
 //! ```
 //! use stockade::ApiError;
@@ -48,8 +49,7 @@ pub use self::memory::{MemoryBackplane, MemoryHub};
 use self::table::RoomTable;
 use crate::socket::{Sender, SocketId};
 
-/// The members of an application and the rooms that they are in. All clones share
-/// them.
+/// The members of an application and their rooms. All clones share them.
 #[derive(Clone)]
 pub struct Rooms {
     inner: Arc<RoomsInner>,
@@ -58,11 +58,11 @@ pub struct Rooms {
 struct RoomsInner {
     limits: RoomLimits,
     backplane: Option<Box<dyn Backplane>>,
-    /// Called for messages that were missed.
+    /// Called for missed messages.
     on_gap: OnceLock<Box<OnGap>>,
-    /// Writes ids into texts.
+    /// Adds ids to texts.
     with_ids: OnceLock<Box<WithIds>>,
-    // Locked to enter, join and leave, and while a broadcast is put into the
+    // Locked to enter, join and leave, and while a broadcast is added to the
     // queues of its members, which never waits.
     table: Mutex<RoomTable>,
 }
@@ -80,13 +80,13 @@ impl Default for Rooms {
 }
 
 impl Rooms {
-    /// Makes rooms of this process alone.
+    /// Creates rooms for this process only.
     #[must_use]
     pub fn new(limits: RoomLimits) -> Self {
         Self::build(limits, None)
     }
 
-    /// Makes rooms that also publish to other processes.
+    /// Creates rooms that also publish to other processes.
     #[must_use]
     pub fn with_backplane(limits: RoomLimits, backplane: impl Backplane) -> Self {
         Self::build(limits, Some(Box::new(backplane)))
@@ -103,10 +103,10 @@ impl Rooms {
         rooms
     }
 
-    /// Adds a connection, which is a member until the [`Member`] is dropped.
+    /// Adds a connection. It is a member until the [`Member`] is dropped.
     ///
     /// # Errors
-    /// 409 when the connection is a member already.
+    /// 409 if the connection is already a member.
     pub fn enter(&self, sender: &Sender) -> Result<Member, ApiError> {
         let id = sender.id();
         let mut table = self.lock();
@@ -117,16 +117,16 @@ impl Rooms {
         Ok(Member { rooms: self.clone(), id })
     }
 
-    /// Sends a text to the audience; returns the number of members in this process
-    /// that get it.
+    /// Sends a text to the audience. Returns the number of members in this
+    /// process that receive it.
     ///
-    /// This never waits. [`SlowReader`](crate::SlowReader) decides about members
-    /// that read too slowly.
+    /// This never waits. [`SlowReader`](crate::SlowReader) determines the
+    /// treatment of members that read too slowly.
     pub fn broadcast(&self, audience: Audience<'_>, text: impl Into<String>) -> usize {
         self.send(audience, text.into(), None)
     }
 
-    /// Sends a text as [`broadcast`](Self::broadcast) does, except to one member.
+    /// Sends a text like [`broadcast`](Self::broadcast), except to one member.
     pub fn broadcast_except(
         &self,
         audience: Audience<'_>,
@@ -152,7 +152,8 @@ impl Rooms {
         backplane.map_or(PublishReceipt::SENT, |it| it.publish(audience, text, except))
     }
 
-    /// Gives a message to the members of this process, unless the backplane does that.
+    /// Delivers a message to the members of this process, unless the backplane
+    /// does.
     fn finish(
         &self,
         published: PublishReceipt,
@@ -169,7 +170,8 @@ impl Rooms {
         }
     }
 
-    /// Sends a text that another process has published, without publishing it again.
+    /// Delivers a text that another process has published, without republishing
+    /// it.
     pub fn deliver(
         &self,
         audience: Audience<'_>,

@@ -16,9 +16,9 @@ use crate::socket::{Sender, SocketId};
 pub(super) struct RoomTable {
     pub(super) members: HashMap<SocketId, MemberEntry>,
     pub(super) rooms: HashMap<Arc<str>, Room>,
-    /// The number of rooms that each client has made, of those that still exist.
+    /// The number of existing rooms that each client has created.
     pub(super) made: ClientCounts,
-    /// The number of members of each route, where there is a backplane.
+    /// The number of members per route. Empty without a backplane.
     routes: HashMap<Box<str>, usize>,
 }
 
@@ -30,7 +30,7 @@ pub(super) struct MemberEntry {
 /// A room with at least one member.
 pub(super) struct Room {
     pub(super) members: HashSet<SocketId>,
-    /// The client whose member came first, if its address is known.
+    /// The client of the first member, if its address is known.
     maker: Option<IpAddr>,
 }
 
@@ -51,8 +51,8 @@ impl RoomTable {
         self.members.insert(sender.id(), entry);
     }
 
-    /// Calls `visit` for each member of an audience but one; returns the number of those
-    /// for which it returns true.
+    /// Calls `visit` for each member of an audience except one. Returns how
+    /// many calls returned true.
     pub(super) fn visit(
         &self,
         audience: Audience<'_>,
@@ -117,7 +117,7 @@ impl RoomTable {
         }
     }
 
-    /// Makes an empty room that counts against `maker`.
+    /// Creates an empty room that counts against `maker`.
     pub(super) fn make(
         &mut self,
         name: &str,
@@ -138,7 +138,7 @@ impl RoomTable {
         Ok(name)
     }
 
-    /// Removes a member from a room, and the room if it is empty then.
+    /// Removes a member from a room, and the room if it is then empty.
     pub(super) fn remove(&mut self, name: &str, id: SocketId, backplane: Option<&dyn Backplane>) {
         let Some(room) = self.rooms.get_mut(name) else { return };
         if let (true, Some(backplane)) = (room.members.remove(&id), backplane) {

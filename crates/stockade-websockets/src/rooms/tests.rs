@@ -1,18 +1,19 @@
-//! The limits of rooms: whose they are, when they are free again, their memory.
+//! Tests the room limits: which client they count against, when they are
+//! released, and memory use.
 
 use super::*;
 use crate::loopback::Loopback;
 use crate::options::WebSocketOptions;
 use crate::socket::{DriverEnd, WebSocket, pair};
 
-/// A connection of a client that nobody drives.
+/// A client's connection without a running driver.
 fn connection(client: Option<&str>) -> (WebSocket, DriverEnd) {
     let client = client.map(|client| client.parse().unwrap());
     let id = SocketId::random().unwrap();
     pair(id, &Arc::new(WebSocketOptions::new()), "/chat".into(), None, client)
 }
 
-/// A membership with the connection that it needs.
+/// A membership and the connection it needs.
 struct Joined {
     member: Member,
     _connection: (WebSocket, DriverEnd),
@@ -24,7 +25,7 @@ fn enter(rooms: &Rooms, client: Option<&str>) -> Joined {
     Joined { member, _connection: connection }
 }
 
-/// 200, or why the room cannot be joined.
+/// Returns 200, or the status of the error if the room cannot be joined.
 fn join(joined: &Joined, room: &str) -> u16 {
     joined.member.join(room).map_or_else(|error| error.status(), |()| 200)
 }
@@ -42,7 +43,7 @@ fn a_client_makes_so_many_rooms_and_others_go_on() {
     let unknown = enter(&rooms, None);
     assert_eq!([join(&unknown, "e"), join(&unknown, "f")], [200, 503]);
 
-    // The room counts until it is empty, with any members left.
+    // The room counts until it is empty, whichever members remain.
     one.member.leave("a");
     assert_eq!(join(&one, "f"), 429);
     neighbour.member.leave("a");
@@ -68,7 +69,8 @@ fn one_address_takes_a_fiftieth_of_the_rooms_at_most() {
     assert_eq!(join(&enter(&rooms, Some("192.0.2.2")), "mine"), 200);
 }
 
-/// The bytes that a full table of rooms with names of this length takes.
+/// Returns the memory in bytes of a full table of rooms with names of this
+/// length.
 fn full_table(name: usize) -> u64 {
     let limits = RoomLimits::new();
     let mut kept = None;
@@ -96,7 +98,7 @@ fn a_full_table_takes_as_much_as_the_documentation_says() {
     assert!(long < 30_000_000, "{long} bytes");
 }
 
-/// Rooms on one hub, each with members in the room `a`.
+/// Creates rooms on one hub, each with members in the room `a`.
 fn nodes(order: Order, members: usize) -> (Vec<Rooms>, Vec<(Member, WebSocket, Loopback)>) {
     let hub = MemoryHub::new(order);
     let limits = RoomLimits::new();
@@ -140,7 +142,7 @@ async fn a_hub_joins_the_rooms_of_several_processes() {
     }
 }
 
-/// Notes what it is told.
+/// Records the calls it receives.
 #[derive(Clone, Default)]
 struct Notes(Arc<Mutex<Vec<String>>>);
 

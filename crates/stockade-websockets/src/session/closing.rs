@@ -1,4 +1,4 @@
-//! The end of a connection: close frames, broken rules and failures.
+//! The end of a connection: close frames, violations and failures.
 
 use std::io;
 
@@ -12,11 +12,11 @@ use crate::send_queue::SendQueue;
 use crate::waker_set::WakeReason;
 
 impl Session {
-    /// Acts on the close frame or the violation of the client, after everything
-    /// before it was answered.
+    /// Handles the client's close frame or violation, after the handler has
+    /// processed all earlier messages.
     pub(super) fn handle_client_end(&mut self) -> bool {
         let Some(end) = self.client_end.take() else { return false };
-        // Messages that other tasks have sent until now go first.
+        // Messages that other tasks have sent so far go first.
         self.drain_outgoing();
         match end {
             Ok(close) => self.client_closed(close),
@@ -25,14 +25,14 @@ impl Session {
         true
     }
 
-    /// Answers the close frame of the client, or takes it as the answer to ours.
+    /// Answers the client's close frame, or accepts it as the answer to ours.
     fn client_closed(&mut self, close: Close) {
         if self.phase == Phase::Open {
             self.show(|| Message::Close(close.clone()));
-            // The client gets its own code back and wants no more messages.
+            // The client gets its own code back and expects no more messages.
             let answer = Close::new(close.code, "");
             self.send_close(&answer);
-            // The client sends one close frame, so that this is never set twice.
+            // The client sends one close frame, so this is set at most once.
             let _ = self.shared.closed.set(close);
         }
         self.messages = None;
@@ -40,7 +40,7 @@ impl Session {
         self.linger();
     }
 
-    /// Tells the client which rule it broke, and stops decoding.
+    /// Reports the violation to the client, and stops decoding.
     pub(super) fn refuse(&mut self, violation: Violation) {
         if self.phase == Phase::Open {
             self.send_close(&violation.close());
@@ -60,7 +60,7 @@ impl Session {
         }
     }
 
-    /// Sends our close frame, the last frame of ours.
+    /// Sends our close frame, which is our last frame.
     fn send_close(&mut self, close: &Close) {
         self.outgoing.close();
         self.send_queue.clear_waiting(&self.shared);
@@ -71,23 +71,22 @@ impl Session {
         self.shared.room.notify_waiters();
     }
 
-    /// Waits for the end of the client, and reads no more messages.
+    /// Waits for the client to close, and reads no more messages.
     fn linger(&mut self) {
         self.phase = self.phase.max(Phase::Lingering);
         self.timeouts.set_deadline();
         self.waker_set.mark(WakeReason::Housekeeping);
     }
 
-    /// Gives the handler an error as the last thing that it receives.
+    /// Delivers an error to the handler as its last item.
     pub(super) fn fail_receiver(&mut self, error: SocketError) {
         if let Some(messages) = self.messages.take() {
-            // The handler may have dropped its receiver: then it does not want
-            // the error.
+            // Fails only if the handler has dropped its receiver.
             let _ = messages.send(Err(error));
         }
     }
 
-    /// Ends a connection that the client has left.
+    /// Ends a connection after the client has disconnected.
     pub(super) fn disconnected(&mut self) {
         if self.phase == Phase::Open {
             self.fail_receiver(SocketError::Broken);
@@ -95,13 +94,13 @@ impl Session {
         self.finish();
     }
 
-    /// Ends a connection whose socket has failed.
+    /// Ends a connection after a socket error.
     pub(super) fn io_failed(&mut self, error: &io::Error) {
         log::debug!(target: "stockade::websocket", "a connection failed: {}", escaped(error));
         self.disconnected();
     }
 
-    /// Closes the connection and frees everything but the handler, which has
+    /// Closes the connection and frees everything except the handler, which has
     /// `close_timeout` to end.
     pub(super) fn finish(&mut self) {
         if self.phase == Phase::Over {
@@ -121,11 +120,11 @@ impl Session {
         self.waker_set.mark(WakeReason::Housekeeping);
     }
 
-    /// Wakes all tasks that wait to send or for the end.
+    /// Wakes all tasks that wait to send, or for the end.
     pub(super) fn notify_end(&mut self) {
         self.outgoing.close();
         self.shared.room.notify_waiters();
-        // A second call finds it set, and changes nothing.
+        // A second call has no effect.
         let _ = self.shared.end.set(());
     }
 }

@@ -1,4 +1,4 @@
-//! The way of bytes from the socket to the handler.
+//! Moves bytes from the socket to the handler.
 
 use std::mem::MaybeUninit;
 use std::pin::Pin;
@@ -15,19 +15,19 @@ use crate::message::{Message, cost};
 use crate::socket::MAX_UNREAD;
 
 impl Session {
-    /// Returns true if there is room for more messages of the client. Bytes after
-    /// our close frame are discarded and need none.
+    /// Returns true if there is room for more client messages. Bytes after our
+    /// close frame are discarded and need no room.
     ///
-    /// A client whose messages wait is heard all the same: it may have to say that it
-    /// wants no more of them.
+    /// Messages that wait for the client do not stop reading: the client may
+    /// want to cancel them.
     pub(super) fn may_read(&self) -> bool {
         self.phase > Phase::Open
             || self.shared.unread.load(Ordering::Acquire) < MAX_UNREAD
                 && self.send_queue.takes_control()
     }
 
-    /// Returns true if the client can answer a ping in time: it reaches the client
-    /// behind the bytes that are encoded, and its answer is read.
+    /// Returns true if the client can answer a ping in time. The ping reaches
+    /// the client after the encoded bytes, and the pong must be read.
     pub(super) fn is_in_time(&self) -> bool {
         self.may_read() && !self.send_queue.is_full()
     }
@@ -43,11 +43,12 @@ impl Session {
             return true;
         }
         let Some(io) = &mut self.io else { return false };
-        // On the stack, so that a silent connection holds no buffer.
+        // On the stack, because a silent connection should not hold a buffer.
         let mut space = [const { MaybeUninit::uninit() }; READ_SIZE];
         let mut buffer = ReadBuf::uninit(&mut space);
         match Pin::new(io).poll_read(cx, &mut buffer) {
-            // The server closes first (RFC 6455, section 7.1.1). All bytes are read.
+            // The server closes first (RFC 6455, section 7.1.1). All bytes have
+            // been read.
             Poll::Pending if self.is_shut_down && self.has_client_closed => self.finish(),
             Poll::Pending => return false,
             Poll::Ready(Ok(())) if buffer.filled().is_empty() => self.disconnected(),
@@ -57,7 +58,7 @@ impl Session {
         true
     }
 
-    /// Decodes bytes of the client.
+    /// Decodes bytes from the client.
     fn receive_bytes(&mut self, mut bytes: &[u8]) {
         self.timeouts.received_bytes();
         if self.phase > Phase::Open {
@@ -76,7 +77,7 @@ impl Session {
         }
     }
 
-    /// Acts on an event of the client.
+    /// Handles an event from the client.
     fn handle_event(&mut self, event: Event) {
         match event {
             Event::Text(text) => self.deliver(Message::Text(text)),
@@ -91,7 +92,7 @@ impl Session {
         }
     }
 
-    /// Counts a message, and hands it over.
+    /// Counts a message, and passes it to the handler.
     fn deliver(&mut self, message: Message) {
         if self.phase > Phase::Open {
             return;
@@ -104,20 +105,21 @@ impl Session {
         self.hand_over(message);
     }
 
-    /// Gives a control frame to a handler that asked for them.
+    /// Passes a control frame to a handler that requested them.
     pub(super) fn show(&mut self, message: impl FnOnce() -> Message) {
         if self.phase == Phase::Open && self.shared.options.control_messages {
             self.hand_over(message());
         }
     }
 
-    /// Puts a message into the channel of the handler.
+    /// Sends a message through the handler's channel.
     fn hand_over(&mut self, message: Message) {
         if let Some(messages) = &self.messages {
             let cost = cost(message.len());
             self.shared.unread.fetch_add(cost, Ordering::AcqRel);
             if messages.send(Ok(message)).is_err() {
-                // The handler dropped its receiver: messages are read and discarded.
+                // The handler dropped its receiver, so messages are read and
+                // discarded.
                 self.shared.unread.fetch_sub(cost, Ordering::AcqRel);
                 self.messages = None;
             }
@@ -125,9 +127,9 @@ impl Session {
     }
 }
 
-/// The bytes that one read takes at most.
+/// The maximum number of bytes per read.
 const READ_SIZE: usize = 16_384;
 
-/// The bytes that are discarded after our close frame: 8 MiB. More of them end
-/// the connection.
+/// The number of bytes to discard after our close frame: 8 MiB. The connection
+/// ends if more arrive.
 const MAX_DISCARDED: usize = 8 << 20;

@@ -1,12 +1,12 @@
-//! [`Session`]: the driver of one connection, and its handler, in one future.
+//! [`Session`]: the driver of one connection and its handler, in one future.
 //!
-//! Hot: one read takes all frames that have come, one poll of the handler takes
-//! all messages, one write sends all answers. A silent connection holds no
-//! buffer.
+//! Hot: one read accepts all frames that have arrived, one poll of the handler
+//! processes all messages, and one write sends all output. A silent connection
+//! holds no buffer.
 //!
 //! [`Phase`] lists the steps in the life of a connection. The methods of a
-//! session stand by their subject: `incoming` reads, `outgoing` writes, `closing`
-//! ends the connection; the handler and the clock are here.
+//! session are grouped by subject: `incoming` reads, `outgoing` writes,
+//! `closing` ends the connection. The handler and the clock are in this file.
 
 mod closing;
 mod incoming;
@@ -40,35 +40,36 @@ use crate::timeouts::{Alarm, Timeouts};
 use crate::token_bucket::TokenBucket;
 use crate::waker_set::{WakeReason, WakerSet};
 
-/// The step that a connection has reached.
+/// The current step in the life of a connection.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 enum Phase {
-    /// Messages go in both directions.
+    /// Messages flow in both directions.
     Open,
-    /// Our close frame is sent; the connection waits for that of the client.
+    /// Our close frame is sent; the connection waits for the client's close
+    /// frame.
     Closing,
-    /// Our end closes behind our close frame. The connection ends then if the client
-    /// has sent its close frame. Else further bytes are read and discarded: a socket
-    /// that is closed with unread bytes resets the connection, and the client would
-    /// lose our close frame.
+    /// Our side closes after our close frame. The connection then ends if the
+    /// client has sent its close frame. Otherwise further bytes are read and
+    /// discarded: closing a socket with unread bytes resets the connection, and
+    /// the client would lose our close frame.
     Lingering,
-    /// The connection is closed; the handler may still come to its end.
+    /// The connection is closed; the handler may still be running.
     Over,
 }
 
 type HandlerFuture = BoxFuture<'static, Result<Response, ApiError>>;
 
-/// The future of a connection, which ends when both the connection and the
+/// The future of a connection. It completes when both the connection and the
 /// handler have ended.
 pub(crate) struct SessionFuture {
     session: Session,
-    // Beside the session, so that they can be borrowed while it is.
+    // Outside the session, so both can be borrowed together.
     wakers: Wakers,
-    /// True if the last poll ended only because other tasks had to have their turn.
+    /// True if the last poll ended only to yield to other tasks.
     was_busy: bool,
 }
 
-/// The wakers of the two parts that are polled with a waker of their own.
+/// The wakers of the two parts that need separate ones.
 struct Wakers {
     handler: Waker,
     housekeeping: Waker,
@@ -78,25 +79,26 @@ struct Wakers {
 pub(crate) struct Session {
     phase: Phase,
     io: Option<Box<dyn Io>>,
-    /// The bytes that were read together with the request.
+    /// The bytes read together with the request.
     read_ahead: Bytes,
     decoder: Decoder,
-    /// The close frame of the client, or the rule that it broke. It waits here until
-    /// the handler has had the messages before it.
+    /// The client's close frame or violation. It waits here until the handler
+    /// has received all earlier messages.
     client_end: Option<Result<Close, Violation>>,
     send_queue: SendQueue,
-    /// The number of bytes that came after our close frame.
+    /// The number of bytes received after our close frame.
     discarded: usize,
-    /// True once our end is closed.
+    /// True once our side is closed.
     is_shut_down: bool,
-    /// True once the client has sent its close frame, behind which nothing may follow.
+    /// True once the client has sent its close frame, after which nothing may
+    /// follow.
     has_client_closed: bool,
     messages: Option<UnboundedSender<Result<Message, SocketError>>>,
     outgoing: UnboundedReceiver<Outgoing>,
     shared: Arc<Shared>,
     handler: Option<HandlerFuture>,
     shutdown: Option<BoxFuture<'static, ()>>,
-    /// Ends when the user is logged out.
+    /// Completes when the user is logged out.
     user: Option<UserLifetime>,
     timeouts: Timeouts,
     rate: Option<TokenBucket>,
@@ -118,7 +120,7 @@ impl Session {
         let Upgraded { io, read, shutdown } = upgraded;
         let options = Arc::clone(&ends.shared.options);
         let waker_set = Arc::clone(&ends.shared.waker_set);
-        // The handler starts without being woken by anything.
+        // The first poll of the handler does not need a wake.
         waker_set.mark(WakeReason::Handler);
         waker_set.mark(WakeReason::Housekeeping);
         let wakers = Wakers {
@@ -164,7 +166,7 @@ impl Session {
         let Poll::Ready(outcome) = polled else { return false };
         let outcome = outcome.and_then(|outcome| outcome);
         self.handler = None;
-        // The messages of the handler go before the close frame.
+        // The handler's messages precede the close frame.
         self.drain_outgoing();
         let is_open = self.phase == Phase::Open;
         let close = match outcome {
@@ -174,7 +176,7 @@ impl Session {
                 Close::new(Close::INTERNAL, "")
             }
             Err(error) => {
-                // Most likely an error because the connection has ended.
+                // Usually an error because the connection has ended.
                 log::debug!(
                     target: "stockade::websocket", "a handler ended: {}", escaped(error)
                 );
@@ -182,14 +184,14 @@ impl Session {
             }
         };
         if self.phase == Phase::Open {
-            // Behind the messages that wait.
+            // The close follows the waiting messages.
             self.messages = None;
             self.send_queue.push(Outgoing::Close(close), &self.shared);
         }
         true
     }
 
-    /// Acts on the timeout that is due, if any.
+    /// Handles the due timeout, if any.
     fn poll_timeouts(&mut self, cx: &mut Context<'_>) -> bool {
         let reading = self.is_in_time();
         let Poll::Ready(alarm) = self.timeouts.poll(reading, cx) else { return false };
@@ -204,7 +206,7 @@ impl Session {
                 self.finish();
             }
             Alarm::Stalled => self.disconnected(),
-            // The handler has used up its time, too.
+            // The handler has also exceeded its time.
             Alarm::Deadline if self.phase == Phase::Over => {
                 if self.handler.take().is_some() {
                     log::debug!(target: "stockade::websocket", "a handler outlived its connection");
@@ -219,14 +221,14 @@ impl Session {
     fn poll_housekeeping(&mut self, cx: &mut Context<'_>) -> bool {
         let moved = self.poll_user(cx) | self.poll_shutdown(cx) | self.poll_timeouts(cx);
         if moved {
-            // Polled again until all are pending, so that all have our waker.
+            // Polled again until all are pending, because all need our waker.
             self.waker_set.mark(WakeReason::Housekeeping);
         }
         moved
     }
 
-    /// Closes the connection of a user who is logged out. Messages that wait are not
-    /// sent any more.
+    /// Closes the connection after the user is logged out. Waiting messages are
+    /// not sent.
     fn poll_user(&mut self, cx: &mut Context<'_>) -> bool {
         let Some(user) = &mut self.user else { return false };
         if Pin::new(user).poll(cx).is_pending() {
@@ -245,7 +247,7 @@ impl Session {
         }
         self.shutdown = None;
         if self.handler.is_some() && self.shared.announce_shutdown() {
-            // The handler has this long for its last messages.
+            // The handler has this much time for its last messages.
             self.shutdown = Some(Box::pin(sleep(self.shared.options.close_timeout)));
         } else {
             self.close(&Close::new(Close::GOING_AWAY, "the server shuts down"));
@@ -271,7 +273,7 @@ impl Future for SessionFuture {
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
         let Self { session: this, wakers, was_busy } = &mut *self;
         this.waker_set.begin_poll(cx);
-        // A client that always has another message must not put off the end of its
+        // A client that sends continuously must not delay the end of its
         // connection.
         if std::mem::take(was_busy) && this.waker_set.take_reason(WakeReason::Housekeeping) {
             this.poll_housekeeping(&mut Context::from_waker(&wakers.housekeeping));
@@ -294,7 +296,7 @@ impl Future for SessionFuture {
                 }
             }
         }
-        // Gives other tasks their turn.
+        // Yields to other tasks.
         *was_busy = true;
         this.waker_set.end_poll();
         cx.waker().wake_by_ref();
@@ -304,11 +306,11 @@ impl Future for SessionFuture {
 
 impl Drop for Session {
     fn drop(&mut self) {
-        // Also for a task that is dropped before its end.
+        // Also for a task that is dropped before it completes.
         self.notify_end();
         self.waker_set.clear_task();
     }
 }
 
-/// The number of rounds before other tasks have their turn.
+/// The number of rounds before yielding to other tasks.
 const MAX_ROUNDS: usize = 32;

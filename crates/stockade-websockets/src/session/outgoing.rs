@@ -1,4 +1,4 @@
-//! The way of messages from the senders to the socket.
+//! Moves messages from the senders to the socket.
 
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -10,8 +10,8 @@ use crate::close::Violation;
 use crate::message::Outgoing;
 
 impl Session {
-    /// Moves messages from the channel of the senders to the send queue; returns
-    /// true if there was one.
+    /// Moves messages from the senders' channel to the send queue. Returns true
+    /// if there was one.
     pub(super) fn drain_outgoing(&mut self) -> bool {
         if self.phase > Phase::Open {
             return false;
@@ -23,7 +23,7 @@ impl Session {
                 Outgoing::ResumeReading => {}
                 Outgoing::TooSlow => self.refuse(Violation::TooSlow),
                 outgoing => {
-                    // A ping or a pong is no message.
+                    // Pings and pongs do not count as messages.
                     if !matches!(outgoing, Outgoing::Control(..)) {
                         self.timeouts.moved_message();
                     }
@@ -34,7 +34,8 @@ impl Session {
         moved
     }
 
-    /// Writes as much as the socket takes; returns true if the connection changed.
+    /// Writes as much as the socket accepts. Returns true if the connection
+    /// changed.
     pub(super) fn write(&mut self, cx: &mut Context<'_>) -> bool {
         let Some(io) = &mut self.io else { return false };
         let (count, outcome) = self.send_queue.poll_write(&mut **io, &self.shared, cx);
@@ -53,7 +54,7 @@ impl Session {
         count > 0
     }
 
-    /// Closes our end, so that the client sees the end of the stream.
+    /// Closes our side, which ends the client's stream.
     fn shut_down(&mut self, cx: &mut Context<'_>) -> bool {
         let Some(io) = &mut self.io else { return false };
         match Pin::new(io).poll_shutdown(cx) {

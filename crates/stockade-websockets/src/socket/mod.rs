@@ -1,4 +1,4 @@
-//! [`WebSocket`]: the connection as its handler has it, whole or split.
+//! [`WebSocket`]: the handler's view of the connection, whole or split.
 
 mod receiver;
 mod sender;
@@ -28,11 +28,10 @@ use crate::waker_set::WakerSet;
 /// A WebSocket connection: the argument of its handler.
 ///
 /// The connection lives as long as the handler runs. When the handler returns,
-/// the messages that it has sent are delivered, and the connection ends with
-/// 1000.
+/// the messages it has sent are delivered, and the connection ends with 1000.
 ///
-/// It is a `Stream` of messages and a `Sink` for them, as its halves are
-/// ([`split`](Self::split)).
+/// The connection is a `Stream` of messages and a `Sink` for messages, and so
+/// are its halves ([`split`](Self::split)).
 ///
 /// ```
 /// use stockade::ApiError;
@@ -54,12 +53,12 @@ pub struct WebSocket {
 }
 
 impl WebSocket {
-    /// Splits the connection, so that one part of the handler receives while another
-    /// sends.
+    /// Splits the connection to receive in one part of the handler while
+    /// another part sends.
     ///
-    /// **The receiver comes first.** `StreamExt::split` of the crate `futures`, which
-    /// this method hides, gives the sink first and the stream second, so code that
-    /// comes from there has to exchange the two names:
+    /// **The receiver comes first.** This method hides `StreamExt::split` of
+    /// the crate `futures`, which returns the sink first and the stream second.
+    /// Swap the two names in code written for it:
     ///
     /// ```
     /// use stockade::websockets::WebSocket;
@@ -79,7 +78,7 @@ impl WebSocket {
         (self.receiver, self.sender)
     }
 
-    /// Returns the half that sends, which other tasks may have a clone of.
+    /// Returns the sending half. Clone it for other tasks.
     #[must_use]
     pub fn sender(&self) -> &Sender {
         &self.sender
@@ -95,7 +94,8 @@ impl WebSocket {
         self.receiver.recv_text().await
     }
 
-    /// Waits for the next text and reads it as JSON; see [`Receiver::recv_json`].
+    /// Waits for the next text and deserializes it from JSON; see
+    /// [`Receiver::recv_json`].
     pub async fn recv_json<T: DeserializeOwned>(&mut self) -> Option<Result<T, SocketError>> {
         self.receiver.recv_json().await
     }
@@ -103,7 +103,7 @@ impl WebSocket {
     /// Sends a message; see [`Sender::send`].
     ///
     /// # Errors
-    /// Those of [`Sender::send`].
+    /// The errors of [`Sender::send`].
     pub async fn send(&self, message: impl IntoMessage) -> Result<(), SocketError> {
         self.sender.send(message).await
     }
@@ -119,7 +119,7 @@ impl WebSocket {
         self.sender.id()
     }
 
-    /// Returns the subprotocol of the handshake, if there is one.
+    /// Returns the negotiated subprotocol, if any.
     #[must_use]
     pub fn protocol(&self) -> Option<&str> {
         self.sender.shared.protocol.as_deref()
@@ -131,7 +131,7 @@ impl WebSocket {
         self.sender.route()
     }
 
-    /// Returns the close of the client; see [`Receiver::closed_by_client`].
+    /// Returns the client's close; see [`Receiver::closed_by_client`].
     #[must_use]
     pub fn closed_by_client(&self) -> Option<&Close> {
         self.receiver.closed_by_client()
@@ -157,7 +157,7 @@ impl fmt::Display for SocketId {
     }
 }
 
-/// Reads what `Display` writes, so that an id reaches another process.
+/// Parses the output of `Display`, to pass an id to another process.
 impl FromStr for SocketId {
     type Err = ParseIntError;
 
@@ -166,37 +166,37 @@ impl FromStr for SocketId {
     }
 }
 
-/// The state that the two halves and the driver of a connection share.
+/// The state shared by the two halves and the driver of a connection.
 pub(crate) struct Shared {
     id: SocketId,
-    /// The network of the client, by which limits count.
+    /// The client's network, for limits per client.
     client: Option<IpAddr>,
     route: Box<str>,
     protocol: Option<Box<str>>,
     pub(crate) options: Arc<WebSocketOptions>,
-    /// True once the driver was told that the client is too slow.
+    /// True once the driver knows that the client is too slow.
     too_slow: AtomicBool,
     /// The bytes that wait for the client.
     unsent: AtomicUsize,
     /// The bytes that wait for the handler.
     pub(crate) unread: AtomicUsize,
-    /// Notified when `unsent` falls.
+    /// Notified when `unsent` decreases.
     pub(crate) room: Notify,
-    /// The close frame of the client, if it came first.
+    /// The client's close frame, if it came first.
     pub(crate) closed: OnceLock<Close>,
     pub(crate) end: SetOnce<()>,
     /// Set when the server begins to shut down.
     shutdown: SetOnce<()>,
-    /// True once somebody has asked for `shutdown`.
+    /// True once a task waits for `shutdown`.
     awaits_shutdown: AtomicBool,
-    /// Woken after a message was put into `outgoing`. The driver does not poll the
-    /// channel, because that would register a waker for each message.
+    /// Woken after a message is sent to `outgoing`. The driver does not poll
+    /// the channel, because that would register a waker for each message.
     pub(crate) waker_set: Arc<WakerSet>,
 }
 
 impl Shared {
-    /// Reserves `cost` bytes of the queue; false if it is full. A message above the
-    /// limit may have the whole queue for itself.
+    /// Reserves `cost` bytes of the queue. Returns false if the queue is full.
+    /// A message above the limit is accepted only into an empty queue.
     fn reserve(&self, cost: usize) -> bool {
         let limit = self.options.send_queue;
         let take = |unsent: usize| {
@@ -206,24 +206,24 @@ impl Shared {
         self.unsent.fetch_update(Ordering::AcqRel, Ordering::Relaxed, take).is_ok()
     }
 
-    /// Returns true if the queue takes one more message of a sink.
+    /// Returns true if the queue accepts one more message from a sink.
     fn has_room(&self) -> bool {
         let unsent = self.unsent.load(Ordering::Acquire);
         unsent == 0 || (unsent as u64) < self.options.send_queue
     }
 
-    /// Counts `cost` bytes as waiting, also above the limit.
+    /// Counts `cost` bytes as waiting, even above the limit.
     fn take_room(&self, cost: usize) {
         self.unsent.fetch_add(cost, Ordering::AcqRel);
     }
 
-    /// Announces the shutdown; returns false if nobody has asked for it, or if it was
-    /// announced before.
+    /// Announces the shutdown. Returns false if no task waits for it, or if it
+    /// was already announced.
     pub(crate) fn announce_shutdown(&self) -> bool {
         self.awaits_shutdown.load(Ordering::Acquire) && self.shutdown.set(()).is_ok()
     }
 
-    /// Gives reserved bytes of the queue back.
+    /// Releases reserved bytes of the queue.
     pub(crate) fn release(&self, cost: usize) {
         let before = self.unsent.fetch_sub(cost, Ordering::AcqRel);
         // No sender waits while the queue is less than half full.
@@ -233,14 +233,14 @@ impl Shared {
     }
 }
 
-/// The driver's ends of the channels.
+/// The driver's ends of the channels and the shared state.
 pub(crate) struct DriverEnd {
     pub(crate) messages: UnboundedSender<Result<Message, SocketError>>,
     pub(crate) outgoing: UnboundedReceiver<Outgoing>,
     pub(crate) shared: Arc<Shared>,
 }
 
-/// Makes a connection for a handler, and the end for its driver.
+/// Creates a connection for a handler, and the driver's end.
 pub(crate) fn pair(
     id: SocketId,
     options: &Arc<WebSocketOptions>,

@@ -1,4 +1,4 @@
-//! [`Receiver`]: the half of a connection that receives.
+//! [`Receiver`]: the receiving half of a connection.
 
 use std::fmt;
 use std::future::poll_fn;
@@ -17,8 +17,8 @@ use crate::close::Close;
 use crate::message::{Message, Outgoing, SocketError, cost};
 use crate::waker_set::WakeReason;
 
-/// The half of a connection that receives: a `Stream` of what
-/// [`recv`](Self::recv) gives.
+/// The receiving half of a connection: a `Stream` of the same items as
+/// [`recv`](Self::recv).
 pub struct Receiver {
     pub(super) messages: UnboundedReceiver<Result<Message, SocketError>>,
     pub(super) outgoing: UnboundedSender<Outgoing>,
@@ -26,14 +26,14 @@ pub struct Receiver {
 }
 
 impl Receiver {
-    /// Waits for the next message of the client; returns `None` when the connection
+    /// Waits for the client's next message. Returns `None` when the connection
     /// has ended.
     ///
-    /// An error comes before the `None` if the connection broke or was refused.
+    /// If the connection broke or was rejected, an error precedes the `None`.
     /// While the handler does not receive, at most 64 KiB of messages (or one
-    /// larger message) are read ahead; then the client has to wait.
+    /// larger message) are read ahead; after that the client has to wait.
     ///
-    /// Dropping this future loses no message.
+    /// Dropping this future does not lose a message.
     pub async fn recv(&mut self) -> Option<Result<Message, SocketError>> {
         poll_fn(|cx| self.poll_recv(cx)).await
     }
@@ -53,7 +53,7 @@ impl Receiver {
         Poll::Ready(received)
     }
 
-    /// Waits for the next text, and skips all other messages.
+    /// Waits for the next text and skips all other messages.
     pub async fn recv_text(&mut self) -> Option<Result<String, SocketError>> {
         loop {
             match self.recv().await? {
@@ -64,18 +64,16 @@ impl Receiver {
         }
     }
 
-    /// Waits for the next text and reads it as JSON, by the validation of the route
-    /// if there is one.
+    /// Waits for the next text, validates it with the route's schema if there
+    /// is one, and deserializes it from JSON.
     ///
-    /// The connection goes on after [`SocketError::Json`],
-    /// [`SocketError::Invalid`], [`SocketError::TooManyValues`] and
-    /// [`SocketError::Failed`].
+    /// The connection survives [`SocketError::Json`], [`SocketError::Invalid`],
+    /// [`SocketError::TooManyValues`] and [`SocketError::Failed`].
     pub async fn recv_json<T: DeserializeOwned>(&mut self) -> Option<Result<T, SocketError>> {
         self.recv_json_by(None).await
     }
 
-    /// Reads the next text as JSON by this schema, or by the validation of the
-    /// route.
+    /// Reads the next text as JSON, with this schema or the route's validation.
     pub(crate) async fn recv_json_by<T: DeserializeOwned>(
         &mut self,
         schema: Option<&Schema>,
@@ -97,16 +95,16 @@ impl Receiver {
         })
     }
 
-    /// Tells the driver that there is room for messages again.
+    /// Notifies the driver that there is room for messages again.
     fn resume_reading(&self) {
-        // The driver may have ended: then nothing is read any more.
+        // If the driver has ended, nothing more is read.
         let _ = self.outgoing.send(Outgoing::ResumeReading);
         self.shared.waker_set.wake_for(WakeReason::Outgoing);
     }
 
-    /// Returns the code and the reason with which the client ended the connection,
-    /// once [`recv`](Self::recv) has returned `None`. `None` if this side was first,
-    /// or there was no close frame.
+    /// Returns the client's close code and reason, once [`recv`](Self::recv)
+    /// has returned `None`. Returns `None` if this side closed first, or if
+    /// there was no close frame.
     #[must_use]
     pub fn closed_by_client(&self) -> Option<&Close> {
         self.shared.closed.get()
@@ -115,8 +113,8 @@ impl Receiver {
 
 impl Drop for Receiver {
     fn drop(&mut self) {
-        // Further messages are read and discarded. Without reading, the pongs of
-        // the client would not be seen either.
+        // Further messages are read and discarded. Reading continues because
+        // the client's pongs would otherwise be missed.
         self.shared.unread.store(0, Ordering::Release);
         self.resume_reading();
     }

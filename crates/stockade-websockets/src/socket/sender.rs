@@ -1,4 +1,4 @@
-//! [`Sender`]: the half of a connection that sends.
+//! [`Sender`]: the sending half of a connection.
 
 use std::fmt;
 use std::net::IpAddr;
@@ -17,12 +17,12 @@ use crate::message::{IntoMessage, Outgoing, Payload, SocketError};
 use crate::options::SlowReader;
 use crate::waker_set::WakeReason;
 
-/// The half of a connection that sends. Clones send to the same client.
+/// The sending half of a connection. Clones send to the same client.
 ///
-/// It is a `Sink` too: ready while the queue is not full ([`send_queue`]), so
-/// that each clone may exceed that by one message. A message that is queued
-/// counts as flushed. Closing the sink ends the connection as
-/// [`close`](Self::close) does, with 1000.
+/// It is also a `Sink`. The sink is ready while the queue is not full
+/// ([`send_queue`]); each clone may therefore exceed the limit by one message.
+/// A queued message counts as flushed. Closing the sink ends the connection
+/// like [`close`](Self::close) with 1000.
 ///
 /// [`send_queue`]: crate::WebSocketOptions::send_queue
 pub struct Sender {
@@ -39,15 +39,15 @@ impl Clone for Sender {
 }
 
 impl Sender {
-    /// Queues a message; waits while the queue is full
-    /// ([`WebSocketOptions::send_queue`](crate::WebSocketOptions::send_queue)(crate::WebSocketOptions::send_queue)).
+    /// Queues a message. Waits while the queue is full
+    /// ([`WebSocketOptions::send_queue`](crate::WebSocketOptions::send_queue)).
     ///
-    /// When this returns, the message is queued; the client may not have it yet.
-    /// A future that is dropped before its end has sent nothing.
+    /// When this returns, the message is queued, but the client may not have
+    /// received it. Dropping the future early sends nothing.
     ///
     /// # Errors
-    /// [`SocketError::Closed`] when the connection has ended, and
-    /// [`SocketError::Json`] when a value cannot be written.
+    /// [`SocketError::Closed`] if the connection has ended, and
+    /// [`SocketError::Json`] if a value cannot be serialized.
     pub async fn send(&self, message: impl IntoMessage) -> Result<(), SocketError> {
         let outgoing = Outgoing::try_from(message.into_message()?)?;
         let cost = outgoing.cost();
@@ -60,14 +60,14 @@ impl Sender {
     /// Queues a message without waiting.
     ///
     /// # Errors
-    /// [`SocketError::Full`] when the queue is full, else those of
+    /// [`SocketError::Full`] if the queue is full, or the errors of
     /// [`send`](Self::send).
     pub fn try_send(&self, message: impl IntoMessage) -> Result<(), SocketError> {
         self.try_push(message.into_message()?.try_into()?)
     }
 
-    /// Queues a text that several connections share, without waiting. If the queue
-    /// is full, [`SlowReader`] decides.
+    /// Queues a text shared by several connections, without waiting.
+    /// [`SlowReader`] determines what happens if the queue is full.
     pub(crate) fn share(&self, text: &Bytes) -> Result<(), SocketError> {
         let outcome = self.try_push(Outgoing::Text(Payload::Shared(text.clone())));
         if matches!(outcome, Err(SocketError::Full))
@@ -79,23 +79,25 @@ impl Sender {
         outcome
     }
 
-    /// Sends a ping without a payload. The pong counts as a sign of life, and is
-    /// a message with [`WebSocketOptions::control_messages`](crate::WebSocketOptions::control_messages).
+    /// Sends a ping without a payload. The pong counts as a sign of life. With
+    /// [`WebSocketOptions::control_messages`](crate::WebSocketOptions::control_messages),
+    /// the handler receives it as a message.
     ///
     /// # Errors
-    /// [`SocketError::Closed`] when the connection has ended, and
-    /// [`SocketError::Full`] when the queue is full.
+    /// [`SocketError::Closed`] if the connection has ended, and
+    /// [`SocketError::Full`] if the queue is full.
     pub fn ping(&self) -> Result<(), SocketError> {
         self.try_push(Outgoing::Control(OpCode::Ping, Bytes::new()))
     }
 
-    /// Ends the connection after the messages that were sent before. Waits for the
-    /// close frame of the client, for [`WebSocketOptions::close_timeout`] at most.
-    /// Does nothing if the connection has ended already.
+    /// Ends the connection after the messages sent so far. Waits for the
+    /// client's close frame, at most for [`WebSocketOptions::close_timeout`].
+    /// Does nothing if the connection has already ended.
     ///
-    /// [`Close::new`] says which codes and reasons can be sent.
+    /// [`Close::new`] documents the valid codes and reasons.
     ///
-    /// [`WebSocketOptions::close_timeout`]: crate::WebSocketOptions::close_timeout
+    /// [`WebSocketOptions::close_timeout`]:
+    /// crate::WebSocketOptions::close_timeout
     pub async fn close(&self, code: u16, reason: &str) {
         let close = Close::new(code, reason.to_owned());
         if self.push(Outgoing::Close(close)).is_ok() {
@@ -108,13 +110,14 @@ impl Sender {
         self.shared.end.wait().await;
     }
 
-    /// Waits until the server begins to shut down, so that the handler may send its
-    /// last messages. The handler has [`WebSocketOptions::close_timeout`] for them, and
-    /// ends the connection itself, by [`close`](Self::close) with
-    /// [`Close::GOING_AWAY`] for instance; after that time the connection ends with 1001.
-    /// Where nobody has called this, the connection ends with 1001 at once.
+    /// Waits until the server begins to shut down, which gives the handler time
+    /// for its last messages. The handler has
+    /// [`WebSocketOptions::close_timeout`] to send them and end the connection,
+    /// for instance with [`close`](Self::close) and [`Close::GOING_AWAY`].
+    /// After that time the connection ends with 1001. If no task has called
+    /// this, the connection ends with 1001 immediately.
     ///
-    /// On a host that cannot announce its shutdown this never returns.
+    /// Never returns on a host that cannot announce its shutdown.
     ///
     /// ```
     /// use stockade::websockets::{Close, WebSocket};
@@ -132,7 +135,8 @@ impl Sender {
     /// # let _ = stockade::RouteEntry::web_socket(listen);
     /// ```
     ///
-    /// [`WebSocketOptions::close_timeout`]: crate::WebSocketOptions::close_timeout
+    /// [`WebSocketOptions::close_timeout`]:
+    /// crate::WebSocketOptions::close_timeout
     pub async fn shutting_down(&self) {
         self.shared.awaits_shutdown.store(true, Ordering::Release);
         self.shared.shutdown.wait().await;
@@ -156,7 +160,7 @@ impl Sender {
         &self.shared.route
     }
 
-    /// Returns the network of the client, if its address is known.
+    /// Returns the client's network, if its address is known.
     pub(crate) fn client(&self) -> Option<IpAddr> {
         self.shared.client
     }

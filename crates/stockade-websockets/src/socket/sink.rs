@@ -13,16 +13,16 @@ use super::{Receiver, Sender, WebSocket};
 use crate::close::Close;
 use crate::message::{Message, Outgoing, SocketError};
 
-/// The part of a [`Sender`] that its use as a sink needs.
+/// The state that a [`Sender`] needs as a sink.
 #[derive(Default)]
 pub(crate) struct SinkState {
-    /// The future for which the sink waits: room in the queue, or the end.
+    /// The pending future: room in the queue, or the end of the connection.
     waiting: Option<Waiting>,
-    /// True once the sink has asked for the end.
+    /// True once the sink has requested the close.
     is_closing: bool,
 }
 
-/// In a box, because a sink that never has to wait needs none.
+/// Boxed, because a sink that never waits needs no future.
 type Waiting = Pin<Box<dyn Future<Output = ()> + Send + Sync>>;
 
 impl fmt::Debug for SinkState {
@@ -32,7 +32,7 @@ impl fmt::Debug for SinkState {
 }
 
 impl SinkState {
-    /// Polls the future for which the sink waits, and drops it at its end.
+    /// Polls the pending future, and drops it when it completes.
     fn poll(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         if let Some(waiting) = &mut self.waiting {
             ready!(waiting.as_mut().poll(cx));
@@ -90,7 +90,7 @@ impl Sink<Message> for Sender {
                         shared.end.wait().await;
                     }))
                 }
-                // Another side was first.
+                // The connection was already closed.
                 Err(_) => None,
             };
         }
@@ -99,7 +99,7 @@ impl Sink<Message> for Sender {
 }
 
 impl Sender {
-    /// Waits until there is room for a message, or the connection has ended.
+    /// Waits until there is room for a message or the connection has ended.
     async fn room(&self) {
         let mut room = pin!(self.shared.room.notified());
         // From here on no notification is missed.

@@ -1,4 +1,5 @@
-//! Compressed messages over a pipe. The client writes its own frames and uses zlib directly.
+//! Tests compressed messages over a pipe. The client writes its own frames and
+//! uses zlib directly.
 
 use flate2::{Compress, Compression, Decompress, FlushCompress, FlushDecompress};
 use http::HeaderMap;
@@ -47,7 +48,7 @@ async fn open(offer: &str, options: WebSocketOptions) -> Client {
             false,
             bits("client_max_window_bits"),
         ),
-        // Fails if the server uses more than it has promised.
+        // Fails if the server uses a larger window than it promised.
         inflate: Decompress::new_with_window_bits(false, bits("server_max_window_bits")),
         keeps_server_window: !parameters.contains("server_no_context_takeover"),
         keeps_client_window: !parameters.contains("client_no_context_takeover"),
@@ -70,7 +71,7 @@ impl Client {
         self.deflate.compress_vec(payload, &mut bytes, FlushCompress::Sync).unwrap();
         match bytes.strip_suffix(&TAIL) {
             Some(start) => start.to_vec(),
-            // zlib does not flush twice without input between.
+            // zlib does not flush again without new input.
             None => vec![0],
         }
     }
@@ -89,7 +90,7 @@ impl Client {
         self.stream.write_all(&frame(first, payload)).await.unwrap();
     }
 
-    /// Sends a compressed message in fragments, with pings between.
+    /// Sends a compressed message in fragments, with pings in between.
     async fn send_compressed(&mut self, opcode: u8, payload: &[u8], fragment: usize) {
         let bytes = self.compress(payload);
         let pieces: Vec<&[u8]> = bytes.chunks(fragment).collect();
@@ -156,7 +157,7 @@ fn frame(first: u8, payload: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// A text of this length that compresses, but not to nothing.
+/// Returns a text of this length that compresses moderately.
 fn text(length: usize) -> Vec<u8> {
     let words = (0..length).map(|number: usize| format!("word {} ", number * number % 97));
     let mut text = words.collect::<String>().into_bytes();
@@ -175,7 +176,7 @@ async fn compression_is_negotiated_in_the_handshake() {
     for offer in ["x", "permessage-deflate; x", "permessage-deflate; server_max_window_bits=8"] {
         let mut client = open(offer, on()).await;
         assert_eq!(extensions(&client.headers), "", "{offer}");
-        // The connection works without.
+        // The connection works without compression.
         client.send(FIN | TEXT, &text(1_000)).await;
         assert_eq!(client.message(TEXT).await, (false, text(1_000)));
         client.send(FIN | TEXT | RSV1, b"x").await;
@@ -242,7 +243,7 @@ async fn bytes_that_do_not_compress_are_sent_as_they_are() {
         .collect();
     client.send_compressed(BINARY, &noise, usize::MAX).await;
     assert_eq!(client.message(BINARY).await, (false, noise));
-    // One message may be compressed, and the next not.
+    // Each message may be compressed or not.
     client.send(FIN | TEXT, b"plain").await;
     assert_eq!(client.message(TEXT).await, (false, b"plain".to_vec()));
 }
@@ -256,23 +257,23 @@ async fn the_limit_holds_for_decompressed_bytes() {
     client.send_compressed(TEXT, &vec![b'a'; 10_001], usize::MAX).await;
     client.closes_with(1009).await;
 
-    // A bomb ends within its first fragment.
+    // A decompression bomb ends the connection within its first fragment.
     let mut client = open(OFFER, options()).await;
     let bomb = client.compress(&vec![b'a'; 1 << 20]);
     client.send(TEXT | RSV1, &bomb[..100]).await;
     client.closes_with(1009).await;
-    // So does a binary message that is discarded.
+    // A discarded binary message does too.
     let mut client = open(OFFER, options()).await;
     client.send_compressed(BINARY, &vec![0; 1 << 20], usize::MAX).await;
     client.closes_with(1009).await;
-    // Compressed bytes that make nothing are bounded too.
+    // Compressed bytes that produce nothing are limited too.
     let mut client = open(OFFER, options()).await;
     let empty = [0, 0, 0, 0xff, 0xff].repeat(1_000);
     client.send(TEXT | RSV1, &empty).await;
     client.send(0, &empty).await;
     client.send(0, &empty).await;
     client.closes_with(1009).await;
-    // Bytes that do not compress fit up to the limit.
+    // Incompressible bytes are accepted up to the limit.
     let mut client = open(OFFER, options().binary(true)).await;
     let noise: Vec<u8> =
         (0..10_000_u32).map(|it| (it.wrapping_mul(2_654_435_761) >> 11).to_le_bytes()[0]).collect();
@@ -310,17 +311,17 @@ async fn invalid_data_ends_the_connection() {
             let mut opcode = TEXT | RSV1;
             while let Some(piece) = pieces.next() {
                 let fin = if pieces.peek().is_none() { FIN } else { 0 };
-                // The connection may have ended at an earlier piece.
+                // The connection may have ended after an earlier piece.
                 let _ = client.stream.write_all(&frame(opcode | fin, piece)).await;
                 opcode = 0;
             }
             client.closes_with(1007).await;
         }
     }
-    // A block of an unknown type, and a distance before the beginning.
+    // A block of an unknown type, and a distance before the start.
     check(&[0x06, 0xff]).await;
     check(&[0xf2, 0x00, 0x11, 0x00, 0x00]).await;
-    // Text that is not UTF-8, in the middle of a message and at its end.
+    // Invalid UTF-8, in the middle of a message and at its end.
     let mut client = open(OFFER, WebSocketOptions::new().compression(true)).await;
     for invalid in [&b"\xff and so on"[..], b"it ends in \xe2\x82"] {
         let bytes = client.compress(invalid);
@@ -334,7 +335,7 @@ async fn reads_messages_of_other_compressors() {
     for bytes in [
         // A block that is marked as the last one.
         &[0xf3, 0x48, 0xcd, 0xc9, 0xc9, 0x07, 0x00, 0x00][..],
-        // A block without compression.
+        // An uncompressed block.
         &[0x00, 0x05, 0x00, 0xfa, 0xff, 0x48, 0x65, 0x6c, 0x6c, 0x6f, 0x00],
         &[0xf2, 0x48, 0xcd, 0xc9, 0xc9, 0x07, 0x00],
     ] {

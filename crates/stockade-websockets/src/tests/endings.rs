@@ -1,4 +1,5 @@
-//! The ends of connections: by the handler, the client, a rule, or a time-out.
+//! Tests the end of connections: by the handler, the client, a violation, or a
+//! timeout.
 
 use std::io;
 use std::pin::Pin;
@@ -9,7 +10,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use super::*;
 
-/// The connection of a client that always has another message, and reads everything.
+/// The connection of a client that sends without pause and reads everything.
 struct Flood(Arc<Mutex<Vec<u8>>>);
 
 impl AsyncRead for Flood {
@@ -171,7 +172,7 @@ async fn pings_of_a_client_that_does_not_read_are_not_kept() {
     let mut connection = connect(web_socket_handler(waits), WebSocketOptions::new()).await;
     let ping = frame(0x89, &[7; 125]);
     let mut sent = 0;
-    // The pipe takes no more when the server has stopped to read.
+    // The pipe is full once the server stops reading.
     while sent < 10_000_000 {
         let write = connection.client.write_all(&ping);
         if tokio::time::timeout(Duration::from_millis(200), write).await.is_err() {
@@ -182,7 +183,7 @@ async fn pings_of_a_client_that_does_not_read_are_not_kept() {
     assert!(sent < 1_000_000, "{sent} bytes of pings were taken");
 }
 
-/// Frames that a client must not send, in the notation of [`frame`].
+/// Sends forbidden frames (see [`frame`]) and returns the code of the close.
 async fn refused(sent: &[Vec<u8>], options: WebSocketOptions) -> u16 {
     let mut connection = connect(web_socket_handler(echo), options).await;
     connection.client.write_all(&sent.concat()).await.unwrap();
@@ -275,7 +276,7 @@ async fn a_client_that_does_not_read_is_cut_off_and_its_handler_too() {
     let begun = tokio::time::Instant::now();
     let Connection { client, served, connections } = connection;
     served.await.unwrap();
-    // The timeout, and the time that its handler has to end.
+    // The close timeout, and the time that the handler has to end.
     assert!((35..=37).contains(&begun.elapsed().as_secs()), "{:?}", begun.elapsed());
     assert_eq!(connections.count(), 0);
     drop(client);
@@ -312,7 +313,7 @@ async fn connection_ends_after_both_close_frames() {
         let Connection { mut client, served, connections } = connection;
         let begun = tokio::time::Instant::now();
         client.write_all(&frame(0x88, &[3, 232])).await.unwrap();
-        // The client reads the close frame, and keeps its side open.
+        // The client reads the close frame, and leaves its side open.
         let mut answer = Vec::new();
         client.read_to_end(&mut answer).await.unwrap();
         assert_eq!(answer, [0x88, 2, 3, 232]);

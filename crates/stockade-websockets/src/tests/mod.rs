@@ -1,4 +1,5 @@
-//! Connections in process: our server over a pipe, tungstenite as the client.
+//! In-process connections: our server over a pipe, with tungstenite as the
+//! client.
 
 #[cfg(feature = "compression")]
 mod compression;
@@ -32,7 +33,7 @@ use crate::__internal::*;
 use crate::handshake::{RouterRules, Rules};
 use crate::*;
 
-/// A connection in process.
+/// An in-process connection.
 struct Connection {
     client: DuplexStream,
     served: JoinHandle<()>,
@@ -116,7 +117,7 @@ fn closed(message: Theirs) -> (u16, String) {
     }
 }
 
-/// A client's frame, masked with zeroes.
+/// Returns a client's frame, masked with zeros.
 fn frame(first: u8, payload: &[u8]) -> Vec<u8> {
     let mut bytes = vec![first];
     match u16::try_from(payload.len()) {
@@ -147,7 +148,7 @@ async fn messages_go_in_both_directions_and_the_end_is_agreed_on() {
     }
     client.send(Theirs::Ping("are you there?".into())).await.unwrap();
     assert_eq!(next(&mut client).await, Theirs::Pong("are you there?".into()));
-    // Binary messages are forgotten.
+    // Binary messages are discarded.
     client.send(Theirs::binary(vec![1, 2, 3])).await.unwrap();
     client.send(Theirs::text("after")).await.unwrap();
     assert_eq!(next(&mut client).await, Theirs::text("after"));
@@ -226,7 +227,7 @@ async fn what_came_with_the_handshake_is_delivered() {
 async fn a_half_that_is_dropped_does_not_stop_the_reading() {
     async fn only_sends(socket: WebSocket) {
         let (receiver, sender) = socket.split();
-        // Until more has come than is read ahead.
+        // Waits until more has arrived than is read ahead.
         while receiver.shared.unread.load(std::sync::atomic::Ordering::Acquire) < 65_536 {
             tokio::task::yield_now().await;
         }

@@ -1,4 +1,4 @@
-//! Halves as `Stream` and `Sink`; control frames as messages.
+//! Tests the halves as `Stream` and `Sink`, and control frames as messages.
 
 use std::future::poll_fn;
 use std::task::Poll;
@@ -7,14 +7,14 @@ use futures_util::{Sink, SinkExt as _, StreamExt as _};
 
 use super::*;
 
-/// Sends back what comes, by the traits alone.
+/// Echoes messages through the traits only.
 async fn forwards(socket: WebSocket) -> Result<(), ApiError> {
     let (receiver, sender) = socket.split();
     receiver.forward(sender).await?;
     Ok(())
 }
 
-/// The same without splitting.
+/// Echoes messages without splitting the connection.
 async fn whole(mut socket: WebSocket) -> Result<(), ApiError> {
     while let Some(message) = StreamExt::next(&mut socket).await {
         SinkExt::send(&mut socket, message?).await?;
@@ -67,14 +67,14 @@ async fn a_sink_waits_while_the_queue_is_full() {
             let (_receiver, mut sender) = socket.split();
             let mut count = 0;
             let text = || Message::Text("x".repeat(10_000));
-            // Ready or not, it answers at once.
+            // Ready or not, the poll completes immediately.
             while poll_fn(|cx| Poll::Ready(sender.poll_ready_unpin(cx).is_ready())).await {
                 SinkExt::start_send_unpin(&mut sender, text()).unwrap();
                 count += 1;
                 tokio::task::yield_now().await;
             }
             told.lock().unwrap().take().unwrap().send(count).unwrap();
-            // It goes on when the client reads.
+            // The sink continues when the client reads.
             for _ in 0..100 {
                 sender.feed(text()).await.unwrap();
             }
@@ -83,7 +83,7 @@ async fn a_sink_waits_while_the_queue_is_full() {
     let options = WebSocketOptions::new().send_queue(100_000);
     let (mut client, served) = connect(handler, options).await.client().await;
     let mut count = full.await.unwrap();
-    // The queue, the bytes that are encoded, and those of the pipe.
+    // The queue, the encoded bytes, and the bytes in the pipe.
     assert!((11..35).contains(&count), "{count} messages waited");
     count += 100;
     for _ in 0..count {
@@ -94,10 +94,10 @@ async fn a_sink_waits_while_the_queue_is_full() {
     served.await.unwrap();
 }
 
-/// Tells the client as text what comes.
+/// Reports each received message to the client as text.
 async fn tells(mut socket: WebSocket) -> Result<(), ApiError> {
     while let Some(message) = socket.recv().await {
-        // After a close there is nobody to be told.
+        // The send fails after a close.
         let _ = socket.send(format!("{:?}", message?)).await;
     }
     Ok(())
@@ -156,7 +156,7 @@ async fn control_frames_can_be_sent() {
         socket.send(Message::Pong("p".into())).await.unwrap();
         socket.send("text").await.unwrap();
         socket.send(Message::Close(Close::new(4_002, "enough"))).await.unwrap();
-        // Behind the close nothing goes out.
+        // Nothing is sent after the close.
         let _ = socket.send("late").await;
     });
     let (mut client, served) = connect(handler, WebSocketOptions::new()).await.client().await;
@@ -179,7 +179,7 @@ async fn a_flood_of_pings_waits_for_a_handler_that_does_not_receive() {
     let mut connection = connect(handler, options).await;
     let pings = frame(0x89, b"ping").repeat(1_000);
     let mut written = 0;
-    // Each ping takes 68 bytes of the 64 KiB that are read ahead.
+    // Each ping uses 68 bytes of the 64 KiB that are read ahead.
     for _ in 0..100 {
         let write = tokio::time::timeout(Duration::from_millis(50), async {
             connection.client.write_all(&pings).await.unwrap();

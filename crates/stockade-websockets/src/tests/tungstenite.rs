@@ -1,7 +1,8 @@
-//! Compares the codec and the handshake with tungstenite's.
+//! Compares the codec and the handshake with tungstenite.
 //!
-//! ARCHITECTURE.md ("Beyond the specification") has the reasons for our own codec. If an
-//! update of tungstenite breaks a test here, check if a reason no longer applies.
+//! ARCHITECTURE.md ("Beyond the specification") lists the reasons for a
+//! separate codec. If an update of tungstenite breaks a test here, check
+//! whether a reason no longer applies.
 
 use std::collections::BTreeSet;
 use std::io::Cursor;
@@ -17,11 +18,11 @@ use crate::handshake::accept_key;
 
 const MASK: [u8; 4] = [0x37, 0xfa, 0x21, 0x3d];
 
-/// Payload lengths at the borders of their encodings.
+/// Payload lengths at the boundaries of their encodings.
 const LENGTHS: [u64; 9] =
     [0, 1, 125, 126, 65_535, 65_536, i64::MAX as u64, i64::MAX as u64 + 1, u64::MAX];
 
-/// Returns all headers with these two bytes at their beginning.
+/// Returns all headers that begin with these two bytes.
 fn headers(first: u8, second: u8) -> Vec<Vec<u8>> {
     let mask: &[u8] = if second & 0x80 == 0 { &[] } else { &MASK };
     let with = |length: &[u8]| [&[first, second], length, mask].concat();
@@ -38,7 +39,7 @@ fn ours(bytes: &[u8]) -> Result<Head, &'static str> {
     read_head(bytes)
 }
 
-/// Returns the fields of a header, as tungstenite reads them.
+/// Returns the fields of a header as parsed by tungstenite.
 fn theirs(bytes: &[u8]) -> Option<(bool, u8, u64, Option<[u8; 4]>)> {
     let (header, length) = FrameHeader::parse(&mut Cursor::new(bytes)).ok()??;
     Some((header.is_final, header.opcode.into(), length, header.mask))
@@ -62,7 +63,7 @@ fn accepts_no_header_that_tungstenite_rejects() {
             }
         }
     }
-    // tungstenite checks the first four after the payload has arrived.
+    // tungstenite checks the first four only after the payload has arrived.
     let expected = [
         "a control frame is fragmented",
         "a control frame is longer than 125 bytes",
@@ -73,7 +74,7 @@ fn accepts_no_header_that_tungstenite_rejects() {
     assert_eq!(stricter, BTreeSet::from(expected));
 }
 
-/// RFC 6455 requires the shortest form of the sender only.
+/// RFC 6455 requires the shortest form only from senders.
 #[test]
 fn accepts_lengths_in_a_longer_form_as_tungstenite_does() {
     for bytes in
@@ -107,7 +108,7 @@ fn writes_headers_as_tungstenite_does() {
     }
 }
 
-/// 1014 is registered since RFC 6455, and unknown to tungstenite
+/// 1014 was registered after RFC 6455 and is unknown to tungstenite
 /// (snapview/tungstenite-rs#502).
 #[test]
 fn allows_the_close_codes_of_tungstenite_and_1014() {

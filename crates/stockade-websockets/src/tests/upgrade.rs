@@ -1,10 +1,10 @@
-//! Handlers that decide before the handshake is answered.
+//! Tests handlers that decide before the response to the handshake.
 
 use http::StatusCode;
 
 use super::*;
 
-/// The answer to a handshake that names these subprotocols.
+/// Returns the response to a handshake that requests these subprotocols.
 async fn decide(
     handler: Handler,
     options: WebSocketOptions,
@@ -97,7 +97,7 @@ async fn a_subprotocol_is_selected_of_those_that_the_client_names() {
         ("v1, v2", "v1+v2 v1 v2", Some("v2")),
         ("v1,other", "v1+other v1 v1", Some("v1")),
         ("other", "other - -", None),
-        // Names have a case.
+        // Names are case-sensitive.
         ("V1", "V1 - -", None),
     ];
     for (named, seen, selected) in cases {
