@@ -1,4 +1,4 @@
-//! [`Credentials`]: the proof of a user that a request of a check carries.
+//! [`Credentials`]: the credentials of a generated request.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use http::{HeaderMap, header};
 
 use crate::header::{bearer_value, header_of};
 
-/// The credentials of a user, for requests that a check makes itself.
+/// The credentials of a user, for requests that a check generates.
 ///
 /// ```
 /// use stockade::testing::Credentials;
@@ -21,10 +21,10 @@ pub struct Credentials {
 }
 
 impl Credentials {
-    /// Makes credentials of a token: `Authorization: Bearer …`.
+    /// Creates credentials from a token: `Authorization: Bearer …`.
     ///
     /// # Panics
-    /// When the token cannot be part of a header.
+    /// Panics if the token is not a valid header value.
     #[track_caller]
     pub fn bearer(token: impl AsRef<str>) -> Self {
         let mut headers = HeaderMap::new();
@@ -32,10 +32,10 @@ impl Credentials {
         Self { headers }
     }
 
-    /// Makes credentials of a header, such as one with an API key.
+    /// Creates credentials from a header, such as an API key.
     ///
     /// # Panics
-    /// When the name or the value cannot be those of a header.
+    /// Panics if the name or the value is not valid in a header.
     #[track_caller]
     pub fn header(name: impl AsRef<str>, value: impl AsRef<str>) -> Self {
         let (name, mut value) = header_of(name.as_ref(), value.as_ref());
@@ -45,30 +45,30 @@ impl Credentials {
         Self { headers }
     }
 
-    /// Makes credentials of a cookie.
+    /// Creates credentials from a cookie.
     ///
     /// # Panics
-    /// When the name or the value cannot be those of a cookie.
+    /// Panics if the name or the value is not valid in a cookie.
     #[track_caller]
     pub fn cookie(name: impl AsRef<str>, value: impl AsRef<str>) -> Self {
         Self::header("cookie", format!("{}={}", name.as_ref(), value.as_ref()))
     }
 
-    /// Returns the headers that carry them.
+    /// Returns the headers that carry the credentials.
     #[must_use]
     pub fn headers(&self) -> &HeaderMap {
         &self.headers
     }
 }
 
-/// Names the headers, and hides their values.
+/// Prints the header names and hides their values.
 impl fmt::Debug for Credentials {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_set().entries(self.headers.keys()).finish()
     }
 }
 
-/// A function that returns the credentials of a user who has these roles; none
-/// if there is no such user.
+/// A function that returns the credentials of a user with these roles; `None`
+/// if no such user exists.
 #[cfg(feature = "proptest")]
 pub(crate) type Users = std::sync::Arc<dyn Fn(&[&str]) -> Option<Credentials> + Send + Sync>;

@@ -1,4 +1,4 @@
-//! Differences of two JSON values.
+//! Differences between two JSON values.
 
 use serde_json::Value;
 
@@ -9,8 +9,8 @@ use crate::redact::{REDACTED, is_secret};
 pub enum Extent {
     /// The whole value.
     Whole,
-    /// The expected members; objects may have others. Arrays have the same
-    /// length.
+    /// The expected members; objects may contain others. Arrays must have the
+    /// same length.
     Part,
 }
 

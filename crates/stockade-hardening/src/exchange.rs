@@ -15,7 +15,7 @@ use crate::redact;
 pub struct SentRequest {
     /// The method.
     pub method: Method,
-    /// The path and the query, as they are sent.
+    /// The path and the query as sent.
     pub target: String,
     /// The headers.
     pub headers: HeaderMap,
@@ -34,13 +34,13 @@ pub struct Exchange {
     pub status: StatusCode,
     /// The headers of the response.
     pub headers: HeaderMap,
-    /// The part of the body that has come.
+    /// The part of the body that was received.
     pub body: Bytes,
 }
 
 impl Exchange {
-    /// Returns the value of a header of the response; several lines are joined by
-    /// a comma and a space. `None` if it is missing.
+    /// Returns the value of a response header, or `None` if it is missing.
+    /// Repeated headers are joined with a comma and a space.
     pub fn header(&self, name: &str) -> Option<String> {
         let values = self.headers.get_all(name).iter();
         let values: Vec<_> =
@@ -94,7 +94,7 @@ impl fmt::Display for Exchange {
     }
 }
 
-// A derived one would print credentials.
+// A derived implementation would print credentials.
 impl fmt::Debug for SentRequest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
@@ -127,7 +127,7 @@ fn write_body(
         return writeln!(f, "{mark} ({} bytes that are no text)", body.len());
     };
     let content_type = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
-    // A body without a content type is no form.
+    // A body without a content type is not treated as a form.
     let text = redact::body(text, content_type.unwrap_or_default());
     let shown = &text[..boundary(&text, MAX_SHOWN)];
     shown.lines().try_for_each(|line| writeln!(f, "{mark} {line}"))?;
@@ -137,11 +137,11 @@ fn write_body(
     Ok(())
 }
 
-/// Returns the last place up to `index` where a text may be cut.
+/// Returns the last character boundary at or before `index`.
 fn boundary(text: &str, index: usize) -> usize {
     let index = index.min(text.len());
     (0..=index).rev().find(|index| text.is_char_boundary(*index)).unwrap_or(0)
 }
 
-/// The bytes of a body that are printed.
+/// The maximum number of body bytes that are printed.
 const MAX_SHOWN: usize = 8_192;

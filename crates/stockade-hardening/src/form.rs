@@ -6,7 +6,7 @@ use std::fmt::{self, Write as _};
 
 use bytes::Bytes;
 
-/// A form with files, as a browser sends it, for `TestRequest::multipart`.
+/// A multipart form for `TestRequest::multipart`, encoded as browsers do.
 ///
 /// ```
 /// use stockade::testing::MultipartForm;
@@ -30,7 +30,7 @@ struct Part {
 }
 
 impl MultipartForm {
-    /// Makes a form without fields.
+    /// Creates a form without fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -42,7 +42,7 @@ impl MultipartForm {
         self
     }
 
-    /// Adds a file with the name and the content type that the client claims.
+    /// Adds a file with the client's file name and content type.
     pub fn file(
         mut self,
         name: &str,
@@ -55,7 +55,7 @@ impl MultipartForm {
             quoted(name),
             quoted(file_name)
         );
-        // Writing to a string does not fail.
+        // Writing to a string cannot fail.
         let _ = write!(head, "Content-Type: {content_type}\r\n");
         self.parts.push(Part { head, content: Bytes::copy_from_slice(content.as_ref()) });
         self
@@ -70,7 +70,7 @@ impl MultipartForm {
         (format!("multipart/form-data; boundary={boundary}"), body)
     }
 
-    /// Returns the body with this boundary, which no part contains.
+    /// Returns the body with this boundary, which no part may contain.
     pub(crate) fn encode_with(self, boundary: &str) -> Vec<u8> {
         let mut body = Vec::new();
         for part in self.parts {

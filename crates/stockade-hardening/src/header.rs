@@ -1,14 +1,14 @@
-//! Headers made of text. Their values may be credentials.
+//! Headers created from text. Their values may be credentials.
 
 use http::{HeaderName, HeaderValue};
 
 use crate::fail::fail;
 use crate::redact;
 
-/// Makes a header. A value that is a credential is marked as sensitive.
+/// Creates a header. Credentials are marked as sensitive.
 ///
 /// # Panics
-/// If the name or the value cannot be part of a header.
+/// Panics if the name or the value is not valid in a header.
 #[must_use]
 #[track_caller]
 pub fn header_of(name: &str, value: &str) -> (HeaderName, HeaderValue) {
@@ -23,10 +23,10 @@ pub fn header_of(name: &str, value: &str) -> (HeaderName, HeaderValue) {
     }
 }
 
-/// Makes the value of `Authorization: Bearer …`.
+/// Returns the header value `Bearer …` for `Authorization`.
 ///
 /// # Panics
-/// If the token cannot be part of a header.
+/// Panics if the token is not a valid header value.
 #[must_use]
 #[track_caller]
 pub fn bearer_value(token: &str) -> HeaderValue {

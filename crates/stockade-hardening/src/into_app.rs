@@ -6,16 +6,16 @@ use stockade_routing::{App, Router};
 use crate::TestClock;
 use crate::fail::fail;
 
-/// An application for a test: an app, or a router, which the test builds.
+/// An application for a test: an app, or a router that the test builds.
 pub trait IntoApp {
-    /// Builds the application, unless it is built already.
+    /// Builds the application if it is not built yet.
     ///
     /// # Errors
     /// Fails with all configuration errors of the router.
     fn into_app(self) -> Result<App, ConfigError>;
 
-    /// Builds the application, with this clock if it is not built yet. Returns whether it has
-    /// the clock.
+    /// Builds the application with this clock if it is not built yet. Also
+    /// returns whether the application uses the clock.
     #[doc(hidden)]
     fn into_app_at(self, _clock: &TestClock) -> Result<(App, bool), ConfigError>
     where
@@ -48,10 +48,10 @@ impl IntoApp for &App {
     }
 }
 
-/// Starts an application, or fails the test.
+/// Starts an application.
 ///
 /// # Panics
-/// If a value of `Router::state_at_start` cannot be opened.
+/// Panics if a value of `Router::state_at_start` cannot be opened.
 pub(crate) async fn start(app: &App) {
     if let Err(error) = app.start().await {
         fail(format_args!("the application cannot start: {error}"));

@@ -1,30 +1,31 @@
-//! Checks of an application against its own map of routes.
+//! Checks that compare an application with its own route map.
 //!
-//! - [`assert_hardened`] attacks an application with requests that are made of its
-//!   map, and fails if an attack succeeds. [`Hardening`] has the options and the
-//!   report.
-//! - `Contract` (feature `contract`) fails if a response is not listed in the map.
-//! - `check_schemas` (feature `proptest`) sends valid and invalid input that is made
-//!   of the schemas.
-//! - [`assert_policy`] fails if a route breaks a rule of a policy.
+//! - [`assert_hardened`] attacks an application with requests generated from
+//!   its map. It fails if an attack succeeds. For options and the report, see
+//!   [`Hardening`].
+//! - `Contract` (feature `contract`) fails if the map does not list a response.
+//! - `check_schemas` (feature `proptest`) sends valid and invalid input
+//!   generated from the schemas.
+//! - [`assert_policy`] fails if a route violates a policy rule.
 //! - [`assert_routes_lock`] fails if the routes differ from a committed file.
 //!
-//! The test client of `stockade-testing` uses the `Contract` of this crate, and
-//! re-exports all of its items.
+//! The test client of `stockade-testing` uses the `Contract` of this crate and
+//! re-exports all items.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
-// Where things are:
+// Modules:
 // - `hardening`: `assert_hardened`, `Hardening`.
-// - `contract`: `Contract`, responses against the map of the routes.
+// - `contract`: `Contract`, which checks responses against the route map.
 // - `properties`: `check_schemas`.
 // - `policy`: `assert_policy`.
 // - `lock`: `assert_routes_lock`.
 // - `into_app`: `IntoApp`; `test_clock`: `TestClock`.
-// - `sample`: one valid request for a route, made of the map.
+// - `sample`: generates one valid request for a route from the map.
 // - `shot`: a request of `hardening` and `properties`; `credentials`: its user;
-//   `idempotency_key`: its key; `any_version`: its `If-Match`; `form`: `MultipartForm`;
-//   `header`: its headers.
-// - `exchange`, `redact`, `difference`, `fail`: the messages of failed assertions.
+//   `idempotency_key`: its key; `any_version`: its `If-Match`; `form`:
+//   `MultipartForm`; `header`: its headers.
+// - `exchange`, `redact`, `difference`, `fail`: the messages of failed
+//   assertions.
 
 mod any_version;
 #[cfg(feature = "contract")]

@@ -1,5 +1,5 @@
-//! [`assert_routes_lock`]: the routes of an application against a file that is
-//! committed.
+//! [`assert_routes_lock`]: compares the routes of an application with a
+//! committed file.
 
 use std::env::{self, VarError};
 use std::fs;
@@ -11,24 +11,24 @@ use stockade_map::lock::{CommittedLock, Lock};
 use crate::IntoApp;
 use crate::fail::or_fail;
 
-/// The variable that lets the file be written.
+/// The environment variable that allows writing the file.
 const VARIABLE: &str = "STOCKADE_LOCK";
 
-/// Fails if the routes of an application are others than a file says, and lists
-/// what differs: changes that break clients, that weaken the protection, that do
-/// neither, and of texts.
+/// Fails if the routes of an application differ from a file. Lists the
+/// differences: changes that break clients, changes that weaken protection,
+/// other changes, and text changes.
 ///
-/// `path` is relative to the package of the test, of which cargo gives the
-/// directory in `CARGO_MANIFEST_DIR`; without that to the current directory.
+/// `path` is relative to the package of the test (`CARGO_MANIFEST_DIR`), or to
+/// the current directory if cargo does not set the variable.
 ///
 /// | `STOCKADE_LOCK` | |
 /// |---|---|
 /// | not set | compares |
-/// | `write` | writes the file if it is not there, or if no change breaks or weakens |
-/// | `accept` | writes it, whatever has changed |
+/// | `write` | writes the file if it does not exist, or if no change breaks clients or weakens protection |
+/// | `accept` | writes the file, whatever has changed |
 ///
-/// Where `CI` is set, nothing is written: both values are a failure there.
-/// `stockade::openapi::lock` has the rules.
+/// Nothing is written if `CI` is set: both values are a failure there. For the
+/// rules, see `stockade::openapi::lock`.
 ///
 /// ```no_run
 /// use stockade::prelude::*;
@@ -45,8 +45,8 @@ const VARIABLE: &str = "STOCKADE_LOCK";
 /// ```
 ///
 /// # Panics
-/// When the routes differ, the file is missing or no lock, or the router has
-/// mistakes.
+/// Panics if the routes differ, if the file is missing or not a lock file, and
+/// if the router has configuration errors.
 #[track_caller]
 pub fn assert_routes_lock(router: impl IntoApp, path: impl AsRef<Path>) {
     let app = or_fail(router.into_app());
@@ -55,12 +55,12 @@ pub fn assert_routes_lock(router: impl IntoApp, path: impl AsRef<Path>) {
     or_fail(compare(&lock, &in_package(path.as_ref()), mode, SystemTime::now()));
 }
 
-/// Returns a variable, unless it is empty.
+/// Returns the value of an environment variable, unless it is empty.
 fn variable(name: &str) -> Option<String> {
     match env::var(name) {
         Ok(value) => Some(value).filter(|value| !value.is_empty()),
         Err(VarError::NotPresent) => None,
-        // It is a wrong value, and shown as one.
+        // It is an invalid value, and the message shows it.
         Err(VarError::NotUnicode(value)) => Some(value.to_string_lossy().into_owned()),
     }
 }
@@ -72,7 +72,7 @@ fn in_package(path: &Path) -> PathBuf {
     }
 }
 
-/// The changes that are written into the file.
+/// The changes that may be written to the file.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Mode {
     None,
@@ -155,7 +155,7 @@ mod tests {
         Lock::of(&router.build().unwrap().route_map()).unwrap()
     }
 
-    /// Returns a path of a test's own.
+    /// Returns a path that only this test uses.
     fn path(name: &str) -> PathBuf {
         let path = env::temp_dir().join(format!("stockade-{}-{name}.lock", std::process::id()));
         drop(fs::remove_file(&path));
@@ -209,7 +209,7 @@ mod tests {
         let error = compare(&two, &path, Mode::None, now).unwrap_err();
         assert!(error.contains("STOCKADE_LOCK=write"), "{error}");
         compare(&two, &path, Mode::Harmless, now).unwrap();
-        // When the sunset has passed, a route may go.
+        // A route may be removed after its sunset.
         let late = now + Duration::from_secs(1_700_000_000);
         compare(&one, &path, Mode::Harmless, late).unwrap();
         fs::remove_file(path).unwrap();

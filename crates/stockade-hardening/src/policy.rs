@@ -1,4 +1,4 @@
-//! [`assert_policy`]: the routes of an application keep their rules.
+//! [`assert_policy`]: checks the routes of an application against a policy.
 
 use std::fmt::Write as _;
 
@@ -7,8 +7,8 @@ use stockade_map::policy::Policy;
 use crate::IntoApp;
 use crate::fail::{fail, or_fail};
 
-/// Checks that the routes of a router or an app keep the rules of a policy. A
-/// failure lists everything that breaks one, each with file and line.
+/// Checks that the routes of a router or an app follow a policy. A failure
+/// lists every violation with file and line.
 ///
 /// ```
 /// use stockade::policy::Policy;
@@ -20,7 +20,8 @@ use crate::fail::{fail, or_fail};
 /// ```
 ///
 /// # Panics
-/// When the routes break a rule, and when the router has mistakes.
+/// Panics if a route violates a rule, or if the router has configuration
+/// errors.
 #[track_caller]
 pub fn assert_policy(router: impl IntoApp, policy: &Policy) {
     let app = or_fail(router.into_app());
@@ -30,7 +31,7 @@ pub fn assert_policy(router: impl IntoApp, policy: &Policy) {
     }
     let mut text = format!("{} findings of the policy:", findings.len());
     for finding in findings {
-        // Writing to a text cannot fail.
+        // Writing to a string cannot fail.
         let _ = write!(text, "\n  {finding}");
     }
     fail(text);

@@ -1,14 +1,14 @@
-//! Removal of credentials from the messages of a failing test.
+//! Removes credentials from the messages of a failing test.
 
 use std::borrow::Cow;
 
 use http::{HeaderName, HeaderValue, header};
 use serde_json::Value;
 
-/// The text in the place of a credential.
+/// The text that replaces a credential.
 pub(crate) const REDACTED: &str = "(redacted)";
 
-/// Returns the value of a header for printing.
+/// Returns the printable value of a header.
 pub(crate) fn header(name: &HeaderName, value: &HeaderValue) -> String {
     let text = String::from_utf8_lossy(value.as_bytes());
     match *name {
@@ -42,25 +42,24 @@ fn cookie(pair: &str) -> String {
     }
 }
 
-/// Returns true if a field of this name is a credential.
+/// Returns true if a field with this name is a credential.
 pub(crate) fn is_secret(name: &str) -> bool {
     let is_letter = |character: &char| !matches!(character, '-' | '_');
     let name: String = name.chars().filter(is_letter).collect::<String>().to_ascii_lowercase();
     ["password", "secret", "token", "apikey"].iter().any(|word| name.contains(word))
 }
 
-/// Returns a body, with the values of credentials left out where it is JSON or
-/// a form.
+/// Returns a body with credentials redacted, if it is JSON or a form.
 pub(crate) fn body<'t>(text: &'t str, content_type: &str) -> Cow<'t, str> {
     if content_type.starts_with("application/x-www-form-urlencoded") {
         return pairs(text);
     }
-    // A body without credentials stays as it was sent.
+    // A body without credentials is printed unchanged.
     let Ok(mut value) = serde_json::from_str::<Value>(text) else { return text.into() };
     if hide(&mut value) { value.to_string().into() } else { text.into() }
 }
 
-/// Returns a target, with the values of credentials in its query left out.
+/// Returns a target with the credentials in its query redacted.
 pub(crate) fn target(target: &str) -> Cow<'_, str> {
     match target.split_once('?') {
         Some((path, query)) => format!("{path}?{}", pairs(query)).into(),
@@ -76,8 +75,7 @@ fn pairs(text: &str) -> Cow<'_, str> {
     shown.collect::<Vec<_>>().join("&").into()
 }
 
-/// Hides every text below the name of a credential. Returns true if there was
-/// one.
+/// Redacts all texts below credential names. Returns true if there were any.
 fn hide(value: &mut Value) -> bool {
     let mut hidden = false;
     match value {

@@ -1,7 +1,7 @@
-//! [`Sample`]: one valid request for a route, made of its description alone.
+//! [`Sample`]: generates one valid request for a route from its description.
 //!
-//! The smallest value that a schema takes is sought, not a typical one. There is
-//! none where a schema has parts that cannot be turned round, such as `not`.
+//! It looks for the smallest valid value rather than a typical one. It finds
+//! none for schemas with keywords such as `not`, which cannot be inverted.
 
 use std::collections::BTreeMap;
 
@@ -13,14 +13,14 @@ use stockade_validation::pattern::without_look_around as pattern_hir;
 
 use crate::MultipartForm;
 
-/// The depth of a schema beyond which no value is sought: recursive types have
-/// none.
+/// The maximum schema depth. Beyond it no value is searched, because some
+/// recursive types have none.
 const MAX_DEPTH: usize = 32;
 
-/// The boundary of the forms with files.
+/// The boundary of multipart forms.
 const BOUNDARY: &str = "stockade-sample";
 
-/// A source of valid values for the routes of a map.
+/// Generates valid values for the routes of a map.
 #[derive(Clone, Copy)]
 pub(crate) struct Sample<'m> {
     schemas: &'m BTreeMap<String, Value>,
@@ -31,9 +31,9 @@ impl<'m> Sample<'m> {
         Self { schemas: &map.schemas }
     }
 
-    /// Returns paths that the route may take, the best first; `given` has the
-    /// values of parameters that are known. The look-up of the application
-    /// decides which of them are right.
+    /// Returns candidate paths for the route, best first. `given` returns known
+    /// parameter values. The router of the application decides which candidates
+    /// match.
     pub(crate) fn paths(
         self,
         route: &RouteInfo,
@@ -50,7 +50,7 @@ impl<'m> Sample<'m> {
             choices.iter().fold(template.clone(), |path, (param, values)| {
                 let value = values.get(index).or_else(|| values.first());
                 let value = value.map(|value| encoded(value, param.is_rest));
-                // Without a value the braces stay, and no route takes them.
+                // Without a value the braces remain, and no route matches them.
                 match value {
                     Some(value) => path.replace(&format!("{{{}}}", param.name), &value),
                     None => path,
@@ -62,8 +62,8 @@ impl<'m> Sample<'m> {
         paths
     }
 
-    /// Returns values of a parameter: by its schema, by its constraint, and
-    /// plain ones.
+    /// Returns values for a parameter, from its schema, from its constraint,
+    /// and generic ones.
     fn param_values(self, param: &ParamInfo) -> Vec<String> {
         let by_schema = self.value(&param.schema).and_then(|value| text_of(&value));
         let by_constraint = param.constraint.as_deref().and_then(matching);
@@ -72,15 +72,15 @@ impl<'m> Sample<'m> {
         values.filter(|value| !value.is_empty()).collect()
     }
 
-    /// Returns the query that a route asks for, without `?`; none where nothing
+    /// Returns the required query of a route without `?`, or `None` if nothing
     /// is required.
     pub(crate) fn query(self, route: &RouteInfo) -> Option<String> {
         let Value::Object(pairs) = self.value(route.query.as_ref()?)? else { return None };
         form_of(&pairs).filter(|query| !query.is_empty())
     }
 
-    /// Returns a body that the route takes, with its media type. The example of
-    /// the route's documentation comes before any other.
+    /// Returns a valid body with its media type. The documented example of the
+    /// route is preferred.
     pub(crate) fn body(self, route: &RouteInfo) -> Option<(String, Vec<u8>)> {
         let content = &route.body.as_ref()?.content;
         let bodies = content.iter().filter_map(|content| {
@@ -102,7 +102,7 @@ impl<'m> Sample<'m> {
         }
     }
 
-    /// Returns the smallest value that a schema takes, if one is found.
+    /// Returns the smallest value that fits a schema, if one is found.
     pub(crate) fn value(self, schema: &Value) -> Option<Value> {
         self.value_at(schema, 0)
     }
@@ -138,7 +138,7 @@ impl<'m> Sample<'m> {
         self.typed(schema, depth)
     }
 
-    /// Returns the members that an object of a schema must have.
+    /// Returns the required members of an object schema.
     pub(crate) fn required(self, schema: &Value) -> Vec<String> {
         let reference = schema.get("$ref").and_then(Value::as_str);
         let schema = reference.and_then(|reference| self.referred(reference)).unwrap_or(schema);
@@ -150,7 +150,7 @@ impl<'m> Sample<'m> {
         self.schemas.get(reference.strip_prefix(SCHEMAS)?)
     }
 
-    /// Returns an object with the members of all parts.
+    /// Returns an object with the members of all schemas.
     fn merged(self, parts: &[Value], depth: usize) -> Option<Value> {
         let mut all = Map::new();
         for part in parts {
@@ -216,11 +216,11 @@ impl<'m> Sample<'m> {
     }
 }
 
-/// Returns a value that differs from those of other places in a list.
+/// Returns a value that is unique for this index of a list.
 fn changed(value: Value, index: usize) -> Value {
     match value {
         Value::Number(number) => match number.as_i64() {
-            // A list is never as long as that.
+            // A list is never that long.
             Some(number) => json!(number.saturating_add(i64::try_from(index).unwrap_or(i64::MAX))),
             None => Value::Number(number),
         },
@@ -229,7 +229,7 @@ fn changed(value: Value, index: usize) -> Value {
     }
 }
 
-/// Returns the type of a schema; that of its keywords where it names none.
+/// Returns the type of a schema, derived from its keywords if it has no `type`.
 fn kind_of(schema: &Map<String, Value>) -> &str {
     let named = match schema.get("type") {
         Some(Value::String(name)) => Some(name.as_str()),
@@ -248,10 +248,10 @@ fn kind_of(schema: &Map<String, Value>) -> &str {
     named.unwrap_or_else(guessed)
 }
 
-/// Returns a keyword that counts; 0 where it is absent.
+/// Returns the number in a keyword; 0 if it is absent.
 fn count(schema: &Map<String, Value>, keyword: &str) -> usize {
     let count = schema.get(keyword).and_then(Value::as_u64);
-    // A schema that asks for more than fits into memory has no sample.
+    // A schema that requires more than fits into memory never gets a sample.
     count.map_or(0, |count| usize::try_from(count).unwrap_or(usize::MAX)).min(100_000)
 }
 
@@ -270,7 +270,7 @@ fn string(schema: &Map<String, Value>) -> Option<String> {
     Some(start + &"a".repeat(missing))
 }
 
-/// Returns a text of a format of JSON Schema.
+/// Returns a text for a JSON Schema format.
 fn of_format(format: &str) -> Option<&'static str> {
     Some(match format {
         "email" | "idn-email" => "a@example.org",
@@ -291,7 +291,7 @@ fn of_format(format: &str) -> Option<&'static str> {
     })
 }
 
-/// Returns 1, or the number within the bounds that is nearest to it.
+/// Returns 1, or the nearest number within the bounds.
 fn number(schema: &Map<String, Value>, is_whole: bool) -> Option<Value> {
     let bound = |keyword: &str| schema.get(keyword).and_then(Value::as_f64);
     let step = bound("multipleOf").filter(|step| *step > 0.0);
@@ -323,8 +323,7 @@ pub(crate) fn matching(expression: &str) -> Option<String> {
     write_match(&hir, &mut text).then_some(text)
 }
 
-/// Writes a match; returns false where the expression takes nothing, or where it
-/// would be too long.
+/// Writes a match. Returns false if nothing matches or the match is too long.
 fn write_match(hir: &Hir, text: &mut String) -> bool {
     match hir.kind() {
         HirKind::Empty | HirKind::Look(_) => true,
@@ -343,7 +342,8 @@ fn write_match(hir: &Hir, text: &mut String) -> bool {
             None => false,
         },
         HirKind::Repetition(repetition) => {
-            // One and not none where both are right: an empty text says little.
+            // Prefer one repetition to none, because an empty text is a weak
+            // sample.
             let least = repetition.min.max(u32::from(repetition.max != Some(0)));
             least <= 10_000 && (0..least).all(|_| write_match(&repetition.sub, text))
         }
@@ -360,7 +360,7 @@ fn write_match(hir: &Hir, text: &mut String) -> bool {
     }
 }
 
-/// Returns a character of a class: a digit or a letter, if it has one.
+/// Returns a character of a class, preferably a digit or a letter.
 fn letter_of(class: &Class) -> Option<char> {
     let has = |letter: char| match class {
         Class::Unicode(class) => {
@@ -377,7 +377,7 @@ fn letter_of(class: &Class) -> Option<char> {
     ['1', 'a', 'A', '-', '_'].into_iter().find(|letter| has(*letter)).or_else(first)
 }
 
-/// Returns a scalar as it stands in a path or a form.
+/// Returns a scalar as written in a path or a form.
 fn text_of(value: &Value) -> Option<String> {
     match value {
         Value::String(text) => Some(text.clone()),
@@ -386,7 +386,7 @@ fn text_of(value: &Value) -> Option<String> {
     }
 }
 
-/// Returns members as a form; a list is a repeated key.
+/// Encodes members as a form. A list becomes a repeated key.
 fn form_of(members: &Map<String, Value>) -> Option<String> {
     let mut pairs: Vec<(&str, String)> = Vec::new();
     for (name, value) in members {
@@ -402,8 +402,8 @@ fn form_of(members: &Map<String, Value>) -> Option<String> {
     serde_html_form::to_string(pairs).ok()
 }
 
-/// Returns a form with a part for each member of an object; with one part where
-/// nothing is known.
+/// Encodes an object as a multipart form with a part for each member, or with
+/// one part if the schema is unknown.
 fn multipart(value: Option<&Value>) -> Vec<u8> {
     let members = value.and_then(Value::as_object);
     let known = members.into_iter().flatten();
@@ -426,7 +426,7 @@ pub(crate) fn content_type(media_type: &str) -> String {
     }
 }
 
-/// Returns a value as a part of a path.
+/// Encodes a value for a path.
 fn encoded(value: &str, is_rest: bool) -> String {
     let is_plain = |byte: u8| {
         byte.is_ascii_alphanumeric()

@@ -17,22 +17,23 @@ use stockade_core::{HttpBody, PeerAddr, Request};
 use crate::Credentials;
 use crate::exchange::SentRequest;
 
-/// A request of an attack. Unlike one of a test its target may be anything.
+/// A request of an attack. Its target may be invalid, unlike the target of a
+/// test request.
 #[derive(Clone, Debug)]
 pub(crate) struct Shot {
     pub(crate) method: Method,
     pub(crate) target: String,
     pub(crate) headers: HeaderMap,
     pub(crate) body: ShotBody,
-    /// The address that it comes from; one that nobody has used where it is none.
+    /// The client address; `None` for an unused one.
     pub(crate) peer: Option<SocketAddr>,
-    /// True if it is sent with an idempotency key that nothing else has.
+    /// True if the request gets a unique idempotency key.
     pub(crate) has_new_key: bool,
-    /// Notes how much of the body the application reads.
+    /// Records how much of the body the application reads.
     pub(crate) probe: Option<BodyProbe>,
 }
 
-/// A note of how much of a body was read. Clones share it.
+/// Records how much of a body was read. Clones share the record.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct BodyProbe {
     inner: Arc<ProbeState>,
@@ -41,12 +42,12 @@ pub(crate) struct BodyProbe {
 #[derive(Debug, Default)]
 struct ProbeState {
     is_polled: AtomicBool,
-    /// In bytes.
+    /// The number of bytes.
     read: AtomicU64,
 }
 
 impl BodyProbe {
-    /// Returns true if something asked for the body, even if it is empty.
+    /// Returns true if the body was polled, even if it is empty.
     pub(crate) fn is_polled(&self) -> bool {
         self.inner.is_polled.load(Ordering::Relaxed)
     }
@@ -56,7 +57,7 @@ impl BodyProbe {
         self.inner.read.load(Ordering::Relaxed)
     }
 
-    /// Returns the notes of the last request, and starts again.
+    /// Returns the record of the last request and resets it.
     pub(crate) fn take(&self) -> Self {
         let taken = Self::default();
         let is_polled = self.inner.is_polled.swap(false, Ordering::Relaxed);
@@ -65,7 +66,7 @@ impl BodyProbe {
         taken
     }
 
-    /// Returns the body, and notes what is read of it.
+    /// Returns the body, and records the bytes read from it.
     fn watch(&self, body: HttpBody) -> HttpBody {
         let (probe, mut body) = (self.clone(), body);
         HttpBody::stream(stream::poll_fn(move |cx| {
@@ -83,13 +84,13 @@ impl BodyProbe {
 #[derive(Clone, Debug)]
 pub(crate) enum ShotBody {
     Whole(Bytes),
-    /// A stream without an announced length: the beginning, and the letter `a`
-    /// until it has this length.
+    /// A stream without an announced length. It starts with `beginning` and
+    /// continues with the letter `a` up to this length.
     Stream {
         beginning: &'static str,
         length: u64,
     },
-    /// A stream that panics with this message as soon as it is read.
+    /// A stream that panics with this message when it is read.
     Panicking(&'static str),
 }
 
@@ -118,8 +119,8 @@ impl Shot {
         self
     }
 
-    /// Adds a header beside those of its name. A value that cannot stand in a
-    /// header is left out: no client can send it.
+    /// Adds a header and keeps other headers with this name. Ignores a value
+    /// that is invalid in a header, because no client can send it.
     pub(crate) fn add(mut self, name: &str, value: impl AsRef<[u8]>) -> Self {
         let name = HeaderName::from_bytes(name.as_bytes());
         if let (Ok(name), Ok(value)) = (name, HeaderValue::from_bytes(value.as_ref())) {
@@ -128,14 +129,14 @@ impl Shot {
         self
     }
 
-    /// Sets a header in the place of those of its name.
+    /// Sets a header and replaces all headers with this name.
     pub(crate) fn set(mut self, name: &str, value: impl AsRef<[u8]>) -> Self {
         self.headers.remove(name);
         self.add(name, value)
     }
 
-    /// Lets it be sent with an idempotency key that nothing else has, or with none
-    /// but those that are added.
+    /// Sets whether the request gets a unique idempotency key. Without one,
+    /// only explicitly added keys are sent.
     pub(crate) fn new_key(mut self, has_new_key: bool) -> Self {
         self.has_new_key = has_new_key;
         self
@@ -168,13 +169,13 @@ impl Shot {
         self.set("content-type", content_type)
     }
 
-    /// Gives it a body whose reading panics, as a fault of the program would.
+    /// Sets a body that panics when it is read, like a bug in the program.
     pub(crate) fn panicking(mut self, message: &'static str) -> Self {
         self.body = ShotBody::Panicking(message);
         self
     }
 
-    /// Lets `probe` note how much of the body is read.
+    /// Records in `probe` how much of the body is read.
     pub(crate) fn probed(mut self, probe: &BodyProbe) -> Self {
         self.probe = Some(probe.clone());
         self
@@ -196,8 +197,8 @@ impl Shot {
         }
     }
 
-    /// Makes the request as the own server would; none where the target is no
-    /// target of HTTP.
+    /// Creates the request as the server would. Returns `None` if the target is
+    /// not a valid HTTP target.
     pub(crate) fn request(&self, peer: SocketAddr) -> Option<Request> {
         let uri: Uri = self.target.parse().ok()?;
         let body = self.body.to_http();
@@ -232,7 +233,7 @@ impl ShotBody {
                 let letters = Bytes::from_static(&[b'a'; PIECE]);
                 let mut missing = length.saturating_sub(beginning.len() as u64);
                 let rest = std::iter::from_fn(move || {
-                    // A piece is never longer than what fits into memory.
+                    // A piece always fits into memory.
                     let piece = usize::try_from(missing).unwrap_or(PIECE).min(PIECE);
                     missing -= piece as u64;
                     (piece > 0).then(|| letters.slice(..piece))
@@ -243,14 +244,15 @@ impl ShotBody {
             Self::Panicking(message) => {
                 let message = *message;
                 HttpBody::stream(stream::poll_fn(move |_| -> Poll<Option<Piece>> {
-                    // Unlike `panic!` it asks no hook, which would print it.
+                    // Unlike `panic!`, this does not call the panic hook, which
+                    // would print the message.
                     panic::resume_unwind(Box::new(message))
                 }))
             }
         }
     }
 
-    /// Returns the bytes for messages; none for a stream.
+    /// Returns the bytes for messages; `None` for a stream.
     fn shown(&self) -> Option<Bytes> {
         match self {
             Self::Whole(bytes) => Some(bytes.clone()),
@@ -261,5 +263,5 @@ impl ShotBody {
 
 type Piece = Result<Bytes, Infallible>;
 
-/// The length of a piece of a long body.
+/// The maximum size of one piece of a long body.
 const PIECE: usize = 16_384;

@@ -1,16 +1,16 @@
-//! [`TestClock`]: a clock that a test moves.
+//! [`TestClock`]: a clock that tests advance.
 
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// A clock that stands still until [`advance`](Self::advance) is called.
+/// A clock that only moves when you call [`advance`](Self::advance).
 ///
-/// The same time drives the rate limit of a router (`TestClient::with_clock`, or
+/// It can drive the rate limit of a router (`TestClient::with_clock`, or
 /// [`for_router`](Self::for_router)), `with_rate_limit`
-/// ([`for_route_limits`](Self::for_route_limits)) and the expiry of tokens
-/// ([`for_tokens`](Self::for_tokens)). Clones are the same clock.
+/// ([`for_route_limits`](Self::for_route_limits)), and token expiry
+/// ([`for_tokens`](Self::for_tokens)). Clones share the time.
 ///
 /// ```
 /// use std::time::Duration;
@@ -25,30 +25,30 @@ use std::time::{Duration, Instant};
 #[derive(Clone)]
 pub struct TestClock {
     start: Instant,
-    /// The start, since 1970.
+    /// The start, in seconds since 1970.
     start_seconds: u64,
-    /// The time since `start`.
+    /// The milliseconds since the start.
     millis: Arc<AtomicU64>,
 }
 
 impl TestClock {
-    /// Makes a clock at 2001-09-09 01:46:40 UTC, which is 1,000,000,000 seconds
-    /// since 1970.
+    /// Creates a clock at 2001-09-09 01:46:40 UTC, which is 1,000,000,000
+    /// seconds since 1970.
     #[must_use]
     pub fn new() -> Self {
         Self::at(1_000_000_000)
     }
 
-    /// Makes a clock at this time, in seconds since 1970-01-01 00:00 UTC.
+    /// Creates a clock at this time, in seconds since 1970-01-01 00:00 UTC.
     #[must_use]
     pub fn at(unix_seconds: u64) -> Self {
         let millis = Arc::new(AtomicU64::new(0));
         Self { start: Instant::now(), start_seconds: unix_seconds, millis }
     }
 
-    /// Advances the time, in whole milliseconds.
+    /// Advances the clock by whole milliseconds.
     pub fn advance(&self, time: Duration) {
-        // More than 500 million years are the end of time here.
+        // The clock saturates at more than 500 million years.
         let millis = u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
         self.millis.fetch_add(millis, Ordering::Relaxed);
     }

@@ -1,4 +1,4 @@
-//! The rules of the contract for one answer.
+//! The contract rules for one response.
 
 use std::borrow::Cow;
 
@@ -8,18 +8,18 @@ use stockade_routing::map::{BodyDoc, ContentInfo, ResponseInfo, RouteInfo, Route
 
 use super::schemas::Schemas;
 
-/// An answer that was sent.
+/// A response that was sent.
 pub(super) struct Sent<'a> {
     pub(super) method: &'a Method,
     pub(super) status: StatusCode,
     pub(super) headers: &'a HeaderMap,
-    /// The whole body; `None` where it is not known.
+    /// The whole body; `None` if it is unknown.
     pub(super) body: Option<&'a [u8]>,
 }
 
 impl Sent<'_> {
-    /// Returns the reasons why a route may not give this answer; empty where it
-    /// may.
+    /// Returns the reasons why this response of the route violates the
+    /// contract; empty if it does not.
     pub(super) fn faults(
         &self,
         route: &RouteInfo,
@@ -49,8 +49,9 @@ impl Sent<'_> {
         faults
     }
 
-    /// Returns true for a status that need not be listed: that of a body which the
-    /// route never asks for, or of middleware of which nothing is known.
+    /// Returns true if the status need not be listed: it concerns a body that
+    /// the route never reads, or it may come from middleware without a
+    /// description.
     fn may_be_unlisted(&self, route: &RouteInfo) -> bool {
         let is_of_body = matches!(
             self.status,
@@ -59,8 +60,8 @@ impl Sent<'_> {
         (is_of_body && route.body.is_none()) || route.middleware.iter().any(|it| it.is_opaque)
     }
 
-    /// Returns the faults of missing headers of security, which the answer to a
-    /// handshake does not have.
+    /// Returns a fault for each missing security header. Handshake responses
+    /// need none.
     fn missing_security(&self, map: &RouteMap) -> Vec<String> {
         if self.status == StatusCode::SWITCHING_PROTOCOLS {
             return Vec::new();
@@ -74,7 +75,7 @@ impl Sent<'_> {
         is_missing.then(|| format!("the header {name} is missing, which is always there"))
     }
 
-    /// Returns the reasons why this is not that answer.
+    /// Returns the reasons why this response does not match the listed one.
     fn misfit(&self, answer: &ResponseInfo, map: &RouteMap, schemas: &Schemas) -> Vec<String> {
         let always = answer.headers.iter().filter(|header| header.always);
         let mut faults: Vec<String> =
@@ -127,7 +128,7 @@ impl Sent<'_> {
         self.typed_faults(&contents, schemas)
     }
 
-    /// Returns the reasons why the body is none of these media types with their
+    /// Returns the reasons why the body matches none of these media types and
     /// schemas.
     fn typed_faults(&self, contents: &[(&str, &Value)], schemas: &Schemas) -> Vec<String> {
         let Some(media_type) = self.media_type() else {
@@ -148,7 +149,7 @@ impl Sent<'_> {
         }
     }
 
-    /// Returns the media type, without parameters and in small letters.
+    /// Returns the media type in lowercase, without parameters.
     fn media_type(&self) -> Option<String> {
         let value = self.headers.get(header::CONTENT_TYPE)?.to_str().ok()?;
         Some(essence(value))
@@ -174,7 +175,7 @@ fn names(contents: &[(&str, &Value)]) -> String {
     if names.is_empty() { "none".to_owned() } else { names.join(" or ") }
 }
 
-/// Returns true if a listed media type, perhaps a range, admits another one.
+/// Returns true if a listed media type or range includes another media type.
 fn admits(listed: &str, media_type: &str) -> bool {
     let listed = essence(listed);
     match listed.strip_suffix("/*") {
@@ -184,8 +185,7 @@ fn admits(listed: &str, media_type: &str) -> bool {
     }
 }
 
-/// Returns the value that a schema judges: JSON, or a text; `None` for other
-/// bytes.
+/// Returns the value to validate: JSON or a string; `None` for other bytes.
 fn value_of(media_type: &str, body: &[u8]) -> Result<Option<Value>, String> {
     if media_type == "application/json" || media_type.ends_with("+json") {
         return match serde_json::from_slice(body) {

@@ -1,14 +1,14 @@
-//! [`ContractError`]: an answer that breaks the contract.
+//! [`ContractError`]: a response that violates the contract.
 
 use std::error::Error;
 use std::fmt;
 
 use stockade_routing::map::{BodyDoc, Place, ResponseInfo, RouteInfo};
 
-/// An answer that the map of the routes does not list.
+/// A response that the route map does not list.
 ///
-/// Its text names the route and the place of its declaration, says what does not
-/// fit, and lists the answers of the route.
+/// The message names the route and its source location, explains the mismatch,
+/// and lists the documented responses.
 #[derive(Clone)]
 pub struct ContractError {
     breach: Box<Breach>,
@@ -20,7 +20,7 @@ struct Breach {
     location: Place,
     faults: Vec<String>,
     listed: Vec<String>,
-    /// The names of middleware that does not describe itself.
+    /// The names of middleware without a description.
     opaque: Vec<String>,
 }
 
@@ -40,26 +40,26 @@ impl ContractError {
         Self { breach: Box::new(breach) }
     }
 
-    /// Returns the route that gave the answer: `GET /users/:id`.
+    /// Returns the route that sent the response, such as `GET /users/:id`.
     #[must_use]
     pub fn route(&self) -> &str {
         &self.breach.route
     }
 
-    /// Returns the place where the route was declared.
+    /// Returns the source location of the route.
     #[must_use]
     pub fn location(&self) -> &Place {
         &self.breach.location
     }
 
-    /// Returns the reasons why the answer does not fit.
+    /// Returns the reasons why the response does not fit.
     #[must_use]
     pub fn faults(&self) -> &[String] {
         &self.breach.faults
     }
 }
 
-/// Returns a line for an answer of the map.
+/// Formats a listed response as one line.
 fn listed(status: &str, answer: &ResponseInfo) -> String {
     let body = match &answer.body {
         BodyDoc::None => "no body".to_owned(),

@@ -1,7 +1,7 @@
-//! [`Contract`]: checks responses against the map of the routes.
+//! [`Contract`]: checks responses against the route map.
 //!
-//! Documents and clients rely on the map. A test that sends requests anyway can prove that the
-//! map describes the responses.
+//! Documents and clients rely on the map. Tests that send requests anyway can
+//! prove that it describes the responses.
 
 mod answer;
 mod error;
@@ -72,10 +72,12 @@ struct Inner {
 }
 
 impl Contract {
-    /// Makes the contract of an application. It computes the map once; clones share it.
+    /// Creates the contract of an application. It computes the map once; clones
+    /// share it.
     ///
     /// # Panics
-    /// Panics if the map has errors, such as a schema of a reply that no value fits.
+    /// Panics if the map has errors, such as a response schema that no value
+    /// fits.
     #[track_caller]
     #[must_use]
     pub fn of(app: &App) -> Self {
@@ -185,7 +187,7 @@ impl Contract {
         if faults.is_empty() { Ok(()) } else { Err(ContractError::new(route, faults)) }
     }
 
-    /// Returns the route that takes a request.
+    /// Returns the route that handles a request.
     fn route_of(&self, request: &request::Parts) -> Option<&RouteInfo> {
         let mut head = request.clone();
         if head.headers.contains_key(header::UPGRADE) && head.extensions.get::<Upgrade>().is_none()
@@ -224,7 +226,7 @@ fn exchange(
         method: request.method.clone(),
         target: request.uri.to_string(),
         headers: request.headers.clone(),
-        // The application has taken it.
+        // The application has consumed it.
         body: Some(Bytes::new()),
         location,
     };

@@ -8,12 +8,12 @@ use serde_json::{Map, Value, json};
 use stockade_errors::locks::lock;
 use stockade_routing::map::RouteMap;
 
-/// The most breaches of a schema that are told.
+/// The maximum number of schema violations in a message.
 const MAX_TOLD: usize = 5;
 
-/// The schemas of a map, each compiled when a body is judged by it.
+/// The schemas of a map. Each is compiled when it validates a body.
 pub(crate) struct Schemas {
-    /// The schemas with a name, to which others point by `#/schemas/`.
+    /// The named schemas, which `#/schemas/` references point to.
     named: Value,
     compiled: Mutex<HashMap<String, Arc<Validator>>>,
 }
@@ -24,7 +24,7 @@ impl Schemas {
         Self { named: Value::Object(named), compiled: Mutex::default() }
     }
 
-    /// Returns the breaches of a schema; empty for a value that fits.
+    /// Returns the violations of a schema; empty if the value fits.
     pub(crate) fn faults(&self, schema: &Value, value: &Value) -> Vec<String> {
         let validator = match self.validator(schema) {
             Ok(validator) => validator,
@@ -33,7 +33,7 @@ impl Schemas {
         let faults = validator.iter_errors(value).map(|error| {
             let path = error.instance_path().to_string();
             let path = if path.is_empty() { "the body".to_owned() } else { format!("`{path}`") };
-            // The value stands in the exchange, where secrets are left out.
+            // The exchange shows the value, with secrets redacted.
             format!("{path}: {}", error.masked_with("the value"))
         });
         faults.take(MAX_TOLD).collect()

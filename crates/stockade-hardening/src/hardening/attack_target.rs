@@ -12,25 +12,25 @@ use crate::idempotency_key::needs_key;
 use crate::sample::Sample;
 use crate::shot::Shot;
 
-/// A route, and a valid request for it.
+/// A route and a valid request for it.
 #[derive(Debug)]
 pub(super) struct AttackTarget {
     pub(super) route: RouteInfo,
-    /// The method and the path as they were declared: `DELETE /users/:id`.
+    /// The method and the declared path, such as `DELETE /users/:id`.
     pub(super) label: String,
     method: Method,
-    /// The path, with values for its parameters.
+    /// The path with parameter values.
     pub(super) path: String,
     query: Option<String>,
-    /// The media type and the bytes of a body that the route takes.
+    /// The media type and the bytes of a valid body.
     pub(super) body: Option<(String, Vec<u8>)>,
-    /// The members that an object of JSON must have, if the route takes one.
+    /// The required members, if the route reads a JSON object.
     pub(super) required: Vec<String>,
 }
 
 impl AttackTarget {
-    /// Makes a valid request for the route at this place of the map; none where
-    /// no path is found that the route takes.
+    /// Creates a valid request for the route at this index of the map. Returns
+    /// `None` if no path leads to the route.
     pub(super) fn new(
         app: &App,
         map: &RouteMap,
@@ -63,7 +63,7 @@ impl AttackTarget {
             None => self.path.clone(),
         };
         let shot = with_handshake(Shot::new(self.method.clone(), target), &self.route);
-        // Without one it would be refused for that, whatever else is wrong with it.
+        // Otherwise a missing key would be the reason for every rejection.
         let shot = shot.new_key(needs_key(&self.route));
         let shot = match needs_version(&self.route) {
             true => shot.add(IF_MATCH, ANY_VERSION),
@@ -75,8 +75,9 @@ impl AttackTarget {
         }
     }
 
-    /// Returns a request that is refused by the route itself, behind some of its
-    /// middleware; none where every request of its form reaches the handler.
+    /// Returns a request that the route itself rejects, after some of its
+    /// middleware. Returns `None` if every request of this form reaches the
+    /// handler.
     pub(super) fn refused(&self) -> Option<Shot> {
         let is_typed = |content_type: &str| content_type != "application/octet-stream";
         if self.needs_user() {
@@ -87,15 +88,15 @@ impl AttackTarget {
         is_parsed.then(|| self.shot().body("application/json", "{"))
     }
 
-    /// Returns a request that reads, and changes nothing by the rules of HTTP;
-    /// none where the route is another one, or not open.
+    /// Returns a safe request in the sense of HTTP. Returns `None` for other
+    /// methods and for routes that require a user.
     pub(super) fn read(&self) -> Option<Shot> {
         let is_read = self.method == Method::GET && self.route.kind == RouteKind::Http;
         (is_read && !self.needs_user()).then(|| self.shot())
     }
 
-    /// Returns true if the handler may read the body itself, in place of an
-    /// extractor: raw bytes, or a form of several parts.
+    /// Returns true if the handler may read the body without an extractor: raw
+    /// bytes or a multipart form.
     pub(super) fn takes_bytes(&self) -> bool {
         let mut contents = self.route.body.iter().flat_map(|body| &body.content);
         contents.any(|content| {
@@ -109,8 +110,7 @@ impl AttackTarget {
         self.route.access.user == Need::Required
     }
 
-    /// Returns the roles of a user whom the route lets through, sorted: one of
-    /// each list.
+    /// Returns the roles that grant access: one from each list, sorted.
     pub(super) fn roles(&self) -> Vec<&str> {
         let lists = self.route.access.roles.iter();
         let mut roles: Vec<&str> = lists.filter_map(|list| Some(list.first()?.as_str())).collect();
@@ -120,13 +120,13 @@ impl AttackTarget {
     }
 }
 
-/// Returns the form of a body that is JSON, if a route takes one.
+/// Returns the JSON content of a body, if the route reads JSON.
 pub(super) fn json_of(route: &RouteInfo) -> Option<&ContentInfo> {
     let mut contents = route.body.iter().flat_map(|body| &body.content);
     contents.find(|content| content.media_type == "application/json")
 }
 
-/// Returns the name of a route for people.
+/// Returns a readable name for a route.
 pub(super) fn label_of(route: &RouteInfo) -> String {
     match route.kind {
         RouteKind::WebSocket => format!("WS {}", route.shown_path()),
@@ -135,12 +135,12 @@ pub(super) fn label_of(route: &RouteInfo) -> String {
     }
 }
 
-/// Returns the place in the map of the route that takes a request.
+/// Returns the map index of the route that handles a request.
 pub(super) fn index_of(app: &App, shot: &Shot) -> Option<usize> {
     asked_route(app, shot.request(NOBODY)?)
 }
 
-/// Returns the methods by which a route may be asked.
+/// Returns the methods that a route may accept.
 fn methods_of(route: &RouteInfo) -> impl Iterator<Item = Method> + use<> {
     let own = Method::from_bytes(route.method.as_bytes()).ok();
     let own = own.filter(|_| route.method != "ANY" && route.kind != RouteKind::WebSocket);
@@ -149,7 +149,8 @@ fn methods_of(route: &RouteInfo) -> impl Iterator<Item = Method> + use<> {
     own.into_iter().chain(any.into_iter().filter(move |_| is_any))
 }
 
-/// Adds the headers of a handshake, if the route is that of a WebSocket.
+/// Adds the `Host` header if the route needs one, and the handshake headers if
+/// it is a WebSocket.
 fn with_handshake(mut shot: Shot, route: &RouteInfo) -> Shot {
     if let Some(host) = &route.host {
         shot = shot.add("host", host.example());
@@ -161,11 +162,11 @@ fn with_handshake(mut shot: Shot, route: &RouteInfo) -> Shot {
     headers.insert(header::CONNECTION, HeaderValue::from_static("Upgrade"));
     headers.insert(header::UPGRADE, HeaderValue::from_static("websocket"));
     headers.insert(header::SEC_WEBSOCKET_VERSION, HeaderValue::from_static("13"));
-    // The key of RFC 6455, section 1.3: any one of sixteen bytes is as good.
+    // The sample key of RFC 6455, section 1.3. Any sixteen bytes would do.
     let key = HeaderValue::from_static("dGhlIHNhbXBsZSBub25jZQ==");
     headers.insert(header::SEC_WEBSOCKET_KEY, key);
     shot
 }
 
-/// The address of a request that is looked up and never sent.
+/// The address of a request that is routed but never sent.
 const NOBODY: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::UNSPECIFIED), 0);

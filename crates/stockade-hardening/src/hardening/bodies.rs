@@ -1,4 +1,4 @@
-//! Bodies that are too large or malformed.
+//! Oversized and malformed bodies.
 
 use std::io::Write as _;
 use std::sync::Arc;
@@ -30,7 +30,7 @@ const FORM: Rule = Rule {
     mend: "take the body by `Body<T>` of a type with a schema, and read nothing by hand",
 };
 
-/// Sends malformed bodies to each route that reads one.
+/// Sends invalid bodies to each route that reads one.
 pub(super) async fn attack(runner: &mut Runner<'_>) {
     let targets = Arc::clone(&runner.targets);
     for target in targets.iter() {
@@ -53,7 +53,7 @@ pub(super) async fn attack(runner: &mut Runner<'_>) {
     }
 }
 
-/// Announces a body above the limit; it is refused before anybody is asked.
+/// Announces a body above the limit. It must be rejected before authentication.
 async fn attack_announced(runner: &mut Runner<'_>, target: &AttackTarget) {
     let limit = target.route.limits.max_body;
     let Some(length) = limit.checked_add(1) else {
@@ -69,7 +69,7 @@ async fn attack_announced(runner: &mut Runner<'_>, target: &AttackTarget) {
         .await;
 }
 
-/// Sends bodies that are larger than the limit, without saying so.
+/// Sends bodies above the limit without announcing their length.
 async fn attack_size(
     runner: &mut Runner<'_>,
     target: &AttackTarget,
@@ -115,7 +115,7 @@ async fn attack_size(
     }
 }
 
-/// Sends bodies that are malformed.
+/// Sends malformed bodies.
 async fn attack_form(
     runner: &mut Runner<'_>,
     target: &AttackTarget,
@@ -141,7 +141,7 @@ async fn attack_form(
         let reason = "the route takes no JSON";
         return runner.leave(FORM.family, Some(target), "malformed JSON", reason);
     };
-    // The valid body may be of another form, such as that of a page.
+    // The valid body may have another format, such as an HTML form.
     let is_json = body.content.first().is_some_and(|first| first.media_type == json.media_type);
     let sample = if is_json { sample } else { b"{}" };
     let mut malformed = malformed(sample, target);
@@ -161,11 +161,11 @@ async fn attack_form(
     runner.attack(&FORM, Some(target), attack, compressed, validator).await;
 }
 
-/// Returns JSON that nothing must take: no JSON at all, or without the members
-/// that the schema asks for.
+/// Returns bodies that every handler must reject: malformed JSON, and JSON
+/// without required members.
 fn malformed(sample: &[u8], target: &AttackTarget) -> Vec<(&'static str, Vec<u8>)> {
     let limit = target.route.limits.max_body;
-    // A limit that does not fit into memory is far above.
+    // A limit above `usize::MAX` is never reached.
     let limit = usize::try_from(limit).unwrap_or(usize::MAX);
     let levels = (limit / 2).clamp(1, 100_000);
     let of_text =
@@ -193,7 +193,7 @@ fn malformed(sample: &[u8], target: &AttackTarget) -> Vec<(&'static str, Vec<u8>
     all
 }
 
-/// Returns objects that lack the members which a valid one must have.
+/// Returns objects that lack required members.
 fn malformed_members(
     members: &Map<String, Value>,
     required: &[String],
@@ -205,7 +205,7 @@ fn malformed_members(
     let whole = Value::Object(members.clone());
     let text = |value: Value| value.to_string().into_bytes();
     let name = Value::String(name.clone());
-    // The first member again, with another value of its type.
+    // Repeats the first member with another value of its type.
     let twice = format!("{{{name}:{value},{}", whole.to_string().trim_start_matches('{'));
     vec![
         (
@@ -226,14 +226,14 @@ fn utf_16(text: &[u8]) -> Vec<u8> {
     text.iter().flat_map(|byte| [*byte, 0]).collect()
 }
 
-/// Compresses a body of this length; none where that fails.
+/// Compresses a body of this length; `None` if compression fails.
 fn gzip(beginning: &str, length: u64) -> Option<Vec<u8>> {
     let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
     encoder.write_all(beginning.as_bytes()).ok()?;
     let piece = [b'a'; 65_536];
     let mut missing = length.saturating_sub(beginning.len() as u64);
     while missing > 0 {
-        // A piece is never longer than what fits into memory.
+        // A piece always fits into memory.
         let next = usize::try_from(missing).unwrap_or(piece.len()).min(piece.len());
         encoder.write_all(piece.get(..next)?).ok()?;
         missing -= next as u64;
@@ -241,7 +241,7 @@ fn gzip(beginning: &str, length: u64) -> Option<Vec<u8>> {
     encoder.finish().ok()
 }
 
-/// Returns the beginning of a body of this type that has no end.
+/// Returns the start of an unterminated body of this type.
 fn beginning_of(content_type: &str) -> &'static str {
     match content_type {
         it if it.ends_with("json") => "\"",
@@ -251,7 +251,7 @@ fn beginning_of(content_type: &str) -> &'static str {
     }
 }
 
-/// Returns the statuses by which the route says that a value does not fit.
+/// Returns the statuses that the route uses for failed validation.
 fn statuses_of_validation(target: &AttackTarget) -> Vec<u16> {
     let answers = target.route.answers.iter();
     let of_validation = answers.filter(|answer| answer.body == BodyDoc::ValidationError);
@@ -276,9 +276,9 @@ fn is_malformed(exchange: &Exchange, validation: &[u16]) -> Verdict {
     }
 }
 
-/// Returns the verdict, unless the handler responded before it read the body, so that the
-/// attack did not reach it: before it asked for the body, or before it read `length` bytes
-/// if that is not 0.
+/// Returns the verdict, unless the handler responded before the attack reached
+/// it: before it polled the body, or, if `length` is not 0, before it read
+/// `length` bytes.
 fn unless_early(read: &BodyProbe, length: u64, verdict: Verdict) -> Verdict {
     match verdict {
         Verdict::GotThrough(found) if !read.is_polled() || read.read() < length => {
@@ -288,7 +288,7 @@ fn unless_early(read: &BodyProbe, length: u64, verdict: Verdict) -> Verdict {
     }
 }
 
-/// Judges a status that is no refusal of a body.
+/// Returns the verdict for a status that does not reject a body.
 fn otherwise(status: StatusCode) -> Verdict {
     match status {
         StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => {
@@ -298,7 +298,7 @@ fn otherwise(status: StatusCode) -> Verdict {
     }
 }
 
-/// The beginning of a part of a form, with the boundary of samples.
+/// The beginning of a form part, with the boundary of samples.
 const MULTIPART: &str =
     "--stockade-sample\r\nContent-Disposition: form-data; name=\"a\"; filename=\"a\"\r\n\r\n";
 
@@ -307,6 +307,6 @@ const MAX_SENT: u64 = 64 * 1024 * 1024 + 1;
 
 const TWICE: &str = "a member that is there twice";
 
-/// The middleware that reads a body into a value, and gives that to the handler.
+/// The middleware that parses a body and passes the value to the handler.
 const PARSING: [&str; 4] =
     ["with_sanitization", "with_validation", "with_input_validation", "with_body_hooks"];

@@ -1,4 +1,4 @@
-//! No credentials, and forged ones.
+//! Missing and forged credentials.
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ const RULE: Rule = Rule {
            signature, key or session alone",
 };
 
-/// Sends requests without credentials, and with forged ones.
+/// Sends requests with missing and with forged credentials.
 pub(super) async fn attack(runner: &mut Runner<'_>) {
     let targets = Arc::clone(&runner.targets);
     for target in targets.iter() {
@@ -93,8 +93,8 @@ async fn attack_tokens(runner: &mut Runner<'_>, target: &AttackTarget, scheme: &
     }
 }
 
-/// Returns the headers in which there is a token: the name, what stands in front
-/// of the token, and the token.
+/// Returns the headers that contain a token: the name, the prefix of the token,
+/// and the token.
 fn tokens_of(user: &Credentials) -> impl Iterator<Item = (&str, &str, &str)> {
     user.headers().iter().filter_map(|(name, value)| {
         let (scheme, token) = tokens::find(value.to_str().ok()?)?;
@@ -102,7 +102,7 @@ fn tokens_of(user: &Credentials) -> impl Iterator<Item = (&str, &str, &str)> {
     })
 }
 
-/// Returns requests with credentials that are malformed, whoever the user is.
+/// Returns requests with credentials that are malformed for any user.
 fn forged(scheme: &SchemeInfo, target: &AttackTarget) -> Vec<(String, Shot)> {
     match scheme {
         SchemeInfo::Http { scheme, .. } if scheme.eq_ignore_ascii_case("basic") => {
@@ -144,7 +144,7 @@ fn forged(scheme: &SchemeInfo, target: &AttackTarget) -> Vec<(String, Shot)> {
     }
 }
 
-/// Returns requests with each of these values of `Authorization`.
+/// Returns a request for each of these `Authorization` values.
 fn with<const N: usize>(
     target: &AttackTarget,
     values: [(&'static str, String); N],
@@ -154,7 +154,7 @@ fn with<const N: usize>(
     })
 }
 
-/// Returns requests with a malformed header of credentials.
+/// Returns requests with a malformed credentials header.
 fn in_header(
     name: &str,
     scheme: &str,
@@ -174,7 +174,7 @@ fn in_header(
     .into_iter()
 }
 
-/// Judges the answer to a request whose user nobody knows.
+/// Validates the response to an unauthenticated request.
 pub(super) fn is_refused(exchange: &Exchange) -> Verdict {
     let has_challenge = exchange.headers.contains_key(header::WWW_AUTHENTICATE);
     match exchange.status {

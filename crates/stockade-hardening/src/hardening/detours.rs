@@ -1,5 +1,5 @@
-//! Other ways to a route: methods, notations of its path, headers that claim
-//! something.
+//! Bypass attempts: other methods, other spellings of a path, and headers that
+//! override the method or the path.
 
 use std::sync::Arc;
 
@@ -33,12 +33,12 @@ const CLAIMS: Rule = Rule {
     mend: "take away the layer that believes the header, or let only a trusted proxy set it",
 };
 
-/// Tries other ways to each route.
+/// Tries to bypass the access rules of each route.
 pub(super) async fn attack(runner: &mut Runner<'_>) {
     let targets = Arc::clone(&runner.targets);
     let mut paths: Vec<&str> = Vec::new();
     for target in targets.iter() {
-        // Routes of one path have the same other methods.
+        // Routes with the same path lack the same methods.
         if !paths.contains(&target.path.as_str()) {
             paths.push(&target.path);
             attack_methods(runner, target).await;
@@ -56,7 +56,8 @@ async fn attack_methods(runner: &mut Runner<'_>, target: &AttackTarget) {
         let shot = Shot::new(method, target.path.as_str());
         let attack = format!("the method {name}");
         if let Some(route) = runner.target_of(&shot) {
-            // That of a WebSocket is no handshake, which is told before all else.
+            // A WebSocket request is not a handshake here, which the server
+            // rejects first.
             let is_http = route.kind == RouteKind::Http;
             if is_http && route.access.user == Need::Required && name == "HEAD" {
                 runner.attack(&PATHS, Some(target), attack, shot, is_refused).await;
@@ -77,7 +78,7 @@ async fn attack_paths(runner: &mut Runner<'_>, target: &AttackTarget) {
         if let Some((_, query)) = target.shot().target.split_once('?') {
             shot.target = format!("{}?{query}", shot.target);
         }
-        // A request for another route that is open is no attack.
+        // A request that reaches another, open route is not an attack.
         match runner.target_of(&shot).map(|route| route.access.user) {
             Some(Need::Required) => {
                 runner.attack(&PATHS, Some(target), attack, shot, is_refused).await;
@@ -91,7 +92,7 @@ async fn attack_paths(runner: &mut Runner<'_>, target: &AttackTarget) {
     }
 }
 
-/// Returns other notations of a path.
+/// Returns other spellings of a path.
 fn notations(path: &str) -> Vec<(&'static str, String)> {
     let segments: Vec<&str> = path.split('/').skip(1).collect();
     let joined = |separator: &str| format!("/{}", segments.join(separator));
@@ -99,7 +100,7 @@ fn notations(path: &str) -> Vec<(&'static str, String)> {
         c if c.is_ascii_lowercase() => c.to_ascii_uppercase(),
         c => c.to_ascii_lowercase(),
     };
-    // A percent sign begins an escape, whose letters must stay.
+    // The letters of a percent-encoded byte must not change.
     let case: String = match path.contains('%') {
         true => path.to_owned(),
         false => path.chars().map(swapped).collect(),
@@ -156,8 +157,8 @@ async fn attack_claims(runner: &mut Runner<'_>, target: &AttackTarget) {
     }
 }
 
-/// Sends requests that claim the method of the route, by a method that the path
-/// lacks, or for which it asks for a user too.
+/// Sends requests that claim the route's method. Their actual method does not
+/// exist on the path or also requires a user.
 async fn attack_overrides(runner: &mut Runner<'_>, target: &AttackTarget, method: Method) {
     let plain = Shot::new(method.clone(), target.path.as_str());
     let needs_user = runner.target_of(&plain).map(|route| route.access.user == Need::Required);
@@ -187,13 +188,14 @@ async fn attack_overrides(runner: &mut Runner<'_>, target: &AttackTarget, method
     }
 }
 
-/// Returns true if a request would go to the fallback.
+/// Returns true if a request reaches the fallback.
 pub(super) fn reaches_fallback(runner: &Runner<'_>, shot: &Shot) -> bool {
-    // Methods that a path lacks are answered by the router, if it does so at all.
+    // The router itself responds to methods that a path lacks, if it responds
+    // to them at all.
     runner.router().has_fallback && runner.fallback_takes(shot)
 }
 
-/// Judges the answer to a method that the path lacks.
+/// Validates the response to a method that the path lacks.
 fn is_no_method(exchange: &Exchange) -> Verdict {
     let has_allow = exchange.headers.contains_key(header::ALLOW);
     let is_options = exchange.asked.method == Method::OPTIONS;
@@ -206,7 +208,7 @@ fn is_no_method(exchange: &Exchange) -> Verdict {
     }
 }
 
-/// Judges the answer to a path that no route has.
+/// Validates the response to a path without a route.
 fn is_nothing(exchange: &Exchange) -> Verdict {
     match exchange.status {
         status if status.is_client_error() || status.is_redirection() => Verdict::Refused,
@@ -229,7 +231,7 @@ const CLAIMED_USERS: [(&str, &str); 8] = [
     ("x-auth-user", "admin"),
 ];
 
-/// A path that no application has.
+/// A path that no application uses.
 pub(super) const NOWHERE: &str = "/-/stockade-hardening/nowhere";
 
 const FALLBACK: &str = "the fallback of the router takes it, and is a handler";

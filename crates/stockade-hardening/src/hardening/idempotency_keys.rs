@@ -1,4 +1,4 @@
-//! Idempotency keys that are missing or malformed.
+//! Missing and malformed idempotency keys.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ const KEYS: Rule = Rule {
            guards",
 };
 
-/// Sends malformed keys to each route whose requests run once by them.
+/// Sends malformed keys to each route with idempotency keys.
 pub(super) async fn attack(runner: &mut Runner<'_>) {
     let targets = Arc::clone(&runner.targets);
     for target in targets.iter() {
@@ -67,7 +67,7 @@ const MALFORMED_UNQUOTED: [(&str, &[u8]); 3] = [
     ("a key with a quote inside", b"k\"1"),
 ];
 
-/// Values that are no string of a structured field, or an empty one.
+/// Values that are empty or not a string of a structured field.
 ///
 /// Source: RFC 9651, section 4.2.5.
 const MALFORMED: [(&str, &[u8]); 8] = [

@@ -1,7 +1,7 @@
-//! [`Hardening`]: attacks that are made of the routes of an application.
+//! [`Hardening`]: attacks that are generated from the routes of an application.
 //!
-//! Each family of attacks is a file; `runner` sends them, `report` has what came
-//! of them.
+//! Each attack family has a file. `runner` sends the attacks and `report`
+//! contains the results.
 
 mod attack_target;
 mod bodies;
@@ -35,10 +35,10 @@ use self::runner::Runner;
 use crate::fail::{fail, or_fail};
 use crate::{Credentials, IntoApp, TestClock};
 
-/// Attacks the application in process, by all eight families of attacks, and
-/// fails the test if one of them gets through.
+/// Attacks the application in process with all eight attack families, and fails
+/// the test if an attack succeeds.
 ///
-/// [`Hardening`] has the same with options, and the report.
+/// For options and the report, see [`Hardening`].
 ///
 /// ```
 /// use stockade::prelude::*;
@@ -61,27 +61,26 @@ use crate::{Credentials, IntoApp, TestClock};
 /// ```
 ///
 /// # Panics
-/// Panics if an attack gets through: the message has each with its exchange, the rule that it
-/// breaks, the place of the route, and a remedy. Also panics if the router has configuration
-/// errors or cannot [start](App::start).
+/// Panics if an attack succeeds. The message lists each such attack with its
+/// exchange, the violated rule, the location of the route, and a remedy. Also
+/// panics if the router has configuration errors or cannot [start](App::start).
 #[track_caller]
 pub fn assert_hardened(app: impl IntoApp) -> impl Future<Output = ()> + Send {
     let hardening = Hardening::new(app);
     async move { hardening.run().await.assert() }
 }
 
-/// Attacks on an application, made of the map of its routes.
+/// Attacks on an application, generated from its route map.
 ///
-/// An attack is a request that must be refused before its handler; what a
-/// refusal must look like follows from the route. Nothing else is sent, unless
-/// [`allow_reads`](Self::allow_reads) says so. A handler that reads a raw body
-/// or a form of several parts itself sees the beginning of one that is too
-/// large.
+/// An attack is a request that must be rejected before its handler runs. The
+/// route determines the expected rejection. No other requests are sent unless
+/// you call [`allow_reads`](Self::allow_reads). A handler that reads raw bytes
+/// or a multipart form itself receives the beginning of an oversized body.
 ///
-/// The report lists the attacks that cannot be made, and never counts them as
-/// passed: those of roles need [`users`](Self::users), some of tokens need
-/// [`tokens`](Self::tokens), and those of rate limits need a router and no app,
-/// because only there the clock can be held.
+/// The report lists attacks that cannot be made; they never count as passed.
+/// Role attacks need [`users`](Self::users) and some token attacks need
+/// [`tokens`](Self::tokens). Rate limit attacks need a router rather than an
+/// app, because only the clock of a router can be stopped.
 ///
 /// ```
 /// use stockade::description::SecurityScheme;
@@ -116,7 +115,7 @@ pub fn assert_hardened(app: impl IntoApp) -> impl Future<Output = ()> + Send {
 #[must_use = "nothing is sent until `run`"]
 pub struct Hardening {
     app: App,
-    /// The clock of the application, if it can be held.
+    /// The stopped clock of the application, if it has one.
     clock: Option<TestClock>,
     make: Option<Box<MakeApp>>,
     through: Option<Arc<Through>>,
@@ -133,7 +132,7 @@ type MakeApp = dyn Fn() -> Result<(App, Option<TestClock>), ConfigError> + Send 
 type Through = dyn Fn(App, Request) -> BoxFuture<'static, Response> + Send + Sync;
 type FindUser = dyn Fn(&[&str]) -> Option<Credentials> + Send + Sync;
 
-/// A family of attacks that a route is not sent.
+/// An attack family that is skipped for a route.
 struct Skip {
     route: String,
     family: AttackFamily,
@@ -141,11 +140,11 @@ struct Skip {
 }
 
 impl Hardening {
-    /// Makes the attacks on a router or an app. A router is better, because its
-    /// clock can be held: without that rate limits are not attacked.
+    /// Creates the attacks on a router or an app. Prefer a router: rate limits
+    /// are attacked only if the clock can be stopped.
     ///
     /// # Panics
-    /// When the router has configuration errors.
+    /// Panics if the router has configuration errors.
     #[track_caller]
     pub fn new(app: impl IntoApp) -> Self {
         let (app, clock) = or_fail(at_held_clock(app));
@@ -164,18 +163,19 @@ impl Hardening {
         }
     }
 
-    /// Sets the function that makes the application anew whenever an attack got
-    /// through, so that its effects do not spoil the attacks behind it.
+    /// Sets the function that rebuilds the application after each successful
+    /// attack. Effects of the attack then cannot change the results of later
+    /// ones.
     ///
-    /// The router must have the routes of the one that was given first.
+    /// The new router must have the same routes as the first.
     pub fn anew<A: IntoApp>(mut self, make: impl Fn() -> A + Send + Sync + 'static) -> Self {
         self.make = Some(Box::new(move || at_held_clock(make())));
         self
     }
 
-    /// Sends each request through this function, which stands for what is in
-    /// front of the application: a layer that changes paths or methods, for
-    /// example. It gets the application and the request.
+    /// Sends each request through this function, which receives the application
+    /// and the request. It represents a layer outside the application, such as
+    /// one that changes paths or methods.
     pub fn through<F>(mut self, around: impl Fn(App, Request) -> F + Send + Sync + 'static) -> Self
     where
         F: Future<Output = Response> + Send + 'static,
@@ -184,12 +184,12 @@ impl Hardening {
         self
     }
 
-    /// Sets the function that returns the credentials of a user who has these
-    /// roles and no others; `None` if there is no such user. The roles are sorted.
+    /// Sets the function that returns the credentials of a user with exactly
+    /// these roles, or `None` if no such user exists. The roles are sorted.
     ///
-    /// The user must own nothing that a path of an attack names: neither the
-    /// values that are made for its parameters, such as `1`, nor those of
-    /// [`param`](Self::param). Permissions are attacked by a user without a role.
+    /// The user must not own any resource that the attacks address, by
+    /// generated parameter values such as `1` or by values of
+    /// [`param`](Self::param). A user without roles attacks permissions.
     pub fn users(
         mut self,
         find: impl Fn(&[&str]) -> Option<Credentials> + Send + Sync + 'static,
@@ -198,12 +198,11 @@ impl Hardening {
         self
     }
 
-    /// Sets the secret that signs tokens, and the claims of a token that the
-    /// application takes, without its times. With them tokens are made that are
-    /// right but for one thing: expired, not valid yet, cut off.
+    /// Sets the secret that signs tokens, and valid claims without times. They
+    /// allow tokens with a single defect: expired, not yet valid, or truncated.
     ///
     /// # Panics
-    /// When the claims are no object.
+    /// Panics if the claims are not an object.
     #[track_caller]
     pub fn tokens(mut self, secret: Secret, claims: impl Serialize) -> Self {
         match serde_json::to_value(claims) {
@@ -214,24 +213,25 @@ impl Hardening {
         self
     }
 
-    /// Adds a public key by which tokens are verified, as text: usually PEM. A
-    /// token is signed with this text as a secret, and a verifier must refuse it.
+    /// Adds a public key that verifies tokens, as text (usually PEM). The
+    /// attack signs a token with this text as a secret; a verifier must reject
+    /// it.
     pub fn public_key(mut self, key: impl Into<String>) -> Self {
         self.public_keys.push(key.into());
         self
     }
 
-    /// Sets the value of a parameter of paths, wherever it has this name. Without
-    /// one a value is made that constraint and schema take.
+    /// Sets the value of all path parameters with this name. Default: a value
+    /// that fits the constraint and the schema.
     pub fn param(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.params.insert(name.into(), value.into());
         self
     }
 
-    /// Leaves a family of attacks out for a route, such as `DELETE /users/:id`, or
-    /// for all routes: `*`. The report lists it with the reason.
+    /// Skips an attack family for a route, such as `DELETE /users/:id`, or for
+    /// all routes: `*`. The report lists the skip with the reason.
     ///
-    /// A skip without a route, or for which nothing is left out, is a failure.
+    /// A skip that matches no route or no attack is a failure.
     pub fn skip(
         mut self,
         route: impl Into<String>,
@@ -242,14 +242,14 @@ impl Hardening {
         self
     }
 
-    /// Lets it send GET requests that reach handlers which are open to everybody.
-    /// Their answers are held to the same rules.
+    /// Allows GET requests that reach handlers without authentication. The same
+    /// rules apply to their responses.
     pub fn allow_reads(mut self) -> Self {
         self.reads = true;
         self
     }
 
-    /// [Starts](App::start) the application, and sends all attacks, one after the other.
+    /// [Starts](App::start) the application and sends all attacks sequentially.
     ///
     /// # Panics
     /// Panics if a value of `Router::state_at_start` cannot be opened.
@@ -257,8 +257,8 @@ impl Hardening {
         self.attack().await
     }
 
-    /// Behind `dyn`, so that all attacks are compiled with this crate and not with
-    /// each test: see `Server::serve` of stockade-server.
+    /// Boxed as `dyn`, so that this crate compiles the attacks rather than each
+    /// test. See `Server::serve` of stockade-server.
     fn attack(&self) -> BoxFuture<'_, HardeningReport> {
         Box::pin(async move {
             let mut runner = Runner::new(self);
@@ -275,7 +275,7 @@ impl Hardening {
     }
 }
 
-/// Builds an application at a clock that stands still, if it has one.
+/// Builds an application with a stopped clock, if it accepts one.
 fn at_held_clock(app: impl IntoApp) -> Result<(App, Option<TestClock>), ConfigError> {
     let clock = TestClock::new();
     let (app, is_held) = app.into_app_at(&clock)?;

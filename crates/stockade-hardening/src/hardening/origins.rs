@@ -1,4 +1,4 @@
-//! Pages of other origins, by CORS and by WebSockets.
+//! Cross-origin requests, by CORS and by WebSockets.
 
 use std::sync::Arc;
 
@@ -33,7 +33,7 @@ const SOCKETS: Rule = Rule {
     mend: "list the origins by `allowed_origins` of the route or `ws_allowed_origins` of the router",
 };
 
-/// Sends requests of pages of other origins.
+/// Sends requests from other origins.
 pub(super) async fn attack(runner: &mut Runner<'_>) {
     let targets = Arc::clone(&runner.targets);
     for target in targets.iter() {
@@ -81,7 +81,7 @@ async fn attack_cors(runner: &mut Runner<'_>, target: &AttackTarget) {
     }
 }
 
-/// Returns the preflight of a request that changes something.
+/// Returns the preflight of an unsafe request.
 fn preflight(target: &AttackTarget, origin: &str) -> Shot {
     let shot = target.shot();
     let asked = shot.method.to_string();
@@ -92,7 +92,7 @@ fn preflight(target: &AttackTarget, origin: &str) -> Shot {
         .set("access-control-request-headers", "authorization,content-type")
 }
 
-/// Returns origins that look like those of a list, and none of them.
+/// Returns unlisted origins that resemble listed ones.
 fn foreign(listed: &[String]) -> Vec<String> {
     let mut origins = vec!["null".to_owned(), "https://evil.test".to_owned()];
     for origin in listed.iter().take(MAX_LISTED) {
@@ -117,8 +117,8 @@ fn foreign(listed: &[String]) -> Vec<String> {
     origins
 }
 
-/// Judges an answer to a page of an origin that is not listed. The name of an
-/// origin of the list may stand there: a browser compares it.
+/// Validates a response to an unlisted origin. It may name a listed origin,
+/// because browsers compare the value.
 fn is_withheld(headers: &HeaderMap, origin: &str, cors: Option<&CorsInfo>) -> Verdict {
     let allowed = headers.get_all(header::ACCESS_CONTROL_ALLOW_ORIGIN);
     let listed = cors.map(|cors| cors.origins.as_slice()).unwrap_or_default();
@@ -129,7 +129,7 @@ fn is_withheld(headers: &HeaderMap, origin: &str, cors: Option<&CorsInfo>) -> Ve
         let is_right = match &*allowed {
             "*" => is_open && !has_credentials,
             "null" => false,
-            // Of an open route it says as much as `*`.
+            // For an open route it is equivalent to `*`.
             allowed if allowed == origin => is_open && !has_credentials,
             allowed => listed.iter().any(|listed| listed == allowed),
         };
@@ -164,7 +164,8 @@ async fn attack_handshake(runner: &mut Runner<'_>, target: &AttackTarget, rules:
     let mut origins = foreign(listed);
     if rules.same_origin {
         origins.extend(foreign(&own));
-        // Behind TLS that is another origin; nothing here says if it is in use.
+        // Behind TLS it is a different origin, and the map does not show
+        // whether TLS is used.
         origins.retain(|origin| origin != "https://localhost");
     }
     for origin in origins {

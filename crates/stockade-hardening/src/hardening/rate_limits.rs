@@ -1,5 +1,4 @@
-//! More requests than a rate limit lets through, and headers that make one
-//! client look like many.
+//! Requests above a rate limit, and headers that forge the client address.
 
 use std::sync::Arc;
 
@@ -26,7 +25,7 @@ const KEY: Rule = Rule {
     mend: "count by `Request::client_ip`, and name the proxies by `trust_proxy`",
 };
 
-/// Sends more requests than the limits let through.
+/// Sends more requests than the limits allow.
 pub(super) async fn attack(runner: &mut Runner<'_>) {
     let targets = Arc::clone(&runner.targets);
     let router = runner.router().rate_limit.clone();
@@ -53,7 +52,7 @@ pub(super) async fn attack(runner: &mut Runner<'_>) {
     }
 }
 
-/// Floods a route that has a limit of its own.
+/// Floods a route that has its own limit.
 async fn attack_route(runner: &mut Runner<'_>, target: &AttackTarget, quota: &QuotaInfo) {
     let place =
         |name: &str| target.route.middleware.iter().position(|middleware| middleware.name == name);
@@ -70,8 +69,8 @@ async fn attack_route(runner: &mut Runner<'_>, target: &AttackTarget, quota: &Qu
     }
 }
 
-/// Sends one request more than a quota lets through, and then some with headers
-/// that claim another address.
+/// Sends one request more than the quota allows, then more with headers that
+/// claim another address.
 async fn flood(
     runner: &mut Runner<'_>,
     target: Option<&AttackTarget>,
@@ -111,7 +110,7 @@ async fn flood(
     }
 }
 
-/// Claims other addresses when the quota is spent.
+/// Claims other addresses after the quota is spent.
 async fn claim_addresses(
     runner: &mut Runner<'_>,
     target: Option<&AttackTarget>,
@@ -173,5 +172,5 @@ const CLAIMED_ADDRESSES: [(&str, &str); 7] = [
 const REACHES_HANDLER: &str =
     "each request reaches the handler; `Hardening::allow_reads` sends those of GET";
 
-/// The largest quota that is spent.
+/// The largest quota that is attacked.
 const MAX_REQUESTS: u64 = 10_000;

@@ -12,28 +12,27 @@ use crate::fail::fail;
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum AttackFamily {
-    /// No credentials, and credentials that are malformed or forged.
+    /// Missing, malformed and forged credentials.
     Credentials,
-    /// Users who are known, but have the wrong role or permission.
+    /// Authenticated users with the wrong role or permission.
     Roles,
-    /// Other ways to a route: other methods, other notations of its path,
-    /// headers that claim something.
+    /// Bypass attempts: other methods, other spellings of a path, and headers
+    /// that override the method or the path.
     Detours,
-    /// Bodies that are too large or malformed.
+    /// Oversized and malformed bodies.
     Bodies,
-    /// Pages of other origins, by CORS and by WebSockets.
+    /// Cross-origin requests, by CORS and by WebSockets.
     Origins,
-    /// Idempotency keys that are missing or malformed.
+    /// Missing and malformed idempotency keys.
     IdempotencyKeys,
-    /// More requests than a rate limit lets through, and headers that make one
-    /// client look like many.
+    /// Requests above a rate limit, and headers that forge the client address.
     RateLimits,
-    /// The answers to all attacks: their headers, and the bodies of errors.
+    /// The responses to all attacks: headers and error bodies.
     Responses,
 }
 
 impl AttackFamily {
-    /// All families, in the order in which they attack.
+    /// All families, in the order of the attacks.
     pub const ALL: &'static [Self] = &[
         Self::Credentials,
         Self::Roles,
@@ -46,7 +45,7 @@ impl AttackFamily {
     ];
 }
 
-/// Writes its name, such as `rate limits`.
+/// Writes the name, such as `rate limits`.
 impl fmt::Display for AttackFamily {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {
@@ -64,58 +63,60 @@ impl fmt::Display for AttackFamily {
 
 /// The result of the attacks of a [`Hardening`](crate::Hardening).
 ///
-/// Its text is a table, the failures and the attacks that prove nothing; serde
-/// writes it as JSON.
+/// `Display` writes a table, the failures and the inconclusive attacks. serde
+/// serializes the report as JSON.
 #[derive(Clone, Debug, Default, Serialize)]
 #[non_exhaustive]
 pub struct HardeningReport {
-    /// The number of attacks of each family.
+    /// The attack counts of each family.
     pub families: Vec<FamilyCount>,
-    /// The attacks that got through.
+    /// The attacks that succeeded.
     pub failures: Vec<HardeningFailure>,
-    /// The attacks that prove nothing, because they were not sent or because
-    /// their answer says nothing.
+    /// The attacks that prove nothing, because they were not sent or the
+    /// response is inconclusive.
     pub not_attacked: Vec<NotAttacked>,
-    /// The attacks that were left out by [`Hardening::skip`](crate::Hardening::skip).
+    /// The attacks that [`Hardening::skip`](crate::Hardening::skip) skipped.
     pub skipped: Vec<SkippedAttacks>,
 }
 
-/// The number of attacks of a family.
+/// The attack counts of a family.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct FamilyCount {
     /// The family.
     pub family: AttackFamily,
-    /// The attacks that were refused as they must be. Of
-    /// [`AttackFamily::Responses`] the answers without a fault.
+    /// The attacks that were rejected correctly; the responses without a fault
+    /// for [`AttackFamily::Responses`].
     pub passed: usize,
-    /// The attacks that got through.
+    /// The attacks that succeeded.
     pub failed: usize,
     /// The attacks that prove nothing.
     pub not_attacked: usize,
 }
 
-/// An attack that got through.
+/// An attack that succeeded.
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
 pub struct HardeningFailure {
     /// The family.
     pub family: AttackFamily,
-    /// The attack: `a token with alg: none`.
+    /// The attack, such as `a token with alg: none`.
     pub attack: String,
-    /// The route: `DELETE /users/:id`; none where it is that of all routes.
+    /// The route, such as `DELETE /users/:id`; `None` if the attack concerns
+    /// all routes.
     pub route: Option<String>,
-    /// The place where the route was declared.
+    /// The source location of the route.
     pub location: Option<Place>,
-    /// The finding: `the answer is 200 OK`.
+    /// The finding, such as `the answer is 200 OK`.
     pub found: String,
-    /// The rule that it breaks.
+    /// The violated rule.
     pub rule: String,
-    /// The way to mend it.
+    /// The remedy.
     pub mend: String,
-    /// The first exchange, with credentials left out; none where none was needed.
+    /// The first exchange, with credentials redacted; `None` if no request was
+    /// needed.
     pub exchange: Option<String>,
-    /// The number of times that the same was seen on this route.
+    /// The number of times that the route showed this failure.
     pub times: usize,
 }
 
@@ -125,15 +126,15 @@ pub struct HardeningFailure {
 pub struct NotAttacked {
     /// The family.
     pub family: AttackFamily,
-    /// The attack, or several of them.
+    /// One or more attacks.
     pub attack: String,
-    /// The route; none where it is that of all routes.
+    /// The route; `None` if the attack concerns all routes.
     pub route: Option<String>,
     /// The reason.
     pub reason: String,
 }
 
-/// Attacks that were left out on purpose.
+/// Attacks that were skipped on purpose.
 #[derive(Clone, Debug, Eq, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct SkippedAttacks {
@@ -141,9 +142,9 @@ pub struct SkippedAttacks {
     pub family: AttackFamily,
     /// The route.
     pub route: String,
-    /// The reason that was given.
+    /// The reason passed to [`Hardening::skip`](crate::Hardening::skip).
     pub reason: String,
-    /// The number of attacks that were left out.
+    /// The number of skipped attacks.
     pub attacks: usize,
 }
 
@@ -158,23 +159,23 @@ impl HardeningReport {
         Self { families: families.collect(), ..Self::default() }
     }
 
-    /// Returns the number of attacks of a family.
+    /// Returns the attack counts of a family.
     #[must_use]
     pub fn count(&self, family: AttackFamily) -> FamilyCount {
         let found = self.families.iter().find(|count| count.family == family);
         found.copied().unwrap_or(FamilyCount { family, passed: 0, failed: 0, not_attacked: 0 })
     }
 
-    /// Returns true if no attack got through.
+    /// Returns true if no attack succeeded.
     #[must_use]
     pub fn is_hardened(&self) -> bool {
         self.failures.is_empty()
     }
 
-    /// Fails the test if an attack got through.
+    /// Fails the test if an attack succeeded.
     ///
     /// # Panics
-    /// With the whole report, if an attack got through.
+    /// Panics with the whole report if an attack succeeded.
     #[track_caller]
     pub fn assert(&self) {
         if !self.is_hardened() {
@@ -192,7 +193,7 @@ impl HardeningReport {
         }
     }
 
-    /// Adds a failure; the same one of the same route is counted with it.
+    /// Adds a failure, or counts it if the route already has the same one.
     pub(super) fn fail(&mut self, failure: HardeningFailure) {
         if let Some(count) = self.count_mut(failure.family) {
             count.failed += 1;
@@ -233,8 +234,7 @@ impl HardeningReport {
         Ok(())
     }
 
-    /// Writes what was not attacked: of each family and reason the attacks and
-    /// the routes.
+    /// Writes the attacks that were not made, grouped by family and reason.
     fn write_left(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut reasons: Vec<(AttackFamily, &str)> = Vec::new();
         for left in &self.not_attacked {
@@ -266,7 +266,7 @@ impl HardeningReport {
     }
 }
 
-/// Returns each text once, in order.
+/// Returns the texts in order, without duplicates.
 fn unique<'t>(texts: impl Iterator<Item = &'t str>) -> Vec<&'t str> {
     let mut unique = Vec::new();
     for text in texts {
@@ -320,8 +320,8 @@ impl HardeningFailure {
     }
 }
 
-/// The number of exchanges that are printed.
+/// The maximum number of printed exchanges.
 const MAX_EXCHANGES: usize = 10;
 
-/// The number of attacks that are named together, for one reason.
+/// The maximum number of attacks listed for one reason.
 const MAX_ATTACKS: usize = 3;

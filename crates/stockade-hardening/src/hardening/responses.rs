@@ -1,4 +1,4 @@
-//! The answers to all attacks, and line ends in values.
+//! The responses to all attacks, and line breaks in values.
 
 use std::sync::Arc;
 
@@ -37,7 +37,7 @@ const LINES: Rule = Rule {
     mend: "make headers of values by `HeaderValue`, after checking them, and not by splitting text",
 };
 
-/// Sends line ends in values, and requests that read, if they are allowed.
+/// Sends line breaks in values, and safe requests if they are allowed.
 pub(super) async fn attack(runner: &mut Runner<'_>) {
     if runner.router().exposes_errors {
         let found = "`expose_errors` is on".to_owned();
@@ -56,8 +56,7 @@ pub(super) async fn attack(runner: &mut Runner<'_>) {
     }
 }
 
-/// Sends a body whose reading panics, so that the route answers with a 5xx whose
-/// cause is known.
+/// Sends a body that panics when read, which produces a 5xx with a known cause.
 async fn attack_cause(runner: &mut Runner<'_>, target: &AttackTarget) {
     const ATTACK: &str = "the cause of a 5xx";
     let Some(shot) = target.refused().filter(|_| target.body.is_some()) else { return };
@@ -74,7 +73,7 @@ async fn attack_cause(runner: &mut Runner<'_>, target: &AttackTarget) {
     runner.attack(&GENERIC, Some(target), ATTACK, shot, hides_cause).await;
 }
 
-/// Judges an answer to a body whose reading has panicked.
+/// Validates the response to a body that panicked.
 fn hides_cause(exchange: &Exchange) -> Verdict {
     let text = String::from_utf8_lossy(&exchange.body);
     match exchange.status {
@@ -84,7 +83,7 @@ fn hides_cause(exchange: &Exchange) -> Verdict {
     }
 }
 
-/// The message of a panic, as no answer has it by chance.
+/// A panic message that no response contains by chance.
 const CAUSE: &str = "the cause, number 4f1d9c";
 
 async fn attack_query(runner: &mut Runner<'_>, target: &AttackTarget) {
@@ -115,8 +114,8 @@ async fn attack_path(runner: &mut Runner<'_>, target: &AttackTarget) {
     runner.attack(&LINES, Some(target), "line ends in the path", shot, is_one_head).await;
 }
 
-/// Judges an answer to a value with line ends. The header that it asks for is
-/// looked for in all answers.
+/// Validates a response to a value with line breaks. All responses are searched
+/// for the injected header.
 fn is_one_head(exchange: &Exchange) -> Verdict {
     match exchange.status {
         status if status.is_server_error() => {
@@ -126,7 +125,7 @@ fn is_one_head(exchange: &Exchange) -> Verdict {
     }
 }
 
-/// Holds an answer to the rules for all answers.
+/// Validates a response against the rules for all responses.
 pub(super) fn validate(
     runner: &mut Runner<'_>,
     target: Option<&AttackTarget>,
@@ -167,7 +166,7 @@ pub(super) fn validate(
     }
 }
 
-/// Returns the part of the body of a 5xx that says something of its cause.
+/// Returns the part of a 5xx body that reveals its cause.
 fn telling_body(target: Option<&AttackTarget>, exchange: &Exchange) -> Option<String> {
     let text = String::from_utf8_lossy(&exchange.body);
     let standard = exchange.status.canonical_reason().unwrap_or_default();
@@ -192,10 +191,10 @@ fn telling_body(target: Option<&AttackTarget>, exchange: &Exchange) -> Option<St
     }
 }
 
-/// Returns true if errors of a route have a form that the application chose.
+/// Returns true if the application defines the error format of a route.
 fn has_own_form(target: Option<&AttackTarget>) -> bool {
     let answers = || target.into_iter().flat_map(|target| &target.route.answers);
-    // `default` is no failure where its part says what failures are.
+    // `default` does not cover errors if the same part also lists `5XX`.
     let says_failures =
         |by: &str| answers().any(|it| it.status == StatusDoc::Class(5) && it.by == by);
     let mut of_failure = answers().filter(|answer| match answer.status {
@@ -206,14 +205,14 @@ fn has_own_form(target: Option<&AttackTarget>) -> bool {
     of_failure.any(|answer| answer.body != BodyDoc::Error)
 }
 
-/// A value with a line end and a header behind it.
+/// A value with a line break and an injected header.
 const INJECTED: &str = "%0d%0aX-Injected:1";
 
-/// The headers that name a program.
+/// The headers that reveal the server software.
 const TELLING: [&str; 5] =
     ["server", "x-powered-by", "x-aspnet-version", "x-generator", "x-runtime"];
 
-/// The texts that stand in messages for programmers alone.
+/// Texts that appear only in messages for developers.
 const TELLING_TEXTS: [&str; 8] = [
     "panicked at",
     "stack backtrace",

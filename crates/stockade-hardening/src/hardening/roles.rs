@@ -1,4 +1,4 @@
-//! Users who are known, but have the wrong role or permission.
+//! Authenticated users with the wrong role or permission.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ const RULE: Rule = Rule {
 
 const UNKNOWN: &str = "no user with these roles is known; tell one by `Hardening::users`";
 
-/// Sends requests of users with too few rights.
+/// Sends requests from users with insufficient rights.
 pub(super) async fn attack(runner: &mut Runner<'_>) {
     let targets = Arc::clone(&runner.targets);
     let map = Arc::clone(&runner.map);
@@ -47,7 +47,7 @@ pub(super) async fn attack(runner: &mut Runner<'_>) {
     }
 }
 
-/// Sends a request of a user with these roles.
+/// Sends a request from a user with these roles.
 async fn attack_as(runner: &mut Runner<'_>, target: &AttackTarget, roles: &[&str]) {
     let attack = match roles {
         [] => "a user without a role".to_owned(),

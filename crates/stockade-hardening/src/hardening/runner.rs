@@ -1,4 +1,4 @@
-//! [`Runner`]: sends attacks, and writes down what came of them.
+//! [`Runner`]: sends attacks and records their results.
 
 use std::borrow::Cow;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -30,13 +30,13 @@ pub(super) struct Rule {
     pub(super) mend: &'static str,
 }
 
-/// The meaning of an answer.
+/// The result of an attack.
 pub(super) enum Verdict {
-    /// The attack was refused as it must be.
+    /// The attack was rejected correctly.
     Refused,
-    /// The attack got through; what was seen.
+    /// The attack succeeded; contains the finding.
     GotThrough(String),
-    /// Nothing is proven; the reason.
+    /// The response proves nothing; contains the reason.
     Unproven(String),
 }
 
@@ -48,7 +48,7 @@ pub(super) struct Runner<'h> {
     pub(super) map: Arc<RouteMap>,
     pub(super) targets: Arc<[AttackTarget]>,
     report: HardeningReport,
-    /// The attacks that each skip has left out.
+    /// The number of attacks that each skip left out.
     skipped: Vec<usize>,
     peers: u32,
     keys: u32,
@@ -97,31 +97,32 @@ impl<'h> Runner<'h> {
         &self.map.router
     }
 
-    /// Returns the route that takes a request, if one does.
+    /// Returns the route that handles a request, if any.
     pub(super) fn target_of(&self, shot: &Shot) -> Option<&stockade_routing::map::RouteInfo> {
         self.map.routes.get(index_of(&self.app, shot)?)
     }
 
-    /// Returns true if the requests of a route call methods by their names.
+    /// Returns true if the requests of a route call JSON-RPC methods by name.
     pub(super) fn has_methods(&self, target: &AttackTarget) -> bool {
         let prefix = format!("{}#", target.route.path);
         let mut methods = self.map.routes.iter().filter(|it| it.kind == RouteKind::RpcMethod);
         target.route.kind == RouteKind::Http && methods.any(|it| it.path.starts_with(&prefix))
     }
 
-    /// Returns true if no route takes a request, so that it goes to the fallback.
+    /// Returns true if no route matches a request, so it reaches the fallback.
     pub(super) fn fallback_takes(&self, shot: &Shot) -> bool {
         let explained = self.app.explain(&format!("{} {}", shot.method, shot.target));
         explained.is_ok_and(|found| found.route.is_none() && found.status.is_none())
     }
 
-    /// Returns the credentials of a user who has these roles.
+    /// Returns the credentials of a user with these roles.
     pub(super) fn user(&self, roles: &[&str]) -> Option<Credentials> {
         self.plan.users.as_ref()?(roles)
     }
 
-    /// Makes a request of a route that its guards let through: of a user where it needs
-    /// one. Where no such user is known, notes that `attack` is left out.
+    /// Creates a request that passes the guards of a route, with credentials if
+    /// the route needs a user. If no such user is known, records that `attack`
+    /// is left out.
     pub(super) fn shot_let_through(
         &mut self,
         family: AttackFamily,
@@ -140,7 +141,7 @@ impl<'h> Runner<'h> {
         user.map(|user| target.shot().of(&user))
     }
 
-    /// Sends an attack, and judges its answer.
+    /// Sends an attack and validates the response.
     pub(super) async fn attack(
         &mut self,
         rule: &Rule,
@@ -157,7 +158,7 @@ impl<'h> Runner<'h> {
         if let (Ok(answer), Some(clock)) = (&exchange, &self.clock)
             && answer.status == StatusCode::TOO_MANY_REQUESTS
         {
-            // A limit that does not go by the address.
+            // The limit does not depend on the address.
             clock.advance(A_DAY);
             exchange = self.send(target, &shot).await;
         }
@@ -172,7 +173,7 @@ impl<'h> Runner<'h> {
         self.note(rule, target, attack, Some(&exchange), verdict);
     }
 
-    /// Records the outcome of an attack.
+    /// Records the result of an attack.
     pub(super) fn note(
         &mut self,
         rule: &Rule,
@@ -202,7 +203,7 @@ impl<'h> Runner<'h> {
         }
     }
 
-    /// Notes that something is not attacked.
+    /// Records that an attack is not made.
     pub(super) fn leave(
         &mut self,
         family: AttackFamily,
@@ -218,7 +219,7 @@ impl<'h> Runner<'h> {
         });
     }
 
-    /// Returns true if attacks of this family are left out for a route.
+    /// Returns true if this family is skipped for a route.
     pub(super) fn is_skipped(
         &mut self,
         family: AttackFamily,
@@ -235,7 +236,7 @@ impl<'h> Runner<'h> {
         found.is_some()
     }
 
-    /// Builds the application again, if the test has a function for it.
+    /// Rebuilds the application, if the test has a function for it.
     fn renew(&mut self) {
         // The first application was built from the same routes without an error.
         if let Some(Ok((app, clock))) = self.plan.make.as_ref().map(|make| make()) {
@@ -243,15 +244,16 @@ impl<'h> Runner<'h> {
         }
     }
 
-    /// Returns an address that no request has had.
+    /// Returns an unused client address.
     pub(super) fn new_peer(&mut self) -> SocketAddr {
-        // 198.18.0.0/15 is for tests (RFC 2544): no proxy that is trusted is there.
+        // 198.18.0.0/15 is reserved for benchmarks (RFC 2544), so no trusted
+        // proxy uses it.
         let address = FIRST_PEER + self.peers % PEERS;
         self.peers += 1;
         SocketAddr::new(IpAddr::V4(Ipv4Addr::from_bits(address)), 50_000)
     }
 
-    /// Adds an idempotency key that no other request has, if the shot wants one.
+    /// Adds a unique idempotency key if the request needs one.
     fn with_key<'s>(&mut self, shot: &'s Shot) -> Cow<'s, Shot> {
         if !shot.has_new_key {
             return Cow::Borrowed(shot);
@@ -260,8 +262,8 @@ impl<'h> Runner<'h> {
         Cow::Owned(shot.clone().set(IDEMPOTENCY_KEY, key_of(self.keys)))
     }
 
-    /// Sends a request, and holds its answer to the rules for all answers. Fails
-    /// with the reason why there is none.
+    /// Sends a request and validates the response against the rules for all
+    /// responses. Returns the reason if the request gets no response.
     pub(super) async fn send(
         &mut self,
         target: Option<&AttackTarget>,
@@ -313,10 +315,10 @@ impl<'h> Runner<'h> {
     }
 }
 
-/// Reads an answer: the body of a refusal, and that of a success if it is there
-/// at once, because it may have no end.
+/// Reads a response. The body of a success may be endless, so it is included
+/// only if it is already in memory.
 async fn read(asked: Arc<SentRequest>, mut response: Response) -> Exchange {
-    // The function for the connection is dropped, and never runs.
+    // Drops the upgrade function, so it never runs.
     drop(Switch::take(&mut response));
     let (head, body) = response.into_parts();
     let body = match body.as_bytes() {
@@ -327,29 +329,29 @@ async fn read(asked: Arc<SentRequest>, mut response: Response) -> Exchange {
     Exchange { asked, status: head.status, headers: head.headers, body }
 }
 
-/// Reads the body of a refusal. One that is too long, broken, or slow is as good
-/// as none for messages.
+/// Reads the body of a rejection. Returns an empty body if it is too long,
+/// broken or slow, because it serves only for messages.
 async fn refusal(body: HttpBody) -> Bytes {
     let whole = tokio::time::timeout(PATIENCE, body.collect(MAX_REFUSAL)).await;
     whole.ok().and_then(Result::ok).unwrap_or_default()
 }
 
-/// The time that an answer may take.
+/// The timeout for a response.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// The largest body of a refusal, in bytes.
+/// The maximum body size of a rejection, in bytes.
 const MAX_REFUSAL: u64 = 1_048_576;
 
-/// The first of the addresses from which attacks come: 198.18.0.1.
+/// The first client address of attacks: 198.18.0.1.
 const FIRST_PEER: u32 = 0xC612_0001;
 
-/// The number of these addresses.
+/// The number of client addresses.
 const PEERS: u32 = 130_000;
 
-/// A time in which each usual limit is over.
+/// A duration after which common rate limits are reset.
 const A_DAY: Duration = Duration::from_secs(86_400);
 
-/// The name of all routes, for a skip.
+/// The name that skips a family for all routes.
 const EVERY_ROUTE: &str = "*";
 
 const NO_PATH: &str =

@@ -8,7 +8,7 @@ use stockade_auth::{Secret, TokenIssuer, UnixClock};
 /// The name of a forged token, and the token.
 pub(super) type Forged = (String, String);
 
-/// Returns tokens that nobody who lacks a secret could not make.
+/// Returns tokens that an attacker can forge without the secret.
 pub(super) fn without_secret(claims: Option<&Value>, public_keys: &[String]) -> Vec<Forged> {
     let usual = json!({ "sub": "1", "id": 1, "role": "admin", "roles": ["admin"] });
     let claims = claims.unwrap_or(&usual);
@@ -33,7 +33,7 @@ pub(super) fn without_secret(claims: Option<&Value>, public_keys: &[String]) -> 
     forged
 }
 
-/// Returns tokens that are right but for one thing.
+/// Returns tokens with a valid signature and a single defect.
 pub(super) fn with_secret(secret: &Secret, claims: &Value) -> Vec<Forged> {
     let mut forged = Vec::new();
     if let Some(token) = issued(secret, claims, PAST, Duration::from_secs(3_600)) {
@@ -50,7 +50,7 @@ pub(super) fn with_secret(secret: &Secret, claims: &Value) -> Vec<Forged> {
     forged
 }
 
-/// Returns what can be made of a good token without knowing its secret.
+/// Returns modifications of a valid token that need no secret.
 pub(super) fn tampered(token: &str) -> Vec<Forged> {
     let (head, payload, signature) = parts(token);
     let mut forged: Vec<Forged> = UNSIGNED
@@ -76,15 +76,14 @@ pub(super) fn tampered(token: &str) -> Vec<Forged> {
     forged
 }
 
-/// Returns a value of a header in which there is a token: what stands in front
-/// of it, and the token.
+/// Splits a header value that contains a token into the prefix and the token.
 pub(super) fn find(value: &str) -> Option<(&str, &str)> {
     let (scheme, token) = value.split_once(' ').unwrap_or(("", value));
     let is_token = token.matches('.').count() == 2 && token.starts_with("eyJ");
     is_token.then_some((scheme, token))
 }
 
-/// Makes a token that lives for a century.
+/// Creates a token that is valid for a century.
 fn signed(secret: &str, claims: &Value, now: u64) -> Option<String> {
     issued(&Secret::new(secret).ok()?, claims, now, CENTURY)
 }
@@ -93,15 +92,15 @@ fn issued(secret: &Secret, claims: &Value, now: u64, life: Duration) -> Option<S
     TokenIssuer::new().clock(UnixClock::at(now)).issue(claims, life, secret).ok()
 }
 
-/// Returns header, payload and signature.
+/// Splits a token into header, payload and signature.
 fn parts(token: &str) -> (&str, &str, &str) {
     let (head, rest) = token.split_once('.').unwrap_or((token, ""));
     let (payload, signature) = rest.split_once('.').unwrap_or((rest, ""));
     (head, payload, signature)
 }
 
-/// The headers `{"alg":"none","typ":"JWT"}` in base64url, in three notations of
-/// `none`, and one without `alg`.
+/// The headers `{"alg":"none","typ":"JWT"}` in base64url, with three spellings
+/// of `none` and one without `alg`.
 const UNSIGNED: [(&str, &str); 4] = [
     ("none", "eyJhbGciOiJub25lIiwidHlwIjoiSldUIn0"),
     ("None", "eyJhbGciOiJOb25lIiwidHlwIjoiSldUIn0"),
@@ -111,10 +110,10 @@ const UNSIGNED: [(&str, &str); 4] = [
 
 const OTHER_SECRET: &str = "another secret of thirty-two bytes";
 
-/// 2001-09-09, in which no running application lives.
+/// 2001-09-09, before any application runs.
 const PAST: u64 = 1_000_000_000;
 
-/// 2020-09-13: a token of that time lives for a century.
+/// 2020-09-13, the issue time of tokens that are valid for a century.
 const NOW: u64 = 1_600_000_000;
 
 /// 2100-01-01.

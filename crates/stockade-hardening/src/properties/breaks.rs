@@ -1,4 +1,4 @@
-//! [`Break`]: a rule of a schema that a value breaks, and nothing else.
+//! [`Break`]: a violation of exactly one schema rule.
 
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
@@ -7,22 +7,22 @@ use super::fit::{list, names_of, whole_of};
 use super::text;
 use super::values::{Edit, Maker, Source, Step, TRIMMED, number_of, parts_of};
 
-/// A way to break one rule.
+/// A way to violate one rule.
 #[derive(Clone, Debug)]
 pub(super) struct Break {
     pub(super) place: Vec<Step>,
     pub(super) edit: Edit,
-    /// The field that the answer has to name.
+    /// The field that the response must name.
     pub(super) field: String,
-    /// The names of the rule, each of which is right: the keyword of a document
-    /// may be several of a schema.
+    /// The accepted names of the rule: one JSON Schema keyword may correspond
+    /// to several validation rules.
     pub(super) rules: Vec<String>,
     /// It is in a variant that no tag tells from the others: the answer may name a field of
     /// another one, which came closer.
     pub(super) is_in_variant: bool,
 }
 
-/// A rule that nothing was sent against, with the reason.
+/// A rule that no request violated, with the reason.
 #[derive(Clone, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub(super) struct Unbroken {
     pub(super) field: String,
@@ -30,8 +30,8 @@ pub(super) struct Unbroken {
     pub(super) why: String,
 }
 
-/// Returns a way to break each rule of a schema, and the rules that there is
-/// none for.
+/// Returns a way to violate each rule of a schema, and the rules that cannot be
+/// violated.
 pub(super) fn of(maker: &Maker, schema: &Value, field: &str) -> (Vec<Break>, Vec<Unbroken>) {
     let mut finder = Finder { maker, breaks: Vec::new(), unbroken: Vec::new(), above: Vec::new() };
     let place = Place { steps: Vec::new(), field: field.to_owned() };
@@ -51,7 +51,7 @@ impl Place {
         self.inside(Step::Field(name.to_owned()), field)
     }
 
-    /// Returns the path of a member, as answers write it.
+    /// Returns the path of a member, in the notation of responses.
     fn field_of(&self, name: &str) -> String {
         if self.field.is_empty() { name.to_owned() } else { format!("{}.{name}", self.field) }
     }
@@ -72,7 +72,7 @@ struct Finder<'m> {
 impl Finder<'_> {
     fn visit(&mut self, schema: &Value, place: &Place) {
         if let Some((name, target)) = self.maker.schemas.target(schema) {
-            // Inside of itself a schema has the same rules.
+            // A recursive schema has the same rules at each level.
             if self.above.iter().any(|it| it == name) {
                 return;
             }
@@ -118,8 +118,9 @@ impl Finder<'_> {
             let inside = place.inside(Step::Variant(index), place.field.clone());
             let first = self.breaks.len();
             self.visit(part, &inside);
-            // A value that breaks a rule of the variant itself may be another
-            // variant; its members are validated like members of this variant.
+            // A value that violates a rule of the variant itself may fit
+            // another variant. Its members are validated as members of this
+            // variant.
             let is_inner = |found: &Break| found.place.len() > inside.steps.len();
             let mut found = self.breaks.split_off(first);
             found.retain(|it| is_alone || is_inner(it) || self.closes(part, it));
@@ -129,8 +130,8 @@ impl Finder<'_> {
         }
     }
 
-    /// Returns true if a member that is missing or too much cannot make another
-    /// variant of a value: the tag says which one it is.
+    /// Returns true if a missing or extra member cannot turn a value into
+    /// another variant, because the tag identifies the variant.
     fn closes(&self, part: &Value, found: &Break) -> bool {
         match &found.edit {
             Edit::Remove(_) | Edit::Add(_) => self.has_tag(part),
@@ -165,7 +166,7 @@ impl Finder<'_> {
             names_of(types).any(|name| name == kind || (name == "number" && kind == "integer"))
         };
         let other = match self.maker.source {
-            // All that comes is text.
+            // All parameters are text.
             Source::Path | Source::Query
                 if takes("string") || takes("array") || takes("object") =>
             {
@@ -195,7 +196,7 @@ impl Finder<'_> {
         }
     }
 
-    /// Breaks `enum` and `const`. Returns true if there is one of them.
+    /// Violates `enum` and `const`. Returns true if the schema has one of them.
     fn literals(&mut self, rules: &Map<String, Value>, place: &Place) -> bool {
         let values: Vec<&Value> = list(rules, "enum").chain(rules.get("const")).collect();
         if values.is_empty() {
@@ -222,7 +223,7 @@ impl Finder<'_> {
             } else {
                 &["minLength", "min", "format"]
             };
-            // An address has no empty part.
+            // A path does not have empty segments.
             if !(short.is_empty() && self.maker.source == Source::Path) {
                 self.replace(place, Just(json!(short)).boxed(), names);
             }
@@ -268,7 +269,7 @@ impl Finder<'_> {
             ["!", "\u{e9}", " ", "a", "0", "Z"]
                 .map(|char| char.repeat(usize::try_from(length).unwrap_or(1)))
         });
-        // In an address white space may be taken off.
+        // White space in a path or query may be trimmed.
         let mut texts = texts.filter(|text| is_trim || !text.contains(' '));
         let found = texts
             .find(|text| !schemas.is_pattern(pattern, text) && schemas.fits(&other, &json!(text)));
@@ -284,7 +285,7 @@ impl Finder<'_> {
     }
 
     fn number(&mut self, rules: &Map<String, Value>, place: &Place, is_whole: bool) {
-        // The type itself refuses numbers that it has no room for.
+        // The type itself rejects numbers outside its range.
         let has_size =
             rules.get("format").and_then(Value::as_str).is_some_and(|it| it.contains("int"));
         for (name, short, step) in [("minimum", "min", -1), ("maximum", "max", 1)] {
@@ -346,7 +347,7 @@ impl Finder<'_> {
         let listed =
             rules.get("properties").and_then(Value::as_object).cloned().unwrap_or_default();
         for name in list(rules, "required").filter_map(Value::as_str) {
-            // In an address a missing part makes another address.
+            // A path with a missing segment is a different path.
             if self.maker.source != Source::Path {
                 self.edit(
                     place,
@@ -407,7 +408,7 @@ fn short_form(format: &str) -> &str {
     if format == "uri" { "url" } else { format }
 }
 
-/// Returns a number on the wrong side of a bound.
+/// Returns a number just outside a bound.
 fn beyond(bound: &Value, step: i128, is_whole: bool) -> Value {
     match (whole_of(bound), bound.as_f64()) {
         (Some(bound), _) => {
@@ -424,5 +425,5 @@ fn beyond(bound: &Value, step: i128, is_whole: bool) -> Value {
     }
 }
 
-/// The longest text that is sent to break a rule.
+/// The longest text that is sent to violate a rule.
 const LONG: usize = 100_000;

@@ -28,14 +28,14 @@ use crate::into_app::start;
 
 type Tree = Box<dyn ValueTree<Value = Input>>;
 
-/// The aim of a request: the property that its answer has to keep.
+/// The property that the response to a request must satisfy.
 #[derive(Clone, Copy)]
 pub(super) enum Aim<'b> {
     Valid,
     Broken(&'b Break),
 }
 
-/// The result of a case, with everything that the report has about it.
+/// The result of a case, with the data for the report.
 enum CaseVerdict {
     Right,
     Beside(String),
@@ -43,7 +43,7 @@ enum CaseVerdict {
 }
 
 impl RouteCheck<'_> {
-    /// Returns a case whose path leads to the route.
+    /// Returns a case that is routed to the route.
     pub(super) fn next(
         &self,
         strategy: &BoxedStrategy<Input>,
@@ -58,15 +58,15 @@ impl RouteCheck<'_> {
         Err("the path keeps it away from the route".to_owned())
     }
 
-    /// Returns true if the path of an input leads to the route, with the
-    /// parameters that are meant.
+    /// Returns true if the path of an input leads to the route with the
+    /// intended parameters.
     fn is_routed(&self, input: &Input) -> bool {
         if input.params.is_empty() {
             return true;
         }
         let target = input.target();
         let method = input::method_of(self.route);
-        // Only parameters of one segment may be taken for each other.
+        // Parameters are ambiguous only if one segment contains several.
         if !input.template.split('/').any(|segment| segment.matches('{').count() > 1) {
             let request = http::Request::builder().method(method).uri(&target);
             let request = request.body(HttpBody::empty()).map(Request::from);
@@ -85,8 +85,8 @@ impl RouteCheck<'_> {
             })
     }
 
-    /// Sends an input and judges the answer. A failure is made smaller by the
-    /// tree that the input is of, reported, and kept.
+    /// Sends an input and validates the response. A failure is shrunk, reported
+    /// and saved.
     pub(super) async fn try_once(
         &mut self,
         input: &Input,
@@ -121,7 +121,8 @@ impl RouteCheck<'_> {
         Verdict::Wrong(message)
     }
 
-    /// Looks for a smaller input that fails in the same way, in the same application.
+    /// Searches for a smaller input that fails in the same way, in the same
+    /// application.
     async fn shrink(
         &mut self,
         mut tree: Tree,
@@ -147,8 +148,8 @@ impl RouteCheck<'_> {
         }
     }
 
-    /// Sends an input, and judges the answer. Returns its status too; 0 if there
-    /// was none.
+    /// Sends an input and validates the response. Also returns the status, or 0
+    /// without a response.
     async fn try_input(&self, input: &Input, aim: Aim<'_>, run: &mut Run) -> (CaseVerdict, u16) {
         let own = match aim {
             Aim::Valid => Property::Valid,
@@ -180,7 +181,8 @@ impl RouteCheck<'_> {
         (verdict, status)
     }
 
-    /// Sends an input. Fails with the reason if there is no whole response.
+    /// Sends an input. Returns the reason if the response is missing or
+    /// incomplete.
     async fn send(&self, input: &Input, run: &mut Run) -> Result<Answered, String> {
         run.requests += 1;
         let number = run.requests;
@@ -190,7 +192,7 @@ impl RouteCheck<'_> {
         let own = self.credentials.as_ref().map(Credentials::headers);
         let has_own = |name: &str| own.is_some_and(|own| own.contains_key(name));
         if needs_key(self.route) && !has_own(IDEMPOTENCY_KEY) {
-            // Each request is one of its own, even where its input is that of another.
+            // Each request has its own key, even if the input is repeated.
             shot = shot.add(IDEMPOTENCY_KEY, key_of(number));
         }
         if needs_version(self.route) && !has_own(IF_MATCH) {
@@ -209,7 +211,7 @@ impl RouteCheck<'_> {
         let response = timeout(PATIENCE, self.app.handle(request)).await.map_err(|_| late())?;
         let (head, body) = response.into_parts();
         let content_type = head.headers.get(http::header::CONTENT_TYPE);
-        // Events have no end.
+        // An event stream does not end.
         let is_whole =
             content_type.is_none_or(|it| !it.as_bytes().starts_with(b"text/event-stream"));
         let body = if is_whole {
@@ -222,8 +224,8 @@ impl RouteCheck<'_> {
         Ok(Answered { exchange, is_whole })
     }
 
-    /// Returns the source of the cases of a part of the route: the same in each
-    /// run, and whatever the other routes are.
+    /// Returns the generator for a part of the route. It is deterministic and
+    /// independent of other routes.
     pub(super) fn runner(&self, part: &str) -> TestRunner {
         let mut seed = [0; 32];
         let name = format!("{} {part}", self.label);
@@ -244,20 +246,21 @@ impl RouteCheck<'_> {
     }
 }
 
-/// The number of cases that may lead elsewhere, for one that leads to the route.
+/// The maximum number of attempts to generate a case that is routed to the
+/// route.
 const TRIES: usize = 50;
 
-/// The number of steps in which a failing case is made smaller.
+/// The maximum number of steps to shrink a failing case.
 const STEPS: usize = 200;
 
-/// The number of values that may not fit, until a strategy gives up.
+/// The maximum number of values that a strategy may discard before it gives up.
 const REJECTS: u32 = 5_000;
 
-/// The port from which requests come.
+/// The port of the client address.
 const PORT: u16 = 50_000;
 
-/// The time that a response, and its body, may take.
+/// The timeout for a response and its body.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// The longest body that is read as a whole, in bytes.
+/// The maximum body size that is read completely, in bytes.
 const MAX_WHOLE: u64 = 64 * 1024 * 1024;

@@ -1,4 +1,4 @@
-//! [`Schemas`]: the schemas of a map, by which values are validated.
+//! [`Schemas`]: the schemas of a map, which validate values.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use stockade_map::schemas::schema_name;
 
 use crate::contract;
 
-/// The schemas that others of a map point to.
+/// The named schemas of a map.
 pub(super) struct Schemas {
     named: BTreeMap<String, Value>,
     validator: Arc<contract::Schemas>,
@@ -19,15 +19,16 @@ impl Schemas {
         Self { named, validator }
     }
 
-    /// Returns the schema that a schema points to, if it does.
+    /// Returns the schema that a reference points to, if the schema is a
+    /// reference.
     pub(super) fn target(&self, schema: &Value) -> Option<(&str, &Value)> {
         let name = schema_name(schema)?;
         self.named.get_key_value(name).map(|(name, schema)| (name.as_str(), schema))
     }
 
-    /// Returns the schema itself, with references followed that stand alone.
+    /// Returns the schema, or its target if it consists only of a reference.
     pub(super) fn followed<'s>(&'s self, mut schema: &'s Value) -> &'s Value {
-        // Named schemas that only point to each other would never end.
+        // Named schemas that only refer to each other would loop forever.
         for _ in 0..self.named.len() {
             match self.target(schema) {
                 Some((_, target)) => schema = target,
@@ -37,18 +38,18 @@ impl Schemas {
         schema
     }
 
-    /// Returns true if a value fits.
+    /// Returns true if the value fits the schema.
     pub(super) fn fits(&self, schema: &Value, value: &Value) -> bool {
         self.validator.faults(schema, value).is_empty()
     }
 
-    /// Returns true if a text has this pattern.
+    /// Returns true if the text matches the pattern.
     pub(super) fn is_pattern(&self, pattern: &str, text: &str) -> bool {
         self.fits(&json!({ "pattern": pattern }), &text.into())
     }
 }
 
-/// Returns the elements of a keyword that is a list; none where it is absent.
+/// Returns the elements of a list keyword; empty if the keyword is absent.
 pub(super) fn list<'s>(
     rules: &'s Map<String, Value>,
     name: &str,
@@ -56,13 +57,13 @@ pub(super) fn list<'s>(
     rules.get(name).and_then(Value::as_array).into_iter().flatten()
 }
 
-/// Returns the names of `type`.
+/// Returns the type names in `type`.
 pub(super) fn names_of(types: &Value) -> impl Iterator<Item = &str> {
     let several = types.as_array().into_iter().flatten().filter_map(Value::as_str);
     types.as_str().into_iter().chain(several)
 }
 
-/// Returns a whole number that stands as one.
+/// Returns an integer that is written as an integer.
 pub(super) fn whole_of(value: &Value) -> Option<i128> {
     value.as_i64().map(i128::from).or_else(|| value.as_u64().map(i128::from))
 }

@@ -15,10 +15,10 @@ use super::text;
 use super::values::{Focus, Maker, Source, parts_of};
 use crate::shot::Shot;
 
-/// The parts of a request that schemas speak of.
+/// The parts of a request that schemas describe.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 pub(super) struct Input {
-    /// The path in braces.
+    /// The path, with parameters in braces.
     pub(super) template: String,
     pub(super) params: BTreeMap<String, Value>,
     pub(super) query: Map<String, Value>,
@@ -32,10 +32,10 @@ pub(super) struct Body {
     pub(super) value: Value,
 }
 
-/// The part of a request that breaks a rule.
+/// The part of a request that violates a rule.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum InputPart {
-    /// A parameter, by its place.
+    /// The index of a parameter.
     Param(usize),
     Query,
     Body,
@@ -57,7 +57,7 @@ impl Input {
         if query.is_empty() { path } else { format!("{path}?{query}") }
     }
 
-    /// Returns the request to a route.
+    /// Returns the request for a route.
     pub(super) fn request(&self, route: &RouteInfo) -> Shot {
         let mut shot = Shot::new(method_of(route), self.target());
         if let Some(host) = &route.host {
@@ -74,18 +74,18 @@ impl Input {
     }
 }
 
-/// Returns the method of the requests to a route.
+/// Returns the method of requests to a route.
 pub(super) fn method_of(route: &RouteInfo) -> Method {
     match Method::from_bytes(route.method.as_bytes()) {
         Ok(method) if route.method != "ANY" => method,
-        // A route of any method may read a body.
+        // A route for any method may read a body.
         _ if route.body.is_some() => Method::POST,
         _ => Method::GET,
     }
 }
 
-/// Returns a strategy for the requests to a route: all of them are valid, or
-/// all of them break one rule. `given` has the values of parameters that are set.
+/// Returns a strategy for requests to a route. Either all of them are valid, or
+/// all violate one rule. `given` contains the configured parameter values.
 pub(super) fn inputs(
     maker: &Maker,
     route: &RouteInfo,
@@ -130,7 +130,7 @@ pub(super) fn inputs(
         let is_in = |name: &str| template.contains(&format!("{{{name}}}"));
         let named = names.iter().cloned().zip(values).filter(|(name, _)| is_in(name));
         let params = named.collect();
-        // The strategy of a query makes objects.
+        // The strategy for a query generates objects.
         let query = if let Value::Object(query) = query { query } else { Map::new() };
         Input { template, params, query, body }
     });
@@ -189,7 +189,7 @@ fn body_of(
         if focus.is_some() && media_type != JSON {
             continue;
         }
-        // No form holds members of members.
+        // A form cannot hold nested members.
         if media_type == FORM && !is_flat_schema(maker, &content.schema) {
             continue;
         }
@@ -222,8 +222,7 @@ fn body_of(
     Ok(prop::strategy::Union::new_weighted(forms).boxed())
 }
 
-/// Returns true if all members that a schema lists are scalars, or lists of
-/// these.
+/// Returns true if all listed members are scalars or lists of scalars.
 fn is_flat_schema(maker: &Maker, schema: &Value) -> bool {
     let rules = maker.schemas.followed(schema);
     let members = rules.get("properties").and_then(Value::as_object);
@@ -255,8 +254,9 @@ pub(super) fn can_be_body(media_type: &str, value: &Value) -> bool {
     }
 }
 
-/// Returns true if pairs of texts can contain a value: an object of texts, numbers, booleans,
-/// and lists of these. An empty list has no pair, so the server would not receive it.
+/// Returns true if key-value pairs can represent the value: an object of texts,
+/// numbers, booleans, and lists of these. An empty list produces no pair, so
+/// the server would not receive it.
 pub(super) fn can_be_pairs(value: &Value) -> bool {
     let is_scalar = |value: &Value| !value.is_null() && !value.is_array() && !value.is_object();
     value.as_object().is_some_and(|members| {
@@ -282,12 +282,12 @@ fn pairs(members: &Map<String, Value>) -> String {
     pairs.finish()
 }
 
-/// Returns a value as text, as an address and a form write it.
+/// Returns a value as text, as written in a URL and a form.
 pub(super) fn text_of(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
-/// Encodes all but letters, digits and `-._~`, which no part of a path needs.
+/// Percent-encodes everything except letters, digits and `-._~`.
 fn encoded(text: &str) -> String {
     let encode = |byte: u8| match byte {
         b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => {

@@ -1,4 +1,4 @@
-//! [`KeptFile`]: the failing cases of earlier runs, in a file beside the test.
+//! [`KeptFile`]: the failing cases of earlier runs, in a file next to the test.
 
 use std::panic::Location;
 use std::path::{Path, PathBuf};
@@ -15,14 +15,14 @@ pub(super) struct SavedFailure {
     /// Method and path.
     pub(super) route: String,
     pub(super) property: Property,
-    /// The field and the names of the rule that the input breaks; empty for
-    /// valid input.
+    /// The field and the rule names that the input violates; empty for valid
+    /// input.
     pub(super) field: String,
     pub(super) rules: Vec<String>,
     pub(super) input: Input,
 }
 
-/// The file of a test in which failing cases are kept.
+/// The file that saves the failing cases of a test.
 #[derive(Debug, Default)]
 pub(super) struct KeptFile {
     pub(super) path: Option<PathBuf>,
@@ -31,7 +31,7 @@ pub(super) struct KeptFile {
 }
 
 impl KeptFile {
-    /// Reads the file, if there is one.
+    /// Reads the file, if it exists.
     pub(super) fn read(path: Option<PathBuf>) -> Self {
         let Some(file) = &path else { return Self::default() };
         let read = match fs::read_to_string(file) {
@@ -42,12 +42,12 @@ impl KeptFile {
         let named = |error: String| format!("{}: {error}", file.display());
         match read {
             Ok(cases) => Self { path, cases, error: None },
-            // A file that cannot be read is not written over.
+            // An unreadable file is never overwritten.
             Err(error) => Self { cases: Vec::new(), error: Some(named(error)), path: None },
         }
     }
 
-    /// Adds a case, and writes the file.
+    /// Adds a case and writes the file.
     pub(super) fn add(&mut self, case: SavedFailure) {
         if self.cases.contains(&case) {
             return;
@@ -62,13 +62,13 @@ impl KeptFile {
     }
 }
 
-/// Returns the file beside the source of a test: `shop.failures.json` beside
-/// `shop.rs`. None where that source is not found.
+/// Returns the file next to the test source: `shop.failures.json` for
+/// `shop.rs`. Returns `None` if the source is not found.
 pub(super) fn beside(test: &Location<'_>) -> Option<PathBuf> {
     let source = Path::new(test.file());
     let here = env::current_dir().ok()?;
-    // The compiler names sources from the root of a workspace, and a test runs
-    // in the folder of its package.
+    // The compiler reports source paths relative to the workspace root, but a
+    // test runs in the folder of its package.
     let parts: Vec<_> = source.components().collect();
     let found = (0..parts.len()).find_map(|skipped| {
         let tail: PathBuf = parts.get(skipped..)?.iter().collect();

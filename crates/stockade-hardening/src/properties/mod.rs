@@ -1,5 +1,5 @@
-//! [`check_schemas`]: properties of all routes, by input that is made of their
-//! schemas.
+//! [`check_schemas`]: property tests of all routes, with input generated from
+//! their schemas.
 
 mod breaks;
 mod case;
@@ -36,22 +36,27 @@ use crate::credentials::Users;
 use crate::fail::{fail, or_fail};
 use crate::{Contract, Credentials, IntoApp};
 
-/// Creates a check that the routes of an application keep their schemas:
+/// Creates a check that the routes of an application follow their schemas:
 ///
-/// - Valid input never gets 400, 408, 413, 415, 422 or 5xx, unless the handler or
-///   middleware documents this status and the response names no field.
-/// - Input that breaks one rule is rejected, and the response names the field and the rule.
-///   If only middleware documents the status, the rule is listed as not checked.
-/// - Each response keeps the [`Contract`]: it is documented, and its body fits its schema.
-/// - Each route has a valid case, which means that some valid input reached its handler.
-///   Middleware that responds 404 to invented ids needs [`param`](PropertyCheck::param).
-///   WebSockets, methods of JSON-RPC, mounts and [skipped](PropertyCheck::skip) routes are
-///   exempt. Routes that require `If-Match` get `*`, and routes that require an idempotency
-///   key get a new one in each request.
+/// - Valid input never gets 400, 408, 413, 415, 422 or 5xx, unless the handler
+///   or middleware documents this status and the response names no field.
+/// - Input that violates one rule is rejected, and the response names the field
+///   and the rule. If only middleware documents the status, the rule is listed
+///   as not checked.
+/// - Each response satisfies the [`Contract`]: it is documented, and its body
+///   fits its schema.
+/// - Each route has a valid case: some valid input reached its handler.
+///   Middleware that responds 404 to invented ids needs
+///   [`param`](PropertyCheck::param). WebSockets, JSON-RPC methods, mounts and
+///   [skipped](PropertyCheck::skip) routes are exempt. Routes that require
+///   `If-Match` get `*`. Routes that require an idempotency key get a new one
+///   in each request.
 ///
-/// The application handles all cases of all routes. [`rebuild`](PropertyCheck::rebuild)
-/// builds one for each route. Each application is [started](App::start). The cases are the same in each run. The first failing case of
-/// each message is shrunk. A check of more than five seconds shows its progress on stderr.
+/// One application handles all cases of all routes;
+/// [`rebuild`](PropertyCheck::rebuild) builds one for each route. Each
+/// application is [started](App::start). The cases are the same in each run.
+/// The first failing case of each message is shrunk. A check that runs longer
+/// than five seconds shows its progress on stderr.
 ///
 /// ```
 /// use stockade::prelude::*;
@@ -125,16 +130,15 @@ pub fn check_schemas(app: impl IntoApp) -> PropertyCheck {
     }
 }
 
-/// A check of all routes by input that is made of their schemas; see
-/// [`check_schemas`].
+/// A check of all routes with generated input; see [`check_schemas`].
 #[must_use = "nothing is checked before `run`"]
 pub struct PropertyCheck {
     app: Result<App, ConfigError>,
     rebuild: Option<Box<dyn Fn() -> Result<App, ConfigError>>>,
-    /// Values of parameters, by their names.
+    /// Parameter values by name.
     params: BTreeMap<String, Value>,
     cases: u32,
-    /// Routes with their numbers.
+    /// Routes with their numbers of cases.
     own_cases: Vec<(String, u32)>,
     seed: u64,
     users: Option<Users>,
@@ -147,20 +151,21 @@ pub struct PropertyCheck {
 }
 
 impl PropertyCheck {
-    /// Sets the value of all path parameters with this name, such as the id of an existing
-    /// row. Default: values are made from the constraint and the schema. Cases that break a
-    /// rule of the parameter do not use the value. A route fails if the value does not fit
-    /// its schema.
+    /// Sets the value of all path parameters with this name, such as the id of
+    /// an existing row. Default: values are generated from the constraint and
+    /// the schema. Cases that violate a rule of the parameter do not use the
+    /// value. A route fails if the value does not fit its schema.
     ///
     /// # Panics
-    /// [`run`](Self::run) panics if no path has the parameter; the message suggests a name.
+    /// [`run`](Self::run) panics if no path has the parameter; the message
+    /// suggests a name.
     pub fn param(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.params.insert(name.into(), value.into().into());
         self
     }
 
-    /// Builds an application for each route, so that the effects of one route do not reach
-    /// another. Default: one application for all routes.
+    /// Builds a new application for each route, which isolates routes from the
+    /// effects of other routes. Default: one application for all routes.
     ///
     /// ```
     /// # tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
@@ -180,32 +185,32 @@ impl PropertyCheck {
         self
     }
 
-    /// Sets the number of valid inputs of each route that takes any. A rule is
-    /// broken by a sixteenth of as many, at least once. Default: 64.
+    /// Sets the number of valid inputs for each route with input. Each rule is
+    /// violated a sixteenth as often, but at least once. Default: 64.
     pub fn cases(mut self, cases: u32) -> Self {
         self.cases = cases.max(1);
         self
     }
 
-    /// Sets the number of valid inputs of one route, such as `POST /login`, where
-    /// an answer is dear.
+    /// Sets the number of valid inputs for one route, such as a slow `POST
+    /// /login`.
     ///
     /// # Panics
-    /// [`run`](Self::run) does when there is no such route.
+    /// [`run`](Self::run) panics if the route does not exist.
     pub fn cases_of(mut self, route: impl Into<String>, cases: u32) -> Self {
         self.own_cases.push((route.into(), cases.max(1)));
         self
     }
 
-    /// Sets the number that all cases are made of. Default: 0.
+    /// Sets the seed of all generated cases. Default: 0.
     pub fn seed(mut self, seed: u64) -> Self {
         self.seed = seed;
         self
     }
 
     /// Sets the function that returns the credentials of a user with all of
-    /// these roles; of any user if there are none. Routes whose users it does
-    /// not know are listed as not checked.
+    /// these roles, or of any user if the list is empty. Routes are listed as
+    /// not checked if the function returns `None` for them.
     ///
     /// ```
     /// # use stockade::testing::{Credentials, check_schemas};
@@ -225,41 +230,43 @@ impl PropertyCheck {
         self
     }
 
-    /// Leaves out a route, such as `POST /login`, which is listed as not checked
-    /// with this reason.
+    /// Skips a route, such as `POST /login`. It is listed as not checked with
+    /// this reason.
     ///
     /// # Panics
-    /// [`run`](Self::run) panics if the route does not exist; the message suggests a route.
+    /// [`run`](Self::run) panics if the route does not exist; the message
+    /// suggests a route.
     pub fn skip(mut self, route: impl Into<String>, reason: impl Into<String>) -> Self {
         self.skipped.push((route.into(), reason.into()));
         self
     }
 
-    /// Leaves out all routes at and below a path, such as `/v1`. They are listed as not
-    /// checked with this reason.
+    /// Skips all routes at and below a path, such as `/v1`. They are listed as
+    /// not checked with this reason.
     ///
     /// # Panics
-    /// [`run`](Self::run) panics if no route is there; the message suggests a path.
+    /// [`run`](Self::run) panics if the path has no routes; the message
+    /// suggests a path.
     pub fn skip_below(mut self, path: impl Into<String>, reason: impl Into<String>) -> Self {
         self.skipped_below.push((path.into(), reason.into()));
         self
     }
 
-    /// Sets the file in which failing cases are kept, which each later run tries
-    /// first. Default: `x.failures.json` beside the test's file `x.rs`. None
-    /// keeps nothing.
+    /// Sets the file that saves failing cases; later runs try these cases
+    /// first. Default: `x.failures.json` next to the test source `x.rs`. `None`
+    /// disables saving.
     pub fn kept_in(mut self, file: impl Into<Option<PathBuf>>) -> Self {
         self.kept_in = file.into();
         self
     }
 
-    /// Checks all routes, and returns the report. Needs a tokio runtime with
-    /// time.
+    /// Checks all routes and returns the report. Requires a tokio runtime with
+    /// timers.
     ///
     /// # Panics
-    /// Panics if a property does not hold: the message has the smallest exchange that was
-    /// found. Also panics if the router has configuration errors or cannot
-    /// [start](App::start).
+    /// Panics if a property does not hold. The message shows the smallest
+    /// failing exchange. Also panics if the router has configuration errors or
+    /// cannot [start](App::start).
     pub async fn run(self) -> SchemaReport {
         let location = self.location;
         let report = or_fail(self.try_run().await);
@@ -269,21 +276,21 @@ impl PropertyCheck {
         report
     }
 
-    /// Checks all routes, and returns the report, with the properties that do
-    /// not hold.
+    /// Checks all routes and returns the report, including the properties that
+    /// do not hold.
     ///
     /// # Errors
     /// Fails with all configuration errors of the router.
     ///
     /// # Panics
-    /// Panics if a route, a path or a parameter does not exist, if the map has errors, and if
-    /// the application cannot [start](App::start).
+    /// Panics if a route, a path or a parameter does not exist, if the map has
+    /// errors, and if the application cannot [start](App::start).
     pub async fn try_run(self) -> Result<SchemaReport, ConfigError> {
         self.checked().await
     }
 
-    /// Behind `dyn`, so that the check is compiled with this crate and not with each
-    /// test: see `Server::serve` of stockade-server.
+    /// Boxed as `dyn`, so that this crate compiles the check rather than each
+    /// test. See `Server::serve` of stockade-server.
     fn checked(self) -> Pin<Box<dyn Future<Output = Result<SchemaReport, ConfigError>>>> {
         Box::pin(async move {
             let app = self.app.clone()?;
@@ -307,7 +314,7 @@ impl PropertyCheck {
         })
     }
 
-    /// Fails if a route, a path or a parameter of the settings does not exist.
+    /// Panics if a route, a path or a parameter in the settings does not exist.
     fn check_names(&self, routes: &[RouteInfo]) {
         let labels: Vec<String> = routes.iter().map(label_of).collect();
         let named = self.skipped.iter().map(|(route, _)| route);
@@ -348,7 +355,7 @@ impl PropertyCheck {
         own.map_or(self.cases, |(_, cases)| *cases)
     }
 
-    /// Returns the reason for which a route is left out.
+    /// Returns the reason for skipping a route.
     fn skip_reason(&self, route: &RouteInfo) -> Option<&str> {
         let label = label_of(route);
         let own = self.skipped.iter().find(|(skipped, _)| *skipped == label);
@@ -372,8 +379,8 @@ impl fmt::Debug for PropertyCheck {
 struct Run {
     kept: KeptFile,
     progress: Progress,
-    /// The number of requests. Each comes from a different address, so that limits of a
-    /// client are not reached.
+    /// The number of requests. Each has a different client address, which
+    /// avoids per-client limits.
     requests: u32,
     /// The messages whose first case was shrunk.
     shrunk: BTreeSet<String>,
@@ -389,5 +396,5 @@ fn is_below(route: &str, path: &str) -> bool {
     rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
-/// The usual number of valid inputs of a route.
+/// The default number of valid inputs for a route.
 const CASES: u32 = 64;

@@ -20,8 +20,8 @@ impl Progress {
     /// `requests` the number of all requests so far.
     pub(super) fn show(&mut self, index: usize, route: &str, requests: u32) {
         if let Some(line) = self.line(self.start.elapsed(), index, route, requests) {
-            // Unlike the macros, this is not captured by the test harness. Without a stderr
-            // nobody reads it.
+            // The test harness does not capture this, unlike the print macros.
+            // Errors are ignored because stderr may be closed.
             let _ = writeln!(io::stderr(), "{line}");
         }
     }

@@ -1,4 +1,4 @@
-//! [`SchemaReport`]: the outcome of a check of schemas.
+//! [`SchemaReport`]: the result of a schema check.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -7,36 +7,36 @@ use std::path::PathBuf;
 use serde::Serialize;
 use stockade_routing::map::Place;
 
-/// The outcome of [`check_schemas`](super::check_schemas): a line for each route
-/// as text, and JSON by serde.
+/// The result of [`check_schemas`](super::check_schemas). `Display` writes a
+/// line for each route. serde serializes the report as JSON.
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
 pub struct SchemaReport {
-    /// The seed that the cases were made of.
+    /// The seed of the generated cases.
     pub seed: u64,
     /// The routes, in the order of the map.
     pub routes: Vec<RouteReport>,
-    /// The file in which failing cases are kept.
+    /// The file that saves failing cases.
     pub kept_in: Option<PathBuf>,
     /// The reason why failing cases could not be read or written.
     pub not_kept: Option<String>,
 }
 
-/// The outcome for one route.
+/// The result for one route.
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
 pub struct RouteReport {
-    /// Its method.
+    /// The method.
     pub method: String,
-    /// Its path, as it was declared.
+    /// The declared path.
     pub path: String,
-    /// The place where it was declared.
+    /// The source location of the route.
     pub place: Place,
-    /// The number of valid inputs that were not refused.
+    /// The number of valid inputs that were not rejected.
     pub valid: u32,
-    /// The number of rules that were broken, each of them refused by its name.
+    /// The number of violated rules that the route rejected by name.
     pub rules: u32,
-    /// The number of replies by their status.
+    /// The number of responses for each status.
     pub replies: BTreeMap<u16, u32>,
     /// The parts that were not checked, each with the reason.
     pub not_checked: Vec<NotChecked>,
@@ -48,7 +48,7 @@ pub struct RouteReport {
 #[derive(Clone, Debug, Eq, Ord, PartialEq, PartialOrd, Serialize)]
 #[non_exhaustive]
 pub struct NotChecked {
-    /// The part: a property, or a field and a rule.
+    /// A property, or a field and a rule.
     pub part: String,
     /// The reason.
     pub why: String,
@@ -60,9 +60,9 @@ pub struct NotChecked {
 pub struct PropertyFailure {
     /// The property.
     pub property: Property,
-    /// The reason, for people.
+    /// The reason, in readable form.
     pub message: String,
-    /// The smallest exchange that was found, with credentials left out.
+    /// The smallest failing exchange, with credentials redacted.
     pub exchange: String,
 }
 
@@ -71,18 +71,19 @@ pub struct PropertyFailure {
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Property {
-    /// Valid input is not refused.
+    /// Valid input is accepted.
     Valid,
-    /// A broken rule is refused, and the answer names field and rule.
+    /// Input that violates a rule is rejected, and the response names the field
+    /// and the rule.
     Broken,
-    /// A reply is one of those that are described.
+    /// Every response is documented.
     Reply,
     /// Some valid input reaches the handler.
     Reached,
 }
 
 impl SchemaReport {
-    /// Returns true if no property is known not to hold.
+    /// Returns true if no property failed.
     #[must_use]
     pub fn is_passed(&self) -> bool {
         self.failures().next().is_none()

@@ -28,7 +28,7 @@ pub(super) struct RouteCheck<'c> {
     pub(super) check: &'c PropertyCheck,
     pub(super) contract: &'c Contract,
     pub(super) route: &'c RouteInfo,
-    /// Its place in the map.
+    /// The index in the map.
     pub(super) index: usize,
     pub(super) label: String,
     pub(super) maker: Maker,
@@ -43,7 +43,7 @@ impl<'c> RouteCheck<'c> {
         (index, route): (usize, &'c RouteInfo),
         (schemas, contract): (&Rc<Schemas>, &'c Contract),
     ) -> Self {
-        // It lengthens texts that have characters of HTML.
+        // It lengthens texts that contain HTML characters.
         let is_changed = route.middleware.iter().any(|it| it.name == "with_sanitization");
         let alphabet = if is_changed { Alphabet::Plain } else { Alphabet::All };
         Self {
@@ -115,7 +115,7 @@ impl<'c> RouteCheck<'c> {
         Some(reason.to_owned())
     }
 
-    /// Returns the reason why no request can be sent, and finds the user.
+    /// Returns the reason why no request can be sent. Also finds the user.
     fn hindrance(&mut self) -> Option<String> {
         let access = &self.route.access;
         let roles = roles_of(&access.roles);
@@ -149,7 +149,7 @@ impl<'c> RouteCheck<'c> {
     /// [`param`](super::PropertyCheck::param) does not fit its schema.
     fn misfit(&self) -> Option<&str> {
         let fits = |schema: &Value, text: &str| {
-            // The text of a path becomes a number if the schema wants one.
+            // A path segment becomes a number if the schema requires one.
             let parsed = text.parse::<i64>().ok().map(Value::from);
             let parsed = parsed.or_else(|| serde_json::from_str(text).ok());
             [Some(text.into()), parsed]
@@ -164,7 +164,7 @@ impl<'c> RouteCheck<'c> {
         misfit.map(|param| param.name.as_str())
     }
 
-    /// Returns the ways to break a rule of each source.
+    /// Returns the ways to violate a rule of each source.
     fn breaks(&self) -> (Vec<(InputPart, Break)>, Vec<Unbroken>) {
         let of = |source| Maker { source, ..self.maker.clone() };
         let mut all = Vec::new();
@@ -188,7 +188,7 @@ impl<'c> RouteCheck<'c> {
         (found, unbroken)
     }
 
-    /// Tries the cases that failed before, as far as they still say something.
+    /// Repeats the saved failing cases that still apply.
     async fn replay(&mut self, found: &[(InputPart, Break)], run: &mut Run) {
         let cases = run.kept.cases.iter().filter(|case| case.route == self.label);
         let cases: Vec<SavedFailure> = cases.cloned().collect();
@@ -206,7 +206,7 @@ impl<'c> RouteCheck<'c> {
         }
     }
 
-    /// Returns true if an input fits the schemas of today.
+    /// Returns true if an input fits the current schemas.
     fn is_valid(&self, input: &Input) -> bool {
         let schemas = &self.maker.schemas;
         let params = self.route.params.iter().all(|param| {
@@ -268,7 +268,7 @@ impl<'c> RouteCheck<'c> {
         }
     }
 
-    /// Sends input that breaks one rule.
+    /// Sends input that violates one rule.
     async fn broken(&mut self, input_part: InputPart, found: &Break, run: &mut Run) {
         let rule = found.rules.first().map_or("", String::as_str);
         let part = format!("{}: {rule}", found.field);
@@ -305,7 +305,7 @@ impl<'c> RouteCheck<'c> {
         }
     }
 
-    /// Lists that no answer of success came, if that is so.
+    /// Records that no response was a success, if this is the case.
     fn note_replies(&mut self) {
         let replies = &self.report.replies;
         if replies.is_empty() || replies.keys().any(|status| *status < 400) {
@@ -316,8 +316,8 @@ impl<'c> RouteCheck<'c> {
         self.leave_out("replies of success", format!("none came, only {statuses}"));
     }
 
-    /// Adds a failure if nothing is known about the route: no valid input was accepted, and
-    /// nothing else failed.
+    /// Adds a failure if no valid input was accepted and nothing else failed,
+    /// because the check proved nothing about the route.
     fn note_valid(&mut self) {
         if self.report.valid > 0 || !self.report.failures.is_empty() {
             return;
@@ -341,8 +341,8 @@ impl<'c> RouteCheck<'c> {
     }
 }
 
-/// Returns the roles of a user who has one of each list: one of all lists where
-/// there is such a role, else the first of each.
+/// Returns roles that satisfy every list: a role that all lists contain, or
+/// else the first of each list.
 fn roles_of(lists: &[Vec<String>]) -> Vec<String> {
     let first = lists.first().map(Vec::as_slice).unwrap_or_default();
     if let Some(one) = first.iter().find(|role| lists.iter().all(|list| list.contains(role))) {
@@ -355,5 +355,5 @@ fn roles_of(lists: &[Vec<String>]) -> Vec<String> {
 /// The remedies for a route without a valid case.
 const HELP: &str = "set values by `param` or credentials by `users`, or leave it out by `skip`";
 
-/// The number of valid cases for each case of a broken rule.
+/// The number of valid cases for each case that violates a rule.
 const BROKEN: u32 = 16;

@@ -1,4 +1,4 @@
-//! Strategies for texts: plain ones, those of a pattern, and those of a format.
+//! Strategies for plain texts, for patterns, and for formats.
 
 use std::rc::Rc;
 
@@ -7,16 +7,16 @@ use proptest::string::string_regex_parsed;
 use regex_syntax::hir::{Class, ClassUnicode, ClassUnicodeRange, Hir, HirKind};
 use stockade_validation::pattern::without_look_around as pattern_hir;
 
-/// The characters that plain texts are made of.
+/// The characters of plain texts.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Alphabet {
-    /// Any, with those that programs stumble over.
+    /// Any characters, including those that often cause errors.
     All,
-    /// Letters and digits of ASCII, which nobody changes or reads as syntax.
+    /// ASCII letters and digits, which are never changed or parsed as syntax.
     Plain,
 }
 
-/// Returns texts of these lengths, counted in characters.
+/// Generates texts of these lengths, in characters.
 pub(super) fn plain(alphabet: Alphabet, least: usize, most: usize) -> BoxedStrategy<String> {
     let letters = prop::char::ranges(vec!['a'..='z', 'A'..='Z', '0'..='9'].into());
     let char = match alphabet {
@@ -40,17 +40,17 @@ pub(super) fn plain(alphabet: Alphabet, least: usize, most: usize) -> BoxedStrat
     }
 }
 
-/// The characters that a text usually has beyond its least length.
+/// The usual number of characters above the minimum length.
 const USUAL: usize = 12;
 
-/// The longest text that is tried because it is the longest.
+/// The maximum length that is tried as a boundary case.
 const LONG: usize = 4_096;
 
-/// Returns texts that probably match a regular expression; the caller leaves
-/// out those that do not.
+/// Generates texts that probably match a regular expression. The caller
+/// discards the others.
 pub(super) fn of_pattern(pattern: &str) -> Result<BoxedStrategy<String>, String> {
     let unknown = |error: &dyn std::fmt::Display| {
-        // The message of a syntax error has several lines, the last says it.
+        // A syntax error has several lines; the last contains the reason.
         let words = error.to_string();
         let words = words.lines().last().unwrap_or_default();
         format!("no text can be made of the pattern {pattern}: {words}")
@@ -60,9 +60,8 @@ pub(super) fn of_pattern(pattern: &str) -> Result<BoxedStrategy<String>, String>
     Ok(text.boxed())
 }
 
-/// Returns an expression without anchors. Its classes keep only printable
-/// characters of ASCII if they have any, because those are easier to read in a
-/// report.
+/// Removes anchors from an expression. Limits its classes to printable ASCII
+/// characters if they have any, for readable reports.
 fn readable(expression: &Hir) -> Hir {
     match expression.kind() {
         HirKind::Empty | HirKind::Look(_) => Hir::empty(),
@@ -87,7 +86,7 @@ fn printable(class: &Class) -> Class {
     Class::Unicode(if is_none { all.clone() } else { few })
 }
 
-/// Returns texts of a format, or none for a format that is not known.
+/// Generates texts of a format; `None` if the format is unknown.
 pub(super) fn of_format(format: &str) -> Option<BoxedStrategy<String>> {
     let pattern = match format {
         "email" => "[a-z][a-z0-9]{0,8}(\\.[a-z]{1,4})?@[a-z]{1,8}\\.(com|org|test)",
@@ -109,7 +108,7 @@ pub(super) fn of_format(format: &str) -> Option<BoxedStrategy<String>> {
     of_pattern(pattern).ok()
 }
 
-/// Returns only the texts for which a function says yes.
+/// Keeps only the texts that the predicate accepts.
 pub(super) fn only(
     texts: BoxedStrategy<String>,
     why: &'static str,

@@ -1,4 +1,4 @@
-//! Verdicts on the answers to valid and to broken input.
+//! Validation of the responses to valid and to invalid input.
 
 use std::fmt;
 
@@ -8,10 +8,10 @@ use stockade_routing::map::{BodyDoc, Need, ResponseInfo, RouteInfo, StatusDoc};
 use super::breaks::Break;
 use crate::exchange::Exchange;
 
-/// An answer with its request.
+/// A response with its request.
 pub(super) struct Answered {
     pub(super) exchange: Exchange,
-    /// False for a body without an end, of which nothing was read.
+    /// False for an endless body, which is not read.
     pub(super) is_whole: bool,
 }
 
@@ -20,10 +20,10 @@ impl Answered {
         self.exchange.status.as_u16()
     }
 
-    /// Returns the errors of fields, as the framework writes them: pairs of
-    /// field and rule.
+    /// Returns the field errors in the framework's format, as pairs of field
+    /// and rule.
     fn field_errors(&self) -> Vec<(String, String)> {
-        // A body that is no JSON names no fields.
+        // A body that is not JSON names no fields.
         let body: Value = serde_json::from_slice(&self.exchange.body).unwrap_or_default();
         let errors = body.pointer("/details/errors").and_then(Value::as_array);
         let text = |error: &Value, name: &str| error[name].as_str().unwrap_or_default().to_owned();
@@ -32,11 +32,11 @@ impl Answered {
     }
 }
 
-/// A verdict on an answer.
+/// The result of checking a response.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(super) enum Verdict {
     Right,
-    /// The answer says nothing of the property, for this reason.
+    /// The response proves nothing about the property; contains the reason.
     Beside(String),
     /// The property does not hold.
     Wrong(String),
@@ -48,7 +48,7 @@ impl Verdict {
     }
 }
 
-/// Judges the answer to valid input.
+/// Checks the response to valid input.
 pub(super) fn valid(route: &RouteInfo, answered: &Answered) -> Verdict {
     let status = answered.status();
     if let Some(verdict) = ahead(route, answered) {
@@ -93,7 +93,8 @@ fn ahead(route: &RouteInfo, answered: &Answered) -> Option<Verdict> {
     if is_refused {
         return Some(Verdict::Beside(format!("answered with {status}")));
     }
-    // A response with fields is a failed validation, whoever sent it.
+    // A response that names fields is a failed validation, regardless of its
+    // sender.
     let by = middleware_of(route, status).filter(|_| answered.field_errors().is_empty())?;
     let is_ours = is_documented_by(route, "handler", status);
     (!is_ours).then(|| Verdict::Beside(format!("`{by}` answered with {status}")))
@@ -111,24 +112,24 @@ fn is_documented_by(route: &RouteInfo, part: &str, status: u16) -> bool {
     route.answers.iter().any(|it| it.by == part && it.status == StatusDoc::Exact(status))
 }
 
-/// Returns true for a route that takes a part of what is there, by RFC 7396: a schema of the
-/// part does not say what is missing in the whole.
+/// Returns true if a route accepts a merge patch (RFC 7396). The schema of a
+/// patch does not describe the complete resource.
 fn takes_merge_patch(route: &RouteInfo) -> bool {
     let mut content = route.body.iter().flat_map(|body| &body.content);
     content.any(|content| content.media_type == "application/merge-patch+json")
 }
 
-/// Returns the status of answers to input that fails its checks.
+/// Returns the status of responses to input that fails validation.
 fn validation_status(route: &RouteInfo) -> u16 {
-    // Where errors have a form of the application, its stage is all that tells it.
+    // If the application defines the error format, only the stage identifies
+    // the response.
     let is_validated =
         |it: &&ResponseInfo| it.body == BodyDoc::ValidationError || it.by == "validation";
     let validated = route.answers.iter().find(is_validated);
     validated.and_then(|answer| answer.status.exact()).unwrap_or(400)
 }
 
-/// Returns true if the handler, or middleware, says of itself that it may answer
-/// this status.
+/// Returns true if the handler or middleware documents this status.
 fn is_documented(route: &RouteInfo, status: u16) -> bool {
     let is_own = |answer: &&ResponseInfo| !STAGES.contains(&&*answer.by);
     let mut own = route.answers.iter().filter(is_own);
@@ -137,7 +138,7 @@ fn is_documented(route: &RouteInfo, status: u16) -> bool {
             || route.docs.responses.iter().any(|(known, _)| *known == status))
 }
 
-/// The givers of answers that belong to no part of the application.
+/// The sources of responses that the application does not write.
 const STAGES: [&str; 5] = ["validation", "body", "server", "rate limit", "routing"];
 
 /// Judges the answer to input that breaks one rule.
@@ -151,7 +152,7 @@ pub(super) fn broken(route: &RouteInfo, found: &Break, answered: &Answered) -> V
     let rule = rules.first().map_or("", String::as_str);
     if status != expected {
         if let Some(by) = middleware_of(route, status) {
-            // It runs before the validation.
+            // It runs before validation.
             return Verdict::Beside(format!("`{by}` answered with {status}"));
         }
         return Verdict::wrong(format_args!(
@@ -160,7 +161,7 @@ pub(super) fn broken(route: &RouteInfo, found: &Break, answered: &Answered) -> V
     }
     let errors = answered.field_errors();
     if errors.is_empty() {
-        // Another form of errors, of `error_handling` or of middleware.
+        // `error_handling` or middleware defines another error format.
         let text = String::from_utf8_lossy(&answered.exchange.body);
         let last = field.rsplit(['.', ']']).next().unwrap_or(field);
         let last = last.split('[').next().unwrap_or(last);
@@ -172,7 +173,7 @@ pub(super) fn broken(route: &RouteInfo, found: &Break, answered: &Answered) -> V
             ))
         };
     }
-    // A list of one text in an address may count as the text.
+    // A list with one text in a URL may count as a single text.
     let is_field = |named: &str| named == field || field.strip_suffix("[0]") == Some(named);
     let is_it = |(named, by): &(String, String)| is_field(named) && rules.contains(by);
     if *is_in_variant || errors.iter().any(is_it) {

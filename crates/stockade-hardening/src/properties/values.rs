@@ -8,38 +8,38 @@ use serde_json::{Map, Value, json};
 use super::fit::{Schemas, list, names_of, whole_of};
 use super::text::{self, Alphabet};
 
-/// A step from a schema to one inside of it.
+/// A step from a schema to a nested schema.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(super) enum Step {
     /// A property.
     Field(String),
     /// An item of an array.
     Item(usize),
-    /// A schema of `oneOf` or `anyOf`, which is at the same place in the data.
+    /// A schema of `oneOf` or `anyOf`, at the same position in the data.
     Variant(usize),
 }
 
-/// A change of a value at one place, which breaks one rule.
+/// A change of a value at one position, which violates one rule.
 #[derive(Clone, Debug)]
 pub(super) enum Edit {
     /// Another value.
     Replace(BoxedStrategy<Value>),
     /// An object without this member.
     Remove(String),
-    /// An object with this member more.
+    /// An object with this additional member.
     Add(String),
 }
 
-/// The place and the change that a strategy has to make.
+/// The position and the change that a strategy must apply.
 pub(super) type Focus<'f> = Option<(&'f [Step], &'f Edit)>;
 
-/// A strategy, or the reason why there is none.
+/// A strategy, or the reason why none exists.
 pub(super) type Made = Result<BoxedStrategy<Value>, String>;
 
 /// The part of a request that values are for.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Source {
-    /// The parameters of the path: texts, none of them empty.
+    /// The path parameters: non-empty texts.
     Path,
     /// The query: texts and lists of texts.
     Query,
@@ -47,7 +47,7 @@ pub(super) enum Source {
     Body,
 }
 
-/// Makes strategies for the values of schemas.
+/// Creates strategies for the values of schemas.
 #[derive(Clone)]
 pub(super) struct Maker {
     pub(super) schemas: Rc<Schemas>,
@@ -56,8 +56,7 @@ pub(super) struct Maker {
 }
 
 impl Maker {
-    /// Returns a strategy for the values that fit a schema, or that fit it but
-    /// for one place.
+    /// Returns a strategy for values that fit a schema, except at the focus.
     pub(super) fn values(&self, schema: &Value, focus: Focus<'_>) -> Made {
         let made = self.make(schema, focus, &mut Vec::new())?;
         if focus.is_some() {
@@ -68,7 +67,7 @@ impl Maker {
         Ok(made.prop_filter("no value was found that fits the schema", fits).boxed())
     }
 
-    /// Returns a strategy for a schema, below those of these names.
+    /// Returns a strategy for a schema that is nested in these named schemas.
     fn make(&self, schema: &Value, focus: Focus<'_>, above: &mut Vec<String>) -> Made {
         if let Some(([], Edit::Replace(other))) = focus {
             return Ok(other.clone());
@@ -106,7 +105,7 @@ impl Maker {
         }
     }
 
-    /// Returns true if there is a null: addresses have none.
+    /// Returns true if the source has a null; URLs do not.
     fn has_null(&self) -> bool {
         self.source == Source::Body
     }
@@ -183,7 +182,7 @@ impl Maker {
             return Ok(items.prop_map(Value::from).boxed());
         }
         let least = bound("minItems").map_or(0, |bound| usize::try_from(bound).unwrap_or(MANY));
-        // Pairs of texts cannot contain an empty list.
+        // Key-value pairs cannot contain an empty list.
         let least = if self.source == Source::Body { least } else { least.max(1) };
         let most = bound("maxItems").map_or(MANY, |bound| usize::try_from(bound).unwrap_or(MANY));
         let every = &Value::Bool(true);
@@ -204,7 +203,7 @@ impl Maker {
         }
         let item = match item_made {
             Ok(item) => item,
-            // A list of things that contain themselves may be empty.
+            // A list of recursive values may be empty.
             Err(_) if least == 0 => return Ok(Just(json!([])).boxed()),
             Err(error) => return Err(error),
         };
@@ -245,7 +244,7 @@ impl Maker {
                 Ok(made) if is_there => members.push((name.clone(), made.prop_map(Some).boxed())),
                 Ok(made) => members.push((name.clone(), prop::option::of(made).boxed())),
                 Err(error) if is_there => return Err(format!("{name}: {error}")),
-                // It may be absent, and `breaks` names it.
+                // The member may be absent, and `breaks` reports it.
                 Err(_) => {}
             }
         }
@@ -273,8 +272,8 @@ impl Maker {
     }
 }
 
-/// Returns strategies for the format or the pattern of a text; none where
-/// it has neither, or one that is not known.
+/// Returns strategies for the format or the pattern of a text; empty if it has
+/// neither or the format is unknown.
 fn forms(rules: &Map<String, Value>) -> Vec<BoxedStrategy<String>> {
     let of_format = |rules: &Map<String, Value>| {
         rules.get("format").and_then(Value::as_str).and_then(text::of_format)
@@ -293,7 +292,8 @@ fn forms(rules: &Map<String, Value>) -> Vec<BoxedStrategy<String>> {
     texts.and_then(Result::ok).into_iter().collect()
 }
 
-/// Returns the schemas of a union; none of the formats that one text may have.
+/// Returns the schemas of a union; `None` for a text that allows several
+/// formats.
 pub(super) fn parts_of(rules: &Map<String, Value>) -> Option<Vec<&Value>> {
     let is_text = rules.get("type").is_some_and(|it| it == "string");
     let names = ["oneOf", "anyOf"].into_iter().filter(|_| !is_text);
@@ -301,7 +301,7 @@ pub(super) fn parts_of(rules: &Map<String, Value>) -> Option<Vec<&Value>> {
     unions.find(|parts| !parts.is_empty())
 }
 
-/// Returns the members of an object that no schema lists.
+/// Returns the unlisted members of an object.
 fn extra_members(
     value: Option<BoxedStrategy<Value>>,
     is_map: bool,
@@ -309,7 +309,8 @@ fn extra_members(
 ) -> BoxedStrategy<Vec<(String, Value)>> {
     let Some(value) = value else { return Just(Vec::new()).boxed() };
     let least = usize::try_from(least).unwrap_or(MANY);
-    // Few objects have a member more: most clients send what is listed.
+    // Few objects get an extra member, because most clients send only listed
+    // members.
     let count = if is_map {
         prop_oneof![least..=least.saturating_add(2)].boxed()
     } else {
@@ -344,8 +345,8 @@ fn one_of(made: Vec<Made>) -> Made {
     }
 }
 
-/// Returns whole numbers: often small ones, because those are in use, and those
-/// at the bounds.
+/// Generates integers, often small ones because they are common, and the
+/// bounds.
 fn whole(rules: &Map<String, Value>) -> BoxedStrategy<Value> {
     let bound =
         |name: &str, step: i128| rules.get(name).and_then(whole_or_near).map(|bound| bound + step);
@@ -354,13 +355,13 @@ fn whole(rules: &Map<String, Value>) -> BoxedStrategy<Value> {
     let high = most.into_iter().flatten().min().unwrap_or(SAFE).max(low);
     let start = 0.clamp(low, high);
     let small = start..=high.min(start + 12);
-    // A failing case shrinks within its choice, or to one before it.
+    // A failing case shrinks within its choice, or to an earlier one.
     let whole = prop_oneof![2 => low..=high, 6 => small, 1 => Just(low), 1 => Just(high)];
     whole.prop_map(number_of).boxed()
 }
 
-/// Returns the JSON of a whole number; near the bounds of `i64` and `u64` it may
-/// be a float.
+/// Returns an integer as JSON. Outside the range of `i64` and `u64` it is a
+/// float.
 pub(super) fn number_of(number: i128) -> Value {
     let signed = i64::try_from(number).map(Value::from);
     let unsigned = || u64::try_from(number).map(Value::from);
@@ -368,7 +369,7 @@ pub(super) fn number_of(number: i128) -> Value {
     signed.or_else(|_| unsigned()).unwrap_or_else(|_| json!(number as f64))
 }
 
-/// Returns a bound as a whole number.
+/// Returns a bound as an integer.
 fn whole_or_near(bound: &Value) -> Option<i128> {
     #[expect(clippy::cast_possible_truncation, reason = "a float becomes the nearest bound")]
     let near = |bound: f64| bound as i128;
@@ -386,15 +387,15 @@ fn number(rules: &Map<String, Value>) -> BoxedStrategy<Value> {
     number.prop_map(|number| json!(number)).boxed()
 }
 
-/// The greatest whole number that every program reads exactly.
+/// The largest integer that every JSON parser reads exactly.
 const SAFE: i128 = 9_007_199_254_740_991;
 
-/// The number of items and members of a container without a bound.
+/// The maximum number of items and members of an unbounded container.
 const MANY: usize = 50;
 
-/// The number of times that a schema may stand inside of itself.
+/// The maximum number of times that a schema may be nested in itself.
 const DEEPEST: usize = 2;
 
-/// The beginnings of the patterns by which documents say that white space around
-/// a text does not count.
+/// The prefixes of patterns that describe texts with insignificant surrounding
+/// white space.
 pub(super) const TRIMMED: [&str; 2] = [r"\S[\s\S]{", r"\S"];
