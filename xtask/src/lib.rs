@@ -108,6 +108,12 @@ const TASKS: &[Task] = &[
         run: package::circles,
     },
     Task {
+        name: "prose",
+        about: "phrases of stilted English, against what is recorded; `--save`, `--where ROW`",
+        when: Ci,
+        run: package::prose,
+    },
+    Task {
         name: "public-api",
         about: "the public items of each crate, against the lists; `--save` writes them",
         when: Ci,

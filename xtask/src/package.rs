@@ -22,6 +22,11 @@ pub(crate) fn compile_cost() -> Outcome {
     run("xtask-compile-cost")
 }
 
+/// Runs `xtask/prose`.
+pub(crate) fn prose() -> Outcome {
+    run("xtask-prose")
+}
+
 /// Runs a package with the arguments of this program, the name of the running task
 /// first. The end of `ci` also reports the steps that it skips.
 fn run(package: &str) -> Outcome {
