@@ -6,8 +6,7 @@ use std::path::{Path, PathBuf};
 /// Files that share a line of the table.
 pub(crate) struct Group {
     pub(crate) name: String,
-    pub(crate) sources: Vec<PathBuf>,
-    pub(crate) documents: Vec<PathBuf>,
+    pub(crate) files: Vec<PathBuf>,
 }
 
 /// Folders that contain no prose of the project.
@@ -24,14 +23,12 @@ pub(crate) fn groups(root: &Path) -> Result<Vec<Group>, String> {
     folders.extend(FOLDERS.iter().map(|folder| root.join(folder)));
     let mut groups = Vec::new();
     for folder in folders {
-        let sources = files(&folder, "rs")?;
-        groups.push(Group { name: name(root, &folder), sources, documents: Vec::new() });
+        groups.push(Group { name: name(root, &folder), files: files(&folder, "rs")? });
     }
     for document in files(root, "md")? {
         let is_foreign = FOREIGN.iter().any(|foreign| document.ends_with(foreign));
         if !is_foreign {
-            let name = name(root, &document);
-            groups.push(Group { name, sources: Vec::new(), documents: vec![document] });
+            groups.push(Group { name: name(root, &document), files: vec![document] });
         }
     }
     Ok(groups)

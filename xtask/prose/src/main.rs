@@ -77,30 +77,43 @@ fn run(arguments: &[String]) -> Result<Vec<String>, String> {
 
 fn count_all(rows: &Rows, place: Option<usize>) -> Result<Vec<Count>, String> {
     let mut counts = Vec::new();
-    for Group { name, sources, documents } in files::groups(Path::new("."))? {
-        for kind in Kind::ALL {
-            let paths = if kind == Kind::Markdown { &documents } else { &sources };
-            let mut count =
-                Count { kind, group: name.clone(), words: 0, phrases: vec![0; rows.len()] };
-            for path in paths {
-                for paragraph in text::paragraphs(path, kind)? {
-                    let paragraph = rows.plain(&paragraph);
-                    count.words += rows.words(&paragraph)?;
-                    for (row, number) in count.phrases.iter_mut().enumerate() {
-                        let found = rows.find(row, &paragraph)?;
-                        *number += found.len();
-                        if place == Some(row) {
-                            found.iter().for_each(|it| println!("{}: …{it}…", path.display()));
-                        }
-                    }
+    for Group { name, files } in files::groups(Path::new("."))? {
+        let mut kinds = Kind::ALL.map(|kind| Count {
+            kind,
+            group: name.clone(),
+            words: 0,
+            phrases: vec![0; rows.len()],
+        });
+        for path in files {
+            for (kind, paragraphs) in text::paragraphs(&path)? {
+                let Some(count) = kinds.iter_mut().find(|it| it.kind == kind) else { continue };
+                for paragraph in paragraphs {
+                    add(rows, count, &path, &rows.plain(&paragraph), place)?;
                 }
             }
-            if count.words > 0 {
-                counts.push(count);
-            }
         }
+        counts.extend(kinds.into_iter().filter(|count| count.words > 0));
     }
     Ok(counts)
+}
+
+/// Adds the phrases of a paragraph, and prints the phrases of the row `place`.
+fn add(
+    rows: &Rows,
+    count: &mut Count,
+    path: &Path,
+    text: &str,
+    place: Option<usize>,
+) -> Result<(), String> {
+    count.words += rows.words(text)?;
+    for (row, number) in count.phrases.iter_mut().enumerate() {
+        let found = rows.find(row, text)?;
+        *number += found.len();
+        if place == Some(row) {
+            found.iter().for_each(|it| println!("{}: …{it}…", path.display()));
+        }
+    }
+    Ok(())
 }
 
 fn print_table(rows: &Rows, kind: Kind, counts: &[Count]) {

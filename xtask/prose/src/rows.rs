@@ -130,10 +130,12 @@ impl Rows {
         Ok(found.into_iter().map(|(start, end)| surroundings(text, start, end)).collect())
     }
 
-    /// A paragraph on one line, with a letter for each piece of code.
+    /// A paragraph on one line, with a letter for each piece of code. Characters
+    /// beyond ASCII become `~`, because they make word boundaries slow.
     pub(crate) fn plain(&self, paragraph: &str) -> String {
         let text = self.code.replace_all(paragraph, "x");
-        text.split_whitespace().collect::<Vec<_>>().join(" ")
+        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        text.chars().map(|it| if it.is_ascii() { it } else { '~' }).collect()
     }
 }
 

@@ -38,22 +38,25 @@ impl fmt::Display for Kind {
 /// The smallest number of words that makes a string literal a message.
 const SENTENCE: usize = 4;
 
-pub(crate) fn paragraphs(path: &Path, kind: Kind) -> Result<Vec<String>, String> {
+/// The paragraphs of a file of sources or of a document, by kind.
+pub(crate) fn paragraphs(path: &Path) -> Result<Vec<(Kind, Vec<String>)>, String> {
     let fault = |error: &dyn fmt::Display| format!("{}: {error}", path.display());
     let source = fs::read_to_string(path).map_err(|error| fault(&error))?;
-    match kind {
-        Kind::Comments => Ok(split(source.lines().filter_map(comment))),
-        Kind::Markdown => Ok(split(source.lines())),
-        Kind::Messages | Kind::TestNames => {
-            let tokens: TokenStream = source.parse().map_err(|error| fault(&error))?;
-            let mut literals = Literals { messages: Vec::new(), tests: Vec::new() };
-            let is_test = path.components().any(|part| {
-                matches!(part.as_os_str().to_str(), Some("tests" | "tests.rs" | "benches"))
-            });
-            literals.visit(tokens, is_test);
-            Ok(if kind == Kind::Messages { literals.messages } else { literals.tests })
-        }
+    if path.extension().is_some_and(|it| it == "md") {
+        return Ok(vec![(Kind::Markdown, split(source.lines()))]);
     }
+    let tokens: TokenStream = source.parse().map_err(|error| fault(&error))?;
+    let mut literals = Literals { messages: Vec::new(), tests: Vec::new() };
+    let is_test = path
+        .components()
+        .any(|part| matches!(part.as_os_str().to_str(), Some("tests" | "tests.rs" | "benches")));
+    literals.visit(tokens, is_test);
+    let comments = split(source.lines().filter_map(comment));
+    Ok(vec![
+        (Kind::Comments, comments),
+        (Kind::Messages, literals.messages),
+        (Kind::TestNames, literals.tests),
+    ])
 }
 
 /// The text of a line that is a comment, or an empty text that ends a code block.
