@@ -247,8 +247,10 @@ async fn a_reference_that_breaks_at_the_commit_spoils_one_group_at_most() {
     let table = "CREATE TABLE lines (
         note INTEGER REFERENCES notes (id) DEFERRABLE INITIALLY DEFERRED)";
     db.write(move |tx| -> Done { Ok(tx.execute_batch(table)?) }).await.unwrap();
-    let mut refused = 0;
-    for _ in 0..2 {
+    // The groups depend on the speed of the machine: a group may contain any of the
+    // three writes.
+    let (mut accepted, mut spoiled) = (0, 0);
+    for _ in 0..3 {
         let release = hold(&db).await;
         let mut adds = spawn_adds(&db, &["a", "b"]).await;
         let broken = tokio::spawn({
@@ -260,18 +262,20 @@ async fn a_reference_that_breaks_at_the_commit_spoils_one_group_at_most() {
         });
         tokio::task::yield_now().await;
         drop(release);
+        let mut rejected = 0;
         while let Some(done) = adds.join_next().await {
-            refused += usize::from(done.unwrap().1.is_err());
+            if done.unwrap().1.is_err() {
+                rejected += 1;
+            } else {
+                accepted += 1;
+            }
         }
+        spoiled += usize::from(rejected > 0);
         let error = broken.await.unwrap().unwrap_err();
         assert!(matches!(error, SqlError::Invalid { column: None, .. }), "{error}");
-        if count(&db).await == 0 {
-            continue;
-        }
-        assert_eq!((refused, count(&db).await), (2, 2));
-        return;
+        assert_eq!(count(&db).await, accepted);
     }
-    panic!("each group was spoilt");
+    assert!(spoiled <= 1, "{spoiled} groups lost writes");
 }
 
 #[tokio::test]
