@@ -1,4 +1,4 @@
-//! [`Accepts`]: the media types that the body of a request may have.
+//! [`Accepts`]: the media types that a request body may have.
 
 use std::sync::Arc;
 
@@ -8,13 +8,13 @@ use stockade_errors::{ApiError, ConfigError, ConfigIssue};
 use crate::media::{Media, content_type};
 use crate::{BodyKind, Setting};
 
-/// The media types that the body of a request may have. Any other body is
-/// answered with 415 before middleware runs and before a byte of it is read.
+/// The media types that a request body may have. Any other body gets a 415
+/// before middleware runs and before any byte of it is read.
 ///
-/// A type is `application/json`, or `text/*` for all below; `*/*` takes every
-/// type, but not a body without `Content-Type`. Parameters of a request's type,
-/// such as `charset`, and the case do not count. A request without a body has no
-/// type to refuse.
+/// A type is `application/json`, or `text/*` for all subtypes. `*/*` accepts
+/// every type, but not a body without `Content-Type`. The comparison ignores
+/// case and the parameters of the request's type, such as `charset`. A request
+/// without a body is always accepted.
 ///
 /// # Beyond the spec
 /// The specification has one list of types for all routes.
@@ -26,12 +26,12 @@ pub struct Accepts {
 }
 
 impl Accepts {
-    /// Reads the media types.
+    /// Parses the media types.
     ///
     /// # Errors
-    /// An empty list, and every item that is no media type: with parameters,
-    /// with a character that cannot stand in one, or with an unknown type before
-    /// the slash.
+    /// Fails for an empty list and for every invalid media type. An item is
+    /// invalid if it has parameters, an illegal character or an unknown
+    /// top-level type.
     #[track_caller]
     pub fn new(types: impl IntoIterator<Item = impl AsRef<str>>) -> Result<Self, ConfigError> {
         let types: Vec<_> =
@@ -42,16 +42,16 @@ impl Accepts {
             mistakes.push(ConfigIssue::new("the list of media types is empty"));
         }
         ConfigError::check(mistakes)?;
-        // RFC 9110, section 12.5.1: the types that would be accepted.
+        // RFC 9110, section 12.5.1: list the acceptable types.
         let refusal = ApiError::new(415, "Unsupported Media Type");
         let refusal = refusal.with_header("accept", types.join(", ")).repeated();
         Ok(Self { types: types.into_iter().map(Into::into).collect(), refusal })
     }
 
-    /// Reads the media types of a setting.
+    /// Parses the media types of a setting.
     ///
     /// # Errors
-    /// The errors of [`new`](Self::new).
+    /// Fails like [`new`](Self::new).
     #[doc(hidden)]
     pub fn of_setting(types: Setting<Vec<String>>) -> Result<Setting<Arc<Self>>, ConfigError> {
         Ok(match types {
@@ -67,8 +67,8 @@ impl Accepts {
         self.types.iter().map(|item| &**item)
     }
 
-    /// Returns true if a handler can read a body of one of these types in the
-    /// form that it takes.
+    /// Returns true if at least one of the types is readable as this kind of
+    /// body.
     #[must_use]
     pub fn lets_read(&self, kind: BodyKind) -> bool {
         match kind {
@@ -81,10 +81,10 @@ impl Accepts {
         }
     }
 
-    /// Returns the error for a request with a body of another type.
+    /// Returns the error if the body's type is not accepted.
     pub(crate) fn refuse(&self, method: &Method, headers: &HeaderMap) -> Option<ApiError> {
         (!self.admits_type_of(headers)).then(|| match *method {
-            // RFC 5789, section 2.2: the types of patches.
+            // RFC 5789, section 2.2: list the patch types.
             Method::PATCH => {
                 let types: Vec<&str> = self.types().collect();
                 self.refusal.clone().with_header("accept-patch", types.join(", "))
@@ -98,7 +98,8 @@ impl Accepts {
         essence.is_some_and(|essence| self.admits(essence))
     }
 
-    /// Returns true for a media type, without parameters, that it lets through.
+    /// Returns true for an accepted media type. The type must not have
+    /// parameters.
     #[must_use]
     pub fn admits(&self, essence: &str) -> bool {
         self.types.iter().any(|item| match item.strip_suffix('*') {
@@ -111,9 +112,9 @@ impl Accepts {
     }
 }
 
-/// Returns the reason why a text cannot be in the list of media types.
+/// Returns the reason if a media type is invalid.
 fn fault(item: &str) -> Option<String> {
-    // Without a slash it is refused as an unknown kind.
+    // A text without a slash is rejected as an unknown top-level type.
     let (kind, subtype) = item.split_once('/').unwrap_or_default();
     let is_known = KINDS.contains(&kind) && (subtype == "*" || is_name(subtype));
     if is_known || item == "*/*" {
@@ -125,13 +126,13 @@ fn fault(item: &str) -> Option<String> {
     }
 }
 
-/// Returns true for a name of RFC 6838, section 4.2.
+/// Returns true for a valid name (RFC 6838, section 4.2).
 fn is_name(text: &str) -> bool {
     text.starts_with(|first: char| first.is_ascii_alphanumeric())
         && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"!#$&-^_.+".contains(&byte))
 }
 
-/// The types before the slash.
+/// The top-level types.
 ///
 /// Source: IANA, Media Types.
 const KINDS: [&str; 11] = [

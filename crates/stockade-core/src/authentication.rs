@@ -1,4 +1,4 @@
-//! [`Authentication`]: how the requests to a route are authenticated, as a setting.
+//! [`Authentication`]: the setting for authentication on a route.
 
 use std::panic::Location;
 
@@ -7,8 +7,8 @@ use crate::middleware::Level;
 
 /// The authentication of routes: the value of the setting `auth`.
 ///
-/// `Auth` of `stockade::middleware` becomes one. Implement [`IntoAuthentication`] if your
-/// crate has its own type for authentication.
+/// `Auth` from `stockade::middleware` converts to it. Implement
+/// [`IntoAuthentication`] if your crate has its own authentication type.
 #[derive(Clone, Debug)]
 pub struct Authentication {
     middleware: Middleware,
@@ -16,11 +16,11 @@ pub struct Authentication {
 }
 
 impl Authentication {
-    /// Makes the authentication from middleware that finds the user.
+    /// Creates the authentication from middleware that finds the user.
     ///
-    /// The middleware must describe itself by
+    /// The middleware must describe itself with
     /// [`RouteDescription::finds_user`](crate::RouteDescription::finds_user).
-    /// `is_required` says if it rejects requests without a user.
+    /// `is_required` specifies whether it rejects requests without a user.
     #[must_use]
     pub fn new(middleware: Middleware, is_required: bool) -> Self {
         Self { middleware, is_required }
@@ -32,7 +32,7 @@ impl Authentication {
         &self.middleware
     }
 
-    /// Notes the place where it was set.
+    /// Records the source location of the setting.
     #[doc(hidden)]
     pub fn note_place(&mut self, level: Level, location: &'static Location<'static>) {
         self.middleware.note_place(level, location);
@@ -45,7 +45,8 @@ impl Authentication {
     }
 }
 
-/// A value for the setting `auth`: `Auth` or `&Auth` of `stockade::middleware`.
+/// A value for the setting `auth`: `Auth` or `&Auth` from
+/// `stockade::middleware`.
 ///
 /// ```
 /// use stockade::prelude::*;
@@ -61,7 +62,7 @@ impl Authentication {
     note = "write `public: \"reason\"` for a route that needs no login, and list `with_auth(…)` in `middleware`"
 )]
 pub trait IntoAuthentication {
-    /// Makes the authentication.
+    /// Converts the value to an authentication.
     fn into_authentication(self) -> Authentication;
 }
 

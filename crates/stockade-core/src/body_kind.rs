@@ -1,15 +1,15 @@
-//! [`BodyKind`]: the way a handler takes the body.
+//! [`BodyKind`]: the form in which a handler receives the body.
 
-/// The way a handler takes the body.
+/// The form in which a handler receives the body.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum BodyKind {
     /// The raw bytes or the stream.
     Raw,
-    /// Parts of `multipart/form-data`.
+    /// The parts of `multipart/form-data`.
     Multipart,
-    /// A typed value that must be there.
+    /// A required typed value.
     Typed,
-    /// A typed value that may be absent.
+    /// An optional typed value.
     Optional,
 }

@@ -1,6 +1,6 @@
-//! [`BoxFuture`]: the future of a handler or of middleware.
+//! [`BoxFuture`]: the future of a handler or middleware.
 
 use std::pin::Pin;
 
-/// A future in a box, as handlers and middleware return it.
+/// A boxed future, as returned by handlers and middleware.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;

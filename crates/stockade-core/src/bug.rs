@@ -1,14 +1,13 @@
-//! [`bug`]: the error where stockade itself is wrong.
+//! [`bug`]: the error for bugs in stockade itself.
 //!
-//! A default value in its place would hide the mistake: an empty 200 looks like
-//! a success.
+//! A default value would hide the bug: an empty 200 looks like a success.
 
 use stockade_errors::ApiError;
 
-/// Returns a 500 for a state that cannot be while stockade is right.
+/// Returns a 500 for a state that only a bug in stockade can cause.
 ///
-/// The message, which begins with `this is a bug in stockade: `, is logged at
-/// error level where the error is answered. A client is not told.
+/// The message begins with `this is a bug in stockade: `. The response logs it
+/// at error level; the client does not receive it.
 #[cold]
 #[must_use]
 pub(crate) fn bug(message: &str) -> ApiError {

@@ -1,4 +1,4 @@
-//! [`unauthorized`]: the 401 of everything that asks who is there.
+//! [`unauthorized`]: the 401 for requests without a valid user.
 //!
 //! Spec: Errors › Statuses produced by the framework, row 401.
 
@@ -7,7 +7,7 @@ use stockade_errors::ApiError;
 use crate::Request;
 use crate::route_context::RouteContext;
 
-/// Returns the 401 of the specification with these challenges, each a value of
+/// Returns the specification's 401 with these challenges, each a value of
 /// `WWW-Authenticate`.
 ///
 /// Source: RFC 9110, section 11.6.1.
@@ -18,10 +18,11 @@ pub fn unauthorized<'c>(challenges: impl IntoIterator<Item = &'c str>) -> ApiErr
 }
 
 impl Request {
-    /// Returns the 401 for a request without a user, with the challenges of the
-    /// ways by which its route finds one: those of its last `with_auth`.
+    /// Returns the 401 for a request without a user. It contains the challenges
+    /// of the route's authentication methods, which its last `with_auth`
+    /// declares.
     ///
-    /// Where the route names no way the challenge is `Bearer`.
+    /// The challenge is `Bearer` if the route does not declare a method.
     ///
     /// ```
     /// use stockade::{ApiError, Request};
@@ -42,7 +43,7 @@ impl Request {
 
 /// Returns the 401 of a route.
 pub(crate) fn unauthorized_on(route: Option<&RouteContext>) -> ApiError {
-    // A request without a route has no ways of its own.
+    // A request without a route does not have authentication methods.
     match route.map(|route| &*route.challenges).unwrap_or_default() {
         [] => unauthorized(["Bearer"]),
         challenges => unauthorized(challenges.iter().map(|challenge| &**challenge)),

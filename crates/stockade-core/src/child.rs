@@ -1,8 +1,8 @@
-//! Requests for the parts of a request, such as the calls of a batch.
+//! Requests for parts of a request, such as the calls of a batch.
 //!
-//! A part has the head, the user, the client and the name of the whole, and a body
-//! of its own. It runs within the future of the whole, so that it ends when the
-//! client leaves.
+//! A part shares the head, the user, the client and the request id, but has its
+//! own body. It runs within the future of the whole request, so it ends when
+//! the client disconnects.
 
 use std::any::Any;
 use std::sync::Arc;
@@ -17,8 +17,8 @@ use crate::request::{Inner, Replaced};
 use crate::route_context::RouteContext;
 
 impl Request {
-    /// Makes a request with the same head, parameters, user, client and name, and
-    /// without a body. Its extensions are clones.
+    /// Creates a request with the same head, parameters, user, client and id,
+    /// but without a body. Its extensions are clones.
     #[must_use]
     #[doc(hidden)]
     pub fn child(&self) -> Self {
@@ -34,7 +34,7 @@ impl Request {
             route: whole.route.clone(),
             settings: whole.settings,
             max_body: whole.max_body,
-            // The response of the whole is not that of a part.
+            // A part must not write the response of the whole request.
             writer: None,
             replaced,
             user: whole.user.clone(),
@@ -53,16 +53,16 @@ impl Request {
         Self { inner: Box::new(inner) }
     }
 
-    /// Puts the request on the endpoint that answers a part of it: JSON, which is
-    /// its body from now on. Its parameters, settings and limits stay.
+    /// Moves the request to the endpoint for one part of it, with JSON as its
+    /// body. Its parameters, settings and limits stay the same.
     #[doc(hidden)]
     pub fn set_part(&mut self, route: Arc<RouteContext>, json: Bytes) {
         self.inner.route = Some(route);
         self.inner.payload = Payload::Bytes(json);
     }
 
-    /// Sets the value that the request shares with its parts. Replaces an earlier value.
-    /// Unlike the extensions, it is not copied for each part.
+    /// Sets the value that the request shares with its parts. Replaces an
+    /// earlier value. Unlike extensions, it is not copied for each part.
     #[doc(hidden)]
     pub fn share<T: Any + Send + Sync>(&mut self, value: Arc<T>) {
         self.inner.shared = Some(value);
@@ -75,8 +75,8 @@ impl Request {
         Arc::downcast(Arc::clone(self.inner.shared.as_ref()?)).ok()
     }
 
-    /// Turns the request into a POST of JSON, for parts that do not come in its body,
-    /// such as the messages of a WebSocket.
+    /// Turns the request into a POST with JSON, for parts that do not arrive in
+    /// its body, such as WebSocket messages.
     #[doc(hidden)]
     pub fn carry_json(&mut self) {
         self.inner.head.method = Method::POST;
@@ -86,7 +86,7 @@ impl Request {
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
     }
 
-    /// Returns how errors are answered.
+    /// Returns the settings for error responses.
     #[doc(hidden)]
     #[must_use]
     pub fn settings(&self) -> Settings {

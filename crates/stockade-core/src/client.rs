@@ -1,12 +1,12 @@
-//! Tables that count something for each client.
+//! Keys and tables for counters of individual clients.
 
 use std::collections::HashMap;
 use std::hash::Hash;
 use std::net::IpAddr;
 
-/// Returns the address by which limits know a client: an IPv4 address, also of
-/// one that is mapped to IPv6, or the network of an IPv6 address. One client has
-/// a network of 64 bits to itself.
+/// Returns the address that identifies a client for limits: an IPv4 address,
+/// even if it is mapped to IPv6, or an IPv6 network. A single client usually
+/// has a whole 64-bit network.
 #[must_use]
 pub fn client_network(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
@@ -15,9 +15,8 @@ pub fn client_network(address: IpAddr) -> IpAddr {
     }
 }
 
-/// Gives the unused memory of a map back when less than a quarter is in use, and
-/// returns true then. The map keeps room for twice its entries, so that this is
-/// rare.
+/// Shrinks a map if less than a quarter of it is in use, and returns true if it
+/// did. The map keeps room for twice its entries, so it rarely shrinks.
 pub fn shrink_map<K: Eq + Hash, V>(map: &mut HashMap<K, V>) -> bool {
     let is_roomy = map.capacity() > MIN_CAPACITY && map.len() * 4 < map.capacity();
     if is_roomy {
@@ -26,7 +25,7 @@ pub fn shrink_map<K: Eq + Hash, V>(map: &mut HashMap<K, V>) -> bool {
     is_roomy
 }
 
-/// Maps with room for this many entries stay as they are.
+/// Maps with room for this many entries do not shrink.
 const MIN_CAPACITY: usize = 128;
 
 #[cfg(test)]

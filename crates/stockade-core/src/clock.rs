@@ -1,10 +1,10 @@
-//! [`Clock`]: the time that the stages and helpers go by.
+//! [`Clock`]: the source of time for stages and helpers.
 
 use std::fmt;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// A clock that does not go back: the system's, or a function for tests.
+/// A monotonic clock: the system clock, or a function for tests.
 ///
 /// ```
 /// use std::time::Instant;
@@ -20,13 +20,13 @@ use std::time::Instant;
 pub struct Clock(Arc<dyn Fn() -> Instant + Send + Sync>);
 
 impl Clock {
-    /// Makes a clock that takes the time from `now`.
+    /// Creates a clock that calls `now` for the time.
     #[must_use]
     pub fn new(now: impl Fn() -> Instant + Send + Sync + 'static) -> Self {
         Self(Arc::new(now))
     }
 
-    /// Returns the present time.
+    /// Returns the current time.
     #[must_use]
     pub fn now(&self) -> Instant {
         (self.0)()

@@ -1,7 +1,7 @@
-//! `Completing`: a handler that continues without its client.
+//! `Completing`: a handler that continues after its client disconnects.
 //!
-//! Only routes with the setting `run_to_completion`, and requests with an idempotency key, have
-//! work for it.
+//! It affects only routes with the setting `run_to_completion`, and requests
+//! with an idempotency key.
 
 use std::fmt;
 use std::pin::Pin;
@@ -22,11 +22,12 @@ use crate::reply::writer_link::Link;
 use crate::route_context::RouteContext;
 use crate::{BoxFuture, Handler, Request, Response, Setting, escaped};
 
-/// Work that moves to a separate task if its future is dropped before its end. Until then it
-/// runs in the task of the connection, as any other handler does.
+/// Work that moves to a separate task if its future is dropped early. Until
+/// then, it runs in the connection's task like any other handler.
 pub struct Completing {
     work: Option<Work>,
-    /// False until the work must be finished; `None` if it must from the beginning.
+    /// Becomes true when the work must be finished. `None` if it must always be
+    /// finished.
     has_begun: Option<Arc<AtomicBool>>,
     within: Duration,
     completions: Completions,
@@ -56,7 +57,8 @@ impl fmt::Display for WorkName {
 type Work = BoxFuture<'static, Result<Response, ApiError>>;
 
 impl Completing {
-    /// Begins the work for a request, which may continue for as long as its route allows.
+    /// Starts the work for a request. It may continue for as long as its route
+    /// allows.
     #[must_use]
     pub fn of(req: Request, work: impl FnOnce(Request) -> Work) -> Self {
         let context = req.inner.route.as_deref();
@@ -75,7 +77,8 @@ impl Future for Completing {
     type Output = Result<Response, ApiError>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        // Work that panics must not continue, so it is not in its place while it runs.
+        // The work is taken out while it runs, because it must not continue
+        // after a panic.
         let Some(mut work) = self.work.take() else { return Poll::Pending };
         let polled = work.as_mut().poll(cx);
         if polled.is_pending() {
@@ -99,12 +102,13 @@ impl Drop for Completing {
         let (within, name) = (self.within, self.name.clone());
         runtime.spawn(async move {
             let _place = place;
-            // A panic is logged as an error. Nobody else would see it here.
+            // A panic is logged as an error, because nothing else reports it
+            // here.
             let ended = timeout(within, CatchPanic::new(work)).await;
             match ended.map(|outcome| outcome.and_then(|response| response)) {
                 Ok(Ok(_)) => {}
                 Ok(Err(error)) => {
-                    // As errors of other handlers are logged.
+                    // Logged like errors of other handlers.
                     let is_fault = error.status() >= 500;
                     let level = if is_fault { log::Level::Error } else { log::Level::Debug };
                     let error = escaped(error);
@@ -125,15 +129,17 @@ impl fmt::Debug for Completing {
     }
 }
 
-/// Makes a handler that continues without its client once its arguments are extracted.
+/// Creates a handler that continues without its client after its arguments are
+/// extracted.
 pub(crate) fn completing(handler: Handler, within: Duration, completions: Completions) -> Handler {
     let described = handler.clone();
     let call = move |mut req: Request| -> Work {
-        // A request with an idempotency key continues, and its response is stored.
+        // The request has an idempotency key: it continues, and its response is
+        // stored.
         if req.extensions().get::<HandlerProgress>().is_some() {
             return handler.call(req);
         }
-        // A handler with unknown types extracts its arguments itself.
+        // An erased handler extracts its own arguments.
         let has_begun = Arc::new(AtomicBool::new(handler.is_erased()));
         req.inner.writer = Some(Link::Begins(Arc::clone(&has_begun)));
         let (name, completions) = (WorkName::of(&req), completions.clone());
@@ -143,7 +149,7 @@ pub(crate) fn completing(handler: Handler, within: Duration, completions: Comple
     Handler::erased(call, move |doc| described.describe(doc))
 }
 
-/// Checks the value of the setting `run_to_completion`.
+/// Validates the setting `run_to_completion`.
 ///
 /// # Errors
 /// Fails for a time of 0.
@@ -156,7 +162,8 @@ pub fn time_of(setting: Setting<Duration>) -> Result<Setting<Duration>, ConfigEr
     }
 }
 
-/// Returns the time for which a handler may continue; `None` if the setting is off or not set.
+/// Returns the time for which a handler may continue, or `None` if the setting
+/// is off or not set.
 #[must_use]
 pub fn time_to_complete(setting: &Setting<Duration>) -> Option<Duration> {
     match setting {
@@ -166,5 +173,5 @@ pub fn time_to_complete(setting: &Setting<Duration>) -> Option<Duration> {
     }
 }
 
-/// The time for which a handler may continue without its client, unless its route has another.
+/// The default time for which a handler may continue without its client.
 pub const STANDARD: Duration = Duration::from_secs(30);

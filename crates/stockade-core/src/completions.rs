@@ -8,29 +8,31 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use stockade_validation::__internal::LogRate;
 use tokio::sync::Notify;
 
-/// The number of handlers of an application that run without clients at a time.
+/// The maximum number of handlers of an application that run without clients at
+/// the same time.
 pub(crate) const MAX_UNATTENDED: usize = 1_024;
 
-/// The handlers of an application that continue without their clients. A clone counts the same
-/// handlers.
+/// The handlers of an application that continue without their clients. Clones
+/// share the same count.
 #[derive(Clone, Default)]
 pub struct Completions(Arc<Counted>);
 
 #[derive(Default)]
 struct Counted {
     running: AtomicUsize,
-    /// Wakes when a handler ends.
+    /// Notified when a handler ends.
     ended: Notify,
-    /// The warnings about handlers beyond the limit.
+    /// Limits the warnings about excess handlers.
     refusals: LogRate,
 }
 
 impl Completions {
-    /// Returns when no handler runs without its client.
+    /// Waits until no handler runs without its client.
     pub async fn finished(&self) {
         loop {
             let mut ended = pin!(self.0.ended.notified());
-            // An end between the check and the wait must not be missed.
+            // Register before the check, to avoid missing an end between check
+            // and wait.
             ended.as_mut().enable();
             if self.count() == 0 {
                 return;
@@ -45,8 +47,8 @@ impl Completions {
         self.0.running.load(Ordering::Acquire)
     }
 
-    /// Logs that a handler is dropped because there are too many: one line a second, because
-    /// clients choose how often that happens.
+    /// Logs that a handler is dropped because there are too many. It logs at
+    /// most one line a second, because clients can trigger it.
     #[cold]
     pub(crate) fn warn_of_refusal(&self, name: &dyn fmt::Display) {
         if let Some(unlogged) = self.0.refusals.next() {
@@ -58,7 +60,8 @@ impl Completions {
         }
     }
 
-    /// Counts one more handler until the place is dropped; `None` if there are too many.
+    /// Counts one more handler until the place is dropped. Returns `None` if
+    /// there are too many.
     pub(crate) fn enter(&self) -> Option<Place> {
         let more = |running: usize| (running < MAX_UNATTENDED).then_some(running + 1);
         self.0.running.fetch_update(Ordering::AcqRel, Ordering::Acquire, more).ok()?;

@@ -1,4 +1,4 @@
-//! `EndpointSettings`: the settings of a route that core reads.
+//! `EndpointSettings`: the route settings that core reads.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use crate::Accepts;
 use crate::limits::DEFAULT_MAX_JSON_VALUES;
 use crate::setting::{Inherit as _, Setting};
 
-/// Makes the struct of the rows `endpoint` of the table.
+/// Generates the struct from the `endpoint` rows of the table.
 macro_rules! endpoint_settings {
     (
         ()
@@ -19,10 +19,10 @@ macro_rules! endpoint_settings {
         )*}
         routing $routing:tt
     ) => {
-        /// The settings of a route that core reads while a request runs.
+        /// The route settings that core reads while it handles a request.
         ///
-        /// The table `route_settings` of `stockade-path` declares them, and the setters of
-        /// the router document them.
+        /// The table `route_settings` in `stockade-path` declares them, and the
+        /// router's setters document them.
         #[derive(Clone, Debug, Default)]
         pub struct EndpointSettings {
             $(
@@ -38,7 +38,7 @@ macro_rules! endpoint_settings {
                 Self { $($name: $default),* }
             }
 
-            /// Takes over the settings of the level around it that are not set here.
+            /// Inherits the settings of the outer level that are not set here.
             pub fn inherit(&mut self, outer: &Self) {
                 $(self.$name.inherit(&outer.$name);)*
             }

@@ -1,4 +1,4 @@
-//! `Settings`: how errors are answered.
+//! `Settings`: the settings for error responses.
 
 use std::borrow::Cow;
 
@@ -6,20 +6,20 @@ use serde_json::Value;
 use stockade_errors::problem_internals::BLANK;
 use stockade_errors::{ApiError, ProblemBase};
 
-/// The settings for responses to errors.
+/// The settings for error responses.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct Settings {
-    /// True if the real message of a 5xx is sent.
+    /// True if the client receives the real message of a 5xx.
     pub expose_errors: bool,
     /// True if errors are sent as RFC 9457 problem details.
     pub problem_details: bool,
-    /// The base of the types of problem details.
+    /// The base of problem types.
     pub problem_base: Option<ProblemBase>,
 }
 
 impl Settings {
-    /// Returns the body of an error that leaves the process.
+    /// Returns the error body that the client receives.
     #[must_use]
     pub fn body(&self, error: &ApiError) -> Value {
         let expose = self.expose_errors;
@@ -29,8 +29,8 @@ impl Settings {
         }
     }
 
-    /// Returns the type and the members of an error, for protocols with their own form of
-    /// errors. Without problem details there is no type.
+    /// Returns the type and the members of an error, for protocols with their
+    /// own error format. There is a type only with problem details.
     pub fn problem<'e>(
         &self,
         error: &'e ApiError,

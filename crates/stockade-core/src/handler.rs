@@ -1,10 +1,11 @@
-//! [`Handler`]: any suitable `async fn`, with its types erased.
+//! [`Handler`]: a type-erased `async fn`.
 //!
-//! Two traits stand behind [`Handler::new`] instead of one. [`HandlerFn`] holds for
-//! every function of up to eight arguments of any types that returns a future;
-//! [`HandlerSignature`] holds for the function-pointer type and carries the bounds. So
-//! the compiler names a wrong argument or return type, and does not only say
-//! that the function is no handler.
+//! [`Handler::new`] uses two traits instead of one. [`HandlerFn`] is
+//! implemented for every function with up to eight arguments of any types that
+//! returns a future. [`HandlerSignature`] is implemented for the
+//! function-pointer type and has the bounds. The compiler can therefore name a
+//! wrong argument or return type, instead of only reporting that the function
+//! is not a handler.
 //!
 //! Spec: Handler contract.
 
@@ -21,13 +22,12 @@ use crate::reply::writer_link::{Link, Messages};
 use crate::user_lifetime::UserLifetime;
 use crate::{BoxFuture, FromRequest, Reply, Request, Response, RouteDescription};
 
-/// A function that answers a request: an `async fn` of zero to eight
-/// extractors.
+/// A request handler: an `async fn` with zero to eight extractors.
 ///
-/// Each argument implements [`FromRequest`] and the result implements
-/// [`Reply`]. Closures work as well, and may capture: `async || …`,
-/// `async move || …`, `move || async move { … }`. The function is cloned for
-/// each request, so the captured values are `Clone`:
+/// Each argument implements [`FromRequest`], and the result implements
+/// [`Reply`]. Closures work too, and may capture values: `async || …`, `async
+/// move || …`, `move || async move { … }`. The function is cloned for each
+/// request, so captured values must be `Clone`:
 ///
 /// ```
 /// use stockade::Router;
@@ -49,10 +49,11 @@ pub struct Handler {
     describe: Describe,
 }
 
-/// The function by which a handler describes itself.
+/// The function with which a handler describes itself.
 #[derive(Clone)]
 enum Describe {
-    /// Of a type: without memory of its own, because there are many routes.
+    /// The function of a type. It does not allocate, because there are many
+    /// routes.
     OfType(fn(&mut RouteDescription)),
     Erased(Arc<dyn Fn(&mut RouteDescription) + Send + Sync>),
 }
@@ -68,7 +69,7 @@ impl Handler {
         F::Future: Send,
         Args: Send + 'static,
     {
-        // The one allocation for each request.
+        // The only allocation for each request.
         let call: Box<Call> = Box::new(move |req| Box::pin(answer(function.clone(), req)));
         // `Arc::new` would be compiled for each handler.
         Self {
@@ -77,9 +78,8 @@ impl Handler {
         }
     }
 
-    /// Makes a handler of two functions whose types are erased already. One
-    /// answers a request, the other describes the handler while the router is
-    /// built.
+    /// Creates a handler from two type-erased functions. One handles a request;
+    /// the other describes the handler at build time.
     ///
     /// Use it for other protocols that begin with a request; see
     /// [`Upgrade`](crate::upgrade::Upgrade).
@@ -90,7 +90,7 @@ impl Handler {
         Self { call: Arc::new(call), describe: Describe::Erased(Arc::new(describe)) }
     }
 
-    /// Returns true if its types were unknown when it was made.
+    /// Returns true if it was created from type-erased functions.
     pub(crate) fn is_erased(&self) -> bool {
         matches!(self.describe, Describe::Erased(_))
     }
@@ -115,7 +115,7 @@ impl fmt::Debug for Handler {
     }
 }
 
-/// Takes the arguments from the request, calls the function, makes the response.
+/// Extracts the arguments, calls the function, and creates the response.
 async fn answer<F, Args>(function: F, mut req: Request) -> Result<Response, ApiError>
 where
     F: HandlerFn<Args>,
@@ -132,21 +132,21 @@ where
     };
     let Some(messages) = req.inner.writer.take().and_then(Link::begin) else {
         let output = function.call(args).await;
-        // The usual response is made in its place, which saves copies of it.
+        // The common response is built in place, which avoids copies.
         if !has_user(&req) {
             return F::Signature::reply(output);
         }
         return ending_with_user(F::Signature::reply(output), req);
     };
     let lifetime = lifetime_of(&mut req);
-    // The request is gone before the function runs on its own behalf.
+    // Free the request before the function runs.
     drop(req);
     let handler = Box::pin(response_of(function.call(args), F::Signature::reply));
     written(messages, handler, lifetime).await
 }
 
-/// Lets a response end with the user of its request. Not generic, because every handler
-/// would compile it again.
+/// Makes a response end with the login of the request's user. Not generic,
+/// because it would be compiled for every handler.
 #[cold]
 fn ending_with_user(
     outcome: Result<Response, ApiError>,
@@ -157,8 +157,8 @@ fn ending_with_user(
     Ok(response)
 }
 
-/// Returns the response of a handler that writes it in pieces. The future is boxed to
-/// keep the futures of other handlers small.
+/// Returns the response of a handler that writes it in chunks. The future is
+/// boxed to keep the futures of other handlers small.
 fn written(
     messages: Messages,
     handler: BoxFuture<'static, Result<Response, ApiError>>,
@@ -171,8 +171,8 @@ fn written(
     })
 }
 
-/// Makes the response of what a function returns. As a block in [`answer`] it would be
-/// named by all types of the handler, in each part of its debug information.
+/// Creates the response from the function's result. As a block in [`answer`],
+/// its debug information would repeat all types of the handler.
 async fn response_of<Fut: Future>(
     future: Fut,
     reply: fn(Fut::Output) -> Result<Response, ApiError>,
@@ -180,11 +180,11 @@ async fn response_of<Fut: Future>(
     reply(future.await)
 }
 
-/// A function of any types that returns a future.
+/// A function with any types that returns a future.
 ///
-/// It is implemented for every such function of up to eight arguments and
-/// never by an application. A function is cloned for each call, so that a
-/// closure may give what it captured to its future.
+/// It is implemented for every such function with up to eight arguments. Do not
+/// implement it. The function is cloned for each call, so a closure may move
+/// captured values into its future.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a handler",
     label = "not an `async fn` of at most eight arguments",
@@ -203,41 +203,41 @@ pub trait HandlerFn<Args>: Clone + Send + Sync + 'static {
     fn call(self, args: Args) -> Self::Future;
 }
 
-/// The arguments and the result of a handler, with the bounds on them.
+/// The arguments and the result of a handler, with their bounds.
 ///
-/// It is implemented for function pointers and never by an application.
+/// It is implemented for function pointers. Do not implement it.
 pub trait HandlerSignature {
     /// The arguments as a tuple.
     type Args;
     /// The output of the handler.
     type Output: Reply;
 
-    /// Takes the arguments from the request.
+    /// Extracts the arguments from the request.
     fn extract(req: &mut Request) -> impl Future<Output = Result<Self::Args, ApiError>> + Send;
 
-    /// Makes the response of the result.
+    /// Converts the result to a response.
     ///
     /// # Errors
-    /// When the result is an error or cannot be serialised.
+    /// Fails if the result is an error or cannot be serialized.
     fn reply(output: Self::Output) -> Result<Response, ApiError>;
 
     /// Lets the arguments and the result describe themselves.
     fn describe(doc: &mut RouteDescription);
 }
 
-/// The arguments of a handler as a tuple, each a [`FromRequest`].
+/// The arguments of a handler as a tuple of [`FromRequest`] types.
 ///
-/// It is implemented for tuples of up to eight extractors and never by an
-/// application. Other functions of a program than handlers take extractors by
-/// it too, such as those that find the user of a request.
+/// It is implemented for tuples of up to eight extractors. Do not implement it.
+/// Other functions also use it to accept extractors, such as functions that
+/// find the user of a request.
 pub trait Arguments: Sized + Send {
-    /// True if one of them takes the whole request away.
+    /// True if one of them consumes the whole request.
     const TAKES_REQUEST: bool;
 
-    /// Takes them from the request.
+    /// Extracts all of them from the request.
     ///
     /// # Errors
-    /// Fails with the error of the first one that cannot be taken.
+    /// Fails with the error of the first failing extractor.
     fn extract(req: &mut Request) -> impl Future<Output = Result<Self, ApiError>> + Send;
 
     /// Lets each of them describe itself.
@@ -245,11 +245,11 @@ pub trait Arguments: Sized + Send {
 }
 
 impl RouteDescription {
-    /// Lets the arguments of a function of middleware describe themselves.
-    /// `middleware` is the name in a mistake.
+    /// Lets the arguments of a middleware function describe themselves.
+    /// `middleware` is the name in configuration errors.
     ///
-    /// They must leave the request to the handler: an argument that takes the request, the
-    /// response or the connection is a configuration error.
+    /// They must leave the request to the handler: an argument that consumes
+    /// the request, the response or the connection is a configuration error.
     pub fn middleware_arguments<A: Arguments>(&mut self, middleware: &str) {
         let handler = (self.body, self.whole_requests, self.writers, self.upgrades);
         (self.body, self.whole_requests, self.writers, self.upgrades) = (None, 0, 0, 0);
@@ -286,14 +286,15 @@ macro_rules! handler_of {
             const TAKES_REQUEST: bool = false $(|| $Arg::TAKES_REQUEST)*;
 
             async fn extract(req: &mut Request) -> Result<Self, ApiError> {
-                // A function without arguments does not look at it.
+                // Unused if the function does not have arguments.
                 let _: &Request = req;
-                // An argument that takes the whole request comes last, so that
-                // the order of the arguments does not matter.
+                // An argument that consumes the request is extracted last,
+                // which makes the order of arguments irrelevant.
                 $(let $arg = if $Arg::TAKES_REQUEST {
                     None
                 } else {
-                    // As `match`: the functions behind `?` would be compiled for each type.
+                    // A `match`, because the functions behind `?` would be
+                    // compiled for each type.
                     match $Arg::from_request(req).await {
                         Ok($arg) => Some($arg),
                         Err(error) => return Err(error),
@@ -310,7 +311,7 @@ macro_rules! handler_of {
             }
 
             fn describe(doc: &mut RouteDescription) {
-                // A function without arguments needs nothing.
+                // Unused if the function does not have arguments.
                 let _: &RouteDescription = doc;
                 $(doc.argument::<$Arg>();)*
             }

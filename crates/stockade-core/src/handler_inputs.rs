@@ -1,4 +1,4 @@
-//! The checks of a route by the types that its handler takes.
+//! The validation of a route by the argument types of its handler.
 
 use stockade_errors::__internal::sort_by;
 
@@ -7,12 +7,12 @@ use crate::validation::Validation;
 use crate::{RouteDescription, RouteDocs};
 
 impl Validation {
-    /// Adds the schemas of the types that the handler takes, as they described
-    /// themselves to `doc`. A value is not validated again by the schema of its type.
+    /// Adds the schemas of the handler's argument types from `doc`. A value is
+    /// not validated a second time by the schema of its type.
     #[must_use]
     pub fn with_handler(mut self, doc: &RouteDescription) -> Self {
         self.inputs.clone_from(&doc.inputs);
-        // The order of validation.
+        // Sort in validation order.
         sort_by(&mut self.inputs, |one, other| one.source.cmp(&other.source));
         for input in &self.inputs {
             let own = match input.source {
@@ -26,8 +26,8 @@ impl Validation {
     }
 }
 
-/// Returns the mistakes of the example of a body, which has to pass the checks
-/// of its route: lower case, no full stop.
+/// Returns the configuration errors of a body example, which must pass the
+/// validation of its route: lower case, no full stop.
 #[must_use]
 pub fn example_issues(
     validation: &Validation,
@@ -43,7 +43,7 @@ pub fn example_issues(
         is_validated = true;
         match schema.check(example, &validation.options) {
             Ok(errors) => mistakes.extend(errors.iter().map(|error| {
-                // The field of an error of the whole body is empty.
+                // The field is empty if the error concerns the whole body.
                 let field = if error.field.is_empty() { "body" } else { error.field.as_str() };
                 format!("docs: the example is wrong: {field}: {}", error.message)
             })),

@@ -1,24 +1,24 @@
-//! `HandlerProgress`: if the function of a handler has begun.
+//! `HandlerProgress`: whether the function of a handler has begun.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::{Handler, Request};
 
-/// A note in the extensions of a request, by which middleware tells an answer of
-/// the handler from one that came before it: that of other middleware, of the
-/// validation, or of an argument that could not be taken.
+/// A counter in the request extensions that tells middleware whether the
+/// handler created the response. Otherwise, it came from other middleware,
+/// validation, or a failed argument.
 ///
-/// It is kept up to date on routes that have middleware with the mark
-/// [`AsksProgress`] alone, so that other routes have no work for it.
+/// It is updated only on routes with middleware marked [`AsksProgress`], so
+/// other routes do no work for it.
 ///
-/// It counts the functions that have begun: a handler may hand parts of its request,
-/// such as the calls of a batch, to others, and a refusal of one part must not hide
-/// that the others ran.
+/// It counts the functions that have begun. A handler may pass parts of its
+/// request, such as the calls of a batch, to other handlers. The rejection of
+/// one part must not hide that other parts ran.
 #[derive(Clone, Debug, Default)]
 pub struct HandlerProgress(Arc<AtomicUsize>);
 
-/// Marks middleware that asks for the progress of the handler.
+/// Marks middleware that reads the handler's progress.
 #[derive(Clone, Copy, Debug)]
 pub struct AsksProgress;
 
@@ -30,17 +30,18 @@ impl HandlerProgress {
     }
 }
 
-/// Notes that an argument could not be taken, so that the function does not begin.
+/// Records that an argument could not be extracted, so the function does not
+/// begin.
 #[cold]
 pub(crate) fn note_refusal(req: &Request) {
     if let Some(HandlerProgress(begun)) = req.extensions().get() {
-        // Never below 0, whoever took the handler out of its route.
+        // Never falls below 0, even for a handler used outside its route.
         let less = |begun: usize| begun.checked_sub(1);
         let _: Result<usize, usize> = begun.fetch_update(Ordering::AcqRel, Ordering::Acquire, less);
     }
 }
 
-/// Makes a handler that notes its beginning.
+/// Creates a handler that records its beginning.
 pub(crate) fn noting(handler: Handler) -> Handler {
     let described = handler.clone();
     Handler::erased(

@@ -1,8 +1,8 @@
-//! The pool of header maps: that of a request that is gone, for the response of
-//! the next one.
+//! A pool that reuses the header map of a finished request for the next
+//! response.
 //!
-//! Hot: a map is two allocations, and in steady state this saves both. Maps are
-//! swapped, because each one that is dropped costs something, also an empty one.
+//! Hot: a map makes two allocations, and the steady state avoids both. Maps are
+//! swapped, because dropping even an empty map has a cost.
 
 use std::cell::RefCell;
 use std::mem::swap;
@@ -11,9 +11,9 @@ use http::{HeaderMap, HeaderValue, header};
 
 use crate::{HttpBody, Response};
 
-/// Makes a response with status 200, this body and this content type.
+/// Creates a response with status 200, this body and this content type.
 ///
-/// The type is a value already, because one that is made of a text is checked.
+/// The type is a `HeaderValue`, because a value from a string needs validation.
 pub fn response(body: HttpBody, content_type: HeaderValue) -> Response {
     let mut response = Response::new(body);
     let headers = response.headers_mut();
@@ -22,7 +22,7 @@ pub fn response(body: HttpBody, content_type: HeaderValue) -> Response {
     response
 }
 
-/// Keeps a map that is not needed any more, without its headers.
+/// Returns an unused map to the pool without its headers.
 pub(crate) fn give_back(headers: &mut HeaderMap) {
     if (1..=MAX_CAPACITY).contains(&headers.capacity()) {
         headers.clear();
@@ -30,18 +30,18 @@ pub(crate) fn give_back(headers: &mut HeaderMap) {
     }
 }
 
-/// Exchanges an empty map for the one that is kept, which is empty as well.
+/// Swaps an empty map with the pooled map, which is empty too.
 fn exchange(headers: &mut HeaderMap) {
-    // While a thread ends there is none.
+    // The pool is not available while the thread ends.
     let _ = POOL.try_with(|pool| swap(headers, &mut pool.borrow_mut()));
 }
 
 thread_local! {
-    /// One for each thread.
+    /// One map per thread.
     static POOL: RefCell<HeaderMap> = RefCell::new(HeaderMap::new());
 }
 
-/// A map with room for more is not worth keeping.
+/// Larger maps are not pooled.
 const MAX_CAPACITY: usize = 64;
 
 #[cfg(test)]

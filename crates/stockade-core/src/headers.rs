@@ -1,8 +1,8 @@
-//! Headers that may have several lines or a list of items.
+//! Headers with several lines or a list of items.
 
 use http::{HeaderMap, HeaderName, HeaderValue, header};
 
-/// Returns the items of a list header, from all its lines.
+/// Returns the items of a list header from all of its lines.
 pub fn list_items<'h>(
     headers: &'h HeaderMap,
     name: &HeaderName,
@@ -11,20 +11,20 @@ pub fn list_items<'h>(
     lines.flat_map(|line| line.split(',')).map(str::trim)
 }
 
-/// Returns true if a list header has this token, in any case.
+/// Returns true if a list header contains this token, ignoring case.
 #[must_use]
 pub fn has_token(headers: &HeaderMap, name: &HeaderName, token: &str) -> bool {
     list_items(headers, name).any(|item| item.eq_ignore_ascii_case(token))
 }
 
-/// Adds a name to `Vary`, unless `Vary` has the name or `*`.
+/// Adds a name to `Vary`, unless `Vary` already contains the name or `*`.
 pub fn add_vary(headers: &mut HeaderMap, name: &'static str) {
     if !has_token(headers, &header::VARY, name) && !has_token(headers, &header::VARY, "*") {
         headers.append(header::VARY, HeaderValue::from_static(name));
     }
 }
 
-/// Returns the value of a header if there is exactly one.
+/// Returns the value of a header that occurs exactly once.
 #[inline]
 #[must_use]
 pub fn only<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Option<&'h HeaderValue> {

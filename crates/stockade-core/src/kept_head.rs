@@ -1,4 +1,4 @@
-//! [`KeptHead`]: the head of a request, for an error function that takes it.
+//! [`KeptHead`]: the head of a request, for an error function that needs it.
 
 use std::fmt;
 use std::net::IpAddr;
@@ -9,10 +9,11 @@ use stockade_errors::locks::lock;
 
 use crate::lazy_user::LazyUser;
 
-/// A copy of the head of a request. The request itself belongs to its handler, which may
-/// drop it before the error occurs.
+/// A copy of the head of a request. The handler owns the request and may drop
+/// it before the error occurs.
 ///
-/// The request has a link to its copy, so that a user who is found later is in the copy too.
+/// The request has a link to its copy, so a later change of the user also
+/// reaches the copy.
 pub(crate) struct KeptHead {
     pub(crate) head: Parts,
     pub(crate) client: Option<IpAddr>,
@@ -24,12 +25,12 @@ impl KeptHead {
         Self { head, client, user: Mutex::new(user) }
     }
 
-    /// Notes a change of the user.
+    /// Records a change of the user.
     pub(crate) fn set_user(&self, user: LazyUser) {
         *lock(&self.user) = user;
     }
 
-    /// Returns the user that the request had last.
+    /// Returns the most recent user of the request.
     pub(crate) fn user(&self) -> LazyUser {
         lock(&self.user).clone()
     }

@@ -1,5 +1,5 @@
-//! `KnownTypes`: the types that the routes of a router use, for checks of other
-//! descriptions of these types, such as a GraphQL schema.
+//! `KnownTypes`: the types in the routes of a router, to validate other
+//! descriptions of them, such as a GraphQL schema.
 
 use std::any::TypeId;
 use std::collections::HashSet;
@@ -12,7 +12,7 @@ use crate::description::{BodyDoc, ContentSchema, SchemaOf};
 use crate::extract::taken_schemas;
 use crate::type_check::MarkedTypes;
 
-/// The types of responses that the routes of a router have described.
+/// The response types that the routes of a router described.
 #[derive(Debug, Default)]
 pub struct KnownTypes {
     schemas: Vec<SchemaOf>,
@@ -20,7 +20,7 @@ pub struct KnownTypes {
 }
 
 impl KnownTypes {
-    /// Adds the types that a route has described.
+    /// Adds the types that a route described.
     pub fn add(&mut self, doc: &RouteDescription) {
         let contents = doc.facts.answers.iter().flat_map(|answer| match &answer.body {
             BodyDoc::Content(contents) => contents.as_slice(),
@@ -42,7 +42,8 @@ impl KnownTypes {
         }
     }
 
-    /// Returns these types with the types that routes take, which `common` has.
+    /// Returns these types together with the argument types of routes, from
+    /// `common`.
     #[must_use]
     pub fn marked(&self, common: &Extensions) -> MarkedTypes {
         let mut types = MarkedTypes::new();

@@ -1,20 +1,20 @@
-//! [`LazyUser`]: the user of a request, kept as a value or as JSON.
+//! [`LazyUser`]: the user of a request, as a value or as unparsed JSON.
 
 use std::sync::{Arc, OnceLock};
 
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-/// The user of a request; by default there is none.
+/// The user of a request. The default is no user.
 ///
-/// JSON is parsed when the user is asked for. Many routes only need to know
-/// that there is one.
+/// JSON is parsed on first use. Many routes only need to know whether there is
+/// a user.
 #[derive(Clone, Default)]
 pub(crate) struct LazyUser {
-    /// In a box, because most routes never ask for the user.
+    /// Boxed, because most routes never read the user.
     value: OnceLock<Box<Value>>,
     json: Option<String>,
-    /// The method that found the user, as authentication names it.
+    /// The authentication method that found the user.
     origin: Option<Arc<str>>,
 }
 
@@ -32,13 +32,12 @@ impl LazyUser {
         self.origin = Some(origin);
     }
 
-    /// Makes a user of JSON. `value` is the parsed JSON, if it was parsed
-    /// already.
+    /// Creates a user from JSON. `value` is the parsed JSON, if available.
     pub(crate) fn of_json(json: String, value: Option<Value>) -> Self {
         Self { json: Some(json), ..Self::of(value) }
     }
 
-    /// Returns the user; `None` also for JSON that cannot be read.
+    /// Returns the user, or `None` if there is none or its JSON is invalid.
     pub(crate) fn value(&self) -> Option<&Value> {
         if let Some(value) = self.value.get() {
             return Some(value);
@@ -47,8 +46,7 @@ impl LazyUser {
         Some(self.value.get_or_init(|| Box::new(value)))
     }
 
-    /// Returns the user as a type of the program's own; `None` if there is
-    /// none.
+    /// Returns the user as an application type, or `None` without a user.
     pub(crate) fn read<T: DeserializeOwned>(&self) -> Option<Result<T, serde_json::Error>> {
         match &self.json {
             Some(json) => Some(serde_json::from_str(json)),

@@ -1,5 +1,5 @@
-//! `LentRequest`: a request without its head and body, which are with a tower
-//! service meanwhile.
+//! `LentRequest`: a request without its head and body, which a tower service
+//! currently owns.
 
 use std::any::Any;
 use std::fmt;
@@ -9,11 +9,11 @@ use stockade_errors::{ApiError, BoxError};
 
 use crate::{BodyError, HttpBody, Request};
 
-/// The part of a request that only stockade has: its route, its parameters, its
-/// user, its limits.
+/// The part of a request that only stockade has: its route, parameters, user
+/// and limits.
 pub struct LentRequest {
     req: Request,
-    /// The target by which the parameters are found.
+    /// The target from which the parameters are read.
     uri: Uri,
     /// True if the service has the only copy of the body.
     has_lent_body: bool,
@@ -22,8 +22,9 @@ pub struct LentRequest {
 impl LentRequest {
     /// Takes the head and the body out of a request.
     ///
-    /// The body ends with an error above the limit of the route. One that was
-    /// parsed already is copied as it was sent, and stays here.
+    /// The body ends with an error above the limit of the route. If it is
+    /// already parsed, the service gets a copy of the original bytes, and the
+    /// parsed body stays here.
     #[must_use]
     pub fn of(mut req: Request) -> (http::Request<HttpBody>, Self) {
         let (empty, ()) = http::Request::new(()).into_parts();
@@ -33,10 +34,10 @@ impl LentRequest {
         (http::Request::from_parts(head, body), Self { req, uri, has_lent_body })
     }
 
-    /// Makes a request again, of a head and a body that may have changed.
+    /// Rebuilds the request from a head and a body that may have changed.
     ///
-    /// The route and its parameters stay those of the earlier target. A body that
-    /// was parsed already stays as it is.
+    /// The route and its parameters still refer to the original target. A
+    /// parsed body is not replaced.
     #[must_use]
     pub fn attach(self, request: http::Request<HttpBody>) -> Request {
         let Self { mut req, uri, has_lent_body } = self;
@@ -60,14 +61,15 @@ impl fmt::Debug for LentRequest {
     }
 }
 
-/// Returns the byte of the path at which the rest that `**` took begins; `None`
-/// on a route without it.
+/// Returns the byte position in the path at which the rest for `**` begins, or
+/// `None` for a route without `**`.
 #[must_use]
 pub fn start_of_rest(req: &Request) -> Option<usize> {
     req.inner.params.start(stockade_path::SPLAT)
 }
 
-/// Returns a body of a tower service as ours: the same, if it is ours already.
+/// Converts the body of a tower service. Returns it unchanged if it is already
+/// an `HttpBody`.
 #[must_use]
 pub fn into_body<B>(body: B) -> HttpBody
 where
@@ -79,12 +81,12 @@ where
     if let Some(ours) = ours.and_then(Option::take) {
         return ours;
     }
-    // Without the branch above nothing was taken.
+    // The body is still present unless the branch above took it.
     body.map_or_else(HttpBody::empty, HttpBody::new)
 }
 
-/// Returns the error of a tower service: an [`ApiError`] as it is, that of a
-/// request's body with its own status, and any other as a 500.
+/// Converts the error of a tower service. An [`ApiError`] is unchanged, a
+/// request body error keeps its own status, and any other error is a 500.
 #[must_use]
 pub fn service_error(error: BoxError) -> ApiError {
     let error = match error.downcast::<ApiError>() {

@@ -1,42 +1,43 @@
-//! The vocabulary of stockade: the types that handlers, middleware and hosts
-//! share.
+//! The core types of stockade, shared by handlers, middleware and hosts.
 //!
-//! Nothing here knows a server, a runtime or a router: a [`Request`] comes from
-//! anywhere, an [`Endpoint`] answers it.
+//! This crate does not depend on a server, a runtime or a router. A [`Request`]
+//! can come from any host, and an [`Endpoint`] handles it.
 //!
 //! Spec: Request object; Handler contract; Middleware contract.
 
-// Where things are:
+// Modules:
 // - `request`, `params`, `peer`, `lazy_user`: `Request` and its parts.
-// - `request_head`: a request without its body, for those who share it.
-// - `body`: `HttpBody`, the bytes of a message, whole or as they come.
+// - `request_head`: a request without its body, which can be shared.
+// - `body`: `HttpBody`, the bytes of a message, buffered or streamed.
 // - `child`: requests for the parts of a request.
-// - `read`, `media`: a request's body, read once and parsed by its content
+// - `read`, `media`: the request body, read once and parsed by its content
 //   type.
-// - `accepts`: `Accepts`, the types that a body may have.
+// - `accepts`: `Accepts`, the media types that a body may have.
 // - `query`, `text`: pairs of text, and typed values from them.
 // - `extract`: `FromRequest` and the arguments of handlers.
 // - `reply`: `Reply` and the types that handlers may return.
-// - `header_map_pool`: the header map of one request for the response of the next.
-// - `handler`: `Handler`, the erasure of an `async fn`.
+// - `header_map_pool`: reuse of header maps for responses.
+// - `handler`: `Handler`, a type-erased `async fn`.
 // - `middleware`: `Middleware` in its three forms.
 // - `authentication`: the value of the setting `auth`.
-// - `challenge`: `Request::unauthorized`, the 401 with the ways of a route.
-// - `known_types`: the types of all routes, for checks of other descriptions of them.
-// - `marked`: the marks of the types of a route, applied to its requests and responses.
-// - `validation`: `Validation`, the checks of a route before its handler.
+// - `challenge`: `Request::unauthorized`, the 401 with the authentication
+//   methods of a route.
+// - `known_types`: the types of all routes, to validate other descriptions of
+//   them.
+// - `marked`: read-only and write-only marks, applied to requests and
+//   responses.
+// - `validation`: `Validation`, the validation of a route before its handler.
 // - `endpoint`: one route with everything that runs for it.
-// - `error_handler`: `ErrorHandler`, the answers to errors that an
-//   application chooses.
+// - `error_handler`: `ErrorHandler`, custom error responses.
 // - `problem_details`: the option for problem details and their base.
 // - `languages`: the languages of error messages; `i18n`: their catalogs.
-// - `bug`: the 500 where stockade itself is wrong.
-// - `upgrade`: `Upgrade`, how a connection leaves HTTP.
-// - `log_text`: texts from outside in a log.
-// - `boxed_or`: parts of a route that have their default in most routes.
+// - `bug`: the 500 for bugs in stockade itself.
+// - `upgrade`: `Upgrade`, connections that leave HTTP.
+// - `log_text`: untrusted text in a log.
+// - `boxed_or`: parts of a route that rarely differ from their default.
 // - `state`: the values that the application provides, by type.
-// - `route_description`: `RouteDescription`, the description of a route while the
-//   router is built. The types that it consists of are in `stockade-map`.
+// - `route_description`: `RouteDescription`, the description of a route at
+//   build time. Its component types are in `stockade-map`.
 
 mod accepts;
 mod authentication;
@@ -137,7 +138,7 @@ pub use stockade_errors::{ApiError, BoxError, ConfigError, ConfigIssue, ErrorKin
 pub use stockade_map::{RouteDocs, Tag, description};
 pub use validation::{IntoSchema, Validation};
 
-/// Items for the other crates of stockade. They carry no promise of stability.
+/// Items for the other crates of stockade, without a promise of stability.
 #[doc(hidden)]
 pub mod __internal {
     pub use crate::challenge::unauthorized;
@@ -149,7 +150,7 @@ pub mod __internal {
     pub use crate::state::{LateState, States};
 }
 
-/// A response: that of the `http` crate, with our body.
+/// A response: `http::Response` with stockade's body type.
 pub type Response = http::Response<HttpBody>;
 
 #[doc(hidden)]

@@ -5,5 +5,6 @@
 /// Spec: Limits › Body size.
 pub(crate) const DEFAULT_MAX_BODY_BYTES: u64 = 1_048_576;
 
-/// Up to 40 MB of parsed values. A body of 200,000 bytes has no more.
+/// Corresponds to at most 40 MB of parsed values. A body of 200,000 bytes
+/// cannot contain more.
 pub(crate) const DEFAULT_MAX_JSON_VALUES: usize = 100_000;

@@ -1,12 +1,12 @@
-//! `escaped`: text from outside that is safe in a line of a log.
+//! `escaped`: makes untrusted text safe for a log line.
 
 use std::fmt::{self, Write as _};
 
-/// Shows a value on one line: characters that could begin a new line, steer a
-/// terminal or turn the direction of a text are written as escapes, such as `\n`.
+/// Displays a value on one line. Escapes characters that could begin a new
+/// line, control a terminal or change the direction of text, such as `\n`.
 ///
-/// Use it for texts in a log that a client may have written: a client must not
-/// be able to write lines of its own.
+/// Use it for text in a log that a client may control. Otherwise, a client
+/// could forge log lines.
 #[must_use]
 pub fn escaped<T: fmt::Display>(value: T) -> Escaped<T> {
     Escaped(value)
@@ -22,7 +22,7 @@ impl<T: fmt::Display> fmt::Display for Escaped<T> {
     }
 }
 
-/// A writer that escapes texts on their way to a formatter.
+/// A writer that escapes text before it reaches a formatter.
 struct Escaping<'f, 'g>(&'f mut fmt::Formatter<'g>);
 
 impl fmt::Write for Escaping<'_, '_> {
@@ -41,8 +41,8 @@ impl fmt::Write for Escaping<'_, '_> {
     }
 }
 
-/// Returns true for control characters, separators of lines and paragraphs, and
-/// marks that turn the direction of a text.
+/// Returns true for control characters, line and paragraph separators, and
+/// marks that change the direction of text.
 fn is_unsafe(char: char) -> bool {
     char.is_control()
         || matches!(char, '\u{2028}' | '\u{2029}' | '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}')

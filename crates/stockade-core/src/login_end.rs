@@ -1,4 +1,4 @@
-//! The end of long-lived responses with the login of their user.
+//! Ends long-lived responses when the login of their user ends.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -18,8 +18,8 @@ use crate::user_lifetime::UserLifetime;
 use crate::{BoxFuture, FromRequest, HttpBody, Request, Response, RouteDescription};
 
 impl UserLifetime {
-    /// Returns the lifetime of the user of a request; `None` if authentication found
-    /// no user, or if the route may outlive its user.
+    /// Returns the lifetime of a request's user, or `None` if authentication
+    /// found no user or the route may outlive its user.
     pub fn of(req: &Request) -> Option<Self> {
         if req.inner.route.as_deref().is_some_and(|route| route.outlives_user.is_some()) {
             return None;
@@ -43,7 +43,7 @@ impl FromRequest for UserLifetime {
     fn describe(_doc: &mut RouteDescription) {}
 }
 
-/// The user of an outer and of an inner authentication, both of which are required.
+/// The users of an outer and an inner authentication, which are both required.
 struct Both {
     outer: Arc<dyn UserWatch>,
     inner: Arc<dyn UserWatch>,
@@ -67,12 +67,12 @@ fn first(
 }
 
 impl Request {
-    /// Notes that this source has found the user. The user of an outer authentication
-    /// that is required still counts.
+    /// Records that this source found the user. The user of a required outer
+    /// authentication still counts.
     #[doc(hidden)]
     pub fn set_user_watch(&mut self, inner: Arc<dyn UserWatch>) {
         let outer = self.inner.user_watch.take().filter(|outer| {
-            // The router and the entry may have the same middleware.
+            // The router and the route may have the same middleware.
             !outer.is_optional() && !Arc::ptr_eq(outer, &inner)
         });
         self.inner.user_watch = Some(match outer {
@@ -81,7 +81,7 @@ impl Request {
         });
     }
 
-    /// Notes a further source of users, who count in addition to the user of the request.
+    /// Records another source of users, in addition to the user of the request.
     #[doc(hidden)]
     pub fn add_user_watch(&mut self, inner: Arc<dyn UserWatch>) {
         self.inner.user_watch = Some(match self.inner.user_watch.take() {
@@ -90,29 +90,29 @@ impl Request {
         });
     }
 
-    /// Returns a number that differs between sources that exist at the same time.
+    /// Returns a number that is unique among all existing sources.
     #[doc(hidden)]
     #[must_use]
     pub fn user_watch_id(&self) -> Option<usize> {
         self.inner.user_watch.as_ref().map(|watch| Arc::as_ptr(watch).addr())
     }
 
-    /// Returns true if authentication has noted a source.
+    /// Returns true if authentication has recorded a source.
     #[doc(hidden)]
     #[must_use]
     pub fn has_user_watch(&self) -> bool {
         self.inner.user_watch.is_some()
     }
 
-    /// Returns the lifetime of the user after the handler has its arguments. One of them
-    /// may be the whole request.
+    /// Returns the lifetime of the user after argument extraction. An argument
+    /// may have consumed the whole request.
     #[doc(hidden)]
     pub fn take_lifetime(&mut self) -> Option<UserLifetime> {
         self.inner.taken_lifetime.take().or_else(|| UserLifetime::of(self))
     }
 
-    /// Passes the user on to an application inside this one, and returns the lifetime
-    /// for the response. Costs nothing if there is no user.
+    /// Passes the user to a nested application, and returns the lifetime for
+    /// the response. Costs nothing without a user.
     #[doc(hidden)]
     pub fn lend_user(&mut self) -> Option<UserLifetime> {
         if self.inner.user_watch.is_none() && self.extensions().get::<OuterUser>().is_none() {
@@ -127,7 +127,7 @@ impl Request {
     }
 }
 
-/// A request around an application inside another one. Extensions must be `Clone`.
+/// A request around a nested application. Extensions must be `Clone`.
 #[derive(Clone)]
 struct OuterUser(Arc<Mutex<Request>>);
 
@@ -139,14 +139,16 @@ impl OuterUser {
     }
 }
 
-/// Ends the body of a long-lived response with the login of the request's user.
+/// Makes the body of a long-lived response end with the login of the request's
+/// user.
 pub(crate) fn end_with_user(response: &mut Response, req: &mut Request) {
     if has_user(req) && may_outlive(response) {
         end_with(response, lifetime_of(req));
     }
 }
 
-/// Returns the lifetime of the user of a request, which may have been taken whole.
+/// Returns the lifetime of a request's user, even if an argument consumed the
+/// request.
 pub(crate) fn lifetime_of(req: &mut Request) -> Option<UserLifetime> {
     if !has_user(req) {
         return None;
@@ -159,7 +161,7 @@ pub(crate) fn has_user(req: &Request) -> bool {
     req.inner.user_watch.is_some() || req.inner.taken_lifetime.is_some()
 }
 
-/// Ends the body of a long-lived response with this lifetime.
+/// Makes the body of a long-lived response end with this lifetime.
 pub fn end_with(response: &mut Response, lifetime: Option<UserLifetime>) {
     let Some(lifetime) = lifetime.filter(|_| may_outlive(response)) else { return };
     if upgrade::switches(response) {
@@ -169,8 +171,8 @@ pub fn end_with(response: &mut Response, lifetime: Option<UserLifetime>) {
     }
 }
 
-/// Returns true for a response that may outlive the login of its user, and does not see
-/// to that itself.
+/// Returns true for a response that may outlive its user's login and does not
+/// end by itself.
 fn may_outlive(response: &Response) -> bool {
     (upgrade::switches(response) || is_endless(response))
         && response.extensions().get::<EndsItself>().is_none()
@@ -181,8 +183,8 @@ fn limit(response: &mut Response, lifetime: UserLifetime) {
     *response.body_mut() = HttpBody::new(LimitedBody { body, lifetime: Some(lifetime) });
 }
 
-/// Returns true for a body without an end of its own. A download has one, and is not
-/// cut: its client could not tell that something is missing.
+/// Returns true for an endless body. A download is not endless and is never
+/// cut, because its client could not detect the missing data.
 fn is_endless(response: &Response) -> bool {
     if response.body().as_bytes().is_some() {
         return false;
@@ -196,15 +198,16 @@ fn is_endless(response: &Response) -> bool {
 
 const EVENTS: &[u8] = b"text/event-stream";
 
-/// A mark in the extensions of a response that ends with its user by itself, such as
-/// after a last event that says so, or a WebSocket with its close frame.
+/// A mark in the extensions of a response that ends with its user by itself.
+/// Examples are a last event that announces the end, or a WebSocket close
+/// frame.
 #[derive(Clone, Copy, Debug)]
 pub struct EndsItself;
 
 /// A body that ends with the login of its user.
 struct LimitedBody {
     body: HttpBody,
-    /// `None` once it has ended.
+    /// `None` after it has ended.
     lifetime: Option<UserLifetime>,
 }
 
@@ -229,7 +232,7 @@ impl Body for LimitedBody {
         self.lifetime.is_none() || self.body.is_end_stream()
     }
 
-    /// The length is not known: the body may end earlier.
+    /// Returns an unknown length, because the body may end early.
     fn size_hint(&self) -> SizeHint {
         SizeHint::default()
     }

@@ -1,8 +1,8 @@
-//! `RouteMarks`: the marks `read_only` and `write_only` of the types of a route, applied
-//! to its requests and responses at every depth.
+//! `RouteMarks`: the marks `read_only` and `write_only` of a route's types,
+//! applied to its requests and responses at every depth.
 //!
-//! Only methods of JSON-RPC use it. On other routes with `Body<T>` and `Json<T>` the marks
-//! are for documents, and a resource applies them to its items.
+//! Only JSON-RPC methods use it. On other routes with `Body<T>` and `Json<T>`,
+//! the marks only affect documents, and a resource applies them to its items.
 
 use std::sync::Arc;
 
@@ -15,12 +15,12 @@ use crate::media::Media;
 use crate::read::{Payload, invalid_json, not_json};
 use crate::{Handler, HttpBody, Middleware, Next, Request, Response, RouteDescription, Validation};
 
-/// The marked places in the body and the responses of a route.
+/// The marked properties in the body and the responses of a route.
 #[derive(Debug)]
 pub struct RouteMarks {
-    /// The schemas of the body that have read-only places.
+    /// The body schemas with read-only properties.
     sent: Vec<Marks>,
-    /// The schemas of responses that have write-only places.
+    /// The response schemas with write-only properties.
     shown: Vec<(StatusDoc, Marks)>,
 }
 
@@ -29,8 +29,9 @@ pub struct RouteMarks {
 pub struct AppliesMarks;
 
 impl RouteMarks {
-    /// Finds the marked places of a route by its schemas and the description of its
-    /// handler; `None` if it has none. Adds every mistake to `faults`.
+    /// Finds the marked properties in the schemas of a route and the
+    /// description of its handler. Returns `None` if there are none. Adds all
+    /// configuration errors to `faults`.
     #[must_use]
     pub fn of(
         validation: &Validation,
@@ -49,7 +50,7 @@ impl RouteMarks {
         }));
         let shown = doc.facts.answers.iter().flat_map(|answer| {
             let schemas = contents(answer).filter_map(|content| match &content.schema {
-                // Its mistakes are found when it is described.
+                // Its errors are reported when it is described.
                 ContentSchema::Of(schema) if schema.shown().is_some() => schema.schema().ok(),
                 ContentSchema::Made(schema) => Some(schema.clone()),
                 _ => None,
@@ -62,8 +63,9 @@ impl RouteMarks {
         is_marked.then_some(Self { sent, shown })
     }
 
-    /// Makes the middleware that removes read-only values from the body and write-only
-    /// values from the response. It runs last, right before the validation.
+    /// Creates middleware that removes read-only values from the body and
+    /// write-only values from the response. It runs last, directly before
+    /// validation.
     #[must_use]
     pub fn into_middleware(self) -> Middleware {
         let marks = Arc::new(self);
@@ -71,7 +73,7 @@ impl RouteMarks {
             let marks = Arc::clone(&marks);
             async move { marks.run(req, next).await }
         };
-        // It answers nothing itself that the handler would not.
+        // Adds no responses to the handler's, so the description is empty.
         Middleware::new(around)
             .named("read_only and write_only")
             .describing(|_| {})
@@ -85,10 +87,11 @@ impl RouteMarks {
         self.hide(next.try_run(req).await?).await
     }
 
-    /// Removes the read-only values from the body.
+    /// Removes read-only values from the body.
     ///
     /// # Errors
-    /// 400 if the body is not JSON: a handler might ignore the part that is wrong.
+    /// 400 if the body is not JSON, because a handler might ignore the invalid
+    /// part.
     async fn drop_read_only(&self, req: &mut Request) -> Result<(), ApiError> {
         if let Payload::Parsed { value, .. } | Payload::Replaced(value) = &mut req.inner.payload {
             self.sent.iter().for_each(|marks| marks.strip_whole(Mark::ReadOnly, value));
@@ -117,15 +120,15 @@ impl RouteMarks {
         Ok(())
     }
 
-    /// Returns the marked places of the responses with this status.
+    /// Returns the marked properties of the responses with this status.
     fn shown_with(&self, status: u16) -> Vec<&Marks> {
         self.shown.iter().filter(|(of, _)| of.covers(status)).map(|(_, marks)| marks).collect()
     }
 
-    /// Removes the write-only values from a response.
+    /// Removes write-only values from a response.
     ///
     /// # Errors
-    /// 500 if its JSON cannot be read: it is never sent as it is.
+    /// 500 if its JSON is unreadable. Such a response is never sent unchanged.
     async fn hide(&self, response: Response) -> Result<Response, ApiError> {
         let marks = self.shown_with(response.status().as_u16());
         if marks.is_empty() {
@@ -144,7 +147,7 @@ impl RouteMarks {
                 Ok(None) => {}
                 Ok(Some(stripped)) => (text, has_changed) = (stripped, true),
                 Err(error) if is_json(&parts.headers) => return Err(unreadable(error)),
-                // Another content of the same status, such as a text.
+                // The status has another content type, such as text.
                 Err(_) => break,
             }
         }
@@ -156,11 +159,11 @@ impl RouteMarks {
     }
 }
 
-/// The largest response whose type is marked, in bytes.
+/// The maximum size of a response with a marked type, in bytes.
 const MAX_RESPONSE: u64 = 64 * 1_048_576;
 
 fn is_json(headers: &HeaderMap) -> bool {
-    // A response that is encoded cannot be read, whatever its type is.
+    // An encoded response is unreadable, so its type does not matter.
     Media::of(headers) == Media::Json || headers.contains_key(header::CONTENT_ENCODING)
 }
 
@@ -177,7 +180,8 @@ fn contents(answer: &ResponseDoc) -> impl Iterator<Item = &Content> {
     .iter()
 }
 
-/// Returns a handler that describes its responses without the write-only places.
+/// Returns a handler that describes its responses without write-only
+/// properties.
 #[must_use]
 pub fn without_write_only(handler: Handler) -> Handler {
     let described = handler.clone();

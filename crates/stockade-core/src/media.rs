@@ -1,8 +1,8 @@
-//! The meaning of a `Content-Type` to the router.
+//! The interpretation of `Content-Type`.
 
 use http::{HeaderMap, HeaderValue, header};
 
-/// The form in which the bytes of a body are read.
+/// The format of the bytes of a body.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Media {
     /// `application/json` and `…+json`.
@@ -11,15 +11,15 @@ pub(crate) enum Media {
     Form,
     /// `text/*`.
     Text,
-    /// Anything else, or no `Content-Type` at all.
+    /// Any other type, or no `Content-Type`.
     Other,
-    /// One of the first three in a charset other than UTF-8.
+    /// JSON, a form or text in a charset other than UTF-8.
     ForeignCharset,
 }
 
 impl Media {
     pub(crate) fn of(headers: &HeaderMap) -> Self {
-        // Compressed bytes are not of the type that the header names.
+        // Compressed bytes do not have the type in the header.
         let is_identity = |value: &HeaderValue| value.as_bytes().eq_ignore_ascii_case(b"identity");
         if !headers.get_all(header::CONTENT_ENCODING).iter().all(is_identity) {
             return Self::Other;
@@ -28,12 +28,12 @@ impl Media {
     }
 
     pub(crate) fn parse(content_type: &str) -> Self {
-        // The usual case, without a search.
+        // The common case, without a search.
         if content_type.eq_ignore_ascii_case("application/json") {
             return Self::Json;
         }
         let mut parts = content_type.split(';').map(str::trim);
-        // `split` gives one part at least.
+        // `split` returns at least one part.
         let essence = parts.next().unwrap_or_default();
         let media = match essence.split_once('/') {
             _ if essence.eq_ignore_ascii_case("application/json") => Self::Json,
@@ -49,7 +49,7 @@ impl Media {
         match charset {
             None => media,
             Some(name) if name.eq_ignore_ascii_case("utf-8") => media,
-            // Every US-ASCII text is UTF-8.
+            // US-ASCII text is also valid UTF-8.
             Some(name) if name.eq_ignore_ascii_case("utf8") => media,
             Some(name) if name.eq_ignore_ascii_case("us-ascii") => media,
             Some(_) => Self::ForeignCharset,
@@ -57,13 +57,13 @@ impl Media {
     }
 }
 
-/// Returns the `Content-Type`, if there is one.
+/// Returns the `Content-Type`, if there is exactly one.
 pub(crate) fn content_type(headers: &HeaderMap) -> Option<&str> {
     let mut values = headers.get_all(header::CONTENT_TYPE).iter();
     match (values.next(), values.next()) {
-        // A header that is not text is as good as none.
+        // A header that is not valid text counts as missing.
         (Some(value), None) => value.to_str().ok(),
-        // With two types it is not clear which one is meant.
+        // Two types are ambiguous.
         _ => None,
     }
 }

@@ -1,7 +1,7 @@
 //! [`Middleware`]: functions that run before, around or instead of a handler.
 //!
-//! The documentation of `stockade-middleware` describes its forms; here the
-//! signature of a function decides which one it is.
+//! The documentation of `stockade-middleware` describes its forms. Here, the
+//! signature of a function determines the form.
 //!
 //! Spec: Middleware contract.
 
@@ -21,9 +21,9 @@ use crate::endpoint::{Chain, Endpoint, ErrorContext};
 use crate::reply::{Html, IntoError, Json, answer_of};
 use crate::{Arguments, BoxFuture, Reply, Request, Response, RouteDescription};
 
-/// One piece of middleware, with its types erased.
+/// A type-erased middleware.
 ///
-/// The page of `stockade::middleware` has its forms.
+/// The documentation of `stockade::middleware` describes its forms.
 #[derive(Clone)]
 pub struct Middleware {
     name: Arc<str>,
@@ -42,11 +42,11 @@ type Before = dyn Fn(Request) -> Step + Send + Sync;
 type Around =
     dyn Fn(Request, Next) -> BoxFuture<'static, Result<Option<Response>, ApiError>> + Send + Sync;
 
-/// Middleware that runs before the rest: it gives the request back, and the
-/// decision to go on.
+/// Middleware that runs before the rest. It returns the request and the
+/// decision whether to continue.
 ///
-/// It owns the request meanwhile, so that the future of the whole chain is a
-/// pointer and not as large as all requests that it could hold.
+/// It owns the request meanwhile, so the future of the whole chain contains a
+/// pointer rather than space for every possible request.
 pub(crate) type Step = BoxFuture<'static, (Request, Result<Control, ApiError>)>;
 
 #[derive(Clone)]
@@ -57,16 +57,16 @@ pub(crate) enum Run {
 }
 
 impl Middleware {
-    /// Makes middleware of a function; its signature tells the form.
+    /// Creates middleware from a function. Its signature determines the form.
     pub fn new<M>(function: impl IntoMiddleware<M>) -> Self {
         function.into_middleware()
     }
 
-    /// Makes middleware of a function that owns the request while it waits. The
-    /// function gives the request back with its decision to go on or not.
+    /// Creates middleware from a function that owns the request while it waits.
+    /// The function returns the request with its decision whether to continue.
     ///
-    /// Use it for middleware that holds data of its own, because its futures
-    /// cannot borrow from both. Otherwise [`new`](Self::new) is simpler.
+    /// Use it for middleware with its own data, because its futures cannot
+    /// borrow from both. Otherwise, [`new`](Self::new) is simpler.
     ///
     /// ```
     /// use stockade::middleware::Control;
@@ -93,7 +93,8 @@ impl Middleware {
         Self::of::<F>(Run::Before(Arc::new(move |req| Box::pin(function(req)))))
     }
 
-    /// Gives it another name than that of its function, for logs and listings.
+    /// Sets the name for logs and listings, instead of the name of its
+    /// function.
     #[must_use]
     pub fn named(mut self, name: impl Into<Arc<str>>) -> Self {
         self.name = name.into();
@@ -101,12 +102,12 @@ impl Middleware {
         self
     }
 
-    /// Adds a function that describes the effect of the middleware on the routes
-    /// that it covers: its answers, the headers that it reads, its needs.
+    /// Adds a function that describes the effect of the middleware on its
+    /// routes: its responses, the headers that it reads, and its requirements.
     ///
-    /// `describe` is called for each route while the router is built, and again
-    /// whenever somebody asks for a description of the route. Middleware without
-    /// such a function is opaque: it may answer anything.
+    /// `describe` is called for each route at build time, and for each later
+    /// request for a description. Middleware without this function is opaque:
+    /// it may return any response.
     ///
     /// ```
     /// use stockade::{ApiError, Middleware, Request};
@@ -139,9 +140,9 @@ impl Middleware {
         self
     }
 
-    /// Marks the middleware with a value by which a router or an adapter finds
-    /// it, independently of its [name](Self::name). Middleware has one mark; a
-    /// second replaces it.
+    /// Marks the middleware with a value. A router or an adapter can find it by
+    /// this value, independently of its [name](Self::name). A second mark
+    /// replaces the first.
     ///
     /// ```
     /// use stockade::{ApiError, Middleware, Request};
@@ -161,21 +162,20 @@ impl Middleware {
         self
     }
 
-    /// Returns the value that [`marked`](Self::marked) gave it, if it is of this
-    /// type.
+    /// Returns the value from [`marked`](Self::marked) if it has this type.
     #[must_use]
     pub fn mark<T: 'static>(&self) -> Option<&T> {
         self.mark.as_deref()?.downcast_ref()
     }
 
-    /// Its name: the path of the function, unless [`named`](Self::named)
-    /// otherwise.
+    /// Returns the name: the path of the function, or the name from
+    /// [`named`](Self::named).
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Lets it describe itself.
+    /// Lets the middleware describe itself.
     pub fn describe(&self, doc: &mut RouteDescription) {
         let mut info = MiddlewareInfo::default();
         info.name = self.name.to_string();
@@ -197,7 +197,7 @@ impl Middleware {
         Self { name, is_named: false, run, arguments, describe: None, mark: None, added: None }
     }
 
-    /// Makes middleware of a function of type `F` that takes these extractors.
+    /// Creates middleware from a function of type `F` with these extractors.
     fn with_arguments<F, Args: Arguments>(run: Run) -> Self {
         let arguments =
             |doc: &mut RouteDescription, name: &str| doc.middleware_arguments::<Args>(name);
@@ -206,14 +206,14 @@ impl Middleware {
 }
 
 impl Middleware {
-    /// Notes the place where it was added, unless one is noted.
+    /// Records where it was added, unless this is already recorded.
     #[doc(hidden)]
     pub fn note_place(&mut self, level: Level, location: &'static Location<'static>) {
         self.added.get_or_insert((level, location));
     }
 
-    /// Replaces the path of its function, because `#[middleware]` puts the function into
-    /// another one.
+    /// Replaces the path of its function, because `#[middleware]` wraps the
+    /// function in another one.
     #[doc(hidden)]
     #[must_use]
     pub fn at_path(mut self, path: &'static str) -> Self {
@@ -221,7 +221,7 @@ impl Middleware {
         self
     }
 
-    /// Returns the place where it was added.
+    /// Returns where it was added.
     #[doc(hidden)]
     #[must_use]
     pub fn place(&self) -> Option<(Level, &'static Location<'static>)> {
@@ -230,13 +230,13 @@ impl Middleware {
 }
 
 impl RouteDescription {
-    /// Adds middleware that a reply needs. It runs on the routes with this reply, after all
-    /// other middleware; the reply describes its effect.
+    /// Adds middleware that a reply needs. It runs on the routes with this
+    /// reply, after all other middleware. The reply describes its effect.
     pub fn ends_with(&mut self, middleware: Middleware) {
         self.parts.get_or_insert_default::<Vec<Middleware>>().push(middleware);
     }
 
-    /// Takes the middleware of the reply out.
+    /// Removes and returns the middleware of the reply.
     #[doc(hidden)]
     pub fn take_reply_middleware(&mut self) -> Vec<Middleware> {
         self.parts.remove().unwrap_or_default()
@@ -249,21 +249,23 @@ impl fmt::Debug for Middleware {
     }
 }
 
-/// The rest of the chain, which style B middleware calls to go on.
+/// The rest of the chain, which style B middleware calls to continue.
 ///
-/// Dropping it skips the rest: then the middleware has to answer itself.
+/// Dropping it skips the rest. The middleware must then return its own
+/// response.
 pub struct Next {
     pub(crate) endpoint: Arc<Endpoint>,
-    /// Index of the middleware that comes next.
+    /// The index of the next middleware.
     pub(crate) at: usize,
 }
 
 impl Next {
-    /// Runs the rest and gives its response, errors included: an error of the
-    /// rest is a response already, and [`error_of`] tells it. So is a panic.
+    /// Runs the rest of the chain, and returns its response. An error or a
+    /// panic of the rest is already converted to a response; [`error_of`]
+    /// returns the error.
     ///
-    /// `req` is the request that the middleware was given: one that was made
-    /// anew has neither route nor parameters nor state.
+    /// Pass the request that the middleware received. A new request does not
+    /// have a route, parameters or state.
     pub async fn run(self, req: Request) -> Response {
         let context = ErrorContext::of(&req);
         match self.try_run(req).await {
@@ -272,10 +274,11 @@ impl Next {
         }
     }
 
-    /// Runs the rest, and returns an error of the rest as an error.
+    /// Runs the rest of the chain, and returns an error of the rest as an
+    /// error.
     ///
     /// # Errors
-    /// The error with which the rest of the chain ends.
+    /// Fails with the error of the rest.
     pub async fn try_run(self, req: Request) -> Result<Response, ApiError> {
         Chain::start(self.endpoint, self.at, req).await
     }
@@ -287,19 +290,20 @@ impl fmt::Debug for Next {
     }
 }
 
-/// The decision of middleware: to go on, or to answer.
+/// The decision of middleware: continue or respond.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Control {
     /// The next middleware or the handler runs.
     Continue,
-    /// This is the answer; nothing else runs.
+    /// This is the response. The rest does not run.
     Respond(Response),
 }
 
-/// A value that synchronous and style A middleware may return.
+/// A return value of synchronous and style A middleware.
 ///
-/// `()` and `None` continue; a reply answers; an error is answered as one.
+/// `()` and `None` continue. A reply becomes the response, and an error becomes
+/// an error response.
 ///
 /// Spec: Middleware contract, rule 2.
 #[diagnostic::on_unimplemented(
@@ -308,10 +312,10 @@ pub enum Control {
     note = "return (), an Option or a Result of a reply, or a reply such as Json<T> or Response"
 )]
 pub trait IntoControl {
-    /// Decides if the chain goes on.
+    /// Decides whether the chain continues.
     ///
     /// # Errors
-    /// The error of the middleware, which is answered as an error.
+    /// Fails with the error of the middleware, which becomes the response.
     fn into_control(self) -> Result<Control, ApiError>;
 }
 
@@ -367,10 +371,11 @@ reply_is_flow! {
     [T: Into<crate::HttpBody>] Html<T>;
 }
 
-/// A value that style B middleware may return: a response, or an error.
+/// A return value of style B middleware: a response or an error.
 ///
-/// `None` means that it neither called `next` nor answered, which is a mistake:
-/// 500, with a log line that names the middleware.
+/// `None` means that the middleware neither called `next` nor returned a
+/// response. This is a bug: the client gets a 500, and the log names the
+/// middleware.
 ///
 /// Spec: Middleware contract, rule 3.
 #[diagnostic::on_unimplemented(
@@ -382,7 +387,7 @@ pub trait IntoMiddlewareResponse {
     /// Returns the response, if there is one.
     ///
     /// # Errors
-    /// The error of the middleware, which is answered as an error.
+    /// Fails with the error of the middleware, which becomes the response.
     fn into_middleware_response(self) -> Result<Option<Response>, ApiError>;
 }
 
@@ -407,10 +412,10 @@ impl<T: IntoMiddlewareResponse, E: IntoError> IntoMiddlewareResponse for Result<
     }
 }
 
-/// A value that becomes [`Middleware`]: a function of one of the three forms on
-/// the page of `stockade::middleware`, or middleware itself.
+/// A value that converts to [`Middleware`]: a function in one of the three
+/// forms in the documentation of `stockade::middleware`, or middleware itself.
 ///
-/// `Marker` only keeps the forms apart; the compiler finds it.
+/// `Marker` distinguishes the forms; the compiler infers it.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not middleware",
     label = "not middleware",
@@ -420,11 +425,11 @@ impl<T: IntoMiddlewareResponse, E: IntoError> IntoMiddlewareResponse for Result<
     note = "the future has to be Send: it may not hold an Rc or a lock guard across an `.await`"
 )]
 pub trait IntoMiddleware<Marker> {
-    /// Erases the types.
+    /// Converts the value to type-erased middleware.
     fn into_middleware(self) -> Middleware;
 }
 
-/// Marks the forms of middleware for [`IntoMiddleware`].
+/// Markers for the forms of middleware in [`IntoMiddleware`].
 pub mod form {
     use std::marker::PhantomData;
 
@@ -454,15 +459,16 @@ impl IntoMiddleware<form::Ready> for Middleware {
     }
 }
 
-/// A reference to middleware, or to a value that becomes middleware without a function, such as
-/// the result of `with_rate_limit`. All places that borrow it share its counts and stores.
+/// A reference to middleware, or to a value that converts to middleware without
+/// a function, such as the result of `with_rate_limit`. All borrowers share its
+/// counts and stores.
 impl<T: IntoMiddleware<form::Ready> + Clone> IntoMiddleware<form::Borrowed> for &T {
     fn into_middleware(self) -> Middleware {
         self.clone().into_middleware()
     }
 }
 
-/// A function that makes middleware, such as a function with `#[middleware]`.
+/// A function that returns middleware, such as a function with `#[middleware]`.
 impl<F: Fn() -> Middleware> IntoMiddleware<form::Made> for F {
     fn into_middleware(self) -> Middleware {
         self()
@@ -518,8 +524,8 @@ where
     }
 }
 
-/// A function of extractors and a request whose future borrows the request, for
-/// each lifetime anew.
+/// A function with extractors and a request. Its future borrows the request,
+/// for any lifetime.
 pub trait BorrowingFn<'a, R, Args = ()> {
     /// The future that the function returns.
     type Future: Future<Output = R> + Send + 'a;
@@ -528,12 +534,12 @@ pub trait BorrowingFn<'a, R, Args = ()> {
     fn call(self, args: Args, req: &'a mut Request) -> Self::Future;
 }
 
-/// A function of extractors, a request and the rest of the chain, whose future
-/// stands on its own.
+/// A function with extractors, a request and the rest of the chain. Its future
+/// does not borrow anything.
 ///
-/// The lifetime has no meaning of its own. Because of the `for<'a>` in the
-/// bound the compiler chooses this form before it looks at the result of the
-/// function. So it names a wrong result instead of the whole function.
+/// The lifetime is unused. The `for<'a>` in the bound makes the compiler choose
+/// this form before it checks the function's result. The compiler can therefore
+/// name a wrong result instead of the whole function.
 pub trait AroundFn<'a, R, Args = ()> {
     /// The future that the function returns.
     type Future: Future<Output = R> + Send + 'static;
@@ -580,9 +586,9 @@ functions_with!(A1 a1, A2 a2, A3 a3, A4 a4, A5 a5, A6 a6);
 functions_with!(A1 a1, A2 a2, A3 a3, A4 a4, A5 a5, A6 a6, A7 a7);
 functions_with!(A1 a1, A2 a2, A3 a3, A4 a4, A5 a5, A6 a6, A7 a7, A8 a8);
 
-/// A list of middleware: `()`, one, a tuple of up to eight, or a `Vec`, an array or a slice of
-/// [`Middleware`]. An item may be a reference to middleware; a `Vec` or an array may hold
-/// references too.
+/// A list of middleware: `()`, a single one, a tuple of up to eight, or a
+/// `Vec`, an array or a slice of [`Middleware`]. Items may be references to
+/// middleware, also in a `Vec` or an array.
 ///
 /// ```
 /// use stockade::middleware::{with_role, with_timeout};
@@ -613,7 +619,7 @@ functions_with!(A1 a1, A2 a2, A3 a3, A4 a4, A5 a5, A6 a6, A7 a7, A8 a8);
     note = "a list is `()`, a tuple such as `(first, &second)`, or a Vec, array or slice of `Middleware`"
 )]
 pub trait IntoMiddlewareList<Marker> {
-    /// Erases the types, keeping the order.
+    /// Converts the list to type-erased middleware, in the same order.
     fn into_list(self) -> Vec<Middleware>;
 }
 

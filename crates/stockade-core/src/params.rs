@@ -1,7 +1,7 @@
-//! [`Params`]: the values of a path's parameters.
+//! [`Params`]: the values of path parameters.
 //!
-//! Hot: a match stores ranges into the path; a value is decoded only when it
-//! is asked for, and allocates only when it contains an escape.
+//! Hot: a match stores ranges into the path. A value is decoded only on use,
+//! and allocates only if it contains an escape.
 //!
 //! Spec: Path syntax; Request object.
 
@@ -11,16 +11,16 @@ use std::sync::Arc;
 use percent_encoding::percent_decode_str;
 use stockade_path::Spans;
 
-/// The parameters of the matched path: their names, and where they stand in it.
+/// The parameters of the matched path: their names and positions.
 #[derive(Clone, Debug, Default)]
 pub struct Params {
     names: Option<Arc<[Box<str>]>>,
     spans: Spans,
-    /// The parameters of the host, which come first; mostly none.
+    /// The parameters of the host, which come first. Usually `None`.
     host: Option<Arc<HostParams>>,
 }
 
-/// The parameters of the host of a route.
+/// The parameters of a route's host.
 #[derive(Debug)]
 pub struct HostParams {
     labels: Box<str>,
@@ -29,7 +29,7 @@ pub struct HostParams {
 }
 
 impl HostParams {
-    /// Pairs the names with the ranges of a host, whose labels are written as a path.
+    /// Pairs the names with ranges of a host, written as a path of its labels.
     #[must_use]
     pub fn new(labels: String, names: &Arc<[Box<str>]>, spans: Spans) -> Self {
         Self { labels: labels.into(), names: Arc::clone(names), spans }
@@ -42,32 +42,33 @@ impl HostParams {
 }
 
 impl Params {
-    /// Pairs the names with the ranges at the same index.
+    /// Pairs the names with the ranges at the same indexes.
     #[must_use]
     pub fn new(names: &Arc<[Box<str>]>, spans: Spans) -> Self {
-        // To count the users of a list costs something, also of an empty one.
+        // Cloning an `Arc` has a cost even for an empty list.
         Self { names: (!spans.is_empty()).then(|| Arc::clone(names)), spans, host: None }
     }
 
-    /// Returns the parameters with other ranges, as many as before; `None` if `map` has none.
+    /// Returns the parameters with the same number of other ranges, or `None`
+    /// if `map` returns `None`.
     #[must_use]
     pub fn map_spans(self, map: impl FnOnce(&Spans) -> Option<Spans>) -> Option<Self> {
         let spans = map(&self.spans)?;
         Some(Self { spans, ..self })
     }
 
-    /// Puts the parameters of the host before the parameters of the path.
+    /// Inserts the parameters of the host before the path parameters.
     #[must_use]
     pub fn with_host(self, host: Arc<HostParams>) -> Self {
         Self { host: Some(host), ..self }
     }
 
-    /// Returns the labels of the host of the route, as a path.
+    /// Returns the labels of the route's host as a path.
     pub(crate) fn host(&self) -> Option<&str> {
         self.host.as_deref().map(|host| &*host.labels)
     }
 
-    /// Returns true if the path has none.
+    /// Returns true if the path does not have parameters.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.spans.is_empty()
@@ -79,32 +80,34 @@ impl Params {
         self.raw(path).find(|(known, _)| *known == name).map(|(_, raw)| decode(raw))
     }
 
-    /// Returns the byte of the matched path at which the raw value of the
-    /// parameter `name` begins.
+    /// Returns the byte position in the matched path at which the raw value of
+    /// `name` begins.
     #[must_use]
     pub fn start(&self, name: &str) -> Option<usize> {
-        // There are no names only where there are no spans.
+        // Names are missing only if there are no spans.
         let names = self.names.as_deref().unwrap_or_default();
         let mut pairs = names.iter().zip(self.spans.iter());
         let found = pairs.find(|(known, _)| known.as_ref() == name);
         found.map(|(_, (start, _))| usize::from(start))
     }
 
-    /// Names and decoded values, first of the host, then in the order of the path.
+    /// Returns names and decoded values, first for the host, then in path
+    /// order.
     pub fn iter<'a>(&'a self, path: &'a str) -> impl Iterator<Item = (&'a str, Cow<'a, str>)> {
         self.raw(path).map(|(name, raw)| (name, decode(raw)))
     }
 
-    /// The values as they were sent, first of the host, then in the order of the path.
+    /// Returns the raw values, first for the host, then in path order.
     pub(crate) fn raw_values<'a>(&'a self, path: &'a str) -> impl Iterator<Item = &'a str> {
-        // The spans are those of the matched path; another one may be shorter.
+        // The spans belong to the matched path, and another path may be
+        // shorter.
         let value = |(start, end)| path.get(usize::from(start)..usize::from(end));
         let own = self.spans.iter().map(move |span| value(span).unwrap_or_default());
         self.host.as_deref().into_iter().flat_map(HostParams::values).chain(own)
     }
 
     fn raw<'a>(&'a self, path: &'a str) -> impl Iterator<Item = (&'a str, &'a str)> {
-        // There are no names only where there are no spans.
+        // Names are missing only if there are no spans.
         let names = self.names.as_deref().unwrap_or_default();
         let of_host = self.host.as_deref().map(|host| &*host.names).unwrap_or_default();
         of_host.iter().chain(names).map(Box::as_ref).zip(self.raw_values(path))
@@ -113,8 +116,8 @@ impl Params {
 
 /// Decodes the percent escapes of a captured value.
 ///
-/// If any escape is malformed (bad hex, bad UTF-8), the whole value stays as it
-/// was sent. A `+` is not a space.
+/// If any escape is malformed (bad hex, bad UTF-8), returns the whole value
+/// unchanged. A `+` is not a space.
 #[must_use]
 pub fn decode(raw: &str) -> Cow<'_, str> {
     if !raw.contains('%') || !escapes_are_hex(raw) {
@@ -123,7 +126,7 @@ pub fn decode(raw: &str) -> Cow<'_, str> {
     percent_decode_str(raw).decode_utf8().unwrap_or(Cow::Borrowed(raw))
 }
 
-/// Returns true if two hexadecimal digits follow each `%`.
+/// Returns true if each `%` is followed by two hexadecimal digits.
 fn escapes_are_hex(raw: &str) -> bool {
     raw.split('%').skip(1).all(|after| {
         let mut digits = after.bytes();

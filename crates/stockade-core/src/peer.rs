@@ -1,25 +1,27 @@
-//! [`PeerAddr`], [`LocalPeer`] and [`PeerCredentials`]: the other end of the connection.
+//! [`PeerAddr`], [`LocalPeer`] and [`PeerCredentials`]: the other end of the
+//! connection.
 
 use std::net::SocketAddr;
 
-/// The address at the other end of the connection, as the host saw it.
+/// The address at the other end of the connection, as reported by the host.
 ///
-/// The own server sets it for each request. An adapter or a test puts it into
-/// the extensions of an `http::Request` before it hands that over. As an argument
-/// of a handler it is a 500 where the host does not tell it; take an
-/// `Option<PeerAddr>` there.
+/// The built-in server sets it for each request. An adapter or a test adds it
+/// to the extensions of an `http::Request`. As a handler argument, it is a 500
+/// if the host does not provide it; take an `Option<PeerAddr>` in that case.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub struct PeerAddr(pub SocketAddr);
 
-/// A mark in the extensions of a request whose peer has no address, because the
-/// connection is a Unix socket or a pipe.
+/// A mark in the extensions of a request from a peer without an address: a Unix
+/// socket or a pipe.
 ///
-/// The own server sets it for such connections, and an adapter may. Then there is
-/// no [`PeerAddr`], and without a trusted proxy no
-/// [`ClientIp`](crate::extract::ClientIp) either: all such clients share one rate
-/// limit, and none has a limit of WebSockets of its own. Mostly the peer is a proxy.
-/// It is trusted like any other one where the router's `trust_proxy` is a number of
-/// proxies, and in a list of networks where `unix:` is one of them; never by default.
+/// The built-in server sets it for such connections, and an adapter may. The
+/// request then does not have a [`PeerAddr`] or, without a trusted proxy, a
+/// [`ClientIp`](crate::extract::ClientIp). All such clients share one rate
+/// limit, and the WebSocket limit per client does not apply to them.
+///
+/// Usually, the peer is a proxy. It is never trusted by default. It is trusted
+/// if the router's `trust_proxy` is a number of proxies, or a list of networks
+/// that includes `unix:`.
 ///
 /// ```
 /// use stockade::LocalPeer;
@@ -30,14 +32,16 @@ pub struct PeerAddr(pub SocketAddr);
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub struct LocalPeer;
 
-/// The process at the other end of a Unix socket, as the system names it: its user,
-/// its group and its id when it connected.
+/// The process at the other end of a Unix socket, as reported by the system:
+/// its user, its group and its id at connection time.
 ///
-/// The own server sets it for each request of such a connection, where the system
-/// tells. As an argument of a handler it is a 500 for other requests; take an
-/// `Option<PeerCredentials>` where there are both. Behind a proxy the process is the
-/// proxy. A process may hand its connection to another one, and an id may be given
-/// again, so that the user is what can be trusted.
+/// The built-in server sets it for each request on such a connection if the
+/// system provides it. As a handler argument, it is a 500 for other requests;
+/// take an `Option<PeerCredentials>` if there are both kinds. The process is
+/// the proxy if there is one.
+///
+/// Trust only the user: a process may pass its connection to another process,
+/// and the system may reuse a process id.
 ///
 /// ```
 /// use stockade::{ApiError, PeerCredentials};
@@ -49,10 +53,10 @@ pub struct LocalPeer;
 /// ```
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub struct PeerCredentials {
-    /// The id of the user.
+    /// The user id.
     pub uid: u32,
-    /// The id of the group.
+    /// The group id.
     pub gid: u32,
-    /// The id of the process, where the system tells it.
+    /// The process id, if the system provides it.
     pub pid: Option<i32>,
 }

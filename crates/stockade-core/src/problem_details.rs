@@ -2,9 +2,9 @@
 
 use crate::{IntoSetting, Setting};
 
-/// The form of errors as problem details (RFC 9457).
+/// Errors as problem details (RFC 9457).
 ///
-/// `RouterOptions::problem_details` takes it, or `true`, or the base as text.
+/// `RouterOptions::problem_details` accepts it, `true`, or the base as text.
 ///
 /// ```
 /// use stockade::{ProblemDetails, RouterOptions};
@@ -30,15 +30,16 @@ pub struct ProblemDetails {
 }
 
 impl ProblemDetails {
-    /// Makes problem details without a base: an error without an absolute type is
-    /// `about:blank`.
+    /// Creates problem details without a base. An error without an absolute
+    /// type is then `about:blank`.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Sets [`base`](Self#structfield.base), such as `https://shop.example/problems/`. The
-    /// errors of the framework have types of this base too, such as `validation-failed`.
+    /// Sets [`base`](Self#structfield.base), such as
+    /// `https://shop.example/problems/`. The framework's errors then have types
+    /// relative to this base too, such as `validation-failed`.
     #[must_use]
     pub fn base(mut self, base: impl Into<String>) -> Self {
         self.base = Some(base.into());

@@ -13,10 +13,10 @@ use stockade_validation::read_internals::{Separator, TextStyle};
 /// A name and a value, decoded.
 pub(crate) type Pair<'a> = (Cow<'a, str>, Cow<'a, str>);
 
-/// Reads the pairs of a query string or a form, decoded.
+/// Parses and decodes the pairs of a query string or a form.
 ///
-/// `+` is a space, `a` and `a=` are empty text, a malformed escape stays as it
-/// was sent.
+/// `+` is a space, and `a` and `a=` are empty text. A malformed escape is not
+/// decoded.
 ///
 /// # Errors
 /// 400 for more than 1,000 pairs.
@@ -32,7 +32,7 @@ pub(crate) fn pairs(query: &str) -> Result<Vec<Pair<'_>>, ApiError> {
     Ok(pairs)
 }
 
-/// Returns the pairs as an object; the values of a repeated key become an
+/// Returns the pairs as an object. The values of a repeated key become an
 /// array.
 pub(crate) fn object(query: &str) -> Result<Map<String, Value>, ApiError> {
     let mut object = Map::new();
@@ -42,10 +42,11 @@ pub(crate) fn object(query: &str) -> Result<Map<String, Value>, ApiError> {
     Ok(object)
 }
 
-/// Does the same as [`object`], and reads lists and objects by the styles of the schema.
+/// Returns the pairs like [`object`], but reads lists and objects in the styles
+/// of the schema.
 ///
 /// # Errors
-/// 400 for more than 1,000 pairs and elements together.
+/// 400 for more than 1,000 pairs and elements in total.
 pub(crate) fn object_for(query: &str, schema: &Schema) -> Result<Map<String, Value>, ApiError> {
     if !schema.has_text_styles() {
         return object(query);
@@ -88,7 +89,7 @@ fn count_one(count: &mut usize) -> Result<(), ApiError> {
     if *count > MAX_PAIRS { Err(too_many()) } else { Ok(()) }
 }
 
-/// Adds a value; the values of a repeated key become an array.
+/// Adds a value. The values of a repeated key become an array.
 pub(crate) fn add(object: &mut Map<String, Value>, name: Cow<'_, str>, value: Value) {
     match object.get_mut(name.as_ref()) {
         None => {
@@ -105,7 +106,7 @@ fn deep_name(name: &str) -> Option<(&str, &str)> {
     (!inner.contains(['[', ']'])).then_some((outer, inner))
 }
 
-/// Returns the elements of a list that is not decoded yet; none for an empty text.
+/// Returns the raw elements of a list. An empty text has no elements.
 fn split(mut text: &str, separator: Separator) -> Vec<&str> {
     let mut elements = Vec::new();
     if text.is_empty() {

@@ -1,4 +1,4 @@
-//! Reading a request's body: once, within its limit, parsed when asked for.
+//! Reads a request body once, within its limit, and parses it on demand.
 //!
 //! Spec: Limits › Body size; Request object › body.
 
@@ -17,41 +17,40 @@ use stockade_validation::read_internals::too_many_values;
 use crate::media::Media;
 use crate::{BodyError, HttpBody};
 
-/// The rules by which a body is parsed.
+/// The rules for parsing a body.
 #[derive(Clone, Copy)]
 pub(crate) struct Rules {
     /// In bytes.
     pub(crate) max_body: u64,
     pub(crate) max_json_values: usize,
-    /// True if a client is told where its JSON is wrong.
+    /// True if the client receives the position of a JSON error.
     pub(crate) expose: bool,
 }
 
-/// The body of a request, as far as it has been read.
+/// The body of a request in its current state.
 pub(crate) enum Payload {
-    /// Nothing has been asked for yet.
+    /// The body was not used yet.
     Unread(HttpBody),
-    /// All bytes are here.
+    /// All bytes are in memory.
     Bytes(Bytes),
-    /// The bytes were parsed, and perhaps changed.
+    /// The bytes were parsed, and the value may have changed since.
     Parsed {
         value: Value,
-        /// As they were sent.
+        /// The original bytes.
         bytes: Bytes,
     },
-    /// Middleware put another body in the place of the one that was sent.
+    /// Middleware replaced the body.
     Replaced(Value),
-    /// Reading failed; each further attempt fails the same way.
+    /// Reading failed. Each further attempt fails the same way.
     Failed(BodyError),
 }
 
 impl Payload {
-    /// Reads all bytes as they were sent; those of a replaced body are written
-    /// anew.
+    /// Returns the original bytes. A replaced body is serialized.
     pub(crate) async fn bytes(&mut self, limit: u64) -> Result<Bytes, ApiError> {
         if let Self::Unread(body) = self {
             let body = std::mem::take(body);
-            // If the caller gives up in the middle, the rest is lost.
+            // If the caller cancels, the rest is lost.
             *self = Self::Failed(BodyError::Broken);
             *self = match collect(body, limit).await {
                 Ok(bytes) => Self::Bytes(bytes),
@@ -66,7 +65,7 @@ impl Payload {
         }
     }
 
-    /// Reads the parsed body, which the caller may change.
+    /// Returns the parsed body for reading and changes.
     pub(crate) async fn value(
         &mut self,
         headers: &HeaderMap,
@@ -78,12 +77,13 @@ impl Payload {
         }
         match self {
             Self::Parsed { value, .. } | Self::Replaced(value) => Ok(value),
-            // By the lines above; said without a panic.
+            // Not reachable after the lines above. An error is safer than a
+            // panic.
             _ => Err(BodyError::Broken.into()),
         }
     }
 
-    /// Changes the stream of a body that is not parsed yet.
+    /// Changes the stream of an unparsed body.
     pub(crate) fn map(&mut self, limit: u64, change: impl FnOnce(HttpBody) -> HttpBody) {
         if matches!(self, Self::Unread(_) | Self::Bytes(_)) {
             let body = self.take_stream(limit);
@@ -91,8 +91,8 @@ impl Payload {
         }
     }
 
-    /// Returns the body for a service that may give it back, and true if nothing
-    /// of it is left here.
+    /// Returns the body for a service that may return it, and true if no copy
+    /// stays here.
     pub(crate) fn lend(&mut self, limit: u64) -> (HttpBody, bool) {
         match self {
             Self::Unread(_) | Self::Bytes(_) => (self.take_stream(limit), true),
@@ -102,7 +102,7 @@ impl Payload {
         }
     }
 
-    /// Puts back a body that was lent.
+    /// Restores a body that was lent.
     pub(crate) fn give_back(&mut self, body: HttpBody) {
         *self = Self::Unread(body);
     }
@@ -119,17 +119,18 @@ impl Payload {
 }
 
 impl HttpBody {
-    /// Reads everything into memory.
+    /// Reads the whole body into memory.
     ///
     /// # Errors
-    /// [`BodyError::TooLarge`](crate::BodyError::TooLarge) as soon as more than
-    /// `limit` bytes have come, and every error of the stream.
+    /// Fails with [`BodyError::TooLarge`](crate::BodyError::TooLarge) as soon
+    /// as more than `limit` bytes have arrived, and with any error of the
+    /// stream.
     pub async fn collect(self, limit: u64) -> Result<Bytes, BoxError> {
         collect(self, limit).await
     }
 }
 
-/// Reads a body to its end, counting as it comes.
+/// Reads a body to its end, and counts the bytes.
 pub(crate) async fn collect(mut body: HttpBody, limit: u64) -> Result<Bytes, BoxError> {
     let mut whole = BytesMut::new();
     let mut first = Bytes::new();
@@ -140,7 +141,7 @@ pub(crate) async fn collect(mut body: HttpBody, limit: u64) -> Result<Bytes, Box
         if length as u64 > limit {
             return Err(BodyError::TooLarge.into_box());
         }
-        // A body in one piece, the usual case, is not copied.
+        // A body in a single chunk, the common case, is not copied.
         if first.is_empty() && whole.is_empty() {
             first = data;
             continue;
@@ -154,7 +155,7 @@ pub(crate) async fn collect(mut body: HttpBody, limit: u64) -> Result<Bytes, Box
     Ok(if whole.is_empty() { first } else { whole.freeze() })
 }
 
-/// Parses a body by its content type; an empty one is `{}`.
+/// Parses a body by its content type. An empty body is `{}`.
 fn parse(headers: &HeaderMap, bytes: &[u8], rules: Rules) -> Result<Value, ApiError> {
     if bytes.is_empty() {
         return Ok(Value::Object(Map::new()));
@@ -177,12 +178,12 @@ fn parse_json(bytes: &[u8], rules: Rules) -> Result<Value, ReadError> {
     serde_json::from_slice(bytes).map_err(ReadError::Syntax)
 }
 
-/// Reads the bytes of a form or a text, which must be UTF-8.
+/// Returns the bytes of a form or a text as UTF-8.
 pub(crate) fn text_of(bytes: &[u8]) -> Result<&str, ApiError> {
     std::str::from_utf8(bytes).map_err(|_| ApiError::new(400, "Request body is not valid UTF-8"))
 }
 
-/// Returns the 400 for bytes that cannot be JSON.
+/// Returns the 400 for bytes that are not valid JSON text.
 #[cold]
 pub(crate) fn not_json() -> ApiError {
     ApiError::new(400, NOT_JSON)
@@ -190,14 +191,14 @@ pub(crate) fn not_json() -> ApiError {
 
 const NOT_JSON: &str = "Invalid JSON body";
 
-/// Returns true for the 400 for JSON that cannot be read.
+/// Returns true for the 400 for invalid JSON.
 #[must_use]
 pub fn is_not_json(error: &ApiError) -> bool {
     error.status() == 400 && error.message() == NOT_JSON
 }
 
-/// Returns the 400 for JSON that cannot be read. Only development gets the
-/// position.
+/// Returns the 400 for invalid JSON. It contains the position only in
+/// development.
 #[cold]
 pub(crate) fn invalid_json(error: &serde_json::Error, expose: bool) -> ApiError {
     let invalid = not_json();
@@ -208,13 +209,13 @@ pub(crate) fn invalid_json(error: &serde_json::Error, expose: bool) -> ApiError 
     }
 }
 
-/// Returns the 415 for a content type that no reader takes.
+/// Returns the 415 for an unsupported content type.
 #[cold]
 pub(crate) fn unsupported() -> ApiError {
     ApiError::new(415, "Unsupported Media Type")
 }
 
-/// A body that ends with an error when more than `left` bytes come.
+/// A body that ends with an error after more than `left` bytes.
 struct Limited {
     body: HttpBody,
     left: u64,
@@ -252,7 +253,7 @@ impl Body for Limited {
     }
 }
 
-/// A body that cannot be read (again).
+/// A body that is no longer readable.
 struct FailedBody {
     error: Option<BodyError>,
 }

@@ -1,4 +1,4 @@
-//! `Request`: a request as handlers and middleware see it.
+//! `Request`: a request in handlers and middleware.
 //!
 //! Spec: Request object seen by handlers and middleware.
 
@@ -32,8 +32,8 @@ use crate::{BoxFuture, HttpBody, Params, PeerAddr, escaped, header_map_pool};
 
 /// A request on its way through the middleware to the handler.
 ///
-/// It is made of an `http::Request`, by the own server, by an adapter or by a
-/// test.
+/// The built-in server, an adapter or a test creates it from an
+/// `http::Request`.
 ///
 /// ```
 /// use stockade::Request;
@@ -47,7 +47,7 @@ pub struct Request {
     pub(crate) inner: Box<Inner>,
 }
 
-/// In a box, because a request is handed on by value from stage to stage.
+/// Boxed, because a request is passed by value from stage to stage.
 pub(crate) struct Inner {
     pub(crate) head: Parts,
     pub(crate) payload: Payload,
@@ -57,25 +57,26 @@ pub(crate) struct Inner {
     /// In bytes.
     pub(crate) max_body: u64,
     pub(crate) writer: Option<Link>,
-    /// Parameters and query in the place of those that were sent; mostly none.
+    /// Parameters and query that replace the original ones. Usually `None`.
     pub(crate) replaced: Option<Box<Replaced>>,
-    /// Not of the user's own type, because roles are read from it.
+    /// Not an application type, because roles are read from it.
     pub(crate) user: LazyUser,
-    /// The source of the user, which tells when the login ends; mostly none.
+    /// The source of the user, which reports the end of the login. Usually
+    /// `None`.
     pub(crate) user_watch: Option<Arc<dyn UserWatch>>,
-    /// The lifetime of the user of a request that was taken whole.
+    /// The lifetime of the user after an argument consumed the request.
     pub(crate) taken_lifetime: Option<UserLifetime>,
     pub(crate) peer: Option<PeerAddr>,
-    /// Found by the router behind trusted proxies.
+    /// Determined by the router, through trusted proxies.
     pub(crate) client: Option<IpAddr>,
     pub(crate) id: Option<Arc<str>>,
     /// Shared with the parts of the request.
     pub(crate) shared: Option<Arc<dyn Any + Send + Sync>>,
-    /// True if the body's own hint is all there is to know of its length.
+    /// True if the body's size hint is the only information about its length.
     pub(crate) is_framed: bool,
     pub(crate) is_on_tls: bool,
     pub(crate) has_listed_origin: bool,
-    /// A copy of the head for an error function; mostly none.
+    /// A copy of the head for an error function. Usually `None`.
     pub(crate) kept_head: Option<Arc<KeptHead>>,
 }
 
@@ -85,22 +86,22 @@ impl Drop for Inner {
     }
 }
 
-/// A source of users that can tell when one of them is logged out.
+/// A source of users that reports when a user is logged out.
 ///
-/// Authentication puts it on the request, which costs a reference count. Only a
-/// long-lived response asks it.
+/// Authentication adds it to the request, which costs one reference count. Only
+/// a long-lived response uses it.
 pub trait UserWatch: Send + Sync {
-    /// Returns a future that ends when the credentials in `req`, a copy of the request
-    /// without its body, stop being valid.
+    /// Returns a future that ends when the credentials in `req` are no longer
+    /// valid. `req` is a copy of the request without its body.
     fn ended(self: Arc<Self>, req: Request) -> BoxFuture<'static, ()>;
 
-    /// Returns true if requests without a user pass too.
+    /// Returns true if requests without a user are also accepted.
     fn is_optional(&self) -> bool {
         false
     }
 }
 
-/// Values that validation or middleware put in the place of those that were sent.
+/// Values from validation or middleware that replace the original values.
 #[derive(Default)]
 pub(crate) struct Replaced {
     pub(crate) params: Option<Map<String, Value>>,
@@ -108,13 +109,13 @@ pub(crate) struct Replaced {
 }
 
 impl Request {
-    /// Makes a request of its head and its body.
+    /// Creates a request from its head and its body.
     ///
-    /// The peer's address is taken from the extensions if it is there.
+    /// The peer's address comes from the extensions, if present.
     #[must_use]
     pub fn new(head: Parts, body: HttpBody) -> Self {
         let peer = head.extensions.get::<PeerAddr>().copied();
-        // The box comes first, so that its content is made in its place.
+        // Allocate the box first to build its content in place.
         let inner = Box::write(
             Box::new_uninit(),
             Inner {
@@ -142,14 +143,14 @@ impl Request {
         Self { inner }
     }
 
-    /// Sets the peer at the other end of the connection.
+    /// Sets the address at the other end of the connection.
     #[must_use]
     pub fn with_peer(mut self, peer: PeerAddr) -> Self {
         self.inner.peer = Some(peer);
         self
     }
 
-    /// Returns the method, as it was sent: HEAD stays HEAD on a GET route.
+    /// Returns the original method: HEAD stays HEAD on a GET route.
     #[must_use]
     pub fn method(&self) -> &Method {
         &self.inner.head.method
@@ -161,13 +162,13 @@ impl Request {
         &self.inner.head.uri
     }
 
-    /// Returns the path, raw: neither decoded nor folded.
+    /// Returns the raw path, neither decoded nor normalized.
     #[must_use]
     pub fn path(&self) -> &str {
         self.inner.head.uri.path()
     }
 
-    /// Returns the version of HTTP.
+    /// Returns the HTTP version.
     #[must_use]
     pub fn version(&self) -> Version {
         self.inner.head.version
@@ -179,27 +180,26 @@ impl Request {
         &self.inner.head.headers
     }
 
-    /// Returns the headers, for middleware that changes them before the handler
-    /// runs.
+    /// Returns the headers for changes by middleware.
     pub fn headers_mut(&mut self) -> &mut HeaderMap {
         &mut self.inner.head.headers
     }
 
-    /// Returns the values that middleware attaches for later middleware and the
+    /// Returns the values that middleware adds for later middleware and the
     /// handler, by type.
     #[must_use]
     pub fn extensions(&self) -> &Extensions {
         &self.inner.head.extensions
     }
 
-    /// Returns the extensions, to attach values to the request.
+    /// Returns the extensions for changes.
     pub fn extensions_mut(&mut self) -> &mut Extensions {
         &mut self.inner.head.extensions
     }
 
-    /// Returns the decoded value of a path parameter, as text; `*` and `**` are
-    /// called `splat`. It may hold `/` and `..`, and is no name of a file:
-    /// [`FileName`](crate::extract::FileName).
+    /// Returns the decoded text of a path parameter. `*` and `**` are named
+    /// `splat`. The text may contain `/` and `..`, so do not use it as a file
+    /// name; use [`FileName`](crate::extract::FileName).
     #[must_use]
     pub fn param(&self, name: &str) -> Option<Cow<'_, str>> {
         match self.replaced_params() {
@@ -208,9 +208,8 @@ impl Request {
         }
     }
 
-    /// Returns all path parameters, decoded, as text, in the order of the path. The parameters
-    /// of the host come first.
-    /// An optional one that is absent has no entry.
+    /// Returns all path parameters as decoded text, in path order. Parameters
+    /// of the host come first. A missing optional parameter does not appear.
     pub fn params(&self) -> impl Iterator<Item = (&str, Cow<'_, str>)> {
         let replaced = self.replaced_params();
         let sent = replaced.is_none().then(|| self.inner.params.iter(self.path()));
@@ -219,8 +218,8 @@ impl Request {
         sent.into_iter().flatten().chain(replaced)
     }
 
-    /// Returns the path parameters as an object: texts, unless a validation
-    /// made numbers or booleans of them.
+    /// Returns the path parameters as an object. The values are texts, unless
+    /// validation converted them to numbers or booleans.
     #[must_use]
     pub fn param_values(&self) -> Map<String, Value> {
         match self.replaced_params() {
@@ -239,14 +238,14 @@ impl Request {
         self.inner.replaced.get_or_insert_default().params = Some(params);
     }
 
-    /// Returns the labels of the host, written as a path, if the route has a host.
+    /// Returns the labels of the host as a path, if the route has a host.
     #[doc(hidden)]
     #[must_use]
     pub fn host_labels(&self) -> Option<&str> {
         self.inner.params.host()
     }
 
-    /// Returns the names of the parameters that the path has, in its order.
+    /// Returns the names of the parameters in the path, in path order.
     pub(crate) fn path_names(&self) -> impl Iterator<Item = &str> {
         self.inner.params.iter(self.path()).map(|(name, _)| name)
     }
@@ -255,23 +254,25 @@ impl Request {
         self.inner.replaced.as_deref()?.params.as_ref()
     }
 
-    /// Returns the query string as an object of texts, unless a validation made
-    /// numbers or booleans of them; the values of a repeated key are an array.
+    /// Returns the query string as an object. The values are texts, unless
+    /// validation converted them to numbers or booleans. The values of a
+    /// repeated key are an array.
     ///
     /// # Errors
     /// 400 for more than 1,000 pairs.
     pub fn query(&self) -> Result<Map<String, Value>, ApiError> {
         match self.replaced_query() {
             Some(query) => Ok(query.clone()),
-            // Without a query there are no pairs.
+            // An absent query is read as empty.
             None => crate::query::object(self.inner.head.uri.query().unwrap_or_default()),
         }
     }
 
-    /// Returns the query as an object, with lists and objects in the styles of `schema`.
+    /// Returns the query as an object, with lists and objects in the styles of
+    /// `schema`.
     ///
     /// # Errors
-    /// Those of [`query`](Self::query).
+    /// Fails like [`query`](Self::query).
     pub(crate) fn query_for(&self, schema: &Schema) -> Result<Map<String, Value>, ApiError> {
         match self.replaced_query() {
             Some(query) => Ok(query.clone()),
@@ -281,8 +282,8 @@ impl Request {
         }
     }
 
-    /// Replaces the query for later middleware and the handler; the target
-    /// stays as it is.
+    /// Replaces the query for later middleware and the handler. The request
+    /// target does not change.
     pub fn set_query(&mut self, query: Map<String, Value>) {
         self.inner.replaced.get_or_insert_default().query = Some(query);
     }
@@ -291,8 +292,8 @@ impl Request {
         self.inner.replaced.as_deref()?.query.as_ref()
     }
 
-    /// Returns the user that authentication found; `None` if there is none, or
-    /// if nothing has looked for one.
+    /// Returns the authenticated user. Returns `None` if there is none, or if
+    /// no authentication ran.
     ///
     /// Spec: Request object › user.
     #[must_use]
@@ -300,9 +301,9 @@ impl Request {
         self.inner.user.value()
     }
 
-    /// Returns the user as a type of the program; `None` without a user, and if the user does
-    /// not fit the type. Use [`User`](crate::extract::User) in a handler instead, which responds
-    /// with 401.
+    /// Returns the user as an application type, or `None` if there is no user
+    /// or the user does not match the type. In a handler, use
+    /// [`User`](crate::extract::User) instead, which responds with 401.
     ///
     /// ```
     /// use stockade::Request;
@@ -330,26 +331,26 @@ impl Request {
         user.map_err(misfit).ok()
     }
 
-    /// Sets the user of the request; `None` for no known user.
+    /// Sets the user of the request, or removes it with `None`.
     pub fn set_user(&mut self, user: Option<Value>) {
         if user.is_none() {
-            // A user that is required guards the route still.
+            // A required user still protects the route.
             self.inner.user_watch.take_if(|watch| watch.is_optional());
         }
         self.inner.user = LazyUser::of(user);
         self.note_user();
     }
 
-    /// Notes a change of the user in the copy of the head.
+    /// Records a change of the user in the copy of the head.
     fn note_user(&self) {
         if let Some(kept) = &self.inner.kept_head {
             kept.set_user(self.inner.user.clone());
         }
     }
 
-    /// Returns the pattern of the matched route, such as `/users/:id`, with its host if it
-    /// has one: `:tenant.example.com/users/:id`. `None` outside a router, and in its
-    /// fallback.
+    /// Returns the pattern of the matched route with its host, such as
+    /// `/users/:id` or `:tenant.example.com/users/:id`. Returns `None` outside
+    /// a router and in its fallback.
     #[must_use]
     pub fn route(&self) -> Option<&str> {
         self.inner.route.as_deref()?.route()
@@ -362,40 +363,41 @@ impl Request {
     }
 
     /// Returns the address at the other end of the connection, if the host
-    /// knows it.
+    /// provides it.
     #[must_use]
     pub fn peer(&self) -> Option<PeerAddr> {
         self.inner.peer
     }
 
-    /// Returns the client's address, if the host knows it: behind trusted
-    /// proxies the one that the router found, else the other end of the
-    /// connection.
+    /// Returns the client's address, if the host provides it. This is the
+    /// address that the router found through trusted proxies, or otherwise the
+    /// other end of the connection.
     #[must_use]
     #[doc(alias = "ip")]
     pub fn client_ip(&self) -> Option<IpAddr> {
         self.inner.client.or_else(|| self.inner.peer.map(|peer| peer.0.ip().to_canonical()))
     }
 
-    /// Returns true if the rules of CORS list the `Origin` of the request with
-    /// credentials: pages of that origin may act for the user. This is known
-    /// only on routes whose middleware or handler asks for it
-    /// ([`RouteDescription::guards_origin`]); false otherwise.
+    /// Returns true if the CORS options list the request's `Origin` with
+    /// credentials, so pages of that origin may act for the user. This is known
+    /// only on routes with middleware or a handler that needs it
+    /// ([`RouteDescription::guards_origin`]). Otherwise returns false.
     ///
-    /// [`RouteDescription::guards_origin`]: crate::RouteDescription::guards_origin
+    /// [`RouteDescription::guards_origin`]:
+    /// crate::RouteDescription::guards_origin
     #[must_use]
     pub fn has_listed_origin(&self) -> bool {
         self.inner.has_listed_origin
     }
 
-    /// Returns the name of the request in logs, if it has been given one.
+    /// Returns the request id, if there is one.
     #[must_use]
     pub fn id(&self) -> Option<&str> {
         self.inner.id.as_deref()
     }
 
-    /// Sets the name of the request in later lines of the log. It should be
-    /// short and plain: it is logged as it is.
+    /// Sets the request id for later log lines. Use short, plain text: it is
+    /// logged without escapes.
     pub fn set_id(&mut self, id: impl Into<Arc<str>>) {
         self.inner.id = Some(id.into());
     }
@@ -404,24 +406,24 @@ impl Request {
         self.inner.id.clone()
     }
 
-    /// Returns the bytes of the body, as they were sent. They are read from the
-    /// connection at the first call and kept.
+    /// Returns the original bytes of the body. The first call reads them from
+    /// the connection and stores them.
     ///
     /// # Errors
-    /// 413 above the limit of the route, 408 when the body does not arrive in
-    /// time, 400 when it breaks off.
+    /// 413 above the limit of the route, 408 if the body does not arrive in
+    /// time, and 400 if it ends early.
     pub async fn bytes(&mut self) -> Result<Bytes, ApiError> {
         self.inner.payload.bytes(self.inner.max_body).await
     }
 
-    /// Returns the parsed body: JSON, or a form as an object, or a text. An
-    /// empty body is `{}`, and so is that of a GET or HEAD request, which is
-    /// not read.
+    /// Returns the parsed body: JSON, a form as an object, or a text. An empty
+    /// body is `{}`. The body of a GET or HEAD request is not read and is also
+    /// `{}`.
     ///
     /// # Errors
-    /// Those of [`bytes`](Self::bytes); 400 for JSON that cannot be read; 413
-    /// for JSON with more values than the route allows
-    /// ([`max_json_values`](Self::max_json_values)); 415 for any other content type.
+    /// 400 for invalid JSON, 413 for JSON with more values than the route
+    /// allows ([`max_json_values`](Self::max_json_values)), 415 for any other
+    /// content type, and the errors of [`bytes`](Self::bytes).
     pub async fn body(&mut self) -> Result<&mut Value, ApiError> {
         if self.has_no_body() && !matches!(self.inner.payload, Payload::Replaced(_)) {
             self.inner.payload = Payload::Replaced(Map::new().into());
@@ -435,8 +437,8 @@ impl Request {
         self.inner.payload.value(&self.inner.head.headers, rules).await
     }
 
-    /// Fails if the body will not be read, whatever it holds: a client that waits for
-    /// `100 Continue` need not send it then.
+    /// Fails if the request is rejected without reading its body. A client that
+    /// waits for `100 Continue` then need not send it.
     pub(crate) fn check_unread(&self) -> Result<(), ApiError> {
         if self.headers().contains_key(header::EXPECT) && self.has_body() {
             return self.check_head();
@@ -444,8 +446,8 @@ impl Request {
         Ok(())
     }
 
-    /// Checks the content type, and the parameters and the query that the handler
-    /// takes.
+    /// Validates the content type, the parameters and the query that the
+    /// handler needs.
     #[cold]
     fn check_head(&self) -> Result<(), ApiError> {
         let route = self.inner.route.as_deref();
@@ -457,18 +459,19 @@ impl Request {
         }
     }
 
-    /// Returns the largest number of values of a JSON body that the route keeps
-    /// untyped ([`Endpoint::max_json_values`](crate::Endpoint::max_json_values)).
+    /// Returns the maximum number of untyped values in a JSON body of the route
+    /// ([`Endpoint::max_json_values`](crate::Endpoint::max_json_values)).
     #[must_use]
     pub fn max_json_values(&self) -> usize {
         let route = self.inner.route.as_deref();
         route.map_or(DEFAULT_MAX_JSON_VALUES, RouteContext::max_json_values)
     }
 
-    /// Returns true if [`body`](Self::body) parses the bytes that were sent, or has:
-    /// the method has a body, and its content type is JSON, a form or a text.
+    /// Returns true if [`body`](Self::body) parses or has parsed the body: the
+    /// method has a body, and its content type is JSON, a form or a text.
     ///
-    /// For middleware that changes bodies that it can read, and leaves others alone.
+    /// Use it in middleware that changes readable bodies and ignores all
+    /// others.
     #[must_use]
     pub fn has_readable_body(&self) -> bool {
         match self.inner.payload {
@@ -479,8 +482,8 @@ impl Request {
         }
     }
 
-    /// Returns true if a body is still to come, of a method whose bodies are
-    /// parsed.
+    /// Returns true if an unread body is expected, for a method with parsed
+    /// bodies.
     pub(crate) fn has_body(&self) -> bool {
         match &self.inner.payload {
             Payload::Unread(body) => {
@@ -490,51 +493,51 @@ impl Request {
         }
     }
 
-    /// Returns true for a method whose bodies are not parsed.
+    /// Returns true for a method without parsed bodies.
     pub(crate) fn has_no_body(&self) -> bool {
         matches!(self.inner.head.method, Method::GET | Method::HEAD)
     }
 
-    /// Replaces the body; its bytes are this value as JSON from now on. To
-    /// change the parsed body alone, change the value of [`body`](Self::body):
-    /// then the bytes stay as they were sent.
+    /// Replaces the body, including its bytes, with this value as JSON. To
+    /// change only the parsed body, change the value from [`body`](Self::body);
+    /// the original bytes then stay the same.
     pub fn set_body(&mut self, body: Value) {
         self.inner.payload = Payload::Replaced(body);
     }
 
-    /// Returns the largest body that the route takes, in bytes.
+    /// Returns the body limit of the route, in bytes.
     #[must_use]
     pub fn max_body(&self) -> u64 {
         self.inner.max_body
     }
 
     /// Takes the body as a stream that ends with an error above the limit of
-    /// the route. Afterwards the body is empty.
+    /// the route. Afterwards, the body is empty.
     pub fn take_stream(&mut self) -> HttpBody {
         self.inner.payload.take_stream(self.inner.max_body)
     }
 
-    /// Puts another stream in the place of the body, such as its decoded form.
+    /// Replaces the body stream, such as with its decoded form.
     ///
-    /// `change` gets a stream that ends with an error above the limit of the
-    /// route; the limit holds for the stream that it returns as well. Nothing happens when
-    /// the body was parsed already, or when it failed.
+    /// `change` receives a stream that ends with an error above the limit of
+    /// the route. The limit also applies to the stream that it returns. Nothing
+    /// happens if the body is already parsed or has failed.
     pub fn map_body(&mut self, change: impl FnOnce(HttpBody) -> HttpBody) {
         self.inner.payload.map(self.inner.max_body, change);
     }
 
-    /// Takes the request apart, for a client that sends it on and for services
-    /// that are not ours.
+    /// Splits the request into parts, for a client that forwards it, or for
+    /// other services.
     ///
     /// The body is a stream that ends with an error above the limit of the
-    /// route. It gives the bytes as they were sent, unless
-    /// [`set_body`](Self::set_body) has replaced them; `Content-Length` and
-    /// `Content-Type` go by what it gives. The peer is in the extensions, from
-    /// where [`new`](Self::new) takes it. Route, parameters, user, state and the
-    /// name in logs belong to stockade and are gone.
+    /// route. It produces the original bytes, unless
+    /// [`set_body`](Self::set_body) replaced them; `Content-Length` and
+    /// `Content-Type` match the stream. The extensions contain the peer, which
+    /// [`new`](Self::new) reads. The route, parameters, user, state and request
+    /// id belong to stockade and are lost.
     ///
-    /// A proxy has more to do than this: headers that belong to one connection
-    /// alone (RFC 9110, section 7.6.1) are still there.
+    /// A proxy must also remove the headers that belong to a single connection
+    /// (RFC 9110, section 7.6.1). They are still present.
     ///
     /// ```
     /// use stockade::{HttpBody, Request, http};
@@ -548,7 +551,7 @@ impl Request {
     #[must_use]
     pub fn into_parts(mut self) -> (Parts, HttpBody) {
         let replaced = matches!(self.inner.payload, Payload::Replaced(_));
-        // The value in the place of a body that is not parsed is no body.
+        // The `{}` that replaces an unparsed body is not a body.
         let is_nothing = self.has_no_body()
             && matches!(&self.inner.payload, Payload::Replaced(Value::Object(map)) if map.is_empty());
         let body = if is_nothing { HttpBody::empty() } else { self.take_stream() };
@@ -575,8 +578,7 @@ impl Request {
         length.is_some_and(|length| length > self.inner.max_body)
     }
 
-    /// Returns the error to report when an argument of the handler could not be
-    /// taken.
+    /// Returns the error to report if the extraction of an argument failed.
     pub(crate) fn first_failure(&self, error: ApiError) -> ApiError {
         match self.inner.route.as_deref() {
             Some(route) => route.validation.first_failure(self, error),
@@ -584,11 +586,11 @@ impl Request {
         }
     }
 
-    /// Moves the whole request out and leaves an empty one.
+    /// Moves the whole request out, and leaves an empty one.
     pub(crate) fn take(&mut self) -> Self {
         let (head, ()) = http::Request::new(()).into_parts();
         let writer = self.inner.writer.take();
-        // The response is made after the request is gone.
+        // The response is created after the request is gone.
         let may_stream = self.inner.route.as_deref().is_none_or(|route| route.may_stream);
         let lifetime = if may_stream { UserLifetime::of(self) } else { None };
         let taken = std::mem::replace(self, Self::new(head, HttpBody::empty()));
@@ -599,9 +601,8 @@ impl Request {
 }
 
 impl Request {
-    /// Makes a request for a host that has read `Content-Length` itself, so that
-    /// the body's own hint tells how much is to come and the header need not be
-    /// looked up.
+    /// Creates a request for a host that parsed `Content-Length` itself. The
+    /// body's size hint then contains the length, without a header lookup.
     #[doc(hidden)]
     pub fn framed(head: Parts, body: HttpBody) -> Self {
         let mut req = Self::new(head, body);
@@ -609,7 +610,8 @@ impl Request {
         req
     }
 
-    /// Sets whether the request came on a TLS connection of the built-in server.
+    /// Sets whether the request came on a TLS connection of the built-in
+    /// server.
     #[must_use]
     #[doc(hidden)]
     pub fn on_tls(mut self, is_on_tls: bool) -> Self {
@@ -617,7 +619,7 @@ impl Request {
         self
     }
 
-    /// Returns true if the request came on TLS, as its host says by
+    /// Returns true if the request came on TLS, according to
     /// [`on_tls`](Self::on_tls) or [`TlsConnection`].
     #[doc(hidden)]
     #[must_use]
@@ -625,7 +627,7 @@ impl Request {
         self.inner.is_on_tls || self.extensions().get::<TlsConnection>().is_some()
     }
 
-    /// Puts the request on the route that a router found for it.
+    /// Assigns the request to the route that a router found for it.
     #[doc(hidden)]
     pub fn set_route(
         &mut self,
@@ -641,7 +643,7 @@ impl Request {
         self.inner.max_body = max_body;
     }
 
-    /// Returns the headers of the route that pages of other origins may use.
+    /// Returns the route's headers that pages of other origins may use.
     #[doc(hidden)]
     #[must_use]
     pub fn page_headers(&self) -> Option<&Arc<PageHeaders>> {
@@ -654,29 +656,29 @@ impl Request {
         self.inner.client = client;
     }
 
-    /// Notes if CORS lists the `Origin` of the request with credentials.
+    /// Records whether CORS lists the request's `Origin` with credentials.
     #[doc(hidden)]
     pub fn set_listed_origin(&mut self, is_listed: bool) {
         self.inner.has_listed_origin = is_listed;
     }
 
-    /// Sets the user as JSON. It is parsed at the first use, because the claims of a
-    /// token are often not needed. Invalid JSON counts as no user. `value` is the
-    /// parsed JSON, if it was parsed already.
+    /// Sets the user as JSON. It is parsed on first use, because the claims of
+    /// a token are often not needed. Invalid JSON counts as no user. `value` is
+    /// the parsed JSON, if available.
     #[doc(hidden)]
     pub fn set_user_json(&mut self, json: String, value: Option<Value>) {
         self.inner.user = LazyUser::of_json(json, value);
         self.note_user();
     }
 
-    /// Sets the origin of the user: JSON that names the method which found it.
+    /// Sets the origin of the user: JSON that names the authentication method.
     /// Every later change of the user removes the origin.
     #[doc(hidden)]
     pub fn set_user_origin(&mut self, origin: Arc<str>) {
         self.inner.user.set_origin(origin);
     }
 
-    /// Returns the origin of the user; `None` if middleware of the program set
+    /// Returns the origin of the user, or `None` if application middleware set
     /// the user.
     #[doc(hidden)]
     #[must_use]
@@ -684,7 +686,7 @@ impl Request {
         self.inner.user.origin()
     }
 
-    /// Returns true if the client announced more than the limit of the route.
+    /// Returns true if the announced length exceeds the limit of the route.
     #[doc(hidden)]
     #[must_use]
     pub fn announces_too_much(&self) -> bool {
@@ -698,8 +700,8 @@ impl Request {
     }
 }
 
-/// Makes a `Content-Length` right that says another length than the body has.
-/// A client that sends both on would put its bytes into the next request.
+/// Corrects a `Content-Length` that does not match the body. A client that
+/// forwards both would put bytes of the body into the next request.
 fn correct_length(headers: &mut HeaderMap, body: &HttpBody) {
     let Some(announced) = headers.get(header::CONTENT_LENGTH) else { return };
     let exact = body.size_hint().exact();
@@ -712,7 +714,7 @@ fn correct_length(headers: &mut HeaderMap, body: &HttpBody) {
     }
 }
 
-/// Returns a value as the text that it has in a path or a query.
+/// Returns a value as text in a path or a query.
 pub(crate) fn as_text(value: &Value) -> Cow<'_, str> {
     match value {
         Value::String(text) => text.into(),
@@ -727,7 +729,7 @@ impl<B: Into<HttpBody>> From<http::Request<B>> for Request {
     }
 }
 
-/// Makes a request for clients and services that are not ours; see
+/// Converts the request for clients and other services; see
 /// [`into_parts`](Request::into_parts).
 impl From<Request> for http::Request<HttpBody> {
     fn from(request: Request) -> Self {

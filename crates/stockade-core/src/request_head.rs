@@ -1,4 +1,4 @@
-//! [`RequestHead`]: a request without its body, which several may share.
+//! [`RequestHead`]: a request without its body, which can be shared.
 
 use std::fmt;
 use std::net::IpAddr;
@@ -17,12 +17,12 @@ use crate::lazy_user::LazyUser;
 use crate::route_context::RouteContext;
 use crate::{Request, escaped, header_map_pool};
 
-/// The head of a request, its user, its client, its name, and the state of the
-/// application.
+/// The head of a request, with its user, client, request id and application
+/// state.
 ///
 /// A [`Request`] cannot be shared, because its body may be a stream.
 ///
-/// An error function takes a head as its second argument:
+/// An error function receives a head as its second argument:
 ///
 /// ```
 /// use stockade::http::header::ACCEPT;
@@ -48,9 +48,9 @@ use crate::{Request, escaped, header_map_pool};
 /// # }
 /// ```
 ///
-/// There the headers and the extensions are those with which the request reached its route;
-/// later middleware does not change them. The user is the user that the request had last,
-/// also if a handler has taken the request.
+/// Here, the headers and extensions are a copy from when the request reached
+/// its route. Later changes by middleware are not visible. The user is the most
+/// recent user of the request, even if a handler consumed the request.
 pub struct RequestHead {
     head: Parts,
     user: LazyUser,
@@ -60,7 +60,7 @@ pub struct RequestHead {
 }
 
 impl RequestHead {
-    /// Takes everything but the body out of a request.
+    /// Extracts everything except the body from a request.
     #[must_use]
     pub fn of(mut req: Request) -> Self {
         let context = ErrorContext::of(&req);
@@ -75,8 +75,8 @@ impl RequestHead {
         }
     }
 
-    /// Makes the head of the request of an error from its copy, without headers if there is
-    /// none.
+    /// Creates the head for an error from the copy of its request. Without a
+    /// copy, it does not have headers.
     pub(crate) fn of_error(context: &ErrorContext) -> Self {
         let kept = context.head.as_deref();
         let empty = || http::Request::new(()).into_parts().0;
@@ -95,22 +95,22 @@ impl RequestHead {
         &self.head.headers
     }
 
-    /// Returns the values that middleware and hosts have put on the request.
+    /// Returns the values that middleware and hosts added to the request.
     #[must_use]
     pub fn extensions(&self) -> &Extensions {
         &self.head.extensions
     }
 
-    /// Returns the user, if one was found.
+    /// Returns the user, if there is one.
     #[must_use]
     pub fn user(&self) -> Option<&Value> {
         self.user.value()
     }
 
-    /// Returns the user as a type of the program's own.
+    /// Returns the user as an application type.
     ///
     /// # Errors
-    /// 401 where there is none, or one that does not fit the type.
+    /// 401 if there is no user, or if the user does not match the type.
     pub fn user_as<T: DeserializeOwned>(&self) -> Result<T, ApiError> {
         let user = self.user.read().ok_or_else(|| self.unauthorized())?;
         user.map_err(|error| {
@@ -125,7 +125,7 @@ impl RequestHead {
         unauthorized_on(self.route.as_deref())
     }
 
-    /// Returns the client's address, if the host knows it.
+    /// Returns the client's address, if the host provides it.
     #[must_use]
     pub fn client_ip(&self) -> Option<IpAddr> {
         self.client
@@ -137,7 +137,7 @@ impl RequestHead {
         self.route.as_deref()?.states.get()
     }
 
-    /// Returns the name of the request and the settings, by which errors are logged.
+    /// Returns the request id and the settings, for logging errors.
     #[must_use]
     pub fn context(&self) -> &ErrorContext {
         &self.context

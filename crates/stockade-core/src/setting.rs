@@ -1,12 +1,12 @@
-//! `Setting`: an option that a route inherits, replaces or switches off.
+//! `Setting`: an option that a route inherits, replaces or disables.
 
 use std::borrow::Cow;
 use std::time::Duration;
 
-/// The value of an option at one level: a router, a group, a node of the tree, a route or a
-/// host.
+/// The value of an option at one level: a router, a group, a node of the tree,
+/// a route or a host.
 ///
-/// "Off" is written as `false`, in code and in a configuration file.
+/// `false` disables an option, in code and in a configuration file.
 ///
 /// ```
 /// use stockade::{IntoSetting, Setting};
@@ -18,19 +18,20 @@ use std::time::Duration;
 /// ```
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum Setting<T> {
-    /// The value of the level around this one.
+    /// The value of the outer level.
     #[default]
     Inherit,
-    /// Switched off: `false`.
+    /// Disabled: `false`.
     Off,
-    /// Switched on with the default: `true`.
+    /// Enabled with the default: `true`.
     On,
     /// This value.
     Value(T),
 }
 
 impl<T> Setting<T> {
-    /// Returns this setting, or the setting of the level around it if this one inherits.
+    /// Returns this setting, or the setting of the outer level if this one
+    /// inherits.
     #[must_use]
     pub fn or(mut self, outer: &Self) -> Self
     where
@@ -40,7 +41,7 @@ impl<T> Setting<T> {
         self
     }
 
-    /// Changes the value, if there is one.
+    /// Converts the value, if there is one.
     #[must_use]
     pub fn map<U>(self, change: impl FnOnce(T) -> U) -> Setting<U> {
         match self {
@@ -51,7 +52,7 @@ impl<T> Setting<T> {
         }
     }
 
-    /// Returns the value, if there is one.
+    /// Returns a reference to the value, if there is one.
     #[must_use]
     pub fn value(&self) -> Option<&T> {
         match self {
@@ -60,7 +61,7 @@ impl<T> Setting<T> {
         }
     }
 
-    /// Returns the value itself, if there is one.
+    /// Returns the value, if there is one.
     #[must_use]
     pub fn into_value(self) -> Option<T> {
         match self {
@@ -69,8 +70,8 @@ impl<T> Setting<T> {
         }
     }
 
-    /// Returns the value, or the default if it is switched on. Returns `None` if it is
-    /// switched off or inherits.
+    /// Returns the value, or the default if the option is enabled. Returns
+    /// `None` if it is disabled or inherited.
     #[must_use]
     pub fn enabled(&self) -> Option<T>
     where
@@ -83,22 +84,23 @@ impl<T> Setting<T> {
         }
     }
 
-    /// Returns true if it is switched off.
+    /// Returns true if the option is disabled.
     #[must_use]
     pub fn is_off(&self) -> bool {
         matches!(self, Self::Off)
     }
 
-    /// Returns true if it has the value of the level around it.
+    /// Returns true if the option is inherited.
     #[must_use]
     pub fn is_inherited(&self) -> bool {
         matches!(self, Self::Inherit)
     }
 }
 
-/// A value for an option: the value itself, `false` for off, or `true` for the default.
+/// A value for an option: the value itself, `false` to disable it, or `true`
+/// for the default.
 ///
-/// A program that computes a value passes a [`Setting`].
+/// Pass a [`Setting`] if the program computes the value.
 ///
 /// ```
 /// use stockade::middleware::rate_limit::MINUTE;
@@ -116,7 +118,7 @@ impl<T> Setting<T> {
     label = "expected a value that becomes `{T}`, or `false`"
 )]
 pub trait IntoSetting<T> {
-    /// Makes the setting.
+    /// Converts the value to a setting.
     fn into_setting(self) -> Setting<T>;
 }
 
@@ -177,9 +179,9 @@ macro_rules! texts {
 
 texts!(&str, &String, String, Box<str>, Cow<'_, str>);
 
-/// A field of settings, which may have the value of the level around it.
+/// A field of settings that can inherit the value of the outer level.
 pub trait Inherit {
-    /// Takes the value of the level around it, if it has none.
+    /// Takes the value of the outer level if this one is not set.
     fn inherit(&mut self, outer: &Self);
 }
 

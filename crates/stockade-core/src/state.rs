@@ -9,23 +9,23 @@ type Value = Arc<dyn Any + Send + Sync>;
 
 /// The values that an application provides, one for each type.
 ///
-/// A handler takes one as `State<T>`.
+/// A handler receives a value as `State<T>`.
 #[derive(Clone, Default)]
 pub struct States {
-    // A handful of types: a scan is quicker than a hash map.
-    // Shared, because each route has it.
+    // There are only a few types, so a scan is faster than a hash map. Shared,
+    // because every route has a copy.
     values: Arc<[(TypeId, Slot)]>,
 }
 
-/// The place of a value.
+/// The slot of a value.
 #[derive(Clone)]
 enum Slot {
     Ready(Value),
-    /// The application opens it when it starts.
+    /// The application creates the value when it starts.
     Late(Arc<OnceLock<Value>>),
 }
 
-/// The place of a value that the application opens when it starts.
+/// The slot of a value that the application creates when it starts.
 pub struct LateState<T> {
     slot: Arc<OnceLock<Value>>,
     of: PhantomData<fn(T)>,
@@ -45,12 +45,13 @@ impl<T> fmt::Debug for LateState<T> {
 }
 
 impl States {
-    /// Provides `value`; it replaces an earlier one of the same type.
+    /// Provides `value`. Replaces an earlier value of the same type.
     pub fn insert<T: Send + Sync + 'static>(&mut self, value: T) {
         self.put(TypeId::of::<T>(), Slot::Ready(Arc::new(value)));
     }
 
-    /// Declares a value that comes later; it replaces an earlier one of the same type.
+    /// Declares a value that is set later. Replaces an earlier value of the
+    /// same type.
     #[must_use]
     pub fn insert_late<T: Send + Sync + 'static>(&mut self) -> LateState<T> {
         let slot = Arc::new(OnceLock::new());
@@ -63,7 +64,7 @@ impl States {
         self.values = others.chain([(id, slot)]).collect();
     }
 
-    /// Returns the value of type `T`, if there is one already.
+    /// Returns the value of type `T`, if it is already set.
     #[must_use]
     pub fn get<T: Send + Sync + 'static>(&self) -> Option<Arc<T>> {
         let id = TypeId::of::<T>();
@@ -75,7 +76,7 @@ impl States {
         Arc::clone(value).downcast().ok()
     }
 
-    /// Returns true if there is a value of the type with this id, or if it comes later.
+    /// Returns true if a value of the type with this id exists or is declared.
     #[must_use]
     pub fn has(&self, id: TypeId) -> bool {
         self.values.iter().any(|(known, _)| *known == id)

@@ -1,4 +1,4 @@
-//! `TypeCheck`: a check of a route by the types that all routes use.
+//! `TypeCheck`: a check of a route against the types of all routes.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -6,18 +6,18 @@ use std::sync::Arc;
 
 use stockade_validation::marks::MarkedType;
 
-/// The types with a name, and their marked properties.
+/// The named types and their marked properties.
 pub type MarkedTypes = BTreeMap<String, MarkedType>;
 
 type Check = dyn Fn(&MarkedTypes) -> Vec<String> + Send + Sync;
 
-/// A check of a route by the types that all routes of its router use. It returns mistakes:
-/// lower case, no full stop.
+/// A check of a route against the types of all routes of its router. It returns
+/// configuration errors: lower case, no full stop.
 #[derive(Clone)]
 pub struct TypeCheck(Arc<Check>);
 
 impl TypeCheck {
-    /// Makes a check of a function.
+    /// Creates a check from a function.
     pub fn new(check: impl Fn(&MarkedTypes) -> Vec<String> + Send + Sync + 'static) -> Self {
         Self(Arc::new(check))
     }

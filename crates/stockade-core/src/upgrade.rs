@@ -1,12 +1,12 @@
 //! Connections that leave HTTP, such as for a WebSocket.
 //!
-//! A host that can give its connection away puts an [`Upgrade`] into the
-//! extensions of a request that asks for one. The handler that takes it calls
-//! [`Upgrade::switch`] with the function for the connection, and answers with
-//! the response that this returns. The host sends the response, takes the
-//! [`Switch`] out of it, and runs the function on the [`Upgraded`] connection.
+//! A host that supports upgrades adds an [`Upgrade`] to the extensions of a
+//! request that asks for one. The handler takes it, calls [`Upgrade::switch`]
+//! with a function for the connection, and returns the resulting response. The
+//! host sends the response, takes the [`Switch`] out of it, and runs the
+//! function on the [`Upgraded`] connection.
 //!
-//! So a test needs no server: it hands over one end of a pipe.
+//! A test does not need a server: it passes one end of a pipe.
 //!
 //! Source: RFC 9110, section 7.8 (Upgrade); RFC 8441 (extended CONNECT).
 
@@ -26,7 +26,7 @@ use tokio::time::sleep;
 use crate::user_lifetime::UserLifetime;
 use crate::{BoxFuture, HttpBody, Response};
 
-/// A connection in both directions, of any kind.
+/// A bidirectional connection of any kind.
 pub trait Io: AsyncRead + AsyncWrite + Send + Unpin + 'static {}
 
 impl<T: AsyncRead + AsyncWrite + Send + Unpin + 'static> Io for T {}
@@ -35,15 +35,17 @@ impl<T: AsyncRead + AsyncWrite + Send + Unpin + 'static> Io for T {}
 pub struct Upgraded {
     /// The connection.
     pub io: Box<dyn Io>,
-    /// The bytes that the client sent behind its request, and that were read with it.
+    /// The bytes that the client sent after its request and that were read
+    /// together with it.
     pub read: Bytes,
-    /// Ends when the host begins to shut down: then the function on the connection
-    /// should come to an end. Never, if the host does not say.
+    /// Ends when the host begins to shut down. The function on the connection
+    /// should then finish. It never ends if the host does not announce its
+    /// shutdown.
     pub shutdown: BoxFuture<'static, ()>,
 }
 
 impl Upgraded {
-    /// Makes a connection on which no byte was read, of a host that does not
+    /// Creates a connection without buffered bytes, for a host that does not
     /// announce its shutdown.
     #[must_use]
     pub fn new(io: impl Io) -> Self {
@@ -71,8 +73,7 @@ impl fmt::Debug for Upgraded {
     }
 }
 
-/// A mark in the extensions of a request whose host can give the connection
-/// away.
+/// A mark in the extensions of a request from a host that supports upgrades.
 ///
 /// ```
 /// use stockade::upgrade::{Switch, Upgrade, Upgraded};
@@ -95,14 +96,14 @@ pub struct Upgrade {
 }
 
 impl Upgrade {
-    /// Makes an upgrade by `Upgrade` and 101, as in HTTP/1.1.
+    /// Creates an upgrade with `Upgrade` and 101, as in HTTP/1.1.
     #[must_use]
     pub fn http1() -> Self {
         Self { extended_connect: false }
     }
 
-    /// Makes an upgrade by an extended CONNECT to `websocket` and 200, as in
-    /// HTTP/2 (RFC 8441).
+    /// Creates an upgrade with an extended CONNECT to `websocket` and 200, as
+    /// in HTTP/2 (RFC 8441).
     #[must_use]
     pub fn extended_connect() -> Self {
         Self { extended_connect: true }
@@ -114,9 +115,10 @@ impl Upgrade {
         self.extended_connect
     }
 
-    /// Returns the response that gives the connection to `protocol`.
+    /// Returns the response that passes the connection to `protocol`.
     ///
-    /// The caller adds the headers that identify the protocol, such as `Upgrade`.
+    /// The caller adds the headers that identify the protocol, such as
+    /// `Upgrade`.
     #[must_use]
     pub fn switch<F, Fut>(self, protocol: F) -> Response
     where
@@ -150,24 +152,24 @@ pub fn requested_upgrade(
     }
 }
 
-/// A mark in the extensions of a request that came on a TLS connection. With it
-/// a protocol such as WebSockets can require an `https` origin.
+/// A mark in the extensions of a request that came on a TLS connection.
+/// Protocols such as WebSockets can then require an `https` origin.
 ///
-/// The own server and actix-web set it for requests that ask for another
-/// protocol. axum does not know: a program that serves axum on TLS adds it by a
-/// layer, `axum::Extension(TlsConnection)`.
+/// The built-in server and actix-web set it for requests that ask for another
+/// protocol. axum cannot detect TLS: a program that serves axum on TLS adds the
+/// mark with a layer, `axum::Extension(TlsConnection)`.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct TlsConnection;
 
 type Run = Box<dyn FnOnce(Upgraded) -> BoxFuture<'static, ()> + Send>;
 
-/// The function that waits in a response for the connection. Extensions must be
+/// The function in a response that waits for the connection. Extensions must be
 /// `Clone`.
 #[derive(Clone)]
 struct Offer(Arc<Mutex<Option<Run>>>);
 
-/// Ends the protocol of a response that gives the connection away with the login of its
-/// user. The protocol has [`GRACE`] to end by itself.
+/// Makes the protocol of an upgrade response end with the login of its user.
+/// The protocol has [`GRACE`] to end by itself.
 pub(crate) fn end_with_user(response: &mut Response, lifetime: UserLifetime) {
     let Some(Offer(place)) = response.extensions().get() else { return };
     let mut place = lock(place);
@@ -188,17 +190,17 @@ pub(crate) fn end_with_user(response: &mut Response, lifetime: UserLifetime) {
     }));
 }
 
-/// The time that a protocol has to end after the login of its user has ended.
+/// The time that a protocol has to end after the user's login ends.
 const GRACE: Duration = Duration::from_secs(5);
 
-/// A function that runs on a connection, once the response is sent.
+/// A function that runs on a connection after the response is sent.
 pub struct Switch {
     run: Run,
 }
 
 impl Switch {
-    /// Takes it out of a response that gives the connection away; `None` for
-    /// every other response.
+    /// Takes the function out of an upgrade response. Returns `None` for any
+    /// other response.
     #[must_use]
     pub fn take(response: &mut Response) -> Option<Self> {
         if !switches(response) {
@@ -209,7 +211,7 @@ impl Switch {
         Some(Self { run })
     }
 
-    /// Runs it to its end.
+    /// Runs the function to its end.
     pub fn run(self, upgraded: Upgraded) -> BoxFuture<'static, ()> {
         (self.run)(upgraded)
     }
@@ -221,8 +223,8 @@ impl fmt::Debug for Switch {
     }
 }
 
-/// Returns true if a response gives the connection away. Middleware that replaced
-/// the status of one has refused it.
+/// Returns true for an upgrade response. Middleware can reject the upgrade by
+/// replacing the status.
 #[must_use]
 pub fn switches(response: &Response) -> bool {
     matches!(response.status(), StatusCode::SWITCHING_PROTOCOLS | StatusCode::OK)

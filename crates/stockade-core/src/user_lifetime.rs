@@ -7,15 +7,17 @@ use std::task::{Context, Poll};
 
 use crate::BoxFuture;
 
-/// A future that ends when the credentials of a request stop being valid: the token
-/// expires or is revoked, the session ends, or the API key or the user is removed.
+/// A future that ends when the credentials of a request are no longer valid:
+/// the token expires or is revoked, the session ends, or the API key or the
+/// user is removed.
 ///
-/// WebSockets and event streams end at that moment by themselves. A protocol behind an
-/// [`Upgrade`](crate::upgrade::Upgrade) ends 5 seconds later at the latest. A handler
-/// that keeps something else open for a user, or that ends its protocol properly, takes
-/// this as an argument and waits for it.
-/// It never ends if authentication found no user, or if the route is allowed to
-/// outlive its user. Must be polled on a tokio runtime with time.
+/// WebSockets and event streams end at that moment by themselves. A protocol
+/// after an [`Upgrade`](crate::upgrade::Upgrade) ends at most 5 seconds later.
+/// Take this argument and wait for it if a handler keeps another resource open
+/// for a user, or must end its protocol cleanly.
+///
+/// It never ends if authentication found no user, or if the route may outlive
+/// its user. It must be polled on a tokio runtime with time enabled.
 ///
 /// ```
 /// use stockade::extract::UserLifetime;

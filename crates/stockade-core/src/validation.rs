@@ -1,4 +1,4 @@
-//! [`Validation`]: the checks of a route before its handler runs.
+//! [`Validation`]: the validation of a route before its handler.
 //!
 //! Spec: Route entry object › validation; Middleware helpers.
 
@@ -15,35 +15,35 @@ use crate::description::InputFrom;
 use crate::media::Media;
 use crate::read::Payload;
 
-/// The checks of a route before its handler runs: the parameters of the path,
-/// the query, and the body, in this order. The first of them that fails is
-/// answered with 400 and reported alone.
+/// The validation of a route before its handler: the path parameters, the query
+/// and the body, in this order. The first failure is reported as a 400, without
+/// later failures.
 ///
 /// Spec: Route entry object; Validation helpers.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Validation {
-    /// The schema of the parameters of the path.
+    /// The schema of the path parameters.
     pub params: Option<Schema>,
     /// The schema of the query.
     pub query: Option<Schema>,
     /// The schema of the body.
     pub body: Option<Schema>,
-    /// The options of all checks. Parameters and queries are text, which always
-    /// becomes numbers and booleans where a schema wants those.
+    /// The options for all parts. Parameters and queries are text, which is
+    /// always converted to numbers and booleans if a schema requires it.
     pub options: ValidationOptions,
-    /// The schemas of the types that the handler takes.
+    /// The schemas of the handler's argument types.
     pub(crate) inputs: Vec<Input>,
 }
 
-/// The schema of a type that a handler takes.
+/// The schema of a handler's argument type.
 #[derive(Clone, Debug)]
 pub(crate) struct Input {
     pub(crate) source: InputFrom,
     pub(crate) type_id: TypeId,
     pub(crate) schema: Schema,
     pub(crate) shape: ParamShape,
-    /// Reads a value of the type, to find its mistakes.
+    /// Reads a value of the type to find its errors.
     pub(crate) read: fn(&Request) -> Result<(), ApiError>,
 }
 
@@ -72,15 +72,15 @@ impl Validation {
         inputs: Vec::new(),
     };
 
-    /// Makes the checks of a route that judges only the types that its handler
-    /// takes.
+    /// Creates the validation of a route that validates only the handler's
+    /// argument types.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Returns the schema by which a part of a request is judged: the own one, or
-    /// that of the type which the handler takes.
+    /// Returns the schema for a part of a request: the route's own schema, or
+    /// the schema of the handler's argument type.
     pub(crate) fn schema(&self, from: InputFrom) -> Option<&Schema> {
         let own = match from {
             InputFrom::Params => &self.params,
@@ -91,15 +91,15 @@ impl Validation {
         own.as_ref().or_else(|| typed().map(|input| &input.schema))
     }
 
-    /// Returns the schema of a type, if the handler takes it from there.
+    /// Returns the schema of a type, if the handler reads it from this source.
     pub(crate) fn input(&self, source: InputFrom, type_id: TypeId) -> Option<&Input> {
         self.inputs.iter().find(|input| input.source == source && input.type_id == type_id)
     }
 
-    /// Returns the failure to report: that of the first source, in the order in
-    /// which sources are judged, that a type of the handler refuses; `error` if
-    /// there is none. A later source may have failed first, because the handler
-    /// names it first or because the body has a schema of its own.
+    /// Returns the failure to report: the first failure among the handler's
+    /// argument types in validation order, or `error` if there is none. A later
+    /// source may have failed first, if the handler lists it first or the body
+    /// has its own schema.
     #[cold]
     pub(crate) fn first_failure(&self, req: &Request, error: ApiError) -> ApiError {
         if !matches!(error.status(), 400 | 415) {
@@ -109,15 +109,15 @@ impl Validation {
         failure.unwrap_or(error)
     }
 
-    /// Returns the failure of the parameters and the query that the handler takes.
+    /// Returns the failure of the handler's parameters and query.
     #[cold]
     pub(crate) fn head_failure(&self, req: &Request) -> Option<ApiError> {
         let inputs = self.inputs.iter().filter(|input| input.source != InputFrom::Body);
         inputs.into_iter().find_map(|input| (input.read)(req).err())
     }
 
-    /// Checks the parameters and the query, which come with the head of the
-    /// request.
+    /// Validates the parameters and the query, which arrive with the head of
+    /// the request.
     pub(crate) fn validate_text(&self, req: &mut Request) -> Result<(), ApiError> {
         if let Some(schema) = &self.params {
             req.validate_params(schema, &self.options)?;
@@ -128,7 +128,7 @@ impl Validation {
         Ok(())
     }
 
-    /// Checks the body.
+    /// Validates the body.
     pub(crate) async fn validate_body(&self, req: &mut Request) -> Result<(), ApiError> {
         match &self.body {
             Some(schema) => req.validate_body(schema, &self.options).await,
@@ -137,14 +137,13 @@ impl Validation {
     }
 }
 
-/// Returns the options with the conversions that text needs.
+/// Returns the options with the conversions for text.
 pub(crate) fn as_text(options: &ValidationOptions) -> ValidationOptions {
     options.clone().coerce_types(true).list_from_one(true)
 }
 
-/// A type that a schema can be made of: a [`Schema`](struct@Schema), a
-/// [`Rule`], JSON in either notation, or a result of `schema!` and
-/// `T::schema()`.
+/// A type that converts to a schema: a [`Schema`](struct@Schema), a [`Rule`],
+/// JSON in either notation, or a result of `schema!` or `T::schema()`.
 ///
 /// Spec: Validation schemas.
 #[diagnostic::on_unimplemented(
@@ -156,7 +155,7 @@ pub trait IntoSchema {
     /// Compiles the schema.
     ///
     /// # Errors
-    /// Every mistake in it.
+    /// Fails with all errors in the schema.
     fn into_schema(self) -> Result<Schema, ConfigError>;
 }
 
@@ -191,16 +190,15 @@ impl IntoSchema for Value {
     }
 }
 
-/// Checks by schemas. The outcome replaces the checked data, with defaults,
-/// trims, transforms and conversions applied.
+/// Validation with schemas. The result replaces the data, with defaults, trims,
+/// transforms and conversions applied.
 impl Request {
-    /// Checks the parameters of the path: text becomes numbers and booleans where
-    /// `schema` asks for them.
-    /// [`param`](Self::param), [`param_values`](Self::param_values) and
-    /// `Path<T>` give the outcome.
+    /// Validates the path parameters. Text is converted to numbers and booleans
+    /// if `schema` requires it. [`param`](Self::param),
+    /// [`param_values`](Self::param_values) and `Path<T>` return the result.
     ///
     /// # Errors
-    /// 400 with the mistakes; 500 when a function of the schema fails.
+    /// 400 with the failures, or 500 if a function of the schema fails.
     ///
     /// Spec: Middleware helpers › `withParamsValidation`.
     pub fn validate_params(
@@ -210,7 +208,8 @@ impl Request {
     ) -> Result<(), ApiError> {
         let mut data = validate(schema, self.param_values().into(), &as_text(options))?;
         let names = self.path_names().map(str::to_owned);
-        // In the order of the path, and not of the schema: a tuple is read by it.
+        // In path order rather than schema order, because a tuple depends on
+        // it.
         let mut params: Map<_, _> =
             names.filter_map(|name| data.shift_remove_entry(&name)).collect();
         params.extend(data);
@@ -218,13 +217,13 @@ impl Request {
         Ok(())
     }
 
-    /// Checks the query: text becomes numbers and booleans where `schema` asks
-    /// for them, and a single value a list where it asks for one.
-    /// [`query`](Self::query) and `Query<T>` give the outcome.
+    /// Validates the query. Text is converted to numbers and booleans, and a
+    /// single value to a list, if `schema` requires it. [`query`](Self::query)
+    /// and `Query<T>` return the result.
     ///
     /// # Errors
-    /// 400 with the mistakes, or for more than 1,000 pairs; 500 when a
-    /// function of the schema fails.
+    /// 400 with the failures or for more than 1,000 pairs, or 500 if a function
+    /// of the schema fails.
     ///
     /// Spec: Middleware helpers › `withQueryValidation`.
     pub fn validate_query(
@@ -240,14 +239,14 @@ impl Request {
         Ok(())
     }
 
-    /// Checks the parsed body. [`body`](Self::body) and `Body<T>` give the
-    /// outcome; the bytes stay as they were sent. A form is read as `Body<T>` reads
-    /// it: text becomes numbers and booleans, an unchecked checkbox is false, and an
-    /// empty optional field is absent.
+    /// Validates the parsed body. [`body`](Self::body) and `Body<T>` return the
+    /// result, and the original bytes stay the same. A form is read like in
+    /// `Body<T>`: text is converted to numbers and booleans, an unchecked
+    /// checkbox is false, and an empty optional field is absent.
     ///
     /// # Errors
-    /// 400 with the mistakes; those of [`body`](Self::body); 500 when a
-    /// function of the schema fails.
+    /// 400 with the failures, 500 if a function of the schema fails, and the
+    /// errors of [`body`](Self::body).
     ///
     /// Spec: Middleware helpers › `withValidation`.
     pub async fn validate_body(
@@ -269,7 +268,7 @@ impl Request {
     }
 }
 
-/// Judges an object, and returns it with the changes of the schema.
+/// Validates an object, and returns it with the changes of the schema.
 fn validate(
     schema: &Schema,
     object: Value,

@@ -1,18 +1,19 @@
-//! [`BodyError`]: why a body could not be read to its end.
+//! [`BodyError`]: a failure to read a body to its end.
 
 use std::fmt;
 
 use stockade_errors::{ApiError, BoxError};
 
-/// Why the bytes of a request's body stopped coming.
+/// The reason why a request body ended early.
 ///
-/// A host (the own server, an adapter) gives these as the error of the body's
-/// stream, so that the answer has the right status; every other error of a
-/// stream counts as [`BodyError::Broken`].
+/// A host (the built-in server or an adapter) uses these as errors of the body
+/// stream, and the response gets the matching status. Every other stream error
+/// counts as [`BodyError::Broken`].
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum BodyError {
-    /// The framing is malformed, or the client left in the middle: 400.
+    /// The framing is malformed, or the client disconnected before the end:
+    /// 400.
     Broken,
     /// The body did not arrive in time: 408.
     TimedOut,
@@ -21,7 +22,7 @@ pub enum BodyError {
 }
 
 impl BodyError {
-    /// Returns the kind that is behind an error of a stream.
+    /// Returns the kind that a stream error contains.
     #[must_use]
     pub fn of(error: &BoxError) -> Self {
         let direct = error.downcast_ref::<Self>();
@@ -29,8 +30,8 @@ impl BodyError {
         direct.or_else(behind).copied().unwrap_or(Self::Broken)
     }
 
-    /// Returns the error that the application's end of a stream gives: with `?`
-    /// it is answered with its own status.
+    /// Returns the error for a stream that the application reads. With `?`, it
+    /// becomes a response with its own status.
     pub(crate) fn into_box(self) -> BoxError {
         Box::new(ApiError::from(self).with_source(self))
     }

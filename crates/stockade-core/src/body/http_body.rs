@@ -1,4 +1,4 @@
-//! [`HttpBody`]: the bytes of a message, whole or as they come.
+//! [`HttpBody`]: the bytes of a message, buffered or streamed.
 
 use std::fmt;
 use std::future::poll_fn;
@@ -12,12 +12,12 @@ use http_body::{Body, Frame, SizeHint};
 use pin_project_lite::pin_project;
 use stockade_errors::{ApiError, BoxError};
 
-/// The body of a request or a response: nothing, bytes, or a stream.
+/// The body of a request or a response: empty, bytes, or a stream.
 ///
-/// Nothing and bytes cost no allocation of their own; a stream is boxed once.
+/// An empty body and bytes need no extra allocation. A stream is boxed once.
 ///
-/// It can be read by [`chunk`](Self::chunk), as a `Stream` of its data, and as
-/// an `http_body::Body`, which has trailers too.
+/// Read it with [`chunk`](Self::chunk), as a `Stream` of its data, or as an
+/// `http_body::Body`, which also has trailers.
 ///
 /// ```
 /// use stockade::{ApiError, HttpBody};
@@ -51,16 +51,16 @@ enum Kind {
 pub(crate) type BoxStream = Pin<Box<dyn Body<Data = Bytes, Error = BoxError> + Send>>;
 
 impl HttpBody {
-    /// Makes a body of no bytes.
+    /// Creates an empty body.
     #[must_use]
     pub const fn empty() -> Self {
         Self { kind: Kind::Empty }
     }
 
-    /// Takes over a body of another type, such as that of a host.
+    /// Wraps a body of another type, such as a host's body.
     ///
-    /// A body that has ended already costs nothing. Pieces that are no [`Bytes`]
-    /// are copied.
+    /// A body that has already ended costs nothing. Chunks are copied unless
+    /// they are [`Bytes`].
     pub fn new<B>(body: B) -> Self
     where
         B: Body + Send + 'static,
@@ -72,10 +72,10 @@ impl HttpBody {
         Self { kind: Kind::Stream(Box::pin(Foreign { body })) }
     }
 
-    /// Makes a body whose pieces are sent as the stream gives them.
+    /// Creates a body that sends each chunk when the stream produces it.
     ///
-    /// An error of the stream ends the connection, so that the client notices
-    /// that something is missing.
+    /// A stream error closes the connection, which tells the client that data
+    /// is missing.
     pub fn stream<S, D, E>(stream: S) -> Self
     where
         S: Stream<Item = Result<D, E>> + Send + 'static,
@@ -86,12 +86,12 @@ impl HttpBody {
         Self { kind: Kind::Stream(Box::pin(stream)) }
     }
 
-    /// Returns the next bytes; `None` at the end. Trailers are left out.
+    /// Returns the next chunk, or `None` at the end. Trailers are skipped.
     ///
     /// # Errors
-    /// For the body of a request 413 above the limit of the route, 408 when it
-    /// does not arrive in time, and 400 when it breaks off; every other error is
-    /// a 500. What comes after an error is not defined.
+    /// For a request body: 413 above the limit of the route, 408 if it does not
+    /// arrive in time, and 400 if it ends early. Every other error is a 500.
+    /// Further calls after an error are unspecified.
     pub async fn chunk(&mut self) -> Result<Option<Bytes>, ApiError> {
         poll_fn(|cx| self.poll_chunk(cx)).await.transpose()
     }
@@ -109,7 +109,7 @@ impl HttpBody {
         }
     }
 
-    /// Returns the bytes, if they are all there; `None` for a stream.
+    /// Returns the bytes, or `None` for a stream.
     #[must_use]
     pub fn as_bytes(&self) -> Option<&[u8]> {
         match &self.kind {
@@ -119,7 +119,7 @@ impl HttpBody {
         }
     }
 
-    /// Replaces the stream of a body that is one.
+    /// Replaces the stream, if the body is a stream.
     pub(crate) fn map_stream(&mut self, change: impl FnOnce(BoxStream) -> BoxStream) {
         if let Kind::Stream(_) = self.kind
             && let Kind::Stream(stream) = std::mem::replace(&mut self.kind, Kind::Empty)
@@ -130,7 +130,7 @@ impl HttpBody {
 }
 
 pin_project! {
-    /// A body of another type. Unlike one that is mapped it keeps its length.
+    /// A body of another type. Unlike a mapped body, it keeps its length.
     struct Foreign<B> {
         #[pin]
         body: B,
@@ -148,7 +148,7 @@ where
         self: Pin<&mut Self>,
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
-        // Of whole `Bytes` this is no copy.
+        // Does not copy if the data is already `Bytes`.
         let whole = |mut data: B::Data| data.copy_to_bytes(data.remaining());
         self.project().body.poll_frame(cx).map(|polled| {
             polled.map(|frame| frame.map(|frame| frame.map_data(whole)).map_err(Into::into))
@@ -242,7 +242,7 @@ impl Body for HttpBody {
     }
 }
 
-/// The data of the body, as [`chunk`](HttpBody::chunk) gives it.
+/// The data of the body, like [`chunk`](HttpBody::chunk).
 impl Stream for HttpBody {
     type Item = Result<Bytes, ApiError>;
 
@@ -262,7 +262,7 @@ impl fmt::Debug for HttpBody {
 }
 
 pin_project! {
-    /// A stream of pieces as a body without trailers.
+    /// A stream of chunks as a body without trailers.
     struct StreamBody<S, D, E> {
         #[pin]
         stream: S,

@@ -1,5 +1,4 @@
-//! Bodies of messages: the bytes, and the errors that can happen while they
-//! come.
+//! Message bodies, and the errors that can occur while they arrive.
 
 mod error;
 mod http_body;

@@ -1,8 +1,7 @@
-//! [`run`]: middleware, validation and handler of an endpoint, one after the
-//! other.
+//! [`run`]: runs the middleware, the validation and the handler of an endpoint.
 //!
-//! Hot: a request without asynchronous middleware costs the one allocation of
-//! its handler's future here; each asynchronous middleware costs one more.
+//! Hot: a request without asynchronous middleware makes only one allocation
+//! here, for the handler's future. Each asynchronous middleware adds one.
 //!
 //! Spec: Middleware contract.
 
@@ -26,11 +25,12 @@ use crate::middleware::{Run, Step};
 use crate::reply::FailedReply;
 use crate::{BoxFuture, Control, Middleware, Next, Request, Response, bug, upgrade};
 
-/// Runs middleware and handler; errors and panics become responses.
+/// Runs the middleware and the handler. Errors and panics become responses.
 ///
-/// The request must have been put on `endpoint` by [`Request::set_route`]. A body
-/// of a type that the route does not accept is refused before anything else.
-/// Synchronous middleware runs at once, the rest when the future is polled.
+/// The caller must first assign the request to `endpoint` with
+/// [`Request::set_route`]. A body with an unaccepted type is rejected before
+/// anything else. Synchronous middleware runs immediately, and the rest runs
+/// when the future is polled.
 pub fn run(endpoint: Arc<Endpoint>, mut req: Request) -> RunningHandler {
     let (settings, id) = (req.inner.settings, req.shared_id());
     let (method, target) = (req.method().clone(), req.uri().path_and_query().cloned());
@@ -48,10 +48,10 @@ pub fn run(endpoint: Arc<Endpoint>, mut req: Request) -> RunningHandler {
     RunningHandler { chain, settings, method, target, id, head, accept_language }
 }
 
-/// Runs an endpoint from the middleware at index `at`, for a part of a request
-/// whose earlier middleware has run for the whole.
+/// Runs an endpoint from the middleware at index `at`, for a part of a request.
+/// The earlier middleware has already run for the whole request.
 ///
-/// The request must have been put on `endpoint` by
+/// The caller must first assign the request to `endpoint` with
 /// [`Request::set_part`].
 pub fn run_from(endpoint: Arc<Endpoint>, at: usize, mut req: Request) -> RunningHandler {
     let (settings, id) = (req.inner.settings, req.shared_id());
@@ -67,7 +67,7 @@ pub fn run_from(endpoint: Arc<Endpoint>, at: usize, mut req: Request) -> Running
 #[must_use = "futures do nothing unless polled"]
 pub struct RunningHandler {
     chain: Chain,
-    // The parts of an `ErrorContext`, if there has to be one.
+    // The fields of an `ErrorContext`, which is created only if needed.
     settings: Settings,
     method: Method,
     target: Option<PathAndQuery>,
@@ -77,8 +77,8 @@ pub struct RunningHandler {
 }
 
 impl RunningHandler {
-    /// Polls the chain, and writes the response to `slot`. A returned response
-    /// would be moved at each level, which would be most of our work.
+    /// Polls the chain, and writes the response to `slot`. A return value would
+    /// be moved at each level, which would be the largest part of the cost.
     pub fn poll_into(&mut self, cx: &mut Context<'_>, slot: &mut Poll<Response>) {
         if let Some(error) = self.chain.poll_into(cx, slot) {
             *slot = Poll::Ready(self.context().answer(error));
@@ -96,7 +96,7 @@ impl RunningHandler {
         }
     }
 
-    /// Logs a response of 5xx that the handler returned as an error, with the
+    /// Logs a 5xx response that the handler returned as an error, with the
     /// standard text of its status.
     #[cold]
     fn log_failed_reply(&self, response: &Response) {
@@ -105,8 +105,8 @@ impl RunningHandler {
         }
     }
 
-    /// Replaces a response with a status that a handler cannot give: interim
-    /// answers, and those above 599.
+    /// Replaces a response with a status that a handler must not return: an
+    /// interim response, or a status above 599.
     #[cold]
     fn refuse_interim(&self, response: &mut Response) {
         if !upgrade::switches(response) {
@@ -129,7 +129,7 @@ impl RunningHandler {
             languages: self.chain.endpoint.context.languages.clone(),
             accept_language: self.accept_language.clone(),
         };
-        // A body that the route does not accept, which no middleware has seen.
+        // The route rejected the body's type before any middleware ran.
         if self.chain.at == 0 {
             context.handle_early(None);
         }
@@ -147,29 +147,29 @@ impl Future for RunningHandler {
     }
 }
 
-/// The middleware that has not run yet, with the handler at its end.
+/// The middleware that has not run yet, followed by the handler.
 ///
-/// Written by hand, because an `async fn` would hold the request once for each
-/// state, and every connection keeps room for it.
+/// Written by hand, because an `async fn` would contain the request once for
+/// each state, and every connection reserves that space.
 ///
-/// A panic is an error of the chain, so that style B middleware outside of it
-/// runs to its end.
+/// A panic becomes an error of the chain, so outer style B middleware runs to
+/// its end.
 pub(crate) struct Chain {
     endpoint: Arc<Endpoint>,
-    /// Index of the middleware that comes next.
+    /// The index of the next middleware.
     at: usize,
     state: ChainState,
 }
 
 enum ChainState {
-    /// Middleware or the validation, after which the chain goes on.
+    /// Middleware or validation, after which the chain continues.
     Step(Step),
     /// Style B middleware, which runs the rest of the chain itself.
     Around(BoxFuture<'static, Result<Option<Response>, ApiError>>),
     /// The handler.
     Handler(BoxFuture<'static, Result<Response, ApiError>>),
-    /// It is known already; `None` when it was given. In a box, because the
-    /// usual request has no need of the room.
+    /// The outcome is known, or `None` after it was returned. Boxed, because
+    /// most requests do not need this space.
     Ready(Option<Result<Box<Response>, ApiError>>),
 }
 
@@ -180,7 +180,7 @@ impl ChainState {
 }
 
 impl Chain {
-    /// Begins with the middleware at index `at`.
+    /// Starts with the middleware at index `at`.
     pub(crate) fn start(endpoint: Arc<Endpoint>, at: usize, req: Request) -> Self {
         let mut chain = Self { endpoint, at, state: ChainState::Ready(None) };
         if let Err(error) = catch_panic(|| chain.advance(req)) {
@@ -189,7 +189,7 @@ impl Chain {
         chain
     }
 
-    /// Goes on until something has to be waited for.
+    /// Continues until it must wait.
     fn advance(&mut self, mut req: Request) {
         let endpoint = &self.endpoint;
         while let Some(middleware) = endpoint.parts.middleware.get(self.at) {
@@ -218,7 +218,7 @@ impl Chain {
                 }
             }
         }
-        // The validation comes once, after the last middleware.
+        // Validation runs once, after the last middleware.
         let is_first = self.at == endpoint.parts.middleware.len();
         self.at += 1;
         let checks = endpoint.context.validation.own().filter(|_| is_first);
@@ -231,8 +231,7 @@ impl Chain {
         };
     }
 
-    /// Polls the chain, and writes the outcome to `slot`, unless it is an
-    /// error, which is returned.
+    /// Polls the chain. Writes a response to `slot`, and returns an error.
     fn poll_into(&mut self, cx: &mut Context<'_>, slot: &mut Poll<Response>) -> Option<ApiError> {
         let polled = catch_panic(|| match self.poll_chain(cx) {
             Poll::Ready(Err(error)) => Some(error),
@@ -276,7 +275,7 @@ impl Chain {
         }
     }
 
-    /// Returns the error for style B middleware that gave no response.
+    /// Returns the error for style B middleware that did not return a response.
     #[cold]
     fn unanswered(&self) -> ApiError {
         let index = self.at.checked_sub(1);
@@ -300,7 +299,7 @@ impl fmt::Debug for Chain {
     }
 }
 
-/// Checks the body and puts the checked data in its place.
+/// Validates the body, and replaces it with the validated data.
 fn validate_body(endpoint: Arc<Endpoint>, mut req: Request) -> Step {
     Box::pin(async move {
         let outcome = match has_body_to_validate(&endpoint, &mut req).await {
@@ -312,8 +311,8 @@ fn validate_body(endpoint: Arc<Endpoint>, mut req: Request) -> Step {
     })
 }
 
-/// Returns false for a request whose method takes no body, on a route of any
-/// method. A body that comes all the same is judged, and so refused, because the
+/// Returns false if the method does not have a body, on a route for any method.
+/// A body that is sent anyway is validated and therefore rejected, because the
 /// service of a mount would read it.
 async fn has_body_to_validate(endpoint: &Endpoint, req: &mut Request) -> Result<bool, ApiError> {
     let is_bodiless = matches!(*req.method(), Method::GET | Method::HEAD | Method::OPTIONS)

@@ -7,7 +7,7 @@ use crate::languages::AcceptLanguage;
 use crate::{ErrorHandler, Request};
 
 impl ErrorContext {
-    /// Makes the context of a request, which the caller may then give away.
+    /// Returns the context of a request, for use after the request is gone.
     #[doc(hidden)]
     #[must_use]
     pub fn of(req: &Request) -> Self {
@@ -28,8 +28,8 @@ impl ErrorContext {
         }
     }
 
-    /// Uses the error handler of the route's own entry, for an error that comes before
-    /// any middleware. Without a route, uses the handler of the router.
+    /// Uses the route's own error handler for an error before any middleware.
+    /// Uses the router's handler if there is no route.
     #[must_use]
     #[doc(hidden)]
     pub fn before_middleware(mut self, req: &Request, router: Option<&ErrorHandler>) -> Self {

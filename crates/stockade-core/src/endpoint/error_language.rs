@@ -10,8 +10,9 @@ use crate::languages::{AcceptLanguage, Languages};
 use crate::{Request, Response};
 
 impl ErrorContext {
-    /// Returns the language of the texts: the best of the router's languages for the
-    /// `Accept-Language` of the request. `None` if the router has no languages.
+    /// Returns the language of the messages: the router's best match for the
+    /// request's `Accept-Language`. Returns `None` if the router does not have
+    /// languages.
     #[must_use]
     pub fn language(&self) -> Option<&str> {
         let (languages, index) = self.chosen()?;
@@ -24,7 +25,7 @@ impl ErrorContext {
         Some((languages, header.map_or(0, |header| header.choose(languages.tags()))))
     }
 
-    /// Sets the languages of a request that no route has taken.
+    /// Sets the languages for a request without a route.
     #[must_use]
     #[doc(hidden)]
     pub fn with_languages(mut self, languages: Option<&Languages>, req: &Request) -> Self {
@@ -33,8 +34,8 @@ impl ErrorContext {
         self
     }
 
-    /// Returns the error with its messages in the language of the client. The messages of the
-    /// framework itself stay English, because clients compare them.
+    /// Returns the error with messages in the client's language. The
+    /// framework's own messages stay English, because clients compare them.
     #[must_use]
     #[doc(hidden)]
     pub fn translate(&self, error: ApiError) -> ApiError {
@@ -44,7 +45,7 @@ impl ErrorContext {
         }
     }
 
-    /// Adds the headers about the language to the response to an error.
+    /// Adds the language headers to an error response.
     pub(crate) fn add_language(&self, response: &mut Response) {
         let tag = self.language().map(HeaderValue::from_str);
         if let Some(Ok(tag)) = tag {

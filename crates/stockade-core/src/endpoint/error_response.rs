@@ -1,4 +1,4 @@
-//! [`ErrorContext`]: how an error is logged, and its response.
+//! [`ErrorContext`]: logs errors and creates error responses.
 //!
 //! Spec: Errors › Response rules.
 
@@ -20,8 +20,8 @@ use crate::languages::AcceptLanguage;
 use crate::route_context::RouteContext;
 use crate::{ErrorHandler, HttpBody, Languages, Response, escaped, header_map_pool};
 
-/// The source of an error that refuses a request because others are in flight.
-/// A line for each at error level would be more load.
+/// The source of an error that rejects a request because too many others are in
+/// flight. Logging each of them at error level would add more load.
 #[derive(Debug)]
 pub struct Overloaded;
 
@@ -33,8 +33,8 @@ impl fmt::Display for Overloaded {
 
 impl std::error::Error for Overloaded {}
 
-/// The request that an error came from, as its answer and its line in the log
-/// need it.
+/// The request in which an error occurred, with the data for its response and
+/// log line.
 #[derive(Clone, Debug)]
 pub struct ErrorContext {
     pub(super) settings: Settings,
@@ -42,17 +42,17 @@ pub struct ErrorContext {
     pub(super) target: Option<PathAndQuery>,
     pub(crate) route: Option<Arc<RouteContext>>,
     pub(super) id: Option<Arc<str>>,
-    /// The head of the request, if a handler takes it.
+    /// The head of the request, if an error handler needs it.
     pub(crate) head: Option<Arc<KeptHead>>,
     /// The languages of the router.
     pub(crate) languages: Option<Languages>,
     pub(crate) accept_language: Option<Box<AcceptLanguage>>,
-    /// The handler of the application that answers errors here.
+    /// The application's error handler that applies here.
     pub(super) handler: Option<ErrorHandler>,
 }
 
 impl ErrorContext {
-    /// Returns the name of the request in logs, if it has one.
+    /// Returns the request id, if there is one.
     #[must_use]
     pub fn id(&self) -> Option<&str> {
         self.id.as_deref()
@@ -64,26 +64,26 @@ impl ErrorContext {
         &self.method
     }
 
-    /// Returns the pattern of the route, such as `/users/:id`; `None` if none
-    /// took the request.
+    /// Returns the pattern of the route, such as `/users/:id`, or `None` if no
+    /// route matched.
     #[must_use]
     pub fn route(&self) -> Option<&str> {
         self.route.as_deref()?.route()
     }
 
-    /// Returns the path of the request, as it was sent, without the query.
+    /// Returns the raw path of the request without the query.
     #[must_use]
     pub fn path(&self) -> Option<&str> {
         self.target.as_ref().map(PathAndQuery::path)
     }
 
-    /// Returns the body that leaves the process for an error, by the settings.
+    /// Returns the error body that the client receives under the settings.
     #[must_use]
     pub fn body(&self, error: &ApiError) -> Value {
         self.settings.body(error)
     }
 
-    /// Gives a failed validation the status that its route has for it.
+    /// Applies the route's status for failed validations.
     pub(crate) fn with_own_status(&self, error: ApiError) -> ApiError {
         let status = self.route.as_deref().and_then(|route| route.settings.validation_status);
         match status {
@@ -94,8 +94,8 @@ impl ErrorContext {
         }
     }
 
-    /// Uses the handler of errors that come before any middleware: the handler of the
-    /// route's own entry, or of the router for a request without a route.
+    /// Uses the handler for errors before any middleware: the route's own
+    /// handler, or the router's handler for a request without a route.
     pub(super) fn handle_early(&mut self, router: Option<&ErrorHandler>) {
         let handler = match self.route.as_deref() {
             Some(route) => route.first_error_handler(),
@@ -104,7 +104,8 @@ impl ErrorContext {
         self.handler = handler.cloned();
     }
 
-    /// Logs an error and makes its response by the settings alone.
+    /// Logs an error, and creates its response from the settings without an
+    /// error handler.
     #[cold]
     pub(crate) fn answer_plainly(&self, error: ApiError) -> Response {
         self.log(&error);
@@ -116,7 +117,7 @@ impl ErrorContext {
 
     fn plain_response(&self, error: ApiError) -> Response {
         let kept = error.keep(|| CachedResponse::of(&error, self.settings));
-        // The first one may have gone by other settings.
+        // The cached response may be from other settings.
         if let Some(cached) = kept.filter(|cached| cached.settings == self.settings) {
             let mut response = start(self.settings, &error, cached.body.clone().into());
             for (name, value) in &cached.headers {
@@ -129,8 +130,8 @@ impl ErrorContext {
         respond_with(self.settings, error, body.into())
     }
 
-    /// Returns method, pattern, path and name as text. The query is left out,
-    /// because it may hold secrets.
+    /// Returns the method, pattern, path and request id as text. The query is
+    /// omitted because it may contain secrets.
     fn place(&self) -> String {
         let route = self.route().unwrap_or("-");
         let path = escaped(self.path().unwrap_or("-"));
@@ -142,7 +143,7 @@ impl ErrorContext {
 }
 
 impl ErrorContext {
-    /// Sets other settings, for a request that no route has taken.
+    /// Sets other settings for a request without a route.
     #[must_use]
     #[doc(hidden)]
     pub fn with_settings(mut self, settings: Settings) -> Self {
@@ -150,7 +151,7 @@ impl ErrorContext {
         self
     }
 
-    /// Sets the name of a request that does not have one.
+    /// Sets the id of a request that does not have one.
     #[must_use]
     #[doc(hidden)]
     pub fn with_id(mut self, id: impl Into<Arc<str>>) -> Self {
@@ -158,15 +159,16 @@ impl ErrorContext {
         self
     }
 
-    /// Returns how errors are answered.
+    /// Returns the settings for error responses.
     #[doc(hidden)]
     pub fn settings(&self) -> Settings {
         self.settings
     }
 
-    /// Logs the error once and makes its response: the one place that decides
-    /// which text leaves the process. If the application has an error handler for the
-    /// route, or for requests without a route, the handler answers.
+    /// Logs the error once, and creates its response. Only this function
+    /// decides which text the client receives. The application's error handler
+    /// for the route, or for requests without a route, creates the response if
+    /// there is one.
     ///
     /// Spec: Errors › Response rules.
     #[doc(hidden)]
@@ -178,12 +180,11 @@ impl ErrorContext {
         }
     }
 
-    /// Logs an error: 5xx at error level with the chain of causes, 4xx and
-    /// [`Overloaded`] at debug level; with the name of the request as the
-    /// key-value `request_id`, and in
-    /// the text.
+    /// Logs an error with the request id in the text and as the key-value
+    /// `request_id`. A 5xx is logged at error level with its chain of causes. A
+    /// 4xx and [`Overloaded`] are logged at debug level.
     ///
-    /// Texts are `escaped`, because a client may have written parts of them.
+    /// Texts are `escaped`, because a client may control parts of them.
     #[doc(hidden)]
     pub fn log(&self, error: &ApiError) {
         let status = error.status();
@@ -200,8 +201,8 @@ impl ErrorContext {
         }
     }
 
-    /// Logs an error that came after the response had begun. It is too late
-    /// for a status, and the client misses something, so it is always an error.
+    /// Logs an error that occurred after the response began. It is always an
+    /// error, because the client misses data and the status is already sent.
     #[doc(hidden)]
     #[cold]
     pub fn log_late(&self, error: &(dyn std::error::Error + 'static)) {
@@ -219,7 +220,7 @@ pub(crate) fn respond_with(settings: Settings, error: ApiError, body: HttpBody) 
     response
 }
 
-/// Makes a response without the headers that the error has.
+/// Creates a response without the headers of the error.
 fn start(settings: Settings, error: &ApiError, body: HttpBody) -> Response {
     let problem = settings.problem_details;
     let content_type = if problem { "application/problem+json" } else { "application/json" };
@@ -230,7 +231,7 @@ fn start(settings: Settings, error: &ApiError, body: HttpBody) -> Response {
     response
 }
 
-/// The parts that the responses to a repeated error have in common.
+/// The shared parts of the responses to a repeated error.
 struct CachedResponse {
     settings: Settings,
     headers: Vec<(HeaderName, HeaderValue)>,
@@ -244,8 +245,8 @@ impl CachedResponse {
     }
 }
 
-/// Logs a bug in stockade and returns its response, when nothing about the request is
-/// known any more.
+/// Logs a bug in stockade and returns its response, when information about the
+/// request is no longer available.
 #[cold]
 #[must_use]
 pub fn answer_bug(message: &str, settings: Settings) -> Response {
@@ -261,11 +262,11 @@ pub(crate) fn text(error: &ApiError, settings: Settings) -> Vec<u8> {
     if settings.problem_details {
         return settings.body(error).to_string().into();
     }
-    // The second way writes the same, and cannot fail.
+    // The fallback writes the same text and cannot fail.
     to_json(&error.shown(expose)).unwrap_or_else(|_| error.body(expose).to_string().into())
 }
 
-/// Returns the headers of an error; a malformed one is logged and left out.
+/// Returns the headers of an error. A malformed header is logged and skipped.
 fn headers_of(error: &ApiError) -> impl Iterator<Item = (HeaderName, HeaderValue)> {
     error.headers().filter_map(|(name, value)| {
         let header = HeaderName::try_from(name).ok().zip(HeaderValue::try_from(value).ok());
@@ -278,13 +279,13 @@ fn headers_of(error: &ApiError) -> impl Iterator<Item = (HeaderName, HeaderValue
 
 pub(crate) const TARGET: &str = "stockade::error";
 
-/// Returns the text of an error and of its causes.
+/// Returns the text of an error and its causes.
 fn chain(error: &(dyn std::error::Error + 'static)) -> String {
     let mut chain = error.to_string();
     let mut source = error.source();
     while let Some(cause) = source {
         let text = cause.to_string();
-        // `ApiError::internal` takes over the text of its source.
+        // `ApiError::internal` uses the text of its source.
         if !chain.ends_with(&text) {
             chain.push_str(": ");
             chain.push_str(&text);
@@ -294,11 +295,10 @@ fn chain(error: &(dyn std::error::Error + 'static)) -> String {
     chain
 }
 
-/// Returns the error that a response answers, if it answers one: it stands in
-/// the extensions.
+/// Returns the error behind an error response, from its extensions.
 ///
-/// Middleware that looks at the response of [`Next::run`](crate::Next::run) and the layers of
-/// other hosts find the error there.
+/// Use it in middleware on the response of [`Next::run`](crate::Next::run), and
+/// in layers of other hosts.
 #[must_use]
 pub fn error_of(response: &Response) -> Option<&ApiError> {
     response.extensions().get()

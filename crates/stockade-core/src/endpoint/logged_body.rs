@@ -1,4 +1,4 @@
-//! The log of errors in the body of a response.
+//! Logs errors in response bodies.
 
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
@@ -13,8 +13,8 @@ use crate::HttpBody;
 use crate::body::BoxStream;
 
 impl HttpBody {
-    /// Logs an error of the stream with the request that the body answers. It
-    /// is for the body of a response on its way out.
+    /// Logs a stream error together with its request. Call it on the body of an
+    /// outgoing response.
     pub(crate) fn log_to(&mut self, context: impl FnOnce() -> ErrorContext) {
         self.map_stream(|stream| {
             Box::pin(LoggedBody { state: StreamState::Runs(stream), context: context() })
@@ -22,7 +22,7 @@ impl HttpBody {
     }
 }
 
-/// The stream of a response, which may fail or panic after it has begun.
+/// A response stream, which may fail or panic after it began.
 struct LoggedBody {
     state: StreamState,
     context: ErrorContext,
@@ -46,7 +46,7 @@ impl Body for LoggedBody {
             StreamState::Runs(stream) => stream,
             StreamState::Failed(error) => return Poll::Ready(error.take().map(Err)),
         };
-        // A panic must not take the task of the connection with it.
+        // A panic must not end the connection's task.
         let error = match ready!(catch_panic_in_poll(|| stream.as_mut().poll_frame(cx))) {
             Ok(Some(Err(error))) => error,
             Ok(frame) => return Poll::Ready(frame),
@@ -54,8 +54,9 @@ impl Body for LoggedBody {
         };
         self.context.log_late(error.as_ref());
         self.state = StreamState::Failed(Some(error));
-        // The server is polled once more before it gets the error. It then sends the
-        // bytes that it has, and the client sees how far the response came.
+        // Let the server poll once more before it gets the error. It then sends
+        // its buffered bytes, so the client receives everything up to the
+        // failure.
         cx.waker().wake_by_ref();
         Poll::Pending
     }

@@ -1,6 +1,6 @@
-//! `Endpoint`: one route with everything that runs for it, compiled once.
+//! `Endpoint`: a compiled route with everything that runs for it.
 //!
-//! `chain` runs it, `error_response` makes a response of an error.
+//! `chain` runs it, and `error_response` converts an error to a response.
 //!
 //! Spec: Middleware contract; Errors › Response rules.
 
@@ -34,62 +34,63 @@ use crate::{
     Accepts, ErrorHandler, Handler, Middleware, RouteDescription, RouteDocs, Tag, Validation,
 };
 
-/// One route: its method and path, its middleware, its handler, its limits.
+/// A route with its method, path, middleware, handler and limits.
 ///
-/// A router makes one for each route when it is built.
+/// The router creates one for each route at build time.
 pub struct Endpoint {
     parts: EndpointParts,
-    /// The facts that requests of the route carry.
+    /// The route data that requests carry.
     context: Arc<RouteContext>,
 }
 
-/// The parts of an [`Endpoint`] that its requests do not carry.
+/// The parts of an [`Endpoint`] that requests do not carry.
 #[derive(Debug)]
 pub struct EndpointParts {
-    /// The method under which it is registered.
+    /// The registered method.
     pub method: Method,
-    /// The function that answers.
+    /// The request handler.
     pub handler: Handler,
-    /// The host of its requests: `:tenant.example.com`. Default: any host.
+    /// The host pattern, such as `:tenant.example.com`. Default: any host.
     pub host: Option<Box<str>>,
     /// The name for `generate_url`. Default: none.
     pub name: Option<Box<str>>,
-    /// The middleware, in the order in which it runs. Default: none.
+    /// The middleware, in execution order. Default: none.
     pub middleware: Box<[Middleware]>,
-    /// True if the rate limit of the router is charged for it. Default: true.
+    /// True if requests count against the router's rate limit. Default: true.
     pub is_rate_limited: bool,
-    /// True if its middleware refuses requests of other origins. Default: false.
+    /// True if its middleware rejects requests from other origins. Default:
+    /// false.
     pub guards_origin: bool,
     /// The documentation of the route. Default: none.
     pub docs: BoxedOr<RouteDocs>,
-    /// The tag of the node or group nearest to the route. Default: none.
+    /// The tag of the innermost node or group. Default: none.
     pub tag: Option<Arc<Tag>>,
-    /// The reason why it is open to everybody. Default: none.
+    /// The reason why the route is public. Default: none.
     pub public: Option<Arc<String>>,
-    /// The reason why no rate limit counts it, where the framework takes it out.
+    /// The reason why the framework exempts the route from rate limits.
     /// Default: none.
     pub rate_exempt_reason: Option<&'static str>,
     /// Its kind. Default: HTTP.
     pub kind: EndpointKind,
-    /// True if its requests have parts, such as the calls of a batch, which rate
-    /// limits count one by one. Default: false.
+    /// True if requests have parts that rate limits count one by one, such as
+    /// the calls of a batch. Default: false.
     pub has_subrequests: bool,
-    /// The file and line where it was declared. Default: those of the call that
-    /// makes the parts.
+    /// The source location of the route. Default: the location of the call that
+    /// creates the parts.
     pub location: &'static Location<'static>,
 }
 
 /// The kind of a route.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum EndpointKind {
-    /// Answers requests.
+    /// An HTTP request handler.
     #[default]
     Http,
-    /// Takes over the connection as a WebSocket.
+    /// A WebSocket.
     WebSocket,
-    /// Hands requests to a tower service.
+    /// A mounted tower service.
     Mount,
-    /// Answers calls of a procedure, which another route hands to it.
+    /// A procedure that another route calls.
     RpcMethod,
 }
 
@@ -105,7 +106,7 @@ impl From<EndpointKind> for RouteKind {
 }
 
 impl EndpointParts {
-    /// Returns the parts of a route without middleware or name.
+    /// Creates the parts of a route without middleware or a name.
     #[track_caller]
     #[must_use]
     pub fn new(method: Method, handler: Handler) -> Self {
@@ -127,7 +128,7 @@ impl EndpointParts {
         }
     }
 
-    /// Makes the route.
+    /// Creates the route.
     #[must_use]
     pub fn build(mut self, context: RouteContext) -> Endpoint {
         let time = time_to_complete(&context.settings.run_to_completion);
@@ -143,26 +144,26 @@ impl EndpointParts {
 }
 
 impl Endpoint {
-    /// Returns the facts that requests of the route carry.
+    /// Returns the route data that requests carry.
     #[doc(hidden)]
     #[must_use]
     pub fn context(&self) -> &Arc<RouteContext> {
         &self.context
     }
 
-    /// Returns the method under which it was registered.
+    /// Returns the registered method.
     #[must_use]
     pub fn method(&self) -> &Method {
         &self.parts.method
     }
 
-    /// Returns the path as it was declared, with prefixes: `/users/:id`.
+    /// Returns the declared path with prefixes, such as `/users/:id`.
     #[must_use]
     pub fn pattern(&self) -> &str {
         &self.context.pattern
     }
 
-    /// Returns the host of its requests as it was declared, such as `:tenant.example.com`;
+    /// Returns the declared host pattern, such as `:tenant.example.com`, or
     /// `None` for any host.
     #[must_use]
     pub fn host(&self) -> Option<&str> {
@@ -175,58 +176,57 @@ impl Endpoint {
         self.parts.name.as_deref()
     }
 
-    /// Returns the middleware, in the order in which it runs.
+    /// Returns the middleware, in execution order.
     #[must_use]
     pub fn middleware(&self) -> &[Middleware] {
         &self.parts.middleware
     }
 
-    /// Returns the checks before the handler runs.
+    /// Returns the validation that runs before the handler.
     #[must_use]
     pub fn validation(&self) -> &Validation {
         &self.context.validation
     }
 
-    /// Its own body limit, in bytes.
+    /// Returns the route's own body limit, in bytes.
     #[must_use]
     pub fn max_body(&self) -> Option<u64> {
         self.context.settings.max_body
     }
 
-    /// Returns the types that the body of a request may have; `None` for any.
+    /// Returns the accepted media types of a request body, or `None` for any
+    /// type.
     #[must_use]
     pub fn accepts(&self) -> Option<&Accepts> {
         self.context.settings.accepts.value().map(Arc::as_ref)
     }
 
-    /// Returns the largest number of values of a JSON body that are kept
-    /// untyped.
+    /// Returns the maximum number of untyped values in a JSON body.
     #[must_use]
     pub fn max_json_values(&self) -> usize {
         self.context.max_json_values()
     }
 
-    /// Returns true if the rate limit of the router is charged for it.
+    /// Returns true if requests count against the router's rate limit.
     #[must_use]
     pub fn is_rate_limited(&self) -> bool {
         self.parts.is_rate_limited
     }
 
-    /// Returns the challenges of a 401: the ways by which the route's
-    /// middleware finds a user.
+    /// Returns the challenges of a 401: the authentication methods of the
+    /// route's middleware.
     #[must_use]
     pub fn challenges(&self) -> &[Box<str>] {
         &self.context.challenges
     }
 
-    /// Returns true if its middleware refuses requests of other origins.
+    /// Returns true if its middleware rejects requests from other origins.
     #[must_use]
     pub fn guards_origin(&self) -> bool {
         self.parts.guards_origin
     }
 
-    /// Returns the status of a failed validation: 400, unless the application
-    /// has set another.
+    /// Returns the status of a failed validation. Default: 400.
     #[must_use]
     pub fn validation_status(&self) -> u16 {
         self.own_validation_status().unwrap_or(400)
@@ -242,44 +242,44 @@ impl Endpoint {
         &self.parts.docs
     }
 
-    /// Returns the tag of the node or group nearest to the route, under which
-    /// documents list it, unless its documentation names tags.
+    /// Returns the tag of the innermost node or group. Generated documents list
+    /// the route under it, unless the route's documentation sets tags.
     #[must_use]
     pub fn tag(&self) -> Option<&Tag> {
         self.parts.tag.as_deref()
     }
 
-    /// Returns the reason why the route is open to everybody, if its entry
-    /// gives one. It is for people who check the routes of an application, and
-    /// switches nothing off.
+    /// Returns the reason why the route is public, if the route options give
+    /// one. It helps to audit the routes of an application and does not disable
+    /// anything.
     #[must_use]
     pub fn public_reason(&self) -> Option<&str> {
         self.parts.public.as_deref().map(String::as_str)
     }
 
-    /// Returns the time for which the handler may continue without its client, if its route sets
-    /// `run_to_completion`.
+    /// Returns the time for which the handler may continue without its client,
+    /// if the route sets `run_to_completion`.
     #[must_use]
     pub fn run_to_completion(&self) -> Option<Duration> {
         time_to_complete(&self.context.settings.run_to_completion)
     }
 
-    /// Returns the reason why the WebSocket or the event stream of the route may
-    /// outlive the login of its user, if its entry gives one. Without one it ends
-    /// when the token expires, the session ends or the user is revoked.
+    /// Returns the reason why the route's WebSocket or event stream may outlive
+    /// the user's login, if the route options give one. Otherwise it ends when
+    /// the token expires, the session ends or the user is revoked.
     #[must_use]
     pub fn outlives_user_reason(&self) -> Option<&str> {
         self.context.outlives_user.as_deref().map(String::as_str)
     }
 
-    /// Returns the file and line where the route was declared.
+    /// Returns the source location of the route.
     #[must_use]
     pub fn location(&self) -> &'static Location<'static> {
         self.parts.location
     }
 
-    /// Returns what middleware, extractors and reply of the route say about it.
-    /// It is made anew for each call; requests do not need it.
+    /// Returns the description of the route by its middleware, extractors and
+    /// reply. It is computed for each call; requests do not need it.
     ///
     /// ```
     /// use stockade::Router;
@@ -295,7 +295,8 @@ impl Endpoint {
     /// ```
     #[must_use]
     pub fn facts(&self) -> DescribedRoute {
-        // The parameters matter for the mistakes alone, which the build has told.
+        // Parameters matter only for configuration errors, which the build has
+        // already reported.
         let mut doc = RouteDescription::new(self.method().clone(), Vec::new());
         doc.set_validation_status(self.own_validation_status());
         self.describe(&mut doc);
@@ -309,36 +310,35 @@ impl Endpoint {
         self.parts.kind
     }
 
-    /// Returns the name in logs and metrics of a route without a path of its own.
+    /// Returns the name in logs and metrics for a route without its own path.
     #[doc(hidden)]
     #[must_use]
     pub fn label(&self) -> Option<&str> {
         self.context.label.as_deref()
     }
 
-    /// Returns true if rate limits count the parts of its requests one by one.
+    /// Returns true if rate limits count the parts of a request one by one.
     #[doc(hidden)]
     #[must_use]
     pub fn has_subrequests(&self) -> bool {
         self.parts.has_subrequests
     }
 
-    /// Returns the headers that pages of other origins may use; `None` if the default
-    /// lists of CORS apply.
+    /// Returns the headers that pages of other origins may use, or `None` if
+    /// the default CORS lists apply.
     #[doc(hidden)]
     #[must_use]
     pub fn page_headers(&self) -> Option<&Arc<PageHeaders>> {
         self.context.page_headers.get()
     }
 
-    /// Sets these headers, unless they are set.
+    /// Sets these headers unless they are already set.
     #[doc(hidden)]
     pub fn set_page_headers(&self, headers: Arc<PageHeaders>) {
         let _ = self.context.page_headers.set(headers);
     }
 
-    /// Returns the reason why no rate limit counts the route, where the framework
-    /// takes it out.
+    /// Returns the reason why the framework exempts the route from rate limits.
     #[doc(hidden)]
     #[must_use]
     pub fn rate_exempt_reason(&self) -> Option<&'static str> {
@@ -353,22 +353,22 @@ impl Endpoint {
         self.parts.handler.describe(doc);
     }
 
-    /// Returns the handler of the errors that come before the middleware.
+    /// Returns the handler for errors before the middleware.
     #[doc(hidden)]
     #[must_use]
     pub fn first_error_handler(&self) -> Option<&ErrorHandler> {
         self.context.first_error_handler()
     }
 
-    /// Returns the handler of the errors that no middleware answers.
+    /// Returns the handler for errors that middleware does not handle.
     #[doc(hidden)]
     #[must_use]
     pub fn inherited_error_handler(&self) -> Option<&ErrorHandler> {
         self.context.error_handler.as_ref()
     }
 
-    /// Returns the schema that validates a part of a request: the schema of the entry,
-    /// or the schema of the type that the handler takes.
+    /// Returns the schema that validates a part of a request: the schema in the
+    /// route options, or the schema of the handler's argument type.
     #[doc(hidden)]
     #[must_use]
     pub fn schema(&self, from: InputFrom) -> Option<&Schema> {

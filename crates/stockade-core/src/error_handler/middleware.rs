@@ -30,7 +30,7 @@ impl IntoMiddleware<form::Ready> for ErrorHandler {
 }
 
 impl ErrorHandler {
-    /// Describes the errors of a route that this handler answers.
+    /// Describes the errors of a route that this handler formats.
     pub fn describe(&self, doc: &mut RouteDescription) {
         if let Some(form) = self.form() {
             doc.writes_errors(form.schema);

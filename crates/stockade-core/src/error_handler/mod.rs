@@ -1,4 +1,4 @@
-//! `ErrorHandler`: the answers to errors that an application chooses.
+//! `ErrorHandler`: custom error responses of an application.
 //!
 //! Spec: Errors › Response rules, rule 4.
 
@@ -32,8 +32,8 @@ pub struct ErrorHandlerOptions {
     /// router or the call.
     #[doc(alias = "exposeErrors")]
     pub expose_errors: Option<bool>,
-    /// Adds the texts of the error and of its causes to the body as `stack`,
-    /// where errors are exposed. Default: false.
+    /// Adds the texts of the error and its causes to the body as `stack`, if
+    /// errors are exposed. Default: false.
     #[doc(alias = "includeStack")]
     pub include_stack: bool,
     logger: Option<Arc<Logger>>,
@@ -55,7 +55,7 @@ enum Change {
 }
 
 impl ErrorHandlerOptions {
-    /// Makes options with the defaults.
+    /// Creates options with the defaults.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -69,11 +69,11 @@ impl ErrorHandlerOptions {
         include_stack: bool;
     }
 
-    /// Sets a function that gets each error and its request, instead of the
-    /// log.
+    /// Sets a function that receives each error with its request. It replaces
+    /// the log.
     ///
-    /// The function also gets an error that inner middleware has answered,
-    /// although that one is in the log already.
+    /// It also receives errors that inner middleware has already converted to a
+    /// response and logged.
     #[must_use]
     pub fn logger(
         mut self,
@@ -83,11 +83,11 @@ impl ErrorHandlerOptions {
         self
     }
 
-    /// Sets a function that makes the body of a response. It gets the error and
-    /// the body that would be sent.
+    /// Sets a function that creates the response body. It receives the error
+    /// and the default body.
     ///
-    /// The status stays that of the error. The error has its real message, also
-    /// where that must not be sent.
+    /// The status remains the status of the error. The error contains its real
+    /// message, even if the client must not see it.
     #[must_use]
     pub fn transform(
         mut self,
@@ -97,8 +97,8 @@ impl ErrorHandlerOptions {
         self
     }
 
-    /// Says that the body of each answer is a `T` as JSON, for documents. Without
-    /// it they say of an own form that nothing is known.
+    /// Declares that each response body is a `T` as JSON, for generated
+    /// documents. Otherwise, a custom error body is documented as unknown.
     ///
     /// ```
     /// use stockade::prelude::*;
@@ -127,10 +127,10 @@ impl ErrorHandlerOptions {
         self
     }
 
-    /// Sets a function that changes the response: its body, its headers and its
-    /// status. It comes after a [`transform`](Self::transform).
+    /// Sets a function that changes the body, the headers and the status of the
+    /// response. It runs after [`transform`](Self::transform).
     ///
-    /// A function alone is an [`ErrorHandler`] too; see [`ErrorReply`].
+    /// The function itself is also an [`ErrorHandler`]; see [`ErrorReply`].
     #[must_use]
     pub fn reply(mut self, change: impl Fn(&mut ErrorReply) + Send + Sync + 'static) -> Self {
         self.change = Some(Change::Reply(Arc::new(change)));
@@ -147,22 +147,23 @@ impl fmt::Debug for ErrorHandlerOptions {
     }
 }
 
-/// Answers errors. A clone does the same, and a handler is middleware too.
+/// Creates error responses. Clones share the same options, and a handler is
+/// also middleware.
 ///
-/// It is made of [options](ErrorHandlerOptions), or of a function that changes
-/// an [`ErrorReply`].
+/// Create it from [options](ErrorHandlerOptions), or from a function that
+/// changes an [`ErrorReply`].
 #[derive(Clone, Debug, Default)]
 pub struct ErrorHandler {
     options: Arc<ErrorHandlerOptions>,
 }
 
-/// A value that `error_handling` and `with_error_handling` take: a function that
+/// A value for `error_handling` and `with_error_handling`: a function that
 /// changes an [`ErrorReply`], the options of an [`ErrorHandler`], or a handler.
 ///
-/// The function may also take a [`RequestHead`](crate::RequestHead). Only this form costs a copy of the
-/// headers of each request.
+/// The function may also take a [`RequestHead`](crate::RequestHead). Only this
+/// form copies the headers of each request.
 ///
-/// `Marker` only keeps the forms apart; the compiler finds it.
+/// `Marker` distinguishes the forms; the compiler infers it.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an error handler",
     label = "not a synchronous function of `&mut ErrorReply`",
@@ -171,7 +172,7 @@ pub struct ErrorHandler {
     note = "`ErrorHandlerOptions` and the result of `create_error_handler` are error handlers too"
 )]
 pub trait IntoErrorHandler<Marker> {
-    /// Makes the handler.
+    /// Converts the value to an error handler.
     fn into_error_handler(self) -> ErrorHandler;
 }
 
@@ -187,7 +188,7 @@ impl IntoErrorHandler<()> for ErrorHandlerOptions {
     }
 }
 
-// The message of the trait says more than one about a bound of `Fn`.
+// The trait's own message is more helpful than a message about an `Fn` bound.
 #[diagnostic::do_not_recommend]
 impl<F: Fn(&mut ErrorReply) + Send + Sync + 'static> IntoErrorHandler<fn(&mut ErrorReply)> for F {
     fn into_error_handler(self) -> ErrorHandler {
@@ -195,10 +196,11 @@ impl<F: Fn(&mut ErrorReply) + Send + Sync + 'static> IntoErrorHandler<fn(&mut Er
     }
 }
 
-/// A value of the setting `error_handling`: an [`IntoErrorHandler`], or `false` for no handler.
+/// A value for the setting `error_handling`: an [`IntoErrorHandler`], or
+/// `false` to disable error handling.
 ///
-/// A program that computes the value passes a [`Setting`]. `Marker` only keeps the forms apart;
-/// the compiler finds it.
+/// Pass a [`Setting`] if the program computes the value. `Marker` distinguishes
+/// the forms; the compiler infers it.
 ///
 /// ```
 /// use stockade::middleware::ErrorReply;
@@ -228,7 +230,7 @@ impl<F: Fn(&mut ErrorReply) + Send + Sync + 'static> IntoErrorHandler<fn(&mut Er
     note = "`ErrorHandlerOptions` and the result of `create_error_handler` are error handlers too"
 )]
 pub trait IntoErrorHandling<Marker> {
-    /// Makes the setting.
+    /// Converts the value to a setting.
     fn into_error_handling(self) -> Setting<ErrorHandler>;
 }
 
@@ -262,17 +264,17 @@ impl<F: Fn(&mut ErrorReply) + Send + Sync + 'static> From<F> for ErrorHandler {
     }
 }
 
-/// Marks the answer of an error handler. One further outside leaves a final form
-/// alone: the innermost one counts.
+/// Marks the response of an error handler. An outer handler does not change a
+/// final form, so the innermost handler wins.
 #[derive(Clone, Copy)]
 struct Form {
-    /// False for the form of a router, a group or a node, which inner middleware
-    /// sees before that of the route replaces it.
+    /// False for the form of a router, a group or a node. Inner middleware sees
+    /// it before the form of the route replaces it.
     is_final: bool,
 }
 
-/// Makes the form of an error final, at the exit of the application that has
-/// answered it.
+/// Makes the form of an error response final, when it leaves the application
+/// that created it.
 #[inline]
 pub fn keep_form(response: &mut Response) {
     if let Some(form) = response.extensions_mut().get_mut::<Form>() {
@@ -280,14 +282,14 @@ pub fn keep_form(response: &mut Response) {
     }
 }
 
-/// Makes the form of an error final, whoever has answered it: for middleware that
-/// keeps the answer, so that it is the same when it is sent again.
+/// Makes the form of a response final. Middleware that stores responses calls
+/// it, because a replayed response must be identical.
 pub fn finish_form(response: &mut Response) {
     response.extensions_mut().insert(Form { is_final: true });
 }
 
 impl ErrorHandler {
-    /// Returns the form of the errors, if it is another than that of the router.
+    /// Returns the form of the errors, if it differs from the router's form.
     #[must_use]
     pub fn form(&self) -> Option<ErrorForm> {
         let options = &self.options;
@@ -302,10 +304,10 @@ impl ErrorHandler {
         matches!(self.options.change, Some(Change::WithHead(_)))
     }
 
-    /// Logs an error and makes its response.
+    /// Logs an error, and creates its response.
     ///
-    /// A panic of a function of the handler is logged and answered with 500, as
-    /// the router answers it without a handler.
+    /// A panic in a function of the handler is logged. It becomes the 500 that
+    /// the router sends without a handler.
     #[must_use]
     #[cold]
     pub fn answer(&self, error: ApiError, context: &ErrorContext) -> Response {
@@ -324,13 +326,12 @@ impl ErrorHandler {
         response.and_then(|made| made).unwrap_or_else(|failure| context.answer_plainly(failure))
     }
 
-    /// Gives a response its own form, by which inner middleware has answered an
-    /// error.
+    /// Applies the handler's form to an error response from inner middleware.
     fn answer_again(&self, mut response: Response, context: &ErrorContext) -> Response {
         let Some(error) = error_of(&response).cloned() else {
             return response;
         };
-        // Inner middleware has replaced the answer by its own.
+        // Inner middleware has replaced the response with its own.
         let is_replaced = error.status() != response.status().as_u16() || !is_error_body(&response);
         if is_replaced || response.extensions().get::<Form>().is_some_and(|form| form.is_final) {
             return response;
@@ -347,8 +348,8 @@ impl ErrorHandler {
         response.and_then(|made| made).unwrap_or_else(|failure| context.answer_plainly(failure))
     }
 
-    /// Gives a response that answers an error the body of this handler, and lets
-    /// its function change it.
+    /// Sets the handler's body on an error response, and calls the handler's
+    /// function.
     fn change(
         &self,
         mut response: Response,
@@ -383,7 +384,7 @@ fn is_error_body(response: &Response) -> bool {
         .is_some_and(|value| value == "application/json" || value == "application/problem+json")
 }
 
-/// Returns the texts of an error and of its causes, each once.
+/// Returns the texts of an error and its causes, without repetition.
 fn stack(error: &ApiError) -> Vec<String> {
     let mut texts = vec![error.to_string()];
     let mut cause = error.source();

@@ -1,4 +1,4 @@
-//! [`ErrorReply`]: the response to an error, for the function that shapes it.
+//! [`ErrorReply`]: the response to an error, for the function that formats it.
 
 use std::borrow::Cow;
 use std::error::Error;
@@ -14,18 +14,18 @@ use crate::endpoint::ErrorContext;
 use crate::error_settings::Settings;
 use crate::{HttpBody, Response};
 
-/// An error on its way to the client: the error, the request that it came from,
-/// and the response, which a function may change.
+/// An error with its request and its response, which a function may change.
 ///
-/// Such a function is an [`ErrorHandler`](crate::ErrorHandler). It gets the
-/// response as it would be sent: with the status and the headers of the error,
-/// and with the body that the settings make. All that it leaves alone stays.
+/// Such a function is an [`ErrorHandler`](crate::ErrorHandler). It receives the
+/// default response, with the status and the headers of the error, and the body
+/// from the settings. Everything that the function does not change is sent as
+/// it is.
 ///
 /// ```
 /// use stockade::serde_json::{Map, json};
 /// use stockade::{ErrorHandler, ErrorKind, ErrorReply};
 ///
-/// /// Answers as Conduit does: `{"errors": {"email": ["is required"]}}`.
+/// /// Formats errors like Conduit: `{"errors": {"email": ["is required"]}}`.
 /// fn conduit(error: &mut ErrorReply) {
 ///     let mut errors = Map::new();
 ///     for failed in error.field_errors() {
@@ -44,15 +44,15 @@ use crate::{HttpBody, Response};
 /// # let _ = handler;
 /// ```
 ///
-/// A function that also needs the headers or the user of the request takes a
-/// [`RequestHead`](crate::RequestHead) as its second argument.
+/// If the function also needs the headers or the user of the request, take a
+/// [`RequestHead`](crate::RequestHead) as the second argument.
 ///
-/// A client may read [`message`](Self::message) and [`details`](Self::details);
-/// the text of a 5xx is behind [`error`](Self::error) and
-/// [`source`](Self::source) alone.
+/// A client may see [`message`](Self::message) and [`details`](Self::details).
+/// Only [`error`](Self::error) and [`source`](Self::source) contain the text of
+/// a 5xx.
 ///
-/// A function that panics, or gives a body that cannot be serialised, is
-/// answered with the plain 500 of the router.
+/// The client gets the router's plain 500 if the function panics or sets a body
+/// that cannot be serialized.
 #[derive(Debug)]
 pub struct ErrorReply {
     error: ApiError,
@@ -75,7 +75,7 @@ impl ErrorReply {
         Self { error, context: context.clone(), settings, json, response, failure: None }
     }
 
-    /// Returns the response, or the error of the function that has changed it.
+    /// Returns the response, or the failure of the function.
     pub(super) fn finish(mut self) -> Result<Response, ApiError> {
         let status = self.response.status().as_u16();
         if self.settings.problem_details && status != self.error.status() {
@@ -91,14 +91,14 @@ impl ErrorReply {
         }
     }
 
-    /// Gives problem details the status that the response has now: RFC 9457,
-    /// section 3.1.3, wants both to be the same.
+    /// Updates the status in problem details, because RFC 9457, section 3.1.3,
+    /// requires it to match the response.
     fn correct_problem(&mut self) {
         let is_problem = |value: &HeaderValue| value == "application/problem+json";
         if !self.response.headers().get(CONTENT_TYPE).is_some_and(is_problem) {
             return;
         }
-        // A body that comes in pieces, or is no JSON, is the function's own.
+        // A stream, or a body that is not JSON, comes from the function.
         let text = self.response.body().as_bytes();
         let Some(Ok(mut body)) = text.map(serde_json::from_slice::<Value>) else {
             return;
@@ -114,7 +114,7 @@ impl ErrorReply {
         if is_error && members.get("title").is_some_and(|title| title == status_text(old)) {
             members.insert("title".to_owned(), status_text(new.as_u16()).into());
         }
-        // So is the type of the framework.
+        // The framework's type also depends on the status.
         let base = self.settings.problem_base;
         let sent = self.error.problem_type_at(base);
         if is_error && members.get("type").is_some_and(|uri| *uri == *sent) {
@@ -126,48 +126,48 @@ impl ErrorReply {
 
     /// Returns the kind of the error.
     ///
-    /// A 404 of the router, where no route has the path, is told apart by
-    /// [`route`](Self::route), which is `None` then.
+    /// [`route`](Self::route) is `None` for a 404 of the router, when no route
+    /// matches the path.
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         self.error.kind()
     }
 
-    /// Returns the message that a client may read: of a 5xx the standard text of
-    /// its status, unless errors are exposed.
+    /// Returns the message that the client may see. For a 5xx, this is the
+    /// standard text of the status unless errors are exposed.
     #[must_use]
     pub fn message(&self) -> &str {
         self.error.public_message(self.settings.expose_errors)
     }
 
-    /// Returns the details that a client may read: none of a 5xx.
+    /// Returns the details that the client may see. Returns `None` for a 5xx.
     #[must_use]
     pub fn details(&self) -> Option<&Value> {
         self.error.public_details()
     }
 
-    /// Returns the fields that failed, if this is a failed validation of fields.
+    /// Returns the failed fields, if this is a failed validation of fields.
     #[must_use]
     pub fn field_errors(&self) -> &[FieldError] {
         self.error.field_errors()
     }
 
-    /// Returns the error itself, for decisions. Its message is not for the
-    /// client where the status is 5xx.
+    /// Returns the error itself, for decisions. Do not send its message if the
+    /// status is a 5xx.
     #[must_use]
     pub fn error(&self) -> &ApiError {
         &self.error
     }
 
-    /// Returns the cause of the error, such as the application's own error that
-    /// became an [`ApiError`]; `downcast_ref` tells its type.
+    /// Returns the cause of the error, such as an application error that became
+    /// an [`ApiError`]. Use `downcast_ref` to get its type.
     #[must_use]
     pub fn source(&self) -> Option<&(dyn Error + 'static)> {
         self.error.source()
     }
 
-    /// Returns the pattern of the route, such as `/users/:id`; `None` if none
-    /// took the request.
+    /// Returns the pattern of the route, such as `/users/:id`, or `None` if no
+    /// route matched.
     #[must_use]
     pub fn route(&self) -> Option<&str> {
         self.context.route()
@@ -179,27 +179,27 @@ impl ErrorReply {
         self.context.method()
     }
 
-    /// Returns the path of the request, as it was sent, without the query.
+    /// Returns the raw path of the request without the query.
     #[must_use]
     pub fn path(&self) -> Option<&str> {
         self.context.path()
     }
 
-    /// Returns the name of the request in logs, if it has one.
+    /// Returns the request id, if there is one.
     #[must_use]
     pub fn request_id(&self) -> Option<&str> {
         self.context.id()
     }
 
-    /// Returns the body that the settings make of the error, which is sent
-    /// unless the function sets another.
+    /// Returns the default body from the settings. It is sent unless the
+    /// function sets another body.
     #[must_use]
     pub fn json(&self) -> &Value {
         &self.json
     }
 
-    /// Returns the problem type of the error as problem details have it: an absolute URI, or
-    /// `about:blank`.
+    /// Returns the problem type that problem details contain: an absolute URI
+    /// or `about:blank`.
     ///
     /// ```
     /// use stockade::prelude::*;
@@ -240,48 +240,51 @@ impl ErrorReply {
         self.error.problem_type_at(self.settings.problem_base)
     }
 
-    /// Returns the members of the error that a client may read: none of a 5xx.
+    /// Returns the members of the error that the client may see. Returns none
+    /// for a 5xx.
     pub fn members(&self) -> impl Iterator<Item = (&'static str, &Value)> {
         self.error.public_members()
     }
 
-    /// Returns the language of the client's choice: the best of
-    /// [`languages`](crate::Languages) of the router for `Accept-Language`. The messages of the
-    /// failed fields are in this language. `None` if the router has no languages.
+    /// Returns the language for the client: the best match of the router's
+    /// [`languages`](crate::Languages) for `Accept-Language`. The messages of
+    /// failed fields use this language. Returns `None` if the router does not
+    /// have languages.
     #[must_use]
     pub fn language(&self) -> Option<&str> {
         self.context.language()
     }
 
-    /// Returns the status of the response: at first that of the error.
+    /// Returns the status of the response, which is initially the status of the
+    /// error.
     #[must_use]
     pub fn status(&self) -> StatusCode {
         self.response.status()
     }
 
-    /// Sets the status of the response, from 200 to 599; any other becomes the
-    /// plain 500. The body stays as it is, but for `status` and `title` of problem
-    /// details that still name the status of the error.
+    /// Sets the status of the response, from 200 to 599. Any other status
+    /// becomes the plain 500. The body stays the same, except for `status` and
+    /// `title` of problem details if they still match the error.
     pub fn set_status(&mut self, status: StatusCode) {
         *self.response.status_mut() = status;
     }
 
-    /// Returns the headers of the response: the content type, and those of the
-    /// error, such as `Allow`, `Retry-After` and `WWW-Authenticate`.
+    /// Returns the headers of the response: the content type, and the headers
+    /// of the error, such as `Allow`, `Retry-After` and `WWW-Authenticate`.
     ///
-    /// The headers of the router, of the rate limit and of CORS come later.
+    /// The headers of the router, the rate limit and CORS are added later.
     #[must_use]
     pub fn headers(&self) -> &HeaderMap {
         self.response.headers()
     }
 
-    /// Returns the [headers](Self::headers) of the response, to change them.
+    /// Returns the [headers](Self::headers) of the response for changes.
     pub fn headers_mut(&mut self) -> &mut HeaderMap {
         self.response.headers_mut()
     }
 
     /// Sets the body to a value as JSON. The content type stays
-    /// `application/json`, or `application/problem+json` where the router sends
+    /// `application/json`, or `application/problem+json` if the router sends
     /// problem details.
     pub fn set_json(&mut self, value: impl Serialize) {
         match to_json(&value) {

@@ -1,4 +1,4 @@
-//! Error functions that take the head of the request.
+//! Error functions that receive the head of the request.
 
 use std::sync::Arc;
 
@@ -8,11 +8,11 @@ use crate::kept_head::KeptHead;
 use crate::{Request, RequestHead};
 
 impl ErrorHandlerOptions {
-    /// Sets a function as [`reply`](Self::reply) does, which also takes the
-    /// [`RequestHead`]: the headers and the user of the request.
+    /// Sets a function like [`reply`](Self::reply) that also receives the
+    /// [`RequestHead`], with the headers and the user of the request.
     ///
-    /// The request is not there any more when its handler fails. So each request to a
-    /// route with such a function costs a copy of its headers.
+    /// The request no longer exists when its handler fails. Each request to a
+    /// route with such a function therefore copies its headers.
     #[must_use]
     pub fn reply_with_head(
         mut self,
@@ -44,7 +44,8 @@ impl Request {
         KeptHead::new(head, self.client_ip(), user)
     }
 
-    /// Keeps a copy of the head if an error handler takes it. Returns the copy.
+    /// Stores a copy of the head if an error handler needs it, and returns the
+    /// copy.
     #[inline]
     pub(crate) fn keep_head(&mut self, handler: Option<&ErrorHandler>) -> Option<Arc<KeptHead>> {
         if !handler.is_some_and(ErrorHandler::takes_head) {

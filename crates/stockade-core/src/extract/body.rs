@@ -1,4 +1,5 @@
-//! [`Body`]: the body as a typed value; its raw bytes; its stream.
+//! [`Body`]: the body as a typed value, and extractors for its bytes and its
+//! stream.
 
 use bytes::Bytes;
 use serde::de::DeserializeOwned;
@@ -14,27 +15,27 @@ use crate::{FromRequest, HttpBody, Request, RouteDescription};
 
 /// The body, parsed by its content type into a typed value.
 ///
-/// JSON (`application/json`, `…+json`) goes from the bytes to the value
-/// directly; a form is read like a query string; `text/*` is one text. An
-/// absent body is a 400, unless `T` is an `Option`. Anything else is 415. The
-/// schema of `T` judges the value; a value that fails is a 400 that names the
-/// fields.
+/// JSON (`application/json`, `…+json`) is deserialized directly from the bytes.
+/// A form is read like a query string, and `text/*` is a single text. Any other
+/// content type gets a 415. A missing body gets a 400, unless `T` is an
+/// `Option`. The schema of `T` validates the value; an invalid value gets a 400
+/// that names the fields.
 ///
-/// A form is read as browsers send it:
+/// Forms are read as browsers send them:
 ///
-/// - A form without fields is an empty object; `Body<Option<T>>` gives `None`.
-/// - A `bool` that is absent is false, because an unchecked checkbox is not sent.
-///   A `bool` with `#[serde(default)]` gets that default instead, and an
-///   `Option<bool>` is `None`. `on`, the value of a checked checkbox, is true.
-/// - Empty text for an optional field is `None`, or the default of the field, if the
-///   type does not accept empty text: a number, a date, an enum, a text with
-///   `min_length`. For an `Option<String>` it stays empty text.
+/// - A form without fields is an empty object; `Body<Option<T>>` is `None`.
+/// - A missing `bool` is false, because browsers do not send an unchecked
+///   checkbox. A `bool` with `#[serde(default)]` gets that default instead, and
+///   an `Option<bool>` is `None`. `on`, the value of a checked checkbox, is
+///   true.
+/// - Empty text in an optional field becomes `None` or the field's default, if
+///   the type does not accept empty text: a number, a date, an enum, or a text
+///   with `min_length`. For an `Option<String>`, it stays empty text.
 ///
-/// Some values of JSON are kept whatever their type is. They count against
-/// `max_json_values` of the route, and more of them are a 413. These are the
-/// values that `T` has as a `Value` or takes for an untagged enum. All values
-/// count where the schema of `T` has functions, unions or unique items, or is
-/// not fulfilled.
+/// Some JSON values are stored untyped: the values of a `Value` field, and of
+/// an untagged enum. They count against the route's `max_json_values`, and
+/// exceeding it is a 413. All values count if the schema of `T` has functions,
+/// unions or unique items, or if the body is invalid.
 ///
 /// ```
 /// use stockade::extract::Body;
@@ -79,8 +80,8 @@ impl<T: HasSchema + DeserializeOwned + Send> FromRequest for Body<T> {
     fn describe(doc: &mut RouteDescription) {
         let optional = read_nothing(&mut None::<T>);
         doc.reads_body(if optional { BodyKind::Optional } else { BodyKind::Typed });
-        // The body is judged last of all sources, so no other source asks for
-        // its failure.
+        // The body is the last source to be validated, so its failure need not
+        // be found again for another source.
         typed::describe::<T>(doc, InputFrom::Body, |_| Ok(()));
     }
 }
@@ -101,7 +102,7 @@ impl FromRequest for Bytes {
 }
 
 impl FromRequest for HttpBody {
-    /// A stream cannot be given twice, so it is taken last.
+    /// A stream can be taken only once, so it is extracted last.
     const TAKES_REQUEST: bool = true;
 
     async fn from_request(req: &mut Request) -> Result<Self, ApiError> {

@@ -1,4 +1,4 @@
-//! [`Headers`], [`ClientIp`] and the parts of the head.
+//! [`Headers`], [`ClientIp`] and extractors for other parts of the head.
 
 use std::net::IpAddr;
 use std::ops::Deref;
@@ -9,7 +9,7 @@ use stockade_errors::ApiError;
 use super::OptionalFromRequest;
 use crate::{FromRequest, PeerAddr, PeerCredentials, Request, RouteDescription};
 
-/// A copy of the headers; it dereferences to `http::HeaderMap`.
+/// A copy of the headers. It dereferences to `http::HeaderMap`.
 #[derive(Clone, Debug, Default)]
 pub struct Headers(pub HeaderMap);
 
@@ -29,8 +29,9 @@ impl FromRequest for Headers {
     fn describe(_doc: &mut RouteDescription) {}
 }
 
-/// The id of the event that a client of [`Sse`](crate::reply::Sse) saw last,
-/// when it comes back; `None` the first time, and for one that is not UTF-8.
+/// The id of the last event that a reconnecting client of
+/// [`Sse`](crate::reply::Sse) received. `None` for a first connection, and for
+/// an id that is not UTF-8.
 ///
 /// Source: WHATWG HTML, section 9.2.4 (the `Last-Event-ID` header).
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
@@ -48,8 +49,8 @@ impl FromRequest for LastEventId {
     }
 }
 
-/// The client's address. Take an `Option<ClientIp>` where it may be unknown,
-/// as it is for a request that was made in process.
+/// The client's address. Take an `Option<ClientIp>` if it may be unknown, such
+/// as for an in-process request.
 ///
 /// Spec: Request object › ip.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
@@ -104,7 +105,7 @@ impl OptionalFromRequest for PeerCredentials {
     fn describe_optional(_doc: &mut RouteDescription) {}
 }
 
-/// Returns the 500 of a host that does not tell the address of `party`.
+/// Returns the 500 for a host that does not provide the address of `party`.
 #[cold]
 fn unknown(party: &str) -> ApiError {
     ApiError::new(500, format!("the host does not tell the {party}'s address"))

@@ -1,4 +1,5 @@
-//! [`Disposition`]: the names in the `Content-Disposition` of a part of a form.
+//! [`Disposition`]: the names in the `Content-Disposition` header of a form
+//! part.
 //!
 //! Source: RFC 6266 and RFC 8187 (`filename*`); RFC 9110, section 5.6.6
 //! (parameters); WHATWG HTML, section 4.10.21.8 (`%22`, `%0D` and `%0A`).
@@ -13,8 +14,8 @@ pub(super) struct Disposition {
 }
 
 impl Disposition {
-    /// Reads the value of a header. Of several parameters with one name the first
-    /// counts; a name that is not UTF-8 is left out.
+    /// Parses the header value. The first of several parameters with the same
+    /// name counts, and a name that is not UTF-8 is ignored.
     pub(super) fn parse(value: &[u8]) -> Self {
         let start = value.iter().position(|byte| *byte == b';').unwrap_or(value.len());
         let (mut name, mut plain, mut extended) = (None, None, None);
@@ -49,8 +50,8 @@ pub(super) struct Parameter<'v> {
 }
 
 impl Parameter<'_> {
-    /// Returns the text that a browser has encoded: in quotation marks it writes
-    /// `"`, CR and LF as `%22`, `%0D` and `%0A`, and `%` as itself.
+    /// Returns the text that a browser encoded. In quotation marks, browsers
+    /// write `"`, CR and LF as `%22`, `%0D` and `%0A`, and `%` as itself.
     fn into_form_text(self) -> Option<String> {
         let text = String::from_utf8(self.value).ok()?;
         if !self.is_quoted || !text.contains('%') {
@@ -74,8 +75,8 @@ impl Parameter<'_> {
     }
 }
 
-/// Decodes `UTF-8'language'text`; `None` for another charset, and for bytes that
-/// are not text in it.
+/// Decodes `UTF-8'language'text`. Returns `None` for another charset and for
+/// invalid UTF-8.
 fn extended_value(value: &[u8]) -> Option<String> {
     let mut parts = value.splitn(3, |byte| *byte == b'\'');
     let (charset, _language, text) = (parts.next()?, parts.next()?, parts.next()?);
@@ -97,9 +98,9 @@ fn has_valid_escapes(text: &[u8]) -> bool {
     escapes.all(|rest| rest.len() >= 2 && rest[..2].iter().all(u8::is_ascii_hexdigit))
 }
 
-/// The parameters of a header, from the first semicolon on. A value in quotation
-/// marks may contain semicolons. A value without them ends at the next semicolon,
-/// so it may have characters that a token does not have.
+/// The parameters of a header, from the first semicolon. A quoted value may
+/// contain semicolons. An unquoted value ends at the next semicolon, so it may
+/// contain characters that a token may not.
 pub(super) struct Parameters<'v> {
     rest: &'v [u8],
 }
@@ -109,9 +110,9 @@ impl<'v> Parameters<'v> {
         Self { rest }
     }
 
-    /// Reads a value in quotation marks, behind the first one. Only `\"` and `\\`
-    /// are escapes: browsers send other backslashes as they are. `None` if it has
-    /// no end.
+    /// Reads a quoted value after the first quotation mark. Only `\"` and `\\`
+    /// are escapes; browsers send other backslashes unescaped. Returns `None`
+    /// if the closing mark is missing.
     fn quoted(&mut self) -> Option<Vec<u8>> {
         let mut value = Vec::new();
         let mut at = 0;
@@ -132,7 +133,7 @@ impl<'v> Parameters<'v> {
         }
     }
 
-    /// Takes the bytes before the first of these, or all.
+    /// Reads up to the first of these bytes, or to the end.
     fn take_until(&mut self, ends: &[u8]) -> &'v [u8] {
         let end = self.rest.iter().position(|byte| ends.contains(byte));
         let (taken, rest) = self.rest.split_at(end.unwrap_or(self.rest.len()));
@@ -167,7 +168,7 @@ impl<'v> Iterator for Parameters<'v> {
                 self.rest = b"";
                 return None;
             };
-            // Text behind the quotation mark belongs to no parameter.
+            // Text after the quotation mark is not part of a parameter.
             self.take_until(b";");
             return Some(Parameter { name, value, is_quoted: true });
         }
@@ -210,7 +211,7 @@ mod tests {
         check(br#"name="100%"; filename="%20%2F%2""#, Some("100%"), Some("%20%2F%2"));
         check(br#"name="%2522"; filename="%%22""#, Some("%2522"), Some("%\""));
         check("name=\"%ä%é\"".as_bytes(), Some("%ä%é"), None);
-        // Without quotation marks the value does not come from a browser.
+        // An unquoted value does not come from a browser.
         check(b"name=a%22", Some("a%22"), None);
     }
 
@@ -226,7 +227,7 @@ mod tests {
         check(br#"filename="EURO.txt"; filename*=UTF-8''%e2%82%ac.txt"#, None, Some("€.txt"));
         check(br#"FILENAME*=utf-8'en'%E2%82%AC; filename="x""#, None, Some("€"));
         check(b"filename*=iso-8859-1''%A3", None, Some("£"));
-        // The decoded text is not decoded again.
+        // The decoded text is not decoded a second time.
         check(b"filename*=UTF-8''%2522", None, Some("%22"));
         for malformed in ["UTF-8''%ff", "UTF-8''%2", "UTF-8''%zz", "UTF-16''a", "a.txt", "''"] {
             let parameters = format!("filename=\"x\"; filename*={malformed}");

@@ -1,4 +1,4 @@
-//! [`Extension`]: a value that middleware put on the request.
+//! [`Extension`]: a value that middleware added to the request.
 
 use std::any::type_name;
 use std::ops::Deref;
@@ -8,12 +8,12 @@ use stockade_errors::ApiError;
 use super::OptionalFromRequest;
 use crate::{FromRequest, Request, RouteDescription};
 
-/// A value that middleware put on the request, by its type.
+/// A value that middleware added to the request, by its type.
 ///
-/// Middleware writes `req.extensions_mut().insert(value)`. Nobody can see
-/// while the router is built if it does: without the value the answer is 500,
-/// and the log names the type. Take an `Option<Extension<T>>` where there may be
-/// none.
+/// Middleware adds it with `req.extensions_mut().insert(value)`. The router
+/// cannot check this at build time. If the value is missing, the client gets a
+/// 500 and the log names the type. Take an `Option<Extension<T>>` if it may be
+/// missing.
 ///
 /// ```
 /// use stockade::Request;

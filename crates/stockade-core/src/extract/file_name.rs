@@ -1,4 +1,4 @@
-//! [`FileName`]: a text from outside that can safely name a file.
+//! [`FileName`]: an untrusted text that is safe as a file name.
 
 use std::borrow::Borrow;
 use std::fmt;
@@ -10,25 +10,25 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use stockade_errors::ApiError;
 use stockade_validation::{HasSchema, Rule};
 
-/// The name of a file in one folder: no path, and nothing that an operating
-/// system takes for something else.
+/// A file name within one directory. It does not contain a path or anything
+/// that an operating system interprets as something else.
 ///
-/// A decoded parameter of a path may hold `/` and `..`: `%2e%2e%2fetc` is one
-/// segment, and so is `..` itself. This type refuses
+/// A decoded path parameter may contain `/` and `..`: `%2e%2e%2fetc` is a
+/// single segment, and so is `..` itself. This type rejects
 ///
 /// - the empty text, and more than 255 bytes;
-/// - `/`, `\` and `:`, the other signs that Windows forbids (`< > " | ? *`), and
-///   control characters, NUL included;
-/// - a dot at the beginning, so `.`, `..`, and hidden files such as `.env`;
-/// - a dot or a space at the end, which Windows drops;
-/// - the names of devices in Windows, such as `NUL` and `com1.txt`, in any case;
-/// - signs that change the direction of text or break lines (`U+202E` shows
-///   `exe.png` for `gnp.exe`).
+/// - `/`, `\` and `:`, the other characters that Windows forbids (`< > " | ?
+///   *`), and control characters, including NUL;
+/// - a leading dot, which also excludes `.`, `..` and hidden files such as
+///   `.env`;
+/// - a trailing dot or space, which Windows drops;
+/// - device names of Windows, such as `NUL` and `com1.txt`, in any case;
+/// - characters that change the direction of text or break lines (`U+202E`
+///   shows `exe.png` for `gnp.exe`).
 ///
-/// A refused name is a 400 that names the parameter. It is taken by
-/// `Path<FileName>`, in a tuple or in a field of a struct, also of a query or a
-/// body; [`FromStr`] checks a text that comes otherwise, such as
-/// the file name of a part of a multipart form.
+/// An invalid name gets a 400 that names the parameter. Use it in
+/// `Path<FileName>`, in a tuple, or in a field of a path, query or body struct.
+/// Use [`FromStr`] for other texts, such as the file name of a multipart part.
 ///
 /// ```
 /// use stockade::extract::{FileName, Path};
@@ -44,30 +44,30 @@ use stockade_validation::{HasSchema, Rule};
 /// ```
 ///
 /// The type does not check the owner, the existence or the content of the file.
-/// Two names that differ in case alone are one file on some systems.
+/// Two names that differ only in case are the same file on some systems.
 ///
 /// # Beyond the spec
-/// The specification has no file names.
+/// The specification does not define file names.
 ///
 /// Source: Microsoft, Naming Files, Paths, and Namespaces; POSIX.1-2017, 3.170.
 #[derive(Clone, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub struct FileName(Box<str>);
 
-/// The reason why a text is no [`FileName`].
+/// The reason why a text is not a valid [`FileName`].
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum FileNameError {
-    /// Nothing.
+    /// The text is empty.
     Empty,
     /// More than 255 bytes.
     TooLong,
-    /// A separator of folders, or another sign that no file name has.
+    /// A path separator, or another character that file names must not contain.
     ForbiddenCharacter,
-    /// A dot at the beginning.
+    /// A leading dot.
     LeadingDot,
-    /// A dot or a space at the end.
+    /// A trailing dot or space.
     TrailingDotOrSpace,
-    /// The name of a device in Windows.
+    /// A device name of Windows.
     Reserved,
 }
 
@@ -153,7 +153,7 @@ impl Serialize for FileName {
 
 impl HasSchema for FileName {
     fn rule() -> Rule {
-        // The type `string` refuses a value that is no text.
+        // The type `string` rejects a value that is not a string.
         Rule::string().custom(|value, _, _| match value.as_str().and_then(fault) {
             None => Ok(()),
             Some(error) => Err(error.text()),
@@ -182,7 +182,7 @@ impl fmt::Display for FileNameError {
 
 impl std::error::Error for FileNameError {}
 
-/// 400 with the reason.
+/// Converts the error to a 400 with the reason.
 impl From<FileNameError> for ApiError {
     fn from(error: FileNameError) -> Self {
         Self::new(400, error.text())
@@ -210,18 +210,19 @@ fn fault(text: &str) -> Option<FileNameError> {
 fn is_forbidden(char: char) -> bool {
     char.is_control()
         || r#"/\:<>"|?*"#.contains(char)
-        // Line and paragraph separators; marks, embeddings and isolates of direction.
+        // Line and paragraph separators; direction marks, embeddings and
+        // isolates.
         || matches!(char, '\u{61C}' | '\u{200E}' | '\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2066}'..='\u{2069}')
 }
 
-/// Returns true if Windows opens a device for the name. The text behind the
-/// first dot has no effect on that.
+/// Returns true if Windows opens a device for the name. The text after the
+/// first dot does not matter.
 fn is_device(text: &str) -> bool {
     let stem = text.split('.').next().unwrap_or(text).trim_end_matches(' ');
     if DEVICES.iter().any(|device| stem.eq_ignore_ascii_case(device)) {
         return true;
     }
-    // `COM` and `LPT` with a digit, for which superscripts count too.
+    // `COM` and `LPT` with a digit, including superscript digits.
     let Some((port, digit)) = stem.split_at_checked(3) else { return false };
     let is_port = port.eq_ignore_ascii_case("com") || port.eq_ignore_ascii_case("lpt");
     let mut digits = digit.chars();
@@ -231,7 +232,7 @@ fn is_device(text: &str) -> bool {
 
 const DEVICES: [&str; 6] = ["con", "prn", "aux", "nul", "conin$", "conout$"];
 
-/// The length that most file systems allow.
+/// The limit of most file systems.
 const MAX_BYTES: usize = 255;
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
-//! [`FromRequest`]: the arguments of a handler.
+//! [`FromRequest`]: extractors, the arguments of handlers.
 //!
-//! | argument | takes |
+//! | argument | content |
 //! |---|---|
 //! | [`Path<T>`] | the path parameters, as a value, a tuple or a struct |
 //! | [`Path<FileName>`](FileName) | a path parameter that names a file |
@@ -9,24 +9,24 @@
 //! | `bytes::Bytes` | the raw bytes of the body |
 //! | [`HttpBody`](crate::HttpBody) | the body as a stream |
 //! | `Multipart<T>` (feature `multipart`) | a form with files, as a type or as its parts |
-//! | [`State<T>`] | what the application provided |
-//! | [`Extension<T>`] | what middleware put on the request |
-//! | [`User<T>`] | the user that authentication found |
+//! | [`State<T>`] | a value that the application provides |
+//! | [`Extension<T>`] | a value that middleware added to the request |
+//! | [`User<T>`] | the authenticated user |
 //! | [`UserLifetime`] | the end of the user's login |
 //! | [`Headers`] | the headers |
 //! | `TypedHeader<H>` (feature `typed-headers`) | one header as a type of the crate `headers` |
-//! | [`LastEventId`] | the event that a client of [`Sse`](crate::reply::Sse) saw last |
+//! | [`LastEventId`] | the last event that a client of [`Sse`](crate::reply::Sse) received |
 //! | `IfMatch` of `stockade::middleware` (feature `conditional`) | the version that the client wants to change |
 //! | [`ClientIp`] | the client's address |
 //! | [`PeerAddr`](crate::PeerAddr) | the other end of the connection |
 //! | [`PeerCredentials`](crate::PeerCredentials) | the process at the other end of a Unix socket |
-//! | [`ResponseWriter`](crate::reply::ResponseWriter) | the response, to write it oneself |
+//! | [`ResponseWriter`](crate::reply::ResponseWriter) | a writer for the response |
 //! | `http::Method`, `http::Uri`, `http::Version` | the parts of the head |
 //! | [`Request`] | the whole request |
 //!
-//! The body is read once and kept, so the order of the arguments does not
-//! matter and several of them may ask for it. Where an argument `A` may be
-//! absent, `Option<A>` is `None` for an absent one ([`OptionalFromRequest`]).
+//! The body is read once and stored, so several arguments may use it, in any
+//! order. If an argument `A` may be missing, take `Option<A>`, which is then
+//! `None` ([`OptionalFromRequest`]).
 //!
 //! Spec: Request object; Handler contract.
 
@@ -62,7 +62,7 @@ pub use typed_header::TypedHeader;
 
 pub use crate::user_lifetime::UserLifetime;
 
-/// The crate of the types that a [`TypedHeader`] takes.
+/// The crate with the types for [`TypedHeader`].
 #[cfg(feature = "typed-headers")]
 #[doc(no_inline)]
 pub use headers;
@@ -80,8 +80,8 @@ use crate::{Request, RouteDescription};
 
 /// A type that can be an argument of a handler.
 ///
-/// See the [module docs](crate::extract) for the types of stockade. A type of the
-/// application reads the request, and may wait:
+/// The [module docs](crate::extract) list stockade's types. An application type
+/// reads the request, and may wait:
 ///
 /// ```
 /// use stockade::{ApiError, FromRequest, Request, RouteDescription};
@@ -120,34 +120,36 @@ use crate::{Request, RouteDescription};
     note = "in Path, Query and Body, T derives serde::Deserialize and Schema, or is `Unchecked<T>`"
 )]
 pub trait FromRequest: Sized + Send {
-    /// True if the argument takes the whole request away. Such an argument is
-    /// made after all others.
+    /// True if the argument consumes the whole request. Such an argument is
+    /// extracted last.
     const TAKES_REQUEST: bool = false;
 
-    /// Takes the argument from the request.
+    /// Extracts the argument from the request.
     ///
     /// # Errors
-    /// When the request does not have the argument: the error is the answer.
+    /// Fails if the request does not contain the argument. The error becomes
+    /// the response.
     fn from_request(req: &mut Request) -> impl Future<Output = Result<Self, ApiError>> + Send;
 
-    /// Tells the router, while it is built, the needs of the argument and the
-    /// answers by which it refuses a request. An extractor that is made of others
-    /// calls their `describe`: only then the schemas of their types are compiled
-    /// once, and not for each request.
+    /// Describes the requirements and the error responses of the argument to
+    /// the router at build time. An extractor that contains others calls their
+    /// `describe`; only then are the schemas of their types compiled once
+    /// rather than for each request.
     ///
-    /// Without this function an extractor is opaque: it may refuse a request with
-    /// any status, which documents show as `default`. An empty one says that it
-    /// refuses no request.
+    /// The default makes the extractor opaque: it may reject a request with any
+    /// status, which documents show as `default`. An empty function means that
+    /// it never rejects a request.
     fn describe(doc: &mut RouteDescription) {
         doc.takes_opaque_argument::<Self>();
     }
 }
 
-/// An argument that may be absent: `Option<A>` is an argument of a handler where
-/// `A` implements this trait.
+/// An optional argument: `Option<A>` is a handler argument if `A` implements
+/// this trait.
 ///
-/// `None` is for a request without the argument. One that is there and wrong is
-/// an error, so that a mistake of a client does not look like its absence.
+/// `None` means that the request does not contain the argument. An invalid
+/// argument is an error, so a client's error does not look like a missing
+/// argument.
 ///
 /// ```
 /// use stockade::extract::OptionalFromRequest;
@@ -189,16 +191,18 @@ pub trait FromRequest: Sized + Send {
     note = "Path, Query and Body have the Option inside, as in Body<Option<T>>"
 )]
 pub trait OptionalFromRequest: Sized + Send {
-    /// Takes the argument from the request; `None` if it is absent.
+    /// Extracts the argument from the request, or returns `None` if it is
+    /// missing.
     ///
     /// # Errors
-    /// When the argument is there and wrong: the error is the answer.
+    /// Fails if the argument is present but invalid. The error becomes the
+    /// response.
     fn from_request_optional(
         req: &mut Request,
     ) -> impl Future<Output = Result<Option<Self>, ApiError>> + Send;
 
-    /// Tells the router, while it is built, the needs and the answers of the
-    /// argument, as [`FromRequest::describe`] does.
+    /// Describes the requirements and the error responses of the argument, like
+    /// [`FromRequest::describe`].
     fn describe_optional(doc: &mut RouteDescription) {
         doc.takes_opaque_argument::<Option<Self>>();
     }
@@ -214,19 +218,19 @@ impl<T: OptionalFromRequest> FromRequest for Option<T> {
     }
 }
 
-/// Never an argument: it names `Body<T>` to whoever writes `Json<T>`, as in other
-/// frameworks.
+/// Never an argument. It directs users who write `Json<T>`, as in other
+/// frameworks, to `Body<T>`.
 #[doc(hidden)]
 impl<T: JsonArgument + Send> FromRequest for crate::reply::Json<T> {
     async fn from_request(req: &mut Request) -> Result<Self, ApiError> {
-        // No type of this trait exists.
+        // No type implements this trait.
         T::never(req)
     }
 
     fn describe(_doc: &mut RouteDescription) {}
 }
 
-/// A trait of no type, for the message of the compiler.
+/// A trait without implementations, for the compiler's message.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
     message = "a handler takes a JSON body as `Body<{Self}>`, not as `Json<{Self}>`",
@@ -237,7 +241,7 @@ pub trait JsonArgument: Sized {
     /// Fails.
     ///
     /// # Errors
-    /// Always.
+    /// Always fails.
     fn never<T>(req: &Request) -> Result<T, ApiError>;
 }
 

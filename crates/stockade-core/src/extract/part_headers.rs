@@ -1,12 +1,12 @@
-//! [`PartHeaders`]: a bound for the headers of the parts of a multipart body, and
-//! the unfolding of their lines.
+//! [`PartHeaders`]: limits and unfolds the headers of multipart parts.
 //!
-//! multer keeps the header of a part until it has ended, and the text before
-//! the first boundary until the boundary has come, without a limit. It also
-//! rejects a header line that is continued on the next line. So the bytes are
-//! followed here before multer gets them, by the same framing.
+//! multer buffers the header of a part, and the text before the first boundary,
+//! without a limit. It also rejects a header line that continues on the next
+//! line. This code therefore follows the same framing and processes the bytes
+//! before multer receives them.
 //!
-//! Source: RFC 2046, section 5.1.1 (framing); RFC 5322, section 2.2.3 (folding);
+//! Source: RFC 2046, section 5.1.1 (framing); RFC 5322, section 2.2.3
+//! (folding);
 //! RFC 7578 (`multipart/form-data`).
 
 use std::collections::VecDeque;
@@ -18,11 +18,11 @@ use bytes::Bytes;
 use futures_core::Stream;
 use stockade_errors::BoxError;
 
-/// The pieces of a multipart body, until a header in them is too long.
+/// The chunks of a multipart body, up to a header that is too long.
 pub(super) struct BoundedHeaders<S> {
     pieces: S,
     headers: PartHeaders,
-    /// The pieces that are ready.
+    /// The chunks that are ready.
     ready: VecDeque<Bytes>,
 }
 
@@ -44,7 +44,7 @@ where
             if let Some(piece) = this.ready.pop_front() {
                 return Poll::Ready(Some(Ok(piece)));
             }
-            // A header that has not ended is kept back.
+            // A header without an end is not forwarded.
             let Some(piece) = ready!(Pin::new(&mut this.pieces).poll_next(cx)) else {
                 return Poll::Ready(None);
             };
@@ -53,7 +53,7 @@ where
     }
 }
 
-/// The error for a header of a part, or for text before the first part, that is
+/// The error for a header of a part, or text before the first part, that is
 /// longer than [`MAX_PART_HEADER`](super::MultipartLimits::MAX_PART_HEADER).
 #[derive(Debug)]
 pub(super) struct HeaderTooLong;
@@ -66,15 +66,16 @@ impl fmt::Display for HeaderTooLong {
 
 impl std::error::Error for HeaderTooLong {}
 
-/// Follows the framing of a multipart body, piece by piece.
+/// Follows the framing of a multipart body, chunk by chunk.
 struct PartHeaders {
     place: Place,
-    /// Bytes of the current header, or before the first boundary.
+    /// The length of the current header, or of the text before the first
+    /// boundary, in bytes.
     length: usize,
     opening: Search,
     blank_line: Search,
     delimiter: Search,
-    /// The beginning of a header that came in earlier pieces.
+    /// The start of a header from earlier chunks.
     held: Vec<u8>,
 }
 
@@ -82,11 +83,12 @@ struct PartHeaders {
 enum Place {
     /// Before the first boundary.
     Preamble,
-    /// Behind a boundary, after the byte in it, if that tells something.
+    /// On a boundary's line after the boundary, with the previous byte if it
+    /// matters.
     Line(Option<u8>),
     Header,
     Content,
-    /// After the last part, or where multer refuses the body.
+    /// After the last part, or when multer rejects the body.
     End,
 }
 
@@ -102,10 +104,12 @@ impl PartHeaders {
         }
     }
 
-    /// Follows a piece, and adds what multer may get of it to `ready`: everything
-    /// but a header that has not ended, with the lines of each header unfolded.
+    /// Follows a chunk, and adds the bytes for multer to `ready`. These are all
+    /// bytes except an unfinished header; the lines of each header are
+    /// unfolded.
     fn follow(&mut self, piece: &Bytes, ready: &mut VecDeque<Bytes>) -> Result<(), HeaderTooLong> {
-        // What is before `from` is ready; what is before `at` has been followed.
+        // The bytes before `from` are ready, and the bytes before `at` are
+        // processed.
         let (mut from, mut at) = (0, 0);
         while let Some(&byte) = piece.get(at) {
             let rest = &piece[at..];
@@ -138,9 +142,9 @@ impl PartHeaders {
         Ok(())
     }
 
-    /// Passes on the bytes of a header from `start` to `end`, if it has ended, and
-    /// the bytes before it; holds them back otherwise. Returns the place up to which
-    /// the piece is ready or held back.
+    /// Forwards the preceding bytes and the header from `start` to `end` if it
+    /// has ended; otherwise holds the header back. Returns the position up to
+    /// which the chunk is ready or held back.
     fn header(
         &mut self,
         piece: &Bytes,
@@ -150,7 +154,8 @@ impl PartHeaders {
     ) -> usize {
         let header = &piece[start..end];
         if has_ended && self.held.is_empty() && !is_folded(header) {
-            // The usual case: it is passed on with its surroundings.
+            // The common case: the header is forwarded together with the
+            // surrounding bytes.
             return from;
         }
         push(ready, piece.slice(from..start));
@@ -163,7 +168,8 @@ impl PartHeaders {
         end
     }
 
-    /// Counts the bytes up to an end that was found or not; gives their number.
+    /// Counts the bytes up to the end, if it was found, and returns their
+    /// number.
     fn bounded(
         &mut self,
         piece: &[u8],
@@ -181,8 +187,8 @@ impl PartHeaders {
         Ok(counted)
     }
 
-    /// Follows one byte behind a boundary. `--` is the end of the body; after
-    /// blanks and the end of the line a part follows.
+    /// Processes one byte after a boundary. `--` ends the body. Optional blanks
+    /// and a line end start a part.
     fn line(&mut self, before: Option<u8>, byte: u8) {
         self.place = match (before, byte) {
             (None | Some(b' '), b' ' | b'\t') => Place::Line(Some(b' ')),
@@ -202,7 +208,8 @@ fn push(ready: &mut VecDeque<Bytes>, piece: Bytes) {
     }
 }
 
-/// Returns the places of the line ends in a header behind which its line goes on.
+/// Returns the positions of the line ends in a header after which its line
+/// continues.
 fn folds(header: &[u8]) -> impl Iterator<Item = usize> {
     let is_fold = |bytes: &[u8]| matches!(bytes, b"\r\n " | b"\r\n\t");
     let folds = header.windows(3).enumerate().filter(move |(_, bytes)| is_fold(bytes));
@@ -213,18 +220,18 @@ fn is_folded(header: &[u8]) -> bool {
     folds(header).next().is_some()
 }
 
-/// Replaces each line end behind which a line goes on with two spaces.
+/// Replaces each line end within a continued line with two spaces.
 fn unfold(header: &mut [u8]) {
     for place in folds(header).collect::<Vec<_>>() {
         header[place..place + 2].fill(b' ');
     }
 }
 
-/// The search for a text in pieces, after Knuth, Morris and Pratt.
+/// A text search across chunks with the Knuth–Morris–Pratt algorithm.
 struct Search {
     text: Vec<u8>,
-    /// For each length of a match, the longest one that may still be a match
-    /// when the next byte does not fit.
+    /// For each match length, the longest shorter match that may continue after
+    /// a mismatch.
     shorter: Vec<usize>,
     matched: usize,
 }
@@ -244,7 +251,7 @@ impl Search {
         Self { text, shorter, matched: 0 }
     }
 
-    /// Returns the index behind the text, if it ends in this piece.
+    /// Returns the index after the text if it ends in this chunk.
     fn find(&mut self, piece: &[u8]) -> Option<usize> {
         let mut at = 0;
         while at < piece.len() {

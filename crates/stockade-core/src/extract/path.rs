@@ -8,21 +8,21 @@ use super::typed;
 use crate::description::InputFrom;
 use crate::{FromRequest, Request, RouteDescription};
 
-/// The path parameters: a single one as a value, several as a tuple in the
-/// order of the path, or a struct by name. The parameters of the host come first.
+/// The path parameters: one as a value, several as a tuple in path order, or by
+/// name as a struct. Parameters of the host come first.
 ///
-/// The schema of `T` judges the value; a value that fails is a 400 that names
-/// the parameter. Names and counts that do not fit the path are found when the
-/// router is built.
+/// The schema of `T` validates the value; an invalid value gets a 400 that
+/// names the parameter. Names or counts that do not match the path are
+/// configuration errors.
 ///
-/// # Names of files
-/// A value is decoded after the path was matched, so that a text may hold `/`,
-/// `\` and `..`: `/files/..%2F..%2Fetc%2Fpasswd` matches `/files/:name`, and
-/// `/files/..` does too. Never make a path of such a text: take a
-/// [`FileName`](super::FileName). The value of `**` (`splat`) has slashes
-/// anyway. A handler that serves files by it must refuse the segments `.` and
-/// `..`, empty segments and backslashes, and check where the path leads after
-/// links are followed.
+/// # File names
+/// Values are decoded after the path is matched, so a text may contain `/`, `\`
+/// and `..`. Both `/files/..%2F..%2Fetc%2Fpasswd` and `/files/..` match
+/// `/files/:name`. Never use such a text as a path; take a
+/// [`FileName`](super::FileName). The value of `**` (`splat`) always contains
+/// slashes. A handler that serves files from it must reject the segments `.`
+/// and `..`, empty segments and backslashes, and must check the target after
+/// symbolic links are resolved.
 ///
 /// ```
 /// use stockade::extract::Path;

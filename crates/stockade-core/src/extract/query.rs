@@ -8,19 +8,19 @@ use super::typed;
 use crate::description::InputFrom;
 use crate::{FromRequest, Request, RouteDescription};
 
-/// The query string, read into a struct or a map.
+/// The query string, deserialized into a struct or a map.
 ///
-/// A key that comes several times fills a `Vec`. The schema of `T` validates the
-/// value; a value that fails is a 400 that names the field.
+/// A repeated key fills a `Vec`. The schema of `T` validates the value; an
+/// invalid value gets a 400 that names the field.
 ///
 /// `#[schema(separator = ",")]` splits one text into a list, and
 /// `#[schema(style = "deepObject")]` reads an object from pairs such as
-/// `filter[state]=open`. Other objects and lists of lists are configuration errors, because
-/// a query string has no form for them. The options
+/// `filter[state]=open`. Other objects and nested lists are configuration
+/// errors, because a query string cannot represent them. The options
 /// [`empty_as_absent`](stockade_validation::ValidationOptions::empty_as_absent),
 /// [`checkboxes`](stockade_validation::ValidationOptions::checkboxes) and
-/// [`strict_numbers`](stockade_validation::ValidationOptions::strict_numbers) change how texts
-/// are read.
+/// [`strict_numbers`](stockade_validation::ValidationOptions::strict_numbers)
+/// change how texts are read.
 ///
 /// ```
 /// use stockade::extract::Query;

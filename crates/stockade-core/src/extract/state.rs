@@ -1,4 +1,4 @@
-//! [`State`]: a value that the application provided.
+//! [`State`]: a value that the application provides (dependency injection).
 
 use std::any::type_name;
 use std::ops::Deref;
@@ -8,13 +8,12 @@ use stockade_errors::ApiError;
 
 use crate::{FromRequest, Request, RouteDescription};
 
-/// A value that the application provided with `Router::state` or
-/// `Router::state_at_start`, shared: dependency injection.
+/// A shared value that the application provides with `Router::state` or
+/// `Router::state_at_start` (dependency injection).
 ///
-/// It dereferences to `T`; the pattern `State(config)` gives the `Arc<T>` that
-/// holds the value, so that `T` need not be `Clone`. A value that the
-/// application does not provide is a mistake that is found when the router is
-/// built, not at the first request.
+/// It dereferences to `T`. The pattern `State(config)` returns the `Arc<T>`, so
+/// `T` need not be `Clone`. A missing value is a configuration error at build
+/// time rather than an error of the first request.
 ///
 /// ```
 /// use stockade::extract::State;

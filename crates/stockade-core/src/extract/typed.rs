@@ -1,7 +1,7 @@
-//! Typed values from text, judged by the schema of their type.
+//! Typed values from text, validated by the schema of their type.
 //!
-//! The code here is compiled once, and not for each type: it knows a type by
-//! its [`TypeInfo`].
+//! This code is compiled only once rather than for each type: it accesses a
+//! type through its [`TypeInfo`].
 
 use std::any::{TypeId, type_name};
 use std::borrow::Cow;
@@ -27,7 +27,7 @@ use crate::read::{Payload, invalid_json, text_of, unsupported};
 use crate::validation::{Input, as_text};
 use crate::{BodyError, BodyKind, Request, RouteDescription};
 
-/// A type that a handler takes, and the place for its value.
+/// The type of a handler argument, and the target for its value.
 pub(crate) struct TypeInfo<'t> {
     pub(crate) type_id: TypeId,
     pub(crate) schema: fn() -> Result<Schema, ConfigError>,
@@ -54,7 +54,7 @@ impl Input {
 /// Reads a value of a type from a request.
 ///
 /// # Errors
-/// Those of `read`.
+/// Fails like `read`.
 pub(super) fn read<T: HasSchema + DeserializeOwned>(
     req: &Request,
     read: fn(&Request, TypeInfo<'_>) -> Result<(), ApiError>,
@@ -69,10 +69,10 @@ pub(super) fn read<T: HasSchema + DeserializeOwned>(
     }
 }
 
-/// Reads a value as [`read`] does, only for its error.
+/// Reads a value like [`read`], but only for its error.
 ///
 /// # Errors
-/// Those of `read`.
+/// Fails like `read`.
 pub(super) fn probe<T: HasSchema + DeserializeOwned>(
     req: &Request,
     read: fn(&Request, TypeInfo<'_>) -> Result<(), ApiError>,
@@ -80,22 +80,22 @@ pub(super) fn probe<T: HasSchema + DeserializeOwned>(
     read(req, TypeInfo::of::<T>(&mut None))
 }
 
-/// Reads the parameters of the path where they are integers, without the schema.
+/// Reads integer path parameters without the schema.
 #[inline]
 pub(super) fn plain_params<T: HasSchema>(req: &Request) -> Option<T> {
     if req.replaced_params().is_some() {
         return None;
     }
-    // An integer has no escapes, or the schema judges it.
+    // Integers do not have escapes; otherwise, the schema validates the value.
     let texts = &mut req.inner.params.raw_values(req.path());
     T::from_plain_texts(texts).filter(|_| texts.next().is_none())
 }
 
-/// A function that nothing calls: with it, what `plain_params` needs for any type is
-/// compiled here, as `COMMON_TYPES` of `stockade-validation` says.
+/// An uncalled function that makes the compiler generate the shared code of
+/// `plain_params` in this crate; see `COMMON_TYPES` in `stockade-validation`.
 pub static COMMON_PARAMS: fn(&Request) -> Option<u64> = plain_params::<u64>;
 
-/// Reads the parameters of the path.
+/// Reads the path parameters.
 pub(super) fn params(req: &Request, info: TypeInfo<'_>) -> Result<(), ApiError> {
     if req.replaced_params().is_none()
         && let Some((input, options)) = described(req, InputFrom::Params, info.type_id)
@@ -115,7 +115,7 @@ pub(super) fn query(req: &Request, info: TypeInfo<'_>) -> Result<(), ApiError> {
         && let Some((input, options)) = described(req, InputFrom::Query, info.type_id)
         && !input.schema.has_text_styles()
     {
-        // Without a query there are no pairs.
+        // An absent query is read as empty.
         let pairs = crate::query::pairs(req.uri().query().unwrap_or_default())?;
         let fields = &mut Field::group(pairs).into_iter();
         if input.schema.read_pairs_into(fields, PairsKind::Named, options, info.target) {
@@ -128,7 +128,7 @@ pub(super) fn query(req: &Request, info: TypeInfo<'_>) -> Result<(), ApiError> {
 }
 
 /// Returns the schema and options that the router compiled for a type of the
-/// route of `req`.
+/// request's route.
 #[inline]
 fn described(
     req: &Request,
@@ -139,7 +139,7 @@ fn described(
     validation.input(source, type_id).map(|input| (input, &validation.options))
 }
 
-/// Reads a body whose bytes are read already.
+/// Reads a body that is already in memory.
 pub(super) fn body(req: &Request, info: TypeInfo<'_>) -> Result<(), ApiError> {
     if req.has_no_body() {
         return absent(info.target);
@@ -147,7 +147,7 @@ pub(super) fn body(req: &Request, info: TypeInfo<'_>) -> Result<(), ApiError> {
     let validator = Validator::of(req, InputFrom::Body, info)?;
     let media = Media::of(req.headers());
     match &req.inner.payload {
-        // Nothing was sent, and no default was put in its place.
+        // The body was empty, and no default replaced it.
         Payload::Parsed { value: Value::Object(object), bytes }
             if bytes.is_empty() && object.is_empty() =>
         {
@@ -171,7 +171,8 @@ pub(super) fn body(req: &Request, info: TypeInfo<'_>) -> Result<(), ApiError> {
             Media::Text => validator.read_text(text_of(bytes)?),
             Media::Other | Media::ForeignCharset => Err(unsupported()),
         },
-        // The caller read it; said without a panic.
+        // Not reachable, because the caller has read the body. An error is
+        // safer than a panic.
         Payload::Unread(_) | Payload::Failed(_) => Err(BodyError::Broken.into()),
     }
 }
@@ -185,7 +186,7 @@ pub(super) fn part_rules(req: &Request, info: &TypeInfo<'_>) -> Result<Vec<PartR
     }
 }
 
-/// Reads a form with files, whose parts are read already.
+/// Reads a form with files after its parts were read.
 #[cfg(feature = "multipart")]
 pub(super) fn form(
     req: &Request,
@@ -199,7 +200,7 @@ fn absent(target: &mut dyn Slot) -> Result<(), ApiError> {
     if read_nothing(target) { Ok(()) } else { Err(ApiError::new(400, "Request body is required")) }
 }
 
-/// A type with its schema and the options of its judging.
+/// A type with its schema and validation options.
 struct Validator<'r, 't> {
     schema: Cow<'r, Schema>,
     options: Cow<'r, ValidationOptions>,
@@ -208,8 +209,8 @@ struct Validator<'r, 't> {
 }
 
 impl<'r, 't> Validator<'r, 't> {
-    /// Finds the schema that the router compiled for the route of `req`. For a
-    /// type that has not described itself to a router, compiles it anew.
+    /// Finds the schema that the router compiled for the request's route.
+    /// Compiles it if the type did not describe itself to a router.
     fn of(req: &'r Request, source: InputFrom, info: TypeInfo<'t>) -> Result<Self, ApiError> {
         let TypeInfo { type_id, schema, target } = info;
         if let Some((input, options)) = described(req, source, type_id) {
@@ -217,15 +218,15 @@ impl<'r, 't> Validator<'r, 't> {
             return Ok(Self { schema, options, shape: input.shape, target });
         }
         let validation = req.inner.route.as_deref().map(|route| &*route.validation);
-        // Where no route has taken the request, the defaults hold.
+        // A request without a route uses the defaults.
         let options = validation.map_or_else(Cow::default, |it| Cow::Borrowed(&it.options));
         let shape = shape_of(target);
         let schema = Cow::Owned(schema().map_err(ApiError::internal)?);
         Ok(Self { schema, options, shape, target })
     }
 
-    /// Reads a body without bytes. A browser sends none for a form in which nothing
-    /// is checked or filled in.
+    /// Reads an empty body. A browser sends one for a form with nothing checked
+    /// or filled in.
     fn read_nothing(self, media: Media) -> Result<(), ApiError> {
         match media {
             Media::Form if read_nothing(self.target) => Ok(()),
@@ -244,13 +245,13 @@ impl<'r, 't> Validator<'r, 't> {
         self.read_validated("", data, |field| field)
     }
 
-    /// Reads the parameters of a path, as the type asks for them.
+    /// Reads the path parameters in the shape of the type.
     fn read_params(self, req: &Request) -> Result<(), ApiError> {
         let params = req.param_values();
         let names: Vec<&str> = req.path_names().collect();
-        // A type may ask for more parameters than the path has. A parameter
-        // that is not there has no name and is null, which the schema judges as
-        // missing. The same holds for one that `set_params` left out.
+        // A type may have more parameters than the path. Such a parameter has
+        // an empty name and is null, which the schema rejects as missing. The
+        // same applies if `set_params` omitted a parameter.
         let named = |index: usize| names.get(index).copied().unwrap_or_default();
         let mut values = names.iter().map(|name| params.get(*name).cloned().unwrap_or_default());
         match self.shape {
@@ -270,7 +271,7 @@ impl<'r, 't> Validator<'r, 't> {
         }
     }
 
-    /// Reads JSON, as the rules of the request have it.
+    /// Reads JSON under the limits and options of the request.
     fn read_json(self, req: &Request, text: &[u8]) -> Result<(), ApiError> {
         let most = req.max_json_values();
         let read = self.schema.read_json_into(text, &self.options, most, self.target);
@@ -280,7 +281,7 @@ impl<'r, 't> Validator<'r, 't> {
         })
     }
 
-    /// Reads a value that was parsed already.
+    /// Reads a value that is already parsed.
     fn read_value(self, value: &Value) -> Result<(), ApiError> {
         Ok(self.schema.read_value_into(value, &self.options, self.target)?)
     }
@@ -290,9 +291,9 @@ impl<'r, 't> Validator<'r, 't> {
         self.read_validated("", text.into(), |field| field)
     }
 
-    /// Judges data that is text, and reads the value from the outcome. `name`
-    /// is the name of the value in errors of its type, and `rename` changes the
-    /// names in all errors.
+    /// Validates text data, and reads the value from the result. `name` is the
+    /// value's name in type errors, and `rename` changes the names in all
+    /// errors.
     fn read_validated(
         self,
         name: &str,
@@ -302,7 +303,8 @@ impl<'r, 't> Validator<'r, 't> {
         let outcome = validate_against_schema(&self.schema, data, &as_text(&self.options))?;
         let mut errors = if outcome.valid() {
             match read_texts_into(name, &outcome.data, self.target) {
-                // Valid data may still not fit the type, such as an integer beyond `i64`.
+                // Valid data may still not fit the type, such as an integer
+                // beyond `i64`.
                 Err(ReadError::Invalid(errors)) => errors,
                 read => return Ok(read?),
             }
@@ -316,7 +318,7 @@ impl<'r, 't> Validator<'r, 't> {
     }
 }
 
-/// Returns an object as the list of its pairs, for a type that wants a list.
+/// Returns the pairs of an object as a list, for a type that expects a list.
 fn pairs_of(object: Map<String, Value>) -> Value {
     let pairs = object.into_iter().flat_map(|(name, value)| match value {
         Value::Array(values) => values.into_iter().map(|value| json!([name, value])).collect(),
@@ -363,8 +365,8 @@ fn describe_type(
 const MISPLACED_FILE: &str =
     "only `Multipart<T>` reads files: use it instead of `Body<T>`, `Query<T>` or `Path<T>`";
 
-/// The schemas of the types that the routes of a router take, each compiled once
-/// and shared by the routes.
+/// The schemas of the argument types of a router's routes, compiled once and
+/// shared.
 #[derive(Clone, Default)]
 struct TypeSchemas(HashMap<TypeId, Schema>);
 
@@ -380,14 +382,14 @@ impl TypeSchemas {
     }
 }
 
-/// Returns the schemas of the types that the routes of a router take, from the notes that
-/// their descriptions share.
+/// Returns the schemas of the argument types of a router's routes, from the
+/// values that their descriptions share.
 pub(crate) fn taken_schemas(common: &Extensions) -> impl Iterator<Item = &Schema> {
     common.get::<TypeSchemas>().into_iter().flat_map(|known| known.0.values())
 }
 
-/// Gives a description the schemas that a compiled route has, so that its types
-/// describe themselves by these.
+/// Adds the schemas of a compiled route to a description, for the types to
+/// describe themselves with.
 pub(crate) fn know_schemas(doc: &mut RouteDescription, inputs: &[Input]) {
     let known = doc.common_mut().get_or_insert_default::<TypeSchemas>();
     known.0.extend(inputs.iter().map(|input| (input.type_id, input.schema.clone())));

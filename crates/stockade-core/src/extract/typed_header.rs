@@ -1,4 +1,4 @@
-//! [`TypedHeader`]: one header as a type of the crate `headers`.
+//! [`TypedHeader`]: one header as a type from the crate `headers`.
 
 use std::ops::Deref;
 
@@ -8,12 +8,12 @@ use stockade_errors::ApiError;
 use super::OptionalFromRequest;
 use crate::{FromRequest, Request, RouteDescription};
 
-/// One header of the request, as a type of the crate
-/// [`headers`](https://docs.rs/headers) that knows how it is written, which is
-/// exported as `stockade::extract::headers`.
+/// One request header, as a type from the crate
+/// [`headers`](https://docs.rs/headers). That crate is exported as
+/// `stockade::extract::headers`.
 ///
-/// A header that is missing or malformed is a 400 that names it. An
-/// `Option<TypedHeader<H>>` is `None` for a missing one alone.
+/// A missing or malformed header gets a 400 that names it. An
+/// `Option<TypedHeader<H>>` is `None` only if the header is missing.
 ///
 /// ```
 /// use stockade::extract::TypedHeader;
@@ -71,7 +71,7 @@ impl<H: Header + Send> FromRequest for TypedHeader<H> {
 
 impl<H: Header + Send> OptionalFromRequest for TypedHeader<H> {
     async fn from_request_optional(req: &mut Request) -> Result<Option<Self>, ApiError> {
-        // Some types accept that there is no such header.
+        // Some types accept a missing header.
         if !req.headers().contains_key(H::name()) {
             return Ok(None);
         }

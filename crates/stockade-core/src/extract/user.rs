@@ -1,4 +1,4 @@
-//! [`User`]: who asks.
+//! [`User`]: the authenticated user.
 
 use serde::de::DeserializeOwned;
 use stockade_errors::ApiError;
@@ -7,11 +7,11 @@ use super::OptionalFromRequest;
 use crate::description::{HeaderDoc, ResponseDoc};
 use crate::{FromRequest, Request, RouteDescription, escaped};
 
-/// The user that authentication found, read into a type.
+/// The authenticated user, deserialized into a type.
 ///
-/// Without a user the answer is 401; take an `Option<User<T>>` where there may
-/// be none. A user that does not fit `T` is a 401 too, and a line at debug
-/// level, because a valid token may hold any claims.
+/// A request without a user gets a 401; take an `Option<User<T>>` if the user
+/// is optional. A user that does not match `T` also gets a 401, and is logged
+/// at debug level, because a valid token may contain any claims.
 ///
 /// ```
 /// use stockade::extract::User;
@@ -40,8 +40,8 @@ use crate::{FromRequest, Request, RouteDescription, escaped};
 /// # }
 /// ```
 ///
-/// A route that takes `User<T>` has `with_auth`, or middleware of the
-/// application that may find the user, or the router is not built.
+/// A route with `User<T>` needs `with_auth`, or application middleware that may
+/// set the user. Otherwise the build fails.
 ///
 /// Spec: Request object › user.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -80,8 +80,8 @@ impl<T: DeserializeOwned + Send> OptionalFromRequest for User<T> {
     }
 }
 
-/// Describes the 401 for a request without a user, and for a user that does not
-/// fit its type.
+/// Describes the 401 for a request without a user, or with a user that does not
+/// match its type.
 fn refusal() -> ResponseDoc {
     let challenge = HeaderDoc::new("WWW-Authenticate", "The ways to say who asks");
     ResponseDoc::error(401).meaning("There is no such user").header(challenge)

@@ -16,7 +16,7 @@ pub(super) struct Catalog {
     tag: String,
     bundle: FluentBundle<FluentResource>,
     ids: BTreeSet<String>,
-    /// The ids that the program has added.
+    /// The ids that the application has added.
     own: BTreeSet<String>,
 }
 
@@ -28,7 +28,7 @@ impl Catalog {
         Ok(Self { tag: tag.to_owned(), bundle, ids: BTreeSet::new(), own: BTreeSet::new() })
     }
 
-    /// Adds texts, which replace those of the same id.
+    /// Adds texts, which replace texts with the same ids.
     pub(super) fn add(&mut self, source: String, is_own: bool) -> Result<(), CatalogError> {
         let fail = |reason: String| CatalogError::new(&self.tag, reason);
         let resource = FluentResource::try_new(source).map_err(|(_, errors)| {
@@ -37,7 +37,8 @@ impl Catalog {
         })?;
         let mut ids = BTreeSet::new();
         for line in resource.source().lines() {
-            // Ids begin at the start of a line, and no other line has a letter there.
+            // An id begins at the start of a line, and no other line begins
+            // with a letter.
             let Some((id, _)) = line.split_once('=') else { continue };
             let id = id.trim_end();
             if is_id(id) && !ids.insert(id.to_owned()) {
@@ -65,19 +66,19 @@ impl Catalog {
         self.own.iter().map(String::as_str)
     }
 
-    /// Returns true if the messages of the program and of the framework are in this language.
+    /// Returns true if this is English, the language of the default messages.
     pub(super) fn is_english(&self) -> bool {
         self.tag.eq_ignore_ascii_case("en")
     }
 
     /// Returns the message of a failed rule.
     pub(super) fn rule(&self, error: &FieldError) -> Option<String> {
-        // A program may give an id instead of a message.
+        // An application may use an id as the message.
         let message = &*error.message;
         let is_rule = || RULES.iter().any(|(id, _)| *id == message);
         let in_message = || (self.own.contains(message) && !is_rule()).then_some(message);
         let id = error.text_id().or_else(in_message)?;
-        // The message is English already.
+        // The message is already English.
         if self.is_english() && !self.own.contains(id) {
             return None;
         }
@@ -102,7 +103,7 @@ impl Catalog {
         self.text(&id, &args).ok()
     }
 
-    /// Formats a message, or returns its faults.
+    /// Formats a message, or returns its errors.
     fn text(&self, id: &str, args: &FluentArgs<'_>) -> Result<String, String> {
         let message = self.bundle.get_message(id).and_then(|message| message.value());
         let pattern = message.ok_or("it is missing")?;
@@ -115,7 +116,7 @@ impl Catalog {
         }
     }
 
-    /// Returns the configuration errors of the rules of the framework.
+    /// Returns the configuration errors in the texts of the framework's rules.
     pub(super) fn rule_issues(&self) -> Vec<String> {
         let missing: Vec<&str> =
             RULES.iter().map(|(id, _)| *id).filter(|id| !self.has(id)).collect();
@@ -126,7 +127,7 @@ impl Catalog {
         missing.into_iter().chain(faults).collect()
     }
 
-    /// Returns the configuration error of a text that needs other variables than it gets.
+    /// Returns the configuration error if a text uses unavailable variables.
     pub(super) fn fault<'n>(
         &self,
         id: &str,
@@ -146,14 +147,14 @@ impl Catalog {
         ))
     }
 
-    /// Returns the configuration error of missing texts.
+    /// Returns the configuration error for missing texts.
     pub(super) fn missing(&self, ids: &[&str]) -> String {
         let ids: Vec<String> = ids.iter().map(|id| format!("`{id}`")).collect();
         format!("languages: the language {:?} has no text for {}", self.tag, ids.join(", "))
     }
 }
 
-/// Returns the last name of a path: `zip` of `address.zip`.
+/// Returns the last name of a path, such as `zip` for `address.zip`.
 fn name_of(field: &str) -> &str {
     match field.rsplit_once('.') {
         Some((_, name)) if !name.ends_with(']') => name,
@@ -176,7 +177,7 @@ fn json_value_of(value: &Value) -> FluentValue<'_> {
     }
 }
 
-/// Returns a number, or its digits if a float cannot have them all.
+/// Returns a number, or its digits as text if a float would lose some.
 fn number_of(number: &serde_json::Number) -> FluentValue<'static> {
     const EXACT: u64 = 1 << f64::MANTISSA_DIGITS;
 

@@ -1,4 +1,4 @@
-//! [`Catalogs`]: the messages of errors in several languages, as Fluent texts.
+//! [`Catalogs`]: error messages in several languages, as Fluent texts.
 //!
 //! Source: <https://projectfluent.org/fluent/guide/>.
 
@@ -15,11 +15,12 @@ use self::texts::{GERMAN, RULES, problem_id};
 use crate::Languages;
 use crate::languages::Texts;
 
-/// The messages of errors in several languages, for `RouterOptions::languages`.
+/// Error messages in several languages, for `RouterOptions::languages`.
 ///
-/// English and German are built in. A catalog is a text in the syntax of Fluent, with a message
-/// for each rule of [`ENGLISH`], which is a template for translators. The parameters of a rule
-/// are variables, such as `{ $limit }`; `{ $field }` is the name of the field.
+/// English and German are built in. A catalog is a text in Fluent syntax, with
+/// a message for each rule in [`ENGLISH`], which is a template for translators.
+/// The parameters of a rule are variables, such as `{ $limit }`; `{ $field }`
+/// is the name of the field.
 ///
 /// ```
 /// use stockade::i18n::{Catalogs, ENGLISH};
@@ -66,39 +67,44 @@ pub struct Catalogs {
 }
 
 impl Catalogs {
-    /// Returns the catalogs of the framework: English, the default, and German.
+    /// Returns the framework's catalogs: English, the default, and German.
     #[must_use]
     pub fn builtin() -> Self {
         let mut catalogs = Self { catalogs: Vec::new(), tags: Vec::new() };
         for (tag, source) in [("en", ENGLISH), ("de", GERMAN)] {
-            // After a failure texts are missing, which fails the build.
+            // If this fails, texts are missing, which fails the build.
             drop(catalogs.put(tag, source, false));
         }
         catalogs
     }
 
-    /// Adds the texts of a language, by its tag (RFC 5646) such as `fr` or `pt-BR`. Texts of a
-    /// language that is there already replace those of the same id, so `add("en", …)` changes
-    /// English messages. Several texts for a language add up.
+    /// Adds the texts of a language with a tag (RFC 5646) such as `fr` or
+    /// `pt-BR`. Texts for an existing language replace texts with the same ids,
+    /// so `add("en", …)` changes English messages. Several texts for one
+    /// language are combined.
     ///
-    /// The ids are those of [`ENGLISH`], of your own texts (`ErrorText::new("even", …)`, or a
-    /// `message` of a schema that is an id), and `problem-sold-out` for errors with the problem
-    /// type `sold-out`, whose members are its variables.
+    /// The ids are the ids in [`ENGLISH`], the ids of your own texts
+    /// (`ErrorText::new("even", …)`, or a schema `message` that is an id), and
+    /// ids such as `problem-sold-out` for errors with the problem type
+    /// `sold-out`. The members of such an error are the variables.
     ///
-    /// Isolation marks are not written, because clients would have to remove them.
+    /// Isolation marks are not written, because clients would have to remove
+    /// them.
     ///
     /// # Errors
-    /// When the tag or the syntax is malformed, or when the source has an id twice or an id
-    /// without a message. Missing texts are configuration errors of the router.
+    /// Fails if the tag or the syntax is malformed, or if the source has a
+    /// duplicate id or an id without a message. Missing texts are configuration
+    /// errors of the router.
     pub fn add(mut self, tag: &str, source: impl Into<String>) -> Result<Self, CatalogError> {
         self.put(tag, source, true)?;
         Ok(self)
     }
 
-    /// Sets the language of requests that accept no other one. Default: `en`.
+    /// Sets the language for requests that do not accept any other language.
+    /// Default: `en`.
     ///
     /// # Errors
-    /// When no catalog has this tag.
+    /// Fails if no catalog has this tag.
     pub fn default_language(mut self, tag: &str) -> Result<Self, CatalogError> {
         let place = self.place(tag).ok_or_else(|| CatalogError::new(tag, "it has no texts"))?;
         self.catalogs[..=place].rotate_right(1);
@@ -148,7 +154,7 @@ impl Texts for Catalogs {
 
     fn issues(&self, problems: &[(&str, Vec<&str>)]) -> Vec<String> {
         let mut issues: Vec<String> = self.catalogs.iter().flat_map(Catalog::rule_issues).collect();
-        // A text of the program that one language has all must have.
+        // If one language has an application text, all languages must have it.
         let own = self.catalogs.iter().flat_map(Catalog::own_ids);
         let rules: Vec<&str> = RULES.iter().map(|(id, _)| *id).collect();
         let mut own: Vec<&str> = own.filter(|id| !rules.contains(id)).collect();
@@ -180,7 +186,7 @@ impl Texts for Catalogs {
     }
 }
 
-/// A text that cannot be a catalog.
+/// An invalid catalog.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct CatalogError {
     tag: String,

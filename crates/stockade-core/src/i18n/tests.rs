@@ -19,7 +19,7 @@ fn the_languages_of_the_framework_have_all_texts() {
     let catalogs = Catalogs::builtin();
     assert_eq!(catalogs.tags(), ["en", "de"]);
     assert_eq!(catalogs.issues(&[]), [""; 0]);
-    // Also as texts of a program, whose variables are checked.
+    // Also as application texts, which are checked for their variables.
     for source in [ENGLISH, GERMAN] {
         let same = Catalogs::builtin().add("xx", source).unwrap();
         assert_eq!(same.issues(&[]), [""; 0]);
@@ -42,7 +42,7 @@ fn texts_are_made_of_rule_and_parameters() {
     let wrong = FieldError::new("a[0]", "…", "type").with_text_id("type");
     let wrong = wrong.with_param("expected", "string").with_param("got", "number");
     assert_eq!(german(wrong), "Erwartet: Text, erhalten: Zahl");
-    // The message of the error is English.
+    // The error's own message is English.
     assert_eq!(text(&catalogs, "en", &limit("minimum", 1)), None);
 }
 

@@ -1,12 +1,12 @@
 //! The texts of the framework.
 
-/// The English messages of the framework, with their parameters: a template for other
+/// The framework's English messages with their parameters: a template for other
 /// languages.
 pub const ENGLISH: &str = include_str!("en.ftl");
 
 pub(super) const GERMAN: &str = include_str!("de.ftl");
 
-/// The rules of the framework, with their parameters. All have `field` too.
+/// The framework's rules and their parameters. All rules also have `field`.
 pub(super) const RULES: [(&str, &[&str]); 43] = [
     ("additionalProperties", &[]),
     ("anyOf", &[]),
@@ -53,7 +53,7 @@ pub(super) const RULES: [(&str, &[&str]); 43] = [
     ("uuid", &[]),
 ];
 
-/// Returns the id of the text of a problem type: `problem-sold-out` for
+/// Returns the text id of a problem type, such as `problem-sold-out` for
 /// `https://shop.example/problems/sold-out`.
 pub(super) fn problem_id(uri: &str) -> String {
     let is_end = |c: char| matches!(c, '/' | ':' | '#' | '?' | ',');
@@ -63,7 +63,7 @@ pub(super) fn problem_id(uri: &str) -> String {
     std::iter::once("problem-").flat_map(str::chars).chain(last.chars().map(kept)).collect()
 }
 
-/// Returns true if a text can be the id of a message.
+/// Returns true if a text can be a message id.
 pub(super) fn is_id(text: &str) -> bool {
     text.starts_with(|first: char| first.is_ascii_alphabetic())
         && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'))

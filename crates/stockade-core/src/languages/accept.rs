@@ -1,4 +1,4 @@
-//! `Accept-Language`: the choice of a language.
+//! Language negotiation with `Accept-Language`.
 //!
 //! Source: RFC 9110, section 12.5.4; RFC 4647, section 3.4 (lookup).
 
@@ -7,20 +7,20 @@ use http::{HeaderMap, HeaderValue};
 
 use super::Languages;
 
-/// The `Accept-Language` of a request, which is read if an error occurs.
+/// The `Accept-Language` of a request. It is parsed only if an error occurs.
 #[derive(Clone, Debug)]
 pub(crate) struct AcceptLanguage {
     value: HeaderValue,
 }
 
-/// The number of ranges that are considered. A browser sends a few.
+/// The maximum number of parsed ranges. A browser sends a few.
 const MAX_RANGES: usize = 32;
 
-/// The length of a range, in bytes (RFC 5646, section 4.4.1).
+/// The maximum length of a range, in bytes (RFC 5646, section 4.4.1).
 const MAX_RANGE_BYTES: usize = 35;
 
 impl AcceptLanguage {
-    /// Keeps the header of a request if the router has languages.
+    /// Copies the header of a request if the router has languages.
     #[inline]
     pub(crate) fn of(headers: &HeaderMap, languages: Option<&Languages>) -> Option<Box<Self>> {
         languages.and_then(|_| Self::copy(headers))
@@ -41,9 +41,10 @@ impl AcceptLanguage {
         Some(Box::new(Self { value }))
     }
 
-    /// Returns the index of the best language; 0, the default, if none fits.
+    /// Returns the index of the best language, or 0, the default, if none
+    /// matches.
     pub(crate) fn choose(&self, tags: &[String]) -> usize {
-        // A value with other characters has no language tags.
+        // A value with other characters does not contain language tags.
         self.value.to_str().map_or(0, |value| choose(value, tags))
     }
 }
@@ -54,7 +55,7 @@ type Weighted<'v> = (&'v str, u16);
 fn choose(value: &str, tags: &[String]) -> usize {
     let ranges = value.split(',').map(str::trim).filter(|range| !range.is_empty());
     let mut ranges: Vec<Weighted<'_>> = ranges.take(MAX_RANGES).filter_map(weighted).collect();
-    // Stable: of the same quality the first counts.
+    // The sort is stable: the first of several ranges with equal quality wins.
     ranges.sort_by_key(|(_, quality)| std::cmp::Reverse(*quality));
     let is_refused = |tag: &str| {
         ranges.iter().any(|(range, quality)| *quality == 0 && range.eq_ignore_ascii_case(tag))
@@ -62,7 +63,8 @@ fn choose(value: &str, tags: &[String]) -> usize {
     let wanted = ranges.iter().filter(|(_, quality)| *quality > 0);
     for (range, _) in wanted {
         let found = match *range {
-            // Any language that is not refused, the default first.
+            // Any language that the client does not reject. The default comes
+            // first.
             "*" => tags.iter().position(|tag| !is_refused(tag)),
             range => look_up(range, tags).filter(|index| !is_refused(&tags[*index])),
         };
@@ -70,12 +72,13 @@ fn choose(value: &str, tags: &[String]) -> usize {
             return index;
         }
     }
-    // Nothing that the client wants is there. The default is better than no text, unless
-    // the client refuses it and not another one.
+    // No accepted language is available. The default is better than no text,
+    // unless the client rejects it but not another language.
     tags.iter().position(|tag| !is_refused(tag)).unwrap_or(0)
 }
 
-/// Returns the language of a range: the range itself, or its longest beginning.
+/// Returns the language for a range: an exact match, or the longest matching
+/// prefix.
 fn look_up(range: &str, tags: &[String]) -> Option<usize> {
     let mut range = range;
     loop {
@@ -84,7 +87,7 @@ fn look_up(range: &str, tags: &[String]) -> Option<usize> {
         }
         let (shorter, _) = range.rsplit_once('-')?;
         range = shorter;
-        // A single letter introduces the subtag behind it.
+        // A single letter introduces the subtag after it, so remove both.
         while let Some((before, last)) = range.rsplit_once('-')
             && last.len() == 1
         {
@@ -93,7 +96,7 @@ fn look_up(range: &str, tags: &[String]) -> Option<usize> {
     }
 }
 
-/// Reads a range with its quality; `None` if it is malformed.
+/// Parses a range with its quality. Returns `None` if it is malformed.
 fn weighted(text: &str) -> Option<Weighted<'_>> {
     let (range, quality) = match text.split_once(';') {
         None => (text, 1_000),
@@ -113,7 +116,7 @@ fn weighted(text: &str) -> Option<Weighted<'_>> {
     is_range.then_some((range, quality))
 }
 
-/// Reads a quality value in thousandths.
+/// Parses a quality value as thousandths.
 ///
 /// Source: RFC 9110, section 12.4.2.
 fn quality(text: &str) -> Option<u16> {
@@ -150,7 +153,7 @@ mod tests {
         check("zh-Hant-CN-x-private1", "zh-Hant");
         check("zh-Hans", "en");
         check("pt-br", "pt-BR");
-        // Lookup shortens the range and never the tag.
+        // Lookup shortens only the range, never the tag.
         check("pt", "en");
         check("fr", "en");
         check("", "en");

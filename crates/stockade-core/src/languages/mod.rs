@@ -1,4 +1,4 @@
-//! [`Languages`]: the languages of the messages of errors.
+//! [`Languages`]: the languages of error messages.
 
 mod accept;
 
@@ -9,27 +9,31 @@ use stockade_errors::{ApiError, FieldError};
 
 pub(crate) use self::accept::AcceptLanguage;
 
-/// The texts of errors in several languages, for `RouterOptions::languages`.
+/// Error messages in several languages, for `RouterOptions::languages`.
 ///
-/// The feature `i18n` makes them of `Catalogs`.
+/// The feature `i18n` creates them from `Catalogs`.
 #[derive(Clone)]
 pub struct Languages {
     texts: Arc<dyn Texts>,
 }
 
-/// Texts of errors in several languages. A language is known by its index in `tags`.
+/// Error messages in several languages. A language is identified by its index
+/// in `tags`.
 pub(crate) trait Texts: Send + Sync + 'static {
-    /// Returns the language tags (RFC 5646), the default first. There is at least one.
+    /// Returns the language tags (RFC 5646), at least one. The first is the
+    /// default.
     fn tags(&self) -> &[String];
 
-    /// Returns the message of a failed rule; `None` keeps the English one.
+    /// Returns the message of a failed rule, or `None` to keep the English
+    /// message.
     fn rule(&self, language: usize, error: &FieldError) -> Option<String>;
 
-    /// Returns the message of an error with a problem type; `None` keeps its own.
+    /// Returns the message of an error with a problem type, or `None` to keep
+    /// its own message.
     fn problem(&self, language: usize, error: &ApiError) -> Option<String>;
 
-    /// Returns the configuration errors of the texts, for these problem types with the names
-    /// of their members.
+    /// Returns the configuration errors of the texts, for these problem types
+    /// and their member names.
     fn issues(&self, problems: &[(&str, Vec<&str>)]) -> Vec<String>;
 }
 
@@ -39,7 +43,7 @@ impl Languages {
         Self { texts: Arc::new(texts) }
     }
 
-    /// Returns the language tags, the default first.
+    /// Returns the language tags. The first is the default.
     #[must_use]
     pub fn tags(&self) -> &[String] {
         self.texts.tags()
@@ -53,8 +57,8 @@ impl Languages {
 }
 
 impl Languages {
-    /// Returns the error with its messages in a language. The messages of the framework itself
-    /// stay English, because clients compare them.
+    /// Returns the error with messages in a language. The framework's own
+    /// messages stay English, because clients compare them.
     pub(crate) fn translate(&self, language: usize, error: ApiError) -> ApiError {
         if error.problem_type().is_some()
             && error.status() < 500

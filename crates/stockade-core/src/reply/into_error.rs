@@ -1,4 +1,4 @@
-//! `IntoError`: what a handler or middleware may return as an error.
+//! `IntoError`: the errors that handlers and middleware may return.
 
 use std::borrow::Cow;
 use std::convert::Infallible;
@@ -16,21 +16,21 @@ use crate::description::{ResponseDoc, StatusDoc};
 use crate::extract::FileNameError;
 use crate::{BodyError, HttpBody, Reply, Response, RouteDescription};
 
-/// An error that handlers and middleware may return: the `E` of a
-/// `Result<T, E>`.
+/// An error that handlers and middleware may return: the `E` of a `Result<T,
+/// E>`.
 ///
-/// | error | answer |
+/// | error | response |
 /// |---|---|
-/// | [`ApiError`], a type with `#[derive(ApiError)]` | its status, with the body of an error |
-/// | [`BoxError`], `std::io::Error`, `serde_json::Error` | 500, with the text in the log alone; an `ApiError` in a box keeps its status |
+/// | [`ApiError`], a type with `#[derive(ApiError)]` | its status, with an error body |
+/// | [`BoxError`], `std::io::Error`, `serde_json::Error` | 500, with the text only in the log; a boxed `ApiError` keeps its status |
 /// | `StatusCode` of 400 and above | an `ApiError` with the standard text of the status |
-/// | `(StatusCode, text)` of 400 and above | an `ApiError` with this message, which a client does not get from 500 on |
+/// | `(StatusCode, text)` of 400 and above | an `ApiError` with this message, hidden from the client if the status is a 5xx |
 /// | `StatusCode`, `(StatusCode, text)` below 400 | sent as it is: not every early return is a failure, such as a 304 |
 /// | `(StatusCode, T)` with `T` a `Json`, `Value` or `Html` | sent as it is |
 /// | [`Redirect`], [`Response`] | sent as it is |
 ///
-/// An `ApiError` passes `error_handling`, which may give it another form. A
-/// reply that is sent as it is does not; from 500 on there is a line in the log.
+/// An `ApiError` passes through `error_handling`, which may change its form. A
+/// reply that is sent as it is does not; if its status is a 5xx, it is logged.
 ///
 /// ```
 /// use stockade::extract::Path;
@@ -72,7 +72,7 @@ use crate::{BodyError, HttpBody, Reply, Response, RouteDescription};
 /// # }
 /// ```
 ///
-/// An error type without the derive says itself what it answers:
+/// An error type without the derive defines its own response:
 ///
 /// ```
 /// use stockade::reply::IntoError;
@@ -103,29 +103,31 @@ use crate::{BodyError, HttpBody, Reply, Response, RouteDescription};
     note = "StatusCode, (StatusCode, text), (StatusCode, Json<T>), Redirect and Response are errors too"
 )]
 pub trait IntoError: Sized {
-    /// Makes the answer: a response that is sent as it is, or an error.
+    /// Converts the error to a response that is sent as it is, or to an
+    /// `ApiError`.
     ///
     /// # Errors
-    /// The error that is answered in the form of the application. Most failures
-    /// are one.
+    /// Returns the `ApiError`, which is sent in the application's error format.
+    /// Most failures are one.
     fn into_error_response(self) -> Result<Response, ApiError>;
 
-    /// Notes the answers of a route that fails so. By default any error is
-    /// possible, which documents show as `default`.
+    /// Describes the error responses of a route. The default allows any error,
+    /// which documents show as `default`.
     ///
-    /// `#[derive(ApiError)]` notes the status and the message of each variant.
+    /// `#[derive(ApiError)]` describes the status and the message of each
+    /// variant.
     fn describe(doc: &mut RouteDescription) {
         doc.responds(any_error());
     }
 }
 
-/// Makes the description of an error of any status.
+/// Returns the description of an error with any status.
 fn any_error() -> ResponseDoc {
     ResponseDoc::error(StatusDoc::Default)
 }
 
-/// Notes the answers of a failure whose status is a value: an error from 400 on,
-/// and below that `reply`.
+/// Describes the responses of a failure with a status known only at run time:
+/// an error from 400, and `reply` below.
 fn describe_by_status(doc: &mut RouteDescription, reply: fn(StatusDoc) -> ResponseDoc) {
     for class in [4, 5] {
         doc.responds(ResponseDoc::error(StatusDoc::Class(class)));
@@ -133,10 +135,10 @@ fn describe_by_status(doc: &mut RouteDescription, reply: fn(StatusDoc) -> Respon
     doc.responds(reply(StatusDoc::Default).meaning("An answer that is no error"));
 }
 
-/// Makes the answer of a failure, and notes that a 5xx has to be logged.
+/// Converts a failure to a response, and marks a 5xx for the log.
 ///
 /// # Errors
-/// The error that the failure is, unless it is a response.
+/// Returns the error, unless the failure is a response.
 pub fn answer_of<E: IntoError>(failure: E) -> Result<Response, ApiError> {
     failure.into_error_response().map(noted)
 }
@@ -148,8 +150,8 @@ fn noted(mut response: Response) -> Response {
     response
 }
 
-/// Marks a response of 5xx that a handler returned as an error, which is not in
-/// the log yet.
+/// Marks a 5xx response that a handler returned as an error and that is not
+/// logged yet.
 #[derive(Clone, Copy)]
 pub(crate) struct FailedReply;
 
@@ -197,7 +199,7 @@ impl IntoError for StatusCode {
     }
 }
 
-/// Returns true for a status that an error has.
+/// Returns true for an error status.
 fn is_error(status: StatusCode) -> bool {
     status.as_u16() >= 400
 }
@@ -281,19 +283,19 @@ replies_are_sent! {
     [T: Into<HttpBody>] Html<T>;
 }
 
-/// The type of the field of a transparent variant, which `#[derive(ApiError)]`
-/// lets describe itself.
+/// The field type of a transparent variant. `#[derive(ApiError)]` lets it
+/// describe itself.
 #[derive(Debug)]
 pub struct InnerFailure<E>(PhantomData<E>);
 
 impl<E> InnerFailure<E> {
-    /// The one value.
+    /// The only value.
     pub const NEW: Self = Self(PhantomData);
 }
 
-/// The description of a field that is an [`IntoError`].
+/// Describes a field that is an [`IntoError`].
 pub trait DescribesFailure {
-    /// Notes the answers of the failure.
+    /// Describes the responses of the failure.
     fn describe(&self, doc: &mut RouteDescription);
 }
 
@@ -303,10 +305,10 @@ impl<E: IntoError> DescribesFailure for InnerFailure<E> {
     }
 }
 
-/// The description of any other field. The compiler takes it where
-/// [`DescribesFailure`] does not hold, because it needs one reference more.
+/// Describes any other field. The compiler uses it if [`DescribesFailure`] is
+/// not implemented, because it needs one more reference.
 pub trait DescribesUnknown {
-    /// Notes an error of any status.
+    /// Describes an error with any status.
     fn describe(&self, doc: &mut RouteDescription);
 }
 

@@ -1,4 +1,4 @@
-//! [`Json`]: any serialisable value as a JSON answer.
+//! [`Json`]: any serializable value as a JSON response.
 
 use http::HeaderValue;
 use serde::Serialize;
@@ -10,7 +10,7 @@ use stockade_validation::HasSchema;
 use crate::description::{ResponseDoc, SchemaOf};
 use crate::{HttpBody, Reply, Response, RouteDescription, header_map_pool};
 
-/// A value that is answered as JSON with status 200.
+/// A JSON response with status 200.
 ///
 /// ```
 /// use stockade::Reply;
@@ -22,7 +22,8 @@ use crate::{HttpBody, Reply, Response, RouteDescription, header_map_pool};
 /// # Ok::<(), stockade::ApiError>(())
 /// ```
 ///
-/// Documents show the schema of `T`. A type without one is wrapped:
+/// Generated documents show the schema of `T`. Wrap a type that does not have
+/// one:
 ///
 /// ```
 /// use stockade::Reply;
@@ -63,21 +64,22 @@ impl Reply for Value {
     }
 }
 
-/// Makes a response of a value as JSON. `#[derive(Schema)]` calls this.
+/// Creates a JSON response from a value. `#[derive(Schema)]` calls this.
 ///
 /// # Errors
-/// 500 when the value cannot be serialised.
+/// 500 if the value cannot be serialized.
 pub fn json_response<T: Serialize + ?Sized>(value: &T) -> Result<Response, ApiError> {
     let content_type = const { HeaderValue::from_static("application/json") };
     Ok(header_map_pool::response(HttpBody::from(to_json(value)?), content_type))
 }
 
-/// Notes the response of a value as JSON with status 200. `#[derive(Schema)]` calls this.
+/// Describes a JSON response with status 200. `#[derive(Schema)]` calls this.
 pub fn describe_json<T: HasSchema>(doc: &mut RouteDescription) {
     describe_json_of(doc, SchemaOf::reply::<T>());
 }
 
-/// Does so for any type: it is compiled once, and not for each of them.
+/// Describes the response for any schema. It is compiled only once rather than
+/// for each type.
 fn describe_json_of(doc: &mut RouteDescription, schema: SchemaOf) {
     doc.responds(ResponseDoc::json_of(200.into(), schema));
 }

@@ -1,21 +1,21 @@
-//! [`Reply`]: what a handler may return.
+//! [`Reply`]: the values that a handler may return.
 //!
-//! | value | answer |
+//! | value | response |
 //! |---|---|
 //! | `()`, `None` | 204, no body |
 //! | [`Json<T>`], `serde_json::Value`, `#[derive(Serialize, Schema)]` | 200 `application/json` |
-//! | [`JsonText<T>`], a text that is JSON already | 200 `application/json` |
+//! | [`JsonText<T>`], a text that is already JSON | 200 `application/json` |
 //! | `&'static str`, `String` | 200 `text/plain; charset=utf-8` |
 //! | [`Html<T>`] | 200 `text/html; charset=utf-8` |
 //! | `Bytes`, `Vec<u8>` | 200 `application/octet-stream` |
-//! | [`Streamed`], [`Sse`] | 200, sent as it comes |
+//! | [`Streamed`], [`Sse`] | 200, sent as it is produced |
 //! | [`Redirect`] | 303, 307 or 308 with `Location` |
 //! | `StatusCode` | that status, no body |
-//! | [`Created<R>`], [`Accepted<R>`], [`Status<CODE, R>`] | the answer of `R` with status 201, 202 or `CODE` |
-//! | `WithETag<V, R>` of `stockade::middleware` (feature `conditional`) | the answer of `R` with the version `V` in `ETag`, or 304 |
-//! | `(P, R)`, `(P, Q, R)` | the answer of `R`, changed by the parts `P` and `Q`: a `StatusCode`, a `HeaderMap`, a list of pairs as headers, another [`ReplyPart`] |
+//! | [`Created<R>`], [`Accepted<R>`], [`Status<CODE, R>`] | the response of `R` with status 201, 202 or `CODE` |
+//! | `WithETag<V, R>` of `stockade::middleware` (feature `conditional`) | the response of `R` with the version `V` in `ETag`, or 304 |
+//! | `(P, R)`, `(P, Q, R)` | the response of `R`, changed by the parts `P` and `Q`: a `StatusCode`, a `HeaderMap`, a list of pairs as headers, or another [`ReplyPart`] |
 //! | `Response` | itself |
-//! | `Result<R, E>` | `R`, or `E`, which is an [`IntoError`]: an [`ApiError`], a `StatusCode`, a [`Redirect`] and others |
+//! | `Result<R, E>` | `R`, or `E`, which is an [`IntoError`], such as an [`ApiError`], a `StatusCode` or a [`Redirect`] |
 //!
 //! A handler may also write the response itself: [`ResponseWriter`].
 //!
@@ -50,7 +50,7 @@ use crate::{Response, RouteDescription};
 
 /// A value that a handler may return.
 ///
-/// See the [module docs](crate::reply) for the table of answers.
+/// The [module docs](crate::reply) have a table of all responses.
 #[diagnostic::on_unimplemented(
     message = "a handler cannot return `{Self}`",
     label = "this is what the handler returns",
@@ -58,14 +58,15 @@ use crate::{Response, RouteDescription};
     note = "for a struct of your own: #[derive(serde::Serialize, Schema)], or wrap it in Json"
 )]
 pub trait Reply {
-    /// Makes the response.
+    /// Converts the value to a response.
     ///
     /// # Errors
-    /// When the value is an error, or cannot be serialised, which is a 500.
+    /// Fails if the value is an error, or with a 500 if it cannot be
+    /// serialized.
     fn into_response(self) -> Result<Response, ApiError>;
 
-    /// Notes the answers of a route that returns it. By default nothing is
-    /// known.
+    /// Describes the responses of a route that returns this type. By default,
+    /// they are unknown.
     ///
     /// ```
     /// use stockade::description::ResponseDoc;
@@ -117,7 +118,7 @@ impl Reply for StatusCode {
     }
 }
 
-/// A reply that is never made.
+/// A reply that never exists.
 impl Reply for std::convert::Infallible {
     fn into_response(self) -> Result<Response, ApiError> {
         match self {}
@@ -154,7 +155,7 @@ impl<R: Reply, E: IntoError> Reply for Result<R, E> {
     }
 }
 
-/// The first part of a pair with a reply, which changes its response.
+/// The first element of a pair with a reply. It changes the response.
 ///
 /// ```
 /// use stockade::reply::ReplyPart;
@@ -185,16 +186,17 @@ pub trait ReplyPart {
     /// Changes the response.
     ///
     /// # Errors
-    /// When it cannot be made part of a response: the error is the answer.
+    /// Fails if the part is invalid in a response. The error becomes the
+    /// response.
     fn apply(self, response: &mut Response) -> Result<(), ApiError>;
 
-    /// Changes the description of an answer, as [`apply`](Self::apply) changes
-    /// the response. By default it stays as it is.
+    /// Changes the description of a response in the same way that
+    /// [`apply`](Self::apply) changes the response. The default does nothing.
     fn describe(_answer: &mut ResponseDoc) {}
 }
 
-/// The status is known at run time alone: documents say `2XX`.
-/// [`Status`] has one that they can say.
+/// The status is known only at run time, so documents contain `2XX`. Use
+/// [`Status`] to document the exact status.
 impl ReplyPart for StatusCode {
     fn apply(self, response: &mut Response) -> Result<(), ApiError> {
         *response.status_mut() = self;
@@ -206,12 +208,12 @@ impl ReplyPart for StatusCode {
     }
 }
 
-/// The headers replace those of the reply with the same names, but for
-/// `Set-Cookie`: a cookie is added to those of the reply.
+/// The headers replace the reply's headers with the same names, except
+/// `Set-Cookie`: cookies are added to the reply's cookies.
 impl ReplyPart for HeaderMap {
     fn apply(mut self, response: &mut Response) -> Result<(), ApiError> {
         let headers = response.headers_mut();
-        // The lines of `Set-Cookie` are no list: each is about another cookie.
+        // `Set-Cookie` lines are not a list: each sets another cookie.
         for cookie in self.get_all(SET_COOKIE) {
             headers.try_append(SET_COOKIE, cookie.clone()).map_err(ApiError::internal)?;
         }
@@ -227,9 +229,9 @@ impl ReplyPart for HeaderMap {
 
 /// Pairs of name and value, such as `[(header::ETAG, tag), (header::VARY, …)]`.
 ///
-/// They replace the headers of the reply with the same names; a name that is
-/// there several times keeps all its values. `Set-Cookie` replaces nothing. A
-/// pair that cannot stand in a header is a 500.
+/// They replace the reply's headers with the same names. A repeated name keeps
+/// all its values. `Set-Cookie` never replaces anything. An invalid header name
+/// or value is a 500.
 ///
 /// ```
 /// use stockade::Reply;
@@ -256,7 +258,7 @@ where
     }
 }
 
-/// As an array of pairs, for a number of headers that is not known beforehand.
+/// Like an array of pairs, but the number of headers may vary.
 impl<N, V> ReplyPart for Vec<(N, V)>
 where
     N: IntoHeaderName,
@@ -271,17 +273,18 @@ where
     }
 }
 
-/// A name of a header in a list of pairs: whatever becomes a [`HeaderName`].
+/// A header name in a list of pairs: any type that converts to a
+/// [`HeaderName`].
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be the name of a header",
     label = "not a name of a header",
     note = "a name is a `HeaderName` such as `header::ETAG`, or text such as \"x-name\""
 )]
 pub trait IntoHeaderName {
-    /// Makes the name.
+    /// Converts the value to a header name.
     ///
     /// # Errors
-    /// When the text cannot be a name.
+    /// Fails if the text is not a valid name.
     fn into_header_name(self) -> Result<HeaderName, http::Error>;
 }
 
@@ -292,17 +295,18 @@ impl<N: TryInto<HeaderName, Error: Into<http::Error>>> IntoHeaderName for N {
     }
 }
 
-/// A value of a header in a list of pairs: whatever becomes a [`HeaderValue`].
+/// A header value in a list of pairs: any type that converts to a
+/// [`HeaderValue`].
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be the value of a header",
     label = "not a value of a header",
     note = "a value is text, bytes, a whole number or a `HeaderValue`; all pairs of a list have the same types"
 )]
 pub trait IntoHeaderValue {
-    /// Makes the value.
+    /// Converts the value to a header value.
     ///
     /// # Errors
-    /// When the text cannot be a value.
+    /// Fails if the text is not a valid value.
     fn into_header_value(self) -> Result<HeaderValue, http::Error>;
 }
 
@@ -330,8 +334,8 @@ where
     headers.apply(response)
 }
 
-/// Describes an answer whose content type a list of headers may replace, as
-/// text often becomes CSV so. JSON stays JSON.
+/// Describes a response with a content type that a list of headers may replace.
+/// Text often becomes CSV this way, but JSON stays JSON.
 fn may_have_other_type(answer: &mut ResponseDoc) {
     let BodyDoc::Content(contents) = &mut answer.body else { return };
     for content in contents {
@@ -349,7 +353,7 @@ impl<P: ReplyPart> ReplyPart for Vec<P> {
     fn describe(answer: &mut ResponseDoc) {
         let before = answer.headers.len();
         P::describe(answer);
-        // There may be no part.
+        // The part may be `None`.
         answer.headers[before..].iter_mut().for_each(|header| header.always = false);
     }
 }
@@ -377,7 +381,7 @@ impl<P: ReplyPart, Q: ReplyPart, R: Reply> Reply for (P, Q, R) {
 }
 
 impl RouteDescription {
-    /// Lets the value that the handler returns describe itself.
+    /// Lets the return value of the handler describe itself.
     pub(crate) fn reply<R: Reply>(&mut self) {
         if !self.has_no_reply {
             R::describe(self);

@@ -10,7 +10,7 @@ use stockade_path::encoded;
 use crate::description::{HeaderDoc, ResponseDoc};
 use crate::{HttpBody, Reply, Response, RouteDescription, header_map_pool};
 
-/// A text that is answered as `text/html; charset=utf-8`.
+/// A text with the content type `text/html; charset=utf-8`.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Html<T>(pub T);
 
@@ -24,8 +24,8 @@ impl<T: Into<HttpBody>> Reply for Html<T> {
     }
 }
 
-/// A text that is JSON already, such as one that was written earlier: it is
-/// answered as it is, as `application/json`.
+/// A text that is already JSON, such as stored JSON. It is sent unchanged as
+/// `application/json`.
 ///
 /// ```
 /// use stockade::Reply;
@@ -105,7 +105,7 @@ impl Reply for Vec<u8> {
     }
 }
 
-/// Sends the client to another address, in which characters beyond ASCII are
+/// Redirects the client to another address. Characters beyond ASCII are
 /// percent-encoded.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Redirect {
@@ -114,17 +114,19 @@ pub struct Redirect {
 }
 
 impl Redirect {
-    /// 303: the client fetches `location` with GET, for example after a POST.
+    /// Creates a 303: the client fetches `location` with GET, for example after
+    /// a POST.
     pub fn to(location: impl Into<String>) -> Self {
         Self { status: StatusCode::SEE_OTHER, location: location.into() }
     }
 
-    /// 307: the client repeats the request at `location`.
+    /// Creates a 307: the client repeats the request at `location`.
     pub fn temporary(location: impl Into<String>) -> Self {
         Self { status: StatusCode::TEMPORARY_REDIRECT, location: location.into() }
     }
 
-    /// 308: the client repeats the request at `location`, now and for ever.
+    /// Creates a 308: the client repeats the request at `location`, now and in
+    /// the future.
     pub fn permanent(location: impl Into<String>) -> Self {
         Self { status: StatusCode::PERMANENT_REDIRECT, location: location.into() }
     }
@@ -133,7 +135,8 @@ impl Redirect {
 impl Reply for Redirect {
     fn into_response(self) -> Result<Response, ApiError> {
         let mut response = self.status.into_response()?;
-        // A line break in the location must not become a header: it is a 500.
+        // A line break in the location must not become a header, so it is a
+        // 500.
         let location = encoded(&self.location);
         let location = HeaderValue::try_from(&*location).map_err(ApiError::internal)?;
         response.headers_mut().insert(header::LOCATION, location);

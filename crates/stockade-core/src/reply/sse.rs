@@ -22,17 +22,18 @@ use tokio::time::{Sleep, sleep};
 use crate::description::{HeaderDoc, ResponseDoc};
 use crate::{HttpBody, Reply, Response, RouteDescription};
 
-/// A stream of events as `text/event-stream`.
+/// A stream of server-sent events as `text/event-stream`.
 ///
-/// Browsers read it with `EventSource`. An event is taken from the stream when
-/// the client has room for it, so a slow client slows the stream down and
-/// nothing piles up. When the own server shuts down, the stream ends, and the
-/// client comes back elsewhere, with the id of the last event that it saw
-/// ([`LastEventId`](crate::extract::LastEventId)).
+/// Browsers read it with `EventSource`. The stream is polled for an event only
+/// when the client has room for it. A slow client therefore slows the stream
+/// down (backpressure), and nothing accumulates. When the built-in server shuts
+/// down, the stream ends. The client reconnects elsewhere with the id of its
+/// last event ([`LastEventId`](crate::extract::LastEventId)).
 ///
-/// Changes in the program reach all readers by a channel of tokio, here with
+/// To send changes in the program to all clients, use a channel of tokio, here
+/// with
 /// [`unfold`](https://docs.rs/futures-util/latest/futures_util/stream/fn.unfold.html)
-/// of the crate `futures-util`:
+/// from the crate `futures-util`:
 ///
 /// ```
 /// use std::time::Duration;
@@ -77,7 +78,7 @@ pub struct Sse {
 }
 
 impl Sse {
-    /// Sends the events of `stream`; an error ends the connection.
+    /// Sends the events of `stream`. An error closes the connection.
     pub fn new<S, E>(stream: S) -> Self
     where
         S: Stream<Item = Result<Event, E>> + Send + 'static,
@@ -87,9 +88,9 @@ impl Sse {
         Self { events: Box::pin(Erased { stream, errors }), keep_alive: None }
     }
 
-    /// Sends a comment whenever there was no event for so long, so that proxies
-    /// do not cut the connection, and a client that vanished is noticed. Must be
-    /// polled on a tokio runtime with time. Default: never.
+    /// Sends a comment after this time without an event. It prevents proxies
+    /// from closing the connection, and detects vanished clients. The stream
+    /// must be polled on a tokio runtime with time enabled. Default: never.
     #[must_use]
     pub fn keep_alive(mut self, interval: Duration) -> Self {
         self.keep_alive = Some(interval.max(SHORTEST_INTERVAL));
@@ -121,29 +122,30 @@ impl fmt::Debug for Sse {
     }
 }
 
-/// Says in the extensions of a response that its body has no end of its own: a
-/// host that shuts down ends it there, as if the stream had ended.
+/// A mark in the extensions of a response with an endless body. A host that
+/// shuts down ends the body as if the stream had ended.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct EndsAtShutdown;
 
-/// A note that a shutdown has ended a stream, shared by the host and the parts of a
-/// program that observe the response.
+/// A flag for a stream that a shutdown has ended, shared by the host and by
+/// code that observes the response.
 ///
-/// A stream that is dropped before its end looks as if its client had left. This note,
-/// in the extensions of the response, tells the two apart.
+/// A stream that is dropped early looks like a disconnected client. This flag
+/// in the extensions of the response distinguishes the two.
 #[derive(Clone, Debug, Default)]
 pub struct EndOfStream(Arc<AtomicBool>);
 
 impl EndOfStream {
-    /// Returns the note of a response, which is added if it is not there; `None` if a
-    /// shutdown does not end the body.
+    /// Returns the flag of a response, and adds it if it is missing. Returns
+    /// `None` if a shutdown does not end the body.
     pub fn of(response: &mut Response) -> Option<Self> {
         let extensions = response.extensions_mut();
         extensions.get::<EndsAtShutdown>()?;
         Some(extensions.get_or_insert_default::<Self>().clone())
     }
 
-    /// Notes that a shutdown ends the stream, before the stream is dropped.
+    /// Records that a shutdown ends the stream. Call it before the stream is
+    /// dropped.
     pub fn set(&self) {
         self.0.store(true, Ordering::Relaxed);
     }
@@ -155,7 +157,7 @@ impl EndOfStream {
     }
 }
 
-/// One event: its data, and if wanted its name, its id and a retry time.
+/// An event: its data, and optionally its name, its id and a retry time.
 ///
 /// ```
 /// use stockade::reply::{Event, Sse};
@@ -170,44 +172,46 @@ pub struct Event {
 }
 
 impl Event {
-    /// An event with this text as its data; several lines are allowed.
+    /// Creates an event with this text as its data, which may have several
+    /// lines.
     pub fn data(data: impl Into<String>) -> Self {
         Self { text: String::new(), data: data.into() }
     }
 
-    /// An event with this value as its data, written as JSON.
+    /// Creates an event with this value as its data, serialized as JSON.
     ///
     /// # Errors
-    /// When the value cannot be serialised.
+    /// Fails if the value cannot be serialized.
     pub fn json<T: Serialize>(value: &T) -> Result<Self, ApiError> {
         Ok(Self::data(to_json_string(value)?))
     }
 
-    /// Names the event; a line break in the name becomes a space.
+    /// Sets the event's name. A line break in the name becomes a space.
     #[must_use]
     pub fn name(self, name: &str) -> Self {
         self.field("event", name)
     }
 
-    /// Numbers the event, so that a client that comes back can say what it saw
-    /// last. A line break becomes a space, and so does a NUL.
+    /// Sets the event's id, which a reconnecting client sends as its last
+    /// event. Line breaks and NULs become spaces.
     #[must_use]
     pub fn id(self, id: &str) -> Self {
         self.field("id", id)
     }
 
-    /// Tells the client to wait this long before it connects again.
+    /// Sets the delay before the client reconnects.
     #[must_use]
     pub fn retry_ms(self, milliseconds: u64) -> Self {
         self.field("retry", &milliseconds.to_string())
     }
 
-    /// Returns the bytes that are sent, those of [`Display`](fmt::Display).
+    /// Returns the bytes to send, equal to [`Display`](fmt::Display).
     ///
-    /// An event of one line is put together in a buffer of its size, which `Bytes`
-    /// takes over as it is. That takes 2,200 instructions less than a text that grows.
+    /// An event with one line is written to a buffer with its exact size, which
+    /// `Bytes` uses without a copy. This saves 2,200 instructions compared with
+    /// a growing text.
     fn into_bytes(self) -> Bytes {
-        // One after the other: to look for both at once goes byte by byte.
+        // Search separately, because a combined search checks byte by byte.
         if self.data.contains('\n') || self.data.contains('\r') {
             return self.to_string().into();
         }
@@ -246,7 +250,7 @@ impl fmt::Display for Event {
 }
 
 pin_project! {
-    /// A stream with its type of errors erased.
+    /// A stream with a type-erased error.
     struct Erased<S, E> {
         #[pin]
         stream: S,
@@ -266,11 +270,11 @@ where
     }
 }
 
-/// The events of a stream as bytes, with comments while there are none.
+/// The events of a stream as bytes, with comments in between.
 struct Encoded {
     events: Pin<Box<dyn Stream<Item = Result<Event, BoxError>> + Send>>,
     keep_alive: Option<Duration>,
-    /// Runs while an event is waited for.
+    /// Runs while the stream waits for an event.
     timer: Option<Pin<Box<Sleep>>>,
 }
 
@@ -320,7 +324,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn comments_come_while_there_are_no_events() {
-        /// Gives one event after 25 s.
+        /// Returns one event after 25 s.
         struct Late(Pin<Box<Sleep>>, bool);
 
         impl Stream for Late {

@@ -1,4 +1,4 @@
-//! Replies with another status than 200: [`Created`], [`Accepted`], [`Status`].
+//! Replies with a status other than 200: [`Created`], [`Accepted`], [`Status`].
 
 use http::{HeaderValue, StatusCode, header};
 use stockade_errors::ApiError;
@@ -7,7 +7,7 @@ use stockade_path::encoded;
 use crate::description::HeaderDoc;
 use crate::{Reply, Response, RouteDescription};
 
-/// A reply with status 201, and the address of what was created.
+/// A reply with status 201 and the address of the created resource.
 ///
 /// ```
 /// use stockade::Reply;
@@ -30,16 +30,16 @@ pub struct Created<T> {
 }
 
 impl<T> Created<T> {
-    /// Makes a reply with status 201; `()` is one without a body.
+    /// Creates a reply with status 201. Use `()` for an empty body.
     ///
-    /// Without a [`location`](Self::location) the address of the request is
-    /// that of the new resource.
+    /// Without a [`location`](Self::location), the address of the request
+    /// identifies the new resource.
     pub const fn new(reply: T) -> Self {
         Self { reply, location: None }
     }
 
-    /// Sets the header `Location`. Characters beyond ASCII are percent-encoded; an address
-    /// with control characters is a 500.
+    /// Sets the header `Location`. Characters beyond ASCII are percent-encoded.
+    /// An address with control characters is a 500.
     #[must_use]
     pub fn location(mut self, location: impl Into<String>) -> Self {
         self.location = Some(location.into());
@@ -67,7 +67,7 @@ impl<T: Reply> Reply for Created<T> {
     }
 }
 
-/// A reply with status 202: the work is not done yet.
+/// A reply with status 202 for unfinished work.
 ///
 /// Source: RFC 9110, section 15.3.3.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
@@ -98,7 +98,7 @@ impl<T: Reply> Reply for Accepted<T> {
 /// # Ok::<(), stockade::ApiError>(())
 /// ```
 ///
-/// Another number does not compile:
+/// Any other number does not compile:
 ///
 /// ```compile_fail,E0080
 /// use stockade::Reply;
@@ -107,13 +107,13 @@ impl<T: Reply> Reply for Accepted<T> {
 /// let _ = Status::<600, _>("no such status").into_response();
 /// ```
 ///
-/// As with any reply, 204, 205 and 304 have no body.
+/// As with any reply, 204, 205 and 304 do not have a body.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Status<const CODE: u16, T>(pub T);
 
 impl<const CODE: u16, T: Reply> Reply for Status<CODE, T> {
     fn into_response(self) -> Result<Response, ApiError> {
-        // A status of 1xx is not the last response, which a reply is.
+        // A 1xx status is not final, but a reply is the final response.
         const { assert!(CODE >= 200 && CODE <= 599, "the status of a reply is from 200 to 599") };
         let status = StatusCode::from_u16(CODE).map_err(ApiError::internal)?;
         (status, self.0).into_response()

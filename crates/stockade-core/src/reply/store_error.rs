@@ -1,4 +1,4 @@
-//! `StoreError` as the error of a handler.
+//! Conversion of `StoreError` to a handler's error.
 
 use stockade_errors::{ApiError, StoreError};
 
@@ -23,7 +23,7 @@ impl IntoError for StoreError {
     }
 }
 
-/// Describes the response for a store that is busy.
+/// Describes the response of a busy store.
 #[must_use]
 pub fn busy_store() -> ResponseDoc {
     let retry = HeaderDoc::new("Retry-After", "The seconds until a request may be repeated");

@@ -8,11 +8,11 @@ use stockade_errors::{ApiError, BoxError};
 use crate::description::ResponseDoc;
 use crate::{HttpBody, Reply, Response, RouteDescription};
 
-/// An answer whose body is a stream of pieces.
+/// A response with a stream of chunks as its body.
 ///
-/// Each piece is sent when the stream gives it; the stream is asked for the
-/// next one only when the client has room for it. An error ends the connection,
-/// so that the client notices that something is missing.
+/// Each chunk is sent when the stream produces it. The stream is polled for the
+/// next chunk only when the client has room for it (backpressure). A stream
+/// error closes the connection, which tells the client that data is missing.
 ///
 /// ```
 /// use std::convert::Infallible;
@@ -45,7 +45,7 @@ pub struct Streamed {
 }
 
 impl Streamed {
-    /// Streams `application/octet-stream`.
+    /// Streams a body with the content type `application/octet-stream`.
     pub fn new<S, D, E>(stream: S) -> Self
     where
         S: Stream<Item = Result<D, E>> + Send + 'static,
@@ -73,7 +73,7 @@ impl Reply for Streamed {
         Ok(response)
     }
 
-    /// The content type is known at run time alone.
+    /// The content type is known only at run time.
     fn describe(doc: &mut RouteDescription) {
         doc.responds(ResponseDoc::bytes(200, "*/*"));
     }

@@ -1,8 +1,9 @@
 //! [`ResponseWriter`]: for handlers that write the response themselves.
 //!
-//! The handler's future and the writer's channel meet in [`answer`]: as soon as
-//! the head is sent, the response leaves with a body that goes on driving the
-//! handler. Nothing is spawned, so a client that leaves ends the handler too.
+//! [`answer`] connects the handler's future and the writer's channel. As soon
+//! as the head is sent, it returns the response, and polling the body continues
+//! the handler. No task is spawned, so a client disconnect also ends the
+//! handler.
 //!
 //! Spec: Handler contract, rule 2.
 
@@ -24,13 +25,14 @@ use super::writer_link::{Head, Link, Message, Messages};
 use crate::description::{ResponseDoc, StatusDoc};
 use crate::{BoxFuture, FromRequest, HttpBody, Request, Response, RouteDescription, bug};
 
-/// Writes status, headers and pieces of the body as they are produced.
+/// Writes the status, the headers and chunks of the body as they are produced.
 ///
-/// The head leaves with the first piece; without a `content-type` header there
-/// is none. What was begun is sent: an error of the handler after that cuts the
-/// connection. A response that was begun ends when the writer is dropped, which is when the handler returns unless it moved the
-/// writer elsewhere. If nothing was written, status and headers set here are
-/// added to what the handler returns.
+/// The head is sent with the first chunk. No content type is set unless you set
+/// the header. After the head is sent, an error of the handler closes the
+/// connection. A started response ends when the writer is dropped; this is when
+/// the handler returns, unless it moved the writer elsewhere. If nothing was
+/// written, the status and headers from here are added to the handler's return
+/// value.
 ///
 /// ```
 /// use stockade::ApiError;
@@ -58,13 +60,13 @@ pub struct ResponseWriter {
     sender: mpsc::Sender<Message>,
     /// Invariant: `Some` until the head is sent.
     head: Option<Head>,
-    /// Those of the request.
+    /// The extensions of the request.
     extensions: Extensions,
 }
 
 impl ResponseWriter {
-    /// Sets the status; 200 if it is never set. A number that is no status is
-    /// ignored and logged, and so is a call after the head was sent.
+    /// Sets the status. Default: 200. An invalid status, or a call after the
+    /// head is sent, is ignored and logged.
     pub fn status(&mut self, status: u16) -> &mut Self {
         match (&mut self.head, StatusCode::from_u16(status)) {
             (Some(head), Ok(status)) => head.status = Some(status),
@@ -74,10 +76,10 @@ impl ResponseWriter {
         self
     }
 
-    /// Sets a header, replacing an earlier one of that name.
+    /// Sets a header. Replaces an earlier header with the same name.
     ///
     /// # Errors
-    /// When the value cannot stand in a header, or the head was sent already.
+    /// Fails if the header is invalid, or if the head is already sent.
     pub fn header<N, V>(&mut self, name: N, value: V) -> Result<&mut Self, ApiError>
     where
         N: IntoHeaderName,
@@ -92,19 +94,19 @@ impl ResponseWriter {
         Ok(self)
     }
 
-    /// The values that middleware attached to the request, as they were when the
-    /// writer was taken.
+    /// Returns the values that middleware added to the request before the
+    /// writer was extracted.
     #[must_use]
     pub fn extensions(&self) -> &Extensions {
         &self.extensions
     }
 
-    /// Sends a piece of the body; the first one sends the head as well.
+    /// Sends a chunk of the body. The first chunk also sends the head.
     ///
-    /// It waits while the client is slower than the handler.
+    /// It waits if the client is slower than the handler.
     ///
     /// # Errors
-    /// When the client is gone.
+    /// Fails if the client has disconnected.
     pub async fn write(&mut self, piece: impl Into<Bytes>) -> Result<(), ApiError> {
         self.begin().await?;
         let piece = piece.into();
@@ -114,10 +116,11 @@ impl ResponseWriter {
         self.sender.send(Message::Piece(piece)).await.map_err(|_| gone())
     }
 
-    /// Sends a value as JSON, with its content type, and ends the response.
+    /// Sends a value as JSON with its content type, and ends the response.
     ///
     /// # Errors
-    /// When the value cannot be serialised, or the client is gone.
+    /// Fails if the value cannot be serialized, or if the client has
+    /// disconnected.
     pub async fn json<T: Serialize + ?Sized>(mut self, value: &T) -> Result<(), ApiError> {
         let bytes = to_json(value)?;
         if let Some(head) = &mut self.head {
@@ -128,18 +131,18 @@ impl ResponseWriter {
         self.write(bytes).await
     }
 
-    /// Ends the response; a head that was not sent is sent now.
+    /// Ends the response. Sends the head first if it is not sent yet.
     ///
     /// # Errors
-    /// When the client is gone.
+    /// Fails if the client has disconnected.
     pub async fn end(mut self) -> Result<(), ApiError> {
         self.begin().await
     }
 
     async fn begin(&mut self) -> Result<(), ApiError> {
         if self.head.is_some() {
-            // The head is taken after the last wait: a write that is given up
-            // leaves it to the next one.
+            // Take the head after the last wait: a canceled write leaves it to
+            // the next write.
             let place = self.sender.reserve().await.map_err(|_| gone())?;
             if let Some(head) = self.head.take() {
                 place.send(Message::Begin(head));
@@ -152,7 +155,7 @@ impl ResponseWriter {
 impl Drop for ResponseWriter {
     fn drop(&mut self) {
         if let Some(head) = self.head.take() {
-            // There is room: nothing was sent before the head.
+            // There is room, because nothing was sent before the head.
             let _ = self.sender.try_send(Message::Unbegun(head));
         }
     }
@@ -191,22 +194,23 @@ pub(crate) async fn answer(
             handler = None;
             let failed = outcome.is_err();
             returned = Some(outcome);
-            // It may have begun just now. If not, nothing is to be waited for.
+            // The response may have begun in this poll. If not, there is
+            // nothing to wait for.
             if failed {
                 return Poll::Ready(receiver.try_recv().ok());
             }
         }
-        // The handler may have written, or dropped the writer, just now.
+        // The handler may have written or dropped the writer in this poll.
         receiver.poll_recv(cx)
     })
     .await;
 
     match message {
-        // What has begun goes out, also if the handler failed meanwhile.
+        // A started response is sent even if the handler has failed since.
         Some(Message::Begin(head)) => {
             let failure = returned.and_then(Result::err);
             let mut response = Response::new(HttpBody::new(Written { receiver, handler, failure }));
-            // 200, unless the handler set another.
+            // 200, unless the handler set another status.
             *response.status_mut() = head.status.unwrap_or_default();
             *response.headers_mut() = head.headers;
             Ok(response)
@@ -224,7 +228,7 @@ pub(crate) async fn answer(
     }
 }
 
-/// A panic is an error here already, so that what was written before is sent.
+/// Converts a panic to an error here, so earlier chunks are still sent.
 fn poll_handler(
     handler: &mut HandlerFuture,
     cx: &mut Context<'_>,
@@ -232,7 +236,7 @@ fn poll_handler(
     catch_panic(|| handler.as_mut().poll(cx)).unwrap_or_else(|error| Poll::Ready(Err(error)))
 }
 
-/// Returns the outcome of the handler, waiting for it if it still runs.
+/// Returns the handler's result. Waits for it if the handler still runs.
 async fn finish(
     returned: Option<Result<Response, ApiError>>,
     handler: Option<HandlerFuture>,
@@ -248,7 +252,7 @@ async fn finish(
 struct Written {
     receiver: mpsc::Receiver<Message>,
     handler: Option<HandlerFuture>,
-    /// The error of a handler that has ended, told after the last piece.
+    /// The error of a finished handler, returned after the last chunk.
     failure: Option<ApiError>,
 }
 
@@ -266,7 +270,8 @@ impl Body for Written {
                     return Poll::Ready(Some(Ok(Frame::data(piece))));
                 }
                 Poll::Ready(Some(Message::Begin(_) | Message::Unbegun(_))) => continue,
-                // The writer is gone; the handler may still have work to do.
+                // The writer is dropped, but the handler may still have work to
+                // do.
                 Poll::Ready(None) if self.handler.is_none() => {
                     return Poll::Ready(self.failure.take().map(|error| Err(error.into())));
                 }
@@ -274,9 +279,10 @@ impl Body for Written {
             }
             let Some(handler) = &mut self.handler else { return Poll::Pending };
             match poll_handler(handler, cx) {
-                // It may have written just now. The channel is asked once and
-                // not until it is empty: when a task has used up its turn,
-                // tokio's channels say "pending" whatever they hold.
+                // The handler may have written in this poll. Poll the channel
+                // only once rather than until it is empty: tokio's channels
+                // return `Pending` after a task has used up its budget,
+                // whatever they contain.
                 Poll::Pending => match ready!(self.receiver.poll_recv(cx)) {
                     Some(Message::Piece(piece)) => {
                         return Poll::Ready(Some(Ok(Frame::data(piece))));
@@ -285,8 +291,8 @@ impl Body for Written {
                     None => return Poll::Pending,
                 },
                 Poll::Ready(Ok(_)) => self.handler = None,
-                // Its pieces are sent first. It is too late for a status: then
-                // the connection ends, so that the client notices.
+                // Send its chunks first. It is too late for a status, so the
+                // error closes the connection to inform the client.
                 Poll::Ready(Err(error)) => {
                     self.handler = None;
                     self.failure = Some(error);
@@ -301,5 +307,5 @@ fn gone() -> ApiError {
     ApiError::new(500, "the client is gone")
 }
 
-/// The number of pieces that the handler may be ahead of the connection.
+/// The number of chunks that the handler may be ahead of the connection.
 const PIECES_AHEAD: usize = 8;

@@ -1,5 +1,5 @@
-//! The channel between a `ResponseWriter` and the response that it writes, and the note that a
-//! handler begins.
+//! The channel between a `ResponseWriter` and its response, and the signal that
+//! a handler begins.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -18,7 +18,8 @@ pub(crate) struct Head {
 pub(crate) enum Message {
     /// The response begins.
     Begin(Head),
-    /// The writer is gone and has not begun: the status and headers that were set.
+    /// The writer was dropped before the response began; contains the status
+    /// and headers that were set.
     Unbegun(Head),
     Piece(Bytes),
 }
@@ -26,16 +27,18 @@ pub(crate) enum Message {
 /// The messages of a [`ResponseWriter`](super::ResponseWriter).
 pub(crate) type Messages = mpsc::Receiver<Message>;
 
-/// A note of a request for the moment when the arguments of its handler are extracted.
+/// A signal for the end of argument extraction, attached to a request.
 pub(crate) enum Link {
-    /// The other end of a [`ResponseWriter`](super::ResponseWriter), which is an argument.
+    /// The receiver of a [`ResponseWriter`](super::ResponseWriter), which is an
+    /// argument.
     Writer(Messages),
     /// Becomes true when the function of the handler begins.
     Begins(Arc<AtomicBool>),
 }
 
 impl Link {
-    /// Notes that the function begins, and returns the end of the writer, if there is one.
+    /// Signals that the function begins. Returns the receiver of the writer, if
+    /// there is one.
     pub(crate) fn begin(self) -> Option<Messages> {
         match self {
             Self::Writer(receiver) => Some(receiver),

@@ -1,4 +1,4 @@
-//! The contradictions between what a route says and what is documented of it.
+//! Contradictions between a route's description and its documentation.
 
 use serde_json::Value;
 use stockade_errors::FieldError;
@@ -7,13 +7,13 @@ use stockade_validation::ValidationOptions;
 use crate::description::{BodyDoc, Content, ContentSchema, DescribedRoute, ResponseDoc, StatusDoc};
 use crate::{RouteDescription, RouteDocs};
 
-/// Statuses that the framework answers itself, whatever a route says: to heads
-/// and bodies that it refuses, and to limits.
+/// Statuses of the framework's own responses on any route: for invalid heads
+/// and bodies, and for limits.
 const OF_FRAMEWORK: [u16; 9] = [400, 404, 408, 413, 414, 415, 421, 429, 431];
 
-/// Returns the contradictions in the answers of a route, and between them and its
-/// documentation: lower case, no full stop. `writes_errors` is true if an error
-/// handler may give errors another status.
+/// Returns the contradictions among the responses of a route, and between them
+/// and its documentation: lower case, no full stop. `writes_errors` is true if
+/// an error handler may change the status of errors.
 #[must_use]
 pub fn contradictions(
     doc: &RouteDescription,
@@ -30,7 +30,7 @@ pub fn contradictions(
     }));
     let may_answer = |status: u16| {
         writes_errors
-            // That it is no status is told elsewhere.
+            // Another check reports invalid statuses.
             || !(100..500).contains(&status)
             || OF_FRAMEWORK.contains(&status)
             || status == doc.validation_status()
@@ -51,13 +51,14 @@ pub fn contradictions(
     mistakes
 }
 
-/// Returns true if a part of the route may answer this status.
+/// Returns true if a part of the route may respond with this status.
 fn answers(facts: &DescribedRoute, status: u16) -> bool {
     facts.route.middleware.iter().any(|middleware| middleware.is_opaque)
         || facts.answers.iter().any(|answer| answer.status.covers(status))
 }
 
-/// Returns the mistake of a body where the status allows none.
+/// Returns the configuration error if a response has a body but its status does
+/// not allow one.
 ///
 /// Source: RFC 9110, sections 15.2, 15.3.5, 15.3.6 and 15.4.5.
 fn impossible_body(answer: &ResponseDoc) -> Option<String> {
@@ -68,8 +69,8 @@ fn impossible_body(answer: &ResponseDoc) -> Option<String> {
     has_body.then(|| format!("`{}` answers {status} with a body, which has none", answer.by))
 }
 
-/// Returns true for two answers of one part and one status, of which one has a
-/// body and the other has none.
+/// Returns true for two responses of one part with the same status, if only one
+/// of them has a body.
 fn contradicts(one: &ResponseDoc, other: &ResponseDoc) -> bool {
     let bodies = [&one.body, &other.body];
     let is_empty = |body: &&BodyDoc<ContentSchema>| matches!(body, BodyDoc::None);
@@ -81,12 +82,13 @@ fn contradicts(one: &ResponseDoc, other: &ResponseDoc) -> bool {
         && bodies.iter().any(has_content)
 }
 
-/// Returns the mistakes of an example that breaks each schema of its answer.
+/// Returns the errors of an example that does not match any schema of its
+/// response.
 fn wrong_example(facts: &DescribedRoute, status: u16, example: &Value) -> Vec<String> {
     let exact = |answer: &&ResponseDoc| answer.status == StatusDoc::Exact(status);
     let mut first = None;
     for answer in facts.answers.iter().filter(exact) {
-        // The example may be of a form of which nothing is known.
+        // The example may have an undescribed form.
         let BodyDoc::Content(contents) = &answer.body else { return Vec::new() };
         for content in contents {
             match faults(content, example) {
@@ -101,10 +103,11 @@ fn wrong_example(facts: &DescribedRoute, status: u16, example: &Value) -> Vec<St
     first.into_iter().flatten().map(told).collect()
 }
 
-/// Returns the rules that an example breaks; `None` where nothing can be said.
+/// Returns the rules that an example violates, or `None` if it cannot be
+/// validated.
 fn faults(content: &Content, example: &Value) -> Option<Vec<String>> {
     let ContentSchema::Of(schema) = content.schema else { return None };
-    // Its own mistakes are told where the schema is named.
+    // Errors in the schema itself are reported elsewhere.
     let schema = schema.schema().ok()?;
     let errors = schema.check(example, &ValidationOptions::default()).ok()?;
     let fault = |error: &FieldError| {

@@ -1,4 +1,4 @@
-//! The notes of a [`RouteDescription`] that documents are made of.
+//! The parts of a [`RouteDescription`] for generated documents.
 
 use std::any::type_name;
 use std::borrow::Cow;
@@ -19,35 +19,36 @@ use crate::description::{
     UserMethod,
 };
 
-/// Notes for those who read the description of a route, such as a map of all
-/// routes. They have no effect on the route.
+/// Information for readers of a route's description, such as a map of all
+/// routes. It does not affect the route.
 impl RouteDescription {
-    /// Notes an answer of the part that describes itself now. A status may be
-    /// noted several times, each time with another body or meaning.
+    /// Adds a response of the part that currently describes itself. A status
+    /// may have several responses with different bodies or meanings.
     pub fn responds(&mut self, answer: ResponseDoc) {
         let mut answer = answer;
         answer.by = self.describer.clone();
         self.facts.answers.push(answer);
     }
 
-    /// Notes an answer with the body of an error, such as 402 with "There is no
-    /// credit left".
+    /// Adds a response with an error body, such as 402 with "There is no credit
+    /// left".
     pub fn may_respond(&mut self, status: u16, meaning: impl Into<Cow<'static, str>>) {
         self.responds(ResponseDoc::error(status).meaning(meaning));
     }
 
-    /// Notes answers with the body of an error, each a status and its meaning.
+    /// Adds responses with an error body, each with its status and meaning.
     pub fn may_fail(&mut self, failures: &[(u16, &'static str)]) {
         for (status, meaning) in failures {
             self.may_respond(*status, *meaning);
         }
     }
 
-    /// Lets a part describe itself by `describe`, and hands each answer that it
-    /// notes to `change`: `Created` makes a 201 of its reply.
+    /// Lets a part describe itself with `describe`, and passes each added
+    /// response to `change`. For example, `Created` changes the status of its
+    /// reply to 201.
     ///
-    /// [Errors](ResponseDoc::is_error) are left alone, because an error within a reply
-    /// is answered as it is.
+    /// [Errors](ResponseDoc::is_error) are not passed, because an error within
+    /// a reply is sent as it is.
     pub fn responses_changed(
         &mut self,
         describe: impl FnOnce(&mut Self),
@@ -59,14 +60,14 @@ impl RouteDescription {
         noted.filter(|answer| !answer.is_error()).for_each(change);
     }
 
-    /// Notes that a header of the request is read, and that a request without it
-    /// is refused if it is `required`.
+    /// Adds a request header that is read. If it is `required`, a request
+    /// without it is rejected.
     pub fn reads_header(&mut self, name: impl Into<Cow<'static, str>>, required: bool) {
         self.reads(|route| &mut route.headers, name.into(), required, None);
     }
 
-    /// Notes that a header of the request is read, as [`reads_header`](Self::reads_header)
-    /// does, and that its text must fit a JSON Schema.
+    /// Adds a request header like [`reads_header`](Self::reads_header). Its
+    /// text must match a JSON Schema.
     pub fn reads_header_as(
         &mut self,
         name: impl Into<Cow<'static, str>>,
@@ -76,8 +77,8 @@ impl RouteDescription {
         self.reads(|route| &mut route.headers, name.into(), required, Some(schema));
     }
 
-    /// Notes that a cookie of the request is read, and that a request without it
-    /// is refused if it is `required`.
+    /// Adds a request cookie that is read. If it is `required`, a request
+    /// without it is rejected.
     pub fn reads_cookie(&mut self, name: impl Into<Cow<'static, str>>, required: bool) {
         self.reads(|route| &mut route.cookies, name.into(), required, None);
     }
@@ -103,9 +104,10 @@ impl RouteDescription {
         fields.push(field);
     }
 
-    /// Notes that middleware finds the user by any of `methods`, and answers 401
-    /// with their challenges if one is `required`. They replace those of
-    /// earlier middleware, because the user is found anew.
+    /// Declares that middleware finds the user with any of `methods`. If a user
+    /// is `required`, it responds with a 401 that contains their challenges.
+    /// They replace the methods of earlier middleware, because this middleware
+    /// replaces the user.
     pub fn finds_user<M: Into<UserMethod>>(
         &mut self,
         methods: impl IntoIterator<Item = M>,
@@ -138,7 +140,7 @@ impl RouteDescription {
         access.judges_earlier_user |= is_validated;
         let earlier = std::mem::replace(&mut access.schemes, schemes);
         self.facts.earlier_schemes.extend(earlier);
-        // Each authentication that requires a user rejects requests itself.
+        // Each authentication with a required user rejects requests itself.
         access.user = match access.user {
             Need::Required => Need::Required,
             _ if required => Need::Required,
@@ -146,33 +148,35 @@ impl RouteDescription {
         };
     }
 
-    /// Notes that the user must have one of these roles. Several calls ask for
-    /// one of each list.
+    /// Declares that the user must have one of these roles. After several
+    /// calls, the user must have one role from each list.
     pub fn needs_role(&mut self, any_of: &[String]) {
         self.asks_user().roles.push(any_of.to_vec());
     }
 
-    /// Notes that the user must have a permission, with its name if it has one.
+    /// Declares that the user must have a permission, with an optional name.
     pub fn needs_permission(&mut self, name: Option<&str>) {
         self.asks_user().permissions.push(name.map(str::to_owned));
     }
 
-    /// Notes that an argument is the user, without whom the answer is 401.
+    /// Declares that an argument is the user. A request without a user gets a
+    /// 401.
     pub fn takes_user(&mut self) {
         self.asks_user();
         self.takes_user = true;
     }
 
-    /// Notes that the route needs a user, and returns the access to add to it.
+    /// Declares that the route needs a user, and returns its access
+    /// requirements for changes.
     ///
-    /// It is a configuration error if nothing before this part can authenticate a user: the
-    /// route could only respond with 401.
+    /// It is a configuration error if no earlier part can authenticate a user:
+    /// the route could only respond with 401.
     fn asks_user(&mut self) -> &mut RouteAccess {
-        // The last one describes itself now, unless the handler does.
+        // The last middleware describes itself now, unless the handler does.
         let own = usize::from(self.describer != HANDLER);
         let middleware = &self.facts.route.middleware;
         let before = &middleware[..middleware.len().saturating_sub(own)];
-        // Middleware that does not describe itself may set the user.
+        // Middleware without a description may set the user.
         let may_have_user = self.finds_user || before.iter().any(|it| it.is_opaque);
         if std::mem::take(&mut self.is_public) {
             self.issue(self.public_with_user());
@@ -206,9 +210,10 @@ impl RouteDescription {
         }
     }
 
-    /// Notes an argument of this type that does not describe itself: it may refuse a
-    /// request with any status. [`FromRequest::describe`](crate::FromRequest::describe)
-    /// does so by default.
+    /// Declares an argument of this type without a description: it may reject a
+    /// request with any status.
+    /// [`FromRequest::describe`](crate::FromRequest::describe) does this by
+    /// default.
     pub fn takes_opaque_argument<A>(&mut self) {
         self.facts.route.opaque_arguments.push(type_name::<A>().to_owned());
         let refusal = ResponseDoc::error(StatusDoc::Default).meaning("The request is refused");
@@ -219,8 +224,8 @@ impl RouteDescription {
         }
     }
 
-    /// Notes a rate limit that counts the requests to the route. Two limits of
-    /// the same name are a mistake, because they could not be told apart.
+    /// Adds a rate limit for requests to the route. Two limits with the same
+    /// name are a configuration error, because they would be indistinguishable.
     pub fn counted(&mut self, quota: QuotaInfo) {
         let rate = &mut self.facts.route.limits.rate;
         let is_duplicate = rate.iter().any(|known| known.name == quota.name);
@@ -229,8 +234,8 @@ impl RouteDescription {
         self.mistakes.extend(mistake);
     }
 
-    /// Notes that a request is answered with `status` when it takes longer than
-    /// `after`. The shortest time counts.
+    /// Declares that a request gets `status` if it takes longer than `after`.
+    /// The shortest time applies.
     pub fn times_out(&mut self, after: Duration, status: u16) {
         let after = millis(after);
         let timeout = &mut self.facts.route.limits.timeout;
@@ -239,45 +244,47 @@ impl RouteDescription {
         }
     }
 
-    /// Notes that requests run once by their idempotency keys. Twice on a route is a
-    /// mistake: the inner one would find the key taken by the outer one.
+    /// Declares that requests with the same idempotency key run once. A second
+    /// declaration on a route is a configuration error: the inner one would
+    /// find the key in use by the outer one.
     pub fn runs_once(&mut self, keys: IdempotencyInfo) {
         if self.facts.route.idempotency.replace(keys).is_some() {
             self.issue("two middlewares take the idempotency key of its requests: keep one");
         }
     }
 
-    /// Notes that middleware adds a header to the answers of what comes behind
-    /// it: to those of a status, or to all.
+    /// Declares that middleware adds a header to the responses of the inner
+    /// parts: to all of them, or to those with a status.
     ///
-    /// An answer that the middleware gives itself has the headers that are noted
-    /// with it.
+    /// The middleware's own responses have the headers in their own
+    /// descriptions.
     pub fn adds_header(&mut self, header: HeaderDoc, to: Option<StatusDoc>) {
         let (by, from_answer) = (self.describer.clone(), self.facts.answers.len());
         self.facts.added_headers.push(AddedHeader::new(header, to, from_answer, by));
     }
 
-    /// Notes that middleware checks a part of the request by a schema.
+    /// Declares that middleware validates a part of the request with a schema.
     pub fn checks(&mut self, from: InputFrom, schema: &Schema, options: &ValidationOptions) {
         let (by, schema, options) = (self.describer.clone(), schema.clone(), options.clone());
         self.facts.inputs.push(InputFact::new(from, schema, options, by));
     }
 
-    /// Notes that middleware writes the errors of what comes behind it in a form
-    /// of its own: JSON by a schema, if it is known.
+    /// Declares that middleware formats the errors of the inner parts: JSON
+    /// with a schema, if it is known.
     pub fn writes_errors(&mut self, schema: Option<SchemaOf>) {
         let mut form = ErrorForm::new(schema);
         form.from_answer = self.facts.answers.len();
         self.facts.error_forms.push(form);
     }
 
-    /// Notes that requests ask by a schema of GraphQL, which maps and locks have.
+    /// Declares a GraphQL schema for the requests, which route maps and lock
+    /// files contain.
     pub fn serves_graphql(&mut self, schema: &GraphQlInfo) {
         self.facts.route.graphql = Some(schema.clone());
     }
 
-    /// Returns the connections of a WebSocket route, to describe them. Without other rules,
-    /// pages of the same origin may connect.
+    /// Returns the description of a WebSocket route's connections for changes.
+    /// By default, only pages of the same origin may connect.
     pub fn web_socket(&mut self) -> &mut WebSocketInfo {
         self.facts.route.web_socket.get_or_insert_with(|| {
             let mut info = WebSocketInfo::default();
@@ -286,12 +293,12 @@ impl RouteDescription {
         })
     }
 
-    /// Notes the schema of the messages of a WebSocket that are read as JSON.
+    /// Sets the schema of received WebSocket messages, which are read as JSON.
     pub fn receives(&mut self, schema: Option<Schema>) {
         self.facts.receives = schema;
     }
 
-    /// Notes the schema of the messages of a WebSocket that are sent as JSON.
+    /// Sets the schema of sent WebSocket messages, which are JSON.
     pub fn sends(&mut self, schema: SchemaOf) {
         self.facts.sends = Some(schema);
     }
@@ -303,7 +310,7 @@ impl RouteDescription {
         self.describe_as(name, describe);
     }
 
-    /// Lets a part of this name describe itself.
+    /// Lets a part with this name describe itself.
     pub(super) fn describe_as(
         &mut self,
         name: Cow<'static, str>,

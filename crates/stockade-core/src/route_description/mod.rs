@@ -1,8 +1,8 @@
-//! [`RouteDescription`]: the description of a route while the router is built.
+//! [`RouteDescription`]: the description of a route at build time.
 //!
 //! Extractors, replies and middleware describe themselves here. The router
-//! checks the description against the path and the provided state, so that a
-//! mistake is found before the first request.
+//! compares the description with the path and the provided state, which finds
+//! configuration errors before the first request.
 
 mod contradictions;
 mod facts;
@@ -22,14 +22,14 @@ use crate::description::{DescribedRoute, SchemaOf};
 use crate::type_check::TypeCheck;
 use crate::validation::Input;
 
-/// The name of the handler, where the parts of a route are named.
+/// The name of the handler among the parts of a route.
 const HANDLER: Cow<'static, str> = Cow::Borrowed("handler");
 
-/// The description of one route, and the mistakes found while it was made.
+/// The description of a route, and its configuration errors.
 #[derive(Debug)]
 pub struct RouteDescription {
     method: Method,
-    /// The name of each parameter; true for an optional one.
+    /// The name of each parameter, with true for an optional one.
     params: Vec<(String, bool)>,
     pub(crate) body: Option<BodyKind>,
     needs: Vec<(TypeId, &'static str)>,
@@ -38,32 +38,32 @@ pub struct RouteDescription {
     pub(crate) whole_requests: usize,
     pub(crate) writers: usize,
     pub(crate) upgrades: usize,
-    /// True if the value that the handler returns is not sent.
+    /// True if the handler's return value is not sent.
     pub(crate) has_no_reply: bool,
-    /// The middleware whose arguments describe themselves now; none for those of
+    /// The middleware whose arguments currently describe themselves. `None` for
     /// the handler.
     pub(crate) described: Option<String>,
     /// The first middleware that reads the body.
     body_reader: Option<String>,
-    /// The first middleware that tells users apart.
+    /// The first middleware that distinguishes users.
     user_reader: Option<String>,
     challenges: Vec<String>,
     guards_origin: bool,
     validation_status: Option<u16>,
     pub(crate) facts: DescribedRoute,
-    /// True if the route is public, and no part that requires a user was noted yet.
+    /// True if the route is public and no part has required a user yet.
     is_public: bool,
-    /// True if a part before this one authenticates users.
+    /// True if an earlier part authenticates users.
     finds_user: bool,
     /// True if an argument of the handler is the user.
     takes_user: bool,
-    /// The part that describes itself now: `handler`, or a middleware.
+    /// The part that currently describes itself: `handler` or a middleware.
     describer: Cow<'static, str>,
     common: Extensions,
-    /// The types of stored items, whose responses may lack some of their properties.
+    /// The types of stored items. Their responses may omit some properties.
     pub(crate) stored_types: Vec<SchemaOf>,
     type_checks: Vec<TypeCheck>,
-    /// Values that parts of the route leave for the router, by type.
+    /// Values from parts of the route for the router, by type.
     pub(crate) parts: Extensions,
 }
 
@@ -74,30 +74,29 @@ impl RouteDescription {
         &self.method
     }
 
-    /// Returns the status of a failed validation: 400, unless the application has
-    /// set another.
+    /// Returns the status of a failed validation. Default: 400.
     #[must_use]
     pub fn validation_status(&self) -> u16 {
         self.validation_status.unwrap_or(400)
     }
 
-    /// Notes a mistake: lower case, no full stop.
+    /// Adds a configuration error: lower case, no full stop.
     pub fn issue(&mut self, message: impl Into<String>) {
         self.mistakes.push(message.into());
     }
 
-    /// Notes the mistakes of a schema; `place` says where it stands.
+    /// Adds the errors of a schema. `place` names its location.
     pub fn schema_issues(&mut self, place: &str, error: &ConfigError) {
         let mistakes = error.issues().iter().map(|mistake| format!("{place}: {mistake}"));
         self.mistakes.extend(mistakes);
     }
 
-    /// Notes that a value of type `T` must be provided.
+    /// Declares that the application must provide a value of type `T`.
     pub fn needs_state<T: 'static>(&mut self) {
         self.needs.push((TypeId::of::<T>(), type_name::<T>()));
     }
 
-    /// Notes the form in which the body is taken. Several arguments may read
+    /// Declares the form in which the body is read. Several arguments may read
     /// it, unless one of them is a stream.
     pub fn reads_body(&mut self, kind: BodyKind) {
         let reads = matches!(kind, BodyKind::Typed | BodyKind::Multipart);
@@ -111,15 +110,15 @@ impl RouteDescription {
         self.body = Some(kind);
     }
 
-    /// Notes that middleware called `name` reads the body, which middleware
-    /// behind it may therefore no longer decode.
+    /// Declares that middleware `name` reads the body. Inner middleware must
+    /// then not decode it.
     pub fn middleware_reads_body(&mut self, name: &str) {
         self.body_reader.get_or_insert_with(|| name.to_owned());
     }
 
-    /// Notes that middleware called `name` decodes the body. It is a mistake
-    /// behind middleware that reads it: that would see, check and clean
-    /// nothing.
+    /// Declares that middleware `name` decodes the body. It is a configuration
+    /// error inside middleware that reads the body, which would then see only
+    /// the encoded bytes and have no effect.
     pub fn middleware_decodes_body(&mut self, name: &str) {
         if let Some(reader) = self.body_reader.clone() {
             self.issue(format!(
@@ -128,33 +127,33 @@ impl RouteDescription {
         }
     }
 
-    /// Notes that middleware called `name` tells users apart. Middleware behind it
-    /// that finds the user is a mistake: nobody would be known yet.
+    /// Declares that middleware `name` distinguishes users. Inner middleware
+    /// that finds the user is a configuration error, because the user would not
+    /// be known yet.
     pub fn middleware_reads_user(&mut self, name: &str) {
         self.user_reader.get_or_insert_with(|| name.to_owned());
     }
-    /// Notes that middleware or the handler refuses requests of other origins. Then the
-    /// router finds out if CORS lists the origin:
+    /// Declares that middleware or the handler rejects requests from other
+    /// origins. The router then checks whether CORS lists the origin:
     /// [`Request::has_listed_origin`](crate::Request::has_listed_origin).
     pub fn guards_origin(&mut self) {
         self.guards_origin = true;
     }
 
-    /// Returns the values that the descriptions of all routes of a router
-    /// share, by type: the router's [`Clock`](crate::Clock), and notes of
-    /// middleware.
+    /// Returns the values that the descriptions of all routes share, by type:
+    /// the router's [`Clock`](crate::Clock), and values of middleware.
     #[must_use]
     pub fn common(&self) -> &Extensions {
         &self.common
     }
 
-    /// Returns the shared values, to add to them, or to hand them from one
-    /// route to the next.
+    /// Returns the shared values for changes, or for transfer to the next
+    /// route.
     pub fn common_mut(&mut self) -> &mut Extensions {
         &mut self.common
     }
 
-    /// Notes that the handler writes the response itself.
+    /// Declares that the handler writes the response itself.
     pub fn writes_response(&mut self) {
         self.writers += 1;
         if self.writers == 2 {
@@ -162,14 +161,15 @@ impl RouteDescription {
         }
     }
 
-    /// Notes that an argument of the handler is the connection after an
-    /// upgrade, such as a WebSocket.
+    /// Declares that a handler argument is the connection after an upgrade,
+    /// such as a WebSocket.
     pub fn takes_upgrade(&mut self) {
         self.upgrades += 1;
     }
 
-    /// Notes that the answer does not depend on the value which the handler
-    /// returns: the [`Reply`](crate::Reply) of that value does not describe itself then.
+    /// Declares that the response does not depend on the handler's return
+    /// value. The [`Reply`](crate::Reply) of that value then does not describe
+    /// itself.
     pub fn sends_no_reply(&mut self) {
         self.has_no_reply = true;
     }

@@ -1,4 +1,4 @@
-//! The check of a type against the parameters of a path.
+//! Checks that a type matches the path parameters.
 
 use std::any::type_name;
 
@@ -10,8 +10,7 @@ use crate::RouteDescription;
 use crate::extract::TypeInfo;
 
 impl RouteDescription {
-    /// Notes the type that the parameters of the path are read into: `T` of a
-    /// `Path<T>`.
+    /// Declares the type for the path parameters: the `T` of a `Path<T>`.
     pub fn reads_params<T: HasSchema + DeserializeOwned>(&mut self) {
         self.reads_type(TypeInfo::of::<T>(&mut None), type_name::<T>());
     }
@@ -51,8 +50,8 @@ impl RouteDescription {
         let names: Vec<&str> = self.params.iter().map(|(name, _)| name.as_str()).collect();
         let mut mistakes = Vec::new();
         for field in fields.iter().filter(|field| !names.contains(field)) {
-            // serde lists the other names of a field too. One is told by its
-            // being there twice.
+            // serde also lists the aliases of a field. An alias of a present
+            // field is reported as a duplicate.
             let fit = fit_of(info.target, &[names.as_slice(), &[*field]].concat());
             if fit != Fit::Duplicate {
                 mistakes.push(format!(

@@ -1,4 +1,4 @@
-//! The side of a [`RouteDescription`] that the router reads.
+//! The part of [`RouteDescription`] that the router reads.
 
 use http::{Extensions, Method};
 
@@ -9,8 +9,8 @@ use crate::type_check::TypeCheck;
 use crate::{BodyKind, RouteDescription, States};
 
 impl RouteDescription {
-    /// Returns an empty description of a route with this method and these
-    /// parameters, each with true if it is optional.
+    /// Creates an empty description of a route with this method and these
+    /// parameters. Each parameter is paired with true if it is optional.
     #[doc(hidden)]
     #[must_use]
     pub fn new(method: Method, params: Vec<(String, bool)>) -> Self {
@@ -43,47 +43,48 @@ impl RouteDescription {
         }
     }
 
-    /// Notes the type of the items of the route, whose responses may lack some of its
-    /// properties.
+    /// Declares the type of the route's items. Their responses may omit some of
+    /// its properties.
     #[doc(hidden)]
     pub fn stores(&mut self, schema: SchemaOf) {
         self.stored_types.push(schema);
     }
 
-    /// Adds a check that runs when all routes of the router are known.
+    /// Adds a check that runs after all routes of the router are known.
     #[doc(hidden)]
     pub fn checks_types(&mut self, check: TypeCheck) {
         self.type_checks.push(check);
     }
 
-    /// Takes these checks.
+    /// Removes and returns these checks.
     #[doc(hidden)]
     pub fn take_type_checks(&mut self) -> Vec<TypeCheck> {
         std::mem::take(&mut self.type_checks)
     }
 
-    /// Sets the status of a failed validation; `None` for the default.
+    /// Sets the status of a failed validation, or the default with `None`.
     #[doc(hidden)]
     pub fn set_validation_status(&mut self, status: Option<u16>) {
         self.validation_status = status;
     }
 
-    /// Notes if the route has a reason to be public. Then a part that requires a user is a
-    /// configuration error.
+    /// Declares whether the route has a reason to be public. A part that
+    /// requires a user is then a configuration error.
     #[doc(hidden)]
     pub fn set_public(&mut self, is_public: bool) {
         self.is_public = is_public;
     }
 
-    /// Returns how the handler takes the body, if it does.
+    /// Returns the form in which the handler reads the body, if it does.
     #[doc(hidden)]
     #[must_use]
     pub fn body(&self) -> Option<BodyKind> {
         self.body
     }
 
-    /// Returns the error that a part of a form may be larger than the body. `max_body` is the
-    /// limit of the route; `None` for the default.
+    /// Returns the configuration error if the limit of a form part exceeds the
+    /// limit of the body. `max_body` is the limit of the route, or `None` for
+    /// the default.
     #[doc(hidden)]
     #[must_use]
     pub fn part_above(&self, max_body: Option<u64>) -> Option<String> {
@@ -106,15 +107,15 @@ impl RouteDescription {
         self.body.is_some() || self.body_reader.is_some()
     }
 
-    /// Returns the challenges of a 401 of this route; empty where no middleware
-    /// names a way.
+    /// Returns the challenges of a 401 on this route. Empty if no middleware
+    /// declares an authentication method.
     #[doc(hidden)]
     #[must_use]
     pub fn challenges(&self) -> &[String] {
         &self.challenges
     }
 
-    /// Returns true if middleware refuses requests of other origins.
+    /// Returns true if middleware rejects requests from other origins.
     #[doc(hidden)]
     #[must_use]
     pub fn has_origin_guard(&self) -> bool {
@@ -134,42 +135,42 @@ impl RouteDescription {
         self.writers > 0
     }
 
-    /// Returns the number of arguments of the handler that are the connection
-    /// after an upgrade.
+    /// Returns the number of handler arguments that are the connection after an
+    /// upgrade.
     #[doc(hidden)]
     #[must_use]
     pub fn upgrades(&self) -> usize {
         self.upgrades
     }
 
-    /// Returns what the parts of the route have said about it.
+    /// Returns the description by the parts of the route.
     #[doc(hidden)]
     #[must_use]
     pub fn facts(&self) -> &DescribedRoute {
         &self.facts
     }
 
-    /// Returns it to change it.
+    /// Returns the description by the parts of the route for changes.
     #[doc(hidden)]
     pub fn facts_mut(&mut self) -> &mut DescribedRoute {
         &mut self.facts
     }
 
-    /// Returns the description without the notes that only a build needs.
+    /// Returns the description without the data that only the build needs.
     #[doc(hidden)]
     #[must_use]
     pub fn into_facts(self) -> DescribedRoute {
         self.facts
     }
 
-    /// Lets a stage of the router describe itself, by the name of a giver of
-    /// answers.
+    /// Lets a stage of the router describe its responses under this name.
     #[doc(hidden)]
     pub fn stage(&mut self, name: &'static str, describe: impl FnOnce(&mut Self)) {
         self.describe_as(name.into(), describe);
     }
 
-    /// Returns every mistake, given the values that the application provides.
+    /// Returns all configuration errors. `states` contains the values that the
+    /// application provides.
     #[doc(hidden)]
     #[must_use]
     pub fn issues(&self, states: &States) -> Vec<String> {

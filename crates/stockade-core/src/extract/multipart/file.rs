@@ -11,18 +11,20 @@ use stockade_validation::{HasSchema, Rule};
 
 use super::{Part, Parts, too_large};
 
-/// A file of a typed form, in memory: a field of `T` in [`Multipart<T>`](super::Multipart).
+/// A file of a typed form, in memory: a field of `T` in
+/// [`Multipart<T>`](super::Multipart).
 ///
-/// `Option<FilePart>` is a file that may be absent, and `Vec<FilePart>` takes several. In the
-/// field, `#[schema(max_bytes = …)]` limits the content (default 1 MiB), and
-/// `#[schema(media_types = ["image/png"])]` the media type that the client claims.
+/// `Option<FilePart>` is an optional file, and `Vec<FilePart>` accepts several.
+/// In the field, `#[schema(max_bytes = …)]` limits the content (default 1 MiB).
+/// `#[schema(media_types = ["image/png"])]` limits the media type that the
+/// client claims.
 ///
-/// Only `multipart/form-data` contains files. A type with a file in `Body<T>`, `Query<T>` or
-/// `Path<T>` is a configuration error.
+/// Only `multipart/form-data` contains files. A type with a file in `Body<T>`,
+/// `Query<T>` or `Path<T>` is a configuration error.
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct FilePart {
-    /// The name that the client sent. Never use it as a path: parse it as a
+    /// The name that the client sent. Never use it as a path; parse it as a
     /// [`FileName`](crate::extract::FileName).
     pub file_name: Option<String>,
     /// The media type that the client claims.
@@ -41,20 +43,21 @@ impl fmt::Debug for FilePart {
     }
 }
 
-/// The last file of a typed form, which the handler reads piece by piece: the last field of
-/// `T` in [`Multipart<T>`](super::Multipart).
+/// The last file of a typed form, which the handler reads as a stream. It must
+/// be the last field of `T` in [`Multipart<T>`](super::Multipart).
 ///
-/// The handler starts when the header of this part has arrived. The parts before it are
-/// complete then. A part after the file is an error of [`chunk`](Self::chunk).
+/// The handler starts after the header of this part has arrived. The earlier
+/// parts are complete then. A part after the file is an error of
+/// [`chunk`](Self::chunk).
 ///
-/// `#[schema(max_bytes = …)]` limits the content. The default is the limit of the route,
-/// `max_body`.
+/// `#[schema(max_bytes = …)]` limits the content. The default is the limit of
+/// the route, `max_body`.
 pub struct FileStream {
     part: Option<Part>,
     rest: Parts,
     file_name: Option<String>,
     content_type: Option<String>,
-    /// The number of bytes that may still come.
+    /// The number of bytes that may still arrive.
     left: usize,
 }
 
@@ -69,8 +72,8 @@ impl FileStream {
         }
     }
 
-    /// Returns the name that the client sent. Never use it as a path: parse it as a
-    /// [`FileName`](crate::extract::FileName).
+    /// Returns the name that the client sent. Never use it as a path; parse it
+    /// as a [`FileName`](crate::extract::FileName).
     #[must_use]
     pub fn file_name(&self) -> Option<&str> {
         self.file_name.as_deref()
@@ -82,18 +85,18 @@ impl FileStream {
         self.content_type.as_deref()
     }
 
-    /// Returns the next piece of the content; `None` at the end of the form.
+    /// Returns the next chunk of the content, or `None` at the end of the form.
     ///
     /// # Errors
-    /// 413 for content above `max_bytes`; 400 if another part follows; those of
-    /// [`Part::chunk`].
+    /// 413 for content above `max_bytes`, 400 if another part follows, and the
+    /// errors of [`Part::chunk`].
     pub async fn chunk(&mut self) -> Result<Option<Bytes>, ApiError> {
         let Some(part) = &mut self.part else { return Ok(None) };
         if let Some(bytes) = part.chunk().await? {
             self.left = self.left.checked_sub(bytes.len()).ok_or_else(too_large)?;
             return Ok(Some(bytes));
         }
-        // The next part is there only when this one is dropped.
+        // The next part is available only after this one is dropped.
         self.part = None;
         match self.rest.next().await? {
             None => Ok(None),
@@ -126,21 +129,23 @@ impl HasSchema for FileStream {
     }
 }
 
-/// A file that waits for its field.
+/// A file that is not assigned to its field yet.
 pub(super) enum File {
     Part(FilePart),
     Stream(Box<FileStream>),
 }
 
 thread_local! {
-    /// The files of the form that this thread reads into a type. serde has no kind of value
-    /// for a stream, so the data of the form contains the place of a file in this list.
+    /// The files of the form that this thread deserializes. serde cannot
+    /// represent a stream, so the form data contains the index of a file in
+    /// this list.
     static FILES: RefCell<Vec<Option<File>>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Runs `read` while the types [`FilePart`] and [`FileStream`] can be read from these files.
+/// Runs `read`. Meanwhile, [`FilePart`] and [`FileStream`] can be deserialized
+/// from these files.
 pub(super) fn with_files<R>(files: Vec<Option<File>>, read: impl FnOnce() -> R) -> R {
-    /// Removes the files, also after a panic.
+    /// Removes the files, even after a panic.
     struct Cleared;
 
     impl Drop for Cleared {

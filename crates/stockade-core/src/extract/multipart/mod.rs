@@ -1,4 +1,4 @@
-//! [`Multipart`]: `multipart/form-data`, as a type or as parts one after the other.
+//! [`Multipart`]: `multipart/form-data`, as a type or part by part.
 
 mod file;
 mod typed;
@@ -25,13 +25,13 @@ use crate::body::BodyError;
 use crate::description::InputFrom;
 use crate::{FromRequest, Request, RouteDescription};
 
-/// A `multipart/form-data` body: as a type, or as its parts.
+/// A `multipart/form-data` body, as a type or as its parts.
 ///
-/// In `Multipart<T>`, each field of `T` is a part of the form. Texts are read as in
-/// other forms: they become numbers and booleans where the schema of `T` requires these.
-/// Files are [`FilePart`], `Option<FilePart>`, `Vec<FilePart>`, or, in the last field,
-/// [`FileStream`], which the handler reads piece by piece. Part names that `T` does not have
-/// are unknown fields.
+/// In `Multipart<T>`, each field of `T` is a part of the form. Texts are read
+/// as in other forms: they become numbers and booleans if the schema of `T`
+/// requires it. Files are [`FilePart`], `Option<FilePart>` or `Vec<FilePart>`.
+/// The last field may be a [`FileStream`], which the handler reads as a stream.
+/// Part names that `T` does not have are unknown fields.
 ///
 /// ```
 /// use stockade::ApiError;
@@ -72,12 +72,12 @@ use crate::{FromRequest, Request, RouteDescription};
 /// # }
 /// ```
 ///
-/// The whole body counts against the limit of the route. `#[schema(max_bytes = …)]` limits
-/// one part, 1 MiB by default. A part above its limit is 413. A file of a media type that is
-/// not in `media_types` is 400 with the rule `mediaType`. Any body but `multipart/form-data`
-/// is 415.
+/// The whole body counts against the limit of the route. `#[schema(max_bytes =
+/// …)]` limits one part, 1 MiB by default. A part above its limit gets a 413. A
+/// file with a media type that is not in `media_types` gets a 400 with the rule
+/// `mediaType`. Any body other than `multipart/form-data` gets a 415.
 ///
-/// `Multipart` without a type gives the [parts](Parts) as they arrive.
+/// `Multipart` without a type returns the [parts](Parts) as they arrive.
 #[derive(Debug)]
 pub struct Multipart<T = Parts>(pub T);
 
@@ -97,10 +97,9 @@ impl<T> DerefMut for Multipart<T> {
 
 /// The parts of a `multipart/form-data` body, as they arrive.
 ///
-/// The whole body counts against the limit of the route; the number of parts,
-/// the size of each and its header have limits of their own
-/// ([`MultipartLimits`]).
-/// Anything but `multipart/form-data` is 415.
+/// The whole body counts against the limit of the route. [`MultipartLimits`]
+/// limits the number of parts, the size of each part and its header. Any body
+/// other than `multipart/form-data` gets a 415.
 ///
 /// ```
 /// use stockade::ApiError;
@@ -127,10 +126,10 @@ impl<T> DerefMut for Multipart<T> {
 /// # }
 /// ```
 ///
-/// A file is written to disk piece by piece, so that it is never whole in memory.
-/// Its name is the program's own, and it has it only when it is whole. When the
-/// client leaves in the middle, the handler ends or is dropped: a value that removes
-/// the unfinished file when it is dropped serves for both.
+/// To keep a large file out of memory, write it to disk chunk by chunk. Choose
+/// the file name in your program, and rename the file only when it is complete.
+/// If the client disconnects, the handler returns or is dropped. A guard that
+/// removes the unfinished file on drop covers both cases.
 ///
 /// ```
 /// use std::path::{Path, PathBuf};
@@ -191,18 +190,19 @@ pub struct Parts {
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct MultipartLimits {
-    /// The number of parts; default 100.
+    /// The maximum number of parts. Default: 100.
     pub parts: usize,
-    /// The number of bytes of one part that [`Part::bytes`] and [`Part::text`]
-    /// read; default 1 MiB. [`Part::chunk`] is bounded by the limit of the
-    /// route.
+    /// The maximum number of bytes of one part that [`Part::bytes`] and
+    /// [`Part::text`] read. Default: 1 MiB. Only the limit of the route applies
+    /// to [`Part::chunk`].
     pub part_bytes: usize,
 }
 
 impl MultipartLimits {
-    /// The longest header of a part, in bytes, inclusive, with the empty line
-    /// at its end: 8 KiB. The names of field and file stand in it. The same
-    /// limit holds for the text before the first part. A longer one is a 400.
+    /// The maximum length of a part's header in bytes, including the empty line
+    /// at its end: 8 KiB. The header contains the field name and the file name.
+    /// The same limit applies to the text before the first part. A longer
+    /// header gets a 400.
     pub const MAX_PART_HEADER: usize = 8_192;
 }
 
@@ -214,8 +214,8 @@ impl Default for MultipartLimits {
 
 impl Multipart {
     /// Sets other limits: the number of parts, and the bytes of one part that
-    /// [`Part::bytes`] and [`Part::text`] read. [`Part::chunk`] is bounded by the
-    /// limit of the route alone: `max_body` of its entry.
+    /// [`Part::bytes`] and [`Part::text`] read. Only the limit of the route,
+    /// `max_body`, applies to [`Part::chunk`].
     #[must_use]
     pub fn limits(mut self, parts: usize, part_bytes: usize) -> Self {
         self.0.limits = MultipartLimits { parts, part_bytes };
@@ -224,9 +224,10 @@ impl Multipart {
 }
 
 impl Parts {
-    /// Begins to read the body of a request.
+    /// Starts to read the body of a request.
     fn of(req: &mut Request) -> Result<Self, ApiError> {
-        // A missing type, or one that is not text, is a 415 like any other type.
+        // A missing type, or a type that is not valid text, gets a 415 like any
+        // other type.
         let content_type = crate::media::content_type(req.headers()).unwrap_or_default();
         let boundary = boundary_of(content_type)?;
         let stream = BoundedHeaders::new(req.take_stream().into_data_stream(), &boundary);
@@ -237,13 +238,13 @@ impl Parts {
         })
     }
 
-    /// Returns the next part; `None` at the end. The part before must have been
-    /// dropped; its unread rest is skipped.
+    /// Returns the next part, or `None` at the end. Drop the previous part
+    /// first; its unread rest is skipped.
     ///
     /// # Errors
-    /// 500 when the part before is still held; 400 for a malformed body and for
-    /// a header above [`MultipartLimits::MAX_PART_HEADER`]; 408 and 413 as for
-    /// any body; 413 for too many parts.
+    /// 500 if the previous part still exists, 400 for a malformed body or a
+    /// header above [`MultipartLimits::MAX_PART_HEADER`], 413 for too many
+    /// parts, and 408 and 413 as for any body.
     pub async fn next(&mut self) -> Result<Option<Part>, ApiError> {
         let Some(field) = self.parts.next_field().await.map_err(unreadable)? else {
             return Ok(None);
@@ -286,14 +287,14 @@ impl<T: HasSchema + DeserializeOwned + Send> FromRequest for Multipart<T> {
 
     fn describe(doc: &mut RouteDescription) {
         doc.reads_body(BodyKind::Multipart);
-        // A form is read once, so its first failure is the one to report.
+        // A form is read once, so its first failure is reported.
         describe::<T>(doc, InputFrom::Body, |_| Ok(()));
     }
 }
 
 /// One part of a [`Multipart`].
 ///
-/// Its content is read whole, by [`chunk`](Self::chunk), or as a `Stream`.
+/// Read its content as a whole, with [`chunk`](Self::chunk), or as a `Stream`.
 pub struct Part {
     field: multer::Field<'static>,
     disposition: Disposition,
@@ -301,19 +302,20 @@ pub struct Part {
 }
 
 impl Part {
-    /// Returns the name of the field, with the `%22`, `%0D` and `%0A` of browsers
-    /// decoded.
+    /// Returns the field name. The escapes `%22`, `%0D` and `%0A` of browsers
+    /// are decoded.
     #[must_use]
     pub fn name(&self) -> Option<&str> {
         self.disposition.name.as_deref()
     }
 
-    /// Returns the name of the file as the client sent it: the parameter
-    /// `filename*` (RFC 8187) if it can be decoded, otherwise `filename`, with the
-    /// `%22`, `%0D` and `%0A` of browsers decoded.
+    /// Returns the file name that the client sent. It is the parameter
+    /// `filename*` (RFC 8187) if it can be decoded, and otherwise `filename`.
+    /// The escapes `%22`, `%0D` and `%0A` of browsers are decoded.
     ///
-    /// Never use it as a path: it may contain `/`, `..` and control characters.
-    /// Parse it as a [`FileName`](super::FileName), which rejects these.
+    /// Never use it as a path, because it may contain `/`, `..` and control
+    /// characters. Parse it as a [`FileName`](super::FileName), which rejects
+    /// them.
     #[must_use]
     pub fn file_name(&self) -> Option<&str> {
         self.disposition.file_name.as_deref()
@@ -325,10 +327,10 @@ impl Part {
         self.field.content_type().map(AsRef::as_ref)
     }
 
-    /// Returns the next piece of the content; `None` at the end.
+    /// Returns the next chunk of the content, or `None` at the end.
     ///
     /// # Errors
-    /// As [`Parts::next`].
+    /// Fails like [`Parts::next`].
     pub async fn chunk(&mut self) -> Result<Option<Bytes>, ApiError> {
         self.field.chunk().await.map_err(unreadable)
     }
@@ -336,7 +338,7 @@ impl Part {
     /// Returns the whole content.
     ///
     /// # Errors
-    /// As [`Parts::next`], and 413 above the limit of a part.
+    /// Fails like [`Parts::next`], and with a 413 above the limit of a part.
     pub async fn bytes(mut self) -> Result<Bytes, ApiError> {
         let mut whole = Vec::new();
         while let Some(chunk) = self.chunk().await? {
@@ -351,14 +353,14 @@ impl Part {
     /// Returns the whole content as text.
     ///
     /// # Errors
-    /// As [`bytes`](Self::bytes), and 400 when it is not UTF-8.
+    /// Fails like [`bytes`](Self::bytes), and with a 400 if it is not UTF-8.
     pub async fn text(self) -> Result<String, ApiError> {
         let bytes = self.bytes().await?;
         String::from_utf8(bytes.into()).map_err(|_| ApiError::new(400, "A part is not valid UTF-8"))
     }
 }
 
-/// The content of the part, as [`chunk`](Part::chunk) gives it.
+/// The content of the part, like [`chunk`](Part::chunk).
 impl Stream for Part {
     type Item = Result<Bytes, ApiError>;
 
@@ -377,7 +379,7 @@ impl fmt::Debug for Part {
 /// Returns the boundary of a content type.
 ///
 /// # Errors
-/// 415 for any other type; 400 if it does not have exactly one boundary.
+/// 415 for any other type, and 400 unless it has exactly one boundary.
 fn boundary_of(content_type: &str) -> Result<String, ApiError> {
     let (essence, parameters) = content_type.split_once(';').unwrap_or((content_type, ""));
     if !essence.trim().eq_ignore_ascii_case("multipart/form-data") {
@@ -385,7 +387,7 @@ fn boundary_of(content_type: &str) -> Result<String, ApiError> {
     }
     let mut boundaries = Parameters::of(parameters.as_bytes())
         .filter(|parameter| parameter.name.eq_ignore_ascii_case(b"boundary"));
-    // With two boundaries, another program may find other parts.
+    // Another program may find other parts if there are two boundaries.
     let boundary = match (boundaries.next(), boundaries.next()) {
         (Some(boundary), None) => String::from_utf8(boundary.value).ok(),
         (Some(_), Some(_)) => {
@@ -401,7 +403,7 @@ fn too_large() -> ApiError {
     ApiError::new(413, "A part is too large")
 }
 
-/// Returns the error for a body that multer cannot read.
+/// Converts a multer error.
 fn unreadable(error: multer::Error) -> ApiError {
     match error {
         multer::Error::LockFailure => {

@@ -14,8 +14,8 @@ use crate::{Request, query};
 /// Reads a form into a type.
 ///
 /// # Errors
-/// 413 for a part above its limit; 400 for a part of another media type, and for a form
-/// that does not fit the schema; those of [`Parts::next`].
+/// 413 for a part above its limit, 400 for a part with a forbidden media type
+/// or a form that does not match the schema, and the errors of [`Parts::next`].
 pub(super) async fn read<T: HasSchema + DeserializeOwned>(
     req: &mut Request,
 ) -> Result<T, ApiError> {
@@ -29,7 +29,7 @@ pub(super) async fn read<T: HasSchema + DeserializeOwned>(
 /// The content of a form.
 #[derive(Default)]
 struct Content {
-    /// The texts, and the places of the files.
+    /// The texts, and the indexes of the files.
     data: Map<String, Value>,
     files: Vec<Option<File>>,
 }
@@ -53,7 +53,7 @@ impl Content {
     }
 }
 
-/// Reads the parts up to the file that the handler reads.
+/// Reads the parts up to the file that the handler streams.
 async fn content(mut parts: Parts, rules: &[PartRule]) -> Result<Content, ApiError> {
     let mut content = Content::default();
     while let Some(mut part) = parts.next().await? {
@@ -63,7 +63,8 @@ async fn content(mut parts: Parts, rules: &[PartRule]) -> Result<Content, ApiErr
             part.bytes_max = max_bytes;
         }
         match rule {
-            // A browser sends an empty file for a field in which none is chosen.
+            // A browser sends an empty file for a field without a selected
+            // file.
             Some(rule) if rule.kind != PartKind::Text && part.file_name() == Some("") => {}
             Some(rule) if rule.kind == PartKind::File => {
                 check_media_type(rule, &part)?;
@@ -80,7 +81,8 @@ async fn content(mut parts: Parts, rules: &[PartRule]) -> Result<Content, ApiErr
                 content.add_file(rule, File::Stream(Box::new(file)))?;
                 break;
             }
-            // A file that no field expects is not kept. The schema decides about its name.
+            // An unexpected file is not stored. The schema decides about its
+            // name.
             None if part.file_name().is_some() => {
                 query::add(&mut content.data, name.into(), Value::Null);
             }
@@ -93,7 +95,7 @@ async fn content(mut parts: Parts, rules: &[PartRule]) -> Result<Content, ApiErr
     Ok(content)
 }
 
-/// Fails if the client claims a media type that the field does not take.
+/// Fails if the field does not accept the media type that the client claims.
 fn check_media_type(rule: &PartRule, part: &Part) -> Result<(), ApiError> {
     let claimed = part.content_type().unwrap_or("text/plain");
     let essence = claimed.split(';').next().unwrap_or_default().trim();

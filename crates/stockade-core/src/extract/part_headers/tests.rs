@@ -1,18 +1,18 @@
-//! Tests of the bound, with bodies in pieces of any size. multer judges the
-//! framing.
+//! Tests of the header limit with bodies in chunks of any size. multer is the
+//! reference for the framing.
 
 use super::*;
 
 const MAX: usize = crate::extract::MultipartLimits::MAX_PART_HEADER;
 
-/// Returns true if a body passes in pieces of this size.
+/// Returns true if a body passes in chunks of this size.
 fn passes(boundary: &str, body: &[u8], size: usize) -> bool {
     let mut headers = PartHeaders::new(boundary);
     body.chunks(size)
         .all(|piece| headers.follow(&Bytes::copy_from_slice(piece), &mut VecDeque::new()).is_ok())
 }
 
-/// Returns what multer gets of a body in pieces of this size.
+/// Returns the bytes that multer receives for a body in chunks of this size.
 fn passed_on(body: &str, size: usize) -> String {
     let mut headers = PartHeaders::new("B");
     let mut ready = VecDeque::new();
@@ -30,7 +30,7 @@ fn check(body: &str, expected: bool) {
     }
 }
 
-/// A header of `length` bytes, with the empty line at its end.
+/// Creates a header of `length` bytes, including the empty line at its end.
 fn header(length: usize) -> String {
     let begin = "Content-Disposition: form-data; name=\"";
     format!("{begin}{}\"\r\n\r\n", "x".repeat(length - begin.len() - 5))
@@ -50,7 +50,7 @@ fn a_header_is_bounded_and_content_is_not() {
 #[test]
 fn a_header_without_an_end_is_too_long() {
     check(&format!("--B\r\nA: {}", "x".repeat(MAX)), false);
-    // An empty header is none to multer: it looks for the next empty line.
+    // multer ignores an empty header and looks for the next empty line.
     check(&format!("--B\r\n\r\n{}", "x".repeat(MAX)), false);
     check(&format!("--B\r\n{}", "\r\n\n\r".repeat(MAX)), false);
 }
@@ -75,7 +75,7 @@ fn unfolds_headers_and_nothing_else() {
     for size in 1..=sent.len() {
         assert_eq!(passed_on(&sent, size), expected, "in pieces of {size}");
     }
-    // A header without an end is not passed on.
+    // A header without an end is not forwarded.
     assert_eq!(passed_on("--B\r\nA: b\r\n c", 5), "--B\r\n");
 }
 
@@ -90,7 +90,8 @@ fn a_boundary_that_repeats_itself_is_found() {
     }
 }
 
-/// The names of the parts that multer finds, or nothing where it refuses.
+/// Returns the names of the parts that multer finds, or `None` if it rejects
+/// the body.
 fn names(body: &str) -> Option<Vec<Option<String>>> {
     let piece = Bytes::copy_from_slice(body.as_bytes());
     let pieces = http_body_util::BodyExt::into_data_stream(http_body_util::Full::new(piece));
@@ -107,7 +108,7 @@ fn names(body: &str) -> Option<Vec<Option<String>>> {
 
 #[test]
 fn multer_sees_the_same_parts() {
-    // Pieces that mean something, in every order.
+    // Tokens of the framing, in every order.
     let tokens = ["--B", "\r\n", "\r\n\r\n", "A: b", "x", "--", " "];
     let mut accepted = 0;
     for number in 0..tokens.len().pow(5) {
