@@ -610,7 +610,7 @@ impl Request {
         req
     }
 
-    /// Sets whether the request came on a TLS connection of the built-in
+    /// Sets whether the request arrived on a TLS connection of the built-in
     /// server.
     #[must_use]
     #[doc(hidden)]
@@ -619,7 +619,7 @@ impl Request {
         self
     }
 
-    /// Returns true if the request came on TLS, according to
+    /// Returns true if the request arrived over TLS, according to
     /// [`on_tls`](Self::on_tls) or [`TlsConnection`].
     #[doc(hidden)]
     #[must_use]

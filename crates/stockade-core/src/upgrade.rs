@@ -80,11 +80,11 @@ impl fmt::Debug for Upgraded {
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() {
-/// // Who answers the request:
+/// // The request handler:
 /// let mut response = Upgrade::http1().switch(async |connection: Upgraded| drop(connection));
 /// assert_eq!(response.status(), 101);
 ///
-/// // The host, or a test in its place:
+/// // The host, or a test instead:
 /// let (_client, server) = tokio::io::duplex(1024);
 /// let switch = Switch::take(&mut response).expect("a connection is wanted");
 /// switch.run(Upgraded::new(server)).await;
@@ -152,7 +152,7 @@ pub fn requested_upgrade(
     }
 }
 
-/// A mark in the extensions of a request that came on a TLS connection.
+/// A mark in the extensions of a request that arrived over TLS.
 /// Protocols such as WebSockets can then require an `https` origin.
 ///
 /// The built-in server and actix-web set it for requests that ask for another

@@ -17,8 +17,8 @@ use stockade_validation::{HasSchema, Rule};
 /// single segment, and so is `..` itself. This type rejects
 ///
 /// - the empty text, and more than 255 bytes;
-/// - `/`, `\` and `:`, the other characters that Windows forbids (`< > " | ?
-///   *`), and control characters, including NUL;
+/// - `/`, `\` and `:`, the other characters that Windows forbids
+///   (`< > " | ? *`), and control characters, including NUL;
 /// - a leading dot, which also excludes `.`, `..` and hidden files such as
 ///   `.env`;
 /// - a trailing dot or space, which Windows drops;

@@ -83,10 +83,13 @@ impl Catalogs {
     /// so `add("en", …)` changes English messages. Several texts for one
     /// language are combined.
     ///
-    /// The ids are the ids in [`ENGLISH`], the ids of your own texts
-    /// (`ErrorText::new("even", …)`, or a schema `message` that is an id), and
-    /// ids such as `problem-sold-out` for errors with the problem type
-    /// `sold-out`. The members of such an error are the variables.
+    /// An id can be:
+    ///
+    /// - an id in [`ENGLISH`];
+    /// - the id of your own text: `ErrorText::new("even", …)`, or a schema
+    ///   `message` that is an id;
+    /// - an id such as `problem-sold-out` for errors with the problem type
+    ///   `sold-out`. The members of such an error are the variables.
     ///
     /// Isolation marks are not written, because clients would have to remove
     /// them.
