@@ -263,8 +263,9 @@ impl ErrorReply {
     }
 
     /// Sets the status of the response, from 200 to 599. Any other status
-    /// becomes the plain 500. The body stays the same, except for `status` and
-    /// `title` of problem details if they still match the error.
+    /// becomes the plain 500. In the body, only
+    /// `status`, `title` and `type` of problem details change, if they still
+    /// match the error.
     pub fn set_status(&mut self, status: StatusCode) {
         *self.response.status_mut() = status;
     }
