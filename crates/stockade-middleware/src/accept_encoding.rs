@@ -1,15 +1,15 @@
-//! [`Wishes`]: the content codings that a client takes.
+//! [`Wishes`]: the content codings that a client accepts.
 //!
 //! Source: RFC 9110, section 12.5.3 (Accept-Encoding).
 
 use http::{HeaderMap, header};
 
-/// The content codings that a client takes, each with its weight.
+/// The content codings that a client accepts, each with its weight.
 #[derive(Debug)]
 pub(crate) struct Wishes<'h>(Vec<(&'h str, u16)>);
 
 impl<'h> Wishes<'h> {
-    /// Reads `Accept-Encoding`. An item that is malformed does not count.
+    /// Reads `Accept-Encoding` and skips malformed items.
     #[must_use]
     pub(crate) fn of(headers: &'h HeaderMap) -> Self {
         let lines = headers.get_all(header::ACCEPT_ENCODING).iter();
@@ -17,15 +17,16 @@ impl<'h> Wishes<'h> {
         Self(lines.flat_map(|line| line.split(',')).filter_map(wish).collect())
     }
 
-    /// Returns the weight of the first coding of these names, in thousandths.
+    /// Returns the weight, in thousandths, of the first coding with one of
+    /// these names.
     #[must_use]
     pub(crate) fn weight(&self, is_named: impl Fn(&str) -> bool) -> Option<u16> {
         self.0.iter().find(|(name, _)| is_named(name)).map(|(_, weight)| *weight)
     }
 }
 
-/// Returns true for a request that takes no gzip. One without the header takes
-/// every coding (RFC 9110, section 12.5.3).
+/// Returns true if the client does not accept gzip. A request without the
+/// header accepts every coding (RFC 9110, section 12.5.3).
 #[must_use]
 pub fn refuses_gzip(request: &HeaderMap) -> bool {
     if !request.contains_key(header::ACCEPT_ENCODING) {
@@ -37,7 +38,8 @@ pub fn refuses_gzip(request: &HeaderMap) -> bool {
     gzip.or_else(|| wishes.weight(|name| name == "*")).is_none_or(|weight| weight == 0)
 }
 
-/// Reads a name with its weight in thousandths; `None` for malformed text.
+/// Reads a name and its weight in thousandths. Returns `None` if the text is
+/// malformed.
 fn wish(item: &str) -> Option<(&str, u16)> {
     let mut parts = item.split(';').map(str::trim);
     let name = parts.next().filter(|name| !name.is_empty())?;
@@ -48,7 +50,8 @@ fn wish(item: &str) -> Option<(&str, u16)> {
     Some((name, weight.map_or(Some(1_000), thousandths)?))
 }
 
-/// Reads a weight such as `0`, `1` or `0.25`: at most three digits, at most 1.
+/// Reads a weight such as `0`, `1` or `0.25`, with at most three digits after
+/// the point.
 fn thousandths(weight: &str) -> Option<u16> {
     let (whole, digits) = weight.split_once('.').unwrap_or((weight, ""));
     if digits.len() > 3 || !digits.bytes().all(|byte| byte.is_ascii_digit()) {

@@ -1,16 +1,16 @@
-//! [`create_api_middleware`]: makes style B middleware of a function.
+//! [`create_api_middleware`]: creates style B middleware from a function.
 //!
 //! Spec: Middleware helpers › `createApiMiddleware`.
 
 use stockade_core::middleware::form;
 use stockade_core::{IntoMiddleware, Middleware};
 
-/// Makes middleware of an `async fn(Request, Next)`. An error that it returns
-/// and a panic in it go to the error handling: outer middleware sees them, and
-/// the client gets the answer of an error.
+/// Creates middleware from an `async fn(Request, Next)`. Errors and panics in
+/// the function go to error handling: outer middleware sees them, and the
+/// client gets an error response.
 ///
 /// A route treats every style B function like this. This function makes the
-/// style visible in the code and takes no other form.
+/// style visible in the code and accepts only style B.
 ///
 /// ```
 /// use stockade::middleware::create_api_middleware;

@@ -1,4 +1,5 @@
-//! [`with_body_hooks`]: shows the bodies that pass to the program.
+//! [`with_body_hooks`]: middleware that shows request and response bodies to
+//! the program.
 
 use std::fmt;
 use std::pin::Pin;
@@ -18,22 +19,22 @@ use stockade_errors::panic::catch_panic;
 use crate::described::unseen;
 
 /// Calls functions of the program with the pieces of request and response
-/// bodies as they pass, such as to log them.
+/// bodies as they pass, for example to log them.
 ///
-/// Nothing is collected: a hook sees each piece when the handler reads it, or
-/// when it leaves, and the body goes on as it is. Of each body a hook sees the
-/// first 4 KiB, or [`max_bytes`](BodyHooks::max_bytes). A body that nobody reads
-/// is not seen, and neither are the messages of a WebSocket, the answer to HEAD,
-/// and errors, which become a body outside of this middleware.
+/// Nothing is collected: a hook sees each piece when the handler reads it or
+/// when it is sent, and the body continues unchanged. A hook sees the first 4
+/// KiB of each body, or the first [`max_bytes`](BodyHooks::max_bytes). It does
+/// not see a body that nobody reads, WebSocket messages, responses to HEAD, or
+/// error responses, which get their body outside of this middleware.
 ///
-/// A hook is called by the task that answers the request, and must not block. A
-/// panic in it is logged, and the request goes on.
+/// Hooks run in the task that handles the request and must not block. A panic
+/// in a hook is logged, and the request continues.
 ///
 /// # Secrets
 ///
-/// Bodies hold passwords, tokens and data of people. A log of them is a copy
-/// that many can read and that is kept for long: use hooks on single routes, to
-/// look for a mistake, and leave out those that sign users in.
+/// Bodies contain passwords, tokens and personal data. A log of them is a copy
+/// that many people can read and that exists for a long time. Use hooks on
+/// single routes, to find a bug, and never on login routes.
 ///
 /// ```
 /// use stockade::Middleware;
@@ -46,7 +47,7 @@ use crate::described::unseen;
 /// ```
 ///
 /// # Beyond the spec
-/// The specification has no such hooks.
+/// The specification does not define body hooks.
 pub fn with_body_hooks() -> BodyHooks {
     BodyHooks { on_request: None, on_response: None, max_bytes: 4_096 }
 }
@@ -63,20 +64,20 @@ pub struct BodyHooks {
 type Hook = Arc<dyn Fn(&BodyPiece<'_>) + Send + Sync>;
 
 impl BodyHooks {
-    /// Calls `hook` with the pieces of a request's body. Default: none.
+    /// Calls `hook` with the pieces of the request body. Default: none.
     pub fn on_request(mut self, hook: impl Fn(&BodyPiece<'_>) + Send + Sync + 'static) -> Self {
         self.on_request = Some(Arc::new(hook));
         self
     }
 
-    /// Calls `hook` with the pieces of a response's body. Default: none.
+    /// Calls `hook` with the pieces of the response body. Default: none.
     pub fn on_response(mut self, hook: impl Fn(&BodyPiece<'_>) + Send + Sync + 'static) -> Self {
         self.on_response = Some(Arc::new(hook));
         self
     }
 
-    /// Sets the number of bytes that a hook sees of each body, from its
-    /// beginning. Default: 4,096.
+    /// Sets the number of bytes at the beginning of each body that a hook sees.
+    /// Default: 4,096.
     pub fn max_bytes(mut self, bytes: u64) -> Self {
         self.max_bytes = bytes;
         self
@@ -109,29 +110,29 @@ impl BodyPiece<'_> {
         self.request.method()
     }
 
-    /// Returns the pattern of the route, such as `/users/:id`; `None` outside of
-    /// a router.
+    /// Returns the pattern of the route, such as `/users/:id`, or `None`
+    /// outside of a router.
     #[must_use]
     pub fn route(&self) -> Option<&str> {
         self.request.route()
     }
 
-    /// Returns the id of the request, if it has one.
+    /// Returns the request id, if there is one.
     #[must_use]
     pub fn request_id(&self) -> Option<&str> {
         self.request.id()
     }
 
-    /// Returns the bytes. They are what a client wrote: see [`text`](Self::text)
-    /// for a log.
+    /// Returns the bytes as the client sent them. Use [`text`](Self::text) for
+    /// a log.
     #[must_use]
     pub fn bytes(&self) -> &[u8] {
         self.bytes
     }
 
-    /// Returns the bytes as text on one line, in which characters that could
-    /// begin another line, or steer a terminal, are written as escapes. A piece
-    /// may end within a character, which is then `�`.
+    /// Returns the bytes as text on one line. Characters that could begin a new
+    /// line or control a terminal are escaped. A piece may end within a
+    /// character, which then appears as `�`.
     #[must_use]
     pub fn text(&self) -> String {
         escaped(String::from_utf8_lossy(self.bytes)).to_string()
@@ -143,8 +144,8 @@ impl BodyPiece<'_> {
         self.offset
     }
 
-    /// Returns true if the body goes on behind the bytes that a hook sees. This
-    /// piece is the last one then, and may be empty.
+    /// Returns true if the body has more bytes than a hook may see. This piece
+    /// is then the last one, and may be empty.
     #[must_use]
     pub fn is_cut(&self) -> bool {
         self.is_cut
@@ -179,7 +180,7 @@ impl IntoMiddleware<form::Ready> for BodyHooks {
     }
 }
 
-/// A hook on its way through one body.
+/// A hook and its progress through one body.
 struct Tap {
     hook: Hook,
     context: Arc<ErrorContext>,
@@ -190,7 +191,8 @@ struct Tap {
 }
 
 impl Tap {
-    /// Shows a body to the hook: at once if it is whole, or piece by piece.
+    /// Shows a body to the hook: immediately if it is complete, otherwise piece
+    /// by piece.
     fn watch(mut self, body: HttpBody) -> HttpBody {
         match body.as_bytes() {
             Some(bytes) => {
@@ -205,7 +207,7 @@ impl Tap {
         if self.is_cut {
             return;
         }
-        // What does not fit into the address space is more than there is.
+        // A limit above the address space is larger than any body.
         let left = usize::try_from(self.left).unwrap_or(usize::MAX);
         let bytes = &data[..data.len().min(left)];
         self.is_cut = data.len() > left;
@@ -223,7 +225,7 @@ impl Tap {
     }
 }
 
-/// A stream whose pieces are shown to a hook.
+/// A stream that shows its pieces to a hook.
 struct TappedBody {
     body: HttpBody,
     tap: Tap,

@@ -1,11 +1,11 @@
 //! [`with_cross_origin_protection`]: protection against cross-site request
 //! forgery (CSRF).
 //!
-//! A browser sends cookies and the passwords of Basic authentication with the
-//! requests of other pages too, and a form needs no preflight.
+//! Browsers attach cookies and Basic authentication passwords also to requests
+//! from other sites, and a form needs no preflight.
 //!
-//! Source: the rules of Go 1.25, `net/http.CrossOriginProtection`; Fetch Metadata
-//! Request Headers, section 2.3 (`Sec-Fetch-Site`).
+//! Source: the rules of Go 1.25, `net/http.CrossOriginProtection`; Fetch
+//! Metadata Request Headers, section 2.3 (`Sec-Fetch-Site`).
 
 use http::header::{HOST, HeaderName, HeaderValue, ORIGIN};
 use http::{HeaderMap, Method};
@@ -16,35 +16,35 @@ use stockade_errors::ApiError;
 use stockade_stages::cors::is_origin;
 use stockade_stages::cors::policy_internals::origin_of;
 
-/// Refuses requests by which a page of another origin would change something
-/// (cross-site request forgery, CSRF), with 403.
+/// Rejects cross-origin requests that could change something with a 403
+/// (protection against cross-site request forgery, CSRF).
 ///
 /// | request | outcome |
 /// |---|---|
-/// | GET, HEAD, OPTIONS | passes: they must not change anything |
+/// | GET, HEAD, OPTIONS | passes: must not have side effects |
 /// | `Sec-Fetch-Site: same-origin` or `none` | passes |
 /// | another `Sec-Fetch-Site` | 403 |
 /// | no `Sec-Fetch-Site`, `Origin` with the host and port of the request | passes |
 /// | no `Sec-Fetch-Site`, another `Origin` | 403 |
-/// | neither header | passes: no browser sent it |
-/// | an origin that CORS lists with credentials, or that is trusted | passes |
+/// | neither header | passes: not sent by a browser |
+/// | an origin that CORS lists with credentials, or a trusted origin | passes |
 ///
-/// CORS counts by the rules that preflights and the response go by: those of
+/// The CORS rules are the same as for preflights and the response: the rules of
 /// the route, else of the [`with_cors`](crate::with_cors) nearest to its
 /// handler, else of the router (not inside another host). `*` and the default
-/// origin carry no credentials and list no origin.
+/// origin do not allow credentials and do not list an origin.
 ///
-/// [`Auth::session`](crate::Auth::session) has this protection itself. Use the
+/// [`Auth::session`](crate::Auth::session) includes this protection. Use the
 /// middleware for routes that identify users by other data that a browser sends
-/// by itself: a cookie that [`Auth::verify`](crate::Auth::verify) reads,
-/// [`Auth::basic`](crate::Auth::basic), a client certificate, the address of
-/// the client. Routes that take a token in a header of its own do not need it.
+/// automatically: a cookie that [`Auth::verify`](crate::Auth::verify) reads,
+/// [`Auth::basic`](crate::Auth::basic), a client certificate, or the client's
+/// address. Routes that read a token from a custom header do not need it.
 ///
 /// A page with `Referrer-Policy: no-referrer`, which is the default of this
-/// framework, sends `Origin: null` with a form. A listed or trusted page has to
+/// framework, sends `Origin: null` with a form. A listed or trusted page must
 /// use `fetch` in the mode `cors`, which always sends the origin, or another
-/// referrer policy. Over plain HTTP to another machine browsers send no
-/// `Sec-Fetch-Site`, so there such a form is refused from the own origin too.
+/// referrer policy. Browsers send no `Sec-Fetch-Site` over plain HTTP to
+/// another machine, so such a form is rejected there even from the same origin.
 ///
 /// ```
 /// use stockade::Middleware;
@@ -55,13 +55,13 @@ use stockade_stages::cors::policy_internals::origin_of;
 /// ```
 ///
 /// # Beyond the spec
-/// The specification has no protection against forged requests.
+/// The specification does not define CSRF protection.
 pub fn with_cross_origin_protection() -> CrossOriginProtection {
     let refusal = ApiError::new(403, "Forbidden").with_member("message", MESSAGE).repeated();
     CrossOriginProtection { trusted: Vec::new(), mistakes: Vec::new(), refusal }
 }
 
-/// Middleware that refuses requests of other origins; see
+/// Middleware that rejects requests from other origins; see
 /// [`with_cross_origin_protection`].
 #[derive(Clone, Debug)]
 #[must_use = "it protects nothing until a route or a router has it"]
@@ -72,11 +72,10 @@ pub struct CrossOriginProtection {
 }
 
 impl CrossOriginProtection {
-    /// Trusts the pages of one more origin, written as browsers send it:
-    /// `https://app.example`. Origins are compared character for character.
+    /// Trusts one more origin, written as browsers send it:
+    /// `https://app.example`. Origins are compared character by character.
     ///
-    /// Any other text, `*` and `null` included, is reported when the router is
-    /// built.
+    /// Any other text, including `*` and `null`, is a configuration error.
     pub fn trust(mut self, origin: &str) -> Self {
         match HeaderValue::from_str(origin) {
             Ok(value) if is_origin(origin) => self.trusted.push(value),
@@ -87,7 +86,7 @@ impl CrossOriginProtection {
         self
     }
 
-    /// Fails with 403 when a page of another origin sent the request.
+    /// Fails with 403 if a page of another origin sent the request.
     pub(crate) fn check(&self, req: &Request) -> Result<(), ApiError> {
         if is_safe(req.method()) || self.lets_pass(req) {
             Ok(())
@@ -110,7 +109,8 @@ impl CrossOriginProtection {
         origin.is_some_and(|origin| self.trusted.contains(origin))
     }
 
-    /// Adds its needs and its mistakes to the description of a route.
+    /// Adds its needs and its configuration errors to the description of a
+    /// route.
     pub(crate) fn describe(&self, doc: &mut RouteDescription) {
         doc.reads_header("Sec-Fetch-Site", false);
         doc.reads_header("Origin", false);
@@ -131,14 +131,14 @@ impl IntoMiddleware<form::Ready> for CrossOriginProtection {
     }
 }
 
-/// Returns true for methods that change nothing, and for the handshake of a
-/// WebSocket on HTTP/2, which has a rule of origins of its own (RFC 8441).
+/// Returns true for safe methods, and for the WebSocket handshake on HTTP/2,
+/// which has its own origin check (RFC 8441).
 fn is_safe(method: &Method) -> bool {
     matches!(*method, Method::GET | Method::HEAD | Method::OPTIONS | Method::CONNECT)
 }
 
-/// Returns true if all values of `Sec-Fetch-Site` name the own origin or the
-/// user; `None` where there is none.
+/// Returns true if every value of `Sec-Fetch-Site` is `same-origin` or `none`.
+/// Returns `None` without a value.
 fn sites(headers: &HeaderMap) -> Option<bool> {
     let mut sites = headers.get_all(SEC_FETCH_SITE).iter().filter(|site| !site.is_empty());
     let is_own = |site: &HeaderValue| site == "same-origin" || site == "none";
@@ -151,8 +151,8 @@ fn has_origin(headers: &HeaderMap) -> bool {
 }
 
 /// Returns true if the origin has the host and port of the request. The scheme
-/// is not known here, which concerns only browsers from before 2023: later ones
-/// send `Sec-Fetch-Site`.
+/// is unknown here. This only affects browsers from before 2023, because later
+/// ones send `Sec-Fetch-Site`.
 fn is_host_of(origin: &HeaderValue, req: &Request) -> bool {
     let authority = req.uri().authority().map(|authority| authority.as_str().as_bytes());
     let host = authority.or_else(|| req.headers().get(HOST).map(HeaderValue::as_bytes));
@@ -170,7 +170,8 @@ const MESSAGE: &str = "Cross-origin request";
 mod tests {
     use super::*;
 
-    /// A request to `example.com` with these headers, separated by blanks.
+    /// Checks a request to `example.com` with these headers, separated by
+    /// spaces.
     #[track_caller]
     fn check(method: &str, headers: &str, passes: bool) {
         let mut request = http::Request::builder().method(method).uri("/x");
@@ -194,7 +195,7 @@ mod tests {
         check("POST", "sec-fetch-site=anything", false);
         check("POST", "sec-fetch-site=same-origin sec-fetch-site=cross-site", false);
         check("POST", "sec-fetch-site=cross-site sec-fetch-site=none", false);
-        // The host of the origin says nothing then.
+        // The host of the origin does not matter then.
         check("POST", "sec-fetch-site=same-origin origin=null", true);
         check("POST", "sec-fetch-site=cross-site origin=https://example.com", false);
     }

@@ -1,4 +1,4 @@
-//! The words that several helpers describe themselves by.
+//! Descriptions that several helpers share.
 
 use http::Method;
 use stockade_core::RouteDescription;
@@ -7,8 +7,8 @@ use stockade_core::description::{BodyDoc, ResponseDoc};
 pub(crate) use stockade_stages::__internal::is_any;
 pub(crate) use stockade_stages::__internal::unseen;
 
-/// Notes that middleware called `name` reads the parsed body, and the answers to
-/// a body that cannot be read. Bodies of GET and HEAD are not read.
+/// Notes that the middleware `name` reads the parsed body, and the responses to
+/// an unreadable body. Bodies of GET and HEAD are not read.
 pub(crate) fn reads_parsed_body(doc: &mut RouteDescription, name: &str) {
     doc.middleware_reads_body(name);
     if may_change(doc.method()) {
@@ -17,28 +17,28 @@ pub(crate) fn reads_parsed_body(doc: &mut RouteDescription, name: &str) {
     }
 }
 
-/// Notes the 415 of middleware that needs a body in a form that can be read.
+/// Notes the 415 of middleware that needs a readable body.
 pub(crate) fn needs_readable_body(doc: &mut RouteDescription) {
     if may_change(doc.method()) {
         doc.may_respond(415, "The body is neither JSON, nor a form, nor a text");
     }
 }
 
-/// Notes the answer to a failed validation, by the status of the route.
+/// Notes the response to a failed validation, with the status of the route.
 pub(crate) fn fails_validation(doc: &mut RouteDescription, meaning: &'static str) {
     let mut answer = ResponseDoc::error(doc.validation_status()).meaning(meaning);
     answer.body = BodyDoc::ValidationError;
     doc.responds(answer);
 }
 
-/// Returns true if a route of this method takes GET or HEAD.
+/// Returns true if a route with this method accepts GET or HEAD.
 #[cfg(feature = "conditional")]
 pub(crate) fn may_read(method: &Method) -> bool {
     matches!(*method, Method::GET | Method::HEAD) || is_any(method)
 }
 
-/// Returns true if a route of this method takes another method than GET and HEAD,
-/// which have no body.
+/// Returns true if a route with this method accepts methods other than GET and
+/// HEAD, which have no body.
 pub(crate) fn may_change(method: &Method) -> bool {
     !matches!(*method, Method::GET | Method::HEAD)
 }

@@ -1,13 +1,14 @@
-//! [`ExpiringTable`]: a table with entries that expire and a count of their bytes.
+//! [`ExpiringTable`]: a table of entries that expire, with a count of their
+//! bytes.
 
 use std::collections::{BTreeSet, HashMap};
 use std::hash::Hash;
 use std::time::Instant;
 
-/// Entries by key and by expiry. The maps, the sum of the bytes and
-/// the index always agree.
+/// Entries by key and by expiry. The maps, the byte count and the index always
+/// agree.
 ///
-/// The owner of the table decides what its bounds are and which entry makes room.
+/// The owner of the table decides its limits and which entry to evict.
 #[derive(Debug)]
 pub(crate) struct ExpiringTable<K, V, I = ()> {
     by_key: HashMap<K, V>,
@@ -18,23 +19,23 @@ pub(crate) struct ExpiringTable<K, V, I = ()> {
 
 /// An entry of an [`ExpiringTable`].
 pub(crate) trait Expires {
-    /// Returns the time at which the entry expires.
+    /// Returns the expiry time of the entry.
     fn expires_at(&self) -> Instant;
 
-    /// Returns the bytes that count for the bound of the table.
+    /// Returns the bytes that count toward the limit of the table.
     fn bytes(&self) -> usize;
 }
 
-/// A further order of the entries, such as by their owner.
+/// An additional order of the entries, for example by owner.
 pub(crate) trait Index<K, V> {
     /// Adds an entry.
     fn add(&mut self, key: &K, entry: &V);
 
-    /// Removes an entry as it was added.
+    /// Removes an entry that was added.
     fn remove(&mut self, key: &K, entry: &V);
 }
 
-/// No further order.
+/// No additional order.
 impl<K, V> Index<K, V> for () {
     fn add(&mut self, _: &K, _: &V) {}
 
@@ -77,7 +78,7 @@ impl<K: Copy + Eq + Hash + Ord, V: Expires, I: Index<K, V>> ExpiringTable<K, V, 
         self.by_key.get(key).filter(|entry| entry.expires_at() > now)
     }
 
-    /// Inserts an entry. Replaces an entry with the same key.
+    /// Inserts an entry, and replaces an existing entry with the same key.
     pub(crate) fn insert(&mut self, key: K, entry: V) {
         self.remove(&key);
         self.bytes += entry.bytes();
@@ -86,7 +87,7 @@ impl<K: Copy + Eq + Hash + Ord, V: Expires, I: Index<K, V>> ExpiringTable<K, V, 
         self.by_key.insert(key, entry);
     }
 
-    /// Removes an entry, and returns it.
+    /// Removes an entry and returns it.
     pub(crate) fn remove(&mut self, key: &K) -> Option<V> {
         let entry = self.by_key.remove(key)?;
         self.by_end.remove(&(entry.expires_at(), *key));
@@ -95,7 +96,7 @@ impl<K: Copy + Eq + Hash + Ord, V: Expires, I: Index<K, V>> ExpiringTable<K, V, 
         Some(entry)
     }
 
-    /// Changes an entry, if there is one.
+    /// Changes an entry, if it exists.
     #[cfg(feature = "sessions")]
     pub(crate) fn change(&mut self, key: &K, change: impl FnOnce(&mut V)) {
         if let Some(mut entry) = self.remove(key) {

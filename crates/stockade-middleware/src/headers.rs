@@ -1,3 +1,3 @@
-//! Functions for headers that several helpers share.
+//! Header functions that several helpers share.
 
 pub(crate) use stockade_core::headers::{add_vary, has_token};

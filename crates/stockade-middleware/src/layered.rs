@@ -1,4 +1,4 @@
-//! [`layered`]: layers of tower as middleware.
+//! [`layered`]: converts tower layers into middleware.
 
 use std::any::type_name;
 use std::convert::Infallible;
@@ -17,12 +17,13 @@ use tower_service::Service;
 
 use crate::TowerService;
 
-/// Makes middleware of a layer of tower, such as those of the crate `tower-http`.
+/// Converts a tower layer, for example from the crate `tower-http`, into
+/// middleware.
 ///
-/// The layer is applied once, here; each request gets a clone of its service.
-/// Around the layer stands what comes before it in the list, inside of it the
-/// rest of the middleware and the handler. Errors of the rest are responses
-/// there already, as after [`Next::run`].
+/// The layer is applied once, in this call; each request gets a clone of its
+/// service. Middleware before it in the list runs outside the layer. The rest
+/// of the middleware and the handler run inside it. Their errors have already
+/// become responses when the layer sees them, as after [`Next::run`].
 ///
 /// ```
 /// use stockade::middleware::layered;
@@ -34,19 +35,22 @@ use crate::TowerService;
 /// ```
 ///
 /// A service of the layer may change the request, the response and their
-/// bodies, and answer by itself. These rules hold:
+/// bodies, and may respond itself. These rules apply:
 ///
-/// - The body of the request ends with an error above the limit of the route. A
-///   body that earlier middleware has parsed stays as that left it: the service
+/// - The request body ends with an error if it exceeds the limit of the route.
+///   A body that earlier middleware has parsed does not change: the service
 ///   sees a copy of its bytes.
-/// - The route and its parameters stay when the service changes the target.
-/// - An error of the service is an error of the request: an [`ApiError`] as it
-///   is, anything else a 500 that is logged. Layers that have errors, such as
-///   `tower::timeout`, may be followed by one that turns them into responses.
+/// - The route and its parameters do not change if the service changes the
+///   target.
+/// - An error of the service is an error of the request: an [`ApiError`] is
+///   used unchanged, anything else becomes a 500 and is logged. Layers that
+///   have errors, such as `tower::timeout`, may be followed by a layer that
+///   turns them into responses.
 /// - The extensions of the request reach the rest of the chain. A service that
-///   makes a new request without them, or calls the rest twice, gets a 500.
-/// - CORS, the security headers and the rate limit of the router stand around all
-///   middleware, and so around every layer.
+///   creates a new request without them, or calls the rest more than once, gets
+///   a 500.
+/// - CORS, the security headers and the rate limit of the router run outside
+///   all middleware, and therefore outside every layer.
 pub fn layered<L>(layer: L) -> Middleware
 where
     L: Layer<InnerService, Service: TowerService>,
@@ -64,8 +68,8 @@ where
     Middleware::new(run).named(type_name::<L>())
 }
 
-/// The parts of a request that a layer does not see, and the rest of its chain,
-/// until the layer calls [`InnerService`].
+/// The parts of a request that are hidden from a layer and the rest of its
+/// chain, until the layer calls [`InnerService`].
 #[derive(Clone)]
 struct Held(Arc<Mutex<Option<(LentRequest, Next)>>>);
 
@@ -75,7 +79,7 @@ impl Held {
     }
 }
 
-/// The service inside of a layer: the rest of the middleware, and the handler.
+/// The service inside a layer: the rest of the middleware and the handler.
 ///
 /// It is always ready and never fails.
 #[derive(Clone, Debug)]

@@ -1,10 +1,10 @@
-//! [`Middleware`]: functions that run before, around or instead of a handler;
-//! the helpers that the specification names, and the built-in stages of a router,
-//! which are the crate `stockade-stages`.
+//! Middleware that runs before, around or instead of a request handler
+//! ([`Middleware`]), the helpers that the specification names, and the built-in
+//! stages of a router from the crate `stockade-stages`.
 //!
 //! # Forms
 //!
-//! There are three forms, told apart by the signature alone:
+//! There are three forms, which differ in their signature:
 //!
 //! | form | signature | allocations a request |
 //! |---|---|--:|
@@ -13,12 +13,12 @@
 //! | style B | `async fn(…, Request, Next) -> impl IntoMiddlewareResponse` | 1 |
 //!
 //! The first two run before the handler: nothing (or `None`) continues, a value
-//! is the answer and skips the rest, an error is answered as an error. Style B
-//! decides itself if and when the rest runs, and sees its response.
+//! is the response and skips the rest, and an error becomes an error response.
+//! Style B decides if and when the rest runs, and sees its response.
 //!
-//! Closures of the asynchronous forms may capture. They are cloned for each
-//! request, so that they may give what they captured to their future:
-//! `async move |req: Request, next: Next| …`.
+//! Closures of the asynchronous forms may capture values. Each request gets a
+//! clone, which may move the captured values into its future: `async move |req:
+//! Request, next: Next| …`.
 //!
 //! ```
 //! use stockade::{ApiError, Middleware, Next, Request, Response};
@@ -42,12 +42,13 @@
 //!
 //! # Extractors
 //!
-//! Where `…` stands, the asynchronous forms take up to eight extractors, as a
-//! handler does. They are taken before the function is called, so that their
-//! errors answer the request. Their needs are checked while the router is built:
-//! a [`State`](stockade_core::extract::State) that the application does not provide is a
-//! mistake there. Arguments that take the request, the stream of its body or
-//! the response away from the handler are a mistake too.
+//! The asynchronous forms accept up to eight extractors at `…`, like a request
+//! handler. They are extracted before the function is called, and their errors
+//! become the response. Their requirements are checked when the router is
+//! built: a [`State`](stockade_core::extract::State) that the application does
+//! not provide is a configuration error. Arguments that would take the request,
+//! the body stream or the response from the handler are configuration errors
+//! too.
 //!
 //! ```
 //! use stockade::extract::State;
@@ -71,12 +72,12 @@
 //!
 //! # Descriptions
 //!
-//! A map of the routes and documents of the API say what a request may be
-//! answered with. Each helper describes itself for them: its answers, the headers
-//! that it reads and adds, its users, limits and schemas. Middleware of the
-//! program is opaque, because it may answer anything, until it is described. The attribute
-//! `#[stockade::middleware]` documents the errors of a function at its definition, and lists
-//! take the name of the function:
+//! The route map and the API documents list the possible responses to a
+//! request. Each helper describes itself: its responses, the headers that it
+//! reads and adds, its users, limits and schemas. Your own middleware is
+//! opaque, because it may respond with anything, until you describe it. The
+//! attribute `#[stockade::middleware]` documents the errors of a function at
+//! its definition. Use the name of the function in lists:
 //!
 //! ```
 //! use stockade::{ApiError, Request, Router};
@@ -96,7 +97,7 @@
 //! # Ok::<(), stockade::ConfigError>(())
 //! ```
 //!
-//! [`Middleware::describing`] describes headers and everything else too:
+//! [`Middleware::describing`] also describes headers and everything else:
 //!
 //! ```
 //! use stockade::description::{HeaderDoc, ResponseDoc};
@@ -121,51 +122,52 @@
 //! assert!(router.build().is_ok());
 //! ```
 //!
-//! Middleware that finds users itself says so by
-//! [`finds_user`](stockade_core::RouteDescription::finds_user), and what it adds to the
-//! answers behind it by [`adds_header`](stockade_core::RouteDescription::adds_header).
-//! A description is not checked against what the function does: write a test
-//! that sends such a request.
+//! Middleware that authenticates users declares it with
+//! [`finds_user`](stockade_core::RouteDescription::finds_user), and the headers
+//! that it adds to inner responses with
+//! [`adds_header`](stockade_core::RouteDescription::adds_header). A description
+//! is not compared with the behavior of the function. Write a test that sends
+//! such a request.
 //!
 //! # Helpers
 //!
 //! | helper | effect |
 //! |---|---|
-//! | [`with_auth`] | finds the user |
-//! | [`with_role`], [`with_permission`] | let only some users through; [`named`] gives a permission a name |
-//! | [`with_validation`] | checks the body by a schema |
-//! | [`with_query_validation`] | checks the query by a schema |
-//! | [`with_params_validation`] | checks the parameters of the path by a schema |
-//! | [`with_input_validation`] | simple checks of the body's fields |
+//! | [`with_auth`] | authenticates the user |
+//! | [`with_role`], [`with_permission`] | allow only some users; [`named`] names a permission |
+//! | [`with_validation`] | validates the body with a schema |
+//! | [`with_query_validation`] | validates the query with a schema |
+//! | [`with_params_validation`] | validates the path parameters with a schema |
+//! | [`with_input_validation`] | simple checks of body fields |
 //! | [`with_sanitization`] | escapes HTML in body, query and parameters |
 //! | [`with_serialization`] | helpers for dates, maps and sets |
-//! | [`with_rate_limit`] | limits the requests to a route |
+//! | [`with_rate_limit`] | limits the request rate of a route |
 //! | [`with_timeout`] | limits the time of a route |
 //! | [`with_concurrency_limit`] | limits the requests in flight |
-//! | [`with_body_hooks`] | shows bodies to the program, such as to log them |
-//! | [`with_cors`] | rules of CORS for a route |
-//! | [`with_cross_origin_protection`] | protects against cross-site request forgery |
+//! | [`with_body_hooks`] | shows bodies to the program, for example to log them |
+//! | [`with_cors`] | CORS rules of a route |
+//! | [`with_cross_origin_protection`] | protects against cross-site request forgery (CSRF) |
 //! | [`with_logging`] | logs requests and responses |
-//! | [`layered`] | makes middleware of a layer of tower |
-//! | [`create_error_handler`], [`with_error_handling`] | another answer to errors |
-//! | [`create_api_middleware`] | makes middleware of a style B function |
-//! | [`health`] | handlers for health checks |
-//! | [`with_request_id`] | gives requests ids |
-//! | `with_etag` (feature `conditional`) | answers 304 where the client has the current state |
-//! | `with_idempotency` (feature `idempotency`) | lets a request with a key run once, and answers its retries |
+//! | [`layered`] | converts a tower layer into middleware |
+//! | [`create_error_handler`], [`with_error_handling`] | custom error responses |
+//! | [`create_api_middleware`] | creates middleware from a style B function |
+//! | [`health`] | health check handlers |
+//! | [`with_request_id`] | assigns request ids |
+//! | `with_etag` (feature `conditional`) | responds with 304 if the client has the current state |
+//! | `with_idempotency` (feature `idempotency`) | runs a request with a key once and answers retries from the record |
 //! | `with_compression`, `with_decompression` (feature `compression`) | compresses responses, decompresses requests |
 //! | `with_metrics` (feature `metrics`) | counts requests for Prometheus |
-//! | `with_tracing` (feature `tracing`) | makes a span for each request |
+//! | `with_tracing` (feature `tracing`) | creates a span for each request |
 //!
-//! | argument or part of a reply | meaning |
+//! | argument or part of a response | meaning |
 //! |---|---|
 //! | `Cookies`, `SetCookie` (feature `cookies`) | cookies of a request, and of a response |
-//! | `FileRequest` (feature `files`) | opens a file by the range and the conditions of a request |
-//! | `IdempotencyKey` (feature `idempotency`) | the key by which a client repeats a request |
-//! | `WithETag` (feature `conditional`) | a reply with its version, for 304 |
+//! | `FileRequest` (feature `files`) | opens a file with the range and conditions of a request |
+//! | `IdempotencyKey` (feature `idempotency`) | the client's key for retries of a request |
+//! | `WithETag` (feature `conditional`) | a response with its version, for 304 |
 //! | `IfMatch` (feature `conditional`) | the version that a client wants to change, else 428 or 412 |
-//! | `Preconditions` (feature `conditional`) | the conditions under which a handler may change something |
-//! | `Session`, `SetSession` (feature `sessions`) | the session of a request, and the cookie of one that begins or ends |
+//! | `Preconditions` (feature `conditional`) | the conditions for a change by the handler |
+//! | `Session`, `SetSession` (feature `sessions`) | the session of a request, and the cookie that begins or ends one |
 //! | [`RequestId`], [`TraceContext`] | the id of a request, and its trace |
 //!
 //! Spec: Middleware helpers; Response headers; Limits.
@@ -244,7 +246,7 @@ pub use stockade_core::{
 pub use stockade_stages::*;
 pub use validation::{SchemaCheck, with_params_validation, with_query_validation, with_validation};
 
-/// Items for the other crates of stockade. They carry no promise of stability.
+/// Items for the other stockade crates, without a stability guarantee.
 #[doc(hidden)]
 pub mod __internal {
     pub use crate::accept_encoding::refuses_gzip;

@@ -10,19 +10,18 @@ use stockade_errors::ApiError;
 
 use crate::described::{TOO_MANY_PAIRS, reads_parsed_body};
 
-/// Escapes HTML in the texts of the body, the query and the parameters of the
-/// path, and drops keys called `__proto__`, at every depth.
+/// Escapes HTML in the texts of the body, the query and the path parameters,
+/// and removes keys called `__proto__`, at every depth.
 ///
-/// `& < > " '` become `&amp; &lt; &gt; &quot; &#x27;`. An `&` that begins a
-/// character reference already stays, so that escaping twice changes nothing.
-/// Other keys stay as they are.
+/// `& < > " '` become `&amp; &lt; &gt; &quot; &#x27;`. An `&` that already
+/// begins a character reference does not change, so escaping a text again has
+/// no effect. Other keys do not change.
 ///
-/// A body is changed if it is JSON, a form or a text, and its method has one.
-/// Any other body stays as it is, and so do the raw bytes and the target of the
-/// request.
+/// Only JSON, form and text bodies change, and only if the method has a body.
+/// The raw bytes and the target of the request do not change.
 ///
-/// Middleware that decompresses bodies has to come first. The other order is a
-/// mistake, which is reported when the router is built.
+/// Middleware that decompresses bodies must run first. The other order is a
+/// configuration error.
 ///
 /// ```
 /// use stockade::middleware::with_sanitization;
@@ -31,8 +30,8 @@ use crate::described::{TOO_MANY_PAIRS, reads_parsed_body};
 /// ```
 ///
 /// # Errors
-/// Answers 400 for JSON that cannot be read, and 413 for a body that is too
-/// large, as extractors do.
+/// Responds with 400 to JSON that cannot be parsed, and with 413 to a body that
+/// is too large, like the extractors.
 ///
 /// Spec: Middleware helpers › `withSanitization`.
 #[doc(alias = "withSanitization")]
@@ -84,7 +83,7 @@ fn clean(value: &mut Value) -> bool {
 
 fn clean_object(object: &mut Map<String, Value>) -> bool {
     let length = object.len();
-    // Not `remove`, which would change the order of the others.
+    // `remove` would change the order of the other members.
     object.retain(|key, _| key != "__proto__");
     let dropped = object.len() < length;
     object.values_mut().fold(dropped, |changed, value| clean(value) | changed)
@@ -114,7 +113,7 @@ fn escape(text: &str) -> Cow<'_, str> {
     escaped.into()
 }
 
-/// Returns true if an `&` and the text behind it form a character reference: a
+/// Returns true if an `&` and the text after it form a character reference: a
 /// name, a decimal or a hexadecimal number, and a semicolon.
 fn begins_reference(rest: &str) -> bool {
     let end = rest.bytes().take(MAX_REFERENCE_BYTES).position(|byte| byte == b';');
@@ -136,7 +135,7 @@ fn begins_reference(rest: &str) -> bool {
     }
 }
 
-/// The longest name of HTML, `CounterClockwiseContourIntegral`, has 31.
+/// The longest HTML name, `CounterClockwiseContourIntegral`, has 31 bytes.
 const MAX_REFERENCE_BYTES: usize = 32;
 
 #[cfg(test)]

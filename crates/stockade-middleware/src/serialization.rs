@@ -1,5 +1,5 @@
-//! [`with_serialization`]: helpers for dates, maps and sets, at the request and
-//! at the response.
+//! [`with_serialization`]: helpers for dates, maps and sets of the request and
+//! the response.
 //!
 //! Spec: Middleware helpers › `withSerialization`.
 
@@ -14,13 +14,13 @@ use stockade_serialization::{Deserialization, Serialization, SerializationOption
 
 use crate::described::unseen;
 
-/// Sets the options of the helpers of the request and of the response writer:
+/// Sets the options of the request helpers and the response writer helpers:
 /// `req.deserialize().date(..)`, `res.serialize().map(..)`.
 ///
 /// The helpers come from [`DeserializeRequest`] and [`SerializeResponse`], or
-/// as the arguments [`DeserializeHelpers`] and [`SerializeHelpers`] of a
-/// handler. A route without this middleware has all of them. A helper that is
-/// switched off fails with an error that names the option.
+/// from the handler arguments [`DeserializeHelpers`] and [`SerializeHelpers`].
+/// A route without this middleware has all of them. A disabled helper fails
+/// with an error that names the option.
 ///
 /// ```
 /// use std::time::SystemTime;
@@ -62,7 +62,6 @@ struct Attached {
 
 impl Attached {
     fn of(extensions: &Extensions) -> Self {
-        // A route without the middleware has the default options.
         extensions.get::<Self>().cloned().unwrap_or_default()
     }
 }
@@ -97,7 +96,7 @@ impl SerializeResponse for ResponseWriter {
     }
 }
 
-/// The helpers that read, as an argument of a handler; it dereferences to
+/// The reading helpers, as a handler argument; it dereferences to
 /// [`Deserialization`].
 #[derive(Clone, Debug, Default)]
 pub struct DeserializeHelpers(pub Deserialization);
@@ -118,7 +117,7 @@ impl FromRequest for DeserializeHelpers {
     fn describe(_doc: &mut RouteDescription) {}
 }
 
-/// The helpers that write, as an argument of a handler; it dereferences to
+/// The writing helpers, as a handler argument; it dereferences to
 /// [`Serialization`].
 #[derive(Clone, Debug, Default)]
 pub struct SerializeHelpers(pub Serialization);

@@ -1,5 +1,5 @@
-//! [`with_validation`] and its two siblings: check a part of the request by a
-//! schema.
+//! [`with_validation`] and its two siblings: validate a part of the request
+//! with a schema.
 //!
 //! Spec: Middleware helpers.
 
@@ -14,10 +14,10 @@ use stockade_validation::{Schema, ValidationOptions};
 
 use crate::described::{TOO_MANY_PAIRS, fails_validation, needs_readable_body, reads_parsed_body};
 
-/// Checks the body by a schema. A body that fails is a 400. A body that passes
-/// is replaced by the outcome, with defaults and conversions applied.
+/// Validates the body with a schema. An invalid body gets a 400. A valid body
+/// is replaced by the result, with defaults and conversions applied.
 ///
-/// A mistake in the schema is reported when the router is built.
+/// An error in the schema is a configuration error.
 ///
 /// ```
 /// use stockade::Middleware;
@@ -36,8 +36,8 @@ pub fn with_validation(schema: impl IntoSchema) -> SchemaCheck {
     SchemaCheck::new(RequestPart::Body, schema.into_schema())
 }
 
-/// Checks the query by a field map. Numbers and booleans are made of texts
-/// where the schema asks for them, and written back.
+/// Validates the query with a field map. Texts are converted to numbers and
+/// booleans as the schema requires, and the results replace the query values.
 ///
 /// Spec: Middleware helpers › `withQueryValidation`.
 #[doc(alias = "withQueryValidation")]
@@ -46,8 +46,9 @@ pub fn with_query_validation(schema: impl IntoSchema) -> SchemaCheck {
     SchemaCheck::new(RequestPart::Query, schema.into_schema())
 }
 
-/// Checks the parameters of the path by a field map. Numbers and booleans are
-/// made of texts where the schema asks for them, and written back.
+/// Validates the path parameters with a field map. Texts are converted to
+/// numbers and booleans as the schema requires, and the results replace the
+/// parameters.
 ///
 /// Spec: Middleware helpers › `withParamsValidation`.
 #[doc(alias = "withParamsValidation")]
@@ -56,7 +57,7 @@ pub fn with_params_validation(schema: impl IntoSchema) -> SchemaCheck {
     SchemaCheck::new(RequestPart::Params, schema.into_schema())
 }
 
-/// Middleware that checks a part of the request by a schema.
+/// Middleware that validates a part of the request with a schema.
 #[derive(Clone, Debug)]
 #[must_use = "it checks nothing until a route or a router has it"]
 pub struct SchemaCheck {
@@ -94,7 +95,8 @@ impl IntoMiddleware<form::Ready> for SchemaCheck {
                 let describe = move |doc: &mut RouteDescription| part.describe(&described, doc);
                 part.middleware(check).named(name).describing(describe)
             }
-            // This middleware never runs, because the router is not built.
+            // This middleware never runs, because the build of the router
+            // fails.
             Err(mistakes) => Middleware::new(|_: &mut Request| {})
                 .named(name)
                 .describing(move |doc| doc.schema_issues(name, &mistakes)),

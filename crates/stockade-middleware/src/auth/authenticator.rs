@@ -10,19 +10,19 @@ use super::Auth;
 use super::method::{AuthMethod, AuthResult, Failed};
 use super::recheck::MethodWatch;
 
-/// An [`Auth`] with its usual refusals prepared, because an invalid token must
-/// cost the server little.
+/// An [`Auth`] with its usual rejections prepared, because an invalid token
+/// must cost the server little.
 pub(super) struct Authenticator {
     auth: Auth,
     /// The source of the user for each method, for connections that outlive a request.
     watches: Vec<Arc<dyn UserWatch>>,
-    /// The methods of tokens, whose challenge tells if a token was invalid.
+    /// The token methods, which have a special challenge for invalid tokens.
     bearers: MethodSet,
-    /// The answer to a request without credentials.
+    /// The response to a request without credentials.
     missing: ApiError,
-    /// The answer to credentials of a scheme that no method reads.
+    /// The response to credentials of a scheme that no method reads.
     other_scheme: ApiError,
-    /// The answer to invalid credentials for each of the `bearers`.
+    /// The response to invalid credentials for each of the `bearers`.
     invalid: ApiError,
 }
 
@@ -99,8 +99,7 @@ impl Authenticator {
     }
 }
 
-/// A set of methods, by their index. The last bit stands for all methods from
-/// 63 on.
+/// A set of methods, by index. The last bit represents all methods from 63 on.
 #[derive(Clone, Copy, Default, Eq, PartialEq)]
 pub(super) struct MethodSet(u64);
 
@@ -125,23 +124,23 @@ impl MethodSet {
     }
 }
 
-/// The findings of the methods that were tried.
+/// The results of the methods tried so far.
 #[derive(Default)]
 pub(super) struct AuthOutcome {
-    /// The method that found the user whom the request has now.
+    /// The method that found the current user of the request.
     found: Option<usize>,
-    /// The methods that found credentials, but no user for them.
+    /// The methods that found credentials but no user.
     invalid: MethodSet,
     /// True if the header held credentials of another scheme.
     is_other_scheme: bool,
-    /// The answer of a method that failed, or whose credentials must not be used
-    /// for this request.
+    /// The response of a method that failed or rejected its credentials for
+    /// this request.
     refused: Option<Failed>,
 }
 
 impl AuthOutcome {
-    /// Records the finding of a method. Returns true if no further method is to
-    /// be tried: there is a user, or nobody can say if there is one.
+    /// Records the result of a method. Returns true if no further method may be
+    /// tried: the user is known, or cannot be determined.
     fn record(
         &mut self,
         index: usize,
@@ -157,7 +156,8 @@ impl AuthOutcome {
                 self.refused = Some(failed);
                 return true;
             }
-            // Whoever has such revocations waits for their log, so this does not come.
+            // Cannot happen: revocations with a log make the method
+            // asynchronous.
             AuthResult::Inconclusive(_) => {
                 return self.record(index, method, AuthResult::unknown_token(), req);
             }

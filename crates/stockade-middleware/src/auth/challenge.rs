@@ -9,7 +9,7 @@ use std::borrow::Cow;
 pub(super) struct Challenge {
     scheme: Scheme,
     realm: Option<String>,
-    /// The parameters behind the realm, such as `header="x-api-key"`.
+    /// The parameters after the realm, such as `header="x-api-key"`.
     parameters: Cow<'static, str>,
     kind: Kind,
     /// The text for a request without credentials.
@@ -19,20 +19,20 @@ pub(super) struct Challenge {
 /// The scheme of a challenge, and of the tokens in `Authorization`.
 #[derive(Clone, Debug)]
 pub(super) enum Scheme {
-    /// The word may be absent before a token.
+    /// `Bearer`, which a token may omit.
     Bearer,
-    /// A scheme of this name, which must stand before a token.
+    /// A scheme with this name, which is required before a token.
     Named(Cow<'static, str>),
 }
 
-/// The kind of credentials that a challenge asks for.
+/// The kind of credentials that a challenge requests.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Kind {
-    /// A token, whose challenge tells if it was invalid.
+    /// A token; the challenge shows if it was invalid.
     Token,
-    /// A name and a password, by the scheme of RFC 7617.
+    /// A name and a password (RFC 7617).
     Basic,
-    /// Credentials in another header than `Authorization`.
+    /// Credentials in a header other than `Authorization`.
     Other,
 }
 
@@ -59,8 +59,8 @@ impl Challenge {
         challenge.with_realm(realm)
     }
 
-    /// Makes the challenge of credentials in another header than
-    /// `Authorization`, with a parameter that names the place.
+    /// Creates the challenge for credentials in a header other than
+    /// `Authorization`, with a parameter that names the location.
     pub(super) fn other(scheme: &'static str, parameter: String) -> Self {
         Self::of(scheme, parameter.into(), Kind::Other)
     }
@@ -70,7 +70,7 @@ impl Challenge {
         Self { scheme, realm: None, parameters, kind, text: "".into() }.written()
     }
 
-    /// Sets the realm, without the quotes and control characters of the text.
+    /// Sets the realm, and removes quotes and control characters.
     pub(super) fn with_realm(mut self, realm: &str) -> Self {
         let is_allowed = |char: &char| matches!(char, ' '..='~') && !"\"\\".contains(*char);
         self.realm = Some(realm.chars().filter(is_allowed).collect());
@@ -80,8 +80,8 @@ impl Challenge {
     /// Sets the scheme.
     ///
     /// # Errors
-    /// Fails for a name that no scheme can have, and for the credentials of
-    /// Basic. The text is the mistake.
+    /// Returns a message if the name is not a valid scheme, or if the
+    /// credentials are Basic.
     pub(super) fn with_scheme(mut self, name: &str) -> Result<Self, String> {
         let is_tchar =
             |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
@@ -112,12 +112,12 @@ impl Challenge {
         &self.text
     }
 
-    /// Returns true if the challenge tells that a token was invalid.
+    /// Returns true if the challenge shows that a token was invalid.
     pub(super) fn tells_invalid(&self) -> bool {
         self.kind == Kind::Token
     }
 
-    /// Returns the challenge for invalid credentials. RFC 6750, section 3.
+    /// Returns the challenge for invalid credentials (RFC 6750, section 3).
     pub(super) fn for_invalid(&self) -> Cow<'_, str> {
         if self.tells_invalid() {
             self.write(r#"error="invalid_token""#).into()

@@ -1,4 +1,4 @@
-//! Credentials in the headers of a request.
+//! Reads credentials from request headers.
 
 use http::{HeaderName, HeaderValue, header};
 use stockade_auth::{TokenError, bearer_token};
@@ -12,8 +12,8 @@ pub(super) fn authorization(req: &Request) -> Result<&str, AuthResult> {
     only(req, &header::AUTHORIZATION)
 }
 
-/// Returns the value of a header that is there once. Of two values, another
-/// program might read the other one.
+/// Returns the value of a header that appears once. If it appears twice,
+/// another program might read the other value.
 pub(super) fn only<'r>(req: &'r Request, name: &HeaderName) -> Result<&'r str, AuthResult> {
     let mut values = req.headers().get_all(name).iter();
     match (values.next(), values.next()) {
@@ -23,16 +23,16 @@ pub(super) fn only<'r>(req: &'r Request, name: &HeaderName) -> Result<&'r str, A
     }
 }
 
-/// Returns the text as [`HeaderValue::to_str`] does, but checks words instead
-/// of bytes: a value has no control characters but tabs, so only bytes beyond
-/// ASCII are refused.
+/// Returns the text like [`HeaderValue::to_str`], but checks words instead of
+/// bytes. A value contains no control characters except tabs, so only non-ASCII
+/// bytes are rejected.
 fn text(value: &HeaderValue) -> Option<&str> {
     let bytes = value.as_bytes();
     if bytes.is_ascii() { str::from_utf8(bytes).ok() } else { None }
 }
 
 /// Returns the token in a value of `Authorization`: with or without `Bearer`,
-/// or behind another scheme.
+/// or after another scheme.
 pub(super) fn token<'v>(value: &'v str, scheme: &Scheme) -> Result<&'v str, AuthResult> {
     match scheme {
         Scheme::Bearer => bearer(value),
@@ -40,8 +40,8 @@ pub(super) fn token<'v>(value: &'v str, scheme: &Scheme) -> Result<&'v str, Auth
     }
 }
 
-/// Returns the token behind a scheme in any case. The scheme must be there, and
-/// the token is one word: a verifier would take a `Bearer` off it.
+/// Returns the token after a scheme in any case. The scheme is required, and
+/// the token is one word, because a verifier would remove a `Bearer` from it.
 fn named<'v>(value: &'v str, scheme: &str) -> Result<&'v str, AuthResult> {
     let (word, rest) = value.split_once(' ').ok_or(AuthResult::OtherScheme)?;
     let token = rest.trim_start_matches(' ');
@@ -60,14 +60,14 @@ fn bearer(value: &str) -> Result<&str, AuthResult> {
     if is_other_scheme || token.is_empty() {
         Err(AuthResult::OtherScheme)
     } else if bearer_token(token).len() < token.len() {
-        // The verifier would take off the second `Bearer`.
+        // The verifier would remove the second `Bearer`.
         Err(AuthResult::Invalid)
     } else {
         Ok(token)
     }
 }
 
-/// Returns the finding for a value without a valid token.
+/// Returns the result for a value without a valid token.
 #[cold]
 pub(super) fn refused(value: &str, scheme: &Scheme, error: &TokenError) -> AuthResult {
     match token(value, scheme) {

@@ -1,4 +1,4 @@
-//! [`IntoUser`]: the result of a function that finds a user.
+//! [`IntoUser`]: the result of a function that authenticates a user.
 
 use serde::Serialize;
 use serde_json::Value;
@@ -10,8 +10,9 @@ use stockade_errors::ApiError;
 
 use super::method::Failed;
 
-/// The result of a function that finds a user: an `Option` of a type that implements
-/// `Serialize`, a JSON value, or a `Result` of these whose error is an [`IntoError`].
+/// The result of a function that authenticates a user: an `Option` of a type
+/// that implements `Serialize`, a JSON value, or a `Result` of these with an
+/// [`IntoError`] as its error.
 ///
 /// `None`, null, false, 0 and an empty text mean that there is no user.
 ///
@@ -68,7 +69,7 @@ impl<T: IntoUser, E: IntoError> IntoUser for Result<T, E> {
     fn describe(doc: &mut RouteDescription) {
         let before = doc.facts().answers.len();
         E::describe(doc);
-        // An error that does not describe itself may be any error.
+        // An error without a description may be any error.
         if doc.facts().answers.len() == before {
             let meaning = "An error of the function that finds the user";
             doc.responds(ResponseDoc::error(StatusDoc::Default).meaning(meaning));

@@ -1,9 +1,9 @@
-//! [`Lookup`]: the functions by which an application finds a user.
+//! [`Lookup`]: the application's functions that authenticate users.
 //!
-//! A function takes credentials and then extractors, or only extractors. The traits of
-//! request handlers, [`HandlerFn`] and [`Arguments`], call asynchronous functions and
-//! extract the arguments. Synchronous functions are called by reference, because a
-//! clone of what they captured may allocate.
+//! A function takes credentials and then extractors, or only extractors. The
+//! request handler traits [`HandlerFn`] and [`Arguments`] call asynchronous
+//! functions and extract the arguments. Synchronous functions are called by
+//! reference, because a clone of their captured values may allocate.
 
 use std::future::{Future, ready};
 use std::pin::pin;
@@ -20,21 +20,23 @@ use super::IntoUser;
 use super::challenge::{Challenge, Scheme};
 use super::method::{AuthMethod, AuthResult, Failed, Find};
 
-/// A function that finds a user: `fn(C, A, …) -> Result<Option<U>, E>`, synchronous or
-/// asynchronous, with credentials `C` and then up to seven extractors `A`.
+/// A function that authenticates a user: `fn(C, A, …) -> Result<Option<U>, E>`,
+/// synchronous or asynchronous, with credentials `C` and then up to seven
+/// extractors `A`.
 ///
-/// The function may return any [`IntoUser`], such as `Option<U>`. An error is a
-/// [`IntoError`](stockade_core::reply::IntoError), as in a request handler. It becomes the
-/// response even if no user is required, and no further method is tried. A panic is a
-/// 500. Only [`Auth::verify`](super::Auth::verify) treats errors and panics as "no
-/// user".
+/// The function may return any [`IntoUser`], such as `Option<U>`. An error is
+/// an [`IntoError`](stockade_core::reply::IntoError), as in a request handler.
+/// It becomes the response even if no user is required, and no further method
+/// is tried. A panic is a 500. Only [`Auth::verify`](super::Auth::verify)
+/// treats errors and panics as "no user".
 ///
-/// The credentials are a `String` for a token, an `ApiKeyHash`, `BasicCredentials` or a
-/// `SessionId`. [`WholeRequest`] means that the function takes only extractors, or only
-/// `&Request`. An asynchronous function may take `&mut Request` instead of extractors.
+/// The credentials are a `String` for a token, an `ApiKeyHash`,
+/// `BasicCredentials` or a `SessionId`. [`WholeRequest`] means that the
+/// function takes only extractors, or only `&Request`. An asynchronous function
+/// may take `&mut Request` instead of extractors.
 ///
-/// Like a request handler, an asynchronous closure is cloned for each call, so the
-/// captured values are `Clone`. A synchronous closure is not cloned.
+/// Like a request handler, an asynchronous closure is cloned for each call, so
+/// the captured values must be `Clone`. A synchronous closure is not cloned.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot find a user",
     label = "not a function from `{C}` to a user",
@@ -52,14 +54,15 @@ pub trait Lookup<C, Marker>: Sized {
         Self::Output: IntoUser;
 }
 
-/// Stands for credentials if a function finds the user by the request itself.
+/// Marker instead of credentials, for functions that authenticate by the
+/// request itself.
 ///
-/// Such a function takes up to eight extractors: see
+/// Such a function accepts up to eight extractors: see
 /// [`Auth::lookup`](super::Auth::lookup).
 #[derive(Clone, Copy, Debug)]
 pub struct WholeRequest;
 
-/// Marks the two forms of functions.
+/// Markers for the two forms of functions.
 pub mod form {
     use std::marker::PhantomData;
 
@@ -82,7 +85,7 @@ pub struct CredentialReader<C> {
 
 type Read<C> = dyn Fn(&Request, &Scheme) -> Result<C, AuthResult> + Send + Sync;
 
-/// A method with its types erased.
+/// A type-erased method.
 #[doc(hidden)]
 #[expect(missing_debug_implementations, reason = "only passed on")]
 pub struct ErasedMethod(pub(super) AuthMethod);
@@ -93,9 +96,10 @@ type User = Result<Option<Value>, Failed>;
 /// The meaning of the results of a function.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Policy {
-    /// The credentials are invalid if there is no user. Errors become responses.
+    /// Without a user, the credentials are invalid. Errors become responses.
     Credentials,
-    /// The request has no credentials if there is no user. Errors become responses.
+    /// Without a user, the request does not have credentials. Errors become
+    /// responses.
     Request,
     /// Like `Request`, but an error means that there is no user.
     IgnoreErrors,
@@ -151,7 +155,8 @@ fn log_failure(failed: &Failed) {
 }
 
 impl CredentialReader<WholeRequest> {
-    /// Makes the reader of a function that finds the user by the request itself.
+    /// Creates the reader for a function that authenticates by the request
+    /// itself.
     pub(super) fn whole_request(policy: Policy) -> Self {
         let read = Arc::new(|_: &Request, _: &Scheme| Ok(WholeRequest));
         Self { challenge: Challenge::BEARER, read, policy }
@@ -159,7 +164,7 @@ impl CredentialReader<WholeRequest> {
 }
 
 impl<C: 'static> CredentialReader<C> {
-    /// Makes the reader of credentials.
+    /// Creates the reader of credentials.
     pub(super) fn credentials(
         challenge: Challenge,
         read: impl Fn(&Request, &Scheme) -> Result<C, AuthResult> + Send + Sync + 'static,
@@ -167,7 +172,8 @@ impl<C: 'static> CredentialReader<C> {
         Self { challenge, read: Arc::new(read), policy: Policy::Credentials }
     }
 
-    /// Makes a method of a synchronous function that takes only credentials.
+    /// Creates a method from a synchronous function that takes only
+    /// credentials.
     fn immediate<V: IntoUser>(
         self,
         call: impl Fn(C, ()) -> V + Send + Sync + 'static,
@@ -180,7 +186,7 @@ impl<C: 'static> CredentialReader<C> {
         policy.describing::<V>(AuthMethod::new(challenge, find))
     }
 
-    /// Makes a method of a synchronous function that takes extractors too.
+    /// Creates a method from a synchronous function that also takes extractors.
     fn extracting<V: IntoUser, Args: Arguments + 'static>(
         self,
         call: impl Fn(C, Args) -> V + Send + Sync + 'static,
@@ -194,7 +200,7 @@ impl<C: 'static> CredentialReader<C> {
         })
     }
 
-    /// Makes a method of a function that returns a future.
+    /// Creates a method from a function that returns a future.
     fn asynchronous<V: IntoUser, Args: Arguments + 'static, Fut>(
         self,
         call: impl FnOnce(C, Args) -> Fut + Clone + Send + Sync + 'static,
@@ -217,7 +223,8 @@ impl<C: 'static> CredentialReader<C> {
         ErasedMethod(method.needing(|doc| doc.middleware_arguments::<Args>("with_auth")))
     }
 
-    /// Makes a method of a function that runs if the request has credentials.
+    /// Creates a method from a function that runs if the request has
+    /// credentials.
     fn waiting<V: IntoUser>(
         self,
         find: impl Fn(C, &mut Request) -> BoxFuture<'_, AuthResult> + Send + Sync + 'static,
@@ -319,7 +326,7 @@ macro_rules! lookups {
             }
         }
 
-        // Functions of extractors only.
+        // Functions that take only extractors.
         impl<F, $C, $($Arg,)*> Lookup<WholeRequest, form::Async<($C, $($Arg,)*)>> for F
         where
             F: HandlerFn<($C, $($Arg,)*), Future: Send>,

@@ -1,4 +1,4 @@
-//! [`AuthMethod`]: one method of authentication, with its types erased.
+//! [`AuthMethod`]: one type-erased authentication method.
 
 use std::fmt;
 use std::sync::Arc;
@@ -14,27 +14,28 @@ use super::challenge::{Challenge, Scheme};
 use super::recheck::{self, Expiry, Schedule};
 use super::session::{CurrentSession, SessionCookie};
 
-/// The result of a method of authentication.
+/// The result of an authentication method.
 pub(super) enum AuthResult {
-    /// The request has no such credentials.
+    /// The request does not have such credentials.
     Nothing,
-    /// The header holds credentials of another scheme, or nothing.
+    /// The header is empty or holds credentials of another scheme.
     OtherScheme,
-    /// The credentials are invalid, or there is no user for them.
+    /// The credentials are invalid, or do not belong to a user.
     Invalid,
-    /// The credentials must not be used for this request; the error to answer.
+    /// The credentials must not be used for this request; the error for the
+    /// response.
     Refused(ApiError),
-    /// The function that finds the user failed; the answer to that.
+    /// The function that authenticates the user failed; its response.
     Failed(Failed),
     User(Value),
-    /// A user as JSON, and as a value if it was parsed before.
+    /// A user as JSON, and as a value if it has already been parsed.
     Json(String, Option<Value>),
-    /// A valid token, of which only the log of revocations can say if it is revoked.
+    /// A valid token. Only the log of revocations can decide if it is revoked.
     Inconclusive(Box<Claims>),
 }
 
 impl AuthResult {
-    /// Returns the result of a token with this status.
+    /// Returns the result for a token with this status.
     pub(super) fn of_token(claims: Claims, status: RevocationStatus) -> Self {
         match status {
             RevocationStatus::NotRevoked => {
@@ -43,12 +44,12 @@ impl AuthResult {
             }
             RevocationStatus::Revoked => Self::Invalid,
             RevocationStatus::Inconclusive => Self::Inconclusive(Box::new(claims)),
-            // A status that is not known is no reason to accept it.
+            // An unknown status must not accept a token.
             _ => Self::unknown_token(),
         }
     }
 
-    /// Returns the result of a token of which nobody can say if it is revoked.
+    /// Returns the result for a token with an unknown revocation status.
     #[cold]
     pub(super) fn unknown_token() -> Self {
         let message = "nobody can say if the token is revoked";
@@ -57,36 +58,36 @@ impl AuthResult {
     }
 }
 
-/// The answer to a failure: a response that is sent as it is, or an error.
+/// The response to a failure: a response that is sent unchanged, or an error.
 pub(super) type Failed = Result<Box<Response>, ApiError>;
 
 #[derive(Clone)]
 pub(super) struct AuthMethod {
     /// The value of `WWW-Authenticate`.
     pub(super) challenge: Challenge,
-    /// The way of its credentials, for documents.
+    /// The location of its credentials, for API documents.
     pub(super) scheme: SecurityScheme,
     find: Find,
-    /// Says what the arguments of the function need.
+    /// Describes the requirements of the function's arguments.
     needs: fn(&mut RouteDescription),
-    /// Says if the function may fail.
+    /// Describes the errors of the function.
     describe: fn(&mut RouteDescription),
-    /// The cookie by which the method finds a user, if it is one of sessions.
+    /// The cookie of the method, if it uses sessions.
     pub(super) session: Option<Arc<SessionCookie>>,
     /// The users that the method finds.
     pool: UserPool,
-    /// The same as JSON, for the requests whose users the method finds.
+    /// The same users as JSON, for the requests that the method authenticates.
     origin: Arc<str>,
-    /// The time after which the credentials of a connection are checked again.
+    /// The time until a connection's credentials are checked again.
     pub(super) recheck: Duration,
 }
 
-/// The users that a method finds. Two methods never share a user by accident, even
-/// if their users have the same name.
+/// The users that a method finds. Two methods never share a user by accident,
+/// even if their users have the same name.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(super) enum UserPool {
-    /// The users of a kind of methods, such as API keys, and of one header, cookie or
-    /// session kind.
+    /// The users of one kind of method, such as API keys, and of one header,
+    /// cookie or session kind.
     Method { kind: &'static str, detail: String },
     /// A pool that the application named.
     Named(String),
@@ -101,8 +102,8 @@ impl UserPool {
         Self::Method { kind, detail: detail.to_owned() }
     }
 
-    /// Returns the pool as JSON. `number` counts the methods of one `with_auth` that
-    /// have the same kind and detail: their users are different too.
+    /// Returns the pool as JSON. `number` counts the methods of one `with_auth`
+    /// with the same kind and detail, because their users differ too.
     fn origin(&self, number: usize) -> Arc<str> {
         let json = match self {
             Self::Method { kind, detail } => json!([kind, detail, number]),
@@ -125,7 +126,7 @@ pub(super) enum Find {
     Async(Arc<FindAsync>),
 }
 
-/// The function of a method of tokens, with what is revoked of them.
+/// The function of a token method, with its revocations.
 #[derive(Clone)]
 pub(super) struct TokenFinder {
     pub(super) verify: Arc<VerifyToken>,
@@ -160,8 +161,8 @@ impl AuthMethod {
         self.pool = pool;
     }
 
-    /// Gives each method its origin: methods with the same pool differ by their number,
-    /// unless the application named the pool.
+    /// Sets the origin of each method. Methods with the same pool get different
+    /// numbers, unless the application named the pool.
     pub(super) fn number_origins(methods: &mut [Self]) {
         for index in 0..methods.len() {
             let (earlier, rest) = methods.split_at_mut(index);
@@ -181,7 +182,7 @@ impl AuthMethod {
         Self { describe, ..self }
     }
 
-    /// Notes on a request that this method has found its user.
+    /// Records on a request that this method found its user.
     pub(super) fn found(&self, req: &mut Request) {
         req.set_user_origin(Arc::clone(&self.origin));
         if let Some(cookie) = &self.session {
@@ -189,7 +190,7 @@ impl AuthMethod {
         }
     }
 
-    /// Returns the method as documents name it.
+    /// Returns the method for API documents.
     pub(super) fn documented(&self) -> UserMethod {
         UserMethod::new(self.scheme.clone()).challenge(self.challenge.as_str().to_owned())
     }
@@ -205,12 +206,12 @@ impl AuthMethod {
         }
     }
 
-    /// Describes the arguments of the function alone.
+    /// Describes only the arguments of the function.
     pub(super) fn describe_needs(&self, doc: &mut RouteDescription) {
         (self.needs)(doc);
     }
 
-    /// Returns the function of a method of tokens.
+    /// Returns the function of a token method.
     pub(super) fn token_finder(&mut self) -> Option<&mut TokenFinder> {
         match &mut self.find {
             Find::Token(finder) => Some(finder),
@@ -244,12 +245,13 @@ impl AuthMethod {
         found
     }
 
-    /// Returns the times at which the credentials of a request are checked again.
+    /// Returns the schedule of the credential checks for a request.
     pub(super) fn schedule(&self, req: &Request) -> Schedule {
         let mut schedule =
             Schedule { interval: self.recheck, expiry: None, revocation: None, is_due: false };
         let Find::Token(finder) = &self.find else {
-            // The function may have verified a token, whose claims are the user.
+            // The function may have verified a token and returned its claims as
+            // the user.
             let expires_at = req.user().and_then(|user| user.get("exp")?.as_u64());
             schedule.expiry = expires_at.map(|at| Expiry::new(at, 0, UnixClock::default()));
             return schedule;
@@ -269,7 +271,7 @@ impl AuthMethod {
         schedule
     }
 
-    /// Returns the revocations whose log can be asked.
+    /// Returns the revocations with a log that can be queried.
     fn asked(&self) -> Option<&Revocations> {
         match &self.find {
             Find::Token(finder) => finder.revocations.as_ref().filter(|it| it.can_query()),
@@ -277,7 +279,7 @@ impl AuthMethod {
         }
     }
 
-    /// Returns true if it may have to wait.
+    /// Returns true if the method may have to wait.
     pub(super) fn is_async(&self) -> bool {
         matches!(self.find, Find::Async(_)) || self.asked().is_some()
     }

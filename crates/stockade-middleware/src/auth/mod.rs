@@ -1,19 +1,19 @@
-//! [`with_auth`]: finds out who sends a request.
+//! Authentication of requests ([`with_auth`]).
 //!
-//! - `methods`: [`Auth`], the methods by which a user is found.
-//! - `with_auth`: the middleware that it becomes.
-//! - `authenticator`: tries the methods for a request, and makes the 401.
-//! - `method`: one method, with its types erased.
+//! - `methods`: [`Auth`], the authentication methods.
+//! - `with_auth`: the middleware.
+//! - `authenticator`: tries the methods for a request and creates the 401.
+//! - `method`: one type-erased method.
 //! - `challenge`: a value of `WWW-Authenticate`.
-//! - `credentials`: the headers in which credentials come.
+//! - `credentials`: reads credentials from request headers.
 //! - `recheck`: the end of a login, for connections that outlive their request.
-//! - `value_lookup`: credentials that come by another way than the headers.
-//! - `lookup`: the functions of an application that find a user.
+//! - `value_lookup`: credentials that arrive outside the headers.
+//! - `lookup`: the application's functions that authenticate a user.
 //! - `into_user`: the results of these functions.
 //! - `role`, `permission`: the rights of a user.
-//! - `session`: the cookie of a session.
+//! - `session`: the session cookie.
 //! - `user_key`: the identity of a user, as a key.
-//! - `password`: hashing without blocking.
+//! - `password`: password hashing without blocking.
 //!
 //! Spec: Authentication.
 
@@ -48,7 +48,7 @@ pub use user_key::UserKey;
 pub use value_lookup::ValueLookup;
 pub use with_auth::{IntoAuth, with_auth};
 
-/// Returns the 401 of a request without a user, for a description.
+/// Returns the 401 for an unauthenticated request, for a description.
 #[must_use]
 pub fn no_user() -> ResponseDoc {
     let challenge = HeaderDoc::new("WWW-Authenticate", "The ways to authenticate");

@@ -1,8 +1,8 @@
-//! Hashing passwords without blocking the threads that answer requests.
+//! Password hashing that does not block the threads that serve requests.
 //!
-//! A hash takes milliseconds of one processor by intent. So each hash runs on a
-//! thread of its own, as many at a time as there are processors; further ones
-//! wait. No runtime is needed.
+//! A hash intentionally takes milliseconds of one processor. Each hash runs on
+//! its own thread, with at most one thread per processor; further hashes wait.
+//! No runtime is needed.
 
 use std::io;
 use std::sync::{Arc, LazyLock};
@@ -11,12 +11,12 @@ use std::thread;
 use stockade_auth::{PasswordError, PasswordHasher, hash_password, verify_password};
 use tokio::sync::{Semaphore, oneshot};
 
-/// Hashes a password as `hash_password` does, at a cost of the past, on another
-/// thread. New programs use [`hash_password_with_async`].
+/// Hashes a password on another thread, like `hash_password`, at a cost that is
+/// too low today. New programs use [`hash_password_with_async`].
 ///
 /// # Errors
-/// Fails when the operating system gives no randomness, or no thread. As an
-/// `ApiError` that is a 500.
+/// Fails if the operating system provides no randomness or no thread. As an
+/// `ApiError` this is a 500.
 ///
 /// Spec: Authentication › Password functions.
 pub async fn hash_password_async(password: impl Into<String>) -> Result<String, PasswordError> {
@@ -24,14 +24,14 @@ pub async fn hash_password_async(password: impl Into<String>) -> Result<String, 
     on_thread(move || hash_password(&password)).await?
 }
 
-/// Hashes a password by a [`PasswordHasher`], or at a cost, on another thread.
+/// Hashes a password on another thread, with a [`PasswordHasher`] or a cost.
 ///
 /// ```
 /// use stockade::ApiError;
 /// use stockade::auth::PasswordHasher;
 /// use stockade::middleware::{hash_password_with_async, verify_password_async};
 ///
-/// /// Returns the hash to store from now on, if the password is right.
+/// Returns the hash to store from now on, if the password is right.
 /// async fn log_in(password: String, stored: String) -> Result<Option<String>, ApiError> {
 ///     let hasher = PasswordHasher::recommended();
 ///     if !verify_password_async(password.clone(), stored.clone()).await? {
@@ -46,8 +46,8 @@ pub async fn hash_password_async(password: impl Into<String>) -> Result<String, 
 /// ```
 ///
 /// # Errors
-/// Fails when the password cannot be hashed, or no thread can be had. As an
-/// `ApiError` that is a 500.
+/// Fails if the password cannot be hashed, or if no thread is available. As an
+/// `ApiError` this is a 500.
 pub async fn hash_password_with_async(
     password: impl Into<String>,
     hasher: impl Into<PasswordHasher>,
@@ -56,11 +56,11 @@ pub async fn hash_password_with_async(
     on_thread(move || hasher.hash(&password)).await?
 }
 
-/// Verifies a password as `verify_password` does, in every format, on another
-/// thread.
+/// Verifies a password on another thread, like `verify_password`, in every
+/// format.
 ///
 /// # Errors
-/// Fails when no thread can be had. As an `ApiError` that is a 500.
+/// Fails if no thread is available. As an `ApiError` this is a 500.
 pub async fn verify_password_async(
     password: impl Into<String>,
     stored: impl Into<String>,
@@ -77,13 +77,13 @@ static SLOTS: LazyLock<Arc<Semaphore>> = LazyLock::new(|| {
 async fn on_thread<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, PasswordError> {
-    // Nobody closes the semaphore.
+    // The semaphore is never closed.
     let slot = Arc::clone(&SLOTS).acquire_owned().await.map_err(|_| ended())?;
     let (sender, receiver) = oneshot::channel();
     let run = move || {
         let outcome = work();
         drop(slot);
-        // The request may be gone.
+        // The request may have ended.
         let _ = sender.send(outcome);
     };
     let spawned = thread::Builder::new().name("password".into()).spawn(run);

@@ -1,4 +1,4 @@
-//! [`with_permission`]: lets users through by a function.
+//! [`with_permission`]: authorizes users with a function.
 
 use std::fmt::Display;
 use std::pin::pin;
@@ -12,11 +12,12 @@ use stockade_errors::panic::{CatchPanic, catch_panic};
 
 use super::form;
 
-/// Lets only users through for whom `check` returns true. Answers 401 without a
-/// user, and 403 if `check` returns false, fails or panics.
+/// Allows only users for whom `check` returns true. Responds with 401 to
+/// unauthenticated requests, and with 403 if `check` returns false, fails or
+/// panics.
 ///
-/// `check` is `fn(&Value, &Request) -> bool`, or `async fn(Value, &mut Request)
-/// -> bool`. A `Result` does as well.
+/// `check` is `fn(&Value, &Request) -> bool` or `async fn(Value, &mut Request)
+/// -> bool`. It may also return a `Result`.
 ///
 /// ```
 /// use stockade::Request;
@@ -40,8 +41,8 @@ pub fn with_permission<M>(check: impl Permission<M>) -> Middleware {
     })
 }
 
-/// Gives a permission check a name, by which documents and lists of the routes
-/// tell it. A check without a name is only known to be there.
+/// Names a permission check in documents and route lists. A check without a
+/// name is only listed as present.
 ///
 /// ```
 /// use stockade::Request;
@@ -56,12 +57,12 @@ pub fn with_permission<M>(check: impl Permission<M>) -> Middleware {
 /// ```
 ///
 /// # Beyond the spec
-/// The specification has no names of permissions.
+/// The specification does not define names for permissions.
 pub fn named<M>(name: impl Into<String>, check: impl Permission<M>) -> NamedPermission {
     NamedPermission { name: name.into(), check: check.into_middleware() }
 }
 
-/// A permission check with a name, which [`named`] makes.
+/// A permission check with a name, created by [`named`].
 #[derive(Clone, Debug)]
 #[must_use = "it checks nothing until `with_permission` makes middleware of it"]
 pub struct NamedPermission {
@@ -76,7 +77,7 @@ pub struct NamedPermission {
     note = "return a bool, or a Result of one"
 )]
 pub trait IntoDecision {
-    /// Returns true if the user may go on, or `None` if the check failed.
+    /// Returns true if the user may continue, or `None` if the check failed.
     fn into_decision(self) -> Option<bool>;
 }
 
@@ -99,8 +100,8 @@ impl<E: Display> IntoDecision for Result<bool, E> {
 /// A permission check: `fn(&Value, &Request) -> bool` or `async fn(Value, &mut
 /// Request) -> bool`, or the same with a `Result`.
 ///
-/// Like a request handler, an asynchronous closure is cloned for each call, so the
-/// captured values are `Clone`.
+/// Like a request handler, an asynchronous closure is cloned for each call, so
+/// the captured values must be `Clone`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot decide about a user",
     label = "not a permission check",
@@ -135,7 +136,8 @@ where
     fn into_middleware(self) -> Middleware {
         Middleware::new(move |req: &mut Request| {
             let user = req.user().ok_or_else(|| not_authenticated(req))?;
-            // The panic hook logs the panic. It counts as no decision.
+            // The panic hook has logged the panic, which counts as a failed
+            // check.
             decide(catch_panic(|| self(user, req).into_decision()).unwrap_or(None))
         })
     }

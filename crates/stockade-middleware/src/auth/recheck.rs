@@ -1,10 +1,9 @@
-//! The end of a login, for connections that outlive their request: the credentials are
-//! checked again until they stop being valid.
+//! Repeated credential checks for connections that outlive their request.
 //!
-//! A check runs the method that found the user on a copy of the request, so it sees an
-//! expired token, a changed key set, an ended session, a deleted API key and a removed
-//! user alike. It runs when a token expires, when a revocation of it arrives, and once
-//! in each interval.
+//! A check runs the method that found the user on a copy of the request. It
+//! therefore detects an expired token, a changed key set, an ended session, a
+//! deleted API key and a removed user. It runs when a token expires, when its
+//! revocation arrives, and once in each interval.
 
 use std::cell::Cell;
 use std::future::{Future, poll_fn};
@@ -29,27 +28,27 @@ use super::method::{AuthMethod, AuthResult};
 pub(crate) enum Standing {
     Valid,
     Ended,
-    /// The check failed: nobody knows.
+    /// The check failed, so the status is unknown.
     Unknown,
 }
 
-/// The times at which the credentials of one connection are checked again.
+/// The times of the credential checks of one connection.
 pub(crate) struct Schedule {
     /// The longest time between two checks.
     pub(crate) interval: Duration,
-    /// The time at which the credentials expire.
+    /// The expiry of the credentials.
     pub(crate) expiry: Option<Expiry>,
     pub(crate) revocation: Option<RevocationWatch>,
     /// True if the credentials may have ended since the request was authenticated.
     pub(crate) is_due: bool,
 }
 
-/// The time at which a token expires.
+/// The expiry of a token.
 pub(crate) struct Expiry {
-    /// In seconds since 1970; the token is valid in this second.
+    /// The last valid second of the token, in seconds since 1970.
     last: u64,
     clock: UnixClock,
-    /// True if a check was due because the token had expired.
+    /// True if the expiry has already triggered a check.
     is_reported: bool,
 }
 
@@ -58,8 +57,9 @@ impl Expiry {
         Self { last: expires_at.saturating_add(leeway_seconds), clock, is_reported: false }
     }
 
-    /// Returns the time until the token expires. After the expiry it returns zero once,
-    /// and then `None`, because an application may accept the credentials for longer.
+    /// Returns the time until the token expires. After the expiry it returns
+    /// zero once, and then `None`, because an application may accept the
+    /// credentials for longer.
     fn left(&mut self) -> Option<Duration> {
         let Some(left) = self.last.checked_sub(self.clock.now()?) else {
             let was_reported = std::mem::replace(&mut self.is_reported, true);
@@ -68,14 +68,14 @@ impl Expiry {
         // The clock may have moved back.
         self.is_reported = false;
         let left = Duration::from_secs(left.saturating_add(1));
-        // Timers do not follow a clock that a test moves.
+        // Timers do not follow a clock that a test changes.
         let is_custom = self.clock.is_custom();
         Some(if is_custom { left.min(CUSTOM_CLOCK_INTERVAL) } else { left })
     }
 }
 
 impl Schedule {
-    /// Waits until the next check is due. `longest` is the longest time.
+    /// Waits until the next check is due, at most for `longest`.
     async fn wait(&mut self, longest: Duration) {
         let left = self.expiry.as_mut().and_then(Expiry::left);
         if std::mem::take(&mut self.is_due) || left == Some(Duration::ZERO) {
@@ -95,8 +95,8 @@ impl Schedule {
     }
 }
 
-/// Waits until `check` says that the credentials are no longer valid, or fails for
-/// [`MAX_UNKNOWN`].
+/// Waits until `check` reports that the credentials are no longer valid, or
+/// fails for [`MAX_UNKNOWN`].
 pub(crate) async fn until_ended(
     mut schedule: Schedule,
     mut check: impl FnMut() -> BoxFuture<'static, Standing> + Send,
@@ -112,7 +112,8 @@ pub(crate) async fn until_ended(
             Standing::Valid => unknown_since = None,
             Standing::Ended => return,
             Standing::Unknown => {
-                // The user may be logged out, which a long interval must not hide.
+                // The user may be logged out, so check soon even if the
+                // interval is long.
                 longest = interval.min(INTERVAL);
                 let since = *unknown_since.get_or_insert_with(Instant::now);
                 if since.elapsed() >= MAX_UNKNOWN {
@@ -127,8 +128,8 @@ pub(crate) async fn until_ended(
     }
 }
 
-/// Returns a time from half of the interval to the whole, so that connections that
-/// begin together are not all checked together.
+/// Returns a time between half of the interval and the whole, so that
+/// connections that begin together are not all checked together.
 fn spread(interval: Duration) -> Duration {
     static STARTED: AtomicU32 = AtomicU32::new(0);
     let number = STARTED.fetch_add(1, Ordering::Relaxed);
@@ -137,7 +138,7 @@ fn spread(interval: Duration) -> Duration {
     interval.mul_f64(0.5 + share / 2.0)
 }
 
-/// A method of authentication, as the source of a user.
+/// An authentication method, as the source of a user.
 pub(super) struct MethodWatch {
     pub(super) method: AuthMethod,
     pub(super) is_optional: bool,
@@ -175,8 +176,8 @@ impl MethodWatch {
     }
 }
 
-/// Returns the result of a check that failed with an error. An error of the server, or
-/// of too many checks, says nothing about the user.
+/// Returns the result of a check that failed with an error. A server error, a
+/// timeout or too many checks do not mean that the user is logged out.
 pub(crate) fn failed_with(error: &ApiError) -> Standing {
     log::debug!(target: "stockade::auth", "the check of a user failed: {}", escaped(error));
     failed(error.status())
@@ -210,8 +211,8 @@ impl Future for Recheck<'_> {
     }
 }
 
-/// Returns true while a check runs. A check is no use of a session: otherwise a
-/// connection that nobody uses would keep its session alive.
+/// Returns true while a check runs. A check does not count as use of a session;
+/// otherwise an idle connection would extend its session.
 #[cfg(feature = "sessions")]
 pub(crate) fn is_recheck() -> bool {
     IS_RECHECK.get()
@@ -219,14 +220,14 @@ pub(crate) fn is_recheck() -> bool {
 
 /// The default time between two checks.
 pub(crate) const INTERVAL: Duration = Duration::from_secs(15);
-/// The same for passwords, whose check is expensive.
+/// The default time between two password checks, which are expensive.
 pub(super) const PASSWORD_INTERVAL: Duration = Duration::from_secs(300);
 const SHORTEST_INTERVAL: Duration = Duration::from_millis(10);
 const LONGEST_INTERVAL: Duration = Duration::from_secs(365 * 86_400);
 const CUSTOM_CLOCK_INTERVAL: Duration = Duration::from_millis(250);
-/// The time that a check may take.
+/// The time limit of a check.
 const CHECK_TIMEOUT: Duration = Duration::from_secs(10);
-/// The time after which a connection ends whose user cannot be checked.
+/// The time until a connection ends if its user cannot be checked.
 const MAX_UNKNOWN: Duration = Duration::from_secs(300);
 
 #[cfg(test)]
@@ -235,7 +236,7 @@ mod tests {
 
     use super::*;
 
-    /// A clock, and the seconds that it shows.
+    /// A clock and the seconds that it shows.
     fn clock() -> (UnixClock, Arc<AtomicU64>) {
         let seconds = Arc::new(AtomicU64::new(1_000));
         let hands = Arc::clone(&seconds);
@@ -262,7 +263,7 @@ mod tests {
         assert!(expiry.left().is_some_and(|left| left > LONGEST_INTERVAL));
     }
 
-    /// The time after which a connection ends whose checks have these results.
+    /// Returns the lifetime of a connection with these check results.
     async fn ended_after(schedule: Schedule, results: &[Standing]) -> Duration {
         let began = Instant::now();
         let mut results = results.iter().copied();

@@ -1,12 +1,12 @@
-//! [`with_role`]: lets users through by their role.
+//! [`with_role`]: authorizes users by role.
 
 use std::sync::Arc;
 
 use stockade_core::{Middleware, Request};
 use stockade_errors::ApiError;
 
-/// Lets only users through whose `role` is one of `roles`. Answers 401 without
-/// a user, and 403 for any other role.
+/// Allows only users with one of `roles` as their `role`. Responds with 401 to
+/// unauthenticated requests, and with 403 for any other role.
 ///
 /// ```
 /// use stockade::middleware::with_role;

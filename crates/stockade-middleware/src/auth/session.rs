@@ -17,8 +17,8 @@ use crate::{CrossOriginProtection, with_cross_origin_protection};
 /// The cookie of a session: `HttpOnly`, `Secure`, `SameSite`, and bound to the
 /// host by the prefix `__Host-`.
 ///
-/// The cookie holds a signed random id. The application keeps the session
-/// itself, under the id.
+/// The cookie holds a signed random id. The application stores the session
+/// under this id.
 ///
 /// ```
 /// use stockade::auth::{KeyRing, Secret, SessionId};
@@ -33,8 +33,8 @@ use crate::{CrossOriginProtection, with_cross_origin_protection};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// The cookie is made once. As state it reaches the handlers that set and remove it,
-/// and a clone finds the user of the other routes:
+/// Create the cookie once. Handlers that set and remove it get it as state, and
+/// a clone authenticates the other routes:
 ///
 /// ```
 /// use std::collections::HashMap;
@@ -47,7 +47,7 @@ use crate::{CrossOriginProtection, with_cross_origin_protection};
 /// use stockade::reply::Redirect;
 /// # use stockade::testing::TestClient;
 ///
-/// // Names by the text of the id; a table in earnest.
+/// // Names by session id. Use a database table in production.
 /// #[derive(Default)]
 /// struct Sessions(Mutex<HashMap<String, String>>);
 ///
@@ -66,7 +66,7 @@ use crate::{CrossOriginProtection, with_cross_origin_protection};
 ///     if form.password != "correct horse" {
 ///         return Err(ApiError::new(401, "wrong name or password"));
 ///     }
-///     // A new id for each log-in: one that was there before may be known to others.
+///     // Use a new id for each login: others may know an earlier id.
 ///     let id = SessionId::generate()?;
 ///     sessions.0.0.lock().unwrap().insert(id.to_string(), form.name);
 ///     Ok((HeaderMap::from_iter([(SET_COOKIE, cookie.issue(&id))]), Redirect::to("/me")))
@@ -109,41 +109,42 @@ use crate::{CrossOriginProtection, with_cross_origin_protection};
 /// # }
 /// ```
 ///
-/// Browsers take the cookie over HTTPS alone: on a page of `http://` they drop it
-/// without a word, and so does curl. Some of them make an exception for
-/// `http://localhost`, others do not. For tests by hand the server speaks TLS with
-/// a certificate of its own; the test client keeps the cookie in any case.
+/// Browsers accept the cookie only over HTTPS: on a page of `http://`, browsers
+/// and curl discard it silently. Some browsers make an exception for
+/// `http://localhost`. For manual tests, serve HTTPS with a self-signed
+/// certificate. The test client always stores the cookie.
 ///
 /// # Beyond the spec
-/// The specification has no sessions. The attributes are those of RFC 6265bis.
+/// The specification does not define sessions. The attributes follow RFC
+/// 6265bis.
 #[derive(Clone, Debug)]
 pub struct SessionCookie {
     name: Arc<str>,
     secrets: KeyRing,
     /// The keys of the kind, derived from the secrets.
     keys: SessionKeys,
-    /// True if the kind was set: it no longer follows the name.
+    /// True if the kind was set and no longer follows the name.
     has_own_kind: bool,
     same_site: SameSite,
     max_age: Option<Duration>,
     protection: Option<CrossOriginProtection>,
 }
 
-/// The requests of other sites with which a browser sends a cookie.
+/// The cross-site requests that include a cookie.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum SameSite {
-    /// No request of another site.
+    /// No cross-site requests.
     #[default]
     Strict,
-    /// Requests by which a user follows a link to this site.
+    /// Only requests of a user who follows a link to this site.
     Lax,
-    /// All requests. Browsers demand `Secure` then.
+    /// All requests. Browsers then require `Secure`.
     None,
 }
 
 impl SameSite {
-    /// Returns the value as it stands in `Set-Cookie`.
+    /// Returns the value for `Set-Cookie`.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -155,8 +156,8 @@ impl SameSite {
 }
 
 impl SessionCookie {
-    /// Makes a cookie `__Host-session` that lasts until the browser is closed
-    /// and is sent with no request of another site.
+    /// Creates a cookie `__Host-session` that lasts until the browser closes
+    /// and is never sent with cross-site requests.
     #[must_use]
     pub fn new(keys: KeyRing) -> Self {
         let name = "__Host-session";
@@ -171,11 +172,11 @@ impl SessionCookie {
         }
     }
 
-    /// Sets the name to `__Host-` and `name`. Characters that a cookie name
-    /// cannot have are left out; the kind of the sessions keeps them.
+    /// Sets the name to `__Host-` and `name`. Characters that are invalid in a
+    /// cookie name are removed, but remain in the kind of the sessions.
     ///
-    /// The name is the [`kind`](Self::kind) of the sessions too, unless that was set: a
-    /// different name signs all users out.
+    /// The name is also the [`kind`](Self::kind) of the sessions, unless you
+    /// set that: a different name logs all users out.
     #[must_use]
     pub fn name(mut self, name: &str) -> Self {
         let allowed = |char: &char| char.is_ascii_alphanumeric() || "-_.".contains(*char);
@@ -186,14 +187,14 @@ impl SessionCookie {
         self
     }
 
-    /// Sets the kind of the sessions, such as `admins`. Default: the full name of the
-    /// cookie, `__Host-session`.
+    /// Sets the kind of the sessions, such as `admins`. Default: the full name
+    /// of the cookie, `__Host-session`.
     ///
-    /// The kind is part of the signature and of the keys in a store. Sessions of
-    /// different kinds do not accept each other's ids, and `end_all` ends the sessions
-    /// of one kind only, even if they share a secret and a store. Set it if two
-    /// applications with the same secret use the same cookie name on different hosts. A
-    /// different kind signs all users out.
+    /// The kind is part of the signature and of the keys in a store. Sessions
+    /// of different kinds do not accept each other's ids, and `end_all` ends
+    /// the sessions of one kind only, even if they share a secret and a store.
+    /// Set it if two applications with the same secret use the same cookie name
+    /// on different hosts. A different kind logs all users out.
     ///
     /// ```
     /// use stockade::auth::{KeyRing, Secret, SessionId};
@@ -214,18 +215,18 @@ impl SessionCookie {
     }
 
     setters! {
-        /// Sets the requests of other sites with which the cookie is sent.
+        /// Sets the cross-site requests that include the cookie.
         same_site: SameSite;
 
-        /// Sets the time for which a browser keeps the cookie, in whole seconds.
+        /// Sets how long a browser stores the cookie, in whole seconds.
         max_age: some Duration;
     }
 
-    /// Sets the origins whose pages may send requests that change something.
-    /// Default: the same origin and those that CORS lists with credentials, as
-    /// in [`with_cross_origin_protection`]; all others get 403. `None` allows
-    /// all and leaves the protection to [`same_site`](Self::same_site) alone,
-    /// for which other ports and subdomains are the same site.
+    /// Sets the origins that may send requests that change something. Default:
+    /// the same origin and the origins that CORS lists with credentials, as in
+    /// [`with_cross_origin_protection`]; all others get a 403. `None` allows
+    /// every origin, so the only protection is [`same_site`](Self::same_site),
+    /// which treats other ports and subdomains as the same site.
     #[must_use]
     pub fn cross_origin_protection(
         mut self,
@@ -268,20 +269,20 @@ impl SessionCookie {
     }
 
     /// Returns the value of `Set-Cookie` that removes the cookie from the
-    /// browser. The application has to forget the session as well.
+    /// browser. The application must also delete the session.
     #[must_use]
     pub fn clear(&self) -> HeaderValue {
         self.set("", Some(Duration::ZERO))
     }
 
     fn set(&self, value: &str, max_age: Option<Duration>) -> HeaderValue {
-        // A cookie without an age ends with the browser.
+        // A cookie without `Max-Age` ends with the browser.
         let max_age = max_age.map(|age| format!("; Max-Age={}", age.as_secs())).unwrap_or_default();
         let same_site = self.same_site.as_str();
         let name = &self.name;
         let text =
             format!("{name}={value}; Path=/{max_age}; Secure; HttpOnly; SameSite={same_site}");
-        // Each part of the text is ASCII without control characters.
+        // Every part of the text is ASCII without control characters.
         HeaderValue::try_from(text).unwrap_or_else(|_| HeaderValue::from_static(""))
     }
 
@@ -295,10 +296,11 @@ impl SessionCookie {
         }
     }
 
-    /// Returns the session of a request, if its cookie has one that was signed.
+    /// Returns the session of a request, if its cookie has a valid signature.
     ///
     /// # Errors
-    /// 403 if a page of another origin sent a request that may change something.
+    /// Returns a 403 if a page of another origin sent a request that may change
+    /// something.
     #[cfg(feature = "sessions")]
     pub(crate) fn session_of(&self, req: &Request) -> Result<Option<SessionId>, ApiError> {
         match self.read(req) {
@@ -309,7 +311,7 @@ impl SessionCookie {
     }
 
     fn id(&self, headers: &HeaderMap) -> Result<SessionId, AuthResult> {
-        // Other cookies may hold bytes that are not ASCII.
+        // Other cookies may contain non-ASCII bytes.
         let cookies = headers.get_all(header::COOKIE).into_iter();
         let pairs = cookies.flat_map(|value| value.as_bytes().split(|byte| *byte == b';'));
         let mut values = pairs.filter_map(|pair| {
@@ -325,12 +327,12 @@ impl SessionCookie {
     }
 }
 
-/// The id of the session by which [`Auth::session`](super::Auth::session) has found
-/// the user of a request.
+/// The id of the session that authenticated the request through
+/// [`Auth::session`](super::Auth::session).
 ///
-/// Without such a session the answer is 401, also where another method has found
-/// the user; take an `Option<CurrentSession>` where there may be none. Where more
-/// than one `with_auth` stands in front of a handler, the last session counts.
+/// Without such a session the response is 401, even if another method found the
+/// user; use `Option<CurrentSession>` if the session is optional. If several
+/// `with_auth` precede a handler, the last session is used.
 ///
 /// ```
 /// use std::collections::HashMap;
@@ -347,28 +349,28 @@ impl SessionCookie {
 /// ```
 ///
 /// # Beyond the spec
-/// The specification has no sessions.
+/// The specification does not define sessions.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct CurrentSession(pub SessionId);
 
-/// A mark on a request whose user was found by the session in this cookie.
+/// Marks a request as authenticated by the session in this cookie.
 #[derive(Clone)]
 struct FoundBy {
     cookie: Arc<SessionCookie>,
-    /// The origin of the user whom the session found.
+    /// The origin of the session's user.
     origin: Arc<str>,
-    /// The subject of the session, if the lookup knows it.
+    /// The subject of the session, if the lookup provides it.
     subject: Option<SessionSubject>,
 }
 
-/// The subject of a session that is about to find the user of a request. The data of
-/// the session may contain another `sub`, which the application chose.
+/// The subject of a session that is about to authenticate a request. The data
+/// of the session may contain another `sub`, which the application chose.
 #[derive(Clone)]
 pub(crate) struct SessionSubject(pub(crate) Arc<str>);
 
 impl CurrentSession {
-    /// Notes that the session in `cookie` has found the user of a request. The id
-    /// is read when it is asked for, because most handlers need the user alone.
+    /// Records that the session in `cookie` found the user of a request. The id
+    /// is read on demand, because most handlers need only the user.
     pub(super) fn note(cookie: &Arc<SessionCookie>, origin: &Arc<str>, req: &mut Request) {
         let subject = req.extensions_mut().remove::<SessionSubject>();
         let (cookie, origin) = (Arc::clone(cookie), Arc::clone(origin));
@@ -382,7 +384,7 @@ impl CurrentSession {
         found.subject.as_ref().map(|SessionSubject(subject)| &**subject)
     }
 
-    /// Returns true if the session in this cookie has found the user of a request.
+    /// Returns true if the session in this cookie found the user of a request.
     #[cfg(feature = "sessions")]
     pub(crate) fn has_found_user(req: &Request, cookie: &SessionCookie) -> bool {
         let found = req.extensions().get::<FoundBy>();

@@ -7,22 +7,25 @@ use stockade_core::Request;
 
 use super::CurrentSession;
 
-/// The identity of an authenticated user, as a text that no other user has.
+/// The identity of an authenticated user, as a text that is unique to the user.
 ///
-/// A subject such as `7` is unique only among the users of one source: two token
-/// issuers, or a session and an API key, may both know a user `7`. The key contains
-/// the authentication method, the issuer (`iss`), the subject and the tenant. It is a
-/// JSON array, so that no choice of these texts produces the key of another user.
+/// A subject such as `7` is unique only among the users of one source: two
+/// token issuers, or a session and an API key, may both have a user `7`. The
+/// key contains the authentication method, the issuer (`iss`), the subject and
+/// the tenant. It is a JSON array, so different users never have the same key,
+/// whatever these texts contain.
 ///
-/// - The subject is the subject of the session, or `sub` or `id` of the user, or the
-///   user itself if it is a text or a number. An empty text is not a subject, and neither
-///   is a number that may have lost digits because it is larger than 64 bits. A user
-///   whose issuer or tenant is such a number has no key.
-/// - The tenant is `tenant`, `tenant_id` or `org_id` of the user, if there is one.
+/// - The subject is the subject of the session, or `sub` or `id` of the user,
+///   or the user itself if it is a text or a number. An empty text is not a
+///   subject. A number that may have lost digits because it is larger than 64
+///   bits is not a subject either. A user with such a number as issuer or
+///   tenant does not have a key.
+/// - The tenant is `tenant`, `tenant_id` or `org_id` of the user, if present.
 /// - The method is described at [`Auth::user_pool`](super::Auth::user_pool).
 ///
-/// Use it for everything that belongs to a user: rate limits, caches, presence, names
-/// in an audit log. [`with_idempotency`](crate::with_idempotency) uses it by default.
+/// Use it for everything that belongs to a user: rate limits, caches, presence,
+/// names in an audit log. [`with_idempotency`](crate::with_idempotency) uses it
+/// by default.
 ///
 /// ```
 /// use stockade::middleware::{RateLimit, UserKey, with_rate_limit};
@@ -45,14 +48,14 @@ use super::CurrentSession;
 /// # }
 /// ```
 ///
-/// The text may change with a version of this crate. Do not store it for longer than
-/// you can lose it, and do not take it apart.
+/// The text may change with a version of this crate. Do not parse it, and store
+/// it only if you can afford to lose it.
 #[derive(Clone, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub struct UserKey(String);
 
 impl UserKey {
-    /// Returns the key of the user of a request. `None` without a user, and if the user
-    /// has no subject.
+    /// Returns the user's key for a request, or `None` without a user or
+    /// subject.
     #[must_use]
     pub fn of(req: &Request) -> Option<Self> {
         let user = req.user()?;
@@ -68,19 +71,19 @@ impl UserKey {
             return None;
         }
         let rest = json!([issuer, name, subject, tenant]);
-        // The origin is JSON already.
+        // The origin is already JSON.
         let origin = origin.map_or("null", |origin| origin);
         Some(Self(format!("[{origin},{rest}]")))
     }
 
-    /// Returns the text.
+    /// Returns the key as text.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 }
 
-/// Returns the member that names a user, and its value.
+/// Returns the member that identifies a user, and its value.
 fn subject_of(user: &Value) -> Option<(&'static str, Value)> {
     let is_name = |value: &&Value| match value {
         Value::String(text) => !text.is_empty(),
@@ -92,16 +95,16 @@ fn subject_of(user: &Value) -> Option<(&'static str, Value)> {
     found.map(|(name, subject)| (name, subject.clone()))
 }
 
-/// Returns true for a number of which no other number has the same text: larger ones may
-/// have lost digits when they were parsed.
+/// Returns true for a number that has a unique text. Larger numbers may have
+/// lost digits when they were parsed.
 fn is_exact(value: &Value) -> bool {
-    // 2 to the power of 53: each integer below it is a different `f64`.
+    // 2 to the power of 53: every integer below it is exact as an `f64`.
     const MAX: f64 = 9_007_199_254_740_992.0;
     let is_small = |number: f64| number.abs() < MAX;
     value.is_i64() || value.is_u64() || value.as_f64().is_some_and(is_small)
 }
 
-/// Returns the members that name the tenant of a user.
+/// Returns the members that identify the tenant of a user.
 fn tenant_of(user: &Value) -> Map<String, Value> {
     let members = TENANTS.into_iter().filter_map(|name| {
         let tenant = user.get(name).filter(|tenant| !tenant.is_null())?;
@@ -139,7 +142,8 @@ mod tests {
         UserKey::of(&req).map(String::from)
     }
 
-    /// Subjects, issuers and tenants whose texts contain the separators of the key.
+    /// Checks subjects, issuers and tenants that contain the separators of the
+    /// key.
     #[test]
     fn different_users_never_have_the_same_key() {
         let texts = ["7", " ", "null", "\"", "\",\"", "[", "],[", "a\",\"sub\",\"b", "\\", "\u{0}"];
@@ -191,7 +195,7 @@ mod tests {
             json!({ "sub": "", "id": null }),
             json!({ "sub": ["7"] }),
             json!({ "sub": { "id": 7 } }),
-            // The number after it has the same value as a `Value`.
+            // The next larger number has the same `Value`.
             json!({ "sub": number("18446744073709551616") }),
             json!({ "sub": number("-9223372036854775809") }),
             json!({ "sub": "7", "iss": number("18446744073709551616") }),
@@ -199,7 +203,7 @@ mod tests {
         ] {
             assert_eq!(key_of(None, user.clone()), None, "{user}");
         }
-        // The next name counts.
+        // An empty `sub` is skipped, and `id` is used.
         let [one, other] = [1, 2].map(|id| key_of(None, json!({ "sub": "", "id": id })));
         assert!(one.is_some() && one != other);
         assert!(key_of(None, json!({ "sub": u64::MAX })).is_some());

@@ -1,5 +1,5 @@
-//! [`ValueLookup`]: finds the user of credentials that come by another way than the
-//! headers of a request.
+//! [`ValueLookup`]: authenticates credentials that arrive outside the request
+//! headers.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -17,21 +17,23 @@ use super::method::{AuthMethod, AuthResult, UserPool};
 use super::recheck::MethodWatch;
 use super::{IntoUser, Lookup};
 
-/// A function from a value to a user, such as that of a token in the first message of
-/// a WebSocket: any that [`Auth::bearer`](super::Auth::bearer) takes.
+/// A function from a value to a user, for example for a token in the first
+/// message of a WebSocket. It is any function that
+/// [`Auth::bearer`](super::Auth::bearer) accepts.
 #[derive(Clone)]
 pub struct ValueLookup<I> {
-    /// In a box, because connections store the lookup in an enum with small variants.
+    /// Boxed, because connections store the lookup in an enum with small
+    /// variants.
     method: Box<AuthMethod>,
     credentials: PhantomData<fn(I)>,
 }
 
-/// The value, while the function is called. Extensions must be `Clone`.
+/// The value during the call of the function. Extensions must be `Clone`.
 #[derive(Clone)]
 struct Given<I>(I);
 
 impl<I: Clone + Send + Sync + 'static> ValueLookup<I> {
-    /// Takes the function.
+    /// Creates a lookup from the function.
     pub fn new<M>(lookup: impl Lookup<I, M, Output: IntoUser>) -> Self {
         let reader = CredentialReader::credentials(Challenge::BEARER, |req, _| {
             let given = req.extensions().get::<Given<I>>();
@@ -42,17 +44,17 @@ impl<I: Clone + Send + Sync + 'static> ValueLookup<I> {
         Self { method: Box::new(method), credentials: PhantomData }
     }
 
-    /// Describes the arguments of the function, such as the state that they need. Its
-    /// errors are no answers to a request.
+    /// Describes the arguments of the function, such as the state that they
+    /// need. Its errors are not responses to a request.
     pub fn describe(&self, doc: &mut RouteDescription) {
         self.method.describe_needs(doc);
     }
 
-    /// Calls the function, and makes the user that it finds that of the request.
-    /// Returns false if it finds none: the request keeps the one that it has.
+    /// Calls the function and sets the user of the request. Returns false if
+    /// the function finds no user; the request then keeps its user.
     ///
     /// # Errors
-    /// Those of the function and its extractors; a panic is a 500.
+    /// Returns the errors of the function and its extractors. A panic is a 500.
     pub async fn find(&self, req: &mut Request, value: I) -> Result<bool, ApiError> {
         req.extensions_mut().insert(Given(value.clone()));
         let found = CatchPanic::new(pin!(self.method.find(req))).await;
@@ -60,7 +62,7 @@ impl<I: Clone + Send + Sync + 'static> ValueLookup<I> {
         match found? {
             AuthResult::User(user) => req.set_user(Some(user)),
             AuthResult::Json(json, value) => req.set_user_json(json, value),
-            // A method of tokens does not leave one unasked.
+            // `AuthMethod::find` never returns `Inconclusive`.
             AuthResult::Nothing
             | AuthResult::OtherScheme
             | AuthResult::Invalid
@@ -69,7 +71,7 @@ impl<I: Clone + Send + Sync + 'static> ValueLookup<I> {
             }
             AuthResult::Refused(error) | AuthResult::Failed(Err(error)) => return Err(error),
             AuthResult::Failed(Ok(response)) => {
-                // Nobody can be sent a response: its status is what remains.
+                // A response cannot be sent here, so only its status remains.
                 return Err(ApiError::new(response.status().as_u16(), ""));
             }
         }
@@ -80,7 +82,7 @@ impl<I: Clone + Send + Sync + 'static> ValueLookup<I> {
     }
 }
 
-/// The source of a user who was found by a value.
+/// The source of a user found by a value.
 struct GivenWatch<I> {
     watch: Arc<MethodWatch>,
     value: I,

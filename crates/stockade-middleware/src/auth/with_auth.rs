@@ -1,4 +1,4 @@
-//! [`with_auth`]: the middleware that an [`Auth`] becomes.
+//! [`with_auth`]: authentication as middleware.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -11,13 +11,13 @@ use super::authenticator::{Authenticator, MethodSet};
 use super::method::AuthMethod;
 use super::{Auth, IntoUser, Lookup, no_user};
 
-/// Finds the user of a request and attaches it, or answers 401.
+/// Authenticates the user of a request, or responds with 401.
 ///
-/// Takes an [`Auth`], or a function from a token to a user. A user that outer
-/// middleware has found does not count.
+/// Takes an [`Auth`], or a function from a token to a user. A user found by
+/// outer middleware does not count.
 ///
-/// Prefer the setting `auth` of a router, a node or a route: an inner `auth` replaces it, and
-/// `public` removes it. See [`Auth`].
+/// Prefer the setting `auth` of a router, a node or a route: an inner `auth`
+/// replaces it, and `public` removes it. See [`Auth`].
 ///
 /// ```
 /// use stockade::auth::Secret;
@@ -67,7 +67,7 @@ impl Auth {
         Middleware::new(move |req: &mut Request| authenticator.authenticate(req))
     }
 
-    /// Makes the 401 for the methods whose credentials were invalid.
+    /// Creates the 401 for the methods with invalid credentials.
     ///
     /// Spec: Authentication › rule 5; RFC 6750, section 3.
     pub(super) fn unauthorized(&self, invalid: MethodSet, is_other_scheme: bool) -> ApiError {
@@ -85,9 +85,10 @@ impl Auth {
     }
 }
 
-/// The argument of [`with_auth`]: an [`Auth`], a reference to one, or a function from a token to
-/// a user, `fn(String) -> Option<U>` or `async fn(String) -> Option<U>`. The
-/// function gets the text behind `Bearer` in `Authorization`.
+/// The argument of [`with_auth`]: an [`Auth`], a reference to one, or a
+/// function from a token to a user, `fn(String) -> Option<U>` or `async
+/// fn(String) -> Option<U>`. The function gets the text after `Bearer` in
+/// `Authorization`.
 ///
 /// Spec: Authentication › rule 7.
 #[diagnostic::on_unimplemented(

@@ -15,12 +15,12 @@ pub enum Coding {
     Zstd,
     /// `br`: the smallest for texts.
     Brotli,
-    /// `gzip`, which every client knows.
+    /// `gzip`: every client supports it.
     Gzip,
 }
 
 impl Coding {
-    /// Returns the name that stands in headers.
+    /// Returns the name used in headers.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -30,7 +30,7 @@ impl Coding {
         }
     }
 
-    /// Returns the coding of a name, in any case; `x-gzip` is gzip.
+    /// Returns the coding with this name, in any case; `x-gzip` is gzip.
     ///
     /// ```
     /// use stockade::middleware::Coding;
@@ -52,8 +52,8 @@ impl Coding {
     }
 }
 
-/// Returns the coding that the client wants most; of several the first one of
-/// `offered`. `None` means that the bytes are sent as they are.
+/// Returns the offered coding with the highest weight; the earlier one wins a
+/// tie. `None` means that the bytes are sent uncompressed.
 pub(super) fn choose(headers: &HeaderMap, offered: &[Coding]) -> Option<Coding> {
     let wishes = Wishes::of(headers);
     let rest = wishes.weight(|name| name == "*").unwrap_or(0);

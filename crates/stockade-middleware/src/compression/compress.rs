@@ -18,28 +18,31 @@ use super::encoder::{Compressed, compress};
 use crate::conditional::{strengthen, weaken};
 use crate::headers::{add_vary, has_token};
 
-/// Compresses responses by zstd, brotli or gzip, as the client prefers.
+/// Compresses responses with zstd, brotli or gzip, as the client prefers.
 ///
-/// Some responses stay as they are: bodies below
+/// These responses are not compressed: bodies below
 /// [`min_size`](Compression::min_size), responses with a `Content-Encoding` or
-/// with `Cache-Control: no-transform`, types that are compressed already or
+/// with `Cache-Control: no-transform`, types that are already compressed or
 /// unknown (images, video, archives, `application/octet-stream`), and the
-/// statuses 204, 205 and 206. A body that would not become smaller stays too.
+/// statuses 204, 205 and 206. A body that would not become smaller is not
+/// compressed either.
 ///
-/// A response that depends on `Accept-Encoding` has it in `Vary`, compressed or
-/// not, and so does a part (206) of such a response; a 304 gets nothing else. A response to
-/// HEAD has the headers of the response to GET, with the compressed length where GET has it.
-/// The length that a HEAD route of its own sets is removed.
+/// A response that depends on `Accept-Encoding` lists it in `Vary`, compressed
+/// or not. This also applies to a part (206) of such a response; a 304 gets
+/// nothing else. A response to HEAD has the headers of the response to GET,
+/// with the compressed length if GET has it. A length set by a separate HEAD
+/// route is removed.
 ///
-/// A strong `ETag` becomes weak, because the bytes change. If a client sends such a tag in
-/// `If-Match`, it becomes strong again, so that [`IfMatch`](crate::IfMatch) accepts it. A tag
-/// that was weak before stays weak in the response, so it never matches.
+/// A strong `ETag` becomes weak, because the bytes change. If a client sends
+/// such a tag in `If-Match`, it becomes strong again and
+/// [`IfMatch`](crate::IfMatch) accepts it. A tag that was already weak remains
+/// weak in the response, so it never matches.
 ///
-/// A stream is compressed as it comes. The encoder is flushed whenever the
+/// A stream is compressed as it arrives. The encoder is flushed whenever the
 /// stream pauses, and after each event of an event stream.
 ///
-/// Do not compress a response that holds a secret next to text that an attacker
-/// chooses: the length reveals the secret (BREACH).
+/// Do not compress a response that contains a secret next to text that an
+/// attacker chooses: the length reveals the secret (BREACH).
 ///
 /// ```
 /// use stockade::Middleware;
@@ -56,24 +59,25 @@ pub fn with_compression() -> Compression {
 #[must_use = "it compresses nothing until a route or a router has it"]
 pub struct Compression {
     codings: Arc<[Coding]>,
-    /// The least length to compress, in bytes.
+    /// The minimum length to compress, in bytes.
     min_size: u64,
 }
 
 impl Compression {
-    /// Sets the codings to offer, the preferred one first; all by default.
+    /// Sets the codings to offer, the preferred one first. Default: all.
     pub fn codings(mut self, codings: impl IntoIterator<Item = Coding>) -> Self {
         self.codings = codings.into_iter().collect();
         self
     }
 
     setters! {
-        /// Sets the least length of a body that is compressed, in bytes; 1,024 by
-        /// default. A stream of unknown length is always compressed.
+        /// Sets the minimum length of a compressed body, in bytes. Default:
+        /// 1,024. A stream of unknown length is always compressed.
         min_size: u64;
     }
 
-    /// Returns true if the response is compressed for clients that want it.
+    /// Returns true if the response is compressed for clients that accept a
+    /// coding.
     fn is_eligible(&self, is_head: bool, response: &Response) -> bool {
         length_of(response, is_head).is_none_or(|length| length >= self.min_size)
             && !NEVER.contains(&response.status())
@@ -83,14 +87,15 @@ impl Compression {
             && media_type(response.headers()).is_some_and(is_compressible)
     }
 
-    /// Returns true for a part of a response that is compressed as a whole for clients
-    /// that want it.
+    /// Returns true for a part of a response that is compressed as a whole for
+    /// clients that accept a coding.
     fn is_part_of_eligible(&self, response: &Response) -> bool {
         let headers = response.headers();
         response.status() == StatusCode::PARTIAL_CONTENT
             && whole_length(headers).is_none_or(|length| length >= self.min_size)
             && may_change(headers)
-            // The type of the whole is in each of several parts.
+            // In a response with several parts, the whole's type appears in
+            // each part.
             && media_type(headers)
                 .is_some_and(|media| media == PARTS || is_compressible(media))
     }
@@ -111,7 +116,7 @@ impl Compression {
         };
         let is_events = media_type(&head.headers).is_some_and(|media| media == EVENTS);
         let body = match body.as_bytes() {
-            // A small body is compressed at once, so that its length is known.
+            // A small body is compressed at once, to know its length.
             Some(bytes) if (1..=MAX_AT_ONCE_BYTES).contains(&bytes.len()) => {
                 match compress(coding, bytes) {
                     Ok(packed) if packed.len() < bytes.len() => packed.into(),
@@ -129,13 +134,13 @@ impl Compression {
     }
 }
 
-/// Returns true if the encoding of the body is still to be chosen.
+/// Returns true if the body may still be encoded.
 fn may_change(headers: &HeaderMap) -> bool {
     !headers.contains_key(header::CONTENT_ENCODING)
         && !has_token(headers, &header::CACHE_CONTROL, "no-transform")
 }
 
-/// Returns the length of the whole that a part belongs to, if it is known.
+/// Returns the length of the complete body that a part belongs to, if known.
 fn whole_length(headers: &HeaderMap) -> Option<u64> {
     let range = headers.get(header::CONTENT_RANGE)?.to_str().ok()?;
     range.rsplit_once('/')?.1.parse().ok()
@@ -150,7 +155,7 @@ fn length_of(response: &Response, is_head: bool) -> Option<u64> {
     stated.and_then(|stated| stated.to_str().ok()?.parse().ok()).or(length)
 }
 
-/// Describes the compressed body in the headers.
+/// Updates the headers for the compressed body.
 fn mark(headers: &mut HeaderMap, coding: Coding) {
     headers.insert(header::CONTENT_ENCODING, coding.header_value());
     headers.remove(header::CONTENT_LENGTH);
@@ -161,9 +166,9 @@ fn mark(headers: &mut HeaderMap, coding: Coding) {
     }
 }
 
-/// Makes the tags in `If-Match` strong again, which compressed responses have made weak.
-/// `If-Match` never matches a weak tag, so a client could not change a resource that it has
-/// received in compressed form.
+/// Makes the tags in `If-Match` strong again if compression has made them weak.
+/// `If-Match` never matches a weak tag, so otherwise a client could not change
+/// a resource that it received in compressed form.
 #[cold]
 fn strengthen_expected(headers: &mut HeaderMap) {
     if let header::Entry::Occupied(mut expected) = headers.entry(header::IF_MATCH) {
@@ -175,12 +180,12 @@ fn strengthen_expected(headers: &mut HeaderMap) {
     }
 }
 
-/// Gives a 304 the headers of the response that the client has: if that was
-/// compressed, its tag is the weak one.
+/// Adapts the headers of a 304 to the response that the client has: if that was
+/// compressed, its tag is weak.
 fn revalidated(mut response: Response, known: Option<&HeaderValue>) -> Response {
     let headers = response.headers_mut();
     add_vary(headers, "accept-encoding");
-    // Our tags are text, so other bytes hold none of them.
+    // Our tags are text, so a non-text value cannot contain one.
     let known = known.and_then(|known| known.to_str().ok()).unwrap_or_default();
     if let Some(weak) = headers.get(header::ETAG).and_then(weaken)
         && weak.to_str().is_ok_and(|weak| known.contains(weak))
@@ -248,7 +253,7 @@ const DEFAULT_MIN_SIZE_BYTES: u64 = 1_024;
 const MAX_AT_ONCE_BYTES: usize = 262_144;
 const EVENTS: &str = "text/event-stream";
 const PARTS: &str = "multipart/byteranges";
-/// Statuses of responses without a body, or with a part of one.
+/// Statuses of responses with no body or only a part of one.
 const NEVER: [StatusCode; 4] = [
     StatusCode::NO_CONTENT,
     StatusCode::RESET_CONTENT,
@@ -320,7 +325,7 @@ mod tests {
         check(206, &[css, range], true);
         check(206, &[css, ("content-range", "bytes 0-9/*")], true);
         check(206, &[("content-type", "multipart/byteranges; boundary=x")], true);
-        // The whole is not compressed either.
+        // The complete response is not compressed either.
         check(206, &[css, ("content-range", "bytes 0-9/1000")], false);
         check(206, &[png, range], false);
         check(206, &[css, range, ("content-encoding", "br")], false);

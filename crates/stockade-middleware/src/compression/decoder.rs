@@ -1,9 +1,9 @@
 //! [`Decompressed`]: a body that is decompressed as it passes.
 //!
-//! Each step is bounded. The output leaves in pieces of at most 16 KiB, and the
-//! next piece is made when it is polled for, so that a reader with a limit
-//! stops a decompression bomb while it is small. Members that hold next to
-//! nothing cost work without output, so their number is bounded too.
+//! Each step is bounded. The output is produced in pieces of at most 16 KiB,
+//! and only when it is polled, so a reader with a limit stops a decompression
+//! bomb early. Almost empty members cost work without output, so their number
+//! is limited too.
 
 use std::io;
 use std::pin::Pin;
@@ -61,15 +61,15 @@ impl Codec {
     }
 }
 
-/// A body that arrives compressed.
+/// A body that arrives compressed and is read decompressed.
 pub(super) struct Decompressed {
     body: HttpBody,
     codec: Codec,
-    /// Input that is not decoded yet.
+    /// Input that is not yet decoded.
     input: Bytes,
     room: Vec<u8>,
     state: DecoderState,
-    /// True if the output had no room left, so that the codec may hold more.
+    /// True if the output was full, so the codec may hold more.
     was_full: bool,
     members: u64,
     /// The length of the output so far, in bytes.
@@ -82,7 +82,7 @@ enum DecoderState {
     Fresh,
     /// Within a stream.
     Inside,
-    /// After the end of a stream, before another one.
+    /// After the end of a stream; another may follow.
     Between,
     /// After the end of the body.
     Ended,
@@ -102,7 +102,7 @@ impl Decompressed {
         }
     }
 
-    /// Decodes as much as there is room for; `None` when it needs more input.
+    /// Decodes until the room is full. Returns `None` if more input is needed.
     fn advance(&mut self) -> io::Result<Option<Bytes>> {
         while self.was_full || !self.input.is_empty() {
             self.enter()?;
@@ -144,8 +144,8 @@ impl Decompressed {
         Ok(())
     }
 
-    /// Returns true if a brotli stream asks for a window of up to 1 GiB, which
-    /// is not in RFC 7932 but which the decoder would grant.
+    /// Returns true if a brotli stream declares a window of up to 1 GiB. RFC
+    /// 7932 does not allow this, but the decoder would accept it.
     fn is_large_window(&self) -> bool {
         matches!(self.codec, Codec::Brotli(_))
             && self.input.first().is_some_and(|byte| byte & 0x7F == 0x11)
@@ -177,10 +177,10 @@ impl Body for Decompressed {
             }
             match Pin::new(&mut self.body).poll_frame(cx) {
                 Poll::Pending => return Poll::Pending,
-                // Trailers are dropped: they have no data.
+                // Trailers are dropped, because they contain no data.
                 Poll::Ready(Some(Ok(frame))) => self.input = frame.into_data().unwrap_or_default(),
                 Poll::Ready(Some(Err(error))) => return self.fail(error),
-                // The body breaks off within a stream.
+                // The body ends within a stream.
                 Poll::Ready(None) if self.state == DecoderState::Inside => {
                     return self.fail(BodyError::Broken.into());
                 }
@@ -195,12 +195,12 @@ impl Body for Decompressed {
 }
 
 const ROOM_BYTES: usize = 16_384;
-/// The members that a body may have however little they hold.
+/// The number of members that are allowed regardless of their size.
 const FREE_MEMBERS: u64 = 64;
-/// The average output of each further member, in bytes. Formats for random
-/// access have 65,280 in each block.
+/// The minimum average output of each further member, in bytes. Formats for
+/// random access have 65,280 in each block.
 const MEMBER_BYTES: u64 = 512;
-/// 8 MiB, the most that a sender may ask for.
+/// 8 MiB, the largest window that a sender may use.
 ///
 /// Source: RFC 9659, section 3.
 const ZSTD_WINDOW_BITS: u32 = 23;
@@ -210,8 +210,8 @@ mod tests {
     use super::super::encoder::compress;
     use super::*;
 
-    /// Returns the result of decoding pieces of this length, at most 1 MiB of
-    /// it.
+    /// Decodes the bytes in pieces of this length and returns at most 1 MiB of
+    /// output.
     fn decode(coding: Coding, bytes: &[u8], piece: usize) -> Result<Vec<u8>, BodyError> {
         let body = bytes.chunks(piece).fold(Vec::new(), |mut pieces, piece| {
             pieces.push(Bytes::copy_from_slice(piece));
@@ -292,7 +292,7 @@ mod tests {
         }
     }
 
-    // A MiB of gzip members without content was 52,000 resets of the decoder.
+    // One MiB of empty gzip members used to cause 52,000 resets of the decoder.
     #[test]
     fn members_that_hold_nothing_are_few() {
         for coding in [Coding::Gzip, Coding::Zstd] {

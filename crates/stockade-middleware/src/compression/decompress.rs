@@ -1,7 +1,7 @@
-//! [`with_decompression`]: decompresses the bodies of requests.
+//! [`with_decompression`]: decompresses request bodies.
 //!
-//! Source: RFC 9110, sections 8.4 (Content-Encoding), 12.5.3 (Accept-Encoding in
-//! a response) and 15.5.16 (415).
+//! Source: RFC 9110, sections 8.4 (Content-Encoding), 12.5.3 (Accept-Encoding
+//! in a response) and 15.5.16 (415).
 
 use std::sync::Arc;
 
@@ -14,17 +14,17 @@ use super::Coding;
 use super::decoder::Decompressed;
 use crate::described::may_change;
 
-/// Decompresses bodies of requests. The middleware and the handler behind it
-/// see a plain body, without `Content-Encoding` and `Content-Length`.
+/// Decompresses request bodies. Inner middleware and the handler see a plain
+/// body, without `Content-Encoding` and `Content-Length`.
 ///
-/// The limit of the route holds twice: for the compressed bytes and for the
-/// decompressed ones. A decompression bomb is answered 413 when it has reached
-/// the limit, and takes no more memory than the limit until then. A body that
-/// cannot be decompressed is a 400. Any other coding, and more than one, is a
-/// 415 with the codings that are understood in `Accept-Encoding`.
+/// The limit of the route applies to the compressed and to the decompressed
+/// bytes. A decompression bomb gets a 413 when it reaches the limit, and never
+/// uses more memory than the limit. A body that cannot be decompressed is a
+/// 400. An unsupported coding, or more than one coding, is a 415 with the
+///      supported codings in `Accept-Encoding`.
 ///
-/// This middleware has to come before middleware that reads the body. The other
-/// order is a mistake, which is reported when the router is built.
+/// This middleware must precede middleware that reads the body. The other order
+/// is a configuration error.
 ///
 /// ```
 /// use stockade::Middleware;
@@ -45,13 +45,13 @@ pub struct Decompression {
 }
 
 impl Decompression {
-    /// Sets the codings to understand; all by default.
+    /// Sets the codings to accept. Default: all.
     pub fn codings(mut self, codings: impl IntoIterator<Item = Coding>) -> Self {
         self.codings = codings.into_iter().collect();
         self
     }
 
-    /// Returns the coding of a body; `None` for a plain one.
+    /// Returns the coding of a body, or `None` if the body is not encoded.
     fn coding(&self, headers: &HeaderMap) -> Result<Option<Coding>, ApiError> {
         let mut found = None;
         for value in headers.get_all(header::CONTENT_ENCODING) {
@@ -59,7 +59,7 @@ impl Decompression {
             let names = names.split(',').map(str::trim);
             for name in names.filter(|name| !name.is_empty() && !is_identity(name)) {
                 let coding = Coding::parse(name).filter(|coding| self.codings.contains(coding));
-                // A coding within another one would multiply the size of a
+                // Nested codings would multiply the size of a decompression
                 // bomb.
                 if coding.is_none() || found.is_some() {
                     return Err(self.unsupported());

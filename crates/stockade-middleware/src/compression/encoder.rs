@@ -14,12 +14,12 @@ use stockade_core::{BoxError, HttpBody};
 
 use super::Coding;
 
-/// An encoder with its output.
+/// An encoder and its output.
 pub(super) struct Encoder {
     codec: Box<dyn EncodeV2 + Send>,
     /// The buffer of each call of the codec.
     room: Vec<u8>,
-    /// Output that was not taken yet.
+    /// Output that has not been collected yet.
     out: Vec<u8>,
 }
 
@@ -36,7 +36,7 @@ impl Encoder {
         Self { codec, room: vec![0; ROOM_BYTES], out: Vec::new() }
     }
 
-    /// Compresses bytes. The encoder may hold the output back.
+    /// Compresses bytes. The encoder may delay the output.
     pub(super) fn encode(&mut self, bytes: &[u8]) -> io::Result<()> {
         let mut input = PartialBuffer::new(bytes);
         while !input.unwritten().is_empty() {
@@ -61,12 +61,12 @@ impl Encoder {
         Ok(())
     }
 
-    /// Takes the output.
+    /// Returns the output and clears it.
     pub(super) fn take(&mut self) -> Bytes {
         std::mem::take(&mut self.out).into()
     }
 
-    /// Calls the codec. Returns its result, and the number of bytes that it
+    /// Calls the codec. Returns its result and the number of bytes that it
     /// wrote.
     fn step<T>(
         &mut self,
@@ -79,7 +79,7 @@ impl Encoder {
     }
 }
 
-/// Compresses a whole body.
+/// Compresses a complete body.
 pub(super) fn compress(coding: Coding, bytes: &[u8]) -> io::Result<Bytes> {
     let mut encoder = Encoder::new(coding);
     encoder.encode(bytes)?;
@@ -87,7 +87,7 @@ pub(super) fn compress(coding: Coding, bytes: &[u8]) -> io::Result<Bytes> {
     Ok(encoder.take())
 }
 
-/// A body that leaves compressed.
+/// A body that is compressed as it is sent.
 ///
 /// The encoder is flushed whenever the body pauses, so that no data waits for
 /// later data.
@@ -97,21 +97,21 @@ pub(super) struct Compressed {
     rest: Bytes,
     encoder: Encoder,
     flushes_each: bool,
-    /// True if the encoder holds bytes that were not flushed.
+    /// True if the encoder holds unflushed bytes.
     holds: bool,
     ended: bool,
 }
 
 impl Compressed {
-    /// Wraps a body. `flushes_each` flushes after each piece, as event streams
-    /// need it.
+    /// Wraps a body. `flushes_each` flushes after each piece, which event
+    /// streams need.
     pub(super) fn new(body: HttpBody, coding: Coding, flushes_each: bool) -> Self {
         let encoder = Encoder::new(coding);
         Self { body, rest: Bytes::new(), encoder, flushes_each, holds: false, ended: false }
     }
 
-    /// Compresses the next part of a piece. A large piece is taken in parts, so
-    /// that one body does not block its thread.
+    /// Compresses the next part of a piece. Large pieces are split, so that one
+    /// body does not block its thread.
     fn advance(&mut self) -> io::Result<Bytes> {
         let part = self.rest.split_to(self.rest.len().min(PART_BYTES));
         self.encoder.encode(&part)?;
@@ -155,7 +155,7 @@ impl Body for Compressed {
                 match Pin::new(&mut self.body).poll_frame(cx) {
                     Poll::Ready(Some(Ok(frame))) => {
                         // Trailers are dropped: they may be a checksum of the
-                        // plain bytes.
+                        // uncompressed bytes.
                         self.rest = frame.into_data().unwrap_or_default();
                         continue;
                     }
@@ -185,11 +185,11 @@ impl Body for Compressed {
 }
 
 const ROOM_BYTES: usize = 8_192;
-/// The bytes that are compressed before the connection is polled again.
+/// The number of bytes to compress before the connection is polled again.
 const PART_BYTES: usize = 65_536;
 const ZSTD_LEVEL: i32 = 3;
 const GZIP_LEVEL: i32 = 6;
 const BROTLI_QUALITY: i32 = 4;
-/// 512 KiB. The default of 4 MiB would take several times that for each
+/// 512 KiB. The default of 4 MiB would need several times that size for each
 /// response.
 const BROTLI_WINDOW_BITS: i32 = 19;

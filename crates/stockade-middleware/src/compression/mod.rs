@@ -1,5 +1,4 @@
-//! Compressed messages: responses that are compressed on their way out, and
-//! requests that are decompressed before anybody reads them.
+//! Compression of responses and decompression of requests.
 //!
 //! ```
 //! use stockade::Middleware;
@@ -11,10 +10,10 @@
 //! ```
 //!
 //! # Beyond the spec
-//! The specification has no compression. Source: RFC 9110, sections 8.4 and
-//! 12.5.3.
+//! The specification does not define compression. Source: RFC 9110, sections
+//! 8.4 and 12.5.3.
 
-// Where things are:
+// Files:
 // - `coding`: `Coding`, and the choice by `Accept-Encoding`.
 // - `compress`: `with_compression` and its rules.
 // - `decompress`: `with_decompression` and its rules.

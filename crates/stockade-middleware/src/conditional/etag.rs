@@ -1,4 +1,4 @@
-//! [`ETag`]: an entity tag, which names one state of a resource.
+//! [`ETag`]: an entity tag, which identifies one state of a resource.
 //!
 //! Source: RFC 9110, section 8.8.3 (ETag).
 
@@ -28,14 +28,14 @@ pub struct ETag {
 }
 
 impl ETag {
-    /// Makes the strong tag of these bytes: 32 hexadecimal digits, half of a
-    /// SHA-256. The same bytes give the same tag in every process.
+    /// Creates the strong tag of these bytes: 32 hexadecimal digits, half of a
+    /// SHA-256. The same bytes have the same tag in every process.
     #[must_use]
     pub fn of(bytes: &[u8]) -> Self {
         Self::of_parts(&[bytes])
     }
 
-    /// Makes the strong tag of bytes that come in pieces.
+    /// Creates the strong tag of bytes in several pieces.
     pub(super) fn of_parts(parts: &[&[u8]]) -> Self {
         let mut context = Context::new(&SHA256);
         for part in parts {
@@ -46,23 +46,23 @@ impl ETag {
         Self { is_weak: false, opaque: hex::encode(half.collect::<Vec<u8>>()).into() }
     }
 
-    /// Makes a strong tag with this text, such as a version number; `None` if
-    /// the text has a quote or any character but visible ASCII ones.
+    /// Creates a strong tag with this text, such as a version number. Returns
+    /// `None` if the text has a quote or a character other than visible ASCII.
     #[must_use]
     pub fn new(text: &str) -> Option<Self> {
         let allowed = |byte: u8| byte.is_ascii_graphic() && byte != b'"';
         text.bytes().all(allowed).then(|| Self { is_weak: false, opaque: text.into() })
     }
 
-    /// Makes the tag weak, so that other bytes with the same meaning may have
-    /// it too.
+    /// Makes the tag weak: other bytes with the same meaning may have the same
+    /// tag.
     #[must_use]
     pub fn weak(mut self) -> Self {
         self.is_weak = true;
         self
     }
 
-    /// Reads one tag, as it stands in a header.
+    /// Parses one tag as it appears in a header.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         match split_first(text.trim().as_bytes())? {
@@ -71,13 +71,13 @@ impl ETag {
         }
     }
 
-    /// Returns true for a weak tag.
+    /// Returns true if the tag is weak.
     #[must_use]
     pub fn is_weak(&self) -> bool {
         self.is_weak
     }
 
-    /// Returns true if both tags are strong and the same.
+    /// Returns true if both tags are strong and equal.
     #[must_use]
     pub fn matches_strongly(&self, other: &Self) -> bool {
         !self.is_weak && !other.is_weak && self.opaque == other.opaque
@@ -95,7 +95,7 @@ impl ETag {
         ListOfTags::read(list).tags
     }
 
-    /// Returns the tags of a list; `None` if the list is empty or malformed.
+    /// Returns the tags of a list, or `None` if the list is empty or malformed.
     pub(super) fn strict_list(list: &[u8]) -> Option<Vec<Self>> {
         let list = ListOfTags::read(list);
         (list.is_valid && !list.is_empty).then_some(list.tags)
@@ -104,8 +104,8 @@ impl ETag {
 
 /// The elements of a list of entity tags.
 struct ListOfTags {
-    /// Does not have tags with non-ASCII characters. They are valid, but no tag of ours equals
-    /// them.
+    /// The tags, except tags with non-ASCII characters. These are valid, but
+    /// never equal one of our tags.
     tags: Vec<ETag>,
     is_empty: bool,
     is_valid: bool,
@@ -139,13 +139,13 @@ impl ListOfTags {
     }
 }
 
-/// Reads the tag at the beginning of a list. Returns the tag and the rest; a tag with
-/// non-ASCII characters is `None`.
+/// Parses the tag at the beginning of a list. Returns the tag and the rest; a
+/// tag with non-ASCII characters is `None`.
 fn split_first(list: &[u8]) -> Option<(Option<ETag>, &[u8])> {
     let quoted = list.strip_prefix(b"W/");
     let is_weak = quoted.is_some();
     let quoted = quoted.unwrap_or(list).strip_prefix(b"\"")?;
-    // A tag may have commas, but no quotes.
+    // A tag may contain commas, but no quotes.
     let end = quoted.iter().position(|byte| *byte == b'"')?;
     let (opaque, rest) = quoted.split_at_checked(end)?;
     if !opaque.iter().all(|byte| byte.is_ascii_graphic() || !byte.is_ascii()) {
@@ -162,19 +162,21 @@ impl fmt::Display for ETag {
     }
 }
 
-/// Returns the weak form of a header's strong tag; `None` for a weak one.
+/// Returns the weak form of a strong tag in a header, or `None` if the tag is
+/// weak.
 #[cfg(feature = "compression")]
 pub(crate) fn weaken(value: &HeaderValue) -> Option<HeaderValue> {
     let text = value.to_str().ok().filter(|text| text.starts_with('"'))?;
     HeaderValue::try_from(format!("W/{text}")).ok()
 }
 
-/// Returns a list of tags with the strong form of its weak tags; `None` if it has no weak tag,
-/// or is not text.
+/// Returns a list of tags with its weak tags made strong. Returns `None` if it
+/// does not contain a weak tag or is not text.
 #[cfg(feature = "compression")]
 pub(crate) fn strengthen(list: &HeaderValue) -> Option<HeaderValue> {
     let text = list.to_str().ok().filter(|text| text.contains("W/"))?;
-    // The parts with an odd index are inside of quotes, where a tag may have any text.
+    // Parts with an odd index are inside quotes, and a tag may contain any
+    // text.
     let parts = text.split('"').enumerate().map(|(index, part)| match index % 2 {
         0 => part.strip_suffix("W/").unwrap_or(part),
         _ => part,

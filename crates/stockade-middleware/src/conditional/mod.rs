@@ -1,8 +1,8 @@
-//! Entity tags and conditional requests: clients do not receive unchanged data
-//! again, and do not overwrite changes of others.
+//! Entity tags and conditional requests: clients do not download unchanged data
+//! again, and do not overwrite each other's changes.
 //!
-//! A resource with a version returns [`WithETag`], and a handler that changes it takes
-//! [`IfMatch`]:
+//! A resource with a version returns [`WithETag`], and a handler that changes
+//! it takes [`IfMatch`]:
 //!
 //! ```
 //! use stockade::middleware::{IfMatch, WithETag};
@@ -34,13 +34,14 @@
 //! # }
 //! ```
 //!
-//! [`with_etag`] tags responses without a version by a hash of their bytes. A handler that
-//! compares dates takes [`Preconditions`].
+//! [`with_etag`] tags responses without a version with a hash of their bytes. A
+//! handler that compares dates takes [`Preconditions`].
 //!
 //! # Beyond the spec
-//! The specification has no conditional requests. Source: RFC 9110, section 13.
+//! The specification does not define conditional requests. Source: RFC 9110,
+//! section 13.
 
-// Where things are:
+// Files:
 // - `etag`: `ETag`, its text, and the comparison of two tags.
 // - `preconditions`: `Preconditions`, and the order of their evaluation.
 // - `with_etag`: `with_etag`.

@@ -1,4 +1,4 @@
-//! [`Preconditions`]: the conditions under which a request is carried out.
+//! [`Preconditions`]: the conditions for the execution of a request.
 //!
 //! Source: RFC 9110, sections 13.1 and 13.2.2 (precedence).
 
@@ -12,7 +12,7 @@ use stockade_core::{ApiError, FromRequest, Request, RouteDescription};
 use super::ETag;
 use crate::described::may_read;
 
-/// The conditions of a request; an argument of a handler.
+/// The conditions of a request; a handler argument.
 ///
 /// See the [module docs](super) for a handler that checks them.
 #[derive(Clone, Debug, Default)]
@@ -45,7 +45,7 @@ pub struct Validators {
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum Outcome {
-    /// The request is carried out.
+    /// The request proceeds.
     Proceed,
     /// The client has the current state: 304. Only for GET and HEAD.
     NotModified,
@@ -60,7 +60,7 @@ impl Validators {
         Self::default()
     }
 
-    /// Describes a resource that exists and has no validators.
+    /// Describes an existing resource without validators.
     #[cfg(feature = "files")]
     pub(crate) fn present() -> Self {
         Self { exists: true, etag: None, modified: None }
@@ -72,7 +72,7 @@ impl Validators {
         Self { exists: true, etag: Some(etag), modified: None }
     }
 
-    /// Describes a resource that was changed last at this time, in whole
+    /// Describes a resource with this time of the last change, in whole
     /// seconds.
     #[must_use]
     pub fn modified(time: SystemTime) -> Self {
@@ -94,9 +94,9 @@ impl Validators {
 }
 
 impl Preconditions {
-    /// Reads the conditions of a request with this method and these headers.
+    /// Reads the conditions from the method and the headers of a request.
     ///
-    /// A date that is malformed or there twice is ignored.
+    /// A malformed or duplicate date is ignored.
     #[must_use]
     pub fn of(method: &Method, headers: &HeaderMap) -> Self {
         Self {
@@ -145,10 +145,11 @@ impl Preconditions {
         }
     }
 
-    /// Stops a handler that must not go on, for methods that change a resource.
+    /// Checks the conditions for methods that change a resource; return the
+    /// error from the handler.
     ///
     /// # Errors
-    /// Fails with 412 when a condition does not hold.
+    /// Fails with 412 if a condition is false.
     pub fn check(&self, current: &Validators) -> Result<(), ApiError> {
         match self.evaluate(current) {
             Outcome::Failed => Err(failed()),
@@ -157,7 +158,7 @@ impl Preconditions {
     }
 }
 
-/// Makes a 412.
+/// Creates a 412.
 #[cold]
 pub(super) fn failed() -> ApiError {
     ApiError::new(412, "Precondition Failed")
@@ -188,9 +189,9 @@ pub(crate) fn describe_conditions(doc: &mut RouteDescription) {
 }
 
 impl Tags {
-    /// Reads the lines of a header; `None` if they are malformed.
+    /// Parses the lines of a header, or returns `None` if they are malformed.
     pub(super) fn strict<'a>(lines: impl Iterator<Item = &'a [u8]>) -> Option<Self> {
-        // Several lines are one list. RFC 9110, section 5.3.
+        // Several lines form one list (RFC 9110, section 5.3).
         let list = lines.collect::<Vec<_>>().join(&b',');
         match list.trim_ascii() {
             b"*" => Some(Self::Any),
@@ -207,8 +208,8 @@ impl Tags {
     }
 }
 
-/// Returns the tags on all lines of a header, if there are lines. A malformed element ends its
-/// line.
+/// Returns the tags on all lines of a header, if it exists. Parsing of a line
+/// stops at a malformed element.
 fn tags(headers: &HeaderMap, name: &HeaderName) -> Option<Tags> {
     let lines: Vec<&[u8]> = headers.get_all(name).iter().map(HeaderValue::as_bytes).collect();
     match lines.as_slice() {
@@ -222,14 +223,14 @@ fn date(headers: &HeaderMap, name: &HeaderName) -> Option<SystemTime> {
     httpdate::parse_http_date(only(headers, name)?.to_str().ok()?.trim()).ok()
 }
 
-/// Returns the last whole second until `time`, because a date in a header has no
-/// fractions.
+/// Returns the last whole second up to `time`, because dates in headers do not
+/// have fractions.
 pub(crate) fn whole_seconds(time: SystemTime) -> SystemTime {
     let nanoseconds = match time.duration_since(SystemTime::UNIX_EPOCH) {
         Ok(since) => since.subsec_nanos(),
         Err(before) => (1_000_000_000 - before.duration().subsec_nanos()) % 1_000_000_000,
     };
-    // The first time that a system can tell stays as it is.
+    // The earliest time that the system supports does not change.
     time.checked_sub(Duration::from_nanos(nanoseconds.into())).unwrap_or(time)
 }
 
@@ -237,7 +238,8 @@ pub(crate) fn whole_seconds(time: SystemTime) -> SystemTime {
 mod tests {
     use super::*;
 
-    /// At 1994-11-06 08:49:37 and a half, with the strong tag `"1"`.
+    /// Returns the validators of a resource changed at 1994-11-06 08:49:37.5,
+    /// with the strong tag `"1"`.
     fn current() -> Validators {
         let changed = SystemTime::UNIX_EPOCH + Duration::from_millis(784_111_777_500);
         Validators::etag(ETag::new("1").unwrap()).and_modified(changed)

@@ -1,7 +1,7 @@
-//! [`WithETag`] and [`IfMatch`]: versions of a resource in handlers.
+//! [`WithETag`] and [`IfMatch`]: resource versions in handlers.
 //!
-//! Source: RFC 9110, sections 8.8.3 (ETag), 13.1.1 (If-Match) and 13.1.2 (If-None-Match); RFC
-//! 6585, section 3 (428).
+//! Source: RFC 9110, sections 8.8.3 (ETag), 13.1.1 (If-Match) and 13.1.2
+//! (If-None-Match); RFC 6585, section 3 (428).
 
 use http::{HeaderMap, HeaderValue, header};
 use stockade_core::description::{HeaderDoc, ResponseDoc};
@@ -13,15 +13,18 @@ use super::with_etag::evaluating;
 use super::{ETag, Validators};
 use crate::described::may_read;
 
-/// A response with the version of a resource in `ETag`: the version, and the reply.
+/// A response with the version of the resource in `ETag`: the version and the
+/// response.
 ///
-/// On routes for GET the router compares the version with the conditions of the request. A
-/// client that has the version in `If-None-Match` gets 304 without a body, and an `If-Match`
-/// that does not name it is 412. Routes without this reply do no such work.
+/// On GET routes, the router compares the version with the conditions of the
+/// request. A client that has the version in `If-None-Match` gets 304 without a
+/// body, and an `If-Match` that does not name it gets 412. Other routes do not
+/// have this cost.
 ///
-/// The version is a number, a text, or an [`ETag`]. A number or a text becomes a strong tag, so
-/// it must change with each change of the response. Use [`ETag::weak`] if equal versions may
-/// have different bytes, such as in two languages.
+/// The version is a number, a text, or an [`ETag`]. A number or a text becomes
+/// a strong tag, so it must change with each change of the response. Use
+/// [`ETag::weak`] if equal versions may have different bytes, for example in
+/// two languages.
 ///
 /// ```
 /// use stockade::middleware::{IfMatch, WithETag};
@@ -51,7 +54,7 @@ use crate::described::may_read;
 /// ```
 ///
 /// # Beyond the spec
-/// The specification has no conditional requests.
+/// The specification does not define conditional requests.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 #[doc(alias = "versioning")]
 pub struct WithETag<V, T>(pub V, pub T);
@@ -79,24 +82,26 @@ impl<V: IntoETag, T: Reply> Reply for WithETag<V, T> {
     }
 }
 
-/// The versions in `If-Match` that a client expects, so that it does not overwrite the changes
-/// of others; an argument of a handler.
+/// The versions in `If-Match` that a client expects, to prevent lost updates; a
+/// handler argument.
 ///
-/// A request without the header gets 428, and a malformed header gets 400. Take
-/// `Option<IfMatch>` if the header is optional. See [`WithETag`] for an example.
+/// A request without the header gets 428, and a malformed header gets 400. Use
+/// `Option<IfMatch>` if the header is optional. See [`WithETag`] for an
+/// example.
 #[derive(Clone, Debug)]
 #[doc(alias = "optimistic locking")]
 #[must_use = "nothing is compared until `check` is called"]
 pub struct IfMatch(Tags);
 
 impl IfMatch {
-    /// Compares the current version of the resource with the header, by the strong comparison:
-    /// a weak tag never matches. `*` matches any version. If the resource does not exist, return
-    /// your 404 instead, or [`missing`](Self::missing).
+    /// Compares the current version of the resource with the header, with the
+    /// strong comparison: a weak tag never matches. `*` matches any version. If
+    /// the resource does not exist, return your 404 instead, or
+    /// [`missing`](Self::missing).
     ///
     /// # Errors
-    /// Fails with 412 and the current version in `ETag` if the header does not name it, and with
-    /// 500 for a text that cannot be a version.
+    /// Fails with 412 and the current version in `ETag` if the header does not
+    /// name it, and with 500 for a text that cannot be a version.
     pub fn check(&self, current: impl IntoETag) -> Result<(), ApiError> {
         let tag = current.into_etag()?;
         let text = tag.to_string();
@@ -106,13 +111,14 @@ impl IfMatch {
         }
     }
 
-    /// Returns the error of a resource that does not exist: no version of it matches.
+    /// Returns the error for a resource that does not exist and therefore
+    /// matches no version.
     #[must_use]
     pub fn missing(&self) -> ApiError {
         failed()
     }
 
-    /// Reads the header; `None` if it is missing.
+    /// Reads the header. Returns `None` if it is missing.
     fn of(headers: &HeaderMap) -> Option<Result<Self, ApiError>> {
         let mut lines = headers.get_all(header::IF_MATCH).into_iter().peekable();
         lines.peek()?;
@@ -155,10 +161,11 @@ fn describe_if_match(doc: &mut RouteDescription, is_required: bool) {
     label = "expected an integer, a text or an `ETag`"
 )]
 pub trait IntoETag {
-    /// Makes the entity tag.
+    /// Returns the entity tag.
     ///
     /// # Errors
-    /// Fails with 500 for a text with a quote or any other character than visible ASCII ones.
+    /// Fails with 500 for a text with a quote or a character other than visible
+    /// ASCII.
     fn into_etag(self) -> Result<ETag, ApiError>;
 }
 

@@ -1,4 +1,4 @@
-//! [`with_etag`]: entity tags, and conditional requests that read.
+//! [`with_etag`]: entity tags and conditional GET and HEAD requests.
 //!
 //! Source: RFC 9110, sections 13.2 and 15.4.5 (304).
 
@@ -14,24 +14,24 @@ use super::{ETag, Outcome, Preconditions, Validators};
 use crate::described::may_read;
 
 /// Adds an `ETag` to responses to GET and HEAD, and evaluates the conditions of
-/// the request: 304 without a body for a state that the client has, 412 for a
-/// state that it does not expect.
+/// the request: 304 without a body if the client has the current state, 412 if
+/// the state is not the expected one.
 ///
-/// The tag is a hash of the bytes and the content type of a whole body with the
-/// status 200. An `ETag` or a `Last-Modified` of the handler is kept and used,
-/// also for a stream. A stream without either passes as it is.
+/// The tag is a hash of the bytes and the content type of a complete body with
+/// the status 200. An `ETag` or `Last-Modified` set by the handler remains and
+/// is used, also for a stream. A stream without either passes unchanged.
 ///
-/// The tag is weak, so that a compressed and a plain answer may share it. With
-/// [`strong`](EntityTags::strong) clients can use it in `If-Match` and for
-/// ranges.
+/// The tag is weak, because a compressed and an uncompressed response may share
+/// it. With [`strong`](EntityTags::strong), clients can use it in `If-Match`
+/// and for ranges.
 ///
-/// A 412 keeps those headers of the replaced response that describe the
-/// exchange, such as those of CORS and of a rate limit, cookies, `Vary` and the
-/// `ETag`. It loses the headers that describe the content, and those by which a
-/// cache might keep it for requests without that condition.
+/// A 412 keeps the headers of the replaced response that describe the exchange,
+/// such as CORS and rate limit headers, cookies, `Vary` and the `ETag`. Headers
+/// that describe the content are removed, and also headers that let a cache
+/// store the response for requests without that condition.
 ///
-/// For methods that change a resource the conditions have to be checked before
-/// the handler does its work, so the handler takes [`Preconditions`].
+/// Methods that change a resource must check the conditions before the handler
+/// does its work, so their handlers take [`Preconditions`].
 ///
 /// ```
 /// use stockade::Middleware;
@@ -51,7 +51,7 @@ pub struct EntityTags {
 }
 
 impl EntityTags {
-    /// Makes strong tags, which promise the same bytes.
+    /// Creates strong tags, which promise identical bytes.
     pub fn strong(mut self) -> Self {
         self.are_strong = true;
         self
@@ -65,7 +65,7 @@ impl EntityTags {
         context: &ErrorContext,
     ) -> Response {
         let status = response.status();
-        // A condition counts only where the answer would be a success.
+        // Conditions only apply to responses that would be a success.
         if !status.is_success() || status == StatusCode::PARTIAL_CONTENT {
             return response;
         }
@@ -82,23 +82,23 @@ impl EntityTags {
         }
     }
 
-    /// Makes the tag of a whole body. An empty response to HEAD comes from a
-    /// route of its own, and the body of GET is not known then.
+    /// Creates the tag of a complete body. An empty response to HEAD comes from
+    /// a separate route, and the body of GET is then unknown.
     fn tag(self, method: &Method, response: &Response) -> Option<HeaderValue> {
         let bytes = response.body().as_bytes()?;
         if bytes.is_empty() && *method == Method::HEAD {
             return None;
         }
         let media = response.headers().get(header::CONTENT_TYPE).map(HeaderValue::as_bytes);
-        // A body without a type has the tag of one with an empty type.
+        // A missing type and an empty type give the same tag.
         let tag = ETag::of_parts(&[media.unwrap_or_default(), b"\n", bytes]);
         let tag = if self.are_strong { tag } else { tag.weak() };
         HeaderValue::try_from(tag.to_string()).ok()
     }
 }
 
-/// Makes a 304 with the headers that a cache needs, without those that describe
-/// the bytes.
+/// Creates a 304 with the headers that a cache needs, without headers that
+/// describe the bytes.
 fn not_modified(response: Response) -> Response {
     let (mut head, _) = response.into_parts();
     head.status = StatusCode::NOT_MODIFIED;
@@ -109,7 +109,7 @@ fn not_modified(response: Response) -> Response {
     Response::from_parts(head, HttpBody::empty())
 }
 
-/// Adds the headers of the response that describe the exchange to the refusal.
+/// Adds the response headers that describe the exchange to the 412.
 fn refused(response: Response, mut refusal: Response) -> Response {
     let (mut head, _) = response.into_parts();
     let of_the_content = OF_THE_BYTES.iter().chain(&OF_THE_CONTENT);
@@ -137,8 +137,8 @@ impl IntoMiddleware<form::Ready> for EntityTags {
     }
 }
 
-/// Makes the middleware that evaluates the conditions against the tag of the handler. The
-/// handler describes it.
+/// Creates the middleware that evaluates the conditions against the handler's
+/// tag. The handler describes it.
 pub(super) fn evaluating() -> Middleware {
     let around = |req: Request, next: Next| async move {
         let method = req.method().clone();
@@ -160,7 +160,8 @@ fn describe(doc: &mut RouteDescription) {
         return;
     }
     describe_conditions(doc);
-    // A stream has a tag if its handler gives it one, or has a date instead.
+    // A stream has a tag only if its handler sets one; it may have a date
+    // instead.
     let etag = || HeaderDoc::new("ETag", "The tag of the present state").sometimes();
     doc.responds(ResponseDoc::new(304).meaning("The client has the present state").header(etag()));
     let meaning = "The resource is not in the state that the client expects";
@@ -177,8 +178,8 @@ const OF_THE_BYTES: [HeaderName; 6] = [
     header::CONTENT_TYPE,
 ];
 
-/// Further headers that a refusal does not take over: they describe other
-/// content, or let a cache keep the response.
+/// Other headers that a 412 does not copy: they describe other content, or let
+/// a cache store the response.
 const OF_THE_CONTENT: [HeaderName; 7] = [
     header::AGE,
     header::CACHE_CONTROL,

@@ -1,4 +1,4 @@
-//! [`CookieError`]: the faults of a cookie.
+//! [`CookieError`]: the reasons why a cookie cannot be set.
 
 use std::fmt;
 
@@ -7,9 +7,10 @@ use stockade_core::{ApiError, RouteDescription};
 
 /// The reason why a cookie cannot be set.
 ///
-/// A request handler can return it, and `?` converts it to an [`ApiError`]: [`Value`] and
-/// [`TooLong`] are a 400, because values usually come from the client. All other variants
-/// are a 500. Use `map_err` if the server chose the value.
+/// A request handler can return it, and `?` converts it to an [`ApiError`]:
+/// [`Value`] and [`TooLong`] are a 400, because values usually come from the
+/// client. All other variants are a 500. Use `map_err` if the server chose the
+/// value.
 ///
 /// [`TooLong`]: Self::TooLong
 /// [`Value`]: Self::Value
@@ -19,10 +20,9 @@ pub enum CookieError {
     /// The domain is not a host name: labels of letters, digits and inner hyphens, separated
     /// by dots.
     Domain,
-    /// A cookie whose name begins with `__Host-` needs `Secure`, `Path=/` and no
-    /// `Domain`.
+    /// A `__Host-` cookie needs `Secure`, `Path=/` and no `Domain`.
     HostPrefix,
-    /// The name is empty, or has a character that is not one of a token.
+    /// The name is empty, or has a character that is not allowed in a token.
     Name,
     /// A partitioned cookie needs `Secure`.
     Partitioned,
@@ -31,13 +31,13 @@ pub enum CookieError {
     Path,
     /// `SameSite=None` needs `Secure`.
     SameSiteNone,
-    /// A cookie whose name begins with `__Secure-` needs `Secure`.
+    /// A `__Secure-` cookie needs `Secure`.
     SecurePrefix,
     /// Name and value have more than 4,096 bytes together, or an attribute has
-    /// more than 1,024: browsers ignore that.
+    /// more than 1,024 bytes. Browsers ignore such cookies.
     TooLong,
     /// The value has white space, a control character, a quote, a comma, a
-    /// semicolon, a backslash, or a character beyond ASCII.
+    /// semicolon, a backslash, or a non-ASCII character.
     Value,
 }
 

@@ -1,4 +1,4 @@
-//! Cookies of requests and of responses.
+//! Request cookies and response cookies.
 //!
 //! ```
 //! use std::time::Duration;
@@ -22,9 +22,9 @@
 //! [`Cookies::decoded`] reads them.
 //!
 //! # Beyond the spec
-//! The specification has no cookies. Source: RFC 6265bis (draft 22).
+//! The specification does not define cookies. Source: RFC 6265bis (draft 22).
 
-// Where things are:
+// Files:
 // - `request`: `Cookies`.
 // - `set_cookie`: `SetCookie`.
 // - `error`: `CookieError`.

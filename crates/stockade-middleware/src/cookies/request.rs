@@ -9,13 +9,13 @@ use http::{HeaderMap, header};
 use stockade_core::request_internals::decode_component;
 use stockade_core::{ApiError, FromRequest, Request, RouteDescription};
 
-/// The cookies of a request; an argument of a handler.
+/// The cookies of a request; a handler argument.
 ///
-/// All lines of `Cookie` are read, as HTTP/2 splits them. Parts that are not
-/// `name=value`, have no name or are not UTF-8 are skipped. Values keep their quotes, and
-/// only [`decoded`](Self::decoded) decodes them. Spaces and tabs around names and values are
-/// removed, as browsers do before they look at the prefixes `__Host-` and
-/// `__Secure-`.
+/// All lines of `Cookie` are read, because HTTP/2 splits them. Parts that are
+/// not `name=value`, have no name or are not UTF-8 are skipped. Quotes remain
+/// part of a value, and only [`decoded`](Self::decoded) decodes it. Spaces and
+/// tabs around names and values are removed, as browsers do before they check
+/// the prefixes `__Host-` and `__Secure-`.
 ///
 /// ```
 /// use stockade::http::{HeaderMap, HeaderValue};
@@ -33,7 +33,7 @@ pub struct Cookies {
 }
 
 impl Cookies {
-    /// Reads the cookies of these headers.
+    /// Reads the cookies from these headers.
     #[must_use]
     pub fn of(headers: &HeaderMap) -> Self {
         let lines = headers.get_all(header::COOKIE).iter();
@@ -46,8 +46,8 @@ impl Cookies {
         Self { pairs: pairs.collect() }
     }
 
-    /// Returns the value of a cookie. Of several the first one counts: browsers
-    /// send the one with the longest path first.
+    /// Returns the value of the first cookie with this name. Browsers send the
+    /// cookie with the longest path first.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&str> {
         self.iter().find(|(known, _)| *known == name).map(|(_, value)| value)
@@ -74,7 +74,7 @@ impl Cookies {
         self.get(name).map(decode_component)
     }
 
-    /// Returns names and values in their order, repeated ones included.
+    /// Returns names and values in their order, including duplicates.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
         self.pairs.iter().map(|(name, value)| (&**name, &**value))
     }
@@ -90,15 +90,15 @@ impl FromRequest for Cookies {
     }
 }
 
-/// Shows names only, because values are often secrets.
+/// Shows only the names, because values are often secrets.
 impl fmt::Debug for Cookies {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_set().entries(self.iter().map(|(name, _)| name)).finish()
     }
 }
 
-/// Only spaces and tabs are white space here. A browser takes a name that
-/// begins with U+2000 and `__Host-` for one without a prefix.
+/// The characters that count as white space here. A browser does not see a
+/// prefix in a name that begins with U+2000 and `__Host-`.
 const WHITE: [char; 2] = [' ', '\t'];
 
 #[cfg(test)]
@@ -138,8 +138,8 @@ mod tests {
 
     #[test]
     fn only_spaces_and_tabs_are_taken_off() {
-        // For a browser these names have no prefix: any page of the site may
-        // set them.
+        // A browser does not see a prefix in these names, so any page of the
+        // site may set them.
         for white in ['\u{85}', '\u{a0}', '\u{2000}', '\u{3000}'] {
             let (name, value) = (format!("{white}__Host-a"), format!("{white}1{white}"));
             let line = format!(" {name}\t=\t{value} ");

@@ -16,12 +16,12 @@ use stockade_errors::__internal::setters;
 use super::CookieError;
 use crate::auth::SameSite;
 
-/// A cookie that a response sets. It is part of a reply, as in
+/// A cookie that a response sets. It is part of a response, as in
 /// `(SetCookie::new("theme", theme)?, "text")`.
 ///
-/// By default a cookie is `Secure`, `HttpOnly` and `SameSite=Lax`, and has the path `/`.
-/// The browser sends it only to the host that set it, and deletes it when the browser is
-/// closed.
+/// By default a cookie is `Secure`, `HttpOnly` and `SameSite=Lax`, and has the
+/// path `/`. The browser sends it only to the host that set it, and deletes it
+/// when the browser is closed.
 ///
 /// | constructor | value |
 /// |---|---|
@@ -30,8 +30,9 @@ use crate::auth::SameSite;
 /// | [`from_static`](Self::from_static) | a literal; no `?` is needed |
 /// | [`removal`](Self::removal) | none: the browser deletes the cookie |
 ///
-/// Each constructor checks the name and the value. [`to_header_value`](Self::to_header_value)
-/// checks the attributes. If browsers would reject them, the reply is a 500.
+/// Each constructor checks the name and the value.
+/// [`to_header_value`](Self::to_header_value) checks the attributes. If
+/// browsers would reject them, the response is a 500.
 ///
 /// ```
 /// use stockade::middleware::{CookieError, Cookies, SetCookie};
@@ -82,11 +83,13 @@ impl SetCookie {
     /// Creates a cookie with this name and value.
     ///
     /// # Errors
-    /// - [`CookieError::Name`]: the name is empty, or has a character other than ASCII
-    ///   letters, digits and ``!#$%&'*+-.^_`|~``.
-    /// - [`CookieError::Value`]: the value has white space, a control character, `"`, `,`,
-    ///   `;`, `\`, or a character beyond ASCII. [`encoded`](Self::encoded) accepts any text.
-    /// - [`CookieError::TooLong`]: the name and the value have more than 4,096 bytes together.
+    /// - [`CookieError::Name`]: the name is empty, or has a character other
+    ///   than ASCII letters, digits and ``!#$%&'*+-.^_`|~``.
+    /// - [`CookieError::Value`]: the value has white space, a control
+    ///   character, `"`, `,`, `;`, `\`, or a non-ASCII character.
+    ///   [`encoded`](Self::encoded) accepts any text.
+    /// - [`CookieError::TooLong`]: the name and the value have more than 4,096
+    ///   bytes together.
     ///
     /// Source: RFC 6265, section 4.1.1 (`cookie-name`, `cookie-octet`).
     pub fn new(name: impl Into<String>, value: impl Into<String>) -> Result<Self, CookieError> {
@@ -96,8 +99,8 @@ impl SetCookie {
     }
 
     /// Creates a cookie with a percent-encoded value, which can be any text.
-    /// [`Cookies::decoded`](super::Cookies::decoded) and `decodeURIComponent` of JavaScript
-    /// decode it.
+    /// [`Cookies::decoded`](super::Cookies::decoded) and JavaScript's
+    /// `decodeURIComponent` decode it.
     ///
     /// ```
     /// use stockade::middleware::SetCookie;
@@ -110,8 +113,8 @@ impl SetCookie {
     ///
     /// # Errors
     /// - [`CookieError::Name`]: see [`new`](Self::new).
-    /// - [`CookieError::TooLong`]: the name and the encoded value have more than 4,096 bytes
-    ///   together.
+    /// - [`CookieError::TooLong`]: the name and the encoded value have more
+    ///   than 4,096 bytes together.
     pub fn encoded(name: impl Into<String>, value: impl AsRef<str>) -> Result<Self, CookieError> {
         Self::new(name, utf8_percent_encode(value.as_ref(), ENCODED).to_string())
     }
@@ -150,10 +153,12 @@ impl SetCookie {
         }
     }
 
-    /// Creates a cookie that deletes the cookie with this name from the browser. Path and
-    /// domain must be equal to the path and domain of the cookie to be deleted.
+    /// Creates a cookie that deletes the cookie with this name from the
+    /// browser. Path and domain must equal the path and domain of the cookie to
+    /// delete.
     ///
-    /// If the name is not a literal, use `SetCookie::new(name, "")?.max_age(Duration::ZERO)`.
+    /// If the name is not a literal, use `SetCookie::new(name,
+    /// "")?.max_age(Duration::ZERO)`.
     ///
     /// # Panics
     /// Panics if the name is not valid; see [`new`](Self::new).
@@ -163,33 +168,34 @@ impl SetCookie {
     }
 
     setters! {
-        /// Sets the path below which the cookie is sent; `/` by default.
+        /// Sets the path of the cookie; the browser sends it to this path and
+        /// below. Default: `/`.
         path: into String;
 
-        /// Sets a domain to all hosts of which the cookie is sent. A leading dot is
-        /// removed.
+        /// Sets a domain; the browser sends the cookie to all its hosts. A
+        /// leading dot is removed.
         domain: some into String;
 
-        /// Sets the time for which the browser keeps the cookie, in whole seconds.
+        /// Sets how long the browser stores the cookie, in whole seconds.
         max_age: some Duration;
 
-        /// Sets the time until which the browser keeps the cookie, in whole
-        /// seconds; [`max_age`](Self::max_age) wins over it. A time before 1970 is
-        /// written as 1970, and one after the year 9999 is not written.
+        /// Sets when the browser deletes the cookie, in whole seconds;
+        /// [`max_age`](Self::max_age) takes precedence. A time before 1970 is
+        /// written as 1970, and a time after the year 9999 is not written.
         expires: some SystemTime;
 
-        /// Sets the requests of other sites with which the cookie is sent; `Lax` by
-        /// default.
+        /// Sets the cross-site requests that include the cookie. Default:
+        /// `Lax`.
         same_site: SameSite;
 
-        /// Sends the cookie over HTTPS only, if true; true by default.
+        /// Sets whether the cookie is sent over HTTPS only. Default: true.
         secure: bool;
 
-        /// Hides the cookie from scripts, if true; true by default.
+        /// Sets whether the cookie is hidden from scripts. Default: true.
         http_only: bool;
 
-        /// Gives each site that embeds this one a cookie of its own
-        /// (`Partitioned`), if true; false by default.
+        /// Sets whether each embedding site gets a separate cookie
+        /// (`Partitioned`). Default: false.
         partitioned: bool;
     }
 
@@ -268,7 +274,7 @@ impl ReplyPart for SetCookie {
     }
 }
 
-/// Shows everything but the value, which is often a secret.
+/// Shows everything except the value, which is often a secret.
 impl fmt::Debug for SetCookie {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("SetCookie")
@@ -279,7 +285,7 @@ impl fmt::Debug for SetCookie {
     }
 }
 
-/// Fails with the error of the first rule that does not hold.
+/// Returns the error of the first rule that is violated.
 fn first_fault<const N: usize>(rules: [(bool, CookieError); N]) -> Result<(), CookieError> {
     rules.into_iter().find(|(holds, _)| !holds).map_or(Ok(()), |(_, error)| Err(error))
 }
@@ -289,7 +295,7 @@ fn push(text: &mut String, part: fmt::Arguments<'_>) {
     let _ = text.write_fmt(part);
 }
 
-/// Returns true if a name has a prefix, in any case, as browsers compare.
+/// Returns true if a name has a prefix in any case, as browsers compare.
 fn has_prefix(name: &str, prefix: &str) -> bool {
     name.get(..prefix.len()).is_some_and(|start| start.eq_ignore_ascii_case(prefix))
 }
@@ -303,8 +309,8 @@ fn is_cookie_octet(byte: u8) -> bool {
     byte.is_ascii_graphic() && !b"\",;\\".contains(&byte)
 }
 
-/// All characters that a cookie value cannot have, and `%`. Characters beyond ASCII are
-/// always encoded.
+/// All characters that a cookie value cannot have, and `%`. Non-ASCII
+/// characters are always encoded.
 const ENCODED: &AsciiSet = &CONTROLS.add(b' ').add(b'"').add(b'%').add(b',').add(b';').add(b'\\');
 
 fn is_path(path: &str) -> bool {
@@ -312,8 +318,8 @@ fn is_path(path: &str) -> bool {
     path.starts_with('/') && path.bytes().all(allowed)
 }
 
-/// Returns true for a host name: labels of letters, digits and inner hyphens. Browsers ignore
-/// any other domain, also one with a dot at its end.
+/// Returns true for a host name: labels of letters, digits and inner hyphens.
+/// Browsers ignore any other domain, including one that ends with a dot.
 fn is_domain(domain: &str) -> bool {
     let allowed = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-';
     let is_label = |label: &str| {
@@ -325,7 +331,7 @@ fn is_domain(domain: &str) -> bool {
     domain.split('.').all(is_label)
 }
 
-/// Returns the beginning of the year 10,000, which HTTP has no date for.
+/// Returns the beginning of the year 10,000, which HTTP dates cannot express.
 fn end_of_dates() -> SystemTime {
     SystemTime::UNIX_EPOCH + Duration::from_secs(253_402_300_800)
 }

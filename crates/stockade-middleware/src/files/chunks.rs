@@ -11,16 +11,17 @@ use tokio::task::{JoinHandle, spawn_blocking};
 
 /// A part of a file as a body of known length.
 ///
-/// One chunk is read after the other, each when there is room for it, so a body
-/// holds one chunk of at most 64 KiB whatever the length of the file is.
+/// Chunks are read one after the other, when there is room, so a body holds
+/// only one chunk of at most 64 KiB, whatever the length of the file.
 pub(super) struct FileChunks {
     state: State,
-    /// The bytes that were not given yet.
+    /// The bytes that have not been sent yet.
     left: u64,
-    /// The last chunk, whose memory the next one takes if it is free by then. A new
-    /// chunk would be filled with zeros first, a twentieth of the work of sending it.
+    /// The last chunk. The next chunk reuses its memory if it is free by then.
+    /// A new chunk would be filled with zeros first, a twentieth of the work of
+    /// sending it.
     last: Bytes,
-    /// The number of chunks that were read at once since a thread has read one.
+    /// The number of chunks read without a thread since the last thread read.
     in_a_row: u8,
 }
 
@@ -31,15 +32,16 @@ enum State {
 }
 
 impl FileChunks {
-    /// Gives `length` bytes from where the file stands.
+    /// Creates a body of `length` bytes from the current position of the file.
     pub(super) fn new(file: File, length: u64) -> Self {
         Self { state: State::Idle(Some(file)), left: length, last: Bytes::new(), in_a_row: 0 }
     }
 
-    /// Reads the next chunk at once if the system has it in memory, or begins to read it.
+    /// Reads the next chunk at once if the system has it in memory, or begins
+    /// to read it on a thread.
     ///
-    /// To ask a thread for blocking work takes three calls to the system and two changes
-    /// of threads. Without them a file of 10 MB takes 14 % less processor time.
+    /// A blocking task costs three system calls and two thread switches.
+    /// Without them, a file of 10 MB takes 14 % less processor time.
     fn read_next(&mut self, file: File) -> Option<Bytes> {
         let length = usize::try_from(self.left).unwrap_or(CHUNK_BYTES).min(CHUNK_BYTES);
         let mut chunk = std::mem::take(&mut self.last).try_into_mut().unwrap_or_default();
@@ -58,7 +60,7 @@ impl FileChunks {
         None
     }
 
-    /// Notes a chunk that is given.
+    /// Records a chunk and returns it as a frame.
     fn give(&mut self, chunk: Bytes) -> Frame<Bytes> {
         self.left = self.left.saturating_sub(chunk.len() as u64);
         self.last = chunk.clone();
@@ -106,15 +108,15 @@ impl Body for FileChunks {
     }
 }
 
-/// Reads the rest of a chunk. Fails when the file has become shorter, so that the
-/// client notices that something is missing.
+/// Reads the rest of a chunk. Fails if the file has become shorter, so that the
+/// client notices the missing data.
 pub(super) fn read(
     mut file: File,
     mut chunk: BytesMut,
     filled: usize,
 ) -> io::Result<(File, Bytes)> {
-    // In one call to the system: to read to the end of a vector takes four, because it
-    // begins with 8 KiB.
+    // This is one system call. Reading to the end of a vector takes four,
+    // because it begins with 8 KiB.
     file.read_exact(&mut chunk[filled..]).map_err(|error| match error.kind() {
         io::ErrorKind::UnexpectedEof => {
             io::Error::new(error.kind(), "the file became shorter while it was sent")
@@ -124,13 +126,14 @@ pub(super) fn read(
     Ok((file, chunk.freeze()))
 }
 
-/// Reads the next bytes of a file as far as the system has them in memory, and never
-/// waits for a disk. Returns their number: 0 also where the file system cannot tell.
+/// Reads the next bytes of a file that the system has in memory, and never
+/// waits for a disk. Returns their number, or 0 if the file system does not
+/// support this.
 #[cfg(target_os = "linux")]
 fn read_cached(file: &File, buffer: &mut [u8]) -> usize {
     use rustix::io::{ReadWriteFlags, preadv2};
 
-    // With this offset it reads from where the file stands (readv(2)).
+    // This offset means the current position of the file (readv(2)).
     let (buffer, offset) = (&mut [io::IoSliceMut::new(buffer)], u64::MAX);
     preadv2(file, buffer, offset, ReadWriteFlags::NOWAIT).unwrap_or(0)
 }
@@ -143,6 +146,6 @@ fn read_cached(_: &File, _: &mut [u8]) -> usize {
 /// 64 KiB.
 const CHUNK_BYTES: usize = 65_536;
 
-/// The number of chunks that are read at once. The next one is read by a thread in any
-/// case, so that other tasks have their turn: 192 KiB are read in some 40 us.
+/// The maximum number of chunks read without a thread. A thread reads the next
+/// one, so that other tasks can run: 192 KiB are read in about 40 us.
 const MAX_IN_A_ROW: u8 = 3;

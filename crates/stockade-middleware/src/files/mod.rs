@@ -1,4 +1,4 @@
-//! Files as answers: ranges, conditional requests, content types, download
+//! Files as responses: ranges, conditional requests, content types, download
 //! names.
 //!
 //! ```
@@ -18,12 +18,13 @@
 //! ```
 //!
 //! # Beyond the spec
-//! The specification has no files. Source: RFC 9110, sections 13 and 14.
+//! The specification does not define files. Source: RFC 9110, sections 13 and
+//! 14.
 
-// Where things are:
+// Files:
 // - here: `FileRequest`, `FileReply`.
 // - `chunks`: the bytes of a file as a body.
-// - `range`: the part of a file that a request asks for.
+// - `range`: the requested part of a file.
 
 mod chunks;
 mod range;
@@ -49,14 +50,14 @@ use crate::conditional::{
 };
 use crate::described::{is_any, may_read};
 
-/// The conditions and the range of a request for a file; an argument of a
-/// handler, which opens the file by it.
+/// The conditions and the range of a request for a file; a handler argument
+/// that opens the file.
 ///
-/// See the [module docs](crate::files) for handlers that take it. Only GET and HEAD
-/// have conditions here, and only GET has ranges.
+/// See the [module docs](crate::files) for handlers that take it. Conditions
+/// apply only to GET and HEAD, and ranges only to GET.
 #[derive(Clone, Debug)]
 pub struct FileRequest {
-    /// `None` for methods that do not read.
+    /// `None` for methods other than GET and HEAD.
     conditions: Option<Preconditions>,
     range: Option<RangeRequest>,
 }
@@ -83,30 +84,30 @@ impl FromRequest for FileRequest {
 }
 
 impl FileRequest {
-    /// Opens the file at a path that the program knows. Symbolic links are
+    /// Opens the file at a path that the program chooses. Symbolic links are
     /// followed.
     ///
-    /// A path that comes from a client belongs to [`within`](Self::within).
-    /// Must be called on a tokio runtime.
+    /// Use [`within`](Self::within) for a path from a client. Must be called on
+    /// a tokio runtime.
     ///
     /// # Errors
-    /// Fails with 404 when there is no file, or something else than a file, and
-    /// with 500 when it cannot be opened.
+    /// Fails with 404 if the path does not exist or is not a file, and with 500
+    /// if it cannot be opened.
     pub async fn open(self, path: impl Into<PathBuf>) -> Result<FileReply, ApiError> {
         let path = path.into();
         let (path, opened) = blocking(move || open(&path).map(|opened| (path, opened))).await?;
         Ok(FileReply::new(self, &path, opened))
     }
 
-    /// Opens the file with this name in a folder, and never one outside.
+    /// Opens the file with this name in a folder, never one outside.
     ///
-    /// A [`FileName`] is no path, so only a symbolic link can lead out of the
-    /// folder. Such a link is not followed: the answer is 404. Whoever may
-    /// change the folder while a request is answered is trusted.
+    /// A [`FileName`] is not a path, so only a symbolic link can lead out of
+    /// the folder. Such a link is not followed: the response is 404. Anyone who
+    /// can change the folder during a request is trusted.
     ///
     /// # Errors
-    /// Fails as [`open`](Self::open) does, and with 500 when there is no such
-    /// folder.
+    /// Fails like [`open`](Self::open), and with 500 if the folder does not
+    /// exist.
     pub async fn within(
         self,
         folder: impl Into<PathBuf>,
@@ -120,7 +121,7 @@ impl FileRequest {
                 return Err(ApiError::not_found());
             }
             let opened = open(&path)?;
-            // The type goes by the name that was asked for.
+            // The requested name determines the content type.
             Ok((PathBuf::from(name.as_str()), opened))
         })
         .await?;
@@ -128,26 +129,26 @@ impl FileRequest {
     }
 }
 
-/// A file as a reply.
+/// A file as a response.
 ///
-/// | the request has | the answer is |
+/// | request | response |
 /// |---|---|
-/// | nothing of what follows | 200 with the whole file |
+/// | none of the following | 200 with the whole file |
 /// | a state that the client has (`If-None-Match`, `If-Modified-Since`) | 304 |
 /// | a state that the file does not have (`If-Match`, `If-Unmodified-Since`) | 412 |
 /// | one range of bytes | 206 with that part |
 /// | a range behind the end | 416 with the length in `Content-Range` |
 /// | several ranges, a malformed one, an `If-Range` of another state | 200 with the whole file |
 ///
-/// It is read in chunks of 64 KiB while it is sent, on threads of tokio for
-/// blocking work; on Linux most of what the system has in memory is read without
-/// them. The content type follows from the extension of the name; a text counts as
-/// UTF-8. `ETag` is made of length and time of the last change, and weak for two
-/// seconds after it, because one of the two may not show a further change in that
-/// time.
+/// The file is read in chunks of 64 KiB while it is sent, on tokio's threads
+/// for blocking work. On Linux, most data in the page cache is read without
+/// them. The content type follows from the extension of the name; text is
+/// UTF-8. The `ETag` consists of the length and the time of the last change. It
+/// is weak for two seconds after a change, because a second change in that time
+/// may not be visible in either.
 ///
-/// A browser runs HTML, SVG and scripts of the same origin. Files that users
-/// upload are sent by [`download`](Self::download), or from another origin.
+/// A browser runs HTML, SVG and scripts of the same origin. Send user uploads
+/// with [`download`](Self::download), or from another origin.
 #[derive(Debug)]
 pub struct FileReply {
     request: FileRequest,
@@ -160,7 +161,7 @@ pub struct FileReply {
 struct Opened {
     file: File,
     length: u64,
-    /// Absent on systems that do not know it.
+    /// `None` on systems that do not provide it.
     modified: Option<SystemTime>,
 }
 
@@ -176,9 +177,9 @@ impl FileReply {
         self
     }
 
-    /// Lets browsers save the file under this name and not show it.
+    /// Makes browsers save the file under this name instead of showing it.
     ///
-    /// Of a path only the last part counts. Control characters are left out.
+    /// Only the last part of a path is used. Control characters are removed.
     #[must_use]
     pub fn download(mut self, name: &str) -> Self {
         self.disposition = Some(attachment(name));
@@ -263,12 +264,13 @@ impl Reply for FileReply {
     }
 }
 
-/// Returns true if a route of this method takes GET, which alone has ranges.
+/// Returns true if a route with this method accepts GET, the only method with
+/// ranges.
 fn has_ranges(method: &Method) -> bool {
     *method == Method::GET || is_any(method)
 }
 
-/// Returns an answer that has bytes of a file.
+/// Returns a response that has bytes of a file.
 fn file_answer(status: u16) -> ResponseDoc {
     let headers = [
         HeaderDoc::new("Accept-Ranges", "The unit of ranges: bytes"),
@@ -281,13 +283,13 @@ fn file_answer(status: u16) -> ResponseDoc {
 }
 
 impl Opened {
-    /// Returns true if a further change would have another time.
+    /// Returns true if another change would have a different time.
     fn is_settled(&self) -> bool {
         let age = self.modified.and_then(|time| SystemTime::now().duration_since(time).ok());
         age.is_some_and(|age| age >= TIME_RESOLUTION)
     }
 
-    /// Makes the tag of the present state; `None` without a time.
+    /// Creates the tag of the current state, or `None` if the time is unknown.
     fn etag(&self, settled: bool) -> Option<ETag> {
         let age = self.modified?.duration_since(SystemTime::UNIX_EPOCH).ok()?;
         let etag = ETag::new(&format!("{:x}-{:x}", self.length, age.as_nanos()))?;
@@ -312,7 +314,7 @@ async fn blocking<T: Send + 'static>(
 }
 
 fn open(path: &Path) -> Result<Opened, ApiError> {
-    // To open a pipe would wait for its other end.
+    // Opening a pipe would wait for its other end.
     if !fs::metadata(path).map_err(of_file)?.is_file() {
         return Err(ApiError::not_found());
     }
@@ -321,16 +323,16 @@ fn open(path: &Path) -> Result<Opened, ApiError> {
     if !metadata.is_file() {
         return Err(ApiError::not_found());
     }
-    // Not every system knows the time; then there is no validator.
+    // Some systems do not provide the time; then there is no validator.
     Ok(Opened { file, length: metadata.len(), modified: metadata.modified().ok() })
 }
 
-/// Makes a 404 of a path to nothing, and a 500 of all else.
+/// Converts an error to a 404 if the path does not exist, otherwise to a 500.
 fn of_file(error: io::Error) -> ApiError {
     use io::ErrorKind::{InvalidFilename, InvalidInput, NotADirectory, NotFound};
 
     match error.kind() {
-        // A NUL in a path is an invalid input.
+        // A NUL in a path is an `InvalidInput`.
         NotFound | NotADirectory | InvalidFilename | InvalidInput => {
             ApiError::not_found().with_source(error)
         }
@@ -347,11 +349,11 @@ fn content_type(path: &Path) -> HeaderValue {
         _ => media.to_string(),
     };
     let unknown = const { HeaderValue::from_static("application/octet-stream") };
-    // The names of the table are all visible ASCII.
+    // All types in the table are visible ASCII.
     HeaderValue::try_from(text).unwrap_or(unknown)
 }
 
-/// Makes a `Content-Disposition`.
+/// Creates a `Content-Disposition`.
 ///
 /// Source: RFC 6266, section 4; RFC 8187, section 3.2.
 fn attachment(name: &str) -> HeaderValue {
@@ -368,15 +370,14 @@ fn attachment(name: &str) -> HeaderValue {
         }
     };
     let without_name = const { HeaderValue::from_static("attachment") };
-    // It is visible ASCII by now.
+    // The text is visible ASCII at this point.
     HeaderValue::try_from(text).unwrap_or(without_name)
 }
 
-/// The longest time in which two changes of a file may have the same time, which
-/// FAT has.
+/// The maximum age difference of two changes with the same timestamp (FAT).
 const TIME_RESOLUTION: Duration = Duration::from_secs(2);
 
-/// All characters but those that RFC 8187 calls `attr-char`.
+/// All characters except `attr-char` of RFC 8187.
 const EXTENDED: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'!')
     .remove(b'#')

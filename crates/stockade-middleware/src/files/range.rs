@@ -1,4 +1,4 @@
-//! [`Range`]: the part of a file that a request asks for.
+//! [`Range`]: the requested part of a file.
 //!
 //! Source: RFC 9110, sections 14.1.2 (byte ranges), 14.2 (Range) and 13.1.5
 //! (If-Range).
@@ -10,7 +10,7 @@ use stockade_core::headers::only;
 
 use crate::ETag;
 
-/// A range of bytes, and the condition under which it counts.
+/// A range of bytes and its condition.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(super) struct RangeRequest {
     range: ByteRange,
@@ -21,9 +21,9 @@ pub(super) struct RangeRequest {
 enum ByteRange {
     /// From this byte to the end.
     From(u64),
-    /// From the one byte to the other, both included.
+    /// From the first to the second byte, both included.
     Between(u64, u64),
-    /// As many bytes at the end.
+    /// This many bytes at the end.
     Last(u64),
 }
 
@@ -32,7 +32,7 @@ enum ByteRange {
 enum Condition {
     Tag(ETag),
     Date(SystemTime),
-    /// Neither of them, which nothing fulfils.
+    /// Neither a tag nor a date; never fulfilled.
     Malformed,
 }
 
@@ -41,17 +41,17 @@ enum Condition {
 pub(super) enum Selected {
     /// The whole file.
     Whole,
-    /// The bytes from `start` to before `end`, which are some.
+    /// The bytes from `start` up to but not including `end`, at least one.
     Part { start: u64, end: u64 },
-    /// The file has no such bytes: 416.
+    /// The file does not have these bytes: 416.
     Unsatisfiable,
 }
 
 impl RangeRequest {
-    /// Reads the range of a request; `None` if there is none that counts.
+    /// Reads the range of a request. Returns `None` without a usable range.
     ///
-    /// Only GET has ranges. Several ranges, a malformed one, and one of another
-    /// unit are ignored, as a server may.
+    /// Only GET has ranges. Several ranges, a malformed range, or one with
+    /// another unit are ignored, as RFC 9110 allows.
     pub(super) fn of(method: &Method, headers: &HeaderMap) -> Option<Self> {
         if *method != Method::GET {
             return None;
@@ -64,10 +64,10 @@ impl RangeRequest {
         Some(Self { range, condition })
     }
 
-    /// Returns true if the state that the client knows is the present one.
+    /// Returns true if the client's state is the current one.
     ///
-    /// Both comparisons are strong, so a weak tag never fulfils it. `modified`
-    /// is absent while the time is too young to tell two states apart.
+    /// Both comparisons are strong, so a weak tag never matches. `modified` is
+    /// absent while the time is too recent to distinguish two states.
     pub(super) fn applies_to(&self, etag: Option<&ETag>, modified: Option<SystemTime>) -> bool {
         match &self.condition {
             None => true,
@@ -77,13 +77,14 @@ impl RangeRequest {
         }
     }
 
-    /// Selects bytes of a file of this length.
+    /// Selects the bytes in a file of this length.
     pub(super) fn select(&self, length: u64) -> Selected {
         let (start, end) = match self.range {
             ByteRange::From(start) => (start, length),
             ByteRange::Between(start, last) => (start, last.saturating_add(1).min(length)),
             ByteRange::Last(0) => return Selected::Unsatisfiable,
-            // The end of nothing is the whole of it, and has no `Content-Range`.
+            // The end of an empty file is the whole file, without
+            // `Content-Range`.
             ByteRange::Last(_) if length == 0 => return Selected::Whole,
             ByteRange::Last(count) => (length.saturating_sub(count), length),
         };
@@ -109,7 +110,7 @@ impl ByteRange {
     }
 }
 
-/// Reads digits; a number beyond 64 bits lies behind the end of every file.
+/// Parses digits; a number beyond 64 bits is after the end of every file.
 fn number(text: &str) -> Option<u64> {
     let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     is_number.then(|| text.parse().unwrap_or(u64::MAX))
@@ -122,7 +123,7 @@ impl Condition {
     }
 }
 
-/// Returns the text of a header that is there once.
+/// Returns the text of a header that appears exactly once.
 fn only_text<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Option<&'h str> {
     only(headers, name)?.to_str().ok()
 }

@@ -1,4 +1,4 @@
-//! Files of a temporary folder, by requests that are built by hand.
+//! Tests that serve files of a temporary folder.
 
 use std::io::Read as _;
 use std::time::Duration;
@@ -7,7 +7,7 @@ use stockade_core::HttpBody;
 
 use super::*;
 
-/// A folder that is removed at the end.
+/// A folder that is removed on drop.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -17,7 +17,7 @@ impl Folder {
         Self(path)
     }
 
-    /// Writes a file that was changed at this time.
+    /// Writes a file with this time of the last change.
     fn file(&self, name: &str, bytes: &[u8], modified: SystemTime) -> PathBuf {
         let path = self.0.join(name);
         fs::write(&path, bytes).unwrap();
@@ -32,7 +32,7 @@ impl Drop for Folder {
     }
 }
 
-/// 1994-11-06 08:49:37 and a half.
+/// Returns 1994-11-06 08:49:37.5.
 fn long_ago() -> SystemTime {
     SystemTime::UNIX_EPOCH + Duration::from_millis(784_111_777_500)
 }
@@ -60,7 +60,7 @@ async fn bytes_of(mut body: HttpBody) -> Result<Vec<Vec<u8>>, stockade_core::Box
     Ok(chunks)
 }
 
-/// The status, headers by name, and the text of an answer.
+/// Returns the status, the named headers, and the text of a response.
 async fn answer(reply: Result<FileReply, ApiError>, names: &[&str]) -> String {
     let (status, headers, text) = match reply.and_then(Reply::into_response) {
         Ok(response) => {
@@ -171,7 +171,7 @@ async fn a_chunk_that_is_kept_is_not_written_over() {
     let mut body = reply.into_response().unwrap().into_body();
     let mut kept = Vec::new();
     while let Some(chunk) = body.chunk().await.unwrap() {
-        // Every other one is dropped, and its memory may be used again.
+        // Every second chunk is dropped, so its memory may be reused.
         if kept.len() % 2 == 0 {
             kept.push(chunk);
         } else {

@@ -1,4 +1,4 @@
-//! [`IdempotencyKey`]: the key of a request, and its scope.
+//! [`IdempotencyKey`]: the idempotency key of a request, and its scope.
 //!
 //! Source: draft-ietf-httpapi-idempotency-key-header-07, section 2.1; RFC 9651,
 //! section 4.2.5 (strings).
@@ -16,18 +16,20 @@ use crate::auth::UserKey;
 use crate::hashed::hash;
 use crate::rate_limit::RateKey;
 
-/// The `Idempotency-Key` of a request; an argument of a handler.
+/// The `Idempotency-Key` of a request; a handler argument.
 ///
-/// Behind [`with_idempotency`](crate::with_idempotency) a handler rarely needs it.
-/// It is for work that must be exact even where a process dies between the work and
-/// its answer: put [`scoped`](Self::scoped) into the transaction of the work, in a
-/// column that is unique. The second attempt fails there then, whatever the store
-/// of the keys knows.
+/// Handlers inside [`with_idempotency`](crate::with_idempotency) rarely need
+/// it. Use it for work that must run exactly once even if a process dies
+/// between the work and its response: write [`scoped`](Self::scoped) to a
+/// unique column in the transaction of the work. The second attempt then fails
+/// there, whatever the key store contains.
 ///
 /// The header is a string of a structured field: `"8e03978e-40d5"`, in double
-/// quotes, of 1 to 255 visible ASCII characters and spaces. Another form is 400, unless
-/// [`Idempotency::unquoted_keys`](super::Idempotency::unquoted_keys) of the route's
-/// middleware accepts it. A missing header is 400 too, unless the argument is an `Option`.
+/// quotes, of 1 to 255 visible ASCII characters and spaces. Another form is a
+/// 400, unless
+/// [`Idempotency::unquoted_keys`](super::Idempotency::unquoted_keys) of the
+/// route's middleware accepts it. A missing header is a 400 too, unless the
+/// argument is an `Option`.
 ///
 /// ```
 /// use stockade::middleware::IdempotencyKey;
@@ -55,8 +57,8 @@ pub struct IdempotencyKey {
     scoped: ScopedKey,
 }
 
-/// A key in its scope: the SHA-256 of the user or client, the method, the route and
-/// the key. Nobody can tell the parts from it without guessing them.
+/// A key in its scope: the SHA-256 of the user or client, the method, the route
+/// and the key. The parts cannot be recovered without guessing them.
 ///
 /// Its text is 64 hexadecimal digits.
 #[derive(Clone, Copy, Eq, Hash, Ord, PartialEq, PartialOrd)]
@@ -65,27 +67,28 @@ pub struct ScopedKey {
     owner: [u8; 32],
 }
 
-/// A function that tells whose keys those of a request are.
+/// A function that returns the owner of a request's keys.
 pub(super) type ScopeOf = dyn Fn(&Request) -> Result<String, ApiError> + Send + Sync;
 
 impl IdempotencyKey {
-    /// Returns the key as the client chose it.
+    /// Returns the key that the client chose.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.text
     }
 
-    /// Returns the key in its scope, which is the same for each retry of a request
-    /// and never for another user, method or route.
+    /// Returns the key in its scope. It is the same for each retry of a
+    /// request, and different for another user, method or route.
     ///
-    /// The scope is that of the [`with_idempotency`](crate::with_idempotency) in front
-    /// of the handler, and that of its defaults where there is none.
+    /// The scope is defined by the
+    /// [`with_idempotency`](crate::with_idempotency) around the handler, or by
+    /// its defaults if there is none.
     #[must_use]
     pub fn scoped(&self) -> ScopedKey {
         self.scoped
     }
 
-    /// Reads the key of a request; `None` without the header.
+    /// Reads the key of a request, or returns `None` if the header is missing.
     pub(super) fn of(
         req: &Request,
         form: KeyForm,
@@ -98,20 +101,20 @@ impl IdempotencyKey {
 }
 
 impl ScopedKey {
-    /// Makes a key of its hash and that of its owner, for tests of a store.
+    /// Creates a key from its hash and its owner hash, for tests of a store.
     #[must_use]
     pub fn from_hashes(hash: [u8; 32], owner: [u8; 32]) -> Self {
         Self { hash, owner }
     }
 
-    /// Returns the hash, which is all that tells one key from another.
+    /// Returns the hash, which identifies the key.
     #[must_use]
     pub fn as_bytes(&self) -> &[u8; 32] {
         &self.hash
     }
 
-    /// Returns the SHA-256 of the user or client, by which a store may bound the keys
-    /// of each of them.
+    /// Returns the SHA-256 of the user or client. A store may limit the keys of
+    /// each.
     #[must_use]
     pub fn owner(&self) -> &[u8; 32] {
         &self.owner
@@ -128,7 +131,7 @@ impl ScopedKey {
     }
 }
 
-/// Returns the user of a request, or its client where there is none.
+/// Returns the user of a request, or its client without a user.
 fn owner(req: &Request) -> Result<String, ApiError> {
     if req.user().is_none() {
         return Ok(format!("client:{}", RateKey::from(req.client_ip())));
@@ -142,16 +145,16 @@ fn owner(req: &Request) -> Result<String, ApiError> {
 const NAMELESS: &str = "the user has neither a `sub` nor an `id`, so that idempotency keys of \
      different users cannot be told apart: set `Idempotency::scope_by`";
 
-/// The form that the header may have.
+/// The accepted form of the header.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum KeyForm {
     /// A string of a structured field.
     Quoted,
-    /// The same, or a key without quotes.
+    /// A string of a structured field, or a key without quotes.
     Any,
 }
 
-/// Reads the header; `None` where it is missing.
+/// Reads the header, or returns `None` if it is missing.
 fn read(headers: &HeaderMap, form: KeyForm) -> Result<Option<String>, ApiError> {
     let mut lines = headers.get_all(HEADER).iter();
     let Some(line) = lines.next() else { return Ok(None) };
@@ -170,8 +173,8 @@ fn parse(line: &HeaderValue, form: KeyForm) -> Result<String, &'static str> {
     }
 }
 
-/// Parses a key without quotes. A comma could join two headers, and a semicolon could begin
-/// a parameter.
+/// Parses a key without quotes. A comma could join two headers, and a semicolon
+/// could begin a parameter.
 fn parse_unquoted(line: &[u8]) -> Result<String, &'static str> {
     if line.is_empty() {
         return Err("it is empty");
@@ -221,7 +224,7 @@ fn malformed(reason: &'static str) -> ApiError {
     ApiError::new(400, format!("The header Idempotency-Key is malformed: {reason}"))
 }
 
-/// Makes the 400 for a request without the header.
+/// Creates the 400 for a request without the header.
 #[cold]
 pub(super) fn missing() -> ApiError {
     ApiError::new(400, "The header Idempotency-Key is missing")
@@ -258,7 +261,8 @@ impl OptionalFromRequest for IdempotencyKey {
 
 /// Notes the header and its 400.
 pub(super) fn describe(doc: &mut RouteDescription, required: bool, form: KeyForm) {
-    // A quoted string with escapes, of the characters that `parse_quoted` accepts.
+    // A quoted string with escapes, made of the characters that `parse_quoted`
+    // accepts.
     let quoted = format!(r#""(?:[ !#-\[\]-~]|\\["\\]){{1,{MAX_KEY_LENGTH}}}""#);
     let (pattern, min_length) = match form {
         KeyForm::Quoted => (format!("^{quoted}$"), 3),

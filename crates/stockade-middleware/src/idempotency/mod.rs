@@ -1,19 +1,21 @@
-//! Idempotency keys: a client sends a request again, and it runs once.
+//! Idempotency keys: a request that a client sends again runs only once.
 //!
-//! [`with_idempotency`] is the middleware and [`Idempotency`] its options. Keys and
-//! answers lie in an [`IdempotencyStore`]; the one in memory is
-//! [`MemoryIdempotencyStore`]. [`IdempotencyKey`] is the key as an argument of a
-//! handler. The guide is the page `idempotency_keys` of the crate `stockade`.
+//! [`with_idempotency`] is the middleware and [`Idempotency`] contains its
+//! options. Keys and responses are in an [`IdempotencyStore`], such as the
+//! in-memory [`MemoryIdempotencyStore`]. [`IdempotencyKey`] is the key as a
+//! handler argument. The guide is the page `idempotency_keys` of the crate
+//! `stockade`.
 //!
 //! Source: draft-ietf-httpapi-idempotency-key-header-07.
 
-// Where things are:
-// - `key`: the header, `IdempotencyKey`, and `ScopedKey`, whose it is.
+// Files:
+// - `key`: the header, `IdempotencyKey`, and `ScopedKey` with its owner.
 // - `options`: `Idempotency`.
 // - `with_idempotency`: the order of the decisions.
-// - `place`: the place of a key while its handler runs: lease, answer, give-back.
-// - `record`: answers as bytes.
-// - `store`, `memory`: the trait of a store, and the one in memory.
+// - `place`: the place of a key while its handler runs: lease, response,
+//   release.
+// - `record`: responses as bytes.
+// - `store`, `memory`: the store trait and the in-memory store.
 
 mod key;
 mod memory;

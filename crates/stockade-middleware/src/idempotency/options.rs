@@ -1,4 +1,4 @@
-//! [`Idempotency`]: the options of idempotency keys.
+//! [`Idempotency`]: the options of `with_idempotency`.
 
 use std::fmt;
 use std::sync::Arc;
@@ -11,8 +11,8 @@ use stockade_errors::ApiError;
 use super::key::{KeyForm, ScopeOf};
 use super::store::IdempotencyStore;
 
-/// The options of [`with_idempotency`](crate::with_idempotency), with the store of
-/// the keys.
+/// The options of [`with_idempotency`](crate::with_idempotency), including the
+/// key store.
 ///
 /// ```
 /// use std::time::Duration;
@@ -45,16 +45,17 @@ pub struct Idempotency {
     mistakes: Vec<String>,
 }
 
-/// The treatment of a key whose handler was dropped in the middle, such as by the
-/// end of its process.
+/// The treatment of a key if its handler was dropped before it finished, for
+/// example because the process ended.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum OnAbandoned {
-    /// The key is free when its lease runs out, and the handler runs again. The work
-    /// of the first attempt may be there, in part or as a whole.
+    /// The key is free when its lease expires, and the handler runs again. The
+    /// work of the first attempt may be partly or completely done.
     #[default]
     Run,
-    /// The key is 409 for the time of an answer, because nobody knows what was done.
+    /// The key is a 409 for the lifetime of a response, because the state of
+    /// the work is unknown.
     Refuse,
 }
 
@@ -62,18 +63,18 @@ pub enum OnAbandoned {
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum OnStoreError {
-    /// They are 503 before the handler runs.
+    /// They get a 503 before the handler runs.
     #[default]
     Refuse,
-    /// They run as if they had no key, so that a retry runs twice. Each second at
-    /// most one line at error level tells of them.
+    /// They run as if they had no key, so a retry runs twice. This is logged at
+    /// error level, at most once a second.
     Pass,
 }
 
 impl Idempotency {
-    /// Keeps keys and answers in this store: a
-    /// [`MemoryIdempotencyStore`](super::MemoryIdempotencyStore), one outside, or an
-    /// `Arc` of one. Routes may share a store.
+    /// Stores keys and responses in this store: a
+    /// [`MemoryIdempotencyStore`](super::MemoryIdempotencyStore), an external
+    /// store, or an `Arc` of one. Routes may share a store.
     pub fn new(store: impl IdempotencyStore + 'static) -> Self {
         Self {
             store: Arc::new(store),
@@ -92,19 +93,19 @@ impl Idempotency {
         }
     }
 
-    /// Refuses requests without the header with 400. Default: false, they run as if
-    /// there were no keys.
+    /// Sets whether requests without the header are rejected with 400. Default:
+    /// false; they run without idempotency.
     pub fn required(mut self, required: bool) -> Self {
         self.required = required;
         self
     }
 
-    /// Accepts keys without quotes too, such as `Idempotency-Key: 8e03978e-40d5`, which many
-    /// clients send. Default: false, they are 400.
+    /// Also accepts keys without quotes, such as `Idempotency-Key:
+    /// 8e03978e-40d5`, which many clients send. Default: false; they get a 400.
     ///
-    /// Such a key has 1 to 255 visible ASCII characters except `"`, `\`, `,` and `;`. The
-    /// quoted form of the same characters is the same key, so clients can change the form
-    /// between two attempts.
+    /// Such a key has 1 to 255 visible ASCII characters except `"`, `\`, `,`
+    /// and `;`. The quoted form of the same characters is the same key, so
+    /// clients can change the form between two attempts.
     ///
     /// ```
     /// use stockade::middleware::idempotency::{Idempotency, MemoryIdempotencyStore};
@@ -128,14 +129,15 @@ impl Idempotency {
         self
     }
 
-    /// Keeps responses of the handler with a status of 500 or more for replay. Default: true,
-    /// because the handler may have done a part of its work before it failed.
+    /// Stores handler responses with a status of 500 or more for replay.
+    /// Default: true, because the handler may have done a part of its work
+    /// before it failed.
     ///
-    /// With false, such a response frees the key, and a retry runs the handler again. Choose
-    /// it if a handler that fails leaves nothing behind, such as one that does all its work
-    /// in one transaction. Responses below 500 are always kept, except 408. A
-    /// `with_timeout` that ends the handler is an exception in both cases: its 503 is never
-    /// kept.
+    /// With false, such a response frees the key, and a retry runs the handler
+    /// again. Choose it if a failed handler leaves nothing behind, for example
+    /// if it does all its work in one transaction. Responses below 500 are
+    /// always stored, except 408. If `with_timeout` ends the handler, its 503
+    /// is never stored, in both cases.
     ///
     /// ```
     /// use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -170,51 +172,50 @@ impl Idempotency {
         self
     }
 
-    /// Lets a request wait for the answer of an earlier one with its key that still
-    /// runs, at most for this time. Default: 0, it is 409 with `Retry-After: 1` at
-    /// once.
+    /// Lets a request wait at most this long while an earlier request with its
+    /// key is running. Default: 0; the request gets a 409 with `Retry-After: 1`
+    /// immediately.
     ///
-    /// The store is asked again after 25 ms, and then less and less often, at least
-    /// each 250 ms.
+    /// The store is polled after 25 ms, and then at growing intervals of at
+    /// most 250 ms.
     pub fn wait(mut self, time: Duration) -> Self {
         self.wait = time;
         self
     }
 
-    /// Sets the time for which a running handler holds its key. It is renewed each
-    /// third of it, so that it matters where a process dies, or where a handler
-    /// computes for as long without waiting. Default: 30 s. Less than 1 s is a
-    /// mistake, which is reported when the router is built.
+    /// Sets how long a running handler holds its key. The lease is renewed
+    /// after each third of this time. It only matters if a process dies, or if
+    /// a handler computes that long without waiting. Default: 30 s. Less than 1
+    /// s is a configuration error.
     pub fn lease(mut self, time: Duration) -> Self {
         self.lease = time;
         self
     }
 
-    /// Sets the time for which an answer is kept. Default: 24 h. Less than the
-    /// [`lease`](Self::lease) is a mistake, which is reported when the router is
-    /// built.
+    /// Sets how long a response is stored. Default: 24 h. Less than the
+    /// [`lease`](Self::lease) is a configuration error.
     pub fn ttl(mut self, time: Duration) -> Self {
         self.ttl = time;
         self
     }
 
-    /// Sets the largest body of an answer that is kept, in bytes. Default: 65,536.
+    /// Sets the largest response body to store, in bytes. Default: 65,536.
     ///
-    /// A larger answer and a stream are sent, and logged at warn level; a retry is
-    /// 409 then, with the status of the answer in its message.
+    /// A larger response and a stream are sent, and logged at warn level. A
+    /// retry then gets a 409 with the original status in its message.
     pub fn max_body(mut self, bytes: usize) -> Self {
         self.max_body = bytes;
         self
     }
 
-    /// Keeps a header of the answer too, beside `Allow`, `Cache-Control`,
-    /// `Content-Disposition`, `Content-Encoding`, `Content-Language`,
-    /// `Content-Location`, `Content-Type`, `ETag`, `Last-Modified`, `Link`,
-    /// `Location`, `Retry-After` and `Vary`.
+    /// Also stores this response header, in addition to `Allow`,
+    /// `Cache-Control`, `Content-Disposition`, `Content-Encoding`,
+    /// `Content-Language`, `Content-Location`, `Content-Type`, `ETag`,
+    /// `Last-Modified`, `Link`, `Location`, `Retry-After` and `Vary`.
     ///
-    /// Cookies and the headers of the exchange itself, such as `Set-Cookie`, `Date`
-    /// and `Content-Length`, are a mistake, which is reported when the router is
-    /// built, and so is a name that is none.
+    /// Cookies and headers of a single exchange, such as `Set-Cookie`, `Date`
+    /// and `Content-Length`, are a configuration error, and so is an invalid
+    /// name.
     pub fn header(mut self, name: impl AsRef<str>) -> Self {
         let name = name.as_ref();
         match HeaderName::try_from(name) {
@@ -228,23 +229,23 @@ impl Idempotency {
         self
     }
 
-    /// Sets what happens to the key of a handler that was dropped in the middle.
-    /// Default: [`OnAbandoned::Run`].
+    /// Sets the treatment of a key if its handler was dropped before it
+    /// finished. Default: [`OnAbandoned::Run`].
     pub fn on_abandoned(mut self, on_abandoned: OnAbandoned) -> Self {
         self.on_abandoned = on_abandoned;
         self
     }
 
-    /// Sets what happens to requests while the store is down or full. Default:
+    /// Sets the treatment of requests while the store is down or full. Default:
     /// [`OnStoreError::Refuse`].
     pub fn on_store_error(mut self, outage: OnStoreError) -> Self {
         self.on_store_error = outage;
         self
     }
 
-    /// Sets a function that returns the owner of the keys of a request. Default: the
-    /// [`UserKey`](crate::UserKey) of the user, or the client's address without a user.
-    /// An error of the function is the response.
+    /// Sets a function that returns the owner of a request's keys. Default: the
+    /// user's [`UserKey`](crate::UserKey), or the client's address if there is
+    /// no user. An error of the function is the response.
     ///
     /// ```
     /// use stockade::ApiError;
@@ -264,12 +265,12 @@ impl Idempotency {
         self
     }
 
-    /// Returns the form that keys may have.
+    /// Returns the accepted form of keys.
     pub(super) fn form(&self) -> KeyForm {
         if self.unquoted_keys { KeyForm::Any } else { KeyForm::Quoted }
     }
 
-    /// Notes the mistakes of the options.
+    /// Notes the configuration errors of the options.
     pub(super) fn check(&self, doc: &mut RouteDescription) {
         let told = |mistake: &str| format!("with_idempotency: {mistake}");
         self.mistakes.iter().for_each(|mistake| doc.issue(told(mistake)));
@@ -314,7 +315,7 @@ const KEPT: [&str; 13] = [
     "vary",
 ];
 
-/// The headers of one exchange alone.
+/// The headers that belong to a single exchange.
 const NEVER_KEPT: [&str; 11] = [
     "connection",
     "content-length",

@@ -20,22 +20,23 @@ use super::options::{Idempotency, OnAbandoned};
 use super::record::Record;
 use super::store::{Reservation, ReserveOutcome};
 
-/// The place of a key that this request holds, or is about to take. Dropped before
-/// it is completed or freed, it tells the store so.
+/// The place of a key that this request holds, or is about to reserve. If it is
+/// dropped before it is completed or freed, it notifies the store.
 pub(super) struct HeldPlace {
     pub(super) options: Arc<Idempotency>,
     pub(super) key: ScopedKey,
     pub(super) claim: Reservation,
     /// True once the handler has begun.
     pub(super) progress: HandlerProgress,
-    /// True until the place is completed, freed or found to be another's.
+    /// True until the place is completed, freed or found to belong to another
+    /// request.
     pub(super) is_held: bool,
 }
 
 impl HeldPlace {
-    /// Asks the store for the place, within the time that a store has.
+    /// Reserves the place, within the timeout of a store.
     pub(super) async fn take(&mut self) -> Result<ReserveOutcome, StoreError> {
-        // The store may have done what it could not confirm.
+        // The store may have reserved it without a confirmation.
         self.is_held = true;
         let asked = self.options.store.take(&self.key, &self.claim);
         let taken = within(STORE_TIMEOUT, asked).await;
@@ -43,14 +44,14 @@ impl HeldPlace {
         taken
     }
 
-    /// Runs a future, and renews the lease meanwhile.
+    /// Runs a future and renews the lease while it runs.
     pub(super) async fn renewed_during<F: Future>(&self, work: F) -> F::Output {
         let mut work = pin!(work);
         let mut renewal = pin!(self.renew());
         poll_fn(|cx| {
             let polled = work.as_mut().poll(cx);
             if polled.is_pending() {
-                // It never ends.
+                // This future never ends.
                 let _: Poll<()> = renewal.as_mut().poll(cx);
             }
             polled
@@ -79,10 +80,10 @@ impl HeldPlace {
         }
     }
 
-    /// Keeps an answer. Where the store fails three times in a second the lease runs
-    /// out, and the handler may run twice.
+    /// Stores a response. If the store fails three times in a second, the lease
+    /// expires and the handler may run twice.
     pub(super) async fn complete(mut self, record: Record, status: StatusCode) {
-        // From here on it must not be freed.
+        // From here on, the place must not be freed.
         self.is_held = false;
         if !record.has_answer() {
             log::warn!(
@@ -126,7 +127,7 @@ impl HeldPlace {
         options.store.complete(key, &claim.nonce, record, options.ttl)
     }
 
-    /// Frees the place of a request whose handler did nothing.
+    /// Frees the place of a request if its handler did nothing.
     pub(super) async fn free(mut self) {
         self.is_held = false;
         let freed = self.options.store.free(&self.key, &self.claim.nonce);
@@ -137,8 +138,8 @@ impl HeldPlace {
 }
 
 impl Drop for HeldPlace {
-    /// Gives the place back in the background, so that its key does not hang for the
-    /// whole lease.
+    /// Releases the place in the background, so that its key is not blocked for
+    /// the whole lease.
     fn drop(&mut self) {
         if !self.is_held {
             return;
@@ -163,8 +164,8 @@ impl Drop for HeldPlace {
     }
 }
 
-/// Runs a future to its end: at once if it does not wait, else in a task of its own.
-/// Without a runtime it is dropped where it waits.
+/// Runs a future to its end: immediately if it does not wait, otherwise in a
+/// separate task. Without a runtime, a waiting future is dropped.
 fn in_background(work: BoxFuture<'static, ()>) {
     let mut cx = Context::from_waker(Waker::noop());
     // A remote store may need a runtime, and may panic without one.
@@ -176,7 +177,8 @@ fn in_background(work: BoxFuture<'static, ()>) {
     }
 }
 
-/// Bounds the time of a store, which has a deadline of its own where it is outside.
+/// Limits the time of a store call. External stores also have their own
+/// deadline.
 async fn within<T>(
     limit: Duration,
     asked: BoxFuture<'_, Result<T, StoreError>>,
@@ -186,5 +188,5 @@ async fn within<T>(
 
 const STORE_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// The pauses between the tries to keep an answer.
+/// The pauses between the attempts to store a response.
 const PAUSES: [Duration; 2] = [Duration::from_millis(200), Duration::from_millis(500)];

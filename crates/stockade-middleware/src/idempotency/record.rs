@@ -1,26 +1,27 @@
-//! [`Record`]: the outcome of a request, as bytes that a store keeps.
+//! [`Record`]: the result of a request, as bytes for a store.
 //!
-//! The form is of this crate alone, so that a store has only bytes to keep. Its
-//! first byte is the version; what another version wrote is no record.
+//! The format is private to this crate. Its first byte is the version; records
+//! of other versions are invalid.
 
 use bytes::{Buf as _, BufMut as _, Bytes, BytesMut};
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use stockade_core::{HttpBody, Response};
 
-/// The outcome of a request.
+/// The result of a request.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(super) enum Record {
-    /// The answer.
+    /// The response.
     Answer { status: StatusCode, headers: Vec<(HeaderName, HeaderValue)>, body: Bytes },
-    /// The status of an answer that was too large to be kept, or a stream.
+    /// The status of a response that was not stored because it was too large or
+    /// a stream.
     NotKept(StatusCode),
-    /// The handler was dropped in the middle.
+    /// The handler was dropped before it finished.
     Unknown,
 }
 
 impl Record {
-    /// Takes the status, the listed headers and the body of a response; no body
-    /// where it is a stream, or longer than `max_body`.
+    /// Creates a record from the status, the listed headers and the body of a
+    /// response. A stream and a body longer than `max_body` are not stored.
     pub(super) fn of(response: &Response, listed: &[HeaderName], max_body: usize) -> Self {
         let status = response.status();
         match response.body().as_bytes() {
@@ -39,7 +40,7 @@ impl Record {
         }
     }
 
-    /// Returns true if it has the answer.
+    /// Returns true if the record contains the response.
     pub(super) fn has_answer(&self) -> bool {
         matches!(self, Self::Answer { .. })
     }
@@ -51,7 +52,8 @@ impl Record {
             Self::Answer { status, headers, body } => {
                 bytes.put_u8(ANSWER);
                 bytes.put_u16(status.as_u16());
-                // No response has more headers, or longer ones, than `u32` counts.
+                // The number and the lengths of headers always fit into a
+                // `u32`.
                 bytes.put_u32(count(headers.len()));
                 for (name, value) in headers {
                     put(&mut bytes, name.as_str().as_bytes());
@@ -68,7 +70,7 @@ impl Record {
         bytes.freeze()
     }
 
-    /// Reads a record; `None` for other bytes.
+    /// Parses a record, or returns `None` for other bytes.
     pub(super) fn from_bytes(mut bytes: Bytes) -> Option<Self> {
         if bytes.try_get_u8().ok()? != VERSION {
             return None;
@@ -87,7 +89,7 @@ impl Record {
     }
 }
 
-/// Makes the response of a kept answer.
+/// Creates the response from a stored response.
 pub(super) fn response_of(
     status: StatusCode,
     headers: Vec<(HeaderName, HeaderValue)>,

@@ -1,4 +1,4 @@
-//! [`IdempotencyStore`]: the place where keys and answers are kept.
+//! [`IdempotencyStore`]: the store of idempotency keys and responses.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,48 +9,52 @@ use stockade_errors::StoreError;
 
 use super::key::ScopedKey;
 
-/// A store of idempotency keys: in memory, or outside for several processes.
+/// A store of idempotency keys, in memory or external for several processes.
 ///
-/// A key has a place. A request takes it by a nonce, keeps it while its handler
-/// runs, and leaves its answer there. Each call is one step: of any number of
-/// simultaneous [`take`](Self::take) of a key exactly one is [`ReserveOutcome::New`].
+/// Each key has a place. A request reserves it with a nonce, holds it while its
+/// handler runs, and leaves its response there. Each call is atomic: of any
+/// number of simultaneous [`take`](Self::take) calls for a key, exactly one
+/// returns [`ReserveOutcome::New`].
 ///
-/// A call may be repeated with the same nonce, because a store outside may have
-/// done what it could not confirm. Times are given as durations, and the clock is
-/// that of the store. An [`Arc`] of a store is a store.
+/// A call may be repeated with the same nonce, because an external store may
+/// have executed a call without confirming it. Times are durations, measured
+/// with the clock of the store. An [`Arc`] of a store is a store.
 pub trait IdempotencyStore: Send + Sync {
-    /// Takes the place of `key`, if it is empty or its time is over.
+    /// Reserves the place of `key` if it is empty or has expired.
     ///
-    /// The fingerprint is compared first: another one is
-    /// [`ReserveOutcome::OtherFingerprint`], whatever the state of the place is. The nonce
-    /// that already holds the place gets [`ReserveOutcome::New`] again, with a new lease.
+    /// The fingerprint is compared first: a different one is
+    /// [`ReserveOutcome::OtherFingerprint`], whatever the state of the place.
+    /// The nonce that already holds the place gets [`ReserveOutcome::New`]
+    /// again, with a new lease.
     ///
     /// # Errors
-    /// Fails when the store cannot be asked, or has no room for a new key.
+    /// Fails if the store is unavailable or too full for a new key.
     fn take<'a>(
         &'a self,
         key: &'a ScopedKey,
         claim: &'a Reservation,
     ) -> BoxFuture<'a, Result<ReserveOutcome, StoreError>>;
 
-    /// Begins the lease of a place anew, by the times of the claim. Returns false, and
-    /// does nothing, if another nonce holds it, if nobody does, or if it has a record.
+    /// Restarts the lease of a place with the times of the claim. Returns
+    /// false, and does nothing, if another nonce holds the place, if no nonce
+    /// does, or if it has a record.
     ///
     /// # Errors
-    /// Fails when the store cannot be asked.
+    /// Fails if the store is unavailable.
     fn renew<'a>(
         &'a self,
         key: &'a ScopedKey,
         claim: &'a Reservation,
     ) -> BoxFuture<'a, Result<bool, StoreError>>;
 
-    /// Puts the record into a place, and keeps it for `ttl`. Returns false, and does
-    /// nothing, if another nonce holds the place or if nobody does; true again for
-    /// the nonce that has completed it.
+    /// Puts the record into a place for `ttl`. Returns false, and does nothing,
+    /// if another nonce holds the place or no nonce does. Returns true again
+    /// for the nonce that has completed it.
     ///
     /// # Errors
-    /// Fails when the store cannot be asked, or has no room for the record. It must
-    /// have room for one of up to [`SHORT_RECORD_BYTES`] in a place that was taken.
+    /// Fails if the store is unavailable or too full for the record. A reserved
+    /// place must always have room for a record of up to
+    /// [`SHORT_RECORD_BYTES`].
     fn complete<'a>(
         &'a self,
         key: &'a ScopedKey,
@@ -59,11 +63,12 @@ pub trait IdempotencyStore: Send + Sync {
         ttl: Duration,
     ) -> BoxFuture<'a, Result<bool, StoreError>>;
 
-    /// Empties a place whose handler runs. Returns false, and does nothing, if
-    /// another nonce holds it, if nobody does, or if it has a record.
+    /// Empties the place of a running handler. Returns false, and does nothing,
+    /// if another nonce holds the place, if no nonce does, or if it has a
+    /// record.
     ///
     /// # Errors
-    /// Fails when the store cannot be asked.
+    /// Fails if the store is unavailable.
     fn free<'a>(
         &'a self,
         key: &'a ScopedKey,
@@ -71,34 +76,38 @@ pub trait IdempotencyStore: Send + Sync {
     ) -> BoxFuture<'a, Result<bool, StoreError>>;
 }
 
-/// The bytes of the longest record that says that an answer is not kept.
+/// The length of the longest record for a response that is not stored, in
+/// bytes.
 pub const SHORT_RECORD_BYTES: usize = 16;
 
-/// Sixteen random bytes that tell one attempt at a key from all others.
+/// Sixteen random bytes that identify one attempt at a key.
 pub type Nonce = [u8; 16];
 
-/// The conditions under which a request takes a place.
+/// The conditions of a reservation.
 #[derive(Clone, Debug)]
 pub struct Reservation {
     /// The SHA-256 of the request's path, query, content type and body.
     pub fingerprint: [u8; 32],
-    /// The owner of the place from now on.
+    /// The new owner of the place.
     pub nonce: Nonce,
-    /// The time for which the place is held, until it is renewed or completed.
+    /// The time until the reservation expires if it is neither renewed nor
+    /// completed.
     pub lease: Duration,
-    /// The time, from each renewal on, for which a place whose lease ran out is
-    /// remembered as [`ReserveOutcome::Crashed`]. `None`: it is empty then.
+    /// The time, from each renewal on, for which a place with an expired lease
+    /// is remembered as [`ReserveOutcome::Crashed`]. With `None`, the place is
+    /// then empty.
     pub remember_crash: Option<Duration>,
 }
 
-/// The outcome of [`IdempotencyStore::take`].
+/// The result of [`IdempotencyStore::take`].
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum ReserveOutcome {
-    /// The place was empty, and is held now: the handler runs.
+    /// The place was empty and is now reserved: the handler runs.
     New,
-    /// Another request holds it.
+    /// Another request holds the place.
     Running,
-    /// The lease of a request ran out, and the claim says to remember that.
+    /// The lease of an earlier request expired, and its claim requires
+    /// remembering that.
     Crashed,
     /// The record of an earlier request.
     Done(Bytes),

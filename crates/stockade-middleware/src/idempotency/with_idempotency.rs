@@ -1,4 +1,4 @@
-//! [`with_idempotency`]: requests that run once.
+//! [`with_idempotency`]: middleware that runs a repeated request only once.
 //!
 //! Source: draft-ietf-httpapi-idempotency-key-header-07.
 
@@ -29,35 +29,36 @@ use crate::described::reads_parsed_body;
 use crate::hashed::hash;
 use crate::store_fault::unavailable;
 
-/// Lets a request with an `Idempotency-Key` run once: a retry with the same key gets
-/// the stored answer, with `Idempotency-Replayed: true`.
+/// Runs a request with an `Idempotency-Key` once: a retry with the same key
+/// gets the stored response, with `Idempotency-Replayed: true`.
 ///
-/// It is for POST and PATCH; on a route of another method it is a mistake of
-/// construction, and so is `with_auth` behind it, because the keys of users are kept
-/// apart.
+/// It is for POST and PATCH; routes with other methods are a configuration
+/// error. `with_auth` inside it is a configuration error too, because keys are
+/// separate for each user.
 ///
-/// | request | answer |
+/// | request | response |
 /// |---|---|
-/// | with a new key | that of the handler, stored before it is sent |
-/// | with the key of an earlier one | its answer |
-/// | with a key that is still running | 409 with `Retry-After: 1`, or waits ([`Idempotency::wait`]) |
+/// | with a new key | the response of the handler, stored before it is sent |
+/// | with the key of an earlier request | the stored response |
+/// | with the key of a running request | 409 with `Retry-After: 1`, or waits ([`Idempotency::wait`]) |
 /// | with a key and another path, query, content type or body | 422 |
-/// | with a key whose answer is not known or not kept | 409 |
-/// | with a malformed key, or without one where it is required | 400 |
+/// | with a key if the earlier response is unknown or not stored | 409 |
+/// | with a malformed key, or without a required key | 400 |
 /// | while the store is down or full | 503 with `Retry-After: 1` |
 ///
-/// Every answer of the handler is stored, errors of 5xx too unless
-/// [`Idempotency::keep_errors`] is false. Answers that came before
-/// the handler are not, such as those of middleware and of a validation, and neither
-/// are 408 and 503: their key is free at once. The body of the request is read before
+/// Every response of the handler is stored, including 5xx errors unless
+/// [`Idempotency::keep_errors`] is false. Responses from before the handler,
+/// such as responses of middleware and validation, are not stored. Neither are
+/// 408 and 503. Their key is free immediately. The request body is read before
 /// the handler runs.
 ///
-/// A handler continues for 30 s after its client has disconnected, or after an outer
-/// `with_timeout` has responded. The retry then finds the response. The setting `run_to_completion` of the route
-/// changes this time, and `false` drops the handler at once, as
-/// [`on_abandoned`](Idempotency::on_abandoned) says.
-/// An error handler that is middleware in front of it does not change stored errors;
-/// those of an entry, a group and a router do.
+/// A handler continues for 30 s after its client has disconnected, or after an
+/// outer `with_timeout` has responded. The retry then finds the response. The
+/// setting `run_to_completion` of the route changes this time, and `false`
+/// drops the handler immediately, with the effect of
+/// [`on_abandoned`](Idempotency::on_abandoned). Stored errors are not changed
+/// by an error handler that is outer middleware, but by error handlers of a
+/// route, a group or a router.
 ///
 /// ```
 /// use stockade::middleware::idempotency::{Idempotency, MemoryIdempotencyStore};
@@ -83,7 +84,7 @@ use crate::store_fault::unavailable;
 /// ```
 ///
 /// # Beyond the spec
-/// The specification has no such keys.
+/// The specification does not define idempotency keys.
 #[must_use]
 pub fn with_idempotency(options: Idempotency) -> Middleware {
     let described = options.clone();
@@ -97,7 +98,7 @@ pub fn with_idempotency(options: Idempotency) -> Middleware {
     .describing(move |doc| describe(&described, doc))
 }
 
-/// The state that the requests of a middleware share.
+/// The shared state of all requests of a middleware.
 struct Shared {
     options: Arc<Idempotency>,
     outages: LogRate,
@@ -142,7 +143,7 @@ impl Shared {
         Completing::of(req, |req| Box::pin(handle(place, req, next))).await
     }
 
-    /// Makes the 503 of a store that is down or full.
+    /// Creates the 503 for a store that is down or full.
     #[cold]
     fn unavailable(&self, error: &StoreError) -> ApiError {
         self.report(error);
@@ -164,7 +165,7 @@ impl Shared {
     }
 }
 
-/// Runs the rest, and keeps its answer or frees the key.
+/// Runs the rest of the chain, and stores its response or frees the key.
 async fn handle(place: HeldPlace, req: Request, next: Next) -> Result<Response, ApiError> {
     let context = ErrorContext::of(&req).before_middleware(&req, None);
     let progress = place.progress.clone();
@@ -188,7 +189,7 @@ async fn handle(place: HeldPlace, req: Request, next: Next) -> Result<Response, 
     Ok(response)
 }
 
-/// Takes the place, and waits for one that is running.
+/// Reserves the place, and waits for a running request.
 async fn take(place: &mut HeldPlace, wait: Duration) -> Result<ReserveOutcome, StoreError> {
     let mut taken = place.take().await?;
     if taken != ReserveOutcome::Running || wait.is_zero() {
@@ -207,7 +208,7 @@ async fn take(place: &mut HeldPlace, wait: Duration) -> Result<ReserveOutcome, S
     }
 }
 
-/// Makes the answer to a request that was carried out.
+/// Creates the response for a request that has already run.
 fn replay(record: Bytes) -> Result<Response, ApiError> {
     match Record::from_bytes(record) {
         Some(Record::Answer { status, headers, body }) => {
@@ -242,10 +243,11 @@ fn claim(options: &Idempotency, fingerprint: [u8; 32]) -> Result<Reservation, Ap
 
 fn fingerprint(req: &Request, body: &[u8]) -> [u8; 32] {
     let uri = req.uri();
-    // No query and an empty one are two requests.
+    // No query and an empty query are different requests.
     let query = uri.query().map(|query| format!("?{query}")).unwrap_or_default();
     let media = req.headers().get(header::CONTENT_TYPE).map(HeaderValue::as_bytes);
-    // The same path of two hosts is two requests. No other path begins with two slashes.
+    // The same path on two hosts is two requests. No other path begins with two
+    // slashes.
     let path = match req.host_labels() {
         Some(host) => Cow::Owned(format!("/{host}{}", uri.path())),
         None => Cow::Borrowed(uri.path()),

@@ -1,13 +1,13 @@
 //! The rules of [`with_input_validation`](super::with_input_validation) as a
-//! schema, for documents.
+//! schema for API documents.
 
 use serde_json::{Map, Value, json};
 use stockade_validation::Schema;
 
 use super::{InputRule, InputType};
 
-/// Returns the schema of a body that the rules let pass; `None` for rules that
-/// contradict themselves, which no schema says.
+/// Returns the schema of a body that satisfies the rules. Returns `None` for
+/// contradictory rules, which a schema cannot express.
 pub(super) fn schema_of(rules: &[(String, InputRule)]) -> Option<Schema> {
     let properties: Map<String, Value> =
         rules.iter().map(|(field, rule)| (field.clone(), rule.documented())).collect();
@@ -15,7 +15,7 @@ pub(super) fn schema_of(rules: &[(String, InputRule)]) -> Option<Schema> {
     let required: Vec<&str> =
         rules.iter().filter(|(_, rule)| rule.required).map(|(field, _)| field.as_str()).collect();
     if !required.is_empty() {
-        // Any other value has no fields.
+        // Only objects have fields.
         schema["type"] = json!("object");
         schema["required"] = json!(required);
     }
@@ -23,7 +23,7 @@ pub(super) fn schema_of(rules: &[(String, InputRule)]) -> Option<Schema> {
 }
 
 impl InputRule {
-    /// Returns the rule in JSON Schema.
+    /// Returns the rule as JSON Schema.
     fn documented(&self) -> Value {
         let mut schema = Map::new();
         let is_text = self.kind.is_none_or(|kind| kind == InputType::String);
@@ -50,7 +50,7 @@ impl InputRule {
     }
 }
 
-/// The types of a required field without a type of its own.
+/// The types of a required field without a type rule.
 const NOT_NULL: [&str; 5] = ["string", "number", "boolean", "object", "array"];
 
 #[cfg(test)]
@@ -59,7 +59,7 @@ mod tests {
 
     use super::*;
 
-    /// The schema and the rules agree on each of these bodies.
+    /// Checks that the schema and the rules agree on each of these bodies.
     #[track_caller]
     fn agrees(rule: &InputRule) {
         let rules = [("f".to_owned(), rule.clone())];
@@ -97,7 +97,8 @@ mod tests {
         ];
         for kind in kinds {
             for required in [false, true] {
-                // It refuses everything, which no type of a schema says.
+                // This rule rejects everything, which the type of a schema
+                // cannot express.
                 if required && kind == Some(InputType::Null) {
                     continue;
                 }

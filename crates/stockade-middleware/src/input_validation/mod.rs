@@ -1,4 +1,4 @@
-//! [`with_input_validation`]: simple checks of the body's fields.
+//! [`with_input_validation`]: simple checks of body fields.
 //!
 //! Spec: Middleware helpers › `withInputValidation`; Errors › Statuses.
 
@@ -20,8 +20,9 @@ use crate::described::{needs_readable_body, reads_parsed_body};
 
 pub use self::rules::{InputRules, IntoInputRules, form};
 
-/// Checks fields of the body, each by its rule, in the given order. The rules
-/// are pairs of a field and an [`InputRule`], or JSON. The body stays as it is.
+/// Checks fields of the body, each with its rule, in the listed order. The
+/// rules are pairs of a field and an [`InputRule`], or JSON. The body does not
+/// change.
 ///
 /// A failure is a 400 with a list of texts: `<field> is required`, `<field>
 /// must be of type <type>`, `<field> must be at least <n> characters`, `<field>
@@ -36,7 +37,7 @@ pub use self::rules::{InputRules, IntoInputRules, form};
 /// ]);
 /// assert_eq!(check.name(), "with_input_validation");
 ///
-/// // The same as it could stand in a file.
+/// // The same rules as JSON, for example from a file.
 /// let check = with_input_validation(stockade::serde_json::json!({
 ///     "name": { "required": true, "type": "string", "minLength": 2 },
 ///     "zip": { "pattern": "^[0-9]{5}$" },
@@ -44,8 +45,8 @@ pub use self::rules::{InputRules, IntoInputRules, form};
 /// assert_eq!(check.name(), "with_input_validation");
 /// ```
 ///
-/// An invalid rule (an unknown key, an unknown type, a malformed pattern) is
-/// reported when the router is built.
+/// An invalid rule (an unknown key, an unknown type, a malformed pattern) is a
+/// configuration error.
 ///
 /// Spec: Middleware helpers › `withInputValidation`.
 #[doc(alias = "withInputValidation")]
@@ -86,11 +87,11 @@ pub fn with_input_validation<M>(rules: impl IntoInputRules<M>) -> Middleware {
     })
 }
 
-/// The rule of one field; by default it allows everything.
+/// The rule for one field; by default it allows everything.
 ///
-/// An absent field is only checked for being required. Null counts as absent
-/// there, but a `type` refuses it. Lengths and a pattern imply the type
-/// `string`, unless the rule has another one.
+/// For an absent field, only `required` is checked. Null counts as absent for
+/// that check, but a `type` rejects it. Lengths and a pattern imply the type
+/// `string`, unless the rule has another type.
 ///
 /// Spec: Middleware helpers › `withInputValidation`.
 #[derive(Clone, Debug, Default)]
@@ -117,12 +118,12 @@ pub enum InputType {
 }
 
 impl InputRule {
-    /// Makes a rule that allows everything.
+    /// Creates a rule that allows everything.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Requires the field, and refuses null and empty text.
+    /// Requires the field, and rejects null and empty text.
     pub fn required(mut self) -> Self {
         self.required = true;
         self
@@ -142,9 +143,9 @@ impl InputRule {
         max_length: some usize;
     }
 
-    /// Requires a match of this regular expression somewhere in the text,
-    /// within the bounds of the keyword `pattern` of schemas. A malformed
-    /// pattern is reported when the router is built.
+    /// Requires a match of this regular expression somewhere in the text, with
+    /// the limits of the schema keyword `pattern`. A malformed pattern is a
+    /// configuration error.
     #[track_caller]
     pub fn pattern(mut self, pattern: &str) -> Self {
         self.pattern = Some(Rule::any().pattern(pattern).build());
@@ -191,8 +192,8 @@ impl InputRule {
         self.kind.or_else(|| asks_for_text.then_some(InputType::String))
     }
 
-    /// Returns the name of the rule that the text breaks: `pattern`, or the limit
-    /// of its steps.
+    /// Returns the name of the rule that the text violates: `pattern`, or its
+    /// step limit.
     fn broken_pattern(&self, value: &Value) -> Option<String> {
         let Some(Ok(pattern)) = &self.pattern else { return None };
         match pattern.check(value, &ValidationOptions::new()) {
@@ -330,7 +331,7 @@ mod tests {
                 faults(rule, body, &["f must be of type string"]);
             }
         }
-        // With a type, that one counts.
+        // An explicit type takes precedence.
         let number = InputRule::new().kind(InputType::Number).pattern("^[a-z]$").max_length(1);
         faults(number, json!({ "f": 12345 }), &[]);
     }

@@ -1,4 +1,4 @@
-//! [`IntoInputRules`]: the notations of the rules of `with_input_validation`.
+//! [`IntoInputRules`]: the notations of the rules for `with_input_validation`.
 
 use std::panic::Location;
 
@@ -7,16 +7,17 @@ use stockade_errors::ConfigIssue;
 
 use super::{InputRule, InputType};
 
-/// The rules of a body's fields, in the order in which they are checked.
+/// The rules for body fields, in the order of their checks.
 #[derive(Clone, Debug)]
 pub struct InputRules {
     pub(super) rules: Vec<(String, InputRule)>,
     pub(super) mistakes: Vec<ConfigIssue>,
 }
 
-/// The argument of [`with_input_validation`](super::with_input_validation): pairs of
-/// a field and an [`InputRule`], or JSON, an object of fields whose rules have
-/// the keys `required`, `type`, `minLength`, `maxLength` and `pattern`.
+/// The argument of [`with_input_validation`](super::with_input_validation):
+/// pairs of a field and an [`InputRule`], or JSON. The JSON is an object with a
+/// rule for each field. A rule has the keys `required`, `type`, `minLength`,
+/// `maxLength` and `pattern`.
 ///
 /// `M` is a marker of the notation and is inferred.
 ///
@@ -27,7 +28,8 @@ pub struct InputRules {
     note = "rules are pairs such as `[(\"name\", InputRule::new().required())]`, or a `serde_json::Value`"
 )]
 pub trait IntoInputRules<M> {
-    /// Reads the rules; mistakes are kept until the router is built.
+    /// Parses the rules; configuration errors are reported when the router is
+    /// built.
     fn into_input_rules(self) -> InputRules;
 }
 

@@ -1,4 +1,4 @@
-//! [`SessionCache`]: sessions that a process has read a moment ago.
+//! [`SessionCache`]: sessions that the process has read recently.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard};
@@ -11,8 +11,8 @@ use super::store::{SessionKey, StoredSession};
 use crate::expiring_table::{Expires, ExpiringTable};
 use crate::expiry::{SWEPT_BY_A_CALL, later};
 
-/// The sessions that were read in the last moment, with bounds. What this process has
-/// changed or ended is not in it any more.
+/// Recently read sessions, with limits. Sessions that this process has changed
+/// or ended are removed.
 pub(super) struct SessionCache {
     time: Duration,
     clock: Clock,
@@ -22,19 +22,19 @@ pub(super) struct SessionCache {
 #[derive(Default)]
 struct Table {
     read: ExpiringTable<SessionKey, Read>,
-    /// The sessions that were changed a moment ago: a reading that had begun before is
-    /// not kept.
+    /// The recently changed sessions. A read that began before the change is
+    /// not cached.
     changed: HashMap<SessionKey, Instant>,
-    /// The same for all of them.
+    /// The time of the last change to all sessions.
     all_changed: Option<Instant>,
 }
 
-/// A session as it was read.
+/// A session that was read.
 struct Read {
     session: StoredSession,
-    /// The beginning of the reading.
+    /// The beginning of the read.
     at: Instant,
-    /// The end of the time for which it is kept.
+    /// The expiry time of the cached session.
     ends: Instant,
 }
 
@@ -53,12 +53,12 @@ impl SessionCache {
         Self { time: time.min(LONGEST), clock, table: Mutex::default() }
     }
 
-    /// Returns the time that a reading begins at.
+    /// Returns the current time, as the beginning of a read.
     pub(super) fn now(&self) -> Instant {
         self.clock.now()
     }
 
-    /// Returns a session that was read a moment ago, and has not ended since.
+    /// Returns a session that was read recently and has not ended since.
     pub(super) fn get(&self, key: &SessionKey) -> Option<StoredSession> {
         let now = self.now();
         let table = self.table();
@@ -70,7 +70,8 @@ impl SessionCache {
         holds.then(|| StoredSession { idle_left, lifetime_left, ..session.clone() })
     }
 
-    /// Keeps a session whose reading began at this time, unless it was changed since.
+    /// Caches a session unless it was changed since `begun`, the beginning of
+    /// the read.
     pub(super) fn keep(&self, key: &SessionKey, session: &StoredSession, begun: Instant) {
         let now = self.now();
         let table = &mut *self.table();
@@ -93,8 +94,8 @@ impl SessionCache {
         }
     }
 
-    /// Forgets a session once this is dropped, which is when a write has its answer, or
-    /// nobody waits for it any more.
+    /// Removes a session when the returned value is dropped: after a write has
+    /// finished, or if nobody waits for it any longer.
     pub(super) fn changing<'c>(&'c self, key: &'c SessionKey) -> Changing<'c> {
         Changing { cache: self, key }
     }
@@ -113,14 +114,14 @@ impl SessionCache {
         table.changed.insert(*key, now);
     }
 
-    /// Forgets all sessions, for the end of those of a subject.
+    /// Removes all sessions, when the sessions of a subject end.
     pub(super) fn forget_all(&self) {
         let now = self.now();
         *self.table() = Table { all_changed: Some(now), ..Table::default() };
     }
 
-    /// Takes over the lock from a thread that panicked: a session is removed before its
-    /// bytes are counted, and so at worst there is less room.
+    /// Locks the table, also after a panic in another thread. A session is
+    /// removed before its bytes are subtracted, so at worst there is less room.
     fn table(&self) -> MutexGuard<'_, Table> {
         lock(&self.table)
     }
@@ -142,9 +143,9 @@ fn size_of(session: &StoredSession) -> usize {
     session.data.len() + session.subject.as_ref().map_or(0, String::len)
 }
 
-/// The longest time for which a session is kept.
+/// The maximum time for which a session is cached.
 const LONGEST: Duration = Duration::from_secs(1);
-/// The time that a store has for its answer, doubled.
+/// Twice the timeout of a store call.
 const LONGEST_READING: Duration = Duration::from_secs(2);
 const MAX_SESSIONS: usize = 10_000;
 const MAX_BYTES: usize = 16 << 20;
@@ -159,7 +160,7 @@ mod tests {
 
     use super::*;
 
-    /// A cache with a clock that tests move.
+    /// Returns a cache and a function that advances its clock.
     fn timed(millis: u64) -> (SessionCache, impl Fn(u64)) {
         let passed = Arc::new(AtomicU64::new(0));
         let (start, hands) = (Instant::now(), Arc::clone(&passed));
@@ -194,7 +195,7 @@ mod tests {
         assert_eq!(found.idle_left, Duration::from_millis(59_001));
         advance(1);
         assert_eq!(cache.get(&key), None);
-        // One whose time is over is not there.
+        // An expired session is not found.
         cache.keep(&key, &session(1, 10), cache.now());
         advance(9);
         assert!(cache.get(&key).is_some());

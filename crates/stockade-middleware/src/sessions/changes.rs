@@ -1,4 +1,4 @@
-//! The calls of [`Sessions`] that read and write data.
+//! The methods of [`Sessions`] that read and write data.
 
 use std::time::Duration;
 
@@ -13,16 +13,18 @@ use super::store::{ReplacedSession, SessionWrite, StoredSession};
 use super::{Session, Sessions, SetSession};
 
 impl<T: Serialize + DeserializeOwned> Sessions<T> {
-    /// Begins a session with a new id, of a user if there is one: the subject is the
-    /// name under which [`end_all`](Self::end_all) finds it, such as `user:7`. A session
-    /// without one finds no user.
+    /// Begins a session with a new id. The subject identifies its user for
+    /// [`end_all`](Self::end_all), for example `user:7`. A session without a
+    /// subject authenticates no user.
     ///
-    /// Where the request has a session already, [`renew`](Self::renew) keeps its data.
+    /// If the request already has a session, [`renew`](Self::renew) preserves
+    /// its data.
     ///
     /// # Errors
-    /// 413 if the data are larger than [`max_bytes`](Self::max_bytes), 503 if the store
-    /// cannot be asked or is full, and 500 for data that cannot be JSON, a subject that
-    /// is empty or longer than 255 bytes, and an operating system without randomness.
+    /// Returns a 413 if the data is larger than [`max_bytes`](Self::max_bytes),
+    /// and a 503 if the store is unavailable or full. Returns a 500 if the data
+    /// cannot be JSON, if a subject is empty or longer than 255 bytes, or if
+    /// the operating system provides no randomness.
     pub async fn begin(&self, subject: Option<&str>, data: &T) -> Result<SetSession, ApiError> {
         let new = self.new_session(subject, self.encoded(data)?, None)?;
         let id = new_id()?;
@@ -32,28 +34,32 @@ impl<T: Serialize + DeserializeOwned> Sessions<T> {
 
     /// Returns a session, if it has not ended.
     ///
-    /// Data that are no `T`, such as those of another version of the program, are no
-    /// session; a line at warn level tells of it, at most each second.
+    /// If the data cannot be parsed as `T`, for example because another version
+    /// of the program wrote it, there is no session. This is logged at warn
+    /// level, at most once a second.
     ///
     /// # Errors
-    /// 503 if the store cannot be asked.
+    /// Returns a 503 if the store is unavailable.
     pub async fn load(&self, id: &SessionId) -> Result<Option<Session<T>>, ApiError> {
         let Some(stored) = self.read(&self.key(id)).await? else { return Ok(None) };
         let data = self.decoded(&stored.data);
         Ok(data.map(|data| Session::new(*id, stored.subject, data)))
     }
 
-    /// Changes the data of a session by a function, and returns what that returns.
+    /// Changes the data of a session with a function, and returns the
+    /// function's result.
     ///
-    /// No change of another request is lost: where one has come first, the function
-    /// gets the new data, up to three times more. It must do nothing else than change
-    /// them. Data that it leaves as they are are not written.
+    /// Concurrent changes are never lost: if another request has changed the
+    /// data first, the function runs again with the new data, up to three more
+    /// times. The function must only change the data. Unchanged data is not
+    /// written.
     ///
     /// # Errors
-    /// 401 if the session has ended, 409 if others have come first each time, 413 if
-    /// the data grow larger than [`max_bytes`](Self::max_bytes), 503 if the store cannot
-    /// be asked or is full, and 500 for data that cannot be JSON. Nothing is changed
-    /// then; after a 503 it may have been.
+    /// Returns a 401 if the session has ended, a 409 if other changes came
+    /// first each time, and a 413 if the data becomes larger than
+    /// [`max_bytes`](Self::max_bytes). Returns a 503 if the store is
+    /// unavailable or full, and a 500 if the data cannot be JSON. The data is
+    /// not changed, except possibly after a 503.
     pub async fn change<R>(
         &self,
         id: &SessionId,
@@ -78,15 +84,16 @@ impl<T: Serialize + DeserializeOwned> Sessions<T> {
         Err(contended())
     }
 
-    /// Gives a session a new id and a subject, in one step: the old id is no session any
-    /// more. The function may change the data, as in [`change`](Self::change). The
-    /// lifetime begins anew.
+    /// Sets a new id and a subject of a session in one step: the old id becomes
+    /// invalid. The function may change the data, as in
+    /// [`change`](Self::change). The lifetime begins again.
     ///
-    /// It belongs to each log-in and each gain of rights: an id that was there before
-    /// may be known to others.
+    /// Call it at each login and each gain of rights: others may know an
+    /// earlier id.
     ///
     /// # Errors
-    /// Those of [`begin`](Self::begin) and of [`change`](Self::change).
+    /// Returns the errors of [`begin`](Self::begin) and
+    /// [`change`](Self::change).
     pub async fn renew(
         &self,
         id: &SessionId,
@@ -113,7 +120,7 @@ impl<T: Serialize + DeserializeOwned> Sessions<T> {
         Err(contended())
     }
 
-    /// Runs the function on the data, and returns them as they are to be stored.
+    /// Runs the function on the data, and returns the data to store.
     fn changed<R>(
         &self,
         stored: &StoredSession,
@@ -144,7 +151,8 @@ impl<T: Serialize + DeserializeOwned> Sessions<T> {
         if let Err(error) = &decoded
             && let Some(unlogged) = self.unreadable.next()
         {
-            // Of the error only the place: its text may have parts of the data.
+            // Logs only the position of the error, because its text may contain
+            // data.
             log::warn!(
                 target: "stockade",
                 "the data of a session are not of its type, and so were {unlogged} others: \
@@ -159,8 +167,8 @@ fn new_id() -> Result<SessionId, ApiError> {
     SessionId::generate().map_err(ApiError::internal)
 }
 
-/// Waits for a random time before a repetition, so that requests which were in each
-/// other's way are not again.
+/// Waits for a random time before a retry, so that conflicting requests do not
+/// conflict again.
 async fn pause(repeat: u8) {
     let mut random = [0];
     if repeat > 0 && getrandom::fill(&mut random).is_ok() {
@@ -175,5 +183,5 @@ fn contended() -> ApiError {
         .with_header("Retry-After", "1")
 }
 
-/// The number of times that a change is tried again.
+/// The number of retries of a change.
 const REPEATS: u8 = 3;

@@ -1,16 +1,17 @@
-//! Sessions: data of a client that is kept by the server, under an id in a cookie.
+//! Sessions: client data that the server stores under an id in a cookie.
 //!
-//! [`Sessions`] begins, changes and ends them; [`Session`] is the one of a request, as
-//! an argument of a handler. They lie in a [`SessionStore`]; the one in memory is
-//! [`MemorySessionStore`]. The guide is the page `sessions` of the crate `stockade`.
+//! [`Sessions`] begins, changes and ends them; [`Session`] is the session of a
+//! request, as a handler argument. They are in a [`SessionStore`], such as the
+//! in-memory [`MemorySessionStore`]. The guide is the page `sessions` of the
+//! crate `stockade`.
 
-// Where things are:
-// - `sessions`: `Sessions`, all that a program does with them; `changes`: its calls that
-//   read and write data; `user`: the user of a session.
-// - `session`: `Session`, the one of a request.
-// - `set_session`: `SetSession`, the part of a reply with the cookie.
-// - `cache`: what a process has read a moment ago, if it may keep it.
-// - `store`, `memory`: the trait of a store, and the one in memory.
+// Files:
+// - `sessions`: `Sessions`, the entry point; `changes`: its methods that read
+//   and write data; `user`: the user of a session.
+// - `session`: `Session`, the session of a request.
+// - `set_session`: `SetSession`, the part of a response with the cookie.
+// - `cache`: the cache of recently read sessions.
+// - `store`, `memory`: the store trait and the in-memory store.
 
 mod cache;
 mod changes;

@@ -17,19 +17,21 @@ use super::Sessions;
 use crate::CurrentSession;
 use crate::auth::no_user;
 
-/// The session of a request, with its data as they were; an argument of a handler.
+/// The session of a request with its current data; a handler argument.
 ///
-/// It is for sessions that may have no user, such as the basket of a visitor, and for
-/// the log-in. Behind `with_auth(sessions.auth())` the session is loaded already:
-/// `User` has the data there, and [`CurrentSession`](crate::CurrentSession) the id.
+/// Use it for sessions that may be anonymous, such as the shopping cart of a
+/// visitor, and for the login. Inside `with_auth(sessions.auth())` the session
+/// is already loaded: `User` has its data, and
+/// [`CurrentSession`](crate::CurrentSession) its id.
 ///
-/// The cookie is that of the `Sessions<T>` in the state, which the argument needs. No
-/// session is 401, and `None` of an `Option`: without the cookie, with one that nobody
-/// signed, and after the end of the session. A request of another origin that may
-/// change something is 403, as the [cookie](crate::SessionCookie) says, and a store that
-/// is down 503.
+/// The argument uses the cookie of `Sessions<T>`, which must be in the state.
+/// Without a session, the response is 401, or the value of an `Option` is
+/// `None`. This includes a missing cookie, a cookie with an invalid signature,
+/// and an ended session. A cross-origin request that may change something is a
+/// 403, as the [cookie](crate::SessionCookie) defines, and an unavailable store
+/// is a 503.
 ///
-/// To change the data is the task of [`Sessions::change`].
+/// Use [`Sessions::change`] to change the data.
 pub struct Session<T> {
     id: SessionId,
     subject: Option<String>,
@@ -41,19 +43,19 @@ impl<T> Session<T> {
         Self { id, subject, data }
     }
 
-    /// Returns the id.
+    /// Returns the session id.
     #[must_use]
     pub fn id(&self) -> &SessionId {
         &self.id
     }
 
-    /// Returns the user whose session it is, if there is one.
+    /// Returns the user of the session, if there is one.
     #[must_use]
     pub fn subject(&self) -> Option<&str> {
         self.subject.as_deref()
     }
 
-    /// Returns the data.
+    /// Returns the session data.
     #[must_use]
     pub fn into_data(self) -> T {
         self.data
@@ -76,7 +78,7 @@ impl<T: Serialize + DeserializeOwned + 'static> Session<T> {
         let Some(id) = sessions.cookie().session_of(req)? else { return Ok(None) };
         let found = sessions.load(&id).await?;
         let has_user = found.as_ref().is_some_and(|session| session.subject.is_some());
-        // A connection ends with the session. `with_auth` may watch it already.
+        // A connection ends with its session. `with_auth` may already watch it.
         if has_user && !CurrentSession::has_found_user(req, sessions.cookie()) {
             req.add_user_watch(sessions);
         }

@@ -22,27 +22,28 @@ use crate::auth::SessionCookie;
 use crate::auth::recheck::is_recheck;
 use crate::store_fault::unavailable;
 
-/// The sessions of an application, with data of the type `T`: state that handlers take
-/// as `State<Sessions<T>>`.
+/// The sessions of an application, with data of the type `T`. Handlers take it
+/// from the state, as `State<Sessions<T>>`.
 ///
 /// | call | effect |
 /// |---|---|
 /// | [`begin`](Self::begin) | a new session with a new id |
-/// | [`renew`](Self::renew) | a new id for a session, at the log-in |
-/// | [`change`](Self::change) | changes the data, and loses no change of others |
-/// | [`end`](Self::end), [`end_all`](Self::end_all) | log-out, here and everywhere |
-/// | [`auth`](Self::auth) | finds the user of a request by the session |
+/// | [`renew`](Self::renew) | a new id for a session, at the login |
+/// | [`change`](Self::change) | changes the data without losing concurrent changes |
+/// | [`end`](Self::end), [`end_all`](Self::end_all) | logs out, here or everywhere |
+/// | [`auth`](Self::auth) | authenticates requests with the session |
 ///
-/// A session ends after [`idle`](Self::idle) without a request and after
-/// [`lifetime`](Self::lifetime) in any case. Its id is random, and signed in the
-/// [cookie](SessionCookie); the store has only its SHA-256. Several `Sessions` may share
-/// a secret and a store if their cookies have different names or
-/// [kinds](SessionCookie::kind): each accepts only its own sessions. Its end holds at once in
-/// all processes, because each request asks the store, unless
-/// [`cached`](Self::cached) says otherwise, and nothing brings it back.
+/// A session ends when it is [`idle`](Self::idle) for too long, and always at
+/// the end of its [`lifetime`](Self::lifetime). Its id is random, and signed in
+/// the [cookie](SessionCookie); the store contains only its SHA-256. Several
+/// `Sessions` may share a secret and a store if their cookies have different
+/// names or [kinds](SessionCookie::kind): each accepts only its own sessions.
+/// An ended session is invalid in all processes immediately and permanently,
+/// because each request queries the store, unless [`cached`](Self::cached) is
+/// set.
 ///
-/// A store that cannot be asked is a 503, and never a request without a user. A store
-/// has 1 s for its answer.
+/// An unavailable store is a 503; a request never continues unauthenticated. A
+/// store call has a timeout of 1 s.
 ///
 /// ```
 /// use stockade::auth::KeyRing;
@@ -110,7 +111,7 @@ use crate::store_fault::unavailable;
 /// ```
 ///
 /// # Beyond the spec
-/// The specification has no sessions.
+/// The specification does not define sessions.
 pub struct Sessions<T> {
     pub(super) store: Arc<dyn SessionStore>,
     pub(super) cookie: SessionCookie,
@@ -124,9 +125,9 @@ pub struct Sessions<T> {
 }
 
 impl<T> Sessions<T> {
-    /// Keeps sessions in this store, with their ids in this cookie: a
-    /// [`MemorySessionStore`](super::MemorySessionStore), one outside, or an `Arc` of
-    /// one.
+    /// Creates sessions with a store and a cookie for their ids. The store is a
+    /// [`MemorySessionStore`](super::MemorySessionStore), an external store, or
+    /// an `Arc` of one.
     #[must_use]
     pub fn new(store: impl SessionStore + 'static, cookie: SessionCookie) -> Self {
         Self {
@@ -143,29 +144,31 @@ impl<T> Sessions<T> {
     }
 
     setters! {
-        /// Sets the time after which a session ends that no request has used. Default:
-        /// 30 minutes. It may end a twentieth of it earlier, because a use is noted no
-        /// more often than that.
+        /// Sets how long an unused session remains valid. Default: 30 minutes.
+        /// The session may end up to a twentieth earlier, because its use is
+        /// recorded no more often than that.
         idle: Duration;
 
-        /// Sets the time after which a session ends however it is used. Default:
-        /// 12 hours.
+        /// Sets how long a session remains valid regardless of its use.
+        /// Default: 12 hours.
         lifetime: Duration;
 
-        /// Sets the largest size of the data of a session, as JSON, in bytes. Default:
-        /// 16,384.
+        /// Sets the maximum size of the session data as JSON, in bytes.
+        /// Default: 16,384.
         max_bytes: usize;
     }
 
-    /// Lets a process read a session for so long from its memory, without asking the
-    /// store again. Default: not at all; more than 1 s counts as 1 s.
+    /// Lets the process read a session from its memory for this time, without a
+    /// query to the store. Default: no caching; more than 1 s counts as 1 s.
     ///
-    /// A change, a new id and a log-out hold at once in the process that makes them, and
-    /// in the others after this time at the latest. A [`change`](Self::change) always
-    /// asks the store, and loses nothing. At most 10,000 sessions with 16 MiB of data are
-    /// kept, and while the store is down they are found for so long too.
+    /// A change, a new id and a logout are effective immediately in the process
+    /// that makes them, and after this time at the latest in other processes. A
+    /// [`change`](Self::change) always queries the store and loses nothing. At
+    /// most 10,000 sessions with 16 MiB of data are cached. If the store is
+    /// down, cached sessions remain valid for this time.
     ///
-    /// It is for pages that send many requests at once, and a store that is far away.
+    /// Use it for pages that send many requests at once, and for a distant
+    /// store.
     ///
     /// ```
     /// use std::time::Duration;
@@ -185,8 +188,8 @@ impl<T> Sessions<T> {
         self.cached_by(time, Clock::default())
     }
 
-    /// Does the same as [`cached`](Self::cached) by another clock, for tests that do not
-    /// wait. The time must not go back.
+    /// Does the same as [`cached`](Self::cached) with another clock, for tests
+    /// that do not wait. The time must never decrease.
     #[must_use]
     pub fn cached_with_clock(
         self,
@@ -207,11 +210,12 @@ impl<T> Sessions<T> {
         &self.cookie
     }
 
-    /// Ends a session, and takes its cookie away from the browser. A session that has
-    /// ended already is no error.
+    /// Ends a session and removes its cookie from the browser. A session that
+    /// has already ended is not an error.
     ///
     /// # Errors
-    /// 503 if the store cannot be asked: the session may go on.
+    /// Returns a 503 if the store is unavailable; the session may then
+    /// continue.
     pub async fn end(&self, id: &SessionId) -> Result<SetSession, ApiError> {
         let key = self.key(id);
         let _changing = self.changing(&key);
@@ -219,16 +223,17 @@ impl<T> Sessions<T> {
         Ok(SetSession::new(self.cookie.clear(), None))
     }
 
-    /// Ends all sessions of a subject, such as after a change of the password, and
-    /// returns how many there were. Sessions of another
-    /// [kind](SessionCookie::kind) in the same store do not end.
+    /// Ends all sessions of a subject, for example after a password change, and
+    /// returns their number. Sessions of another [kind](SessionCookie::kind) in
+    /// the same store do not end.
     ///
     /// # Errors
-    /// 503 if the store cannot be asked: the sessions may go on.
+    /// Returns a 503 if the store is unavailable; the sessions may then
+    /// continue.
     pub async fn end_all(&self, subject: &str) -> Result<u64, ApiError> {
         let subject = SubjectKey::of(self.cookie.kind_name(), subject);
         let ended = self.asked(self.store.destroy_all(&subject)).await;
-        // The store alone knows which ones these were.
+        // Only the store knows which sessions these were.
         if let Some(cache) = &self.cache {
             cache.forget_all();
         }
@@ -240,12 +245,12 @@ impl<T> Sessions<T> {
         SessionKey::of(self.cookie.kind_name(), id)
     }
 
-    /// Lets the process forget a session once the value is dropped.
+    /// Removes a session from the cache when the returned value is dropped.
     pub(super) fn changing<'k>(&'k self, key: &'k SessionKey) -> Option<Changing<'k>> {
         self.cache.as_ref().map(|cache| cache.changing(key))
     }
 
-    /// Asks the store, within the time that a store has.
+    /// Calls the store, within the timeout of a store.
     pub(super) async fn asked<A>(
         &self,
         asked: BoxFuture<'_, Result<A, StoreError>>,
@@ -255,7 +260,7 @@ impl<T> Sessions<T> {
         answer.map_err(|error| self.unavailable(&error))
     }
 
-    /// Makes the 503 of a store that is down or full.
+    /// Creates the 503 for a store that is down or full.
     #[cold]
     fn unavailable(&self, error: &StoreError) -> ApiError {
         if let Some(unlogged) = self.outages.next() {
@@ -281,8 +286,7 @@ impl<T> Sessions<T> {
         Ok(NewSession { subject, data, idle, lifetime, replaces })
     }
 
-    /// Returns a session as it was a moment ago, if it may be kept so long, or as the
-    /// store has it.
+    /// Returns a session from the cache if possible, otherwise from the store.
     pub(super) async fn read(&self, key: &SessionKey) -> Result<Option<StoredSession>, ApiError> {
         let Some(cache) = &self.cache else { return self.used(key).await };
         if let Some(stored) = cache.get(key) {
@@ -296,16 +300,16 @@ impl<T> Sessions<T> {
         Ok(stored)
     }
 
-    /// Returns a session as the store has it, and notes that it is used.
+    /// Returns a session from the store, and records its use.
     pub(super) async fn used(&self, key: &SessionKey) -> Result<Option<StoredSession>, ApiError> {
         let Some(stored) = self.asked(self.store.load(key)).await? else { return Ok(None) };
         let full = self.idle.min(stored.lifetime_left);
-        // The check of a connection is no use of its session.
+        // The check of a connection does not count as use of its session.
         if !is_recheck()
             && stored.idle_left + self.idle / TOUCHES < full
             && let Err(error) = self.asked(self.store.touch(key, self.idle)).await
         {
-            // The session is there: to be noted later is enough.
+            // The session exists, so its use can be recorded later.
             log::debug!(target: "stockade", "the use of a session is not noted: {error}");
         }
         Ok(Some(stored))
@@ -341,7 +345,7 @@ impl<T> fmt::Debug for Sessions<T> {
 
 const STORE_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// A use is noted at most so often in an idle time.
+/// The maximum number of recorded uses in an idle time.
 const TOUCHES: u32 = 20;
 
 const MAX_SUBJECT_BYTES: usize = 255;

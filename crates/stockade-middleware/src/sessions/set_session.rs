@@ -1,4 +1,4 @@
-//! [`SetSession`]: the part of a reply with the cookie of a session.
+//! [`SetSession`]: the part of a response with the session cookie.
 
 use std::fmt;
 
@@ -8,11 +8,11 @@ use stockade_core::description::{HeaderDoc, ResponseDoc};
 use stockade_core::reply::ReplyPart;
 use stockade_core::{ApiError, Response};
 
-/// The cookie that begins or ends a session in the browser: part of a reply, as in
-/// `(sessions.begin(Some("user:7"), &data).await?, "welcome")`.
+/// The cookie that begins or ends a session in the browser: part of a response,
+/// as in `(sessions.begin(Some("user:7"), &data).await?, "welcome")`.
 ///
-/// The response is `Cache-Control: no-store` too, unless it says something else: a
-/// cache that kept the cookie would give the session to others.
+/// It also sets `Cache-Control: no-store`, unless the response has another
+/// value: a cache that stored the cookie would expose the session to others.
 #[derive(Clone)]
 #[must_use = "the browser gets it as part of a reply"]
 pub struct SetSession {
@@ -25,7 +25,7 @@ impl SetSession {
         Self { cookie, id }
     }
 
-    /// Returns the id of the session that begins; `None` if one ends.
+    /// Returns the id of the session that begins, or `None` if one ends.
     #[must_use]
     pub fn id(&self) -> Option<SessionId> {
         self.id
@@ -47,7 +47,7 @@ impl ReplyPart for SetSession {
     }
 }
 
-/// Shows nothing of the id, which is in the cookie too.
+/// Does not show the id, which is also in the cookie.
 impl fmt::Debug for SetSession {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("SetSession").field("begins", &self.id.is_some()).finish_non_exhaustive()

@@ -1,4 +1,4 @@
-//! [`SessionStore`]: the place where sessions are kept.
+//! [`SessionStore`]: the store of sessions.
 
 use std::fmt;
 use std::sync::Arc;
@@ -11,42 +11,42 @@ use stockade_errors::StoreError;
 
 use crate::hashed::hash;
 
-/// A store of sessions: in memory, or outside for several processes.
+/// A store of sessions, in memory or external for several processes.
 ///
-/// Each call is one step. A session that has ended, by a call or by its time, is not
-/// there: nothing but [`create`](Self::create) with a new key brings anything back, so
-/// that a slow request cannot undo a log-out. Times are given as durations, and the
-/// clock is that of the store. An [`Arc`] of a store is a store.
+/// Each call is atomic. A session that was ended or has expired does not exist.
+/// Only [`create`](Self::create) with a new key adds a session, so a slow
+/// request cannot undo a logout. Times are durations, measured with the clock
+/// of the store. An [`Arc`] of a store is a store.
 pub trait SessionStore: Send + Sync {
-    /// Puts a new session under `key`, with the version 1. The key is new: it is the
-    /// hash of a random id.
+    /// Stores a new session under `key`, with the version 1. The key is new: it
+    /// is the hash of a random id.
     ///
-    /// Where it replaces another session, that one ends in the same step, and nothing
-    /// happens if it is [`SessionWrite::Missing`] or has another version
-    /// ([`SessionWrite::Changed`]).
+    /// If it replaces another session, that session ends in the same step.
+    /// Nothing happens if that session is [`SessionWrite::Missing`] or has
+    /// another version ([`SessionWrite::Changed`]).
     ///
     /// # Errors
-    /// Fails when the store cannot be asked, or has no room.
+    /// Fails if the store is unavailable or full.
     fn create<'a>(
         &'a self,
         key: &'a SessionKey,
         session: NewSession<'a>,
     ) -> BoxFuture<'a, Result<SessionWrite, StoreError>>;
 
-    /// Returns the session under `key`, if there is one.
+    /// Returns the session under `key`, if it exists.
     ///
     /// # Errors
-    /// Fails when the store cannot be asked.
+    /// Fails if the store is unavailable.
     fn load<'a>(
         &'a self,
         key: &'a SessionKey,
     ) -> BoxFuture<'a, Result<Option<StoredSession>, StoreError>>;
 
-    /// Replaces the data of a session if it still has this version, which grows by 1
-    /// then, and lets its idle time begin anew.
+    /// Replaces the data of a session if it still has this version. The version
+    /// then increases by 1, and the idle time begins again.
     ///
     /// # Errors
-    /// Fails when the store cannot be asked, or has no room for the data.
+    /// Fails if the store is unavailable or too full for the data.
     fn update<'a>(
         &'a self,
         key: &'a SessionKey,
@@ -55,33 +55,33 @@ pub trait SessionStore: Send + Sync {
         idle: Duration,
     ) -> BoxFuture<'a, Result<SessionWrite, StoreError>>;
 
-    /// Lets the idle time of a session begin anew, and leaves its version. Returns false
-    /// if there is none.
+    /// Restarts the idle time of a session without changing its version.
+    /// Returns false if the session does not exist.
     ///
     /// # Errors
-    /// Fails when the store cannot be asked.
+    /// Fails if the store is unavailable.
     fn touch<'a>(
         &'a self,
         key: &'a SessionKey,
         idle: Duration,
     ) -> BoxFuture<'a, Result<bool, StoreError>>;
 
-    /// Ends a session. Returns false if there is none.
+    /// Ends a session. Returns false if it does not exist.
     ///
     /// # Errors
-    /// Fails when the store cannot be asked.
+    /// Fails if the store is unavailable.
     fn destroy<'a>(&'a self, key: &'a SessionKey) -> BoxFuture<'a, Result<bool, StoreError>>;
 
-    /// Ends all sessions of a subject, and returns how many there were.
+    /// Ends all sessions of a subject, and returns their number.
     ///
     /// # Errors
-    /// Fails when the store cannot be asked.
+    /// Fails if the store is unavailable.
     fn destroy_all<'a>(&'a self, subject: &'a SubjectKey)
     -> BoxFuture<'a, Result<u64, StoreError>>;
 }
 
-/// The key of a session in a store: the SHA-256 of its kind and its id. Somebody who can
-/// read the store cannot use the sessions in it.
+/// The key of a session in a store: the SHA-256 of its kind and its id. Read
+/// access to the store is not enough to use its sessions.
 #[derive(Clone, Copy, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub struct SessionKey([u8; 32]);
 
@@ -94,57 +94,57 @@ pub struct SubjectKey([u8; 32]);
 pub struct Subject<'a> {
     /// The name of the user, for the data of the session.
     pub name: &'a str,
-    /// The key of the user's sessions, by which [`SessionStore::destroy_all`] finds them.
+    /// The key of the user's sessions for [`SessionStore::destroy_all`].
     pub key: SubjectKey,
 }
 
-/// A session to be created.
+/// A session to create.
 #[derive(Clone, Debug)]
 pub struct NewSession<'a> {
-    /// The user whose session it is, if there is one yet.
+    /// The user of the session, if there is one yet.
     pub subject: Option<Subject<'a>>,
-    /// The data, which only the program understands.
+    /// The data, which is opaque to the store.
     pub data: Bytes,
-    /// The time after which it ends if nobody uses it.
+    /// The lifetime of an unused session.
     pub idle: Duration,
-    /// The time after which it ends however it is used.
+    /// The lifetime of the session regardless of its use.
     pub lifetime: Duration,
-    /// The session in whose place it comes.
+    /// The session that this one replaces.
     pub replaces: Option<ReplacedSession>,
 }
 
 /// The session that a new one replaces, if it has this version.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct ReplacedSession {
-    /// Its key.
+    /// The key of the session.
     pub key: SessionKey,
     /// The version that was loaded.
     pub version: u64,
 }
 
-/// A session as a store has it.
+/// A session from a store.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct StoredSession {
-    /// The user whose session it is, if there is one yet.
+    /// The user of the session, if there is one yet.
     pub subject: Option<String>,
-    /// The data.
+    /// The session data.
     pub data: Bytes,
     /// The number of writes of the data.
     pub version: u64,
-    /// The time until it ends if nobody uses it.
+    /// The time until the session ends if it is not used.
     pub idle_left: Duration,
-    /// The time until it ends however it is used.
+    /// The time until the session ends regardless of its use.
     pub lifetime_left: Duration,
 }
 
-/// The outcome of a write to a session.
+/// The result of a write to a session.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum SessionWrite {
-    /// It was done.
+    /// The write succeeded.
     Written,
-    /// Another write came first, and nothing was done.
+    /// Another write came first, and nothing was changed.
     Changed,
-    /// There is no such session (any more), and nothing was done.
+    /// The session does not exist (any longer), and nothing was changed.
     Missing,
 }
 
@@ -191,7 +191,8 @@ impl SubjectKey {
 }
 
 impl<'a> Subject<'a> {
-    /// Makes the subject of a session of a [kind](crate::SessionCookie::kind).
+    /// Creates the subject of a session of a
+    /// [kind](crate::SessionCookie::kind).
     #[must_use]
     pub fn of(kind: &str, name: &'a str) -> Self {
         Self { name, key: SubjectKey::of(kind, name) }

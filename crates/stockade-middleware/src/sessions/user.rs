@@ -1,4 +1,4 @@
-//! The user of a session, for `with_auth`.
+//! Authentication with a session, for `with_auth`.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use super::store::StoredSession;
 use crate::auth::recheck::{INTERVAL, Schedule, Standing, failed_with, until_ended};
 use crate::auth::{Auth, SessionSubject};
 
-/// The source of the user of a [`Session`](super::Session) that a handler takes itself.
+/// The source of the user of a [`Session`](super::Session) argument.
 impl<T: 'static> UserWatch for Sessions<T> {
     fn ended(self: Arc<Self>, req: Request) -> BoxFuture<'static, ()> {
         let schedule =
@@ -36,12 +36,12 @@ impl<T: 'static> UserWatch for Sessions<T> {
 }
 
 impl<T: Serialize + DeserializeOwned + 'static> Sessions<T> {
-    /// Returns the method by which `with_auth` finds the user of a request:
-    /// [`Auth::session`] with the [cookie](Self::cookie), and with the user of
+    /// Returns the authentication method for `with_auth`: [`Auth::session`]
+    /// with the [cookie](Self::cookie) and the user of
     /// [`lookup`](Self::lookup).
     ///
-    /// Rate limits, idempotency keys and [`UserKey`](crate::UserKey) use the subject of
-    /// the session, also if the data have another `sub`.
+    /// Rate limits, idempotency keys and [`UserKey`](crate::UserKey) use the
+    /// subject of the session, even if the data contains another `sub`.
     pub fn auth(&self) -> Auth {
         let sessions = Arc::new(self.clone());
         Auth::session(self.cookie.clone(), async move |id: SessionId, req: &mut Request| {
@@ -51,11 +51,13 @@ impl<T: Serialize + DeserializeOwned + 'static> Sessions<T> {
         })
     }
 
-    /// Returns the function for [`Auth::session`] that finds the user of a session.
+    /// Returns the function for [`Auth::session`] that finds the user of a
+    /// session.
     ///
-    /// The user is the data if they are a JSON object, with the subject as `sub` unless
-    /// they have a `sub` of their own, and else `{"sub": …, "data": …}`. So `User<T>`
-    /// has the data. A session without a subject has no user.
+    /// If the data is a JSON object, it is the user, with the subject as `sub`
+    /// unless it already contains `sub`. Otherwise the user is `{"sub": …,
+    /// "data": …}`. `User<T>` therefore has the data. A session without a
+    /// subject does not have a user.
     pub fn lookup(
         &self,
     ) -> impl Fn(SessionId) -> BoxFuture<'static, Result<Option<Value>, ApiError>>
@@ -78,7 +80,7 @@ impl<T: Serialize + DeserializeOwned + 'static> Sessions<T> {
 
     fn user_of(&self, stored: StoredSession) -> Option<SessionUser> {
         let subject = stored.subject?;
-        // What is no `T` is no session for any of the calls.
+        // Data that is not a `T` is not a session for any method.
         self.decoded(&stored.data)?;
         let name = Value::from(&*subject);
         let user = match serde_json::from_slice(&stored.data).ok()? {
@@ -95,7 +97,7 @@ impl<T: Serialize + DeserializeOwned + 'static> Sessions<T> {
     }
 }
 
-/// The user of a session, with the subject under which the session was stored.
+/// The user of a session, with the subject of the stored session.
 struct SessionUser {
     user: Value,
     subject: Arc<str>,

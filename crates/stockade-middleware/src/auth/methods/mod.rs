@@ -1,4 +1,4 @@
-//! [`Auth`]: the methods by which a route authenticates users.
+//! [`Auth`]: the authentication methods of a route.
 
 mod options;
 #[cfg(test)]
@@ -19,13 +19,14 @@ use super::recheck::PASSWORD_INTERVAL;
 use super::{IntoUser, Lookup, SessionCookie, WholeRequest};
 use crate::CrossOriginProtection;
 
-/// The methods that find the user of a request. A user is required by default.
+/// The authentication methods of a route, such as bearer tokens (JWT), API
+/// keys, Basic or sessions. A user is required by default.
 ///
-/// The methods are tried in their order, and the first user that one finds
-/// counts. The user is a JSON value, which `User<T>` and [`Request::user`]
-/// give.
+/// The methods are tried in order, and the first user found is used. The user
+/// is a JSON value, available as `User<T>` and [`Request::user`].
 ///
-/// It is the value of the setting `auth` of a router, a group, a node or a route:
+/// It is the value of the setting `auth` of a router, a group, a node or a
+/// route:
 ///
 /// ```
 /// use stockade::prelude::*;
@@ -64,25 +65,26 @@ use crate::CrossOriginProtection;
 pub struct Auth {
     pub(super) methods: Vec<AuthMethod>,
     pub(super) required: bool,
-    /// Adds the reason to a 401, as for the form that takes a function.
+    /// Adds the reason to a 401, as in the form that takes a function.
     pub(super) explains: bool,
-    /// The rules by which session cookies refuse other origins.
+    /// The cross-origin checks of the session cookies.
     pub(super) protections: Vec<CrossOriginProtection>,
     pub(super) mistakes: Vec<String>,
 }
 
 impl Auth {
-    /// Authenticates by a token in `Authorization: Bearer`, which a secret, a
+    /// Authenticates with a token in `Authorization: Bearer` that a secret, a
     /// key ring or a JWK set verifies. The user is the payload of the token.
     pub fn secret(keys: impl TokenKeys + 'static) -> Self {
         Self::tokens(keys, TokenVerifier::new())
     }
 
-    /// Authenticates as [`secret`](Self::secret) does, with the rules of
-    /// `verifier`: algorithms, an issuer, an audience, a leeway, required claims.
+    /// Authenticates like [`secret`](Self::secret), with the rules of
+    /// `verifier`: algorithms, an issuer, an audience, a leeway, required
+    /// claims.
     ///
-    /// Keys that the algorithms do not fit, such as a secret below 64 bytes for HS512, are
-    /// a configuration error.
+    /// Keys that do not fit the algorithms, such as a secret below 64 bytes for
+    /// HS512, are a configuration error.
     ///
     /// ```
     /// use stockade::auth::{Secret, TokenAlgorithm, TokenIssuer, TokenVerifier};
@@ -108,8 +110,8 @@ impl Auth {
         let (leeway_seconds, clock) = (verifier.leeway_seconds(), verifier.own_clock().clone());
         let verify = move |req: &Request, scheme: &Scheme| {
             let value = authorization(req)?;
-            // The verifier gets the whole value, so that `Bearer` is taken off
-            // in one place, and once.
+            // The verifier gets the whole value and is the only place that
+            // removes `Bearer`.
             let text = match scheme {
                 Scheme::Bearer => value,
                 Scheme::Named(_) => token(value, scheme)?,
@@ -125,10 +127,11 @@ impl Auth {
         auth.documented_as(SecurityScheme::jwt())
     }
 
-    /// Authenticates by a function from the request to a user: `fn(&Request) ->
-    /// Option<U>`, `async fn(&mut Request) -> Option<U>`, or a function of extractors
-    /// as in [`lookup`](Self::lookup). The function may return a `Result`. An error, a
-    /// panic and a falsy value mean that there is no user.
+    /// Authenticates with a function from the request to a user: `fn(&Request)
+    /// -> Option<U>`, `async fn(&mut Request) -> Option<U>`, or a function with
+    /// extractors as in [`lookup`](Self::lookup). The function may return a
+    /// `Result`. An error, a panic and a falsy value mean that there is no
+    /// user.
     ///
     /// ```
     /// use stockade::middleware::{Auth, with_auth};
@@ -148,13 +151,13 @@ impl Auth {
     /// # }
     /// ```
     ///
-    /// A browser sends cookies and some other credentials with the requests of
-    /// other pages too. A function that reads such credentials needs
-    /// [`with_cross_origin_protection`](crate::with_cross_origin_protection)
-    /// beside it; [`session`](Self::session) has that protection itself.
+    /// Browsers attach cookies and some other credentials also to requests from
+    /// other sites. If the function reads such credentials, add
+    /// [`with_cross_origin_protection`](crate::with_cross_origin_protection);
+    /// [`session`](Self::session) includes this protection.
     ///
-    /// Documents of the API name a bearer token, unless
-    /// [`documented_as`](Self::documented_as) says otherwise.
+    /// API documents describe a bearer token unless you set
+    /// [`documented_as`](Self::documented_as).
     ///
     /// Spec: Authentication › `verify`.
     pub fn verify<M>(verify: impl Lookup<WholeRequest, M, Output: IntoUser>) -> Self {
@@ -162,23 +165,24 @@ impl Auth {
         Self::one(verify.into_method(reader).0)
     }
 
-    /// Authenticates by a function that may fail. Like a request handler, it takes
-    /// extractors and returns `Result<Option<U>, E>`, where `E` is a
-    /// [`IntoError`](stockade_core::reply::IntoError). It is synchronous or asynchronous.
+    /// Authenticates with a function that may fail. Like a request handler, it
+    /// takes extractors and returns `Result<Option<U>, E>`, with an
+    /// [`IntoError`](stockade_core::reply::IntoError) as `E`. It is synchronous
+    /// or asynchronous.
     ///
-    /// | result | answer |
+    /// | result | outcome |
     /// |---|---|
-    /// | `Ok(Some(user))` | the request goes on with the user |
-    /// | `Ok(None)` | no user: 401, or on without one where none is [`required`](Self::required) |
-    /// | `Err(error)` | that error, or the reply that it is (a `Redirect`), also where no user is required; no further method of [`or`](Self::or) is tried |
+    /// | `Ok(Some(user))` | the request continues with the user |
+    /// | `Ok(None)` | no user: 401, or the request continues if no user is [`required`](Self::required) |
+    /// | `Err(error)` | an error response, or the response that the error contains (a `Redirect`), even if no user is required; no further method of [`or`](Self::or) is tried |
     ///
-    /// So a database that is down is a 503, and nobody is logged out or let in by
-    /// it. An argument that cannot be taken from the request is answered as in a
-    /// handler, and a panic is a 500. A falsy user is no user, as in
-    /// [`verify`](Self::verify).
+    /// If the database is down, the client gets a 503; the request never
+    /// continues unauthenticated. A failed extraction gets the same response as
+    /// in a handler, and a panic is a 500. A falsy user means that there is no
+    /// user, as in [`verify`](Self::verify).
     ///
-    /// Missing state is a mistake when the router is built, and so is an argument
-    /// that takes the request, the stream of its body or the response.
+    /// Missing state is a configuration error, and so is an argument that would
+    /// take the request, the body stream or the response.
     ///
     /// ```
     /// use stockade::ApiError;
@@ -213,22 +217,23 @@ impl Auth {
     /// ```
     ///
     /// [`bearer`](Self::bearer), [`api_key`](Self::api_key),
-    /// [`basic`](Self::basic) and [`session`](Self::session) hand the credentials
-    /// to such a function.
+    /// [`basic`](Self::basic) and [`session`](Self::session) pass the
+    /// credentials to such a function.
     ///
     /// # Beyond the spec
-    /// In the specification an error is no user.
+    /// In the specification, an error means that there is no user.
     pub fn lookup<M>(lookup: impl Lookup<WholeRequest, M, Output: IntoUser>) -> Self {
         Self::one(lookup.into_method(CredentialReader::whole_request(Policy::Request)).0)
     }
 
-    /// Authenticates by a token in `Authorization: Bearer`, or in another
+    /// Authenticates with a token in `Authorization: Bearer`, or in another
     /// [`scheme`](Self::scheme). `lookup` gets the token and returns the user.
     ///
-    /// [`Lookup`] describes the functions that `bearer`, [`api_key`](Self::api_key),
-    /// [`basic`](Self::basic) and [`session`](Self::session) accept: they take the
-    /// credentials and then extractors. The function is called only if the request has
-    /// such credentials. The response to an error is the same as in
+    /// [`Lookup`] describes the functions that `bearer`,
+    /// [`api_key`](Self::api_key), [`basic`](Self::basic) and
+    /// [`session`](Self::session) accept: they take the credentials and then
+    /// extractors. The function is called only if the request has such
+    /// credentials. The response to an error is the same as in
     /// [`lookup`](Self::lookup).
     ///
     /// ```
@@ -261,21 +266,21 @@ impl Auth {
     /// ```
     ///
     /// # Beyond the spec
-    /// The specification has the form `with_auth(lookup)`, whose 401 says in its
-    /// body if the header was missing.
+    /// The specification has the form `with_auth(lookup)`. The body of its 401
+    /// shows whether the header was missing.
     pub fn bearer<M>(lookup: impl Lookup<String, M, Output: IntoUser>) -> Self {
         Self::by(Challenge::BEARER, bearer_token, lookup).finding(&UserPool::of("bearer"))
     }
 
-    /// Authenticates by a key in the header `x-api-key`. `lookup` gets the hash
-    /// of the key, which the application stores, and returns the user.
+    /// Authenticates with an API key in the header `x-api-key`. `lookup` gets
+    /// the hash of the key, which the application stores, and returns the user.
     ///
     /// ```
     /// use stockade::auth::{ApiKey, ApiKeyHash};
     /// use stockade::prelude::*;
     /// # use stockade::testing::TestClient;
     ///
-    /// // By the hash of its key; a database in earnest, with the text of the hash.
+    /// // Devices by the hash of their key. Store the text of the hash in a database.
     /// struct Devices(Vec<(ApiKeyHash, &'static str)>);
     ///
     /// async fn find(hash: ApiKeyHash, devices: State<Devices>) -> Result<Option<Value>, ApiError> {
@@ -285,7 +290,7 @@ impl Auth {
     ///
     /// # #[tokio::main]
     /// # async fn main() -> Result<(), BoxError> {
-    /// // Made once, and shown to the owner of the device.
+    /// // Generate the key once, and show it to the owner of the device.
     /// let key = ApiKey::generate("door")?;
     ///
     /// let known = with_auth(Auth::api_key(find));
@@ -301,12 +306,12 @@ impl Auth {
     /// ```
     ///
     /// # Beyond the spec
-    /// The specification has no API keys.
+    /// The specification does not define API keys.
     pub fn api_key<M>(lookup: impl Lookup<ApiKeyHash, M, Output: IntoUser>) -> Self {
         Self::api_key_in(HeaderName::from_static("x-api-key"), lookup)
     }
 
-    /// Authenticates as [`api_key`](Self::api_key) does, by another header.
+    /// Authenticates like [`api_key`](Self::api_key), with another header.
     pub fn api_key_in<M>(
         header: HeaderName,
         lookup: impl Lookup<ApiKeyHash, M, Output: IntoUser>,
@@ -318,17 +323,16 @@ impl Auth {
         Self::by(challenge, read, lookup).finding(&pool).documented_as(scheme)
     }
 
-    /// Authenticates by a name and a password in `Authorization: Basic` (RFC
-    /// 7617). A browser shows `realm`; quotes and control characters are left
-    /// out of it.
+    /// Authenticates with a name and a password in `Authorization: Basic` (RFC
+    /// 7617). Browsers show `realm`; quotes and control characters are removed
+    /// from it.
     ///
-    /// A browser that has asked for a password sends it with the requests of
-    /// other pages too. Where people sign in like this, put
-    /// [`with_cross_origin_protection`](crate::with_cross_origin_protection)
-    /// beside it.
+    /// A browser attaches the entered password also to requests from other
+    /// sites. If people log in like this, add
+    /// [`with_cross_origin_protection`](crate::with_cross_origin_protection).
     ///
     /// # Beyond the spec
-    /// The specification has no Basic authentication.
+    /// The specification does not define Basic authentication.
     pub fn basic<M>(
         realm: &str,
         lookup: impl Lookup<BasicCredentials, M, Output: IntoUser>,
@@ -342,18 +346,18 @@ impl Auth {
             .recheck_every(PASSWORD_INTERVAL)
     }
 
-    /// Authenticates by a signed session id in a cookie. `lookup` gets the id
+    /// Authenticates with a signed session id in a cookie. `lookup` gets the id
     /// and returns the user.
     ///
-    /// A browser sends the cookie with the requests of other pages too. So a
-    /// request that changes something and comes from a page of another origin
-    /// is 403, unless CORS lists that origin with credentials: see
+    /// Browsers attach the cookie also to requests from other sites. A
+    /// cross-origin request that could change something therefore gets a 403,
+    /// unless CORS lists its origin with credentials: see
     /// [`SessionCookie::cross_origin_protection`]. A request without the cookie
     /// is not checked, and another method of [`or`](Self::or) may still find a
     /// user.
     ///
-    /// A handler that needs the id, such as one by which the user signs out, takes
-    /// a [`CurrentSession`](super::CurrentSession).
+    /// A handler that needs the id, for example to log out, takes a
+    /// [`CurrentSession`](super::CurrentSession).
     ///
     /// ```
     /// use std::collections::HashMap;
@@ -364,18 +368,18 @@ impl Auth {
     /// use stockade::middleware::{Auth, SessionCookie, with_auth};
     /// use stockade::{ApiError, Reply};
     ///
-    /// // By the text of the id; a database in earnest.
+    /// // Users by session id. Use a database in production.
     /// let sessions: Arc<Mutex<HashMap<String, &str>>> = Arc::default();
     /// let secret = Secret::new("a secret of thirty-two bytes or more")?;
     /// let cookie = SessionCookie::new(KeyRing::new(secret));
     ///
-    /// // Where somebody signs in:
+    /// // In the login handler:
     /// let id = SessionId::generate()?;
     /// sessions.lock().unwrap().insert(id.to_string(), "ada");
     /// let headers = HeaderMap::from_iter([(header::SET_COOKIE, cookie.issue(&id))]);
     /// let response = (StatusCode::OK, headers, "welcome").into_response()?;
     ///
-    /// // For the routes of those who have:
+    /// // For the routes of logged-in users:
     /// let signed_in = with_auth(Auth::session(cookie, move |id: SessionId| {
     ///     sessions.lock().unwrap().get(&id.to_string()).copied()
     /// }));
@@ -384,7 +388,7 @@ impl Auth {
     /// ```
     ///
     /// # Beyond the spec
-    /// The specification has no sessions.
+    /// The specification does not define sessions.
     pub fn session<M>(
         cookie: SessionCookie,
         lookup: impl Lookup<SessionId, M, Output: IntoUser>,
@@ -411,7 +415,7 @@ impl Auth {
         Self::one(lookup.into_method(CredentialReader::credentials(challenge, read)).0)
     }
 
-    /// Sets the users that the methods so far find.
+    /// Sets the user pool of the methods so far.
     fn finding(mut self, pool: &UserPool) -> Self {
         for method in &mut self.methods {
             method.set_pool(pool.clone());

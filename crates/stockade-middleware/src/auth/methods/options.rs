@@ -1,5 +1,5 @@
-//! The settings that hold for the methods of an [`Auth`] so far: revocations, other
-//! methods beside them, names in challenges and documents.
+//! Options of [`Auth`] for the methods added so far: revocations, alternative
+//! methods, names in challenges and documents.
 
 use std::iter;
 use std::time::Duration;
@@ -13,19 +13,19 @@ use super::super::method::{AuthMethod, UserPool};
 use super::Auth;
 
 impl Auth {
-    /// Refuses tokens that are revoked, of the methods of [`secret`](Self::secret) and
-    /// [`tokens`](Self::tokens) so far. The answer is that to an expired one. Default:
-    /// none are.
+    /// Rejects revoked tokens, for the methods of [`secret`](Self::secret) and
+    /// [`tokens`](Self::tokens) added so far. The response is the same as for
+    /// an expired token. Default: no revocations.
     ///
-    /// While nobody can say if a token is revoked, because the processes have lost each
-    /// other, requests with a token are answered 503, as [`StalePolicy`] says. Requests
-    /// without one do not notice. A log that can be asked, such as that of
-    /// `Redis::revocations`, is asked for each token once there are more revocations
-    /// than a process holds.
+    /// If the processes have lost contact with each other and the status of a
+    /// token is unknown, requests with a token get a 503, as [`StalePolicy`]
+    /// describes. Requests without a token are not affected. If there are more
+    /// revocations than one process holds, each token is looked up in a log
+    /// that supports queries, such as `Redis::revocations`.
     ///
-    /// Without such a method it is a mistake when the router is built, and so is a
-    /// verifier with a leeway above ten minutes, because what is revoked is forgotten
-    /// ten minutes after it has expired.
+    /// It is a configuration error without such a method. A verifier with a
+    /// leeway above ten minutes is one too, because a revocation is forgotten
+    /// ten minutes after its token expires.
     ///
     /// ```
     /// use std::time::SystemTime;
@@ -41,7 +41,7 @@ impl Auth {
     ///     sub: String,
     /// }
     ///
-    /// /// Signs out everywhere.
+    /// Signs out everywhere.
     /// async fn sign_out(
     ///     User(person): User<Person>,
     ///     revocations: State<Revocations>,
@@ -67,7 +67,7 @@ impl Auth {
     /// ```
     ///
     /// # Beyond the spec
-    /// The specification has no revocation.
+    /// The specification does not define revocation.
     pub fn revocations(mut self, revocations: Revocations) -> Self {
         if revocations.stale_policy() == Some(StalePolicy::Accept) {
             log::warn!(
@@ -96,8 +96,8 @@ impl Auth {
         self
     }
 
-    /// Adds the methods of `other`, which are tried where the own ones find no
-    /// user. A user is required if either side requires one, unless
+    /// Adds the methods of `other`, which are tried if the methods of `self`
+    /// find no user. A user is required if either side requires one, unless
     /// [`required`](Self::required) is set afterwards.
     pub fn or(mut self, other: Self) -> Self {
         self.methods.extend(other.methods);
@@ -108,11 +108,11 @@ impl Auth {
         self
     }
 
-    /// Sets the scheme of the methods so far, by its name: in the challenge of a
-    /// 401, and before a token in `Authorization`. Default: `Bearer` for tokens.
+    /// Sets the scheme of the methods so far: in the challenge of a 401, and
+    /// before a token in `Authorization`. Default: `Bearer` for tokens.
     ///
-    /// Names of schemes have no case. A token without a scheme is read as one of
-    /// `Bearer` alone.
+    /// Scheme names are case-insensitive. Only `Bearer` also accepts a token
+    /// without a scheme.
     ///
     /// ```
     /// use stockade::auth::Secret;
@@ -125,11 +125,11 @@ impl Auth {
     /// # Ok::<(), stockade::ConfigError>(())
     /// ```
     ///
-    /// A name that no scheme can have is a mistake when the router is built, and
-    /// so is a scheme of [`basic`](Self::basic), which RFC 7617 names.
+    /// An invalid scheme name is a configuration error, and so is a scheme for
+    /// [`basic`](Self::basic), which RFC 7617 defines.
     ///
     /// # Beyond the spec
-    /// The specification has `Bearer` alone.
+    /// The specification has only `Bearer`.
     pub fn scheme(mut self, name: &str) -> Self {
         for method in &mut self.methods {
             match method.challenge.clone().with_scheme(name) {
@@ -146,8 +146,8 @@ impl Auth {
     }
 
     /// Sets the realm in the challenges of the methods so far, which a browser
-    /// may show. Quotes and control characters are left out of it. Default:
-    /// none, and that of [`basic`](Self::basic).
+    /// may show. Quotes and control characters are removed. Default: the realm
+    /// of [`basic`](Self::basic), otherwise none.
     pub fn realm(mut self, realm: &str) -> Self {
         for method in &mut self.methods {
             method.challenge = method.challenge.clone().with_realm(realm);
@@ -155,10 +155,10 @@ impl Auth {
         self
     }
 
-    /// Sets the way of the credentials of the methods so far, as documents of the
-    /// API name it. It has no effect on requests. Default: a JSON web token for
-    /// [`secret`](Self::secret) and [`tokens`](Self::tokens), the header, the
-    /// cookie or Basic where the method reads that, and a bearer token for
+    /// Sets how API documents describe the credentials of the methods so far.
+    /// It has no effect on requests. Default: a JSON Web Token for
+    /// [`secret`](Self::secret) and [`tokens`](Self::tokens); the header, the
+    /// cookie or Basic for methods that read these; a bearer token for
     /// [`verify`](Self::verify) and [`lookup`](Self::lookup).
     ///
     /// ```
@@ -174,7 +174,7 @@ impl Auth {
     /// ```
     ///
     /// # Beyond the spec
-    /// The specification has no such documents.
+    /// The specification does not define API documents.
     pub fn documented_as(mut self, scheme: SecurityScheme) -> Self {
         for (method, scheme) in self.methods.iter_mut().zip(iter::repeat(scheme)) {
             method.scheme = scheme;
@@ -182,17 +182,17 @@ impl Auth {
         self
     }
 
-    /// Names the users that the methods so far find. Users of the same pool with the
-    /// same issuer and subject count as one user, whichever method found them: they
-    /// share idempotency keys and a [`UserKey`](super::super::UserKey).
+    /// Names the users of the methods so far. Users of the same pool with the
+    /// same issuer and subject count as one user, whichever method found them:
+    /// they share idempotency keys and a [`UserKey`](super::super::UserKey).
     ///
-    /// Default: each method has its own pool. The pools differ by the kind of the method
-    /// (token, session, API key, …), by the header or the kind of the session, and, if
-    /// there are several such methods in one `with_auth`, by their order.
+    /// Default: each method has its own pool. The pools differ by the kind of
+    /// the method (token, session, API key, …), by the header or the kind of
+    /// the session, and by the order of such methods in one `with_auth`.
     ///
-    /// Set the same name on two methods if an account may use both, for example a
-    /// session in a browser and an API key in a script. Set different names if two
-    /// routes have functions of the same kind that find different users.
+    /// Set the same name on two methods if an account may use both, for example
+    /// a session in a browser and an API key in a script. Set different names
+    /// if two routes have functions of the same kind that find different users.
     ///
     /// ```
     /// use stockade::auth::ApiKeyHash;
@@ -207,19 +207,20 @@ impl Auth {
         self.finding(&UserPool::Named(name.to_owned()))
     }
 
-    /// Sets the longest time between two checks of a connection that outlives its
-    /// request, for the methods so far. Default: 15 s, and 5 minutes for
+    /// Sets the longest time between two checks of a connection that outlives
+    /// its request, for the methods so far. Default: 15 s, and 5 minutes for
     /// [`basic`](Self::basic), because a password is expensive to check.
     ///
     /// A WebSocket, an event stream and a subscription end when their user's
-    /// credentials stop being valid. A token ends them when it expires, and when a
-    /// revocation of it arrives. Everything else is found by a check: the method runs
-    /// again on a copy of the request without its body. If the check fails with a
-    /// server error, the connection goes on for up to 5 minutes.
+    /// credentials stop being valid. A token ends them when it expires, and
+    /// when its revocation arrives. Everything else is found by a check: the
+    /// method runs again on a copy of the request without its body. If the
+    /// check fails with a server error, the connection continues for up to 5
+    /// minutes.
     ///
-    /// A check must find the user again. A method that accepts something only once,
-    /// such as a ticket in the query of a handshake, ends its connection at the first
-    /// check: allow that route to outlive its user.
+    /// A check must find the user again. A method that accepts credentials only
+    /// once, such as a ticket in the query of a handshake, ends its connection
+    /// at the first check: allow that route to outlive its user.
     ///
     /// ```
     /// use std::time::Duration;
@@ -237,14 +238,15 @@ impl Auth {
     /// ```
     ///
     /// # Beyond the spec
-    /// The specification does not say when a connection ends.
+    /// The specification does not define when a connection ends.
     pub fn recheck_every(mut self, interval: Duration) -> Self {
         self.methods.iter_mut().for_each(|method| method.recheck = interval);
         self
     }
 
-    /// Returns the same methods without the requirement of a user: a request without one
-    /// continues. Borrows, so that one `Auth` serves both kinds of routes.
+    /// Returns the same methods without the requirement of a user: an
+    /// unauthenticated request continues. Borrows `self`, so one `Auth` serves
+    /// both kinds of routes.
     ///
     /// ```
     /// use stockade::prelude::*;
@@ -268,8 +270,8 @@ impl Auth {
     }
 
     setters! {
-        /// Sets whether a request without a user is answered 401. Default: true. If
-        /// false, the request goes on without a user.
+        /// Sets whether a request without a user gets a 401. Default: true. If
+        /// false, the request continues without a user.
         required: bool;
     }
 }

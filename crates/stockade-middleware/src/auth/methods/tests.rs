@@ -1,4 +1,4 @@
-//! Tests of the methods: what a token costs.
+//! Tests of the authentication methods: the allocations of a token check.
 
 use std::future::Future;
 use std::pin::pin;
@@ -22,7 +22,7 @@ async fn a_good_token_costs_one_allocation() {
     });
     assert_eq!(counted.count_total, 1);
 
-    // A look at what is revoked costs no more.
+    // A revocation check costs no more.
     let revocations = Revocations::in_memory();
     let checked = Auth::secret(secret.clone()).revocations(revocations.clone());
     let later = SystemTime::now() + Duration::from_secs(60);
@@ -32,7 +32,7 @@ async fn a_good_token_costs_one_allocation() {
     });
     assert_eq!(counted.count_total, 1);
 
-    // What a rule has read is not read again.
+    // Claims that a rule has read are not read again.
     let strict = Auth::tokens(secret, TokenVerifier::new().require("sub"));
     assert!(matches!(strict.methods[0].find_sync(&req), Some(AuthResult::Json(_, Some(_)))));
 }

@@ -1,4 +1,4 @@
-//! [`MemoryIdempotencyStore`]: keys in the memory of the process.
+//! [`MemoryIdempotencyStore`]: idempotency keys in the memory of the process.
 
 mod owners;
 
@@ -19,27 +19,29 @@ use super::store::{IdempotencyStore, Nonce, Reservation, ReserveOutcome, SHORT_R
 use crate::expiring_table::{Expires, ExpiringTable};
 use crate::expiry::{SWEPT_BY_A_CALL, later};
 
-/// A store in the memory of the process, with bounds.
+/// A store in the memory of the process, with limits.
 ///
 /// It holds at most [`max_keys`](Self::max_keys), of about 500 bytes each, and
 /// [`max_bytes`](Self::max_bytes) of responses. Each user or client has at most
 /// [`max_keys_per_owner`](Self::max_keys_per_owner) and
-/// [`max_bytes_per_owner`](Self::max_bytes_per_owner) of these. Keys whose time is over
-/// are removed as others come.
+/// [`max_bytes_per_owner`](Self::max_bytes_per_owner) of these. Expired keys
+/// are removed when new ones arrive.
 ///
-/// At a bound of an owner, a new key or response replaces the oldest finished key of
-/// this owner. If the store is full, it replaces the oldest finished key of the owner
-/// with the most keys or bytes. So a few clients that send very many keys push out their
-/// own keys, and everybody else keeps theirs. A retry of a key that was pushed out runs
-/// its handler again; a line at warn level, at most one a second, reports it. Choose
-/// bounds that hold the keys of the time to live.
+/// If a user or client reaches its limit, a new key or response replaces the
+/// oldest finished key of this user or client. If the store is full, it
+/// replaces the oldest finished key of the owner with the most keys or bytes. A
+/// few clients that send very many keys therefore evict their own keys, and
+/// other clients are not affected. A retry of an evicted key runs its handler
+/// again; a line at warn level, at most one a second, reports it. Choose limits
+/// that hold all keys of the time to live.
 ///
-/// A key whose handler runs, or whose outcome is unknown, is never replaced. If there is
-/// no finished key to replace, a new key is a 503, and a response is not kept: its retry
-/// is a 409. The same applies to a response that is larger than a bound.
+/// A key is never replaced while its handler runs or its result is unknown.
+/// Without a finished key to replace, a new key is a 503, and a response is not
+/// stored: its retry is a 409. The same applies to a response that is larger
+/// than a limit.
 ///
-/// It is for one process. With several, a retry may reach another one, which has
-/// not seen the key.
+/// The store is for one process. With several processes, a retry may reach a
+/// process that has not seen the key.
 ///
 /// ```
 /// use stockade::middleware::idempotency::MemoryIdempotencyStore;
@@ -63,12 +65,12 @@ struct Place {
     fingerprint: [u8; 32],
     nonce: Nonce,
     state: PlaceState,
-    /// The place is empty from then on.
+    /// The place is empty after this time.
     ends: Instant,
 }
 
 enum PlaceState {
-    /// A handler runs, at least until the end of its lease.
+    /// A handler is running, at least until the end of its lease.
     Held {
         leased_until: Instant,
     },
@@ -78,17 +80,17 @@ enum PlaceState {
     },
 }
 
-/// The bound that a new key or response would exceed.
+/// The limit that a new key or response would exceed.
 #[derive(Clone, Copy)]
 enum Excess {
-    /// The share of its owner.
+    /// The limit of the user or client.
     Owner,
-    /// The bound of the whole store.
+    /// The limit of the whole store.
     Store,
 }
 
 impl MemoryIdempotencyStore {
-    /// Makes a store for at most 100,000 keys and 64 MiB of answers.
+    /// Creates a store for at most 100,000 keys and 64 MiB of responses.
     #[must_use]
     pub fn new() -> Self {
         Self {
@@ -103,49 +105,51 @@ impl MemoryIdempotencyStore {
     }
 
     setters! {
-        /// Sets the largest number of keys. Default: 100,000.
+        /// Sets the maximum number of keys. Default: 100,000.
         max_keys: usize;
 
-        /// Sets the largest number of keys of one user or client. Default: a tenth of
-        /// [`max_keys`](Self::max_keys), at least 100.
+        /// Sets the maximum number of keys of one user or client. Default: a
+        /// tenth of [`max_keys`](Self::max_keys), at least 100.
         max_keys_per_owner: some usize;
 
-        /// Sets the largest number of bytes of all responses. Default: 64 MiB.
+        /// Sets the maximum number of bytes of all responses. Default: 64 MiB.
         max_bytes: usize;
 
-        /// Sets the largest number of bytes of the responses of one user or client.
-        /// Default: a tenth of [`max_bytes`](Self::max_bytes), at least 1 MiB.
+        /// Sets the maximum number of bytes of the responses of one user or
+        /// client. Default: a tenth of [`max_bytes`](Self::max_bytes), at least
+        /// 1 MiB.
         max_bytes_per_owner: some usize;
     }
 
-    /// Replaces the clock of the system, for tests that do not wait. The time must
-    /// not go back.
+    /// Replaces the system clock, for tests that do not wait. The time must
+    /// never decrease.
     #[must_use]
     pub fn clock(mut self, clock: impl Fn() -> Instant + Send + Sync + 'static) -> Self {
         self.clock = Clock::new(clock);
         self
     }
 
-    /// Returns the number of keys, including those whose time is over and that were
-    /// not removed yet.
+    /// Returns the number of keys, including expired keys that are not yet
+    /// removed.
     #[must_use]
     pub fn len(&self) -> usize {
         self.lock().len()
     }
 
-    /// Returns true if there are no keys.
+    /// Returns true if the store is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Returns the number of bytes of all answers.
+    /// Returns the number of bytes of all responses.
     #[must_use]
     pub fn bytes(&self) -> usize {
         self.lock().bytes()
     }
 
-    /// Takes over a lock from a thread that panicked: a place is never half written.
+    /// Locks the table, also after a panic in another thread: a place is never
+    /// half written.
     fn lock(&self) -> MutexGuard<'_, Places> {
         lock(&self.places)
     }
@@ -177,7 +181,8 @@ impl MemoryIdempotencyStore {
         Ok(ReserveOutcome::New)
     }
 
-    /// Removes finished keys until a new one has room. Returns false if it has none.
+    /// Removes finished keys until there is room for a new one. Returns false
+    /// if there is not enough room.
     fn make_room_for_key(&self, places: &mut Places, key: &ScopedKey, now: Instant) -> bool {
         let of_owner = self.max_keys_per_owner.unwrap_or_else(|| (self.max_keys / 10).max(100));
         if self.max_keys == 0 || of_owner == 0 {
@@ -193,8 +198,9 @@ impl MemoryIdempotencyStore {
         })
     }
 
-    /// Removes finished keys until the response of a key has room. Returns false, and
-    /// removes nothing, if it is larger than a bound.
+    /// Removes finished keys until there is room for the response of a key.
+    /// Returns false, and removes nothing, if the response is larger than a
+    /// limit.
     fn make_room_for_bytes(
         &self,
         places: &mut Places,
@@ -220,8 +226,8 @@ impl MemoryIdempotencyStore {
         })
     }
 
-    /// Removes expired keys, and then one finished key after the other, while a bound
-    /// would be exceeded. Returns false if no key can be removed.
+    /// Removes expired keys, and then finished keys one by one, until no limit
+    /// is exceeded. Returns false if no key can be removed.
     fn make_room(
         &self,
         places: &mut Places,
@@ -244,7 +250,8 @@ impl MemoryIdempotencyStore {
         true
     }
 
-    /// Removes a finished key before its time. Returns false if there is none.
+    /// Removes a finished key before it expires. Returns false if there is
+    /// none.
     fn replace(&self, places: &mut Places, key: Option<ScopedKey>) -> bool {
         let removed = key.and_then(|key| places.remove(&key));
         if removed.is_some()
@@ -320,7 +327,7 @@ impl Place {
 }
 
 impl Places {
-    /// Puts a lease that begins now into the place of a key.
+    /// Sets the place of a key to a lease that begins now.
     fn hold(&mut self, key: &ScopedKey, claim: &Reservation, now: Instant) {
         let leased_until = later(now, claim.lease);
         let remembered = claim.remember_crash.map(|time| later(now, time));
@@ -350,12 +357,12 @@ impl Place {
     }
 }
 
-/// Returns the bytes of a record that the place itself has no room for.
+/// Returns the bytes of a record that do not fit into the place itself.
 fn counted(record: &Bytes) -> usize {
     if record.len() <= SHORT_RECORD_BYTES { 0 } else { record.len() }
 }
 
-/// The smallest default of `max_bytes_per_owner`.
+/// The minimum of the default for `max_bytes_per_owner`.
 const MIN_OWNER_BYTES: usize = 1 << 20;
 
 impl IdempotencyStore for MemoryIdempotencyStore {

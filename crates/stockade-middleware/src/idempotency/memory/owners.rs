@@ -1,4 +1,5 @@
-//! [`Owners`]: the share of each owner in the store, and the keys that it may forget.
+//! [`Owners`]: the share of each owner in the store, and the keys that may be
+//! evicted.
 
 use std::cmp::Reverse;
 use std::collections::hash_map::Entry;
@@ -8,19 +9,19 @@ use super::Place;
 use crate::expiring_table::Index;
 use crate::idempotency::key::ScopedKey;
 
-/// The SHA-256 of an owner.
+/// The SHA-256 of a user or client.
 type OwnerId = [u8; 32];
 
 /// The keys and bytes of each owner. All parts always agree.
 #[derive(Default)]
 pub(super) struct Owners {
     by_owner: HashMap<OwnerId, Owner>,
-    /// The owners with a finished key, by their number of keys; of two with the same
-    /// number the one with the older finished key is the last.
+    /// The owners with a finished key, by their number of keys. Among owners
+    /// with the same number, the owner with the older finished key is last.
     by_keys: BTreeSet<Rank>,
     /// The owners with a finished key that has bytes, by their bytes.
     by_bytes: BTreeSet<Rank>,
-    /// The number of keys that were ever finished.
+    /// The number of keys finished so far, including removed ones.
     finished: u64,
 }
 
@@ -36,7 +37,8 @@ struct Owner {
     with_bytes: BTreeSet<(u64, ScopedKey)>,
 }
 
-/// The bytes of a finished key, and its number in the order of all finished keys.
+/// The bytes of a finished key, and its position in the order of all finished
+/// keys.
 #[derive(Clone, Copy)]
 pub(super) struct Finished {
     pub(super) bytes: usize,
@@ -44,28 +46,28 @@ pub(super) struct Finished {
 }
 
 impl Owners {
-    /// Returns the number of keys of the owner of a key.
+    /// Returns the number of keys that the owner of `key` has.
     pub(super) fn keys_of(&self, key: &ScopedKey) -> usize {
         self.by_owner.get(key.owner()).map_or(0, |owner| owner.keys)
     }
 
-    /// Returns the number of bytes of the owner of a key.
+    /// Returns the number of bytes that the owner of `key` has.
     pub(super) fn bytes_of(&self, key: &ScopedKey) -> usize {
         self.by_owner.get(key.owner()).map_or(0, |owner| owner.bytes)
     }
 
-    /// Returns the number and the bytes of a key that finishes now.
+    /// Returns the position and the bytes of a key that finishes now.
     pub(super) fn next_finished(&mut self, bytes: usize) -> Finished {
         self.finished += 1;
         Finished { bytes, number: self.finished }
     }
 
-    /// Returns the oldest finished key of the owner of a key.
+    /// Returns the oldest finished key that the owner of `key` has.
     pub(super) fn oldest_of(&self, key: &ScopedKey) -> Option<ScopedKey> {
         oldest(&self.by_owner.get(key.owner())?.finished)
     }
 
-    /// Returns the oldest finished key with bytes of the owner of a key.
+    /// Returns the oldest finished key with bytes that the owner of `key` has.
     pub(super) fn oldest_with_bytes_of(&self, key: &ScopedKey) -> Option<ScopedKey> {
         oldest(&self.by_owner.get(key.owner())?.with_bytes)
     }
@@ -142,7 +144,7 @@ impl Index<ScopedKey, Place> for Owners {
 }
 
 impl Owner {
-    /// Returns the places of the owner among all by keys and by bytes.
+    /// Returns the ranks of the owner by keys and by bytes.
     fn ranks(&self, id: &OwnerId) -> (Option<Rank>, Option<Rank>) {
         let keys = self.finished.first().map(|(number, _)| (self.keys, Reverse(*number), *id));
         let bytes = self.with_bytes.first().map(|(number, _)| (self.bytes, Reverse(*number), *id));

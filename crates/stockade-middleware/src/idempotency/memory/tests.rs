@@ -1,4 +1,4 @@
-//! Tests of the store in memory, against a model of its rules.
+//! Tests of the in-memory store against a model of its rules.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -7,7 +7,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// A store with a clock that tests move.
+/// A store with a clock that tests advance.
 struct Timed {
     store: MemoryIdempotencyStore,
     millis: Arc<AtomicU64>,
@@ -38,7 +38,7 @@ impl Timed {
 }
 
 fn key_of(key: u8) -> ScopedKey {
-    // Two owners, by the highest bit.
+    // There are two owners, selected by the highest bit.
     ScopedKey::from_hashes([key; 32], [key >> 7; 32])
 }
 
@@ -88,7 +88,7 @@ fn a_lease_that_runs_out_frees_the_key_or_is_remembered() {
     assert_eq!(timed.complete(1, 1, 3, 100), Ok(false), "it was taken over");
     assert_eq!(timed.take(2, &remembering(1, 2)), Ok(ReserveOutcome::Crashed));
     assert_eq!(timed.take(2, &remembering(9, 2)), Ok(ReserveOutcome::OtherFingerprint));
-    // It ran all the same, and comes late.
+    // The handler ran anyway, and finishes late.
     assert_eq!(timed.complete(2, 1, 3, 100), Ok(true));
 }
 
@@ -99,7 +99,7 @@ fn a_store_full_of_running_keys_refuses_new_ones() {
     assert_eq!(timed.take(2, &remembering(1, 1)), Ok(ReserveOutcome::New));
     assert_eq!(timed.take(3, &claim(1, 1)), Err(true));
     assert_eq!(timed.take(200, &claim(1, 1)), Err(true), "another owner");
-    // The outcome of the second is unknown: it stays.
+    // The result of the second key is unknown, so it remains.
     timed.advance(40);
     assert_eq!(timed.take(3, &claim(1, 1)), Ok(ReserveOutcome::New));
     assert_eq!(timed.take(2, &remembering(1, 2)), Ok(ReserveOutcome::Crashed));
@@ -158,8 +158,9 @@ fn an_owner_replaces_its_own_keys_first() {
     assert!(matches!(timed.take(200, &claim(1, 2)), Ok(ReserveOutcome::Done(_))));
 }
 
-/// Ten addresses send as many keys and as large responses as they can. An honest client
-/// sends a key now and then, and each of its retries finds the stored response.
+/// Ten addresses send as many keys and as large responses as they can. An
+/// honest client sends a key occasionally, and each of its retries finds the
+/// stored response.
 #[test]
 fn ten_owners_cannot_push_out_an_eleventh() {
     let store = MemoryIdempotencyStore::new().max_keys(1_000).max_bytes(100_000);
@@ -193,7 +194,7 @@ fn ten_owners_cannot_push_out_an_eleventh() {
     assert!(timed.store.len() > 500, "{}", timed.store.len());
 }
 
-/// Keys that are taken and freed leave nothing behind.
+/// Keys that are taken and freed leave no data behind.
 #[test]
 fn nothing_is_left_of_a_freed_key() {
     let timed = timed(MemoryIdempotencyStore::new());
@@ -216,7 +217,7 @@ fn a_time_beyond_the_clock_is_a_year() {
     assert!(matches!(timed.take(1, &claim(1, 2)), Ok(ReserveOutcome::Done(_))));
 }
 
-/// The rules of a store, as simple as they can be written.
+/// A minimal model of the store's rules.
 #[derive(Default)]
 struct Model {
     places: Vec<ModelPlace>,
@@ -227,7 +228,7 @@ struct ModelPlace {
     key: u8,
     fingerprint: u8,
     nonce: u8,
-    /// The length of the record, and its number in the order of all.
+    /// The length of the record, and its position in the order of all records.
     record: Option<(usize, u64)>,
     leased_until: u64,
     ends: u64,
@@ -257,14 +258,15 @@ impl Model {
         self.places.iter_mut().find(|place| place.key == key)
     }
 
-    /// Returns the keys or the bytes of an owner, or of all.
+    /// Returns the keys or the bytes of one owner, or of all owners.
     fn weight(&self, owner: Option<u8>, by_bytes: bool) -> usize {
         let of_owner = |place: &&ModelPlace| owner.is_none_or(|owner| place.owner() == owner);
         let places = self.places.iter().filter(of_owner);
         if by_bytes { places.map(ModelPlace::bytes).sum() } else { places.count() }
     }
 
-    /// Removes finished places until there is room for more; false if there is none.
+    /// Removes finished places until there is enough room. Returns false if no
+    /// place can be removed.
     fn makes_room(&mut self, owner: u8, more: usize, by_bytes: bool) -> bool {
         let (of_owner, of_all) = match by_bytes {
             true => (MAX_OWNER_BYTES, MAX_BYTES),
@@ -283,7 +285,7 @@ impl Model {
                     && (!by_bytes || place.bytes() > 0)
                     && (!is_over_share || place.owner() == owner)
             });
-            // The most of an owner first, and then the oldest.
+            // The owner with the most comes first, then the oldest place.
             let victim = candidates.min_by_key(|(_, place)| {
                 let weight = self.weight(Some(place.owner()), by_bytes);
                 (usize::MAX - weight, place.record.map(|(_, number)| number))

@@ -17,15 +17,15 @@ use self::table::{Entry, Table};
 use super::store::{NewSession, SessionKey, SessionStore, SessionWrite, StoredSession, SubjectKey};
 use crate::expiry::{SWEPT_BY_A_CALL, later};
 
-/// A store in the memory of the process, with bounds.
+/// A store in the memory of the process, with limits.
 ///
 /// It holds at most [`max_sessions`](Self::max_sessions) and
-/// [`max_bytes`](Self::max_bytes) of their data; beyond that a new session, and data
-/// that grow, are a 503. A subject has at most
-/// [`max_per_subject`](Self::max_per_subject); a further one ends the oldest of them.
-/// Sessions whose time is over are removed as others come.
+/// [`max_bytes`](Self::max_bytes) of their data. Beyond these limits, new
+/// sessions and growing data are a 503. A subject has at most
+/// [`max_per_subject`](Self::max_per_subject); another session ends its oldest
+/// one. Expired sessions are removed when new ones arrive.
 ///
-/// It is for one process, and its sessions end with it.
+/// The store is for one process, and its sessions end with the process.
 ///
 /// ```
 /// use stockade::middleware::sessions::MemorySessionStore;
@@ -42,7 +42,7 @@ pub struct MemorySessionStore {
 }
 
 impl MemorySessionStore {
-    /// Makes a store for at most 100,000 sessions with 64 MiB of data.
+    /// Creates a store for at most 100,000 sessions with 64 MiB of data.
     #[must_use]
     pub fn new() -> Self {
         Self {
@@ -55,40 +55,41 @@ impl MemorySessionStore {
     }
 
     setters! {
-        /// Sets the largest number of sessions, which take about 400 bytes each beside
-        /// their data. Default: 100,000.
+        /// Sets the maximum number of sessions, which use about 400 bytes each
+        /// in addition to their data. Default: 100,000.
         max_sessions: usize;
 
-        /// Sets the largest number of sessions of one subject. Default: 100; 0 counts
-        /// as 1.
+        /// Sets the maximum number of sessions of one subject. Default: 100; 0
+        /// counts as 1.
         max_per_subject: usize;
 
-        /// Sets the largest number of bytes of all data. Default: 64 MiB.
+        /// Sets the maximum number of bytes of all data. Default: 64 MiB.
         max_bytes: usize;
     }
 
-    /// Replaces the clock of the system, for tests that do not wait. The time must
-    /// not go back.
+    /// Replaces the system clock, for tests that do not wait. The time must
+    /// never decrease.
     #[must_use]
     pub fn clock(mut self, clock: impl Fn() -> Instant + Send + Sync + 'static) -> Self {
         self.clock = Clock::new(clock);
         self
     }
 
-    /// Returns the number of sessions, including those whose time is over and that were
-    /// not removed yet.
+    /// Returns the number of sessions, including expired sessions that are not
+    /// yet removed.
     #[must_use]
     pub fn len(&self) -> usize {
         self.lock().len()
     }
 
-    /// Returns true if there are no sessions.
+    /// Returns true if the store is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Takes over a lock from a thread that panicked: a session is never half written.
+    /// Locks the table, also after a panic in another thread: a session is
+    /// never half written.
     fn lock(&self) -> MutexGuard<'_, Table> {
         lock(&self.table)
     }
@@ -116,7 +117,7 @@ impl MemorySessionStore {
                 && table.bytes() - freed.1 + new.data.len() <= self.max_bytes
         };
         if !fits(&table) {
-            // The replaced one is not over, and stays.
+            // The replaced session has not expired, so it remains.
             table.sweep(now, usize::MAX);
             if !fits(&table) {
                 return Err(StoreError::Full);

@@ -1,4 +1,4 @@
-//! [`Table`]: sessions by their keys, their ends and their subjects.
+//! [`Table`]: sessions by key, expiry and subject.
 
 use std::collections::hash_map::Entry as MapEntry;
 use std::collections::{BTreeSet, HashMap};
@@ -9,10 +9,11 @@ use bytes::Bytes;
 use crate::expiring_table::{Expires, ExpiringTable, Index};
 use crate::sessions::store::{SessionKey, SubjectKey};
 
-/// The sessions of a store. A session expires when its idle time or its whole time is over.
+/// The sessions of a store. A session expires at the end of its idle time or
+/// its lifetime.
 pub(super) type Table = ExpiringTable<SessionKey, Entry, Subjects>;
 
-/// The sessions of each subject by the end of their whole time: the oldest is first.
+/// The sessions of each subject by the end of their lifetime, the oldest first.
 #[derive(Default)]
 pub(super) struct Subjects(HashMap<SubjectKey, BTreeSet<(Instant, SessionKey)>>);
 
@@ -21,7 +22,7 @@ pub(super) struct Entry {
     pub(super) subject: Option<(String, SubjectKey)>,
     pub(super) data: Bytes,
     pub(super) version: u64,
-    /// It ends then if nobody uses it; at most `ends`.
+    /// The expiry time if the session is not used; at most `ends`.
     pub(super) idle_until: Instant,
     pub(super) ends: Instant,
 }
@@ -61,7 +62,7 @@ impl Index<SessionKey, Entry> for Subjects {
 }
 
 impl Table {
-    /// Removes all sessions of a subject, and returns how many were not over.
+    /// Removes all sessions of a subject, and returns how many had not expired.
     pub(super) fn remove_all(&mut self, subject: &SubjectKey, now: Instant) -> u64 {
         let keys = self.keys_of(subject);
         let live = keys.iter().filter(|key| self.live(key, now).is_some()).count();
@@ -69,8 +70,8 @@ impl Table {
         u64::try_from(live).unwrap_or(u64::MAX)
     }
 
-    /// Removes sessions of a subject until it has fewer than `most`: first those whose
-    /// time is over, then the oldest.
+    /// Removes sessions of a subject until it has fewer than `most`: first
+    /// expired sessions, then the oldest.
     pub(super) fn make_room_for(&mut self, subject: &SubjectKey, most: usize, now: Instant) {
         let keys = self.keys_of(subject);
         if keys.len() < most {

@@ -1,5 +1,5 @@
-//! Tests of the bounds of the store in memory. What each call promises is tested by
-//! `stockade::testing::conformance`.
+//! Tests of the limits of the in-memory store. `stockade::testing::conformance`
+//! tests the contract of each call.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -10,7 +10,7 @@ use stockade_auth::SessionId;
 use super::*;
 use crate::sessions::{ReplacedSession, Subject};
 
-/// A store with a clock that tests move.
+/// A store with a clock that tests advance.
 struct Timed {
     store: MemorySessionStore,
     millis: Arc<AtomicU64>,
@@ -68,7 +68,7 @@ fn a_full_store_refuses_new_sessions_and_ends_none() {
     };
     assert_eq!(update(41, 1), Err(true));
     assert_eq!(update(40, 1), Ok(SessionWrite::Written));
-    // One that takes the place of another needs no further room.
+    // A session that replaces another needs no additional room.
     let replaces = Some(ReplacedSession { key: timed.keys[0], version: 2 });
     let in_its_place = NewSession { replaces, ..new(None, 40) };
     assert_eq!(timed.create(3, in_its_place), Ok(SessionWrite::Written));
@@ -86,7 +86,7 @@ fn a_further_session_of_a_subject_ends_the_oldest() {
         assert_eq!(timed.create(key, new(Some(subject), 1)), Ok(SessionWrite::Written));
     }
     assert_eq!([0, 1, 2, 3].map(|key| timed.is_there(key)), [false, true, true, true]);
-    // One whose time is over goes before one that is used.
+    // An expired session is removed before a session in use.
     timed.advance(20);
     assert!(timed.store.touch_now(&timed.keys[2], Duration::from_millis(30)));
     timed.advance(20);
