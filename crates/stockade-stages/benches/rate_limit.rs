@@ -1,4 +1,4 @@
-//! What a charge costs, beside the crate `governor` with either of its maps, for
+//! Benchmark of a charge, compared with both maps of the crate `governor`, for
 //! 1, 10,000 and 1,000,000 keys in random order, on 1 and 2 threads.
 //!
 //! `cargo bench -p stockade-stages --bench rate_limit`
@@ -16,7 +16,7 @@ use governor::{Quota as GovernorQuota, RateLimiter as Governor};
 use stockade_stages::RateLimit;
 use stockade_stages::rate_limit::{Algorithm, ChargeOutcome, RateKey, RateLimiter};
 
-/// A cheap random order, the same in every run.
+/// A cheap random order that is the same in every run.
 struct Order(u64);
 
 impl Order {
@@ -26,7 +26,7 @@ impl Order {
     }
 }
 
-/// Times `count` calls of `call` on each of so many threads.
+/// Times `count` calls of `call` on each of `threads` threads.
 fn timed(threads: u64, count: u64, keys: u32, call: impl Fn(Ipv4Addr) + Sync) -> Duration {
     let start = Instant::now();
     thread::scope(|scope| {
@@ -43,7 +43,8 @@ fn timed(threads: u64, count: u64, keys: u32, call: impl Fn(Ipv4Addr) + Sync) ->
     start.elapsed()
 }
 
-/// So much that nothing is refused, and so slow that no key dies meanwhile.
+/// Returns a limit that is high enough to reject nothing, and slow enough that
+/// no key expires during the run.
 fn limit(keys: u32) -> u32 {
     if keys > 100_000 { 1_000_000 } else { 1_000_000_000 }
 }
@@ -85,7 +86,7 @@ fn rate_limit(criterion: &mut Criterion) {
                 let limiter = ours(algorithm, keys);
                 bench(name, &|address| charge(&limiter, address, Instant::now()));
             }
-            // The clock apart, which a router reads anyway.
+            // Measured without reading the clock, which a router reads anyway.
             let (limiter, now) = (ours(Algorithm::FixedWindow, keys), Instant::now());
             bench("fixed window without clock", &|address| charge(&limiter, address, now));
 

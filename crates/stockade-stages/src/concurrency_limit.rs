@@ -1,4 +1,4 @@
-//! [`with_concurrency_limit`]: refuses requests beyond a number in flight.
+//! [`with_concurrency_limit`]: limits the number of requests in flight.
 
 use std::fmt;
 use std::pin::Pin;
@@ -18,29 +18,29 @@ use stockade_errors::ApiError;
 use stockade_validation::__internal::LogRate;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// Limits the requests that are in flight at one time to `max`, and answers a
-/// further one with 503 and `Retry-After` at once (load shedding).
+/// Limits the number of requests in flight to `max`. Further requests get a 503
+/// with `Retry-After` immediately (load shedding).
 ///
-/// A request is in flight until the last byte of its answer was handed over, or
-/// its client has left. A stream of events holds its place for as long as it
-/// lives, so that its route is better left out. A WebSocket holds a place during
-/// its handshake alone; `ws_max_connections` limits the sessions.
+/// A request is in flight until the last byte of its response was sent, or
+/// until its client disconnects. An event stream holds its place until it ends,
+/// so exclude its route. A WebSocket holds a place only during its handshake;
+/// `ws_max_connections` limits the sessions.
 ///
-/// All requests to the routes that have the same limit count together: those of
-/// a router (`RouterOptions::concurrency_limit`), of a group or of an entry. A
-/// clone of the limit counts in the same place. A route may have several
-/// limits, and `concurrency_limit: false` in its entry takes it out of all; the
-/// routes of health checks are out of them.
+/// All routes that share a limit count together: the routes of a router
+/// (`RouterOptions::concurrency_limit`), of a group or of one route's options.
+/// Clones of a limit share its count. A route may have several limits.
+/// `concurrency_limit: false` in the route options excludes a route from all of
+/// them; the routes of health checks are always excluded.
 ///
-/// The limit stands where middleware stands: after the rate limit, which a
-/// refused request is charged to. Requests without a route do not count.
+/// The limit runs as middleware, after the rate limit, which also counts
+/// rejected requests. Requests without a route do not count.
 ///
-/// A client whose body comes slowly holds a place meanwhile, at most for the
-/// time that a body may take. The rate limit bounds how many places one client
-/// holds: a limit above it leaves some to others.
+/// A client that sends its body slowly holds a place, at most for the body
+/// timeout. The rate limit determines how many places one client can hold. Set
+/// the concurrency limit higher than that, to leave places for other clients.
 ///
-/// Refusals are no errors of the program: one line a second at warn level tells
-/// of them, and each of them is logged at debug level.
+/// Rejections are not errors: they are logged at debug level, and summarized
+/// once a second at warn level.
 ///
 /// ```
 /// use std::time::Duration;
@@ -53,7 +53,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 /// ```
 ///
 /// # Beyond the spec
-/// The specification has no such limit.
+/// The specification does not define concurrency limits.
 pub fn with_concurrency_limit(max: usize) -> ConcurrencyLimit {
     let places = Arc::new(Semaphore::new(max.min(Semaphore::MAX_PERMITS)));
     let refusals = Arc::new(LogRate::default());
@@ -74,19 +74,19 @@ pub struct ConcurrencyLimit {
     retry_after: Duration,
     places: Arc<Semaphore>,
     refusals: Arc<LogRate>,
-    /// True if it was written as a number: then each router has its own places.
+    /// True if it was written as a number. Each router then has its own places.
     is_number: bool,
 }
 
 impl ConcurrencyLimit {
-    /// Sets the time after which a refused client should ask again, in whole
-    /// seconds, rounded up, at least 1. Default: 1 s.
+    /// Sets the value of `Retry-After` for rejected clients, in whole seconds,
+    /// rounded up, at least 1. Default: 1 s.
     pub fn retry_after(mut self, time: Duration) -> Self {
         self.retry_after = time;
         self
     }
 
-    /// Returns the error of a request for which there is no place.
+    /// Returns the error for a request without a place.
     #[cold]
     fn refuse(&self, req: &Request) -> ApiError {
         if let Some(unlogged) = self.refusals.next() {
@@ -113,7 +113,7 @@ impl fmt::Debug for ConcurrencyLimit {
     }
 }
 
-/// Marks the middleware, so that an entry can be taken out of it.
+/// Marks the middleware, to exclude routes from it.
 #[derive(Debug)]
 pub struct LimitsConcurrency;
 
@@ -158,8 +158,9 @@ impl IntoSetting<Self> for ConcurrencyLimit {
 }
 
 impl ConcurrencyLimit {
-    /// Returns the limit for a router: with its own places if it was written as a number,
-    /// because several routers may be built from the same options.
+    /// Returns the limit for a router. A limit that was written as a number
+    /// gets its own places, because several routers may be built from the same
+    /// options.
     #[doc(hidden)]
     pub fn for_router(&self) -> Self {
         if self.is_number {
@@ -173,7 +174,7 @@ impl ConcurrencyLimit {
 /// A stream that holds the place of its request until it ends.
 struct PlacedBody {
     body: HttpBody,
-    /// `None` behind the end.
+    /// `None` after the end of the stream.
     place: Option<OwnedSemaphorePermit>,
 }
 

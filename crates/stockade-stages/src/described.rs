@@ -9,5 +9,5 @@ pub fn is_any(method: &Method) -> bool {
     method.as_str() == "ANY"
 }
 
-/// Describes middleware that changes nothing that a client sees.
+/// Describes middleware without effects that a client can see.
 pub fn unseen(_doc: &mut RouteDescription) {}

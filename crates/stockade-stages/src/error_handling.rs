@@ -1,5 +1,5 @@
-//! [`create_error_handler`] and [`with_error_handling`]: answers to errors that
-//! an application chooses.
+//! [`create_error_handler`] and [`with_error_handling`]: custom error
+//! responses.
 //!
 //! Spec: Errors › Response rules, rule 4.
 
@@ -7,8 +7,8 @@ use stockade_core::{
     ErrorHandler, ErrorHandlerOptions, IntoErrorHandler, IntoMiddleware as _, Middleware,
 };
 
-/// Makes an error handler: middleware for the routes that it covers, and for
-/// other hosts [`ErrorHandler::answer`].
+/// Creates an error handler: middleware for its routes, and
+/// [`ErrorHandler::answer`] for other hosts.
 ///
 /// ```
 /// use stockade::Middleware;
@@ -30,8 +30,8 @@ pub fn create_error_handler(options: ErrorHandlerOptions) -> ErrorHandler {
     options.into()
 }
 
-/// Answers the errors of the middleware and handlers behind it by an
-/// [`ErrorHandler`], or by the options of one.
+/// Converts the errors of inner middleware and handlers to responses with an
+/// [`ErrorHandler`], or with the options of one.
 ///
 /// ```
 /// use stockade::middleware::{ErrorHandlerOptions, with_error_handling};

@@ -1,5 +1,5 @@
-//! Health checks: handlers that tell monitoring if the program lives, and if it
-//! takes requests.
+//! Health checks: handlers for liveness and readiness probes, such as
+//! Kubernetes probes.
 //!
 //! ```
 //! use stockade::middleware::health::{Readiness, live, ready};
@@ -25,16 +25,16 @@ use stockade_core::extract::State;
 use stockade_core::{Reply, Response, RouteDescription};
 use stockade_errors::ApiError;
 
-/// The readiness of the program to take requests. Clones share one state.
+/// The readiness of the program to accept requests. Clones share one state.
 ///
-/// A `Readiness` begins as ready. The own server finds it in the state of its
-/// application and sets it to false when a shutdown begins, so that a load
-/// balancer sends requests elsewhere. A program may set it too.
+/// A `Readiness` is initially ready. Our own server finds it in the
+/// application's state and sets it to false when a shutdown begins, so that a
+/// load balancer sends requests elsewhere. The program may set it too.
 ///
-/// It may also watch what the program needs, such as an engine that all processes
-/// share. That is [`watching`](Self::watching) for nearly everything: where all processes
-/// become unready because one engine is away, nobody answers at all, not even those
-/// requests that do not need it.
+/// It may also watch dependencies, such as a store that all processes share.
+/// Use [`watching`](Self::watching) for nearly all of them. If all processes
+/// become unready because one store is down, no process responds at all, not
+/// even to requests that do not need the store.
 ///
 /// ```
 /// use std::time::Duration;
@@ -56,7 +56,7 @@ pub struct Readiness {
     shows_details: bool,
 }
 
-/// A part that the program needs.
+/// A dependency of the program.
 #[derive(Clone)]
 struct Part {
     name: Arc<str>,
@@ -64,12 +64,13 @@ struct Part {
     is_critical: bool,
 }
 
-/// A part of a program whose state a [`Readiness`] watches: a link to an engine, or any
-/// function that returns how long the part has been away.
+/// A dependency that a [`Readiness`] watches: a store connection, or any
+/// function that returns how long the dependency has been down.
 ///
-/// It is asked for each answer, so it must know the state and not find it out.
+/// It is called for each response, so it must return a known state without
+/// checking the dependency.
 pub trait HealthCheck: Send + Sync + 'static {
-    /// Returns the time for which the part has been away; `None` while it is there.
+    /// Returns how long the dependency has been down, or `None` if it is up.
     fn down_for(&self) -> Option<Duration>;
 }
 
@@ -86,46 +87,47 @@ impl Default for Readiness {
 }
 
 impl Readiness {
-    /// Makes a state that is ready.
+    /// Creates a state that is ready.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Watches a part of the program under a name: it is told by
-    /// [`degraded`](Self::degraded) and decides nothing. Only this value and its later
-    /// clones watch it.
+    /// Watches a dependency under a name. It appears in
+    /// [`degraded`](Self::degraded) but does not affect readiness. Only this
+    /// value and its later clones watch it.
     #[must_use]
     pub fn watching(self, name: impl Into<String>, watched: impl HealthCheck) -> Self {
         self.with(name.into(), watched, false)
     }
 
-    /// Watches a part without which the program can answer nothing: once it has been away
-    /// for 10 s, the program is not ready.
+    /// Watches a dependency that every response needs: the program is not ready
+    /// once the dependency has been down for 10 s.
     ///
-    /// Nothing that all processes share should be critical: all of them would leave the load
-    /// balancer at once.
+    /// Nothing that all processes share should be critical; otherwise all of
+    /// them would leave the load balancer at once.
     #[must_use]
     pub fn critical(self, name: impl Into<String>, watched: impl HealthCheck) -> Self {
         self.with(name.into(), watched, true)
     }
 
-    /// Tells the names of parts that are away in the answer of [`ready`], as `degraded`:
-    /// the first 100 of them. Default: false, because anybody may read it where the
-    /// route is open.
+    /// Sets whether the response of [`ready`] lists the first 100 failed
+    /// dependencies as `degraded`. Default: false, because anyone can read it
+    /// on a public route.
     #[must_use]
     pub fn details(mut self, shows: bool) -> Self {
         self.shows_details = shows;
         self
     }
 
-    /// Takes requests from now on if true; refuses them otherwise.
+    /// Sets whether the program accepts requests.
     pub fn set(&self, ready: bool) {
         self.ready.store(ready, Ordering::Release);
     }
 
-    /// Returns true while the program takes requests: it was not [`set`](Self::set) to
-    /// false, and no critical part has been away for 10 s.
+    /// Returns true if the program accepts requests: it was not
+    /// [`set`](Self::set) to false, and no critical dependency has been down
+    /// for 10 s.
     #[must_use]
     pub fn is_ready(&self) -> bool {
         let is_missing = |part: &Part| {
@@ -134,8 +136,8 @@ impl Readiness {
         self.ready.load(Ordering::Acquire) && !self.parts.iter().any(is_missing)
     }
 
-    /// Returns the names of the parts that are away, in the order in which they were
-    /// added.
+    /// Returns the names of the failed dependencies in the order of their
+    /// registration.
     #[must_use]
     pub fn degraded(&self) -> Vec<&str> {
         let away = self.parts.iter().filter(|part| part.watched.down_for().is_some());
@@ -154,16 +156,17 @@ impl fmt::Debug for Part {
     }
 }
 
-/// Handles `/health/live`: answers 200 `{"status":"ok"}` as long as the program
-/// answers at all. It looks at nothing else: a restart repairs no engine.
+/// Handles `/health/live`: responds with 200 `{"status":"ok"}` as long as the
+/// program responds at all. It checks nothing else, because a restart does not
+/// repair a store.
 pub async fn live() -> LivenessReply {
     LivenessReply(())
 }
 
-/// Handles `/health/ready`: answers 200 `{"status":"ok"}`, or 503
-/// `{"status":"unavailable"}` when requests should go elsewhere.
+/// Handles `/health/ready`: responds with 200 `{"status":"ok"}`, or with 503
+/// `{"status":"unavailable"}` if requests should go elsewhere.
 ///
-/// With [`Readiness::details`] it names the parts that are away:
+/// With [`Readiness::details`] it lists the failed dependencies:
 /// `{"status":"ok","degraded":["redis"]}`. The 503 is not logged as an error.
 pub async fn ready(readiness: State<Readiness>) -> ReadinessReply {
     let degraded = match readiness.shows_details {
@@ -173,15 +176,15 @@ pub async fn ready(readiness: State<Readiness>) -> ReadinessReply {
     ReadinessReply { is_ready: readiness.is_ready(), degraded }
 }
 
-/// The reply of [`live`].
+/// The response of [`live`].
 #[derive(Clone, Copy, Debug)]
 pub struct LivenessReply(());
 
-/// The reply of [`ready`].
+/// The response of [`ready`].
 #[derive(Clone, Debug)]
 pub struct ReadinessReply {
     is_ready: bool,
-    /// The names of parts that are away, if they are to be told.
+    /// The names of the failed dependencies, if details are enabled.
     degraded: Vec<String>,
 }
 
@@ -228,8 +231,8 @@ fn answer(status: StatusCode, body: Value) -> (StatusCode, (HeaderMap, Value)) {
     (status, (headers, body))
 }
 
-/// Returns an answer as [`answer`] makes it, for a description. Of these members it
-/// always has the status.
+/// Describes the response of [`answer`]. Only its status member is always
+/// present.
 fn documented(status: StatusCode, members: &Value) -> ResponseDoc {
     let schema = json!({ "type": "object", "properties": members, "required": ["status"] });
     let content = Content::new("application/json", ContentSchema::Json(schema));
@@ -239,8 +242,8 @@ fn documented(status: StatusCode, members: &Value) -> ResponseDoc {
 
 const OK: &str = "ok";
 const UNAVAILABLE: &str = "unavailable";
-/// The number of parts that an answer names. Answers have a bound, and a program has
-/// fewer parts.
+/// The maximum number of dependencies in a response. Responses are bounded, and
+/// a program has fewer dependencies.
 const MAX_NAMED: usize = 100;
-/// The time for which a critical part may be away.
+/// The time for which a critical dependency may be down.
 const CRITICAL_AFTER: Duration = Duration::from_secs(10);

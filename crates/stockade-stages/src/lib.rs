@@ -4,14 +4,14 @@
 //! |---|---|
 //! | `client_address` ([`TrustProxy`]) | finds the client behind trusted proxies |
 //! | [`security_headers`] | adds security headers to every response |
-//! | [`cors`] | tells browsers which origins may read a response, answers preflights |
-//! | [`rate_limit`] | counts the requests of each client |
-//! | `observation` | gives requests ids and spans, logs and counts them |
+//! | [`cors`] | sets which origins may read a response, responds to preflights |
+//! | [`rate_limit`] | limits the requests of each client |
+//! | `observation` | request ids, spans, access log and metrics |
 //! | [`health`] | request handlers for health checks |
 //!
 //! A router prepares the stages once and calls them for each request. Most of
 //! them also exist as middleware for single routes, such as [`with_cors`] and
-//! [`with_rate_limit`]. Programs use all of it through `stockade::middleware`.
+//! [`with_rate_limit`]. Programs use the stages through `stockade::middleware`.
 //!
 //! Spec: Middleware helpers; Response headers; Limits.
 
@@ -49,7 +49,7 @@ pub use spans::{RequestSpans, with_tracing};
 pub use timeout::{Timeout, with_timeout};
 pub use tower_service::TowerService;
 
-/// Items for the other crates of stockade. They carry no promise of stability.
+/// Items for the other stockade crates, without a stability guarantee.
 #[doc(hidden)]
 pub mod __internal {
     pub use crate::concurrency_limit::LimitsConcurrency;

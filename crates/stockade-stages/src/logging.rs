@@ -1,4 +1,4 @@
-//! [`with_logging`]: a line in the log for each request and each response.
+//! [`with_logging`]: an access log line for each request and each response.
 //!
 //! Spec: Middleware helpers › `withLogging`.
 
@@ -9,12 +9,12 @@ use stockade_core::{IntoMiddleware, Middleware, Next, Request};
 use crate::described::unseen;
 use crate::observation::{AccessLogLine, Observation};
 
-/// Logs each request when it comes, at debug level, and each response, at info
-/// level, under the target `stockade::access`.
+/// Logs each request at debug level when it arrives, and each response at info
+/// level, with the target `stockade::access`.
 ///
 /// This middleware is for single routes and for other hosts. The access log of
 /// a router (`RouterOptions::access_log`) writes the same line for every
-/// request, also for those that no middleware sees. Where both are on, there
+/// request, including requests that no middleware sees. If both are on, there
 /// are two lines.
 ///
 /// # The line
@@ -25,41 +25,41 @@ use crate::observation::{AccessLogLine, Observation};
 /// GET /users/:id 200 1.374ms 192.0.2.7 [7f3a]
 /// ```
 ///
-/// It has the method, the pattern of the route, the status, the time until the
-/// last byte, the client and the id of the request. `-` stands for a route or a
-/// client that is not known, and a request without an id has no brackets. After
-/// the status, or in its place, `aborted` says that the client has not got the
-/// whole answer. With [`path`](AccessLog::path) the path follows the pattern:
-/// `GET /users/:id (/users/7) 200 …`.
+/// It contains the method, the pattern of the route, the status, the time until
+/// the last byte, the client and the request id. `-` means an unknown route or
+/// client, and a request without an id has no brackets. `aborted`, after the
+/// status or instead of it, means that the client did not receive the whole
+/// response. With [`path`](AccessLog::path) the path follows the pattern: `GET
+/// /users/:id (/users/7) 200 …`.
 ///
-/// The same and more is in the key-values of the line, for a logger that writes
-/// JSON (`examples/json_logs.rs`):
+/// The key-values of the line contain the same data and more, for structured
+/// logging (`examples/json_logs.rs`):
 ///
 /// | key | value |
 /// |---|---|
 /// | `method` | the method, as it was sent |
 /// | `route` | the pattern, such as `/users/:id` |
-/// | `path` | the path, with [`path`](AccessLog::path) alone |
-/// | `status` | the status of the answer |
-/// | `duration_us` | microseconds until the last byte of the answer was handed over |
-/// | `bytes` | bytes of the answer's body that were handed over |
-/// | `client` | the address of the client, also behind trusted proxies |
-/// | `request_id` | the id of the request |
+/// | `path` | the path, only with [`path`](AccessLog::path) |
+/// | `status` | the status of the response |
+/// | `duration_us` | microseconds until the last byte of the response was sent |
+/// | `bytes` | bytes of the response body that were sent |
+/// | `client` | the client's address, also behind trusted proxies |
+/// | `request_id` | the request id |
 /// | `trace_id` | the id in a valid `traceparent` |
-/// | `aborted` | true if the client left before it had the whole response, or the response broke off; a stream of events that a shutdown ends is whole |
+/// | `aborted` | true if the client disconnected before it had the whole response, or if the response ended with an error; an event stream that a shutdown ends is complete |
 ///
-/// A value that is not known is null. An answer that is whole when it is made
-/// gets its line then; a stream gets its line when it ends. The line of a
-/// request has `method`, `route`, `path`, `client` and `request_id`.
+/// An unknown value is null. A complete response gets its line immediately; a
+/// stream gets its line when it ends. The line of a request has `method`,
+/// `route`, `path`, `client` and `request_id`.
 ///
 /// Without [`with_request_id`](crate::with_request_id), `request_id` is the
-/// header `X-Request-Id`, if that is up to 128 letters, digits and `-_.:+/=`.
-/// Characters that could begin a line of their own, or steer a terminal, are
-/// written as escapes.
+/// header `X-Request-Id`, if it consists of up to 128 letters, digits and
+/// `-_.:+/=`. Characters that could begin a new line or control a terminal are
+/// escaped.
 ///
-/// Queries, other headers and bodies are never logged, and paths only when they
-/// are asked for: they may hold secrets. If the logger does not want the info
-/// level, nothing is done at all.
+/// Queries, other headers and bodies are never logged, and paths only on
+/// request, because they may contain secrets. If the logger ignores the info
+/// level, no work is done at all.
 ///
 /// ```
 /// use stockade::Middleware;
@@ -76,7 +76,7 @@ pub fn with_logging() -> AccessLog {
 
 /// The middleware of [`with_logging`], and the option `access_log` of a router.
 ///
-/// A file has `true`, `false`, or an object with `path`.
+/// In a file it is `true`, `false`, or an object with `path`.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 #[must_use = "it logs nothing until a route or a router has it"]
 pub struct AccessLog {
@@ -85,9 +85,10 @@ pub struct AccessLog {
 }
 
 impl AccessLog {
-    /// Logs the path of a request beside the pattern of its route if true. It
-    /// is as the client sent it, without the query. Default: false, because a
-    /// path may hold secrets and names of people.
+    /// Sets whether the path of a request is logged in addition to the pattern
+    /// of its route. The path is logged as the client sent it, without the
+    /// query. Default: false, because a path may contain secrets and personal
+    /// names.
     pub fn path(mut self, shows: bool) -> Self {
         self.path = shows;
         self
@@ -103,7 +104,7 @@ impl AccessLog {
     }
 }
 
-/// An access log as [`with_logging`] makes it, or none.
+/// The access log of [`with_logging`], or none.
 impl From<bool> for AccessLog {
     fn from(is_on: bool) -> Self {
         Self { is_on, ..with_logging() }

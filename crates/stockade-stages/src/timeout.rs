@@ -8,21 +8,21 @@ use stockade_core::{IntoMiddleware, IntoSetting, Middleware, Next, Request, Sett
 use stockade_errors::ApiError;
 use tokio::time::error::Elapsed;
 
-/// Cancels the middleware and the handler behind it when they give no response
-/// in this time, and answers 503 `Service Unavailable`, or another
+/// Cancels the inner middleware and the handler if they do not respond within
+/// this time. The response is then 503 `Service Unavailable`, or another
 /// [`status`](Timeout::status).
 ///
-/// The future of the handler is dropped where it waits. A handler that computes
-/// without waiting cannot be cancelled. The time ends with the head of the
-/// response, so a stream may take longer.
+/// The future of the handler is dropped at an await point. A handler that
+/// computes without waiting cannot be cancelled. The time ends with the head of
+/// the response, so a stream may take longer.
 ///
-/// The cancelled middleware cannot add headers to the answer. Middleware whose
-/// headers it needs, such as [`with_cors`](crate::with_cors), has to come
-/// before. The headers of the router and the `cors` and `rate_limit` of an
-/// entry are there.
+/// The cancelled middleware cannot add headers to the response. Put middleware
+/// with necessary headers, such as [`with_cors`](crate::with_cors), before the
+/// timeout. The headers of the router, and of `cors` and `rate_limit` in the
+/// route options, are always added.
 ///
-/// The middleware needs tokio's timer, which runs wherever the own server does.
-/// A time of zero is a mistake, which is reported when the router is built.
+/// The middleware needs tokio's timer, which our own server always runs. A time
+/// of zero is a configuration error.
 ///
 /// ```
 /// use std::time::Duration;
@@ -36,15 +36,15 @@ use tokio::time::error::Elapsed;
 ///
 /// # Beyond the spec
 ///
-/// The specification has no timeouts. A 408 would say that the client was too
-/// slow to send its request, and clients and proxies repeat that at once (RFC
-/// 9110, section 15.5.9). A 504 is the answer of a gateway about another
-/// server.
+/// The specification does not define timeouts. A 408 would mean that the client
+/// sent its request too slowly, and clients and proxies repeat such requests
+/// immediately (RFC 9110, section 15.5.9). A 504 is the response of a gateway
+/// about another server.
 pub fn with_timeout(limit: Duration) -> Timeout {
     Timeout { limit, status: StatusCode::SERVICE_UNAVAILABLE.as_u16() }
 }
 
-/// The middleware of [`with_timeout`], and the `timeout` of an entry.
+/// The middleware of [`with_timeout`], and the route option `timeout`.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[must_use = "it limits nothing until a route or a router has it"]
 pub struct Timeout {
@@ -53,12 +53,12 @@ pub struct Timeout {
 }
 
 impl Timeout {
-    /// Sets the status of the answer: 408, 503 or 504. Any other one is a
-    /// mistake, which is reported when the router is built. Default: 503.
+    /// Sets the status of the response: 408, 503 or 504. Any other status is a
+    /// configuration error. Default: 503.
     ///
-    /// With 408 the answer closes a connection of HTTP/1, as the answer to a
-    /// request that came too slowly does, and it is logged at debug level and
-    /// not as an error.
+    /// A 408 response closes an HTTP/1 connection, like the response to a
+    /// request that arrived too slowly. It is logged at debug level rather than
+    /// as an error.
     pub fn status(mut self, status: u16) -> Self {
         self.status = status;
         self
@@ -68,7 +68,7 @@ impl Timeout {
     #[cold]
     fn error(self, elapsed: Elapsed) -> ApiError {
         let error = match self.status {
-            // Its text is sent, and the time is not the client's business.
+            // The text is sent, and the client need not know the time limit.
             408 => ApiError::new(408, "Request Timeout"),
             status => ApiError::new(status, format!("no response within {:?}", self.limit)),
         };

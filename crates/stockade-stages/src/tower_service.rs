@@ -1,4 +1,4 @@
-//! [`TowerService`]: the tower services that mounts, layers and servers take.
+//! [`TowerService`]: the tower services for mounts, layers and servers.
 
 use std::future::poll_fn;
 
@@ -8,12 +8,12 @@ use stockade_core::{HttpBody, Response};
 use stockade_errors::{ApiError, BoxError};
 use tower_service::Service;
 
-/// A tower service that answers requests with an [`HttpBody`]: every type with
-/// these bounds.
+/// A tower service that responds to requests with an [`HttpBody`]: every type
+/// with these bounds.
 ///
-/// - `Service<http::Request<HttpBody>>`, with a future that is `Send`, and an error
-///   that is `Into<BoxError>`;
-/// - its response is an `http::Response<B>`, whose body `B` is `Send`, with an error
+/// - `Service<http::Request<HttpBody>>`, with a future that is `Send`, and an
+///   error that is `Into<BoxError>`;
+/// - its response is an `http::Response<B>` with a `Send` body `B` and an error
 ///   that is `Into<BoxError>`;
 /// - `Clone`, `Send`, `Sync` and `'static`: each request gets a clone.
 #[diagnostic::on_unimplemented(
@@ -23,10 +23,10 @@ use tower_service::Service;
     note = "`tower::ServiceBuilder` has layers that change the body of the request, and `BoxCloneSyncService` erases a type"
 )]
 pub trait TowerService: Clone + Send + Sync + 'static {
-    /// Answers a request, as soon as the service is ready.
+    /// Returns the response to a request when the service is ready.
     ///
-    /// An [`ApiError`] of the service stays as it is, and one of the request's body
-    /// has its own status. Any other is a 500.
+    /// An [`ApiError`] of the service is used unchanged, and an error of the
+    /// request's body has its own status. Any other error is a 500.
     #[doc(hidden)]
     fn answer(
         self,

@@ -1,11 +1,11 @@
-//! Entries of address lists, called nodes in RFC 7239, section 6: an address
-//! with or without port, brackets and zone.
+//! Entries of address lists (nodes in RFC 7239, section 6): an address with or
+//! without port, brackets and zone.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// Returns the address of an entry; `None` for text that is no address.
+/// Returns the address of an entry, or `None` if the text is not an address.
 ///
-/// Takes `203.0.113.7`, `203.0.113.7:4711`, `2001:db8::1`, `[2001:db8::1]`,
+/// Accepts `203.0.113.7`, `203.0.113.7:4711`, `2001:db8::1`, `[2001:db8::1]`,
 /// `[2001:db8::1]:4711`, and removes a zone (`fe80::1%eth0`). An IPv4-mapped
 /// address becomes an IPv4 address.
 pub(super) fn parse_address(entry: &[u8]) -> Option<IpAddr> {
@@ -36,7 +36,7 @@ fn version_6(text: &str) -> Option<IpAddr> {
 }
 
 fn is_port(text: &str) -> bool {
-    // `str::parse::<u16>` takes a leading `+`; a port does not.
+    // `str::parse::<u16>` accepts a leading `+`; a port does not.
     text.bytes().all(|byte| byte.is_ascii_digit()) && text.parse::<u16>().is_ok()
 }
 

@@ -1,16 +1,15 @@
-//! Lists that are read from the right, with quotes respected.
+//! Lists that are read from the right, with support for quotes.
 //!
-//! A client writes on the left of a list, and proxies append on the right. So a
-//! quote that a client opened and never closed must not swallow the entries of
-//! the proxies.
+//! A client writes on the left of a list, and proxies append on the right. An
+//! unclosed quote from the client must not hide the entries of the proxies.
 
-/// Returns the items between the separators, last one first and trimmed. Empty
-/// items are included.
+/// Returns the trimmed items between the separators in reverse order, including
+/// empty items.
 pub(super) fn from_right(list: &[u8], separator: u8) -> impl Iterator<Item = &[u8]> {
     list.rsplit(move |byte| *byte == separator).map(<[u8]>::trim_ascii)
 }
 
-/// Returns items as [`from_right`] does, but ignores separators between quotes.
+/// Returns items like [`from_right`], but ignores separators between quotes.
 pub(super) fn from_right_quoted(list: &[u8], separator: u8) -> impl Iterator<Item = &[u8]> {
     let mut rest = Some(list);
     std::iter::from_fn(move || {
@@ -34,7 +33,7 @@ fn last_unquoted(list: &[u8], separator: u8) -> Option<usize> {
     None
 }
 
-/// Returns true if an odd number of backslashes stands before `at`.
+/// Returns true if an odd number of backslashes precedes `at`.
 fn is_escaped(list: &[u8], at: usize) -> bool {
     list[..at].iter().rev().take_while(|byte| **byte == b'\\').count() % 2 == 1
 }

@@ -1,17 +1,16 @@
 //! The client's address behind trusted proxies.
 //!
-//! A proxy appends the address that it saw to `X-Forwarded-For`, so the list is
-//! read from the right, and only as far as proxies are trusted. The entries
-//! further left were written by the client.
+//! A proxy appends the address of its client to `X-Forwarded-For`. The list is
+//! therefore read from the right, and only as far as proxies are trusted. The
+//! client may have written the entries further left.
 //!
 //! Spec: Router options › `trustProxy`; Limits › Client identity.
 
-// Where things are:
-// - `trust`: `TrustProxy`, the trusted proxies and the header that they
-//   write.
+// Files:
+// - `trust`: `TrustProxy`, the trusted proxies and the header that they write.
 // - `client`: `client_address`, `client_behind_local_peer` and
 //   `warn_untrusted`.
-// - `list`: lists that are read from the right, with quotes respected.
+// - `list`: lists that are read from the right, with support for quotes.
 // - `address`: one entry of a list (a node of RFC 7239).
 
 mod address;
@@ -24,15 +23,15 @@ use std::net::IpAddr;
 pub use client::{client_address, client_behind_local_peer, forwarded_host, warn_untrusted};
 pub use trust::TrustProxy;
 
-/// Returns the proxies that are trusted, as they were configured: `1`, or
-/// `10.0.0.0/8` and others; none where nobody is believed.
+/// Returns the configured trusted proxies: `1`, or networks such as
+/// `10.0.0.0/8`. The list is empty if no proxy is trusted.
 #[must_use]
 pub fn trusted_proxies(trust: &TrustProxy) -> Vec<String> {
     trust.texts()
 }
 
-/// Returns true if a peer is one of the trusted proxies. A peer without an address is
-/// `None`.
+/// Returns true if a peer is a trusted proxy. `None` is a peer without an
+/// address.
 #[must_use]
 pub fn is_trusted(trust: &TrustProxy, peer: Option<IpAddr>) -> bool {
     trust.trusts(peer)

@@ -9,14 +9,14 @@ use std::net::IpAddr;
 
 use stockade_errors::{ConfigError, ConfigIssue};
 
-/// The proxies in front of the application that are trusted.
+/// The trusted proxies between the clients and the application.
 ///
 /// By default no proxy is trusted: the client is the other end of the
 /// connection.
 ///
-/// In code, `trust_proxy(2)`, `trust_proxy(true)`, `trust_proxy(["10.0.0.0/8"])` and
-/// `trust_proxy(false)` make one. In a configuration file it is a number, `true`, a list of
-/// networks, or `false`.
+/// In code, use `trust_proxy(2)`, `trust_proxy(true)`,
+/// `trust_proxy(["10.0.0.0/8"])` or `trust_proxy(false)`. In a configuration
+/// file it is a number, `true`, a list of networks, or `false`.
 ///
 /// ```
 /// use stockade::middleware::TrustProxy;
@@ -33,11 +33,11 @@ use stockade_errors::{ConfigError, ConfigIssue};
 pub struct TrustProxy {
     pub(super) trusted: Trusted,
     pub(super) header: Header,
-    /// The texts that are not networks, which the router or the server reports.
+    /// The invalid networks, which the router or the server reports.
     malformed: Vec<String>,
 }
 
-/// The rule by which proxies are trusted.
+/// The rule for trusted proxies.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub(super) enum Trusted {
     #[default]
@@ -78,24 +78,24 @@ impl TrustProxy {
         Self::default()
     }
 
-    /// Trusts exactly this many proxies, through which each request comes. 0 is
-    /// the same as [`none`](Self::none).
+    /// Trusts exactly this number of proxies; every request must pass through
+    /// all of them. 0 is the same as [`none`](Self::none).
     #[must_use]
     pub fn hops(count: u8) -> Self {
         let trusted = if count == 0 { Trusted::Nobody } else { Trusted::Hops(count) };
         Self { trusted, ..Self::default() }
     }
 
-    /// Trusts every proxy in these networks, for requests that come through a
-    /// changing number of proxies. A single address is a network of one, and `unix:`
-    /// stands for every peer without an address, as on a Unix socket.
+    /// Trusts every proxy in these networks, for requests that pass through a
+    /// varying number of proxies. A single address is a network of one, and
+    /// `unix:` means every peer without an address, as on a Unix socket.
     ///
     /// An empty list trusts no proxy.
     ///
     /// # Errors
-    /// Fails for each other text that is neither an address nor `<address>/<prefix
-    /// length>`, and for a network of IPv4-mapped addresses that reaches beyond
-    /// them.
+    /// Fails for any other text that is neither an address nor
+    /// `<address>/<prefix length>`, and for a network that is only partly
+    /// IPv4-mapped.
     pub fn networks<N: AsRef<str>>(
         networks: impl IntoIterator<Item = N>,
     ) -> Result<Self, ConfigError> {
@@ -119,7 +119,7 @@ impl TrustProxy {
         Self { trusted, malformed, ..Self::default() }
     }
 
-    /// Fails with every text that is not a network.
+    /// Returns an error with every text that is not a network.
     #[doc(hidden)]
     pub fn check(&self) -> Result<(), ConfigError> {
         let mistake = |text: &String| ConfigIssue::new(format!("{text:?} is not a network"));
@@ -128,8 +128,8 @@ impl TrustProxy {
 
     /// Reads the header `Forwarded` (RFC 7239) instead of `X-Forwarded-For`.
     ///
-    /// Only one of the two is ever read, because a proxy passes on the other
-    /// one as the client wrote it.
+    /// Only one of the two is ever read, because a proxy forwards the other one
+    /// as the client wrote it.
     #[must_use]
     pub fn forwarded(mut self) -> Self {
         self.header = Header::Forwarded;
@@ -146,7 +146,7 @@ impl TrustProxy {
         }
     }
 
-    /// Returns true if a peer is trusted. A peer without an address is `None`.
+    /// Returns true if a peer is trusted. `None` is a peer without an address.
     pub(super) fn trusts(&self, peer: Option<IpAddr>) -> bool {
         match (&self.trusted, peer) {
             (Trusted::Nobody, _) => false,
@@ -156,7 +156,7 @@ impl TrustProxy {
         }
     }
 
-    /// Returns the trusted proxies as texts: a number, or networks.
+    /// Returns the trusted proxies as text: a number, or networks.
     pub(super) fn texts(&self) -> Vec<String> {
         match &self.trusted {
             Trusted::Nobody => Vec::new(),
@@ -189,16 +189,16 @@ impl From<bool> for TrustProxy {
     }
 }
 
-/// The addresses and networks of proxies. A malformed one is a configuration error of the
-/// router or the server.
+/// The addresses and networks of proxies. An invalid one is a configuration
+/// error of the router or the server.
 impl<T: AsRef<str>, const N: usize> From<[T; N]> for TrustProxy {
     fn from(networks: [T; N]) -> Self {
         Self::read(networks)
     }
 }
 
-/// The addresses and networks of proxies. A malformed one is a configuration error of the
-/// router or the server.
+/// The addresses and networks of proxies. An invalid one is a configuration
+/// error of the router or the server.
 impl<T: AsRef<str>> From<Vec<T>> for TrustProxy {
     fn from(networks: Vec<T>) -> Self {
         Self::read(networks)
@@ -230,9 +230,9 @@ fn network(text: &str) -> Option<IpNet> {
     }
 }
 
-/// Makes a network of IPv4-mapped addresses one of IPv4, because addresses are
-/// compared in their shortest form. Returns `None` if the network reaches
-/// beyond the mapped addresses.
+/// Converts a network of IPv4-mapped addresses to IPv4, because addresses are
+/// compared in their shortest form. Returns `None` if the network is only
+/// partly IPv4-mapped.
 fn canonical(network: IpNet) -> Option<IpNet> {
     let IpAddr::V4(address) = network.addr().to_canonical() else {
         return Some(network);
@@ -242,8 +242,7 @@ fn canonical(network: IpNet) -> Option<IpNet> {
     Ipv4Net::new(address, length).ok().map(IpNet::from)
 }
 
-/// The text for peers without an address, as nginx has it for
-/// `set_real_ip_from`.
+/// The text for peers without an address, as in nginx (`set_real_ip_from`).
 const UNIX: &str = "unix:";
 
 const IPV4_BITS: u8 = 32;

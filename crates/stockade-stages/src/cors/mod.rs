@@ -1,11 +1,11 @@
 //! Cross-origin resource sharing (CORS): the origins that may read a response.
 //!
-//! A router and [`with_cors`] take [`CorsOptions`]. `Cors` is prepared from them
-//! once, and writes the headers of responses and preflights.
+//! A router and [`with_cors`] take [`CorsOptions`]. `Cors` is prepared once
+//! from these options, and writes the headers of responses and preflights.
 //!
 //! Spec: Response headers › CORS rules.
 
-// Where things are:
+// Files:
 // - `options`: `CorsOptions` and `CorsOrigin`.
 // - `policy`: `Cors`, `CorsDecided`, `is_preflight` and `origin_of`.
 // - `origin`: the syntax of an origin.

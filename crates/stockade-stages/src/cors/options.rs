@@ -1,4 +1,4 @@
-//! [`CorsOptions`] and [`CorsOrigin`]: the options of CORS.
+//! [`CorsOptions`] and [`CorsOrigin`]: the CORS options.
 //!
 //! Spec: Router options › `corsOrigin`; Response headers › CORS rules.
 
@@ -13,8 +13,8 @@ use stockade_errors::__internal::setters;
 
 /// The origin, or the origins, that may read responses.
 ///
-/// By default none is set, and the origin of development is served:
-/// `http://localhost:3000`, without credentials.
+/// By default it is unset, and the development origin `http://localhost:3000`
+/// is allowed without credentials.
 ///
 /// ```
 /// use stockade::middleware::CorsOrigin;
@@ -26,9 +26,9 @@ use stockade_errors::__internal::setters;
 /// );
 /// ```
 ///
-/// Reading one from a file never fails. Any value but an origin or a list of
-/// origins becomes [`Malformed`](Self::Malformed), which logs a warning and
-/// counts as unset.
+/// Deserialization never fails. Any value except an origin or a list of origins
+/// becomes [`Malformed`](Self::Malformed), which logs a warning and counts as
+/// unset.
 ///
 /// Spec: Router options › `corsOrigin`; Response headers › CORS rules, rule 5.
 #[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq)]
@@ -36,7 +36,7 @@ use stockade_errors::__internal::setters;
 #[serde(from = "CorsOriginNotation")]
 #[non_exhaustive]
 pub enum CorsOrigin {
-    /// The origin of development, without credentials.
+    /// The development origin, without credentials.
     #[default]
     Unset,
     /// This origin for every request; `*` allows every origin, without
@@ -44,17 +44,17 @@ pub enum CorsOrigin {
     One(String),
     /// The origin of the request, if it is in this list.
     List(Vec<String>),
-    /// Another value from a file, as JSON, such as a number, `null` or a list
-    /// with a number in it.
+    /// Any other value from a file, as JSON, such as a number, `null` or a list
+    /// that contains a number.
     Malformed(String),
 }
 
 impl CorsOrigin {
-    /// Reads an option that may be absent, for `#[serde(deserialize_with)]`. A
-    /// `null` is a malformed origin and not an absent one.
+    /// Deserializes an optional setting, for `#[serde(deserialize_with)]`. A
+    /// `null` is a malformed origin, not a missing one.
     ///
     /// # Errors
-    /// Fails when the source fails.
+    /// Returns the errors of the source.
     pub fn given<'de, D: Deserializer<'de>>(source: D) -> Result<Option<Self>, D::Error> {
         Self::deserialize(source).map(Some)
     }
@@ -109,7 +109,7 @@ impl<T: Into<String>> From<Vec<T>> for CorsOrigin {
     }
 }
 
-/// The options of CORS.
+/// The CORS options.
 ///
 /// The options can be read from a configuration file, with the names of the
 /// fields or in camel case. An unknown key is an error.
@@ -118,7 +118,7 @@ impl<T: Into<String>> From<Vec<T>> for CorsOrigin {
 ///
 /// # Beyond the spec
 ///
-/// The specification has the origin alone; the other options are additions.
+/// The specification has only the origin; the other options are additions.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq)]
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
@@ -129,23 +129,25 @@ pub struct CorsOptions {
     /// PATCH, OPTIONS.
     pub methods: Vec<String>,
     /// The request headers that a preflight allows. Default: `Content-Type`,
-    /// `Authorization`, and the headers that the route reads, such as `If-Match`,
-    /// `Idempotency-Key` or the header of an API key. A list replaces all of these.
+    /// `Authorization`, and the headers that the route reads, such as
+    /// `If-Match`, `Idempotency-Key` or the header of an API key. A list
+    /// replaces all of these.
     #[serde(alias = "allowedHeaders")]
     pub allowed_headers: Option<Vec<String>>,
-    /// The response headers that a script may read in addition to the usual ones.
-    /// Default: `RateLimit`, `RateLimit-Policy`, `Retry-After`, `X-Request-Id`, and the
-    /// headers that the route documents, such as `ETag` or `Location`. A list replaces
-    /// all of these. With `RateLimit`, a script may also read the older `X-RateLimit-*`
-    /// headers of a response that has them.
+    /// The response headers that a script may read in addition to the
+    /// CORS-safelisted headers. Default: `RateLimit`, `RateLimit-Policy`,
+    /// `Retry-After`, `X-Request-Id`, and the headers that the route documents,
+    /// such as `ETag` or `Location`. A list replaces all of these. With
+    /// `RateLimit`, a script may also read the older `X-RateLimit-*` headers of
+    /// a response that has them.
     #[serde(alias = "exposedHeaders")]
     pub exposed_headers: Option<Vec<String>>,
-    /// The time for which a browser may cache the answer to a preflight, in
-    /// seconds. Default: 600.
+    /// The time for which a browser may cache a preflight response, in seconds.
+    /// Default: 600.
     #[serde(alias = "maxAge")]
     pub max_age: u32,
-    /// Allows a page on a public network to reach this API on a private one. If
-    /// false, a preflight that asks for it is refused. Default: false.
+    /// Allows pages on a public network to reach this API on a private network.
+    /// If false, a preflight for such a request is rejected. Default: false.
     #[serde(alias = "allowPrivateNetwork")]
     pub allow_private_network: bool,
 }
@@ -165,7 +167,7 @@ impl Default for CorsOptions {
 }
 
 impl CorsOptions {
-    /// Makes the defaults for one origin or several.
+    /// Creates the defaults for one or several origins.
     #[must_use]
     pub fn new(origin: impl Into<CorsOrigin>) -> Self {
         Self { origin: origin.into(), ..Self::default() }
@@ -204,19 +206,20 @@ impl CorsOptions {
     }
 }
 
-/// The defaults, for this origin.
+/// The default options for this origin.
 impl<T: Into<CorsOrigin>> From<T> for CorsOptions {
     fn from(origin: T) -> Self {
         Self::new(origin)
     }
 }
 
-/// Reads the rules of CORS from a file: an object, an origin or a list of origins, `false` for
-/// off, or `true` for the default. Any other value is a malformed origin. For
-/// `#[serde(deserialize_with)]`.
+/// Deserializes the CORS rules of a file: an object, an origin or a list of
+/// origins, `false` for off, or `true` for the default. Any other value is a
+/// malformed origin. For `#[serde(deserialize_with)]`.
 ///
 /// # Errors
-/// Fails for an object with an unknown key or a wrong value, and when the source fails.
+/// Fails for an object with an unknown key or a wrong value, and returns the
+/// errors of the source.
 pub fn cors_setting<'de, D: Deserializer<'de>>(
     source: D,
 ) -> Result<Setting<CorsOptions>, D::Error> {

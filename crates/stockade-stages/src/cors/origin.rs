@@ -2,15 +2,15 @@
 //!
 //! Source: RFC 6454, section 6.2.
 
-/// Returns true for `<scheme>://<host>` and `<scheme>://<host>:<port>`, and for
-/// nothing more: no path, no user, not `null`, not `*`.
+/// Returns true only for `<scheme>://<host>` and `<scheme>://<host>:<port>`. A
+/// path, a user, `null` and `*` are invalid.
 #[must_use]
 pub fn is_origin(text: &str) -> bool {
     let Some((scheme, rest)) = text.split_once("://") else {
         return false;
     };
-    // The colons of an IPv6 address stand before its closing bracket.
-    // Without a bracket the first colon is that of the port.
+    // The colons of an IPv6 address precede its closing bracket. Without a
+    // bracket, the first colon precedes the port.
     let after_host = rest.rfind(']').unwrap_or_default();
     let (host, port) = match rest[after_host..].find(':') {
         Some(at) => (&rest[..after_host + at], Some(&rest[after_host + at + 1..])),
@@ -34,7 +34,7 @@ fn is_host(host: &str) -> bool {
 }
 
 fn is_port(port: &str) -> bool {
-    // `str::parse::<u16>` takes a leading `+`; a port does not.
+    // `str::parse::<u16>` accepts a leading `+`; a port does not.
     port.bytes().all(|byte| byte.is_ascii_digit()) && port.parse::<u16>().is_ok()
 }
 

@@ -11,20 +11,19 @@ use stockade_core::{HttpBody, Middleware, Next, Request, Response};
 use super::{Cors, CorsDecided, CorsOptions, is_preflight, origin_of};
 use crate::described::is_any;
 
-/// Sets the headers of CORS on every response, errors included, and answers
+/// Sets the CORS headers on every response, including errors, and responds to
 /// preflights with 204.
 ///
-/// This middleware is for routes of another host (`to_host_router`,
-/// `to_actix_routes`), and for all routes of a group or a node of the tree. A
-/// single route of our own router has the key `cors` instead, which covers its
-/// preflights and every response; `with_cors` on it is a mistake of
-/// construction.
+/// Use it for the routes of another host (`to_host_router`, `to_actix_routes`),
+/// and for all routes of a group or a node of the tree. For a single route of
+/// our own router, use the key `cors` instead, which covers its preflights and
+/// every response; `with_cors` on such a route is a configuration error.
 ///
 /// # Beyond the spec
 ///
-/// Where a group or a router has this middleware, our own router answers the
-/// preflights of its routes by the same rules. Of several the one nearest to
-/// the handler counts, and a `cors` of a route replaces them. If OPTIONS is a
+/// If a group or a router has this middleware, our own router responds to the
+/// preflights of its routes with the same rules. The innermost `with_cors`
+/// applies, and a `cors` of a route replaces all of them. If OPTIONS is a
 /// route, preflights reach the middleware, which allows the headers that the
 /// OPTIONS route reads.
 ///
@@ -51,7 +50,7 @@ pub fn with_cors(options: impl Into<CorsOptions>) -> Middleware {
                 let origin = origin_of(req.headers()).cloned();
                 let page = req.page_headers().cloned();
                 let mut response = next.run(req).await;
-                // The rules nearest to the handler count.
+                // The rules nearest to the handler apply.
                 if response.extensions().get::<CorsDecided>().is_none() {
                     cors.apply(origin.as_ref(), response.headers_mut(), page.as_deref());
                 }
@@ -74,7 +73,7 @@ pub fn with_cors(options: impl Into<CorsOptions>) -> Middleware {
     })
 }
 
-/// The headers of the answer to a preflight; one that is refused has none of them.
+/// The headers of a preflight response; a rejected preflight has none of them.
 const PREFLIGHT: [(&str, &str); 6] = [
     ("Access-Control-Allow-Origin", "The origin whose pages may send the request"),
     ("Access-Control-Allow-Credentials", "True: with credentials"),

@@ -1,4 +1,4 @@
-//! The text format of Prometheus.
+//! The Prometheus text format.
 //!
 //! Source: Prometheus, Exposition formats, version 0.0.4.
 
@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering;
 use super::series::{BUCKETS, Series, Status};
 use super::source::write_escaped;
 
-/// Writes all metrics. The `series` are in the order in which they are shown.
+/// Writes all metrics. `series` is in output order.
 pub(super) fn write(series: &[&Series]) -> String {
     let mut text = String::with_capacity(1_024 + series.len() * 1_024);
     // Writing into a String cannot fail.

@@ -1,4 +1,4 @@
-//! Metrics of requests, as text for Prometheus.
+//! Request metrics as text for Prometheus.
 //!
 //! | metric | kind | labels |
 //! |---|---|---|
@@ -7,17 +7,17 @@
 //! | `http_request_duration_seconds` | histogram | method, route |
 //! | `http_requests_in_flight` | gauge | method, route |
 //!
-//! `route` is the pattern, such as `/users/:id`, and never a path, so that
-//! clients cannot make up labels; a request without a route has `(none)`.
-//! `reason` is `bad_request`, `validation`, `unauthorized`, `forbidden`,
-//! `not_found`, `method_not_allowed`, `timeout` (408, or the `timeout` of a
-//! route), `conflict`, `precondition_failed`, `body_too_large`,
+//! `route` is the pattern, such as `/users/:id`. It is never a path, so clients
+//! cannot create labels; a request without a route has `(none)`. `reason` is
+//! `bad_request`, `validation`, `unauthorized`, `forbidden`, `not_found`,
+//! `method_not_allowed`, `timeout` (408, or the `timeout` of a route),
+//! `conflict`, `precondition_failed`, `body_too_large`,
 //! `unsupported_media_type`, `rate_limit`, `headers_too_large`, `other` (any
 //! other 4xx) or `server_error`. A request is in flight until the end of its
-//! answer's body, and its duration that until the head of its answer.
+//! response body. Its duration ends with the head of its response.
 //!
-//! [`Metrics::add_source`] adds those of other parts of a program, such as a link to
-//! Valkey or Redis.
+//! [`Metrics::add_source`] adds the metrics of other parts of a program, such
+//! as a connection to Redis.
 //!
 //! ```
 //! use std::time::Duration;
@@ -35,12 +35,12 @@
 //! ```
 //!
 //! # Beyond the spec
-//! The specification has no metrics. Source: Prometheus text format, version
-//! 0.0.4.
+//! The specification does not define metrics. Source: Prometheus text format,
+//! version 0.0.4.
 
-// Where things are:
+// Files:
 // - `registry`: `Metrics`; the counting, without locks.
-// - `reason`: the reasons for which requests are refused.
+// - `reason`: the reasons for rejections.
 // - `series`: the counters of one method and route.
 // - `exposition`: the text that Prometheus reads.
 // - `source`: metrics of other parts of the program.

@@ -1,4 +1,4 @@
-//! [`Reason`]: the reason of a refusal, as a label.
+//! [`Reason`]: the reason for a rejection, as a label.
 
 use std::error::Error as _;
 
@@ -8,11 +8,11 @@ use stockade_core::{ApiError, Response, error_of};
 use stockade_errors::ErrorKind;
 use tokio::time::error::Elapsed;
 
-/// Makes the enum, its list and its labels of one table.
+/// Generates the enum, its list and its labels from one table.
 macro_rules! reasons {
     ($($(#[$doc:meta])* $reason:ident = $label:literal,)*) => {
-        /// The reason for which a request was refused. The set is closed, so that
-        /// the labels cannot grow.
+        /// The reason for the rejection of a request. The set is closed, so the
+        /// number of labels cannot grow.
         #[derive(Clone, Copy, Debug, Eq, PartialEq)]
         pub(crate) enum Reason {
             $($(#[$doc])* $reason,)*
@@ -38,7 +38,7 @@ reasons! {
     Forbidden = "forbidden",
     NotFound = "not_found",
     MethodNotAllowed = "method_not_allowed",
-    /// The client was too slow (408), or the route (its `timeout`).
+    /// The client was too slow (408), or the route was (its `timeout`).
     Timeout = "timeout",
     Conflict = "conflict",
     PreconditionFailed = "precondition_failed",
@@ -48,20 +48,20 @@ reasons! {
     HeadersTooLarge = "headers_too_large",
     /// Any other 4xx.
     Other = "other",
-    /// A limit of requests in flight.
+    /// The limit of requests in flight was reached.
     Overload = "overload",
     ServerError = "server_error",
 }
 
 impl Reason {
-    /// Returns the reason for which a response refuses its request; `None` for
-    /// a success.
+    /// Returns the reason for the rejection by a response, or `None` for a
+    /// success.
     pub(crate) fn of(response: &Response) -> Option<Self> {
         let reason = Self::of_status(response.status())?;
         Some(error_of(response).and_then(Self::of_error).unwrap_or(reason))
     }
 
-    /// Returns the reason that a status alone gives.
+    /// Returns the reason that follows from the status.
     pub(super) fn of_status(status: StatusCode) -> Option<Self> {
         Some(match status.as_u16() {
             ..400 => return None,
@@ -82,7 +82,7 @@ impl Reason {
         })
     }
 
-    /// Returns the reason that an error gives beyond its status.
+    /// Returns the reason that an error provides in addition to its status.
     fn of_error(error: &ApiError) -> Option<Self> {
         if error.kind() == ErrorKind::Validation {
             return Some(Self::Validation);

@@ -1,7 +1,7 @@
 //! [`Metrics`]: the counters of all routes.
 //!
-//! Hot: finding the counters of a route takes a hash and mostly one comparison;
-//! nothing is locked, and nothing is allocated but the first time.
+//! Hot: finding the counters of a route takes a hash and usually one
+//! comparison. It takes no lock, and allocates only the first time.
 
 use std::fmt;
 use std::future::{Ready, ready};
@@ -25,7 +25,7 @@ use super::source::{MetricsSource, MetricsWriter};
 ///
 /// There are at most [`max_series`](Self::max_series) pairs of a method and a
 /// route, each of about 800 bytes. Further pairs are counted by method, with
-/// the route `(other)`. Methods other than those of RFC 9110 and PATCH count as
+/// the route `(other)`. Methods outside RFC 9110, except PATCH, count as
 /// `OTHER`.
 ///
 /// See the [module docs](super) for an example.
@@ -38,10 +38,12 @@ struct Registry {
     max_series: usize,
     taken: AtomicUsize,
     hasher: RandomState,
-    /// An open table that only grows. Its length is a power of two, and it is
-    /// at most half full, but for pairs that are added at the same time.
+    /// An open-addressing table that only grows. Its length is a power of two.
+    /// It is at most half full, apart from pairs that are added at the same
+    /// time.
     slots: Box<[OnceLock<Series>]>,
-    /// The series of pairs beyond the table, one for each of [`METHODS`].
+    /// The series of pairs that do not fit into the table, one for each of
+    /// [`METHODS`].
     others: Box<[Series]>,
     sources: Mutex<Vec<Arc<dyn MetricsSource>>>,
 }
@@ -54,13 +56,13 @@ enum SeriesIndex {
 }
 
 impl Metrics {
-    /// Makes metrics for at most 1,000 pairs of a method and a route.
+    /// Creates metrics for at most 1,000 pairs of a method and a route.
     #[must_use]
     pub fn new() -> Self {
         Self::with_max_series(DEFAULT_MAX_SERIES)
     }
 
-    /// Makes metrics for at most this many pairs of a method and a route, and
+    /// Creates metrics for at most this many pairs of a method and a route, and
     /// at most 65,536.
     #[must_use]
     pub fn with_max_series(max_series: usize) -> Self {
@@ -78,15 +80,15 @@ impl Metrics {
         Self { registry: Arc::new(registry) }
     }
 
-    /// Returns the largest number of pairs of a method and a route.
+    /// Returns the maximum number of pairs of a method and a route.
     #[must_use]
     pub fn max_series(&self) -> usize {
         self.registry.max_series
     }
 
-    /// Counts a request with its status and its duration. This is for requests
+    /// Counts a request with its status and its duration. Use it for requests
     /// that neither a router nor [`with_metrics`](super::with_metrics) sees,
-    /// because a host answers them itself.
+    /// because a host responds to them itself.
     pub fn observe(
         &self,
         method: &Method,
@@ -98,7 +100,7 @@ impl Metrics {
         self.record(index, status, Reason::of_status(status), duration);
     }
 
-    /// Returns all metrics in the text format of Prometheus.
+    /// Returns all metrics in the Prometheus text format.
     #[must_use]
     pub fn text(&self) -> String {
         let registry = &*self.registry;
@@ -106,7 +108,7 @@ impl Metrics {
         let mut series: Vec<&Series> = known.chain(&registry.others).collect();
         series.sort_by_key(|series| (&*series.route, series.method));
         let mut text = exposition::write(&series);
-        // A list is whole at every moment, also after a panic.
+        // A list is always consistent, even after a panic.
         let sources = lock(&registry.sources).clone();
         let mut writer = MetricsWriter::default();
         sources.iter().for_each(|source| source.collect(&mut writer));
@@ -114,14 +116,15 @@ impl Metrics {
         text
     }
 
-    /// Adds the metrics of another part of the program, behind those of requests.
+    /// Adds the metrics of another part of the program, after the request
+    /// metrics.
     pub fn add_source(&self, source: impl MetricsSource) {
         let mut sources = lock(&self.registry.sources);
         sources.push(Arc::new(source));
     }
 
-    /// Makes a handler that answers [`text`](Self::text), for a route such as
-    /// `/metrics`. The route decides who may read it.
+    /// Returns a handler that responds with [`text`](Self::text), for a route
+    /// such as `/metrics`. The route decides who may read it.
     pub fn handler(&self) -> impl Fn() -> Ready<MetricsText> + Clone + Send + Sync + 'static {
         let metrics = self.clone();
         move || ready(MetricsText(metrics.text()))
@@ -152,7 +155,8 @@ impl Metrics {
         for step in 0..=last {
             let at = (first + step) & last;
             let Some(slot) = registry.slots.get(at) else { break };
-            // Looked at again: all that is counted in `taken` is in its slot by now.
+            // Checked again: every pair counted in `taken` is in its slot by
+            // now.
             if slot.get().is_none()
                 && registry.taken.load(Ordering::Acquire) >= registry.max_series
                 && slot.get().is_none()
@@ -195,7 +199,7 @@ impl Metrics {
 }
 
 /// A guard for a request in flight. The request ends when the guard is dropped,
-/// also when its client leaves.
+/// also if its client disconnects.
 #[derive(Debug)]
 pub(crate) struct InFlight {
     metrics: Metrics,
@@ -297,7 +301,7 @@ mod tests {
             running.record(status, Reason::of_status(status), Duration::from_millis(3));
         };
         request(Some("/users/:id"), StatusCode::OK);
-        // Known, refused, and beyond the largest number of routes.
+        // Known, rejected, and beyond the maximum number of routes.
         let counted = allocation_counter::measure(|| {
             request(Some("/users/:id"), StatusCode::OK);
             request(Some("/users/:id"), StatusCode::NOT_FOUND);

@@ -1,6 +1,6 @@
 //! The counters of one method and route.
 //!
-//! Hot: a request costs a handful of atomic additions.
+//! Hot: a request costs only a few atomic additions.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -17,10 +17,10 @@ pub(super) struct Series {
     pub(super) in_flight: AtomicU64,
     /// Requests by the index in [`STATUSES`]; then by class, from 1xx to 5xx.
     statuses: [AtomicU64; STATUSES.len() + 5],
-    /// Refusals by [`Reason`].
+    /// Rejections by [`Reason`].
     rejections: [AtomicU64; Reason::ALL.len()],
-    /// Durations by the index in [`BUCKETS`]; the last one for longer ones.
-    /// Each request counts in one bucket.
+    /// Durations by the index in [`BUCKETS`]; the last one counts longer
+    /// durations. Each request counts in one bucket.
     buckets: [AtomicU64; BUCKETS.len() + 1],
     sum_micros: AtomicU64,
 }
@@ -45,7 +45,7 @@ impl Series {
         if let Some(counter) = reason.and_then(|reason| self.rejections.get(reason as usize)) {
             counter.fetch_add(1, Ordering::Relaxed);
         }
-        // More than 500,000 years do not happen.
+        // Durations above 500,000 years do not occur.
         let micros = u64::try_from(duration.as_micros()).unwrap_or(u64::MAX);
         let bucket = BUCKETS.partition_point(|(bound, _)| *bound < micros);
         if let Some(counter) = self.buckets.get(bucket) {
@@ -54,7 +54,7 @@ impl Series {
         self.sum_micros.fetch_add(micros, Ordering::Relaxed);
     }
 
-    /// Returns the statuses that occurred, with their counts.
+    /// Returns the observed statuses with their counts.
     pub(super) fn statuses(&self) -> impl Iterator<Item = (Status, u64)> {
         self.statuses.iter().enumerate().filter_map(|(place, counter)| {
             let count = counter.load(Ordering::Relaxed);
@@ -66,14 +66,14 @@ impl Series {
         })
     }
 
-    /// Returns the reasons of refusals with their counts.
+    /// Returns the reasons for rejections with their counts.
     pub(super) fn rejections(&self) -> impl Iterator<Item = (Reason, u64)> {
         let counts = self.rejections.iter().map(|counter| counter.load(Ordering::Relaxed));
         Reason::ALL.into_iter().zip(counts).filter(|(_, count)| *count > 0)
     }
 
     /// Returns the number of requests within each bound of [`BUCKETS`], and in
-    /// all.
+    /// total.
     pub(super) fn cumulated(&self) -> [u64; BUCKETS.len() + 1] {
         let mut sum = 0;
         self.buckets.each_ref().map(|counter| {
@@ -91,7 +91,7 @@ impl Series {
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Status {
     Code(u16),
-    /// A class of statuses that are not registered; 4 for 4xx.
+    /// A class of unregistered statuses; 4 for 4xx.
     Class(usize),
 }
 
@@ -100,7 +100,7 @@ fn place_of(status: u16) -> usize {
     STATUSES.binary_search(&status).unwrap_or(STATUSES.len() + class - 1)
 }
 
-/// The bounds of the histogram in microseconds, and as seconds.
+/// The bounds of the histogram, in microseconds and as text in seconds.
 pub(super) const BUCKETS: [(u64, &str); 13] = [
     (1_000, "0.001"),
     (2_500, "0.0025"),

@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 use std::fmt::{self, Write as _};
 
-/// A part of a program with metrics of its own, which
-/// [`Metrics::add_source`](super::Metrics::add_source) shows beside those of requests.
+/// A part of a program with its own metrics, which
+/// [`Metrics::add_source`](super::Metrics::add_source) adds to the request
+/// metrics.
 ///
 /// ```
 /// use stockade::middleware::Metrics;
@@ -23,18 +24,18 @@ use std::fmt::{self, Write as _};
 /// assert!(metrics.text().contains("queue_jobs{queue=\"mail\"} 3\n"));
 /// ```
 pub trait MetricsSource: Send + Sync + 'static {
-    /// Writes the metrics as they are now. Called for each reading.
+    /// Writes the current metrics. It is called for each scrape.
     fn collect(&self, to: &mut MetricsWriter);
 }
 
-/// A writer of metrics, which keeps those of a name together: several sources may write
-/// the same one, with other labels.
+/// A writer that groups metrics by name: several sources may write the same
+/// metric with different labels.
 #[derive(Debug, Default)]
 pub struct MetricsWriter {
     families: BTreeMap<&'static str, Family>,
 }
 
-/// The metrics of one name.
+/// The metrics with one name.
 #[derive(Debug)]
 struct Family {
     help: &'static str,
@@ -42,20 +43,20 @@ struct Family {
     lines: String,
 }
 
-/// A histogram as it is read.
+/// A snapshot of a histogram.
 #[derive(Clone, Copy, Debug)]
 pub struct HistogramValue<'a> {
-    /// The bounds, from the smallest one on.
+    /// The bounds in ascending order.
     pub bounds: &'a [f64],
-    /// The number of values up to each bound and above the one before, and last those
-    /// above all bounds.
+    /// The number of values in each bucket, from the smallest bound to the
+    /// values above all bounds.
     pub counts: &'a [u64],
     /// The sum of all values.
     pub sum: f64,
 }
 
 impl MetricsWriter {
-    /// Writes a counter, whose name ends in `_total`.
+    /// Writes a counter; its name ends in `_total`.
     pub fn counter(
         &mut self,
         name: &'static str,
@@ -108,7 +109,7 @@ impl MetricsWriter {
         &mut self.families.entry(name).or_insert_with(new).lines
     }
 
-    /// Appends all of it.
+    /// Appends all metrics.
     pub(super) fn append_to(&self, text: &mut String) {
         for (name, Family { help, kind, lines }) in &self.families {
             let _ = write!(text, "# HELP {name} {help}\n# TYPE {name} {kind}\n{lines}");
@@ -116,7 +117,7 @@ impl MetricsWriter {
     }
 }
 
-/// Labels in braces, with the bound of a bucket.
+/// Labels in braces, including the bound of a bucket.
 struct Labels<'a>(&'a [(&'a str, &'a str)], Option<&'a str>);
 
 impl fmt::Display for Labels<'_> {
@@ -133,7 +134,7 @@ impl fmt::Display for Labels<'_> {
     }
 }
 
-/// Writes the value of a label.
+/// Writes the escaped value of a label.
 pub(super) fn write_escaped(f: &mut fmt::Formatter<'_>, value: &str) -> fmt::Result {
     for char in value.chars() {
         match char {

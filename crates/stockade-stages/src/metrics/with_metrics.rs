@@ -6,13 +6,13 @@ use super::Metrics;
 use crate::described::unseen;
 use crate::observation::Observation;
 
-/// Counts requests, and the time until the head of their response. A request is
-/// in flight until the end of its response, a stream included.
+/// Counts requests, and measures the time until the head of their response. A
+/// request is in flight until the end of its response, including streams.
 ///
-/// This middleware is for single routes and for other hosts. A router counts
-/// every request by its option `metrics`, also those that no middleware sees.
-/// The middleware should come first, so that it sees the refusals of other
-/// middleware. A request whose client leaves is not counted as answered.
+/// This middleware is for single routes and for other hosts. With the option
+/// `metrics`, a router counts every request, including requests that no
+/// middleware sees. Put this middleware first, so that it counts the rejections
+/// of other middleware. If the client disconnects, no response is counted.
 ///
 /// See the [module docs](super) for an example.
 #[must_use]

@@ -1,4 +1,4 @@
-//! The lines of the access log.
+//! Access log lines.
 
 use std::fmt;
 use std::net::IpAddr;
@@ -16,9 +16,9 @@ use crate::request_id::{TraceParent, X_REQUEST_ID};
 /// The part of a line that is known before the response.
 pub(crate) struct AccessLogLine {
     context: ErrorContext,
-    /// Escaped, and only where it is to be logged.
+    /// The escaped path, if it is logged.
     path: Option<String>,
-    /// Escaped: a program may have taken it from a client.
+    /// The escaped id: a program may have copied it from a client.
     id: Option<String>,
     client: Option<IpAddr>,
     trace: Option<TraceParent>,
@@ -33,19 +33,19 @@ pub(super) struct RequestEnd {
     pub(super) ending: Ending,
 }
 
-/// The way in which a response ends.
+/// The end of a response.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Ending {
-    /// The host has the whole response.
+    /// The host received the whole response.
     Whole,
-    /// The client left before that.
+    /// The client disconnected before that.
     Left,
-    /// The body broke off.
+    /// The body ended with an error.
     Broken,
 }
 
 impl RequestEnd {
-    /// Returns true if the client has not got the whole response.
+    /// Returns true if the client did not receive the whole response.
     fn is_aborted(self) -> bool {
         self.ending != Ending::Whole
     }
@@ -61,12 +61,12 @@ impl fmt::Display for RequestEnd {
 }
 
 impl AccessLogLine {
-    /// Returns true if the logger wants the lines.
+    /// Returns true if the logger accepts the lines.
     pub(crate) fn is_wanted() -> bool {
         log::log_enabled!(target: TARGET, Level::Info)
     }
 
-    /// Begins the line of a request, which may have an id from outside.
+    /// Begins the line of a request, which may have an external id.
     pub(crate) fn of(req: &Request, options: AccessLog) -> Self {
         let context = ErrorContext::of(req);
         let sent = || req.headers().get(X_REQUEST_ID)?.to_str().ok().filter(|id| is_plain(id));
@@ -99,7 +99,7 @@ impl AccessLogLine {
             route = self.route(),
             path = self.path.as_deref(),
             status = status,
-            // More than 500,000 years do not happen.
+            // Durations above 500,000 years do not occur.
             duration_us = u64::try_from(micros).unwrap_or(u64::MAX),
             bytes = end.bytes,
             client = self.client.as_ref().map(Value::from_display),
@@ -115,7 +115,7 @@ impl AccessLogLine {
     }
 }
 
-/// Method, pattern and path, as the text of a line begins.
+/// The beginning of a line: method, pattern and path.
 struct Beginning<'l>(&'l AccessLogLine);
 
 impl fmt::Display for Beginning<'_> {
@@ -128,7 +128,7 @@ impl fmt::Display for Beginning<'_> {
     }
 }
 
-/// Client and id, as the text of a line ends.
+/// The end of a line: client and id.
 struct Names<'l>(&'l AccessLogLine);
 
 impl fmt::Display for Names<'_> {
@@ -144,7 +144,7 @@ impl fmt::Display for Names<'_> {
     }
 }
 
-/// Returns true if an id of a client has nothing but plain characters.
+/// Returns true if a client's id consists of plain characters.
 fn is_plain(id: &str) -> bool {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.:+/=".contains(&byte);
     id.len() <= MAX_ID_BYTES && !id.is_empty() && id.bytes().all(is_plain)

@@ -10,32 +10,32 @@ use stockade_core::{BoxError, HttpBody};
 
 use super::{Ending, Observation};
 
-/// A stream whose bytes are counted. Its end is the end of the request.
+/// A stream with a byte count. Its end is the end of the request.
 pub(super) struct CountedBody {
     body: HttpBody,
     observation: Observation,
     bytes: u64,
-    /// The length of the whole body, if it is known. A server need not poll
-    /// behind that.
+    /// The length of the whole body, if known. A server need not poll after
+    /// that.
     announced: Option<u64>,
-    /// The note of a shutdown, if one ends the stream.
+    /// The shutdown signal, if a shutdown ends the stream.
     end: Option<EndOfStream>,
 }
 
 impl CountedBody {
-    /// Counts a body whose head announces a length, or does not.
+    /// Counts a body with or without an announced length.
     pub(super) fn new(body: HttpBody, observation: Observation, announced: Option<u64>) -> Self {
         let announced = body.size_hint().exact().or(announced);
         Self { body, observation, bytes: 0, announced, end: None }
     }
 
-    /// Sets the note of a shutdown that ends the stream.
+    /// Sets the shutdown signal that ends the stream.
     pub(super) fn ending(mut self, end: Option<EndOfStream>) -> Self {
         self.end = end;
         self
     }
 
-    /// Makes a body for the response.
+    /// Converts it to a body for the response.
     pub(super) fn into_body(self) -> HttpBody {
         HttpBody::new(self)
     }
@@ -82,7 +82,7 @@ impl Drop for CountedBody {
         let whole = self.body.is_end_stream()
             || self.announced == Some(self.bytes)
             || self.end.as_ref().is_some_and(EndOfStream::is_set);
-        // What a stream logs when it is dropped belongs to its request too.
+        // Logs from the drop of a stream belong to its request too.
         let body = std::mem::take(&mut self.body);
         self.observation.in_span(|| drop(body));
         let ending = if whole { Ending::Whole } else { Ending::Left };

@@ -10,7 +10,7 @@ use crate::request_id::{RequestIds, RequestNames};
 #[cfg(feature = "tracing")]
 use crate::spans::{RequestSpan, RequestSpans};
 
-/// The kinds of observation that a router is set to. Default: none.
+/// The observation settings of a router. Default: none.
 #[derive(Clone, Debug, Default)]
 pub struct Observers {
     request_ids: Option<RequestIds>,
@@ -22,10 +22,9 @@ pub struct Observers {
 }
 
 impl Observers {
-    /// Makes observers that give requests ids if `request_ids` is set, and
-    /// write a line in the access log if `access_log` is on. The log costs
-    /// little while the logger does not want the info level of
-    /// `stockade::access`.
+    /// Creates observers. They assign request ids if `request_ids` is set, and
+    /// write access log lines if `access_log` is on. The log costs little if
+    /// the logger ignores the info level of `stockade::access`.
     #[must_use]
     pub fn new(request_ids: Option<RequestIds>, access_log: AccessLog) -> Self {
         Self {
@@ -38,7 +37,7 @@ impl Observers {
         }
     }
 
-    /// Sets the metrics in which requests are counted.
+    /// Sets the metrics that count requests.
     #[cfg(feature = "metrics")]
     #[must_use]
     pub fn metrics(mut self, metrics: Option<Metrics>) -> Self {
@@ -46,7 +45,7 @@ impl Observers {
         self
     }
 
-    /// Sets the spans that are made for requests.
+    /// Sets the spans to create for requests.
     #[cfg(feature = "tracing")]
     #[must_use]
     pub fn spans(mut self, spans: Option<RequestSpans>) -> Self {
@@ -54,7 +53,7 @@ impl Observers {
         self
     }
 
-    /// Describes the headers that the answers get.
+    /// Describes the headers that are added to responses.
     pub fn describe(&self, doc: &mut RouteDescription) {
         if let Some(request_ids) = self.request_ids {
             request_ids.describe(doc);
@@ -75,11 +74,11 @@ impl Observers {
         self.request_ids.is_none() && !self.access_log.is_on()
     }
 
-    /// Begins the observation of a request whose route and client are known,
-    /// and gives it an id. Returns `None` if nobody wants to know of it.
+    /// Begins the observation of a request with a known route and client, and
+    /// assigns an id. Returns `None` if no observer needs it.
     ///
-    /// If the system has no random bytes, the request goes on without an id,
-    /// and the log says so.
+    /// If the system cannot provide random bytes, the request continues without
+    /// an id, and this is logged.
     pub fn enter(&self, req: &mut Request) -> Option<Observation> {
         let names = self.request_ids.and_then(|ids| known(ids.enter(req)));
         let line = self.logs().then(|| AccessLogLine::of(req, self.access_log));
@@ -104,8 +103,9 @@ impl Observers {
         Some(observation)
     }
 
-    /// Begins the observation of a part of a request, which has the id and the span
-    /// of the whole: its line in the log, and its counting under its own label.
+    /// Begins the observation of a part of a request, with the id and the span
+    /// of the whole request. The part has its own log line, and is counted
+    /// under its own label.
     #[must_use]
     pub fn enter_part(&self, req: &Request) -> Option<Observation> {
         let line = self.logs().then(|| AccessLogLine::of(req, self.access_log));
@@ -134,7 +134,7 @@ impl Observers {
     }
 }
 
-/// Returns the ids, or logs that the system has no random bytes.
+/// Returns the ids, or logs that the system cannot provide random bytes.
 fn known(names: Result<RequestNames, stockade_core::ApiError>) -> Option<RequestNames> {
     names
         .inspect_err(|error| log::error!(target: "stockade", "no name for a request: {error}"))

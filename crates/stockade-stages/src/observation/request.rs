@@ -18,7 +18,7 @@ use crate::spans::RequestSpan;
 /// A request under observation, from its beginning to the end of its response.
 ///
 /// Dropping the observation before [`leave`](Self::leave) means that the client
-/// has left: the line in the log says so, and the request is no longer in
+/// has disconnected: the log line reports it, and the request is no longer in
 /// flight.
 #[must_use = "dropping it means that the client has left"]
 pub struct Observation {
@@ -26,7 +26,7 @@ pub struct Observation {
     is_head: bool,
     status: Option<StatusCode>,
     names: Option<RequestNames>,
-    /// `None` if the line was written, or is not wanted.
+    /// `None` if the line was written or is not needed.
     line: Option<AccessLogLine>,
     #[cfg(feature = "metrics")]
     in_flight: Option<InFlight>,
@@ -35,7 +35,7 @@ pub struct Observation {
 }
 
 impl Observation {
-    /// Begins an observation and starts its time.
+    /// Begins an observation and starts its timer.
     pub(crate) fn begin(method: &Method) -> Self {
         Self {
             started: Instant::now(),
@@ -89,7 +89,7 @@ impl Observation {
         work()
     }
 
-    /// Records the outcome of the rest of a chain.
+    /// Records the result of the rest of a chain.
     pub(crate) fn observed(
         self,
         outcome: Result<Response, ApiError>,
@@ -140,7 +140,7 @@ impl Observation {
         }
     }
 
-    /// Records an error that outer code will answer.
+    /// Records an error that outer code will convert to a response.
     pub(crate) fn fail(mut self, error: &ApiError) {
         self.status = StatusCode::from_u16(error.status()).ok();
         #[cfg(feature = "tracing")]
@@ -150,8 +150,8 @@ impl Observation {
         self.end(None, Ending::Whole);
     }
 
-    /// Writes the line, and ends the counting and the span. A second call has no
-    /// effect.
+    /// Writes the line, and ends the counting and the span. A second call has
+    /// no effect.
     pub(super) fn end(&mut self, bytes: Option<u64>, ending: Ending) {
         if let Some(line) = self.line.take() {
             let end = RequestEnd { status: self.status, bytes, ending };

@@ -1,4 +1,4 @@
-//! [`RequestLimit`]: a rate limit that chooses key and quota for each request.
+//! [`RequestLimit`]: a rate limit with a key and a quota for each request.
 
 use std::any::Any;
 use std::fmt;
@@ -21,17 +21,18 @@ use super::options::RateLimit;
 use super::quota::{Quota, RateLimitPolicy};
 use super::store::{RateStore, StoreFailure};
 
-/// A rate limit with a function that chooses the key and the quota of each request, made by
-/// [`RateLimit::by`].
+/// A rate limit with a function that chooses the key and the quota of each
+/// request. [`RateLimit::by`] creates it.
 ///
 /// It is the value of `rate_limit` of a node or a route, or the argument of
-/// [`with_rate_limit`](super::with_rate_limit). A router does not accept it in its options,
-/// because its limit runs before authentication. Put it at the root of the tree instead.
+/// [`with_rate_limit`](super::with_rate_limit). A router does not accept it in
+/// its options, because its limit runs before authentication. Put it at the
+/// root of the tree instead.
 #[derive(Clone)]
 #[must_use = "it limits nothing until a route or a node has it"]
 pub struct RequestLimit(pub(super) RateLimit);
 
-/// Sets the options that a limit by the request shares with [`RateLimit`].
+/// Sets the options that [`RequestLimit`] shares with [`RateLimit`].
 macro_rules! shared_setters {
     ($($name:ident($value:ident: $type:ty);)*) => {$(
         #[doc = concat!("See [`RateLimit::", stringify!($name), "`].")]
@@ -69,25 +70,29 @@ impl fmt::Debug for RequestLimit {
 }
 
 impl RateLimit {
-    /// Makes a limit with a function that returns the key and the quota of each request, such as
-    /// the organization of the user and the quota of its plan.
+    /// Creates a limit with a function that returns the key and the quota of
+    /// each request, such as the user's organization and the quota of its plan.
     ///
-    /// The function returns `(key, quota)`, a [`Charge`] with a cost, an `Option` of these, or
-    /// a `Result`. A request with `None` is not counted. An error is the response.
+    /// The function returns `(key, quota)`, a [`Charge`] with a cost, an
+    /// `Option` of these, or a `Result`. A request with `None` is not counted.
+    /// An error is the response.
     ///
-    /// A key is any value with [`Display`]. Its text must identify the client: two clients
-    /// with the same text share a count. An [`IpAddr`] counts as in other limits: an IPv6
-    /// address counts as its network of 64 bits. A quota of 0 is a 500.
+    /// A key is any value with [`Display`]. Its text must identify the client:
+    /// two clients with the same text share a count. An [`IpAddr`] counts as in
+    /// other limits: an IPv6 address counts as its network of 64 bits. A quota
+    /// of 0 is a 500.
     ///
-    /// A key has one count. If its quota changes, such as with the plan of a user, the count
-    /// stays, and it ends no later than the window of the new quota. So requests with
-    /// different quotas need different keys: with the key `me.id` for both `5 / HOUR` and
-    /// `10 / SECOND`, the count of the hour would end after a second. Use
-    /// `format!("exports {}", me.id)` for one of them.
+    /// A key has one count. If its quota changes, for example with the user's
+    /// plan, the count continues, and it ends no later than the window of the
+    /// new quota. Requests with different quotas therefore need different keys:
+    /// with the key `me.id` for both `5 / HOUR` and `10 / SECOND`, the count of
+    /// the hour would end after a second. Use `format!("exports {}", me.id)`
+    /// for one of them.
     ///
-    /// The limit of a node or a route runs after the middleware of its level and after the
-    /// last middleware that authenticates, so the function sees the user. Limits by address
-    /// run before authentication, so failed logins count there.
+    /// The limit of a node or a route runs after the middleware of its level
+    /// and after the last middleware that authenticates, so the function sees
+    /// the user. Limits by address run before authentication, so they count
+    /// failed logins.
     ///
     /// ```
     /// use stockade::middleware::RateLimit;
@@ -150,14 +155,14 @@ pub struct Charge {
 }
 
 impl Charge {
-    /// Makes the charge of one request.
+    /// Creates the charge of one request.
     pub fn new(key: impl Display + 'static, quota: Quota) -> Self {
         Self { key: key_of(&key), quota, cost: 1 }
     }
 
-    /// Sets the number of requests that the request counts as. All of them must be left, or the
-    /// request gets 429 and none of them counts; a cost above the quota never passes. 0 is not
-    /// counted. Default: 1.
+    /// Sets the number of requests that the request counts as. All of them must
+    /// be left, otherwise the request gets 429 and none of them counts; a cost
+    /// above the quota never passes. 0 is not counted. Default: 1.
     pub fn cost(mut self, requests: u32) -> Self {
         self.cost = requests;
         self
@@ -169,7 +174,8 @@ impl Charge {
     }
 }
 
-/// Makes a key of a value. Addresses are keys of the same network as in other limits.
+/// Creates a key from a value. Addresses of the same network share a key, as in
+/// other limits.
 fn key_of<K: Display + 'static>(key: &K) -> RateKey {
     let any: &dyn Any = key;
     if let Some(key) = any.downcast_ref::<RateKey>() {
@@ -190,20 +196,20 @@ fn key_of<K: Display + 'static>(key: &K) -> RateKey {
     note = "a key has `Display` and borrows nothing from the request"
 )]
 pub trait IntoCharge {
-    /// Returns the charge; `None` if the request is not counted, and `Break` for a response
-    /// instead.
+    /// Returns the charge, `None` if the request is not counted, or `Break` for
+    /// a response.
     ///
     /// # Errors
-    /// The error of the function, which is the response.
+    /// Returns the error of the function, which is the response.
     #[doc(hidden)]
     fn into_charge(self) -> ChargeResult;
 
-    /// Notes the responses that the function may give.
+    /// Notes the possible responses of the function.
     #[doc(hidden)]
     fn describe(_doc: &mut RouteDescription) {}
 }
 
-/// The outcome of the function of a limit.
+/// The result of the function of a limit.
 pub(super) type ChargeResult = Result<ControlFlow<Response, Option<Charge>>, ApiError>;
 
 impl IntoCharge for Charge {
@@ -249,7 +255,8 @@ pub(super) struct ByRequest {
     pub(super) describe: fn(&mut RouteDescription),
 }
 
-/// The policies of the quotas that a limit has seen, so a request prepares none.
+/// The policies of the quotas that a limit has seen, so requests do not prepare
+/// them.
 #[derive(Default)]
 pub(super) struct SeenPolicies(RwLock<Vec<(Quota, Arc<RateLimitPolicy>)>>);
 
@@ -257,7 +264,7 @@ impl SeenPolicies {
     /// Returns the policy of a quota.
     ///
     /// # Errors
-    /// Fails as [`RateLimitPolicy::new`] does.
+    /// Returns the errors of [`RateLimitPolicy::new`].
     pub(super) fn of(&self, name: &str, quota: Quota) -> Result<Arc<RateLimitPolicy>, ConfigError> {
         let seen = read(&self.0);
         if let Some((_, policy)) = seen.iter().find(|(known, _)| *known == quota) {
@@ -266,7 +273,8 @@ impl SeenPolicies {
         drop(seen);
         let policy = Arc::new(RateLimitPolicy::of_request(name, quota)?);
         let mut seen = write(&self.0);
-        // Programs have few quotas. A quota that is computed must not fill the memory.
+        // Programs have few quotas. Computed quotas must not exhaust the
+        // memory.
         if seen.len() < MAX_SEEN {
             seen.push((quota, Arc::clone(&policy)));
         }
@@ -312,7 +320,7 @@ mod tests {
         assert_eq!(key("2001:db8::1"), key("2001:db8::2"));
         assert_eq!(key("203.0.113.7").to_string(), "ip:203.0.113.7");
         assert_eq!(key_of(&RateKey::shared()), RateKey::shared());
-        // The text of an address is a key of the program.
+        // The text of an address is an application key.
         assert_ne!(key_of(&"203.0.113.7"), key("203.0.113.7"));
     }
 

@@ -14,18 +14,18 @@ pub struct Decision {
     pub allowed: bool,
     /// The number of requests in a window.
     pub limit: u32,
-    /// The number of requests that would still pass now.
+    /// The number of requests that could still pass now.
     pub remaining: u32,
-    /// The time after which no earlier request counts any more.
+    /// The time after which no earlier request counts any longer.
     pub reset: Duration,
-    /// The time after which the same client passes again; zero if the request
-    /// passed.
+    /// The time after which a request of the client passes again; zero if the
+    /// request passed.
     pub retry_after: Duration,
 }
 
 impl Decision {
-    /// Makes the decision for a request that passes, for a [`RateStore`] of
-    /// one's own.
+    /// Creates the decision for a request that passes, for a custom
+    /// [`RateStore`].
     ///
     /// [`RateStore`]: super::RateStore
     #[must_use]
@@ -33,8 +33,7 @@ impl Decision {
         Self { allowed: true, limit, remaining, reset, retry_after: Duration::ZERO }
     }
 
-    /// Makes the decision for a request that is refused, for a [`RateStore`] of
-    /// one's own.
+    /// Creates the decision for a rejected request, for a custom [`RateStore`].
     ///
     /// [`RateStore`]: super::RateStore
     #[must_use]
@@ -42,14 +41,14 @@ impl Decision {
         Self { allowed: false, limit, remaining: 0, reset, retry_after }
     }
 
-    /// Returns the seconds of `Retry-After`: rounded up, at least 1.
+    /// Returns the seconds for `Retry-After`: rounded up, at least 1.
     #[must_use]
     pub fn retry_after_seconds(&self) -> u64 {
         whole_seconds(self.retry_after).max(1)
     }
 }
 
-/// Makes the error that refuses a request: 429 `Too Many Requests` with
+/// Creates the error that rejects a request: 429 `Too Many Requests` with
 /// `Retry-After`.
 ///
 /// Spec: Errors › Statuses produced by the framework, row 429.

@@ -1,9 +1,9 @@
-//! The generic cell rate algorithm, by the crate `governor`.
+//! The generic cell rate algorithm (GCRA), from the crate `governor`.
 //!
 //! The crate does the arithmetic on one state. The table of states is our own,
-//! because the crate's maps grow without a bound. A limiter is
-//! made for each check, which allocates nothing and costs 76 instructions with
-//! the decision: one that is kept would have one quota and a clock of its own.
+//! because the crate's maps grow without a bound. A limiter is created for each
+//! check, which does not allocate and costs 76 instructions including the
+//! decision. A persistent limiter would have only one quota, and its own clock.
 //! ARCHITECTURE.md, "Beyond the specification", has the figures.
 
 use std::cell::Cell;
@@ -20,8 +20,8 @@ use super::algorithm::State;
 use super::decision::Decision;
 use super::quota::{RateLimitPolicy, nanos};
 
-/// Decides by GCRA; `state.dead_at` is the theoretical arrival time: then all
-/// requests are back.
+/// Decides with GCRA; `state.dead_at` is the theoretical arrival time. All
+/// requests are available again at that time.
 pub(super) fn gcra(
     state: &mut State,
     policy: &RateLimitPolicy,
@@ -29,7 +29,8 @@ pub(super) fn gcra(
     now: u64,
 ) -> Decision {
     let limit = policy.limit();
-    // By the invariant of `RateLimitPolicy` only a period below a nanosecond is zero.
+    // Only a period below a nanosecond can be zero, because of the invariant of
+    // `RateLimitPolicy`.
     let period = (policy.window() / limit.get()).max(Duration::from_nanos(1));
     let Some(quota) = Quota::with_period(period) else {
         return refused(limit.get(), Duration::from_secs(1));
@@ -43,7 +44,7 @@ pub(super) fn gcra(
     let (remaining, retry_after) = match outcome {
         Some(Ok(snapshot)) => (Some(snapshot.remaining_burst_capacity()), Duration::ZERO),
         Some(Err(until)) => (None, until.wait_time_from(Here.now())),
-        // It costs more than the limit, so it never passes.
+        // The cost is above the limit, so the request never passes.
         None => (None, policy.window()),
     };
     state.dead_at = kept.arrival.get();
@@ -63,7 +64,7 @@ pub(super) fn gcra(
     }
 }
 
-/// Keeps the number of requests that are not back yet when another quota applies.
+/// Preserves the number of unavailable requests when another quota applies.
 fn change_period(state: &mut State, period: u64, limit: NonZeroU32, now: u64) {
     let known = u64::from(state.previous) << 32 | u64::from(state.current);
     if known == period {
@@ -83,7 +84,7 @@ fn refused(limit: u32, wait: Duration) -> Decision {
     Decision { allowed: false, limit, remaining: 0, reset: wait, retry_after: wait }
 }
 
-/// The state as the crate sees it, with `now` as the beginning of time.
+/// The state for the crate, with `now` as the beginning of time.
 struct CellState {
     /// The theoretical arrival time.
     arrival: Cell<u64>,
@@ -97,7 +98,7 @@ impl StateStore for &CellState {
     where
         F: Fn(Option<Nanos>) -> Result<(T, Nanos), E>,
     {
-        // An arrival time in the past counts as none.
+        // An arrival time in the past is ignored.
         let ahead = self.arrival.get().checked_sub(self.now).map(Nanos::new);
         let (outcome, ahead) = decide(ahead)?;
         self.arrival.set(self.now.saturating_add(ahead.as_u64()));
@@ -105,7 +106,7 @@ impl StateStore for &CellState {
     }
 }
 
-/// A clock that stands at the beginning of time.
+/// A clock that always shows the beginning of time.
 struct Here;
 
 impl Clock for Here {

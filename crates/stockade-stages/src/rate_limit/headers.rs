@@ -1,7 +1,7 @@
 //! The headers of a limited response.
 //!
-//! Hot: one allocation for `RateLimit`, whose text differs each time; the text
-//! of `RateLimit-RateLimitPolicy` is prepared.
+//! Hot: one allocation for `RateLimit`, because its text changes each time; the
+//! text of `RateLimit-Policy` is prepared.
 //!
 //! Source: draft-ietf-httpapi-ratelimit-headers-10.
 
@@ -15,13 +15,13 @@ use stockade_core::description::HeaderDoc;
 use super::decision::Decision;
 use super::quota::{RateLimitPolicy, whole_seconds};
 
-/// Adds `RateLimit-RateLimitPolicy`, `RateLimit`, and `Retry-After` if a request was
-/// refused.
+/// Adds `RateLimit-Policy`, `RateLimit`, and `Retry-After` if a request was
+/// rejected.
 ///
-/// Several limiters are listed in the given order, before the limiters that the
-/// response already lists. `Retry-After` is the one of the limiter that
-/// refused, or the longest of several. The older headers have room for one
-/// limiter only: see [`RateLimiter::write_headers`].
+/// Several limiters are listed in order, before the limiters that the response
+/// already lists. `Retry-After` is the wait of the limiter that rejected, or
+/// the longest of several waits. The older headers have room for one limiter
+/// only: see [`RateLimiter::write_headers`].
 ///
 /// [`RateLimiter::write_headers`]: super::RateLimiter::write_headers
 pub(super) fn write_headers(
@@ -63,7 +63,7 @@ impl Left {
         }
     }
 
-    /// Orders the tightest first.
+    /// Returns a sort key with the tightest limiter first.
     fn order(&self) -> (u64, Reverse<u64>) {
         (self.remaining, Reverse(self.reset_seconds))
     }
@@ -75,7 +75,7 @@ impl Left {
     }
 }
 
-/// Returns the tightest of the limiters that a response already lists.
+/// Returns the tightest limiter that a response already lists.
 fn tightest_listed(headers: &HeaderMap) -> Option<Left> {
     let limits: Vec<_> = items(headers, RATE_LIMIT_POLICY).collect();
     let left = items(headers, RATE_LIMIT).filter_map(|(name, left)| {
@@ -89,8 +89,8 @@ fn tightest_listed(headers: &HeaderMap) -> Option<Left> {
     left.min_by_key(Left::order)
 }
 
-/// Returns the items of a list, each with its name and its parameters. No name
-/// of ours has a comma or a semicolon.
+/// Returns the items of a list, each with its name and its parameters. Our
+/// names never contain a comma or a semicolon.
 fn items(headers: &HeaderMap, name: HeaderName) -> impl Iterator<Item = (&str, &str)> {
     let lines = headers.get_all(name).into_iter().filter_map(|line| line.to_str().ok());
     lines.flat_map(|line| line.split(',')).filter_map(|item| item.trim().split_once(';'))
@@ -100,8 +100,8 @@ fn parameter(parameters: &str, key: &str) -> Option<u64> {
     parameters.split(';').find_map(|pair| pair.trim().strip_prefix(key))?.parse().ok()
 }
 
-/// Orders refusals first, the longest before the others, then by the requests
-/// that are left.
+/// Returns a sort key: rejections first, the longest wait before the others,
+/// then by the remaining requests.
 fn tightness(decision: &Decision) -> (bool, Reverse<Duration>, u32) {
     (decision.allowed, Reverse(decision.retry_after), decision.remaining)
 }
@@ -123,7 +123,7 @@ fn write_policies(
 }
 
 fn write_rest(charged: &[(&RateLimitPolicy, Decision)], headers: &mut HeaderMap) {
-    // An error that passed several limiters has a line of each.
+    // An error that passed several limiters has one line for each.
     let there = headers.get_all(RATE_LIMIT);
     // The exact length, so that the text becomes a value without a copy.
     let own: usize = charged.iter().map(|(policy, decision)| length_of(policy, decision)).sum();
@@ -155,15 +155,15 @@ pub(super) fn documented(legacy: bool) -> impl Iterator<Item = HeaderDoc> {
     names.map(|(name, meaning)| HeaderDoc::new(name, meaning))
 }
 
-/// Returns the value of `RateLimit` for one limiter alone.
+/// Returns the value of `RateLimit` for a single limiter.
 pub(super) fn left(policy: &RateLimitPolicy, decision: &Decision) -> Option<HeaderValue> {
     let mut text = Vec::with_capacity(length_of(policy, decision));
     write_left(policy, decision, &mut text);
     HeaderValue::try_from(text).ok()
 }
 
-/// Appends the value of `RateLimit` for one limiter alone. It is a valid value, because
-/// [`RateLimitPolicy`] checks names.
+/// Appends the value of `RateLimit` for a single limiter. The value is always
+/// valid, because [`RateLimitPolicy`] checks names.
 pub(super) fn write_left(policy: &RateLimitPolicy, decision: &Decision, text: &mut Vec<u8>) {
     text.extend_from_slice(policy.remaining.as_bytes());
     text.extend_from_slice(itoa::Buffer::new().format(decision.remaining).as_bytes());
@@ -185,18 +185,19 @@ fn separate(text: &mut Vec<u8>) {
     }
 }
 
-/// Inserts a header. The text is always valid, because `RateLimitPolicy` checks names.
+/// Inserts a header. The text is always valid, because `RateLimitPolicy` checks
+/// names.
 fn insert(headers: &mut HeaderMap, name: HeaderName, text: Vec<u8>) {
     if let Ok(value) = HeaderValue::try_from(text) {
         headers.insert(name, value);
     }
 }
 
-/// The requests that are left.
+/// The number of remaining requests.
 pub const RATE_LIMIT: HeaderName = HeaderName::from_static("ratelimit");
 const RATE_LIMIT_POLICY: HeaderName = HeaderName::from_static("ratelimit-policy");
 const LEGACY_LIMIT: HeaderName = HeaderName::from_static("x-ratelimit-limit");
-/// The requests that are left, in the older headers.
+/// The number of remaining requests, in the older headers.
 pub const LEGACY_REMAINING: HeaderName = HeaderName::from_static("x-ratelimit-remaining");
 const LEGACY_RESET: HeaderName = HeaderName::from_static("x-ratelimit-reset");
 
@@ -312,8 +313,8 @@ mod tests {
     #[test]
     fn the_older_headers_tell_the_tightest_of_all() {
         let (router, route) = (policy("default", 100), policy("login", 5));
-        // The requests left at the route and at the router, and the number in
-        // the header.
+        // The remaining requests of the route and of the router, and the number
+        // in the header.
         for (inside, outside, told) in [
             (decision(5, 2, 30_000, 0), decision(100, 50, 60_000, 0), [5, 2, 30]),
             (decision(5, 4, 30_000, 0), decision(100, 3, 60_000, 0), [100, 3, 60]),

@@ -1,4 +1,4 @@
-//! [`RateKey`]: the client that a request is counted against.
+//! [`RateKey`]: the client that is charged for a request.
 //!
 //! Spec: Limits › Client identity.
 
@@ -7,10 +7,9 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use stockade_core::client::client_network;
 
-/// The client that a request is counted against.
+/// The client that is charged for a request.
 ///
-/// The text of a key is different for each kind of key, for stores that keep
-/// text.
+/// Different kinds of keys have different texts, for stores with text keys.
 ///
 /// ```
 /// use std::net::IpAddr;
@@ -30,27 +29,28 @@ pub struct RateKey(pub(super) Kind);
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
 pub(super) enum Kind {
     Version4(u32),
-    /// The upper half of an address, because a client has the whole lower half.
+    /// The upper half of an address, because a client controls the whole lower
+    /// half.
     Version6(u64),
     Text(Box<str>),
     Shared,
 }
 
 impl RateKey {
-    /// Makes a key of the application, such as the id of a user.
+    /// Creates an application key, such as the id of a user.
     pub fn text(text: impl Into<Box<str>>) -> Self {
         Self(Kind::Text(text.into()))
     }
 
-    /// Returns the key of all requests without a known client.
+    /// Returns the shared key of all requests without a known client.
     #[must_use]
     pub fn shared() -> Self {
         Self(Kind::Shared)
     }
 }
 
-/// Makes a key of an address. An IPv6 address counts as its network of 64 bits,
-/// an IPv4-mapped one as IPv4.
+/// Creates a key from an address. An IPv6 address counts as its network of 64
+/// bits, an IPv4-mapped address as IPv4.
 impl From<IpAddr> for RateKey {
     fn from(address: IpAddr) -> Self {
         match client_network(address) {
@@ -63,7 +63,7 @@ impl From<IpAddr> for RateKey {
     }
 }
 
-/// Makes a key of the client's address, or the shared key.
+/// Creates a key from the client's address, or returns the shared key.
 impl From<Option<IpAddr>> for RateKey {
     fn from(address: Option<IpAddr>) -> Self {
         address.map_or_else(Self::shared, Self::from)

@@ -1,4 +1,4 @@
-//! `Meter`: the limits that have counted a request, for its parts.
+//! `Meter`: the limits that have charged a request, for its parts.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -12,12 +12,12 @@ use super::limiter::RequestCharge;
 use super::{ChargeOutcome, Decision, RateKey, RateLimiter};
 use crate::observation::{Observation, Observers};
 
-/// The rate limits that have counted a request, by which the parts of it are
-/// counted too: else a batch of fifty calls would be one request. It also knows the
-/// log and the metrics, in which each part stands.
+/// The rate limits that have charged a request and also count its parts.
+/// Otherwise, a batch of fifty calls would count as one request. It also
+/// contains the log and the metrics of each part.
 ///
-/// Requests that may have parts share it with them. The router puts its limit there,
-/// and each `with_rate_limit` in front of the handler its own.
+/// Requests with parts share it with them. The router adds its limit, and each
+/// outer `with_rate_limit` adds its own.
 #[derive(Default)]
 pub struct Meter {
     counting: Mutex<Vec<Counting>>,
@@ -25,7 +25,7 @@ pub struct Meter {
     observers: Option<Arc<Observers>>,
 }
 
-/// A limit, with the client that it counts.
+/// A limit and the client that it counts.
 struct Counting {
     limiter: Arc<RateLimiter>,
     charge: RequestCharge,
@@ -35,15 +35,15 @@ struct Counting {
 }
 
 impl Meter {
-    /// Puts a meter on the request, and returns it.
+    /// Attaches a meter to the request and returns it.
     pub fn of(req: &mut Request, observers: Option<Arc<Observers>>) -> Arc<Self> {
         let meter = Arc::new(Self { observers, ..Self::default() });
         req.share(Arc::clone(&meter));
         meter
     }
 
-    /// Begins the observation of a part, whose route is known; `None` if nobody
-    /// wants to know of it.
+    /// Begins the observation of a part with a known route. Returns `None` if
+    /// no observer needs it.
     #[must_use]
     pub fn enter_part(&self, part: &Request) -> Option<Observation> {
         self.observers.as_ref()?.enter_part(part)
@@ -54,7 +54,7 @@ impl Meter {
         self.add_charge(limiter, RequestCharge::one(key), clock, passed);
     }
 
-    /// Adds a limit that has let the request pass by this charge.
+    /// Adds a limit that has let the request pass with this charge.
     pub(super) fn add_charge(
         &self,
         limiter: Arc<RateLimiter>,
@@ -68,7 +68,8 @@ impl Meter {
     /// Charges one more part to each limit.
     ///
     /// # Errors
-    /// 429 of the first limit that refuses it, and the error of a store.
+    /// Returns the 429 of the first limit that rejects the part, or the error
+    /// of a store.
     pub async fn charge(&self) -> Result<(), ApiError> {
         let mut index = 0;
         while let Some((limiter, charge, clock)) = self.limit(index) {
@@ -87,13 +88,13 @@ impl Meter {
         Ok(())
     }
 
-    /// Charges `n` more parts to each limit, and returns how many pass, with the reason
-    /// why the next one does not: 429 of the first limit that refuses it, or the error of
-    /// a store. All of them are refused when a store fails.
+    /// Charges `n` more parts to each limit. Returns how many pass, and the
+    /// reason why the next one fails: the 429 of the first limit that rejects
+    /// it, or the error of a store. If a store fails, all parts are rejected.
     ///
-    /// Where a store is outside, each limit is asked once for all parts, so that a batch
-    /// costs one round trip. A limit that stands before one that refuses has counted some
-    /// parts then that do not run.
+    /// If a store is external, each limit is called once for all parts, so a
+    /// batch costs one round trip. A limit before a limit that rejects has then
+    /// counted some parts that do not run.
     pub async fn charge_n(&self, n: u32) -> (u32, Option<ApiError>) {
         let waits = self.lock().iter().any(|counting| counting.limiter.waits());
         if !waits {
@@ -124,8 +125,8 @@ impl Meter {
         (granted, refusal)
     }
 
-    /// Returns the last decision of a limit that let a part pass, for the headers
-    /// of the response.
+    /// Returns the last decision of a limit that let a part pass, for the
+    /// response headers.
     #[must_use]
     pub fn passed(&self, limiter: &Arc<RateLimiter>) -> Option<Decision> {
         let counting = self.lock();
@@ -138,7 +139,7 @@ impl Meter {
         Some((Arc::clone(&it.limiter), it.charge.clone(), it.clock.clone()))
     }
 
-    /// Locks the list, whose entries are whole at any time.
+    /// Locks the list. Its entries are always consistent.
     fn lock(&self) -> MutexGuard<'_, Vec<Counting>> {
         lock(&self.counting)
     }
@@ -187,7 +188,8 @@ mod tests {
         assert_eq!(meter.passed(&wide).map(|it| it.remaining), Some(6));
     }
 
-    /// A store outside that counts its questions, and lets 5 requests pass in all.
+    /// An external store that counts its calls, and lets 5 requests pass in
+    /// total.
     #[derive(Default)]
     struct Outside {
         questions: AtomicU32,
@@ -257,7 +259,7 @@ mod tests {
         let (granted, refusal) = refusing.charge_n(4).await;
         assert_eq!((granted, refusal.map(|error| error.status())), (0, Some(503)));
         assert!(matches!(meter(StoreFailure::Pass).charge_n(4).await, (4, None)));
-        // The half of six.
+        // Half of six.
         let (granted, refusal) = meter(StoreFailure::Local { nodes: 2 }).charge_n(4).await;
         assert_eq!((granted, refusal.map(|error| error.status())), (3, Some(429)));
     }
@@ -275,7 +277,7 @@ mod tests {
         }
         let (granted, refusal) = meter.charge_n(8).await;
         assert_eq!((granted, refusal.map(|error| error.status())), (3, Some(429)));
-        // The wide one has counted no part that was never asked for.
+        // The wide limit has not counted parts after the rejection.
         assert_eq!(meter.passed(&limiters[0]).map(|it| it.remaining), Some(6));
     }
 

@@ -1,8 +1,8 @@
-//! The rate limit: a number of requests in a time, for each client.
+//! Rate limiting: a maximum number of requests in a time, for each client.
 //!
-//! A [`RateLimit`] has the options and builds a [`RateLimiter`], which charges
-//! a request to a [`RateKey`] and returns a [`Decision`]. The caller passes the
-//! time in. The counts lie in a [`RateStore`]; the one in memory is
+//! A [`RateLimit`] contains the options and builds a [`RateLimiter`], which
+//! charges a request to a [`RateKey`] and returns a [`Decision`]. The caller
+//! provides the time. The counts are in a [`RateStore`], such as the in-memory
 //! [`MemoryRateStore`].
 //!
 //! ```
@@ -24,20 +24,22 @@
 //!
 //! # Memory
 //!
-//! A key takes 32 bytes in a table that is at most three quarters full at the
-//! cap. With the room that a table needs to grow, that is below 100 bytes a
-//! key, however long the key is. There are never more keys than
-//! [`max_keys`](RateLimit::max_keys). At the cap new keys are counted in 16,384
-//! windows by keyed hash, which take 256 KiB more while they are in use. A
-//! table that is mostly empty shrinks as new keys come.
+//! A key uses 32 bytes in a table that is at most three quarters full at the
+//! cap. Including the room that a table needs to grow, a key uses less than 100
+//! bytes, regardless of its length. There are never more keys than
+//! [`max_keys`](RateLimit::max_keys). At the cap, new keys are counted in
+//! 16,384 windows by keyed hash, which use an additional 256 KiB while they are
+//! in use. A mostly empty table shrinks as new keys arrive.
 //!
 //! Spec: Limits › Rate limit; Router options › `rateLimit`.
 
-// Where things are:
-// - `quota`: `Quota`, its notations, and `RateLimitPolicy`, a quota with its name.
-// - `options`, `limiter`: `RateLimit` and `RateLimiter`; `notation`: a limit in a file.
-// - `by_request`: `RequestLimit`, which chooses key and quota by a function.
-// - `key`: `RateKey`, the client that a request is counted against.
+// Files:
+// - `quota`: `Quota`, its notations, and `RateLimitPolicy`, a quota with its
+//   name.
+// - `options`, `limiter`: `RateLimit` and `RateLimiter`; `notation`: a limit in
+//   a file.
+// - `by_request`: `RequestLimit`, with a function that chooses key and quota.
+// - `key`: `RateKey`, the client that is charged for a request.
 // - `decision`: `Decision`, and `too_many`, its error.
 // - `headers`: the headers of a limited response.
 // - `store`: `RateStore`, `ChargeOutcome`, `StoreFailure`.

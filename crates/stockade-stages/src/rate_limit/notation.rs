@@ -1,4 +1,4 @@
-//! The notations of a rate limit, and of other options that can be off, in a file.
+//! Parsing of rate limits, and of other options that can be off, in a file.
 //!
 //! Spec: Router options › `rateLimit`.
 
@@ -12,8 +12,9 @@ use stockade_core::{IntoSetting as _, Setting};
 
 use super::RateLimit;
 
-/// Reads `rateLimit` as the specification has it: an object, or `false` for no limit; `true`
-/// means the defaults. For `#[serde(deserialize_with)]`.
+/// Deserializes `rateLimit` as the specification defines it: an object, or
+/// `false` for no limit; `true` means the defaults. For
+/// `#[serde(deserialize_with)]`.
 ///
 /// # Errors
 /// Fails for any other value.
@@ -23,10 +24,10 @@ pub fn rate_limit_setting<'de, D: Deserializer<'de>>(
     object_setting(source, "true, false, or an object with the options of a rate limit")
 }
 
-/// Reads an object, `false` for off, or `true` for the default. `expected` names these
-/// values in an error.
+/// Deserializes an object, `false` for off, or `true` for the default.
+/// `expected` names these values in an error.
 ///
-/// An error in the object names its key, which an untagged enum would not do.
+/// An error in the object names its key, unlike an error of an untagged enum.
 ///
 /// # Errors
 /// Fails for any other value.

@@ -21,11 +21,11 @@ use super::store::{RateStore, StoreFailure};
 /// A function that returns the key of a request.
 pub(super) type KeyGenerator = dyn Fn(&Request) -> Result<String, ApiError> + Send + Sync;
 
-/// The options of a rate limit. By default 100 requests in 60 s.
+/// The options of a rate limit. Default: 100 requests in 60 s.
 ///
 /// The options can be read from a configuration file, with these names or in
 /// camel case. The window is `window_ms` there, in milliseconds, and `max` is
-/// another name of `max_requests`. An unknown key is an error. Functions and
+/// another name for `max_requests`. An unknown key is an error. Functions and
 /// stores are set in code.
 ///
 /// ```
@@ -45,33 +45,31 @@ pub(super) type KeyGenerator = dyn Fn(&Request) -> Result<String, ApiError> + Se
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct RateLimit {
-    /// The length of a window. 0 is a mistake; more than a year counts as a
-    /// year. Default: 60 s.
+    /// The length of a window. 0 is a configuration error; more than a year
+    /// counts as a year. Default: 60 s.
     #[serde(rename = "window_ms", alias = "windowMs", deserialize_with = "millis")]
     pub window: Duration,
     /// The number of requests of a client that pass in a window. 0 is a
-    /// mistake. Default: 100.
+    /// configuration error. Default: 100.
     #[serde(alias = "maxRequests", alias = "max")]
     pub max_requests: u32,
-    /// The algorithm by which requests are counted. Default:
-    /// [`Algorithm::FixedWindow`].
+    /// The algorithm that counts requests. Default: [`Algorithm::FixedWindow`].
     pub algorithm: Algorithm,
-    /// The largest number of keys of the store in memory; further ones are counted
-    /// in 16,384 windows by keyed hash. Default: 100,000, which takes below
-    /// 10 MB.
+    /// The maximum number of keys in the in-memory store; further keys are
+    /// counted in 16,384 windows by keyed hash. Default: 100,000, which uses
+    /// less than 10 MB.
     #[serde(alias = "maxKeys")]
     pub max_keys: usize,
     /// The name of the limit in the headers. Default: `default`.
     pub name: String,
-    /// Sends the older `X-RateLimit-*` headers too. Default: false.
+    /// Also sends the older `X-RateLimit-*` headers. Default: false.
     #[serde(alias = "legacyHeaders")]
     pub legacy_headers: bool,
-    /// The time that an asynchronous store has for its answer; `None`, in a
-    /// file `null`, for any time. 0 is a mistake. Needs tokio's timer. Default:
-    /// 1 s.
+    /// The timeout of an asynchronous store; `None` (in a file `null`) means no
+    /// timeout. 0 is a configuration error. Needs tokio's timer. Default: 1 s.
     #[serde(rename = "store_timeout_ms", alias = "storeTimeoutMs", deserialize_with = "patience")]
     pub store_timeout: Option<Duration>,
-    /// The treatment of a request when an asynchronous store fails or is too
+    /// The treatment of a request if an asynchronous store fails or is too
     /// slow. Default: [`StoreFailure::Refuse`].
     #[serde(alias = "onStoreFailure")]
     pub on_store_failure: StoreFailure,
@@ -79,13 +77,14 @@ pub struct RateLimit {
     /// Default: none.
     #[serde(skip)]
     pub(super) key_generator: Option<Arc<KeyGenerator>>,
-    /// The function that chooses key and quota, of a [`RequestLimit`](super::RequestLimit).
+    /// The function of a [`RequestLimit`](super::RequestLimit) that chooses key
+    /// and quota.
     #[serde(skip)]
     pub(super) by_request: Option<ByRequest>,
     /// The store, instead of memory. Default: none.
     #[serde(skip)]
     store: Option<Arc<dyn RateStore>>,
-    /// True if the setter was called, also with the default.
+    /// True if the setter was called, even with the default.
     #[serde(skip)]
     is_failure_chosen: bool,
 }
@@ -110,7 +109,7 @@ impl Default for RateLimit {
 }
 
 impl RateLimit {
-    /// Makes options with the defaults.
+    /// Creates options with the defaults.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -131,8 +130,8 @@ impl RateLimit {
         /// Sets [`max_keys`](Self#structfield.max_keys).
         max_keys: usize;
 
-        /// Sets [`name`](Self#structfield.name): up to 64 letters and digits of
-        /// ASCII and `-_.:/`.
+        /// Sets [`name`](Self#structfield.name): up to 64 ASCII letters and
+        /// digits and `-_.:/`.
         name: into String;
 
         /// Sets [`legacy_headers`](Self#structfield.legacy_headers).
@@ -141,8 +140,8 @@ impl RateLimit {
         /// Sets [`store_timeout`](Self#structfield.store_timeout).
         store_timeout: into Option<Duration>;
 
-        /// Sets the store, which then chooses the algorithm and the number of keys.
-        /// By default each limiter has one in memory.
+        /// Sets the store, which then chooses the algorithm and the number of
+        /// keys. By default each limiter has an in-memory store.
         store: some Arc<dyn RateStore>;
     }
 
@@ -154,12 +153,14 @@ impl RateLimit {
 
     /// Sets a function that returns the key of a request, instead of the
     /// client's address. If the function fails or panics, the client's address
-    /// counts.
+    /// is used.
     ///
-    /// The limit of a router calls the function before any middleware runs. No user exists
-    /// there, and the client chooses its headers. The `rate_limit` of a node or a route with
-    /// `auth` calls the function after authentication, so the key may be the user.
-    /// [`with_rate_limit`](crate::with_rate_limit) calls it in its place among the middleware.
+    /// The limit of a router calls the function before any middleware runs. The
+    /// user is not known there, and the client chooses its headers. The
+    /// `rate_limit` of a node or a route with `auth` calls the function after
+    /// authentication, so the key may be the user.
+    /// [`with_rate_limit`](crate::with_rate_limit) calls it in its position
+    /// among the middleware.
     ///
     /// Use [`by`](Self::by) for a limit per user, which also chooses the quota.
     #[must_use]
@@ -172,18 +173,18 @@ impl RateLimit {
         self
     }
 
-    /// Builds the limiter, whose time begins with the first request.
+    /// Builds the limiter. Its time begins with the first request.
     ///
     /// # Errors
-    /// Fails as [`RateLimitPolicy::new`] does, for a `store_timeout` of 0, and for
-    /// [`StoreFailure::Local`] with 0 processes.
+    /// Returns the errors of [`RateLimitPolicy::new`]. Also fails for a
+    /// `store_timeout` of 0, and for [`StoreFailure::Local`] with 0 processes.
     pub fn build(&self) -> Result<RateLimiter, ConfigError> {
         Ok(RateLimiter::new(self, self.policy()?, None))
     }
 
-    /// Sets [`on_store_failure`](Self#structfield.on_store_failure). A limit with a store
-    /// that may wait, for which nobody has set it, is a warning in the log when it is
-    /// built: without a choice the outage of the store is that of the API.
+    /// Sets [`on_store_failure`](Self#structfield.on_store_failure). If it is
+    /// not set for a store that may wait, the build logs a warning: by default,
+    /// an outage of the store is an outage of the API.
     #[must_use]
     pub fn on_store_failure(mut self, on_store_failure: StoreFailure) -> Self {
         self.on_store_failure = on_store_failure;
@@ -191,8 +192,8 @@ impl RateLimit {
         self
     }
 
-    /// Returns true if the treatment of a store that fails was set, or is none of the
-    /// default.
+    /// Returns true if the treatment of store failures was set or differs from
+    /// the default.
     pub(super) fn has_chosen_failure(&self) -> bool {
         self.is_failure_chosen || self.on_store_failure != StoreFailure::default()
     }
@@ -209,7 +210,7 @@ impl RateLimit {
         Ok(policy)
     }
 
-    /// Returns the store that was set, or makes one in memory.
+    /// Returns the configured store, or creates one in memory.
     pub(super) fn place(&self) -> Arc<dyn RateStore> {
         let own = self.store.clone();
         own.unwrap_or_else(|| Arc::new(MemoryRateStore::new(self.algorithm, self.max_keys)))
@@ -224,10 +225,10 @@ impl RateLimit {
         self.by_request.is_some()
     }
 
-    /// Builds the limiter, whose time begins at `start`.
+    /// Builds the limiter with `start` as the beginning of its time.
     ///
     /// # Errors
-    /// Fails as [`build`](RateLimit::build) does.
+    /// Returns the errors of [`build`](RateLimit::build).
     #[doc(hidden)]
     pub fn build_at(&self, start: Instant) -> Result<RateLimiter, ConfigError> {
         Ok(RateLimiter::new(self, self.policy()?, Some(start)))
@@ -273,7 +274,7 @@ impl RateLimit {
     }
 }
 
-/// Makes the defaults with this quota.
+/// Creates the default options with this quota.
 impl From<Quota> for RateLimit {
     fn from(quota: Quota) -> Self {
         Self::new().window(quota.window).max_requests(quota.limit)

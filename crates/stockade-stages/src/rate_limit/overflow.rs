@@ -1,8 +1,8 @@
-//! [`Overflow`]: counts for new keys that a full [`Table`] does not take.
+//! [`Overflow`]: counts for new keys that do not fit into a full [`Table`].
 //!
-//! A new key shares a window with all keys whose keyed hash falls into that
-//! window. So a client that fills the table exhausts a few windows of many, and
-//! cannot choose which.
+//! A new key shares a window with all keys with a keyed hash in the same
+//! window. A client that fills the table therefore exhausts only a few of many
+//! windows, and cannot choose which.
 //!
 //! [`Table`]: super::table::Table
 
@@ -12,14 +12,14 @@ use super::algorithm::{Algorithm, State};
 use super::decision::Decision;
 use super::quota::RateLimitPolicy;
 
-/// A fixed number of windows, which take no memory while none is in use.
+/// A fixed number of windows, which use no memory while all are unused.
 #[derive(Debug)]
 pub(super) struct Overflow {
-    /// Empty until the first new key comes.
+    /// Empty until the first new key arrives.
     windows: Box<[State]>,
     /// The number of windows. Invariant: not 0.
     count: usize,
-    /// The time from which no window counts any more.
+    /// The time after which no window counts any longer.
     dead_at: u64,
 }
 
@@ -47,7 +47,7 @@ impl Overflow {
         decision
     }
 
-    /// Frees the memory when no window counts any more.
+    /// Frees the memory if no window counts any longer.
     #[cold]
     pub(super) fn release(&mut self, now: u64) {
         if !self.windows.is_empty() && self.dead_at <= now {
@@ -55,22 +55,23 @@ impl Overflow {
         }
     }
 
-    /// Returns the number of windows that have memory.
+    /// Returns the number of allocated windows.
     #[cfg(test)]
     pub(super) fn len(&self) -> usize {
         self.windows.len()
     }
 }
 
-/// Returns the window of a hash, by its lower half, because the upper bits
+/// Returns the window for a hash, from its lower half, because the upper bits
 /// choose the slot in a table.
 fn place(hash: u64, count: usize) -> usize {
     let share = (u128::from(hash.rotate_left(32)) * (count as u128)) >> 64;
-    // The share of a count is below it, so it fits.
+    // The result is below `count`, so it fits.
     usize::try_from(share).unwrap_or_default()
 }
 
-/// Windows of all shards of a store. Each takes 16 bytes, together 256 KiB.
+/// The number of windows of all shards of a store. Each uses 16 bytes, together
+/// 256 KiB.
 pub(super) const OVERFLOW_WINDOWS: usize = 16_384;
 
 #[cfg(test)]

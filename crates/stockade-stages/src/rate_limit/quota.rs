@@ -24,40 +24,40 @@ use stockade_errors::{ConfigError, ConfigIssue};
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct Quota {
-    /// The number of requests. 0 is a mistake, which is found when a limiter is
+    /// The number of requests. 0 is a configuration error when the limiter is
     /// built.
     pub limit: u32,
-    /// The time. 0 is a mistake, which is found when a limiter is built. More
+    /// The time. 0 is a configuration error when the limiter is built. More
     /// than a year counts as a year.
     pub window: Duration,
 }
 
 impl Quota {
-    /// Makes a quota of `limit` requests in a window of time.
+    /// Creates a quota of `limit` requests in a time window.
     #[must_use]
     pub const fn new(limit: u32, window: Duration) -> Self {
         Self { limit, window }
     }
 
-    /// Makes a quota for a second.
+    /// Creates a quota per second.
     #[must_use]
     pub const fn per_second(limit: u32) -> Self {
         Self::new(limit, SECOND.0)
     }
 
-    /// Makes a quota for a minute.
+    /// Creates a quota per minute.
     #[must_use]
     pub const fn per_minute(limit: u32) -> Self {
         Self::new(limit, MINUTE.0)
     }
 
-    /// Makes a quota for an hour.
+    /// Creates a quota per hour.
     #[must_use]
     pub const fn per_hour(limit: u32) -> Self {
         Self::new(limit, HOUR.0)
     }
 
-    /// Returns the mistakes in the quota.
+    /// Returns the configuration errors in the quota.
     pub(super) fn issues(self) -> Vec<ConfigIssue> {
         let limit = (self.limit == 0).then_some(NO_LIMIT);
         let window = self.window.is_zero().then_some("the window of a rate limit must not be 0");
@@ -86,8 +86,8 @@ impl Div<Per> for u32 {
     }
 }
 
-/// Reads `<number> / <unit>`, where the unit is `second`, `minute` or `hour`;
-/// white space around both is allowed.
+/// Parses `<number> / <unit>` with the unit `second`, `minute` or `hour`; white
+/// space around both is allowed.
 impl FromStr for Quota {
     type Err = ConfigError;
 
@@ -117,12 +117,12 @@ fn parse(text: &str) -> Option<Quota> {
     Some(limit.parse::<u32>().ok()? / per)
 }
 
-/// A quota with its name in the headers, checked and prepared.
+/// A validated quota with its name, and its prepared headers.
 #[derive(Clone)]
 pub struct RateLimitPolicy {
     name: Box<str>,
     limit: NonZeroU32,
-    /// Invariant: neither 0 nor above a year.
+    /// Invariant: above 0 and at most a year.
     window: Duration,
     window_nanos: u64,
     /// `"default";q=100;w=60`.
@@ -133,12 +133,12 @@ pub struct RateLimitPolicy {
 }
 
 impl RateLimitPolicy {
-    /// Makes a policy of a name and a quota.
+    /// Creates a policy from a name and a quota.
     ///
     /// # Errors
-    /// Fails when the limit or the window is 0, or the name is empty, longer
-    /// than 64 characters, or has other characters than ASCII letters and
-    /// digits and `-_.:/`.
+    /// Fails if the limit or the window is 0. Also fails if the name is empty,
+    /// longer than 64 characters, or contains characters other than ASCII
+    /// letters and digits and `-_.:/`.
     pub fn new(name: &str, quota: Quota) -> Result<Self, ConfigError> {
         let mut mistakes = quota.issues();
         let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.:/".contains(&byte);
@@ -162,10 +162,10 @@ impl RateLimitPolicy {
         })
     }
 
-    /// Makes a policy of a limit that chooses its quota for each request.
+    /// Creates a policy for a limit that chooses its quota for each request.
     ///
     /// # Errors
-    /// Fails as [`new`](Self::new) does.
+    /// Returns the errors of [`new`](Self::new).
     pub(super) fn of_request(name: &str, quota: Quota) -> Result<Self, ConfigError> {
         Ok(Self { depends_on_request: true, ..Self::new(name, quota)? })
     }
@@ -188,8 +188,9 @@ impl RateLimitPolicy {
         self.window
     }
 
-    /// Returns true if the limit chooses its quota for each request. The count of a key must
-    /// then stay when the quota changes, so a store must not make the quota a part of the key.
+    /// Returns true if the limit chooses its quota for each request. The count
+    /// of a key must then continue when the quota changes, so a store must not
+    /// make the quota a part of the key.
     #[must_use]
     pub fn depends_on_request(&self) -> bool {
         self.depends_on_request

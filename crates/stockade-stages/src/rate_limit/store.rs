@@ -1,4 +1,4 @@
-//! [`RateStore`]: the store of the counts.
+//! [`RateStore`]: the store of the rate limit counts.
 
 use std::fmt;
 use std::num::NonZeroU32;
@@ -13,10 +13,10 @@ use super::decision::Decision;
 use super::key::RateKey;
 use super::quota::RateLimitPolicy;
 
-/// A store of counts: in memory, or outside for several processes.
+/// A store of counts, in memory or external for several processes.
 ///
-/// A store charges atomically: of any number of simultaneous requests it lets
-/// no more pass than the policy allows.
+/// A store charges atomically: simultaneous requests never exceed the limit of
+/// the policy.
 pub trait RateStore: Send + Sync {
     /// Returns true if [`charge`](Self::charge) may have to wait. Default:
     /// false.
@@ -24,20 +24,20 @@ pub trait RateStore: Send + Sync {
         false
     }
 
-    /// Returns the algorithm by which the store counts, if it is one of these. By it
-    /// [`StoreFailure::Local`] goes on counting when the store fails. Default: `None`,
-    /// for that of the options.
+    /// Returns the algorithm of the store, if it is one of these.
+    /// [`StoreFailure::Local`] continues with it if the store fails. Default:
+    /// `None`, for the algorithm of the options.
     fn algorithm(&self) -> Option<Algorithm> {
         None
     }
 
-    /// Charges one request to `key` and decides about it.
+    /// Charges one request to `key` and returns the decision.
     ///
-    /// `now` is the time since the limiter was built, from a clock that never
-    /// goes back. It is comparable within one process only, so an outside store
-    /// needs its own clock. A store that serves several limiters can tell them
-    /// apart by the name of the policy. [`MemoryRateStore`] does not, so limiters
-    /// that share one share its counts.
+    /// `now` is the time since the limiter was built, from a monotonic clock.
+    /// It is comparable within one process only, so an external store needs its
+    /// own clock. A store for several limiters can distinguish them by the name
+    /// of the policy. [`MemoryRateStore`] does not, so limiters with the same
+    /// store share its counts.
     ///
     /// [`MemoryRateStore`]: super::MemoryRateStore
     fn charge<'a>(
@@ -47,12 +47,13 @@ pub trait RateStore: Send + Sync {
         now: Duration,
     ) -> ChargeOutcome<'a>;
 
-    /// Charges `n` requests to `key` at once, as for the calls of a batch: as many as
-    /// pass, one after the other until the first refusal. By default it calls
-    /// [`charge`](Self::charge) for each; a store outside should need one round trip.
+    /// Charges `n` requests to `key` at once, for example for the calls of a
+    /// batch: as many as pass, one by one until the first rejection. By default
+    /// it calls [`charge`](Self::charge) for each; an external store should
+    /// need one round trip.
     ///
     /// # Errors
-    /// The store failed. Some requests may have been charged.
+    /// Fails if the store fails. Some requests may have been charged.
     fn charge_n<'a>(
         &'a self,
         key: &'a RateKey,
@@ -78,11 +79,11 @@ pub trait RateStore: Send + Sync {
     }
 
     /// Charges a request that counts as `cost` requests to `key`, for a
-    /// [`Charge`](super::Charge) with a cost. The request passes if all of them pass. Otherwise
-    /// none of them should count.
+    /// [`Charge`](super::Charge) with a cost. The request passes if all of them
+    /// pass. Otherwise none of them should count.
     ///
-    /// By default it calls [`charge_n`](Self::charge_n), so the part that still fits counts
-    /// although the request is refused.
+    /// By default it calls [`charge_n`](Self::charge_n), so the part that still
+    /// fits counts even if the request is rejected.
     fn charge_cost<'a>(
         &'a self,
         key: &'a RateKey,
@@ -98,56 +99,57 @@ pub trait RateStore: Send + Sync {
     }
 }
 
-/// The decision about several requests that were charged at once.
+/// The decision about several requests that were charged together.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct BatchDecision {
     /// The number of requests that pass.
     pub granted: u32,
-    /// The decision about the last one that was charged: the first refusal, if not all
-    /// of them pass.
+    /// The decision about the last charged request: the first rejection, if not
+    /// all of them pass.
     pub last: Decision,
 }
 
 impl BatchDecision {
-    /// Makes the decision, for a [`RateStore`] of one's own.
+    /// Creates the decision, for a custom [`RateStore`].
     #[must_use]
     pub const fn new(granted: u32, last: Decision) -> Self {
         Self { granted, last }
     }
 }
 
-/// The answer of a [`RateStore`].
+/// The result of a [`RateStore`].
 #[must_use]
 pub enum ChargeOutcome<'a> {
-    /// The decision, at once.
+    /// The immediate decision.
     Ready(Decision),
-    /// The decision later. An error means that the store failed;
-    /// [`StoreFailure`] decides about the request then.
+    /// The future decision. An error means that the store failed;
+    /// [`StoreFailure`] then decides about the request.
     Pending(BoxFuture<'a, Result<Decision, StoreError>>),
 }
 
-/// The treatment of a request when an asynchronous store fails or is too slow.
+/// The treatment of a request if an asynchronous store fails or is too slow.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum StoreFailure {
-    /// The request is refused with the error of the store, or with 503 and
+    /// The request is rejected with the error of the store, or with 503 and
     /// `Retry-After` if the store was too slow. No request passes uncounted.
     #[default]
     Refuse,
-    /// The request passes uncounted, so a client that can bring the store down
-    /// is no longer limited. The failure is logged at error level, at most once
-    /// a second.
+    /// The request passes uncounted, so a client that can overload the store is
+    /// no longer limited. The failure is logged at error level, at most once a
+    /// second.
     Pass,
-    /// This process counts alone, and lets its share of the limit pass: the limit
-    /// divided by the number of processes, rounded up. The failure is logged at error
-    /// level, at most once a second.
+    /// This process counts locally, and lets its share of the limit pass: the
+    /// limit divided by the number of processes, rounded up. The failure is
+    /// logged at error level, at most once a second.
     ///
-    /// Each request is charged to the share too while the store answers, so that a
-    /// failure does not begin a new window. In the window of a failure at most
-    /// `nodes - 1` requests above the limit pass if they are spread evenly over the
-    /// processes, and fewer than twice the limit and `nodes` however they are spread.
+    /// Each request is also charged to the share while the store works, so that
+    /// a failure does not begin a new window. In the window of a failure, at
+    /// most `nodes - 1` requests above the limit pass if they are spread evenly
+    /// over the processes. With any other distribution, fewer than `2 * limit +
+    /// nodes` requests pass in total.
     ///
     /// In a file it is `{ "local": { "nodes": 3 } }`.
     ///
@@ -160,7 +162,7 @@ pub enum StoreFailure {
     /// };
     /// use stockade::StoreError;
     ///
-    /// /// A store that cannot be reached.
+    /// A store that cannot be reached.
     /// struct Away;
     ///
     /// impl RateStore for Away {
@@ -187,9 +189,9 @@ pub enum StoreFailure {
     /// # }
     /// ```
     Local {
-        /// The number of processes that share the store. 0 is a mistake, which is found
-        /// when a limiter is built. One that is too small lets more pass during a
-        /// failure, one that is too large less.
+        /// The number of processes that share the store. 0 is a configuration
+        /// error when the limiter is built. If it is too small, more requests
+        /// pass during a failure; if it is too large, fewer.
         nodes: u32,
     },
 }

@@ -1,10 +1,10 @@
 //! A table of keys with a cap, one shard of a [`MemoryRateStore`].
 //!
-//! Hot: a known key costs one probe, mostly of one cache line, and no
-//! allocation. A new key also visits a few slots in turn and clears the dead
-//! ones among them, so that sweeping never is a pause.
+//! Hot: a known key costs one probe, usually of one cache line, and no
+//! allocation. A new key also visits a few successive slots and clears dead
+//! keys in them, so there is never a pause for sweeping.
 //!
-//! The table has open addressing with linear probing and backward shifts. A
+//! The table uses open addressing with linear probing and backward shifts. A
 //! `HashMap` could only be swept as a whole, under its lock.
 //!
 //! [`MemoryRateStore`]: super::MemoryRateStore
@@ -14,13 +14,13 @@ use super::algorithm::State;
 /// A digest of a key.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub(super) struct Digest {
-    /// A keyed hash, which gives the slot of the key. Invariant: not 0.
+    /// A keyed hash, which determines the slot of the key. Invariant: not 0.
     pub(super) hash: u64,
     /// An address, or a second keyed hash of a text.
     pub(super) rest: u64,
 }
 
-/// 32 bytes, so that two fill a cache line and none lies across one.
+/// A slot of 32 bytes: two fill a cache line, and no slot crosses one.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(align(32))]
 struct Slot {
@@ -32,7 +32,8 @@ struct Slot {
 /// At most `max` keys with their states.
 #[derive(Debug)]
 pub(super) struct Table {
-    /// Invariant: one is empty. Three quarters are filled at most.
+    /// Invariant: at least one slot is empty. At most three quarters are
+    /// filled.
     slots: Vec<Slot>,
     len: usize,
     max: usize,
@@ -47,13 +48,13 @@ impl Table {
         table
     }
 
-    /// Returns the number of keys, dead ones included.
+    /// Returns the number of keys, including dead ones.
     pub(super) fn len(&self) -> usize {
         self.len
     }
 
-    /// Returns the state of a key, which is added if it is new; `None` for a
-    /// new key at the cap.
+    /// Returns the state of a key, and adds a new key. Returns `None` for a new
+    /// key at the cap.
     #[inline]
     pub(super) fn state(&mut self, digest: Digest, now: u64) -> Option<&mut State> {
         let mut at = probe(&self.slots, digest);
@@ -63,7 +64,7 @@ impl Table {
         Some(&mut self.slots[at].state)
     }
 
-    /// Adds a new key and returns its slot; `None` at the cap.
+    /// Adds a new key and returns its slot, or returns `None` at the cap.
     #[cold]
     fn insert(&mut self, digest: Digest, now: u64) -> Option<usize> {
         if !self.make_room(now) {
@@ -93,7 +94,8 @@ impl Table {
         for _ in 0..visits.min(self.slots.len()) {
             let slot = self.slots[self.hand];
             if slot.digest.hash != 0 && slot.state.dead_at <= now {
-                // Another key may have moved here: the hand stays.
+                // Another key may have moved here, so the hand does not
+                // advance.
                 self.clear(self.hand);
             } else {
                 self.hand = next(self.hand, self.slots.len());
@@ -120,7 +122,7 @@ impl Table {
         self.len -= 1;
     }
 
-    /// Moves the live keys to a table of a fitting size.
+    /// Moves the live keys to a table of a suitable size.
     fn rebuild(&mut self, now: u64) {
         let is_live = |slot: &&Slot| slot.digest.hash != 0 && slot.state.dead_at > now;
         let live = self.slots.iter().filter(is_live).count();
@@ -150,13 +152,13 @@ fn is_crowded(keys: usize, size: usize) -> bool {
 }
 
 /// Returns true if a table of `size` slots is too large for this number of
-/// keys. Where only new keys come, an eighth of the slots holds dead ones that
-/// are not swept yet; a rebuilt table is filled by three eighths.
+/// keys. If only new keys arrive, an eighth of the slots contains dead keys
+/// that are not yet swept; a rebuilt table is three eighths full.
 fn is_sparse(keys: usize, size: usize) -> bool {
     size > MIN_SLOTS && keys.saturating_mul(4) < size
 }
 
-/// Returns the slot of a key, or the empty one where it belongs.
+/// Returns the slot of a key, or the empty slot for it.
 #[inline]
 fn probe(slots: &[Slot], digest: Digest) -> usize {
     let mut at = home(digest.hash, slots.len());
@@ -166,11 +168,10 @@ fn probe(slots: &[Slot], digest: Digest) -> usize {
     at
 }
 
-/// Returns the slot at which the search for a hash begins, by the hash's share
-/// of the size.
+/// Returns the first slot of the search for a hash, in proportion to the hash.
 fn home(hash: u64, size: usize) -> usize {
     let share = (u128::from(hash) * (size as u128)) >> 64;
-    // The share of a size is below it, so it fits.
+    // The result is below `size`, so it fits.
     usize::try_from(share).unwrap_or_default()
 }
 
@@ -178,10 +179,11 @@ fn next(at: usize, size: usize) -> usize {
     if at + 1 == size { 0 } else { at + 1 }
 }
 
-/// Slots that a new key visits. The whole table is visited by the time that an
-/// eighth as many new keys have come.
+/// The number of slots that a new key visits. The whole table is visited once
+/// new keys have arrived for an eighth of its slots.
 const VISITS: usize = 8;
-/// Slots that a new key visits at the cap: 8 KiB, read in a row.
+/// The number of slots that a new key visits at the cap: 8 KiB, read
+/// sequentially.
 const VISITS_AT_CAP: usize = 256;
 const MIN_SLOTS: usize = 16;
 
@@ -240,7 +242,7 @@ mod tests {
             table.state(spread(number), 0).unwrap().dead_at = 10;
         }
         let big = table.slots.len();
-        // Newcomers clear the dead, eight slots each.
+        // New keys clear dead keys, eight slots each.
         for number in 10_001..=20_000 {
             table.state(spread(number), number).unwrap().dead_at = number + 10;
         }
@@ -249,7 +251,8 @@ mod tests {
     }
 
     proptest! {
-        // Hashes that crowd at both ends make long runs, also across the end.
+        // Hashes that cluster at both ends make long runs, including runs
+        // across the end.
         #[test]
         fn it_is_a_map_that_forgets_the_dead(
             steps in proptest::collection::vec((1_u64..40, any::<bool>(), 0_u64..3, 1_u64..12), 0..400),
@@ -272,7 +275,7 @@ mod tests {
                         model.insert(hash, *state);
                     }
                     else {
-                        // All tables of this test are visited as a whole.
+                        // All tables in this test are visited completely.
                         let living = model.values().filter(|state| state.dead_at > now).count();
                         prop_assert!(alive.is_none() && living >= max);
                     }

@@ -1,4 +1,4 @@
-//! [`with_rate_limit`]: the rate limit of some routes.
+//! [`with_rate_limit`]: rate limiting of some routes.
 //!
 //! Spec: Middleware helpers › `withRateLimit`; Limits › `withRateLimit`.
 
@@ -19,18 +19,18 @@ use super::{
     ChargeOutcome, Decision, Quota, RateLimit, RateLimitPolicy, RateLimiter, RequestLimit,
 };
 
-/// Limits the requests of each client to a route, beside the limit of the
-/// router. Both are charged, and the headers list both.
+/// Limits the requests of each client to a route, in addition to the limit of
+/// the router. Both are charged, and the headers list both.
 ///
-/// Takes a `Quota`, such as `10 / MINUTE`, a [`RateLimit`], or a limit that chooses
-/// the quota of each request ([`RateLimit::by`]). A limit without
-/// a name is called `route` in the headers, a second one of the same router
-/// `route-2`, and so on. Further requests are a 429 with `Retry-After`.
+/// Takes a `Quota`, such as `10 / MINUTE`, a [`RateLimit`], or a limit that
+/// chooses the quota of each request ([`RateLimit::by`]). A limit without a
+/// name is called `route` in the headers, a second one of the same router
+/// `route-2`, and so on. Further requests get a 429 with `Retry-After`.
 ///
 /// The client is [`Request::client_ip`], unless the limit has a key generator.
-/// Requests without a client share one limit. The clock is that of the router.
-/// A mistake in the limit is reported when the router is built, and so are two
-/// limits of a route with the same name.
+/// Requests without a client share one limit. The clock is the clock of the
+/// router. An invalid limit is a configuration error, and so are two limits of
+/// a route with the same name.
 ///
 /// ```
 /// use stockade::Middleware;
@@ -43,7 +43,8 @@ use super::{
 /// # drop(upload);
 /// ```
 ///
-/// Put it behind `with_auth` for a limit per user, whatever address the requests come from:
+/// Put it after `with_auth` for a limit per user, independent of the client's
+/// address:
 ///
 /// ```
 /// use stockade::middleware::{RateLimit, UserKey, with_rate_limit};
@@ -65,12 +66,11 @@ use super::{
 ///
 /// # Beyond the spec
 ///
-/// A limit counts in one place, clones included. So routes that have it in
-/// common, because it stands at a node of the tree or in a group, share the
-/// limit.
+/// A limit and its clones count in one place. Routes that share it through a
+/// node of the tree or a group therefore share the limit.
 ///
-/// A store that fails answers with its error, and no request passes uncounted,
-/// unless [`RateLimit::on_store_failure`] says so.
+/// If a store fails, the response is its error and no request passes uncounted,
+/// unless [`RateLimit::on_store_failure`] is set.
 ///
 /// Spec: Middleware helpers › `withRateLimit`.
 #[doc(alias = "withRateLimit")]
@@ -99,8 +99,7 @@ impl From<RequestLimit> for RouteLimit {
     }
 }
 
-/// Middleware that limits the requests of each client. A clone counts in the
-/// same place.
+/// Middleware that limits the requests of each client. Clones share the counts.
 #[derive(Clone)]
 #[must_use = "it limits nothing until a route or a router has it"]
 pub struct RouteLimit {
@@ -111,13 +110,14 @@ pub struct RouteLimit {
 /// The state that clones share.
 struct Counting {
     limit: RateLimit,
-    /// Built when a router describes its routes, or else by the first request.
+    /// Built when a router describes its routes, otherwise by the first
+    /// request.
     built: OnceLock<Result<Arc<RateLimiter>, ConfigError>>,
-    /// The clock of the first router that has this limit.
+    /// The clock of the first router with this limit.
     clock: OnceLock<Clock>,
 }
 
-/// The names of the limits of a router, kept in the data that its routes share.
+/// The names of a router's limits, in the data that its routes share.
 #[derive(Clone, Default)]
 struct LimitNames {
     taken: HashSet<String>,
@@ -126,7 +126,7 @@ struct LimitNames {
 
 impl RouteLimit {
     /// Replaces the clock of the router, for tests that do not wait. The time
-    /// must not go back.
+    /// must never decrease.
     pub fn clock(mut self, clock: impl Fn() -> Instant + Send + Sync + 'static) -> Self {
         self.clock = Some(Clock::new(clock));
         self
@@ -134,7 +134,7 @@ impl RouteLimit {
 }
 
 impl Counting {
-    /// Builds the limiter with a name that no other limit of the router has.
+    /// Builds the limiter with a unique name within the router.
     fn build(&self, names: &mut LimitNames) -> Result<RateLimiter, ConfigError> {
         if self.limit.name != RateLimit::default().name {
             names.taken.insert(self.limit.name.clone());
@@ -168,8 +168,8 @@ impl Counting {
     }
 
     /// # Errors
-    /// Fails with 500 if the limit has mistakes, which only a host without our
-    /// router overlooks.
+    /// Fails with 500 if the limit has configuration errors. Only hosts without
+    /// our router do not report these earlier.
     fn limiter(&self) -> Result<Arc<RateLimiter>, ApiError> {
         let built = self.built.get_or_init(|| self.build(&mut LimitNames::default()).map(Arc::new));
         built.clone().map_err(ApiError::internal)
@@ -179,7 +179,7 @@ impl Counting {
         self.clock.get().map_or_else(Instant::now, Clock::now)
     }
 
-    /// Returns the clock, which is the system's outside a router.
+    /// Returns the clock, which is the system clock outside a router.
     fn shared_clock(&self) -> Clock {
         self.clock.get().cloned().unwrap_or_default()
     }
@@ -212,8 +212,8 @@ impl IntoMiddleware<form::Ready> for RouteLimit {
 #[derive(Clone, Copy, Debug)]
 pub struct CountsRequests;
 
-/// Charges a request and runs the rest. A request that has parts is counted on by
-/// its `meter`.
+/// Charges a request and runs the rest. The `meter` of a request counts its
+/// parts.
 async fn limited(
     limiter: Arc<RateLimiter>,
     now: Instant,

@@ -6,12 +6,11 @@ use http::{HeaderMap, HeaderName, HeaderValue};
 use stockade_core::headers::only;
 use stockade_core::{ApiError, FromRequest, Request, RouteDescription};
 
-/// The id of a request, 1 to 128 visible ASCII characters; an argument of a
-/// handler.
+/// The id of a request, 1 to 128 visible ASCII characters; a handler argument.
 ///
-/// A handler that takes it needs [`with_request_id`](super::with_request_id)
-/// before it, or a router that gives its requests ids
-/// (`RouterOptions::request_id`). Without either the answer is a 500.
+/// The handler needs an outer [`with_request_id`](super::with_request_id), or a
+/// router that assigns request ids (`RouterOptions::request_id`). Otherwise the
+/// response is a 500.
 ///
 /// ```
 /// use stockade::http::{HeaderMap, HeaderValue};
@@ -31,8 +30,8 @@ pub struct RequestId {
 
 impl RequestId {
     /// Returns the id that the client sent in `X-Request-Id`. An id is ignored
-    /// if it is empty, longer than 128 bytes, not visible ASCII, or there
-    /// twice.
+    /// if it is empty, longer than 128 bytes, not visible ASCII, or a
+    /// duplicate.
     #[must_use]
     pub fn sent(headers: &HeaderMap) -> Option<Self> {
         let value = only(headers, &X_REQUEST_ID)?;
@@ -42,16 +41,16 @@ impl RequestId {
         is_sound.then(|| Self { value: value.clone() })
     }
 
-    /// Makes a new id: 16 random bytes as 32 hexadecimal digits.
+    /// Creates a new id: 16 random bytes as 32 hexadecimal digits.
     ///
     /// # Errors
-    /// Fails with 500 when the system has no random bytes.
+    /// Fails with 500 if the system cannot provide random bytes.
     pub fn random() -> Result<Self, ApiError> {
         let digits = hex::encode(random_bytes::<16>()?);
         Ok(Self { value: HeaderValue::try_from(digits).map_err(ApiError::internal)? })
     }
 
-    /// Returns the id of a request on which
+    /// Returns the id of a request after
     /// [`with_request_id`](super::with_request_id) has run.
     #[must_use]
     pub fn of(req: &Request) -> Option<&Self> {
@@ -61,11 +60,11 @@ impl RequestId {
     /// Returns the id as text.
     #[must_use]
     pub fn as_str(&self) -> &str {
-        // By the invariant of `value` it is text.
+        // Always text, by the invariant of `value`.
         self.value.to_str().unwrap_or_default()
     }
 
-    /// Returns the id as the value of a header.
+    /// Returns the id as a header value.
     #[must_use]
     pub fn to_header_value(&self) -> HeaderValue {
         self.value.clone()
@@ -98,14 +97,14 @@ impl fmt::Debug for RequestId {
     }
 }
 
-/// Returns random bytes of the system.
+/// Returns random bytes from the system.
 pub(super) fn random_bytes<const N: usize>() -> Result<[u8; N], ApiError> {
     let mut bytes = [0; N];
     getrandom::fill(&mut bytes).map_err(ApiError::internal)?;
     Ok(bytes)
 }
 
-/// The id of a request.
+/// The request id.
 pub const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 const MAX_BYTES: usize = 128;
 

@@ -1,5 +1,4 @@
-//! Ids of requests, which stand in the request, in the response and in the
-//! logs; and the distributed trace of a request.
+//! Request ids for requests, responses and logs, and distributed tracing.
 //!
 //! ```
 //! use stockade::middleware::{RequestId, TraceContext, with_request_id};
@@ -13,9 +12,10 @@
 //! ```
 //!
 //! # Beyond the spec
-//! The specification has no request ids. Source: W3C Trace Context, level 1.
+//! The specification does not define request ids. Source: W3C Trace Context,
+//! level 1.
 
-// Where things are:
+// Files:
 // - `id`: `RequestId`.
 // - `trace`: `TraceParent` and `TraceContext`.
 // - `with_request_id`: `with_request_id`.

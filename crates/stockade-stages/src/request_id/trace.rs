@@ -1,4 +1,4 @@
-//! `TraceParent`: the place of a request in a distributed trace.
+//! `TraceParent`: the position of a request in a distributed trace.
 //!
 //! Source: W3C Trace Context, sections 3.2 (traceparent) and 3.3 (tracestate).
 
@@ -37,8 +37,8 @@ pub struct TraceParent {
 }
 
 impl TraceParent {
-    /// Reads the value of `traceparent`. A later version is read as far as
-    /// version 00 goes, and written as version 00.
+    /// Parses the value of `traceparent`. Only the fields of version 00 are
+    /// read from later versions, and the output is version 00.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let known = text.get(..LENGTH_BYTES)?;
@@ -62,7 +62,7 @@ impl TraceParent {
     /// Begins a new trace, which is not sampled.
     ///
     /// # Errors
-    /// Fails with 500 when the system has no random bytes.
+    /// Fails with 500 if the system cannot provide random bytes.
     pub fn random() -> Result<Self, ApiError> {
         let (mut trace_id, mut parent_id) = (random_bytes()?, random_bytes()?);
         keep_from_zero(&mut trace_id);
@@ -70,11 +70,11 @@ impl TraceParent {
         Ok(Self { trace_id, parent_id, flags: 0 })
     }
 
-    /// Makes the value for a request to the next service: the same trace with a
-    /// new parent.
+    /// Returns the value for a request to the next service: the same trace with
+    /// a new parent.
     ///
     /// # Errors
-    /// Fails with 500 when the system has no random bytes.
+    /// Fails with 500 if the system cannot provide random bytes.
     pub fn child(&self) -> Result<Self, ApiError> {
         let mut parent_id = random_bytes()?;
         keep_from_zero(&mut parent_id);
@@ -99,8 +99,8 @@ impl TraceParent {
         self.flags & 1 == 1
     }
 
-    /// Returns the `traceparent` of these headers, if there is exactly one and
-    /// it is valid.
+    /// Returns the `traceparent` of these headers, if exactly one exists and it
+    /// is valid.
     pub(crate) fn of(headers: &HeaderMap) -> Option<Self> {
         Self::parse(only(headers, &TRACEPARENT)?.to_str().ok()?)
     }
@@ -112,11 +112,11 @@ impl fmt::Display for TraceParent {
     }
 }
 
-/// The trace of a request, if it has one; an argument of a handler.
+/// The trace of a request, if it has one; a handler argument.
 ///
 /// Only traces that begin here need
-/// [`with_request_id`](super::with_request_id). The headers of the client are
-/// validated in any case.
+/// [`with_request_id`](super::with_request_id). The client's headers are always
+/// validated.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct TraceContext {
     parent: Option<TraceParent>,
@@ -130,8 +130,8 @@ impl TraceContext {
         self.parent.as_ref()
     }
 
-    /// Returns `tracestate`, the data of tracing systems, to be passed on as it
-    /// is; `None` without a valid `traceparent`.
+    /// Returns `tracestate`, opaque data of tracing systems to forward
+    /// unchanged. Returns `None` without a valid `traceparent`.
     #[must_use]
     pub fn state(&self) -> Option<&str> {
         self.state.as_deref()
@@ -155,14 +155,14 @@ impl FromRequest for TraceContext {
     }
 }
 
-/// Removes an invalid trace from the headers, and begins a trace if that is
-/// wanted. Returns the trace that the headers have then.
+/// Removes an invalid trace from the headers, and begins a trace if `begins` is
+/// true. Returns the resulting trace.
 pub(super) fn tidy(headers: &mut HeaderMap, begins: bool) -> Result<Option<HeaderValue>, ApiError> {
     if let Some(sent) = sent(headers) {
         return Ok(Some(sent.clone()));
     }
     headers.remove(TRACEPARENT);
-    // `tracestate` means nothing without `traceparent`.
+    // `tracestate` is meaningless without `traceparent`.
     headers.remove(TRACESTATE);
     if !begins {
         return Ok(None);
@@ -173,13 +173,13 @@ pub(super) fn tidy(headers: &mut HeaderMap, begins: bool) -> Result<Option<Heade
     Ok(Some(value))
 }
 
-/// Returns the trace that was sent, if it is valid.
+/// Returns the client's trace, if it is valid.
 pub(super) fn sent(headers: &HeaderMap) -> Option<&HeaderValue> {
     only(headers, &TRACEPARENT)
         .filter(|value| value.to_str().is_ok_and(|it| TraceParent::parse(it).is_some()))
 }
 
-/// Reads digits in lower case only, as the standard demands.
+/// Parses only lowercase digits, as the standard requires.
 fn part<const N: usize>(text: &str) -> Option<[u8; N]> {
     let is_digit = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
     let mut bytes = [0; N];
@@ -187,7 +187,7 @@ fn part<const N: usize>(text: &str) -> Option<[u8; N]> {
     is_sound.then_some(bytes)
 }
 
-/// Makes random bytes, which are not all zero: that would be invalid.
+/// Makes sure that random bytes are not all zero, which would be invalid.
 fn keep_from_zero(id: &mut [u8]) {
     if id.iter().all(|byte| *byte == 0)
         && let Some(last) = id.last_mut()
@@ -196,7 +196,7 @@ fn keep_from_zero(id: &mut [u8]) {
     }
 }
 
-/// The trace that a request is a part of.
+/// The trace that contains the request.
 pub const TRACEPARENT: HeaderName = HeaderName::from_static("traceparent");
 const TRACESTATE: HeaderName = HeaderName::from_static("tracestate");
 /// The length of version 00.

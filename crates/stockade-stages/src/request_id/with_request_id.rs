@@ -1,4 +1,4 @@
-//! [`with_request_id`]: an id for each request.
+//! [`with_request_id`]: middleware that assigns an id to each request.
 
 use http::{HeaderMap, HeaderValue};
 use serde::Deserialize;
@@ -14,16 +14,16 @@ use super::RequestId;
 use super::id::X_REQUEST_ID;
 use super::trace::{TRACEPARENT, tidy};
 
-/// Sets the id of each request: the one in `X-Request-Id` if it is valid, else
-/// a new one. The id is in the headers of the request, in [`RequestId`], in
-/// [`Request::id`] and in the response, errors included.
+/// Sets the id of each request: the client's `X-Request-Id` if it is valid,
+/// else a new id. The id is in the request headers, in [`RequestId`], in
+/// [`Request::id`] and in the response, including errors.
 ///
 /// `traceparent` and `tracestate` reach the handler if they are valid, and are
-/// removed otherwise. A valid `traceparent` stands in the response too.
+/// removed otherwise. A valid `traceparent` is also added to the response.
 ///
 /// This middleware is for single routes and for other hosts. A router with the
-/// option `request_id` gives every request an id, also those that no middleware
-/// sees. A request that has an id keeps it.
+/// option `request_id` assigns an id to every request, including requests that
+/// no middleware sees. An existing id of a request does not change.
 ///
 /// See the [module docs](super) for an example.
 pub fn with_request_id() -> RequestIds {
@@ -57,7 +57,7 @@ pub(crate) struct RequestNames {
 }
 
 impl RequestNames {
-    /// Adds both to the headers of a response.
+    /// Adds both to the response headers.
     pub(crate) fn write_to(&self, headers: &mut HeaderMap) {
         headers.insert(X_REQUEST_ID, self.id.to_header_value());
         if let Some(trace) = &self.trace {
@@ -68,12 +68,12 @@ impl RequestNames {
 
 impl RequestIds {
     setters! {
-        /// Uses the id of the client if true; true by default. Set it to false for
-        /// a server that strangers reach directly.
+        /// Sets whether the client's id is used. Default: true. Set it to false
+        /// if untrusted clients reach the server directly.
         believe_client: bool;
 
-        /// Begins a trace for a request without a valid `traceparent`, if true;
-        /// false by default.
+        /// Sets whether a trace begins for a request without a valid
+        /// `traceparent`. Default: false.
         begin_traces: bool;
     }
 

@@ -1,7 +1,7 @@
-//! The security headers of every response, errors and preflights included.
+//! The security headers of every response, including errors and preflights.
 //!
-//! [`SecurityHeaders`] is prepared once. A response keeps each header that it
-//! has set itself.
+//! [`SecurityHeaders`] is prepared once. Headers that a response sets itself
+//! are not replaced.
 //!
 //! ```
 //! use stockade::http::HeaderMap;

@@ -1,7 +1,7 @@
 //! [`SecurityHeaders`]: the prepared headers.
 //!
-//! Hot: [`SecurityHeaders::apply`] allocates nothing of its own; the map grows
-//! if it has no room.
+//! Hot: [`SecurityHeaders::apply`] does not allocate; the map may grow if it is
+//! full.
 
 use std::collections::BTreeMap;
 use std::panic::Location;
@@ -30,11 +30,11 @@ use stockade_errors::{ConfigError, ConfigIssue};
 /// | `Cross-Origin-Resource-Policy` | `same-origin` |
 ///
 /// The defaults do not restrict cross-origin requests that CORS allows:
-/// `Cross-Origin-Resource-Policy` does not apply to those.
+/// `Cross-Origin-Resource-Policy` does not apply to them.
 ///
-/// The policy is that of an API. In a page with it no script and no style is loaded,
-/// no image is shown, and no form can be sent, such as one to log in by. A reply that
-/// sets the header itself keeps its own:
+/// The default policy is meant for an API. An HTML page with it cannot load
+/// scripts or styles, show images, or submit forms such as a login form. A
+/// response that sets the header itself overrides the default:
 ///
 /// ```
 /// use stockade::prelude::*;
@@ -56,16 +56,16 @@ use stockade_errors::{ConfigError, ConfigIssue};
 /// # }
 /// ```
 ///
-/// In a configuration file it is an object of header names, each with a value
-/// as text, `false` to drop a default header or `true` to keep it. Headers that
-/// are not named keep their defaults. `true` or `false` for a name without a
-/// default is an error.
+/// In a configuration file it is an object of header names, each with a text
+/// value, `false` to remove a default header, or `true` to use its default.
+/// Headers that are not listed have their defaults. `true` or `false` for a
+/// name without a default is an error.
 ///
 /// Spec: Response headers.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[must_use = "headers protect nothing until they are applied"]
 pub struct SecurityHeaders {
-    /// Invariant: no name stands here twice.
+    /// Invariant: no duplicate names.
     list: Vec<(HeaderName, HeaderValue)>,
 }
 
@@ -83,12 +83,12 @@ impl IntoSetting<Self> for SecurityHeaders {
 }
 
 impl SecurityHeaders {
-    /// Makes the default headers.
+    /// Creates the default headers.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Makes an empty list, as `enable_security_headers(false)` does.
+    /// Creates an empty list, like `enable_security_headers(false)`.
     #[doc(alias = "enableSecurityHeaders")]
     pub fn none() -> Self {
         Self { list: Vec::new() }
@@ -97,7 +97,7 @@ impl SecurityHeaders {
     /// Sets the value of a header.
     ///
     /// # Errors
-    /// Fails when `name` is no header name or `value` is no header value.
+    /// Fails if `name` is not a header name or `value` is not a header value.
     #[track_caller]
     pub fn set(mut self, name: &str, value: &str) -> Result<Self, ConfigError> {
         let mistake = |what: String| ConfigIssue::new(what).at(Location::caller());
@@ -113,20 +113,20 @@ impl SecurityHeaders {
         Ok(self)
     }
 
-    /// Removes a header. A name that is not in the list changes nothing.
+    /// Removes a header. An unknown name has no effect.
     pub fn without(mut self, name: &str) -> Self {
         self.list.retain(|(own, _)| !own.as_str().eq_ignore_ascii_case(name));
         self
     }
 
-    /// Adds `Cache-Control: no-store`, so that no cache keeps a response. A
-    /// response with its own `Cache-Control` keeps that.
+    /// Adds `Cache-Control: no-store`, so that no cache stores a response. It
+    /// does not replace the `Cache-Control` of a response.
     pub fn no_store(mut self) -> Self {
         self.put(CACHE_CONTROL, HeaderValue::from_static("no-store"));
         self
     }
 
-    /// Adds each header that `headers` does not have yet.
+    /// Adds each header that `headers` does not yet have.
     pub fn apply(&self, headers: &mut HeaderMap) {
         for (name, value) in &self.list {
             if let Entry::Vacant(place) = headers.entry(name) {
@@ -141,7 +141,7 @@ impl SecurityHeaders {
         self.list.len()
     }
 
-    /// Returns true if there are no headers.
+    /// Returns true if the list is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
@@ -171,7 +171,7 @@ fn is_default(name: &str) -> bool {
     DEFAULT_HEADERS.iter().any(|(known, _)| known.as_str().eq_ignore_ascii_case(name))
 }
 
-/// Makes the message for `true` or `false` where a header has no default.
+/// Returns the message for `true` or `false` on a header without a default.
 #[cold]
 fn no_default(name: &str) -> String {
     let lower = name.to_ascii_lowercase();
@@ -179,7 +179,7 @@ fn no_default(name: &str) -> String {
         .map(|(known, _)| (strsim::damerau_levenshtein(known.as_str(), &lower), known));
     let near = rated.iter().min_by_key(|(slips, _)| *slips).filter(|(slips, _)| *slips <= SLIPS);
     let near = near.map(|(_, known)| format!(", did you mean {:?}?", known.as_str()));
-    // Without a similar name there is no proposal.
+    // If no name is similar, there is no suggestion.
     let near = near.unwrap_or_default();
     format!("{name:?} has no default to keep or to drop: give its value as text{near}")
 }
@@ -192,7 +192,7 @@ enum Change {
     Value(String),
 }
 
-/// The typing errors up to which a name is taken for a misspelt one.
+/// The maximum number of typing errors in a misspelled name.
 const SLIPS: usize = 4;
 
 const DEFAULT_HEADERS: [(HeaderName, &str); 8] = [

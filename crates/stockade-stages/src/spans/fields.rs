@@ -1,4 +1,4 @@
-//! The values of the fields of a span.
+//! The field values of a span.
 
 use std::fmt;
 
@@ -9,13 +9,12 @@ use stockade_core::Request;
 
 use stockade_core::headers::only;
 
-/// Method and route, as the name of a span.
+/// The name of a span: method and route.
 pub(super) struct SpanName<'r>(pub(super) &'r Request);
 
 impl fmt::Display for SpanName<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // A method that nobody knows may be any text, of which there would be a
-        // name each.
+        // An unknown method may be any text, and would create unlimited names.
         f.write_str(known_method(self.0.method()).unwrap_or("HTTP"))?;
         match self.0.route() {
             Some(route) => write!(f, " {route}"),
@@ -24,7 +23,7 @@ impl fmt::Display for SpanName<'_> {
     }
 }
 
-/// Returns the method if it is in a standard.
+/// Returns the method if it is standardized.
 pub(super) fn known_method(method: &Method) -> Option<&str> {
     const KNOWN: [&str; 10] =
         ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS", "CONNECT", "TRACE", "QUERY"];
@@ -36,7 +35,7 @@ pub(super) fn scheme(req: &Request) -> &'static str {
     if req.is_on_tls() { "https" } else { "http" }
 }
 
-/// Returns the authority of the target, or the one in `Host`.
+/// Returns the authority of the target, or of the header `Host`.
 pub(super) fn authority(req: &Request) -> Option<Authority> {
     req.uri().authority().cloned().or_else(|| {
         let host = only(req.headers(), &HOST)?;
@@ -44,7 +43,7 @@ pub(super) fn authority(req: &Request) -> Option<Authority> {
     })
 }
 
-/// Returns the host of an authority, an IPv6 address without its brackets.
+/// Returns the host of an authority; an IPv6 address has no brackets.
 pub(super) fn address(authority: &Authority) -> &str {
     authority.host().trim_start_matches('[').trim_end_matches(']')
 }

@@ -1,5 +1,5 @@
-//! Spans of the crate `tracing`, one for each request, with the names that
-//! OpenTelemetry gives to what is recorded of a request.
+//! Spans of the crate `tracing`, one for each request, with the attribute names
+//! of OpenTelemetry.
 //!
 //! ```
 //! use stockade::Middleware;
@@ -7,8 +7,8 @@
 //!
 //! // RouterOptions::new().tracing(with_tracing().url_path(true))
 //! let spans = with_tracing().on_span(|span, headers| {
-//!     // Where a trace of another service goes on: `span.set_parent(…)` of the
-//!     // crate `tracing-opentelemetry`, by what the headers say.
+//!     // Continue the trace of another service: call `span.set_parent(…)` of the
+//!     // crate `tracing-opentelemetry` with the data of the headers.
 //!     # let _ = (span, headers);
 //! });
 //! # let _ = Middleware::new(spans);
@@ -17,52 +17,52 @@
 //! # The span
 //!
 //! It has the level `INFO`, the target `stockade::request` and the name `HTTP
-//! request`. It begins before anything of the request is answered and ends with
-//! the last byte of the answer. What the program logs meanwhile is part of it:
-//! middleware, extractors and handler run within the span, and so do streams of
-//! the answer. The lines of stockade itself, which go to the crate `log`, are
-//! part of it where the subscriber takes them, as `tracing_subscriber::fmt` does.
-//! Tasks that a handler spawns are not part of it, unless they are given the
-//! span (`tracing::Instrument`).
+//! request`. It begins before any response is produced and ends with the last
+//! byte of the response. All logs during that time are part of it: middleware,
+//! extractors and handler run within the span, and so do response streams. The
+//! log lines of stockade itself, which use the crate `log`, are part of it if
+//! the subscriber collects them, as `tracing_subscriber::fmt` does. Spawned
+//! tasks are not part of it unless you instrument them with the span
+//! (`tracing::Instrument`).
 //!
 //! | field | value |
 //! |---|---|
-//! | `otel.name` | method and pattern, such as `GET /users/:id`; the method alone without a route |
+//! | `otel.name` | method and pattern, such as `GET /users/:id`; only the method without a route |
 //! | `otel.kind` | `server` |
-//! | `http.request.method` | the method; `_OTHER` for one that is not in a standard |
-//! | `http.request.method_original` | the method as it was sent, where that is `_OTHER` |
+//! | `http.request.method` | the method; `_OTHER` for a non-standard method |
+//! | `http.request.method_original` | the method as it was sent, if that is `_OTHER` |
 //! | `http.route` | the pattern of the route |
 //! | `http.response.status_code` | the status |
 //! | `url.scheme` | `https` on a TLS connection of this server, otherwise `http` |
-//! | `url.path` | the path, with [`url_path`](RequestSpans::url_path) alone |
-//! | `server.address`, `server.port` | of the authority of the request, or its `Host` |
-//! | `client.address` | the address of the client, also behind trusted proxies |
+//! | `url.path` | the path, only with [`url_path`](RequestSpans::url_path) |
+//! | `server.address`, `server.port` | from the authority of the request, or its `Host` |
+//! | `client.address` | the client's address, also behind trusted proxies |
 //! | `network.protocol.version` | `1.1`, `2` |
-//! | `user_agent.original` | `User-Agent`, with [`user_agent`](RequestSpans::user_agent) alone |
-//! | `error.type` | the status of a 5xx; `aborted` where the client has not got the whole answer |
-//! | `otel.status_code` | `ERROR` for a 5xx and for an answer that broke off |
-//! | `request_id` | the id of the request |
+//! | `user_agent.original` | `User-Agent`, only with [`user_agent`](RequestSpans::user_agent) |
+//! | `error.type` | the status of a 5xx; `aborted` if the client did not receive the whole response |
+//! | `otel.status_code` | `ERROR` for a 5xx and for a response that ended with an error |
+//! | `request_id` | the request id |
 //! | `trace_id` | the id in a valid `traceparent` |
 //!
-//! A field that is not known is absent. Queries, other headers and bodies are
-//! not recorded, and path and `User-Agent` only when they are asked for: they
-//! may hold secrets and names of people.
+//! An unknown field is absent. Queries, other headers and bodies are not
+//! recorded, and path and `User-Agent` only on request: they may contain
+//! secrets and personal names.
 //!
-//! The span of a WebSocket is that of its handshake, and ends with the 101. A
-//! session may last for days, so that it has no span of its own; a handler that
-//! wants one makes it, and its body is `async { … }.instrument(span).await`.
+//! The span of a WebSocket covers its handshake, and ends with the 101. A
+//! session may last for days, so it does not have a span. To create one, use
+//! `async { … }.instrument(span).await` as the body of the handler.
 //!
 //! # What it costs
 //!
-//! Without the feature `tracing` nothing. With it, a router without the option
-//! pays nothing either, and one with the option two comparisons while no
-//! subscriber wants the span.
+//! Without the feature `tracing`, there is no cost. With the feature, a router
+//! without the option does not pay either. A router with the option makes two
+//! comparisons while no subscriber accepts the span.
 //!
 //! # Beyond the spec
-//! The specification has no spans. Source: OpenTelemetry, semantic conventions
-//! for HTTP spans, the stable attributes.
+//! The specification does not define spans. Source: OpenTelemetry, semantic
+//! conventions for HTTP spans, the stable attributes.
 
-// Where things are:
+// Files:
 // - `fields`: the values of the fields.
 // - `request_spans`: `with_tracing` and `RequestSpans`.
 // - `span`: the span of one request, which an observation holds.

@@ -15,12 +15,12 @@ use crate::described::unseen;
 use crate::observation::Observation;
 use stockade_core::headers::only;
 
-/// Makes a span for each request, in which the rest of the middleware and the
+/// Creates a span for each request, in which the rest of the middleware and the
 /// handler run.
 ///
 /// This middleware is for single routes and for other hosts. A router with the
-/// option `tracing` makes a span for every request, also for those that no
-/// middleware sees. Where both are on, one span is inside of the other.
+/// option `tracing` creates a span for every request, including requests that
+/// no middleware sees. If both are on, one span is inside the other.
 ///
 /// See the [module](crate::spans) for the span and its fields.
 pub fn with_tracing() -> RequestSpans {
@@ -40,14 +40,16 @@ pub struct RequestSpans {
 type OnSpan = Arc<dyn Fn(&Span, &HeaderMap) + Send + Sync>;
 
 impl RequestSpans {
-    /// Records the path of a request in `url.path` if true, without the query.
-    /// Default: false, because a path may hold secrets and names of people.
+    /// Sets whether the path of a request is recorded in `url.path`, without
+    /// the query. Default: false, because a path may contain secrets and
+    /// personal names.
     pub fn url_path(mut self, records: bool) -> Self {
         self.url_path = records;
         self
     }
 
-    /// Records `User-Agent` in `user_agent.original` if true. Default: false.
+    /// Sets whether `User-Agent` is recorded in `user_agent.original`. Default:
+    /// false.
     pub fn user_agent(mut self, records: bool) -> Self {
         self.user_agent = records;
         self
@@ -56,13 +58,12 @@ impl RequestSpans {
     /// Calls `hook` with each new span and the headers of its request, before
     /// the span is entered. Default: none.
     ///
-    /// A hook makes the span a part of a trace that began elsewhere, by
+    /// A hook can add the span to a trace that began elsewhere, with
     /// `set_parent` of the crate `tracing-opentelemetry`
-    /// (`examples/opentelemetry`). It is called only for a span that a
-    /// subscriber wants. A panic in it is logged, and the request goes on.
+    /// (`examples/opentelemetry`). It is called only if a subscriber accepts
+    /// the span. A panic in the hook is logged, and the request continues.
     ///
-    /// The headers are those of the client: what may be recorded of them is for
-    /// the program to decide.
+    /// The headers come from the client; your hook decides what to record.
     pub fn on_span(mut self, hook: impl Fn(&Span, &HeaderMap) + Send + Sync + 'static) -> Self {
         self.on_span = Some(Arc::new(hook));
         self

@@ -13,19 +13,19 @@ use super::fields::{SpanName, address, authority, known_method, scheme, version}
 use crate::observation::Ending;
 use crate::request_id::TraceParent;
 
-/// The span of one request, or none where no subscriber wants it.
+/// The span of one request, or none if no subscriber accepts it.
 #[derive(Debug)]
 pub(crate) struct RequestSpan(Span);
 
 impl RequestSpan {
-    /// Begins no span.
+    /// Returns a disabled span.
     pub(crate) fn none() -> Self {
         Self(Span::none())
     }
 
-    /// Begins the span of a request whose route and client are known.
+    /// Begins the span of a request with a known route and client.
     pub(crate) fn begin(req: &Request, spans: &RequestSpans) -> Self {
-        // The values are computed only where the span is wanted.
+        // The values are computed only if the span is enabled.
         let span = tracing::info_span!(
             target: "stockade::request",
             "HTTP request",
@@ -54,7 +54,7 @@ impl RequestSpan {
         span
     }
 
-    /// Records what takes more than an expression, and calls the program.
+    /// Records the remaining fields, and calls the hook.
     fn complete(&self, req: &Request, spans: &RequestSpans) {
         let Self(span) = self;
         if known_method(req.method()).is_none() {
@@ -64,7 +64,8 @@ impl RequestSpan {
             span.record("server.address", address(&authority));
             span.record("server.port", authority.port_u16());
         }
-        // Before the span is entered: a parent cannot be set later.
+        // The hook runs before the span is entered, because a parent cannot be
+        // set later.
         if let Some(on_span) = spans.hook()
             && let Err(error) = catch_panic(|| on_span(span, req.headers()))
         {
@@ -72,7 +73,7 @@ impl RequestSpan {
         }
     }
 
-    /// Returns true if a subscriber wants the span.
+    /// Returns true if a subscriber accepts the span.
     pub(crate) fn is_wanted(&self) -> bool {
         !self.0.is_disabled()
     }

@@ -1,6 +1,7 @@
 //! [`client_address`]: finds the client behind a chain of trusted proxies.
 //!
-//! Hot: nothing is allocated, and without a trusted proxy no header is read.
+//! Hot: it does not allocate, and without a trusted proxy it does not read
+//! headers.
 //!
 //! Spec: Limits › Client identity, without `trustProxy` behind a proxy.
 
@@ -14,21 +15,21 @@ use super::address::parse_address;
 use super::list::{from_right, from_right_quoted};
 use super::trust::{Header, Networks, TrustProxy, Trusted};
 
-/// Returns the address of the client. `peer` is the other end of the
-/// connection, if the host knows it.
+/// Returns the client's address. `peer` is the other end of the connection, if
+/// the host knows it.
 ///
-/// - No proxy is trusted: the peer.
-/// - A number of proxies is trusted: the entry that many places left of the
-///   peer, in the joined lines of the header without empty items. If the list
-///   is shorter: the peer, because a short chain must not let a client choose
-///   its address.
-/// - Networks are trusted: from the peer to the left, the first address that is
-///   in none of them; the leftmost one if all are trusted.
+/// - If no proxy is trusted, it is the peer.
+/// - If a number of proxies is trusted, it is the entry that many places left
+///   of the peer, in the joined lines of the header without empty items. If the
+///   list is shorter, it is the peer, because a short chain must not let a
+///   client choose its address.
+/// - If networks are trusted, it is the first address outside of them, from the
+///   peer to the left. If all are trusted, it is the leftmost address.
 ///
-/// Without a peer no header is believed, and there is no address.
+/// Without a peer, headers are ignored and the result is `None`.
 ///
-/// An entry that is no address counts as the peer, and so does an element of
-/// `Forwarded` without `for`. An IPv4-mapped address is an IPv4 address.
+/// An invalid address counts as the peer, and so does an element of `Forwarded`
+/// without `for`. An IPv4-mapped address becomes an IPv4 address.
 ///
 /// Spec: Limits › Client identity.
 #[must_use]
@@ -39,7 +40,7 @@ pub fn client_address(
 ) -> Option<IpAddr> {
     let peer = peer.map(|peer| peer.to_canonical());
     let found = match (&trust.trusted, trust.header) {
-        // Without a peer no trusted proxy stands behind the header.
+        // Without a peer, the header cannot come from a trusted proxy.
         (Trusted::Hops(_), _) if peer.is_none() => None,
         (Trusted::Nobody, _) => None,
         (Trusted::Hops(count), Header::XForwardedFor) => hop(*count, x_forwarded_for(headers)),
@@ -54,13 +55,13 @@ pub fn client_address(
     found.or(peer)
 }
 
-/// Returns the address of the client behind a peer that has none, such as a proxy on
-/// a Unix socket.
+/// Returns the address of the client behind a peer without an address, such as
+/// a proxy on a Unix socket.
 ///
-/// Where such a peer is trusted ([`TrustProxy::trusts_local_peer`]) it counts as one
-/// proxy, and the headers are read as [`client_address`] says. There is no address
-/// where it is not, where the header is too short, or where the wanted entry is no
-/// address: the peer's would take its place, and it has none.
+/// If such a peer is trusted ([`TrustProxy::trusts_local_peer`]), it counts as
+/// one proxy, and the headers are read as in [`client_address`]. Returns `None`
+/// if the peer is untrusted, if the header is too short, or if the entry is not
+/// an address.
 #[must_use]
 pub fn client_behind_local_peer(headers: &HeaderMap, trust: &TrustProxy) -> Option<IpAddr> {
     if !trust.trusts_local_peer() {
@@ -79,18 +80,18 @@ pub fn client_behind_local_peer(headers: &HeaderMap, trust: &TrustProxy) -> Opti
     }
 }
 
-/// Warns when `X-Forwarded-For` or `Forwarded` arrives and no proxy is trusted.
-/// All clients behind a proxy share one address then.
+/// Warns if `X-Forwarded-For` or `Forwarded` arrives and no proxy is trusted.
+/// All clients behind a proxy then share one address.
 ///
-/// Warns once for each `warned`, which is one flag for a process. Returns true
-/// if it has warned.
+/// Warns once for each `warned`, a flag for the whole process. Returns true if
+/// it has warned.
 ///
 /// Spec: Limits › Without `trustProxy` behind a proxy.
 pub fn warn_untrusted(headers: &HeaderMap, trust: &TrustProxy, warned: &AtomicBool) -> bool {
     if trust.is_set() || warned.load(Ordering::Relaxed) {
         return false;
     }
-    // A look at each name costs less than the hashes of two.
+    // Comparing each name costs less than hashing two names.
     if !headers.keys().any(|name| *name == X_FORWARDED_FOR || *name == FORWARDED) {
         return false;
     }
@@ -106,10 +107,10 @@ pub fn warn_untrusted(headers: &HeaderMap, trust: &TrustProxy, warned: &AtomicBo
 }
 
 /// Returns the host that a trusted proxy has received: the last value of
-/// `X-Forwarded-Host`, or of `host` in `Forwarded` if this header is read. `peer` is `None`
-/// for a peer without an address, as on a Unix socket.
+/// `X-Forwarded-Host`, or of `host` in `Forwarded` if this header is read.
+/// `peer` is `None` for a peer without an address, as on a Unix socket.
 ///
-/// Values further left may be written by the client.
+/// The client may have written the values further left.
 #[must_use]
 pub fn forwarded_host<'h>(
     peer: Option<IpAddr>,
@@ -139,7 +140,8 @@ fn hop<'h>(count: u8, mut entries: impl Iterator<Item = &'h [u8]>) -> Option<IpA
     parse_address(entries.nth(places)?)
 }
 
-/// Returns the first address, from the peer to the left, that is in no network.
+/// Returns the first address outside of the networks, from the peer to the
+/// left.
 fn first_untrusted<'h>(
     networks: &Networks,
     peer: Option<IpAddr>,
@@ -149,8 +151,8 @@ fn first_untrusted<'h>(
     walk(networks, Some(peer), entries)
 }
 
-/// Returns the first of the entries that is in no network; the last one, or `peer`
-/// without any, if all of them are.
+/// Returns the first entry outside of the networks. If all are inside, returns
+/// the last one, or `peer` if there are no entries.
 fn walk<'h>(
     networks: &Networks,
     peer: Option<IpAddr>,
@@ -167,13 +169,13 @@ fn walk<'h>(
     last
 }
 
-/// Returns the entries of `X-Forwarded-For`, last one first.
+/// Returns the entries of `X-Forwarded-For` in reverse order.
 fn x_forwarded_for(headers: &HeaderMap) -> impl Iterator<Item = &[u8]> {
     let lines = headers.get_all(X_FORWARDED_FOR).into_iter().rev().map(HeaderValue::as_bytes);
     lines.flat_map(|line| from_right(line, b',')).filter(|entry| !entry.is_empty())
 }
 
-/// Returns the values of `for` in `Forwarded`, last one first; empty for an
+/// Returns the values of `for` in `Forwarded` in reverse order; empty for an
 /// element without `for`.
 fn forwarded(headers: &HeaderMap) -> impl Iterator<Item = &[u8]> {
     let lines = headers.get_all(FORWARDED).into_iter().rev().map(HeaderValue::as_bytes);

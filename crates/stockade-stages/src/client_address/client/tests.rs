@@ -1,4 +1,5 @@
-//! Tables of chains, and generated chains with spoofed entries.
+//! Tests with tables of chains, and with generated chains that contain spoofed
+//! entries.
 
 use proptest::prelude::*;
 
@@ -41,7 +42,7 @@ fn nobody_trusted_is_the_peer() {
     assert_eq!(client_address(None, &HeaderMap::new(), &TrustProxy::none()), None);
 }
 
-/// A peer on a Unix socket.
+/// Checks the client of a peer on a Unix socket.
 #[track_caller]
 fn check_local(trust: &TrustProxy, lines: &[&str], expected: &str) {
     let headers = headers_of("x-forwarded-for", lines);
@@ -151,7 +152,7 @@ fn nothing_is_allocated() {
     assert_eq!(counted.count_total, 0);
 }
 
-/// Lists that a client may write: addresses, rubbish, quotes and commas.
+/// Lists that a client may send: addresses, garbage, quotes and commas.
 fn spoofed() -> impl Strategy<Value = Vec<String>> {
     let entry = prop_oneof![
         any::<[u8; 4]>().prop_map(|bytes| IpAddr::from(bytes).to_string()),
@@ -171,8 +172,8 @@ proptest! {
         hops in 0_u8..=4,
         one_line in any::<bool>(),
     ) {
-        // With as many appended entries as trusted hops, what is left of them
-        // is the client's own writing.
+        // If there are as many appended entries as trusted hops, the client
+        // wrote everything left of them.
         prop_assume!(right.len() >= usize::from(hops));
         let right: Vec<_> = right.into_iter().map(IpAddr::from).collect();
         let expected = right.len().checked_sub(usize::from(hops)).and_then(|at| right.get(at));

@@ -1,6 +1,6 @@
-//! `Cors`: the prepared rules and headers.
+//! `Cors`: the prepared CORS rules and headers.
 //!
-//! Hot: `Cors::apply` clones prepared values; it allocates only when the map
+//! Hot: `Cors::apply` clones prepared values; it allocates only if the map
 //! grows.
 //!
 //! Spec: Response headers › CORS rules.
@@ -27,18 +27,18 @@ pub use page::PageNames;
 use super::options::{CorsOptions, CorsOrigin};
 use super::origin::is_origin;
 
-/// The headers of CORS, prepared once.
+/// The CORS headers, prepared once.
 ///
-/// | origin | request's `Origin` | answer |
+/// | origin | request's `Origin` | response |
 /// |---|---|---|
 /// | unset | any or none | `http://localhost:3000`, without credentials |
 /// | `*`, or a list that contains it | any or none | `*`, without credentials |
 /// | one origin | any or none | that origin, with credentials |
-/// | a list | listed, character for character | that origin, with credentials, `Vary: Origin` |
-/// | a list | another one, `null`, or none | no headers but `Vary: Origin` |
-/// | malformed | any or none | as unset |
+/// | a list | listed, character by character | that origin, with credentials, `Vary: Origin` |
+/// | a list | another one, `null`, or none | only `Vary: Origin` |
+/// | malformed | any or none | same as unset |
 ///
-/// A route with rules of its own has a `Cors` of its own.
+/// A route with its own rules has its own `Cors`.
 ///
 /// Spec: Response headers › CORS rules.
 #[derive(Clone, Debug)]
@@ -49,8 +49,7 @@ pub struct Cors {
     /// True if no list is configured, so a preflight allows the headers of its route.
     allows_by_route: bool,
     exposed_headers: Option<HeaderValue>,
-    /// The exposed headers for a response with the older headers of a rate
-    /// limit.
+    /// The exposed headers for a response with the older rate limit headers.
     exposed_with_legacy: Option<HeaderValue>,
     /// True if no list is configured, so a response exposes the headers of its route.
     exposes_by_route: bool,
@@ -58,7 +57,7 @@ pub struct Cors {
     allow_private_network: bool,
 }
 
-/// The rule by which an origin is allowed.
+/// The rule for allowed origins.
 #[derive(Clone, Debug)]
 enum Rule {
     /// The same origin for every request.
@@ -74,7 +73,7 @@ impl Default for Cors {
 }
 
 impl Cors {
-    /// Returns rules that send no headers of CORS.
+    /// Returns rules that send no CORS headers.
     #[must_use]
     pub fn off() -> Self {
         Self { rule: Rule::Listed(Vec::new()), ..Self::default() }
@@ -86,8 +85,8 @@ impl Cors {
         !self.origins().is_empty()
     }
 
-    /// Returns the listed origins, on which the headers depend; empty if they
-    /// depend on none.
+    /// Returns the listed origins, or an empty list if the headers do not
+    /// depend on the request's origin.
     #[must_use]
     pub fn origins(&self) -> &[HeaderValue] {
         match &self.rule {
@@ -96,7 +95,7 @@ impl Cors {
         }
     }
 
-    /// Returns the origins that are allowed, and if they may send credentials.
+    /// Returns the allowed origins and whether they may send credentials.
     #[must_use]
     pub fn allowed(&self) -> (Vec<&HeaderValue>, bool) {
         match &self.rule {
@@ -108,9 +107,9 @@ impl Cors {
     /// Prepares the headers.
     ///
     /// Malformed options log a warning and never fail. A malformed origin
-    /// counts as unset, and so does a list with one. A malformed method or
-    /// header name brings back the default of its list. Origins beside `*` have
-    /// no effect.
+    /// counts as unset, and so does a list that contains one. A malformed
+    /// method or header name restores the default of its list. Origins in
+    /// addition to `*` have no effect.
     ///
     /// Spec: Response headers › CORS rules, rule 5.
     #[must_use]
@@ -149,12 +148,12 @@ impl Cors {
         self.exposes_by_route
     }
 
-    /// Adds the headers to a response of a route with `page` headers. `origin` is the
-    /// one of the request, as [`origin_of`] gives it.
+    /// Adds the headers to a response of a route with `page` headers. `origin`
+    /// is the value that [`origin_of`] returns for the request.
     ///
     /// `Origin` is appended to `Vary`, once. An origin that the response itself
-    /// allows is removed, because it would bypass the rules. Headers that it exposes
-    /// itself are exposed beside those of the rules.
+    /// allows is removed, because it would bypass the rules. Headers that it
+    /// exposes itself are added to the exposed headers of the rules.
     pub fn apply(
         &self,
         origin: Option<&HeaderValue>,
@@ -190,7 +189,7 @@ impl Cors {
             Rule::Always { credentials, .. } => (true, *credentials),
             Rule::Listed(_) => (false, true),
         };
-        // The answer to a preflight has others.
+        // A preflight response has other headers.
         let is_always = is_always && *doc.method() != Method::OPTIONS && !is_any(doc.method());
         let is_listed = matches!(self.rule, Rule::Listed(_));
         let mut adds = |name, meaning| {
@@ -211,9 +210,9 @@ impl Cors {
         }
     }
 
-    /// Returns true if the rules name the origin of a request, as [`origin_of`]
-    /// gives it, with credentials. `*` and the origin of development name no
-    /// origin.
+    /// Returns true if the rules allow the request's origin, as [`origin_of`]
+    /// returns it, with credentials. `*` and the development origin do not name
+    /// an origin.
     #[must_use]
     pub fn lists(&self, origin: Option<&HeaderValue>) -> bool {
         match &self.rule {
@@ -222,15 +221,15 @@ impl Cors {
         }
     }
 
-    /// Returns the same rules for another origin, or for several.
+    /// Returns the same rules for one or several other origins.
     #[must_use]
     pub fn with_origin(&self, origin: &CorsOrigin) -> Self {
         Self { rule: Rule::of(origin), ..self.clone() }
     }
 
-    /// Adds the headers to the response to a preflight for a route with `page` headers.
-    /// The response is a 204 in any case; a rejected preflight gets no headers of CORS
-    /// except `Vary`.
+    /// Adds the headers to a preflight response for a route with `page`
+    /// headers. The response is always a 204; a rejected preflight gets no CORS
+    /// headers except `Vary`.
     pub fn preflight(
         &self,
         request: &HeaderMap,
@@ -255,7 +254,8 @@ impl Cors {
         }
     }
 
-    /// Adds the origin that may read the response. Returns false if none may.
+    /// Adds the origin that may read the response. Returns false if no origin
+    /// may.
     fn allow(&self, origin: Option<&HeaderValue>, response: &mut HeaderMap) -> bool {
         self.vary(response);
         let (allowed, credentials) = match &self.rule {
@@ -272,7 +272,7 @@ impl Cors {
         true
     }
 
-    /// Adds `Vary` when the headers depend on the origin of the request.
+    /// Adds `Vary` if the headers depend on the origin of the request.
     fn vary(&self, response: &mut HeaderMap) {
         if self.reads_origin() && !varies(response) {
             response.append(VARY, HeaderValue::from_static("Origin"));
@@ -323,8 +323,8 @@ impl Rule {
     }
 }
 
-/// Marks a response, in its extensions, whose headers of CORS are decided by
-/// rules of the route. The rules of the router do not apply to it.
+/// Marks a response, in its extensions, to show that route rules have decided
+/// its CORS headers. The rules of the router do not apply to it.
 ///
 /// [`with_cors`](crate::with_cors) inserts it.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -345,15 +345,15 @@ pub fn is_preflight(method: &Method, headers: &HeaderMap) -> bool {
         && headers.contains_key(ACCESS_CONTROL_REQUEST_METHOD)
 }
 
-/// Returns the entry of the list that equals the origin of the request.
+/// Returns the list entry that equals the origin of the request.
 ///
-/// `null` is never in a list, because it is no origin.
+/// `null` is never in a list, because it is not an origin.
 fn listed<'l>(list: &'l [HeaderValue], origin: Option<&HeaderValue>) -> Option<&'l HeaderValue> {
     let origin = origin?;
     list.iter().find(|item| *item == origin)
 }
 
-/// Makes a header value of an origin or `*`.
+/// Creates a header value from an origin or `*`.
 fn readable(origin: &str) -> Option<HeaderValue> {
     if origin != "*" && !is_origin(origin) {
         return None;
@@ -361,26 +361,26 @@ fn readable(origin: &str) -> Option<HeaderValue> {
     HeaderValue::from_str(origin).ok()
 }
 
-/// Makes a header value of tokens, with `None` inside for an empty list.
-/// Returns `None` if a text is no token.
+/// Creates a header value from tokens, with `None` inside for an empty list.
+/// Returns `None` if a text is not a token.
 fn joined(tokens: &[String]) -> Option<Option<HeaderValue>> {
     if tokens.is_empty() {
         return Some(None);
     }
-    // The names of methods and of headers are both tokens (RFC 9110, 5.6.2).
+    // Method names and header names are both tokens (RFC 9110, 5.6.2).
     let are_tokens = tokens.iter().all(|token| HeaderName::try_from(token).is_ok());
     let value = are_tokens.then(|| HeaderValue::try_from(tokens.join(", ")).ok())?;
     value.map(Some)
 }
 
-/// Returns the lists of several values as one.
+/// Joins the lists of several values.
 #[cold]
 fn joined_values<'v>(values: impl Iterator<Item = &'v HeaderValue>) -> Option<HeaderValue> {
     let lists: Vec<&str> = values.filter_map(|value| value.to_str().ok()).collect();
     HeaderValue::try_from(lists.join(", ")).ok()
 }
 
-/// Returns the list with the older headers of a rate limit, if it has
+/// Returns the list with the older rate limit headers added, if it contains
 /// `RateLimit`.
 fn with_legacy(exposed: &HeaderValue) -> Option<HeaderValue> {
     let exposed = exposed.to_str().ok()?;

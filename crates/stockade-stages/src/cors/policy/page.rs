@@ -1,4 +1,4 @@
-//! [`PageNames`]: the headers of CORS that follow from the description of a route.
+//! [`PageNames`]: the CORS headers that follow from a route's description.
 
 use http::{HeaderName, HeaderValue};
 use stockade_core::description::DescribedRoute;
@@ -7,8 +7,8 @@ use stockade_map::SchemeInfo;
 
 use super::{ALLOWED, EXPOSED, with_legacy};
 
-/// The names of the headers of a route that pages of other origins may use, in addition
-/// to the default lists.
+/// The names of a route's headers that other origins may use, in addition to
+/// the default lists.
 #[derive(Clone, Debug, Default)]
 pub struct PageNames {
     sent: Vec<String>,
@@ -35,7 +35,8 @@ impl PageNames {
         self.documented = merged(&self.documented, &common.documented);
     }
 
-    /// Returns the values of the headers of CORS, or `None` for a route without names.
+    /// Returns the values of the CORS headers, or `None` for a route without
+    /// names.
     #[must_use]
     pub fn headers(&self) -> Option<PageHeaders> {
         let allowed = list(ALLOWED, &self.sent);
@@ -63,8 +64,8 @@ fn documented(facts: &DescribedRoute) -> impl Iterator<Item = &str> {
     own.chain(added).map(|header| &*header.name)
 }
 
-/// Returns the names that are not in a list yet, each once. A text that is not a name is
-/// left out.
+/// Returns the names that are not yet in a list, without duplicates. Invalid
+/// names are skipped.
 fn others<'n>(usual: &str, names: impl Iterator<Item = &'n str>) -> Vec<String> {
     let mut others: Vec<String> = Vec::new();
     for name in names.filter(|name| is_name(name)) {
@@ -76,26 +77,28 @@ fn others<'n>(usual: &str, names: impl Iterator<Item = &'n str>) -> Vec<String> 
     others
 }
 
-/// Returns true for the name of a header. `*` would mean every header.
+/// Returns true for a header name. `*` would mean every header.
 fn is_name(text: &str) -> bool {
     text != "*" && HeaderName::try_from(text).is_ok()
 }
 
-/// Returns a list with further names, or `None` if there are none.
+/// Returns a list with additional names, or `None` if there are none.
 fn list(usual: &str, others: &[String]) -> Option<HeaderValue> {
     let text = others.iter().fold(usual.to_owned(), |list, name| format!("{list}, {name}"));
     (!others.is_empty()).then(|| HeaderValue::try_from(text).ok())?
 }
 
-/// Returns the names of both lists, each once.
+/// Returns the names of both lists without duplicates.
 fn merged(names: &[String], more: &[String]) -> Vec<String> {
     others("", names.iter().chain(more).map(String::as_str))
 }
 
-/// Returns true if a script can send a header and needs permission for it. A script needs
-/// no permission for the usual values of `Accept` and `Accept-Language`.
+/// Returns true if a script can send a header and needs permission for it. A
+/// script does not need permission for the usual values of `Accept` and
+/// `Accept-Language`.
 ///
-/// Source: Fetch, "CORS-safelisted request-header" and "forbidden request-header".
+/// Source: Fetch, "CORS-safelisted request-header" and "forbidden
+/// request-header".
 fn may_send(name: &str) -> bool {
     const SAFELISTED: [&str; 3] = ["accept", "accept-language", "content-language"];
     const FORBIDDEN: [&str; 19] = [
@@ -125,11 +128,11 @@ fn may_send(name: &str) -> bool {
     !has_prefix && !SAFELISTED.contains(&&*name) && !FORBIDDEN.contains(&&*name)
 }
 
-/// Returns true if a script has a use for a header and needs permission to read it. The
-/// older headers of a rate limit depend on the response.
+/// Returns true if a header is useful to a script and needs permission. The
+/// older rate limit headers depend on the response.
 ///
-/// Source: Fetch, "CORS-safelisted response-header name" and "forbidden response-header
-/// name".
+/// Source: Fetch, "CORS-safelisted response-header name" and "forbidden
+/// response-header name".
 fn may_read(name: &str) -> bool {
     const SAFELISTED: [&str; 7] = [
         "cache-control",
@@ -141,7 +144,7 @@ fn may_read(name: &str) -> bool {
         "pragma",
     ];
     const FORBIDDEN: [&str; 2] = ["set-cookie", "set-cookie2"];
-    // For caches and for the connection.
+    // These headers are for caches and connections.
     const USELESS: [&str; 4] = ["connection", "transfer-encoding", "upgrade", "vary"];
     const USELESS_PREFIXES: [&str; 3] = ["access-control-", "sec-", "x-ratelimit-"];
     let name = name.to_ascii_lowercase();

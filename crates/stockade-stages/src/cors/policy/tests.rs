@@ -1,4 +1,4 @@
-//! The table of CORS, row by row.
+//! Tests of the CORS table, row by row.
 
 use super::*;
 
@@ -23,7 +23,7 @@ fn check(origin: impl Into<CorsOrigin>, asking: Option<&'static str>, expected: 
     assert_eq!(lines_of(&headers), expected, "{asking:?}");
 }
 
-/// Every request gets the same answer.
+/// Checks that every request gets the same response.
 #[track_caller]
 fn check_always(origin: impl Into<CorsOrigin>, expected: &[&str]) {
     let origin = origin.into();

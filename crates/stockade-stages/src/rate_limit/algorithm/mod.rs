@@ -1,6 +1,6 @@
-//! [`Algorithm`]: the algorithms of counting, as functions of data.
+//! [`Algorithm`]: the rate limiting algorithms, as functions of data.
 //!
-//! Hot: nothing is allocated; times are nanoseconds since the limiter was
+//! Hot: they do not allocate; times are nanoseconds since the limiter was
 //! built.
 
 use std::num::NonZeroU32;
@@ -13,32 +13,32 @@ use super::decision::Decision;
 use super::gcra::gcra;
 use super::quota::RateLimitPolicy;
 
-/// The algorithm by which requests are counted.
+/// The algorithm that counts requests.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, Hash, PartialEq)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Algorithm {
     /// A window begins with the first request of a client, and the next window
-    /// with the first request after its end. This is the default, and the
-    /// cheapest. Twice the limit may pass in a short time around the end of a
-    /// window.
+    /// with the first request after its end. This is the default and the
+    /// cheapest algorithm. Up to twice the limit may pass in a short time
+    /// around the end of a window.
     #[default]
     FixedWindow,
-    /// A window in which the requests of the previous window count in part: by
-    /// the share of it that lies within the time of one window before now. So
-    /// there is no burst at the end of a window. A client that keeps sending
-    /// may pass nearly twice the limit in the time of one window, evenly
-    /// spread.
+    /// A window that also counts a part of the previous window's requests: the
+    /// fraction of the previous window that is less than one window ago. This
+    /// avoids a burst at the end of a window. A client that keeps sending may
+    /// pass nearly twice the limit in the time of one window, evenly spread.
     SlidingWindow,
-    /// The generic cell rate algorithm, by the crate `governor`: requests come
-    /// back one by one, evenly over the window. A client that sends all at once
-    /// and then each one that comes back passes nearly twice the limit in its
-    /// first window. Needs the feature `gcra`.
+    /// The generic cell rate algorithm (GCRA), from the crate `governor`:
+    /// requests become available one by one, evenly over the window. A client
+    /// that sends all requests at once, and then each one that becomes
+    /// available, passes nearly twice the limit in its first window. Needs the
+    /// feature `gcra`.
     #[cfg(feature = "gcra")]
     Gcra,
 }
 
-/// Every algorithm that the features have.
+/// All algorithms of the enabled features.
 #[cfg(test)]
 pub(super) const ALL: &[Algorithm] = &[
     Algorithm::FixedWindow,
@@ -50,21 +50,21 @@ pub(super) const ALL: &[Algorithm] = &[
 /// The state of a key.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub(super) struct State {
-    /// The time from which no request counts any more; 0 for a new key.
+    /// The time after which no request counts any longer; 0 for a new key.
     pub(super) dead_at: u64,
     /// Requests that passed in the current window.
     pub(super) current: u32,
-    /// Requests that passed in the window before, for the sliding window.
+    /// Requests that passed in the previous window, for the sliding window.
     ///
-    /// GCRA counts no windows and keeps its period in these two fields.
+    /// GCRA does not count windows and stores its period in these two fields.
     pub(super) previous: u32,
 }
 
 impl Algorithm {
     /// Charges a request that counts as `cost` requests: all of them, or none.
     ///
-    /// The policy may differ from the policy of the last charge. The count stays, and it ends
-    /// no later than the count of a new key would.
+    /// The policy may differ from the policy of the last charge. The count then
+    /// continues, and it ends no later than the count of a new key would.
     #[inline]
     pub(super) fn charge(
         self,
@@ -82,7 +82,7 @@ impl Algorithm {
     }
 }
 
-/// Decides by fixed windows; `state.dead_at` is the end of the window.
+/// Decides with fixed windows; `state.dead_at` is the end of the window.
 #[inline]
 fn fixed_window(state: &mut State, policy: &RateLimitPolicy, cost: u32, now: u64) -> Decision {
     let limit = policy.limit().get();
@@ -103,14 +103,14 @@ fn fixed_window(state: &mut State, policy: &RateLimitPolicy, cost: u32, now: u64
     }
 }
 
-/// Decides by sliding windows; `state.dead_at` is the end of the window after
+/// Decides with sliding windows; `state.dead_at` is the end of the window after
 /// the current one.
 fn sliding_window(state: &mut State, policy: &RateLimitPolicy, cost: u32, now: u64) -> Decision {
     let (limit, window) = (policy.limit().get(), policy.window_nanos());
     state.dead_at = state.dead_at.min(now.saturating_add(window).saturating_add(window));
     slide(state, window, now);
     let end = state.dead_at.saturating_sub(window);
-    // The share of the previous window that lies within the time of one window.
+    // The part of the previous window that is less than one window ago.
     let left = end.saturating_sub(now).min(window);
 
     let whole = u128::from(window);
@@ -132,7 +132,7 @@ fn sliding_window(state: &mut State, policy: &RateLimitPolicy, cost: u32, now: u
     }
 }
 
-/// Begins the next window when the current one has ended.
+/// Begins the next window if the current one has ended.
 fn slide(state: &mut State, window: u64, now: u64) {
     if now >= state.dead_at {
         let dead_at = now.saturating_add(window).saturating_add(window);
@@ -143,12 +143,12 @@ fn slide(state: &mut State, window: u64, now: u64) {
     }
 }
 
-/// Returns the time that a refused client waits, if it sends nothing in
-/// between; `left` is the rest of the current window.
+/// Returns how long a rejected client must wait if it sends nothing in between;
+/// `left` is the rest of the current window.
 fn sliding_wait(state: State, limit: u32, cost: u32, window: u64, left: u64) -> u64 {
     // The requests of a window that leave room for this one.
     let others = limit.saturating_sub(cost);
-    // The share of the previous window at which one more request fits.
+    // The part of the previous window that leaves room for one more request.
     let share = |counted: u32, free: u32| {
         let share = u128::from(free) * u128::from(window) / u128::from(counted.max(1));
         // A value that does not fit is longer than the window.
@@ -157,8 +157,7 @@ fn sliding_wait(state: State, limit: u32, cost: u32, window: u64, left: u64) -> 
     if state.current <= others && cost <= limit {
         return left.saturating_sub(share(state.previous, others - state.current));
     }
-    // The request fits in the next window, for which this one is the previous
-    // one.
+    // The request fits in the next window, after the current one.
     left.saturating_add(window - share(state.current, others))
 }
 

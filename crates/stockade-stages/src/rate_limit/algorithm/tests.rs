@@ -1,4 +1,4 @@
-//! The algorithms against the clock, and against slow models.
+//! Tests of the algorithms against the clock and against slow models.
 
 use proptest::prelude::*;
 
@@ -50,7 +50,7 @@ fn a_fixed_window_begins_with_the_first_request() {
     assert_eq!(at(30).reset, Duration::from_secs(37));
     let refused = at(66);
     assert_eq!((refused.allowed, refused.retry_after), (false, Duration::from_secs(1)));
-    // A refused request prolongs nothing.
+    // A rejected request does not prolong the wait.
     assert!(at(67).allowed);
     assert_eq!(at(67).reset, Duration::from_secs(60));
 }
@@ -106,7 +106,7 @@ fn a_clock_that_is_read_a_little_late_is_no_trouble() {
     }
 }
 
-/// Requests as pairs of pause and number, in a window of 1,000 ns.
+/// Generates requests as pairs of pause and number, in a window of 1,000 ns.
 fn requests() -> impl Strategy<Value = Vec<u64>> {
     proptest::collection::vec(prop_oneof![Just(0_u64), 1_u64..200, 500_u64..3_000], 1..200)
 }
@@ -124,7 +124,7 @@ proptest! {
                 let wait = u64::try_from(decision.retry_after.as_nanos()).unwrap();
                 let mut copy = state;
                 prop_assert!(algorithm.charge(&mut copy, &policy, ONE, now + wait).allowed);
-                // And not a nanosecond earlier.
+                // One nanosecond earlier it does not pass.
                 let mut copy = state;
                 prop_assert!(!algorithm.charge(&mut copy, &policy, ONE, now + wait - 1).allowed);
             }

@@ -1,6 +1,6 @@
-//! [`RateLimiter`]: a rate limit that is built.
+//! [`RateLimiter`]: a rate limit that has been built.
 //!
-//! Hot: [`RateLimiter::charge`] with the store in memory allocates nothing.
+//! Hot: [`RateLimiter::charge`] with the in-memory store does not allocate.
 
 #[cfg(test)]
 mod tests;
@@ -30,7 +30,7 @@ use super::options::{KeyGenerator, RateLimit};
 use super::quota::RateLimitPolicy;
 use super::store::{BatchDecision, ChargeOutcome, RateStore, StoreFailure};
 
-/// A rate limit that counts. A clone counts in the same place.
+/// A rate limit that counts. Clones share the counts.
 #[derive(Clone)]
 pub struct RateLimiter {
     policy: RateLimitPolicy,
@@ -45,25 +45,25 @@ pub struct RateLimiter {
     shared: Arc<Shared>,
 }
 
-/// The counts of this process alone, for a store that fails.
+/// The local counts of this process, for a store failure.
 struct Local {
     store: MemoryRateStore,
-    /// The share of this process, unless each request has its own quota.
+    /// The share of this process, unless each request has a separate quota.
     policy: RateLimitPolicy,
     nodes: NonZeroU32,
 }
 
-/// The state that clones share, beside the store.
+/// The state that clones share, except the store.
 #[derive(Default)]
 struct Shared {
-    /// The beginning of its time.
+    /// The beginning of the limiter's time.
     start: OnceLock<Instant>,
-    /// True if the warning of this kind was given.
+    /// True if this warning has been logged.
     no_client: AtomicBool,
     no_key: AtomicBool,
-    /// The second after `start` in which a failure of the store was logged last.
+    /// The last second after `start` with a logged store failure.
     logged: AtomicU64,
-    /// The quotas of the requests, if each has its own.
+    /// The quotas of the requests, if each request has a separate one.
     policies: SeenPolicies,
 }
 
@@ -106,8 +106,8 @@ impl RateLimiter {
         self.store.waits()
     }
 
-    /// Returns the key of a request: from the key generator if there is one,
-    /// else the client's address, else the shared key.
+    /// Returns the key of a request: from the key generator if set, else the
+    /// client's address, else the shared key.
     ///
     /// The first failure of the generator and the first missing client are
     /// logged, once for each limiter.
@@ -140,16 +140,17 @@ impl RateLimiter {
         None
     }
 
-    /// Charges one request to `key`. `now` always comes from the same clock.
-    /// The first `now` is the beginning of time, unless a router
-    /// set one.
+    /// Charges one request to `key`. `now` must always come from the same
+    /// clock. The first `now` is the beginning of time, unless a router has set
+    /// one.
     ///
-    /// A store that waits has [`RateLimit::store_timeout`] for its answer.
+    /// A store that waits has a timeout of [`RateLimit::store_timeout`].
     pub fn charge<'a>(&'a self, key: &'a RateKey, now: Instant) -> ChargeOutcome<'a> {
         self.charge_as(&self.policy, key, NonZeroU32::MIN, now)
     }
 
-    /// Charges one request that counts as `cost` requests, by the policy that applies to it.
+    /// Charges one request that counts as `cost` requests, with the policy that
+    /// applies to it.
     #[inline]
     pub(super) fn charge_as<'a>(
         &'a self,
@@ -159,7 +160,7 @@ impl RateLimiter {
         now: Instant,
     ) -> ChargeOutcome<'a> {
         let passed = now.saturating_duration_since(*self.shared.start.get_or_init(|| now));
-        // Whatever the store says: the share must be warm when it fails.
+        // Always charged, so that the share is up to date if the store fails.
         let local = self.local.as_ref().map(|it| it.decide(policy, key, cost, passed));
         let outcome = match cost {
             NonZeroU32::MIN => self.store.charge(key, policy, passed),
@@ -174,11 +175,11 @@ impl RateLimiter {
         }
     }
 
-    /// Returns the charge of a request: by its function, if the limit has one, else one request
-    /// of the client. `Break` is the response of the function.
+    /// Returns the charge of a request: from its function if the limit has one,
+    /// else one request of the client. `Break` is the response of the function.
     ///
     /// # Errors
-    /// The error of the function, and 500 for a quota of 0.
+    /// Returns the error of the function, and a 500 for a quota of 0.
     pub(super) fn charge_of(
         &self,
         req: &Request,
@@ -201,11 +202,13 @@ impl RateLimiter {
         })
     }
 
-    /// Charges `n` requests to `key` by the policy that applies to them, with one call of the
-    /// store. Charges all of them, or the requests before the first rejection.
+    /// Charges `n` requests to `key` with the policy that applies to them, in
+    /// one call of the store. Charges all of them, or the requests before the
+    /// first rejection.
     ///
     /// # Errors
-    /// Fails as the store does, where [`RateLimit::on_store_failure`] refuses.
+    /// Returns the error of the store if [`RateLimit::on_store_failure`]
+    /// rejects.
     pub(super) async fn charge_n(
         &self,
         policy: &RateLimitPolicy,
@@ -220,7 +223,8 @@ impl RateLimiter {
         self.waited(decision, passed, local, uncounted).await
     }
 
-    /// Waits for the store. A failure is an error or a decision, by the option.
+    /// Waits for the store. A failure becomes an error or a decision, as the
+    /// option requires.
     async fn waited<T>(
         &self,
         decision: BoxFuture<'_, Result<T, StoreError>>,
@@ -264,15 +268,15 @@ impl RateLimiter {
         &self.policy
     }
 
-    /// Adds `RateLimit-RateLimitPolicy`, `RateLimit`, and `Retry-After` if the request was
-    /// refused.
+    /// Adds `RateLimit-Policy`, `RateLimit`, and `Retry-After` if the request
+    /// was rejected.
     ///
-    /// The limiter is listed before those that the response already lists. With
-    /// [`RateLimit::legacy_headers`], or if the response has them already, the
-    /// older `X-RateLimit-Limit`, `X-RateLimit-Remaining` and `X-RateLimit-Reset`
-    /// (in seconds) are added too. They have room for one limiter: the one that
-    /// refused, else the one with the least left, and of equal ones the one that
-    /// lasts longest.
+    /// The limiter is listed before the limiters that the response already
+    /// lists. With [`RateLimit::legacy_headers`], or if the response already
+    /// has them, the older `X-RateLimit-Limit`, `X-RateLimit-Remaining` and
+    /// `X-RateLimit-Reset` (in seconds) are added too. They have room for one
+    /// limiter: the one with a rejection, else the one with the fewest
+    /// remaining requests, and in a tie the one with the longest reset time.
     ///
     /// ```
     /// use std::time::Duration;
@@ -291,7 +295,7 @@ impl RateLimiter {
         self.write_headers_of(&self.policy, decision, headers);
     }
 
-    /// Adds the same headers for a request to which this policy applied.
+    /// Adds the same headers for a request with this policy.
     pub(super) fn write_headers_of(
         &self,
         policy: &RateLimitPolicy,
@@ -302,17 +306,17 @@ impl RateLimiter {
     }
 }
 
-/// A charge of a request that is ready for the store.
+/// The charge of a request, ready for the store.
 #[derive(Clone)]
 pub(super) struct RequestCharge {
     pub(super) key: RateKey,
-    /// The policy of the request; `None` for the policy of the limiter.
+    /// The policy of the request, or `None` for the policy of the limiter.
     policy: Option<Arc<RateLimitPolicy>>,
     pub(super) cost: NonZeroU32,
 }
 
 impl RequestCharge {
-    /// Makes the charge of one request by the policy of the limiter.
+    /// Creates the charge of one request with the policy of the limiter.
     pub(super) fn one(key: RateKey) -> Self {
         Self { key, policy: None, cost: NonZeroU32::MIN }
     }
@@ -360,7 +364,7 @@ impl Local {
         self.store.decide_cost(key, &self.share(policy), cost, now)
     }
 
-    /// Charges several requests, one after the other until the first refusal.
+    /// Charges several requests, one by one until the first rejection.
     fn decide_n(
         &self,
         policy: &RateLimitPolicy,
@@ -382,7 +386,7 @@ impl Local {
 }
 
 impl RateLimiter {
-    /// Returns true if the older `X-RateLimit-*` headers are wanted.
+    /// Returns true if the older `X-RateLimit-*` headers are enabled.
     #[must_use]
     #[doc(hidden)]
     #[inline]
@@ -390,8 +394,8 @@ impl RateLimiter {
         self.legacy_headers
     }
 
-    /// Returns the value of `RateLimit` for a request that no other limit has
-    /// charged, for a response whose other headers are prepared.
+    /// Returns the value of `RateLimit` for a request that only this limit has
+    /// charged, for a response with other prepared headers.
     #[must_use]
     #[doc(hidden)]
     pub fn left(&self, decision: Decision) -> Option<HeaderValue> {
@@ -404,8 +408,8 @@ impl RateLimiter {
         write_left(&self.policy, &decision, text);
     }
 
-    /// Describes the limit as a part of a route: its quota, its refusal, and the
-    /// headers that it adds.
+    /// Describes the limit as a part of a route: its quota, its rejection, and
+    /// the headers that it adds.
     #[doc(hidden)]
     pub fn describe(&self, doc: &mut RouteDescription) {
         let quota = (self.policy.limit().get().into(), self.policy.window());
@@ -435,15 +439,15 @@ impl fmt::Debug for RateLimiter {
     }
 }
 
-/// Makes the decision for a request that passes because the store has failed, as if it were the
-/// first.
+/// Creates the decision for a request that passes because the store has failed,
+/// as if it were the first.
 #[cold]
 fn uncounted(policy: &RateLimitPolicy, cost: NonZeroU32) -> Decision {
     let limit = policy.limit().get();
     Decision::pass(limit, limit.saturating_sub(cost.get()), policy.window())
 }
 
-/// Makes the error of a store that exceeded its time.
+/// Creates the error of a store that timed out.
 #[cold]
 fn too_slow(limit: Duration) -> StoreError {
     StoreError::unavailable(format!("the store of a rate limit gave no answer within {limit:?}"))

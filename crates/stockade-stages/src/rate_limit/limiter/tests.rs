@@ -1,4 +1,4 @@
-//! Tests of a limiter: its keys, its store, and what happens when that fails.
+//! Tests of a limiter: its keys, its store, and store failures.
 
 use stockade_errors::ApiError;
 
@@ -64,7 +64,7 @@ fn charging_allocates_nothing() {
     assert_eq!(counted.count_total, 0);
 }
 
-/// A store that never answers.
+/// A store that never responds.
 struct Silent;
 
 impl RateStore for Silent {
@@ -82,7 +82,7 @@ impl RateStore for Silent {
     }
 }
 
-/// Returns the decision about a request, in a time that jumps when all
+/// Returns the decision about a request, in paused time that advances when all
 /// tasks wait.
 fn asked_in_vain(limit: RateLimit) -> Result<Decision, StoreError> {
     let limiter = limit.store(Arc::new(Silent)).build().unwrap();
@@ -113,7 +113,7 @@ fn a_silent_store_lets_pass_only_on_request() {
     assert_eq!((decision.allowed, decision.remaining), (true, 99));
 }
 
-/// A store that lets everything pass, until it fails.
+/// A store that lets everything pass until it fails.
 #[derive(Default)]
 struct Failing(AtomicBool);
 
@@ -153,7 +153,8 @@ async fn the_share_of_a_process_is_warm_when_the_store_fails() {
         assert_eq!((decision.allowed, decision.remaining), (true, 99));
     }
     store.0.store(true, Ordering::Relaxed);
-    // A third of a hundred, rounded up, of which thirty have passed.
+    // The share is a third of a hundred, rounded up; thirty have already
+    // passed.
     let mut passed = 0;
     for _ in 0..100 {
         let decision = decide(start + Duration::from_secs(1)).await;

@@ -1,7 +1,7 @@
 //! [`MemoryRateStore`]: counts in the memory of the process.
 //!
 //! Hot: one keyed hash, one lock of one shard, one probe. A charge allocates
-//! only when a table grows.
+//! only if a table grows.
 
 use std::fmt;
 use std::hash::{BuildHasher, RandomState};
@@ -23,28 +23,29 @@ use super::table::{Digest, Table};
 
 /// A store in the memory of the process, with a cap.
 ///
-/// The keys are spread over shards by a hash with random keys, so that requests
-/// rarely wait for each other and clients cannot choose keys that collide.
-/// Windows that have ended make room for new keys. At the cap new keys are
-/// counted in 16,384 windows by keyed hash, which take 256 KiB while they are
-/// in use. So the store neither grows nor lets a request pass uncounted, a
-/// client that has a window keeps it, and a client that fills the store locks
-/// out only the clients that share a window with it.
+/// The keys are spread over shards by a hash with random keys. Requests rarely
+/// wait for each other, and clients cannot choose keys that collide. Expired
+/// windows make room for new keys. At the cap, new keys are counted in 16,384
+/// windows by keyed hash, which use 256 KiB while they are in use. The store
+/// therefore neither grows nor lets a request pass uncounted. A client with a
+/// window keeps it, and a client that fills the store locks out only clients
+/// that share a window with it.
 ///
-/// The cap is divided evenly among the shards. A small store has one shard; a
-/// large one is at its cap a few per cent early where the keys spread unevenly.
+/// The cap is divided evenly among the shards. A small store has one shard. A
+/// large store may reach its cap a few percent early, because keys are not
+/// spread perfectly evenly.
 pub struct MemoryRateStore {
     algorithm: Algorithm,
     /// The shards. Invariant: their number is a power of two.
     shards: Box<[Shard]>,
-    /// Hashes addresses, which are compared as a whole.
+    /// Hashes addresses, which are compared in full.
     places: SeedableRandomState,
-    /// Hash the two halves of the digest of a text, which stands for the text.
+    /// The hashes for the two halves of a text's digest, which represents the
+    /// text.
     texts: [RandomState; 2],
 }
 
-/// A shard in a cache line of its own, so that the locks of two shards do not
-/// share one.
+/// A shard in a separate cache line: the locks of two shards never share one.
 #[repr(align(64))]
 struct Shard(Mutex<Counts>);
 
@@ -68,7 +69,7 @@ impl Counts {
     ) -> Decision {
         match self.table.state(digest, now) {
             Some(state) => {
-                // The table takes new keys again.
+                // The table accepts new keys again.
                 if state.dead_at == 0 {
                     self.overflow.release(now);
                 }
@@ -80,7 +81,7 @@ impl Counts {
 }
 
 impl MemoryRateStore {
-    /// Makes a store for at most this many keys; 0 counts every client in the
+    /// Creates a store for at most this many keys. 0 counts every client in the
     /// windows for new keys at the cap.
     #[must_use]
     pub fn new(algorithm: Algorithm, max_keys: usize) -> Self {
@@ -102,26 +103,27 @@ impl MemoryRateStore {
         }
     }
 
-    /// Returns the number of keys, including those whose window has ended but
-    /// that were not swept yet.
+    /// Returns the number of keys, including expired keys that are not yet
+    /// swept.
     #[must_use]
     pub fn len(&self) -> usize {
         self.shards.iter().map(|shard| lock(&shard.0).table.len()).sum()
     }
 
-    /// Returns true if there are no keys.
+    /// Returns true if the store is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Charges one request to `key` and decides at once.
+    /// Charges one request to `key` and decides immediately.
     #[must_use]
     pub fn decide(&self, key: &RateKey, policy: &RateLimitPolicy, now: Duration) -> Decision {
         self.decide_cost(key, policy, NonZeroU32::MIN, now)
     }
 
-    /// Charges a request that counts as `cost` requests, and decides at once.
+    /// Charges a request that counts as `cost` requests, and decides
+    /// immediately.
     #[inline]
     pub(super) fn decide_cost(
         &self,
@@ -134,16 +136,16 @@ impl MemoryRateStore {
         lock(self.shard(digest.hash)).charge(digest, self.algorithm, policy, cost, now)
     }
 
-    /// Makes the digest of a key. An address stays as it is beside its hash. A
-    /// text becomes two keyed hashes, so that its length costs no memory.
+    /// Returns the digest of a key. An address is stored together with its
+    /// hash. A text becomes two keyed hashes, so its length costs no memory.
     fn digest(&self, key: &RateKey) -> Digest {
         let (hash, rest) = match &key.0 {
             Kind::Version4(bits) => {
                 let rest = u64::from(*bits);
                 (self.places.hash_one(rest), rest)
             }
-            // The bits are rotated, so that no network equals an address of the
-            // same bits.
+            // The bits are rotated, so that no network equals an address with
+            // the same bits.
             Kind::Version6(network) => (self.places.hash_one(network).rotate_left(32), *network),
             Kind::Text(text) => (self.texts[0].hash_one(text), self.texts[1].hash_one(text)),
             Kind::Shared => (0, 0),
@@ -151,7 +153,8 @@ impl MemoryRateStore {
         Digest { hash: hash | 1, rest }
     }
 
-    /// Returns the shard of a hash, by lower bits; a table uses the upper ones.
+    /// Returns the shard for a hash, from its lower bits; a table uses the
+    /// upper bits.
     fn shard(&self, hash: u64) -> &Mutex<Counts> {
         // 16 bits always fit.
         let bits = usize::try_from((hash >> 1) & 0xffff).unwrap_or_default();

@@ -1,5 +1,5 @@
-//! The store: its cap, its memory. The promises of its trait are checked by
-//! `stockade::testing::conformance`.
+//! Tests of the store's cap and memory. `stockade::testing::conformance` tests
+//! the contract of its trait.
 
 use std::net::IpAddr;
 
@@ -23,10 +23,10 @@ fn a_newcomer_at_the_cap_is_counted_too() {
     };
     assert!((0..10).all(|number| at(number, 0)));
     assert!(at(100, 1) && at(100, 1) && !at(100, 1));
-    // Who has a window keeps it.
+    // A client with a window keeps it.
     assert!((0..10).all(|number| at(number, 2)));
     assert!((0..10).all(|number| !at(number, 3)));
-    // Windows that have ended make room.
+    // Expired windows make room.
     assert!(at(102, 60) && at(102, 60) && !at(102, 60));
     assert_eq!(MemoryRateStore::new(Algorithm::SlidingWindow, 0).shards.len(), 1);
 }
@@ -62,7 +62,8 @@ fn a_flood_of_addresses_locks_hardly_anybody_out() {
     }
 }
 
-/// Passing requests of a flood of so many addresses, and the bytes it costs.
+/// Returns how many requests of a flood from this many addresses pass, and the
+/// memory it uses.
 fn flood(max_keys: usize, addresses: u32) -> (u32, u64, usize) {
     let policy = policy(1 / MINUTE);
     let mut passed = 0;
@@ -84,7 +85,7 @@ fn flood(max_keys: usize, addresses: u32) -> (u32, u64, usize) {
 fn a_million_addresses_stay_under_the_default_cap() {
     let (passed, bytes, keys) = flood(100_000, 1_000_000);
     assert_eq!(keys, 100_000);
-    // One each, and one for each window that the rest shares.
+    // One for each key, and one for each window that the rest shares.
     assert_eq!(passed as usize, 100_000 + OVERFLOW_WINDOWS);
     assert!(bytes < 100 * 100_000, "{bytes} bytes");
 }
@@ -100,7 +101,8 @@ fn a_million_keys_take_less_than_a_hundred_bytes_each() {
 fn memory_does_not_grow_with_time() {
     let policy = policy(1 / MINUTE);
     let store = MemoryRateStore::new(Algorithm::FixedWindow, 100_000);
-    // A thousand new addresses a second for an hour: a minute of them lives.
+    // A thousand new addresses a second for ten minutes; only the last minute
+    // is live.
     for second in 0..600_u32 {
         for number in 0..1_000 {
             let key = address(second * 1_000 + number);
